@@ -1,0 +1,328 @@
+/**
+ * The event union, payload keys in wire order. The envelope is `{v, kind, runId, seq, ts[, node, attempt]}`; an absent
+ * optional key is omitted, never null, but where null has a meaning.
+ */
+import type { Diagnostic } from "../diagnostics.ts";
+import type { Json, JsonObject, JsonSchema } from "../json.ts";
+import type { RunViewJson } from "./view.ts";
+
+/** `sha256:` and 64 lower-case hex digits, over canonical JSON. */
+export type Digest = string;
+
+/** Why something failed: safe to show, never a stack, prompt, body or secret. */
+export interface ErrorInfo {
+  readonly code: string;
+  readonly message: string;
+  readonly retryable: boolean;
+  readonly status?: number;
+  /** Code of what lies beneath. */
+  readonly cause?: string;
+}
+
+/** A value kept beside the log because it is too large for a line. `preview` is the beginning of its JSON text. */
+export interface ValueRef {
+  readonly ref: string;
+  readonly bytes: number;
+  readonly mediaType: string;
+  readonly preview?: string;
+}
+
+/** Token counts of one model call; an unknown count is absent where optional. */
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedInputTokens?: number;
+  readonly cacheWriteTokens?: number;
+  readonly reasoningTokens?: number;
+}
+
+/** Sum over all closed model calls of a run. */
+export interface SummaryUsage {
+  readonly calls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedInputTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly reasoningTokens: number;
+}
+
+/** Terminal node states, all four keys always. */
+export interface Counts {
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly cancelled: number;
+}
+
+export type Trigger = "cli" | "api" | "schedule" | "webhook" | "desktop" | "embed";
+export type PauseReason = "confirmation" | "operator" | "interrupted";
+export type ResumeReason = "confirmation" | "operator" | "recovered";
+export type CancelReason = "user" | "timeout" | "sigint" | "sigterm" | "shutdown" | "disconnect";
+export type Outcome = "approved" | "rejected" | "expired" | "cancelled";
+export type Routed = "none" | "port" | "default" | "parent";
+export type LogLevel = "debug" | "info" | "warn" | "error";
+export type LogChannel = "engine" | "node" | "stdout" | "stderr";
+export type DeltaChannel = "text" | "reasoning" | "object";
+export type SummaryStatus = "succeeded" | "failed" | "cancelled" | "invalid";
+
+interface Envelope<K extends string> {
+  readonly v: 1;
+  readonly kind: K;
+  readonly runId: string;
+  readonly seq: number;
+  /** Epoch milliseconds; never falls within a log. */
+  readonly ts: number;
+}
+
+interface NodeEnvelope<K extends string> extends Envelope<K> {
+  /** Path of the node, such as `pages[3]/get`. */
+  readonly node: string;
+  /** 1-based try of the node. */
+  readonly attempt: number;
+}
+
+export interface RunStarted extends Envelope<"run.started"> {
+  readonly flow: { readonly id: string; readonly title?: string; readonly hash: Digest };
+  /** Top-level nodes only. */
+  readonly nodeCount: number;
+  readonly onFailure: "stop" | "finish";
+  readonly inputs: Digest;
+  readonly trigger: Trigger;
+  readonly template?: string;
+  readonly resumedFrom?: { readonly runId: string; readonly seq: number };
+  readonly tags?: { readonly [name: string]: string };
+}
+export interface RunPaused extends Envelope<"run.paused"> {
+  readonly reason: PauseReason;
+  /** All open ones, sorted. */
+  readonly confirmations: readonly string[];
+}
+export interface RunResumed extends Envelope<"run.resumed"> {
+  readonly reason: ResumeReason;
+  readonly by?: string;
+}
+export interface RunCancelling extends Envelope<"run.cancelling"> {
+  readonly reason: CancelReason;
+  readonly by?: string;
+  readonly note?: string;
+}
+export interface NodeStarted extends NodeEnvelope<"node.started"> {
+  readonly type: string;
+  readonly inputs?: Digest;
+}
+export interface NodeRetrying extends NodeEnvelope<"node.retrying"> {
+  readonly error: ErrorInfo;
+  readonly delayMs: number;
+  /** Always `attempt` + 1. */
+  readonly next: number;
+}
+export interface NodeWaiting extends NodeEnvelope<"node.waiting"> {
+  readonly on: "confirm" | "timer" | "slot" | "child";
+  readonly ids?: readonly string[];
+  readonly until?: number;
+  readonly key?: string;
+}
+export interface NodeResumed extends NodeEnvelope<"node.resumed"> {}
+export interface NodeProgress extends NodeEnvelope<"node.progress"> {
+  readonly done: number;
+  readonly total?: number;
+  readonly unit?: "items" | "iterations" | "bytes";
+}
+export interface NodeSucceeded extends NodeEnvelope<"node.succeeded"> {
+  /** Exits that fired; absent means `["out"]`. */
+  readonly ports?: readonly string[];
+  readonly output?: Json;
+  readonly outputRef?: ValueRef;
+  readonly durationMs: number;
+  readonly cached?: true;
+  readonly truncated?: number;
+}
+export interface NodeFailed extends NodeEnvelope<"node.failed"> {
+  readonly error: ErrorInfo;
+  readonly routed: Routed;
+  readonly output?: Json;
+  readonly outputRef?: ValueRef;
+  readonly durationMs: number;
+}
+export interface NodeSkipped extends NodeEnvelope<"node.skipped"> {
+  readonly why: "dead" | "when" | "run_ended";
+}
+export interface NodeCancelled extends NodeEnvelope<"node.cancelled"> {
+  readonly reason: "run_cancelled" | "run_failed" | "sibling" | "parent";
+}
+export interface NodeChecked extends NodeEnvelope<"node.checked"> {
+  readonly index: number;
+  readonly check: string;
+  readonly pass: boolean;
+  readonly level: "error" | "warn";
+  readonly detail?: string;
+  readonly score?: number;
+}
+/** A log line; of a node when `node` and `attempt` are present, else of the run. */
+export interface Log extends Envelope<"log"> {
+  readonly node?: string;
+  readonly attempt?: number;
+  readonly level: LogLevel;
+  readonly channel: LogChannel;
+  readonly text: string;
+  readonly code?: string;
+  readonly data?: JsonObject;
+  readonly truncated?: number;
+}
+export interface LlmStarted extends NodeEnvelope<"llm.started"> {
+  readonly call: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly target: number;
+  readonly step: number;
+  readonly purpose: "generate" | "repair" | "judge" | "embed";
+  readonly audit?: {
+    readonly messages: number;
+    readonly chars: number;
+    readonly hmac?: string;
+    readonly ref?: ValueRef;
+  };
+}
+export interface LlmDelta extends NodeEnvelope<"llm.delta"> {
+  readonly call: string;
+  readonly channel: DeltaChannel;
+  /** UTF-16 units of this call and channel that came before. */
+  readonly offset: number;
+  readonly text: string;
+  /** Number of journal events this one stands for. */
+  readonly merged?: number;
+}
+export interface LlmFinished extends NodeEnvelope<"llm.finished"> {
+  readonly call: string;
+  readonly finish: "stop" | "length" | "tool_calls" | "content_filter" | "other";
+  readonly lengths: {
+    readonly text?: number;
+    readonly reasoning?: number;
+    readonly object?: number;
+  };
+  readonly usage?: Usage;
+  /** Null: the price is unknown. */
+  readonly costUsd: number | null;
+  readonly firstTokenMs?: number;
+  readonly durationMs: number;
+}
+export interface LlmFailed extends NodeEnvelope<"llm.failed"> {
+  readonly call: string;
+  readonly reason: string;
+  readonly status?: number;
+  readonly retryAfterMs?: number;
+  readonly discarded: number;
+  readonly usage?: Usage;
+  readonly costUsd?: number | null;
+  readonly next: "retry" | "failover" | "none";
+}
+export interface LlmRejected extends NodeEnvelope<"llm.rejected"> {
+  readonly call: string;
+  readonly problems: readonly { readonly path?: string; readonly message: string }[];
+  /** Number of the repair that follows; 0 for none. */
+  readonly repair: number;
+}
+export interface ToolStarted extends NodeEnvelope<"tool.started"> {
+  readonly call: string;
+  readonly tool: string;
+  readonly llmCall?: string;
+  readonly args?: Json;
+  readonly argsRef?: ValueRef;
+  readonly argsDigest?: string;
+}
+export interface ToolFinished extends NodeEnvelope<"tool.finished"> {
+  readonly call: string;
+  readonly outcome: "ok" | "error" | "denied" | "cancelled";
+  readonly result?: Json;
+  readonly resultRef?: ValueRef;
+  readonly resultDigest?: string;
+  readonly error?: ErrorInfo;
+  readonly durationMs: number;
+}
+export interface ConfirmRequested extends NodeEnvelope<"confirm.requested"> {
+  readonly id: string;
+  readonly prompt: string;
+  /** JSON Schema of the answer. */
+  readonly schema?: JsonSchema;
+  readonly deadline?: number;
+  readonly tool?: { readonly call: string; readonly name: string; readonly args?: Json };
+}
+export interface ConfirmResolved extends NodeEnvelope<"confirm.resolved"> {
+  readonly id: string;
+  readonly outcome: Outcome;
+  readonly by?: string;
+  readonly value?: Json;
+  readonly comment?: string;
+}
+/** The view as an event, made for one reader and never in a journal. */
+export interface Snapshot extends Envelope<"snapshot"> {
+  readonly view: RunViewJson;
+}
+/** What a summary says beyond its envelope. */
+export interface SummaryPayload {
+  readonly status: SummaryStatus;
+  readonly outputs: { readonly [name: string]: Json };
+  readonly outputRefs?: { readonly [name: string]: ValueRef };
+  readonly counts: Counts;
+  readonly bodyCounts?: Counts;
+  readonly usage: SummaryUsage;
+  readonly costUsd: number | null;
+  readonly durationMs: number;
+  readonly error?: ErrorInfo & { readonly node?: string };
+  readonly diagnostics?: readonly Diagnostic[];
+  readonly exitCode: number;
+}
+/** The last event of every stream, once. */
+export interface Summary extends Envelope<"summary">, SummaryPayload {}
+
+/** Every event that a writer may make, told apart by `kind`. */
+export type ExecutionEvent =
+  | RunStarted
+  | RunPaused
+  | RunResumed
+  | RunCancelling
+  | NodeStarted
+  | NodeRetrying
+  | NodeWaiting
+  | NodeResumed
+  | NodeProgress
+  | NodeSucceeded
+  | NodeFailed
+  | NodeSkipped
+  | NodeCancelled
+  | NodeChecked
+  | Log
+  | LlmStarted
+  | LlmDelta
+  | LlmFinished
+  | LlmFailed
+  | LlmRejected
+  | ToolStarted
+  | ToolFinished
+  | ConfirmRequested
+  | ConfirmResolved
+  | Snapshot
+  | Summary;
+
+/** The `kind` of an event. */
+export type Kind = ExecutionEvent["kind"];
+
+/** An event of a newer writer: a legal envelope and a kind that this reader does not know. */
+export interface UnknownEvent extends Envelope<string> {
+  readonly node?: string;
+  readonly attempt?: number;
+  readonly [key: string]: unknown;
+}
+
+/** What a reader gets. */
+export type AnyEvent = ExecutionEvent | UnknownEvent;
+
+/** How a run ended; `makeSummary` adds what the fold knows. */
+export interface RunEnd {
+  readonly status: SummaryStatus;
+  readonly ts: number;
+  readonly outputs?: { readonly [name: string]: Json };
+  readonly outputRefs?: { readonly [name: string]: ValueRef };
+  readonly error?: ErrorInfo & { readonly node?: string };
+  readonly diagnostics?: readonly Diagnostic[];
+}

@@ -1,0 +1,132 @@
+/** What a node body gets of its host. Structural types only: no Node and no DOM names, web objects satisfy them. */
+import type { Json, JsonObject, JsonSchema } from "../json.ts";
+
+/** The part of `AbortSignal` that bodies use. */
+export interface AbortSignalLike {
+  readonly aborted: boolean;
+  readonly reason?: unknown;
+  addEventListener(type: "abort", listener: () => void, options?: { once?: boolean }): void;
+  removeEventListener(type: "abort", listener: () => void): void;
+}
+
+/** The part of `Headers` that bodies use; names are case-insensitive. */
+export interface HeadersLike {
+  get(name: string): string | null;
+  forEach(each: (value: string, name: string) => void): void;
+}
+
+/** A response. Each body method may be called once, one of them in all. */
+export interface ResponseLike {
+  readonly ok: boolean;
+  readonly status: number;
+  /** Final URL after redirects. */
+  readonly url: string;
+  readonly headers: HeadersLike;
+  /** Chunks of the decoded body as they arrive; null when there is none. */
+  readonly body: AsyncIterable<Uint8Array> | null;
+  text(): Promise<string>;
+  json(): Promise<unknown>;
+  arrayBuffer(): Promise<ArrayBuffer>;
+}
+
+/** A request through the host's egress client. Limits here may only lower those of the policy. */
+export interface FetchInit {
+  readonly method?: string;
+  readonly headers?: { readonly [name: string]: string };
+  readonly body?: string | Uint8Array;
+  readonly signal?: AbortSignalLike;
+  /** Redirects to follow; default the policy's. */
+  readonly maxRedirects?: number;
+  /** Decoded bytes of the answer; more ends it with `response_too_large`. */
+  readonly maxBytes?: number;
+}
+
+/** `fetch` behind the operator's egress policy. Refusals and network faults are thrown as `NodeError`. */
+export type FetchLike = (url: string, init?: FetchInit) => Promise<ResponseLike>;
+
+/** One file as `FilePort.list` reports it; `path` is relative to the root. */
+export interface FileEntry {
+  readonly path: string;
+  readonly name: string;
+  readonly bytes: number;
+  readonly modifiedAt: string;
+}
+
+/** Files below one root. Paths are relative with `/`; whatever leaves the root is refused with `file_denied`. */
+export interface FilePort {
+  read(
+    path: string,
+    options?: { maxBytes?: number; signal?: AbortSignalLike },
+  ): Promise<{ path: string; data: Uint8Array; modifiedAt: string }>;
+  write(
+    path: string,
+    data: Uint8Array,
+    options?: { mode?: "create" | "replace" | "append"; signal?: AbortSignalLike },
+  ): Promise<{ path: string; bytes: number; created: boolean }>;
+  list(
+    path: string,
+    options?: { glob?: string; max?: number; signal?: AbortSignalLike },
+  ): Promise<{ files: readonly FileEntry[]; truncated: boolean }>;
+}
+
+/** A secret that does not show itself: only `reveal` gives the text, which joins the run's redaction set. */
+export interface Secret {
+  reveal(): string;
+  toString(): "[secret]";
+  toJSON(): "[secret]";
+}
+
+/** A service connection; the host adds the token, a body cannot read it. */
+export interface Connection {
+  readonly slug: string;
+  readonly baseUrl: string;
+  /** `path` stays on the origin of `baseUrl`. */
+  fetch(path: string, init?: FetchInit): Promise<ResponseLike>;
+}
+
+/** What a node body gets. Nothing of it works after the attempt ended (`attempt_over`). */
+export interface NodeContext {
+  readonly runId: string;
+  /** Node path. */
+  readonly node: string;
+  /** 1-based. */
+  readonly attempt: number;
+  /** The same over all attempts and resumes of one node in one run. */
+  readonly idempotencyKey: string;
+  /** Aborts on cancel, timeout and shutdown. */
+  readonly signal: AbortSignalLike;
+  readonly fetch: FetchLike;
+  readonly files: FilePort;
+  /** The operator's configuration of the adapter. */
+  readonly config: JsonObject;
+  /** Epoch milliseconds. */
+  now(): number;
+  /** In [0, 1). */
+  random(): number;
+  sleep(ms: number): Promise<void>;
+  log(level: "debug" | "info" | "warn" | "error", text: string, data?: JsonObject): void;
+  progress(done: number, total?: number): void;
+  readonly credentials: {
+    secret(name: string): Promise<Secret>;
+    connection(slug: string): Promise<Connection>;
+  };
+}
+
+/** An answer to `ControlContext.confirm`. */
+export interface ConfirmAnswer {
+  readonly outcome: "approved" | "rejected" | "expired";
+  readonly value: Json;
+  readonly by: string | null;
+  readonly comment: string | null;
+  /** ISO 8601 UTC. */
+  readonly at: string;
+}
+
+/** What the body of a contributed node type gets: after a restart `confirm` and `step` answer from the journal. */
+export interface ControlContext extends NodeContext {
+  confirm(
+    key: string,
+    request: { prompt: string; schema?: JsonSchema; expiresInMs?: number },
+  ): Promise<ConfirmAnswer>;
+  step<T extends Json>(key: string, fn: () => Promise<T> | T): Promise<T>;
+}

@@ -1,0 +1,141 @@
+/** Ports between the engine and what surrounds it: storage, execution, credentials. */
+import type { CancelReason, ExecutionEvent } from "./events/types.ts";
+import type { AbortSignalLike } from "./extend/context.ts";
+import type { FlowGraph } from "./graph.ts";
+import type { Json } from "./json.ts";
+import type { AuthScheme } from "./service.ts";
+
+/** One event as it is kept and sent: `line` is `serialiseEvent(event)` in UTF-8. */
+export interface StoredEvent {
+  readonly seq: number;
+  readonly kind: string;
+  readonly line: Uint8Array;
+}
+
+/** An event with its bytes; encoded once, shared by store and readers. */
+export interface EncodedEvent extends StoredEvent {
+  readonly event: ExecutionEvent;
+}
+
+/** What a journal keeps of a run before its first event. */
+export interface RunHeader {
+  readonly runId: string;
+  readonly planDigest: string;
+  readonly graph: FlowGraph;
+  readonly inputs: Json;
+  readonly trigger: string;
+  readonly template?: string;
+  readonly tags?: { readonly [name: string]: string };
+}
+
+/** What `resume` needs: header, whole log, values of finished steps. */
+export interface ResumeState extends RunHeader {
+  readonly events: readonly StoredEvent[];
+  readonly steps: { readonly [key: string]: Json };
+  readonly privateValues: { readonly [key: string]: Json };
+}
+
+/**
+ * Append-only storage of run logs. `expectedSeq` is the last stored `seq`; another value, or a stale `epoch`, rejects
+ * with `lease_lost` and nothing is written.
+ */
+export interface Journal {
+  create(header: RunHeader): Promise<{ epoch: number }>;
+  append(
+    runId: string,
+    expectedSeq: number,
+    events: readonly EncodedEvent[],
+    options: { epoch: number; sync: boolean; dedupe?: readonly (string | undefined)[] },
+  ): Promise<void>;
+  /** Pages of at most 512, in order, from `after` + 1 to what is stored now. */
+  read(runId: string, after: number): AsyncIterable<readonly StoredEvent[]>;
+  /** Keeps a value and answers its `sha256:` reference. */
+  putValue(
+    runId: string,
+    key: string,
+    value: Json,
+    options?: { private?: boolean },
+  ): Promise<string>;
+  getValue(runId: string, ref: string): Promise<Json | undefined>;
+  load(runId: string): Promise<ResumeState | null>;
+  /** Null: a live owner has the run. */
+  lease(runId: string, owner: string, ttlMs: number): Promise<{ epoch: number } | null>;
+  release(runId: string, epoch: number): Promise<void>;
+}
+
+/** A resolved credential; `toJSON` and inspection give `[redacted]`. */
+export interface ServiceCredential {
+  readonly scheme: AuthScheme;
+  readonly scopes: readonly string[];
+  reveal(): string;
+}
+
+/** Where a run gets credentials from; the engine never sees a store. */
+export interface CredentialsPort {
+  /** A fresh credential of a connection slug. */
+  resolve(connection: string, options: { signal: AbortSignalLike }): Promise<ServiceCredential>;
+  /** Another one after `rejected` was answered with 401. */
+  renew(
+    connection: string,
+    rejected: ServiceCredential,
+    options: { signal: AbortSignalLike },
+  ): Promise<ServiceCredential>;
+  /** `ai:<name>` and granted extension secrets. */
+  secret(name: string): Promise<string | undefined>;
+}
+
+/** What is started: a graph with inputs and the caller's options. */
+export interface RunSpec {
+  readonly graph: FlowGraph;
+  readonly inputs: { readonly [name: string]: Json };
+  readonly runId?: string;
+  readonly trigger: string;
+  readonly template?: { readonly slug: string; readonly version: number };
+  readonly timeoutMs?: number;
+  /** Answers every confirmation at once; absent: a person is asked. */
+  readonly confirm?: "approve" | "reject";
+  readonly tags?: { readonly [name: string]: string };
+}
+
+/** Problem with one place of a value, as JSON Pointer and sentence. */
+export interface Problem {
+  readonly pointer: string;
+  readonly code: string;
+  readonly message: string;
+  readonly line?: number;
+  readonly column?: number;
+}
+
+/** Something that a person or operator tells a live run. */
+export type RunSignal =
+  | {
+      readonly kind: "confirm";
+      readonly id: string;
+      readonly decision: "approve" | "reject";
+      readonly value?: Json;
+      readonly comment?: string;
+      readonly by: string;
+    }
+  | { readonly kind: "pause"; readonly by: string }
+  | { readonly kind: "resume"; readonly by: string };
+
+export type SignalResult =
+  | { readonly ok: true }
+  | {
+      readonly ok: false;
+      readonly code:
+        | "not_found"
+        | "already_resolved"
+        | "confirmation_expired"
+        | "value_invalid"
+        | "state_conflict";
+      readonly outcome?: string;
+      readonly problems?: readonly Problem[];
+    };
+
+/** Options of `Executor.cancel`. `graceMs`: how long bodies may take to settle. */
+export interface CancelOptions {
+  readonly reason: CancelReason;
+  readonly by?: string;
+  readonly graceMs?: number;
+}

@@ -1,0 +1,7 @@
+export {
+  DslError,
+  type DslErrorCode,
+  ExpressionError,
+  type ExpressionErrorCode,
+} from "./errors.ts";
+export type { Expression } from "./expression/ast.ts";

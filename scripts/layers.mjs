@@ -1,0 +1,121 @@
+// The one direction of dependency, as data and as a check. Run alone it prints what breaks a rule
+// and exits 1; test/layers.test.ts proves that each rule bites.
+//   L1  A package imports and declares only Millrace packages to its left in the table.
+//   L2  A package declares only the foreign runtime dependencies listed for it.
+//   L3  A neutral package imports no Node module outside src/node, and nothing imports src/node.
+//   L4  zod is imported as a namespace.
+//   L5  index.ts is a list of names: no `export *`.
+//   L6  Neutral packages are compiled with tsconfig.neutral.json.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { builtinModules } from "node:module";
+import { join, relative, sep } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const spine = ["contracts", "dsl", "engine"];
+
+/** What each package may use; `needs` are Millrace packages, `foreign` runtime dependencies. */
+export const layers = {
+  contracts: { neutral: true, needs: [], foreign: ["zod"] },
+  dsl: { neutral: true, needs: ["contracts"], foreign: [] },
+  engine: { neutral: true, needs: ["contracts", "dsl"], foreign: [] },
+  server: { needs: spine, foreign: ["hono", "@hono/node-server", "pino"] },
+  cli: { needs: [...spine, "server"], foreign: [] },
+};
+
+const SPECIFIER = /(?:\bfrom|\bimport|\bimport\s*\(|\brequire\s*\()\s*["']([^"']+)["']/g;
+const NODE_MODULES = new Set(builtinModules.flatMap((name) => [name, `node:${name}`]));
+
+const millrace = (name) => /^@millrace\/([^/]+)/.exec(name)?.[1];
+const matches = (name, pattern) =>
+  pattern.endsWith("/*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
+const withoutComments = (text) =>
+  text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/^\s*\/\/.*$/gm, "");
+
+/** Every broken rule under `root`, one sentence each; an empty list is a pass. */
+export function checkLayers(root) {
+  const problems = [];
+  for (const name of readdirSync(join(root, "packages"))) {
+    const folder = join(root, "packages", name);
+    if (!existsSync(join(folder, "package.json"))) continue;
+    const layer = layers[name];
+    if (layer === undefined)
+      problems.push(`packages/${name}: not in the table of scripts/layers.mjs`);
+    else problems.push(...checkManifest(folder, name, layer), ...checkSources(folder, name, layer));
+  }
+  return problems;
+}
+
+function checkManifest(folder, name, { needs, foreign, neutral }) {
+  const problems = [];
+  const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const declared = ["dependencies", "optionalDependencies", "peerDependencies"].flatMap((field) =>
+    Object.keys(manifest[field] ?? {}),
+  );
+  for (const dependency of declared) {
+    const own = millrace(dependency);
+    if (own !== undefined && !needs.includes(own)) {
+      problems.push(`packages/${name}/package.json: L1 must not depend on ${dependency}`);
+    }
+    if (own === undefined && !foreign.some((pattern) => matches(dependency, pattern))) {
+      problems.push(
+        `packages/${name}/package.json: L2 ${dependency} needs a decision record first`,
+      );
+    }
+  }
+  if (neutral) {
+    const config = JSON.parse(readFileSync(join(folder, "tsconfig.build.json"), "utf8"));
+    const { types, lib } = config.compilerOptions ?? {};
+    if (
+      !config.extends?.endsWith("tsconfig.neutral.json") ||
+      types !== undefined ||
+      lib !== undefined
+    ) {
+      problems.push(
+        `packages/${name}/tsconfig.build.json: L6 must take types and lib from tsconfig.neutral.json`,
+      );
+    }
+  }
+  return problems;
+}
+
+function checkSources(folder, name, { needs, neutral }) {
+  const problems = [];
+  for (const file of sources(join(folder, "src"))) {
+    const where = `packages/${name}/${relative(folder, file).split(sep).join("/")}`;
+    const nodeOnly = where.includes("/src/node/");
+    const code = withoutComments(readFileSync(file, "utf8"));
+    for (const [, specifier] of code.matchAll(SPECIFIER)) {
+      const own = millrace(specifier);
+      if (own !== undefined && own !== name && !needs.includes(own)) {
+        problems.push(`${where}: L1 must not import ${specifier}`);
+      }
+      if (
+        neutral &&
+        !nodeOnly &&
+        (NODE_MODULES.has(specifier) || /^\.{1,2}\/(.*\/)?node\//.test(specifier))
+      ) {
+        problems.push(`${where}: L3 must not import ${specifier}`);
+      }
+    }
+    if (/import\s+(?!\*\s+as\s)(?!type\s+\*)[^;]*from\s*["']zod["']/.test(code)) {
+      problems.push(`${where}: L4 import zod as a namespace: import * as z from "zod"`);
+    }
+    if (where.endsWith("/index.ts") && /export\s+\*/.test(code)) {
+      problems.push(`${where}: L5 list the exported names`);
+    }
+  }
+  return problems;
+}
+
+function sources(folder) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const problems = checkLayers(fileURLToPath(new URL("..", import.meta.url)));
+  for (const problem of problems) process.stderr.write(`${problem}\n`);
+  process.exitCode = problems.length > 0 ? 1 : 0;
+}
