@@ -1,1 +1,2 @@
-export {};
+export type { CliIo } from "./io.ts";
+export { main } from "./main.ts";

@@ -1,0 +1,54 @@
+/** Process and terminal become a `CliIo`. `--version` is answered before anything else is loaded. */
+import { readFileSync } from "node:fs";
+import module from "node:module";
+
+/** A finished command whose handles keep the process alive is a bug; this is how long it may hide. */
+const STUCK_MS = 2_000;
+const STUCK_EXIT_CODE = 70;
+const INTERRUPTED_EXIT_CODE = 130;
+
+/** Runs the command line of this process. `exitNow` ends the process at once and is called only when it must be. */
+export async function start(exitNow: (code: number) => void): Promise<void> {
+  const argv = process.argv.slice(2);
+  if (argv[0] === "--version" || argv[0] === "-V") {
+    process.stdout.write(`${version()}\n`);
+    return;
+  }
+  // Absent on Node 20.
+  (module as { enableCompileCache?: () => void }).enableCompileCache?.();
+  const controller = new AbortController();
+  let signals = 0;
+  const onSignal = (signal: NodeJS.Signals): void => {
+    signals += 1;
+    if (signals > 1) {
+      if (process.stderr.isTTY) process.stderr.write("\u001b[?25h");
+      exitNow(INTERRUPTED_EXIT_CODE);
+    } else controller.abort(signal === "SIGTERM" ? "sigterm" : "sigint");
+  };
+  process.on("SIGINT", onSignal);
+  process.on("SIGTERM", onSignal);
+  const { main } = await import("./main.ts");
+  process.exitCode = await main(argv, {
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: process.env,
+    cwd: process.cwd(),
+    isTTY: {
+      stdin: process.stdin.isTTY === true,
+      stdout: process.stdout.isTTY === true,
+      stderr: process.stderr.isTTY === true,
+    },
+    size: () => ({ columns: process.stderr.columns, rows: process.stderr.rows }),
+    now: () => Date.now(),
+    signal: controller.signal,
+  });
+  process.off("SIGINT", onSignal);
+  process.off("SIGTERM", onSignal);
+  setTimeout(() => exitNow(STUCK_EXIT_CODE), STUCK_MS).unref();
+}
+
+function version(): string {
+  const file = new URL("../package.json", import.meta.url);
+  return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
+}

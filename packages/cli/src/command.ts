@@ -1,0 +1,62 @@
+/** The shape of a command as data: help, parsing and documentation all read it. */
+import type { CliIo, Output } from "./io.ts";
+import type { Ndjson } from "./ndjson.ts";
+
+/** A flag. Without `value` it is a switch. No flag is called `--no-<other flag>`, and none takes a secret. */
+export interface FlagSpec {
+  readonly long: string;
+  readonly short?: string;
+  /** Placeholder of the value in help, such as `<duration>`. */
+  readonly value?: string;
+  readonly multiple?: true;
+  readonly choices?: readonly string[];
+  readonly summary: string;
+}
+
+export interface ArgSpec {
+  readonly name: string;
+  readonly summary: string;
+  readonly required?: true;
+  readonly variadic?: true;
+}
+
+/** Words of one command line, after parsing: a switch is true, a value text, a repeated value a list. */
+export interface Input {
+  readonly args: readonly string[];
+  readonly flags: Readonly<Record<string, boolean | string | readonly string[] | undefined>>;
+}
+
+/** Streams a command writes to. `json` is present exactly when `--json` was given. */
+export interface CommandIo extends CliIo {
+  readonly out: Output;
+  readonly err: Output;
+  readonly json: Ndjson | undefined;
+  readonly colour: boolean;
+  readonly verbosity: "quiet" | "normal" | "verbose";
+  /** Whether a person can be asked. */
+  readonly interactive: boolean;
+}
+
+/** `stream` and `check` end in a `summary` line under `--json`; `text` is for people. */
+export interface CliCommand {
+  readonly path: readonly [string, ...string[]];
+  /** At most 72 characters, no full stop. */
+  readonly summary: string;
+  readonly args: readonly ArgSpec[];
+  readonly flags: readonly FlagSpec[];
+  readonly output: "stream" | "check" | "text";
+  readonly examples: readonly { readonly line: string; readonly says: string }[];
+  load(): Promise<{ run(input: Input, io: CommandIo): Promise<number> }>;
+}
+
+/** The text of a flag that takes one value. */
+export function flagText(input: Input, name: string): string | undefined {
+  const value = input.flags[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** The values of a flag that may be repeated. */
+export function flagList(input: Input, name: string): readonly string[] {
+  const value = input.flags[name];
+  return Array.isArray(value) ? (value as readonly string[]) : [];
+}

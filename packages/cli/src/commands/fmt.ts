@@ -1,0 +1,84 @@
+/** `millrace fmt`: the one canonical form. A file with errors stays as it is. */
+import { chmod, open, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { formatFlow } from "@millrace/dsl";
+import { createTwoFilesPatch } from "diff";
+import type { CommandIo, Input } from "../command.ts";
+import { CliError, usage } from "../errors.ts";
+import { countFindings, expandFiles, isValid, readInput, reason } from "../flow-source.ts";
+import { renderDiagnostics } from "../render/code-frame.ts";
+import { createStyle } from "../render/style.ts";
+
+/** Formats every file in place, or with `--check` only says which would change. */
+export async function run(input: Input, io: CommandIo): Promise<number> {
+  const check = input.flags.check === true;
+  const toStdout = input.flags.stdout === true;
+  if (check && toStdout) throw usage("--check and --stdout cannot be used together");
+  const style = createStyle(io.colour, io.env);
+  const broken = [];
+  let different = 0;
+  for (const file of await expandFiles(input.args, io)) {
+    const bytes = await readInput(file, io);
+    const name = file === "-" ? "<stdin>" : file;
+    const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+    const result = formatFlow(text);
+    const valid = isValid(result.diagnostics);
+    if (io.json !== undefined) {
+      await io.json.result({
+        file: name,
+        valid,
+        changed: valid && result.changed,
+        diagnostics: result.diagnostics,
+      });
+    }
+    if (!valid) {
+      broken.push(...result.diagnostics);
+      if (io.json === undefined) {
+        await io.err.write(`${renderDiagnostics(result.diagnostics, { name, text }, style)}\n`);
+      }
+      continue;
+    }
+    if (check) {
+      if (!result.changed) continue;
+      different += 1;
+      if (io.json === undefined) {
+        await io.out.write(
+          createTwoFilesPatch(name, name, text, result.text, "as it is", "canonical"),
+        );
+      }
+    } else if (toStdout || file === "-") {
+      if (io.json === undefined) await io.out.write(result.text);
+    } else if (result.changed) {
+      await replaceFile(resolve(io.cwd, file), result.text);
+      if (io.json === undefined && io.verbosity !== "quiet") await io.err.write(`${file}\n`);
+    }
+  }
+  if (broken.length > 0) {
+    throw new CliError("flow_invalid", countFindings(broken), { diagnostics: broken, told: true });
+  }
+  if (different > 0) {
+    const message = `${different} ${different === 1 ? "file is" : "files are"} not in canonical form`;
+    throw new CliError("check_failed", message, { hint: "run millrace fmt without --check" });
+  }
+  return 0;
+}
+
+/** Replaces a file as a whole, keeping its mode: a reader sees the old text or the new one, never a part. */
+async function replaceFile(path: string, text: string): Promise<void> {
+  const temporary = join(dirname(path), `.${basename(path)}.${process.pid}.tmp`);
+  try {
+    const { mode } = await stat(path);
+    const file = await open(temporary, "wx", mode);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await chmod(temporary, mode);
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw usage(`cannot write ${path}: ${reason(error)}`);
+  }
+}

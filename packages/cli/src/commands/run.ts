@@ -1,0 +1,263 @@
+/**
+ * `millrace run`: one flow in this process, shown as it goes.
+ *   R1  every event goes to the display and to `--events`, in order, and to nothing else.
+ *   R2  the exit code is the summary's.
+ */
+import { open } from "node:fs/promises";
+import { resolve } from "node:path";
+import {
+  createView,
+  type ExecutionEvent,
+  foldEvents,
+  makeSummary,
+  ndjson,
+  type RunView,
+  type Summary,
+} from "@millrace/contracts";
+import {
+  compileFlow,
+  createEngine,
+  createRegistry,
+  type OpenConfirmation,
+  type Plan,
+  type Run,
+} from "@millrace/engine";
+import { createNodeHost } from "@millrace/engine/node";
+import { prepareAnswers } from "../answers.ts";
+import { type CommandIo, flagList, flagText, type Input } from "../command.ts";
+import { type Config, loadConfig } from "../config/load.ts";
+import { createDisplay, type Display } from "../display.ts";
+import { parseDuration } from "../duration.ts";
+import { CliError, usage } from "../errors.ts";
+import { countFindings, type FlowSource, isValid, loadFlow, reason } from "../flow-source.ts";
+import { checkOneStdin, readInputs, splitPair } from "../inputs.ts";
+import { createPrompter } from "../prompter.ts";
+import { renderDiagnostics } from "../render/code-frame.ts";
+import { createStyle } from "../render/style.ts";
+import { subflowsIn } from "../subflows.ts";
+
+const DEFAULT_GRACE_MS = 10_000; // long enough for a request to end, short enough for a person to wait
+
+/** Runs the flow and returns its exit code. */
+export async function run(input: Input, io: CommandIo): Promise<number> {
+  const file = input.args[0] as string;
+  const words = flagList(input, "input");
+  const jsonFile = flagText(input, "input-json");
+  checkOneStdin(file, words, jsonFile);
+  const answers = prepareAnswers(flagList(input, "confirm"), input.flags.yes === true);
+  const source = await loadFlow(file, io);
+  await report(source, io);
+  const config = await loadConfig(
+    { folder: source.folder, file: flagText(input, "config"), home: flagText(input, "home") },
+    io,
+    (line) => void io.err.write(`warning: ${line}\n`),
+  );
+  const inputs = await readInputs(source.graph, words, jsonFile, io);
+  const plan = await compile(source, config, io);
+  const engine = createEngine({
+    host: createNodeHost(),
+    egress: config.egress,
+    files: { root: config.filesRoot },
+  });
+  const missing = engine.checkInputs(plan, inputs).filter(({ severity }) => severity === "error");
+  if (missing[0] !== undefined) {
+    throw usage(missing.map(({ message }) => message).join("; "), "give it with -i name=value");
+  }
+  const tee = await openEvents(flagText(input, "events"), io);
+  let park: (confirmation: OpenConfirmation) => void = () => {};
+  const parked = new Promise<OpenConfirmation>((resolve) => {
+    park = resolve;
+  });
+  try {
+    const started = engine.run(plan, inputs, {
+      trigger: "cli",
+      ...timeouts(input, config),
+      ...tags(input),
+      ...only(input, source),
+      confirm: async (confirmation) => {
+        const answer = await answers(confirmation);
+        if (answer === undefined && !io.interactive) park(confirmation);
+        return answer;
+      },
+    });
+    const summary = await follow(started, source, parked, { input, config, io, tee });
+    return io.out.closed ? 1 : summary.exitCode;
+  } finally {
+    await engine.close({ graceMs: 0 });
+    await tee?.close();
+  }
+}
+
+interface Surroundings {
+  readonly input: Input;
+  readonly config: Config;
+  readonly io: CommandIo;
+  readonly tee: EventFile | undefined;
+}
+
+async function follow(
+  run: Run,
+  source: FlowSource,
+  parked: Promise<OpenConfirmation>,
+  { input, config, io, tee }: Surroundings,
+): Promise<Summary> {
+  const view = createView(run.id);
+  const display = createDisplay(source.graph, view, io);
+  const stop = cancelOn(run, graceMs(input, config), io);
+  const prompter = io.interactive ? createPrompter(run, io, display.say) : undefined;
+  const cursor = run.events();
+  const pages = cursor[Symbol.asyncIterator]();
+  let waitsFor: OpenConfirmation | undefined;
+  void parked.then((confirmation) => {
+    waitsFor = confirmation;
+  });
+  const nobody = parked.then(() => nextTick());
+  let summary: Summary | undefined;
+  try {
+    let next = pages.next();
+    while (summary === undefined) {
+      const page = await Promise.race([next, nobody]);
+      if (page === undefined) {
+        summary = await part(view, waitsFor as OpenConfirmation, display, io, tee);
+        break;
+      }
+      if (page.done) throw new Error("the event stream ended without a summary");
+      for (const event of page.value) foldEvents(view, event);
+      await tee?.write(page.value);
+      await display.show(page.value);
+      const last = page.value.at(-1);
+      if (last?.kind === "summary") summary = last;
+      else next = pages.next();
+    }
+  } finally {
+    cursor.close();
+    prompter?.close();
+    stop();
+  }
+  await display.end(summary);
+  return summary;
+}
+
+/** Ends the stream of a run that waits for a person who cannot be asked here. The run itself ends with the engine. */
+async function part(
+  view: RunView,
+  confirmation: OpenConfirmation,
+  display: Display,
+  io: CommandIo,
+  tee: EventFile | undefined,
+): Promise<Summary> {
+  const ts = Math.max(view.updatedAt, io.now());
+  const error = {
+    code: "confirmation_required",
+    message: `"${confirmation.node}" waits for a person, and nobody can be asked here; give --confirm ${confirmation.node}=approve or --yes`,
+    retryable: false,
+    node: confirmation.node,
+  };
+  const payload = makeSummary(view, { status: "failed", ts, error });
+  const summary: Summary = {
+    v: 1,
+    kind: "summary",
+    runId: view.runId,
+    seq: view.seq + 1,
+    ts,
+    ...payload,
+  };
+  foldEvents(view, summary);
+  await tee?.write([summary]);
+  await display.show([summary]);
+  return summary;
+}
+
+/** Cancels the run on a signal, and when the reader of stdout leaves under `--json`. */
+function cancelOn(run: Run, grace: number, io: CommandIo): () => void {
+  const onSignal = (): void => {
+    run.cancel({ reason: io.signal.reason === "sigterm" ? "sigterm" : "sigint", graceMs: grace });
+  };
+  if (io.signal.aborted) onSignal();
+  else io.signal.addEventListener("abort", onSignal, { once: true });
+  if (io.json !== undefined)
+    io.out.onClose(() => run.cancel({ reason: "disconnect", graceMs: grace }));
+  return () => io.signal.removeEventListener("abort", onSignal);
+}
+
+async function report(source: FlowSource, io: CommandIo): Promise<void> {
+  const { diagnostics } = source;
+  const valid = isValid(diagnostics);
+  if (io.json === undefined) {
+    const shown = diagnostics.filter(
+      ({ severity }) =>
+        severity === "error" || (io.verbosity !== "quiet" && severity === "warning"),
+    );
+    const style = createStyle(io.colour, io.env);
+    if (shown.length > 0) await io.err.write(`${renderDiagnostics(shown, source, style)}\n`);
+  }
+  if (!valid) throw invalid(diagnostics);
+}
+
+async function compile(source: FlowSource, config: Config, io: CommandIo): Promise<Plan> {
+  const compiled = await compileFlow(source.graph, {
+    registry: createRegistry(),
+    subflows: subflowsIn([source.folder, config.flows]),
+  });
+  if (compiled.ok) return compiled.plan;
+  if (io.json === undefined) {
+    await io.err.write(
+      `${renderDiagnostics(compiled.diagnostics, source, createStyle(io.colour, io.env))}\n`,
+    );
+  }
+  throw invalid(compiled.diagnostics);
+}
+
+function invalid(diagnostics: FlowSource["diagnostics"]): CliError {
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  return new CliError("flow_invalid", countFindings(errors), { diagnostics: errors, told: true });
+}
+
+function timeouts(input: Input, config: Config): { timeoutMs?: number } {
+  const text = flagText(input, "timeout");
+  const timeoutMs = text === undefined ? config.run.timeoutMs : parseDuration(text, "--timeout");
+  return timeoutMs === undefined ? {} : { timeoutMs };
+}
+
+function graceMs(input: Input, config: Config): number {
+  const text = flagText(input, "grace");
+  return text === undefined
+    ? (config.run.graceMs ?? DEFAULT_GRACE_MS)
+    : parseDuration(text, "--grace");
+}
+
+function tags(input: Input): { tags?: Record<string, string> } {
+  const words = flagList(input, "tag");
+  return words.length === 0
+    ? {}
+    : { tags: Object.fromEntries(words.map((word) => splitPair(word, "--tag"))) };
+}
+
+function only(input: Input, source: FlowSource): { only?: string[] } {
+  const nodes = flagList(input, "only");
+  for (const id of nodes) {
+    if (!source.graph.nodes.some((node) => node.id === id))
+      throw usage(`--only: the flow has no node ${id}`);
+  }
+  return nodes.length === 0 ? {} : { only: [...nodes] };
+}
+
+interface EventFile {
+  write(events: readonly ExecutionEvent[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+async function openEvents(file: string | undefined, io: CommandIo): Promise<EventFile | undefined> {
+  if (file === undefined) return undefined;
+  const handle = await open(resolve(io.cwd, file), "w").catch((error: unknown) => {
+    throw usage(`cannot write ${file}: ${reason(error)}`);
+  });
+  return {
+    write: (events) => handle.appendFile(events.map((event) => ndjson.line(event)).join("")),
+    close: () => handle.close(),
+  };
+}
+
+function nextTick(): Promise<undefined> {
+  return new Promise((resolve) => setImmediate(() => resolve(undefined)));
+}

@@ -1,0 +1,44 @@
+/** `millrace serve`: the HTTP surface in this process, until a signal ends it. */
+import { once } from "node:events";
+import { resolve } from "node:path";
+import { type CommandIo, flagList, flagText, type Input } from "../command.ts";
+import { CliError, usage } from "../errors.ts";
+
+/** Serves until SIGINT or SIGTERM, then drains; exit code 0. */
+export async function run(input: Input, io: CommandIo): Promise<number> {
+  const { ConfigError, start } = await import("@millrace/server");
+  const tokenFile = flagText(input, "token-file");
+  const port = readPort(flagText(input, "port") ?? io.env.MILLRACE_PORT);
+  const host = flagText(input, "host");
+  const server = await start({
+    env: io.env,
+    signals: false,
+    ...(host === undefined ? {} : { host }),
+    ...(port === undefined ? {} : { port }),
+    ...(tokenFile === undefined ? {} : { tokenFile: resolve(io.cwd, tokenFile) }),
+    ...(input.flags["allow-open"] === true ? { allowOpen: true } : {}),
+    allowedHosts: [...flagList(input, "allow-host")],
+    allowedOrigins: [...flagList(input, "allow-origin")],
+  }).catch((error: unknown) => {
+    if (ConfigError.isInstance(error)) throw usage(error.message);
+    if ((error as NodeJS.ErrnoException).code === "EADDRINUSE") {
+      throw new CliError("unavailable", `port ${port ?? ""} is in use`, {
+        hint: "choose another with --port",
+      });
+    }
+    throw error;
+  });
+  if (io.json === undefined) await io.err.write(`listening on ${server.url}\n`);
+  else await io.json.result({ kind: "listening", url: server.url, pid: process.pid });
+  if (!io.signal.aborted) await once(io.signal, "abort");
+  await server.close();
+  return 0;
+}
+
+function readPort(text: string | undefined): number | undefined {
+  if (text === undefined || text === "") return undefined;
+  const port = Number(text);
+  if (!/^\d{1,5}$/.test(text) || port > 65_535)
+    throw usage(`--port takes 0 to 65535, found "${text}"`);
+  return port;
+}

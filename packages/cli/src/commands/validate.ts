@@ -1,0 +1,38 @@
+/** `millrace validate`: parse and check; no execution, no store, no code of extensions. */
+import type { CommandIo, Input } from "../command.ts";
+import { CliError } from "../errors.ts";
+import { countFindings, expandFiles, isValid, loadFlow } from "../flow-source.ts";
+import { renderDiagnostics } from "../render/code-frame.ts";
+import { createStyle } from "../render/style.ts";
+
+/** Checks every file; ends with `flow_invalid` when one does not hold. */
+export async function run(input: Input, io: CommandIo): Promise<number> {
+  const strict = input.flags.strict === true;
+  const style = createStyle(io.colour, io.env);
+  const all = [];
+  let invalid = 0;
+  const files = await expandFiles(input.args, io);
+  for (const file of files) {
+    const source = await loadFlow(file, io);
+    const valid = isValid(source.diagnostics, strict);
+    if (!valid) invalid += 1;
+    all.push(...source.diagnostics);
+    if (io.json !== undefined) {
+      await io.json.result({ file: source.name, valid, diagnostics: source.diagnostics });
+      continue;
+    }
+    const shown =
+      io.verbosity === "quiet"
+        ? source.diagnostics.filter((each) => each.severity === "error")
+        : source.diagnostics;
+    if (shown.length > 0) await io.err.write(`${renderDiagnostics(shown, source, style)}\n`);
+    const mark = style.symbol(valid ? "succeeded" : "failed");
+    if (io.verbosity !== "quiet")
+      await io.err.write(`${mark} ${source.name}: ${countFindings(source.diagnostics)}\n`);
+  }
+  if (invalid === 0) return 0;
+  const errors = all.filter(
+    (each) => each.severity === "error" || (strict && each.severity === "warning"),
+  );
+  throw new CliError("flow_invalid", countFindings(all), { diagnostics: errors, told: true });
+}

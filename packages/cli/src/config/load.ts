@@ -1,0 +1,157 @@
+/**
+ * Configuration as data, strongest first: flag, project file, user file, default. A project file grants power (which
+ * files, hosts and programs a flow may reach) only when the person trusts its exact bytes.
+ */
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import type { EgressPolicy } from "@millrace/engine";
+import { usage } from "../errors.ts";
+import { reason } from "../flow-source.ts";
+import type { CliIo } from "../io.ts";
+
+/** What the commands read. */
+export interface Config {
+  readonly run: { readonly timeoutMs?: number; readonly graceMs?: number };
+  readonly egress: EgressPolicy;
+  /** Absolute. */
+  readonly filesRoot: string;
+  /** Folder of stored flows of the project, absolute; absent without a project file. */
+  readonly flows: string | undefined;
+}
+
+interface ConfigFile {
+  readonly path: string;
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+const PROJECT_FILE = "millrace.json";
+const LOCK_FILE = "millrace.lock.json";
+/** Keys that decide what a flow may reach; from a project file they count only when it is trusted. */
+const POWER_KEYS = [
+  "extensions",
+  "shell",
+  "files",
+  "egress",
+  "providers",
+  "mcpServers",
+  "models",
+  "hubs",
+  "server",
+  "serve",
+  "credentials",
+];
+const KNOWN_KEYS = new Set([...POWER_KEYS, "$schema", "flows", "history", "run", "ai"]);
+
+/** Reads and merges what is there; `folder` is where the search for a project file starts. */
+export async function loadConfig(
+  options: {
+    readonly folder: string;
+    readonly file: string | undefined;
+    readonly home: string | undefined;
+  },
+  io: CliIo,
+  warn: (line: string) => void,
+): Promise<Config> {
+  const user = await readConfig(userFile(options.home, io));
+  const project =
+    options.file === undefined
+      ? await findProject(options.folder, io)
+      : await readConfig(resolve(io.cwd, options.file), true);
+  for (const file of [user, project]) {
+    for (const key of Object.keys(file?.values ?? {})) {
+      if (!KNOWN_KEYS.has(key)) warn(`${file?.path}: unknown key "${key}" has no effect`);
+    }
+  }
+  if (project !== undefined) await checkTrust(project, io);
+  const merged = { ...user?.values, ...project?.values };
+  const run = object(merged.run, "run");
+  const files = object(merged.files, "files");
+  const root = typeof files.root === "string" ? files.root : ".";
+  const base = project?.values.files !== undefined ? dirname(project.path) : undefined;
+  return {
+    run: {
+      ...(typeof run.timeoutMs === "number" && run.timeoutMs > 0
+        ? { timeoutMs: run.timeoutMs }
+        : {}),
+      ...(typeof run.graceMs === "number" ? { graceMs: run.graceMs } : {}),
+    },
+    egress: object(merged.egress, "egress") as EgressPolicy,
+    filesRoot: resolve(base ?? (project === undefined ? io.cwd : dirname(project.path)), root),
+    flows:
+      project === undefined
+        ? undefined
+        : resolve(dirname(project.path), typeof merged.flows === "string" ? merged.flows : "flows"),
+  };
+}
+
+function userFile(home: string | undefined, io: CliIo): string {
+  const named = home ?? io.env.MILLRACE_HOME;
+  if (named !== undefined) return join(resolve(io.cwd, named), "config.json");
+  const folder =
+    process.platform === "win32"
+      ? (io.env.APPDATA ?? join(homedir(), "AppData", "Roaming"))
+      : (io.env.XDG_CONFIG_HOME ?? join(io.env.HOME ?? homedir(), ".config"));
+  return join(folder, "millrace", "config.json");
+}
+
+/** The nearest project file upward; the walk ends at a repository, the home directory or the root. */
+async function findProject(folder: string, io: CliIo): Promise<ConfigFile | undefined> {
+  const home = io.env.HOME ?? homedir();
+  for (let at = folder; ; at = dirname(at)) {
+    const found = await readConfig(join(at, PROJECT_FILE));
+    if (found !== undefined) return found;
+    const isTop = await readFile(join(at, ".git")).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => error.code === "EISDIR",
+    );
+    if (isTop || at === home || at === dirname(at)) return undefined;
+  }
+}
+
+async function readConfig(path: string, mustExist = false): Promise<ConfigFile | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    if (!mustExist) return undefined;
+    throw usage(`cannot read ${path}: ${reason(error)}`);
+  }
+  let values: unknown;
+  try {
+    values = JSON.parse(text);
+  } catch (error) {
+    throw usage(`${path} is not JSON: ${(error as Error).message}`);
+  }
+  return { path, values: object(values, path) };
+}
+
+async function checkTrust(project: ConfigFile, io: CliIo): Promise<void> {
+  const powers = POWER_KEYS.filter((key) => key in project.values);
+  if (powers.length === 0) return;
+  const given = io.env.MILLRACE_TRUST_PROJECT;
+  if (given === "1") return;
+  const digest = await trustDigest(project.path);
+  if (given === digest) return;
+  throw usage(
+    `${project.path} is not trusted, and it sets ${powers.join(", ")}`,
+    `read it, then set MILLRACE_TRUST_PROJECT=${digest}`,
+  );
+}
+
+/** `sha256:…` over the project file and, when there is one, its lock file. */
+async function trustDigest(path: string): Promise<string> {
+  const hash = createHash("sha256").update(await readFile(path));
+  const lock = await readFile(join(dirname(path), LOCK_FILE)).catch(() => undefined);
+  if (lock !== undefined) hash.update(lock);
+  return `sha256:${hash.digest("hex")}`;
+}
+
+function object(value: unknown, name: string): Readonly<Record<string, unknown>> {
+  if (value === undefined) return {};
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    return value as Record<string, unknown>;
+  }
+  throw usage(`${name} must be a JSON object`);
+}

@@ -1,0 +1,169 @@
+/** A flow on its way in: from a file or stdin, as `.flow` text or as a graph in JSON. */
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join, relative, resolve } from "node:path";
+import type { Diagnostic, FlowGraph } from "@millrace/contracts";
+import { type FlowDocument, parseFlow, validateFlow } from "@millrace/dsl";
+import { createRegistry } from "@millrace/engine";
+import { CliError, usage } from "./errors.ts";
+import type { CliIo } from "./io.ts";
+
+/** Most bytes read from stdin; a flow is text that people write. */
+const MAX_STDIN_BYTES = 16 * 1024 * 1024;
+
+/** What was read. `text` is absent for a graph in JSON, which has no lines worth showing. */
+export interface FlowSource {
+  /** As the person named it. */
+  readonly name: string;
+  /** Folder of the file; the working directory for stdin. */
+  readonly folder: string;
+  readonly text: string | undefined;
+  readonly graph: FlowGraph;
+  readonly document: FlowDocument | undefined;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Bytes of a file or of stdin (`-`). A file that cannot be read is a usage error that says why. */
+export async function readInput(name: string, io: CliIo): Promise<Uint8Array> {
+  if (name === "-") return readStdin(io);
+  try {
+    return await readFile(resolve(io.cwd, name));
+  } catch (error) {
+    throw usage(`cannot read ${name}: ${reason(error)}`);
+  }
+}
+
+/** Reads all of stdin, which may be read once. */
+export async function readStdin(io: CliIo): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of io.stdin) {
+    const part = typeof chunk === "string" ? Buffer.from(chunk) : (chunk as Uint8Array);
+    bytes += part.length;
+    if (bytes > MAX_STDIN_BYTES) throw usage(`stdin is longer than ${MAX_STDIN_BYTES} bytes`);
+    chunks.push(part);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Reads a flow and checks it against the core catalog; nothing is executed. */
+export async function loadFlow(name: string, io: CliIo): Promise<FlowSource> {
+  return checkFlow(name, await readInput(name, io), io);
+}
+
+/** Parses and validates the bytes of a flow. */
+export function checkFlow(name: string, bytes: Uint8Array, io: CliIo): FlowSource {
+  const folder = name === "-" ? io.cwd : resolve(io.cwd, name, "..");
+  const catalog = createRegistry().catalog();
+  const shown = name === "-" ? "<stdin>" : name;
+  if (isJson(bytes)) {
+    const graph = parseGraph(shown, bytes);
+    return {
+      name: shown,
+      folder,
+      text: undefined,
+      graph,
+      document: undefined,
+      diagnostics: validateFlow(graph, catalog),
+    };
+  }
+  const parsed = parseFlow(bytes);
+  const text = new TextDecoder().decode(bytes);
+  const found = parsed.ok
+    ? [...parsed.diagnostics, ...validateFlow(parsed.graph, catalog, { document: parsed.document })]
+    : parsed.diagnostics;
+  return {
+    name: shown,
+    folder,
+    text,
+    graph: parsed.graph,
+    document: parsed.document,
+    diagnostics: sorted(found),
+  };
+}
+
+/** Whether a flow may run: no error among its diagnostics, and no warning either when `strict`. */
+export function isValid(diagnostics: readonly Diagnostic[], strict = false): boolean {
+  return diagnostics.every(
+    ({ severity }) => severity === "info" || (severity === "warning" && !strict),
+  );
+}
+
+/** "1 error", "2 errors, 1 warning". */
+export function countFindings(diagnostics: readonly Diagnostic[]): string {
+  const count = (severity: string) =>
+    diagnostics.filter((each) => each.severity === severity).length;
+  const words = (["error", "warning"] as const)
+    .map((severity) => ({ severity, n: count(severity) }))
+    .filter(({ n }) => n > 0)
+    .map(({ severity, n }) => `${n} ${severity}${n === 1 ? "" : "s"}`);
+  return words.join(", ") || "nothing found";
+}
+
+/** Files named by a person: a folder stands for every `.flow` file below it, in order of name. */
+export async function expandFiles(names: readonly string[], io: CliIo): Promise<string[]> {
+  const files: string[] = [];
+  for (const name of names) {
+    if (name === "-") {
+      files.push(name);
+      continue;
+    }
+    const path = resolve(io.cwd, name);
+    const info = await stat(path).catch((error: unknown) => {
+      throw usage(`cannot read ${name}: ${reason(error)}`);
+    });
+    if (!info.isDirectory()) files.push(name);
+    else {
+      const below = await flowFiles(path);
+      if (below.length === 0) throw usage(`no .flow file below ${name}`);
+      files.push(...below.map((file) => relative(io.cwd, file)));
+    }
+  }
+  return files;
+}
+
+async function flowFiles(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".flow"))
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+    .filter((path) => !path.includes("node_modules"))
+    .sort();
+}
+
+function isJson(bytes: Uint8Array): boolean {
+  for (const byte of bytes.subarray(0, 1_024)) {
+    if (byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d) continue;
+    return byte === 0x7b;
+  }
+  return false;
+}
+
+function parseGraph(name: string, bytes: Uint8Array): FlowGraph {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as FlowGraph;
+  } catch {
+    throw new CliError("flow_invalid", `${name} begins with "{" but is not JSON`, {
+      hint: "give .flow text, or a graph as JSON",
+    });
+  }
+}
+
+function sorted(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  const offset = (each: Diagnostic) => each.range?.start.offset ?? Number.MAX_SAFE_INTEGER;
+  return [...diagnostics].sort(
+    (a, b) => offset(a) - offset(b) || (a.code < b.code ? -1 : a.code > b.code ? 1 : 0),
+  );
+}
+
+/** The system's word for what went wrong with a file, without the path of anything else. */
+export function reason(error: unknown): string {
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  const words: Record<string, string> = {
+    ENOENT: "no such file",
+    EACCES: "not permitted",
+    EPERM: "not permitted",
+    EISDIR: "it is a folder",
+    ENOTDIR: "a part of the path is not a folder",
+  };
+  return words[code ?? ""] ?? code ?? "unreadable";
+}

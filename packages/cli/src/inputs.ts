@@ -1,0 +1,131 @@
+/** Inputs of a run from the command line: `-i k=v`, with `@file`, `@-`, `@env:NAME`, `@@x`, and `--input-json`. */
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { FlowGraph, FlowInput, Json, JsonSchema } from "@millrace/contracts";
+import { usage } from "./errors.ts";
+import { readInput, readStdin, reason } from "./flow-source.ts";
+import type { CliIo } from "./io.ts";
+
+/**
+ * The record of inputs. A string input takes its text as it is, any other type reads it as JSON. Repeating an input
+ * replaces it, or appends where its schema is an array. An input that must not be shown (`writeOnly`) is refused as
+ * a literal, because command lines are kept in histories.
+ */
+export async function readInputs(
+  graph: FlowGraph,
+  words: readonly string[],
+  jsonFile: string | undefined,
+  io: CliIo,
+): Promise<Record<string, Json>> {
+  const inputs: Record<string, Json> = Object.create(null);
+  if (jsonFile !== undefined) Object.assign(inputs, await readJson(jsonFile, io));
+  const given = new Set<string>();
+  for (const word of words) {
+    const [name, text] = splitPair(word, "--input");
+    const input = graph.inputs.find((each) => each.name === name);
+    if (input === undefined) throw unknownInput(name, graph.inputs);
+    const value = toValue(input, await resolveText(input, text, io));
+    const before = inputs[name];
+    inputs[name] =
+      input.schema?.type === "array" && given.has(name) && Array.isArray(before)
+        ? [...before, ...(Array.isArray(value) ? value : [value])]
+        : value;
+    given.add(name);
+  }
+  for (const name of Object.keys(inputs)) {
+    if (!graph.inputs.some((each) => each.name === name)) throw unknownInput(name, graph.inputs);
+  }
+  return inputs;
+}
+
+/** `key=value` of a repeated flag. */
+export function splitPair(word: string, flag: string): [string, string] {
+  const at = word.indexOf("=");
+  if (at <= 0) throw usage(`${flag} takes name=value, found "${word}"`);
+  return [word.slice(0, at), word.slice(at + 1)];
+}
+
+/** Whether both `FILE` and an input, or two inputs, would read stdin. */
+export function checkOneStdin(
+  file: string,
+  words: readonly string[],
+  jsonFile: string | undefined,
+): void {
+  const readers = [file === "-", jsonFile === "-", ...words.map((word) => /^[^=]+=@-$/.test(word))];
+  if (readers.filter(Boolean).length > 1)
+    throw usage("only one thing can read stdin", "put the other one in a file");
+}
+
+async function resolveText(input: FlowInput, text: string, io: CliIo): Promise<string> {
+  if (text.startsWith("@@")) return refuseLiteral(input, text.slice(1));
+  if (text === "@-") return new TextDecoder().decode(await readStdin(io)).replace(/\r?\n$/, "");
+  if (text.startsWith("@env:")) {
+    const value = io.env[text.slice(5)];
+    if (value === undefined)
+      throw usage(`input ${input.name}: the environment has no ${text.slice(5)}`);
+    return value;
+  }
+  if (text.startsWith("@")) {
+    try {
+      return (await readFile(resolve(io.cwd, text.slice(1)), "utf8")).replace(/\r?\n$/, "");
+    } catch (error) {
+      throw usage(`input ${input.name}: cannot read ${text.slice(1)}: ${reason(error)}`);
+    }
+  }
+  return refuseLiteral(input, text);
+}
+
+function refuseLiteral(input: FlowInput, text: string): string {
+  if (input.schema?.writeOnly !== true) return text;
+  throw usage(
+    `input ${input.name} must not be written on the command line`,
+    `use ${input.name}=@env:NAME or ${input.name}=@file`,
+  );
+}
+
+function toValue(input: FlowInput, text: string): Json {
+  if (takesText(input.schema)) return text;
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    if (input.schema === undefined || input.schema.type === "array") return text;
+    throw usage(`input ${input.name} takes ${typeWord(input.schema)} as JSON`);
+  }
+}
+
+function takesText(schema: JsonSchema | undefined): boolean {
+  const type = schema?.type;
+  return type === "string" || (Array.isArray(type) && type.includes("string"));
+}
+
+function typeWord(schema: JsonSchema): string {
+  return typeof schema.type === "string" ? schema.type : "a value";
+}
+
+async function readJson(file: string, io: CliIo): Promise<Record<string, Json>> {
+  const text = new TextDecoder().decode(await readInput(file, io));
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw usage(
+      `${file === "-" ? "stdin" : file} is not JSON`,
+      '--input-json takes one object: {"name": value}',
+    );
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw usage(
+      `${file === "-" ? "stdin" : file} is not a JSON object`,
+      '--input-json takes {"name": value}',
+    );
+  }
+  return value as Record<string, Json>;
+}
+
+function unknownInput(name: string, inputs: readonly FlowInput[]): Error {
+  const known = inputs.map((each) => each.name).join(", ");
+  return usage(
+    `the flow has no input ${name}`,
+    known === "" ? "it takes none" : `its inputs: ${known}`,
+  );
+}

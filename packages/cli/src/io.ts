@@ -1,0 +1,60 @@
+/** What a command may touch of the world outside. Everything is injected, so that a test can be the world. */
+import type { Readable, Writable } from "node:stream";
+
+/** Streams, environment and clock of one invocation. */
+export interface CliIo {
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  readonly stderr: Writable;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Absolute working directory. */
+  readonly cwd: string;
+  /** Whether each stream is a terminal. */
+  readonly isTTY: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
+  /** Size of the terminal behind stderr; 0 or undefined (as under `script`) counts as 80 by 24. */
+  size(): { readonly columns: number | undefined; readonly rows: number | undefined };
+  /** Epoch milliseconds. */
+  now(): number;
+  /** Aborts on the first SIGINT or SIGTERM; its `reason` is `"sigint"` or `"sigterm"`. */
+  readonly signal: AbortSignal;
+}
+
+/** Where a command's data goes: one stream, awaited, and quiet after the reader has left. */
+export interface Output {
+  /** Resolves when the text is handed over; false once the reader is gone (EPIPE). */
+  write(text: string): Promise<boolean>;
+  readonly closed: boolean;
+  /** Called once when the reader leaves. */
+  onClose(listener: () => void): void;
+}
+
+/** Wraps a stream so that nothing is lost under back-pressure and nothing is thrown after EPIPE. */
+export function createOutput(stream: Writable): Output {
+  const listeners: (() => void)[] = [];
+  let closed = false;
+  const close = (): void => {
+    if (closed) return;
+    closed = true;
+    for (const listener of listeners) listener();
+  };
+  stream.on("error", close);
+  stream.on("close", close);
+  return {
+    get closed() {
+      return closed;
+    },
+    onClose(listener) {
+      if (closed) listener();
+      else listeners.push(listener);
+    },
+    write(text) {
+      if (closed) return Promise.resolve(false);
+      return new Promise((resolve) => {
+        stream.write(text, (error) => {
+          if (error) close();
+          resolve(!error);
+        });
+      });
+    },
+  };
+}

@@ -1,0 +1,119 @@
+/**
+ * The only way in: words and a world in, an exit code out. Whatever happens, `--json` output ends in a summary, and
+ * the exit code is the one that this summary tells.
+ */
+import type { Summary } from "@millrace/contracts";
+import type { CliCommand, CommandIo, Input } from "./command.ts";
+import { CliError } from "./errors.ts";
+import { type CliIo, createOutput } from "./io.ts";
+import { createNdjson, soleSummary } from "./ndjson.ts";
+import { parseArguments } from "./parse.ts";
+import { wantsColour } from "./render/style.ts";
+
+/** Runs one command line (without `node` and the script). */
+export async function main(argv: readonly string[], io: CliIo): Promise<number> {
+  const out = createOutput(io.stdout);
+  const err = createOutput(io.stderr);
+  const parsed = parseArguments(argv);
+  if (parsed.kind === "help") {
+    await out.write(parsed.text);
+    return 0;
+  }
+  if (parsed.kind === "usage") {
+    const wantsJson = argv.includes("--json");
+    const error = new CliError(
+      "usage",
+      parsed.message,
+      parsed.hint === undefined ? {} : { hint: parsed.hint },
+    );
+    return fail(error, { ...bare(io, out, err), json: wantsJson ? createNdjson(out) : undefined });
+  }
+  const { command, input } = parsed;
+  const json = input.flags.json === true ? createNdjson(out) : undefined;
+  const commandIo: CommandIo = {
+    ...bare(io, out, err),
+    json,
+    colour: json === undefined && wantsColour(text(input.flags.color), io.env, io.isTTY.stderr),
+    verbosity: verbosity(input, io),
+    interactive:
+      json === undefined &&
+      io.isTTY.stdin &&
+      io.isTTY.stderr &&
+      !io.env.CI &&
+      input.flags["no-prompt"] !== true,
+  };
+  try {
+    const code = await perform(command, input, commandIo);
+    if (json === undefined || json.summary !== undefined || command.path[0] === "serve")
+      return code;
+    const summary = soleSummary("succeeded", io.now());
+    await json.event(summary);
+    return summary.exitCode;
+  } catch (error) {
+    return fail(error, commandIo);
+  }
+}
+
+/** A stream cancels its run on a signal; any other command just ends. */
+async function perform(command: CliCommand, input: Input, io: CommandIo): Promise<number> {
+  const { run } = await command.load();
+  if (command.output === "stream") return run(input, io);
+  let onAbort: () => void = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(new CliError("cancelled", `ended by ${String(io.signal.reason)}`));
+  });
+  if (io.signal.aborted) onAbort();
+  io.signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([run(input, io), aborted]);
+  } finally {
+    io.signal.removeEventListener("abort", onAbort);
+  }
+}
+
+async function fail(error: unknown, io: CommandIo): Promise<number> {
+  const known = error instanceof CliError ? error : internal(error);
+  const summary: Summary = soleSummary(known, io.now(), reason(io));
+  if (io.json !== undefined && io.json.summary === undefined) await io.json.event(summary);
+  if (!known.told || io.json !== undefined) {
+    const hint = known.hint === undefined ? "" : `; ${known.hint}`;
+    await io.err.write(`error: ${known.message}${hint}\n`);
+  }
+  if (known.code === "internal") {
+    await io.err.write(
+      `this is a bug in millrace; a report needs this line: node ${process.version}, ${process.platform} ${process.arch}\n`,
+    );
+    if (io.verbosity === "verbose" && error instanceof Error)
+      await io.err.write(`${error.stack}\n`);
+  }
+  return summary.exitCode;
+}
+
+function internal(error: unknown): CliError {
+  return new CliError("internal", error instanceof Error ? error.message : String(error));
+}
+
+function reason(io: CommandIo): "sigint" | "sigterm" {
+  return io.signal.reason === "sigterm" ? "sigterm" : "sigint";
+}
+
+function bare(io: CliIo, out: CommandIo["out"], err: CommandIo["err"]): CommandIo {
+  return {
+    ...io,
+    out,
+    err,
+    json: undefined,
+    colour: false,
+    verbosity: "normal",
+    interactive: false,
+  };
+}
+
+function verbosity(input: Input, io: CliIo): CommandIo["verbosity"] {
+  if (input.flags.quiet === true) return "quiet";
+  return input.flags.verbose === true || io.env.MILLRACE_DEBUG === "1" ? "verbose" : "normal";
+}
+
+function text(value: Input["flags"][string]): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,67 @@
+/**
+ * The data channel under `--json`: one JSON value a line, and on every path one `summary` last.
+ *   N1  nothing follows the summary.
+ *   N2  `finish` writes the one-event summary exactly when no run wrote one.
+ * @see specification, "Events"
+ */
+import {
+  type AnyEvent,
+  type CancelReason,
+  createView,
+  type ErrorInfo,
+  exitCodeFor,
+  makeSummary,
+  type Summary,
+  serialiseEvent,
+} from "@millrace/contracts";
+import type { CliError } from "./errors.ts";
+import type { Output } from "./io.ts";
+import { createRunId } from "./run-id.ts";
+
+/** Writer of NDJSON lines. */
+export interface Ndjson {
+  /** The summary that was written, if one was. */
+  readonly summary: Summary | undefined;
+  event(event: AnyEvent): Promise<boolean>;
+  /** A line of a check; it has no `kind`. */
+  result(value: object): Promise<boolean>;
+}
+
+/** Lines go to `output`, and to nothing else. */
+export function createNdjson(output: Output): Ndjson {
+  let summary: Summary | undefined;
+  return {
+    get summary() {
+      return summary;
+    },
+    event(event) {
+      if (event.kind === "summary") summary = event as Summary;
+      return output.write(`${serialiseEvent(event as Summary)}\n`);
+    },
+    result: (value) => output.write(`${JSON.stringify(value)}\n`),
+  };
+}
+
+/** The one-event log of something that was no run: an invalid flow, a wrong word, a check. */
+export function soleSummary(
+  end: CliError | "succeeded",
+  ts: number,
+  cancelReason?: CancelReason,
+): Summary {
+  const runId = createRunId(ts);
+  const payload =
+    end === "succeeded"
+      ? makeSummary(createView(runId), { status: "succeeded", ts })
+      : makeSummary(createView(runId), {
+          status: end.status,
+          ts,
+          error: errorInfo(end),
+          ...(end.diagnostics === undefined ? {} : { diagnostics: end.diagnostics.slice(0, 100) }),
+        });
+  const exitCode = exitCodeFor(payload, cancelReason);
+  return { v: 1, kind: "summary", runId, seq: 1, ts, ...payload, exitCode };
+}
+
+function errorInfo(error: CliError): ErrorInfo {
+  return { code: error.code, message: error.message, retryable: false };
+}

@@ -1,0 +1,55 @@
+/** Asks the person at the keyboard about open confirmations: `y` approves, `n` rejects, `v` shows the whole text. */
+import type { Run } from "@millrace/engine";
+import type { CommandIo } from "./command.ts";
+import { clean } from "./render/text.ts";
+
+const INTERRUPT = "\u0003"; // raw mode delivers Ctrl-C as a character
+
+/** Listens until `close`. The oldest open confirmation is the one that is answered. */
+export function createPrompter(
+  run: Run,
+  io: CommandIo,
+  say: (line: string) => void,
+): { close(): void } {
+  const stdin = io.stdin as NodeJS.ReadStream;
+  const announced = new Set<string>();
+  const onData = (chunk: Buffer | string): void => {
+    for (const key of String(chunk)) {
+      if (key === INTERRUPT) process.kill(process.pid, "SIGINT");
+      else void press(key.toLowerCase());
+    }
+  };
+  const press = async (key: string): Promise<void> => {
+    const open = run.confirmations()[0];
+    if (open === undefined) return;
+    if (key === "v") say(open.prompt.split("\n").map(clean).join("\n"));
+    if (key !== "y" && key !== "n") return;
+    const reply = await run.confirm(open.id, {
+      decision: key === "y" ? "approve" : "reject",
+      by: "cli",
+    });
+    if (reply.ok) return;
+    const problems = "problems" in reply ? (reply.problems ?? []) : [];
+    say(
+      `${open.node}: ${reply.code}${problems.map((each) => `; ${each.pointer} ${clean(each.message)}`).join("")}`,
+    );
+  };
+  const announce = setInterval(() => {
+    const open = run.confirmations()[0];
+    if (open === undefined || announced.has(open.id)) return;
+    announced.add(open.id);
+    say(`? ${open.node}: ${clean(open.prompt)}  [y] approve  [n] reject  [v] view`);
+  }, 50);
+  announce.unref();
+  stdin.setRawMode?.(true);
+  stdin.on("data", onData);
+  stdin.resume();
+  return {
+    close() {
+      clearInterval(announce);
+      stdin.off("data", onData);
+      stdin.setRawMode?.(false);
+      stdin.pause();
+    },
+  };
+}

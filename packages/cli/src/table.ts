@@ -1,0 +1,128 @@
+/** Every command as data. Nothing here loads a command's code. */
+import type { CliCommand, FlagSpec } from "./command.ts";
+
+/** Flags of every command. */
+export const GLOBAL_FLAGS: readonly FlagSpec[] = [
+  { long: "json", summary: "one JSON value a line on stdout, the last one a summary" },
+  { long: "quiet", short: "q", summary: "only errors and the last line" },
+  { long: "verbose", short: "v", summary: "debug logs, and stacks of internal errors" },
+  { long: "color", value: "<when>", choices: ["auto", "always", "never"], summary: "colour" },
+  { long: "no-prompt", summary: "never ask; a needed answer ends the command" },
+  {
+    long: "config",
+    value: "<file>",
+    summary: "read this file instead of the nearest millrace.json",
+  },
+  { long: "home", value: "<dir>", summary: "folder of data and user configuration" },
+];
+
+export const COMMANDS: readonly CliCommand[] = [
+  {
+    path: ["run"],
+    summary: "run a flow and show what happens",
+    args: [
+      { name: "file", summary: "a .flow file, a graph as JSON, or - for stdin", required: true },
+    ],
+    flags: [
+      {
+        long: "input",
+        short: "i",
+        value: "<k=v>",
+        multiple: true,
+        summary: "an input; v may be @file, @-, @env:NAME",
+      },
+      {
+        long: "input-json",
+        value: "<file>",
+        summary: "all inputs as one JSON object; - for stdin",
+      },
+      { long: "timeout", value: "<duration>", summary: "cancel the run after this long" },
+      {
+        long: "grace",
+        value: "<duration>",
+        summary: "how long steps may take to stop (default 10s)",
+      },
+      {
+        long: "confirm",
+        value: "<node=answer>",
+        multiple: true,
+        summary: "answer a confirmation: approve or reject; * for all",
+      },
+      { long: "yes", summary: "approve every confirmation" },
+      {
+        long: "only",
+        value: "<node>",
+        multiple: true,
+        summary: "run these nodes and what they need",
+      },
+      { long: "events", value: "<file>", summary: "also write every event to this file" },
+      { long: "tag", value: "<k=v>", multiple: true, summary: "a tag of the run" },
+    ],
+    output: "stream",
+    examples: [
+      { line: "millrace run hello.flow -i name=Ada", says: "run with an input" },
+      { line: "millrace run hello.flow --json", says: "every event, one a line" },
+    ],
+    load: () => import("./commands/run.ts"),
+  },
+  {
+    path: ["validate"],
+    summary: "check flows without running anything",
+    args: [
+      { name: "files", summary: "files or folders; - for stdin", required: true, variadic: true },
+    ],
+    flags: [{ long: "strict", summary: "warnings count as errors" }],
+    output: "check",
+    examples: [{ line: "millrace validate hello.flow", says: "say what is wrong, and where" }],
+    load: () => import("./commands/validate.ts"),
+  },
+  {
+    path: ["fmt"],
+    summary: "rewrite flows into their one canonical form",
+    args: [
+      {
+        name: "files",
+        summary: "files or folders; - for stdin to stdout",
+        required: true,
+        variadic: true,
+      },
+    ],
+    flags: [
+      { long: "check", summary: "change nothing, print the difference, exit 1 where there is one" },
+      { long: "stdout", summary: "print instead of writing" },
+    ],
+    output: "check",
+    examples: [{ line: "millrace fmt --check hello.flow", says: "for continuous integration" }],
+    load: () => import("./commands/fmt.ts"),
+  },
+  {
+    path: ["serve"],
+    summary: "serve flows over HTTP",
+    args: [],
+    flags: [
+      { long: "host", value: "<host>", summary: "address to listen on (default 127.0.0.1)" },
+      { long: "port", value: "<port>", summary: "port; 0 for any free one (default 6455)" },
+      {
+        long: "token-file",
+        value: "<file>",
+        summary: "bearer tokens, one a line: token or id:role:token",
+      },
+      { long: "allow-open", summary: "serve other machines without a token" },
+      {
+        long: "allow-host",
+        value: "<host>",
+        multiple: true,
+        summary: "a further Host name to answer to",
+      },
+      {
+        long: "allow-origin",
+        value: "<origin>",
+        multiple: true,
+        summary: "a further browser origin to answer to",
+      },
+    ],
+    output: "stream",
+    examples: [{ line: "millrace serve --port 0 --json", says: "any free port, told on stdout" }],
+    load: () => import("./commands/serve.ts"),
+  },
+];
