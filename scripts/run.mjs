@@ -22,14 +22,6 @@ const env = {
   TURBO_NO_UPDATE_NOTIFIER: "1",
 };
 
-const start = (name) => [
-  "turbo",
-  "run",
-  "start",
-  `--filter=${name}`,
-  "--output-logs=new-only",
-  "--log-prefix=none",
-];
 const build = ["turbo", "run", "build", "--output-logs=errors-only"];
 const tests = ["vitest", "run"];
 const gate = [
@@ -41,8 +33,8 @@ const gate = [
   ["turbo", "run", "build", "check:package"],
 ];
 const jobs = {
-  demo: [start("@examples/hello")],
-  bench: [start("@millrace/bench")],
+  demo: [build, ["node", "scripts/demo.mjs"]],
+  bench: [build, ["node", "bench/engine/run.js"]],
   test: [build, tests],
   gate,
   check: [...gate, [...tests, "--coverage"]],
