@@ -6,6 +6,20 @@ export type {
   SchemaHints,
 } from "./catalog.ts";
 export type { Channel, ChannelMap, EventSink } from "./channels.ts";
+export {
+  type CommandDef,
+  type CommandEffect,
+  type CommandStream,
+  defineCommand,
+  type HttpBinding,
+} from "./commands/define.ts";
+export {
+  type ErrorCode,
+  isErrorCode,
+  PROBLEMS,
+  type ProblemDocument,
+  problemDocument,
+} from "./commands/problem.ts";
 export type { Diagnostic, Fix, Position, Range, Severity } from "./diagnostics.ts";
 export type {
   AnyEvent,
@@ -68,6 +82,32 @@ export type {
   RunViewJson,
 } from "./events/view.ts";
 export type {
+  AiCall,
+  AiCapabilities,
+  AiContext,
+  AiEmbedding,
+  AiMessage,
+  AiModel,
+  AiModelInfo,
+  AiPart,
+  AiProvider,
+  AiProviderOptions,
+  AiStream,
+  AiTool,
+  PricePerMillion,
+} from "./extend/ai.ts";
+export {
+  type CatalogOptions,
+  catalogEntriesOf,
+  catalogEntryOf,
+  operationEffect,
+} from "./extend/catalog-entry.ts";
+export {
+  checkService,
+  checkServiceIntegration,
+  type ServiceFindingCode,
+} from "./extend/check-service.ts";
+export type {
   AbortSignalLike,
   ConfirmAnswer,
   Connection,
@@ -81,7 +121,39 @@ export type {
   ResponseLike,
   Secret,
 } from "./extend/context.ts";
+export {
+  defineAction,
+  defineActionAdapter,
+  defineExtension,
+  defineNodeType,
+  defineProvider,
+  defineService,
+  definitionKind,
+} from "./extend/define.ts";
 export { NodeError, type NodeErrorOptions } from "./extend/error.ts";
+export { exit, isNodeExit, type NodeExit } from "./extend/exit.ts";
+export { ExtensionError, type ExtensionErrorCode } from "./extend/extension-error.ts";
+export { isZodSchema, type JsonSchemaOf, jsonSchema, type Schema } from "./extend/schema.ts";
+export {
+  type ActionAdapterDefinition,
+  type ActionAdapterSpec,
+  type ActionDefinition,
+  type ActionSpec,
+  type DefinitionKind,
+  EXTENSION_API_VERSION,
+  EXTENSION_MARK,
+  type ExtensionDefinition,
+  type ExtensionSpec,
+  type FieldFinding,
+  type HostContext,
+  type NodeSpec,
+  type NodeTypeDefinition,
+  type NodeTypeSpec,
+  type ProviderDefinition,
+  type ProviderSpec,
+  type ServiceDefinition,
+  type Stamp,
+} from "./extend/types.ts";
 export type {
   FieldValue,
   FlowBody,

@@ -20,7 +20,6 @@ export interface NodeErrorOptions {
 /** Fails a node with a `code` (snake_case, at most 64 characters). Any other throw counts as `extension_threw`. */
 export class NodeError extends Error {
   override readonly name = "NodeError";
-  readonly [MARK] = true;
   readonly code: string;
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
@@ -30,6 +29,7 @@ export class NodeError extends Error {
 
   constructor(code: string, message: string, options: NodeErrorOptions = {}) {
     super(message, { cause: options.cause });
+    Object.defineProperty(this, MARK, { value: true });
     this.code = code;
     this.retryable = options.retryable ?? false;
     this.retryAfterMs = options.retryAfterMs;

@@ -1,0 +1,125 @@
+/**
+ * A shape check for definitions, small enough to be loaded with every extension. A check tells each problem with its
+ * JSON Pointer and goes on; nothing throws, nothing is changed.
+ */
+import { escapePointer, jsonProblem } from "./json-data.ts";
+
+/** Told once for each problem. */
+export type Report = (pointer: string, message: string) => void;
+export type Check = (value: unknown, pointer: string, report: Report) => void;
+
+/** All problems of a value, in the order of its members. */
+export function problemsOf(value: unknown, check: Check): { pointer: string; message: string }[] {
+  const problems: { pointer: string; message: string }[] = [];
+  check(value, "", (pointer, message) => problems.push({ pointer, message }));
+  return problems;
+}
+
+/** A string of 1 to `max` characters that matches `pattern`; `what` describes it in the message. */
+export function text(what: string, options: { pattern?: RegExp; max?: number } = {}): Check {
+  const max = options.max ?? MAX_TEXT;
+  return (value, pointer, report) => {
+    if (typeof value !== "string" || value === "" || value.length > max) {
+      report(pointer, `must be ${what}, 1 to ${max} characters`);
+    } else if (options.pattern !== undefined && !options.pattern.test(value)) {
+      report(pointer, `must be ${what}, found "${value.slice(0, 60)}"`);
+    }
+  };
+}
+
+/** Longest title, summary or name without a limit of its own: a page of text, more is no summary. */
+const MAX_TEXT = 4_096;
+
+export function oneOf(...values: readonly (string | number | boolean)[]): Check {
+  return (value, pointer, report) => {
+    if (!values.includes(value as string)) {
+      report(pointer, `must be one of ${values.map((each) => JSON.stringify(each)).join(", ")}`);
+    }
+  };
+}
+
+export function integer(min: number, max: number): Check {
+  return (value, pointer, report) => {
+    if (!Number.isSafeInteger(value) || (value as number) < min || (value as number) > max) {
+      report(pointer, `must be an integer from ${min} to ${max}`);
+    }
+  };
+}
+
+export const flag: Check = oneOf(true, false);
+
+export const fn: Check = (value, pointer, report) => {
+  if (typeof value !== "function") report(pointer, "must be a function");
+};
+
+/** Any JSON value. */
+export const json: Check = (value, pointer, report) => {
+  const problem = jsonProblem(value);
+  if (problem !== undefined) report(pointer + problem.pointer, problem.message);
+};
+
+/** A JSON object. */
+export const jsonObject: Check = (value, pointer, report) => {
+  if (isObject(value)) json(value, pointer, report);
+  else report(pointer, "must be an object");
+};
+
+/** A list of `min` to `max` members; `unique` names the member whose values must differ ("" for the members themselves). */
+export function list(
+  each: Check,
+  options: { min?: number; max?: number; unique?: string } = {},
+): Check {
+  const { min = 0, max = Number.MAX_SAFE_INTEGER, unique } = options;
+  return (value, pointer, report) => {
+    if (!Array.isArray(value)) return report(pointer, "must be a list");
+    if (value.length < min || value.length > max) {
+      report(pointer, `must have ${min} to ${max} members, found ${value.length}`);
+    }
+    const seen = new Set<unknown>();
+    for (const [index, member] of value.entries()) {
+      each(member, `${pointer}/${index}`, report);
+      if (unique === undefined) continue;
+      const key: unknown = unique === "" || !isObject(member) ? member : member[unique];
+      if (seen.has(key)) {
+        const at = `${pointer}/${index}${unique === "" ? "" : `/${unique}`}`;
+        report(at, `${JSON.stringify(key)} is there twice`);
+      }
+      seen.add(key);
+    }
+  };
+}
+
+/** An object whose values all pass `each`. */
+export function record(each: Check): Check {
+  return (value, pointer, report) => {
+    if (!isObject(value)) return report(pointer, "must be an object");
+    for (const [key, member] of Object.entries(value)) {
+      each(member, `${pointer}/${escapePointer(key)}`, report);
+    }
+  };
+}
+
+/** An object of exactly these members; an optional member may be absent or `undefined`. */
+export function shape(
+  required: { readonly [name: string]: Check },
+  optional: { readonly [name: string]: Check } = {},
+): Check {
+  const checks = new Map([...Object.entries(required), ...Object.entries(optional)]);
+  return (value, pointer, report) => {
+    if (!isObject(value)) return report(pointer, "must be an object");
+    for (const name of Object.keys(required)) {
+      if (value[name] === undefined) report(`${pointer}/${name}`, "is missing");
+    }
+    for (const [name, member] of Object.entries(value)) {
+      const at = `${pointer}/${escapePointer(name)}`;
+      const check = checks.get(name);
+      if (check === undefined) {
+        report(at, `is unknown; members are ${[...checks.keys()].join(", ")}`);
+      } else if (member !== undefined) check(member, at, report);
+    }
+  };
+}
+
+export function isObject(value: unknown): value is { readonly [name: string]: unknown } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,129 @@
+/** What a service descriptor looks like; what it may say is in `check-service.ts`. */
+import {
+  type Check,
+  flag,
+  integer,
+  isObject,
+  jsonObject,
+  list,
+  oneOf,
+  record,
+  shape,
+  text,
+} from "./check.ts";
+import { name } from "./definition-shapes.ts";
+
+const MAX_OPERATIONS = 5_000; // the largest public APIs have about two thousand
+
+const word = text("a string");
+const words = list(word);
+
+const oauth2: Check = shape(
+  { scheme: oneOf("oauth2"), authorizeUrl: word, tokenUrl: word, scopes: words },
+  {
+    revocationUrl: word,
+    deviceUrl: word,
+    clientId: word,
+    clientAuth: oneOf("post"),
+    pkce: flag,
+    issuer: word,
+    resource: word,
+    redirect: shape(
+      {},
+      {
+        port: integer(0, 65_535),
+        path: text("a path such as /callback", { pattern: /^\/[^?#\s]*$/ }),
+      },
+    ),
+    extraParams: record(word),
+    lenient: flag,
+  },
+);
+const apiKey: Check = shape(
+  { scheme: oneOf("apiKey"), in: oneOf("header", "query"), name: word },
+  { prefix: word },
+);
+const plain: Check = shape({ scheme: oneOf("none", "bearer", "basic", "apiKey", "oauth2") });
+const auth: Check = variant("scheme", { oauth2, apiKey }, plain);
+
+const start = integer(0, Number.MAX_SAFE_INTEGER);
+const size = integer(1, Number.MAX_SAFE_INTEGER);
+const pagination: Check = variant(
+  "kind",
+  {
+    cursor: shape({ kind: oneOf("cursor"), param: word, next: jsonPointer, items: jsonPointer }),
+    page: shape({ kind: oneOf("page"), param: word, items: jsonPointer }, { start, size }),
+    offset: shape({
+      kind: oneOf("offset"),
+      param: word,
+      limitParam: word,
+      limit: size,
+      items: jsonPointer,
+    }),
+    link: shape({ kind: oneOf("link") }, { items: jsonPointer }),
+  },
+  shape({ kind: oneOf("cursor", "page", "offset", "link") }),
+);
+
+const operation: Check = shape(
+  {
+    id: text("an id such as issues.create", { pattern: /^[a-z][A-Za-z0-9._-]{0,99}$/, max: 100 }),
+    method: oneOf("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"),
+    path: word,
+  },
+  {
+    title: word,
+    summary: word,
+    effect: oneOf("pure", "read", "write", "destructive"),
+    params: jsonObject,
+    query: jsonObject,
+    headers: jsonObject,
+    body: shape(
+      {
+        contentType: oneOf(
+          "application/json",
+          "application/x-www-form-urlencoded",
+          "text/plain",
+          "application/octet-stream",
+        ),
+      },
+      { schema: jsonObject, required: flag },
+    ),
+    result: jsonObject,
+    resultType: oneOf("json", "text", "base64"),
+    maxBytes: size,
+    strictResult: flag,
+    pagination,
+    retryOn: words,
+    idempotencyHeader: word,
+    scopes: words,
+    timeoutMs: integer(1, 3_600_000),
+  },
+);
+
+export const integrationShape: Check = shape({
+  baseUrl: word,
+  auth,
+  operations: list(operation, { min: 1, max: MAX_OPERATIONS, unique: "id" }),
+});
+
+export const serviceShape: Check = shape(
+  { slug: name, title: word, summary: word, serviceIntegration: integrationShape },
+  { meta: jsonObject },
+);
+
+/** The shape that the member `tag` chooses; `other` when it chooses none. */
+function variant(tag: string, shapes: { readonly [value: string]: Check }, other: Check): Check {
+  const byTag = new Map(Object.entries(shapes));
+  return (value, pointer, report) => {
+    const chosen = isObject(value) ? byTag.get(String(value[tag])) : undefined;
+    (chosen ?? other)(value, pointer, report);
+  };
+}
+
+/** @see RFC 6901, section 3 */
+function jsonPointer(value: unknown, pointer: string, report: Parameters<Check>[2]): void {
+  if (typeof value !== "string" || !/^(?:\/(?:[^~/]|~[01])*)*$/.test(value)) {
+    report(pointer, "must be a JSON Pointer such as /items");
+  }
+}
