@@ -1,0 +1,128 @@
+/** The examples run as their READMEs say, leave what they promise, and make the events that are kept beside them. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { checkLog, type ExecutionEvent } from "@millrace/contracts";
+import { parseFlow } from "@millrace/dsl";
+import { expect, onTestFinished, test } from "vitest";
+import { events, example, millrace, scratch } from "./cli.ts";
+import { golden } from "./golden.ts";
+
+const CASES: readonly {
+  folder: string;
+  flow: string;
+  words: readonly string[];
+  golden: string;
+  code: number;
+}[] = [
+  { folder: "01-hello", flow: "hello.flow", words: [], golden: "golden.ndjson", code: 0 },
+  { folder: "03-csv-report", flow: "csv-report.flow", words: [], golden: "golden.ndjson", code: 0 },
+  {
+    folder: "13-confirm-refund",
+    flow: "confirm-refund.flow",
+    words: ["--confirm", "approve=approve"],
+    golden: "golden-approved.ndjson",
+    code: 0,
+  },
+  {
+    folder: "13-confirm-refund",
+    flow: "confirm-refund.flow",
+    words: ["--confirm", "approve=reject"],
+    golden: "golden-rejected.ndjson",
+    code: 0,
+  },
+];
+
+/** A copy of an example, so that what it writes stays out of the repository. */
+function copy(folder: string): string {
+  const cwd = scratch();
+  cpSync(example(folder), cwd, {
+    recursive: true,
+    filter: (path) => !path.includes("node_modules") && !path.endsWith("/out"),
+  });
+  return cwd;
+}
+
+function compare(folder: string, name: string, flow: string, log: readonly ExecutionEvent[]): void {
+  const { graph } = parseFlow(readFileSync(join(example(folder), flow)));
+  expect(checkLog(log, { graph })).toEqual([]);
+  const file = join(example(folder), name);
+  const text = golden(log, graph);
+  if (process.env.UPDATE_GOLDEN === "1") writeFileSync(file, text);
+  expect(existsSync(file), `${name} is missing; UPDATE_GOLDEN=1 writes it`).toBe(true);
+  expect(text).toBe(readFileSync(file, "utf8"));
+}
+
+test.each(CASES)(
+  "$folder with $words makes $golden",
+  async ({ folder, flow, words, golden: name, code }) => {
+    const ended = await millrace(["run", flow, "--json", ...words], { cwd: copy(folder) });
+    expect(ended.code).toBe(code);
+    compare(folder, name, flow, events(ended.stdout));
+  },
+);
+
+test("03-csv-report leaves a report of what could be read", async () => {
+  const cwd = copy("03-csv-report");
+  const ended = await millrace(["run", "csv-report.flow"], { cwd });
+  expect(JSON.parse(ended.stdout)).toEqual({ file: "out/report.md", orders: 8, skipped: 2 });
+  expect(readFileSync(join(cwd, "out/report.md"), "utf8")).toContain("| north | 3 | 450.59 |");
+});
+
+test("03-csv-report says what is missing when there is no file", async () => {
+  const cwd = copy("03-csv-report");
+  const ended = await millrace(["run", "csv-report.flow", "-i", "orders=none.csv"], { cwd });
+  expect([ended.code, ended.stdout]).toEqual([0, "{}\n"]);
+  expect(ended.stderr).toContain("No orders");
+});
+
+async function startServer(cwd: string): Promise<{ origin: string; child: ChildProcess }> {
+  const child = spawn(process.execPath, ["server.mjs", "0"], {
+    cwd,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(() => {
+    child.kill();
+  });
+  const [line] = (await once(child.stdout as NodeJS.ReadableStream, "data")) as [Buffer];
+  return { origin: String(line).trim(), child };
+}
+
+test("06-bulk-map asks a thousand times and repeats what a busy service refused", async () => {
+  const cwd = copy("06-bulk-map");
+  const { origin } = await startServer(cwd);
+  const ended = await millrace(["run", "bulk-map.flow", "--json", "-i", `origin=${origin}`], {
+    cwd,
+    env: { MILLRACE_TRUST_PROJECT: "1" },
+  });
+  const log = events(ended.stdout);
+  expect(ended.code).toBe(0);
+  expect(log.at(-1)).toMatchObject({
+    outputs: { count: 1000, total: 999_000 },
+    bodyCounts: { succeeded: 1000 },
+  });
+  expect(log.filter(({ kind }) => kind === "node.retrying")).toHaveLength(20);
+  compare(
+    "06-bulk-map",
+    "golden.ndjson",
+    "bulk-map.flow",
+    log.map((event) => withOrigin(event, origin)),
+  );
+});
+
+test("06-bulk-map reaches nothing unless the person trusts the project file", async () => {
+  const cwd = copy("06-bulk-map");
+  const ended = await millrace(["run", "bulk-map.flow"], { cwd });
+  expect(ended.code).toBe(2);
+  expect(ended.stderr).toMatch(
+    /is not trusted, and it sets egress.*MILLRACE_TRUST_PROJECT=sha256:[0-9a-f]{64}/s,
+  );
+});
+
+/** The port of the other side is any free one; the kept events name the usual one. */
+function withOrigin(event: ExecutionEvent, origin: string): ExecutionEvent {
+  return JSON.parse(
+    JSON.stringify(event).replaceAll(origin, "http://127.0.0.1:8787"),
+  ) as ExecutionEvent;
+}

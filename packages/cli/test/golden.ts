@@ -1,0 +1,65 @@
+/**
+ * A log without what differs from one run to the next: ids, times, `seq`, the moments of progress and of waiting for a
+ * turn. Run-level events come first, then the nodes in graph order, each one's events in their own order.
+ */
+import type { ExecutionEvent, FlowGraph } from "@millrace/contracts";
+
+const TIMES = new Set(["durationMs", "firstTokenMs"]);
+/** Whether these appear depends on timing alone. */
+const BY_TIMING = new Set(["node.progress"]);
+
+/** The normal form of a log as NDJSON text. */
+export function golden(log: readonly ExecutionEvent[], graph: FlowGraph): string {
+  const order = new Map(graph.nodes.map(({ id }, i) => [id, i]));
+  const groups = new Map<string, string[]>();
+  for (const event of log) {
+    if (BY_TIMING.has(event.kind) || isTurn(event, log)) continue;
+    const node = "node" in event ? (event.node ?? "") : "";
+    const lines = groups.get(node) ?? [];
+    lines.push(JSON.stringify(normal(event)));
+    groups.set(node, lines);
+  }
+  const rank = (node: string) =>
+    node === "" ? -1 : (order.get(node.replace(/[[~/].*$/s, "")) ?? order.size);
+  return [...groups]
+    .sort(([a], [b]) => rank(a) - rank(b) || compare(a, b))
+    .flatMap(([, lines]) => lines)
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+/** Waiting for a slot, and going on after it, and the inputs digest that a path carries. */
+function isTurn(event: ExecutionEvent, log: readonly ExecutionEvent[]): boolean {
+  if (event.kind === "node.waiting") return event.on === "slot";
+  if (event.kind !== "node.resumed") return false;
+  const before = log.findLast(
+    ({ seq, kind, ...rest }) =>
+      seq < event.seq && kind === "node.waiting" && "node" in rest && rest.node === event.node,
+  );
+  return before?.kind === "node.waiting" && before.on === "slot";
+}
+
+function normal(event: ExecutionEvent): object {
+  const { seq: _seq, ts: _ts, ...rest } = event;
+  return { ...(blank(rest) as object), runId: "run_0" };
+}
+
+/** The same data with lengths of time and instants at zero. */
+function blank(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(blank);
+  if (typeof value === "string")
+    return value.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "1970-01-01T00:00:00.000Z");
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key, TIMES.has(key) ? 0 : blank(each)]),
+  );
+}
+
+function compare(a: string, b: string): number {
+  const parts = (path: string) =>
+    path
+      .split(/(\d+)/)
+      .map((part) => (/^\d/.test(part) ? part.padStart(8, "0") : part))
+      .join("");
+  return parts(a) < parts(b) ? -1 : 1;
+}
