@@ -13,6 +13,17 @@ export {
   defineCommand,
   type HttpBinding,
 } from "./commands/define.ts";
+export type {
+  CommandArgs,
+  CommandName,
+  CommandResult,
+  CommandType,
+  CommandTypes,
+  InstalledItem,
+  ModelsFrame,
+  ParsedArgs,
+  RunFilter,
+} from "./commands/names.ts";
 export {
   type ErrorCode,
   isErrorCode,
@@ -20,6 +31,63 @@ export {
   type ProblemDocument,
   problemDocument,
 } from "./commands/problem.ts";
+export type {
+  ConnectArgs,
+  ConnectionStatus,
+  ConnectProgress,
+  ConnectStarted,
+  ImportedService,
+  ServiceInfo,
+  ServiceSecret,
+} from "./commands/records/connection.ts";
+export type {
+  Job,
+  JobRef,
+  Model,
+  ModelEngine,
+  ModelInstallArgs,
+  ModelLease,
+  ModelLoadOptions,
+  ModelManager,
+  ModelRuntime,
+  ModelState,
+} from "./commands/records/model.ts";
+export type {
+  Confirmation,
+  Page,
+  PageArgs,
+  Run,
+  RunBlob,
+  RunRef,
+  RunRequest,
+  RunRequestOptions,
+  RunSource,
+  RunSummary,
+  RunTemplate,
+  Tags,
+} from "./commands/records/run.ts";
+export type {
+  CommandInfo,
+  Hub,
+  HubItem,
+  HubProvides,
+  Meta,
+  NewWebhook,
+  Schedule,
+  ScheduleArgs,
+  Settings,
+  Webhook,
+  WebhookArgs,
+} from "./commands/records/server.ts";
+export type {
+  FlowArgs,
+  FlowReport,
+  Template,
+  TemplateSource,
+  TemplateSummary,
+  TemplateVersion,
+  TemplateVersionSummary,
+} from "./commands/records/template.ts";
 export type { Diagnostic, Fix, Position, Range, Severity } from "./diagnostics.ts";
 export type {
   AnyEvent,
@@ -174,10 +242,13 @@ export type {
   CancelOptions,
   CredentialsPort,
   EncodedEvent,
+  Executor,
   Journal,
   Problem,
+  RecoveryReport,
   ResumeState,
   RunHeader,
+  RunQuery,
   RunSignal,
   RunSpec,
   ServiceCredential,

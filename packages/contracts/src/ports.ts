@@ -1,4 +1,6 @@
 /** Ports between the engine and what surrounds it: storage, execution, credentials. */
+import type { RunFilter } from "./commands/names.ts";
+import type { Page, Run, RunRef, RunSummary } from "./commands/records/run.ts";
 import type { CancelReason, ExecutionEvent } from "./events/types.ts";
 import type { AbortSignalLike } from "./extend/context.ts";
 import type { FlowGraph } from "./graph.ts";
@@ -138,4 +140,38 @@ export interface CancelOptions {
   readonly reason: CancelReason;
   readonly by?: string;
   readonly graceMs?: number;
+}
+
+/** One page of runs that fit a filter, newest first. `limit` 1 to 200. */
+export interface RunQuery extends RunFilter {
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+/** What `Executor.recover` did with the runs of a process that is gone. `parked`: they wait for a person. */
+export interface RecoveryReport {
+  readonly resumed: number;
+  readonly parked: number;
+  readonly failed: number;
+  readonly ms: number;
+}
+
+/** Runs flows and keeps them: what server and command line see of engine and journal. */
+export interface Executor {
+  readonly kind: "memory" | "sqlite" | "restate";
+  /** Durable when resolved. A `runId` that is taken rejects with code `run_exists`. */
+  start(spec: RunSpec): Promise<RunRef>;
+  signal(runId: string, signal: RunSignal): Promise<SignalResult>;
+  /** Resolves when the cancel is recorded; the run ends on its own. */
+  cancel(runId: string, options: CancelOptions): Promise<Run>;
+  /** Batches from `after` + 1 (default 0) through `summary`, which ends the iteration. */
+  attach(
+    runId: string,
+    options?: { after?: number; signal?: AbortSignalLike },
+  ): AsyncIterable<readonly StoredEvent[]>;
+  get(runId: string): Promise<Run | null>;
+  list(query: RunQuery): Promise<Page<RunSummary>>;
+  /** Takes over what a process left behind; once, before anything else is served. */
+  recover(): Promise<RecoveryReport>;
+  close(options: { graceMs: number }): Promise<void>;
 }
