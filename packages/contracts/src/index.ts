@@ -89,6 +89,25 @@ export type {
   TemplateVersionSummary,
 } from "./commands/records/template.ts";
 export type { Diagnostic, Fix, Position, Range, Severity } from "./diagnostics.ts";
+export { mergeDeltas } from "./events/deltas.ts";
+export { EventParseError, type EventParseErrorCode } from "./events/errors.ts";
+export { ExitCode, exitCodeFor } from "./events/exit-codes.ts";
+export { foldEvents } from "./events/fold.ts";
+export {
+  type JsonLimits,
+  type JsonWarning,
+  type JsonWarningCode,
+  NotJsonError,
+  type NotJsonErrorCode,
+  toJsonValue,
+} from "./events/json-value.ts";
+export { EVENT_KINDS, TERMINAL_KIND } from "./events/kinds.ts";
+export { cutText, EVENT_LIMITS } from "./events/limits.ts";
+export { makeSnapshot, makeSummary } from "./events/make.ts";
+export { formatPath, type PathSegment, parsePath } from "./events/path.ts";
+export { serialiseEvent } from "./events/serialise.ts";
+export { escapeLine } from "./events/serialise-parts.ts";
+export { ndjson, sse } from "./events/surfaces.ts";
 export type {
   AnyEvent,
   CancelReason,
@@ -143,12 +162,18 @@ export type {
   CallView,
   ConfirmationView,
   FailureView,
+  LiveConfirmation,
+  LiveNode,
   LogView,
   NodeState,
   NodeView,
   RunState,
+  RunView,
   RunViewJson,
 } from "./events/view.ts";
+export { viewFromJson, viewToJson } from "./events/view-json.ts";
+export { createView } from "./events/view-state.ts";
+export { withholdContent } from "./events/withhold.ts";
 export type {
   AiCall,
   AiCapabilities,

@@ -27,35 +27,35 @@ export type NodeState =
   | "skipped"
   | "cancelled";
 
-/** One node of a view; keys in canonical order. */
+/** One node of a view; keys in canonical order. A key whose value is `undefined` counts as absent. */
 export interface NodeView {
   node: string;
   state: NodeState;
   attempt: number;
-  type?: string;
-  startedAt?: number;
-  endedAt?: number;
-  durationMs?: number;
-  waitingOn?: string;
-  until?: number;
-  progress?: { done: number; total?: number; unit?: string };
-  ports?: readonly string[];
-  output?: Json;
-  outputRef?: ValueRef;
-  error?: ErrorInfo;
-  routed?: string;
-  why?: string;
-  cached?: true;
+  type?: string | undefined;
+  startedAt?: number | undefined;
+  endedAt?: number | undefined;
+  durationMs?: number | undefined;
+  waitingOn?: string | undefined;
+  until?: number | undefined;
+  progress?: { done: number; total?: number; unit?: string } | undefined;
+  ports?: readonly string[] | undefined;
+  output?: Json | undefined;
+  outputRef?: ValueRef | undefined;
+  error?: ErrorInfo | undefined;
+  routed?: string | undefined;
+  why?: string | undefined;
+  cached?: true | undefined;
   retries: number;
-  nextAt?: number;
+  nextAt?: number | undefined;
   checks: { passed: number; failed: number; warned: number };
   /** Last 4,096 units of the latest `generate` call. */
-  text?: string;
-  textCall?: string;
+  text?: string | undefined;
+  textCall?: string | undefined;
   tools: number;
 }
 
-/** An open model or tool call. */
+/** An open model or tool call; `name` is the model or the tool. */
 export interface CallView {
   call: string;
   node: string;
@@ -66,16 +66,17 @@ export interface CallView {
   texts: { text?: string; reasoning?: string; object?: string };
 }
 
+/** A confirmation; `undefined` counts as absent. */
 export interface ConfirmationView {
   id: string;
   node: string;
   attempt: number;
   state: "requested" | Outcome;
   prompt: string;
-  deadline?: number;
+  deadline?: number | undefined;
   requestedAt: number;
-  resolvedAt?: number;
-  by?: string;
+  resolvedAt?: number | undefined;
+  by?: string | undefined;
 }
 
 export interface LogView {
@@ -123,3 +124,37 @@ export interface RunViewJson {
   trimmed: number;
   summary: SummaryPayload | null;
 }
+
+/** A node of a view in memory. */
+export interface LiveNode extends NodeView {
+  /** Position of its first appearance. */
+  order: number;
+}
+
+/** A confirmation of a view in memory. */
+export interface LiveConfirmation extends ConfirmationView {
+  /** Position of its first appearance. */
+  order: number;
+}
+
+/**
+ * The state of a run in memory: what `foldEvents` changes and every display reads. Nodes by path, calls and confirmations
+ * by id, each in order of first appearance. A node's `text` may hold up to twice the 4,096 units that JSON gets.
+ */
+export interface RunView extends Omit<RunViewJson, "v" | "nodes" | "confirmations" | "calls"> {
+  nodes: Map<string, LiveNode>;
+  confirmations: Map<string, LiveConfirmation>;
+  /** Open ones only. */
+  calls: Map<string, CallView>;
+  counts: MutableCounts;
+  bodyCounts: MutableCounts;
+  usage: { -readonly [K in keyof SummaryUsage]: SummaryUsage[K] };
+  /** Settled body nodes that are still in `nodes`, the oldest first. */
+  settled: LiveNode[];
+  /** Resolved confirmations that are still in `confirmations`, the oldest first. */
+  resolved: LiveConfirmation[];
+  /** How many nodes and confirmations have appeared. */
+  appeared: number;
+}
+
+type MutableCounts = { -readonly [K in keyof Counts]: Counts[K] };

@@ -1,0 +1,63 @@
+/** Parts of the hand-written serialisers: the guard that lets an event in, and its numbers and strings as JSON text. */
+
+/** Expected keys in wire order, and whether each may be absent. */
+export interface KeyList {
+  readonly keys: readonly string[];
+  readonly optional: readonly boolean[];
+}
+
+/** A key list; `name?` may be absent. */
+export function keyList(envelope: readonly string[], ...payload: string[]): KeyList {
+  const names = [...envelope, ...payload];
+  return {
+    keys: names.map((name) => name.replace("?", "")),
+    optional: names.map((name) => name.endsWith("?")),
+  };
+}
+
+/** Whether the keys of `event` are those of the list, in its order, with nothing else between. */
+export function hasKeys(event: object, list: KeyList): boolean {
+  const { keys, optional } = list;
+  let at = 0;
+  for (const key in event) {
+    while (keys[at] !== key) {
+      if (optional[at] !== true) return false; // also past the end
+      at += 1;
+    }
+    at += 1;
+  }
+  for (; at < keys.length; at += 1) if (optional[at] !== true) return false;
+  return true;
+}
+
+const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
+const BREAKS = /[\u0085\u2028\u2029]/;
+const ALL_BREAKS = /[\u0085\u2028\u2029]/g;
+const ESCAPES: Readonly<Record<string, string>> = {
+  "\u0085": "\\u0085",
+  "\u2028": "\\u2028",
+  "\u2029": "\\u2029",
+};
+
+/** Escapes U+0085, U+2028 and U+2029 in JSON text: legal there, but common line splitters break at them. */
+export function escapeLine(json: string): string {
+  return BREAKS.test(json) ? json.replace(ALL_BREAKS, (unit) => ESCAPES[unit] as string) : json;
+}
+
+/** A string as JSON text. */
+export function str(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : escapeLine(JSON.stringify(text));
+}
+
+/** Six digits: both halves of an epoch in milliseconds are then small integers, which engines convert three times faster. */
+const HALF = 1_000_000;
+
+/** A number as JSON text. */
+export function num(value: number): string {
+  if (value < HALF * HALF || value >= HALF * HALF * 1_000 || value % 1 !== 0) {
+    return value - value === 0 ? `${value}` : "null";
+  }
+  const high = Math.floor(value / HALF);
+  const low = value - high * HALF;
+  return low < 100_000 ? `${high}${`${low}`.padStart(6, "0")}` : `${high}${low}`;
+}
