@@ -1,0 +1,143 @@
+/** Commands on hubs. A sync stores the index alone; nothing is ever installed by it. */
+import * as z from "zod";
+import { pageSchema, slugSchema } from "../schemas/common.ts";
+import { hubItemSchema, hubProvidesSchema, hubSchema } from "../schemas/server.ts";
+import { templateSchema } from "../schemas/template.ts";
+import type { HubCommands } from "./names.ts";
+import type { ErrorCode } from "./problem.ts";
+import {
+  CHANGE_ERRORS,
+  type CommandTable,
+  commandTable,
+  get,
+  ifMatch,
+  ifMatchHeader,
+  KEY_ERRORS,
+  nothing,
+  pageArgs,
+  post,
+  remove,
+} from "./table.ts";
+
+const hubId = slugSchema;
+const fields = {
+  name: z.string().min(1).max(200),
+  url: z
+    .string()
+    .max(2_048)
+    .regex(/^https:\/\/\S+$/, "must be an https: URL"),
+  provides: z.array(hubProvidesSchema).min(1).max(3),
+  publicKey: z.base64().max(128).exactOptional(),
+};
+const REMOTE_ERRORS: readonly ErrorCode[] = [
+  ...KEY_ERRORS,
+  "not_found",
+  "hub_rejected",
+  "upstream_failed",
+  "upstream_timeout",
+];
+
+export const hubCommands: CommandTable<HubCommands> = commandTable<HubCommands>({
+  list_hubs: {
+    summary: "List hubs",
+    args: z.strictObject(pageArgs),
+    result: pageSchema(hubSchema),
+    effect: "read",
+    idempotency: "none",
+    errors: ["bad_cursor"],
+    http: get("/api/hubs"),
+  },
+  get_hub: {
+    summary: "Show a hub",
+    args: z.strictObject({ hubId }),
+    result: hubSchema,
+    effect: "read",
+    idempotency: "none",
+    errors: ["not_found"],
+    http: get("/api/hubs/:hubId"),
+  },
+  add_hub: {
+    summary: "Add a hub by its https address",
+    args: z.strictObject({ id: hubId, ...fields, enabled: z.boolean().default(true) }),
+    result: hubSchema,
+    effect: "admin",
+    idempotency: "key",
+    errors: [...KEY_ERRORS, "already_exists"],
+    http: post("/api/hubs", 201),
+  },
+  update_hub: {
+    summary: "Change a hub",
+    args: z.strictObject({
+      hubId,
+      name: fields.name.exactOptional(),
+      url: fields.url.exactOptional(),
+      provides: fields.provides.exactOptional(),
+      publicKey: fields.publicKey,
+      enabled: z.boolean().exactOptional(),
+      ifMatch,
+    }),
+    result: hubSchema,
+    effect: "admin",
+    idempotency: "natural",
+    errors: [...CHANGE_ERRORS, "not_found", "operator_required"],
+    http: {
+      method: "PATCH",
+      path: "/api/hubs/:hubId",
+      status: 200,
+      body: "rest",
+      ...ifMatchHeader,
+    },
+  },
+  remove_hub: {
+    summary: "Forget a hub; what was installed from it stays",
+    args: z.strictObject({ hubId, ifMatch }),
+    result: nothing,
+    effect: "admin",
+    idempotency: "natural",
+    errors: [...CHANGE_ERRORS, "not_found", "operator_required"],
+    http: remove("/api/hubs/:hubId", ifMatchHeader),
+  },
+  sync_hub: {
+    summary: "Fetch the index of a hub",
+    args: z.strictObject({ hubId }),
+    result: hubSchema,
+    effect: "admin",
+    idempotency: "key",
+    errors: REMOTE_ERRORS,
+    http: post("/api/hubs/:hubId/sync", 200),
+  },
+  list_hub_items: {
+    summary: "List what a hub offers, from its stored index",
+    args: z.strictObject({ hubId, ...pageArgs }),
+    result: pageSchema(hubItemSchema),
+    effect: "read",
+    idempotency: "none",
+    errors: ["not_found", "bad_cursor"],
+    http: get("/api/hubs/:hubId/items"),
+  },
+  install_hub_item: {
+    summary: "Install one item of a hub after its digest is checked",
+    args: z.strictObject({
+      hubId,
+      itemId: z.string().min(1).max(128),
+      slug: slugSchema.exactOptional(),
+      overwrite: z.boolean().default(false),
+      ifMatch,
+    }),
+    result: z.discriminatedUnion("kind", [
+      z.strictObject({ kind: z.literal("template"), template: templateSchema }),
+      z.strictObject({ kind: z.literal("model"), jobId: z.string() }),
+    ]),
+    effect: "admin",
+    idempotency: "key",
+    errors: [
+      ...REMOTE_ERRORS,
+      ...CHANGE_ERRORS,
+      "digest_mismatch",
+      "already_exists",
+      "operator_required",
+      "flow_invalid",
+    ],
+    http: post("/api/hubs/:hubId/items/:itemId/install", 201, ifMatchHeader),
+  },
+});

@@ -1,0 +1,26 @@
+/** Commands about the server itself. */
+import * as z from "zod";
+import { commandInfoSchema, metaSchema } from "../schemas/server.ts";
+import type { MetaCommands } from "./names.ts";
+import { type CommandTable, commandTable, get, none } from "./table.ts";
+
+export const metaCommands: CommandTable<MetaCommands> = commandTable<MetaCommands>({
+  get_meta: {
+    summary: "Show versions, limits and features",
+    args: none,
+    result: metaSchema,
+    effect: "read",
+    idempotency: "none",
+    errors: [],
+    http: get("/api/meta"),
+  },
+  list_commands: {
+    summary: "List all commands with their schemas",
+    args: none,
+    result: z.array(commandInfoSchema),
+    effect: "read",
+    idempotency: "none",
+    errors: [],
+    http: get("/api/commands"),
+  },
+});

@@ -1,0 +1,154 @@
+/** Commands on managed local models. Work that takes long is a job; its progress is on `subscribe_models`. */
+import * as z from "zod";
+import { pageSchema } from "../schemas/common.ts";
+import {
+  jobRefSchema,
+  jobSchema,
+  modelEngineSchema,
+  modelIdSchema,
+  modelSchema,
+  modelStateSchema,
+  modelsFrameSchema,
+} from "../schemas/model.ts";
+import type { ModelCommands } from "./names.ts";
+import type { ErrorCode } from "./problem.ts";
+import {
+  type CommandTable,
+  commandTable,
+  get,
+  KEY_ERRORS,
+  none,
+  nothing,
+  pageArgs,
+  post,
+  remove,
+} from "./table.ts";
+
+const modelId = modelIdSchema;
+const WORK_ERRORS: readonly ErrorCode[] = [...KEY_ERRORS, "models_locked"];
+const MODEL_ERRORS: readonly ErrorCode[] = [...WORK_ERRORS, "not_found", "in_use"];
+
+export const modelCommands: CommandTable<ModelCommands> = commandTable<ModelCommands>({
+  list_models: {
+    summary: "List models, managed ones first",
+    args: z.strictObject({ state: modelStateSchema.exactOptional(), ...pageArgs }),
+    result: pageSchema(modelSchema),
+    effect: "read",
+    idempotency: "none",
+    errors: ["bad_cursor"],
+    http: get("/api/models"),
+  },
+  get_model: {
+    summary: "Show a model",
+    args: z.strictObject({ modelId }),
+    result: modelSchema,
+    effect: "read",
+    idempotency: "none",
+    errors: ["not_found"],
+    http: get("/api/models/:modelId"),
+  },
+  install_model: {
+    summary: "Fetch a model, verify its digest and register it",
+    args: z.strictObject({
+      source: z.union([
+        z.string().min(1).max(2_048),
+        z.strictObject({ file: z.string().min(1).max(4_096) }),
+      ]),
+      id: modelId.exactOptional(),
+      sha256: z
+        .string()
+        .regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits")
+        .exactOptional(),
+      allowUnverified: z.boolean().default(false),
+      headersCredential: z
+        .string()
+        .regex(/^ai:[a-z0-9][a-z0-9._-]{0,63}$/)
+        .exactOptional(),
+      fetchEngine: z.boolean().default(false),
+    }),
+    result: jobRefSchema,
+    effect: "admin",
+    idempotency: "key",
+    errors: [...WORK_ERRORS, "digest_required", "already_exists", "disk_full"],
+    http: post("/api/models/install", 202),
+  },
+  cancel_model_job: {
+    summary: "Stop a model job; what was fetched is kept for the next try",
+    args: jobRefSchema,
+    result: jobSchema,
+    effect: "admin",
+    idempotency: "key",
+    errors: [...WORK_ERRORS, "not_found", "state_conflict"],
+    http: post("/api/models/jobs/:jobId/cancel", 202),
+  },
+  remove_model: {
+    summary: "Delete a model's files",
+    args: z.strictObject({ modelId, force: z.boolean().default(false) }),
+    result: nothing,
+    effect: "admin",
+    idempotency: "key",
+    errors: [...MODEL_ERRORS, "operator_required"],
+    http: remove("/api/models/:modelId"),
+  },
+  load_model: {
+    summary: "Load a model into memory",
+    args: z.strictObject({
+      modelId,
+      contextSize: z.int().min(1).exactOptional(),
+      threads: z.int().min(1).max(1_024).exactOptional(),
+      ttlMs: z.int().min(-1).exactOptional(),
+      wait: z.boolean().default(false),
+    }),
+    result: modelSchema,
+    effect: "admin",
+    idempotency: "key",
+    errors: [...MODEL_ERRORS, "model_busy", "model_unavailable", "model_out_of_memory"],
+    http: post("/api/models/:modelId/load", 202, { alsoStatus: [200] }),
+  },
+  unload_model: {
+    summary: "Unload a model from memory",
+    args: z.strictObject({ modelId, force: z.boolean().default(false) }),
+    result: modelSchema,
+    effect: "admin",
+    idempotency: "key",
+    errors: MODEL_ERRORS,
+    http: post("/api/models/:modelId/unload", 202),
+  },
+  scan_models: {
+    summary: "Look for models in the folders again",
+    args: none,
+    result: jobRefSchema,
+    effect: "admin",
+    idempotency: "key",
+    errors: WORK_ERRORS,
+    http: post("/api/models/scan", 202),
+  },
+  list_engines: {
+    summary: "List the programs that run models",
+    args: none,
+    result: z.array(modelEngineSchema),
+    effect: "read",
+    idempotency: "none",
+    errors: [],
+    http: get("/api/engines"),
+  },
+  fetch_engine: {
+    summary: "Fetch the program that runs models",
+    args: z.strictObject({ engineId: z.string().min(1).max(64) }),
+    result: jobRefSchema,
+    effect: "admin",
+    idempotency: "key",
+    errors: [...WORK_ERRORS, "not_found", "disk_full"],
+    http: post("/api/engines/:engineId/fetch", 202),
+  },
+  subscribe_models: {
+    summary: "Follow installs, registrations and scans",
+    args: none,
+    result: nothing,
+    effect: "read",
+    idempotency: "none",
+    errors: ["too_many_streams", "stream_only"],
+    http: get("/api/models/events", { media: "text/event-stream" }),
+    stream: { item: modelsFrameSchema, resume: false, only: true },
+  },
+});

@@ -1,0 +1,116 @@
+/** Commands on schedules. Exactly one of `cron`, `everyMs` and `at` says when. */
+import * as z from "zod";
+import {
+  jsonRecordSchema,
+  pageSchema,
+  slugSchema,
+  tagsSchema,
+  zonedTimeSchema,
+} from "../schemas/common.ts";
+import { runRefSchema } from "../schemas/run.ts";
+import { scheduleSchema } from "../schemas/server.ts";
+import type { ScheduleCommands } from "./names.ts";
+import {
+  CHANGE_ERRORS,
+  type CommandTable,
+  commandTable,
+  get,
+  ifMatch,
+  ifMatchHeader,
+  KEY_ERRORS,
+  nothing,
+  pageArgs,
+  post,
+  remove,
+} from "./table.ts";
+
+const scheduleId = z.string().min(1).max(64);
+
+const fields = {
+  template: slugSchema,
+  version: z.int().min(1).exactOptional(),
+  cron: z.string().min(1).max(200).exactOptional(),
+  everyMs: z.int().min(1_000).exactOptional(),
+  at: zonedTimeSchema.exactOptional(),
+  timezone: z.string().min(1).max(64).default("UTC"),
+  inputs: jsonRecordSchema.exactOptional(),
+  tags: tagsSchema.exactOptional(),
+  enabled: z.boolean().default(true),
+  overlap: z.enum(["skip", "queue", "allow"]).default("skip"),
+  catchUp: z.enum(["skip", "one", "all"]).default("skip"),
+};
+const oneTime = (args: object): boolean =>
+  ["cron", "everyMs", "at"].filter((name) => Object.hasOwn(args, name)).length === 1;
+const ONE_TIME = "give exactly one of cron, everyMs and at";
+
+export const scheduleCommands: CommandTable<ScheduleCommands> = commandTable<ScheduleCommands>({
+  list_schedules: {
+    summary: "List schedules",
+    args: z.strictObject(pageArgs),
+    result: pageSchema(scheduleSchema),
+    effect: "read",
+    idempotency: "none",
+    errors: ["bad_cursor"],
+    http: get("/api/schedules"),
+  },
+  get_schedule: {
+    summary: "Show a schedule",
+    args: z.strictObject({ scheduleId }),
+    result: scheduleSchema,
+    effect: "read",
+    idempotency: "none",
+    errors: ["not_found"],
+    http: get("/api/schedules/:scheduleId"),
+  },
+  create_schedule: {
+    summary: "Run a template at times",
+    args: z.strictObject(fields).refine(oneTime, ONE_TIME),
+    result: scheduleSchema,
+    effect: "write",
+    idempotency: "key",
+    errors: [...KEY_ERRORS, "input_invalid"],
+    http: post("/api/schedules", 201),
+  },
+  update_schedule: {
+    summary: "Replace a schedule",
+    args: z.strictObject({ scheduleId, ...fields, ifMatch }).refine(oneTime, ONE_TIME),
+    result: scheduleSchema,
+    effect: "write",
+    idempotency: "natural",
+    errors: [...CHANGE_ERRORS, "not_found", "input_invalid"],
+    http: {
+      method: "PUT",
+      path: "/api/schedules/:scheduleId",
+      status: 200,
+      body: "rest",
+      ...ifMatchHeader,
+    },
+  },
+  delete_schedule: {
+    summary: "Delete a schedule",
+    args: z.strictObject({ scheduleId, ifMatch }),
+    result: nothing,
+    effect: "write",
+    idempotency: "natural",
+    errors: [...CHANGE_ERRORS, "not_found"],
+    http: remove("/api/schedules/:scheduleId", ifMatchHeader),
+  },
+  run_schedule_now: {
+    summary: "Start the run of a schedule now",
+    args: z.strictObject({ scheduleId }),
+    result: runRefSchema,
+    effect: "run",
+    idempotency: "key",
+    errors: [...KEY_ERRORS, "not_found", "flow_invalid", "input_invalid", "too_many_runs"],
+    http: post("/api/schedules/:scheduleId/run", 202),
+  },
+  preview_schedule: {
+    summary: "Show when a schedule fires next",
+    args: z.strictObject({ scheduleId, n: z.int().min(1).max(100).default(5) }),
+    result: z.strictObject({ times: z.array(z.iso.datetime()) }),
+    effect: "read",
+    idempotency: "none",
+    errors: ["not_found"],
+    http: get("/api/schedules/:scheduleId/next"),
+  },
+});

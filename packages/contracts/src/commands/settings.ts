@@ -1,0 +1,50 @@
+/** Commands on the settings document. */
+import * as z from "zod";
+import { jsonObjectSchema } from "../schemas/common.ts";
+import { settingsSchema } from "../schemas/settings.ts";
+import type { SettingsCommands } from "./names.ts";
+import {
+  CHANGE_ERRORS,
+  type CommandTable,
+  commandTable,
+  get,
+  ifMatch,
+  ifMatchHeader,
+  none,
+} from "./table.ts";
+
+export const settingsCommands: CommandTable<SettingsCommands> = commandTable<SettingsCommands>({
+  get_settings: {
+    summary: "Show the settings",
+    args: none,
+    result: settingsSchema,
+    effect: "read",
+    idempotency: "none",
+    errors: [],
+    http: get("/api/settings"),
+  },
+  get_settings_schema: {
+    summary: "Show the JSON Schema of the settings",
+    args: none,
+    result: jsonObjectSchema,
+    effect: "read",
+    idempotency: "none",
+    errors: [],
+    http: get("/api/settings/schema"),
+  },
+  update_settings: {
+    summary: "Change settings by a merge patch; null goes back to the default",
+    args: z.strictObject({ patch: jsonObjectSchema, ifMatch }),
+    result: settingsSchema,
+    effect: "admin",
+    idempotency: "natural",
+    errors: [...CHANGE_ERRORS, "value_invalid", "credential_store_unavailable", "store_read_only"],
+    http: {
+      method: "PATCH",
+      path: "/api/settings",
+      status: 200,
+      body: { arg: "patch" },
+      ...ifMatchHeader,
+    },
+  },
+});

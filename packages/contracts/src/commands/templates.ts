@@ -1,0 +1,141 @@
+/** Commands on stored flows. Each save that changes the graph is a new version; versions never change. */
+import * as z from "zod";
+import { pageSchema, slugSchema } from "../schemas/common.ts";
+import { flowGraphSchema } from "../schemas/graph.ts";
+import {
+  templateSchema,
+  templateSummarySchema,
+  templateVersionSchema,
+  templateVersionSummarySchema,
+} from "../schemas/template.ts";
+import type { TemplateCommands } from "./names.ts";
+import {
+  CHANGE_ERRORS,
+  type CommandTable,
+  commandTable,
+  get,
+  ifMatch,
+  ifMatchHeader,
+  KEY_ERRORS,
+  nothing,
+  pageArgs,
+  post,
+  remove,
+} from "./table.ts";
+
+const slug = slugSchema;
+const version = z.int().min(1);
+
+export const templateCommands: CommandTable<TemplateCommands> = commandTable<TemplateCommands>({
+  list_templates: {
+    summary: "List templates",
+    args: z.strictObject({
+      q: z.string().min(1).max(200).exactOptional(),
+      tag: z.string().min(1).max(128).exactOptional(),
+      source: z.enum(["local", "import", "hub"]).exactOptional(),
+      ...pageArgs,
+    }),
+    result: pageSchema(templateSummarySchema),
+    effect: "read",
+    idempotency: "none",
+    errors: ["bad_cursor"],
+    http: get("/api/templates"),
+  },
+  get_template: {
+    summary: "Show the newest version of a template",
+    args: z.strictObject({ slug }),
+    result: templateSchema,
+    effect: "read",
+    idempotency: "none",
+    errors: ["not_found"],
+    http: get("/api/templates/:slug"),
+  },
+  save_template: {
+    summary: "Store a flow as a template",
+    args: z
+      .strictObject({
+        slug,
+        name: z.string().min(1).max(200).exactOptional(),
+        description: z.string().max(2_000).exactOptional(),
+        tags: z.array(z.string().min(1).max(128)).max(16).exactOptional(),
+        dsl: z.string().exactOptional(),
+        graph: flowGraphSchema.exactOptional(),
+        ifMatch,
+        ifNoneMatch: ifMatch,
+      })
+      .refine(
+        (args) => (args.dsl === undefined) !== (args.graph === undefined),
+        "give exactly one of dsl and graph",
+      ),
+    result: templateSchema,
+    effect: "write",
+    idempotency: "natural",
+    errors: [...CHANGE_ERRORS, "flow_invalid", "store_read_only", "store_full"],
+    http: {
+      method: "PUT",
+      path: "/api/templates/:slug",
+      status: 200,
+      alsoStatus: [201],
+      body: "rest",
+      headers: { "if-match": "ifMatch", "if-none-match": "ifNoneMatch" },
+    },
+  },
+  delete_template: {
+    summary: "Delete a template with all its versions",
+    args: z.strictObject({ slug, ifMatch }),
+    result: nothing,
+    effect: "write",
+    idempotency: "natural",
+    errors: [...CHANGE_ERRORS, "not_found", "in_use"],
+    http: remove("/api/templates/:slug", ifMatchHeader),
+  },
+  list_template_versions: {
+    summary: "List the versions of a template, newest first",
+    args: z.strictObject({ slug, ...pageArgs }),
+    result: pageSchema(templateVersionSummarySchema),
+    effect: "read",
+    idempotency: "none",
+    errors: ["not_found", "bad_cursor"],
+    http: get("/api/templates/:slug/versions"),
+  },
+  get_template_version: {
+    summary: "Show one version of a template",
+    args: z.strictObject({ slug, version }),
+    result: templateVersionSchema,
+    effect: "read",
+    idempotency: "none",
+    errors: ["not_found"],
+    http: get("/api/templates/:slug/versions/:version"),
+  },
+  restore_template_version: {
+    summary: "Write the content of an old version as a new one",
+    args: z.strictObject({ slug, version, ifMatch }),
+    result: templateSchema,
+    effect: "write",
+    idempotency: "key",
+    errors: [...KEY_ERRORS, ...CHANGE_ERRORS, "not_found"],
+    http: post("/api/templates/:slug/versions/:version/restore", 200, ifMatchHeader),
+  },
+  import_template: {
+    summary: "Store flow text as a template; nothing of it is executed",
+    args: z.strictObject({
+      text: z.string(),
+      slug: slug.exactOptional(),
+      overwrite: z.boolean().default(false),
+    }),
+    result: templateSchema,
+    effect: "write",
+    idempotency: "key",
+    errors: [...KEY_ERRORS, "flow_invalid", "already_exists", "store_read_only", "store_full"],
+    http: post("/api/templates/import", 201),
+  },
+  export_template: {
+    summary: "Read a template as canonical flow text",
+    args: z.strictObject({ slug }),
+    result: z.strictObject({ text: z.string() }),
+    effect: "read",
+    idempotency: "none",
+    errors: ["not_found"],
+    http: get("/api/templates/:slug/export"),
+  },
+});

@@ -1,0 +1,72 @@
+/** Small shapes that many commands share. */
+import * as z from "zod";
+import type { Page, Tags } from "../commands/records/run.ts";
+import type { Digest } from "../events/types.ts";
+import { jsonProblem } from "../extend/json-data.ts";
+import type { Json, JsonObject } from "../json.ts";
+
+/** Any JSON value, at most `MAX_JSON_DEPTH` levels deep. It is looked at, not copied. */
+export const jsonValueSchema: z.ZodType<Json, Json> = z.unknown().superRefine(json) as z.ZodType<
+  Json,
+  Json
+>;
+
+/** A JSON object of any members. */
+export const jsonObjectSchema: z.ZodType<JsonObject, JsonObject> = z
+  .record(z.string(), z.unknown())
+  .superRefine(json) as z.ZodType<JsonObject, JsonObject>;
+
+/** Values by name, such as the inputs of a run. */
+export const jsonRecordSchema: z.ZodType<{ [name: string]: Json }> = jsonObjectSchema as z.ZodType<{
+  [name: string]: Json;
+}>;
+
+/** Id of a run; ids of our own making are `run_` and 26 characters of Crockford base32. */
+export const runIdSchema: z.ZodType<string> = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{1,64}$/, "must be 1 to 64 characters of A-Z a-z 0-9 _ -");
+
+/** Slug of a template or a connection. */
+export const slugSchema: z.ZodType<string> = z
+  .string()
+  .regex(
+    /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/,
+    "must be a slug such as fx-rates, 1 to 64 characters",
+  );
+
+/** Adapter, provider, service slug: the rule of the extension seams. */
+export const nameSchema: z.ZodType<string> = z
+  .string()
+  .max(64)
+  .regex(
+    /^[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*$/,
+    "must be a name such as acme-crm, 1 to 64 characters",
+  );
+
+/** `sha256:` and 64 lower-case hex digits. */
+export const digestSchema: z.ZodType<Digest> = z
+  .string()
+  .regex(/^sha256:[0-9a-f]{64}$/, "must be sha256: and 64 lower-case hex digits");
+
+/** A moment that we write: ISO 8601 in UTC. */
+export const timeSchema: z.ZodType<string> = z.iso.datetime();
+
+/** A moment that somebody else writes: ISO 8601 with `Z` or an offset. */
+export const zonedTimeSchema: z.ZodType<string> = z.iso.datetime({ offset: true });
+
+/** At most 16 pairs, each side at most 128 characters. */
+export const tagsSchema: z.ZodType<Tags> = z
+  .record(z.string().min(1).max(128), z.string().max(128))
+  .refine((tags) => Object.keys(tags).length <= 16, "at most 16 tags");
+
+/** One page of `item`. */
+export function pageSchema<T>(item: z.ZodType<T>): z.ZodType<Page<T>> {
+  return z.strictObject({ items: z.array(item), nextCursor: z.string().nullable() });
+}
+
+function json(value: unknown, ctx: z.RefinementCtx): void {
+  const problem = jsonProblem(value);
+  if (problem === undefined) return;
+  const path = problem.pointer.split("/").slice(1);
+  ctx.addIssue({ code: "custom", path, message: problem.message });
+}

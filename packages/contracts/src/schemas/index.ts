@@ -1,0 +1,77 @@
+export { catalogEntrySchema } from "./catalog.ts";
+export {
+  digestSchema,
+  jsonObjectSchema,
+  jsonRecordSchema,
+  jsonValueSchema,
+  nameSchema,
+  pageSchema,
+  runIdSchema,
+  slugSchema,
+  tagsSchema,
+  timeSchema,
+  zonedTimeSchema,
+} from "./common.ts";
+export { diagnosticSchema, rangeSchema } from "./diagnostic.ts";
+export {
+  flowBodySchema,
+  flowConnectionSchema,
+  flowEdgeSchema,
+  flowGraphSchema,
+  flowInputSchema,
+  flowNodeSchema,
+  flowOutputSchema,
+  flowPolicySchema,
+  flowScheduleSchema,
+  policySchema,
+} from "./graph.ts";
+export {
+  jobRefSchema,
+  jobSchema,
+  modelEngineSchema,
+  modelIdSchema,
+  modelSchema,
+  modelStateSchema,
+  modelsFrameSchema,
+} from "./model.ts";
+export {
+  checkRunRequest,
+  confirmationSchema,
+  confirmationStatusSchema,
+  errorInfoSchema,
+  eventSchema,
+  kindSchema,
+  runBlobSchema,
+  runRefSchema,
+  runRequestSchema,
+  runRequestShape,
+  runSchema,
+  runStateSchema,
+  runSummarySchema,
+  summaryPayloadSchema,
+  triggerSchema,
+  valueRefSchema,
+} from "./run.ts";
+export {
+  commandInfoSchema,
+  connectionStatusSchema,
+  connectProgressSchema,
+  connectStartedSchema,
+  hubItemSchema,
+  hubProvidesSchema,
+  hubSchema,
+  metaSchema,
+  newWebhookSchema,
+  scheduleSchema,
+  serviceInfoSchema,
+  webhookSchema,
+} from "./server.ts";
+export { authSchemeSchema, serviceIntegrationSchema, serviceSpecSchema } from "./service.ts";
+export { settingsSchema } from "./settings.ts";
+export {
+  flowReportSchema,
+  templateSchema,
+  templateSummarySchema,
+  templateVersionSchema,
+  templateVersionSummarySchema,
+} from "./template.ts";

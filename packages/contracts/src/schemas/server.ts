@@ -1,0 +1,148 @@
+/** Hubs, schedules, webhooks, connections and meta. */
+import * as z from "zod";
+import type {
+  ConnectionStatus,
+  ConnectProgress,
+  ConnectStarted,
+  ServiceInfo,
+} from "../commands/records/connection.ts";
+import type {
+  CommandInfo,
+  Hub,
+  HubItem,
+  HubProvides,
+  Meta,
+  NewWebhook,
+  Schedule,
+  Webhook,
+} from "../commands/records/server.ts";
+import {
+  digestSchema,
+  jsonObjectSchema,
+  jsonRecordSchema,
+  slugSchema,
+  tagsSchema,
+  timeSchema,
+  zonedTimeSchema,
+} from "./common.ts";
+import { authSchemeSchema } from "./service.ts";
+
+export const hubProvidesSchema: z.ZodType<HubProvides> = z.enum(["templates", "nodes", "models"]);
+
+export const hubSchema: z.ZodType<Hub> = z.strictObject({
+  id: slugSchema,
+  name: z.string(),
+  kind: z.enum(["https", "dir"]),
+  url: z.string(),
+  provides: z.array(hubProvidesSchema),
+  enabled: z.boolean(),
+  publicKey: z.string().exactOptional(),
+  syncedAt: timeSchema.exactOptional(),
+  serial: z.int().min(0).exactOptional(),
+});
+
+export const hubItemSchema: z.ZodType<HubItem> = z.strictObject({
+  id: z.string(),
+  kind: z.enum(["template", "nodes", "model"]),
+  version: z.string(),
+  digest: digestSchema,
+  bytes: z.int().min(0),
+  path: z.string(),
+  title: z.string(),
+});
+
+/** When a schedule fires and with what; `overlap` and `catchUp` as the server page says. */
+const schedule = {
+  template: slugSchema,
+  version: z.int().min(1).exactOptional(),
+  cron: z.string().min(1).max(200).exactOptional(),
+  everyMs: z.int().min(1_000).exactOptional(),
+  at: zonedTimeSchema.exactOptional(),
+  inputs: jsonRecordSchema.exactOptional(),
+  tags: tagsSchema.exactOptional(),
+  timezone: z.string().min(1).max(64),
+  enabled: z.boolean(),
+  overlap: z.enum(["skip", "queue", "allow"]),
+  catchUp: z.enum(["skip", "one", "all"]),
+};
+
+export const scheduleSchema: z.ZodType<Schedule> = z.strictObject({
+  ...schedule,
+  id: z.string(),
+  nextAt: timeSchema.nullable(),
+  lastFire: timeSchema.exactOptional(),
+  lastError: z.string().exactOptional(),
+});
+
+const webhook = {
+  id: z.string(),
+  template: slugSchema,
+  input: z.string(),
+  secret: z.literal(true).exactOptional(),
+  headers: z.array(z.string()),
+  enabled: z.boolean(),
+};
+
+export const webhookSchema: z.ZodType<Webhook> = z.strictObject(webhook);
+export const newWebhookSchema: z.ZodType<NewWebhook> = z.strictObject({
+  ...webhook,
+  token: z.string(),
+});
+
+export const connectionStatusSchema: z.ZodType<ConnectionStatus> = z.strictObject({
+  slug: slugSchema,
+  service: z.string(),
+  scheme: authSchemeSchema,
+  status: z.enum(["connected", "reconnect_required", "not_connected", "unavailable"]),
+  scopes: z.array(z.string()),
+  expires_at: timeSchema.exactOptional(),
+  refreshable: z.boolean(),
+  connectedAt: timeSchema.exactOptional(),
+  store: z.string().exactOptional(),
+  lastError: z.strictObject({ code: z.string(), at: timeSchema }).exactOptional(),
+});
+
+export const serviceInfoSchema: z.ZodType<ServiceInfo> = z.strictObject({
+  slug: z.string(),
+  title: z.string(),
+  scheme: authSchemeSchema,
+  operations: z.array(z.string()),
+  connections: z.array(connectionStatusSchema),
+});
+
+export const connectStartedSchema: z.ZodType<ConnectStarted> = z.strictObject({
+  connectId: z.string(),
+  authorizeUrl: z.string(),
+  redirectUri: z.string(),
+  expiresAt: timeSchema,
+});
+
+export const connectProgressSchema: z.ZodType<ConnectProgress> = z.strictObject({
+  state: z.enum(["waiting", "connected", "failed", "expired", "cancelled", "superseded"]),
+  error: z.strictObject({ code: z.string(), reason: z.string().exactOptional() }).exactOptional(),
+});
+
+export const metaSchema: z.ZodType<Meta> = z.strictObject({
+  name: z.literal("millrace"),
+  version: z.string(),
+  apiVersion: z.literal(1),
+  eventVersion: z.literal(1),
+  dslVersion: z.literal(1),
+  node: z.string(),
+  limits: z.record(z.string(), z.number()),
+  features: z.strictObject({
+    webhooks: z.boolean(),
+    models: z.boolean(),
+    credentialStore: z.string().nullable(),
+    executor: z.enum(["memory", "sqlite", "restate"]),
+  }),
+  commands: z.strictObject({ wired: z.array(z.string()), unwired: z.array(z.string()) }),
+});
+
+export const commandInfoSchema: z.ZodType<CommandInfo> = z.strictObject({
+  name: z.string(),
+  wired: z.boolean(),
+  effect: z.enum(["read", "run", "write", "admin"]),
+  argsSchema: jsonObjectSchema,
+  resultSchema: jsonObjectSchema,
+});
