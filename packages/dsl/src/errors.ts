@@ -18,7 +18,6 @@ export type DslErrorCode = "graph_invalid" | ExpressionErrorCode;
 /** Base of the package's errors; branch on `code`. */
 export class DslError extends Error {
   override readonly name: string = "DslError";
-  readonly [MARK] = true;
   readonly code: DslErrorCode;
   readonly retryable = false;
   /** JSON Pointer of the bad place of a graph, with `graph_invalid`. */
@@ -26,6 +25,7 @@ export class DslError extends Error {
 
   constructor(code: DslErrorCode, message: string, options: { pointer?: string } = {}) {
     super(message);
+    Object.defineProperty(this, MARK, { value: true });
     this.code = code;
     this.pointer = options.pointer;
   }

@@ -1,0 +1,128 @@
+/** Closures of calls: functions with checked arguments, and macros. */
+import type { Json } from "@millrace/contracts";
+import type { FlowType } from "../types/flow-type.ts";
+import type { CallExpression, Expression } from "./ast.ts";
+import { type Evaluation, fail, overSteps, type Place } from "./budget.ts";
+import type { CallSite, FunctionSpec } from "./functions/define.ts";
+import type { MacroSite, MacroSpec } from "./functions/macros.ts";
+import { arityOf, findFunction, findMacro } from "./functions/table.ts";
+import { type Closure, syntaxError, type Unit, type Variables } from "./unit.ts";
+import { Kind, kindName, kindOf, kindsText } from "./values.ts";
+
+type Compile = (node: Expression, variables: Variables | null) => Closure;
+
+/** Bit of an argument that must be a whole number. */
+const WHOLE = 64;
+
+/** The closure of a call. Throws `ExpressionError` code `syntax` for an unknown function or a wrong number of arguments. */
+export function callClosure(
+  node: CallExpression,
+  unit: Unit,
+  variables: Variables | null,
+  compile: Compile,
+): Closure {
+  const macro = findMacro(node.name);
+  if (macro !== undefined) return macroClosure(node, macro, unit, variables, compile);
+  const spec = findFunction(node.name);
+  if (spec === undefined) syntaxError(node, `unknown function ${node.name}`);
+  const [least, most] = arityOf(spec);
+  if (node.args.length < least || node.args.length > most) {
+    syntaxError(node, `wrong number of arguments: ${spec.signature}`);
+  }
+  if (spec.readsClock === true) unit.readsClock = true;
+  if (spec.name === "entries") unit.nests = true;
+  return functionClosure(
+    node,
+    spec,
+    node.args.map((argument) => compile(argument, variables)),
+  );
+}
+
+function functionClosure(
+  node: CallExpression,
+  spec: FunctionSpec,
+  args: readonly Closure[],
+): Closure {
+  const site: CallSite = { name: node.name, start: node.start, end: node.end };
+  const kinds = spec.params.map(kindsOf);
+  const checks = node.args.map((place, i) =>
+    check(place, spec, kinds[i] ?? (kinds.at(-1) as number)),
+  );
+  const [a, b] = args;
+  const [checkA, checkB] = checks;
+  if (spec.rest === true || args.length > 2 || a === undefined || checkA === undefined) {
+    return (run) => {
+      if (--run.steps < 0) overSteps(run, node);
+      const values = args.map((arg, i) => (checks[i] as Check)(arg(run)));
+      return spec.rest === true ? spec.call(run, site, values) : spec.call(run, site, ...values);
+    };
+  }
+  if (b === undefined || checkB === undefined) {
+    return (run) => {
+      if (--run.steps < 0) overSteps(run, node);
+      return spec.call(run, site, checkA(a(run)));
+    };
+  }
+  return (run) => {
+    if (--run.steps < 0) overSteps(run, node);
+    const first = checkA(a(run));
+    return spec.call(run, site, first, checkB(b(run)));
+  };
+}
+
+type Check = (value: Json) => Json;
+
+function check(place: Place, spec: FunctionSpec, kinds: number): Check {
+  return (value) => {
+    if ((kindOf(value) & kinds) === 0) {
+      const takes = (kinds & WHOLE) !== 0 ? "whole number" : kindsText(kinds);
+      fail(place, "type_mismatch", `${spec.name} takes ${takes} here, found ${kindName(value)}`);
+    }
+    if ((kinds & WHOLE) !== 0 && !Number.isInteger(value)) {
+      fail(place, "type_mismatch", `${spec.name} takes a whole number here, found a fraction`);
+    }
+    return value;
+  };
+}
+
+function kindsOf(type: FlowType): number {
+  if (type.kind === "union")
+    return type.types.reduce((kinds, member) => kinds | kindsOf(member), 0);
+  return type.kind === "int" ? Kind.number | WHOLE : Kind[type.kind];
+}
+
+function macroClosure(
+  node: CallExpression,
+  macro: MacroSpec,
+  unit: Unit,
+  variables: Variables | null,
+  compile: Compile,
+): Closure {
+  const [list, variable, body] = node.args;
+  if (node.args.length !== 3 || list === undefined || body === undefined) {
+    syntaxError(node, `wrong number of arguments: ${macro.signature}`);
+  }
+  if (variable?.kind !== "name") {
+    syntaxError(variable ?? node, `the second argument of ${macro.name} must be a new name`);
+  }
+  if (macro.multiplies) {
+    unit.nests = true;
+    unit.multiplies = true;
+  }
+  const site: MacroSite = { name: node.name, start: node.start, end: node.end, body };
+  const elements = compile(list, variables);
+  const slot = unit.newSlot();
+  const each = compile(body, { name: variable.name, slot, outer: variables });
+  const run = (at: Evaluation, element: Json): Json => {
+    at.slots[slot] = element;
+    return each(at);
+  };
+  return (at) => {
+    if (--at.steps < 0) overSteps(at, node);
+    const values = elements(at);
+    if (!Array.isArray(values)) {
+      fail(list, "type_mismatch", `${macro.name} takes a list, found ${kindName(values)}`);
+    }
+    return macro.run(at, site, values, run);
+  };
+}

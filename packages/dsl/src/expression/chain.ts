@@ -1,0 +1,133 @@
+/**
+ * Closures of names with their members and indexes.
+ *   C1  only own properties of objects and elements of lists are read.
+ *   C2  `?.` on null makes the whole rest of its chain null; inside a chain that is `undefined`, which no value is.
+ */
+import type { Json } from "@millrace/contracts";
+import type { Expression, IndexExpression, MemberExpression, NameExpression } from "./ast.ts";
+import { type Evaluation, fail, overSteps, type Place } from "./budget.ts";
+import { type Closure, findVariable, type Unit, type Variables } from "./unit.ts";
+import { isObject, kindName, memberOf } from "./values.ts";
+
+type Link = (run: Evaluation) => Json | undefined;
+
+/** The closure of `a.b?.c[i]…`; `compile` makes those of its indexes and of a base that is no name. */
+export function chainClosure(
+  node: NameExpression | MemberExpression | IndexExpression,
+  unit: Unit,
+  variables: Variables | null,
+  compile: (node: Expression) => Closure,
+): Closure {
+  if (node.kind === "name") return nameClosure(node, unit, variables);
+  let optional = false;
+  const links: (MemberExpression | IndexExpression)[] = [];
+  let base: Expression = node;
+  while (base.kind === "member" || base.kind === "index") {
+    optional ||= base.kind === "member" && base.optional;
+    links.push(base);
+    base = base.object;
+  }
+  const ofNodes =
+    base.kind === "name" &&
+    base.name === "nodes" &&
+    !unit.locals.includes("nodes") &&
+    findVariable(variables, "nodes") === undefined;
+  let closure: Link = compile(base);
+  for (let i = links.length - 1; i >= 0; i -= 1) {
+    const link = links[i] as MemberExpression | IndexExpression;
+    const key = link.kind === "index" ? compile(link.index) : undefined;
+    if (ofNodes && i === links.length - 1) closure = nodeLink(link, closure, key);
+    else if (link.kind === "member") closure = memberLink(link, closure);
+    else closure = indexLink(link, closure, key as Closure);
+  }
+  if (!optional) return closure as Closure;
+  const chain = closure;
+  return (run) => chain(run) ?? null;
+}
+
+function nameClosure(node: NameExpression, unit: Unit, variables: Variables | null): Closure {
+  const variable = findVariable(variables, node.name);
+  const slot = variable ?? unit.rootSlot(node.name);
+  return (run) => {
+    if (--run.steps < 0) overSteps(run, node);
+    const value = run.slots[slot];
+    return value !== undefined ? value : readRoot(run, slot, node);
+  };
+}
+
+function readRoot(run: Evaluation, slot: number, node: NameExpression): Json {
+  const value = run.scope.get(node.name);
+  if (value === undefined) fail(node, "unknown_name", `unknown name ${node.name}`);
+  run.slots[slot] = value;
+  return value;
+}
+
+function memberLink(node: MemberExpression, object: Link): Link {
+  const { name, optional } = node;
+  return (run) => {
+    if (--run.steps < 0) overSteps(run, node);
+    const value = object(run);
+    if (value === undefined) return undefined;
+    if (value === null) return optional ? undefined : nullAccess(node, `member ${name}`);
+    if (!isObject(value)) {
+      fail(
+        node,
+        "type_mismatch",
+        `${kindName(value)} has no member ${name}: only objects have members`,
+      );
+    }
+    return memberOf(value, name);
+  };
+}
+
+function indexLink(node: IndexExpression, object: Link, index: Closure): Link {
+  return (run) => {
+    if (--run.steps < 0) overSteps(run, node);
+    const value = object(run);
+    if (value === undefined) return undefined;
+    if (value === null) return nullAccess(node, "an element");
+    const at = index(run);
+    if (Array.isArray(value)) {
+      if (typeof at === "number" && Number.isInteger(at) && at >= 0) return value[at] ?? null;
+      fail(
+        node,
+        "type_mismatch",
+        `a list is indexed by a whole number from 0, found ${describeIndex(at)}`,
+      );
+    }
+    if (!isObject(value)) fail(node, "type_mismatch", `${kindName(value)} cannot be indexed`);
+    if (typeof at !== "string") {
+      fail(node, "type_mismatch", `an object is indexed by a string, found ${kindName(at)}`);
+    }
+    return memberOf(value, at);
+  };
+}
+
+/** `nodes[id]`: an id that no visible node bears is an unknown name, not an absent member. */
+function nodeLink(
+  node: MemberExpression | IndexExpression,
+  object: Link,
+  index: Closure | undefined,
+): Link {
+  return (run) => {
+    if (--run.steps < 0) overSteps(run, node);
+    const nodes = object(run);
+    const id = node.kind === "member" ? node.name : (index as Closure)(run);
+    if (typeof id !== "string") {
+      fail(node, "type_mismatch", `nodes is indexed by a string, found ${kindName(id)}`);
+    }
+    if (!isObject(nodes) || !Object.hasOwn(nodes, id) || nodes[id] === undefined) {
+      fail(node, "unknown_name", "no visible node bears this id");
+    }
+    return nodes[id];
+  };
+}
+
+function nullAccess(node: Place, what: string): never {
+  fail(node, "null_access", `cannot read ${what} of null`);
+}
+
+function describeIndex(at: Json): string {
+  if (typeof at !== "number") return kindName(at);
+  return at < 0 ? "a negative number" : "a number with a fraction";
+}

@@ -1,0 +1,117 @@
+/** Functions over the UTF-8 form of text. Text with half a surrogate pair has none: `bad_argument`. */
+import { sha256Hex } from "../../sha256.ts";
+import { STRING } from "../../types/flow-type.ts";
+import { type Evaluation, fail, handleText, produceText } from "../budget.ts";
+import { isWellFormed } from "../values.ts";
+import { type CallSite, define, type FunctionSpec } from "./define.ts";
+
+/** RFC 4648, section 4, with its padding. */
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+/** Reserved in RFC 3986, section 2.2, but left alone by `encodeURIComponent`. */
+const LEFT_ALONE = /[!'()*]/g;
+/** A digest takes about as long as handling eight times the text. */
+const SHA_WEIGHT = 8;
+
+export const BYTES: readonly FunctionSpec[] = [
+  mapping("base64Encode", "the UTF-8 of the text in base64", encode),
+  mapping("base64Decode", "the text whose UTF-8 is in base64", decode),
+  define<[string]>({
+    name: "sha256",
+    group: "bytes",
+    signature: "sha256(string) string",
+    summary: "the SHA-256 of the UTF-8 of the text, 64 hex digits",
+    params: [STRING],
+    returns: STRING,
+    call(run, site, text) {
+      handleText(run, site, text.length * SHA_WEIGHT);
+      return sha256Hex(utf8(site, text));
+    },
+  }),
+  mapping(
+    "uriEncode",
+    "the text with all but A-Z a-z 0-9 - . _ ~ percent-encoded",
+    (site, text) => {
+      if (!isWellFormed(text)) noUtf8(site);
+      return encodeURIComponent(text).replace(
+        LEFT_ALONE,
+        (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+      );
+    },
+  ),
+  mapping("uriDecode", "the text with percent-encoded UTF-8 read", (site, text) => {
+    try {
+      return decodeURIComponent(text);
+    } catch {
+      return fail(site, "bad_argument", "uriDecode found a % that begins no UTF-8 text");
+    }
+  }),
+];
+
+function mapping(
+  name: string,
+  summary: string,
+  change: (site: CallSite, text: string) => string,
+): FunctionSpec {
+  return define<[string]>({
+    name,
+    group: "bytes",
+    signature: `${name}(string) string`,
+    summary,
+    params: [STRING],
+    returns: STRING,
+    call(run: Evaluation, site, text) {
+      handleText(run, site, text.length * 2);
+      const changed = change(site, text);
+      produceText(run, site, changed.length);
+      return changed;
+    },
+  });
+}
+
+function encode(site: CallSite, text: string): string {
+  const bytes = utf8(site, text);
+  let out = "";
+  for (let i = 0; i < bytes.length; i += 3) {
+    const [a = 0, b, c] = bytes.subarray(i, i + 3);
+    const word = (a << 16) | ((b ?? 0) << 8) | (c ?? 0);
+    out += ALPHABET.charAt(word >> 18) + ALPHABET.charAt((word >> 12) & 63);
+    out += b === undefined ? "=" : ALPHABET.charAt((word >> 6) & 63);
+    out += c === undefined ? "=" : ALPHABET.charAt(word & 63);
+  }
+  return out;
+}
+
+function decode(site: CallSite, text: string): string {
+  if (text.length % 4 !== 0 || !BASE64.test(text)) {
+    fail(site, "bad_argument", "base64Decode found text that is not base64 (RFC 4648, padded)");
+  }
+  const digits = text.replace(/=+$/, "");
+  const bytes = new Uint8Array(Math.floor((digits.length * 3) / 4));
+  let word = 0;
+  for (let i = 0, at = 0; i < digits.length; i += 1) {
+    word = ((word << 6) | ALPHABET.indexOf(digits.charAt(i))) & 0xffffff;
+    if (i % 4 !== 0) {
+      bytes[at] = (word >> (6 - 2 * (i % 4))) & 255;
+      at += 1;
+    }
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return fail(site, "bad_argument", "base64Decode found bytes that are not UTF-8 text");
+  }
+}
+
+function utf8(site: CallSite, text: string): Uint8Array {
+  if (!isWellFormed(text)) noUtf8(site);
+  return new TextEncoder().encode(text);
+}
+
+function noUtf8(site: CallSite): never {
+  fail(
+    site,
+    "bad_argument",
+    `${site.name} found half of a surrogate pair, which UTF-8 cannot hold`,
+  );
+}

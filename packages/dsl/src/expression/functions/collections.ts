@@ -1,0 +1,226 @@
+/** Functions over lists and objects. Arguments are never changed. */
+import type { Json, JsonObject } from "@millrace/contracts";
+import {
+  ANY,
+  type FlowType,
+  INT,
+  LIST,
+  listOf,
+  membersOf,
+  NULL,
+  OBJECT,
+  objectOf,
+  STRING,
+  unionOf,
+} from "../../types/flow-type.ts";
+import { type Evaluation, fail, overDepth, produceElements, spend } from "../budget.ts";
+import { isObject, memberNames, memberOf, setMember } from "../values.ts";
+import { type CallSite, define, type FunctionSpec } from "./define.ts";
+import { itemsOf } from "./numbers.ts";
+
+/** A longer list is never what a flow means: a `map` node over that many items wants a data source. */
+export const MAX_RANGE = 10_000;
+
+export const COLLECTIONS: readonly FunctionSpec[] = [
+  end("first", "the first element, null when there is none", (list) => list[0]),
+  end("last", "the last element, null when there is none", (list) => list[list.length - 1]),
+  define<[readonly Json[]]>({
+    name: "flatten",
+    group: "collections",
+    signature: "flatten(list) list",
+    summary: "the elements of the lists in the list, one level deep",
+    params: [LIST],
+    returns: ([list]) => listOf(flatItems(list ?? LIST)),
+    call(run, site, list) {
+      let count = 0;
+      for (const element of list) count += Array.isArray(element) ? element.length : 1;
+      produceElements(run, site, count);
+      return list.flat() as Json[];
+    },
+  }),
+  define<[readonly Json[]]>({
+    name: "unique",
+    group: "collections",
+    signature: "unique(list) list",
+    summary: "the list without later elements that equal an earlier one",
+    params: [LIST],
+    returns: ([list]) => listOf(itemsOf(list ?? LIST)),
+    call(run, site, list) {
+      produceElements(run, site, list.length);
+      const seen = new Set<string | number | boolean | null>();
+      return list.filter((element) => {
+        const before = seen.size;
+        seen.add(identity(run, site, element));
+        return seen.size > before;
+      });
+    },
+  }),
+  define<[number, number | undefined]>({
+    name: "range",
+    group: "collections",
+    signature: "range(n) list, range(from, to) list",
+    summary: `the integers from 0 or \`from\` up to but not including the end, at most ${MAX_RANGE}`,
+    params: [INT, INT],
+    required: 1,
+    returns: listOf(INT),
+    call(run, site, a, b) {
+      const from = b === undefined ? 0 : a;
+      const length = Math.max(0, (b ?? a) - from);
+      if (length > MAX_RANGE) {
+        fail(site, "budget_exceeded", `range gives at most ${MAX_RANGE} numbers`);
+      }
+      produceElements(run, site, length);
+      return Array.from({ length }, (_, i) => from + i);
+    },
+  }),
+  define<[JsonObject]>({
+    name: "keys",
+    group: "collections",
+    signature: "keys(object) list",
+    summary: "the names of the members, in their order",
+    params: [OBJECT],
+    returns: listOf(STRING),
+    call: (run, site, object) => paidNames(run, site, object),
+  }),
+  define<[JsonObject]>({
+    name: "values",
+    group: "collections",
+    signature: "values(object) list",
+    summary: "the values of the members, in their order",
+    params: [OBJECT],
+    returns: ([object]) => listOf(valuesOf(object ?? OBJECT)),
+    call: (run, site, object) => paidNames(run, site, object).map((name) => memberOf(object, name)),
+  }),
+  define<[JsonObject]>({
+    name: "entries",
+    group: "collections",
+    signature: "entries(object) list",
+    summary: "the members as a list of `{ key, value }`",
+    params: [OBJECT],
+    returns: ([object]) =>
+      listOf(
+        objectOf([
+          ["key", STRING],
+          ["value", valuesOf(object ?? OBJECT)],
+        ]),
+      ),
+    call(run, site, object) {
+      const names = paidNames(run, site, object);
+      produceElements(run, site, names.length * 2);
+      return names.map((key) => ({ key, value: memberOf(object, key) }));
+    },
+  }),
+  define<[readonly Json[]]>({
+    name: "fromEntries",
+    group: "collections",
+    signature: "fromEntries(list) object",
+    summary: "the object with the members of a list of `{ key, value }`; the last of a name wins",
+    params: [LIST],
+    returns: OBJECT,
+    call(run, site, list) {
+      produceElements(run, site, list.length);
+      const object: Record<string, Json> = {};
+      for (const entry of list) {
+        const key = isObject(entry) ? memberOf(entry, "key") : undefined;
+        if (typeof key !== "string") {
+          fail(
+            site,
+            "type_mismatch",
+            "fromEntries takes objects with a string `key` and a `value`",
+          );
+        }
+        setMember(object, key, memberOf(entry as JsonObject, "value"));
+      }
+      return object;
+    },
+  }),
+  define<[readonly JsonObject[]]>({
+    name: "merge",
+    group: "collections",
+    signature: "merge(object, …) object",
+    summary: "the members of all objects; of one name the last wins",
+    params: [OBJECT],
+    rest: true,
+    returns: mergedType,
+    call(run, site, objects) {
+      const merged: Record<string, Json> = {};
+      for (const object of objects) {
+        for (const name of paidNames(run, site, object)) {
+          setMember(merged, name, memberOf(object, name));
+        }
+      }
+      return merged;
+    },
+  }),
+];
+
+function end(
+  name: string,
+  summary: string,
+  pick: (list: readonly Json[]) => Json | undefined,
+): FunctionSpec {
+  return define<[readonly Json[]]>({
+    name,
+    group: "collections",
+    signature: `${name}(list) T`,
+    summary,
+    params: [LIST],
+    returns: ([list]) => unionOf(itemsOf(list ?? LIST), NULL),
+    call: (_run, _site, list) => pick(list) ?? null,
+  });
+}
+
+function paidNames(run: Evaluation, site: CallSite, object: JsonObject): string[] {
+  const names = memberNames(object);
+  produceElements(run, site, names.length);
+  return names;
+}
+
+/**
+ * What equal values share and unequal ones do not: scalars themselves, data as text with sorted keys. Texts get a mark so
+ * that they never look like data.
+ */
+function identity(run: Evaluation, site: CallSite, value: Json): string | number | boolean | null {
+  if (typeof value === "string") return `"${value}`;
+  if (typeof value === "object" && value !== null) return sorted(run, site, value, 0);
+  return value;
+}
+
+function sorted(run: Evaluation, site: CallSite, value: Json, depth: number): string {
+  spend(run, site, 1 + (typeof value === "string" ? value.length >> 6 : 0));
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (depth >= run.limits.depth) overDepth(run, site);
+  if (Array.isArray(value)) {
+    return `[${value.map((element) => sorted(run, site, element, depth + 1)).join()}]`;
+  }
+  const object = value as JsonObject;
+  const members = memberNames(object)
+    .sort()
+    .map(
+      (name) => `${JSON.stringify(name)}:${sorted(run, site, memberOf(object, name), depth + 1)}`,
+    );
+  return `{${members.join()}}`;
+}
+
+function flatItems(list: FlowType): FlowType {
+  const items = itemsOf(list);
+  return unionOf(...membersOf(items).map((item) => (item.kind === "list" ? item.items : item)));
+}
+
+function valuesOf(type: FlowType): FlowType {
+  if (type.kind !== "object" || type.open) return ANY;
+  return unionOf(...type.props.values());
+}
+
+function mergedType(types: readonly FlowType[]): FlowType {
+  const props = new Map<string, FlowType>();
+  let open = false;
+  for (const type of types) {
+    if (type.kind !== "object") return OBJECT;
+    // What an open object may hold besides its known members can hide those of the ones before it.
+    if (type.open) props.clear();
+    for (const [name, prop] of type.props) props.set(name, prop);
+    open ||= type.open;
+  }
+  return { kind: "object", props, open };
+}

@@ -1,0 +1,42 @@
+/** How a function of the language is described: one record serves evaluation, static types and the reference page. */
+import type { Json } from "@millrace/contracts";
+import type { FlowType } from "../../types/flow-type.ts";
+import type { Evaluation, Place } from "../budget.ts";
+
+/** Where a call stands, for its errors. */
+export interface CallSite extends Place {
+  readonly name: string;
+}
+
+/** A function or macro as a person reads it. */
+export interface FunctionInfo {
+  readonly name: string;
+  readonly group: "general" | "macros" | "text" | "numbers" | "collections" | "time" | "bytes";
+  /** `substring(string, start, end?) string`. */
+  readonly signature: string;
+  readonly summary: string;
+}
+
+/** A function: what it takes, what it gives, how it is computed. */
+export interface FunctionSpec extends FunctionInfo {
+  /** Types of the arguments; they are checked before `call`. */
+  readonly params: readonly FlowType[];
+  /** How many of the arguments must be given; default: all. */
+  readonly required?: number;
+  /** The last parameter repeats, and `call` gets all arguments as one list. */
+  readonly rest?: true;
+  /** It is not a constant, even of constants. */
+  readonly readsClock?: true;
+  /** What it gives, from the types of the arguments. */
+  readonly returns: FlowType | ((args: readonly FlowType[]) => FlowType);
+  call(run: Evaluation, site: CallSite, ...args: (Json | undefined)[]): Json;
+}
+
+/** A function whose arguments have the TypeScript types `A` once `params` were checked. */
+export function define<A extends readonly unknown[]>(
+  spec: Omit<FunctionSpec, "call"> & {
+    call(run: Evaluation, site: CallSite, ...args: A): Json;
+  },
+): FunctionSpec {
+  return spec as unknown as FunctionSpec;
+}

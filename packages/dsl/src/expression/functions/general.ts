@@ -1,0 +1,146 @@
+/** Functions over any value: sizes, conversions, JSON. */
+import type { Json, JsonObject } from "@millrace/contracts";
+import { ANY, BOOL, INT, LIST, NUMBER, OBJECT, STRING, unionOf } from "../../types/flow-type.ts";
+import { checkResult, fail, handleText, produceElements, spend } from "../budget.ts";
+import { codePointCount, finite, kindName, memberNames, toJson, toText } from "../values.ts";
+import { type CallSite, define, type FunctionSpec } from "./define.ts";
+
+/** The numbers of the language; the same as JSON's. */
+const NUMBER_TEXT = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
+const MAX_INDENT = 8;
+
+export const GENERAL: readonly FunctionSpec[] = [
+  define<[string | readonly Json[] | JsonObject]>({
+    name: "size",
+    group: "general",
+    signature: "size(string|list|object) int",
+    summary: "number of code points, elements or keys",
+    params: [unionOf(STRING, LIST, OBJECT)],
+    returns: INT,
+    call(run, site, value) {
+      if (Array.isArray(value)) return value.length;
+      if (typeof value !== "string") {
+        const { length } = memberNames(value as JsonObject);
+        spend(run, site, length);
+        return length;
+      }
+      handleText(run, site, value.length);
+      return codePointCount(value);
+    },
+  }),
+  define<[Json]>({
+    name: "string",
+    group: "general",
+    signature: "string(T) string",
+    summary: "the value as a template shows it",
+    params: [ANY],
+    returns: STRING,
+    call: toText,
+  }),
+  define<[string | number | boolean]>({
+    name: "number",
+    group: "general",
+    signature: "number(string|number|bool) number",
+    summary: "the number that the text spells; 1 and 0 for true and false",
+    params: [unionOf(STRING, NUMBER, BOOL)],
+    returns: ([type]) => (type?.kind === "int" || type?.kind === "bool" ? INT : NUMBER),
+    call(run, site, value) {
+      if (typeof value !== "string") return Number(value);
+      handleText(run, site, value.length);
+      return toNumber(site, value);
+    },
+  }),
+  define<[string | number]>({
+    name: "int",
+    group: "general",
+    signature: "int(string|number) int",
+    summary: "the number without its fraction",
+    params: [unionOf(STRING, NUMBER)],
+    returns: INT,
+    call(run, site, value) {
+      if (typeof value === "string") handleText(run, site, value.length);
+      return Math.trunc(typeof value === "string" ? toNumber(site, value) : value) + 0;
+    },
+  }),
+  define<[string | boolean]>({
+    name: "bool",
+    group: "general",
+    signature: 'bool("true"|"false"|bool) bool',
+    summary: "the truth value that the text spells",
+    params: [unionOf(STRING, BOOL)],
+    returns: BOOL,
+    call(_run, site, value) {
+      if (typeof value === "boolean") return value;
+      if (value !== "true" && value !== "false") {
+        fail(site, "bad_argument", 'bool takes "true" or "false", found another string');
+      }
+      return value === "true";
+    },
+  }),
+  define<[Json]>({
+    name: "type",
+    group: "general",
+    signature: "type(T) string",
+    summary: "null, bool, number, string, list or object",
+    params: [ANY],
+    returns: {
+      kind: "string",
+      values: ["null", "bool", "number", "string", "list", "object"],
+    },
+    call: (_run, _site, value) => kindName(value),
+  }),
+  define<[Json, number | undefined]>({
+    name: "json",
+    group: "general",
+    signature: "json(T, indent?) string",
+    summary: "JSON text, on several lines when an indent of 1 to 8 is given",
+    params: [ANY, INT],
+    required: 1,
+    returns: STRING,
+    call(run, site, value, indent = 0) {
+      if (indent < 0 || indent > MAX_INDENT) {
+        fail(site, "bad_argument", `json takes an indent from 0 to ${MAX_INDENT}`);
+      }
+      return toJson(run, site, value, indent);
+    },
+  }),
+  define<[string]>({
+    name: "parseJson",
+    group: "general",
+    signature: "parseJson(string) T",
+    summary: "the value that the JSON text spells",
+    params: [STRING],
+    returns: ANY,
+    call(run, site, text) {
+      handleText(run, site, text.length);
+      const value = parse(site, text);
+      checkResult(run, site, value, { size: false });
+      payForParsed(value, (count) => produceElements(run, site, count), site);
+      return value;
+    },
+  }),
+];
+
+function toNumber(site: CallSite, text: string): number {
+  if (!NUMBER_TEXT.test(text))
+    fail(site, "bad_argument", `${site.name} found text that is no number`);
+  return finite(site, Number(text));
+}
+
+function parse(site: CallSite, text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    // The platform's message quotes the text, which may be a secret.
+    return fail(site, "bad_argument", "parseJson found text that is not JSON");
+  }
+}
+
+/** `1e999` is JSON but no number of the language. */
+function payForParsed(value: Json, pay: (elements: number) => void, site: CallSite): void {
+  if (typeof value === "number") finite(site, value);
+  if (typeof value !== "object" || value === null) return;
+  const members = Object.values(value);
+  pay(members.length);
+  for (const member of members) payForParsed(member as Json, pay, site);
+}

@@ -1,0 +1,150 @@
+/**
+ * Macros: functions whose last argument is evaluated once per element, with a name bound to it. Each is a loop over a list
+ * that a compiled body fills; no macro calls another.
+ */
+import type { Json } from "@millrace/contracts";
+import { BOOL, type FlowType, LIST, listOf } from "../../types/flow-type.ts";
+import {
+  type Evaluation,
+  fail,
+  handleText,
+  type Place,
+  produceElements,
+  spend,
+} from "../budget.ts";
+import { compareText, kindName } from "../values.ts";
+import type { FunctionInfo } from "./define.ts";
+
+/** The body of a macro: the value for one element. */
+export type MacroBody = (run: Evaluation, element: Json) => Json;
+
+/** Where a macro and its body stand. */
+export interface MacroSite extends Place {
+  readonly name: string;
+  readonly body: Place;
+}
+
+/** A macro: always `name(list, x, body)`. */
+export interface MacroSpec extends FunctionInfo {
+  /** The body must be a condition. */
+  readonly condition: boolean;
+  /** It can put one value into its result many times. */
+  readonly multiplies: boolean;
+  readonly returns: (list: FlowType, body: FlowType) => FlowType;
+  run(run: Evaluation, site: MacroSite, list: readonly Json[], body: MacroBody): Json;
+}
+
+export const MACROS: readonly MacroSpec[] = [
+  {
+    name: "filter",
+    group: "macros",
+    signature: "filter(list, x, bool) list",
+    summary: "the elements for which the condition holds",
+    condition: true,
+    multiplies: false,
+    returns: (list) => (list.kind === "list" ? list : LIST),
+    run(run, site, list, body) {
+      const kept: Json[] = [];
+      for (const element of list) {
+        if (!holds(run, site, body, element ?? null)) continue;
+        produceElements(run, site, 1);
+        kept.push(element ?? null);
+      }
+      return kept;
+    },
+  },
+  {
+    name: "map",
+    group: "macros",
+    signature: "map(list, x, T) list",
+    summary: "the value of the expression for each element",
+    condition: false,
+    multiplies: true,
+    returns: (_list, body) => listOf(body),
+    run(run, site, list, body) {
+      produceElements(run, site, list.length);
+      const made: Json[] = [];
+      for (const element of list) made.push(body(run, element ?? null));
+      return made;
+    },
+  },
+  {
+    name: "all",
+    group: "macros",
+    signature: "all(list, x, bool) bool",
+    summary:
+      "whether the condition holds for each element; stops at the first for which it does not",
+    condition: true,
+    multiplies: false,
+    returns: () => BOOL,
+    run: (run, site, list, body) =>
+      list.every((element) => holds(run, site, body, element ?? null)),
+  },
+  {
+    name: "exists",
+    group: "macros",
+    signature: "exists(list, x, bool) bool",
+    summary: "whether the condition holds for some element; stops at the first for which it does",
+    condition: true,
+    multiplies: false,
+    returns: () => BOOL,
+    run: (run, site, list, body) => list.some((element) => holds(run, site, body, element ?? null)),
+  },
+  {
+    name: "sortBy",
+    group: "macros",
+    signature: "sortBy(list, x, number|string|bool) list",
+    summary: "the elements by rising key; equal keys keep their order, null comes last",
+    condition: false,
+    multiplies: false,
+    returns: (list) => (list.kind === "list" ? list : LIST),
+    run(run, site, list, body) {
+      produceElements(run, site, list.length);
+      const keyed = list.map((element) => ({ element, key: body(run, element ?? null) }));
+      checkKeys(site, keyed);
+      return keyed
+        .sort((a, b) => compareKeys(run, site, a.key, b.key))
+        .map(({ element }) => element);
+    },
+  },
+];
+
+function holds(run: Evaluation, site: MacroSite, body: MacroBody, element: Json): boolean {
+  spend(run, site, 1);
+  const result = body(run, element);
+  if (typeof result !== "boolean") {
+    fail(
+      site.body,
+      "type_mismatch",
+      `the condition of ${site.name} must be true or false, found ${kindName(result)}`,
+    );
+  }
+  return result;
+}
+
+function checkKeys(site: MacroSite, keyed: readonly { key: Json }[]): void {
+  let kind = "null";
+  for (const { key } of keyed) {
+    const found = kindName(key);
+    if (found === "null" || found === kind) continue;
+    if (kind !== "null") {
+      fail(site.body, "type_mismatch", `sortBy takes keys of one type, found ${kind} and ${found}`);
+    }
+    if (typeof key === "object") {
+      fail(
+        site.body,
+        "type_mismatch",
+        `sortBy takes numbers, strings or bools as keys, found ${found}`,
+      );
+    }
+    kind = found;
+  }
+}
+
+function compareKeys(run: Evaluation, site: MacroSite, a: Json, b: Json): number {
+  spend(run, site, 1);
+  if (a === null || b === null) return Number(a === null) - Number(b === null);
+  if (typeof a !== "string" || typeof b !== "string") return Number(a) - Number(b);
+  handleText(run, site, Math.min(a.length, b.length));
+  return compareText(a, b);
+}

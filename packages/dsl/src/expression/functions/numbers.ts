@@ -1,0 +1,138 @@
+/** Functions over numbers. No result is infinite, no number or negative zero. */
+import type { Json } from "@millrace/contracts";
+import {
+  ANY,
+  type FlowType,
+  INT,
+  LIST,
+  listOf,
+  membersOf,
+  NULL,
+  NUMBER,
+  unionOf,
+} from "../../types/flow-type.ts";
+import { type Evaluation, fail, spend } from "../budget.ts";
+import { finite, kindName } from "../values.ts";
+import { type CallSite, define, type FunctionSpec } from "./define.ts";
+
+const MAX_DIGITS = 15;
+
+export const NUMBERS: readonly FunctionSpec[] = [
+  extreme("min", "the smallest", (a, b) => a < b),
+  extreme("max", "the largest", (a, b) => a > b),
+  define<[readonly Json[]]>({
+    name: "sum",
+    group: "numbers",
+    signature: "sum(list) number",
+    summary: "all elements added, 0 for an empty list",
+    params: [listOf(NUMBER)],
+    returns: ([list]) => (list !== undefined && itemsOf(list).kind === "int" ? INT : NUMBER),
+    call(run, site, list) {
+      let total = 0;
+      for (const element of numbers(run, site, list)) total += element;
+      return finite(site, total);
+    },
+  }),
+  define<[number, number | undefined]>({
+    name: "round",
+    group: "numbers",
+    signature: "round(number, digits?) number",
+    summary: "to 0 to 15 decimal digits; halves go away from zero",
+    params: [NUMBER, INT],
+    required: 1,
+    returns: (args) => (args.length === 1 ? INT : NUMBER),
+    call(_run, site, value, digits = 0) {
+      if (digits < 0 || digits > MAX_DIGITS) {
+        fail(site, "bad_argument", `round takes 0 to ${MAX_DIGITS} digits`);
+      }
+      return Math.sign(value) * roundDecimal(Math.abs(value), digits) + 0;
+    },
+  }),
+  whole("floor", "the next integer below", Math.floor),
+  whole("ceil", "the next integer above", Math.ceil),
+  define<[number]>({
+    name: "abs",
+    group: "numbers",
+    signature: "abs(number) number",
+    summary: "the number without its sign",
+    params: [NUMBER],
+    returns: ([type]) => (type?.kind === "int" ? INT : NUMBER),
+    call: (_run, _site, value) => Math.abs(value),
+  }),
+];
+
+function extreme(
+  name: string,
+  summary: string,
+  beats: (a: number, b: number) => boolean,
+): FunctionSpec {
+  return define<[readonly Json[]]>({
+    name,
+    group: "numbers",
+    signature: `${name}(number, …) number, ${name}(list) number`,
+    summary: `${summary} of the numbers, null for an empty list`,
+    params: [unionOf(NUMBER, LIST)],
+    rest: true,
+    returns: (args) => {
+      const only = args.length === 1 ? args[0] : undefined;
+      const fromList = only !== undefined && only.kind !== "number" && only.kind !== "int";
+      const of = fromList ? [itemsOf(only)] : args;
+      const number = of.every(({ kind }) => kind === "int") ? INT : NUMBER;
+      return fromList ? unionOf(number, NULL) : number;
+    },
+    call(run, site, args) {
+      const [first] = args;
+      const list = args.length === 1 && Array.isArray(first) ? (first as readonly Json[]) : args;
+      let best: number | null = null;
+      for (const value of numbers(run, site, list)) {
+        if (best === null || beats(value, best)) best = value;
+      }
+      return best;
+    },
+  });
+}
+
+function whole(name: string, summary: string, change: (value: number) => number): FunctionSpec {
+  return define<[number]>({
+    name,
+    group: "numbers",
+    signature: `${name}(number) int`,
+    summary,
+    params: [NUMBER],
+    returns: INT,
+    call: (_run, _site, value) => change(value) + 0,
+  });
+}
+
+function numbers(run: Evaluation, site: CallSite, list: readonly Json[]): readonly number[] {
+  spend(run, site, list.length);
+  for (const value of list) {
+    if (typeof value !== "number") {
+      fail(site, "type_mismatch", `${site.name} takes numbers, found ${kindName(value)}`);
+    }
+  }
+  return list as readonly number[];
+}
+
+/** The element type of a list type, `any` when it is not known. */
+export function itemsOf(type: FlowType): FlowType {
+  const items = membersOf(type).flatMap((member) => (member.kind === "list" ? [member.items] : []));
+  return items.length === 0 ? ANY : unionOf(...items);
+}
+
+/**
+ * Rounds a non-negative number on its shortest decimal spelling, so 1.005 to two digits is 1.01 although its binary value
+ * lies just below.
+ */
+function roundDecimal(value: number, digits: number): number {
+  const [mantissa = "", exponent = "0"] = value.toExponential().split("e");
+  const spelled = mantissa.replace(".", "");
+  // The value is 0.spelled * 10^point; `keep` digits of `spelled` survive.
+  const point = Number(exponent) + 1;
+  const keep = point + digits;
+  if (keep >= spelled.length) return value;
+  if (keep < 0) return 0;
+  const up = spelled.charCodeAt(keep) >= 53;
+  const kept = BigInt(spelled.slice(0, keep) || "0") + (up ? 1n : 0n);
+  return Number(`${kept}e-${digits}`);
+}

@@ -1,0 +1,166 @@
+/** Closures of the operators. Nothing is converted: operands of the wrong kind are `type_mismatch`. */
+import type { Json } from "@millrace/contracts";
+import type { BinaryExpression, UnaryExpression } from "./ast.ts";
+import {
+  type Evaluation,
+  fail,
+  handleText,
+  overSteps,
+  type Place,
+  produceElements,
+  produceText,
+} from "./budget.ts";
+import { listHas } from "./functions/text.ts";
+import type { Closure } from "./unit.ts";
+import { compareText, equals, finite, isObject, kindName } from "./values.ts";
+
+type Site = BinaryExpression;
+
+/** The closure of a prefix operator. */
+export function unaryClosure(node: UnaryExpression, operand: Closure): Closure {
+  const { op } = node;
+  if (op === "!") {
+    return (run) => {
+      if (--run.steps < 0) overSteps(run, node);
+      const value = operand(run);
+      if (typeof value !== "boolean") notBool(node, "`!`", value);
+      return !value;
+    };
+  }
+  return (run) => {
+    if (--run.steps < 0) overSteps(run, node);
+    const value = operand(run);
+    if (typeof value !== "number") {
+      fail(node, "type_mismatch", `\`-\` takes a number, found ${kindName(value)}`);
+    }
+    return 0 - value;
+  };
+}
+
+/** The closure of an operator between two operands. */
+export function binaryClosure(node: BinaryExpression, left: Closure, right: Closure): Closure {
+  switch (node.op) {
+    case "??":
+      return (run) => {
+        if (--run.steps < 0) overSteps(run, node);
+        return left(run) ?? right(run);
+      };
+    case "||":
+      return logical(node, left, right, true);
+    case "&&":
+      return logical(node, left, right, false);
+    case "==":
+      return (run) => {
+        if (--run.steps < 0) overSteps(run, node);
+        return equals(run, node, left(run), right(run));
+      };
+    case "!=":
+      return (run) => {
+        if (--run.steps < 0) overSteps(run, node);
+        return !equals(run, node, left(run), right(run));
+      };
+    case "in":
+      return (run) => {
+        if (--run.steps < 0) overSteps(run, node);
+        return isIn(run, node, left(run), right(run));
+      };
+    case "<":
+    case "<=":
+    case ">":
+    case ">=":
+      return order(node, left, right);
+    case "+":
+      return (run) => {
+        if (--run.steps < 0) overSteps(run, node);
+        return add(run, node, left(run), right(run));
+      };
+    default:
+      return arithmetic(node, left, right);
+  }
+}
+
+/** Ends the evaluation: something that must be true or false is not. */
+export function notBool(place: Place, what: string, value: Json): never {
+  fail(place, "type_mismatch", `${what} takes true or false, found ${kindName(value)}`);
+}
+
+/** `||` and `&&`: `decisive` is the left value that decides alone. */
+function logical(node: Site, left: Closure, right: Closure, decisive: boolean): Closure {
+  return (run) => {
+    if (--run.steps < 0) overSteps(run, node);
+    const a = left(run);
+    if (a === decisive) return decisive;
+    if (typeof a !== "boolean") notBool(node.left, `\`${node.op}\``, a);
+    const b = right(run);
+    if (typeof b !== "boolean") notBool(node.right, `\`${node.op}\``, b);
+    return b;
+  };
+}
+
+function order(node: Site, left: Closure, right: Closure): Closure {
+  const { op } = node;
+  const orEqual = op === "<=" || op === ">=";
+  const below = op === "<" || op === "<=";
+  return (run) => {
+    if (--run.steps < 0) overSteps(run, node);
+    const a = left(run);
+    const b = right(run);
+    if (typeof a === "number" && typeof b === "number") {
+      if (a === b) return orEqual;
+      return a < b === below;
+    }
+    if (typeof a !== "string" || typeof b !== "string") {
+      return mismatch(node, "two numbers or two strings", a, b);
+    }
+    handleText(run, node, Math.min(a.length, b.length));
+    const compared = compareText(a, b);
+    return compared === 0 ? orEqual : compared < 0 === below;
+  };
+}
+
+function arithmetic(node: Site, left: Closure, right: Closure): Closure {
+  const { op } = node;
+  return (run) => {
+    if (--run.steps < 0) overSteps(run, node);
+    const a = left(run);
+    const b = right(run);
+    if (typeof a !== "number" || typeof b !== "number") return mismatch(node, "two numbers", a, b);
+    if (op === "-") return finite(node, a - b);
+    if (op === "*") return finite(node, a * b);
+    if (b === 0) fail(node, "division_by_zero", `the right side of \`${op}\` is 0`);
+    return finite(node, op === "/" ? a / b : a % b);
+  };
+}
+
+function add(run: Evaluation, node: Site, a: Json, b: Json): Json {
+  if (typeof a === "number" && typeof b === "number") return finite(node, a + b);
+  if (typeof a === "string" && typeof b === "string") {
+    produceText(run, node, a.length + b.length);
+    return a + b;
+  }
+  if (Array.isArray(a) && Array.isArray(b)) {
+    produceElements(run, node, a.length + b.length);
+    return [...a, ...b];
+  }
+  return mismatch(node, "two numbers, two strings or two lists", a, b);
+}
+
+function isIn(run: Evaluation, node: Site, item: Json, whole: Json): boolean {
+  if (Array.isArray(whole)) return listHas(run, node, whole, item);
+  if (!isObject(whole)) {
+    fail(
+      node,
+      "type_mismatch",
+      `\`in\` takes a list or an object on its right, found ${kindName(whole)}`,
+    );
+  }
+  if (typeof item !== "string") {
+    fail(node, "type_mismatch", `\`in\` looks for a string in an object, found ${kindName(item)}`);
+  }
+  return Object.hasOwn(whole, item) && whole[item] !== undefined;
+}
+
+function mismatch(node: Site, takes: string, a: Json, b: Json): never {
+  const found = `${kindName(a)} and ${kindName(b)}`;
+  fail(node, "type_mismatch", `\`${node.op}\` takes ${takes}, found ${found}`);
+}

@@ -1,0 +1,166 @@
+/**
+ * What an expression reads from outside. Macro variables and locals are not references; `nodes["x"]` is one with the root
+ * `nodes` and the path `["x", …]`.
+ */
+import type { Expression } from "./ast.ts";
+import type { Place } from "./budget.ts";
+import { findMacro } from "./functions/table.ts";
+
+/** A read of a name from outside the expression. */
+export interface Reference {
+  readonly root: string;
+  /** Members read from it, as far as they are literal names: `a.b["c"][0].d` reads `["b", "c"]` of `a`. */
+  readonly path: readonly string[];
+  /** An absent node reads as null: the root is followed by `?.`, or stands alone on the left of `??`. */
+  readonly optional: boolean;
+}
+
+/** One place where a reference stands; `name` is the stretch of the root (of `nodes["x"]` the whole). */
+export interface ReferencePlace extends Reference, Place {
+  readonly name: Place;
+}
+
+/**
+ * The node that a reference means when its root is a node id or `nodes`: `{ id, path }`, the path being that within the
+ * node's output. Undefined for `nodes[…]` with a computed id. Whether such a node exists is for the caller to know.
+ */
+export function nodeReference(
+  reference: Reference,
+): { readonly id: string; readonly path: readonly string[] } | undefined {
+  const { root, path } = reference;
+  if (root !== "nodes") return { id: root, path };
+  const [id, ...rest] = path;
+  return id === undefined ? undefined : { id, path: rest };
+}
+
+/** Every place where an expression reads a name that is neither a macro variable nor in `locals`, in source order. */
+export function findReferences(
+  ast: Expression,
+  locals: readonly string[] = [],
+): readonly ReferencePlace[] {
+  const found: ReferencePlace[] = [];
+  visit(ast, new Set(locals), false, found);
+  return found;
+}
+
+/** The distinct references of some places, without the places. */
+export function distinctReferences(places: readonly ReferencePlace[]): readonly Reference[] {
+  const distinct = new Map<string, Reference>();
+  for (const { root, path, optional } of places) {
+    const key = JSON.stringify([root, path, optional]);
+    if (!distinct.has(key)) distinct.set(key, Object.freeze({ root, path, optional }));
+  }
+  return Object.freeze([...distinct.values()]);
+}
+
+/** `coalesced`: the expression is the left side of `??`. */
+function visit(
+  node: Expression,
+  bound: ReadonlySet<string>,
+  coalesced: boolean,
+  found: ReferencePlace[],
+): void {
+  switch (node.kind) {
+    case "literal":
+    case "duration":
+      return;
+    case "name":
+    case "member":
+    case "index":
+      visitChain(node, bound, coalesced, found);
+      return;
+    case "template":
+      for (const part of node.parts) if (typeof part !== "string") visit(part, bound, false, found);
+      return;
+    case "list":
+      for (const element of node.elements) visit(element, bound, false, found);
+      return;
+    case "object":
+      for (const { value } of node.entries) visit(value, bound, false, found);
+      return;
+    case "call":
+      visitCall(node, bound, found);
+      return;
+    case "unary":
+      visit(node.operand, bound, false, found);
+      return;
+    case "binary":
+      visit(node.left, bound, node.op === "??", found);
+      visit(node.right, bound, false, found);
+      return;
+    case "conditional":
+      for (const part of [node.test, node.then, node.otherwise]) visit(part, bound, false, found);
+  }
+}
+
+function visitCall(
+  node: Expression & { kind: "call" },
+  bound: ReadonlySet<string>,
+  found: ReferencePlace[],
+): void {
+  const [list, variable, body] = node.args;
+  const macro =
+    findMacro(node.name) !== undefined && variable?.kind === "name" && node.args.length === 3;
+  if (!macro) {
+    for (const argument of node.args) visit(argument, bound, false, found);
+    return;
+  }
+  visit(list as Expression, bound, false, found);
+  visit(body as Expression, new Set([...bound, variable.name]), false, found);
+}
+
+type Link = Expression & { kind: "member" | "index" };
+
+/** A name with its members and indexes. */
+function visitChain(
+  top: Expression,
+  bound: ReadonlySet<string>,
+  coalesced: boolean,
+  found: ReferencePlace[],
+): void {
+  const links: Link[] = [];
+  let base: Expression = top;
+  while (base.kind === "member" || base.kind === "index") {
+    links.push(base);
+    base = base.object;
+  }
+  links.reverse();
+  if (base.kind !== "name") visit(base, bound, false, found);
+  else if (!bound.has(base.name)) found.push(toReference(base, links, top, coalesced));
+  for (const link of links) if (link.kind === "index") visit(link.index, bound, false, found);
+}
+
+function toReference(
+  base: Expression & { kind: "name" },
+  links: readonly Link[],
+  top: Expression,
+  coalesced: boolean,
+): ReferencePlace {
+  const path: string[] = [];
+  for (const link of links) {
+    const step = literalStep(link);
+    if (step === undefined) break;
+    path.push(step);
+  }
+  // `nodes["x"]` stands for the name x: what follows it decides whether the read is optional.
+  const rootLinks = base.name === "nodes" && path.length > 0 ? 1 : 0;
+  const name = rootLinks === 0 ? base : (links[0] as Link);
+  const optional =
+    links.slice(0, rootLinks + 1).some((link) => link.kind === "member" && link.optional) ||
+    (coalesced && links.length === rootLinks);
+  return {
+    root: base.name,
+    path: Object.freeze(path),
+    optional,
+    start: top.start,
+    end: top.end,
+    name: { start: base.start, end: name.end },
+  };
+}
+
+/** The name that a link reads when it is literal: `.a` or `["a"]`. */
+export function literalStep(link: Link): string | undefined {
+  if (link.kind === "member") return link.name;
+  const { index } = link;
+  return index.kind === "literal" && typeof index.value === "string" ? index.value : undefined;
+}

@@ -1,0 +1,67 @@
+/** What the closures of one compiled value share: slots for names, and what is known of its result. */
+import type { Json } from "@millrace/contracts";
+import { ExpressionError } from "../errors.ts";
+import type { Evaluation, Place } from "./budget.ts";
+
+/** A compiled part of an expression. */
+export type Closure = (run: Evaluation) => Json;
+
+/** Tallest expression tree that is compiled; the parser accepts no taller one. Closures nest as deep as the tree. */
+export const MAX_EXPRESSION_HEIGHT = 1_000;
+
+/** The shared state while the expressions of one value are compiled. */
+export class Unit {
+  /** Slots taken so far. */
+  slots = 0;
+  /** Some part reads the clock. */
+  readsClock = false;
+  /** Some part puts data into new data, which may then be too deep. */
+  nests = false;
+  /** Some part may put one value into the result many times. */
+  multiplies = false;
+  readonly roots: Map<string, number> = new Map();
+  readonly constants: Map<Closure, Json> = new Map();
+  readonly locals: readonly string[];
+
+  constructor(locals: readonly string[]) {
+    this.locals = locals;
+  }
+
+  /** The slot of a root; the same for every read of it. */
+  rootSlot(name: string): number {
+    let slot = this.roots.get(name);
+    if (slot === undefined) {
+      slot = this.newSlot();
+      this.roots.set(name, slot);
+    }
+    return slot;
+  }
+
+  newSlot(): number {
+    this.slots += 1;
+    return this.slots - 1;
+  }
+
+  /** Nothing that it reads can change. */
+  get constant(): boolean {
+    return this.roots.size === 0 && !this.readsClock;
+  }
+}
+
+/** Macro variables around a place, innermost first. */
+export interface Variables {
+  readonly name: string;
+  readonly slot: number;
+  readonly outer: Variables | null;
+}
+
+/** The slot of a macro variable, undefined for a root. */
+export function findVariable(variables: Variables | null, name: string): number | undefined {
+  for (let at = variables; at !== null; at = at.outer) if (at.name === name) return at.slot;
+  return undefined;
+}
+
+/** Ends compilation: the source has an error. */
+export function syntaxError(place: Place, message: string): never {
+  throw new ExpressionError("syntax", message, place.start, place.end - place.start);
+}

@@ -1,0 +1,208 @@
+/**
+ * The values of the language: kinds, equality, order, members, text.
+ *   V1  only own properties of plain data are ever read.
+ *   V2  walks over data pay for each element and stop at the depth limit, so shared or endless data cannot hang them.
+ */
+import type { Json, JsonObject } from "@millrace/contracts";
+import {
+  type Evaluation,
+  fail,
+  handleText,
+  overDepth,
+  type Place,
+  produceText,
+  spend,
+} from "./budget.ts";
+
+/** Kinds as bits, so that a set of them is one number. `Kind.any` holds all. */
+export const Kind = {
+  null: 1,
+  bool: 2,
+  number: 4,
+  string: 8,
+  list: 16,
+  object: 32,
+  any: 63,
+} as const;
+
+/** The kind of a value as one bit; 0 for what is not JSON. */
+export function kindOf(value: unknown): number {
+  switch (typeof value) {
+    case "string":
+      return Kind.string;
+    case "number":
+      return Kind.number;
+    case "boolean":
+      return Kind.bool;
+    case "object":
+      return value === null ? Kind.null : Array.isArray(value) ? Kind.list : Kind.object;
+    default:
+      return 0;
+  }
+}
+
+/** The kind of a value as `type()` names it. */
+export function kindName(value: unknown): string {
+  return kindsText(kindOf(value)) || typeof value;
+}
+
+/** A set of kinds in words: `string, list or object`. */
+export function kindsText(kinds: number): string {
+  const names = Object.entries(Kind)
+    .filter(([name, bit]) => name !== "any" && (kinds & bit) !== 0)
+    .map(([name]) => name);
+  return names.length < 2 ? names.join() : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
+}
+
+/** Whether a value is an object of the language. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** An own member; null when there is none. */
+export function memberOf(object: JsonObject, name: string): Json {
+  return Object.hasOwn(object, name) ? (object[name] ?? null) : null;
+}
+
+/** Sets an own member; `__proto__` is a key like any other. */
+export function setMember(object: Record<string, Json>, name: string, value: Json): void {
+  if (name === "__proto__") {
+    Object.defineProperty(object, name, {
+      value,
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    });
+  } else {
+    object[name] = value;
+  }
+}
+
+/** Names of the members that are there: own, and not undefined. */
+export function memberNames(object: JsonObject): string[] {
+  const names = Object.keys(object);
+  return names.some((name) => object[name] === undefined)
+    ? names.filter((name) => object[name] !== undefined)
+    : names;
+}
+
+/** Equality by value, key order ignored; different kinds are unequal. */
+export function equals(run: Evaluation, place: Place, a: Json, b: Json, depth = 0): boolean {
+  if (typeof a === "string" && typeof b === "string") {
+    handleText(run, place, Math.min(a.length, b.length));
+  }
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (depth >= run.limits.depth) overDepth(run, place);
+  if (Array.isArray(a)) {
+    if (!Array.isArray(b) || a.length !== b.length) return false;
+    for (let i = 0; i < a.length; i += 1) {
+      spend(run, place, 1);
+      if (!equals(run, place, a[i] ?? null, b[i] ?? null, depth + 1)) return false;
+    }
+    return true;
+  }
+  if (Array.isArray(b)) return false;
+  const names = memberNames(a as JsonObject);
+  if (names.length !== memberNames(b as JsonObject).length) return false;
+  for (const name of names) {
+    spend(run, place, 1);
+    const other = Object.hasOwn(b, name) ? (b as JsonObject)[name] : undefined;
+    if (other === undefined) return false;
+    if (!equals(run, place, (a as JsonObject)[name] as Json, other, depth + 1)) return false;
+  }
+  return true;
+}
+
+/** Order by code point: negative, zero or positive. UTF-16 order differs from it where a pair meets U+E000 and above. */
+export function compareText(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i += 1) {
+    const x = a.charCodeAt(i);
+    const y = b.charCodeAt(i);
+    if (x === y) continue;
+    const inPair = i > 0 && (isLow(x) || isLow(y)) && isHigh(a.charCodeAt(i - 1));
+    const at = inPair ? i - 1 : i;
+    return (a.codePointAt(at) as number) - (b.codePointAt(at) as number);
+  }
+  return a.length - b.length;
+}
+
+/** A value as text, as in a template: text as it is, numbers as ECMAScript prints them, data as compact JSON. */
+export function toText(run: Evaluation, place: Place, value: Json): string {
+  if (typeof value === "string") return value;
+  return typeof value === "object" && value !== null ? toJson(run, place, value, 0) : String(value);
+}
+
+/** A value as JSON text. */
+export function toJson(run: Evaluation, place: Place, value: Json, indent: number): string {
+  payForJson(run, place, value, indent, 0);
+  const text = JSON.stringify(value, undefined, indent);
+  produceText(run, place, text.length);
+  return text;
+}
+
+function payForJson(
+  run: Evaluation,
+  place: Place,
+  value: Json,
+  indent: number,
+  depth: number,
+): void {
+  spend(run, place, 1);
+  if (typeof value === "string") handleText(run, place, value.length);
+  if (typeof value !== "object" || value === null) return;
+  if (depth >= run.limits.depth) overDepth(run, place);
+  for (const key of Object.keys(value)) {
+    handleText(run, place, key.length + indent * (depth + 1));
+    payForJson(run, place, (value as JsonObject)[key] ?? null, indent, depth + 1);
+  }
+}
+
+/** A numeric result; what is not finite ends the evaluation, and there is no negative zero. */
+export function finite(place: Place, value: number): number {
+  if (!Number.isFinite(value)) fail(place, "number_range", "the result is not a finite number");
+  return value + 0;
+}
+
+/** How many code points a text has. */
+export function codePointCount(text: string): number {
+  let count = text.length;
+  for (let i = 0; i + 1 < text.length; i += 1) {
+    if (startsPair(text, i)) {
+      count -= 1;
+      i += 1;
+    }
+  }
+  return count;
+}
+
+/** Index in UTF-16 units of the code point at `position`, at most the length. */
+export function codePointOffset(text: string, position: number): number {
+  let at = 0;
+  for (let n = 0; n < position && at < text.length; n += 1) at += startsPair(text, at) ? 2 : 1;
+  return at;
+}
+
+/** Whether every surrogate of a text is half of a pair, so that the text has a UTF-8 form. */
+export function isWellFormed(text: string): boolean {
+  for (let i = 0; i < text.length; i += 1) {
+    const unit = text.charCodeAt(i);
+    if (!isHigh(unit) && !isLow(unit)) continue;
+    if (!startsPair(text, i)) return false;
+    i += 1;
+  }
+  return true;
+}
+
+function startsPair(text: string, at: number): boolean {
+  return isHigh(text.charCodeAt(at)) && isLow(text.charCodeAt(at + 1));
+}
+
+function isHigh(unit: number): boolean {
+  return (unit & 0xfc00) === 0xd800;
+}
+
+function isLow(unit: number): boolean {
+  return (unit & 0xfc00) === 0xdc00;
+}
