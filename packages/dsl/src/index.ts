@@ -1,4 +1,9 @@
 export {
+  DIAGNOSTICS,
+  type DiagnosticCode,
+  type DiagnosticRule,
+} from "./diagnostics.ts";
+export {
   DslError,
   type DslErrorCode,
   ExpressionError,

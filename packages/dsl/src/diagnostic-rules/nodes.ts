@@ -1,0 +1,227 @@
+/** Rules of the families 2 (names and structure) and 3 (nodes, fields, types). */
+
+export const STRUCTURE_RULES = {
+  FLOW2001: {
+    severity: "error",
+    message: "the first item must be `flow 1 <id>`",
+    wrong: "node a: join",
+    right: "flow 1 hello\n\nnode a: join",
+  },
+  FLOW2002: {
+    severity: "error",
+    message: "{key} is set twice; the first counts",
+    wrong: "node a: transform {\n  value = 1\n  value = 2\n}",
+    right: "node a: transform {\n  value = 1\n}",
+  },
+  FLOW2003: {
+    severity: "warning",
+    message: "unknown block {word}",
+    hint: "did you mean {near}?",
+    wrong: "noed a: join",
+    right: "node a: join",
+  },
+  FLOW2004: {
+    severity: "error",
+    message: "{block} does not belong in {place}",
+    wrong: "node a: join {\n  input b: int\n}",
+    right: "input b: int\n\nnode a: join",
+  },
+  FLOW2005: {
+    severity: "error",
+    message: "{kind} {name} is declared twice",
+    hint: "rename one",
+    wrong: "node a: join\nnode a: join",
+    right: "node a: join\nnode b: join",
+  },
+  FLOW2006: {
+    severity: "error",
+    message: "edge {from}.{port} -> {to} is written twice",
+    wrong: "node a: join\nnode b: join\n\na -> b\na -> b",
+    right: "node a: join\nnode b: join\n\na -> b",
+  },
+  FLOW2007: {
+    severity: "error",
+    message: "{id} is reserved (`inputs nodes run`)",
+    hint: "rename",
+    wrong: "node run: join",
+    right: "node start: join",
+  },
+  FLOW2008: {
+    severity: "warning",
+    message: "node {id} is hidden by the local {name} in this body",
+    hint: 'read it as `nodes["{id}"]`',
+    wrong:
+      "node item: transform {\n  value = 1\n}\n\nnode all: map {\n  items = [1]\n  body {\n    output = item\n  }\n}",
+    right:
+      "node one: transform {\n  value = 1\n}\n\nnode all: map {\n  items = [1]\n  body {\n    output = item\n  }\n}",
+  },
+  FLOW2009: {
+    severity: "error",
+    message: "{kind} {needs}",
+    wrong: "input: int",
+    right: "input a: int",
+  },
+  FLOW2010: {
+    severity: "error",
+    message: "{name} has both a type and a `schema`",
+    hint: "keep one",
+    wrong: 'input a: int {\n  schema = { type: "integer" }\n}',
+    right: "input a: int",
+  },
+  FLOW2011: {
+    severity: "warning",
+    message: "names {a} and {b} look the same",
+    hint: "they differ in {difference}",
+    wrong: 'node "cafe\u0301": join\nnode "caf\u00e9": join',
+    right: "node cafe1: join\nnode cafe2: join",
+  },
+  FLOW2012: {
+    severity: "error",
+    message: "unknown policy @{name}",
+    hint: "did you mean @{near}?",
+    wrong: "node a: join {\n  @timeuot = 1s\n}",
+    right: "node a: join {\n  @timeout = 1s\n}",
+  },
+  FLOW2013: {
+    severity: "error",
+    message: "unknown attribute {name} of {block}",
+    hint: "did you mean {near}?",
+    wrong: 'input a: int {\n  descripton = "how many"\n}',
+    right: 'input a: int {\n  description = "how many"\n}',
+  },
+  FLOW2014: {
+    severity: "error",
+    message: "connection {name} is not declared in this flow",
+    hint: "declared: {list}",
+    wrong: 'node a: http.request {\n  url = "https://shop.example"\n  connection = "shop"\n}',
+    right:
+      'connection shop: oauth\n\nnode a: http.request {\n  url = "https://shop.example"\n  connection = "shop"\n}',
+  },
+  FLOW2015: {
+    severity: "error",
+    message:
+      "a node id must not be empty, longer than 128 characters, or hold `/ [ ] ~` or a control character",
+    hint: "parsed and printed all the same",
+    wrong: 'node "a/b": join',
+    right: 'node "a b": join',
+  },
+} as const;
+
+export const FIELD_RULES = {
+  FLOW3001: {
+    severity: "error",
+    message: "unknown node type {type}",
+    hint: "did you mean {near}? or install the extension that brings it",
+    wrong: "node a: transfrom {\n  value = 1\n}",
+    right: "node a: transform {\n  value = 1\n}",
+  },
+  FLOW3002: {
+    severity: "error",
+    message: "{type} needs the field {name}",
+    wrong: "node a: transform",
+    right: "node a: transform {\n  value = 1\n}",
+  },
+  FLOW3003: {
+    severity: "error",
+    message: "{type} has no field {name}",
+    hint: "did you mean {near}?",
+    wrong: 'node a: log {\n  message = "late"\n  levle = "warn"\n}',
+    right: 'node a: log {\n  message = "late"\n  level = "warn"\n}',
+  },
+  FLOW3004: {
+    severity: "error",
+    message: "{field} must be {type}, found {found}",
+    wrong: 'node a: map {\n  items = "one"\n  body {\n    output = item\n  }\n}',
+    right: 'node a: map {\n  items = ["one"]\n  body {\n    output = item\n  }\n}',
+  },
+  FLOW3005: {
+    severity: "error",
+    message: "{field} must be {rule}",
+    wrong: "node a: loop {\n  max = 0\n  body {\n    output = state\n  }\n}",
+    right: "node a: loop {\n  max = 10\n  body {\n    output = state\n  }\n}",
+  },
+  FLOW3006: {
+    severity: "error",
+    message: "{field} must be one of {list}, found {value}",
+    hint: "did you mean {near}?",
+    wrong: 'node a: log {\n  message = "late"\n  level = "warning"\n}',
+    right: 'node a: log {\n  message = "late"\n  level = "warn"\n}',
+  },
+  FLOW3007: {
+    severity: "error",
+    message: "not a JSON Schema (2020-12): {pointer}: {problem}",
+    wrong: 'input a {\n  schema = { type: "text" }\n}',
+    right: 'input a {\n  schema = { type: "string", minLength: 1 }\n}',
+  },
+  FLOW3008: {
+    severity: "error",
+    message: "not a cron expression",
+    wrong: 'schedule daily {\n  cron = "0 25 * * *"\n}',
+    right: 'schedule daily {\n  cron = "0 7 * * *"\n}',
+  },
+  FLOW3009: {
+    severity: "warning",
+    message: "node type {type} is deprecated: {text}",
+    wrong: "a node of a type that its author has replaced",
+    right: "the type that the message names",
+  },
+  FLOW3010: {
+    severity: "error",
+    message: "{type} has no version {n}",
+    hint: "versions: {list}",
+    wrong: "node a: transform@9 {\n  value = 1\n}",
+    right: "node a: transform@1 {\n  value = 1\n}",
+  },
+  FLOW3011: {
+    severity: "error",
+    message: "default of input {name} does not satisfy its type: {problem}",
+    wrong: 'input count: int = "three"',
+    right: "input count: int = 3",
+  },
+  FLOW3012: {
+    severity: "error",
+    message: "unknown type {name}",
+    hint: "types: string number int bool null object any date datetime uri",
+    wrong: "input count: integer",
+    right: "input count: int",
+  },
+  FLOW3013: {
+    severity: "error",
+    message: "{place} must be a literal, not an expression",
+    hint: "ports, policies, meta and layout are read before the run",
+    wrong: "input n: int\n\nnode a: join {\n  @join = inputs.n\n}",
+    right: "node a: join {\n  @join = 2\n}",
+  },
+  FLOW3014: {
+    severity: "warning",
+    message: "a duration needs a unit (read as ms)",
+    wrong: "node a: join {\n  @timeout = 500\n}",
+    right: "node a: join {\n  @timeout = 500ms\n}",
+  },
+  FLOW3015: {
+    severity: "error",
+    severities: ["error", "warning"],
+    message: "ai: {field} {problem}",
+    hint: "keep one; or the task that the field belongs to",
+    wrong: 'node a: ai {\n  task = "judge"\n  input = "a text"\n}',
+    right: 'node a: ai {\n  task = "judge"\n  rubric = "is it polite?"\n  input = "a text"\n}',
+  },
+  FLOW3016: {
+    severity: "error",
+    message: "{a} and {b} cannot be used together",
+    wrong: 'node a: delay {\n  for = 5s\n  until = "2030-01-01T00:00:00Z"\n}',
+    right: "node a: delay {\n  for = 5s\n}",
+  },
+  FLOW3017: {
+    severity: "error",
+    message: "{type} needs a body",
+    wrong: "node a: map {\n  items = [1, 2]\n}",
+    right: "node a: map {\n  items = [1, 2]\n  body {\n    output = item + 1\n  }\n}",
+  },
+  FLOW3018: {
+    severity: "warning",
+    message: "@cache on a node whose effect is `{effect}`: a hit skips the effect",
+    wrong: 'node a: file.write {\n  path = "a.txt"\n  content = "a"\n  @cache = { ttl: 1h }\n}',
+    right: 'node a: file.read {\n  path = "a.txt"\n  @cache = { ttl: 1h }\n}',
+  },
+} as const;
