@@ -5,7 +5,14 @@ export type {
   PortSpec,
   SchemaHints,
 } from "./catalog.ts";
-export type { Channel, ChannelMap, EventSink } from "./channels.ts";
+export type {
+  Channel,
+  ChannelMap,
+  CommandBus,
+  EventSink,
+  Transport,
+  TransportState,
+} from "./channels.ts";
 export {
   type CommandDef,
   type CommandEffect,
@@ -104,7 +111,9 @@ export {
 export { EVENT_KINDS, TERMINAL_KIND } from "./events/kinds.ts";
 export { cutText, EVENT_LIMITS } from "./events/limits.ts";
 export { makeSnapshot, makeSummary } from "./events/make.ts";
+export { parseEvent } from "./events/parse.ts";
 export { formatPath, type PathSegment, parsePath } from "./events/path.ts";
+export { executionEventSchema } from "./events/schemas.ts";
 export { serialiseEvent } from "./events/serialise.ts";
 export { escapeLine } from "./events/serialise-parts.ts";
 export { ndjson, sse } from "./events/surfaces.ts";

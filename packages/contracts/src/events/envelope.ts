@@ -1,7 +1,7 @@
 /** The part of an event that every reader checks: who says what, when, and of which node. */
 import { EVENT_LIMITS } from "./limits.ts";
 import { isPath } from "./path.ts";
-import type { AnyEvent } from "./types.ts";
+import type { UnknownEvent } from "./types.ts";
 
 const KIND = /^[a-z]+(\.[a-z]+)?$/;
 const ID = /^[A-Za-z0-9_-]{1,64}$/;
@@ -12,7 +12,7 @@ export function isId(text: unknown): text is string {
 }
 
 /** What is wrong with the envelope of `event`; `undefined` when it is legal. `v` is not looked at. */
-export function envelopeProblem(event: Partial<AnyEvent>): string | undefined {
+export function envelopeProblem(event: Partial<UnknownEvent>): string | undefined {
   const { kind, runId, seq, ts } = event;
   if (typeof kind !== "string" || kind.length > EVENT_LIMITS.kind || !KIND.test(kind)) {
     return "kind is not a legal kind";

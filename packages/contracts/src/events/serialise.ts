@@ -6,7 +6,15 @@
  * expected order, goes through `JSON.stringify`, so the shortcut never changes a byte.
  * @see the events page, "Serialiser"
  */
-import { escapeLine, hasKeys, type KeyList, keyList, num, str } from "./serialise-parts.ts";
+import {
+  escapeLine,
+  hasKeys,
+  isPlain,
+  type KeyList,
+  keyList,
+  num,
+  str,
+} from "./serialise-parts.ts";
 import type {
   AnyEvent,
   ExecutionEvent,
@@ -47,54 +55,60 @@ const LOG: KeyList = keyList(
 
 /** The line of an event, without a line end. */
 export function serialiseEvent(event: AnyEvent): string {
-  const e = event as ExecutionEvent;
-  switch (e.kind) {
-    case "llm.delta":
-      if (hasKeys(e, DELTA)) return writeDelta(e);
-      break;
-    case "node.started":
-      if (hasKeys(e, STARTED)) return writeStarted(e);
-      break;
-    case "node.succeeded":
-      if (hasKeys(e, SUCCEEDED)) return writeSucceeded(e);
-      break;
-    case "node.skipped":
-      if (hasKeys(e, SKIPPED)) return writeSkipped(e);
-      break;
-    case "node.progress":
-      if (hasKeys(e, PROGRESS)) return writeProgress(e);
-      break;
-    case "log":
-      if (hasKeys(e, LOG)) return writeLog(e);
-      break;
-    default:
-  }
-  return escapeLine(JSON.stringify(event));
+  return writeHot(event as ExecutionEvent) ?? escapeLine(JSON.stringify(event));
 }
 
-function writeDelta(e: LlmDelta): string {
-  const merged = e.merged === undefined ? "}" : `,"merged":${num(e.merged)}}`;
+/** `undefined`: this one needs `JSON.stringify`. */
+function writeHot(e: ExecutionEvent): string | undefined {
+  switch (e.kind) {
+    case "llm.delta":
+      return hasKeys(e, DELTA) ? writeDelta(e) : undefined;
+    case "node.started":
+      return hasKeys(e, STARTED) ? writeStarted(e) : undefined;
+    case "node.succeeded":
+      return hasKeys(e, SUCCEEDED) ? writeSucceeded(e) : undefined;
+    case "node.skipped":
+      return hasKeys(e, SKIPPED) ? writeSkipped(e) : undefined;
+    case "node.progress":
+      return hasKeys(e, PROGRESS) ? writeProgress(e) : undefined;
+    case "log":
+      return hasKeys(e, LOG) ? writeLog(e) : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Anything but plain ASCII in a name is left to `JSON.stringify`, so the constants around it can hold its quotes. */
+function writeDelta(e: LlmDelta): string | undefined {
+  if (!isPlain(e.call) || !isPlain(e.channel)) return undefined;
+  const start = head('{"v":1,"kind":"llm.delta","runId":"', e);
   return (
-    head('{"v":1,"kind":"llm.delta","runId":', e) +
-    ',"call":' +
-    str(e.call) +
-    ',"channel":' +
-    str(e.channel) +
-    ',"offset":' +
-    num(e.offset) +
-    ',"text":' +
-    str(e.text) +
-    merged
+    start &&
+    start +
+      ',"call":"' +
+      e.call +
+      '","channel":"' +
+      e.channel +
+      '","offset":' +
+      num(e.offset) +
+      ',"text":' +
+      str(e.text) +
+      (e.merged === undefined ? "}" : `,"merged":${num(e.merged)}}`)
   );
 }
 
-function writeStarted(e: NodeStarted): string {
-  const inputs = e.inputs === undefined ? "}" : `,"inputs":${str(e.inputs)}}`;
-  return `${head('{"v":1,"kind":"node.started","runId":', e)},"type":${str(e.type)}${inputs}`;
+function writeStarted(e: NodeStarted): string | undefined {
+  if (!isPlain(e.type)) return undefined;
+  const start = head('{"v":1,"kind":"node.started","runId":"', e);
+  return (
+    start &&
+    `${start},"type":"${e.type}"${e.inputs === undefined ? "}" : `,"inputs":${str(e.inputs)}}`}`
+  );
 }
 
-function writeSucceeded(e: NodeSucceeded): string {
-  let line = head('{"v":1,"kind":"node.succeeded","runId":', e);
+function writeSucceeded(e: NodeSucceeded): string | undefined {
+  let line = head('{"v":1,"kind":"node.succeeded","runId":"', e);
+  if (line === undefined) return undefined;
   if (e.ports !== undefined) line += `,"ports":${json(e.ports)}`;
   if (e.output !== undefined) line += `,"output":${json(e.output)}`;
   if (e.outputRef !== undefined) line += `,"outputRef":${json(e.outputRef)}`;
@@ -104,12 +118,15 @@ function writeSucceeded(e: NodeSucceeded): string {
   return `${line}}`;
 }
 
-function writeSkipped(e: NodeSkipped): string {
-  return `${head('{"v":1,"kind":"node.skipped","runId":', e)},"why":${str(e.why)}}`;
+function writeSkipped(e: NodeSkipped): string | undefined {
+  const start = head('{"v":1,"kind":"node.skipped","runId":"', e);
+  return start && `${start},"why":${str(e.why)}}`;
 }
 
-function writeProgress(e: NodeProgress): string {
-  let line = `${head('{"v":1,"kind":"node.progress","runId":', e)},"done":${num(e.done)}`;
+function writeProgress(e: NodeProgress): string | undefined {
+  let line = head('{"v":1,"kind":"node.progress","runId":"', e);
+  if (line === undefined) return undefined;
+  line += `,"done":${num(e.done)}`;
   if (e.total !== undefined) line += `,"total":${num(e.total)}`;
   if (e.unit !== undefined) line += `,"unit":${str(e.unit)}`;
   return `${line}}`;
@@ -126,21 +143,22 @@ function writeLog(e: Log): string {
   return `${line}}`;
 }
 
-/** The envelope of a node's event after its constant beginning. */
+/** The envelope of a node's event, after its constant beginning. */
 function head(
   start: string,
   e: { runId: string; seq: number; ts: number; node: string; attempt: number },
-): string {
+): string | undefined {
+  if (!isPlain(e.runId) || !isPlain(e.node)) return undefined;
   return (
     start +
-    str(e.runId) +
-    ',"seq":' +
+    e.runId +
+    '","seq":' +
     num(e.seq) +
     ',"ts":' +
     num(e.ts) +
-    ',"node":' +
-    str(e.node) +
-    ',"attempt":' +
+    ',"node":"' +
+    e.node +
+    '","attempt":' +
     num(e.attempt)
   );
 }
