@@ -135,10 +135,11 @@ export type SignalResult =
       readonly problems?: readonly Problem[];
     };
 
-/** Options of `Executor.cancel`. `graceMs`: how long bodies may take to settle. */
+/** Options of `Executor.cancel`. `note`: words of who cancels; `graceMs`: how long bodies may take to settle. */
 export interface CancelOptions {
   readonly reason: CancelReason;
   readonly by?: string;
+  readonly note?: string;
   readonly graceMs?: number;
 }
 

@@ -1,0 +1,127 @@
+/**
+ * Arguments of a command from an HTTP request: path, query, headers and body each give some; none may give another's.
+ * @see the server page, "The command registry"
+ */
+import type { CommandDef, HttpBinding, Problem } from "@millrace/contracts";
+import { argTypes } from "./arg-types.ts";
+import { ProblemError } from "./errors.ts";
+import { parsePosition } from "./positions.ts";
+
+/** The parts of a request that hold arguments. */
+export interface RequestParts {
+  /** By name of the hole, decoded. */
+  readonly path: Readonly<Record<string, string>>;
+  /** Without the question mark. */
+  readonly query: string;
+  header(name: string): string | undefined;
+  /** Parsed JSON; undefined when there was no body. */
+  readonly body: unknown;
+}
+
+const INTEGER = /^-?\d{1,15}$/;
+/** `tag.team=fx` is the pair `team: "fx"` of the argument `tags`. */
+const TAG_PREFIX = "tag.";
+
+/** Collects arguments. Throws `invalid_args` for a repeated or unknown one; values are checked by the command's schema. */
+export function bindArgs(command: CommandDef, http: HttpBinding, parts: RequestParts): unknown {
+  const args = new Map<string, unknown>();
+  const errors: Problem[] = [];
+  const add = (name: string, value: unknown) => {
+    if (args.has(name)) errors.push(problemAt(name, "duplicate", "is given twice"));
+    else args.set(name, value);
+  };
+  for (const [name, value] of Object.entries(parts.path)) add(name, value);
+  bindQuery(command, parts.query, add, errors);
+  for (const [header, name] of Object.entries(http.headers ?? {})) {
+    const text = parts.header(header);
+    if (text === undefined || text === "") continue;
+    const value = readValue(command, name, text);
+    // `EventSource` repeats its own position beside the one in its URL; only a different one is a mistake.
+    if (args.get(name) === value) continue;
+    if (args.has(name) && isPosition(command, name)) {
+      throw new ProblemError("bad_cursor", {
+        detail: `${header} and ${name} are different positions`,
+      });
+    }
+    add(name, value);
+  }
+  const { body = "none" } = http;
+  if (typeof body === "object") {
+    if (parts.body !== undefined) add(body.arg, parts.body);
+  } else if (body === "rest" && parts.body !== undefined) {
+    if (!isRecord(parts.body)) {
+      throw new ProblemError("invalid_args", {
+        errors: [{ pointer: "", code: "invalid_type", message: "the body must be a JSON object" }],
+      });
+    }
+    for (const [name, value] of Object.entries(parts.body)) add(name, value);
+  }
+  if (errors.length > 0) throw new ProblemError("invalid_args", { errors });
+  return Object.fromEntries(args);
+}
+
+function bindQuery(
+  command: CommandDef,
+  query: string,
+  add: (name: string, value: unknown) => void,
+  errors: Problem[],
+): void {
+  if (query === "") return;
+  const types = argTypes(command);
+  const search = new URLSearchParams(query);
+  const tags: Record<string, string> = Object.create(null);
+  for (const name of new Set(search.keys())) {
+    const values = search.getAll(name);
+    const type = types.get(name);
+    if (type === "array") add(name, values);
+    else if (name.startsWith(TAG_PREFIX) && types.has("tags")) {
+      tags[name.slice(TAG_PREFIX.length)] = values[0] as string;
+      if (values.length > 1) errors.push(problemAt(name, "duplicate", "is given twice"));
+    } else if (type === undefined) errors.push(problemAt(name, "unrecognized_key", "is not known"));
+    else if (values.length > 1) errors.push(problemAt(name, "duplicate", "is given twice"));
+    else add(name, readValue(command, name, values[0] as string));
+  }
+  if (Object.keys(tags).length > 0) add("tags", { ...tags });
+}
+
+/** Whether an argument is where a stream goes on. */
+function isPosition(command: CommandDef, name: string): boolean {
+  return command.stream?.resume === true && name === "after";
+}
+
+/** A text as the JSON type of its argument; one that does not fit stays a text, for the schema to refuse. */
+function readValue(command: CommandDef, name: string, text: string): unknown {
+  if (isPosition(command, name)) return parsePosition(text);
+  const type = argTypes(command).get(name);
+  if (type === "integer" || type === "number") return INTEGER.test(text) ? Number(text) : text;
+  if (type === "boolean" && (text === "true" || text === "false")) return text === "true";
+  return text;
+}
+
+function problemAt(name: string, code: string, message: string): Problem {
+  return { pointer: `/${name}`, code, message };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Checks bound arguments by the command's schema. Throws `invalid_args` with a pointer for each problem. */
+export function parseArgs(command: CommandDef, args: unknown): unknown {
+  const result = command.args.safeParse(args);
+  if (result.success) return result.data;
+  throw new ProblemError("invalid_args", {
+    errors: result.error.issues.slice(0, MAX_ERRORS).map((issue) => ({
+      pointer: issue.path.map((part) => `/${escapeSegment(String(part))}`).join(""),
+      code: issue.code ?? "invalid",
+      message: issue.message,
+    })),
+  });
+}
+
+/** Problems told at once; more do not help anybody. */
+const MAX_ERRORS = 100;
+
+function escapeSegment(text: string): string {
+  return text.replaceAll("~", "~0").replaceAll("/", "~1");
+}

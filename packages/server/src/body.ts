@@ -1,0 +1,157 @@
+/**
+ * Reads JSON bodies. Everything that can hurt is checked on bytes, before a parser builds anything: length, encoding,
+ * nesting.
+ * @see the server page, "The gate", rows 14 to 16
+ */
+import { MAX_JSON_DEPTH } from "@millrace/contracts";
+import { ProblemError } from "./errors.ts";
+import { awaitingContinue, type Exchange, type NodeBindings } from "./exchange.ts";
+
+/** The client went away in the middle of its body; nobody is left to be told. */
+export class ClientGoneError extends Error {
+  override readonly name = "ClientGoneError";
+}
+
+const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*(?:utf-8|"utf-8")\s*)?$/i;
+const PATCH_TYPE =
+  /^application\/(?:merge-patch\+)?json\s*(?:;\s*charset\s*=\s*(?:utf-8|"utf-8")\s*)?$/i;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_LIST = 0x5b;
+const CLOSE_LIST = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** Reads the body of a request as JSON; undefined when it has none. Throws `ProblemError`, `ClientGoneError`. */
+export async function readJsonBody(exchange: Exchange, maxBytes: number): Promise<unknown> {
+  if (exchange.header("content-encoding") !== undefined) {
+    throw new ProblemError("unsupported_media_type", {
+      detail: "Send the body without Content-Encoding",
+    });
+  }
+  const type = exchange.header("content-type");
+  if (type === undefined && exchange.bodyRead) return undefined;
+  const allowed = exchange.method === "PATCH" ? PATCH_TYPE : JSON_TYPE;
+  if (type === undefined || !allowed.test(type)) {
+    throw new ProblemError("unsupported_media_type", { detail: "Send application/json in UTF-8" });
+  }
+  // Node has checked the syntax; a declared length is refused before a byte is read.
+  if (Number(exchange.header("content-length") ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  const bytes = await readBytes(exchange, maxBytes);
+  return parseJson(bytes);
+}
+
+function tooLarge(maxBytes: number): ProblemError {
+  return new ProblemError("body_too_large", { detail: `The limit is ${maxBytes} bytes` });
+}
+
+/** Parses bytes as JSON within the depth limit. Throws `bad_json`, `json_too_deep`, `invalid_args`. */
+export function parseJson(bytes: Uint8Array): unknown {
+  if (jsonDepth(bytes) > MAX_JSON_DEPTH) {
+    throw new ProblemError("json_too_deep", { detail: `The limit is ${MAX_JSON_DEPTH} levels` });
+  }
+  let value: unknown;
+  let text: string;
+  try {
+    // With `ignoreBOM` a byte order mark stays in the text, where JSON.parse refuses it.
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    value = JSON.parse(text);
+  } catch {
+    throw new ProblemError("bad_json");
+  }
+  // Cheap suspicion first: the key as it is, or any escape that could spell it.
+  const pointer = /__proto__|\\u00/i.test(text) ? findProtoKey(value, "") : undefined;
+  if (pointer !== undefined) {
+    throw new ProblemError("invalid_args", {
+      errors: [{ pointer, code: "key_refused", message: "the key __proto__ is not allowed" }],
+    });
+  }
+  return value;
+}
+
+/** Deepest nesting of brackets outside strings; says nothing about whether the text is JSON. */
+export function jsonDepth(bytes: Uint8Array): number {
+  let depth = 0;
+  let deepest = 0;
+  let inString = false;
+  for (let i = 0; i < bytes.length; i += 1) {
+    const byte = bytes[i] as number;
+    if (inString) {
+      if (byte === BACKSLASH) i += 1;
+      else if (byte === QUOTE) inString = false;
+    } else if (byte === QUOTE) inString = true;
+    else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
+      depth += 1;
+      if (depth > deepest) deepest = depth;
+    } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) depth -= 1;
+  }
+  return deepest;
+}
+
+/** JSON Pointer of the first own key `__proto__`. The depth is limited, so recursion is safe. */
+function findProtoKey(value: unknown, pointer: string): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const [key, child] of Object.entries(value)) {
+    const at = `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    const found = key === "__proto__" ? at : findProtoKey(child, at);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+async function readBytes(exchange: Exchange, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  const take = (chunk: Uint8Array): boolean => {
+    length += chunk.byteLength;
+    chunks.push(chunk);
+    return length <= maxBytes;
+  };
+  const whole =
+    exchange.node === null
+      ? await readWeb(exchange.web?.body ?? null, take)
+      : await readIncoming(exchange.node, take);
+  if (!whole) throw tooLarge(maxBytes);
+  exchange.bodyRead = true;
+  return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks, length);
+}
+
+async function readWeb(
+  body: ReadableStream<Uint8Array> | null,
+  take: (chunk: Uint8Array) => boolean,
+): Promise<boolean> {
+  if (body === null) return true;
+  const reader = body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return true;
+    if (!take(value)) {
+      await reader.cancel();
+      return false;
+    }
+  }
+}
+
+/** Resolves false, and reads no further, at the first chunk that is not taken. */
+function readIncoming(
+  { incoming, outgoing }: NodeBindings,
+  take: (chunk: Uint8Array) => boolean,
+): Promise<boolean> {
+  if (awaitingContinue.delete(incoming)) outgoing.writeContinue();
+  return new Promise((resolve, reject) => {
+    const settle = (action: () => void) => {
+      incoming.off("data", onData).off("end", onEnd).off("close", onClose).off("error", onClose);
+      action();
+    };
+    const onData = (chunk: Uint8Array) => {
+      if (take(chunk)) return;
+      incoming.pause();
+      settle(() => resolve(false));
+    };
+    const onEnd = () => settle(() => resolve(true));
+    const onClose = () => settle(() => reject(new ClientGoneError("the client left")));
+    if (incoming.destroyed) return onClose();
+    incoming.on("data", onData).on("end", onEnd).on("close", onClose).on("error", onClose);
+  });
+}

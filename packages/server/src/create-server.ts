@@ -1,0 +1,79 @@
+/** A whole server without a port: engine, journal, executor, app. */
+import { randomBytes } from "node:crypto";
+import { createEngine, createMemoryJournal, createRegistry } from "@millrace/engine";
+import { createNodeHost } from "@millrace/engine/node";
+import { buildApp, type MillraceApp, type ServedApp } from "./app.ts";
+import { gatherOptions, type OptionSources } from "./environment.ts";
+import { createLocalExecutor } from "./executor/local-executor.ts";
+import { coreHandlers } from "./handlers/index.ts";
+import type { ServerHost } from "./host.ts";
+import { createLogger, createRedactor } from "./logger.ts";
+import { type ResolvedOptions, resolveOptions, type ServerOptions } from "./options.ts";
+import { parseToken } from "./tokens.ts";
+
+/** Options of `createServer`: those of the app, and where others come from. */
+export interface CreateServerOptions extends ServerOptions, OptionSources {}
+
+/** A server that listens nowhere yet. */
+export interface MillraceServer {
+  readonly app: MillraceApp;
+  readonly host: ServerHost;
+  /** Drains and frees everything; may be called more than once. */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
+}
+
+/** Builds a server. Rejects with `ConfigError` for an unknown option or a bad value. */
+export async function createServer(options: CreateServerOptions = {}): Promise<MillraceServer> {
+  return buildServer(resolveOptions(await gatherOptions(options)));
+}
+
+/** The same for options that are resolved already. */
+export async function buildServer(
+  options: ResolvedOptions,
+): Promise<MillraceServer & { readonly app: ServedApp }> {
+  const { limits } = options;
+  const log =
+    options.log ??
+    createLogger({
+      redact: createRedactor(options.tokens.map((token) => parseToken(token).secret)),
+    });
+  const registry = createRegistry();
+  const journal = createMemoryJournal();
+  const engine = createEngine({
+    host: createNodeHost(),
+    journal,
+    limits: {
+      nodes: limits.maxNodes,
+      executions: limits.maxSteps,
+      wallClockMs: limits.maxRunMs,
+    },
+    ...(options.egress === null ? {} : { egress: options.egress }),
+    ...(options.files === null ? {} : { files: options.files }),
+  });
+  const executor = createLocalExecutor({
+    engine,
+    journal,
+    registry,
+    maxLiveRuns: limits.maxLiveRuns,
+    maxQueuedRuns: limits.maxQueuedRuns,
+    maxNodes: limits.maxNodes,
+  });
+  const host: ServerHost = {
+    executor,
+    journal,
+    registry,
+    commands: coreHandlers,
+    log,
+    now: Date.now,
+    random: randomBytes,
+  };
+  await executor.recover();
+  const app = buildApp(host, options);
+  return {
+    app,
+    host,
+    async close(closeOptions) {
+      await app.drain(closeOptions);
+    },
+  };
+}

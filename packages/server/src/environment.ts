@@ -1,0 +1,82 @@
+/** Options that come from environment variables and from a token file. */
+import { readFile } from "node:fs/promises";
+import { ConfigError } from "./errors.ts";
+import { LIMITS } from "./limits.ts";
+import type { ServerOptions } from "./options.ts";
+
+/** Variables by name, as `process.env` holds them. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where options come from besides the options themselves. */
+export interface OptionSources {
+  /** Variables to read, usually `process.env`. Default: none, so that an embedding program decides. */
+  readonly env?: Environment;
+  /** File of tokens, one a line: `token` or `id:role:token`. Empty lines and lines that begin with `#` do not count. */
+  readonly tokenFile?: string;
+}
+
+const yes = (text: string): boolean | string =>
+  text === "1" || text === "true" ? true : text !== "0" && text !== "false" ? text : false;
+const list = (text: string): readonly string[] => text.split(",").map((item) => item.trim());
+
+/** Option, variable, and how its text is read; a text that does not fit fails as the option would. */
+const VARIABLES: readonly (readonly [string, string, (text: string) => unknown])[] = [
+  ["host", "MILLRACE_SERVE_HOST", String],
+  ["port", "MILLRACE_PORT", Number],
+  ["allowOpen", "MILLRACE_SERVE_ALLOW_OPEN", yes],
+  ["allowedHosts", "MILLRACE_SERVE_ALLOWED_HOSTS", list],
+  ["allowedOrigins", "MILLRACE_SERVE_ALLOWED_ORIGINS", list],
+  ["publicUrl", "MILLRACE_SERVE_PUBLIC_URL", String],
+  ...Object.keys(LIMITS).map(
+    (name) =>
+      [name, `MILLRACE_SERVE_${name.replace(/[A-Z]/g, "_$&").toUpperCase()}`, Number] as const,
+  ),
+];
+
+/**
+ * Adds what the environment and the token file say to `options`, which win. Throws `ConfigError` with code
+ * `option_invalid` when the token file cannot be read, or holds no token, or MILLRACE_TOKEN is set but blank.
+ */
+export async function gatherOptions<T extends ServerOptions & OptionSources>(
+  options: T,
+): Promise<Omit<T, keyof OptionSources> & ServerOptions> {
+  const { env = {}, tokenFile: givenFile, ...explicit } = options;
+  const { MILLRACE_TOKEN: token, MILLRACE_SERVE_TOKEN_FILE: envFile } = env;
+  const tokenFile = givenFile ?? envFile;
+  const fromEnv: Record<string, unknown> = {};
+  for (const [option, variable, parse] of VARIABLES) {
+    const text = env[variable];
+    if (text !== undefined && text !== "") fromEnv[option] = parse(text);
+  }
+  const tokens: string[] = [];
+  if (token !== undefined) {
+    if (token.trim() === "")
+      throw new ConfigError("option_invalid", "MILLRACE_TOKEN is set but empty");
+    tokens.push(token);
+  }
+  if (tokenFile !== undefined) tokens.push(...(await readTokenFile(tokenFile)));
+  if (tokens.length > 0) fromEnv["tokens"] = tokens;
+  const chosen = Object.entries(explicit).filter(([, value]) => value !== undefined);
+  return { ...fromEnv, ...Object.fromEntries(chosen) } as Omit<T, keyof OptionSources> &
+    ServerOptions;
+}
+
+async function readTokenFile(path: string): Promise<readonly string[]> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new ConfigError("option_invalid", `option "tokenFile" cannot be read (${code})`, {
+      cause,
+    });
+  }
+  const tokens = text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== "" && !line.startsWith("#"));
+  if (tokens.length === 0) {
+    throw new ConfigError("option_invalid", 'option "tokenFile" names a file without a token');
+  }
+  return tokens;
+}

@@ -1,0 +1,62 @@
+/** What keeps a server from starting, and what a request is refused with. */
+import { type ErrorCode, PROBLEMS, type Problem } from "@millrace/contracts";
+
+const CONFIG = Symbol.for("@millrace/server.error.ConfigError");
+const PROBLEM = Symbol.for("@millrace/server.error.ProblemError");
+
+/**
+ * `option_invalid`: an option is unknown or has a bad value. `open_bind_refused`: an address that others can reach, and no
+ * token.
+ */
+export type ConfigErrorCode = "option_invalid" | "open_bind_refused";
+
+/** The server does not start as it is configured. The message is one line that names the option. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+  readonly [CONFIG] = true;
+  readonly code: ConfigErrorCode;
+
+  constructor(code: ConfigErrorCode, message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.code = code;
+  }
+
+  /** Works across two copies of this package in one process, where `instanceof` does not. */
+  static isInstance(value: unknown): value is ConfigError {
+    return typeof value === "object" && value !== null && CONFIG in value;
+  }
+}
+
+/** What a refusal tells beyond its code. */
+export interface ProblemOptions {
+  /** One sentence about this occurrence; never a value that was sent, a path of the server or a secret. */
+  readonly detail?: string;
+  /** Places of the request that are wrong. */
+  readonly errors?: readonly Problem[];
+  /** Members of this code alone, such as `state` or `lastSeq`. */
+  readonly members?: { readonly [name: string]: unknown };
+  /** Headers of the answer, such as `Retry-After`. */
+  readonly headers?: { readonly [name: string]: string };
+  readonly cause?: unknown;
+}
+
+/** A request is refused; becomes a problem document. Thrown by command handlers and by `MillraceApp.invoke`. */
+export class ProblemError extends Error {
+  override readonly name = "ProblemError";
+  readonly [PROBLEM] = true;
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly options: ProblemOptions;
+
+  constructor(code: ErrorCode, options: ProblemOptions = {}) {
+    super(options.detail ?? PROBLEMS[code].title, { cause: options.cause });
+    this.code = code;
+    this.status = PROBLEMS[code].status;
+    this.options = options;
+  }
+
+  /** Works across two copies of this package in one process, where `instanceof` does not. */
+  static isInstance(value: unknown): value is ProblemError {
+    return typeof value === "object" && value !== null && PROBLEM in value;
+  }
+}

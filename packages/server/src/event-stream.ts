@@ -1,0 +1,161 @@
+/**
+ * Sends a log to one reader. The reader is a cursor, never a queue: nothing is read from the log before the reader has
+ * taken what was written.
+ *   S1  After the first byte there is nothing but events and comments.
+ *   S2  A stream that ends in order has sent the last event of the log.
+ *   S3  When a reader leaves, the log is read no further and every timer is gone.
+ */
+
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import type { StoredEvent } from "@millrace/contracts";
+import { ProblemError } from "./errors.ts";
+import type { Exchange } from "./exchange.ts";
+import { contentTypeOf, DRAINING, type FrameFormat, frameChunks, HEARTBEAT } from "./frames.ts";
+import type { HeaderRecord } from "./headers.ts";
+import type { ServerLimits } from "./limits.ts";
+import type { Logger } from "./logger.ts";
+import { createNodeSink, createWebSink, type Sink } from "./sink.ts";
+
+/** Why a stream is over: its log ended, its reader left or took nothing, its token is gone, the server stops. */
+export type StreamEnd = "ended" | "left" | "revoked" | "shutdown";
+
+/** What is sent to whom. */
+export interface StreamOptions {
+  readonly format: FrameFormat;
+  readonly headers?: HeaderRecord;
+  /** Pages of the log; ends after its last event, stops at the signal. */
+  readonly read: (signal: AbortSignal) => AsyncIterable<readonly StoredEvent[]>;
+  /** Kinds to send; absent: all. */
+  readonly accepts?: (kind: string) => boolean;
+  readonly onEnd?: (why: StreamEnd) => void;
+}
+
+interface OpenStream {
+  readonly tokenId: string | null;
+  close(why: "revoked" | "shutdown"): void;
+}
+
+/** Seconds after which a refused reader may try again. */
+const RETRY_AFTER_S = 5;
+
+/** The open streams of one server. */
+export class EventStreams {
+  readonly #open = new Set<OpenStream>();
+  readonly #limits: ServerLimits;
+  readonly #log: Logger;
+
+  constructor(limits: ServerLimits, log: Logger) {
+    this.#limits = limits;
+    this.#log = log;
+  }
+
+  get count(): number {
+    return this.#open.size;
+  }
+
+  /** Closes streams whose token is no longer valid; their runs go on. */
+  closeRevoked(isValid: (tokenId: string) => boolean): void {
+    for (const stream of this.#open) {
+      if (stream.tokenId !== null && !isValid(stream.tokenId)) stream.close("revoked");
+    }
+  }
+
+  /** Ends every stream with the comment `: draining`. */
+  closeAll(): void {
+    for (const stream of this.#open) stream.close("shutdown");
+  }
+
+  /** Throws `too_many_streams` when no further stream may be opened. */
+  checkCapacity(): void {
+    if (this.#open.size >= this.#limits.maxStreams) {
+      throw new ProblemError("too_many_streams", {
+        headers: { "Retry-After": `${RETRY_AFTER_S}` },
+      });
+    }
+  }
+
+  /** Answers an exchange with a stream; headers go out at once. */
+  answer(exchange: Exchange, options: StreamOptions): Response {
+    const headers = exchange.headers({
+      "Content-Type": contentTypeOf(options.format),
+      "Cache-Control": "no-cache, no-transform",
+      "X-Accel-Buffering": "no",
+      ...options.headers,
+    });
+    if (exchange.node === null) {
+      const { sink, body } = createWebSink();
+      this.#run(exchange, options, sink);
+      return new Response(body, { headers: headers as Record<string, string> });
+    }
+    const { outgoing } = exchange.node;
+    outgoing.shouldKeepAlive = false; // the socket closes after the last event
+    outgoing.writeHead(200, headers);
+    outgoing.flushHeaders();
+    const sink = createNodeSink(outgoing, {
+      stallMs: this.#limits.stallMs,
+      onStall: () => this.#log.warn({ requestId: exchange.requestId }, "stream.stalled"),
+    });
+    this.#run(exchange, options, sink);
+    return RESPONSE_ALREADY_SENT;
+  }
+
+  #run(exchange: Exchange, options: StreamOptions, sink: Sink): void {
+    const stop = new AbortController();
+    let why: StreamEnd = "ended";
+    const close = (reason: StreamEnd) => {
+      if (stop.signal.aborted) return;
+      why = reason;
+      stop.abort();
+      sink.end();
+    };
+    const stream: OpenStream = {
+      tokenId: exchange.caller.tokenId,
+      close: (reason) => {
+        if (reason === "shutdown" && options.format !== "ndjson") sink.poke(DRAINING);
+        close(reason);
+      },
+    };
+    const onLeft = () => close("left");
+    if (sink.left.aborted) onLeft();
+    sink.left.addEventListener("abort", onLeft);
+    const stopHeartbeat =
+      options.format === "ndjson" ? () => {} : startHeartbeat(sink, this.#limits.heartbeatMs);
+    this.#open.add(stream);
+    const finish = () => {
+      stopHeartbeat();
+      this.#open.delete(stream);
+      sink.left.removeEventListener("abort", onLeft);
+      sink.end();
+      exchange.finished(200, sink.bytes);
+      options.onEnd?.(why);
+    };
+    send(options, sink, stop.signal).then(finish, (error: unknown) => {
+      this.#log.error({ requestId: exchange.requestId, err: error }, "stream.failed");
+      finish();
+    });
+  }
+}
+
+async function send(options: StreamOptions, sink: Sink, signal: AbortSignal): Promise<void> {
+  const { accepts, format } = options;
+  for await (const page of options.read(signal)) {
+    const events = accepts === undefined ? page : page.filter((event) => accepts(event.kind));
+    for (const chunk of frameChunks(events, format)) {
+      if (signal.aborted) return;
+      const taken = sink.write(chunk);
+      if (taken !== undefined) await taken;
+    }
+    if (signal.aborted) return;
+  }
+}
+
+/** Writes a comment after `everyMs` without a byte. One timer, re-armed when it fires and not at each write. */
+function startHeartbeat(sink: Sink, everyMs: number): () => void {
+  let timer = setTimeout(beat, everyMs);
+  function beat() {
+    const quietMs = performance.now() - sink.wroteAt;
+    if (quietMs >= everyMs - 1) sink.poke(HEARTBEAT); // a timer of Node may fire a millisecond early
+    timer = setTimeout(beat, quietMs >= everyMs - 1 ? everyMs : everyMs - quietMs);
+  }
+  return () => clearTimeout(timer);
+}

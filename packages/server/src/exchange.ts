@@ -1,0 +1,174 @@
+/**
+ * One request and its answer, the same for Node and for fetch. On Node an answer is written to the raw response at once;
+ * on fetch it becomes a `Response`.
+ *   X1  An answer is given once.
+ *   X2  A request whose body was not read to its end is answered with `Connection: close`, and the socket goes after it.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import type { Passage, RawRequest } from "./gate.ts";
+import { baseHeaders, type HeaderRecord } from "./headers.ts";
+import { LINGER_MS } from "./limits.ts";
+import type { Role } from "./tokens.ts";
+
+/** Who asks. `tokenId` is null when the server is open; `remote` is the peer's address, null where it is not known. */
+export interface Caller {
+  readonly tokenId: string | null;
+  readonly role: Role;
+  readonly requestId: string;
+  readonly remote: string | null;
+}
+
+/** The raw pair of a request that came through Node. */
+export interface NodeBindings {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+}
+
+/** An answer that is whole: everything but event streams. */
+export interface Reply {
+  readonly status: number;
+  readonly headers?: HeaderRecord;
+  readonly body?: string | Uint8Array;
+}
+
+/** What is told about a request once it is answered. */
+export interface ExchangeReport {
+  readonly status: number;
+  readonly bytes: number;
+}
+
+/** Requests whose client waits for `100 Continue` before it sends the body; told when the body is wanted. */
+export const awaitingContinue: WeakSet<IncomingMessage> = new WeakSet();
+
+const OPEN_PASSAGE: Passage = { path: "/", query: "", token: null, corsOrigin: null, exempt: true };
+
+export class Exchange implements RawRequest {
+  readonly requestId: string;
+  readonly method: string;
+  readonly target: string;
+  /** The raw pair; null when the request came by fetch. */
+  readonly node: NodeBindings | null;
+  /** The request; null when it came through Node. */
+  readonly web: Request | null;
+  /** Set by the gate. */
+  passage: Passage = OPEN_PASSAGE;
+  /** Pattern of the route, for logs and problems; null when no route was found. */
+  pattern: string | null = null;
+  /** The body was read to its end, or there is none. */
+  bodyRead: boolean;
+  #leaving: AbortController | undefined;
+  readonly #report: (exchange: Exchange, report: ExchangeReport) => void;
+
+  constructor(
+    source: Request | NodeBindings,
+    requestId: string,
+    report: (exchange: Exchange, report: ExchangeReport) => void,
+  ) {
+    this.requestId = requestId;
+    if ("incoming" in source) {
+      const { method = "", url = "", headers } = source.incoming;
+      this.node = source;
+      this.web = null;
+      this.method = method;
+      this.target = url;
+      this.bodyRead =
+        headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0;
+    } else {
+      this.node = null;
+      this.web = source;
+      this.method = source.method;
+      this.target = targetOf(source.url);
+      this.bodyRead = source.body === null;
+    }
+    this.#report = report;
+  }
+
+  header(name: string): string | undefined {
+    if (this.web !== null) {
+      const value = this.web.headers.get(name);
+      // A fetch `Request` seldom carries `Host`: its URL says the same.
+      return value ?? (name === "host" ? new URL(this.web.url).host : undefined);
+    }
+    const value = this.node?.incoming.headers[name];
+    return Array.isArray(value) ? value.join(", ") : value;
+  }
+
+  get rawHeaders(): readonly string[] | null {
+    return this.node?.incoming.rawHeaders ?? null;
+  }
+
+  get caller(): Caller {
+    const { token } = this.passage;
+    return {
+      tokenId: token?.id ?? null,
+      role: token?.role ?? "admin",
+      requestId: this.requestId,
+      remote: this.node?.incoming.socket.remoteAddress ?? null,
+    };
+  }
+
+  /** Aborted when the client leaves before it has its answer. */
+  get signal(): AbortSignal {
+    if (this.web !== null) return this.web.signal;
+    if (this.#leaving === undefined) {
+      const leaving = new AbortController();
+      const outgoing = this.node?.outgoing;
+      outgoing?.once("close", () => {
+        if (!outgoing.writableFinished) leaving.abort();
+      });
+      this.#leaving = leaving;
+    }
+    return this.#leaving.signal;
+  }
+
+  /** Headers for an answer that is written by hand, `Connection` included. */
+  headers(more: HeaderRecord): HeaderRecord {
+    const headers = { ...baseHeaders(this.requestId, this.passage.corsOrigin), ...more };
+    if (!this.bodyRead && this.node !== null) headers["Connection"] = "close";
+    return headers;
+  }
+
+  /** Answers. */
+  reply({ status, headers: more = {}, body = "" }: Reply): Response {
+    const headers = this.headers(more);
+    const bytes = typeof body === "string" ? Buffer.byteLength(body) : body.byteLength;
+    this.finished(status, bytes);
+    if (this.node === null) {
+      const empty = this.method === "HEAD" || status === 204 || status === 304;
+      return new Response(empty ? null : body, {
+        status,
+        headers: headers as Record<string, string>,
+      });
+    }
+    const { outgoing } = this.node;
+    if (outgoing.headersSent || outgoing.destroyed) return RESPONSE_ALREADY_SENT;
+    if (status !== 204 && status !== 304) headers["Content-Length"] = bytes;
+    outgoing.writeHead(status, headers);
+    if (this.bodyRead) outgoing.end(body);
+    else endLater(outgoing, body);
+    return RESPONSE_ALREADY_SENT;
+  }
+
+  /** Says that the answer is over; `reply` does it by itself. */
+  finished(status: number, bytes: number): void {
+    this.#report(this, { status, bytes });
+  }
+}
+
+/**
+ * Sends the whole answer but keeps the socket for a moment. Closing a socket with unread bytes resets it, and a client
+ * that is still writing would see the reset instead of the answer.
+ */
+function endLater(outgoing: ServerResponse, body: string | Uint8Array): void {
+  outgoing.write(body);
+  const timer = setTimeout(() => outgoing.end(() => outgoing.destroy()), LINGER_MS);
+  timer.unref();
+  outgoing.once("close", () => clearTimeout(timer));
+}
+
+function targetOf(url: string): string {
+  const path = url.indexOf("/", url.indexOf("//") + 2);
+  const end = url.indexOf("#");
+  return path < 0 ? "/" : url.slice(path, end < 0 ? undefined : end);
+}

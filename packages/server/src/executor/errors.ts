@@ -1,0 +1,42 @@
+/** What an executor refuses. */
+import type { Diagnostic } from "@millrace/contracts";
+
+const MARK = Symbol.for("@millrace/server.error.ExecutorError");
+
+/**
+ * `flow_invalid`, `input_invalid`: `diagnostics` say where. `run_exists`: the id is taken. `too_many_runs`: the queue is
+ * full. `executor_unavailable`: it is closing. `not_found`: no such run. `state_conflict`: `state` does not allow it.
+ */
+export type ExecutorErrorCode =
+  | "flow_invalid"
+  | "input_invalid"
+  | "run_exists"
+  | "too_many_runs"
+  | "executor_unavailable"
+  | "not_found"
+  | "state_conflict";
+
+/** A call that an executor does not serve; branch on `code`. */
+export class ExecutorError extends Error {
+  override readonly name = "ExecutorError";
+  readonly [MARK] = true;
+  readonly code: ExecutorErrorCode;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly state: string | undefined;
+
+  constructor(
+    code: ExecutorErrorCode,
+    message: string,
+    options: { readonly diagnostics?: readonly Diagnostic[]; readonly state?: string } = {},
+  ) {
+    super(message);
+    this.code = code;
+    this.diagnostics = options.diagnostics ?? [];
+    this.state = options.state;
+  }
+
+  /** Works across two copies of this package in one process, where `instanceof` does not. */
+  static isInstance(value: unknown): value is ExecutorError {
+    return typeof value === "object" && value !== null && MARK in value;
+  }
+}

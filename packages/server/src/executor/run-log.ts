@@ -1,0 +1,134 @@
+/**
+ * The newest part of one run's log, shared by all of its readers. A reader is a position: it takes from here what is
+ * still here, and what is older from the journal, so a slow reader loses nothing and costs no memory.
+ *   R1  Readers see events in `seq` order, each once.
+ *   R2  A reader ends after the last event of an ended log, or when its signal is aborted.
+ */
+import type { AbortSignalLike, Journal, StoredEvent } from "@millrace/contracts";
+
+/** What is kept at hand of one run, whichever is reached first. */
+const WINDOW_EVENTS = 8_192;
+const WINDOW_BYTES = 4 * 1_024 * 1_024;
+const KEEP = 3 / 4;
+
+/** Events handed to a reader at once; as many as a page of the journal. */
+const PAGE_EVENTS = 512;
+
+export class RunLog {
+  readonly #journal: Journal;
+  readonly #runId: string;
+  #window: StoredEvent[] = [];
+  #windowBytes = 0;
+  #lastSeq = 0;
+  #ended = false;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(journal: Journal, runId: string) {
+    this.#journal = journal;
+    this.#runId = runId;
+  }
+
+  /** `seq` of the newest event; 0 before the first. */
+  get lastSeq(): number {
+    return this.#lastSeq;
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** Adds events that the journal has taken, in order. */
+  append(events: readonly StoredEvent[]): void {
+    for (const event of events) {
+      this.#window.push(event);
+      this.#windowBytes += event.line.byteLength;
+      this.#lastSeq = event.seq;
+    }
+    this.#trim();
+    this.#wake();
+  }
+
+  /** Says that nothing follows. */
+  end(): void {
+    this.#ended = true;
+    this.#wake();
+  }
+
+  /** Pages from `after` + 1 on, then live ones. */
+  async *read(
+    after: number,
+    signal?: AbortSignalLike,
+  ): AsyncGenerator<readonly StoredEvent[], void> {
+    let at = after;
+    const onAbort = () => this.#wake();
+    signal?.addEventListener("abort", onAbort);
+    try {
+      while (!signal?.aborted) {
+        if (at < this.#lastSeq) {
+          const page = this.#page(at);
+          if (page !== undefined) {
+            at += page.length;
+            yield page;
+          } else {
+            const before = at;
+            at = yield* this.#readJournal(at, signal);
+            if (at === before) return; // the journal no longer has them
+          }
+        } else if (this.#ended) return;
+        else await new Promise<void>((resolve) => this.#waiting.add(resolve));
+      }
+    } finally {
+      signal?.removeEventListener("abort", onAbort);
+    }
+  }
+
+  /** Resolves once event `seq` is here, or nothing more follows. */
+  async until(seq: number): Promise<void> {
+    while (this.#lastSeq < seq && !this.#ended) {
+      await new Promise<void>((resolve) => this.#waiting.add(resolve));
+    }
+  }
+
+  /** Older pages, until the window reaches back far enough. Answers the new position. */
+  async *#readJournal(
+    after: number,
+    signal: AbortSignalLike | undefined,
+  ): AsyncGenerator<readonly StoredEvent[], number> {
+    let at = after;
+    for await (const page of this.#journal.read(this.#runId, after)) {
+      if (signal?.aborted) break;
+      at = page.at(-1)?.seq ?? at;
+      yield page;
+      if (this.#page(at) !== undefined) break;
+    }
+    return at;
+  }
+
+  #page(after: number): readonly StoredEvent[] | undefined {
+    const first = this.#window[0]?.seq;
+    if (first === undefined || after < first - 1) return undefined;
+    const start = after - first + 1;
+    return this.#window.slice(start, start + PAGE_EVENTS);
+  }
+
+  /** Drops down to three quarters at once, so that a full window is not moved at every append. */
+  #trim(): void {
+    const full = this.#window.length > WINDOW_EVENTS || this.#windowBytes > WINDOW_BYTES;
+    if (!full) return;
+    let drop = 0;
+    while (
+      this.#window.length - drop > 1 &&
+      (this.#window.length - drop > WINDOW_EVENTS * KEEP || this.#windowBytes > WINDOW_BYTES * KEEP)
+    ) {
+      this.#windowBytes -= (this.#window[drop] as StoredEvent).line.byteLength;
+      drop += 1;
+    }
+    this.#window.splice(0, drop);
+  }
+
+  #wake(): void {
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const resolve of waiting) resolve();
+  }
+}

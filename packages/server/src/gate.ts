@@ -1,0 +1,152 @@
+/**
+ * The gate: every request passes these checks, in this order, before any routing, whether it comes from Node or as a
+ * fetch `Request`. The first failing check answers.
+ *   G1  Nothing of the body is read here.
+ *   G2  Host and Origin are checked whether tokens exist or not.
+ *   G3  A missing, malformed or wrong token gets the same answer, on every path.
+ * @see the server page, "The gate", rows 2 to 10
+ */
+import { ProblemError } from "./errors.ts";
+import { isLoopback, parseHost, parseTarget } from "./target.ts";
+import { type TokenIdentity, TokenSet } from "./tokens.ts";
+
+/** A request as the gate sees it. */
+export interface RawRequest {
+  readonly method: string;
+  /** The target of the request line. */
+  readonly target: string;
+  /** Value of a header, named in lower case. */
+  header(name: string): string | undefined;
+  /** Names and values as they came, for finding repeated headers; null where the platform has joined them already. */
+  readonly rawHeaders: readonly string[] | null;
+}
+
+/** What is let in. */
+export interface Passage {
+  readonly path: string;
+  readonly query: string;
+  /** The token that was shown; null when the server is open, or the path needs none. */
+  readonly token: TokenIdentity | null;
+  /** An `Origin` of `allowedOrigins`, to be echoed. */
+  readonly corsOrigin: string | null;
+  /** The path needs no token: health, readiness, and hooks, which have their own. */
+  readonly exempt: boolean;
+}
+
+/** What the gate lets in; replaced as a whole by `reload`. */
+export interface GatePolicy {
+  /** Address or name the server listens on. */
+  readonly bindHost: string;
+  readonly tokens: readonly string[];
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: readonly string[];
+  readonly publicUrl: string | null;
+  readonly maxHeaders: number;
+}
+
+/** A gate with its policy; `check` throws `ProblemError`. */
+export interface Gate {
+  readonly tokens: TokenSet;
+  check(request: RawRequest): Passage;
+}
+
+/** Headers that must not come twice: two readers could each believe another one. */
+const SINGLE = new Set(["host", "content-type", "origin"]);
+const UNGATED = new Set(["/api/health", "/api/ready"]);
+const SECTION = /^\/(?:api|hooks)(?:\/|$)/;
+
+/** Builds the gate. Throws `ConfigError` for a token that cannot be one. */
+export function createGate(policy: GatePolicy): Gate {
+  const tokens = new TokenSet(policy.tokens);
+  const hosts = new Set(policy.allowedHosts.map((host) => host.toLowerCase()));
+  const origins = new Set(policy.allowedOrigins.map((origin) => origin.toLowerCase()));
+  const ownOrigins = new Set<string>();
+  const loopback = isLoopback(policy.bindHost);
+  if (loopback) for (const name of ["localhost", "127.0.0.1", "[::1]"]) hosts.add(name);
+  if (policy.publicUrl !== null) {
+    const url = new URL(policy.publicUrl);
+    hosts.add(url.hostname);
+    ownOrigins.add(url.origin);
+  }
+  // A client sends the same `Host` again and again; the last answer is kept.
+  let seenHost: string | undefined;
+
+  function checkHost(host: string | undefined): string {
+    if (host !== undefined && host === seenHost) return host;
+    const parsed = parseHost(host);
+    if (host === undefined || parsed === undefined) throw new ProblemError("bad_host");
+    // Rebinding needs a name: an address literal in `Host` was typed, or written, as that address.
+    if (!hosts.has(parsed.name) && (loopback || !parsed.literal)) {
+      throw new ProblemError("host_not_allowed");
+    }
+    seenHost = host;
+    return host;
+  }
+
+  /** The allowed origin of the request, in lower case; null without one. */
+  function checkOrigin(request: RawRequest, host: string, path: string): string | null {
+    const origin = request.header("origin")?.toLowerCase();
+    if (origin !== undefined) {
+      const own = host.toLowerCase();
+      const allowed =
+        origin === `http://${own}` ||
+        origin === `https://${own}` ||
+        ownOrigins.has(origin) ||
+        origins.has(origin);
+      if (!allowed) throw new ProblemError("origin_not_allowed");
+      return origin;
+    }
+    const site = request.header("sec-fetch-site");
+    if (site === "cross-site" || site === "same-site") {
+      const navigation =
+        request.method === "GET" &&
+        request.header("sec-fetch-mode") === "navigate" &&
+        !SECTION.test(path);
+      if (!navigation) throw new ProblemError("origin_not_allowed");
+    }
+    return null;
+  }
+
+  return {
+    tokens,
+    check(request) {
+      const target = parseTarget(request.target);
+      if (target === undefined) throw new ProblemError("bad_target");
+      checkHeaders(request, policy.maxHeaders);
+      const host = checkHost(request.header("host"));
+      const origin = checkOrigin(request, host, target.path);
+      const corsOrigin = origin !== null && origins.has(origin) ? origin : null;
+      // A preflight carries no token by its nature; without an allowed origin it is a method like any other.
+      const preflight = request.method === "OPTIONS";
+      const readsHealth =
+        UNGATED.has(target.path) && (request.method === "GET" || request.method === "HEAD");
+      const exempt = preflight || readsHealth || target.path.startsWith("/hooks/");
+      let token: TokenIdentity | null = null;
+      if (!exempt && !tokens.open) {
+        token = tokens.find(request.header("authorization")) ?? null;
+        if (token === null) throw unauthorized();
+      }
+      return { ...target, token, corsOrigin, exempt };
+    },
+  };
+}
+
+function unauthorized(): ProblemError {
+  return new ProblemError("unauthorized", { headers: { "WWW-Authenticate": "Bearer" } });
+}
+
+function checkHeaders(request: RawRequest, maxHeaders: number): void {
+  if (request.header("upgrade") !== undefined) throw new ProblemError("bad_header");
+  const raw = request.rawHeaders;
+  if (raw === null) return;
+  if (raw.length / 2 > maxHeaders) throw new ProblemError("headers_too_large");
+  const seen = new Set<string>();
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = (raw[i] as string).toLowerCase();
+    if (!SINGLE.has(name) && name !== "authorization") continue;
+    if (seen.has(name)) {
+      throw name === "authorization" ? unauthorized() : new ProblemError("bad_header");
+    }
+    seen.add(name);
+  }
+}

@@ -1,0 +1,42 @@
+/** Commands of flows as text and as graph. Nothing is executed and no socket is opened. */
+import type { CommandName, Diagnostic, FlowGraph } from "@millrace/contracts";
+import { DslError, formatFlow, parseFlow, printFlow, validateFlow } from "@millrace/dsl";
+import { type CommandHandler, wire } from "../command.ts";
+import { ProblemError } from "../errors.ts";
+import { flowInvalid, readDsl } from "../runs.ts";
+
+const isError = ({ severity }: Diagnostic): boolean => severity === "error";
+
+function print(graph: FlowGraph): string {
+  try {
+    return printFlow(graph);
+  } catch (error) {
+    if (!(error instanceof DslError)) throw error;
+    throw new ProblemError("flow_invalid", { detail: error.message, cause: error });
+  }
+}
+
+export const flowHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
+  wire("validate_flow", (args, { host }) => {
+    const catalog = host.registry.catalog();
+    if (args.graph !== undefined) {
+      const diagnostics = validateFlow(args.graph, catalog);
+      return { valid: !diagnostics.some(isError), diagnostics };
+    }
+    const { graph, document, diagnostics, ok } = parseFlow(args.dsl);
+    // A graph that was read with errors is not the author's: what else is wrong with it would mislead.
+    const all = ok ? [...diagnostics, ...validateFlow(graph, catalog, { document })] : diagnostics;
+    return { valid: ok && !all.some(isError), diagnostics: all };
+  }),
+  wire("format_flow", ({ dsl }, { app }) => {
+    readDsl(dsl, app.limits.maxDslBytes);
+    const { text, diagnostics } = formatFlow(dsl);
+    if (diagnostics.some(isError)) throw flowInvalid(diagnostics);
+    return { dsl: text };
+  }),
+  wire("convert_flow", (args, { app }) =>
+    args.graph === undefined
+      ? { graph: readDsl(args.dsl, app.limits.maxDslBytes).graph }
+      : { dsl: print(args.graph) },
+  ),
+];

@@ -1,0 +1,18 @@
+/** The handlers of this version. */
+import type { CommandHandlers } from "../command.ts";
+import { confirmationHandlers } from "./confirmations.ts";
+import { flowHandlers } from "./flows.ts";
+import { metaHandlers } from "./meta.ts";
+import { nodeHandlers } from "./nodes.ts";
+import { runHandlers } from "./runs.ts";
+import { valueHandlers } from "./values.ts";
+
+/** Every command that this server can do, to be extended or narrowed by who builds a `ServerHost`. */
+export const coreHandlers: CommandHandlers = new Map([
+  ...runHandlers,
+  ...confirmationHandlers,
+  ...flowHandlers,
+  ...nodeHandlers,
+  ...valueHandlers,
+  ...metaHandlers,
+]);

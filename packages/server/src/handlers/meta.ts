@@ -1,0 +1,60 @@
+/** Commands about the server itself. */
+import {
+  type CommandDef,
+  type CommandInfo,
+  type CommandName,
+  type JsonSchema,
+  MAX_JSON_DEPTH,
+} from "@millrace/contracts";
+import { type CommandHandler, wire } from "../command.ts";
+import { MAX_EVENT_BYTES } from "../limits.ts";
+import { packageVersion } from "../version.ts";
+
+// Schemas of some sixty commands take milliseconds to write out and never change.
+const infos = new WeakMap<CommandDef, Omit<CommandInfo, "wired">>();
+
+function infoOf(command: CommandDef): Omit<CommandInfo, "wired"> {
+  let info = infos.get(command);
+  if (info === undefined) {
+    const { name, effect, args, result } = command;
+    info = {
+      name,
+      effect,
+      argsSchema: args.toJSONSchema({ io: "input", unrepresentable: "any" }) as JsonSchema,
+      resultSchema: result.toJSONSchema({ io: "output", unrepresentable: "any" }) as JsonSchema,
+    };
+    infos.set(command, info);
+  }
+  return info;
+}
+
+export const metaHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
+  wire("list_commands", (_args, { app }) =>
+    [...app.commands.values()].map((command) => {
+      const { name, ...info } = infoOf(command);
+      return { name, wired: app.isWired(name), ...info };
+    }),
+  ),
+  wire("get_meta", (_args, { app, host }) => {
+    const names = [...app.commands.keys()].sort();
+    return {
+      name: "millrace",
+      version: packageVersion(),
+      apiVersion: 1,
+      eventVersion: 1,
+      dslVersion: 1,
+      node: process.versions.node,
+      limits: { ...app.limits, maxJsonDepth: MAX_JSON_DEPTH, maxEventBytes: MAX_EVENT_BYTES },
+      features: {
+        webhooks: false,
+        models: false,
+        credentialStore: null,
+        executor: host.executor.kind,
+      },
+      commands: {
+        wired: names.filter((name) => app.isWired(name)),
+        unwired: names.filter((name) => !app.isWired(name)),
+      },
+    };
+  }),
+];

@@ -1,0 +1,137 @@
+/** Commands of runs that are lived: start, look, steer. */
+import type { AnyEvent, CommandName, CommandResult, RunRef, RunSummary } from "@millrace/contracts";
+import { Answer, type CommandCall, type CommandHandler, wire } from "../command.ts";
+import { decodeEvent } from "../decode-event.ts";
+import { ProblemError } from "../errors.ts";
+import { acceptsKinds, checkPosition } from "../positions.ts";
+import { callExecutor, isEnded, knownRun, startRun } from "../runs.ts";
+
+/** Waits until a run has ended or paused, at most `waitMs`; the run goes on either way. */
+async function waitForRun(
+  call: CommandCall,
+  ref: RunRef,
+  waitMs: number,
+): Promise<Answer<RunSummary | RunRef>> {
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(), waitMs);
+  const onLeave = () => stop.abort();
+  call.signal.addEventListener("abort", onLeave);
+  try {
+    const pages = call.host.executor.attach(ref.runId, { signal: stop.signal });
+    for await (const page of pages) {
+      const newest = page.findLast(({ kind }) => kind.startsWith("run.") || kind === "summary");
+      if (newest?.kind === "run.paused") {
+        return new Answer({ runId: ref.runId, status: "paused" }, { status: 202 });
+      }
+    }
+  } finally {
+    clearTimeout(timer);
+    call.signal.removeEventListener("abort", onLeave);
+  }
+  const run = await knownRun(call.host, ref.runId);
+  if (!isEnded(run.status)) {
+    return new Answer({ runId: run.runId, status: run.status }, { status: 202 });
+  }
+  const { nodes: _nodes, confirmations: _confirmations, ...summary } = run;
+  return new Answer(summary);
+}
+
+function started(ref: RunRef, replayed: boolean): Answer<RunRef> {
+  return new Answer(ref, {
+    headers: {
+      Location: `/api/runs/${ref.runId}`,
+      ...(replayed ? { "Idempotent-Replayed": "true" } : {}),
+    },
+  });
+}
+
+async function steer(
+  call: CommandCall,
+  runId: string,
+  kind: "pause" | "resume",
+): Promise<CommandResult<"pause_run">> {
+  const { executor } = call.host;
+  const result = await executor.signal(runId, { kind, by: actorOf(call) });
+  const run = await knownRun(call.host, runId);
+  if (!result.ok) throw new ProblemError("state_conflict", { members: { state: run.status } });
+  return run;
+}
+
+/** Who did it, as events name them. */
+export function actorOf(call: CommandCall): string {
+  return call.caller.tokenId ?? "api";
+}
+
+export const runHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
+  wire("start_run", async (args, call) => {
+    const { value, replayed } = await startRun(call, "start_run", args);
+    return started(value, replayed);
+  }),
+  // Over HTTP this command streams; by name it starts and leaves the run alone.
+  wire("run_flow", async (args, call) => {
+    const { value, replayed } = await startRun(call, "run_flow", args);
+    return started(value, replayed);
+  }),
+  wire("run_and_wait", async ({ waitMs, ...request }, call) => {
+    const { value, replayed } = await startRun(call, "run_and_wait", request);
+    const answer = await waitForRun(call, value, waitMs);
+    const { headers } = started(value, replayed);
+    return new Answer(answer.value, {
+      headers,
+      ...(answer.status === undefined ? {} : { status: answer.status }),
+    });
+  }),
+  wire("list_runs", async (args, { host, app }) => {
+    const { cursor, limit, ...filter } = args;
+    const position = cursor === undefined ? undefined : String(app.cursors.decode(cursor, filter));
+    const page = await host.executor.list({
+      ...filter,
+      limit,
+      ...(position === undefined ? {} : { cursor: position }),
+    });
+    const next = page.nextCursor;
+    return {
+      items: page.items,
+      nextCursor: next === null ? null : app.cursors.encode(next, filter),
+    };
+  }),
+  wire("get_run", ({ runId }, { host }) => knownRun(host, runId)),
+  wire("get_run_events", async ({ runId, after = 0, kinds, limit }, { host }) => {
+    checkPosition(await knownRun(host, runId), after);
+    const accepts = acceptsKinds(kinds);
+    const items: AnyEvent[] = [];
+    // What is there now; `attach` would wait for what is still to come.
+    for await (const page of host.journal.read(runId, after)) {
+      for (const event of page) {
+        if (accepts !== undefined && !accepts(event.kind)) continue;
+        if (items.length === limit) {
+          // A position, not a signed cursor: `after` takes any number.
+          return { items, nextCursor: String(items.at(-1)?.seq ?? after) };
+        }
+        items.push(decodeEvent(event));
+      }
+    }
+    return { items, nextCursor: null };
+  }),
+  wire("get_run_graph", async ({ runId }, { host }) => {
+    const state = await host.journal.load(runId);
+    if (state === null) throw notFound("run");
+    return state.graph;
+  }),
+  wire("cancel_run", ({ runId, reason, graceMs }, call) =>
+    callExecutor(() =>
+      call.host.executor.cancel(runId, {
+        reason: "user",
+        by: actorOf(call),
+        graceMs,
+        ...(reason === undefined ? {} : { note: reason }),
+      }),
+    ),
+  ),
+  wire("pause_run", ({ runId }, call) => steer(call, runId, "pause")),
+  wire("resume_run", ({ runId }, call) => steer(call, runId, "resume")),
+];
+
+function notFound(resource: string): ProblemError {
+  return new ProblemError("not_found", { members: { resource } });
+}

@@ -1,0 +1,35 @@
+/** What the handlers of a server may touch. Every part is replaceable. */
+import type { Executor, FlowGraph, Journal } from "@millrace/contracts";
+import type { Registry } from "@millrace/engine";
+import type { CommandHandlers } from "./command.ts";
+import type { Logger } from "./logger.ts";
+
+/** A stored flow as a run needs it. */
+export interface StoredFlow {
+  readonly slug: string;
+  readonly version: number;
+  readonly graph: FlowGraph;
+}
+
+/** Where the flow of a run request that names a template comes from. */
+export interface TemplatePort {
+  /** Null: there is no such template or version. `version` absent: the newest. */
+  get(slug: string, version?: number): Promise<StoredFlow | null>;
+}
+
+/** The parts of a server. */
+export interface ServerHost {
+  readonly executor: Executor;
+  /** Graphs and large values of runs. */
+  readonly journal: Journal;
+  /** Node types, for the catalog and for validation. */
+  readonly registry: Registry;
+  /** A command without a handler is not wired. */
+  readonly commands: CommandHandlers;
+  /** Absent: a run request that names a template is answered with `not_found`. */
+  readonly templates?: TemplatePort;
+  readonly log: Logger;
+  /** Epoch milliseconds. */
+  now(): number;
+  random(bytes: number): Uint8Array;
+}

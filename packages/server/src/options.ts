@@ -1,0 +1,152 @@
+/** Options of a server: checked once, resolved once, before anything is opened. */
+import type { EgressPolicy, FilePolicy } from "@millrace/engine";
+import { ConfigError } from "./errors.ts";
+import { LIMITS, type ServerLimits } from "./limits.ts";
+import type { Logger } from "./logger.ts";
+import { parseHost } from "./target.ts";
+import { parseToken } from "./tokens.ts";
+
+/** What `createApp`, `createServer` and `start` take; every limit of `ServerLimits` is an option too. */
+export interface ServerOptions extends Partial<ServerLimits> {
+  /** Name or address to listen on, and what the `Host` check expects. Default `127.0.0.1`. */
+  readonly host?: string;
+  /** Default 6455, M-I-L-L on a keypad; 0 is any free port. */
+  readonly port?: number;
+  /** `token`, with role `admin`, or `id:role:token`. Default none: everything is open. */
+  readonly tokens?: readonly string[];
+  /** Allows an address that others can reach without a token. Default false. */
+  readonly allowOpen?: boolean;
+  /** Further names, without port, that `Host` may have. */
+  readonly allowedHosts?: readonly string[];
+  /** Origins of other pages that may call, `scheme://host[:port]`. Default none. */
+  readonly allowedOrigins?: readonly string[];
+  /** Where the server is reached from outside; its host and origin count as the server's own. */
+  readonly publicUrl?: string;
+  /** What flows may reach over the network. Default: nothing private. */
+  readonly egress?: EgressPolicy;
+  /** Which files flows may touch. Default: none. */
+  readonly files?: FilePolicy;
+  /** Where to log. Default: JSON lines on stderr. */
+  readonly log?: Logger;
+}
+
+/** What may change while a server runs. */
+export type ReloadOptions = Pick<ServerOptions, "tokens" | "allowedHosts" | "allowedOrigins">;
+
+/** Options with every default filled in. */
+export interface ResolvedOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly tokens: readonly string[];
+  readonly allowOpen: boolean;
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: readonly string[];
+  readonly publicUrl: string | null;
+  readonly egress: EgressPolicy | null;
+  readonly files: FilePolicy | null;
+  readonly log: Logger | null;
+  readonly limits: ServerLimits;
+}
+
+const DEFAULT_HOST = "127.0.0.1";
+const DEFAULT_PORT = 6455;
+const MAX_PORT = 65_535;
+const ORIGIN = /^https?:\/\/[^/?#@\s*]+$/i;
+
+const isLimit = (name: string): name is keyof ServerLimits => Object.hasOwn(LIMITS, name);
+
+/** How each option is read; throws a sentence about the value. */
+const READERS: {
+  readonly [K in Exclude<keyof ResolvedOptions, "limits">]: (value: unknown) => ResolvedOptions[K];
+} = {
+  host: (value) => {
+    const host = text(value ?? DEFAULT_HOST);
+    if (parseHost(host.includes(":") && !host.startsWith("[") ? `[${host}]` : host) === undefined) {
+      throw "must be a host name or an IP address";
+    }
+    return host;
+  },
+  port: (value) => integer(value ?? DEFAULT_PORT, 0, MAX_PORT),
+  tokens: (value) => {
+    const tokens = texts(value);
+    for (const token of tokens) parseToken(token);
+    return tokens;
+  },
+  allowOpen: (value) => {
+    if (value !== undefined && typeof value !== "boolean") throw "must be true or false";
+    return value ?? false;
+  },
+  allowedHosts: (value) => {
+    const hosts = texts(value);
+    const bad = hosts.find((host) => parseHost(host)?.name !== host.toLowerCase());
+    if (bad !== undefined) throw `must be names without port, unlike "${bad}"`;
+    return hosts;
+  },
+  allowedOrigins: (value) => {
+    const origins = texts(value);
+    const bad = origins.find((origin) => !ORIGIN.test(origin) || !URL.canParse(origin));
+    if (bad !== undefined) throw `must be scheme://host[:port], unlike "${bad}"`;
+    return origins;
+  },
+  publicUrl: (value) => {
+    if (value === undefined) return null;
+    const url = text(value);
+    if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) throw "must be an http or https URL";
+    return url;
+  },
+  egress: (value) => (value ?? null) as EgressPolicy | null,
+  files: (value) => (value ?? null) as FilePolicy | null,
+  log: (value) => (value ?? null) as Logger | null,
+};
+
+/**
+ * Fills in defaults. Throws `ConfigError` with code `option_invalid`, naming the option, for an unknown option or a bad
+ * value. An option that is undefined counts as absent.
+ */
+export function resolveOptions(
+  options: ServerOptions,
+  known: readonly string[] = [],
+): ResolvedOptions {
+  const given: Record<string, unknown> = { ...options };
+  const resolved: Record<string, unknown> = {};
+  const limits: Record<string, number> = {};
+  for (const name of Object.keys(given)) {
+    if (!Object.hasOwn(READERS, name) && !isLimit(name) && !known.includes(name)) {
+      throw new ConfigError("option_invalid", `unknown option "${name}"`);
+    }
+  }
+  for (const [name, reader] of Object.entries(READERS)) {
+    resolved[name] = read(name, () => reader(given[name]));
+  }
+  for (const [name, { default: fallback, min, max }] of Object.entries(LIMITS)) {
+    limits[name] = read(name, () => integer(given[name] ?? fallback, min, max));
+  }
+  return { ...resolved, limits } as unknown as ResolvedOptions;
+}
+
+function read<T>(name: string, reader: () => T): T {
+  try {
+    return reader();
+  } catch (reason) {
+    if (typeof reason !== "string") throw reason;
+    throw new ConfigError("option_invalid", `option "${name}" ${reason}`);
+  }
+}
+
+function text(value: unknown): string {
+  if (typeof value !== "string" || value.trim() === "") throw "must not be empty";
+  return value;
+}
+
+function texts(value: unknown): readonly string[] {
+  if (value === undefined) return [];
+  if (!Array.isArray(value)) throw "must be a list of strings";
+  return value.map(text);
+}
+
+function integer(value: unknown, min: number, max: number): number {
+  if (typeof value !== "number" || !Number.isInteger(value) || value < min || value > max) {
+    throw `must be a whole number from ${min} to ${max}`;
+  }
+  return value;
+}

@@ -1,0 +1,37 @@
+/** How a refusal or a fault becomes an answer. */
+import { problemDocument } from "@millrace/contracts";
+import { ProblemError } from "./errors.ts";
+import type { Exchange, Reply } from "./exchange.ts";
+import type { Logger } from "./logger.ts";
+
+/** Content type of every problem document. */
+export const PROBLEM_TYPE = "application/problem+json";
+
+/**
+ * The answer to an error. Anything that is not a `ProblemError` is a fault of the server: the log gets it, the client
+ * gets the request id.
+ */
+export function problemReply(exchange: Exchange, error: unknown, log: Logger): Reply {
+  const problem = ProblemError.isInstance(error)
+    ? error
+    : new ProblemError("internal", { cause: error });
+  if (problem.code === "internal") {
+    log.error(
+      { requestId: exchange.requestId, err: problem.options.cause ?? problem },
+      "request.failed",
+    );
+  }
+  const { detail, errors, members, headers } = problem.options;
+  const document = problemDocument(problem.code, {
+    requestId: exchange.requestId,
+    ...(detail === undefined ? {} : { detail }),
+    ...(exchange.pattern === null ? {} : { instance: exchange.pattern }),
+    ...(errors === undefined ? {} : { errors }),
+    ...members,
+  });
+  return {
+    status: problem.status,
+    headers: { "Content-Type": PROBLEM_TYPE, ...headers },
+    body: JSON.stringify(document),
+  };
+}

@@ -1,0 +1,26 @@
+/** Runs one wired command: from checked arguments to an answer. */
+import type { CommandDef } from "@millrace/contracts";
+import { Answer, type CommandCall, notWired } from "./command.ts";
+
+/** Where results are checked; a server in production trusts its handlers. */
+const CHECKED: ReadonlySet<string> = new Set(["test", "development"]);
+
+/**
+ * Calls the handler of a command with parsed arguments. Throws `ProblemError`; anything else that is thrown is a fault.
+ * In tests and development the result is checked against the command's schema, so a handler cannot drift from it.
+ */
+export async function runCommand(
+  command: CommandDef,
+  args: unknown,
+  call: CommandCall,
+): Promise<Answer> {
+  const { NODE_ENV = "" } = process.env;
+  const handler = call.host.commands.get(command.name);
+  if (handler === undefined) throw notWired(command.name);
+  const given = await handler(args as never, call);
+  const answer = given instanceof Answer ? given : new Answer(given ?? null);
+  if (CHECKED.has(NODE_ENV)) {
+    command.result.parse(answer.value);
+  }
+  return answer;
+}

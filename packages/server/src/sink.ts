@@ -1,0 +1,145 @@
+/**
+ * Where the bytes of a stream go: the raw response of Node, or the body of a fetch `Response`. A writer waits until the
+ * reader has taken what was written, so a slow reader costs no memory.
+ */
+import type { ServerResponse } from "node:http";
+import { LINGER_MS } from "./limits.ts";
+
+/** One reader of one stream. */
+export interface Sink {
+  /** Resolves when more may be written, or when the reader has left. */
+  write(bytes: Uint8Array): Promise<void> | undefined;
+  /** Writes unless the reader is behind; for heartbeats, which nobody misses. */
+  poke(bytes: Uint8Array): void;
+  /** Ends the stream; what is written afterwards is dropped. */
+  end(): void;
+  /** Aborted when the reader has left before the end, or was thrown out. */
+  readonly left: AbortSignal;
+  /** Bytes written so far. */
+  readonly bytes: number;
+  /** When the last byte was written, by `performance.now()`. */
+  readonly wroteAt: number;
+}
+
+/** A sink over a raw response whose headers are written. */
+export function createNodeSink(
+  outgoing: ServerResponse,
+  options: { readonly stallMs: number; readonly onStall: () => void },
+): Sink {
+  const leaving = new AbortController();
+  let bytes = 0;
+  let wroteAt = performance.now();
+  let waiting: (() => void) | undefined;
+  const release = () => {
+    const resolve = waiting;
+    waiting = undefined;
+    resolve?.();
+  };
+  outgoing.on("drain", () => {
+    outgoing.setTimeout(0);
+    release();
+  });
+  // Node's socket timeout counts progress inside a large write too, so a reader that is merely slow stays.
+  outgoing.on("timeout", () => {
+    options.onStall();
+    outgoing.destroy();
+  });
+  outgoing.once("close", () => {
+    if (!outgoing.writableFinished) leaving.abort();
+    release();
+  });
+  const count = (chunk: Uint8Array) => {
+    bytes += chunk.byteLength;
+    wroteAt = performance.now();
+  };
+  return {
+    left: leaving.signal,
+    get bytes() {
+      return bytes;
+    },
+    get wroteAt() {
+      return wroteAt;
+    },
+    write(chunk) {
+      if (outgoing.destroyed || outgoing.writableEnded) return undefined;
+      count(chunk);
+      if (outgoing.write(chunk)) return undefined;
+      outgoing.setTimeout(options.stallMs);
+      return new Promise((resolve) => {
+        waiting = resolve;
+      });
+    },
+    poke(chunk) {
+      if (outgoing.destroyed || outgoing.writableEnded || waiting !== undefined) return;
+      count(chunk);
+      outgoing.write(chunk);
+    },
+    end() {
+      if (outgoing.destroyed || outgoing.writableEnded) return;
+      outgoing.end();
+      release();
+      // A reader that takes nothing would keep the socket for ever.
+      outgoing.setTimeout(Math.max(options.stallMs, LINGER_MS));
+    },
+  };
+}
+
+/** A sink that is the body of a fetch `Response`. */
+export function createWebSink(): {
+  readonly sink: Sink;
+  readonly body: ReadableStream<Uint8Array>;
+} {
+  const leaving = new AbortController();
+  let bytes = 0;
+  let wroteAt = performance.now();
+  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  let waiting: (() => void) | undefined;
+  const release = () => {
+    const resolve = waiting;
+    waiting = undefined;
+    resolve?.();
+  };
+  const body = new ReadableStream<Uint8Array>({
+    start(given) {
+      controller = given;
+    },
+    pull: release,
+    cancel() {
+      leaving.abort();
+      release();
+    },
+  });
+  let ended = false;
+  const push = (chunk: Uint8Array) => {
+    if (ended || leaving.signal.aborted) return;
+    bytes += chunk.byteLength;
+    wroteAt = performance.now();
+    controller?.enqueue(chunk);
+  };
+  const sink: Sink = {
+    left: leaving.signal,
+    get bytes() {
+      return bytes;
+    },
+    get wroteAt() {
+      return wroteAt;
+    },
+    write(chunk) {
+      push(chunk);
+      if (ended || leaving.signal.aborted || (controller?.desiredSize ?? 0) > 0) return undefined;
+      return new Promise((resolve) => {
+        waiting = resolve;
+      });
+    },
+    poke(chunk) {
+      if (waiting === undefined) push(chunk);
+    },
+    end() {
+      if (ended || leaving.signal.aborted) return;
+      ended = true;
+      controller?.close();
+      release();
+    },
+  };
+  return { sink, body };
+}

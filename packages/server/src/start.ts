@@ -1,0 +1,166 @@
+/**
+ * A server on a port of Node.
+ *   T1  Nothing is bound that others can reach without a token, unless the operator says so.
+ *   T2  Every answer on the socket, also to what is no HTTP, is a problem document with the headers of every response.
+ *   T3  After `close` no socket, timer or listener of the server is left.
+ */
+import { lookup } from "node:dns/promises";
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import type { AddressInfo } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+import type { MillraceApp, ServedApp } from "./app.ts";
+import { buildServer, type CreateServerOptions } from "./create-server.ts";
+import { gatherOptions } from "./environment.ts";
+import { ConfigError } from "./errors.ts";
+import { awaitingContinue } from "./exchange.ts";
+import { CONNECTIONS_CHECK_MS } from "./limits.ts";
+import { type ResolvedOptions, resolveOptions } from "./options.ts";
+import { watchProcess } from "./process-signals.ts";
+import { createRawAnswers } from "./raw-answers.ts";
+import { isLoopback } from "./target.ts";
+
+/** Options of `start`. */
+export interface StartOptions extends CreateServerOptions {
+  /**
+   * Whether SIGTERM and SIGINT stop the server and end the process (exit code 0; a second one at once), and an uncaught
+   * error ends it with 70. Default true; false where the process belongs to somebody else.
+   */
+  readonly signals?: boolean;
+}
+
+/** A server that listens. */
+export interface RunningServer {
+  /** `http://127.0.0.1:6455`, with the port that was really bound. */
+  readonly url: string;
+  readonly address: AddressInfo;
+  readonly app: MillraceApp;
+  /** Drains, then closes every socket; may be called more than once. */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
+}
+
+/** How long the last bytes of streams may take to leave when the server closes. */
+const FLUSH_MS = 1_000;
+
+/**
+ * Starts a server. Rejects with `ConfigError`: `option_invalid`, or `open_bind_refused` when an address is not loopback and
+ * there is no token. Rejects with Node's own error when the address cannot be bound, such as `EADDRINUSE`.
+ */
+export async function start(options: StartOptions = {}): Promise<RunningServer> {
+  const { signals = true, ...rest } = options;
+  const resolved = resolveOptions(await gatherOptions(rest));
+  const address = await chooseAddress(resolved);
+  const server = await buildServer(resolved);
+  const { app, host } = server;
+  if (resolved.allowOpen && resolved.tokens.length === 0) {
+    host.log.warn(
+      { host: resolved.host },
+      "open: everybody who reaches this address may do everything",
+    );
+  }
+  const http = createHttp(app, resolved, (bytes) => host.random(bytes));
+  try {
+    await listen(http, address, resolved.port);
+  } catch (error) {
+    await server.close({ graceMs: 0 });
+    throw error;
+  }
+  let closed: Promise<void> | undefined;
+  const close = (closing: { readonly graceMs?: number } = {}): Promise<void> => {
+    closed ??= app.drain(closing).then(async () => {
+      unwatch();
+      await closeHttp(http);
+    });
+    return closed;
+  };
+  const unwatch = signals ? watchProcess({ close, log: host.log }) : () => {};
+  const bound = http.address() as AddressInfo;
+  const name = bound.family === "IPv6" ? `[${bound.address}]` : bound.address;
+  return { url: `http://${name}:${bound.port}`, address: bound, app, close };
+}
+
+/** The address to bind: the first that the name resolves to, after all of them were checked. */
+async function chooseAddress(options: ResolvedOptions): Promise<string> {
+  const name = options.host.replace(/^\[|\]$/g, "");
+  let addresses: readonly { readonly address: string }[];
+  try {
+    addresses = await lookup(name, { all: true });
+  } catch (cause) {
+    throw new ConfigError("option_invalid", 'option "host" does not resolve to an address', {
+      cause,
+    });
+  }
+  const open = addresses.find(({ address }) => !isLoopback(address));
+  if (open !== undefined && options.tokens.length === 0 && !options.allowOpen) {
+    throw new ConfigError(
+      "open_bind_refused",
+      `option "host": ${open.address} can be reached by others; set a token, or allowOpen`,
+    );
+  }
+  return addresses[0]?.address ?? name;
+}
+
+function createHttp(
+  app: ServedApp,
+  { limits }: ResolvedOptions,
+  random: (bytes: number) => Uint8Array,
+): Server {
+  const raw = createRawAnswers(random);
+  const listener = getRequestListener((request, env) => app.fetch(request, env as never), {
+    overrideGlobalObjects: false,
+    autoCleanupIncoming: false, // a body that was not read is the business of `Exchange`
+  });
+  const serve = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    if (app.admit({ incoming, outgoing })) void listener(incoming, outgoing);
+  };
+  const http = createHttpServer(
+    {
+      maxHeaderSize: limits.maxHeaderBytes,
+      headersTimeout: limits.headersTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+      connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
+      requireHostHeader: false, // the gate answers, with a problem document
+      insecureHTTPParser: false,
+    },
+    serve,
+  );
+  http.maxConnections = limits.maxConnections;
+  http.maxHeadersCount = 0; // Node would drop the rest in silence; the gate refuses
+  http.on("clientError", raw.clientError);
+  http.on("checkExpectation", raw.expectationFailed);
+  http.on("checkContinue", (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    if (Number(incoming.headers["content-length"] ?? 0) > limits.maxBodyBytes) {
+      raw.bodyTooLarge(incoming, outgoing);
+      return;
+    }
+    awaitingContinue.add(incoming);
+    serve(incoming, outgoing);
+  });
+  return http;
+}
+
+function listen(http: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    http.once("error", reject);
+    http.listen({ host, port }, () => {
+      http.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+/** Lets the last bytes leave, then cuts what is still open. */
+function closeHttp(http: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => http.closeAllConnections(), FLUSH_MS);
+    http.close(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+    http.closeIdleConnections();
+  });
+}

@@ -1,0 +1,95 @@
+/**
+ * Bearer tokens: reading their written form, and finding the one that a request shows without telling by time which one,
+ * or how much of one, was right.
+ */
+import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { ConfigError } from "./errors.ts";
+
+/** `read` may read; `run` may also run; `admin` may also write and administrate. */
+export type Role = "read" | "run" | "admin";
+
+/** A configured token without its secret. */
+export interface TokenIdentity {
+  readonly id: string;
+  readonly role: Role;
+}
+
+interface StoredToken extends TokenIdentity {
+  readonly digest: Buffer;
+}
+
+/** Shorter ones can be guessed; longer ones do not fit a header beside everything else. */
+const TOKEN = /^[A-Za-z0-9._~+/=-]{16,4096}$/;
+const TOKEN_ID = /^[A-Za-z0-9._-]{1,64}$/;
+const ROLES: ReadonlySet<string> = new Set(["read", "run", "admin"]);
+const BEARER = /^bearer ([A-Za-z0-9._~+/=-]{16,4096})$/i;
+
+interface WrittenToken extends TokenIdentity {
+  readonly secret: string;
+}
+
+/**
+ * Reads `token` or `id:role:token`; a bare token has role `admin` and an id made of its hash. Throws `ConfigError` with
+ * code `option_invalid`, never with the token in the message.
+ */
+export function parseToken(written: string): WrittenToken {
+  const parts = written.split(":");
+  const bare = parts.length === 1;
+  const secret = parts.at(-1) ?? "";
+  const [id = "", role = ""] = bare ? [`tok-${shortHash(secret)}`, "admin"] : parts;
+  if (!TOKEN.test(secret) || !(bare || parts.length === 3)) {
+    throw invalid("must be 16 to 4096 characters of A-Za-z0-9._~+/=-, or id:role:token");
+  }
+  if (!TOKEN_ID.test(id)) throw invalid("has an id that is not 1 to 64 characters of A-Za-z0-9._-");
+  if (!ROLES.has(role)) throw invalid(`"${id}" has a role that is not read, run or admin`);
+  return { id, role: role as Role, secret };
+}
+
+function invalid(what: string): ConfigError {
+  return new ConfigError("option_invalid", `tokens: a token ${what}`);
+}
+
+function shortHash(secret: string): string {
+  return createHash("sha256").update(secret).digest("hex").slice(0, 8);
+}
+
+/** The tokens that are valid now. */
+export class TokenSet {
+  /** Digests are under a key of this process: nothing that is kept here is of use elsewhere. */
+  readonly #key = randomBytes(32);
+  readonly #tokens: readonly StoredToken[];
+
+  constructor(written: readonly string[]) {
+    this.#tokens = written.map((text) => {
+      const { id, role, secret } = parseToken(text);
+      return { id, role, digest: this.#digest(secret) };
+    });
+    const ids = new Set(this.#tokens.map((token) => token.id));
+    if (ids.size < this.#tokens.length) throw invalid("has the id of another one");
+  }
+
+  /** No token: every request is let in. */
+  get open(): boolean {
+    return this.#tokens.length === 0;
+  }
+
+  /** Whether the token of this id is still valid. */
+  has(id: string): boolean {
+    return this.#tokens.some((token) => token.id === id);
+  }
+
+  /** The token of an `Authorization` value; undefined for a missing, malformed or wrong one, in equal time. */
+  find(authorization: string | undefined): TokenIdentity | undefined {
+    const secret = BEARER.exec(authorization ?? "")?.[1] ?? "";
+    const digest = this.#digest(secret);
+    let found: TokenIdentity | undefined;
+    for (const token of this.#tokens) {
+      if (timingSafeEqual(token.digest, digest)) found = token;
+    }
+    return found;
+  }
+
+  #digest(secret: string): Buffer {
+    return createHmac("sha256", this.#key).update(secret).digest();
+  }
+}
