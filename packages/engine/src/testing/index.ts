@@ -1,1 +1,2 @@
-export {};
+export { createRandom, type Random } from "./random.ts";
+export { createSimClock, type SimClock, type SimClockOptions } from "./sim-clock.ts";
