@@ -1,0 +1,335 @@
+import {
+  checkService,
+  checkServiceIntegration,
+  type ServiceIntegration,
+  type ServiceOperation,
+  type ServiceSpec,
+} from "@millrace/contracts";
+import { describe, expect, test } from "vitest";
+
+const operation: ServiceOperation = {
+  id: "issues.create",
+  method: "POST",
+  path: "/projects/{project}/issues",
+  params: { type: "object", properties: { project: { type: "string" } } },
+  query: { type: "object", properties: { notify: { type: "boolean" } } },
+  headers: { type: "object", properties: { "X-Source": { const: "millrace" } } },
+  body: { contentType: "application/json", schema: { type: "object", properties: { title: {} } } },
+};
+const integration: ServiceIntegration = {
+  baseUrl: "https://api.tracker.example/v2",
+  auth: { scheme: "bearer" },
+  operations: [operation],
+};
+const get: ServiceOperation = { id: "list", method: "GET", path: "/list" };
+
+/** Findings of the integration with these changes, as `pointer code`. */
+function findings(change: Partial<ServiceIntegration>): string[] {
+  return checkServiceIntegration({ ...integration, ...change }).map(
+    ({ pointer, code }) => `${pointer} ${code}`,
+  );
+}
+const ofOperation = (change: object): string[] =>
+  findings({ operations: [{ ...operation, ...change }] }).map((found) =>
+    found.replace("/operations/0", ""),
+  );
+const properties = (found: { readonly [name: string]: unknown }) => ({
+  type: "object",
+  properties: found,
+});
+
+describe("a descriptor that keeps every rule has no findings", () => {
+  test.each<[string, Partial<ServiceIntegration>]>([
+    ["as it stands", {}],
+    ["http on loopback", { baseUrl: "http://127.0.0.1:8080" }],
+    ["http on the loopback name", { baseUrl: "http://localhost/api" }],
+    ["http on IPv6 loopback", { baseUrl: "http://[::1]:80" }],
+    [
+      "an API key in Authorization, where auth is at home",
+      { auth: { scheme: "apiKey", in: "header", name: "Authorization", prefix: "Token " } },
+    ],
+    [
+      "a hole within a segment",
+      {
+        operations: [
+          { ...get, path: "/v{n}/x", params: properties({ n: { type: "integer" } }) as never },
+        ],
+      },
+    ],
+    [
+      "a list in the query",
+      {
+        operations: [
+          {
+            ...get,
+            query: properties({ id: { type: "array", items: { type: "string" } } }) as never,
+          },
+        ],
+      },
+    ],
+    [
+      "a cursor",
+      {
+        operations: [
+          { ...get, pagination: { kind: "cursor", param: "c", next: "/meta/next", items: "" } },
+        ],
+      },
+    ],
+    ["retries", { operations: [{ ...get, retryOn: ["network", "timeout", "5xx", "429", "599"] }] }],
+    [
+      "a local reference",
+      { operations: [{ ...get, result: { $ref: "#/$defs/a", $defs: { a: {} } } }] },
+    ],
+    [
+      "a reference as data",
+      { operations: [{ ...get, result: { default: { $ref: "https://x" } } }] },
+    ],
+  ])("%s", (_, change) => {
+    expect(findings(change)).toEqual([]);
+  });
+});
+
+describe("URLs", () => {
+  test.each([
+    ["http elsewhere", "http://api.example"],
+    ["http on a name that only begins like loopback", "http://127.0.0.1.example"],
+    ["another scheme", "ftp://api.example"],
+    ["no scheme", "//api.example"],
+    ["no authority", "https:api.example"],
+    ["user info", "https://me@api.example"],
+    ["empty user info", "https://@api.example"],
+    ["a fragment", "https://api.example#x"],
+    ["an empty fragment", "https://api.example#"],
+    ["a query on the base", "https://api.example?x=1"],
+    ["a blank", "https://api.example/a b"],
+    ["a tab that the parser would drop", "https://api.ex\tample"],
+    ["a backslash", "https://api.example\\x"],
+  ])("%s is refused", (_, baseUrl) => {
+    expect(findings({ baseUrl })).toEqual(["/baseUrl service_url"]);
+  });
+
+  test("each of an OAuth service is looked at", () => {
+    const url = "http://evil.example";
+    const auth = {
+      scheme: "oauth2",
+      authorizeUrl: url,
+      tokenUrl: url,
+      revocationUrl: url,
+      deviceUrl: url,
+      scopes: [],
+    } as const;
+    expect(findings({ auth })).toEqual(
+      ["authorizeUrl", "tokenUrl", "revocationUrl", "deviceUrl"].map(
+        (name) => `/auth/${name} service_url`,
+      ),
+    );
+  });
+});
+
+describe("paths", () => {
+  test.each([
+    ["no slash first", "issues"],
+    ["two slashes first", "//issues"],
+    ["two slashes within", "/a//b"],
+    ["a scheme", "https://x"],
+    ["a backslash", "/a\\b"],
+    ["a query", "/a?b"],
+    ["a fragment", "/a#b"],
+    ["a control byte", "/a\u0000b"],
+    ["a blank", "/a b"],
+    ["a dot segment", "/a/./b"],
+    ["two dots at the end", "/a/.."],
+    ["an encoded dot", "/a/%2E%2e/b"],
+    ["an encoded slash", "/a%2Fb"],
+    ["an encoded backslash", "/a%5cb"],
+    ["a bare percent", "/a%"],
+    ["an open hole", "/a/{b"],
+    ["an empty hole", "/a/{}"],
+    ["a letter that would be encoded", "/ä"],
+  ])("%s is refused", (_, path) => {
+    expect(findings({ operations: [{ ...get, path }] })).toEqual([
+      "/operations/0/path service_path",
+    ]);
+  });
+
+  test("every hole is declared and every parameter is used", () => {
+    expect(ofOperation({ path: "/{project}/{id}" })).toEqual(["/path service_path"]);
+    expect(ofOperation({ path: "/issues" })).toEqual(["/params/properties/project service_path"]);
+  });
+});
+
+describe("headers", () => {
+  test.each([
+    "Authorization",
+    "cookie",
+    "Set-Cookie",
+    "Forwarded",
+    "X-Forwarded-For",
+    "content-type",
+    "Host",
+    "content-length",
+    "Transfer-Encoding",
+    "connection",
+    "upgrade",
+    "expect",
+    "te",
+    "trailer",
+    "keep-alive",
+    "proxy-authorization",
+    "Sec-Fetch-Site",
+    "a b",
+    "ä",
+    "a:b",
+  ])("%s is refused as an argument and as the header of idempotency keys", (name) => {
+    expect(ofOperation({ headers: properties({ [name]: { type: "string" } }) })).toContain(
+      `/headers/properties/${name} service_header`,
+    );
+    expect(ofOperation({ idempotencyHeader: name })).toEqual(["/idempotencyHeader service_header"]);
+  });
+
+  test("two names that differ by case alone are one", () => {
+    const headers = properties({ "X-A": { const: 1 }, "x-a": { const: 2 } });
+    expect(ofOperation({ headers })).toEqual(["/headers/properties/x-a service_header"]);
+  });
+
+  test("the name of an API key keeps the same rule", () => {
+    const auth = { scheme: "apiKey", in: "header", name: "cookie" } as const;
+    expect(findings({ auth })).toEqual(["/auth/name service_header"]);
+  });
+});
+
+describe("arguments", () => {
+  test("a name belongs to one place", () => {
+    expect(ofOperation({ query: properties({ project: { type: "string" } }) })).toEqual([
+      "/query/properties/project service_argument",
+    ]);
+    expect(ofOperation({ query: properties({ title: { type: "string" } }) })).toEqual([
+      "/body/schema/properties/title service_argument",
+    ]);
+    const plain = { contentType: "text/plain" };
+    expect(ofOperation({ body: plain, query: properties({ body: { type: "string" } }) })).toEqual([
+      "/body service_argument",
+    ]);
+  });
+
+  test("what is always sent is no argument", () => {
+    const query = properties({ project: { const: "x" } });
+    expect(ofOperation({ query })).toEqual([]);
+  });
+
+  test("the credential of an API key is no argument", () => {
+    const query = {
+      operations: [{ ...get, query: properties({ key: { type: "string" } }) as never }],
+    };
+    const headers = {
+      operations: [{ ...get, headers: properties({ "X-Key": { type: "string" } }) as never }],
+    };
+    expect(findings({ ...query, auth: { scheme: "apiKey", in: "query", name: "key" } })).toEqual([
+      "/operations/0/query/properties/key service_argument",
+    ]);
+    expect(
+      findings({ ...headers, auth: { scheme: "apiKey", in: "header", name: "x-key" } }),
+    ).toEqual(["/operations/0/headers/properties/X-Key service_argument"]);
+  });
+
+  test.each<[string, object]>([
+    ["an object in params", { params: properties({ project: { type: "object" } }) }],
+    [
+      "a list in params",
+      { params: properties({ project: { type: "array", items: { type: "string" } } }) },
+    ],
+    ["a value of no type", { params: properties({ project: {} }) }],
+    ["an object as constant", { headers: properties({ "X-Source": { const: {} } }) }],
+  ])("%s is no scalar", (_, change) => {
+    expect(ofOperation(change).map((found) => found.split(" ")[1])).toEqual(["service_schema"]);
+  });
+
+  test("a list of lists in the query is no list of scalars", () => {
+    const query = properties({ ids: { type: "array", items: { type: "array" } } });
+    expect(ofOperation({ query })).toEqual(["/query/properties/ids service_schema"]);
+  });
+});
+
+describe("schemas", () => {
+  test("point into their own definitions alone", () => {
+    const result = { properties: { a: { $ref: "https://evil.example/schema" } } };
+    expect(ofOperation({ result })).toEqual(["/result/properties/a/$ref service_schema"]);
+  });
+
+  test("are at most 32 deep", () => {
+    const deep = (levels: number): object => (levels === 1 ? {} : { items: deep(levels - 1) });
+    expect(ofOperation({ result: deep(32) })).toEqual([]);
+    expect(ofOperation({ result: deep(33) })).toEqual([
+      `/result${"/items".repeat(32)} service_schema`,
+    ]);
+  });
+
+  test("of arguments are objects", () => {
+    expect(ofOperation({ query: { type: "array" } })).toEqual(["/query/type service_schema"]);
+  });
+});
+
+test("pages are for GET", () => {
+  expect(ofOperation({ pagination: { kind: "link" } })).toEqual(["/pagination service_pagination"]);
+});
+
+test("a retry is on the network, on time, or on a status that may pass", () => {
+  expect(ofOperation({ retryOn: ["network", "401", "302", "600", "dns"] })).toEqual(
+    [1, 2, 3, 4].map((index) => `/retryOn/${index} service_retry`),
+  );
+});
+
+describe("a descriptor of another shape", () => {
+  test.each<[string, unknown, string]>([
+    ["is not there", undefined, ""],
+    ["has a member nobody knows", { ...integration, token: "x" }, "/token"],
+    ["has no operations", { ...integration, operations: [] }, "/operations"],
+    ["has an id twice", { ...integration, operations: [get, get] }, "/operations/1/id"],
+    [
+      "has an id in capitals",
+      { ...integration, operations: [{ ...get, id: "List" }] },
+      "/operations/0/id",
+    ],
+    [
+      "has a method nobody knows",
+      { ...integration, operations: [{ ...get, method: "TRACE" }] },
+      "/operations/0/method",
+    ],
+    [
+      "has an auth scheme nobody knows",
+      { ...integration, auth: { scheme: "digest" } },
+      "/auth/scheme",
+    ],
+    ["has a secret", { ...integration, auth: { scheme: "bearer", token: "x" } }, "/auth/token"],
+    [
+      "has a pagination nobody knows",
+      { ...integration, operations: [{ ...get, pagination: { kind: "x" } }] },
+      "/operations/0/pagination/kind",
+    ],
+    [
+      "has items that are no pointer",
+      { ...integration, operations: [{ ...get, pagination: { kind: "link", items: "items" } }] },
+      "/operations/0/pagination/items",
+    ],
+  ])("that %s is told at its place", (_, descriptor, pointer) => {
+    expect(checkServiceIntegration(descriptor)[0]).toMatchObject({
+      code: "service_shape",
+      severity: "error",
+      pointer,
+    });
+  });
+});
+
+test("pointers of a whole service begin at the service, and 4 MiB are the end", () => {
+  const service: ServiceSpec = {
+    slug: "tracker",
+    title: "T",
+    summary: "S",
+    serviceIntegration: integration,
+  };
+  expect(checkService(service)).toEqual([]);
+  const bad = { ...service, serviceIntegration: { ...integration, baseUrl: "x" } };
+  expect(checkService(bad)[0]?.pointer).toBe("/serviceIntegration/baseUrl");
+  const large = { ...service, meta: { text: "ä".repeat(2 * 1024 * 1024) } };
+  expect(checkService(large)).toMatchObject([{ code: "service_size", pointer: "" }]);
+});
