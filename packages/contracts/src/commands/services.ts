@@ -100,7 +100,7 @@ export const serviceCommands: CommandTable<ServiceCommands> = commandTable<Servi
     http: remove("/api/connections/:slug/connect/:connectId"),
   },
   set_service_secret: {
-    summary: "Store the credential or the OAuth client of a service; it is never shown again",
+    summary: "Store a credential or an OAuth client; it is never shown again",
     args: z.strictObject({
       slug,
       service: nameSchema,
