@@ -15,6 +15,11 @@ export {
   type ExpressionLimits,
   type Scope,
 } from "./expression/budget.ts";
+export {
+  type CompiledExpression,
+  type CompileOptions,
+  compileExpression,
+} from "./expression/compile.ts";
 export type { FunctionInfo } from "./expression/functions/define.ts";
 export { listFunctions } from "./expression/functions/table.ts";
 export {
@@ -23,3 +28,9 @@ export {
   type Reference,
   type ReferencePlace,
 } from "./expression/references.ts";
+export { type CompiledValue, compileValue } from "./expression/value.ts";
+export { type Fit, fits } from "./types/fits.ts";
+export { describeType, type FlowType, type ObjectType } from "./types/flow-type.ts";
+export { typeFromSchema } from "./types/from-schema.ts";
+export { inferType } from "./types/infer.ts";
+export type { TypeEnv } from "./types/scope.ts";

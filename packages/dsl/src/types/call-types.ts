@@ -1,0 +1,167 @@
+/** Types of calls. */
+import type { CallExpression, Expression } from "../expression/ast.ts";
+import { MAX_RANGE } from "../expression/functions/collections.ts";
+import type { FunctionSpec } from "../expression/functions/define.ts";
+import type { MacroSpec } from "../expression/functions/macros.ts";
+import { itemsOf } from "../expression/functions/numbers.ts";
+import { arityOf, findFunction, findMacro, listFunctions } from "../expression/functions/table.ts";
+import { nearest } from "../text/nearest.ts";
+import { fits } from "./fits.ts";
+import {
+  ANY,
+  describeType,
+  type FlowType,
+  LIST,
+  listOf,
+  mayBeNull,
+  withoutNull,
+} from "./flow-type.ts";
+import type { Inference } from "./infer.ts";
+import { has } from "./operator-types.ts";
+import { factsOf, type TypeScope } from "./scope.ts";
+
+/** The type of a call of a function or macro. */
+export function callType(node: CallExpression, scope: TypeScope, inference: Inference): FlowType {
+  const macro = findMacro(node.name);
+  if (macro !== undefined) return macroType(node, macro, scope, inference);
+  const args = node.args.map((argument) => inference.of(argument, scope));
+  const spec = findFunction(node.name);
+  if (spec === undefined) {
+    unknownFunction(node, inference);
+    return ANY;
+  }
+  if (!checkArity(node, spec.signature, arityOf(spec), inference)) return resultOf(spec, []);
+  const solid = args.map((type, i) => {
+    const param = spec.params[i] ?? (spec.params.at(-1) as FlowType);
+    return argumentType(node, i, type, param, inference);
+  });
+  if (node.name === "range") checkRange(node, inference);
+  return resultOf(spec, solid);
+}
+
+function resultOf(spec: FunctionSpec, args: readonly FlowType[]): FlowType {
+  return typeof spec.returns === "function" ? spec.returns(args) : spec.returns;
+}
+
+function argumentType(
+  node: CallExpression,
+  i: number,
+  type: FlowType,
+  param: FlowType,
+  inference: Inference,
+): FlowType {
+  const argument = node.args[i] as Expression;
+  if (param.kind === "any") return type;
+  if (fits(type, param) === "no") {
+    inference.mismatch(argument, node.name, describeType(param), [type]);
+    return ANY;
+  }
+  return mayBeNull(param) ? type : inference.solid(argument, type);
+}
+
+function macroType(
+  node: CallExpression,
+  macro: MacroSpec,
+  scope: TypeScope,
+  inference: Inference,
+): FlowType {
+  const [list, variable, body] = node.args;
+  if (!checkArity(node, macro.signature, [3, 3], inference)) return macro.returns(LIST, ANY);
+  const given = inference.of(list as Expression, scope);
+  const lists = inference.solid(list as Expression, given);
+  if (!has(lists, "list")) inference.mismatch(list as Expression, node.name, "list", [given]);
+  const items = itemsOf(lists);
+  const name = newName(variable as Expression, macro, scope, inference);
+  const inner = name === undefined ? scope : scope.bind(name, items);
+  const result = inference.of(body as Expression, inner);
+  if (macro.condition) {
+    inference.condition(body as Expression, result, `the condition of ${macro.name}`);
+  } else if (
+    macro.name === "sortBy" &&
+    !has(withoutNull(result), "int", "number", "string", "bool")
+  ) {
+    inference.mismatch(body as Expression, "sortBy", "number, string or bool keys", [result]);
+  }
+  return macro.returns(
+    listOf(keptItems(macro, items, variable as Expression, body as Expression, inner)),
+    result,
+  );
+}
+
+/** `filter(l, x, x != null)` leaves no null in the list. */
+function keptItems(
+  macro: MacroSpec,
+  items: FlowType,
+  variable: Expression,
+  body: Expression,
+  scope: TypeScope,
+): FlowType {
+  if (macro.name !== "filter") return items;
+  const key = scope.keyOf(variable);
+  const kept = key !== undefined && factsOf(body, true, scope).has(key);
+  return kept ? withoutNull(items) : items;
+}
+
+function newName(
+  node: Expression,
+  macro: MacroSpec,
+  scope: TypeScope,
+  inference: Inference,
+): string | undefined {
+  const name = node.kind === "name" ? node.name : undefined;
+  const taken =
+    name === undefined || scope.variable(name) !== undefined || scope.env.get(name) !== undefined;
+  if (taken) inference.findings.add("FLOW5009", node, { parts: { macro: macro.name } });
+  return name;
+}
+
+function checkArity(
+  node: CallExpression,
+  signature: string,
+  [least, most]: readonly [number, number],
+  inference: Inference,
+): boolean {
+  const found = node.args.length;
+  if (found >= least && found <= most) return true;
+  const n =
+    least === most
+      ? least
+      : most === Number.POSITIVE_INFINITY
+        ? `at least ${least}`
+        : `${least} to ${most}`;
+  inference.findings.add("FLOW5004", node, {
+    parts: { function: node.name, n, m: found, signature },
+  });
+  return false;
+}
+
+function unknownFunction(node: CallExpression, inference: Inference): void {
+  const near = nearest(
+    node.name,
+    listFunctions().map(({ name }) => name),
+  );
+  const at = { start: node.start, end: node.start + node.name.length };
+  inference.findings.add("FLOW5003", node, {
+    parts: { name: node.name, near: near ?? "" },
+    ...(near === undefined
+      ? { hint: null }
+      : { fix: { title: `did you mean ${near}`, newText: near, at } }),
+  });
+}
+
+/** A range of literal numbers that no budget allows. */
+function checkRange(node: CallExpression, inference: Inference): void {
+  const [a, b] = node.args.map((argument) => literalNumber(argument));
+  if (a === undefined || (node.args.length === 2 && b === undefined)) return;
+  const length = b === undefined ? a : b - a;
+  if (length > MAX_RANGE) {
+    inference.findings.add("FLOW5007", node, {
+      parts: { why: `range gives at most ${MAX_RANGE} numbers, not ${length}` },
+    });
+  }
+}
+
+function literalNumber(node: Expression): number | undefined {
+  if (node.kind === "literal" && typeof node.value === "number") return node.value;
+  return node.kind === "duration" ? node.ms : undefined;
+}

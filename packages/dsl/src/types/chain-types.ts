@@ -1,0 +1,211 @@
+/** Types of names with their members and indexes. */
+import type {
+  Expression,
+  IndexExpression,
+  MemberExpression,
+  NameExpression,
+} from "../expression/ast.ts";
+import { printExpression } from "../expression/print.ts";
+import { literalStep } from "../expression/references.ts";
+import { nearest } from "../text/nearest.ts";
+import { quoted } from "./findings.ts";
+import {
+  ANY,
+  describeType,
+  type FlowType,
+  mayBeNull,
+  membersOf,
+  NULL,
+  unionOf,
+  withoutNull,
+} from "./flow-type.ts";
+import type { Inference } from "./infer.ts";
+import { has } from "./operator-types.ts";
+import type { TypeScope } from "./scope.ts";
+
+type Link = MemberExpression | IndexExpression;
+type Chain = NameExpression | Link;
+
+/** Roots that always have a value. */
+const ALWAYS_PRESENT: ReadonlySet<string> = new Set(["inputs", "nodes", "run"]);
+
+/** The type of `a.b?.c[i]…`. */
+export function chainType(node: Chain, scope: TypeScope, inference: Inference): FlowType {
+  const links: Link[] = [];
+  let base: Expression = node;
+  while (base.kind === "member" || base.kind === "index") {
+    links.push(base);
+    base = base.object;
+  }
+  links.reverse();
+  let type = base.kind === "name" ? nameType(base, scope, inference) : inference.of(base, scope);
+  let start = 0;
+  const [first] = links;
+  if (base.kind === "name" && base.name === "nodes" && first !== undefined) {
+    const read = nodeType(first, scope, inference);
+    if (read !== undefined) {
+      type = read;
+      start = 1;
+    }
+  }
+  const root = start === 0 ? base : first;
+  if (base.kind === "name" && readsAbsent(base, links[start], scope) && !isGiven(root, scope)) {
+    type = unionOf(type, NULL);
+  }
+  let shortened = false;
+  for (const link of links.slice(start)) {
+    if (link.kind === "member" && link.optional && mayBeNull(type)) shortened = true;
+    type = linkType(link, type, scope, inference);
+    if (mayBeNull(type) && isGiven(link, scope)) {
+      type = withoutNull(type);
+      shortened = false;
+    }
+  }
+  return shortened ? unionOf(type, NULL) : type;
+}
+
+/** A node that is read optionally may be absent; macro variables never are. */
+function readsAbsent(base: NameExpression, next: Link | undefined, scope: TypeScope): boolean {
+  if (next?.kind !== "member" || !next.optional) return false;
+  return rootMayBeAbsent(base.name, scope);
+}
+
+/** Whether an optional read of a root may give null. */
+export function rootMayBeAbsent(root: string, scope: TypeScope): boolean {
+  if (scope.variable(root) !== undefined) return false;
+  return scope.env.mayBeAbsent?.(root) ?? !ALWAYS_PRESENT.has(root);
+}
+
+function nameType(node: NameExpression, scope: TypeScope, inference: Inference): FlowType {
+  const type = scope.variable(node.name)?.type ?? scope.env.get(node.name);
+  if (type === undefined) {
+    unknownName(node, scope, inference);
+    return ANY;
+  }
+  return isGiven(node, scope) ? withoutNull(type) : type;
+}
+
+/** Whether a condition around the place has ruled out null. */
+function isGiven(node: Expression | undefined, scope: TypeScope): boolean {
+  const key = node === undefined || scope.facts.size === 0 ? undefined : scope.keyOf(node);
+  return key !== undefined && scope.facts.has(key);
+}
+
+function unknownName(node: NameExpression, scope: TypeScope, inference: Inference): void {
+  const { name } = node;
+  const known = (root: string): boolean =>
+    scope.variable(root) !== undefined || scope.env.get(root) !== undefined;
+  for (let dash = name.indexOf("-"); dash >= 0; dash = name.indexOf("-", dash + 1)) {
+    if (!known(name.slice(0, dash))) continue;
+    const spaced = `${name.slice(0, dash)} - ${name.slice(dash + 1)}`;
+    inference.findings.add("FLOW5001", node, {
+      parts: { name },
+      hint: `\`${spaced}\` with spaces subtracts`,
+      fix: { title: `write \`${spaced}\``, newText: spaced },
+    });
+    return;
+  }
+  const near = nearest(name, [...(scope.env.names?.() ?? []), ...ALWAYS_PRESENT]);
+  inference.findings.add("FLOW5001", node, {
+    parts: { name: quoted(name), near: near ?? "" },
+    ...(near === undefined
+      ? { hint: null }
+      : { fix: { title: `did you mean ${near}`, newText: near } }),
+  });
+}
+
+/** `nodes["id"]`: undefined when the environment leaves it to the type of `nodes`. */
+function nodeType(link: Link, scope: TypeScope, inference: Inference): FlowType | undefined {
+  const id = literalStep(link);
+  const { env } = scope;
+  if (env.node === undefined || scope.variable("nodes") !== undefined) return undefined;
+  if (id === undefined) {
+    if (link.kind === "index") inference.of(link.index, scope);
+    return ANY;
+  }
+  const type = env.node(id);
+  if (type === undefined) {
+    inference.findings.add("FLOW5001", link, { parts: { name: quoted(id) }, hint: null });
+  }
+  return type ?? ANY;
+}
+
+function linkType(link: Link, object: FlowType, scope: TypeScope, inference: Inference): FlowType {
+  const index = link.kind === "index" ? inference.of(link.index, scope) : undefined;
+  const rest = withoutNull(object);
+  if (mayBeNull(object) && !(link.kind === "member" && link.optional)) {
+    if (membersOf(rest).length === 0) {
+      // Of what is always null nothing can be read.
+      inference.mayBeNull(link.object);
+      return ANY;
+    }
+    inference.mayBeNull(link.object, optionalFix(link));
+  }
+  return link.kind === "member"
+    ? memberType(link, link.name, rest, inference)
+    : indexType(link, index as FlowType, rest, inference);
+}
+
+function optionalFix(link: Link): { title: string; newText: string; at: Expression } | undefined {
+  if (link.kind !== "member") return undefined;
+  const newText = printExpression({ ...link, optional: true });
+  return { title: `read \`${quoted(newText)}\``, newText, at: link };
+}
+
+function memberType(
+  link: Expression,
+  name: string,
+  type: FlowType,
+  inference: Inference,
+): FlowType {
+  const found: FlowType[] = [];
+  for (const member of membersOf(type)) {
+    if (member.kind === "any") return ANY;
+    if (member.kind !== "object") continue;
+    const prop = member.props.get(name);
+    if (prop !== undefined) found.push(prop);
+    else if (member.open) return ANY;
+  }
+  if (found.length > 0) return unionOf(...found);
+  // Nothing can be read optionally from what is always null; that is no error.
+  if (membersOf(type).length > 0) noMember(link, name, type, inference);
+  return ANY;
+}
+
+function noMember(link: Expression, name: string, type: FlowType, inference: Inference): void {
+  const names = membersOf(type).flatMap((member) =>
+    member.kind === "object" ? [...member.props.keys()] : [],
+  );
+  const near = nearest(name, names);
+  inference.findings.add("FLOW5001", link, {
+    message: "{type} has no member {name}",
+    parts: { type: describeType(type), name: quoted(name), near: near ?? "" },
+    ...(near === undefined ? { hint: null } : {}),
+  });
+}
+
+function indexType(
+  link: IndexExpression,
+  index: FlowType,
+  type: FlowType,
+  inference: Inference,
+): FlowType {
+  const at = inference.solid(link.index, index);
+  const literal = literalStep(link);
+  if (literal !== undefined && !has(type, "list")) {
+    return memberType(link, literal, type, inference);
+  }
+  const found: FlowType[] = [];
+  for (const member of membersOf(type)) {
+    if (member.kind === "any") return ANY;
+    if (member.kind === "list" && has(at, "int", "number")) found.push(member.items);
+    if (member.kind === "object" && has(at, "string")) {
+      found.push(literal === undefined ? ANY : (member.props.get(literal) ?? ANY));
+    }
+  }
+  if (found.length > 0 || membersOf(type).length === 0) return unionOf(...found);
+  return inference.mismatch(link, "[ ]", "a list and a number, or an object and a string", [
+    type,
+    index,
+  ]);
+}

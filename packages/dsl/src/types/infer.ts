@@ -1,0 +1,151 @@
+/**
+ * Static types of expressions, with what is sure or likely to go wrong.
+ *   I1  an error means that every evaluation that reaches the place fails; what only may fail is a warning or silent.
+ *   I2  `any` silences: where nothing is known nothing is reported.
+ *   I3  one pass: each part of a tree is visited once, an erroneous part is `any` from then on.
+ */
+import type { Diagnostic } from "@millrace/contracts";
+import type { ConditionalExpression, Expression, TemplateExpression } from "../expression/ast.ts";
+import { printExpression } from "../expression/print.ts";
+import { MAX_EXPRESSION_HEIGHT } from "../expression/unit.ts";
+import { callType } from "./call-types.ts";
+import { chainType } from "./chain-types.ts";
+import { Findings, quoted } from "./findings.ts";
+import {
+  ANY,
+  BOOL,
+  describeType,
+  type FlowType,
+  INT,
+  listOf,
+  mayBeNull,
+  membersOf,
+  NULL,
+  NUMBER,
+  objectOf,
+  STRING,
+  unionOf,
+  withoutNull,
+} from "./flow-type.ts";
+import { binaryType, negatedType, notType } from "./operator-types.ts";
+import { factsOf, type TypeEnv, TypeScope } from "./scope.ts";
+
+/**
+ * The type of an expression and its diagnostics (FLOW5001 to 5011). Ranges are relative to the expression's source: line 1,
+ * `column = offset + 1`; add the offset of the source in its text to `offset` and count lines anew.
+ */
+export function inferType(
+  ast: Expression,
+  env: TypeEnv,
+): { type: FlowType; diagnostics: Diagnostic[] } {
+  const findings = new Findings();
+  const inference = new Inference(findings, 0);
+  const type = inference.of(ast, new TypeScope(env));
+  return { type, diagnostics: findings.list() };
+}
+
+/** What the parts of the inference share. */
+export class Inference {
+  readonly findings: Findings;
+  readonly #height: number;
+
+  constructor(findings: Findings, height: number) {
+    this.findings = findings;
+    this.#height = height;
+  }
+
+  /** The type of a part. */
+  of(node: Expression, scope: TypeScope): FlowType {
+    if (this.#height >= MAX_EXPRESSION_HEIGHT) return ANY;
+    const inner = new Inference(this.findings, this.#height + 1);
+    switch (node.kind) {
+      case "literal":
+        return literalType(node.value);
+      case "duration":
+        return INT;
+      case "name":
+      case "member":
+      case "index":
+        return chainType(node, scope, inner);
+      case "template":
+        return inner.#template(node, scope);
+      case "list":
+        return listOf(unionOf(...node.elements.map((element) => inner.of(element, scope))));
+      case "object":
+        return objectOf(node.entries.map(({ key, value }) => [key, inner.of(value, scope)]));
+      case "call":
+        return callType(node, scope, inner);
+      case "unary": {
+        const operand = inner.of(node.operand, scope);
+        return node.op === "!" ? notType(node, operand, inner) : negatedType(node, operand, inner);
+      }
+      case "binary":
+        return binaryType(node, scope, inner);
+      case "conditional":
+        return inner.#conditional(node, scope);
+    }
+  }
+
+  /** Reports a part that must not be null but may be, and gives its type without null. */
+  solid(node: Expression, type: FlowType): FlowType {
+    if (!mayBeNull(type)) return type;
+    const rest = withoutNull(type);
+    if (membersOf(rest).length > 0) this.mayBeNull(node);
+    return rest;
+  }
+
+  mayBeNull(node: Expression, fix?: { title: string; newText: string; at?: Expression }): void {
+    this.findings.add("FLOW5006", node, {
+      parts: { expression: quoted(printExpression(node)) },
+      ...(fix === undefined ? {} : { fix }),
+    });
+  }
+
+  /** Reports operands of which no value is taken. */
+  mismatch(node: Expression, op: string, types: string, found: readonly FlowType[]): FlowType {
+    this.findings.add("FLOW5002", node, {
+      parts: { op, types, found: found.map(describeType).join(" and ") },
+    });
+    return ANY;
+  }
+
+  /** Checks a part that decides something: FLOW5005 when it is never true or false, FLOW5011 when it is always the same. */
+  condition(node: Expression, type: FlowType, place: string): void {
+    const rest = this.solid(node, type);
+    if (rest.kind === "any") return;
+    const bools = membersOf(rest).filter(({ kind }) => kind === "bool");
+    if (bools.length === 0) {
+      this.findings.add("FLOW5005", node, { parts: { place, type: describeType(type) } });
+    } else if (rest.kind === "bool" && rest.value !== undefined && rest === type) {
+      this.findings.add("FLOW5011", node, { parts: { result: String(rest.value) } });
+    }
+  }
+
+  #conditional(node: ConditionalExpression, scope: TypeScope): FlowType {
+    this.condition(node.test, this.of(node.test, scope), "the condition before `?`");
+    return unionOf(
+      this.of(node.then, scope.given(factsOf(node.test, true, scope))),
+      this.of(node.otherwise, scope.given(factsOf(node.test, false, scope))),
+    );
+  }
+
+  #template(node: TemplateExpression, scope: TypeScope): FlowType {
+    for (const part of node.parts) if (typeof part !== "string") this.of(part, scope);
+    const [only] = node.parts;
+    if (node.parts.length === 1 && only !== undefined && typeof only !== "string") {
+      const source = printExpression(only);
+      this.findings.add("FLOW5008", node, {
+        parts: { expression: quoted(source) },
+        fix: { title: "read it without quotes", newText: source },
+      });
+    }
+    return STRING;
+  }
+}
+
+function literalType(value: null | boolean | number | string): FlowType {
+  if (value === null) return NULL;
+  if (typeof value === "boolean") return { ...BOOL, value } as FlowType;
+  if (typeof value === "number") return Number.isInteger(value) ? INT : NUMBER;
+  return { kind: "string", values: [value] };
+}

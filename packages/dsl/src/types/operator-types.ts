@@ -1,0 +1,191 @@
+/** Types of the operators. */
+import type { BinaryExpression, Expression, UnaryExpression } from "../expression/ast.ts";
+import { itemsOf } from "../expression/functions/numbers.ts";
+import { quoted } from "./findings.ts";
+import { areDisjoint } from "./fits.ts";
+import {
+  ANY,
+  BOOL,
+  describeType,
+  type FlowType,
+  INT,
+  listOf,
+  membersOf,
+  NUMBER,
+  STRING,
+  unionOf,
+  withoutNull,
+} from "./flow-type.ts";
+import type { Inference } from "./infer.ts";
+import { factsOf, type TypeScope } from "./scope.ts";
+
+type Bool = FlowType & { kind: "bool" };
+
+/** `!a`. */
+export function notType(node: UnaryExpression, type: FlowType, inference: Inference): FlowType {
+  const rest = inference.solid(node.operand, type);
+  if (!has(rest, "bool")) return inference.mismatch(node, "!", "true or false", [type]);
+  return rest.kind === "bool" && rest.value !== undefined
+    ? { kind: "bool", value: !rest.value }
+    : BOOL;
+}
+
+/** `-a`. */
+export function negatedType(node: UnaryExpression, type: FlowType, inference: Inference): FlowType {
+  const rest = inference.solid(node.operand, type);
+  if (!has(rest, "int", "number")) return inference.mismatch(node, "-", "a number", [type]);
+  return rest.kind === "int" ? INT : NUMBER;
+}
+
+/** An operator between two operands. */
+export function binaryType(
+  node: BinaryExpression,
+  scope: TypeScope,
+  inference: Inference,
+): FlowType {
+  const { op } = node;
+  const left = inference.of(node.left, scope);
+  if (op === "&&" || op === "||") return logicalType(node, left, scope, inference);
+  const right = inference.of(node.right, scope);
+  switch (op) {
+    case "??":
+      return unionOf(withoutNull(left), right);
+    case "==":
+    case "!=":
+      if (areDisjoint(left, right)) pointless(node, left, right, op === "!=", inference);
+      return BOOL;
+    case "in":
+      return membershipType(node, left, right, inference);
+    case "+":
+      return sumType(node, left, right, inference);
+    case "-":
+    case "*":
+    case "/":
+    case "%":
+      return numericType(node, left, right, inference);
+    default:
+      return orderType(node, left, right, inference);
+  }
+}
+
+function logicalType(
+  node: BinaryExpression,
+  left: FlowType,
+  scope: TypeScope,
+  inference: Inference,
+): FlowType {
+  const decisive = node.op === "||";
+  const facts = factsOf(node.left, !decisive, scope);
+  const right = inference.of(node.right, scope.given(facts));
+  const sides: [Expression, FlowType][] = [
+    [node.left, left],
+    [node.right, right],
+  ];
+  const found = sides.map(([side, type]): Bool | undefined => {
+    const rest = inference.solid(side, type);
+    if (has(rest, "bool")) return rest.kind === "bool" ? rest : (BOOL as Bool);
+    inference.mismatch(side, node.op, "true or false", [type]);
+    return undefined;
+  });
+  const [a, b] = found;
+  if (a?.value === decisive || b?.value === decisive) return { kind: "bool", value: decisive };
+  return a?.value !== undefined && b?.value !== undefined
+    ? { kind: "bool", value: !decisive }
+    : BOOL;
+}
+
+function membershipType(
+  node: BinaryExpression,
+  left: FlowType,
+  right: FlowType,
+  inference: Inference,
+): FlowType {
+  const whole = inference.solid(node.right, right);
+  if (!has(whole, "list", "object")) {
+    inference.mismatch(node, "in", "a list or an object on its right", [left, right]);
+  } else if (whole.kind === "object") {
+    const name = inference.solid(node.left, left);
+    if (!has(name, "string"))
+      inference.mismatch(node, "in", "a string and an object", [left, right]);
+  } else if (whole.kind === "list" && areDisjoint(left, whole.items)) {
+    pointless(node, left, whole.items, false, inference);
+  }
+  return BOOL;
+}
+
+function sumType(
+  node: BinaryExpression,
+  left: FlowType,
+  right: FlowType,
+  inference: Inference,
+): FlowType {
+  const a = inference.solid(node.left, left);
+  const b = inference.solid(node.right, right);
+  const sums: FlowType[] = [];
+  if (has(a, "int", "number") && has(b, "int", "number")) {
+    sums.push(isInt(a) && isInt(b) ? INT : NUMBER);
+  }
+  if (has(a, "string") && has(b, "string")) sums.push(STRING);
+  if (has(a, "list") && has(b, "list")) sums.push(listOf(unionOf(itemsOf(a), itemsOf(b))));
+  if (a.kind === "any" && b.kind === "any") return ANY;
+  return sums.length > 0
+    ? unionOf(...sums)
+    : inference.mismatch(node, "+", "two numbers, two strings or two lists", [left, right]);
+}
+
+function numericType(
+  node: BinaryExpression,
+  left: FlowType,
+  right: FlowType,
+  inference: Inference,
+): FlowType {
+  const a = inference.solid(node.left, left);
+  const b = inference.solid(node.right, right);
+  if (!has(a, "int", "number") || !has(b, "int", "number")) {
+    inference.mismatch(node, node.op, "two numbers", [left, right]);
+    return NUMBER;
+  }
+  return node.op !== "/" && isInt(a) && isInt(b) ? INT : NUMBER;
+}
+
+function orderType(
+  node: BinaryExpression,
+  left: FlowType,
+  right: FlowType,
+  inference: Inference,
+): FlowType {
+  const a = inference.solid(node.left, left);
+  const b = inference.solid(node.right, right);
+  const numbers = has(a, "int", "number") && has(b, "int", "number");
+  if (!numbers && !(has(a, "string") && has(b, "string"))) {
+    inference.mismatch(node, node.op, "two numbers or two strings", [left, right]);
+  }
+  return BOOL;
+}
+
+function pointless(
+  node: Expression,
+  left: FlowType,
+  right: FlowType,
+  result: boolean,
+  inference: Inference,
+): void {
+  inference.findings.add("FLOW5010", node, {
+    parts: { a: exactly(left), b: exactly(right), result: String(result) },
+  });
+}
+
+/** The type, with the texts when only certain ones are possible: two strings alone would not explain anything. */
+function exactly(type: FlowType): string {
+  if (type.kind !== "string" || type.values === undefined) return describeType(type);
+  return type.values.map((text) => `"${quoted(text)}"`).join(" or ");
+}
+
+function isInt(type: FlowType): boolean {
+  return type.kind === "int";
+}
+
+/** Whether a value of the type may be of one of the kinds. */
+export function has(type: FlowType, ...kinds: readonly FlowType["kind"][]): boolean {
+  return membersOf(type).some(({ kind }) => kind === "any" || kinds.includes(kind));
+}
