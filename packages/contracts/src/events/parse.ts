@@ -2,7 +2,7 @@
 import { envelopeProblem } from "./envelope.ts";
 import { EventParseError } from "./errors.ts";
 import { EVENT_DEPTH, EVENT_LIMITS, utf8Length } from "./limits.ts";
-import { payloadProblem } from "./schemas.ts";
+import { strictProblem } from "./schemas.ts";
 import type { AnyEvent } from "./types.ts";
 
 /**
@@ -31,7 +31,7 @@ export function parseEvent(line: string, options: { readonly strict?: boolean } 
 }
 
 function checkPayload(event: AnyEvent, line: string): void {
-  const problem = payloadProblem(event, { strict: true });
+  const problem = strictProblem(event);
   if (problem !== undefined) throw malformed(`is no legal ${event.kind}: ${problem}`);
   if (event.kind !== "snapshot" && isLonger(line, EVENT_LIMITS.lineBytes)) {
     throw malformed(`is longer than ${EVENT_LIMITS.lineBytes} bytes`);

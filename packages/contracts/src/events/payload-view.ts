@@ -1,0 +1,154 @@
+/** The fields of a view as JSON, and of the summary that it may hold. */
+import { diagnosticSchema } from "../schemas/diagnostic.ts";
+import { EVENT_LIMITS } from "./limits.ts";
+import {
+  amount,
+  anyJson,
+  code,
+  count,
+  counts,
+  errorFields,
+  errorInfo,
+  type Fields,
+  id,
+  integer,
+  list,
+  literal,
+  message,
+  nullable,
+  object,
+  objectWithin,
+  oneOf,
+  optional,
+  type Part,
+  path,
+  record,
+  summaryUsage,
+  text,
+  valueRef,
+} from "./parts.ts";
+import { VIEW_LIMITS } from "./view-state.ts";
+
+const STATUSES = ["succeeded", "failed", "cancelled", "invalid"] as const;
+
+const loose: Part = object({ code: text(), severity: text(), message: text() });
+const diagnostic: Part = {
+  ...loose,
+  schema: (strict) => (strict ? diagnosticSchema : loose.schema(false)),
+};
+
+/** What a summary says beyond its envelope. */
+export const summaryFields: Fields = {
+  status: oneOf(...STATUSES),
+  outputs: objectWithin(EVENT_LIMITS.outputsBytes),
+  outputRefs: optional(record(valueRef)),
+  counts,
+  bodyCounts: optional(counts),
+  usage: summaryUsage,
+  costUsd: nullable(amount()),
+  durationMs: amount(),
+  error: optional(object({ ...errorFields, node: optional(path) })),
+  diagnostics: optional(list(diagnostic, EVENT_LIMITS.diagnostics)),
+  exitCode: integer(0),
+};
+
+const node: Part = object({
+  node: path,
+  state: oneOf(
+    "pending",
+    "running",
+    "retrying",
+    "waiting",
+    "succeeded",
+    "failed",
+    "skipped",
+    "cancelled",
+  ),
+  attempt: integer(1),
+  type: optional(text()),
+  startedAt: optional(count),
+  endedAt: optional(count),
+  durationMs: optional(amount()),
+  waitingOn: optional(text()),
+  until: optional(count),
+  progress: optional(object({ done: amount(), total: optional(amount()), unit: optional(text()) })),
+  ports: optional(list(text())),
+  output: optional(anyJson),
+  outputRef: optional(valueRef),
+  error: optional(errorInfo),
+  routed: optional(text()),
+  why: optional(text()),
+  cached: optional(literal(true)),
+  retries: count,
+  nextAt: optional(count),
+  checks: object({ passed: count, failed: count, warned: count }),
+  text: optional(text(VIEW_LIMITS.text)),
+  textCall: optional(id),
+  tools: count,
+});
+
+const confirmation: Part = object({
+  id,
+  node: path,
+  attempt: integer(1),
+  state: oneOf("requested", "approved", "rejected", "expired", "cancelled"),
+  prompt: text(),
+  deadline: optional(count),
+  requestedAt: count,
+  resolvedAt: optional(count),
+  by: optional(text()),
+});
+
+const call: Part = object({
+  call: id,
+  node: path,
+  attempt: integer(1),
+  kind: oneOf("llm", "tool"),
+  name: text(),
+  startedAt: count,
+  texts: object({
+    text: optional(text()),
+    reasoning: optional(text()),
+    object: optional(text()),
+  }),
+});
+
+const log: Part = object({
+  seq: integer(1),
+  ts: count,
+  node: optional(path),
+  level: text(),
+  channel: text(),
+  text: text(),
+  code: optional(text()),
+});
+
+const failure: Part = object({ node: path, attempt: integer(1), code, message, routed: text() });
+
+/** `RunViewJson`. */
+export const view: Part = object({
+  v: literal(1),
+  runId: id,
+  seq: count,
+  state: oneOf("pending", "running", "paused", "cancelling", ...STATUSES),
+  startedAt: nullable(count),
+  updatedAt: count,
+  flow: nullable(object({ id: text(), title: optional(text()), hash: text() })),
+  nodeCount: count,
+  onFailure: nullable(oneOf("stop", "finish")),
+  trigger: nullable(text()),
+  paused: nullable(object({ reason: text(), since: count })),
+  cancelReason: nullable(text()),
+  nodes: list(node),
+  confirmations: list(confirmation),
+  calls: list(call),
+  counts,
+  bodyCounts: counts,
+  usage: summaryUsage,
+  costUsd: nullable(amount()),
+  logs: list(log, VIEW_LIMITS.logs),
+  warnings: count,
+  failures: list(failure, VIEW_LIMITS.failures),
+  trimmed: count,
+  summary: nullable(object(summaryFields)),
+});
