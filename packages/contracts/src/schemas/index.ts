@@ -35,7 +35,6 @@ export {
   modelsFrameSchema,
 } from "./model.ts";
 export {
-  checkRunRequest,
   confirmationSchema,
   confirmationStatusSchema,
   errorInfoSchema,
@@ -44,7 +43,6 @@ export {
   runBlobSchema,
   runRefSchema,
   runRequestSchema,
-  runRequestShape,
   runSchema,
   runStateSchema,
   runSummarySchema,
