@@ -46,7 +46,7 @@ export function checkServiceIntegration(integration: unknown): Diagnostic[] {
 }
 
 /** The rules beyond the shape, for a descriptor whose shape is known to be right. */
-export function ruleFindings(integration: ServiceIntegration, pointer: string): Diagnostic[] {
+function ruleFindings(integration: ServiceIntegration, pointer: string): Diagnostic[] {
   const findings: Diagnostic[] = [];
   const report: Report = (at, code, message) => findings.push(finding(pointer + at, code, message));
   checkUrl(integration.baseUrl, "/baseUrl", report);

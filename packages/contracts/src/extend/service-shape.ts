@@ -7,6 +7,7 @@ import {
   jsonObject,
   list,
   oneOf,
+  type Report,
   record,
   shape,
   text,
@@ -122,7 +123,7 @@ function variant(tag: string, shapes: { readonly [value: string]: Check }, other
 }
 
 /** @see RFC 6901, section 3 */
-function jsonPointer(value: unknown, pointer: string, report: Parameters<Check>[2]): void {
+function jsonPointer(value: unknown, pointer: string, report: Report): void {
   if (typeof value !== "string" || !/^(?:\/(?:[^~/]|~[01])*)*$/.test(value)) {
     report(pointer, "must be a JSON Pointer such as /items");
   }
