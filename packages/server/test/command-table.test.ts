@@ -1,0 +1,87 @@
+/** Every command of the registry, over its route and by its name: wired or 501, never anything between. */
+import { COMMANDS } from "@millrace/contracts/commands";
+import { coreHandlers } from "@millrace/server";
+import { describe, expect, test } from "vitest";
+import { invoke, post, problemOf, serve } from "./support/server.ts";
+
+/** What this version can do. */
+const WIRED = [
+  "cancel_run",
+  "convert_flow",
+  "format_flow",
+  "get_meta",
+  "get_node",
+  "get_run",
+  "get_run_blob",
+  "get_run_events",
+  "get_run_graph",
+  "list_commands",
+  "list_confirmations",
+  "list_nodes",
+  "list_runs",
+  "pause_run",
+  "resolve_confirmation",
+  "resume_run",
+  "run_and_wait",
+  "run_flow",
+  "start_run",
+  "validate_flow",
+];
+
+const routed = [...COMMANDS.values()].filter(({ http }) => http !== undefined);
+
+test("the commands of this version are wired", () => {
+  expect([...coreHandlers.keys()].sort()).toEqual(WIRED);
+});
+
+test("no two commands share a route without a query key that tells them apart", () => {
+  const routes = routed.map(({ http }) => `${http?.method} ${http?.path} ${http?.when?.query ?? ""}`);
+  expect(new Set(routes).size).toBe(routes.length);
+});
+
+describe("every route", () => {
+  test.each(routed.map((command) => [command.name, command] as const))(
+    "of %s exists, and answers 501 exactly when the command is not wired",
+    async (name, { http }) => {
+      const server = await serve();
+      const path = (http?.path ?? "").replace(/:[A-Za-z]+/g, "x");
+      const query = http?.when === undefined ? "" : `?${http.when.query}=1`;
+      const response = await fetch(server.url + path + query, { method: http?.method ?? "GET" });
+      expect([404, 405].includes(response.status) && (await problemOf(response)).code).not.toBe("route_not_found");
+      expect(response.status === 501).toBe(!WIRED.includes(name));
+    },
+  );
+});
+
+describe("by name", () => {
+  test.each([...COMMANDS.keys()])("%s answers 501 exactly when it is not wired", async (name) => {
+    const server = await serve();
+    const response = await post(server, "/api/invoke", { command: name, args: { none: 1 } });
+    expect(response.status).toBe(WIRED.includes(name) ? 422 : 501);
+    const { code } = await problemOf(response);
+    expect(code === "command_not_wired").toBe(!WIRED.includes(name));
+  });
+});
+
+test("list_commands and get_meta tell the same: what there is, and what is wired", async () => {
+  const server = await serve();
+  const list = await invoke<{ name: string; wired: boolean; argsSchema: object }[]>(server, "list_commands", {});
+  expect(list.map(({ name }) => name)).toEqual([...COMMANDS.keys()]);
+  expect(list.filter(({ wired }) => wired).map(({ name }) => name).sort()).toEqual(WIRED);
+  expect(list.find(({ name }) => name === "cancel_run")?.argsSchema).toMatchObject({
+    type: "object",
+    required: ["runId"],
+    additionalProperties: false,
+  });
+  const meta = await invoke<Record<string, unknown>>(server, "get_meta", {});
+  expect(meta).toMatchObject({
+    name: "millrace",
+    apiVersion: 1,
+    eventVersion: 1,
+    dslVersion: 1,
+    node: process.versions.node,
+    limits: { maxBodyBytes: 1_048_576, maxJsonDepth: 200, maxEventBytes: 262_144, maxLiveRuns: 64 },
+    features: { webhooks: false, models: false, credentialStore: null, executor: "memory" },
+    commands: { wired: WIRED },
+  });
+});
