@@ -29,6 +29,15 @@ export {
   type ReferencePlace,
 } from "./expression/references.ts";
 export { type CompiledValue, compileValue } from "./expression/value.ts";
+export { type ImpliedEdge, impliedEdges } from "./implied-edges.ts";
+export { type CompiledSchema, compileSchema } from "./schema/check.ts";
+export type { SchemaProblem } from "./schema/compile.ts";
+export {
+  compilePattern,
+  MAX_PATTERN_LENGTH,
+  MAX_PATTERN_STATES,
+  type Pattern,
+} from "./schema/pattern.ts";
 export { type Fit, fits } from "./types/fits.ts";
 export { describeType, type FlowType, type ObjectType } from "./types/flow-type.ts";
 export { typeFromSchema } from "./types/from-schema.ts";
