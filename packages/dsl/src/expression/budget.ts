@@ -17,7 +17,7 @@ export interface ExpressionLimits {
   readonly depth: number;
 }
 
-/** Enough for a list of ten thousand items; far below what a thread notices (a few milliseconds). */
+/** Enough to go through thousands of items; spent within a few milliseconds, which no thread notices. */
 export const DEFAULT_EXPRESSION_LIMITS: ExpressionLimits = {
   steps: 100_000,
   bytes: 16 * 1024 * 1024,
@@ -50,15 +50,14 @@ export class Evaluation {
   readonly scope: Scope;
   readonly nowEpoch: number;
   /** Values of roots (read once) and of macro variables. */
-  readonly slots: (Json | undefined)[];
+  readonly slots: (Json | undefined)[] = [];
 
-  constructor(limits: ExpressionLimits, scope: Scope, nowEpoch: number, slots: number) {
+  constructor(limits: ExpressionLimits, scope: Scope, nowEpoch: number) {
     this.steps = limits.steps;
     this.bytes = limits.bytes;
     this.limits = limits;
     this.scope = scope;
     this.nowEpoch = nowEpoch;
-    this.slots = new Array(slots);
   }
 }
 

@@ -55,7 +55,7 @@ export function compileExpression(
     references: distinctReferences(findReferences(ast, locals)),
     constant: unit.constant,
     evaluate(scope, { nowEpoch }) {
-      const run = new Evaluation(limits, scope, nowEpoch, unit.slots);
+      const run = new Evaluation(limits, scope, nowEpoch);
       const value = closure(run);
       if (unit.nests) checkResult(run, ast, value, { size: unit.multiplies });
       return value;

@@ -10,9 +10,8 @@ import {
   produceElements,
   produceText,
 } from "./budget.ts";
-import { listHas } from "./functions/text.ts";
 import type { Closure } from "./unit.ts";
-import { compareText, equals, finite, isObject, kindName } from "./values.ts";
+import { compareText, equals, finite, isObject, kindName, listHas } from "./values.ts";
 
 type Site = BinaryExpression;
 

@@ -47,7 +47,7 @@ export function compileValue(value: FieldValue, options: CompileOptions = {}): C
   return {
     references,
     constant: unit.constant,
-    evaluate: (scope, { nowEpoch }) => closure(new Evaluation(limits, scope, nowEpoch, unit.slots)),
+    evaluate: (scope, { nowEpoch }) => closure(new Evaluation(limits, scope, nowEpoch)),
   };
 }
 

@@ -9,6 +9,7 @@ import {
   fail,
   handleText,
   overDepth,
+  overSteps,
   type Place,
   produceText,
   spend,
@@ -87,31 +88,57 @@ export function memberNames(object: JsonObject): string[] {
 }
 
 /** Equality by value, key order ignored; different kinds are unequal. */
-export function equals(run: Evaluation, place: Place, a: Json, b: Json, depth = 0): boolean {
+export function equals(run: Evaluation, place: Place, a: Json, b: Json): boolean {
+  if (typeof a === "object" && typeof b === "object" && a !== null && b !== null) {
+    return a === b || sameData(run, place, a, b, 0);
+  }
   if (typeof a === "string" && typeof b === "string") {
     handleText(run, place, Math.min(a.length, b.length));
   }
-  if (a === b) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  return a === b;
+}
+
+/** Whether a list has an element equal to a value; each comparison is paid for. */
+export function listHas(
+  run: Evaluation,
+  place: Place,
+  list: readonly Json[],
+  value: Json,
+): boolean {
+  for (const element of list) {
+    if (--run.steps < 0) overSteps(run, place);
+    if (equals(run, place, element ?? null, value)) return true;
+  }
+  return false;
+}
+
+function sameData(
+  run: Evaluation,
+  place: Place,
+  a: readonly Json[] | JsonObject,
+  b: readonly Json[] | JsonObject,
+  depth: number,
+): boolean {
   if (depth >= run.limits.depth) overDepth(run, place);
-  if (Array.isArray(a)) {
-    if (!Array.isArray(b) || a.length !== b.length) return false;
-    for (let i = 0; i < a.length; i += 1) {
-      spend(run, place, 1);
-      if (!equals(run, place, a[i] ?? null, b[i] ?? null, depth + 1)) return false;
-    }
-    return true;
-  }
-  if (Array.isArray(b)) return false;
-  const names = memberNames(a as JsonObject);
-  if (names.length !== memberNames(b as JsonObject).length) return false;
-  for (const name of names) {
+  const same = (x: Json, y: Json): boolean => {
     spend(run, place, 1);
-    const other = Object.hasOwn(b, name) ? (b as JsonObject)[name] : undefined;
-    if (other === undefined) return false;
-    if (!equals(run, place, (a as JsonObject)[name] as Json, other, depth + 1)) return false;
+    if (typeof x === "object" && typeof y === "object" && x !== null && y !== null) {
+      return x === y || sameData(run, place, x, y, depth + 1);
+    }
+    return equals(run, place, x, y);
+  };
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+    return a.every((element, i) => same(element ?? null, b[i] ?? null));
   }
-  return true;
+  const object = a as JsonObject;
+  const other = b as JsonObject;
+  const names = memberNames(object);
+  if (names.length !== memberNames(other).length) return false;
+  return names.every((name) => {
+    const value = Object.hasOwn(other, name) ? other[name] : undefined;
+    return value !== undefined && same(object[name] as Json, value);
+  });
 }
 
 /** Order by code point: negative, zero or positive. UTF-16 order differs from it where a pair meets U+E000 and above. */

@@ -9,7 +9,7 @@ import {
   produceText,
   spend,
 } from "../budget.ts";
-import { codePointCount, codePointOffset, equals, kindName } from "../values.ts";
+import { codePointCount, codePointOffset, kindName, listHas } from "../values.ts";
 import { type CallSite, define, type FunctionSpec } from "./define.ts";
 
 export const TEXT: readonly FunctionSpec[] = [
@@ -113,20 +113,6 @@ export const TEXT: readonly FunctionSpec[] = [
     },
   }),
 ];
-
-/** Whether a list has an element equal to a value; each comparison is paid for. */
-export function listHas(
-  run: Evaluation,
-  site: CallSite | { start: number; end: number },
-  list: readonly Json[],
-  value: Json,
-): boolean {
-  for (const element of list) {
-    spend(run, site, 1);
-    if (equals(run, site, element ?? null, value)) return true;
-  }
-  return false;
-}
 
 function mapping(name: string, summary: string, change: (text: string) => string): FunctionSpec {
   return define<[string]>({
