@@ -60,3 +60,8 @@ export function flagList(input: Input, name: string): readonly string[] {
   const value = input.flags[name];
   return Array.isArray(value) ? (value as readonly string[]) : [];
 }
+
+/** Whether a switch was given. */
+export function isOn(input: Input, name: string): boolean {
+  return input.flags[name] === true;
+}

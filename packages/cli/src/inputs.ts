@@ -27,7 +27,7 @@ export async function readInputs(
     const value = toValue(input, await resolveText(input, text, io));
     const before = inputs[name];
     inputs[name] =
-      input.schema?.type === "array" && given.has(name) && Array.isArray(before)
+      isType(input.schema, "array") && given.has(name) && Array.isArray(before)
         ? [...before, ...(Array.isArray(value) ? value : [value])]
         : value;
     given.add(name);
@@ -76,7 +76,7 @@ async function resolveText(input: FlowInput, text: string, io: CliIo): Promise<s
 }
 
 function refuseLiteral(input: FlowInput, text: string): string {
-  if (input.schema?.writeOnly !== true) return text;
+  if (!isHidden(input.schema)) return text;
   throw usage(
     `input ${input.name} must not be written on the command line`,
     `use ${input.name}=@env:NAME or ${input.name}=@file`,
@@ -88,18 +88,28 @@ function toValue(input: FlowInput, text: string): Json {
   try {
     return JSON.parse(text) as Json;
   } catch {
-    if (input.schema === undefined || input.schema.type === "array") return text;
+    if (input.schema === undefined || isType(input.schema, "array")) return text;
     throw usage(`input ${input.name} takes ${typeWord(input.schema)} as JSON`);
   }
 }
 
 function takesText(schema: JsonSchema | undefined): boolean {
-  const type = schema?.type;
+  const { type } = schema ?? {};
   return type === "string" || (Array.isArray(type) && type.includes("string"));
 }
 
-function typeWord(schema: JsonSchema): string {
-  return typeof schema.type === "string" ? schema.type : "a value";
+function isType(schema: JsonSchema | undefined, name: string): boolean {
+  const { type } = schema ?? {};
+  return type === name;
+}
+
+function isHidden(schema: JsonSchema | undefined): boolean {
+  const { writeOnly } = schema ?? {};
+  return writeOnly === true;
+}
+
+function typeWord({ type }: JsonSchema): string {
+  return typeof type === "string" ? type : "a value";
 }
 
 async function readJson(file: string, io: CliIo): Promise<Record<string, Json>> {

@@ -1,12 +1,31 @@
 /** What a command may touch of the world outside. Everything is injected, so that a test can be the world. */
 import type { Readable, Writable } from "node:stream";
 
+/** The environment; the variables that the command itself reads are named. */
+export interface Environment {
+  readonly [name: string]: string | undefined;
+  readonly APPDATA?: string | undefined;
+  readonly CI?: string | undefined;
+  readonly FORCE_COLOR?: string | undefined;
+  readonly HOME?: string | undefined;
+  readonly LANG?: string | undefined;
+  readonly LC_ALL?: string | undefined;
+  readonly LC_CTYPE?: string | undefined;
+  readonly MILLRACE_DEBUG?: string | undefined;
+  readonly MILLRACE_HOME?: string | undefined;
+  readonly MILLRACE_PORT?: string | undefined;
+  readonly MILLRACE_TRUST_PROJECT?: string | undefined;
+  readonly NO_COLOR?: string | undefined;
+  readonly TERM?: string | undefined;
+  readonly XDG_CONFIG_HOME?: string | undefined;
+}
+
 /** Streams, environment and clock of one invocation. */
 export interface CliIo {
   readonly stdin: Readable;
   readonly stdout: Writable;
   readonly stderr: Writable;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   /** Absolute working directory. */
   readonly cwd: string;
   /** Whether each stream is a terminal. */

@@ -3,7 +3,7 @@
  * the exit code is the one that this summary tells.
  */
 import type { Summary } from "@millrace/contracts";
-import type { CliCommand, CommandIo, Input } from "./command.ts";
+import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "./command.ts";
 import { CliError } from "./errors.ts";
 import { type CliIo, createOutput } from "./io.ts";
 import { createNdjson, soleSummary } from "./ndjson.ts";
@@ -29,18 +29,18 @@ export async function main(argv: readonly string[], io: CliIo): Promise<number> 
     return fail(error, { ...bare(io, out, err), json: wantsJson ? createNdjson(out) : undefined });
   }
   const { command, input } = parsed;
-  const json = input.flags.json === true ? createNdjson(out) : undefined;
+  const json = isOn(input, "json") ? createNdjson(out) : undefined;
   const commandIo: CommandIo = {
     ...bare(io, out, err),
     json,
-    colour: json === undefined && wantsColour(text(input.flags.color), io.env, io.isTTY.stderr),
+    colour: json === undefined && wantsColour(flagText(input, "color"), io.env, io.isTTY.stderr),
     verbosity: verbosity(input, io),
     interactive:
       json === undefined &&
       io.isTTY.stdin &&
       io.isTTY.stderr &&
       !io.env.CI &&
-      input.flags["no-prompt"] !== true,
+      !isOn(input, "no-prompt"),
   };
   try {
     const code = await perform(command, input, commandIo);
@@ -110,10 +110,6 @@ function bare(io: CliIo, out: CommandIo["out"], err: CommandIo["err"]): CommandI
 }
 
 function verbosity(input: Input, io: CliIo): CommandIo["verbosity"] {
-  if (input.flags.quiet === true) return "quiet";
-  return input.flags.verbose === true || io.env.MILLRACE_DEBUG === "1" ? "verbose" : "normal";
-}
-
-function text(value: Input["flags"][string]): string | undefined {
-  return typeof value === "string" ? value : undefined;
+  if (isOn(input, "quiet")) return "quiet";
+  return isOn(input, "verbose") || io.env.MILLRACE_DEBUG === "1" ? "verbose" : "normal";
 }

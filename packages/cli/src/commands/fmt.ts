@@ -3,7 +3,7 @@ import { chmod, open, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { formatFlow } from "@millrace/dsl";
 import { createTwoFilesPatch } from "diff";
-import type { CommandIo, Input } from "../command.ts";
+import { type CommandIo, type Input, isOn } from "../command.ts";
 import { CliError, usage } from "../errors.ts";
 import { countFindings, expandFiles, isValid, readInput, reason } from "../flow-source.ts";
 import { renderDiagnostics } from "../render/code-frame.ts";
@@ -11,8 +11,8 @@ import { createStyle } from "../render/style.ts";
 
 /** Formats every file in place, or with `--check` only says which would change. */
 export async function run(input: Input, io: CommandIo): Promise<number> {
-  const check = input.flags.check === true;
-  const toStdout = input.flags.stdout === true;
+  const check = isOn(input, "check");
+  const toStdout = isOn(input, "stdout");
   if (check && toStdout) throw usage("--check and --stdout cannot be used together");
   const style = createStyle(io.colour, io.env);
   const broken = [];

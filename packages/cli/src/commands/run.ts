@@ -24,7 +24,7 @@ import {
 } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
 import { prepareAnswers } from "../answers.ts";
-import { type CommandIo, flagList, flagText, type Input } from "../command.ts";
+import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";
 import { type Config, loadConfig } from "../config/load.ts";
 import { createDisplay, type Display } from "../display.ts";
 import { parseDuration } from "../duration.ts";
@@ -44,7 +44,7 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
   const words = flagList(input, "input");
   const jsonFile = flagText(input, "input-json");
   checkOneStdin(file, words, jsonFile);
-  const answers = prepareAnswers(flagList(input, "confirm"), input.flags.yes === true);
+  const answers = prepareAnswers(flagList(input, "confirm"), isOn(input, "yes"));
   const source = await loadFlow(file, io);
   await report(source, io);
   const config = await loadConfig(

@@ -1,7 +1,7 @@
 /** `millrace serve`: the HTTP surface in this process, until a signal ends it. */
 import { once } from "node:events";
 import { resolve } from "node:path";
-import { type CommandIo, flagList, flagText, type Input } from "../command.ts";
+import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";
 import { CliError, usage } from "../errors.ts";
 
 /** Serves until SIGINT or SIGTERM, then drains; exit code 0. */
@@ -16,7 +16,7 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port }),
     ...(tokenFile === undefined ? {} : { tokenFile: resolve(io.cwd, tokenFile) }),
-    ...(input.flags["allow-open"] === true ? { allowOpen: true } : {}),
+    ...(isOn(input, "allow-open") ? { allowOpen: true } : {}),
     allowedHosts: [...flagList(input, "allow-host")],
     allowedOrigins: [...flagList(input, "allow-origin")],
   }).catch((error: unknown) => {

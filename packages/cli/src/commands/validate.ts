@@ -1,5 +1,5 @@
 /** `millrace validate`: parse and check; no execution, no store, no code of extensions. */
-import type { CommandIo, Input } from "../command.ts";
+import { type CommandIo, type Input, isOn } from "../command.ts";
 import { CliError } from "../errors.ts";
 import { countFindings, expandFiles, isValid, loadFlow } from "../flow-source.ts";
 import { renderDiagnostics } from "../render/code-frame.ts";
@@ -7,7 +7,7 @@ import { createStyle } from "../render/style.ts";
 
 /** Checks every file; ends with `flow_invalid` when one does not hold. */
 export async function run(input: Input, io: CommandIo): Promise<number> {
-  const strict = input.flags.strict === true;
+  const strict = isOn(input, "strict");
   const style = createStyle(io.colour, io.env);
   const all = [];
   let invalid = 0;

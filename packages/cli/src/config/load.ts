@@ -21,9 +21,18 @@ export interface Config {
   readonly flows: string | undefined;
 }
 
+/** Keys of a file as far as they are read here; whatever they hold is checked where it is used. */
+interface Values {
+  readonly [key: string]: unknown;
+  readonly egress?: unknown;
+  readonly files?: unknown;
+  readonly flows?: unknown;
+  readonly run?: unknown;
+}
+
 interface ConfigFile {
   readonly path: string;
-  readonly values: Readonly<Record<string, unknown>>;
+  readonly values: Values;
 }
 
 const PROJECT_FILE = "millrace.json";
@@ -65,9 +74,12 @@ export async function loadConfig(
     }
   }
   if (project !== undefined) await checkTrust(project, io);
-  const merged = { ...user?.values, ...project?.values };
-  const run = object(merged.run, "run");
-  const files = object(merged.files, "files");
+  const merged: Values = { ...user?.values, ...project?.values };
+  const run: { readonly timeoutMs?: unknown; readonly graceMs?: unknown } = object(
+    merged.run,
+    "run",
+  );
+  const files: { readonly root?: unknown } = object(merged.files, "files");
   const root = typeof files.root === "string" ? files.root : ".";
   const base = project?.values.files !== undefined ? dirname(project.path) : undefined;
   return {

@@ -1,6 +1,7 @@
 /** Colour and symbols, chosen once for one terminal. */
 import { styleText } from "node:util";
 import type { NodeState } from "@millrace/contracts";
+import type { Environment } from "../io.ts";
 
 /** Colours of meaning, not of taste; a plain style returns its text. */
 export interface Style {
@@ -39,11 +40,7 @@ const ASCII = {
 };
 
 /** Decides by `--color`, `NO_COLOR`, `FORCE_COLOR`, `TERM` and whether stderr is a terminal; the flag wins. */
-export function wantsColour(
-  flag: string | undefined,
-  env: Readonly<Record<string, string | undefined>>,
-  isTTY: boolean,
-): boolean {
+export function wantsColour(flag: string | undefined, env: Environment, isTTY: boolean): boolean {
   if (flag === "always") return true;
   if (flag === "never") return false;
   if (env.NO_COLOR !== undefined && env.NO_COLOR !== "") return false;
@@ -52,10 +49,7 @@ export function wantsColour(
 }
 
 /** A style for one terminal; symbols are ASCII under `TERM=dumb` or a locale without UTF-8. */
-export function createStyle(
-  colour: boolean,
-  env: Readonly<Record<string, string | undefined>>,
-): Style {
+export function createStyle(colour: boolean, env: Environment): Style {
   const paint = (format: Parameters<typeof styleText>[0]) => (text: string) =>
     colour ? styleText(format, text, { validateStream: false }) : text;
   const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || "";
