@@ -5,7 +5,7 @@ import type { FunctionSpec } from "../expression/functions/define.ts";
 import type { MacroSpec } from "../expression/functions/macros.ts";
 import { itemsOf } from "../expression/functions/numbers.ts";
 import { arityOf, findFunction, findMacro, listFunctions } from "../expression/functions/table.ts";
-import { nearest } from "../text/nearest.ts";
+import { nearestName } from "../nearest.ts";
 import { fits } from "./fits.ts";
 import {
   ANY,
@@ -136,7 +136,7 @@ function checkArity(
 }
 
 function unknownFunction(node: CallExpression, inference: Inference): void {
-  const near = nearest(
+  const near = nearestName(
     node.name,
     listFunctions().map(({ name }) => name),
   );

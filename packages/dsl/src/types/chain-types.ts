@@ -7,7 +7,7 @@ import type {
 } from "../expression/ast.ts";
 import { printExpression } from "../expression/print.ts";
 import { literalStep } from "../expression/references.ts";
-import { nearest } from "../text/nearest.ts";
+import { nearestName } from "../nearest.ts";
 import { quoted } from "./findings.ts";
 import {
   ANY,
@@ -105,7 +105,7 @@ function unknownName(node: NameExpression, scope: TypeScope, inference: Inferenc
     });
     return;
   }
-  const near = nearest(name, [...(scope.env.names?.() ?? []), ...ALWAYS_PRESENT]);
+  const near = nearestName(name, [...(scope.env.names?.() ?? []), ...ALWAYS_PRESENT]);
   inference.findings.add("FLOW5001", node, {
     parts: { name: quoted(name), near: near ?? "" },
     ...(near === undefined
@@ -176,7 +176,7 @@ function noMember(link: Expression, name: string, type: FlowType, inference: Inf
   const names = membersOf(type).flatMap((member) =>
     member.kind === "object" ? [...member.props.keys()] : [],
   );
-  const near = nearest(name, names);
+  const near = nearestName(name, names);
   inference.findings.add("FLOW5001", link, {
     message: "{type} has no member {name}",
     parts: { type: describeType(type), name: quoted(name), near: near ?? "" },
