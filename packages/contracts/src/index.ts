@@ -96,6 +96,9 @@ export type {
   TemplateVersionSummary,
 } from "./commands/records/template.ts";
 export type { Diagnostic, Fix, Position, Range, Severity } from "./diagnostics.ts";
+export { checkLog } from "./events/check-log.ts";
+export type { ImpliedEdge } from "./events/check-scope.ts";
+export type { CheckOptions, Invariant, Violation } from "./events/check-state.ts";
 export { mergeDeltas } from "./events/deltas.ts";
 export { EventParseError, type EventParseErrorCode } from "./events/errors.ts";
 export { ExitCode, exitCodeFor } from "./events/exit-codes.ts";
@@ -110,10 +113,18 @@ export {
 } from "./events/json-value.ts";
 export { EVENT_KINDS, TERMINAL_KIND } from "./events/kinds.ts";
 export { cutText, EVENT_LIMITS } from "./events/limits.ts";
+export {
+  CONFIRMATION_MACHINE,
+  NODE_MACHINE,
+  NODE_REMARKS,
+  RESUME_REASON,
+  RUN_MACHINE,
+} from "./events/machines.ts";
 export { makeSnapshot, makeSummary } from "./events/make.ts";
 export { parseEvent } from "./events/parse.ts";
 export { formatPath, type PathSegment, parsePath } from "./events/path.ts";
 export { executionEventSchema } from "./events/schemas.ts";
+export { secretForms } from "./events/secrets.ts";
 export { serialiseEvent } from "./events/serialise.ts";
 export { escapeLine } from "./events/serialise-parts.ts";
 export { ndjson, sse } from "./events/surfaces.ts";

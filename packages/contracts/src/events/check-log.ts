@@ -1,0 +1,191 @@
+/**
+ * Every invariant over a log. It judges what `foldEvents` shows.
+ *   C1  a legal log has no violations, and a violation is reported where it shows, once, under the invariant that it breaks.
+ *   C2  it never throws, whatever the log holds.
+ * I14 is no matter of a log but of its readers: unknown kinds and fields are legal here.
+ * @see the events page, "Invariants"
+ */
+import { checkSaid } from "./check-call.ts";
+import { mustPause } from "./check-graph.ts";
+import { checkStep, isStep, type Remark } from "./check-node.ts";
+import { checkOrder, checkRunStep, checkStarted } from "./check-run.ts";
+import {
+  type CheckOptions,
+  type CheckState,
+  createState,
+  report,
+  type Violation,
+} from "./check-state.ts";
+import { checkSoleSummary, checkSummary } from "./check-summary.ts";
+import { envelopeProblem } from "./envelope.ts";
+import { foldEvents } from "./fold.ts";
+import { EVENT_KINDS } from "./kinds.ts";
+import { bytesBeyond, EVENT_LIMITS } from "./limits.ts";
+import { payloadProblem } from "./schemas.ts";
+import { lineForms } from "./secrets.ts";
+import { serialiseEvent } from "./serialise.ts";
+import type { AnyEvent, ExecutionEvent, Snapshot, Summary, UnknownEvent } from "./types.ts";
+import { viewToJson } from "./view-json.ts";
+import { createView } from "./view-state.ts";
+
+/** All that the log of one run does wrong, in order; empty: it is legal. */
+export function checkLog(events: Iterable<AnyEvent>, options: CheckOptions = {}): Violation[] {
+  const log = Array.isArray(events) ? (events as readonly AnyEvent[]) : [...events];
+  return new LogCheck(log, options).run();
+}
+
+const KINDS: ReadonlySet<string> = new Set(EVENT_KINDS);
+/** Kinds that always name a node. */
+const NODE_KINDS: ReadonlySet<string> = new Set(
+  EVENT_KINDS.filter((kind) => /^(node|llm|tool|confirm)\./.test(kind)),
+);
+
+class LogCheck {
+  readonly #log: readonly AnyEvent[];
+  readonly #state: CheckState;
+  readonly #secrets: readonly string[];
+  #seq = 0;
+  #ts = 0;
+  #runId: string | undefined;
+  #summary: Summary | undefined;
+
+  constructor(log: readonly AnyEvent[], options: CheckOptions) {
+    this.#log = log;
+    this.#state = createState(options);
+    this.#secrets = lineForms(options.secrets ?? []);
+  }
+
+  run(): Violation[] {
+    for (let i = 0; i < this.#log.length; i += 1) this.#event(this.#log[i] as ExecutionEvent, i);
+    if (this.#summary === undefined && this.#state.options.unfinished !== true) {
+      const last = { seq: this.#seq, kind: "" };
+      report(this.#state, last, "I2", "the log has no summary");
+    }
+    return this.#state.violations;
+  }
+
+  #event(e: ExecutionEvent, index: number): void {
+    const state = this.#state;
+    const problem = e?.v === 1 ? this.#envelopeProblem(e) : "v is not 1";
+    if (problem !== undefined) {
+      const seq = Number.isSafeInteger(e?.seq) ? e.seq : this.#seq + 1;
+      report(state, { seq, kind: "" }, "I1", problem);
+      this.#seq = seq;
+      return;
+    }
+    if (e.kind === "snapshot") {
+      this.#snapshot(e, index);
+      return;
+    }
+    this.#place(e);
+    this.#bytes(e);
+    if (this.#summary !== undefined) {
+      report(state, e, "I2", `${e.kind} after the summary`);
+      return;
+    }
+    this.#first(e, index);
+    if (!KINDS.has(e.kind)) return;
+    const fields = payloadProblem(e);
+    if (fields !== undefined) report(state, e, "I1", `${e.kind}: ${fields}`);
+    try {
+      this.#dispatch(e, index);
+    } catch (error) {
+      // C2: only a payload that is not of its kind gets here, and that is reported above.
+      if (fields === undefined) throw error;
+    }
+  }
+
+  /** Most events are of a run and a node that were looked at before. */
+  #envelopeProblem(e: ExecutionEvent): string | undefined {
+    const { node, attempt } = e as UnknownEvent;
+    const isSeen =
+      e.runId === this.#runId &&
+      node !== undefined &&
+      this.#state.nodes.has(node) &&
+      NODE_KINDS.has(e.kind) &&
+      isPositive(e.seq) &&
+      isPositive(e.ts) &&
+      isPositive(attempt);
+    return isSeen ? undefined : envelopeProblem(e as UnknownEvent);
+  }
+
+  /** Where the event stands in the log. */
+  #place(e: ExecutionEvent): void {
+    const state = this.#state;
+    this.#runId ??= e.runId;
+    const stands = e.kind === "llm.delta" ? (e.merged ?? 1) : 1;
+    if (e.seq !== this.#seq + stands) {
+      report(state, e, "I1", `seq is ${e.seq} after ${this.#seq}`);
+    } else if (e.runId !== this.#runId) {
+      report(state, e, "I1", "runId is another one than before");
+    } else if (e.ts < this.#ts) {
+      report(state, e, "I16", `ts falls by ${this.#ts - e.ts} ms`);
+    }
+    this.#seq = e.seq;
+    this.#ts = Math.max(this.#ts, e.ts);
+  }
+
+  /** What the event looks like as a line. */
+  #bytes(e: ExecutionEvent): void {
+    const state = this.#state;
+    if (bytesBeyond(e, EVENT_LIMITS.lineBytes) > 0) {
+      report(state, e, "I1", `the line is longer than ${EVENT_LIMITS.lineBytes} bytes`);
+    }
+    if (this.#secrets.length === 0) return;
+    const line = serialiseEvent(e);
+    if (this.#secrets.some((form) => line.includes(form))) {
+      report(state, e, "I11", `${e.kind} holds a secret`);
+    }
+  }
+
+  #first(e: ExecutionEvent, index: number): void {
+    const isSole = e.kind === "summary" && this.#log.length === 1;
+    if (index > 0 || e.kind === "run.started" || isSole) return;
+    report(this.#state, e, "I2", `the log begins with ${e.kind}`);
+    this.#state.run = "running";
+  }
+
+  #dispatch(e: ExecutionEvent, index: number): void {
+    const state = this.#state;
+    checkOrder(state, e);
+    switch (e.kind) {
+      case "run.started":
+        checkStarted(state, e);
+        break;
+      case "run.paused":
+      case "run.resumed":
+      case "run.cancelling":
+        checkRunStep(state, e);
+        break;
+      case "summary":
+        this.#summary = e;
+        if (index === 0 && this.#log.length === 1) checkSoleSummary(state, e);
+        else checkSummary(state, e);
+        break;
+      case "log":
+        if (e.node !== undefined) checkSaid(state, e as Remark);
+        break;
+      case "snapshot":
+        break;
+      default:
+        if (isStep(e)) checkStep(state, e);
+        else checkSaid(state, e);
+    }
+    if (state.scope !== undefined) state.mustPause = mustPause(state);
+  }
+
+  /** A snapshot belongs to a reader, never into a journal; one that stands in a capture must be the fold of what came before. */
+  #snapshot(e: Snapshot, index: number): void {
+    const view = createView();
+    for (const before of this.#log.slice(0, index)) foldEvents(view, before);
+    const isFold = JSON.stringify(viewToJson(view)) === JSON.stringify(e.view);
+    const at = { seq: e.seq, kind: "" };
+    if (!isFold || e.seq !== this.#seq) {
+      report(this.#state, at, "I12", "the snapshot is not the fold of what comes before it");
+    } else report(this.#state, at, "I1", "a snapshot is made for one reader, never for a journal");
+  }
+}
+
+function isPositive(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) > 0;
+}

@@ -1,0 +1,198 @@
+/** What a check remembers of the log so far. It keeps its own books, so a mistake of the fold cannot hide one of the log. */
+import type { FlowGraph } from "../graph.ts";
+import { type ImpliedEdge, type Scope, scopeOf } from "./check-scope.ts";
+import { enclosing } from "./path.ts";
+import type { AnyEvent, DeltaChannel, RunStarted } from "./types.ts";
+import type { NodeState, RunState } from "./view.ts";
+
+/** The name of an invariant. @see the events page, "Invariants" */
+export type Invariant =
+  | "I1"
+  | "I2"
+  | "I3"
+  | "I4"
+  | "I5"
+  | "I6"
+  | "I7"
+  | "I8"
+  | "I9"
+  | "I10"
+  | "I11"
+  | "I12"
+  | "I13"
+  | "I14"
+  | "I15"
+  | "I16"
+  | "I17"
+  | "I18"
+  | "I19";
+
+/** One thing that a log may not do. `seq` is that of the event at which it shows. */
+export interface Violation {
+  readonly seq: number;
+  readonly invariant: Invariant;
+  readonly message: string;
+}
+
+/** What makes more checks possible. */
+export interface CheckOptions {
+  /** The flow that ran: adds I4 and the second half of I9. */
+  readonly graph?: FlowGraph;
+  /** What its references imply, as `impliedEdges(graph)` of the language answers; without it I4 knows written edges only. */
+  readonly implied?: readonly ImpliedEdge[];
+  /** Adds I11. Those shorter than 6 units are not looked for. */
+  readonly secrets?: readonly string[];
+  /** The run goes on: a log without a summary is legal as far as it goes. Default false. */
+  readonly unfinished?: boolean;
+}
+
+/** One node of the log. */
+export interface NodeRecord {
+  readonly path: string;
+  state: NodeState;
+  attempt: number;
+  type: string;
+  startedAt: number;
+  /** Whether `startedAt` can be counted from: false after a step that was none. */
+  isTimed: boolean;
+  /** Earliest legal start of the next attempt. */
+  dueAt: number;
+  parent: NodeRecord | undefined;
+  /** Open body nodes of the current attempt. */
+  openChildren: number;
+  /** Open calls and confirmations. */
+  openCalls: number;
+  waitingOn: string | undefined;
+  done: number;
+  /** Finished model calls since the last one was started: those that may be rejected. */
+  rejectable: string[];
+  ports: readonly string[] | undefined;
+  routed: string | undefined;
+}
+
+/** A call or confirmation that was opened; `isOpen` false: it was closed, its id is taken. */
+export interface CallRecord {
+  readonly id: string;
+  readonly kind: "llm" | "tool" | "confirmation";
+  readonly node: NodeRecord;
+  readonly attempt: number;
+  isOpen: boolean;
+  readonly lengths: Record<DeltaChannel, number>;
+}
+
+/** What must come next in a pause: an answer, `run.resumed` after the answer, `run.resumed` after a crash. */
+export type Expectation = "answer" | "resume" | "recovery";
+
+/** Books of a check. */
+export interface CheckState {
+  readonly options: CheckOptions;
+  /** The graph's edges by scope, when there is a graph. */
+  readonly scope: Scope | undefined;
+  readonly violations: Violation[];
+  run: RunState;
+  started: RunStarted | undefined;
+  pauseReason: string | undefined;
+  cancelReason: string | undefined;
+  expects: Expectation | undefined;
+  /** With the graph: the run can do nothing but ask, so it must say that it is paused. */
+  mustPause: boolean;
+  readonly nodes: Map<string, NodeRecord>;
+  readonly openNodes: Set<NodeRecord>;
+  readonly calls: Map<string, CallRecord>;
+  readonly confirmations: Map<string, CallRecord>;
+  readonly openConfirmations: Set<CallRecord>;
+  firstFailure: string | undefined;
+  readonly counts: Tally;
+  readonly bodyCounts: Tally;
+  readonly usage: UsageTally;
+  costUsd: number | null;
+}
+
+/** Terminal nodes by state. */
+export type Tally = Record<"succeeded" | "failed" | "skipped" | "cancelled", number>;
+export type UsageTally = Record<
+  | "calls"
+  | "inputTokens"
+  | "outputTokens"
+  | "cachedInputTokens"
+  | "cacheWriteTokens"
+  | "reasoningTokens",
+  number
+>;
+
+export function createState(options: CheckOptions): CheckState {
+  return {
+    options,
+    scope: options.graph && scopeOf(options.graph, options.implied ?? []),
+    violations: [],
+    run: "pending",
+    started: undefined,
+    pauseReason: undefined,
+    cancelReason: undefined,
+    expects: undefined,
+    mustPause: false,
+    nodes: new Map(),
+    openNodes: new Set(),
+    calls: new Map(),
+    confirmations: new Map(),
+    openConfirmations: new Set(),
+    firstFailure: undefined,
+    counts: { succeeded: 0, failed: 0, skipped: 0, cancelled: 0 },
+    bodyCounts: { succeeded: 0, failed: 0, skipped: 0, cancelled: 0 },
+    usage: {
+      calls: 0,
+      inputTokens: 0,
+      outputTokens: 0,
+      cachedInputTokens: 0,
+      cacheWriteTokens: 0,
+      reasoningTokens: 0,
+    },
+    costUsd: 0,
+  };
+}
+
+/**
+ * Notes a violation, at most one for each event: what an event breaks first is the cause, the rest follows from it. Only a
+ * summary, whose statements are independent, may break several.
+ */
+export function report(
+  state: CheckState,
+  event: Pick<AnyEvent, "seq" | "kind">,
+  invariant: Invariant,
+  message: string,
+): void {
+  const { violations } = state;
+  if (event.kind !== "summary" && violations.at(-1)?.seq === event.seq) return;
+  violations.push({ seq: event.seq, invariant, message });
+}
+
+/** The record of a node that appears now. */
+export function appear(state: CheckState, path: string): NodeRecord {
+  const around = enclosing(path);
+  const node: NodeRecord = {
+    path,
+    state: "pending",
+    attempt: 1,
+    type: "",
+    startedAt: 0,
+    isTimed: true,
+    dueAt: 0,
+    parent: around && state.nodes.get(around.node),
+    openChildren: 0,
+    openCalls: 0,
+    waitingOn: undefined,
+    done: -1,
+    rejectable: [],
+    ports: undefined,
+    routed: undefined,
+  };
+  state.nodes.set(path, node);
+  state.openNodes.add(node);
+  if (node.parent !== undefined) node.parent.openChildren += 1;
+  return node;
+}
+
+/** Whether a record is of a node that lies in a body. */
+export function isInBody(node: NodeRecord): boolean {
+  return node.path.includes("/");
+}

@@ -1,0 +1,51 @@
+/** The forms in which a secret may hide in text: what a redactor replaces and a check looks for. */
+
+/** Shorter ones are found everywhere and protect nothing. */
+const MIN_SECRET_UNITS = 6;
+
+/**
+ * `secret` as it is, as JSON text (without the quotes), percent-encoded (both cases) and as base64 (both alphabets, at each
+ * of the three places where it may begin inside a longer text). Shorter than 6 units: none.
+ */
+export function secretForms(secret: string): readonly string[] {
+  if (secret.length < MIN_SECRET_UNITS) return [];
+  const forms = new Set<string>([secret, asJson(secret)]);
+  const percent = percentEncoded(secret);
+  forms.add(percent);
+  forms.add(percent.replace(/%[0-9A-F]{2}/g, (hex) => hex.toLowerCase()));
+  forms.add(percent.replaceAll("%20", "+"));
+  for (const base64 of base64Forms(secret)) {
+    forms.add(base64);
+    forms.add(base64.replaceAll("+", "-").replaceAll("/", "_"));
+  }
+  return [...forms];
+}
+
+/** The forms of all secrets as they stand in a line, where every string is JSON text once more. */
+export function lineForms(secrets: readonly string[]): readonly string[] {
+  return [...new Set(secrets.flatMap(secretForms).flatMap((form) => [form, asJson(form)]))];
+}
+
+function asJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+/** Lone surrogates, which have no UTF-8, count as U+FFFD. */
+function percentEncoded(text: string): string {
+  return Array.from(new TextEncoder().encode(text), (byte) => {
+    const char = String.fromCharCode(byte);
+    return /[A-Za-z0-9_.~-]/.test(char)
+      ? char
+      : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+  }).join("");
+}
+
+/** What of the base64 text does not depend on what stands around the secret. */
+function base64Forms(secret: string): string[] {
+  const bytes = String.fromCharCode(...new TextEncoder().encode(secret));
+  return [0, 1, 2].map((shift) => {
+    const bits = (shift + bytes.length) * 8;
+    const text = btoa("\0".repeat(shift) + bytes);
+    return text.slice(Math.ceil((shift * 8) / 6), Math.floor(bits / 6));
+  });
+}
