@@ -39,6 +39,10 @@ export interface FetchInit {
   readonly maxRedirects?: number;
   /** Decoded bytes of the answer; more ends it with `response_too_large`. */
   readonly maxBytes?: number;
+  /** Names of headers that a redirect to another origin drops, beside `authorization` and `cookie`. */
+  readonly originHeaders?: readonly string[];
+  /** Refuses a redirect to another origin (`egress_denied`, rule `connection-origin`) instead of following it. */
+  readonly sameOrigin?: true;
 }
 
 /** `fetch` behind the operator's egress policy. Refusals and network faults are thrown as `NodeError`. */

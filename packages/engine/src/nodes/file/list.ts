@@ -1,0 +1,82 @@
+/** `file.list`: files below a folder that fit a pattern. */
+import {
+  type ActionDefinition,
+  defineAction,
+  type FileEntry,
+  jsonSchema,
+} from "@millrace/contracts";
+import { pathField } from "./path-field.ts";
+
+const DEFAULT_MAX = 1_000;
+const MOST = 10_000; // as many as a map takes
+
+export interface ListFields {
+  readonly path?: string;
+  readonly glob?: string;
+  readonly max?: number;
+}
+
+export interface ListRecord {
+  readonly files: readonly FileEntry[];
+  readonly truncated: boolean;
+}
+
+export const list: ActionDefinition<ListFields, ListRecord> = defineAction<ListFields, ListRecord>({
+  name: "list",
+  title: "List files",
+  summary: "Lists the files below a folder that fit a pattern, sorted by path.",
+  fields: jsonSchema<ListFields>({
+    type: "object",
+    additionalProperties: false,
+    properties: {
+      path: { ...pathField, default: "." },
+      glob: {
+        type: "string",
+        minLength: 1,
+        maxLength: 1024,
+        default: "*",
+        description: "* and ? stay within a name, ** crosses folders; nothing else is special.",
+      },
+      max: { type: "integer", minimum: 1, maximum: MOST, default: DEFAULT_MAX },
+    },
+  }),
+  output: jsonSchema<ListRecord>({
+    type: "object",
+    required: ["files", "truncated"],
+    properties: {
+      files: {
+        type: "array",
+        items: {
+          type: "object",
+          required: ["path", "name", "bytes", "modifiedAt"],
+          properties: {
+            path: { type: "string", "x-millrace": { untrusted: true } },
+            name: { type: "string", "x-millrace": { untrusted: true } },
+            bytes: { type: "integer" },
+            modifiedAt: { type: "string", format: "date-time" },
+          },
+        },
+      },
+      truncated: { type: "boolean", description: "Whether there are more than max." },
+    },
+  }),
+  effect: "read",
+  examples: [
+    {
+      title: "All Markdown files",
+      fields: { glob: "**/*.md" },
+      output: { files: [], truncated: false },
+    },
+  ],
+  async run(fields, ctx) {
+    const { path = ".", glob = "*", max = DEFAULT_MAX } = fields;
+    const { files, truncated } = await ctx.files.list(path, { glob, max });
+    const entries = files.map(({ path, name, bytes, modifiedAt }) => ({
+      path,
+      name,
+      bytes,
+      modifiedAt,
+    }));
+    return { files: entries, truncated };
+  },
+});
