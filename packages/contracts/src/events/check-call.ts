@@ -97,7 +97,7 @@ function checkModelCallEnd(state: CheckState, node: NodeRecord, e: LlmFinished |
   const call = state.calls.get(e.call);
   if (!closeCall(state, node, e, call, "llm") || call === undefined) return;
   if (e.kind === "llm.finished") {
-    node.rejectable.push(e.call);
+    node.rejectable = [...node.rejectable, e.call];
     for (const [channel, sum] of Object.entries(call.lengths)) {
       const stated = (e.lengths as Record<string, number | undefined>)[channel] ?? 0;
       if (stated !== sum) {

@@ -2,7 +2,6 @@
 import { checkReady } from "./check-graph.ts";
 import { appear, type CheckState, isInBody, type NodeRecord, report } from "./check-state.ts";
 import { NODE_MACHINE, NODE_REMARKS } from "./machines.ts";
-import { enclosing } from "./path.ts";
 import type {
   ConfirmRequested,
   ConfirmResolved,
@@ -64,6 +63,8 @@ const STATE_AFTER: Readonly<Record<NodeStep["kind"], NodeState>> = {
   "node.cancelled": "cancelled",
 };
 
+const STEPS: ReadonlySet<string> = new Set(Object.keys(STATE_AFTER));
+
 /** A step of a node. One that is not in the machine is taken as stated, unless the node is over. */
 export function checkStep(state: CheckState, e: NodeStep): void {
   const node = state.nodes.get(e.node) ?? appear(state, e.node);
@@ -108,11 +109,10 @@ export function checkProgress(state: CheckState, node: NodeRecord, e: NodeProgre
 
 function checkEnclosing(state: CheckState, node: NodeRecord, e: NodeStep): void {
   const { parent } = node;
-  const attempt = enclosing(node.path)?.attempt;
   if (
     parent === undefined ||
     (parent.state !== "running" && parent.state !== "waiting") ||
-    parent.attempt !== attempt
+    parent.attempt !== node.parentAttempt
   ) {
     report(state, e, "I17", `${e.kind} of ${e.node}, whose enclosing node is not at it`);
   }
@@ -164,7 +164,7 @@ function apply(state: CheckState, node: NodeRecord, e: NodeStep): void {
       node.isTimed = node.state === "pending" || node.state === "retrying";
       node.startedAt = e.ts;
       node.done = -1;
-      node.rejectable = [];
+      if (node.rejectable.length > 0) node.rejectable = [];
       break;
     case "node.retrying":
       node.dueAt = e.ts + e.delayMs;
@@ -224,5 +224,5 @@ function end(
 
 /** Steps by kind, for those who must tell them from remarks. */
 export function isStep(e: ExecutionEvent): e is NodeStep {
-  return Object.hasOwn(STATE_AFTER, e.kind);
+  return STEPS.has(e.kind);
 }

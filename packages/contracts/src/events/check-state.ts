@@ -1,7 +1,7 @@
 /** What a check remembers of the log so far. It keeps its own books, so a mistake of the fold cannot hide one of the log. */
 import type { FlowGraph } from "../graph.ts";
 import { type ImpliedEdge, type Scope, scopeOf } from "./check-scope.ts";
-import { enclosing } from "./path.ts";
+import { enclosingAttempt, enclosingNode } from "./path.ts";
 import type { AnyEvent, DeltaChannel, RunStarted } from "./types.ts";
 import type { NodeState, RunState } from "./view.ts";
 
@@ -57,7 +57,9 @@ export interface NodeRecord {
   isTimed: boolean;
   /** Earliest legal start of the next attempt. */
   dueAt: number;
-  parent: NodeRecord | undefined;
+  readonly parent: NodeRecord | undefined;
+  /** The attempt of `parent` that this node belongs to. */
+  readonly parentAttempt: number;
   /** Open body nodes of the current attempt. */
   openChildren: number;
   /** Open calls and confirmations. */
@@ -65,7 +67,7 @@ export interface NodeRecord {
   waitingOn: string | undefined;
   done: number;
   /** Finished model calls since the last one was started: those that may be rejected. */
-  rejectable: string[];
+  rejectable: readonly string[];
   ports: readonly string[] | undefined;
   routed: string | undefined;
 }
@@ -166,9 +168,11 @@ export function report(
   violations.push({ seq: event.seq, invariant, message });
 }
 
+const NONE: readonly string[] = [];
+
 /** The record of a node that appears now. */
 export function appear(state: CheckState, path: string): NodeRecord {
-  const around = enclosing(path);
+  const around = enclosingNode(path);
   const node: NodeRecord = {
     path,
     state: "pending",
@@ -177,12 +181,13 @@ export function appear(state: CheckState, path: string): NodeRecord {
     startedAt: 0,
     isTimed: true,
     dueAt: 0,
-    parent: around && state.nodes.get(around.node),
+    parent: around === undefined ? undefined : state.nodes.get(around),
+    parentAttempt: around === undefined ? 1 : enclosingAttempt(path),
     openChildren: 0,
     openCalls: 0,
     waitingOn: undefined,
     done: -1,
-    rejectable: [],
+    rejectable: NONE,
     ports: undefined,
     routed: undefined,
   };

@@ -51,67 +51,86 @@ export function isPath(path: string): boolean {
   let depth = 1;
   let start = 0;
   for (let at = path.indexOf("/"); at >= 0; at = path.indexOf("/", start)) {
-    if (parseSegment(path.slice(start, at)) === undefined) return false;
+    if (!isSegment(path, start, at)) return false;
     start = at + 1;
     depth += 1;
   }
-  return depth <= EVENT_LIMITS.pathDepth && isBareId(path, start);
+  return (
+    depth <= EVENT_LIMITS.pathDepth && start < path.length && idEnd(path, start) === path.length
+  );
 }
 
-/** The node around a body node, and the attempt of it that the body belongs to; `undefined` for a top-level node. */
-export function enclosing(path: string): { node: string; attempt: number } | undefined {
+/** The path of the node around a body node; `undefined` for a top-level node. The path must be legal. */
+export function enclosingNode(path: string): string | undefined {
   const slash = path.lastIndexOf("/");
   if (slash < 0) return undefined;
   const start = path.lastIndexOf("/", slash - 1) + 1;
-  const segment = parseSegment(path.slice(start, slash));
-  if (segment === undefined) return undefined;
-  return { node: path.slice(0, start) + segment.id, attempt: segment.attempt ?? 1 };
+  return path.slice(0, idEnd(path, start));
 }
+
+/** The attempt of the enclosing node that a body node belongs to; 1 for a top-level node. The path must be legal. */
+export function enclosingAttempt(path: string): number {
+  const slash = path.lastIndexOf("/");
+  const at = idEnd(path, path.lastIndexOf("/", slash - 1) + 1);
+  return path[at] === "~" ? Number.parseInt(path.slice(at + 1), 10) : 1;
+}
+
+/** Where the id that begins at `start` ends. */
+function idEnd(path: string, start: number): number {
+  let at = start;
+  for (; at < path.length; at += 1) {
+    const unit = path.charCodeAt(at);
+    if (unit === SLASH || unit === OPEN || unit === CLOSE || unit === TILDE) break;
+  }
+  return at;
+}
+
+const [SLASH, OPEN, CLOSE, TILDE, ZERO] = [0x2f, 0x5b, 0x5d, 0x7e, 0x30];
+
+/** Whether the stretch is an id, `~a` with a >= 2 or nothing, `[i]` or nothing. */
+function isSegment(path: string, start: number, end: number): boolean {
+  let at = idEnd(path, start);
+  if (at === start) return false;
+  if (path.charCodeAt(at) === TILDE) {
+    const first = at + 1;
+    at = numberEnd(path, first);
+    const isSmall = at - first === 1 && path.charCodeAt(first) < ZERO + 2;
+    if (at === first || isSmall) return false;
+  }
+  if (path.charCodeAt(at) === OPEN) {
+    const first = at + 1;
+    at = numberEnd(path, first);
+    if (at === first || path.charCodeAt(at) !== CLOSE) return false;
+    at += 1;
+  }
+  return at === end;
+}
+
+/** Where the decimal number that begins at `start` ends; `start` itself when there is none, or one with a leading zero. */
+function numberEnd(path: string, start: number): number {
+  let at = start;
+  while (
+    at - start < MAX_DIGITS &&
+    path.charCodeAt(at) - ZERO >= 0 &&
+    path.charCodeAt(at) - ZERO <= 9
+  ) {
+    at += 1;
+  }
+  return at - start > 1 && path.charCodeAt(start) === ZERO ? start : at;
+}
+
+const MAX_DIGITS = 15; // so that every number is a safe integer
 
 function parseSegment(part: string): PathSegment | undefined {
-  let rest = part;
-  let index: number | undefined;
-  if (rest.endsWith("]")) {
-    const open = rest.lastIndexOf("[");
-    index = count(rest, open + 1, rest.length - 1);
-    if (open < 0 || index === undefined) return undefined;
-    rest = rest.slice(0, open);
-  }
-  let attempt: number | undefined;
-  const tilde = rest.indexOf("~");
-  if (tilde >= 0) {
-    attempt = count(rest, tilde + 1, rest.length);
-    if (attempt === undefined || attempt < 2) return undefined;
-    rest = rest.slice(0, tilde);
-  }
-  if (!isBareId(rest, 0)) return undefined;
+  if (!isSegment(part, 0, part.length)) return undefined;
+  const end = idEnd(part, 0);
+  const open = part.indexOf("[", end);
+  const attempt = part[end] === "~" ? Number.parseInt(part.slice(end + 1), 10) : undefined;
   return {
-    id: rest,
+    id: part.slice(0, end),
     ...(attempt === undefined ? {} : { attempt }),
-    ...(index === undefined ? {} : { index }),
+    ...(open < 0 ? {} : { index: Number.parseInt(part.slice(open + 1), 10) }),
   };
-}
-
-function isBareId(text: string, start: number): boolean {
-  if (start === text.length) return false;
-  for (let i = start; i < text.length; i += 1) {
-    const unit = text.charCodeAt(i);
-    if (unit === 0x2f || unit === 0x5b || unit === 0x5d || unit === 0x7e) return false; // / [ ] ~
-  }
-  return true;
-}
-
-/** The decimal number between two indices, written without leading zeros. */
-function count(text: string, start: number, end: number): number | undefined {
-  if (start >= end || end - start > 15) return undefined;
-  if (text.charCodeAt(start) === 0x30 && end - start > 1) return undefined;
-  let value = 0;
-  for (let i = start; i < end; i += 1) {
-    const digit = text.charCodeAt(i) - 0x30;
-    if (digit < 0 || digit > 9) return undefined;
-    value = value * 10 + digit;
-  }
-  return value;
 }
 
 function malformed(what: string): EventParseError {

@@ -61,7 +61,7 @@ export const PAYLOADS: Readonly<Record<Kind, Fields>> = {
     by: optional(message),
     note: optional(message),
   },
-  "node.started": { type: text(undefined, 1), inputs: optional(digest) },
+  "node.started": { type: text(EVENT_LIMITS.message, 1), inputs: optional(digest) },
   "node.retrying": { error: errorInfo, delayMs: duration, next: count },
   "node.waiting": {
     on: open("confirm", "timer", "slot", "child"),
