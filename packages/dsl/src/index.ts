@@ -22,6 +22,8 @@ export {
 } from "./expression/compile.ts";
 export type { FunctionInfo } from "./expression/functions/define.ts";
 export { listFunctions } from "./expression/functions/table.ts";
+export { type ParsedExpression, parseExpression } from "./expression/parse.ts";
+export { printExpression } from "./expression/print.ts";
 export {
   findReferences,
   nodeReference,
@@ -38,6 +40,8 @@ export {
   MAX_PATTERN_STATES,
   type Pattern,
 } from "./schema/pattern.ts";
+export type { FlowDocument } from "./text/document.ts";
+export { type ParseOptions, type ParseResult, parseFlow } from "./text/parse.ts";
 export { type Fit, fits } from "./types/fits.ts";
 export { describeType, type FlowType, type ObjectType } from "./types/flow-type.ts";
 export { typeFromSchema } from "./types/from-schema.ts";

@@ -1,0 +1,77 @@
+/** Which characters are what: one table of 128 entries for the scanner, and the few questions asked about others. */
+
+/** Classes of the table. `name` characters are a prefix of it, so that `class <= CHAR.digit` asks "part of a name?". */
+export const CHAR = { letter: 0, digit: 1, blank: 2, newline: 3, control: 4, other: 5 } as const;
+
+/** Class of every ASCII code; codes from 128 on are `CHAR.other`. */
+export const CLASSES: Uint8Array = classTable();
+
+function classTable(): Uint8Array {
+  const table = new Uint8Array(128).fill(CHAR.other);
+  table.fill(CHAR.control, 0, 32);
+  table.fill(CHAR.digit, 48, 58);
+  table.fill(CHAR.letter, 65, 91);
+  table.fill(CHAR.letter, 97, 123);
+  table[95] = CHAR.letter; // _
+  table[9] = table[32] = CHAR.blank;
+  table[13] = CHAR.blank; // only before LF: the scanner turns a lone CR into LF first
+  table[10] = CHAR.newline;
+  return table;
+}
+
+/** Whether a code can start a name. */
+export function isNameStart(code: number): boolean {
+  return code < 128 && CLASSES[code] === CHAR.letter;
+}
+
+/** Whether a code can go on a name. `NaN`, past the end, cannot. */
+export function isNamePart(code: number): boolean {
+  return code < 128 && (CLASSES[code] as number) <= CHAR.digit;
+}
+
+/** Whether a code is `0` to `9`. */
+export function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
+}
+
+/** Blanks of Unicode that look like a space and are not one, with U+FEFF and the line separators. */
+export function isStrangeBlank(code: number): boolean {
+  return (
+    code === 0xa0 ||
+    code === 0x85 ||
+    code === 0x1680 ||
+    (code >= 0x2000 && code <= 0x200b) ||
+    code === 0x2028 ||
+    code === 0x2029 ||
+    code === 0x202f ||
+    code === 0x205f ||
+    code === 0x3000 ||
+    code === 0xfeff
+  );
+}
+
+/** `U+00A0` for 160. */
+export function codeName(code: number): string {
+  return `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+/** `\u00a0` for 160. */
+export function unicodeEscape(code: number): string {
+  return `\\u${code.toString(16).padStart(4, "0")}`;
+}
+
+const IDENT = /^[A-Za-z_][A-Za-z0-9_]*(?:-[A-Za-z0-9_]+)*$/;
+
+/** Whether a text may stand as a name without quotes. */
+export function isIdent(text: string): boolean {
+  return IDENT.test(text);
+}
+
+/** Text of the file for a message: at most 60 characters, control characters escaped. */
+export function quoteForMessage(text: string): string {
+  const points = Array.from(text.slice(0, 120));
+  const cut = text.length > 120 || points.length > 60 ? `${points.slice(0, 59).join("")}…` : text;
+  return cut.replace(/[\p{Cc}\p{Cs}\u2028\u2029\ufeff\u202a-\u202e\u2066-\u2069]/gu, (char) =>
+    unicodeEscape(char.charCodeAt(0)),
+  );
+}

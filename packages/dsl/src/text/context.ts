@@ -1,0 +1,150 @@
+/** What the mapping of text to graph carries along: reports, marks, and the checks that every block shares. */
+import type { FieldValue, Json } from "@millrace/contracts";
+import type { Expression } from "../expression/ast.ts";
+import { nearestName } from "../nearest.ts";
+import { quoteForMessage } from "./chars.ts";
+import { durationText } from "./numbers.ts";
+import type { Details, Report } from "./report.ts";
+import type { AttrItem, BlockItem, Item } from "./tree.ts";
+import { firstEvaluated, literalOf, type Marks, valueOf } from "./values.ts";
+import { BLOCKS, isBlockWord, type Place } from "./words.ts";
+
+const PLACES: { readonly [place in Place]: string } = {
+  file: "the file",
+  flow: "the flow block",
+  input: "an input",
+  connection: "a connection",
+  schedule: "a schedule",
+  node: "a node",
+  output: "an output",
+  layout: "the layout",
+  body: "a body",
+};
+
+export class MappingContext {
+  readonly source: string;
+  readonly report: Report;
+  readonly marks: Marks | undefined;
+
+  constructor(source: string, report: Report, marks: Marks | undefined) {
+    this.source = source;
+    this.report = report;
+    this.marks = marks;
+  }
+
+  value(e: Expression, pointer: string): FieldValue {
+    return valueOf(e, pointer, this.marks);
+  }
+
+  /** Literal data; an expression in it is FLOW3013, and nothing is stored. */
+  literal(e: Expression, place: string, pointer: string): Json | undefined {
+    const data = literalOf(e, pointer, this.marks);
+    if (data === undefined) this.notLiteral(e, place, pointer);
+    return data;
+  }
+
+  notLiteral(e: Expression, place: string, pointer: string): void {
+    const at = firstEvaluated(e) ?? e;
+    this.report.add("FLOW3013", at.start, at.end, { parts: { place }, pointer });
+  }
+
+  /** Milliseconds; a bare number is read as such and FLOW3014. Other literals are kept for validation to judge. */
+  duration(e: Expression, place: string, pointer: string): Json | undefined {
+    this.marks?.add(pointer, e.start, e.end);
+    if (e.kind === "duration") return e.ms;
+    const ms = bareDuration(e);
+    if (ms !== undefined) {
+      const text = durationText(ms);
+      this.report.add("FLOW3014", e.start, e.end, {
+        pointer,
+        fix: { title: `write ${text}`, edits: [{ start: e.start, end: e.end, text }] },
+      });
+    }
+    return this.literal(e, place, pointer);
+  }
+
+  /**
+   * Sorts the items of a block: `attr` gets each attribute once, `block` each block that may stand here, `edge` each edge
+   * where edges may stand. Everything else is reported and left out.
+   */
+  sort(items: readonly Item[], place: Place, take: Takers): void {
+    const seen = new Map<string, AttrItem>();
+    for (const item of items) {
+      if (item.kind === "attr") {
+        if (!take.attr) this.misplaced(`attribute ${quoteForMessage(item.name)}`, place, item);
+        else if (this.isFirst(item, seen)) take.attr(item);
+      } else if (item.kind === "edge") {
+        if (take.edge) take.edge(item);
+        else this.misplaced("an edge", place, item);
+      } else if (!isBlockWord(item.word)) this.unknownBlock(item, place);
+      else if (BLOCKS[item.word].in.includes(place)) take.block?.(item);
+      else this.misplaced(item.word, place, item);
+    }
+  }
+
+  /** Reports FLOW2012 or FLOW2013 for an attribute that a block does not know. */
+  unknown(item: AttrItem, block: string, known: readonly string[]): void {
+    const near = nearestName(item.name, known);
+    const details: Details = {
+      parts: { name: quoteForMessage(item.name), block, ...(near !== undefined && { near }) },
+      ...(near !== undefined && {
+        fix: {
+          title: `write ${item.policy ? "@" : ""}${near}`,
+          edits: [{ start: item.nameStart, end: item.nameEnd, text: near }],
+        },
+      }),
+    };
+    this.report.add(item.policy ? "FLOW2012" : "FLOW2013", item.start, item.nameEnd, details);
+  }
+
+  private isFirst(item: AttrItem, seen: Map<string, AttrItem>): boolean {
+    const key = item.policy ? `@${item.name}` : item.name;
+    const first = seen.get(key);
+    if (!first) {
+      seen.set(key, item);
+      return true;
+    }
+    this.report.add("FLOW2002", item.start, item.nameEnd, {
+      parts: { key: quoteForMessage(key) },
+      related: { start: first.start, end: first.nameEnd, message: "first set here" },
+      fix: { title: "remove it", edits: [{ start: item.start, end: item.end, text: "" }] },
+    });
+    return false;
+  }
+
+  private misplaced(what: string, place: Place, item: Item): void {
+    const end =
+      item.kind === "block" ? item.wordEnd : item.kind === "attr" ? item.nameEnd : item.end;
+    this.report.add("FLOW2004", item.start, end, { parts: { block: what, place: PLACES[place] } });
+  }
+
+  private unknownBlock(item: BlockItem, place: Place): void {
+    const words = Object.entries(BLOCKS).filter(([, rule]) => rule.in.includes(place));
+    const near = nearestName(
+      item.word,
+      words.map(([word]) => word),
+    );
+    this.report.add("FLOW2003", item.start, item.wordEnd, {
+      parts: { word: quoteForMessage(item.word), ...(near !== undefined && { near }) },
+      ...(near !== undefined && {
+        fix: {
+          title: `write ${near}`,
+          edits: [{ start: item.start, end: item.wordEnd, text: near }],
+        },
+      }),
+    });
+  }
+}
+
+/** Who takes the items of a block; absent: no such items here. */
+export interface Takers {
+  readonly attr?: (item: AttrItem) => void;
+  readonly edge?: (item: Extract<Item, { kind: "edge" }>) => void;
+  readonly block?: (item: BlockItem) => void;
+}
+
+/** The whole number of milliseconds that a bare number in the place of a duration means. */
+export function bareDuration(e: Expression): number | undefined {
+  if (e.kind !== "literal" || typeof e.value !== "number") return undefined;
+  return Number.isSafeInteger(e.value) && e.value >= 0 ? e.value : undefined;
+}

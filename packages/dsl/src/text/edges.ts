@@ -1,0 +1,79 @@
+/** Edges of the text to edges of the graph: a chain is its pairs. */
+import type { FlowEdge, JsonObject } from "@millrace/contracts";
+import { quoteForMessage } from "./chars.ts";
+import type { MappingContext } from "./context.ts";
+import type { EdgeEnd, EdgeItem, Item } from "./tree.ts";
+
+/** One string per (from, port, to); lengths keep names that hold separators apart. */
+export function edgeKey(from: string, port: string, to: string): string {
+  return `${from.length}:${from}${port.length}:${port}${to}`;
+}
+
+/** Adds the edges of an item to `edges`; `known` holds the ones before it. */
+export function mapEdge(
+  context: MappingContext,
+  item: EdgeItem,
+  edges: FlowEdge[],
+  known: Map<string, Item>,
+  list: string,
+): void {
+  const first = `${list}/${edges.length}/meta`;
+  const data = item.meta && context.literal(item.meta, "an edge's meta", first);
+  const isEmpty = data === undefined || Object.keys(data as JsonObject).length === 0;
+  for (let index = 1; index < item.ends.length; index += 1) {
+    const from = item.ends[index - 1] as EdgeEnd;
+    const to = item.ends[index] as EdgeEnd;
+    const port = from.port ?? "out";
+    const pointer = `${list}/${edges.length}`;
+    checkTwice(context, item, { from, port, to, pointer }, known);
+    if (context.marks) {
+      context.marks.add(pointer, from.start, to.end);
+      context.marks.add(`${pointer}/from`, from.start, from.nodeEnd);
+      if (from.port !== undefined) context.marks.add(`${pointer}/port`, from.nodeEnd, from.end);
+      context.marks.add(`${pointer}/to`, to.start, to.nodeEnd);
+    }
+    edges.push({
+      from: from.node,
+      port,
+      to: to.node,
+      ...(!isEmpty && { meta: data as JsonObject }),
+    });
+  }
+  const last = item.ends.at(-1) as EdgeEnd;
+  if (last.port !== undefined) {
+    context.report.add("FLOW4013", last.nodeEnd, last.end, {
+      pointer: `${list}/${edges.length - 1}`,
+      fix: {
+        title: `write ${quoteForMessage(last.node)}`,
+        edits: [{ start: last.nodeEnd, end: last.end, text: "" }],
+      },
+    });
+  }
+}
+
+function checkTwice(
+  context: MappingContext,
+  item: EdgeItem,
+  edge: { from: EdgeEnd; port: string; to: EdgeEnd; pointer: string },
+  known: Map<string, Item>,
+): void {
+  const { from, port, to, pointer } = edge;
+  const key = edgeKey(from.node, port, to.node);
+  const first = known.get(key);
+  if (!first) {
+    known.set(key, item);
+    return;
+  }
+  context.report.add("FLOW2006", from.start, to.end, {
+    parts: {
+      from: quoteForMessage(from.node),
+      port: quoteForMessage(port),
+      to: quoteForMessage(to.node),
+    },
+    pointer,
+    related: { start: first.start, end: first.end, message: "first written here" },
+    ...(item.ends.length === 2 && {
+      fix: { title: "remove it", edits: [{ start: item.start, end: item.end, text: "" }] },
+    }),
+  });
+}

@@ -1,0 +1,413 @@
+/**
+ * Text to graph, block by block. What cannot be mapped is reported and left out; everything else is in the graph.
+ */
+import type {
+  FlowBody,
+  FlowConnection,
+  FlowEdge,
+  FlowGraph,
+  FlowInput,
+  FlowNode,
+  FlowOutput,
+  FlowSchedule,
+  Json,
+  JsonObject,
+  JsonSchema,
+} from "@millrace/contracts";
+import { setMember } from "../expression/values.ts";
+import { quoteForMessage } from "./chars.ts";
+import { MappingContext } from "./context.ts";
+import type { DocumentData } from "./document.ts";
+import { mapEdge } from "./edges.ts";
+import { mapHeader } from "./header.ts";
+import { mapPolicy } from "./policies.ts";
+import type { Report } from "./report.ts";
+import type { AttrItem, BlockItem, Item, Label } from "./tree.ts";
+import { schemaOf, typeText } from "./types.ts";
+import { type Marks, pointerSegment } from "./values.ts";
+import { BLOCKS, FLOW_POLICIES, NODE_POLICIES } from "./words.ts";
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** The graph of a document. Findings go to `report`, places to `marks`. */
+export function buildGraph(document: DocumentData, report: Report, marks?: Marks): FlowGraph {
+  const context = new MappingContext(document.source, report, marks);
+  const lists = {
+    inputs: [] as FlowInput[],
+    nodes: [] as FlowNode[],
+    edges: [] as FlowEdge[],
+    outputs: [] as FlowOutput[],
+    connections: [] as FlowConnection[],
+    schedules: [] as FlowSchedule[],
+  };
+  const layout: Record<string, Json> = {};
+  let header: Partial<FlowGraph> | undefined;
+  let hasLayout = false;
+  const names = new Names(context);
+  marks?.add("", 0, document.source.length);
+  context.sort(document.items, "file", {
+    edge: (item) => mapEdge(context, item, lists.edges, names.edges, "/edges"),
+    block: (item) => {
+      switch (item.word as keyof typeof BLOCKS) {
+        case "flow":
+          if (header) names.twice(item, "flow");
+          else header = mapFlow(context, item);
+          break;
+        case "input":
+          mapInput(context, item, names, lists.inputs);
+          break;
+        case "connection":
+          mapConnection(context, item, names, lists.connections);
+          break;
+        case "schedule":
+          mapSchedule(context, item, names, lists.schedules);
+          break;
+        case "node":
+          mapNode(context, item, names, lists.nodes, "/nodes");
+          break;
+        case "output":
+          mapOutput(context, item, names, lists.outputs);
+          break;
+        case "layout":
+          if (hasLayout) names.twice(item, "layout");
+          else mapLayout(context, item, layout);
+          hasLayout = true;
+          break;
+        case "body":
+          break; // stands only in a node
+      }
+    },
+  });
+  checkFirst(context, document.items, document.headless);
+  return { version: 1, id: "", ...header, ...lists, layout };
+}
+
+/** Names that were declared, by kind, to find the ones that are declared twice. */
+class Names {
+  readonly edges = new Map<string, Item>();
+  private readonly context: MappingContext;
+  private readonly seen = new Map<string, Label>();
+
+  constructor(context: MappingContext) {
+    this.context = context;
+  }
+
+  /** The name of a block; `undefined`, and reported, when it has none or one too many. */
+  of(item: BlockItem, pointer: string): string | undefined {
+    const label = item.labels[0];
+    if (!label) {
+      this.context.report.add("FLOW2009", item.start, item.wordEnd, {
+        parts: { kind: item.word, needs: "needs a name" },
+      });
+      return undefined;
+    }
+    const key = `${item.word} ${label.text}`;
+    const first = this.seen.get(key);
+    if (first) {
+      this.context.report.add("FLOW2005", label.start, label.end, {
+        parts: { kind: item.word, name: quoteForMessage(label.text) },
+        pointer,
+        related: { start: first.start, end: first.end, message: "first declared here" },
+      });
+    } else this.seen.set(key, label);
+    return label.text;
+  }
+
+  /** Reports a block that may stand only once. */
+  twice(item: BlockItem, kind: string): void {
+    this.context.report.add("FLOW2005", item.start, item.wordEnd, {
+      message: `${kind} is declared twice`,
+      hint: "keep one",
+    });
+  }
+
+  /** Names in a body are its own. */
+  inside(): Names {
+    return new Names(this.context);
+  }
+}
+
+/** The first item must be the header; a header that could not be read was reported already. */
+function checkFirst(context: MappingContext, items: readonly Item[], headless: boolean): void {
+  const first = items[0];
+  if ((first?.kind === "block" && first.word === "flow") || headless) return;
+  const at = first?.start ?? 0;
+  const end = first?.kind === "block" ? first.wordEnd : (first?.end ?? 0);
+  const later = items.find((item) => item.kind === "block" && item.word === "flow");
+  context.report.add("FLOW2001", at, end, {
+    ...(later
+      ? { related: { start: later.start, end: later.end, message: "move it to the top" } }
+      : { fix: { title: "add it", edits: [{ start: at, end: at, text: "flow 1 my-flow\n\n" }] } }),
+  });
+}
+
+function mapFlow(context: MappingContext, item: BlockItem): Partial<FlowGraph> {
+  const header: Mutable<Partial<FlowGraph>> = { id: mapHeader(context, item) };
+  const meta: Record<string, Json> = {};
+  const policy: Record<string, Json> = {};
+  context.sort(item.items ?? [], "flow", {
+    attr: (attr) => {
+      if (attr.policy) {
+        mapPolicy(context, attr, policy, { pointer: "/policy", table: FLOW_POLICIES });
+        return;
+      }
+      const isTitle = attr.name === "title";
+      const pointer = isTitle ? "/title" : `/meta${pointerSegment(attr.name)}`;
+      const data = context.literal(attr.value, quoteForMessage(attr.name), pointer);
+      if (data === undefined) return;
+      if (isTitle) header.title = data as string;
+      else setMember(meta, attr.name, data);
+    },
+  });
+  if (Object.keys(meta).length > 0) header.meta = meta;
+  if (Object.keys(policy).length > 0) header.policy = policy as NonNullable<FlowGraph["policy"]>;
+  return header;
+}
+
+/** Hands the known plain attributes of a block to `take`; everything else is reported. */
+function attributes(
+  context: MappingContext,
+  item: BlockItem,
+  take: (attr: AttrItem) => void,
+): void {
+  const word = item.word as keyof typeof BLOCKS;
+  const known = BLOCKS[word].attributes ?? [];
+  refuse(context, item, word);
+  context.sort(item.items ?? [], word, {
+    attr: (attr) => {
+      if (!attr.policy && known.includes(attr.name)) take(attr);
+      else context.unknown(attr, word, attr.policy ? [] : known);
+    },
+  });
+}
+
+/** A type or value where the block takes none. */
+function refuse(context: MappingContext, item: BlockItem, word: keyof typeof BLOCKS): void {
+  const parts = (what: string) => ({ parts: { block: what, place: `the head of ${word}` } });
+  const { type, value } = item;
+  if (type && BLOCKS[word].type === "none") {
+    context.report.add("FLOW2004", type.start, type.end, parts("a type"));
+  }
+  if (value && BLOCKS[word].value === "none") {
+    context.report.add("FLOW2004", value.start, value.end, parts("a value"));
+  }
+}
+
+/** `description`, and the schema from the type or from the attribute. */
+function describe(
+  context: MappingContext,
+  item: BlockItem,
+  name: string,
+  pointer: string,
+): { description?: string; schema?: JsonSchema } {
+  const found: { description?: string; schema?: JsonSchema } = {};
+  if (item.type) {
+    context.marks?.add(`${pointer}/schema`, item.type.start, item.type.end);
+    const schema = schemaOf(item.type, (start, end, { name: type, mended }) => {
+      context.report.add("FLOW3012", start, end, {
+        parts: { name: quoteForMessage(type) },
+        pointer: `${pointer}/schema`,
+        ...(mended !== undefined && {
+          fix: { title: `write ${mended}`, edits: [{ start, end, text: mended }] },
+        }),
+      });
+    });
+    if (schema) found.schema = schema;
+  }
+  attributes(context, item, (attr) => {
+    const place = `${pointer}/${attr.name}`;
+    if (attr.name === "schema" && item.type) {
+      context.report.add("FLOW2010", attr.start, attr.nameEnd, {
+        parts: { name: quoteForMessage(name) },
+        pointer: place,
+        related: { start: item.type.start, end: item.type.end, message: "the type is here" },
+      });
+      return;
+    }
+    const data = context.literal(attr.value, attr.name, place);
+    if (data !== undefined) setMember(found as Record<string, Json>, attr.name, data);
+  });
+  return found;
+}
+
+function markBlock(context: MappingContext, item: BlockItem, pointer: string, name: string): void {
+  context.marks?.add(pointer, item.start, item.end);
+  const label = item.labels[0];
+  if (label) context.marks?.add(`${pointer}/${name}`, label.start, label.end);
+}
+
+function mapInput(context: MappingContext, item: BlockItem, names: Names, into: FlowInput[]): void {
+  const pointer = `/inputs/${into.length}`;
+  const name = names.of(item, pointer);
+  if (name === undefined) return;
+  markBlock(context, item, pointer, "name");
+  const about = describe(context, item, name, pointer);
+  const place = `the default of ${quoteForMessage(name)}`;
+  const value = item.value && context.literal(item.value, place, `${pointer}/default`);
+  into.push({ name, ...about, ...(value !== undefined && { default: value }) });
+}
+
+function mapOutput(
+  context: MappingContext,
+  item: BlockItem,
+  names: Names,
+  into: FlowOutput[],
+): void {
+  const pointer = `/outputs/${into.length}`;
+  const name = names.of(item, pointer);
+  if (name === undefined || !item.value) return;
+  markBlock(context, item, pointer, "name");
+  const about = describe(context, item, name, pointer);
+  into.push({ name, ...about, value: context.value(item.value, `${pointer}/value`) });
+}
+
+function mapConnection(
+  context: MappingContext,
+  item: BlockItem,
+  names: Names,
+  into: FlowConnection[],
+): void {
+  const pointer = `/connections/${into.length}`;
+  const name = names.of(item, pointer);
+  if (name === undefined || !item.type) return;
+  markBlock(context, item, pointer, "name");
+  context.marks?.add(`${pointer}/auth`, item.type.start, item.type.end);
+  const found: Record<string, Json> = { name, auth: typeText(item.type) };
+  attributes(context, item, (attr) => {
+    const data = context.literal(attr.value, attr.name, `${pointer}/${attr.name}`);
+    if (data !== undefined && !(attr.name === "slug" && data === name)) found[attr.name] = data;
+  });
+  into.push(found as unknown as FlowConnection);
+}
+
+function mapSchedule(
+  context: MappingContext,
+  item: BlockItem,
+  names: Names,
+  into: FlowSchedule[],
+): void {
+  const pointer = `/schedules/${into.length}`;
+  const name = names.of(item, pointer);
+  if (name === undefined) return;
+  markBlock(context, item, pointer, "name");
+  const found: Record<string, Json> = { name };
+  attributes(context, item, (attr) => {
+    const isEvery = attr.name === "every";
+    const key = isEvery ? "everyMs" : attr.name;
+    const place = `${pointer}/${key}`;
+    if (attr.name === "inputs") {
+      if (context.literal(attr.value, "inputs", place) === undefined) return;
+      found[key] = context.value(attr.value, place);
+      return;
+    }
+    const data = isEvery
+      ? context.duration(attr.value, "every", place)
+      : context.literal(attr.value, attr.name, place);
+    if (data !== undefined) found[key] = data;
+  });
+  into.push(found as unknown as FlowSchedule);
+}
+
+function mapNode(
+  context: MappingContext,
+  item: BlockItem,
+  names: Names,
+  into: FlowNode[],
+  list: string,
+): void {
+  const pointer = `${list}/${into.length}`;
+  const id = names.of(item, pointer);
+  const { type } = item;
+  if (id === undefined || !type) return;
+  if (type.kind !== "name") {
+    context.report.add("FLOW1006", type.start, type.end, {
+      parts: { what: "a node type", found: quoteForMessage(typeText(type)) },
+    });
+    return;
+  }
+  markBlock(context, item, pointer, "id");
+  context.marks?.add(`${pointer}/type`, type.start, type.nameEnd);
+  context.marks?.add(`${pointer}/typeVersion`, type.nameEnd, type.end);
+  refuse(context, item, "node");
+  const fields: Record<string, Json> = {};
+  const policy: Record<string, Json> = {};
+  let body: FlowBody | undefined;
+  context.sort(item.items ?? [], "node", {
+    attr: (attr) => {
+      if (attr.policy) {
+        mapPolicy(context, attr, policy, { pointer: `${pointer}/policy`, table: NODE_POLICIES });
+      } else {
+        const place = `${pointer}/fields${pointerSegment(attr.name)}`;
+        setMember(fields, attr.name, context.value(attr.value, place));
+      }
+    },
+    block: (block) => {
+      if (body) names.twice(block, "body");
+      else body = mapBody(context, block, names, `${pointer}/body`);
+    },
+  });
+  into.push({
+    id,
+    type: type.name,
+    ...(type.version !== undefined && { typeVersion: type.version }),
+    fields,
+    ...(Object.keys(policy).length > 0 && { policy: policy as NonNullable<FlowNode["policy"]> }),
+    ...(body && { body }),
+  });
+}
+
+function mapBody(
+  context: MappingContext,
+  item: BlockItem,
+  outer: Names,
+  pointer: string,
+): FlowBody {
+  const names = outer.inside();
+  const nodes: FlowNode[] = [];
+  const edges: FlowEdge[] = [];
+  let output: Json | undefined;
+  context.marks?.add(pointer, item.start, item.end);
+  const label = item.labels[0];
+  if (label) {
+    context.report.add("FLOW2009", label.start, label.end, {
+      parts: { kind: "body", needs: "takes no name" },
+    });
+  }
+  refuse(context, item, "body");
+  context.sort(item.items ?? [], "body", {
+    attr: (attr) => {
+      if (attr.name === "output" && !attr.policy) {
+        output = context.value(attr.value, `${pointer}/output`);
+      } else context.unknown(attr, "body", attr.policy ? [] : ["output"]);
+    },
+    edge: (edge) => mapEdge(context, edge, edges, names.edges, `${pointer}/edges`),
+    block: (block) => mapNode(context, block, names, nodes, `${pointer}/nodes`),
+  });
+  return { nodes, edges, ...(output !== undefined && { output }) };
+}
+
+function mapLayout(
+  context: MappingContext,
+  item: BlockItem,
+  layout: JsonObject & Record<string, Json>,
+): void {
+  context.marks?.add("/layout", item.start, item.end);
+  const label = item.labels[0];
+  if (label) {
+    context.report.add("FLOW2009", label.start, label.end, {
+      parts: { kind: "layout", needs: "takes no name" },
+    });
+  }
+  refuse(context, item, "layout");
+  context.sort(item.items ?? [], "layout", {
+    attr: (attr) => {
+      if (attr.policy) {
+        context.unknown(attr, "layout", []);
+        return;
+      }
+      const pointer = `/layout${pointerSegment(attr.name)}`;
+      const data = context.literal(attr.value, "layout", pointer);
+      if (data !== undefined) setMember(layout, attr.name, data);
+    },
+  });
+}

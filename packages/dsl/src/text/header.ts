@@ -1,0 +1,49 @@
+/** The first line, `flow <language version> <id>`. */
+import { nameText } from "../expression/print.ts";
+import { quoteForMessage } from "./chars.ts";
+import type { MappingContext } from "./context.ts";
+import type { BlockItem } from "./tree.ts";
+
+/** The language version of this package. */
+const LANGUAGE_VERSION = 1;
+
+/** The id of the flow; "" when there is none. Versions are checked here. */
+export function mapHeader(context: MappingContext, item: BlockItem): string {
+  const [first, second] = item.labels;
+  if (!first) {
+    context.report.add("FLOW2009", item.start, item.wordEnd, {
+      parts: { kind: "flow", needs: "needs a version and a name" },
+    });
+    return "";
+  }
+  context.marks?.add("/version", first.start, first.end);
+  const id = second ?? (first.digits ? undefined : first);
+  if (id) context.marks?.add("/id", id.start, id.end);
+  checkVersion(context, item);
+  if (id) return id.text;
+  context.report.add("FLOW2009", item.start, item.wordEnd, {
+    parts: { kind: "flow", needs: "needs a name" },
+  });
+  return "";
+}
+
+function checkVersion(context: MappingContext, item: BlockItem): void {
+  const [first, second] = item.labels;
+  if (!first || (first.digits && first.text === String(LANGUAGE_VERSION))) return;
+  const found = quoteForMessage(first.text);
+  if (first.digits && /^[1-9][0-9]*$/.test(first.text)) {
+    context.report.add("FLOW0002", first.start, first.end, {
+      parts: { found, supported: LANGUAGE_VERSION },
+    });
+    return;
+  }
+  const id = second ?? first;
+  const text = `${LANGUAGE_VERSION} ${nameText(id.text)}`;
+  context.report.add("FLOW0003", first.start, first.end, {
+    parts: { found },
+    fix: {
+      title: `write flow ${quoteForMessage(text)}`,
+      edits: [{ start: first.start, end: id.end, text }],
+    },
+  });
+}

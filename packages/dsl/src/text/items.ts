@@ -1,0 +1,357 @@
+/**
+ * The items of a flow and of its blocks: attributes, edges, blocks.
+ *   I1  an item that fails is dropped, and reading goes on at the next line indented no deeper than its first line.
+ *   I2  a line is read a second time only out of `rereadBudget`, so recovery stays linear.
+ *   I3  in the guided pass a line indented no deeper than the line of an open `{` closes that block.
+ */
+import { parseValue } from "../expression/parse.ts";
+import { CHAR, CLASSES, isDigit, isNameStart } from "./chars.ts";
+import { readObject } from "./collections.ts";
+import { FAIL, LINE_END, type Scanner, TEXT_END } from "./scanner.ts";
+import { findSeparator, firstOfLine, openBrackets } from "./skip.ts";
+import { closesSingle, readName } from "./strings.ts";
+import type {
+  BlockItem,
+  Collection,
+  Comment,
+  EdgeEnd,
+  Item,
+  Label,
+  Notes,
+  TypeNode,
+} from "./tree.ts";
+import { readType } from "./types.ts";
+import { BLOCKS, isBlockWord } from "./words.ts";
+
+/** An item before its comments are known. */
+type BareItem = {
+  [K in Item["kind"]]: Omit<Extract<Item, { kind: K }>, keyof Notes>;
+}[Item["kind"]];
+
+/** The block whose items are being read. */
+interface Opener {
+  readonly word: string;
+  /** Its `{`. */
+  readonly at: number;
+  /** Indent of the line of its first character. */
+  readonly indent: number;
+}
+
+/** Reads items up to the end of the text, or up to and with the `}` of `opener`; gives the comments at the foot. */
+export function readItems(
+  s: Scanner,
+  items: Item[],
+  opener: Opener | undefined,
+): readonly Comment[] {
+  for (;;) {
+    s.skipLines();
+    const code = s.peek();
+    if (code === TEXT_END) {
+      if (opener && !s.swallowed) unclosed(s, opener);
+      break;
+    }
+    if (code === 125 && opener) {
+      s.pos = s.tokenEnd = s.pos + 1;
+      break;
+    }
+    if (code === 125 || code === 93 || code === 41) {
+      strayCloser(s);
+      continue;
+    }
+    if (s.guided && opener) {
+      if (s.isFirstOnLine(s.pos) && s.indentOf(s.pos) <= opener.indent) {
+        unclosed(s, opener);
+        break;
+      }
+    }
+    if (code === 96 && s.src.startsWith("```", s.pos)) markdownFence(s);
+    else readItem(s, items, opener);
+  }
+  return s.takeComments();
+}
+
+/** Reads one item with its comments; drops it when it fails. */
+function readItem(s: Scanner, items: Item[], opener: Opener | undefined): void {
+  const { blank, depth, itemStart, itemIndent } = s;
+  const before = s.takeComments();
+  const start = s.pos;
+  s.itemStart = start;
+  s.itemIndent = s.indentOf(start);
+  try {
+    const item = readBareItem(s, start, opener);
+    const hoisted = s.takeComments();
+    s.skipBlanks();
+    const trail = s.readTrail();
+    const lead = hoisted.length === 0 ? before : [...before, ...hoisted];
+    items.push({ ...item, lead, blank, trail });
+    checkLineEnd(s);
+  } catch (thrown) {
+    if (thrown !== FAIL) throw thrown;
+    s.takeComments();
+    if (!opener && items.length === 0) s.headless = true;
+    s.depth = depth;
+    s.flat = 0;
+    recover(s, start, s.itemIndent, opener);
+  }
+  s.itemStart = itemStart;
+  s.itemIndent = itemIndent;
+}
+
+/** Behind an item a line ends, or its block does. */
+function checkLineEnd(s: Scanner): void {
+  const code = s.peek();
+  if (code === LINE_END || code === TEXT_END || code === 125) return;
+  const at = s.pos;
+  const end = s.tokenEndAt(at);
+  const isComma = code === 44;
+  const startsItem = isComma || isNameStart(code) || code === 64;
+  s.error("FLOW1015", at, end, {
+    parts: { found: s.tokenText(at, end) },
+    ...(startsItem && {
+      fix: {
+        title: "start a new line",
+        edits: [{ start: at, end: isComma ? end : at, text: "\n" }],
+      },
+    }),
+  });
+  if (isComma) s.pos = end;
+  else if (!startsItem) {
+    const stop = findSeparator(s, at);
+    s.pos = stop === -1 ? s.lineEnd(at) : stop;
+    if (s.src.charCodeAt(s.pos) === 44) s.pos = s.lineEnd(at);
+  }
+}
+
+function readBareItem(s: Scanner, start: number, opener: Opener | undefined): BareItem {
+  const policy = s.src.charCodeAt(start) === 64;
+  if (policy) s.pos += 1;
+  const nameStart = s.pos;
+  const name = readName(s);
+  if (name === undefined) return unexpectedStart(s);
+  const nameEnd = s.tokenEnd;
+  const code = s.peek();
+  const next = s.src.charCodeAt(s.pos + 1);
+  if (!policy && isArrow(s, code, next)) return readEdge(s, start, name, nameEnd);
+  const isBlock = code !== 61 && (code !== 58 || !isFieldSlip(name, opener, policy));
+  if (isBlock && !policy) return readBlock(s, start, name, nameEnd, opener);
+  if (isBlock || (code === 61 && next === 61)) s.expected("`=`");
+  if (code === 58) {
+    s.error("FLOW1108", s.pos, s.pos + 1, {
+      fix: { title: "write =", edits: [{ start: nameEnd, end: s.pos + 1, text: " =" }] },
+    });
+  }
+  s.pos += 1;
+  const value = parseValue(s, true);
+  return { kind: "attr", policy, name, nameStart, nameEnd, value, start, end: s.tokenEnd };
+}
+
+function unexpectedStart(s: Scanner): never {
+  const code = s.peek();
+  if (code < 128) return s.expected("a name");
+  const end = s.tokenEndAt(s.pos);
+  s.error("FLOW1001", s.pos, end, { parts: { found: s.tokenText(s.pos, end) } });
+  throw FAIL;
+}
+
+/** `name:` where only a field can be meant: everywhere but before the type of a block. */
+function isFieldSlip(name: string, opener: Opener | undefined, policy: boolean): boolean {
+  if (policy || !isBlockWord(name)) return true;
+  return !BLOCKS[name].in.some((place) => place === (opener?.word ?? "file"));
+}
+
+function isArrow(s: Scanner, code: number, next: number): boolean {
+  if (code === 46 || code === 0x2192) return true;
+  if (code === 61) return next === 62;
+  return code === 45 && (next === 62 || s.src.startsWith("-->", s.pos));
+}
+
+/** `a.port -> b { … }`; the name of the first end is read. */
+function readEdge(s: Scanner, start: number, name: string, nameEnd: number): BareItem {
+  const ends: EdgeEnd[] = [readEnd(s, name, start, nameEnd)];
+  do {
+    readArrow(s);
+    s.peek();
+    const at = s.pos;
+    const node = readName(s);
+    if (node === undefined) s.expected("a node");
+    ends.push(readEnd(s, node, at, s.tokenEnd));
+    s.peek();
+  } while (isArrow(s, s.src.charCodeAt(s.pos), s.src.charCodeAt(s.pos + 1)));
+  const meta = s.peek() === 123 ? (readObject(s, true) as Collection) : undefined;
+  return { kind: "edge", ends, meta, start, end: s.tokenEnd };
+}
+
+function readEnd(s: Scanner, node: string, start: number, nodeEnd: number): EdgeEnd {
+  if (s.peek() !== 46) return { node, port: undefined, start, nodeEnd, end: nodeEnd };
+  s.pos += 1;
+  const port = readName(s);
+  if (port === undefined) s.expected("a port");
+  return { node, port, start, nodeEnd, end: s.tokenEnd };
+}
+
+function readArrow(s: Scanner): void {
+  const code = s.peek();
+  const start = s.pos;
+  if (code === 45 && s.src.charCodeAt(start + 1) === 62) {
+    s.pos = start + 2;
+    return;
+  }
+  if (s.src.startsWith("-->", start)) s.pos = start + 3;
+  else if (s.src.startsWith("=>", start)) s.pos = start + 2;
+  else if (code === 0x2192) s.pos = start + 1;
+  else s.expected("`->`");
+  s.error("FLOW1106", start, s.pos, {
+    fix: { title: "write ->", edits: [{ start, end: s.pos, text: "->" }] },
+  });
+}
+
+/** A block whose word is read. */
+function readBlock(
+  s: Scanner,
+  start: number,
+  word: string,
+  wordEnd: number,
+  opener: Opener | undefined,
+): BareItem {
+  const rule = isBlockWord(word) ? BLOCKS[word] : undefined;
+  const labels: Label[] = [];
+  while (atLabel(s)) {
+    if (rule && labels.length > 0 && labels.length === rule.labels) {
+      s.expected(rule.type === "none" ? "`{`" : "`:`");
+    }
+    labels.push(readLabel(s));
+  }
+  let type: TypeNode | undefined;
+  if (s.peek() === 58) {
+    s.pos += 1;
+    type = readType(s);
+  } else if (rule?.type === "needed" && labels.length > 0) s.expected("`:` and a type");
+  let value: BlockItem["value"];
+  if (s.peek() === 61) {
+    s.pos += 1;
+    value = parseValue(s, true);
+  } else if (rule?.value === "needed" && labels.length > 0) s.expected("`=` and a value");
+  const headEnd = s.tokenEnd;
+  const code = s.peek();
+  const inAttributes = opener !== undefined && opener.word !== "body";
+  if (!rule && code !== 123 && (labels.length === 0 || inAttributes)) {
+    s.expected("`=`", firstBehind(s, wordEnd));
+  }
+  let items: Item[] | undefined;
+  let foot: readonly Comment[] = [];
+  if (code === 123) {
+    items = [];
+    const at = s.pos;
+    const isFree = opener === undefined || (opener.word === "body" && word === "node");
+    if (!isFree) s.enter(at);
+    s.pos += 1;
+    const hoisted = s.takeComments();
+    const { itemStart, itemIndent } = s;
+    foot = readItems(s, items, { word, at, indent: itemIndent });
+    s.itemStart = itemStart;
+    s.itemIndent = itemIndent;
+    s.giveComments(hoisted);
+    if (!isFree) s.depth -= 1;
+  }
+  const end = s.tokenEnd;
+  return { kind: "block", word, wordEnd, labels, type, value, headEnd, items, foot, start, end };
+}
+
+function firstBehind(s: Scanner, at: number): number {
+  let first = at;
+  while (CLASSES[s.src.charCodeAt(first)] === CHAR.blank) first += 1;
+  return first;
+}
+
+function atLabel(s: Scanner): boolean {
+  const code = s.peek();
+  return isNameStart(code) || code === 34 || isDigit(code) || (code === 39 && closesSingle(s));
+}
+
+function readLabel(s: Scanner): Label {
+  const start = s.pos;
+  if (isDigit(s.peek())) {
+    const end = s.tokenEndAt(start);
+    s.pos = s.tokenEnd = end;
+    return { text: s.src.slice(start, end), digits: true, start, end };
+  }
+  const text = readName(s) as string;
+  return { text, digits: false, start, end: s.tokenEnd };
+}
+
+/** A block that ran to the end, or to a line that is not inside it. */
+function unclosed(s: Scanner, opener: Opener): void {
+  s.unclosed = true;
+  if (!s.guided) return;
+  const at = s.lineStart(s.pos);
+  const isEnd = s.pos >= s.src.length;
+  const where = isEnd ? s.src.length : at;
+  const indent = " ".repeat(opener.indent);
+  const lineBreak = isEnd && s.src.charCodeAt(where - 1) !== 10 ? "\n" : "";
+  const next = isEnd ? "the end" : s.tokenText(s.pos, s.tokenEndAt(s.pos));
+  s.error("FLOW1016", opener.at, opener.at + 1, {
+    fix: {
+      title: `add } before ${next}`,
+      edits: [{ start: where, end: where, text: `${lineBreak}${indent}}\n` }],
+    },
+  });
+}
+
+function strayCloser(s: Scanner): void {
+  const at = s.pos;
+  s.pos += 1;
+  s.error("FLOW1017", at, at + 1, {
+    parts: { closer: s.src.charAt(at) },
+    fix: { title: "remove it", edits: [{ start: at, end: at + 1, text: "" }] },
+  });
+}
+
+/** A line of three backticks: chat programs put a flow between two of them. */
+function markdownFence(s: Scanner): void {
+  const start = s.pos;
+  const end = s.lineEnd(start);
+  s.pos = end;
+  if (start === s.fenceEnd) return;
+  const edits = [{ start, end, text: "" }];
+  const close = s.src.indexOf("\n```", end);
+  if (close !== -1) edits.push({ start: close + 1, end: s.lineEnd(close + 1), text: "" });
+  s.error("FLOW1107", start, end, { fix: { title: "remove it", edits } });
+  s.fenceEnd = close === -1 ? -1 : close + 1;
+}
+
+/** Moves to where reading goes on after the item at `start` failed. */
+function recover(s: Scanner, start: number, indent: number, opener: Opener | undefined): void {
+  const failedAt = s.pos;
+  const lineEnd = s.lineEnd(start);
+  if (opener && s.lineEnd(opener.at) === lineEnd) {
+    const closer = findSeparator(s, failedAt);
+    const isClose = s.src.charCodeAt(closer) === 125 && closer <= lineEnd;
+    s.pos = isClose ? closer : lineEnd;
+    return;
+  }
+  let from = lineEnd;
+  if (failedAt > lineEnd) {
+    if (failedAt - lineEnd <= s.rereadBudget) s.rereadBudget -= failedAt - lineEnd;
+    else from = failedAt;
+  }
+  let open = 0;
+  let counted = start;
+  let line = s.src.indexOf("\n", from) + 1;
+  while (line !== 0) {
+    const first = firstOfLine(s, line);
+    const code = s.src.charCodeAt(first);
+    if (code !== 10 && !Number.isNaN(code) && first - line <= indent) {
+      const isCloser = code === 125 || code === 93 || code === 41;
+      if (isCloser && first - line === indent) {
+        open = openBrackets(s, counted, first, open);
+        counted = first;
+      }
+      if (!isCloser || first - line < indent || open === 0) {
+        s.pos = line;
+        return;
+      }
+    }
+    line = s.src.indexOf("\n", line) + 1;
+  }
+  s.pos = s.src.length;
+}

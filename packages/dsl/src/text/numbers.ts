@@ -1,0 +1,161 @@
+/** Numbers and durations: reading with the right spelling offered for a wrong one, and printing. */
+import type { DurationExpression, LiteralExpression } from "../expression/ast.ts";
+import { isDigit, isNamePart, isNameStart, quoteForMessage } from "./chars.ts";
+import { FAIL, type Scanner } from "./scanner.ts";
+
+/** Milliseconds of each unit, largest first. */
+export const UNITS: readonly (readonly [string, number])[] = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["m", 60_000],
+  ["s", 1000],
+  ["ms", 1],
+];
+
+/**
+ * Reads the number or duration at `pos` (a digit, or a `.` before one). `minusAt` is the place of a `-` directly before
+ * it, or -1; it becomes part of a number, and is left to the caller when a duration follows.
+ */
+export function readNumber(s: Scanner, minusAt: number): LiteralExpression | DurationExpression {
+  const { src } = s;
+  const digits = s.pos;
+  let at = skipDigits(src, digits);
+  const wholeEnd = at;
+  if (src.charCodeAt(at) === 46 && isDigit(src.charCodeAt(at + 1))) at = skipDigits(src, at + 1);
+  const mantissaEnd = at;
+  at = exponentEnd(src, at);
+  const bodyEnd = at;
+  while (isNamePart(src.charCodeAt(at))) at += 1;
+  const dangling =
+    src.charCodeAt(at) === 46 && at === bodyEnd && !isNameStart(src.charCodeAt(at + 1));
+  if (dangling) {
+    at += 1;
+    while (isNamePart(src.charCodeAt(at)) || src.charCodeAt(at) === 46) at += 1;
+  }
+  s.pos = s.tokenEnd = at;
+  const start = minusAt === -1 ? digits : minusAt;
+  const text = src.slice(digits, at);
+  const suffix = src.slice(bodyEnd, at);
+  const leadingZero = wholeEnd - digits > 1 && src.charCodeAt(digits) === 48;
+  const wellFormed = wholeEnd > digits && !leadingZero && !dangling;
+  if (suffix === "" && wellFormed) {
+    const isInteger = bodyEnd === wholeEnd;
+    return { kind: "literal", value: numberValue(s, start, isInteger), start, end: at };
+  }
+  if (wellFormed && bodyEnd === mantissaEnd && /^[A-Za-z]+$/.test(suffix) && suffix !== "e") {
+    return readDuration(s, digits, mantissaEnd, suffix);
+  }
+  return badNumber(s, start, text, minusAt !== -1);
+}
+
+function skipDigits(src: string, from: number): number {
+  let at = from;
+  while (isDigit(src.charCodeAt(at))) at += 1;
+  return at;
+}
+
+function exponentEnd(src: string, at: number): number {
+  const code = src.charCodeAt(at);
+  if (code !== 101 && code !== 69) return at;
+  const sign = src.charCodeAt(at + 1);
+  const digits = sign === 43 || sign === 45 ? at + 2 : at + 1;
+  return isDigit(src.charCodeAt(digits)) ? skipDigits(src, digits) : at;
+}
+
+function numberValue(s: Scanner, start: number, isInteger: boolean): number {
+  const text = s.src.slice(start, s.pos);
+  const value = Number(text);
+  if (!Number.isFinite(value)) {
+    s.error("FLOW1012", start, s.pos);
+    throw FAIL;
+  }
+  if (isInteger && !Number.isSafeInteger(value)) {
+    s.error("FLOW1013", start, s.pos, {
+      parts: { text: quoteForMessage(text) },
+      fix: { title: "put it in quotes", edits: [{ start, end: s.pos, text: `"${text}"` }] },
+    });
+  }
+  return value === 0 ? 0 : value;
+}
+
+function readDuration(
+  s: Scanner,
+  start: number,
+  numberEnd: number,
+  suffix: string,
+): LiteralExpression | DurationExpression {
+  const number = s.src.slice(start, numberEnd);
+  const unit = UNITS.find(([name]) => name === suffix);
+  if (!unit) {
+    s.error("FLOW1011", start, s.pos, { parts: { unit: quoteForMessage(suffix) } });
+    return { kind: "literal", value: Number(number), start, end: s.pos };
+  }
+  const ms = milliseconds(number, unit[1]);
+  if (!Number.isFinite(ms) || Math.abs(ms) > Number.MAX_SAFE_INTEGER) {
+    s.error("FLOW1012", start, s.pos);
+    throw FAIL;
+  }
+  if (!Number.isInteger(ms)) {
+    const rounded = durationText(Math.round(ms));
+    s.error("FLOW1010", start, s.pos, {
+      parts: { text: quoteForMessage(number + suffix) },
+      hint: "a duration is a whole number of milliseconds",
+      fix: { title: `write ${rounded}`, edits: [{ start, end: s.pos, text: rounded }] },
+    });
+  }
+  return { kind: "duration", ms: Math.round(ms), start, end: s.pos };
+}
+
+/** `1.1` seconds are 1100 ms, although 1.1 * 1000 is not: the fraction counts in decimal places. */
+function milliseconds(number: string, unitMs: number): number {
+  const [whole = "", fraction = ""] = number.split(".");
+  if (fraction === "") return Number(whole) * unitMs;
+  const places = fraction.replace(/0+$/, "");
+  const scaled = Number(places) * unitMs;
+  const part = scaled / 10 ** places.length;
+  const exact = Number.isSafeInteger(scaled) && scaled % 10 ** places.length === 0;
+  return Number(whole) * unitMs + (exact || !Number.isInteger(part) ? part : part + 0.5);
+}
+
+function badNumber(s: Scanner, start: number, text: string, negative: boolean): LiteralExpression {
+  const mended = mendNumber(text);
+  const value = mended === undefined ? 0 : Number(`${negative ? "-" : ""}${mended}`);
+  const spelled = numberText(value);
+  s.error("FLOW1010", start, s.pos, {
+    parts: { text: quoteForMessage(s.src.slice(start, s.pos)) },
+    ...(mended !== undefined && {
+      fix: { title: `write ${spelled}`, edits: [{ start, end: s.pos, text: spelled }] },
+    }),
+  });
+  if (mended === undefined) throw FAIL;
+  return { kind: "literal", value, start, end: s.pos };
+}
+
+/** What a number that JSON does not know was meant to be. */
+function mendNumber(text: string): number | undefined {
+  const plain = text.replaceAll("_", "");
+  const candidate = /^0[xX][0-9a-fA-F]+$|^0[oO][0-7]+$|^0[bB][01]+$/.test(plain)
+    ? Number(plain)
+    : /^[0-9]*\.?[0-9]*(?:[eE][0-9]*)?$/.test(plain)
+      ? Number(plain.replace(/[eE]$/, ""))
+      : Number.NaN;
+  return Number.isFinite(candidate) && numberIsSafe(candidate) ? candidate : undefined;
+}
+
+function numberIsSafe(value: number): boolean {
+  return !Number.isInteger(value) || Number.isSafeInteger(value) || Math.abs(value) >= 1e21;
+}
+
+/** A number as ECMAScript prints it; integers that a plain spelling could not promise to keep, with an exponent. */
+export function numberText(value: number): string {
+  if (value === 0) return "0";
+  return numberIsSafe(value) ? String(value) : value.toExponential();
+}
+
+/** A whole number of milliseconds in the largest unit that divides it: `90s`, `1m`, `0ms`. */
+export function durationText(ms: number): string {
+  for (const [unit, size] of UNITS) {
+    if (ms !== 0 && ms % size === 0) return `${ms / size}${unit}`;
+  }
+  return `${ms}ms`;
+}

@@ -1,0 +1,417 @@
+/**
+ * Walks over the characters of a text for the parsers of flows and of expressions.
+ *   S1  `pos` only moves forward, but for the recovery of an item (`items.ts`), which pays for it from a budget.
+ *   S2  every comment is handed out once, in order: to `takeComments`, or as the return value of `readTrail`.
+ *   S3  nothing here recurses; nesting is counted by `enter`, and the count never passes `maxDepth`.
+ */
+import { MAX_JSON_DEPTH } from "@millrace/contracts";
+import {
+  CHAR,
+  CLASSES,
+  codeName,
+  isDigit,
+  isNamePart,
+  isNameStart,
+  isStrangeBlank,
+  quoteForMessage,
+  unicodeEscape,
+} from "./chars.ts";
+import { type Details, Report } from "./report.ts";
+import { skipBalanced } from "./skip.ts";
+import { type Comment, NO_COMMENTS } from "./tree.ts";
+
+/** Height of one expression tree: `a + b + …`, `a.b.c…`. Every walk over a tree may recurse this deep and no deeper. */
+export const MAX_EXPRESSION_HEIGHT = 1000;
+
+/** What `peek` answers at the end of a line and of the text. */
+export const LINE_END = 10;
+export const TEXT_END = -1;
+
+/** Thrown inside the parsers when an element or item cannot be read; it never leaves the package. */
+export const FAIL: unique symbol = Symbol("item failed");
+/** Thrown inside the parsers when reading stops for good. */
+export const STOP: unique symbol = Symbol("too many errors");
+
+export interface ScannerOptions {
+  readonly maxDepth: number;
+  readonly maxErrors: number;
+  /** Second pass: a line indented no deeper than the line of an open `{` closes it. */
+  readonly guided: boolean;
+}
+
+export const DEFAULT_SCANNER_OPTIONS: ScannerOptions = {
+  maxDepth: MAX_JSON_DEPTH,
+  maxErrors: 100, // nobody mends more in one go, and broken text makes follow-up errors
+  guided: false,
+};
+
+export class Scanner {
+  /** The text; a lone CR has become LF, so offsets are those of the source. */
+  readonly src: string;
+  readonly report: Report;
+  readonly maxDepth: number;
+  readonly guided: boolean;
+  /** Whether control characters occur at all, so that long texts need not be looked through one by one. */
+  readonly hasControl: boolean;
+  pos = 0;
+  /** End of the last token. */
+  tokenEnd = 0;
+  depth = 0;
+  /** Height of the expression that was read last. */
+  height = 0;
+  /** More than 0: line ends are blanks here. */
+  flat = 0;
+  /** An empty line stands before `pos`; set by `skipLines`. */
+  blank = false;
+  /** First character of the item being read, and the indent of its line. */
+  itemStart = 0;
+  itemIndent = 0;
+  /** A block ran to the end of the text without its `}`. */
+  unclosed = false;
+  /** The first item of the text could not be read. */
+  headless = false;
+  /** A block string ran to the end of the text, so nothing after it counts as missing. */
+  swallowed = false;
+  /** Start of the closing line of a Markdown fence whose opening line was reported; -1 when there is none. */
+  fenceEnd = -1;
+  /** Characters that recovery may still read a second time. */
+  rereadBudget: number;
+  private comments: Comment[] = [];
+  private readonly loneCr: number;
+  private holeFrom = 0;
+  private holeAt = -2;
+  private lineFrom = 0;
+  private lineTo = -1;
+
+  constructor(source: string, options: ScannerOptions = DEFAULT_SCANNER_OPTIONS) {
+    this.report = new Report(options.maxErrors);
+    this.maxDepth = options.maxDepth;
+    this.guided = options.guided;
+    this.rereadBudget = 2 * source.length + 1000;
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    this.hasControl = /[\0-\x08\x0b\x0c\x0e-\x1f]/.test(source);
+    const loneCr = source.search(/\r(?!\n)/);
+    this.src = loneCr === -1 ? source : source.replace(/\r(?!\n)/g, "\n");
+    this.loneCr = loneCr;
+    if (source.charCodeAt(0) === 0xfeff) this.pos = 1;
+  }
+
+  /** Reports what is wrong with the text as a whole. */
+  start(): void {
+    const at = this.loneCr;
+    if (at === -1) return;
+    this.error("FLOW1001", at, at + 1, {
+      parts: { found: "carriage return without a line feed" },
+      hint: "end lines with LF or CRLF",
+    });
+  }
+
+  /** Reports, and stops everything when there were too many errors. */
+  error(code: Parameters<Report["add"]>[0], start: number, end: number, details?: Details): void {
+    this.report.add(code, start, end, details);
+    if (this.report.full) throw STOP;
+  }
+
+  /** Reports at the next token that something else was expected, and fails. */
+  expected(what: string, at: number = this.pos): never {
+    const end = this.tokenEndAt(at);
+    const found = this.tokenText(at, end);
+    this.error("FLOW1006", at, end, { parts: { what, found } });
+    throw FAIL;
+  }
+
+  /** One level of nesting deeper, opened at `open`. Too deep: the bracket is skipped as a whole, and the element fails. */
+  enter(open: number): void {
+    if (this.depth < this.maxDepth) {
+      this.depth += 1;
+      return;
+    }
+    this.error("FLOW1014", open, open + 1, { parts: { limit: `${this.maxDepth} levels` } });
+    skipBalanced(this, open);
+    throw FAIL;
+  }
+
+  /** Checks and remembers the height of the tree that ends here. */
+  setHeight(height: number, at: number): void {
+    this.height = height;
+    if (height <= MAX_EXPRESSION_HEIGHT) return;
+    this.error("FLOW1014", at, this.tokenEndAt(at), {
+      parts: { limit: `${MAX_EXPRESSION_HEIGHT} operators` },
+    });
+    throw FAIL;
+  }
+
+  /** The next character that is not blank; `LINE_END` also for a comment or `;`, `TEXT_END` at the end. */
+  peek(): number {
+    for (;;) {
+      const code = this.src.charCodeAt(this.pos);
+      if (code < 128) {
+        const kind = CLASSES[code];
+        if (kind === CHAR.blank) {
+          this.pos += 1;
+          continue;
+        }
+        if (kind === CHAR.newline || code === 35 || code === 59) {
+          if (this.flat === 0) return LINE_END;
+          this.skipLines();
+          continue;
+        }
+        if (kind === CHAR.control) {
+          this.strangeCharacter(code);
+          continue;
+        }
+        if (code !== 47) return code;
+        const next = this.src.charCodeAt(this.pos + 1);
+        if (next === 47) {
+          if (this.flat === 0) return LINE_END;
+          this.skipLines();
+        } else if (next === 42) this.readStarComment(false);
+        else return code;
+      } else if (code >= 128) {
+        if (!isStrangeBlank(code)) return code;
+        this.strangeCharacter(code);
+      } else return TEXT_END;
+    }
+  }
+
+  /** Skips blanks, line ends and comments; sets `blank`. */
+  skipLines(): void {
+    let newlines = 0;
+    for (;;) {
+      const code = this.src.charCodeAt(this.pos);
+      if (code < 128 ? CLASSES[code] === CHAR.blank : false) {
+        this.pos += 1;
+      } else if (code === 10) {
+        newlines += 1;
+        this.pos += 1;
+      } else if (this.atComment()) {
+        const blank = newlines > 1;
+        if (this.isStarComment()) this.readStarComment(blank);
+        else this.comments.push({ text: this.readLineComment(), blank });
+        newlines = 0;
+      } else if (code === 59) {
+        this.readSemicolons();
+      } else if (code < 32 || (code >= 128 && isStrangeBlank(code))) {
+        this.strangeCharacter(code);
+      } else break;
+    }
+    this.blank = newlines > 1;
+  }
+
+  /** Whether a comment starts here. */
+  atComment(): boolean {
+    const code = this.src.charCodeAt(this.pos);
+    if (code === 35) return true;
+    if (code !== 47) return false;
+    const next = this.src.charCodeAt(this.pos + 1);
+    return next === 47 || next === 42;
+  }
+
+  /** The comment that follows on this line, if there is one. */
+  readTrail(): string | undefined {
+    while (this.src.charCodeAt(this.pos) === 59) {
+      this.readSemicolons();
+      this.skipBlanks();
+    }
+    if (!this.atComment() || this.isStarComment()) return undefined;
+    return this.readLineComment();
+  }
+
+  /** Comments collected since `mark`, and forgets them. */
+  takeComments(mark = 0): readonly Comment[] {
+    if (this.comments.length === mark) return NO_COMMENTS;
+    return this.comments.splice(mark);
+  }
+
+  /** Puts comments back in front of whatever comes next. */
+  giveComments(comments: readonly Comment[]): void {
+    this.comments.push(...comments);
+  }
+
+  get commentCount(): number {
+    return this.comments.length;
+  }
+
+  /** Position of the next `${` from `from` on, or the end. The answer is kept, so asking line by line stays linear. */
+  nextHole(from: number): number {
+    if (from < this.holeFrom || (this.holeAt !== this.src.length && from > this.holeAt)) {
+      const at = this.src.indexOf("${", from);
+      this.holeAt = at === -1 ? this.src.length : at;
+      this.holeFrom = from;
+    }
+    return this.holeAt;
+  }
+
+  /** Reads an ident that starts here. */
+  readIdent(): string {
+    const start = this.pos;
+    this.pos = this.tokenEnd = this.identEnd(start);
+    return this.src.slice(start, this.pos);
+  }
+
+  /** End of the ident that starts at `at`. */
+  identEnd(at: number): number {
+    const { src } = this;
+    let end = at + 1;
+    for (;;) {
+      const code = src.charCodeAt(end);
+      if (isNamePart(code)) end += 1;
+      else if (code === 45 && isNamePart(src.charCodeAt(end + 1))) end += 2;
+      else return end;
+    }
+  }
+
+  /** Start of the line of `at`. The line is kept, so asking along one long line stays linear. */
+  lineStart(at: number): number {
+    if (at < this.lineFrom || at > this.lineTo) {
+      this.lineFrom = this.src.lastIndexOf("\n", at - 1) + 1;
+      const found = this.src.indexOf("\n", at);
+      this.lineTo = found === -1 ? this.src.length : found;
+    }
+    return this.lineFrom;
+  }
+
+  /** Blanks at the start of the line of `at`. */
+  indentOf(at: number): number {
+    const lineStart = this.lineStart(at);
+    const start = lineStart === 0 && this.src.charCodeAt(0) === 0xfeff ? 1 : lineStart;
+    let first = start;
+    while (CLASSES[this.src.charCodeAt(first)] === CHAR.blank) first += 1;
+    return first - start;
+  }
+
+  /** Whether `at` is the first character of its line that is not blank. */
+  isFirstOnLine(at: number): boolean {
+    const lineStart = this.lineStart(at);
+    const start = lineStart === 0 && this.src.charCodeAt(0) === 0xfeff ? 1 : lineStart;
+    return start + this.indentOf(at) === at;
+  }
+
+  skipBlanks(): void {
+    while (CLASSES[this.src.charCodeAt(this.pos)] === CHAR.blank) this.pos += 1;
+  }
+
+  /** End of the token at `at`, for the range of a message. */
+  tokenEndAt(at: number): number {
+    const { src } = this;
+    const code = src.charCodeAt(at);
+    if (Number.isNaN(code) || code === 10 || code === 13) return at;
+    if (code === 35) return this.lineEnd(at);
+    if (isNameStart(code)) return this.identEnd(at);
+    if (isDigit(code)) {
+      let end = at + 1;
+      while (isNamePart(src.charCodeAt(end)) || src.charCodeAt(end) === 46) end += 1;
+      return end;
+    }
+    if (code === 34) {
+      for (let end = at + 1; ; end += 1) {
+        const next = src.charCodeAt(end);
+        if (next === 34) return end + 1;
+        if (Number.isNaN(next) || next === 10 || next === 13) return end;
+        if (next === 92 && src.charCodeAt(end + 1) !== 10) end += 1;
+      }
+    }
+    const two = src.slice(at, at + 2);
+    if (TWO_CHARACTERS.has(two)) return at + 2;
+    return at + ((src.codePointAt(at) as number) > 0xffff ? 2 : 1);
+  }
+
+  /** A token as a message shows it. */
+  tokenText(at: number, end: number): string {
+    if (at >= this.src.length) return "end of file";
+    const code = this.src.charCodeAt(at);
+    if (code === 10 || code === 13 || code === 35) return "line end";
+    return quoteForMessage(this.src.slice(at, end));
+  }
+
+  /** End of the line of `at`, without its CR. */
+  lineEnd(at: number): number {
+    this.lineStart(at);
+    const end = this.lineTo;
+    return end > at && this.src.charCodeAt(end - 1) === 13 ? end - 1 : end;
+  }
+
+  private isStarComment(): boolean {
+    return this.src.charCodeAt(this.pos) === 47 && this.src.charCodeAt(this.pos + 1) === 42;
+  }
+
+  /** Reads `# …` or `// …` up to the line end and gives its text. */
+  private readLineComment(): string {
+    const start = this.pos;
+    const slashes = this.src.charCodeAt(start) === 47;
+    const end = this.lineEnd(start);
+    if (slashes) {
+      this.error("FLOW1103", start, start + 2, {
+        fix: { title: "write #", edits: [{ start, end: start + 2, text: "#" }] },
+      });
+    }
+    this.pos = end;
+    return this.commentText(start + (slashes ? 2 : 1), end);
+  }
+
+  /** Reads a star comment as one comment a line. */
+  private readStarComment(blank: boolean): void {
+    const start = this.pos;
+    const close = this.src.indexOf("*/", start + 2);
+    const inner = close === -1 ? this.src.length : close;
+    const end = close === -1 ? inner : close + 2;
+    const lines = this.src.slice(start + 2, inner).split("\n");
+    const texts = lines.map((line) => line.replace(/^[ \t]*\*?/, "").replace(/[ \t\r\0]+$/, ""));
+    if (texts.length > 1 && texts[0] === "") texts.shift();
+    if (texts.length > 1 && texts.at(-1) === "") texts.pop();
+    const before = this.src.slice(this.lineStart(start), start);
+    const rest = this.src.slice(end, this.lineEnd(end)).trim();
+    const alone = before.trim() === "" || rest === "";
+    const newText = texts.map((text) => `#${text}`).join(`\n${before.trim() === "" ? before : ""}`);
+    const text = rest === "" ? newText : `${newText}\n${before}`;
+    this.error("FLOW1104", start, start + 2, {
+      ...(alone && close !== -1 && { fix: { title: "write #", edits: [{ start, end, text }] } }),
+    });
+    for (const [index, text] of texts.entries()) {
+      this.comments.push({ text, blank: blank && index === 0 });
+    }
+    this.pos = end;
+  }
+
+  private commentText(start: number, end: number): string {
+    const { src } = this;
+    let last = end;
+    while (last > start && CLASSES[src.charCodeAt(last - 1)] === CHAR.blank) last -= 1;
+    const text = src.slice(start, last);
+    if (!this.hasControl || !text.includes("\0")) return text;
+    const at = src.indexOf("\0", start);
+    this.error("FLOW1002", at, at + 1, {
+      severity: "warning",
+      parts: { char: codeName(0), place: "comment", escape: unicodeEscape(0) },
+      hint: null,
+    });
+    return text.replaceAll("\0", "").replace(/[ \t]+$/, "");
+  }
+
+  private readSemicolons(): void {
+    const start = this.pos;
+    while (this.src.charCodeAt(this.pos) === 59) this.pos += 1;
+    const end = this.pos;
+    this.skipBlanks();
+    const next = this.src.charCodeAt(this.pos);
+    const isLast = Number.isNaN(next) || next === 10 || next === 35 || next === 47 || next === 125;
+    this.error("FLOW1105", start, end, {
+      fix: { title: "remove ;", edits: [{ start, end, text: isLast ? "" : "\n" }] },
+    });
+  }
+
+  private strangeCharacter(code: number): void {
+    const at = this.pos;
+    this.pos += 1;
+    const blank = isStrangeBlank(code);
+    this.error("FLOW1001", at, at + 1, {
+      parts: { found: codeName(code) },
+      ...(blank && {
+        hint: code === 0xfeff ? "a byte order mark stands only at the start" : "use a plain space",
+        fix: { title: "use a space", edits: [{ start: at, end: at + 1, text: " " }] },
+      }),
+    });
+  }
+}
+
+const TWO_CHARACTERS = new Set(["->", "=>", "==", "!=", "<=", ">=", "&&", "||", "??", "?.", "${"]);

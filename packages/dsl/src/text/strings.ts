@@ -1,0 +1,170 @@
+/** Quoted strings, with their escapes and holes. Block strings are in `blocks.ts`. */
+import type { Expression, LiteralExpression, TemplateExpression } from "../expression/ast.ts";
+import { parseHole } from "../expression/parse.ts";
+import { printExpression } from "../expression/print.ts";
+import { codeName, isNameStart, unicodeEscape } from "./chars.ts";
+import { type Scanner, TEXT_END } from "./scanner.ts";
+
+/** A string or template under construction: no empty strings, no two strings in a row. */
+export class TextParts {
+  readonly parts: (string | Expression)[] = [];
+  private text = "";
+
+  add(text: string): void {
+    this.text += text;
+  }
+
+  hole(expression: Expression): void {
+    this.flush();
+    this.parts.push(expression);
+  }
+
+  /** The finished expression. A string without holes is a literal. */
+  finish(start: number, end: number): LiteralExpression | TemplateExpression {
+    if (this.parts.length === 0) return { kind: "literal", value: this.text, start, end };
+    this.flush();
+    return { kind: "template", parts: this.parts, start, end };
+  }
+
+  private flush(): void {
+    if (this.text !== "") this.parts.push(this.text);
+    this.text = "";
+  }
+}
+
+/**
+ * Reads the one-line string at `pos`. Single quotes are a slip that is read alike. A string that is not closed ends with
+ * its line. `s.height` is set.
+ */
+export function readQuoted(s: Scanner): LiteralExpression | TemplateExpression {
+  const { src } = s;
+  const start = s.pos;
+  const quote = src.charCodeAt(start);
+  const built = new TextParts();
+  let height = 0;
+  let chunk = start + 1;
+  let at = chunk;
+  for (;;) {
+    const code = src.charCodeAt(at);
+    if (code === quote) break;
+    if (code === 92) {
+      built.add(src.slice(chunk, at));
+      at = readEscape(s, at, quote, built);
+      chunk = at;
+    } else if (code === 36 && src.charCodeAt(at + 1) === 123) {
+      built.add(src.slice(chunk, at));
+      s.pos = at;
+      built.hole(parseHole(s));
+      height = Math.max(height, s.height);
+      at = chunk = s.pos;
+    } else if (code < 32 || Number.isNaN(code)) {
+      if (code === 10 || code === 13 || Number.isNaN(code)) {
+        built.add(src.slice(chunk, at));
+        return unclosed(s, built, start, at, height);
+      }
+      if (code !== 9) controlCharacter(s, at, code, "string");
+      at += 1;
+    } else at += 1;
+  }
+  built.add(src.slice(chunk, at));
+  s.pos = s.tokenEnd = at + 1;
+  s.height = height + 1;
+  const read = built.finish(start, at + 1);
+  if (quote === 39) {
+    s.error("FLOW1102", start, at + 1, {
+      fix: {
+        title: "use double quotes",
+        edits: [{ start, end: at + 1, text: printExpression(read) }],
+      },
+    });
+  }
+  return read;
+}
+
+/** Whether a single-quoted string closes on its line. */
+export function closesSingle(s: Scanner): boolean {
+  const end = s.src.indexOf("'", s.pos + 1);
+  return end !== -1 && end < s.lineEnd(s.pos);
+}
+
+function unclosed(
+  s: Scanner,
+  built: TextParts,
+  start: number,
+  at: number,
+  height: number,
+): LiteralExpression | TemplateExpression {
+  s.pos = s.tokenEnd = at;
+  s.height = height + 1;
+  const quote = s.src.charAt(start);
+  s.error("FLOW1003", start, at, {
+    fix: { title: `add ${quote}`, edits: [{ start: at, end: at, text: quote }] },
+  });
+  return built.finish(start, at);
+}
+
+/** Reports a raw control character inside a text. */
+export function controlCharacter(s: Scanner, at: number, code: number, place: string): void {
+  s.error("FLOW1002", at, at + 1, {
+    parts: { char: codeName(code), place, escape: unicodeEscape(code) },
+  });
+}
+
+const ESCAPES: { readonly [char: string]: string } = {
+  n: "\n",
+  t: "\t",
+  r: "\r",
+  b: "\b",
+  f: "\f",
+  '"': '"',
+  "\\": "\\",
+  "/": "/",
+  $: "$",
+};
+
+/** Reads the escape at `at` and gives the position behind it. */
+function readEscape(s: Scanner, at: number, quote: number, built: TextParts): number {
+  const { src } = s;
+  const char = src.charAt(at + 1);
+  const known = Object.hasOwn(ESCAPES, char) ? ESCAPES[char] : undefined;
+  if (known !== undefined) {
+    built.add(known);
+    return at + 2;
+  }
+  if (char === "u") {
+    const hex = src.slice(at + 2, at + 6);
+    if (/^[0-9a-fA-F]{4}$/.test(hex)) {
+      built.add(String.fromCharCode(Number.parseInt(hex, 16)));
+      return at + 6;
+    }
+  }
+  if (char === "'" && quote === 39) {
+    built.add("'");
+    return at + 2;
+  }
+  const point = src.codePointAt(at + 1);
+  const atEnd = point === undefined || point < 32;
+  const shown = atEnd ? "" : String.fromCodePoint(point);
+  const end = at + 1 + shown.length;
+  s.error("FLOW1005", at, end, {
+    parts: { char: shown },
+    fix: { title: "write a backslash", edits: [{ start: at, end, text: `\\\\${shown}` }] },
+  });
+  built.add(`\\${shown}`);
+  return end;
+}
+
+/**
+ * Reads a name: an ident, or a quoted string without holes. `undefined` when none stands here; nothing is read then.
+ */
+export function readName(s: Scanner): string | undefined {
+  const code = s.peek();
+  if (code === TEXT_END) return undefined;
+  if (isNameStart(code)) return s.readIdent();
+  if (code !== 34 && !(code === 39 && closesSingle(s))) return undefined;
+  const start = s.pos;
+  const read = readQuoted(s);
+  if (read.kind === "literal") return read.value as string;
+  s.error("FLOW1009", start, s.pos);
+  return s.src.slice(start + 1, s.pos - 1);
+}

@@ -1,0 +1,107 @@
+/** Values of the text as values of the graph: `{"$"}`, `{"$t"}`, `{"$lit"}`, and data as it is. */
+import type { FieldValue, Json } from "@millrace/contracts";
+import type { Expression, ObjectExpression, TemplateExpression } from "../expression/ast.ts";
+import { printExpression } from "../expression/print.ts";
+import { setMember } from "../expression/values.ts";
+
+/** Where graph places are in the text; collected only when somebody asks (`locate`). */
+export interface Marks {
+  add(pointer: string, start: number, end: number, expression?: Expression): void;
+}
+
+/** Keys that mean something when an object has no other. */
+export function isReserved(key: string): boolean {
+  return key === "$" || key === "$t" || key === "$lit";
+}
+
+/** One segment of a JSON Pointer (RFC 6901, section 3). */
+export function pointerSegment(key: string): string {
+  return `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+}
+
+/** The graph form of a value. Recursion goes as deep as the text nests. */
+export function valueOf(e: Expression, pointer: string, marks: Marks | undefined): FieldValue {
+  marks?.add(pointer, e.start, e.end, e);
+  switch (e.kind) {
+    case "literal":
+      return e.value;
+    case "list":
+      return e.elements.map((element, index) =>
+        valueOf(element, marks ? `${pointer}/${index}` : "", marks),
+      );
+    case "object": {
+      const entries = ownEntries(e);
+      const single = entries.length === 1 ? entries[0] : undefined;
+      const wrapped = single !== undefined && isReserved(single.key);
+      const inside = wrapped ? `${pointer}/$lit` : pointer;
+      const members: Record<string, Json> = {};
+      for (const { key, value } of entries) {
+        const place = marks ? inside + pointerSegment(key) : "";
+        setMember(members, key, valueOf(value, place, marks));
+      }
+      return wrapped ? { $lit: members } : members;
+    }
+    case "template":
+      return { $t: templateParts(e, pointer, marks) };
+    default:
+      marks?.add(`${pointer}/$`, e.start, e.end, e);
+      return { $: printExpression(e) };
+  }
+}
+
+function templateParts(e: TemplateExpression, pointer: string, marks: Marks | undefined): Json[] {
+  return e.parts.map((part, index) => {
+    if (typeof part === "string") return part;
+    marks?.add(`${pointer}/$t/${index}`, part.start, part.end, part);
+    marks?.add(`${pointer}/$t/${index}/$`, part.start, part.end, part);
+    return { $: printExpression(part) };
+  });
+}
+
+/** The entries of an object; of a key that is set twice the first. */
+export function ownEntries(e: ObjectExpression): ObjectExpression["entries"] {
+  const { entries } = e;
+  if (entries.length < 2) return entries;
+  const keys = new Set(entries.map((entry) => entry.key));
+  if (keys.size === entries.length) return entries;
+  return entries.filter((entry) => keys.delete(entry.key));
+}
+
+/** The data that an expression writes out, or `undefined` when a part of it has to be evaluated. */
+export function literalOf(
+  e: Expression,
+  pointer: string,
+  marks: Marks | undefined,
+): Json | undefined {
+  marks?.add(pointer, e.start, e.end);
+  if (e.kind === "literal") return e.value;
+  if (e.kind === "list") {
+    const elements: Json[] = [];
+    for (const [index, element] of e.elements.entries()) {
+      const value = literalOf(element, marks ? `${pointer}/${index}` : "", marks);
+      if (value === undefined) return undefined;
+      elements.push(value);
+    }
+    return elements;
+  }
+  if (e.kind !== "object") return undefined;
+  const members: Record<string, Json> = {};
+  for (const { key, value } of ownEntries(e)) {
+    const data = literalOf(value, marks ? pointer + pointerSegment(key) : "", marks);
+    if (data === undefined) return undefined;
+    setMember(members, key, data);
+  }
+  return members;
+}
+
+/** The first part of a value that is no literal. */
+export function firstEvaluated(e: Expression): Expression | undefined {
+  if (e.kind === "literal") return undefined;
+  const inner = e.kind === "list" ? e.elements : e.kind === "object" ? e.entries : undefined;
+  if (!inner) return e;
+  for (const part of inner) {
+    const found = firstEvaluated("value" in part && "key" in part ? part.value : part);
+    if (found) return found;
+  }
+  return undefined;
+}
