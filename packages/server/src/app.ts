@@ -3,6 +3,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { COMMANDS } from "@millrace/contracts/commands";
+import { AuthFailures } from "./auth-failures.ts";
 import type { AppServices, CommandCall } from "./command.ts";
 import { createCursors } from "./cursors.ts";
 import { type DrainReport, drainRuns } from "./drain.ts";
@@ -66,7 +67,8 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): ServedApp 
     ["get_run_events", createRunEventsStream(streams)],
   ]);
   const nextId = createRequestIds((bytes) => host.random(bytes));
-  let gate = openGate(options, options);
+  const failures = new AuthFailures(() => host.now());
+  let gate = openGate(options, options, failures);
   let drained: Promise<DrainReport> | undefined;
 
   const app: AppServices = {
@@ -126,7 +128,9 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): ServedApp 
       try {
         if (known === undefined) exchange.passage = gate.check(exchange);
         if (exchange.method === "OPTIONS") return preflight(exchange, routes);
-        return routes.handle(exchange, request);
+        const answer = routes.handle(exchange, request);
+        if (!(answer instanceof Promise)) return answer;
+        return answer.catch((error: unknown) => answerError(exchange, error, host));
       } catch (error) {
         return answerError(exchange, error, host);
       }
@@ -137,7 +141,7 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): ServedApp 
       return value;
     },
     reload(next) {
-      gate = openGate(options, resolveOptions(next));
+      gate = openGate(options, resolveOptions(next), failures);
       streams.closeRevoked((tokenId) => gate.tokens.has(tokenId));
     },
     drain({ graceMs = limits.drainMs } = {}) {
@@ -150,6 +154,7 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): ServedApp 
 function openGate(
   fixed: ResolvedOptions,
   changing: Pick<ResolvedOptions, "tokens" | "allowedHosts" | "allowedOrigins">,
+  failures: AuthFailures,
 ): Gate {
   return createGate({
     bindHost: fixed.host,
@@ -158,6 +163,7 @@ function openGate(
     tokens: changing.tokens,
     allowedHosts: changing.allowedHosts,
     allowedOrigins: changing.allowedOrigins,
+    failures,
   });
 }
 

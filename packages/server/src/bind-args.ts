@@ -19,6 +19,12 @@ export interface RequestParts {
 }
 
 const INTEGER = /^-?\d{1,15}$/;
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ["true", true],
+  ["1", true],
+  ["false", false],
+  ["0", false],
+]);
 /** `tag.team=fx` is the pair `team: "fx"` of the argument `tags`. */
 const TAG_PREFIX = "tag.";
 
@@ -94,7 +100,7 @@ function readValue(command: CommandDef, name: string, text: string): unknown {
   if (isPosition(command, name)) return parsePosition(text);
   const type = argTypes(command).get(name);
   if (type === "integer" || type === "number") return INTEGER.test(text) ? Number(text) : text;
-  if (type === "boolean" && (text === "true" || text === "false")) return text === "true";
+  if (type === "boolean") return BOOLEANS.get(text) ?? text;
   return text;
 }
 

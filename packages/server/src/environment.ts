@@ -55,9 +55,9 @@ export async function gatherOptions<T extends ServerOptions & OptionSources>(
     tokens.push(token);
   }
   if (tokenFile !== undefined) tokens.push(...(await readTokenFile(tokenFile)));
-  if (tokens.length > 0) fromEnv["tokens"] = tokens;
+  const given = tokens.length === 0 ? {} : { tokens };
   const chosen = Object.entries(explicit).filter(([, value]) => value !== undefined);
-  return { ...fromEnv, ...Object.fromEntries(chosen) } as Omit<T, keyof OptionSources> &
+  return { ...fromEnv, ...given, ...Object.fromEntries(chosen) } as Omit<T, keyof OptionSources> &
     ServerOptions;
 }
 

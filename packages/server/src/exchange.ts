@@ -41,6 +41,9 @@ export interface ExchangeReport {
 /** Requests whose client waits for `100 Continue` before it sends the body; told when the body is wanted. */
 export const awaitingContinue: WeakSet<IncomingMessage> = new WeakSet();
 
+/** Status in the log of a request whose client left before it was answered; never sent. */
+const CLIENT_LEFT = 499;
+
 const OPEN_PASSAGE: Passage = { path: "/", query: "", token: null, corsOrigin: null, exempt: true };
 
 export class Exchange implements RawRequest {
@@ -98,13 +101,17 @@ export class Exchange implements RawRequest {
     return this.node?.incoming.rawHeaders ?? null;
   }
 
+  get remote(): string | null {
+    return this.node?.incoming.socket.remoteAddress ?? null;
+  }
+
   get caller(): Caller {
     const { token } = this.passage;
     return {
       tokenId: token?.id ?? null,
       role: token?.role ?? "admin",
       requestId: this.requestId,
-      remote: this.node?.incoming.socket.remoteAddress ?? null,
+      remote: this.remote,
     };
   }
 
@@ -124,9 +131,11 @@ export class Exchange implements RawRequest {
 
   /** Headers for an answer that is written by hand, `Connection` included. */
   headers(more: HeaderRecord): HeaderRecord {
-    const headers = { ...baseHeaders(this.requestId, this.passage.corsOrigin), ...more };
-    if (!this.bodyRead && this.node !== null) headers["Connection"] = "close";
-    return headers;
+    return {
+      ...baseHeaders(this.requestId, this.passage.corsOrigin),
+      ...more,
+      ...(this.bodyRead || this.node === null ? {} : { Connection: "close" }),
+    };
   }
 
   /** Answers. */
@@ -147,6 +156,13 @@ export class Exchange implements RawRequest {
     outgoing.writeHead(status, headers);
     if (this.bodyRead) outgoing.end(body);
     else endLater(outgoing, body);
+    return RESPONSE_ALREADY_SENT;
+  }
+
+  /** Ends an exchange whose client has left: nobody reads an answer. */
+  abandon(): Response {
+    this.finished(CLIENT_LEFT, 0);
+    this.node?.outgoing.destroy();
     return RESPONSE_ALREADY_SENT;
   }
 

@@ -6,6 +6,7 @@
  *   G3  A missing, malformed or wrong token gets the same answer, on every path.
  * @see the server page, "The gate", rows 2 to 10
  */
+import type { AuthFailures } from "./auth-failures.ts";
 import { ProblemError } from "./errors.ts";
 import { isLoopback, parseHost, parseTarget } from "./target.ts";
 import { type TokenIdentity, TokenSet } from "./tokens.ts";
@@ -19,6 +20,8 @@ export interface RawRequest {
   header(name: string): string | undefined;
   /** Names and values as they came, for finding repeated headers; null where the platform has joined them already. */
   readonly rawHeaders: readonly string[] | null;
+  /** Address of the peer; null where it is not known. */
+  readonly remote: string | null;
 }
 
 /** What is let in. */
@@ -42,6 +45,7 @@ export interface GatePolicy {
   readonly allowedOrigins: readonly string[];
   readonly publicUrl: string | null;
   readonly maxHeaders: number;
+  readonly failures: AuthFailures;
 }
 
 /** A gate with its policy; `check` throws `ProblemError`. */
@@ -52,6 +56,8 @@ export interface Gate {
 
 /** Headers that must not come twice: two readers could each believe another one. */
 const SINGLE = new Set(["host", "content-type", "origin"]);
+/** Seconds after which an address that failed too often may try again. */
+const RETRY = { "Retry-After": "60" };
 const UNGATED = new Set(["/api/health", "/api/ready"]);
 const SECTION = /^\/(?:api|hooks)(?:\/|$)/;
 
@@ -124,7 +130,12 @@ export function createGate(policy: GatePolicy): Gate {
       let token: TokenIdentity | null = null;
       if (!exempt && !tokens.open) {
         token = tokens.find(request.header("authorization")) ?? null;
-        if (token === null) throw unauthorized();
+        if (token === null) {
+          const allowed = policy.failures.count(request.remote ?? "");
+          throw allowed
+            ? unauthorized()
+            : new ProblemError("too_many_requests", { headers: RETRY });
+        }
       }
       return { ...target, token, corsOrigin, exempt };
     },

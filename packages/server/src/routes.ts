@@ -163,7 +163,7 @@ export function createRoutes(options: RouteOptions): Routes {
 
 /** Turns what a handler threw into an answer; a client that has left gets none. */
 export function answerError(exchange: Exchange, error: unknown, host: ServerHost): Response {
-  if (error instanceof ClientGoneError) exchange.node?.outgoing.destroy();
+  if (error instanceof ClientGoneError) return exchange.abandon();
   return exchange.reply(problemReply(exchange, error, host.log));
 }
 

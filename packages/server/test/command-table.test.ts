@@ -35,7 +35,9 @@ test("the commands of this version are wired", () => {
 });
 
 test("no two commands share a route without a query key that tells them apart", () => {
-  const routes = routed.map(({ http }) => `${http?.method} ${http?.path} ${http?.when?.query ?? ""}`);
+  const routes = routed.map(
+    ({ http }) => `${http?.method} ${http?.path} ${http?.when?.query ?? ""}`,
+  );
   expect(new Set(routes).size).toBe(routes.length);
 });
 
@@ -47,7 +49,9 @@ describe("every route", () => {
       const path = (http?.path ?? "").replace(/:[A-Za-z]+/g, "x");
       const query = http?.when === undefined ? "" : `?${http.when.query}=1`;
       const response = await fetch(server.url + path + query, { method: http?.method ?? "GET" });
-      expect([404, 405].includes(response.status) && (await problemOf(response)).code).not.toBe("route_not_found");
+      expect([404, 405].includes(response.status) && (await problemOf(response)).code).not.toBe(
+        "route_not_found",
+      );
       expect(response.status === 501).toBe(!WIRED.includes(name));
     },
   );
@@ -65,9 +69,18 @@ describe("by name", () => {
 
 test("list_commands and get_meta tell the same: what there is, and what is wired", async () => {
   const server = await serve();
-  const list = await invoke<{ name: string; wired: boolean; argsSchema: object }[]>(server, "list_commands", {});
+  const list = await invoke<{ name: string; wired: boolean; argsSchema: object }[]>(
+    server,
+    "list_commands",
+    {},
+  );
   expect(list.map(({ name }) => name)).toEqual([...COMMANDS.keys()]);
-  expect(list.filter(({ wired }) => wired).map(({ name }) => name).sort()).toEqual(WIRED);
+  expect(
+    list
+      .filter(({ wired }) => wired)
+      .map(({ name }) => name)
+      .sort(),
+  ).toEqual(WIRED);
   expect(list.find(({ name }) => name === "cancel_run")?.argsSchema).toMatchObject({
     type: "object",
     required: ["runId"],

@@ -55,7 +55,12 @@ const rows: readonly Row[] = [
   },
   {
     name: "a declared length over the limit behind 100-continue",
-    lines: ["POST /api/invoke HTTP/1.1", "Expect: 100-continue", "Content-Type: application/json", "Content-Length: 9000000"],
+    lines: [
+      "POST /api/invoke HTTP/1.1",
+      "Expect: 100-continue",
+      "Content-Type: application/json",
+      "Content-Length: 9000000",
+    ],
     status: 413,
     code: "body_too_large",
   },
@@ -108,17 +113,69 @@ const rows: readonly Row[] = [
     code: "unauthorized",
   },
   // 4, 5: host
-  { name: "an empty host", lines: ["GET /api/meta HTTP/1.1", "Host:"], status: 400, code: "bad_host" },
-  { name: "a host with userinfo", lines: ["GET /api/meta HTTP/1.1", "Host: a@localhost"], status: 400, code: "bad_host" },
-  { name: "a host with a blank", lines: ["GET /api/meta HTTP/1.1", "Host: local host"], status: 400, code: "bad_host" },
-  { name: "a host that is no canonical address", lines: ["GET /api/meta HTTP/1.1", "Host: 127.1"], status: 400, code: "bad_host" },
-  { name: "no host at all", lines: ["GET /api/meta HTTP/1.0", "X-No-Host: 1"], status: 400, code: "bad_host" },
-  { name: "a foreign host", lines: ["GET /api/meta HTTP/1.1", "Host: evil.example"], status: 403, code: "host_not_allowed" },
-  { name: "a host with a final dot", lines: ["GET /api/meta HTTP/1.1", "Host: localhost."], status: 403, code: "host_not_allowed" },
-  { name: "a foreign address on a loopback bind", lines: ["GET /api/meta HTTP/1.1", "Host: 10.0.0.1"], status: 403, code: "host_not_allowed" },
-  { name: "localhost in capitals, with any port", lines: ["GET /api/meta HTTP/1.1", "Host: LOCALHOST:80"], status: 200 },
-  { name: "the loopback address", lines: ["GET /api/meta HTTP/1.1", "Host: 127.0.0.1:6455"], status: 200 },
-  { name: "the loopback address of IPv6", lines: ["GET /api/meta HTTP/1.1", "Host: [::1]:6455"], status: 200 },
+  {
+    name: "an empty host",
+    lines: ["GET /api/meta HTTP/1.1", "Host:"],
+    status: 400,
+    code: "bad_host",
+  },
+  {
+    name: "a host with userinfo",
+    lines: ["GET /api/meta HTTP/1.1", "Host: a@localhost"],
+    status: 400,
+    code: "bad_host",
+  },
+  {
+    name: "a host with a blank",
+    lines: ["GET /api/meta HTTP/1.1", "Host: local host"],
+    status: 400,
+    code: "bad_host",
+  },
+  {
+    name: "a host that is no canonical address",
+    lines: ["GET /api/meta HTTP/1.1", "Host: 127.1"],
+    status: 400,
+    code: "bad_host",
+  },
+  {
+    name: "no host at all",
+    lines: ["GET /api/meta HTTP/1.0", "X-No-Host: 1"],
+    status: 400,
+    code: "bad_host",
+  },
+  {
+    name: "a foreign host",
+    lines: ["GET /api/meta HTTP/1.1", "Host: evil.example"],
+    status: 403,
+    code: "host_not_allowed",
+  },
+  {
+    name: "a host with a final dot",
+    lines: ["GET /api/meta HTTP/1.1", "Host: localhost."],
+    status: 403,
+    code: "host_not_allowed",
+  },
+  {
+    name: "a foreign address on a loopback bind",
+    lines: ["GET /api/meta HTTP/1.1", "Host: 10.0.0.1"],
+    status: 403,
+    code: "host_not_allowed",
+  },
+  {
+    name: "localhost in capitals, with any port",
+    lines: ["GET /api/meta HTTP/1.1", "Host: LOCALHOST:80"],
+    status: 200,
+  },
+  {
+    name: "the loopback address",
+    lines: ["GET /api/meta HTTP/1.1", "Host: 127.0.0.1:6455"],
+    status: 200,
+  },
+  {
+    name: "the loopback address of IPv6",
+    lines: ["GET /api/meta HTTP/1.1", "Host: [::1]:6455"],
+    status: 200,
+  },
   {
     name: "a host that the operator allows",
     options: { allowedHosts: ["flows.example"] },
@@ -138,9 +195,24 @@ const rows: readonly Row[] = [
     code: "host_not_allowed",
   },
   // 6, 7: origin
-  { name: "a foreign origin", lines: ["GET /api/meta HTTP/1.1", "Origin: https://evil.example"], status: 403, code: "origin_not_allowed" },
-  { name: "the origin null", lines: ["GET /api/meta HTTP/1.1", "Origin: null"], status: 403, code: "origin_not_allowed" },
-  { name: "another port of localhost", lines: ["GET /api/meta HTTP/1.1", "Origin: http://localhost:3000"], status: 403, code: "origin_not_allowed" },
+  {
+    name: "a foreign origin",
+    lines: ["GET /api/meta HTTP/1.1", "Origin: https://evil.example"],
+    status: 403,
+    code: "origin_not_allowed",
+  },
+  {
+    name: "the origin null",
+    lines: ["GET /api/meta HTTP/1.1", "Origin: null"],
+    status: 403,
+    code: "origin_not_allowed",
+  },
+  {
+    name: "another port of localhost",
+    lines: ["GET /api/meta HTTP/1.1", "Origin: http://localhost:3000"],
+    status: 403,
+    code: "origin_not_allowed",
+  },
   {
     name: "its own origin",
     lines: ["GET /api/meta HTTP/1.1", "Host: localhost:6455", "Origin: http://localhost:6455"],
@@ -152,11 +224,29 @@ const rows: readonly Row[] = [
     options: { allowedOrigins: [ORIGIN] },
     lines: ["GET /api/meta HTTP/1.1", `Origin: ${ORIGIN}`],
     status: 200,
-    headers: { "access-control-allow-origin": ORIGIN, vary: "Origin", "access-control-allow-credentials": undefined },
+    headers: {
+      "access-control-allow-origin": ORIGIN,
+      vary: "Origin",
+      "access-control-allow-credentials": undefined,
+    },
   },
-  { name: "a cross-site fetch", lines: ["GET /api/meta HTTP/1.1", "Sec-Fetch-Site: cross-site"], status: 403, code: "origin_not_allowed" },
-  { name: "a same-site fetch", lines: ["GET /api/meta HTTP/1.1", "Sec-Fetch-Site: same-site"], status: 403, code: "origin_not_allowed" },
-  { name: "a same-origin fetch", lines: ["GET /api/meta HTTP/1.1", "Sec-Fetch-Site: same-origin"], status: 200 },
+  {
+    name: "a cross-site fetch",
+    lines: ["GET /api/meta HTTP/1.1", "Sec-Fetch-Site: cross-site"],
+    status: 403,
+    code: "origin_not_allowed",
+  },
+  {
+    name: "a same-site fetch",
+    lines: ["GET /api/meta HTTP/1.1", "Sec-Fetch-Site: same-site"],
+    status: 403,
+    code: "origin_not_allowed",
+  },
+  {
+    name: "a same-origin fetch",
+    lines: ["GET /api/meta HTTP/1.1", "Sec-Fetch-Site: same-origin"],
+    status: 200,
+  },
   {
     name: "a cross-site navigation into the API",
     lines: ["GET /api/meta HTTP/1.1", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"],
@@ -173,7 +263,11 @@ const rows: readonly Row[] = [
   {
     name: "a preflight of an allowed origin",
     options: { allowedOrigins: [ORIGIN], tokens: [TOKEN] },
-    lines: ["OPTIONS /api/run HTTP/1.1", `Origin: ${ORIGIN}`, "Access-Control-Request-Method: POST"],
+    lines: [
+      "OPTIONS /api/run HTTP/1.1",
+      `Origin: ${ORIGIN}`,
+      "Access-Control-Request-Method: POST",
+    ],
     status: 204,
     headers: {
       "access-control-allow-origin": ORIGIN,
@@ -191,10 +285,32 @@ const rows: readonly Row[] = [
     headers: { allow: "POST" },
   },
   // 9, 10: tokens
-  { name: "health without a token", options: { tokens: [TOKEN] }, lines: ["GET /api/health HTTP/1.1"], status: 200 },
-  { name: "readiness by HEAD without a token", options: { tokens: [TOKEN] }, lines: ["HEAD /api/ready HTTP/1.1"], status: 200 },
-  { name: "health by POST without a token", options: { tokens: [TOKEN] }, lines: ["POST /api/health HTTP/1.1"], status: 401, code: "unauthorized" },
-  { name: "hooks, which are off", options: { tokens: [TOKEN] }, lines: ["POST /hooks/abc HTTP/1.1"], status: 404, code: "route_not_found" },
+  {
+    name: "health without a token",
+    options: { tokens: [TOKEN] },
+    lines: ["GET /api/health HTTP/1.1"],
+    status: 200,
+  },
+  {
+    name: "readiness by HEAD without a token",
+    options: { tokens: [TOKEN] },
+    lines: ["HEAD /api/ready HTTP/1.1"],
+    status: 200,
+  },
+  {
+    name: "health by POST without a token",
+    options: { tokens: [TOKEN] },
+    lines: ["POST /api/health HTTP/1.1"],
+    status: 401,
+    code: "unauthorized",
+  },
+  {
+    name: "hooks, which are off",
+    options: { tokens: [TOKEN] },
+    lines: ["POST /hooks/abc HTTP/1.1"],
+    status: 404,
+    code: "route_not_found",
+  },
   ...[
     ["no token", []],
     ["a wrong token", [bearer("0123456789abcdef-wrong")]],
@@ -218,9 +334,25 @@ const rows: readonly Row[] = [
     status: 401,
     code: "unauthorized",
   },
-  { name: "an unknown path without a token", options: { tokens: [TOKEN] }, lines: ["GET /api/none HTTP/1.1"], status: 401, code: "unauthorized" },
-  { name: "the token", options: { tokens: [OTHER, TOKEN] }, lines: ["GET /api/meta HTTP/1.1", bearer(TOKEN)], status: 200 },
-  { name: "the token after a scheme in small letters", options: { tokens: [TOKEN] }, lines: ["GET /api/meta HTTP/1.1", `authorization: bearer ${TOKEN}`], status: 200 },
+  {
+    name: "an unknown path without a token",
+    options: { tokens: [TOKEN] },
+    lines: ["GET /api/none HTTP/1.1"],
+    status: 401,
+    code: "unauthorized",
+  },
+  {
+    name: "the token",
+    options: { tokens: [OTHER, TOKEN] },
+    lines: ["GET /api/meta HTTP/1.1", bearer(TOKEN)],
+    status: 200,
+  },
+  {
+    name: "the token after a scheme in small letters",
+    options: { tokens: [TOKEN] },
+    lines: ["GET /api/meta HTTP/1.1", `authorization: bearer ${TOKEN}`],
+    status: 200,
+  },
   // 11: role
   {
     name: "a reader who runs",
@@ -230,11 +362,33 @@ const rows: readonly Row[] = [
     status: 403,
     code: "forbidden",
   },
-  { name: "a reader who reads", options: { tokens: [READER] }, lines: ["GET /api/meta HTTP/1.1", bearer(OTHER)], status: 200 },
+  {
+    name: "a reader who reads",
+    options: { tokens: [READER] },
+    lines: ["GET /api/meta HTTP/1.1", bearer(OTHER)],
+    status: 200,
+  },
   // 12: route and method
-  { name: "an unknown path", lines: ["GET /api/none HTTP/1.1"], status: 404, code: "route_not_found" },
-  { name: "an unknown method", lines: ["PUT /api/run HTTP/1.1"], status: 405, code: "method_not_allowed", headers: { allow: "POST" } },
-  { name: "a method that Hono does not know", lines: ["PURGE /api/meta HTTP/1.1"], status: 405, code: "method_not_allowed", headers: { allow: "GET" } },
+  {
+    name: "an unknown path",
+    lines: ["GET /api/none HTTP/1.1"],
+    status: 404,
+    code: "route_not_found",
+  },
+  {
+    name: "an unknown method",
+    lines: ["PUT /api/run HTTP/1.1"],
+    status: 405,
+    code: "method_not_allowed",
+    headers: { allow: "POST" },
+  },
+  {
+    name: "a method that Hono does not know",
+    lines: ["PURGE /api/meta HTTP/1.1"],
+    status: 405,
+    code: "method_not_allowed",
+    headers: { allow: "GET" },
+  },
   { name: "HEAD where only GET is", lines: ["HEAD /api/meta HTTP/1.1"], status: 405 },
   {
     name: "an overridden method",
@@ -250,7 +404,12 @@ const rows: readonly Row[] = [
     status: 415,
     code: "unsupported_media_type",
   },
-  ...["text/plain", "application/json; charset=latin1", "application/jsonx", "application/merge-patch+json"].map((type) => ({
+  ...[
+    "text/plain",
+    "application/json; charset=latin1",
+    "application/jsonx",
+    "application/merge-patch+json",
+  ].map((type) => ({
     name: `a body of type ${type}`,
     lines: ["POST /api/invoke HTTP/1.1", `Content-Type: ${type}`, "Content-Length: 2"],
     body: "{}",
@@ -266,14 +425,22 @@ const rows: readonly Row[] = [
   },
   {
     name: "a body of type application/json with the charset written out",
-    lines: ["POST /api/invoke HTTP/1.1", 'Content-Type: Application/JSON ; charset="UTF-8"', `Content-Length: ${invocation.length}`],
+    lines: [
+      "POST /api/invoke HTTP/1.1",
+      'Content-Type: Application/JSON ; charset="UTF-8"',
+      `Content-Length: ${invocation.length}`,
+    ],
     body: invocation,
     status: 200,
   },
   // 15: length
   {
     name: "a declared length over the limit",
-    lines: ["POST /api/invoke HTTP/1.1", "Content-Type: application/json", "Content-Length: 9000000"],
+    lines: [
+      "POST /api/invoke HTTP/1.1",
+      "Content-Type: application/json",
+      "Content-Length: 9000000",
+    ],
     status: 413,
     code: "body_too_large",
     headers: { connection: "close" },
@@ -281,7 +448,11 @@ const rows: readonly Row[] = [
   {
     name: "a chunk over the limit",
     options: { maxBodyBytes: 10 },
-    lines: ["POST /api/invoke HTTP/1.1", "Content-Type: application/json", "Transfer-Encoding: chunked"],
+    lines: [
+      "POST /api/invoke HTTP/1.1",
+      "Content-Type: application/json",
+      "Transfer-Encoding: chunked",
+    ],
     body: `20\r\n${"x".repeat(32)}\r\n`,
     status: 413,
     code: "body_too_large",
@@ -294,7 +465,11 @@ const rows: readonly Row[] = [
     ["a byte order mark", "\xef\xbb\xbf{}"],
   ].map(([name, body]) => ({
     name: `a body with ${name}`,
-    lines: ["POST /api/invoke HTTP/1.1", "Content-Type: application/json", `Content-Length: ${(body as string).length}`],
+    lines: [
+      "POST /api/invoke HTTP/1.1",
+      "Content-Type: application/json",
+      `Content-Length: ${(body as string).length}`,
+    ],
     body: body as string,
     status: 400,
     code: "bad_json",
@@ -315,7 +490,10 @@ const rows: readonly Row[] = [
   })),
   {
     name: "a body whose last duplicate key wins",
-    lines: ["POST /api/invoke HTTP/1.1", ...json('{"command":"no","command":"get_meta","args":{}}')],
+    lines: [
+      "POST /api/invoke HTTP/1.1",
+      ...json('{"command":"no","command":"get_meta","args":{}}'),
+    ],
     body: '{"command":"no","command":"get_meta","args":{}}',
     status: 200,
   },
@@ -330,35 +508,44 @@ function expectBaseHeaders({ headers }: RawAnswer): void {
   expect(headers.get("cross-origin-resource-policy")).toBe("same-origin");
   expect(headers.get("content-security-policy")).toBe("default-src 'none'; frame-ancestors 'none'");
   expect(headers.get("cache-control")).toBe("no-store");
-  for (const name of ["server", "x-powered-by", "set-cookie"]) expect(headers.has(name)).toBe(false);
+  for (const name of ["server", "x-powered-by", "set-cookie"])
+    expect(headers.has(name)).toBe(false);
 }
 
 describe("the gate", () => {
-  test.each(rows)("answers $status to $name", async ({ options, lines, body = "", status, code, headers = {} }) => {
-    const server = await serve(options);
-    const [first = "", ...more] = lines;
-    const hosted = more.some((line) => /^(?:x-no-)?host:/i.test(line)) ? more : ["Host: localhost", ...more];
-    const answer = await sendRaw(server, `${[first, ...hosted].join("\r\n")}\r\n\r\n${body}`);
-    expect(answer.status).toBe(status);
-    expectBaseHeaders(answer);
-    for (const [name, value] of Object.entries(headers)) expect(answer.headers.get(name)).toBe(value);
-    if (code === undefined) return;
-    expect(answer.headers.get("content-type")).toBe("application/problem+json");
-    const problem = JSON.parse(answer.body);
-    expect(problem).toMatchObject({
-      type: `https://millrace.dev/problems/${code}`,
-      status,
-      code,
-      requestId: answer.headers.get("x-request-id"),
-    });
-  });
+  test.each(rows)(
+    "answers $status to $name",
+    async ({ options, lines, body = "", status, code, headers = {} }) => {
+      const server = await serve(options);
+      const [first = "", ...more] = lines;
+      const hosted = more.some((line) => /^(?:x-no-)?host:/i.test(line))
+        ? more
+        : ["Host: localhost", ...more];
+      const answer = await sendRaw(server, `${[first, ...hosted].join("\r\n")}\r\n\r\n${body}`);
+      expect(answer.status).toBe(status);
+      expectBaseHeaders(answer);
+      for (const [name, value] of Object.entries(headers))
+        expect(answer.headers.get(name)).toBe(value);
+      if (code === undefined) return;
+      expect(answer.headers.get("content-type")).toBe("application/problem+json");
+      const problem = JSON.parse(answer.body);
+      expect(problem).toMatchObject({
+        type: `https://millrace.dev/problems/${code}`,
+        status,
+        code,
+        requestId: answer.headers.get("x-request-id"),
+      });
+    },
+  );
 });
 
 test("an inbound request id is ignored, and no two requests have the same", async () => {
   const server = await serve();
   const ids = new Set<string>();
   for (let i = 0; i < 20; i += 1) {
-    const response = await fetch(`${server.url}/api/health`, { headers: { "x-request-id": "mine" } });
+    const response = await fetch(`${server.url}/api/health`, {
+      headers: { "x-request-id": "mine" },
+    });
     ids.add(response.headers.get("x-request-id") ?? "");
   }
   expect(ids.size).toBe(20);
@@ -394,9 +581,27 @@ test("a non-loopback bind lets in any address literal, but no name that is not a
   const server = await serve({ host: "0.0.0.0", tokens: [TOKEN], allowedHosts: ["flows.example"] });
   const local = { ...server, address: { ...server.address, address: "127.0.0.1" } };
   const ask = (host: string) =>
-    sendRaw(local, `GET /api/health HTTP/1.1\r\nHost: ${host}\r\n\r\n`).then(({ status }) => status);
+    sendRaw(local, `GET /api/health HTTP/1.1\r\nHost: ${host}\r\n\r\n`).then(
+      ({ status }) => status,
+    );
   expect(await ask("192.0.2.7:6455")).toBe(200);
   expect(await ask("[2001:db8::1]")).toBe(200);
   expect(await ask("flows.example")).toBe(200);
   expect(await ask("rebound.example")).toBe(403);
+});
+
+test("an address that keeps failing is told to wait, and a valid token still passes", async () => {
+  const server = await serve({ tokens: [TOKEN] });
+  const ask = async (token: string) => {
+    const response = await fetch(`${server.url}/api/meta`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    await response.text();
+    return response.status;
+  };
+  const statuses = new Set<number>();
+  for (let i = 0; i < 2_000 && !statuses.has(429); i += 1)
+    statuses.add(await ask("wrong-0123456789abcdef"));
+  expect([...statuses]).toEqual([401, 429]);
+  expect(await ask(TOKEN)).toBe(200);
 });

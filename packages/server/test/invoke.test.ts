@@ -23,7 +23,10 @@ describe("the body", () => {
     const server = await serve();
     const response = await post(server, "/api/invoke", body);
     expect(response.status).toBe(422);
-    expect(await problemOf(response)).toMatchObject({ code: "invalid_args", errors: [{ pointer }] });
+    expect(await problemOf(response)).toMatchObject({
+      code: "invalid_args",
+      errors: [{ pointer }],
+    });
   });
 });
 
@@ -52,7 +55,10 @@ test("shape comes before wired, wired before role, role before arguments", async
 test("success is 200 with the result verbatim, whatever the status of the route", async () => {
   const server = await serve();
   const ref = await invoke<{ runId: string; status: string }>(server, "start_run", { dsl: HELLO });
-  expect(ref).toEqual({ runId: expect.stringMatching(/^run_[0-9A-HJKMNP-TV-Z]{26}$/), status: "pending" });
+  expect(ref).toEqual({
+    runId: expect.stringMatching(/^run_[0-9A-HJKMNP-TV-Z]{26}$/),
+    status: "pending",
+  });
   const routed = await post(server, "/api/runs", { dsl: HELLO });
   expect(routed.status).toBe(202);
   const body = (await routed.json()) as { runId: string };
@@ -69,11 +75,16 @@ test("run_flow by name starts a run that nobody has to stay for", async () => {
 test("an entity tag comes with the answer of either way", async () => {
   const server = await serve();
   const routed = await fetch(`${server.url}/api/nodes/transform`);
-  const named = await post(server, "/api/invoke", { command: "get_node", args: { type: "transform" } });
+  const named = await post(server, "/api/invoke", {
+    command: "get_node",
+    args: { type: "transform" },
+  });
   const etag = routed.headers.get("etag");
   expect(etag).toMatch(/^"[A-Za-z0-9_-]{22}"$/);
   expect(named.headers.get("etag")).toBe(etag);
-  const again = await fetch(`${server.url}/api/nodes/transform`, { headers: { "if-none-match": etag ?? "" } });
+  const again = await fetch(`${server.url}/api/nodes/transform`, {
+    headers: { "if-none-match": etag ?? "" },
+  });
   expect(again.status).toBe(304);
 });
 
@@ -82,10 +93,16 @@ test("invoke without HTTP passes the same checks", async () => {
   onTestFinished(() => close({ graceMs: 0 }));
   const caller = { tokenId: null, role: "read", requestId: "r", remote: null } as const;
   expect(await app.invoke("get_meta", {}, caller)).toMatchObject({ name: "millrace" });
-  await expect(app.invoke("start_run", { dsl: HELLO }, caller)).rejects.toMatchObject({ code: "forbidden" });
-  await expect(app.invoke("no_such", {}, caller)).rejects.toMatchObject({ code: "command_not_wired" });
+  await expect(app.invoke("start_run", { dsl: HELLO }, caller)).rejects.toMatchObject({
+    code: "forbidden",
+  });
+  await expect(app.invoke("no_such", {}, caller)).rejects.toMatchObject({
+    code: "command_not_wired",
+  });
   const narrowed = createApp({ ...host, commands: new Map() });
-  await expect(narrowed.invoke("get_meta", {}, caller)).rejects.toMatchObject({ code: "command_not_wired" });
+  await expect(narrowed.invoke("get_meta", {}, caller)).rejects.toMatchObject({
+    code: "command_not_wired",
+  });
 });
 
 test("a fault of a handler is told by its request id alone", async () => {
@@ -106,10 +123,16 @@ test("a fault of a handler is told by its request id alone", async () => {
   const response = await broken.fetch(new Request("http://localhost/api/meta"));
   expect(response.status).toBe(500);
   const problem = await problemOf(response);
-  expect(problem).toMatchObject({ code: "internal", requestId: response.headers.get("x-request-id") });
+  expect(problem).toMatchObject({
+    code: "internal",
+    requestId: response.headers.get("x-request-id"),
+  });
   expect(JSON.stringify(problem)).not.toContain("secret");
   expect(log.lines).toContainEqual(
-    expect.objectContaining({ level: "error", fields: expect.objectContaining({ requestId: problem.requestId }) }),
+    expect.objectContaining({
+      level: "error",
+      fields: expect.objectContaining({ requestId: problem.requestId }),
+    }),
   );
   expect((await app.fetch(new Request("http://localhost/api/health"))).status).toBe(200);
 });

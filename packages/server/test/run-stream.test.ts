@@ -10,11 +10,17 @@ import { expectLegal, frames, kinds, readEvents, readUntil } from "./support/str
 
 test("a frame is one line of data and one empty line, nothing else", async () => {
   const server = await serve();
-  const response = await post(server, "/api/run", { dsl: HELLO, inputs: { name: "a\r\n\r\ndata: forged\u2028\u0085b" } });
+  const response = await post(server, "/api/run", {
+    dsl: HELLO,
+    inputs: { name: "a\r\n\r\ndata: forged\u2028\u0085b" },
+  });
   const text = await response.text();
   const lines = text.split("\n\n");
   expect(lines.pop()).toBe("");
-  for (const line of lines) expect(line).toMatch(/^data: \{"v":1,"kind":"[a-z.]+","runId":"run_[^\r\n\u0085\u2028\u2029]*\}$/);
+  for (const line of lines)
+    expect(line).toMatch(
+      /^data: \{"v":1,"kind":"[a-z.]+","runId":"run_[^\r\n\u0085\u2028\u2029]*\}$/,
+    );
   const events = lines.map((line) => parseEvent(line.slice("data: ".length), { strict: true }));
   expectLegal(events);
   expect(kinds(events).at(0)).toBe("run.started");
@@ -78,9 +84,14 @@ describe("the option confirm", () => {
     ["reject", "rejected"],
   ])("%s answers every confirmation at once", async (confirm, outcome) => {
     const server = await serve();
-    const events = await readEvents(await post(server, "/api/run", { dsl: ASK_PLAINLY, options: { confirm } }));
+    const events = await readEvents(
+      await post(server, "/api/run", { dsl: ASK_PLAINLY, options: { confirm } }),
+    );
     expectLegal(events);
-    expect(events.find(({ kind }) => kind === "confirm.resolved")).toMatchObject({ outcome, by: "run-option" });
+    expect(events.find(({ kind }) => kind === "confirm.resolved")).toMatchObject({
+      outcome,
+      by: "run-option",
+    });
     expect(events.at(-1)).toMatchObject({ status: "succeeded" });
   });
 });
@@ -100,7 +111,9 @@ describe("a client that leaves", () => {
     const runId = response.headers.get("millrace-run-id") ?? "";
     await readUntil(response, "node.waiting"); // leaving the loop cancels the body
     const events = await endOf(server, runId);
-    expect(events.find(({ kind }) => kind === "run.cancelling")).toMatchObject({ reason: "disconnect" });
+    expect(events.find(({ kind }) => kind === "run.cancelling")).toMatchObject({
+      reason: "disconnect",
+    });
     expect(events.at(-1)).toMatchObject({ status: "cancelled", exitCode: 130 });
   });
 
@@ -118,10 +131,17 @@ describe("a client that leaves", () => {
 
   test("leaves a run alone that was started to continue", async () => {
     const server = await serve();
-    const response = await post(server, "/api/run", { dsl: ASK_PLAINLY, options: { onDisconnect: "continue" } });
+    const response = await post(server, "/api/run", {
+      dsl: ASK_PLAINLY,
+      options: { onDisconnect: "continue" },
+    });
     const runId = response.headers.get("millrace-run-id") ?? "";
     await readUntil(response, "run.paused");
-    await invoke(server, "resolve_confirmation", { runId, confirmationId: "k1", decision: "approve" });
+    await invoke(server, "resolve_confirmation", {
+      runId,
+      confirmationId: "k1",
+      decision: "approve",
+    });
     expect((await endOf(server, runId)).at(-1)).toMatchObject({ status: "succeeded" });
   });
 
@@ -130,7 +150,9 @@ describe("a client that leaves", () => {
     const socket = connect(server.address.port, server.address.address);
     onTestFinished(() => void socket.destroy());
     await once(socket, "connect");
-    socket.write('POST /api/run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n{"dsl":');
+    socket.write(
+      'POST /api/run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n{"dsl":',
+    );
     socket.resetAndDestroy();
     await once(socket, "close");
     expect(await invoke(server, "list_runs", {})).toMatchObject({ items: [] });
@@ -141,7 +163,11 @@ test("a reader that looks on does not own the run: its leaving cancels nothing",
   const server = await serve();
   const { runId } = await invoke<{ runId: string }>(server, "start_run", { dsl: ASK_PLAINLY });
   await readUntil(await fetch(`${server.url}/api/runs/${runId}/events`), "run.paused");
-  await invoke(server, "resolve_confirmation", { runId, confirmationId: "k1", decision: "approve" });
+  await invoke(server, "resolve_confirmation", {
+    runId,
+    confirmationId: "k1",
+    decision: "approve",
+  });
   expect((await endOf(server, runId)).at(-1)).toMatchObject({ status: "succeeded" });
 });
 
@@ -150,11 +176,15 @@ describe("an idempotency key", () => {
 
   test("gives the second caller the stream of the first, from its beginning", async () => {
     const server = await serve();
-    const first = await readEvents(await post(server, "/api/run", { dsl: HELLO }, { headers: key }));
+    const first = await readEvents(
+      await post(server, "/api/run", { dsl: HELLO }, { headers: key }),
+    );
     const response = await post(server, "/api/run", { dsl: HELLO }, { headers: key });
     expect(response.headers.get("idempotent-replayed")).toBe("true");
     expect(await readEvents(response)).toEqual(first);
-    expect(await invoke(server, "list_runs", {})).toMatchObject({ items: [{ runId: first[0]?.runId }] });
+    expect(await invoke(server, "list_runs", {})).toMatchObject({
+      items: [{ runId: first[0]?.runId }],
+    });
   });
 
   test("lets a run live until the last of its callers leaves", async () => {
@@ -165,16 +195,30 @@ describe("an idempotency key", () => {
     expect(second.headers.get("millrace-run-id")).toBe(runId);
     await readUntil(first, "run.paused");
     const rest = readEvents(second);
-    await invoke(server, "resolve_confirmation", { runId, confirmationId: "k1", decision: "approve" });
+    await invoke(server, "resolve_confirmation", {
+      runId,
+      confirmationId: "k1",
+      decision: "approve",
+    });
     expect((await rest).at(-1)).toMatchObject({ status: "succeeded" });
   });
 
   test("is refused with other arguments, and when it is none", async () => {
     const server = await serve();
     await readEvents(await post(server, "/api/run", { dsl: HELLO }, { headers: key }));
-    const other = await post(server, "/api/run", { dsl: HELLO, inputs: { name: "x" } }, { headers: key });
+    const other = await post(
+      server,
+      "/api/run",
+      { dsl: HELLO, inputs: { name: "x" } },
+      { headers: key },
+    );
     expect((await problemOf(other)).code).toBe("idempotency_mismatch");
-    const bad = await post(server, "/api/run", { dsl: HELLO }, { headers: { "idempotency-key": "x".repeat(129) } });
+    const bad = await post(
+      server,
+      "/api/run",
+      { dsl: HELLO },
+      { headers: { "idempotency-key": "x".repeat(129) } },
+    );
     expect(bad.status).toBe(400);
     expect((await problemOf(bad)).code).toBe("bad_idempotency_key");
   });

@@ -1,6 +1,6 @@
 /** Commands of confirmations: the inbox, and the answer. */
 import type { CommandName, Confirmation, Run } from "@millrace/contracts";
-import { type CommandHandler, wire } from "../command.ts";
+import { Answer, type CommandHandler, wire } from "../command.ts";
 import { ProblemError } from "../errors.ts";
 import type { ServerHost } from "../host.ts";
 import { knownRun } from "../runs.ts";
@@ -65,7 +65,7 @@ export const confirmationHandlers: readonly (readonly [CommandName, CommandHandl
   }),
   wire("resolve_confirmation", async (args, call) => {
     const { runId, confirmationId: id, decision, value, comment } = args;
-    const { value: answer } = await call.app.keys.run(
+    const { value: answer, replayed } = await call.app.keys.run(
       {
         tokenId: call.caller.tokenId,
         command: "resolve_confirmation",
@@ -99,6 +99,6 @@ export const confirmationHandlers: readonly (readonly [CommandName, CommandHandl
     if (answer === undefined) {
       throw new ProblemError("not_found", { members: { resource: "confirmation" } });
     }
-    return answer;
+    return replayed ? new Answer(answer, { headers: { "Idempotent-Replayed": "true" } }) : answer;
   }),
 ];

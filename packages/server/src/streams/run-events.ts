@@ -4,8 +4,8 @@
  * @see the server page, "Run streams", the table of re-attaching
  */
 import {
-  type AnyEvent,
   createView,
+  EVENT_LIMITS,
   foldEvents,
   makeSnapshot,
   type ParsedArgs,
@@ -22,56 +22,83 @@ import { acceptsKinds, checkPosition } from "../positions.ts";
 import type { StreamHandler } from "../routes.ts";
 import { isEnded, knownRun } from "../runs.ts";
 
-/** The fold of a log up to `seq`, as one event. */
-async function snapshotAt(
-  host: ServerHost,
-  runId: string,
-  seq: number,
-): Promise<StoredEvent | undefined> {
+/** Events handed over at once by an executor; a reader that gets so many is behind. */
+const FULL_PAGE = 512;
+/** Events that a reader with `lag=snapshot` may be behind before it is brought to the present. */
+const LAG_EVENTS = 8_192;
+
+/**
+ * The state of a run as one event, without its summary: that always follows. Undefined for a run without events, and for
+ * a state that is too large for an event: then the reader gets the log itself.
+ */
+async function snapshotNow(host: ServerHost, runId: string): Promise<StoredEvent | undefined> {
+  const run = await knownRun(host, runId);
+  const seq = isEnded(run.status) ? run.lastSeq - 1 : run.lastSeq;
   if (seq === 0) return undefined;
   const view = createView(runId);
   for await (const page of host.journal.read(runId, 0)) {
-    for (const stored of page) {
-      if (stored.seq > seq) break;
-      foldEvents(view, decodeEvent(stored) as AnyEvent);
-    }
+    for (const stored of page) if (stored.seq <= seq) foldEvents(view, decodeEvent(stored));
     if ((page.at(-1)?.seq ?? seq) >= seq) break;
   }
-  const snapshot = makeSnapshot(view, view.updatedAt);
-  return { seq, kind: "snapshot", line: Buffer.from(serialiseEvent(snapshot)) };
+  const line = Buffer.from(serialiseEvent(makeSnapshot(view, view.updatedAt)));
+  return line.byteLength > EVENT_LIMITS.snapshotBytes ? undefined : { seq, kind: "snapshot", line };
 }
 
-async function* prepend(
-  first: StoredEvent,
-  rest: AsyncIterable<readonly StoredEvent[]>,
-): AsyncGenerator<readonly StoredEvent[], void> {
-  yield [first];
-  yield* rest;
+/** What one reader asks for; positions are `seq` of the last event it has. */
+interface Reading {
+  readonly host: ServerHost;
+  readonly runId: string;
+  readonly after: number;
+  readonly snapshot: boolean;
+  /** Whether a reader that falls far behind gets the present instead of the past. */
+  readonly skips: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** The log as its reader wants it. */
+async function* readLog(reading: Reading): AsyncGenerator<readonly StoredEvent[], void> {
+  const { host, runId, signal } = reading;
+  let at = reading.after;
+  let leap = reading.snapshot;
+  do {
+    if (leap) {
+      const snapshot = await snapshotNow(host, runId);
+      leap = false;
+      if (snapshot !== undefined) {
+        yield [snapshot];
+        at = snapshot.seq;
+      }
+    }
+    for await (const page of host.executor.attach(runId, { after: at, signal })) {
+      yield page;
+      at = page.at(-1)?.seq ?? at;
+      if (reading.skips && page.length >= FULL_PAGE) {
+        const { lastSeq } = await knownRun(host, runId);
+        leap = lastSeq - at > LAG_EVENTS;
+        if (leap) break;
+      }
+    }
+  } while (leap);
 }
 
 export function createRunEventsStream(streams: EventStreams): StreamHandler {
   return async (args: ParsedArgs<"get_run_events">, call: CommandCall, exchange: Exchange) => {
     const { host } = call;
-    const { runId, kinds, after: asked = 0, snapshot = false } = args;
+    const { runId, kinds, lag, after = 0, snapshot = false } = args;
     const run = await knownRun(host, runId);
-    checkPosition(run, asked);
-    const ended = isEnded(run.status);
-    if (ended && asked === run.lastSeq && !snapshot) return exchange.reply({ status: 204 });
+    checkPosition(run, after);
+    if (isEnded(run.status) && after === run.lastSeq && !snapshot) {
+      return exchange.reply({ status: 204 });
+    }
     streams.checkCapacity();
-    // A snapshot never contains the summary: of an ended run it is that of the event before.
-    const at = ended ? run.lastSeq - 1 : run.lastSeq;
-    const first = snapshot ? await snapshotAt(host, runId, at) : undefined;
-    const after = snapshot ? at : asked;
     const accepts = acceptsKinds(kinds);
     const ndjson = /\bapplication\/x-ndjson\b/i.test(exchange.header("accept") ?? "");
     const format: FrameFormat = ndjson ? "ndjson" : "sse-id";
     return streams.answer(exchange, {
       format,
       headers: { "Millrace-Run-Id": runId },
-      read: (signal) => {
-        const live = host.executor.attach(runId, { after, signal });
-        return first === undefined ? live : prepend(first, live);
-      },
+      read: (signal) =>
+        readLog({ host, runId, after, snapshot, skips: lag === "snapshot", signal }),
       ...(accepts === undefined ? {} : { accepts }),
     });
   };

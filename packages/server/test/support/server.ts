@@ -11,9 +11,11 @@ export interface KeptLog extends Logger {
 
 export function keepLog(): KeptLog {
   const lines: KeptLog["lines"] = [];
-  const at = (level: string) => (fields: object, message = "") => {
-    lines.push({ level, message, fields });
-  };
+  const at =
+    (level: string) =>
+    (fields: object, message = "") => {
+      lines.push({ level, message, fields });
+    };
   return { lines, debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 

@@ -14,7 +14,10 @@ export async function* frames(response: Response): AsyncGenerator<Frame, void> {
   if (response.body === null) return;
   const stream = response.body
     .pipeThrough(new TextDecoderStream() as never)
-    .pipeThrough(new EventSourceParserStream() as never) as AsyncIterable<{ id?: string; data: string }>;
+    .pipeThrough(new EventSourceParserStream() as never) as AsyncIterable<{
+    id?: string;
+    data: string;
+  }>;
   for await (const { id, data } of stream) yield { id, event: parseEvent(data, { strict: true }) };
 }
 

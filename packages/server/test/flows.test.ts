@@ -1,0 +1,57 @@
+/** Commands of flows: nothing is executed. */
+import type { FlowReport } from "@millrace/contracts";
+import { formatFlow, parseFlow } from "@millrace/dsl";
+import { expect, test } from "vitest";
+import { HELLO } from "./support/flows.ts";
+import { invoke, post, problemOf, serve } from "./support/server.ts";
+
+const graph = parseFlow(HELLO).graph;
+
+test("a valid flow has no errors, as text and as graph", async () => {
+  const server = await serve();
+  for (const flow of [{ dsl: HELLO }, { graph }]) {
+    const response = await post(server, "/api/flows/validate", flow);
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({ valid: true, diagnostics: [] });
+  }
+});
+
+test("an invalid flow is an answer, not a problem, and text has lines", async () => {
+  const server = await serve();
+  const dsl = "flow 1 x\n\nnode a: transform {\n  value = inputs.none\n}\n\nnode b: no.such {\n}\n";
+  const byText = await invoke<FlowReport>(server, "validate_flow", { dsl });
+  expect(byText.valid).toBe(false);
+  expect(byText.diagnostics.map(({ range }) => range?.start.line).sort()).toEqual([4, 7]);
+  const broken = await invoke<FlowReport>(server, "validate_flow", {
+    dsl: "flow 1 x\n\nnode a: {",
+  });
+  expect(broken.valid).toBe(false);
+  expect(await invoke(server, "list_runs", {})).toMatchObject({ items: [] });
+});
+
+test("exactly one of graph and text is taken", async () => {
+  const server = await serve();
+  for (const body of [{}, { dsl: HELLO, graph }]) {
+    expect((await post(server, "/api/flows/validate", body)).status).toBe(422);
+    expect((await post(server, "/api/flows/convert", body)).status).toBe(422);
+  }
+});
+
+test("text is printed in its canonical form, and refused when it does not parse", async () => {
+  const server = await serve();
+  const dsl = HELLO.replaceAll("\n\n", "\n");
+  expect(await invoke(server, "format_flow", { dsl })).toEqual({ dsl: formatFlow(dsl).text });
+  const response = await post(server, "/api/flows/format", { dsl: "flow 1 x\n\nnode a: {" });
+  expect(response.status).toBe(422);
+  expect(await problemOf(response)).toMatchObject({
+    code: "flow_invalid",
+    errors: [{ line: expect.any(Number) }],
+  });
+});
+
+test("text becomes a graph, and a graph the same text", async () => {
+  const server = await serve();
+  expect(await invoke(server, "convert_flow", { dsl: HELLO })).toEqual({ graph });
+  const { dsl } = await invoke<{ dsl: string }>(server, "convert_flow", { graph });
+  expect(dsl).toBe(formatFlow(HELLO).text);
+});

@@ -1,0 +1,111 @@
+/** Options: what keeps a server from starting, and where options come from. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ConfigError, type StartOptions, start } from "@millrace/server";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { invoke, keepLog, serve } from "./support/server.ts";
+
+const TOKEN = "0123456789abcdef";
+
+async function refusal(options: Record<string, unknown>): Promise<ConfigError> {
+  try {
+    await serve(options as StartOptions);
+  } catch (error) {
+    if (ConfigError.isInstance(error)) return error;
+    throw error;
+  }
+  throw new Error("the server started");
+}
+
+describe("a server does not start", () => {
+  test.each([
+    [{ colour: "red" }, "colour"],
+    [{ port: 70_000 }, "port"],
+    [{ port: "6455" }, "port"],
+    [{ host: "" }, "host"],
+    [{ host: "a b" }, "host"],
+    [{ tokens: "one" }, "tokens"],
+    [{ tokens: ["short"] }, "tokens"],
+    [{ tokens: [""] }, "tokens"],
+    [{ tokens: [`a:king:${TOKEN}`] }, "tokens"],
+    [{ tokens: [TOKEN, TOKEN] }, "tokens"],
+    [{ allowOpen: "yes" }, "allowOpen"],
+    [{ allowedHosts: ["a.example:80"] }, "allowedHosts"],
+    [{ allowedOrigins: ["*"] }, "allowedOrigins"],
+    [{ allowedOrigins: ["null"] }, "allowedOrigins"],
+    [{ allowedOrigins: ["https://a.example/"] }, "allowedOrigins"],
+    [{ publicUrl: "ftp://a.example" }, "publicUrl"],
+    [{ maxLiveRuns: 0 }, "maxLiveRuns"],
+    [{ heartbeatMs: 1.5 }, "heartbeatMs"],
+    [{ env: { MILLRACE_SERVE_MAX_STREAMS: "many" } }, "maxStreams"],
+    [{ env: { MILLRACE_TOKEN: " " } }, "MILLRACE_TOKEN"],
+    [{ tokenFile: "/no/such/file" }, "tokenFile"],
+  ])("with %o", async (options, name) => {
+    const error = await refusal(options);
+    expect(error.code).toBe("option_invalid");
+    expect(error.message).toContain(name);
+    expect(error.message).not.toContain("\n");
+    expect(error.message).not.toContain(TOKEN);
+  });
+
+  test.each(["0.0.0.0", "::"])("on %s without a token", async (host) => {
+    const error = await refusal({ host });
+    expect(error.code).toBe("open_bind_refused");
+  });
+
+  test("on a port that is taken, with the error of Node", async () => {
+    const other = createServer().listen(0, "127.0.0.1");
+    onTestFinished(() => void other.close());
+    await new Promise((resolve) => other.once("listening", resolve));
+    const { port } = other.address() as { port: number };
+    await expect(start({ port, signals: false, log: keepLog() })).rejects.toMatchObject({
+      code: "EADDRINUSE",
+    });
+  });
+});
+
+test("an open address needs a token, or the operator's word, which is warned of", async () => {
+  await serve({ host: "0.0.0.0", tokens: [TOKEN] });
+  const log = keepLog();
+  await serve({ host: "0.0.0.0", allowOpen: true, log });
+  expect(log.lines.filter(({ level }) => level === "warn")).toHaveLength(1);
+});
+
+test("an option beats the environment, which beats the default", async () => {
+  const env = {
+    MILLRACE_PORT: "0",
+    MILLRACE_SERVE_MAX_LIVE_RUNS: "3",
+    MILLRACE_SERVE_MAX_STREAMS: "9",
+  };
+  const server = await serve({ env, maxStreams: 5 });
+  const { limits } = await invoke<{ limits: Record<string, number> }>(server, "get_meta", {});
+  expect(limits).toMatchObject({ maxLiveRuns: 3, maxStreams: 5, maxQueuedRuns: 256 });
+});
+
+test("tokens come from a file and from the environment", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "millrace-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const tokenFile = join(folder, "tokens");
+  await writeFile(tokenFile, `# tokens\n\nreader:read:${TOKEN}-file\n`);
+  const server = await serve({ tokenFile, env: { MILLRACE_TOKEN: `${TOKEN}-env` } });
+  const ask = async (token: string, method: string) => {
+    const path = method === "GET" ? "/api/meta" : "/api/runs";
+    const response = await fetch(server.url + path, {
+      method,
+      headers: { authorization: `Bearer ${token}` },
+    });
+    return response.status;
+  };
+  expect(await ask(`${TOKEN}-file`, "GET")).toBe(200);
+  expect(await ask(`${TOKEN}-file`, "POST")).toBe(403);
+  expect(await ask(`${TOKEN}-env`, "POST")).toBe(422);
+  expect(await ask(`${TOKEN}-none`, "GET")).toBe(401);
+});
+
+test("port 0 is any free port, and the address says which", async () => {
+  const server = await serve();
+  expect(server.url).toBe(`http://127.0.0.1:${server.address.port}`);
+  expect(await (await fetch(`${server.url}/api/health`)).json()).toEqual({ status: "ok" });
+});

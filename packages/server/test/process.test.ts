@@ -1,0 +1,73 @@
+/** A server in a process of its own: what signals and uncaught errors do to it. Uses the built package. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { expect, onTestFinished, test } from "vitest";
+import { SLEEP } from "./support/flows.ts";
+
+const PROGRAM = `
+  import { start } from ${JSON.stringify(new URL("../dist/index.js", import.meta.url).href)};
+  const server = await start({ port: 0, drainMs: Number(process.argv[1]) });
+  console.log(server.url);
+  process.on("message", (what) => what === "throw" ? queueMicrotask(() => { throw new Error("lost") }) : Promise.reject(new Error("lost")));
+`;
+
+interface Served {
+  readonly child: ChildProcess;
+  readonly url: string;
+  readonly ended: Promise<[number | null, string | null]>;
+}
+
+async function spawnServer(drainMs: number): Promise<Served> {
+  const child = spawn(process.execPath, ["--input-type=module", "-e", PROGRAM, String(drainMs)], {
+    stdio: ["ignore", "pipe", "ignore", "ipc"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const ended = once(child, "exit") as Promise<[number | null, string | null]>;
+  const [url] = (await once(createInterface(child.stdout as NodeJS.ReadableStream), "line")) as [
+    string,
+  ];
+  return { child, url, ended };
+}
+
+async function startSleeper(url: string): Promise<Response> {
+  return fetch(`${url}/api/run`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ dsl: SLEEP }),
+  });
+}
+
+test.each(["SIGTERM", "SIGINT"] as const)(
+  "%s ends live runs in order and exits with 0",
+  async (signal) => {
+    const { child, url, ended } = await spawnServer(0);
+    const stream = (await startSleeper(url)).text();
+    child.kill(signal);
+    expect(await stream).toMatch(/"kind":"summary".*"status":"cancelled".*"exitCode":143\}\n\n$/);
+    expect(await ended).toEqual([0, null]);
+  },
+);
+
+test.each([
+  ["SIGTERM", 143],
+  ["SIGINT", 130],
+] as const)("a second %s exits at once with %i", async (signal, code) => {
+  const { child, url, ended } = await spawnServer(600_000);
+  const response = await startSleeper(url);
+  child.kill(signal);
+  for (;;) {
+    const ready = await fetch(`${url}/api/ready`);
+    await ready.text();
+    if (ready.status === 503) break;
+  }
+  child.kill(signal);
+  expect(await ended).toEqual([code, null]);
+  await expect(response.text()).rejects.toThrow();
+});
+
+test.each(["throw", "reject"])("an uncaught error (%s) ends the process with 70", async (what) => {
+  const { child, ended } = await spawnServer(600_000);
+  child.send(what);
+  expect(await ended).toEqual([70, null]);
+});

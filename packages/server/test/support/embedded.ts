@@ -1,0 +1,12 @@
+import { createServer } from "@millrace/server";
+
+const { app, close } = await createServer();
+const response = await app.fetch(
+  new Request("http://localhost/api/run", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ dsl: 'flow 1 hi\n\nnode say: log {\n  message = "hi"\n}\n' }),
+  }),
+);
+export const frames: string = await response.text(); // data: {"v":1,"kind":"run.started",…}
+await close();
