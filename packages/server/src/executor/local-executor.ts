@@ -59,11 +59,6 @@ const MAX_ENDED_RUNS = 1_000;
 /** Bytes of their logs kept in all. */
 const MAX_ENDED_BYTES = 64 * 1_024 * 1_024;
 
-/** A journal that can forget a run; the one in memory can. */
-interface ForgettingJournal extends Journal {
-  forget?(runId: string): void;
-}
-
 interface LiveRun {
   readonly record: RunRecord;
   readonly plan: Plan;
@@ -79,7 +74,7 @@ export function createLocalExecutor(options: LocalExecutorOptions): Executor {
 class LocalExecutor implements Executor {
   readonly kind = "memory";
   readonly #engine: Engine;
-  readonly #journal: ForgettingJournal;
+  readonly #journal: Journal;
   readonly #registry: Registry;
   readonly #subflows: SubflowPort | undefined;
   readonly #maxLive: number;
@@ -139,7 +134,7 @@ class LocalExecutor implements Executor {
     if (waits) this.#queue.push(live);
     else {
       this.#launch(live);
-      await record.log.until(1); // from now on the journal knows it
+      await record.until(() => record.log.lastSeq > 0); // from now on the journal knows it
     }
     return { runId, status: "pending" };
   }
@@ -149,9 +144,7 @@ class LocalExecutor implements Executor {
     if (record === undefined) return { ok: false, code: "not_found" };
     const run = this.#live.get(runId)?.run;
     if (signal.kind !== "confirm") {
-      const done = run !== undefined && (signal.kind === "pause" ? run.pause() : run.resume());
-      if (run !== undefined) await record.log.until(run.seq);
-      return done ? { ok: true } : { ok: false, code: "state_conflict" };
+      return this.#steer(record, run, signal.kind);
     }
     const { decision, value, comment, by, id } = signal;
     const reply =
@@ -163,8 +156,10 @@ class LocalExecutor implements Executor {
             ...(value === undefined ? {} : { value }),
             ...(comment === undefined ? {} : { comment }),
           });
-    if (run !== undefined) await record.log.until(run.seq);
-    if (reply?.ok) return reply;
+    if (reply?.ok) {
+      await record.until(() => record.outcomeOf(id) !== "requested");
+      return reply;
+    }
     // An ended run no longer answers, but its log does.
     const outcome = record.outcomeOf(id);
     if (reply !== undefined && reply.code !== "not_found" && reply.code !== "already_resolved")
@@ -172,6 +167,19 @@ class LocalExecutor implements Executor {
     if (outcome === undefined || outcome === "requested") return { ok: false, code: "not_found" };
     if (outcome === "expired") return { ok: false, code: "confirmation_expired", outcome };
     return { ok: false, code: "already_resolved", outcome };
+  }
+
+  /** Resolves when the log shows it. Doing it twice is doing it once. */
+  async #steer(
+    record: RunRecord,
+    run: EngineRun | undefined,
+    kind: "pause" | "resume",
+  ): Promise<SignalResult> {
+    if (kind === "pause" && record.pauseReason === "operator") return { ok: true };
+    const done = kind === "pause" ? run?.pause() : run?.resume();
+    if (!done) return { ok: false, code: "state_conflict" };
+    await record.until(() => (record.pauseReason === "operator") === (kind === "pause"));
+    return { ok: true };
   }
 
   async cancel(runId: string, options: CancelOptions): Promise<Run> {
@@ -184,7 +192,7 @@ class LocalExecutor implements Executor {
     if (live.run === undefined) await this.#drop(live);
     else {
       live.run.cancel(options);
-      await record.log.until(live.run.seq);
+      await record.until(() => record.state === "cancelling");
     }
     return record.toRun();
   }

@@ -101,6 +101,11 @@ export class RunRecord {
     }
   }
 
+  /** Resolves when the log so far makes this true, or nothing more follows. */
+  async until(isTrue: () => boolean): Promise<void> {
+    while (!isTrue() && !this.ended) await this.log.changed();
+  }
+
   /** Says that nothing follows, whether the log is whole or not. */
   end(): void {
     if (this.#summary === null && this.#endedAt === null) this.#state = "failed";
@@ -128,8 +133,11 @@ export class RunRecord {
 
   /** The whole run; folds what was not folded yet. */
   async toRun(): Promise<Run> {
-    for await (const page of this.#journal.read(this.runId, this.#view.seq)) {
-      for (const event of page) foldEvents(this.#view, decodeEvent(event));
+    // A run in the queue is not in the journal yet.
+    if (this.#view.seq < this.log.lastSeq) {
+      for await (const page of this.#journal.read(this.runId, this.#view.seq)) {
+        for (const event of page) foldEvents(this.#view, decodeEvent(event));
+      }
     }
     const nodes = viewToJson(this.#view).nodes.map(
       ({ node, state, attempt }) => [node, { state, attempt }] as const,

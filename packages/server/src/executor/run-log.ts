@@ -75,18 +75,16 @@ export class RunLog {
             if (at === before) return; // the journal no longer has them
           }
         } else if (this.#ended) return;
-        else await new Promise<void>((resolve) => this.#waiting.add(resolve));
+        else await this.changed();
       }
     } finally {
       signal?.removeEventListener("abort", onAbort);
     }
   }
 
-  /** Resolves once event `seq` is here, or nothing more follows. */
-  async until(seq: number): Promise<void> {
-    while (this.#lastSeq < seq && !this.#ended) {
-      await new Promise<void>((resolve) => this.#waiting.add(resolve));
-    }
+  /** Resolves when something was added, or nothing more follows. */
+  changed(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.add(resolve));
   }
 
   /** Older pages, until the window reaches back far enough. Answers the new position. */

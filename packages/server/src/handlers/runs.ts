@@ -97,7 +97,10 @@ export const runHandlers: readonly (readonly [CommandName, CommandHandler])[] = 
   }),
   wire("get_run", ({ runId }, { host }) => knownRun(host, runId)),
   wire("get_run_events", async ({ runId, after = 0, kinds, limit }, { host }) => {
-    checkPosition(await knownRun(host, runId), after);
+    const run = await knownRun(host, runId);
+    checkPosition(run, after);
+    // A run in the queue is not in the journal yet.
+    if (run.lastSeq === 0) return { items: [], nextCursor: null };
     const accepts = acceptsKinds(kinds);
     const items: AnyEvent[] = [];
     // What is there now; `attach` would wait for what is still to come.
@@ -114,8 +117,9 @@ export const runHandlers: readonly (readonly [CommandName, CommandHandler])[] = 
     return { items, nextCursor: null };
   }),
   wire("get_run_graph", async ({ runId }, { host }) => {
+    await knownRun(host, runId);
     const state = await host.journal.load(runId);
-    if (state === null) throw notFound("run");
+    if (state === null) throw new ProblemError("state_conflict", { members: { state: "pending" } });
     return state.graph;
   }),
   wire("cancel_run", ({ runId, reason, graceMs }, call) =>
@@ -131,7 +135,3 @@ export const runHandlers: readonly (readonly [CommandName, CommandHandler])[] = 
   wire("pause_run", ({ runId }, call) => steer(call, runId, "pause")),
   wire("resume_run", ({ runId }, call) => steer(call, runId, "resume")),
 ];
-
-function notFound(resource: string): ProblemError {
-  return new ProblemError("not_found", { members: { resource } });
-}
