@@ -1,1 +1,2 @@
-export {};
+export { assertLog } from "./assert-log.ts";
+export { type LegalLog, type LegalLogOptions, legalLog } from "./legal-log.ts";
