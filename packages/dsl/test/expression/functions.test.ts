@@ -1,0 +1,383 @@
+import { createHash } from "node:crypto";
+import { listFunctions } from "@millrace/dsl";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { codeOf, errorOf, evaluate } from "./evaluate.ts";
+
+const TABLE: { readonly [group: string]: readonly (readonly [source: string, value: unknown])[] } =
+  {
+    general: [
+      ['size("héllo")', 5],
+      ['size("a😀b")', 3],
+      ["size([1, 2])", 2],
+      ["size({ a: 1, b: 2 })", 2],
+      ['size("")', 0],
+      ['string("a")', "a"],
+      ["string(1.50)", "1.5"],
+      ["string(1e21)", "1e+21"],
+      ["string(true)", "true"],
+      ["string(null)", "null"],
+      ['string([1, { a: "b" }])', '[1,{"a":"b"}]'],
+      ['number("1e3")', 1000],
+      ['number("-0.5")', -0.5],
+      ["number(7)", 7],
+      ["number(true) + number(false)", 1],
+      ['int("42")', 42],
+      ['int("42.9")', 42],
+      ["int(-1.9)", -1],
+      ['bool("true")', true],
+      ['bool("false")', false],
+      ["bool(true)", true],
+      [
+        'map([null, true, 1, 1.5, "a", [], {}], x, type(x))',
+        ["null", "bool", "number", "number", "string", "list", "object"],
+      ],
+      ["json({ a: [1, 2] })", '{"a":[1,2]}'],
+      ["json([1, 2], 2)", "[\n  1,\n  2\n]"],
+      ["json([1, 2], 0)", "[1,2]"],
+      ['json("a\\"b")', '"a\\"b"'],
+      ['parseJson("[1, {\\"a\\": null}]")', [1, { a: null }]],
+      ['parseJson(" 1 ")', 1],
+    ],
+    macros: [
+      ["filter([1, 2, 3], x, x > 1)", [2, 3]],
+      ["filter([], x, nope)", []],
+      ["map([1, 2], x, x * x)", [1, 4]],
+      ["map([], x, nope)", []],
+      ["all([1, 2], x, x > 0)", true],
+      ["all([1, -2, null], x, x > 0)", false],
+      ["all([], x, false)", true],
+      ["exists([1, 2, null], x, x > 1)", true],
+      ["exists([], x, true)", false],
+      ["sortBy([3, 1, 2], x, x)", [1, 2, 3]],
+      ["sortBy([3, 1, 2], x, -x)", [3, 2, 1]],
+      ['sortBy(["b", "a"], x, x)', ["a", "b"]],
+      ["sortBy([true, false], x, x)", [false, true]],
+      ["sortBy([null, 2, null, 1], x, x)", [1, 2, null, null]],
+      ["sortBy([], x, x)", []],
+      [
+        "map(sortBy([{ k: 1, n: 1 }, { k: 0, n: 2 }, { k: 1, n: 3 }, { k: 0, n: 4 }], e, e.k), e, e.n)",
+        [2, 4, 1, 3],
+      ],
+    ],
+    text: [
+      ['lower("ÀB")', "àb"],
+      ['upper("straße")', "STRASSE"],
+      ['upper("i")', "I"],
+      ['trim("  a b\\n")', "a b"],
+      ['split("a,b,,c", ",")', ["a", "b", "", "c"]],
+      ['split("a😀", "")', ["a", "😀"]],
+      ['split("", ",")', [""]],
+      ['split("", "")', []],
+      ['join(["a", "b"], "-")', "a-b"],
+      ['join([], "-")', ""],
+      ['contains("flow", "lo")', true],
+      ['contains("flow", "")', true],
+      ['contains("flow", "x")', false],
+      ["contains([1, [2]], [2])", true],
+      ["contains([], null)", false],
+      ['startsWith("flow", "fl")', true],
+      ['endsWith("flow", "ow")', true],
+      ['startsWith("flow", "low")', false],
+      ['replace("a.b.c", ".", "/")', "a/b/c"],
+      ['replace("aaa", "aa", "b")', "ba"],
+      ['replace("a", "a", "$&$1")', "$&$1"],
+      ['replace("a😀", "", "-")', "-a-😀-"],
+      ['replace("abc", "b", "")', "ac"],
+      ['substring("millrace", 0, 4)', "mill"],
+      ['substring("millrace", 4)', "race"],
+      ['substring("a😀b", 1, 2)', "😀"],
+      ['substring("abc", -5, 99)', "abc"],
+      ['substring("abc", 2, 1)', ""],
+      ['substring("abc", 3)', ""],
+    ],
+    numbers: [
+      ["min(3, 1, 2)", 1],
+      ["max([4, 9])", 9],
+      ["min(5)", 5],
+      ["max([])", null],
+      ["min([])", null],
+      ["sum([1, 2.5])", 3.5],
+      ["sum([])", 0],
+      ["round(2.5)", 3],
+      ["round(-2.5)", -3],
+      ["round(2.4)", 2],
+      ["round(1.005, 2)", 1.01],
+      ["round(-1.005, 2)", -1.01],
+      ["round(2.567, 2)", 2.57],
+      ["round(0.5)", 1],
+      ["round(0.4)", 0],
+      ["round(0.05, 1)", 0.1],
+      ["round(9.995, 2)", 10],
+      ["round(1e21)", 1e21],
+      ["round(1e-7, 15)", 1e-7],
+      ["round(1e-20, 15)", 0],
+      ["round(123456789.987654321, 3)", 123456789.988],
+      ["floor(-1.5)", -2],
+      ["ceil(1.2)", 2],
+      ["abs(-3)", 3],
+    ],
+    collections: [
+      ["first([1, 2])", 1],
+      ["last([1, 2])", 2],
+      ["first([])", null],
+      ["last([])", null],
+      ["flatten([[1], [2, [3]], 4])", [1, 2, [3], 4]],
+      [
+        'unique([1, 1.0, 2, "1", [1], [1], { a: 1, b: 2 }, { b: 2, a: 1 }, null, null])',
+        [1, 2, "1", [1], { a: 1, b: 2 }, null],
+      ],
+      ['unique(["[1]", [1], "1", 1, "true", true])', ["[1]", [1], "1", 1, "true", true]],
+      ["range(3)", [0, 1, 2]],
+      ["range(2, 5)", [2, 3, 4]],
+      ["range(-1, 1)", [-1, 0]],
+      ["range(0)", []],
+      ["range(-3)", []],
+      ["size(range(10000))", 10_000],
+      ["keys({ b: 1, a: 2 })", ["b", "a"]],
+      ["values({ b: 1, a: [2] })", [1, [2]]],
+      ["entries({ a: 1 })", [{ key: "a", value: 1 }]],
+      [
+        'fromEntries([{ key: "a", value: 1 }, { key: "b" }, { key: "a", value: 2 }])',
+        { a: 2, b: null },
+      ],
+      ["fromEntries(entries({ x: [1], y: null }))", { x: [1], y: null }],
+      ["merge({ a: 1, b: 1 }, { b: 2 }, {})", { a: 1, b: 2 }],
+      ["merge({ a: { x: 1 } }, { a: { y: 2 } })", { a: { y: 2 } }],
+    ],
+    time: [
+      ["now()", "2026-01-31T09:30:15.250Z"],
+      ["ago(15s)", "2026-01-31T09:30:00.250Z"],
+      ['date("2026-01-31")', "2026-01-31T00:00:00.000Z"],
+      ['date("2026-01-31T10:00")', "2026-01-31T10:00:00.000Z"],
+      ['date("2026-01-31T10:00:00+02:30")', "2026-01-31T07:30:00.000Z"],
+      ['date("2026-01-31 10:00:00.123456789Z")', "2026-01-31T10:00:00.123Z"],
+      ['date("2026-01-31T10:00:00.5-01:00")', "2026-01-31T11:00:00.500Z"],
+      ['date("2024-02-29t00:00:00z")', "2024-02-29T00:00:00.000Z"],
+      ['date("0000-01-01")', "0000-01-01T00:00:00.000Z"],
+      ["date(0)", "1970-01-01T00:00:00.000Z"],
+      ["date(-0.5)", "1969-12-31T23:59:59.999Z"],
+      ['epochMs("1970-01-02T00:00:00Z")', 86_400_000],
+      ['epochMs("0099-01-01")', Date.parse("0099-01-01T00:00:00Z")],
+      ['dateAdd("2026-01-31T00:00:00Z", 1d)', "2026-02-01T00:00:00.000Z"],
+      ['dateAdd("2026-01-31", -1h)', "2026-01-30T23:00:00.000Z"],
+      ['dateDiff("2026-01-02", "2026-01-01") == 1d', true],
+      ['dateFormat(now(), "yyyy-MM-dd HH:mm:ss.SSS")', "2026-01-31 09:30:15.250"],
+      ["dateFormat(now(), \"dd.MM.yyyy 'at' HH 'o''clock' ''\")", "31.01.2026 at 09 o'clock '"],
+      ['dateFormat(now(), "")', ""],
+    ],
+    bytes: [
+      ['base64Encode("é")', "w6k="],
+      ['base64Decode("w6k=")', "é"],
+      ['base64Encode("")', ""],
+      ['base64Encode("ab")', "YWI="],
+      ['base64Encode("abc")', "YWJj"],
+      ['base64Decode("YWI=")', "ab"],
+      ['base64Decode("YWJj")', "abc"],
+      ['sha256("")', "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"],
+      ['uriEncode("a b&c/é~-._!\'()*")', "a%20b%26c%2F%C3%A9~-._%21%27%28%29%2A"],
+      ['uriDecode("a%20b+%C3%A9")', "a b+é"],
+    ],
+  };
+
+describe.each(Object.keys(TABLE))("%s", (group) => {
+  test.each(TABLE[group] ?? [])("%s", (source, value) => {
+    expect(evaluate(source)).toEqual(value);
+  });
+});
+
+test("every function of the table has a row here under its group, a signature and a summary", () => {
+  for (const { name, group, signature, summary } of listFunctions()) {
+    expect(
+      (TABLE[group] ?? []).some(([source]) => source.includes(`${name}(`)),
+      name,
+    ).toBe(true);
+    expect(signature).toContain(`${name}(`);
+    expect(summary).not.toBe("");
+  }
+  expect(
+    listFunctions()
+      .map(({ name }) => name)
+      .sort(),
+  ).toEqual(
+    (
+      "abs ago all base64Decode base64Encode bool ceil contains date dateAdd dateDiff dateFormat endsWith entries epochMs " +
+      "exists filter first flatten floor fromEntries int join json keys last lower map max merge min now number parseJson " +
+      "range replace round sha256 size sortBy split startsWith string substring sum trim type unique upper uriDecode uriEncode values"
+    ).split(" "),
+  );
+});
+
+describe("arguments of a wrong type are `type_mismatch` at the argument", () => {
+  test.each([
+    ["size(1)", "type_mismatch@5+1"],
+    ["size(null)", "type_mismatch@5+4"],
+    ["number([])", "type_mismatch@7+2"],
+    ["int(true)", "type_mismatch@4+4"],
+    ["bool(1)", "type_mismatch@5+1"],
+    ["json(1, 0.5)", "type_mismatch@8+3"],
+    ["parseJson(1)", "type_mismatch@10+1"],
+    ["lower(1)", "type_mismatch@6+1"],
+    ['split("a", 1)', "type_mismatch@11+1"],
+    ['substring("abc", 0.5)', "type_mismatch@17+3"],
+    ['startsWith("a", null)', "type_mismatch@16+4"],
+    ['contains("a", 1)', "type_mismatch@0+16"],
+    ["contains({}, 1)", "type_mismatch@9+2"],
+    ['join(["a", 1], "")', "type_mismatch@0+18"],
+    ["min(1, null)", "type_mismatch@7+4"],
+    ["min([1, null])", "type_mismatch@0+14"],
+    ["min([1], 2)", "type_mismatch@0+11"],
+    ['sum(["a"])', "type_mismatch@0+10"],
+    ['round("1")', "type_mismatch@6+3"],
+    ["range(1.5)", "type_mismatch@6+3"],
+    ["first({})", "type_mismatch@6+2"],
+    ["keys([])", "type_mismatch@5+2"],
+    ["merge({}, null)", "type_mismatch@10+4"],
+    ["fromEntries([1])", "type_mismatch@0+16"],
+    ["fromEntries([{ key: 1, value: 1 }])", "type_mismatch@0+35"],
+    ["ago(now())", "type_mismatch@4+5"],
+    ["date(null)", "type_mismatch@5+4"],
+    ["sha256(1)", "type_mismatch@7+1"],
+    ["map({}, x, x)", "type_mismatch@4+2"],
+    ["filter([1], x, x)", "type_mismatch@15+1"],
+    ["all([1], x, null)", "type_mismatch@12+4"],
+    ['sortBy([1, "a"], x, x)', "type_mismatch@20+1"],
+    ["sortBy([[1]], x, x)", "type_mismatch@17+1"],
+  ])("%s", (source, error) => {
+    expect(errorOf(source)).toBe(error);
+  });
+});
+
+describe("arguments of the right type that mean nothing are `bad_argument`", () => {
+  test.each([
+    'number("")',
+    'number("1_0")',
+    'number("0x10")',
+    'number(" 1")',
+    'number("NaN")',
+    'int("abc")',
+    'bool("yes")',
+    "json(1, 9)",
+    "json(1, -1)",
+    'parseJson("{")',
+    "round(1, 16)",
+    "round(1, -1)",
+    'date("yesterday")',
+    'date("2026-02-30")',
+    'date("2026-13-01")',
+    'date("2026-01-01T24:00:00Z")',
+    'date("2026-01-01T00:00:60Z")',
+    'date("2026-01-01T00:00:00+24:00")',
+    'epochMs("")',
+    'dateFormat("2026-01-01", "YYYY")',
+    'dateFormat("2026-01-01", "d")',
+    'dateFormat("2026-01-01", "\'open")',
+    'base64Decode("w6k")',
+    'base64Decode("w6-=")',
+    'base64Decode("=AAA")',
+    'base64Decode("/w==")',
+    'uriDecode("%")',
+    'uriDecode("%ff")',
+    'sha256("\\ud800")',
+    'base64Encode("\\udc00")',
+    'uriEncode("\\ud800")',
+  ])("%s", (source) => {
+    expect(codeOf(source)).toBe("bad_argument");
+  });
+});
+
+test.each([
+  'number("1e999")',
+  'parseJson("[1e999]")',
+  "sum([1e308, 1e308])",
+  "date(1e20)",
+  'dateAdd("9999-12-31", 1d)',
+  'date("0000-01-01T00:00:00+00:01")',
+])("%s is `number_range`", (source) => {
+  expect(codeOf(source)).toBe("number_range");
+});
+
+test.each([
+  "nope(1)",
+  "size()",
+  "size([], 1)",
+  "now(1)",
+  "min()",
+  "merge()",
+  "map([1], x)",
+  "map([1], 1, 2)",
+  "map([1], x.y, 2)",
+])("%s does not compile", (source) => {
+  expect(codeOf(source, { x: 1 })).toBe("syntax");
+});
+
+test("a fault of JSON text is told without the text", () => {
+  expect(() => evaluate('parseJson("hunter2")')).toThrow("parseJson found text that is not JSON");
+});
+
+test("SHA-256 agrees with the platform's for every length around its blocks and for any text", () => {
+  const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
+  for (let length = 0; length < 200; length += 1) {
+    const text = "é".repeat(length >> 1) + "x".repeat(length);
+    expect(evaluate("sha256(t)", { t: text })).toBe(digest(text));
+  }
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme" }), (text) => {
+      expect(evaluate("sha256(t)", { t: text })).toBe(digest(text));
+    }),
+  );
+});
+
+test("what is encoded decodes to itself", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme" }), (t) => {
+      expect(
+        evaluate("base64Decode(base64Encode(t)) == t && uriDecode(uriEncode(t)) == t", { t }),
+      ).toBe(true);
+      expect(evaluate("base64Encode(t)", { t })).toBe(Buffer.from(t).toString("base64"));
+    }),
+  );
+});
+
+test("data survives json and parseJson, indented or not", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.integer({ min: 0, max: 8 }), (d, n) => {
+      expect(evaluate("parseJson(json(d, n)) == d && string(json(d)) == json(d)", { d, n })).toBe(
+        true,
+      );
+    }),
+  );
+});
+
+test("rounding equals decimal rounding of the spelling", () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: -1_000_000, max: 1_000_000 }),
+      fc.integer({ min: 0, max: 6 }),
+      fc.integer({ min: 0, max: 6 }),
+      (units, scale, digits) => {
+        const n = Number(`${units}e-${scale}`);
+        const drop = 10 ** Math.max(0, scale - digits);
+        const kept = Math.floor((Math.abs(units) * 2 + drop) / (drop * 2)) * Math.sign(units);
+        const wanted = scale > digits ? Number(`${kept}e-${digits}`) : n;
+        expect(evaluate("round(n, d)", { n, d: digits })).toBe(wanted + 0);
+      },
+    ),
+  );
+});
+
+test("times agree with the platform's clock arithmetic", () => {
+  const epoch = fc.date({
+    min: new Date("0000-01-01T00:00:00Z"),
+    max: new Date("9999-12-31T23:59:59.999Z"),
+    noInvalidDate: true,
+  });
+  fc.assert(
+    fc.property(epoch, (at) => {
+      const iso = at.toISOString();
+      expect(evaluate("epochMs(t)", { t: iso })).toBe(at.getTime());
+      expect(evaluate("date(n)", { n: at.getTime() })).toBe(iso);
+      expect(evaluate(`dateFormat(t, "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'")`, { t: iso })).toBe(iso);
+    }),
+  );
+});

@@ -1,0 +1,280 @@
+/** The compiled language against the slow reference, over random trees and random data. */
+import {
+  compileExpression,
+  type Expression,
+  ExpressionError,
+  inferType,
+  parseExpression,
+  printExpression,
+} from "@millrace/dsl";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { NOW, scopeOf } from "./evaluate.ts";
+import { Failure, referenceEvaluate, type Variables } from "./reference-evaluator.ts";
+
+const RUNS = Number(process.env["FUZZ_RUNS"] ?? 5_000);
+const AT = { start: 0, end: 0 };
+const NAMES = ["a", "b", "l", "o", "s", "x", "y", "unknown"];
+const KEYS = ["a", "b", "key", "value", "constructor", "__proto__"];
+const TEXTS = [
+  "",
+  "a",
+  "ab",
+  "é",
+  "\u{1f600}",
+  "\uffff",
+  "1",
+  "1.5",
+  "1e999",
+  "true",
+  "-0",
+  "01",
+  "a,b",
+  "\ud83d",
+];
+const NUMBERS = [0, 1, 2, -1, 0.5, 1.5, 10, 1e308, -1e308, 1e21, 1e-7, 10_001];
+const FUNCTIONS: readonly (readonly [name: string, least: number, most: number])[] = [
+  ..."size string number int bool type json lower upper trim sum floor ceil abs first last flatten unique keys values entries fromEntries"
+    .split(" ")
+    .map((name) => [name, 1, 1] as const),
+  ..."split join contains startsWith endsWith".split(" ").map((name) => [name, 2, 2] as const),
+  ["replace", 3, 3],
+  ["substring", 2, 3],
+  ["range", 1, 2],
+  ["min", 1, 3],
+  ["max", 1, 3],
+  ["merge", 1, 3],
+];
+const MACROS = ["map", "filter", "all", "exists", "sortBy"];
+const BINARY = [
+  "??",
+  "||",
+  "&&",
+  "==",
+  "!=",
+  "in",
+  "<",
+  "<=",
+  ">",
+  ">=",
+  "+",
+  "-",
+  "*",
+  "/",
+  "%",
+] as const;
+
+const trees = fc.letrec<{ node: Expression }>((tie) => {
+  const node = tie("node");
+  const literal = fc
+    .oneof(
+      fc.constantFrom(...TEXTS),
+      fc.constantFrom(...NUMBERS),
+      fc.constantFrom(null, true, false),
+    )
+    .map((value): Expression => ({ kind: "literal", value, ...AT }));
+  const name = fc
+    .constantFrom(...NAMES)
+    .map((it): Expression => ({ kind: "name", name: it, ...AT }));
+  return {
+    node: fc.oneof(
+      { maxDepth: 5, depthSize: "small" },
+      literal,
+      name,
+      fc
+        .tuple(node, fc.constantFrom(...KEYS), fc.boolean())
+        .map(
+          ([object, key, optional]): Expression => ({
+            kind: "member",
+            object,
+            name: key,
+            optional,
+            ...AT,
+          }),
+        ),
+      fc
+        .tuple(node, node)
+        .map(([object, index]): Expression => ({ kind: "index", object, index, ...AT })),
+      fc
+        .array(node, { maxLength: 3 })
+        .map((elements): Expression => ({ kind: "list", elements, ...AT })),
+      fc
+        .uniqueArray(fc.tuple(fc.constantFrom(...KEYS), node), {
+          maxLength: 3,
+          selector: ([key]) => key,
+        })
+        .map(
+          (entries): Expression => ({
+            kind: "object",
+            entries: entries.map(([key, value]) => ({ key, value })),
+            ...AT,
+          }),
+        ),
+      fc
+        .tuple(fc.constantFrom(...TEXTS.slice(1)), node)
+        .map(([text, part]): Expression => ({ kind: "template", parts: [text, part], ...AT })),
+      fc
+        .tuple(fc.constantFrom("!", "-"), node)
+        .map(([op, operand]): Expression => ({ kind: "unary", op: op as "!", operand, ...AT })),
+      fc
+        .tuple(fc.constantFrom(...BINARY), node, node)
+        .map(([op, left, right]): Expression => ({ kind: "binary", op, left, right, ...AT })),
+      fc
+        .tuple(node, node, node)
+        .map(
+          ([test, then, otherwise]): Expression => ({
+            kind: "conditional",
+            test,
+            then,
+            otherwise,
+            ...AT,
+          }),
+        ),
+      fc
+        .tuple(
+          fc.constantFrom(...FUNCTIONS),
+          fc.array(node, { minLength: 3, maxLength: 3 }),
+          fc.nat(2),
+        )
+        .map(
+          ([[name, least, most], args, extra]): Expression => ({
+            kind: "call",
+            name,
+            args: args.slice(0, Math.min(most, least + extra)),
+            ...AT,
+          }),
+        ),
+      fc.tuple(fc.constantFrom(...MACROS), node, fc.constantFrom("x", "y"), node).map(
+        ([name, list, variable, body]): Expression => ({
+          kind: "call",
+          name,
+          args: [list, { kind: "name", name: variable, ...AT }, body],
+          ...AT,
+        }),
+      ),
+    ),
+  };
+}).node;
+
+const data = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3, withCrossShrink: true },
+    fc.constantFrom(null, true, false, ...TEXTS, ...NUMBERS),
+    fc.array(tie("value"), { maxLength: 4 }),
+    fc
+      .uniqueArray(fc.tuple(fc.constantFrom(...KEYS), tie("value")), {
+        maxLength: 3,
+        selector: ([key]) => key,
+      })
+      .map((entries) => Object.fromEntries(entries)),
+  ),
+})).value;
+const scopes = fc.record({
+  a: data,
+  b: data,
+  l: fc.array(data, { maxLength: 4 }),
+  o: fc.record({ a: data, b: data }),
+  s: fc.constantFrom(...TEXTS),
+});
+
+type Outcome = { readonly value: unknown } | { readonly code: string };
+
+function expected(ast: Expression, names: Variables): Outcome {
+  try {
+    return { value: referenceEvaluate(ast, names) };
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return { code: error.code };
+  }
+}
+
+function actual(source: Expression | string, names: object): Outcome {
+  try {
+    return {
+      value: compileExpression(source).evaluate(scopeOf(names as never), { nowEpoch: NOW }),
+    };
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    return { code: error.code };
+  }
+}
+
+test("values and error codes are those of the reference", () => {
+  fc.assert(
+    fc.property(trees, scopes, (ast, names) => {
+      const outcome = actual(ast, names);
+      // The reference has no budget; nothing else may differ.
+      if ("code" in outcome && outcome.code === "budget_exceeded") return;
+      expect(outcome).toEqual(expected(ast, new Map(Object.entries(names)) as never));
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+test("a tree that is printed and read again means the same", () => {
+  fc.assert(
+    fc.property(trees, scopes, (ast, names) => {
+      const source = printExpression(ast);
+      expect(
+        parseExpression(source).diagnostics.filter(({ severity }) => severity === "error"),
+      ).toEqual([]);
+      expect(actual(source, names)).toEqual(actual(ast, names));
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+test("inputs are never changed", () => {
+  fc.assert(
+    fc.property(trees, scopes, (ast, names) => {
+      const before = JSON.stringify(names);
+      actual(ast, names);
+      expect(JSON.stringify(names)).toBe(before);
+    }),
+    { numRuns: RUNS / 5 },
+  );
+});
+
+test("where all names are `any`, no error is reported of an expression that has a value", () => {
+  const env = {
+    get: (root: string) => (root === "unknown" ? undefined : ({ kind: "any" } as const)),
+  };
+  fc.assert(
+    fc.property(trees, scopes, (ast, names) => {
+      const { diagnostics } = inferType(ast, env);
+      const outcome = actual(ast, { x: null, y: null, ...names });
+      if (diagnostics.length === 0 && "code" in outcome)
+        expect(outcome.code).not.toBe("unknown_name");
+      const sure =
+        isStrict(ast) && diagnostics.some(({ code }) => code === "FLOW5002" || code === "FLOW5005");
+      if (sure) expect(outcome).toHaveProperty("code");
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+/** Every part of the tree is evaluated whenever the whole is. */
+function isStrict(node: Expression): boolean {
+  switch (node.kind) {
+    case "conditional":
+      return false;
+    case "binary":
+      return !["??", "&&", "||"].includes(node.op) && isStrict(node.left) && isStrict(node.right);
+    case "call":
+      return !MACROS.includes(node.name) && node.args.every(isStrict);
+    case "member":
+      return !node.optional && isStrict(node.object);
+    case "index":
+      return isStrict(node.object) && isStrict(node.index);
+    case "list":
+      return node.elements.every(isStrict);
+    case "object":
+      return node.entries.every(({ value }) => isStrict(value));
+    case "template":
+      return node.parts.every((part) => typeof part === "string" || isStrict(part));
+    case "unary":
+      return isStrict(node.operand);
+    default:
+      return true;
+  }
+}
