@@ -57,7 +57,10 @@ export async function gatherOptions<T extends ServerOptions & OptionSources>(
   if (tokenFile !== undefined) tokens.push(...(await readTokenFile(tokenFile)));
   const given = tokens.length === 0 ? {} : { tokens };
   const chosen = Object.entries(explicit).filter(([, value]) => value !== undefined);
-  return { ...fromEnv, ...given, ...Object.fromEntries(chosen) } as Omit<T, keyof OptionSources> &
+  return { ...fromEnv, ...given, ...Object.fromEntries(chosen) } as unknown as Omit<
+    T,
+    keyof OptionSources
+  > &
     ServerOptions;
 }
 

@@ -5,6 +5,7 @@
  *   T3  After `close` no socket, timer or listener of the server is left.
  */
 import { lookup } from "node:dns/promises";
+import { once } from "node:events";
 import {
   createServer as createHttpServer,
   type IncomingMessage,
@@ -62,7 +63,8 @@ export async function start(options: StartOptions = {}): Promise<RunningServer> 
       "open: everybody who reaches this address may do everything",
     );
   }
-  const http = createHttp(app, resolved, (bytes) => host.random(bytes));
+  const listener = createHttp(app, resolved, (bytes) => host.random(bytes));
+  const { http } = listener;
   try {
     await listen(http, address, resolved.port);
   } catch (error) {
@@ -73,7 +75,7 @@ export async function start(options: StartOptions = {}): Promise<RunningServer> 
   const close = (closing: { readonly graceMs?: number } = {}): Promise<void> => {
     closed ??= app.drain(closing).then(async () => {
       unwatch();
-      await closeHttp(http);
+      await closeHttp(listener);
     });
     return closed;
   };
@@ -104,17 +106,26 @@ async function chooseAddress(options: ResolvedOptions): Promise<string> {
   return addresses[0]?.address ?? name;
 }
 
+interface Listener {
+  readonly http: Server;
+  /** Answers that are not over yet. */
+  readonly answering: ReadonlySet<ServerResponse>;
+}
+
 function createHttp(
   app: ServedApp,
   { limits }: ResolvedOptions,
   random: (bytes: number) => Uint8Array,
-): Server {
+): Listener {
   const raw = createRawAnswers(random);
   const listener = getRequestListener((request, env) => app.fetch(request, env as never), {
     overrideGlobalObjects: false,
     autoCleanupIncoming: false, // a body that was not read is the business of `Exchange`
   });
+  const answering = new Set<ServerResponse>();
   const serve = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    answering.add(outgoing);
+    outgoing.once("close", () => answering.delete(outgoing));
     if (app.admit({ incoming, outgoing })) void listener(incoming, outgoing);
   };
   const http = createHttpServer(
@@ -140,7 +151,7 @@ function createHttp(
     awaitingContinue.add(incoming);
     serve(incoming, outgoing);
   });
-  return http;
+  return { http, answering };
 }
 
 function listen(http: Server, host: string, port: number): Promise<void> {
@@ -153,14 +164,16 @@ function listen(http: Server, host: string, port: number): Promise<void> {
   });
 }
 
-/** Lets the last bytes leave, then cuts what is still open. */
-function closeHttp(http: Server): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => http.closeAllConnections(), FLUSH_MS);
-    http.close(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-    http.closeIdleConnections();
+/** Lets the last answers leave, then cuts every connection: Node keeps one that never sent a request. */
+async function closeHttp({ http, answering }: Listener): Promise<void> {
+  const closed = new Promise((resolve) => http.close(resolve));
+  const flushed = [...answering].map((outgoing) => once(outgoing, "close"));
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise((resolve) => {
+    timer = setTimeout(resolve, FLUSH_MS);
   });
+  await Promise.race([Promise.all(flushed), late]);
+  clearTimeout(timer);
+  http.closeAllConnections();
+  await closed;
 }

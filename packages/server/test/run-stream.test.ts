@@ -253,7 +253,7 @@ node nap: delay {
   for = 1h
 }
 
-input items: list
+input items: int[]
 input text: string
 many -> nap
 `;

@@ -119,7 +119,7 @@ export const runHandlers: readonly (readonly [CommandName, CommandHandler])[] = 
   wire("get_run_graph", async ({ runId }, { host }) => {
     await knownRun(host, runId);
     const state = await host.journal.load(runId);
-    if (state === null) throw new ProblemError("state_conflict", { members: { state: "pending" } });
+    if (state === null) throw new ProblemError("not_found", { members: { resource: "graph" } });
     return state.graph;
   }),
   wire("cancel_run", ({ runId, reason, graceMs }, call) =>
