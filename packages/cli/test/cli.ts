@@ -10,6 +10,8 @@ import { onTestFinished } from "vitest";
 export const BIN: string = fileURLToPath(new URL("../bin/millrace.js", import.meta.url));
 export const ROOT: string = fileURLToPath(new URL("../../../", import.meta.url));
 
+const { PATH = "" } = process.env;
+
 export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -44,12 +46,11 @@ export function start(words: readonly string[], options: Options = {}): Running 
   const child = spawn(process.execPath, [BIN, ...words], {
     cwd: options.cwd ?? home,
     env: {
-      PATH: process.env.PATH ?? "",
+      PATH,
       HOME: home,
       XDG_CONFIG_HOME: home,
       XDG_DATA_HOME: home,
       NO_COLOR: "1",
-      NODE_V8_COVERAGE: process.env.NODE_V8_COVERAGE ?? "",
       ...options.env,
     },
     stdio: "pipe",

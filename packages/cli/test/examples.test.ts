@@ -9,6 +9,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { events, example, millrace, scratch } from "./cli.ts";
 import { golden } from "./golden.ts";
 
+const { UPDATE_GOLDEN } = process.env;
+
 const CASES: readonly {
   folder: string;
   flow: string;
@@ -49,7 +51,7 @@ function compare(folder: string, name: string, flow: string, log: readonly Execu
   expect(checkLog(log, { graph })).toEqual([]);
   const file = join(example(folder), name);
   const text = golden(log, graph);
-  if (process.env.UPDATE_GOLDEN === "1") writeFileSync(file, text);
+  if (UPDATE_GOLDEN === "1") writeFileSync(file, text);
   expect(existsSync(file), `${name} is missing; UPDATE_GOLDEN=1 writes it`).toBe(true);
   expect(text).toBe(readFileSync(file, "utf8"));
 }

@@ -18,11 +18,11 @@ node sent: transform {
 output by: string = sent.value
 `;
 
+const { CI } = process.env;
 const hasTmux = spawnSync("tmux", ["-V"]).status === 0;
 
 beforeAll(() => {
-  if (!hasTmux && process.env.CI)
-    throw new Error("CI needs tmux for the terminal tests: apt-get install tmux");
+  if (!hasTmux && CI) throw new Error("CI needs tmux for the terminal tests: apt-get install tmux");
 });
 
 /** A terminal of this size running one command; \`screen\` is what it shows. */
