@@ -123,7 +123,6 @@ export {
 export { makeSnapshot, makeSummary } from "./events/make.ts";
 export { parseEvent } from "./events/parse.ts";
 export { formatPath, type PathSegment, parsePath } from "./events/path.ts";
-export { executionEventSchema } from "./events/schemas.ts";
 export { secretForms } from "./events/secrets.ts";
 export { serialiseEvent } from "./events/serialise.ts";
 export { escapeLine } from "./events/serialise-parts.ts";

@@ -22,7 +22,7 @@ import { foldEvents } from "./fold.ts";
 import { EVENT_KINDS } from "./kinds.ts";
 import { bytesBeyond, EVENT_LIMITS } from "./limits.ts";
 import { isPath } from "./path.ts";
-import { payloadProblem } from "./schemas.ts";
+import { payloadProblem } from "./payloads.ts";
 import { lineForms } from "./secrets.ts";
 import { serialiseEvent } from "./serialise.ts";
 import type { AnyEvent, ExecutionEvent, Snapshot, Summary, UnknownEvent } from "./types.ts";

@@ -155,17 +155,19 @@ function closeWhatIsOpen(state: CheckState, node: NodeRecord, e: NodeStep): void
 
 function apply(state: CheckState, node: NodeRecord, e: NodeStep): void {
   switch (e.kind) {
-    case "node.started":
+    case "node.started": {
+      const isLegalStart = node.state === "pending" || node.state === "retrying";
       if (state.firstFailure !== undefined && state.started?.onFailure === "stop") {
         report(state, e, "I15", `${e.node} starts after ${state.firstFailure} failed the run`);
       }
       node.attempt = e.attempt;
       node.type = e.type;
-      node.isTimed = node.state === "pending" || node.state === "retrying";
+      node.isTimed = isLegalStart && state.violations.at(-1)?.seq !== e.seq;
       node.startedAt = e.ts;
       node.done = -1;
       if (node.rejectable.length > 0) node.rejectable = [];
       break;
+    }
     case "node.retrying":
       node.dueAt = e.ts + e.delayMs;
       break;

@@ -13,12 +13,25 @@ export function makeSnapshot(view: RunView, ts: number): Snapshot {
   return { v: 1, kind: "snapshot", runId: view.runId, seq: view.seq, ts, view: viewToJson(view) };
 }
 
+/** What of a view a summary needs, for writers that count instead of folding. */
+export type SummaryView = Pick<
+  RunView,
+  | "startedAt"
+  | "counts"
+  | "bodyCounts"
+  | "usage"
+  | "costUsd"
+  | "cancelReason"
+  | "failures"
+  | "nodes"
+>;
+
 /**
  * What the summary says of a run that ends so: counts, usage, cost and duration from the view, exit code by `exitCodeFor`.
  * `outputs` are kept only on success, `error` only where the status allows one: failed and invalid always have it (absent
  * in `end`: the first unrouted failure), cancelled only when the run timed out.
  */
-export function makeSummary(view: RunView, end: RunEnd): SummaryPayload {
+export function makeSummary(view: SummaryView, end: RunEnd): SummaryPayload {
   const error = errorOf(view, end);
   const succeeded = end.status === "succeeded";
   return {
@@ -41,7 +54,7 @@ export function makeSummary(view: RunView, end: RunEnd): SummaryPayload {
   };
 }
 
-function errorOf(view: RunView, { status, error }: RunEnd): RunEnd["error"] {
+function errorOf(view: SummaryView, { status, error }: RunEnd): RunEnd["error"] {
   switch (status) {
     case "succeeded":
       return undefined;
@@ -73,7 +86,7 @@ function errorOf(view: RunView, { status, error }: RunEnd): RunEnd["error"] {
 }
 
 /** The first failure that nothing caught; top-level nodes, which are never forgotten, in order of their end. */
-function firstFailure(view: RunView): RunEnd["error"] {
+function firstFailure(view: SummaryView): RunEnd["error"] {
   const listed = view.failures.find(({ routed }) => routed === "none");
   let first = listed && view.nodes.get(listed.node);
   if (first === undefined) {

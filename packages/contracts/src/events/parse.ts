@@ -2,7 +2,7 @@
 import { envelopeProblem } from "./envelope.ts";
 import { EventParseError } from "./errors.ts";
 import { EVENT_DEPTH, EVENT_LIMITS, utf8Length } from "./limits.ts";
-import { strictProblem } from "./schemas.ts";
+import { strictProblem } from "./payloads.ts";
 import type { AnyEvent } from "./types.ts";
 
 /**

@@ -1,181 +1,97 @@
 /**
- * Parts from which the payloads of all kinds are put together, once, and used twice: as a quick test, which a check of a
- * million events can afford, and as a zod schema, which says what is wrong and describes the service.
- *   The test has the temper of a reader: further keys pass, and further members of lists that may grow. A strict schema has
- *   the temper of a writer: known keys and members only.
+ * Parts from which the payloads of all kinds are put together, once, as data: `part-problem.ts` judges values by them, and
+ * the zod schemas of events are built from them.
  */
-import * as z from "zod";
-import { bytesBeyond, EVENT_LIMITS } from "./limits.ts";
-import { isPath } from "./path.ts";
+import { EVENT_LIMITS } from "./limits.ts";
 
-/** One part. `says` completes "… is not". */
-export interface Part {
-  readonly says: string;
-  readonly isOptional: boolean;
-  readonly test: (value: unknown) => boolean;
-  readonly schema: (strict: boolean) => z.ZodType;
-}
+/** One part. `isOptional`: the key may be absent from its object. */
+export type Part = Shape & { readonly isOptional?: true };
+
+type Shape =
+  | { readonly is: "object"; readonly fields: Fields }
+  | { readonly is: "list"; readonly of: Part; readonly max: number }
+  | { readonly is: "record"; readonly of: Part; readonly max: number; readonly maxKey: number }
+  | { readonly is: "text"; readonly min: number; readonly max: number }
+  | { readonly is: "pattern"; readonly says: string; readonly expression: RegExp }
+  /** A word of a list; one that is open may get further members, which a reader takes as text. */
+  | { readonly is: "word"; readonly words: readonly string[]; readonly isOpen: boolean }
+  | { readonly is: "literal"; readonly value: string | number | boolean }
+  | { readonly is: "nullable"; readonly of: Part }
+  | { readonly is: "integer"; readonly min: number }
+  | { readonly is: "number"; readonly min: number; readonly max: number }
+  | { readonly is: "flag" }
+  | { readonly is: "path" }
+  /** Any JSON whose text is at most `maxBytes` long. */
+  | { readonly is: "json"; readonly maxBytes: number; readonly isObject: boolean };
 
 /** Parts by key, in wire order. */
 export type Fields = Readonly<Record<string, Part>>;
 
-function part(says: string, test: Part["test"], schema: Part["schema"]): Part {
-  return { says, isOptional: false, test, schema };
-}
+const ANY = Number.POSITIVE_INFINITY;
 
-/** The key may be absent. */
 export function optional(inner: Part): Part {
-  const schema = (strict: boolean): z.ZodType => inner.schema(strict).exactOptional();
-  return { ...inner, isOptional: true, schema };
+  return { ...inner, isOptional: true };
 }
 
-export function nullable(inner: Part): Part {
-  return part(
-    `${inner.says} or null`,
-    (value) => value === null || inner.test(value),
-    (strict) => inner.schema(strict).nullable(),
-  );
+export function nullable(of: Part): Part {
+  return { is: "nullable", of };
 }
 
-/** An object with these fields. */
 export function object(fields: Fields): Part {
-  const entries = Object.entries(fields);
-  return part(
-    "a legal object",
-    (value) => isRecord(value) && problemIn(entries, value) === undefined,
-    (strict) => {
-      const shape = Object.fromEntries(entries.map(([key, inner]) => [key, inner.schema(strict)]));
-      return strict ? z.strictObject(shape) : z.looseObject(shape);
-    },
-  );
+  return { is: "object", fields };
 }
 
-/** The first field that is not what it should be, as a sentence. */
-export function problemIn(
-  entries: readonly (readonly [string, Part])[],
-  record: Readonly<Record<string, unknown>>,
-): string | undefined {
-  for (const [key, field] of entries) {
-    const value = record[key];
-    if (value === undefined ? !field.isOptional : !field.test(value)) {
-      return `${key} is not ${field.says}`;
-    }
-  }
-  return undefined;
+export function list(of: Part, max: number = ANY): Part {
+  return { is: "list", of, max };
 }
 
-export function list(inner: Part, max: number = Number.POSITIVE_INFINITY): Part {
-  return part(
-    `a legal list${max === Number.POSITIVE_INFINITY ? "" : ` of at most ${max}`}`,
-    (value) => Array.isArray(value) && value.length <= max && value.every(inner.test),
-    (strict) => {
-      const schema = z.array(inner.schema(strict));
-      return max === Number.POSITIVE_INFINITY ? schema : schema.max(max);
-    },
-  );
+/** A record of at most `max` entries, whose keys have at most `maxKey` units. */
+export function record(of: Part, max: number = ANY, maxKey: number = ANY): Part {
+  return { is: "record", of, max, maxKey };
 }
 
-/** A record of at most `max` entries. */
-export function record(inner: Part, max: number = Number.POSITIVE_INFINITY): Part {
-  const fits = (value: object): boolean => Object.keys(value).length <= max;
-  return part(
-    "a legal record",
-    (value) => isRecord(value) && fits(value) && Object.values(value).every(inner.test),
-    (strict) =>
-      z.record(z.string(), inner.schema(strict)).refine(fits, `has more than ${max} entries`),
-  );
-}
-
-/** A string of at most `max` UTF-16 units. */
-export function text(max: number = Number.POSITIVE_INFINITY, min = 0): Part {
-  const says = max === Number.POSITIVE_INFINITY ? "text" : `text of at most ${max} units`;
-  return part(
-    says,
-    (value) => typeof value === "string" && value.length <= max && value.length >= min,
-    () => {
-      const schema = z.string().min(min);
-      return max === Number.POSITIVE_INFINITY ? schema : schema.max(max);
-    },
-  );
-}
-
-function pattern(says: string, expression: RegExp): Part {
-  return part(
-    says,
-    (value) => typeof value === "string" && expression.test(value),
-    () => z.string().regex(expression, `is not ${says}`),
-  );
+/** A string of `min` to `max` UTF-16 units. */
+export function text(max: number = ANY, min = 0): Part {
+  return { is: "text", min, max };
 }
 
 /** One of a list that is closed for ever. */
-export function oneOf(...members: [string, ...string[]]): Part {
-  return part(
-    `one of ${members.join(", ")}`,
-    (value) => typeof value === "string" && members.includes(value),
-    () => z.enum(members),
-  );
+export function oneOf(...words: string[]): Part {
+  return { is: "word", words, isOpen: false };
 }
 
-/** One of a list that may grow: a reader takes any short text. */
-export function open(...members: [string, ...string[]]): Part {
-  const any = text(EVENT_LIMITS.id, 1);
-  return part(any.says, any.test, (strict) => (strict ? z.enum(members) : any.schema(false)));
+/** One of a list that may grow. */
+export function open(...words: string[]): Part {
+  return { is: "word", words, isOpen: true };
 }
 
-export function literal(constant: string | number | true): Part {
-  return part(
-    String(constant),
-    (value) => value === constant,
-    () => z.literal(constant),
-  );
+export function literal(value: string | number | boolean): Part {
+  return { is: "literal", value };
 }
 
-/** Any JSON whose text is at most `maxBytes` long. */
-export function valueWithin(maxBytes: number): Part {
-  const fits = (value: unknown): boolean => bytesBeyond(value, maxBytes) === 0;
-  const says = `JSON of at most ${maxBytes} bytes`;
-  return part(says, fits, () => z.unknown().refine(fits, `is not ${says}`));
-}
-
-/** A JSON object whose text is at most `maxBytes` long. */
-export function objectWithin(maxBytes: number): Part {
-  const fits = (value: unknown): boolean => bytesBeyond(value, maxBytes) === 0;
-  const says = `a JSON object of at most ${maxBytes} bytes`;
-  return part(
-    says,
-    (value) => isRecord(value) && fits(value),
-    () => z.record(z.string(), z.unknown()).refine(fits, `is not ${says}`),
-  );
-}
-
-/** An integer of at least `min`. */
 export function integer(min: number): Part {
-  return part(
-    `an integer of at least ${min}`,
-    (value) => Number.isSafeInteger(value) && (value as number) >= min,
-    () => z.int().min(min),
-  );
+  return { is: "integer", min };
 }
 
-/** A number of at least 0, at most `max`. */
-export function amount(max: number = Number.MAX_VALUE): Part {
-  return part(
-    "a legal number",
-    (value) => typeof value === "number" && value >= 0 && value <= max,
-    () => z.number().min(0).max(max),
-  );
+/** A number from `min` (default 0) to `max`. */
+export function amount(max: number = Number.MAX_VALUE, min = 0): Part {
+  return { is: "number", min, max };
 }
 
-export const anyJson: Part = part(
-  "JSON",
-  () => true,
-  () => z.unknown(),
-);
-export const flag: Part = part(
-  "true or false",
-  (value) => typeof value === "boolean",
-  () => z.boolean(),
-);
+export function json(maxBytes: number = ANY): Part {
+  return { is: "json", maxBytes, isObject: false };
+}
+
+export function jsonObject(maxBytes: number = ANY): Part {
+  return { is: "json", maxBytes, isObject: true };
+}
+
+function pattern(says: string, expression: RegExp): Part {
+  return { is: "pattern", says, expression };
+}
+
+export const flag: Part = { is: "flag" };
+export const path: Part = { is: "path" };
 export const count: Part = integer(0);
 export const id: Part = pattern("a legal id", /^[A-Za-z0-9_-]{1,64}$/);
 export const code: Part = pattern(
@@ -183,26 +99,21 @@ export const code: Part = pattern(
   /^[a-z][a-z0-9_]{0,63}$/,
 );
 export const digest: Part = pattern("sha256: and 64 hex digits", /^sha256:[0-9a-f]{64}$/);
-export const path: Part = part(
-  "a legal path",
-  (value) => typeof value === "string" && isPath(value),
-  () => z.string().refine(isPath, "is not a legal path"),
-);
 export const message: Part = text(EVENT_LIMITS.message);
 
-/** `ErrorInfo` as fields, for objects that say more. */
+/** `ErrorInfo`, for objects that say more. */
 export const errorFields: Fields = {
   code,
   message,
   retryable: flag,
-  status: optional(part("an integer", Number.isSafeInteger, () => z.int())),
+  status: optional(integer(0)),
   cause: optional(code),
 };
 export const errorInfo: Part = object(errorFields);
 
 /** `ValueRef`; `ref` is empty where the value is not kept. */
 export const valueRef: Part = object({
-  ref: pattern("sha256: and 64 hex digits", /^(sha256:[0-9a-f]{64})?$/),
+  ref: pattern("sha256: and 64 hex digits, or empty", /^(sha256:[0-9a-f]{64})?$/),
   bytes: count,
   mediaType: text(255),
   preview: optional(text(EVENT_LIMITS.preview)),
@@ -232,6 +143,23 @@ export const counts: Part = object({
   cancelled: count,
 });
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+const range: Part = object(
+  Object.fromEntries(
+    ["start", "end"].map((key) => [
+      key,
+      object({ line: integer(1), column: integer(1), offset: count }),
+    ]),
+  ),
+);
+
+/** `Diagnostic`. */
+export const diagnostic: Part = object({
+  code: text(ANY, 1),
+  severity: oneOf("error", "warning", "info"),
+  message: text(),
+  pointer: optional(text()),
+  range: optional(range),
+  hint: optional(text()),
+  related: optional(list(object({ range, message: text() }))),
+  fixes: optional(list(object({ title: text(), edits: list(object({ range, newText: text() })) }))),
+});

@@ -1,23 +1,23 @@
 /** The fields of a view as JSON, and of the summary that it may hold. */
-import { diagnosticSchema } from "../schemas/diagnostic.ts";
 import { EVENT_LIMITS } from "./limits.ts";
 import {
   amount,
-  anyJson,
   code,
   count,
   counts,
+  diagnostic,
   errorFields,
   errorInfo,
   type Fields,
   id,
   integer,
+  json,
+  jsonObject,
   list,
   literal,
   message,
   nullable,
   object,
-  objectWithin,
   oneOf,
   optional,
   type Part,
@@ -31,16 +31,10 @@ import { VIEW_LIMITS } from "./view-state.ts";
 
 const STATUSES = ["succeeded", "failed", "cancelled", "invalid"] as const;
 
-const loose: Part = object({ code: text(), severity: text(), message: text() });
-const diagnostic: Part = {
-  ...loose,
-  schema: (strict) => (strict ? diagnosticSchema : loose.schema(false)),
-};
-
 /** What a summary says beyond its envelope. */
 export const summaryFields: Fields = {
   status: oneOf(...STATUSES),
-  outputs: objectWithin(EVENT_LIMITS.outputsBytes),
+  outputs: jsonObject(EVENT_LIMITS.outputsBytes),
   outputRefs: optional(record(valueRef)),
   counts,
   bodyCounts: optional(counts),
@@ -73,7 +67,7 @@ const node: Part = object({
   until: optional(count),
   progress: optional(object({ done: amount(), total: optional(amount()), unit: optional(text()) })),
   ports: optional(list(text())),
-  output: optional(anyJson),
+  output: optional(json()),
   outputRef: optional(valueRef),
   error: optional(errorInfo),
   routed: optional(text()),

@@ -1,8 +1,8 @@
 /** The payload of every kind, fields in wire order. @see the events page, "Kinds" */
 import { EVENT_LIMITS } from "./limits.ts";
+import { fieldsProblem } from "./part-problem.ts";
 import {
   amount,
-  anyJson,
   code,
   count,
   digest,
@@ -11,28 +11,29 @@ import {
   flag,
   id,
   integer,
+  json,
+  jsonObject,
   list,
   literal,
   message,
   nullable,
   object,
-  objectWithin,
   oneOf,
   open,
   optional,
+  path,
   record,
   text,
   usage,
   valueRef,
-  valueWithin,
 } from "./parts.ts";
 import { summaryFields, view } from "./payload-view.ts";
-import type { Kind } from "./types.ts";
+import type { AnyEvent, Kind, UnknownEvent } from "./types.ts";
 
 const label = text(EVENT_LIMITS.tagText);
 const duration = amount();
-const output = optional(valueWithin(EVENT_LIMITS.inlineBytes));
-const small = optional(valueWithin(EVENT_LIMITS.toolInlineBytes));
+const output = optional(json(EVENT_LIMITS.inlineBytes));
+const small = optional(json(EVENT_LIMITS.toolInlineBytes));
 const ref = optional(valueRef);
 const truncated = optional(count);
 
@@ -46,7 +47,7 @@ export const PAYLOADS: Readonly<Record<Kind, Fields>> = {
     trigger: open("cli", "api", "schedule", "webhook", "desktop", "embed"),
     template: optional(text()),
     resumedFrom: optional(object({ runId: id, seq: count })),
-    tags: optional(record(label, EVENT_LIMITS.tags)),
+    tags: optional(record(label, EVENT_LIMITS.tags, EVENT_LIMITS.tagText)),
   },
   "run.paused": {
     reason: open("confirmation", "operator", "interrupted"),
@@ -105,7 +106,7 @@ export const PAYLOADS: Readonly<Record<Kind, Fields>> = {
     channel: open("engine", "node", "stdout", "stderr"),
     text: text(EVENT_LIMITS.logText),
     code: optional(text(EVENT_LIMITS.code)),
-    data: optional(objectWithin(EVENT_LIMITS.logDataBytes)),
+    data: optional(jsonObject(EVENT_LIMITS.logDataBytes)),
     truncated,
   },
   "llm.started": {
@@ -178,7 +179,7 @@ export const PAYLOADS: Readonly<Record<Kind, Fields>> = {
   "confirm.requested": {
     id,
     prompt: text(EVENT_LIMITS.prompt),
-    schema: optional(record(anyJson)),
+    schema: optional(jsonObject()),
     deadline: optional(count),
     tool: optional(object({ call: id, name: text(), args: small })),
   },
@@ -186,9 +187,37 @@ export const PAYLOADS: Readonly<Record<Kind, Fields>> = {
     id,
     outcome: oneOf("approved", "rejected", "expired", "cancelled"),
     by: optional(message),
-    value: optional(anyJson),
+    value: optional(json()),
     comment: optional(message),
   },
   snapshot: { view },
   summary: summaryFields,
 };
+
+/** Fields of the whole event: envelope, then payload. */
+export function fieldsOf(kind: Kind): Fields {
+  const common = { v: literal(1), kind: literal(kind), runId: id, seq: integer(1), ts: count };
+  const attempt = integer(1);
+  const isRunEvent = kind.startsWith("run.") || kind === "snapshot" || kind === "summary";
+  const place = isRunEvent
+    ? {}
+    : kind === "log"
+      ? { node: optional(path), attempt: optional(attempt) }
+      : { node: path, attempt };
+  return { ...common, ...place, ...PAYLOADS[kind] };
+}
+
+/** The first thing that no reader could use, or `undefined`; unknown kinds and fields pass. The envelope is not looked at. */
+export function payloadProblem(event: AnyEvent): string | undefined {
+  const fields = PAYLOADS_BY_KIND.get(event.kind);
+  return fields && fieldsProblem(fields, event as UnknownEvent, false)?.slice(1);
+}
+
+/** The first thing that a writer of version 1 may not write, or `undefined`. */
+export function strictProblem(event: AnyEvent): string | undefined {
+  const { kind } = event;
+  if (!PAYLOADS_BY_KIND.has(kind)) return "kind is none of version 1";
+  return fieldsProblem(fieldsOf(kind as Kind), event as UnknownEvent, true)?.slice(1);
+}
+
+const PAYLOADS_BY_KIND: ReadonlyMap<string, Fields> = new Map(Object.entries(PAYLOADS));

@@ -1,3 +1,4 @@
+export { executionEventSchema } from "../events/event-schema.ts";
 export { catalogEntrySchema } from "./catalog.ts";
 export {
   digestSchema,
