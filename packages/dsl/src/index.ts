@@ -40,8 +40,12 @@ export {
   MAX_PATTERN_STATES,
   type Pattern,
 } from "./schema/pattern.ts";
+export { sha256Hex } from "./sha256.ts";
 export type { FlowDocument } from "./text/document.ts";
+export { type FormatResult, formatFlow } from "./text/format.ts";
+export { locate, pointerAt } from "./text/locate.ts";
 export { type ParseOptions, type ParseResult, parseFlow } from "./text/parse.ts";
+export { printFlow } from "./text/print.ts";
 export { type Fit, fits } from "./types/fits.ts";
 export { describeType, type FlowType, type ObjectType } from "./types/flow-type.ts";
 export { typeFromSchema } from "./types/from-schema.ts";

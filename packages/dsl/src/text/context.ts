@@ -6,7 +6,7 @@ import { quoteForMessage } from "./chars.ts";
 import { durationText } from "./numbers.ts";
 import type { Details, Report } from "./report.ts";
 import type { AttrItem, BlockItem, Item } from "./tree.ts";
-import { firstEvaluated, literalOf, type Marks, valueOf } from "./values.ts";
+import { firstEvaluated, type Marks, toFieldValue, toLiteral } from "./values.ts";
 import { BLOCKS, isBlockWord, type Place } from "./words.ts";
 
 const PLACES: { readonly [place in Place]: string } = {
@@ -33,12 +33,12 @@ export class MappingContext {
   }
 
   value(e: Expression, pointer: string): FieldValue {
-    return valueOf(e, pointer, this.marks);
+    return toFieldValue(e, pointer, this.marks);
   }
 
   /** Literal data; an expression in it is FLOW3013, and nothing is stored. */
   literal(e: Expression, place: string, pointer: string): Json | undefined {
-    const data = literalOf(e, pointer, this.marks);
+    const data = toLiteral(e, pointer, this.marks);
     if (data === undefined) this.notLiteral(e, place, pointer);
     return data;
   }

@@ -23,8 +23,8 @@ import { mapHeader } from "./header.ts";
 import { mapPolicy } from "./policies.ts";
 import type { Report } from "./report.ts";
 import type { AttrItem, BlockItem, Item, Label } from "./tree.ts";
-import { schemaOf, typeText } from "./types.ts";
-import { type Marks, pointerSegment } from "./values.ts";
+import { schemaOf, typeName, typeText } from "./types.ts";
+import { firstEvaluated, type Marks, pointerSegment } from "./values.ts";
 import { BLOCKS, FLOW_POLICIES, NODE_POLICIES } from "./words.ts";
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -272,7 +272,7 @@ function mapConnection(
   if (name === undefined || !item.type) return;
   markBlock(context, item, pointer, "name");
   context.marks?.add(`${pointer}/auth`, item.type.start, item.type.end);
-  const found: Record<string, Json> = { name, auth: typeText(item.type) };
+  const found: Record<string, Json> = { name, auth: typeName(item.type) };
   attributes(context, item, (attr) => {
     const data = context.literal(attr.value, attr.name, `${pointer}/${attr.name}`);
     if (data !== undefined && !(attr.name === "slug" && data === name)) found[attr.name] = data;
@@ -296,7 +296,7 @@ function mapSchedule(
     const key = isEvery ? "everyMs" : attr.name;
     const place = `${pointer}/${key}`;
     if (attr.name === "inputs") {
-      if (context.literal(attr.value, "inputs", place) === undefined) return;
+      if (firstEvaluated(attr.value)) context.notLiteral(attr.value, "inputs", place);
       found[key] = context.value(attr.value, place);
       return;
     }

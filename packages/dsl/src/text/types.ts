@@ -3,10 +3,10 @@
  *   T1  schemaOf(typeOf(schema)) equals schema whenever typeOf answers; typeOf(schemaOf(type)) is type.
  */
 import { type Json, type JsonSchema, MAX_JSON_DEPTH } from "@millrace/contracts";
-import { nameText } from "../expression/print.ts";
+import { nameText, quoteText } from "../expression/print.ts";
 import { memberNames, setMember } from "../expression/values.ts";
 import { nearestName } from "../nearest.ts";
-import { isDigit, isNameStart, quoteForMessage } from "./chars.ts";
+import { isDigit, isIdent, isNameStart, quoteForMessage } from "./chars.ts";
 import { LINE_END, type Scanner } from "./scanner.ts";
 import { readName } from "./strings.ts";
 import type { TypeField, TypeNode } from "./tree.ts";
@@ -59,11 +59,14 @@ export function readType(s: Scanner): TypeNode {
   }
 }
 
+/** `a.b`, or a quoted name: any string is a name. */
 function readTypeName(s: Scanner): TypeNode {
-  if (!isNameStart(s.peek())) s.expected("a type");
+  s.peek();
   const start = s.pos;
-  let name = s.readIdent();
-  while (s.src.charCodeAt(s.pos) === 46 && isNameStart(s.src.charCodeAt(s.pos + 1))) {
+  let name = readName(s);
+  if (name === undefined) s.expected("a type");
+  const isBare = isNameStart(s.src.charCodeAt(start));
+  while (isBare && s.src.charCodeAt(s.pos) === 46 && isNameStart(s.src.charCodeAt(s.pos + 1))) {
     s.pos += 1;
     name += `.${s.readIdent()}`;
   }
@@ -119,10 +122,17 @@ export function typeText(type: TypeNode): string {
     core = core.of;
   }
   if (core.kind === "name") {
-    return `${core.name}${core.version === undefined ? "" : `@${core.version}`}${suffix}`;
+    const name = core.name.split(".").every(isIdent) ? core.name : quoteText(core.name);
+    return `${name}${core.version === undefined ? "" : `@${core.version}`}${suffix}`;
   }
   const fields = core.fields.map((field) => `${nameText(field.name)}: ${typeText(field.type)}`);
   return `${fields.length === 0 ? "{}" : `{ ${fields.join(", ")} }`}${suffix}`;
+}
+
+/** A type as one word, for places that take a name: `oauth`, `basic@2`. */
+export function typeName(type: TypeNode): string {
+  if (type.kind !== "name") return typeText(type);
+  return type.version === undefined ? type.name : `${type.name}@${type.version}`;
 }
 
 /** The schema of a type; reports FLOW3012 and gives `undefined` for a type that there is not. */

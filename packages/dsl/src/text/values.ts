@@ -20,14 +20,14 @@ export function pointerSegment(key: string): string {
 }
 
 /** The graph form of a value. Recursion goes as deep as the text nests. */
-export function valueOf(e: Expression, pointer: string, marks: Marks | undefined): FieldValue {
+export function toFieldValue(e: Expression, pointer: string, marks: Marks | undefined): FieldValue {
   marks?.add(pointer, e.start, e.end, e);
   switch (e.kind) {
     case "literal":
       return e.value;
     case "list":
       return e.elements.map((element, index) =>
-        valueOf(element, marks ? `${pointer}/${index}` : "", marks),
+        toFieldValue(element, marks ? `${pointer}/${index}` : "", marks),
       );
     case "object": {
       const entries = ownEntries(e);
@@ -37,7 +37,7 @@ export function valueOf(e: Expression, pointer: string, marks: Marks | undefined
       const members: Record<string, Json> = {};
       for (const { key, value } of entries) {
         const place = marks ? inside + pointerSegment(key) : "";
-        setMember(members, key, valueOf(value, place, marks));
+        setMember(members, key, toFieldValue(value, place, marks));
       }
       return wrapped ? { $lit: members } : members;
     }
@@ -68,7 +68,7 @@ export function ownEntries(e: ObjectExpression): ObjectExpression["entries"] {
 }
 
 /** The data that an expression writes out, or `undefined` when a part of it has to be evaluated. */
-export function literalOf(
+export function toLiteral(
   e: Expression,
   pointer: string,
   marks: Marks | undefined,
@@ -78,7 +78,7 @@ export function literalOf(
   if (e.kind === "list") {
     const elements: Json[] = [];
     for (const [index, element] of e.elements.entries()) {
-      const value = literalOf(element, marks ? `${pointer}/${index}` : "", marks);
+      const value = toLiteral(element, marks ? `${pointer}/${index}` : "", marks);
       if (value === undefined) return undefined;
       elements.push(value);
     }
@@ -87,7 +87,7 @@ export function literalOf(
   if (e.kind !== "object") return undefined;
   const members: Record<string, Json> = {};
   for (const { key, value } of ownEntries(e)) {
-    const data = literalOf(value, marks ? pointer + pointerSegment(key) : "", marks);
+    const data = toLiteral(value, marks ? pointer + pointerSegment(key) : "", marks);
     if (data === undefined) return undefined;
     setMember(members, key, data);
   }

@@ -1,0 +1,215 @@
+/**
+ * Items in canonical shape and order: what `printFlow` prints is a function of the graph, the comments and the author's
+ * empty lines, so every spelling that the graph does not keep is put right here. No comment is lost on the way.
+ */
+import type { Expression, ObjectExpression } from "../expression/ast.ts";
+import { bareDuration } from "./context.ts";
+import {
+  type AttrItem,
+  type BlockItem,
+  type Comment,
+  type EdgeEnd,
+  type EdgeItem,
+  type Item,
+  NO_COMMENTS,
+  withoutNotes,
+} from "./tree.ts";
+import { typeOf } from "./types.ts";
+import { toLiteral } from "./values.ts";
+import {
+  BLOCKS,
+  FLOW_POLICIES,
+  isBlockWord,
+  NODE_POLICIES,
+  type Place,
+  POLICY_KINDS,
+  POLICY_MEMBERS,
+} from "./words.ts";
+
+/** A file or body by sections, in canonical order, with the comments behind the last item. */
+export interface Sections {
+  readonly sections: readonly (readonly Item[])[];
+  readonly foot: readonly Comment[];
+}
+
+const FILE_ORDER: readonly string[] = [
+  "flow",
+  "input",
+  "connection",
+  "schedule",
+  "node",
+  "edge",
+  "output",
+  "layout",
+];
+/** An author who says first what the flow talks to, and then what it takes, is left alone. */
+const CONNECTED: readonly string[] = ["flow", "connection", "input", ...FILE_ORDER.slice(3)];
+const BODY_ORDER: readonly string[] = ["node", "edge", "output"];
+
+/** The items of a file or body in sections; inside a section the author's order stays. */
+export function toSections(
+  items: readonly Item[],
+  foot: readonly Comment[],
+  place: "file" | "body",
+): Sections {
+  const order = place === "body" ? BODY_ORDER : connectsFirst(items) ? CONNECTED : FILE_ORDER;
+  const sections: Item[][] = Array.from({ length: order.length + 1 }, () => []);
+  const behind: Comment[] = [];
+  for (const item of items) {
+    for (const canonical of canonicalItem(item, place)) {
+      if (place === "file" && isEmptyLayout(canonical)) {
+        behind.push(...commentsOf(canonical));
+        continue;
+      }
+      const at = order.indexOf(sectionOf(canonical, place));
+      (sections[at === -1 ? order.length : at] as Item[]).push(canonical);
+    }
+  }
+  return {
+    sections: sections.filter((section) => section.length > 0),
+    foot: behind.length === 0 ? foot : [...behind, ...foot],
+  };
+}
+
+function connectsFirst(items: readonly Item[]): boolean {
+  const first = items.find(
+    (item) => item.kind === "block" && (item.word === "input" || item.word === "connection"),
+  );
+  return first?.kind === "block" && first.word === "connection";
+}
+
+function sectionOf(item: Item, place: "file" | "body"): string {
+  if (item.kind === "edge") return "edge";
+  if (item.kind === "block") return place === "body" && item.word !== "node" ? "" : item.word;
+  return place === "body" && !item.policy ? item.name : "";
+}
+
+/** The items of any other block: attributes in their order, then blocks. */
+export function toOrder(items: readonly Item[], place: Place): Item[] {
+  const ranked = items.flatMap((item) =>
+    canonicalItem(item, place).map((one) => ({ one, rank: rankOf(one, place) })),
+  );
+  ranked.sort((a, b) => a.rank - b.rank);
+  return ranked.map(({ one }) => one);
+}
+
+function rankOf(item: Item, place: Place): number {
+  if (item.kind !== "attr") return item.kind === "block" && item.word === "body" ? 300 : 400;
+  if (place === "node" || place === "flow") {
+    if (!item.policy) return place === "flow" && item.name === "title" ? 0 : 1;
+    const table = place === "flow" ? FLOW_POLICIES : NODE_POLICIES;
+    const at = table.findIndex(([text]) => text === item.name);
+    return at === -1 ? 200 : 100 + at;
+  }
+  const at = BLOCKS[place as keyof typeof BLOCKS]?.attributes?.indexOf(item.name) ?? 0;
+  return item.policy || at === -1 ? 200 : at;
+}
+
+function canonicalItem(item: Item, place: Place): Item[] {
+  if (item.kind === "edge") return chainToEdges(item);
+  if (item.kind === "block") return [canonicalBlock(item)];
+  return [canonicalAttr(item, place)];
+}
+
+/** Bare numbers where durations belong become durations. */
+function canonicalAttr(item: AttrItem, place: Place): AttrItem {
+  if (place === "schedule" && item.name === "every") return withDuration(item);
+  if (!item.policy || (place !== "node" && place !== "flow")) return item;
+  if (POLICY_KINDS[item.name] === "duration") return withDuration(item);
+  const members = POLICY_MEMBERS[item.name];
+  if (!members || item.value.kind !== "object") return item;
+  const isDuration = (key: string): boolean =>
+    members.some(([text, , kind]) => text === key && kind === "duration");
+  const { entries } = item.value;
+  if (!entries.some(({ key, value }) => isDuration(key) && bareDuration(value) !== undefined)) {
+    return item;
+  }
+  const value: ObjectExpression = {
+    ...item.value,
+    entries: entries.map((entry) =>
+      isDuration(entry.key) ? { key: entry.key, value: toDuration(entry.value) } : entry,
+    ),
+  };
+  return { ...item, value };
+}
+
+function withDuration(item: AttrItem): AttrItem {
+  return { ...item, value: toDuration(item.value) };
+}
+
+function toDuration(e: Expression): Expression {
+  const ms = bareDuration(e);
+  return ms === undefined ? e : { kind: "duration", ms, start: e.start, end: e.end };
+}
+
+/** A chain is its pairs: the first takes the comments before it, the last the one behind it, each the object. */
+function chainToEdges(item: EdgeItem): EdgeItem[] {
+  const comments: Comment[] = [];
+  const isChain = item.ends.length > 2;
+  let { meta } = item;
+  const isEmpty = meta?.kind === "object" && meta.entries.length === 0;
+  if (meta && (isChain || isEmpty)) meta = withoutNotes(meta, comments) as typeof meta;
+  const lead = comments.length === 0 ? item.lead : [...item.lead, ...comments];
+  const edges: EdgeItem[] = [];
+  for (let index = 1; index < item.ends.length; index += 1) {
+    const from = item.ends[index - 1] as EdgeEnd;
+    const to = item.ends[index] as EdgeEnd;
+    const isFirst = index === 1;
+    edges.push({
+      ...item,
+      ends: [
+        { ...from, port: from.port === "out" ? undefined : from.port },
+        { ...to, port: index === item.ends.length - 1 ? to.port : undefined },
+      ],
+      meta: isEmpty ? undefined : meta,
+      lead: isFirst ? lead : NO_COMMENTS,
+      blank: isFirst && item.blank,
+      trail: index === item.ends.length - 1 ? item.trail : undefined,
+    });
+  }
+  return edges;
+}
+
+function canonicalBlock(item: BlockItem): BlockItem {
+  if (!item.items || !isBlockWord(item.word)) return item;
+  const isTyped = item.word === "input" || item.word === "output";
+  let result: BlockItem = item;
+  for (const attr of item.items) {
+    if (attr.kind !== "attr" || attr.policy) continue;
+    if (attr.name === "slug" && item.word === "connection") {
+      const isName = attr.value.kind === "literal" && attr.value.value === item.labels[0]?.text;
+      if (isName) result = without(result, attr);
+    } else if (attr.name === "schema" && isTyped && !result.type) {
+      const schema = toLiteral(attr.value, "", undefined);
+      const isObject = typeof schema === "object" && schema !== null && !Array.isArray(schema);
+      const type = isObject ? typeOf(schema as Parameters<typeof typeOf>[0]) : undefined;
+      if (type) result = { ...without(result, attr), type };
+    }
+  }
+  return result;
+}
+
+/** A block without one of its attributes, whose comments go before the block. */
+function without(item: BlockItem, attr: AttrItem): BlockItem {
+  const lead = [...item.lead, ...commentsOf(attr)];
+  return { ...item, lead, items: (item.items ?? []).filter((other) => other !== attr) };
+}
+
+/** Every comment of an item, in order. */
+export function commentsOf(item: Item): Comment[] {
+  const comments: Comment[] = [...item.lead];
+  if (item.kind === "attr") withoutNotes(item.value, comments);
+  else if (item.kind === "edge") {
+    if (item.meta) withoutNotes(item.meta, comments);
+  } else {
+    if (item.value) withoutNotes(item.value, comments);
+    for (const inner of item.items ?? []) comments.push(...commentsOf(inner));
+    comments.push(...item.foot);
+  }
+  if (item.trail !== undefined) comments.push({ text: item.trail, blank: false });
+  return comments;
+}
+
+function isEmptyLayout(item: Item): boolean {
+  return item.kind === "block" && item.word === "layout" && (item.items ?? []).length === 0;
+}

@@ -1,0 +1,25 @@
+/** `formatFlow`: canonical text from text. */
+import type { Diagnostic } from "@millrace/contracts";
+import { type ParseOptions, parseFlow } from "./parse.ts";
+import { printFlow } from "./print.ts";
+
+/** What `formatFlow` answers. */
+export interface FormatResult {
+  readonly text: string;
+  /** Whether `text` differs from what was given. */
+  readonly changed: boolean;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Formats a flow. Comments stay; the graph stays the same. Text with errors of the families 0 and 1 comes back as it was,
+ * because what could not be read would be lost. Never throws.
+ */
+export function formatFlow(source: string, options: ParseOptions = {}): FormatResult {
+  const { document, diagnostics } = parseFlow(source, options);
+  const isUnread = diagnostics.some(
+    ({ code, severity }) => severity === "error" && /^FLOW[01]/.test(code),
+  );
+  const text = isUnread ? source : printFlow(document);
+  return { text, changed: text !== source, diagnostics };
+}

@@ -1,0 +1,72 @@
+/**
+ * From a place in the graph to the text and back. The places are found by mapping the document once more, so they cannot
+ * differ from what `parseFlow` did; they are kept as long as the document lives.
+ */
+import type { Range } from "@millrace/contracts";
+import type { Expression } from "../expression/ast.ts";
+import { dataOf, type FlowDocument } from "./document.ts";
+import { buildGraph } from "./graph.ts";
+import { lineIndex } from "./lines.ts";
+import { Report } from "./report.ts";
+
+interface Mark {
+  readonly start: number;
+  readonly end: number;
+  readonly expression: Expression | undefined;
+}
+
+interface Places {
+  readonly marks: ReadonlyMap<string, Mark>;
+  readonly range: (start: number, end: number) => Range;
+}
+
+const kept = new WeakMap<FlowDocument, Places>();
+
+function placesOf(document: FlowDocument): Places {
+  const known = kept.get(document);
+  if (known) return known;
+  const data = dataOf(document);
+  const marks = new Map<string, Mark>();
+  buildGraph(data, new Report(0), {
+    add: (pointer, start, end, expression) => marks.set(pointer, { start, end, expression }),
+  });
+  const places: Places = { marks, range: lineIndex(data.source) };
+  kept.set(document, places);
+  return places;
+}
+
+/**
+ * The text of a place of the graph: `/nodes/0` is the whole block, `/nodes/0/id` its name, `/nodes/0/fields/url` the
+ * value. Undefined when nothing was written there.
+ */
+export function locate(document: FlowDocument, pointer: string): Range | undefined {
+  const places = placesOf(document);
+  const mark = places.marks.get(pointer);
+  return mark && places.range(mark.start, mark.end);
+}
+
+/** The JSON Pointer of the smallest place of the graph that holds an offset of the text; "" when there is none but the flow. */
+export function pointerAt(document: FlowDocument, offset: number): string {
+  let found = "";
+  let length = Number.POSITIVE_INFINITY;
+  for (const [pointer, mark] of placesOf(document).marks) {
+    if (mark.start > offset || offset >= mark.end || mark.end - mark.start > length) continue;
+    if (pointer.endsWith("/$")) continue;
+    length = mark.end - mark.start;
+    found = pointer;
+  }
+  return found;
+}
+
+/**
+ * The expression at the pointer of an `{"$"}` (also inside a `$t`), with offsets that count in the document's text.
+ * Undefined when no expression was written there.
+ */
+export function expressionAt(document: FlowDocument, pointer: string): Expression | undefined {
+  return placesOf(document).marks.get(pointer)?.expression;
+}
+
+/** Lines and columns for offsets of the document's text. */
+export function rangeOf(document: FlowDocument, start: number, end: number): Range {
+  return placesOf(document).range(start, end);
+}
