@@ -1,1 +1,1 @@
-export {};
+export { createNodeHost, type NodeHost, type NodeHostOptions } from "./node-host.ts";
