@@ -51,13 +51,14 @@ export function compileExpression(
   const unit = new Unit(locals);
   const closure = compileInto(unit, ast);
   const limits = resolveLimits(options.limits);
+  const { constant, nests, multiplies: size } = unit;
   return {
     references: distinctReferences(findReferences(ast, locals)),
-    constant: unit.constant,
+    constant,
     evaluate(scope, { nowEpoch }) {
       const run = new Evaluation(limits, scope, nowEpoch);
       const value = closure(run);
-      if (unit.nests) checkResult(run, ast, value, { size: unit.multiplies });
+      if (nests) checkResult(run, ast, value, { size });
       return value;
     },
   };

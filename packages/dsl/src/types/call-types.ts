@@ -141,11 +141,11 @@ function unknownFunction(node: CallExpression, inference: Inference): void {
     listFunctions().map(({ name }) => name),
   );
   const at = { start: node.start, end: node.start + node.name.length };
-  inference.findings.add("FLOW5003", node, {
+  inference.findings.add("FLOW5003", at, {
     parts: { name: node.name, near: near ?? "" },
     ...(near === undefined
       ? { hint: null }
-      : { fix: { title: `did you mean ${near}`, newText: near, at } }),
+      : { fix: { title: `did you mean ${near}`, newText: near } }),
   });
 }
 

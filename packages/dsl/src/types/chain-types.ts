@@ -38,22 +38,15 @@ export function chainType(node: Chain, scope: TypeScope, inference: Inference): 
     base = base.object;
   }
   links.reverse();
-  let type = base.kind === "name" ? nameType(base, scope, inference) : inference.of(base, scope);
-  let start = 0;
   const [first] = links;
-  if (base.kind === "name" && base.name === "nodes" && first !== undefined) {
-    const read = nodeType(first, scope, inference);
-    if (read !== undefined) {
-      type = read;
-      start = 1;
-    }
-  }
-  const root = start === 0 ? base : first;
-  if (base.kind === "name" && readsAbsent(base, links[start], scope) && !isGiven(root, scope)) {
-    type = unionOf(type, NULL);
-  }
+  const named = first !== undefined && isNodes(base, scope) ? first : undefined;
+  const root = named ?? base;
+  const rest = named === undefined ? links : links.slice(1);
+  let type =
+    named === undefined ? rootType(base, scope, inference) : nodeType(named, scope, inference);
+  if (readsAbsent(root, rest[0], scope) && !isGiven(root, scope)) type = unionOf(type, NULL);
   let shortened = false;
-  for (const link of links.slice(start)) {
+  for (const link of rest) {
     if (link.kind === "member" && link.optional && mayBeNull(type)) shortened = true;
     type = linkType(link, type, scope, inference);
     if (mayBeNull(type) && isGiven(link, scope)) {
@@ -64,16 +57,13 @@ export function chainType(node: Chain, scope: TypeScope, inference: Inference): 
   return shortened ? unionOf(type, NULL) : type;
 }
 
-/** A node that is read optionally may be absent; macro variables never are. */
-function readsAbsent(base: NameExpression, next: Link | undefined, scope: TypeScope): boolean {
+/** Whether a chain from a root reads it optionally while it may be absent; macro variables never are. */
+function readsAbsent(base: Expression, next: Link | undefined, scope: TypeScope): boolean {
   if (next?.kind !== "member" || !next.optional) return false;
-  return rootMayBeAbsent(base.name, scope);
-}
-
-/** Whether an optional read of a root may give null. */
-export function rootMayBeAbsent(root: string, scope: TypeScope): boolean {
-  if (scope.variable(root) !== undefined) return false;
-  return scope.env.mayBeAbsent?.(root) ?? !ALWAYS_PRESENT.has(root);
+  // Beside names only `nodes["id"]` is a base that is read from outside, and any node may be skipped.
+  if (base.kind !== "name") return base.kind === "member" || base.kind === "index";
+  if (scope.variable(base.name) !== undefined) return false;
+  return scope.env.mayBeAbsent?.(base.name) ?? !ALWAYS_PRESENT.has(base.name);
 }
 
 function nameType(node: NameExpression, scope: TypeScope, inference: Inference): FlowType {
@@ -114,16 +104,28 @@ function unknownName(node: NameExpression, scope: TypeScope, inference: Inferenc
   });
 }
 
-/** `nodes["id"]`: undefined when the environment leaves it to the type of `nodes`. */
-function nodeType(link: Link, scope: TypeScope, inference: Inference): FlowType | undefined {
+function rootType(base: Expression, scope: TypeScope, inference: Inference): FlowType {
+  return base.kind === "name" ? nameType(base, scope, inference) : inference.of(base, scope);
+}
+
+/** Whether a base is the `nodes` of which the environment knows the ids. */
+function isNodes(base: Expression, scope: TypeScope): boolean {
+  return (
+    base.kind === "name" &&
+    base.name === "nodes" &&
+    scope.env.node !== undefined &&
+    scope.variable("nodes") === undefined
+  );
+}
+
+/** The type of `nodes["id"]`; a computed id may be that of any node. */
+function nodeType(link: Link, scope: TypeScope, inference: Inference): FlowType {
   const id = literalStep(link);
-  const { env } = scope;
-  if (env.node === undefined || scope.variable("nodes") !== undefined) return undefined;
   if (id === undefined) {
     if (link.kind === "index") inference.of(link.index, scope);
     return ANY;
   }
-  const type = env.node(id);
+  const type = scope.env.node?.(id);
   if (type === undefined) {
     inference.findings.add("FLOW5001", link, { parts: { name: quoted(id) }, hint: null });
   }

@@ -84,7 +84,8 @@ export function withoutNull(type: FlowType): FlowType {
 export function describeType(type: FlowType): string {
   if (type.kind === "union") {
     if (type.types.length === 0) return "nothing";
-    return [...new Set(type.types.map(describeType))].join(" or ");
+    const nullLast = [...membersOf(withoutNull(type)), ...(mayBeNull(type) ? [NULL] : [])];
+    return [...new Set(nullLast.map(describeType))].join(" or ");
   }
   if (type.kind !== "list") return type.kind;
   const items = type.items;

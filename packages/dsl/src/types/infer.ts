@@ -1,6 +1,7 @@
 /**
  * Static types of expressions, with what is sure or likely to go wrong.
- *   I1  an error means that every evaluation that reaches the place fails; what only may fail is a warning or silent.
+ *   I1  an error means that no evaluation that reaches the place gets anything of use; what only may fail is a warning or
+ *       silent.
  *   I2  `any` silences: where nothing is known nothing is reported.
  *   I3  one pass: each part of a tree is visited once, an erroneous part is `any` from then on.
  */

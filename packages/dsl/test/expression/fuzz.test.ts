@@ -12,7 +12,8 @@ import { expect, test } from "vitest";
 import { NOW, scopeOf } from "./evaluate.ts";
 import { Failure, referenceEvaluate, type Variables } from "./reference-evaluator.ts";
 
-const RUNS = Number(process.env["FUZZ_RUNS"] ?? 5_000);
+const { FUZZ_RUNS = 5_000 } = process.env;
+const RUNS = Number(FUZZ_RUNS);
 const AT = { start: 0, end: 0 };
 const NAMES = ["a", "b", "l", "o", "s", "x", "y", "unknown"];
 const KEYS = ["a", "b", "key", "value", "constructor", "__proto__"];
@@ -81,17 +82,15 @@ const trees = fc.letrec<{ node: Expression }>((tie) => {
       { maxDepth: 5, depthSize: "small" },
       literal,
       name,
-      fc
-        .tuple(node, fc.constantFrom(...KEYS), fc.boolean())
-        .map(
-          ([object, key, optional]): Expression => ({
-            kind: "member",
-            object,
-            name: key,
-            optional,
-            ...AT,
-          }),
-        ),
+      fc.tuple(node, fc.constantFrom(...KEYS), fc.boolean()).map(
+        ([object, key, optional]): Expression => ({
+          kind: "member",
+          object,
+          name: key,
+          optional,
+          ...AT,
+        }),
+      ),
       fc
         .tuple(node, node)
         .map(([object, index]): Expression => ({ kind: "index", object, index, ...AT })),
@@ -119,17 +118,15 @@ const trees = fc.letrec<{ node: Expression }>((tie) => {
       fc
         .tuple(fc.constantFrom(...BINARY), node, node)
         .map(([op, left, right]): Expression => ({ kind: "binary", op, left, right, ...AT })),
-      fc
-        .tuple(node, node, node)
-        .map(
-          ([test, then, otherwise]): Expression => ({
-            kind: "conditional",
-            test,
-            then,
-            otherwise,
-            ...AT,
-          }),
-        ),
+      fc.tuple(node, node, node).map(
+        ([test, then, otherwise]): Expression => ({
+          kind: "conditional",
+          test,
+          then,
+          otherwise,
+          ...AT,
+        }),
+      ),
       fc
         .tuple(
           fc.constantFrom(...FUNCTIONS),

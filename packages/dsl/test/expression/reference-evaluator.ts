@@ -172,7 +172,7 @@ const extreme =
   };
 const points = (s: string): string[] => [...s];
 
-// biome-ignore lint/suspicious/noExplicitAny: each function has the types that its list names
+// biome-ignore-start lint/suspicious/noExplicitAny: each function has the types that its list names
 const FUNCTIONS: Record<
   string,
   readonly [takes: readonly string[], run: (...args: any[]) => Value]
@@ -265,6 +265,7 @@ const FUNCTIONS: Record<
     (...all) => objectFrom(all.flatMap((o) => Object.entries(o) as [string, Value][])),
   ],
 };
+// biome-ignore-end lint/suspicious/noExplicitAny: the end of the table
 
 function kind(value: Value): string {
   if (value === null) return "null";
@@ -293,7 +294,7 @@ function toNumber(value: string | number | boolean): number {
 }
 
 function unsigned(value: number): number {
-  if (value !== value || Math.abs(value) === Number.POSITIVE_INFINITY)
+  if (Number.isNaN(value) || Math.abs(value) === Number.POSITIVE_INFINITY)
     throw new Failure("number_range");
   return value === 0 ? 0 : value;
 }
