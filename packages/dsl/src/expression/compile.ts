@@ -82,7 +82,7 @@ export function compileInto(unit: Unit, ast: Expression): Closure {
 }
 
 /** A closure that gives one frozen value. */
-export function constantClosure(unit: Unit, place: Place, value: Json): Closure {
+function constantClosure(unit: Unit, place: Place, value: Json): Closure {
   const closure: Closure = (run) => {
     if (--run.steps < 0) overSteps(run, place);
     return value;

@@ -18,7 +18,7 @@ export interface TypeEnv {
 /** Places that are known not to be null: chains of names, as keys. */
 export type Facts = ReadonlySet<string>;
 
-export const NO_FACTS: Facts = new Set();
+const NO_FACTS: Facts = new Set();
 
 /** A macro variable. */
 interface Variable {

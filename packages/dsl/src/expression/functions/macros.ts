@@ -16,7 +16,7 @@ import { compareText, kindName } from "../values.ts";
 import type { FunctionInfo } from "./define.ts";
 
 /** The body of a macro: the value for one element. */
-export type MacroBody = (run: Evaluation, element: Json) => Json;
+type MacroBody = (run: Evaluation, element: Json) => Json;
 
 /** Where a macro and its body stand. */
 export interface MacroSite extends Place {
