@@ -12,6 +12,17 @@ const PROGRAM = `
   process.on("message", (what) => what === "throw" ? queueMicrotask(() => { throw new Error("lost") }) : Promise.reject(new Error("lost")));
 `;
 
+const LEAKING = `
+  import { createApp, createServer } from ${JSON.stringify(new URL("../dist/index.js", import.meta.url).href)};
+  const token = process.argv[1];
+  const { host, close } = await createServer({ tokens: [token] });
+  const forms = [token, encodeURIComponent(token), Buffer.from(token).toString("base64"), JSON.stringify(token)];
+  const leak = () => { throw new Error("failed with " + forms.join(" and ")); };
+  const app = createApp({ ...host, commands: new Map([["get_meta", leak]]) });
+  await app.fetch(new Request("http://localhost/api/meta"));
+  await close();
+`;
+
 interface Served {
   readonly child: ChildProcess;
   readonly url: string;
@@ -70,4 +81,22 @@ test.each(["throw", "reject"])("an uncaught error (%s) ends the process with 70"
   const { child, ended } = await spawnServer(600_000);
   child.send(what);
   expect(await ended).toEqual([70, null]);
+});
+
+test("a token never reaches the log, in any form", async () => {
+  const token = "0123456789+secret/token=";
+  const child = spawn(process.execPath, ["--input-type=module", "-e", LEAKING, token], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let log = "";
+  for await (const chunk of child.stderr) log += chunk;
+  const lines = log
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(lines.map(({ msg }) => msg)).toEqual(["request.failed", "request"]);
+  expect(lines[0].err.message).toBe(
+    'failed with [redacted] and [redacted] and [redacted] and "[redacted]"',
+  );
+  expect(lines[1]).toMatchObject({ method: "GET", route: "/api/meta", status: 500, tokenId: null });
 });

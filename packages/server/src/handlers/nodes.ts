@@ -4,6 +4,18 @@ import { etagOf } from "../canonical-json.ts";
 import { Answer, type CommandHandler, wire } from "../command.ts";
 import { ProblemError } from "../errors.ts";
 
+// Entries never change, and hashing one costs more than everything else that its request needs.
+const etags = new WeakMap<CatalogEntry, string>();
+
+function etagOfEntry(entry: CatalogEntry): string {
+  let etag = etags.get(entry);
+  if (etag === undefined) {
+    etag = etagOf(entry);
+    etags.set(entry, etag);
+  }
+  return etag;
+}
+
 function matches(entry: CatalogEntry, q: string): boolean {
   const text = q.toLowerCase();
   return [entry.type, entry.title, entry.summary, ...entry.tags].some((field) =>
@@ -27,12 +39,12 @@ export const nodeHandlers: readonly (readonly [CommandName, CommandHandler])[] =
     const last = items.at(-1);
     const more = entries.length > items.length && last !== undefined;
     const page = { items, nextCursor: more ? app.cursors.encode(last.type, filter) : null };
-    return new Answer(page, { headers: { ETag: etagOf(page) } });
+    return new Answer(page, { headers: { ETag: etagOf(items.map(etagOfEntry)) } });
   }),
   wire("get_node", ({ type }, { host }) => {
     // The newest version is the last one of its type.
     const entry = host.registry.entries().findLast((candidate) => candidate.type === type);
     if (entry === undefined) throw new ProblemError("not_found", { members: { resource: "node" } });
-    return new Answer(entry, { headers: { ETag: etagOf(entry) } });
+    return new Answer(entry, { headers: { ETag: etagOfEntry(entry) } });
   }),
 ];
