@@ -74,7 +74,8 @@ test.each([
   }
   child.kill(signal);
   expect(await ended).toEqual([code, null]);
-  await expect(response.text()).rejects.toThrow();
+  // Nobody waited for the run: its stream is cut where it was.
+  expect(await response.text().catch(() => "")).not.toContain('"kind":"summary"');
 });
 
 test.each(["throw", "reject"])("an uncaught error (%s) ends the process with 70", async (what) => {
