@@ -41,11 +41,14 @@ export {
   type Pattern,
 } from "./schema/pattern.ts";
 export { sha256Hex } from "./sha256.ts";
+export { digest } from "./text/digest.ts";
 export type { FlowDocument } from "./text/document.ts";
 export { type FormatResult, formatFlow } from "./text/format.ts";
 export { locate, pointerAt } from "./text/locate.ts";
+export { normalizeGraph } from "./text/normalize.ts";
 export { type ParseOptions, type ParseResult, parseFlow } from "./text/parse.ts";
 export { printFlow } from "./text/print.ts";
+export { type ReconcileOptions, reconcile } from "./text/reconcile.ts";
 export { type Fit, fits } from "./types/fits.ts";
 export { describeType, type FlowType, type ObjectType } from "./types/flow-type.ts";
 export { typeFromSchema } from "./types/from-schema.ts";

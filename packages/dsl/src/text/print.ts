@@ -5,7 +5,7 @@ import { type Sections, toOrder, toSections } from "./canonical.ts";
 import { type FlowDocument, isDocument } from "./document.ts";
 import { itemsOf } from "./from-graph.ts";
 import { printValue } from "./print-value.ts";
-import type { BlockItem, EdgeEnd, Item } from "./tree.ts";
+import { type BlockItem, type Comment, type EdgeEnd, type Item, NO_COMMENTS } from "./tree.ts";
 import { typeText } from "./types.ts";
 import { isBlockWord, type Place } from "./words.ts";
 import { Writer } from "./writer.ts";
@@ -15,10 +15,14 @@ import { Writer } from "./writer.ts";
  * Throws `DslError` code `graph_invalid`, with the `pointer` of the bad place, for a value that is no `FlowGraph`.
  */
 export function printFlow(source: FlowGraph | FlowDocument): string {
+  return isDocument(source)
+    ? printItems(source.items, source.foot)
+    : printItems(itemsOf(source as FlowGraph), NO_COMMENTS);
+}
+
+/** Prints the items of a file. */
+export function printItems(items: readonly Item[], foot: readonly Comment[]): string {
   const w = new Writer();
-  const { items, foot } = isDocument(source)
-    ? source
-    : { items: itemsOf(source as FlowGraph), foot: [] };
   printSections(w, toSections(items, foot, "file"), 0);
   return w.finish();
 }

@@ -1,0 +1,164 @@
+/**
+ * An edited value over the one that was written: where both hold the same, the writing stays; where they differ, only what
+ * differs is new.
+ */
+import type { Expression, ObjectExpression } from "../expression/ast.ts";
+import { canonicalJson } from "./canonical-json.ts";
+import {
+  type Collection,
+  type Comment,
+  elementsOf,
+  isCollection,
+  NO_COMMENTS,
+  NO_NOTES,
+  type Notes,
+  notesOf,
+} from "./tree.ts";
+import { toFieldValue } from "./values.ts";
+
+/** The written value `old` brought to what `fresh` says. */
+export function mergeValue(old: Expression, fresh: Expression): Expression {
+  if (identity(old) === identity(fresh)) return old;
+  if (!isCollection(old) || !isCollection(fresh) || old.kind !== fresh.kind) return fresh;
+  return old.kind === "list"
+    ? mergeLists(old, fresh)
+    : mergeObjects(old, fresh as ObjectExpression);
+}
+
+function identity(e: Expression): string {
+  return canonicalJson(toFieldValue(e, "", undefined));
+}
+
+/** Elements match by equal value, in order, then by index. */
+function mergeLists(old: Collection, fresh: Collection): Expression {
+  const before = elementsOf(old);
+  const after = elementsOf(fresh);
+  const places = new Map<string, number[]>();
+  for (const [index, element] of before.entries()) {
+    const key = identity(element);
+    const known = places.get(key);
+    if (known) known.push(index);
+    else places.set(key, [index]);
+  }
+  const matches: (number | undefined)[] = [];
+  const used = new Set<number>();
+  let last = -1;
+  for (const element of after) {
+    const queue = places.get(identity(element)) ?? [];
+    while (queue.length > 0 && (queue[0] as number) <= last) queue.shift();
+    const match = queue.shift();
+    matches.push(match);
+    if (match !== undefined) {
+      used.add(match);
+      last = match;
+    }
+  }
+  for (const [index, match] of matches.entries()) {
+    if (match !== undefined || index >= before.length || used.has(index)) continue;
+    matches[index] = index;
+    used.add(index);
+  }
+  const rows = after.map((element, index) => {
+    const match = matches[index];
+    return {
+      from: match,
+      key: "",
+      value: match === undefined ? element : mergeValue(before[match] as Expression, element),
+    };
+  });
+  return rebuild(old, rows);
+}
+
+/** Members match by key and stay in the author's order; new ones follow their neighbour in the graph. */
+function mergeObjects(old: Collection & ObjectExpression, fresh: ObjectExpression): Expression {
+  const wanted = new Map(fresh.entries.map((entry) => [entry.key, entry.value]));
+  const known = new Set(old.entries.map((entry) => entry.key));
+  const added = new Map<string | undefined, Row[]>();
+  let anchor: string | undefined;
+  for (const { key, value } of fresh.entries) {
+    if (known.has(key)) anchor = key;
+    else added.set(anchor, [...(added.get(anchor) ?? []), { from: undefined, key, value }]);
+  }
+  const rows: Row[] = [...(added.get(undefined) ?? [])];
+  for (const [from, { key, value }] of old.entries.entries()) {
+    const now = wanted.get(key);
+    if (now) rows.push({ from, key, value: mergeValue(value, now) });
+    wanted.delete(key);
+    rows.push(...(added.get(key) ?? []));
+    added.delete(key);
+  }
+  return rebuild(old, rows);
+}
+
+interface Row {
+  /** Index in the old collection. */
+  readonly from: number | undefined;
+  readonly key: string;
+  readonly value: Expression;
+}
+
+/** A collection of rows, with the notes of the old one moved to where its elements are now. */
+function rebuild(old: Collection, rows: readonly Row[]): Expression {
+  const { start, end } = old;
+  const made: Expression =
+    old.kind === "list"
+      ? { kind: "list", elements: rows.map(({ value }) => value), start, end }
+      : { kind: "object", entries: rows.map(({ key, value }) => ({ key, value })), start, end };
+  const notes = notesOf(old);
+  if (!notes) return made;
+  const kept = new Set(rows.map(({ from }) => from));
+  const { leads, foot } = carryComments(
+    notes.elements.map((own, index) => ({ notes: own ?? NO_NOTES, isKept: kept.has(index) })),
+    notes.foot,
+  );
+  const elements = rows.map(({ from }) => (from === undefined ? undefined : leads[from]));
+  return { ...made, notes: { elements, foot } } as Collection;
+}
+
+/**
+ * Comments of things of which some go. One that goes takes its comments along, but a paragraph of comments that an empty
+ * line parts from it stays, in front of the next that is kept or at the foot.
+ */
+export function carryComments(
+  things: readonly { readonly notes: Notes; readonly isKept: boolean }[],
+  foot: readonly Comment[],
+): { leads: Notes[]; foot: readonly Comment[] } {
+  let carried: Comment[] = [];
+  let gap = false;
+  const leads = things.map(({ notes, isKept }) => {
+    if (isKept) {
+      const moved = carried.length === 0 && !gap ? notes : withCarried(notes, carried, gap);
+      carried = [];
+      gap = false;
+      return moved;
+    }
+    gap ||= notes.lead[0]?.blank ?? notes.blank;
+    const staying = partedComments(notes);
+    if (staying.length > 0) {
+      carried.push(...staying);
+      gap = true;
+    }
+    return notes;
+  });
+  if (carried.length === 0) return { leads, foot };
+  const [first, ...others] = foot;
+  return { leads, foot: [...carried, ...(first ? [{ ...first, blank: true }] : []), ...others] };
+}
+
+function withCarried(notes: Notes, carried: readonly Comment[], gap: boolean): Notes {
+  const [first, ...others] = notes.lead;
+  const lead = first ? [{ ...first, blank: first.blank || gap }, ...others] : NO_COMMENTS;
+  return {
+    lead: [...carried, ...lead],
+    blank: first ? notes.blank : notes.blank || gap,
+    trail: notes.trail,
+  };
+}
+
+/** The comments before the last empty line above an item. */
+function partedComments(notes: Notes): readonly Comment[] {
+  if (notes.blank) return notes.lead;
+  let last = notes.lead.length - 1;
+  while (last > 0 && !notes.lead[last]?.blank) last -= 1;
+  return last > 0 ? notes.lead.slice(0, last) : [];
+}
