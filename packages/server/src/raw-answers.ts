@@ -22,7 +22,11 @@ interface RawAnswers {
   bodyTooLarge(incoming: IncomingMessage, outgoing: ServerResponse): void;
 }
 
-export function createRawAnswers(random: (bytes: number) => Uint8Array): RawAnswers {
+/** `hasAnswer`: an answer has begun on the socket, so that nothing else may be written there. */
+export function createRawAnswers(
+  random: (bytes: number) => Uint8Array,
+  hasAnswer: (socket: Duplex) => boolean,
+): RawAnswers {
   const nextId = createRequestIds(random);
 
   function compose(code: ErrorCode) {
@@ -46,7 +50,7 @@ export function createRawAnswers(random: (bytes: number) => Uint8Array): RawAnsw
 
   return {
     clientError(error, socket) {
-      if (error.code === "ECONNRESET" || !socket.writable) {
+      if (error.code === "ECONNRESET" || !socket.writable || hasAnswer(socket)) {
         socket.destroy();
         return;
       }

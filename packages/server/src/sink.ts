@@ -48,6 +48,8 @@ export function createNodeSink(
     if (!outgoing.writableFinished) leaving.abort();
     release();
   });
+  // A client may leave while its run is being started: then there is no `close` left to wait for.
+  if (outgoing.destroyed) leaving.abort();
   const count = (chunk: Uint8Array) => {
     bytes += chunk.byteLength;
     wroteAt = performance.now();

@@ -117,12 +117,14 @@ function createHttp(
   { limits }: ResolvedOptions,
   random: (bytes: number) => Uint8Array,
 ): Listener {
-  const raw = createRawAnswers(random);
   const listener = getRequestListener((request, env) => app.fetch(request, env as never), {
     overrideGlobalObjects: false,
     autoCleanupIncoming: false, // a body that was not read is the business of `Exchange`
   });
   const answering = new Set<ServerResponse>();
+  const raw = createRawAnswers(random, (socket) =>
+    [...answering].some((outgoing) => outgoing.headersSent && outgoing.socket === socket),
+  );
   const serve = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     answering.add(outgoing);
     outgoing.once("close", () => answering.delete(outgoing));

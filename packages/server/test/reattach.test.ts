@@ -4,7 +4,7 @@ import type { AnyEvent, RunViewJson } from "@millrace/contracts";
 import { createView, foldEvents, parseEvent, viewFromJson, viewToJson } from "@millrace/contracts";
 import type { RunningServer } from "@millrace/server";
 import { describe, expect, test } from "vitest";
-import { ASK_PLAINLY, HELLO } from "./support/flows.ts";
+import { ASK_PLAINLY, HELLO, MANY } from "./support/flows.ts";
 import { invoke, post, problemOf, serve } from "./support/server.ts";
 import { expectLegal, frames, kinds, readEvents, readUntil } from "./support/streams.ts";
 
@@ -190,4 +190,32 @@ test("by name the events come as a page, and go on after the last one", async ()
     after: Number(first.nextCursor),
   });
   expect(rest).toEqual({ items: log.slice(3), nextCursor: null });
+});
+
+describe("a log that is longer than what is kept at hand", () => {
+  const items = Array.from({ length: 4_000 }, (_, i) => i);
+
+  test("is told whole, from the journal and then from what is at hand", async () => {
+    const server = await serve();
+    const own = await readEvents(await post(server, "/api/run", { dsl: MANY, inputs: { items } }));
+    expectLegal(own);
+    expect(own.length).toBeGreaterThan(12_000);
+    const url = `${server.url}/api/runs/${own[0]?.runId}/events`;
+    expect(await readEvents(await fetch(url))).toEqual(own);
+    expect(await readEvents(await fetch(`${url}?after=700`))).toEqual(own.slice(700));
+  });
+
+  test("is cut short by a snapshot for a reader that wants the present", async () => {
+    const server = await serve();
+    const own = await readEvents(await post(server, "/api/run", { dsl: MANY, inputs: { items } }));
+    const url = `${server.url}/api/runs/${own[0]?.runId}/events?lag=snapshot`;
+    const events = await readEvents(await fetch(url));
+    expect(kinds(events.slice(-2))).toEqual(["snapshot", "summary"]);
+    expect(events.length).toBeLessThan(own.length / 2);
+    const view = createView(own[0]?.runId);
+    for (const event of events) foldEvents(view, event);
+    const full = createView(own[0]?.runId);
+    for (const event of own) foldEvents(full, event);
+    expect(JSON.stringify(viewToJson(view))).toBe(JSON.stringify(viewToJson(full)));
+  });
 });

@@ -145,6 +145,21 @@ describe("a client that leaves", () => {
     expect((await endOf(server, runId)).at(-1)).toMatchObject({ status: "succeeded" });
   });
 
+  test("right after its request leaves no run behind", async () => {
+    const server = await serve();
+    const body = JSON.stringify({ dsl: SLEEP, options: { runId: "gone" } });
+    const socket = connect(server.address.port, server.address.address);
+    onTestFinished(() => void socket.destroy());
+    socket.end(
+      `POST /api/run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    socket.resume();
+    await once(socket, "close");
+    let response = await fetch(`${server.url}/api/runs/gone/events`);
+    while (response.status === 404) response = await fetch(`${server.url}/api/runs/gone/events`);
+    expect((await readEvents(response)).at(-1)).toMatchObject({ status: "cancelled" });
+  });
+
   test("in the middle of its body starts nothing", async () => {
     const server = await serve();
     const socket = connect(server.address.port, server.address.address);

@@ -28,6 +28,7 @@ import {
   type Run as EngineRun,
   type Plan,
   type Registry,
+  type RunOptions,
   type SubflowPort,
 } from "@millrace/engine";
 import { LIMITS } from "../limits.ts";
@@ -64,6 +65,8 @@ interface LiveRun {
   readonly plan: Plan;
   /** Undefined while it waits in the queue. */
   run: EngineRun | undefined;
+  /** Why its log is not whole; undefined when nothing went wrong. */
+  failure: unknown;
 }
 
 /** The executor over an engine in this process. Takes ownership of the engine: `close` closes it. */
@@ -128,14 +131,11 @@ class LocalExecutor implements Executor {
       journal: this.#journal,
       createdAt,
     });
-    const live: LiveRun = { record, plan: compiled.plan, run: undefined };
+    const live: LiveRun = { record, plan: compiled.plan, run: undefined, failure: undefined };
     this.#records.set(runId, record);
     this.#live.set(runId, live);
     if (waits) this.#queue.push(live);
-    else {
-      this.#launch(live);
-      await record.until(() => record.log.lastSeq > 0); // from now on the journal knows it
-    }
+    else await this.#begin(live);
     return { runId, status: "pending" };
   }
 
@@ -252,10 +252,25 @@ class LocalExecutor implements Executor {
     return count;
   }
 
+  /** Resolves when the journal knows the run; otherwise it never was. */
+  async #begin(live: LiveRun): Promise<void> {
+    const { record } = live;
+    this.#launch(live);
+    await record.until(() => record.log.lastSeq > 0);
+    if (record.log.lastSeq > 0) return;
+    this.#records.delete(record.runId);
+    this.#endedRuns -= 1;
+    throw live.failure instanceof Error &&
+      "code" in live.failure &&
+      live.failure.code === "run_exists"
+      ? refuse("run_exists", `a run "${record.runId}" exists`)
+      : refuse("executor_unavailable", "the run could not be started");
+  }
+
   #launch(live: LiveRun): void {
     const { spec, runId } = live.record;
     const { confirm } = spec;
-    const run = this.#engine.run(live.plan, spec.inputs, {
+    const options: RunOptions = {
       runId,
       trigger: spec.trigger as Trigger,
       ...(spec.template === undefined ? {} : { template: spec.template.slug }),
@@ -264,23 +279,33 @@ class LocalExecutor implements Executor {
       ...(confirm === undefined
         ? {}
         : { confirm: () => ({ decision: confirm, by: "run-option" }) }),
-    });
-    live.run = run;
-    void this.#follow(live, run);
+    };
+    try {
+      live.run = this.#engine.run(live.plan, spec.inputs, options);
+    } catch (error) {
+      live.failure = error; // the engine was closed by somebody else
+      this.#forgetLive(live);
+      return;
+    }
+    void this.#follow(live, live.run);
   }
 
   /** Shows what the run does to its readers until it has ended. Never rejects. */
   async #follow(live: LiveRun, run: EngineRun): Promise<void> {
     const { record } = live;
+    // When the journal fails, or another owner has the run, its log ends here where it is.
+    const ended = run.result.catch((error: unknown) => {
+      live.failure = error;
+    });
     try {
       for await (const _batch of run.events()) {
         await record.catchUp();
         if (record.state === "paused") this.#fill();
       }
-      await run.result;
-    } catch {
-      // The journal failed, or another owner has the run: its log here ends where it is.
+    } catch (error) {
+      live.failure = error;
     }
+    await ended;
     this.#forgetLive(live);
   }
 

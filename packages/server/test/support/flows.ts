@@ -68,3 +68,18 @@ node nap: delay {
   for = 1h
 }
 `;
+
+/** Makes three events for each of `items`. */
+export const MANY = `flow 1 many
+
+input items: int[]
+
+node each: map {
+  items = inputs.items
+  body {
+    node say: log {
+      message = "item"
+    }
+  }
+}
+`;
