@@ -54,3 +54,5 @@ export { describeType, type FlowType, type ObjectType } from "./types/flow-type.
 export { typeFromSchema } from "./types/from-schema.ts";
 export { inferType } from "./types/infer.ts";
 export type { TypeEnv } from "./types/scope.ts";
+export type { CatalogFlow, FlowCatalog } from "./validate/catalog.ts";
+export { type ValidateOptions, validateFlow } from "./validate/validate-flow.ts";

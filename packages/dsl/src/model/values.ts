@@ -10,6 +10,8 @@ export interface Leaf {
   readonly pointer: string;
   /** It stands in a template: its value becomes text. */
   readonly hole: boolean;
+  /** It is all that its template holds. */
+  readonly alone: boolean;
   /** Keys and indexes from the value's root. */
   readonly path: readonly (string | number)[];
   /** What a schema says of this place; several where it has alternatives. */
@@ -135,14 +137,16 @@ function enter(at: Open, open: Open[], leaves: Leaf[]): void {
     });
   } else if (marker === "expression") {
     const source = own(value, "$");
-    if (typeof source === "string") leaves.push({ source, pointer, hole: false, path, schemas });
+    if (typeof source === "string")
+      leaves.push({ source, pointer, hole: false, alone: false, path, schemas });
   } else {
     const parts = own(value, "$t");
     if (!Array.isArray(parts)) return;
     parts.forEach((part, i) => {
       const source = own(part, "$");
       if (typeof source === "string") {
-        leaves.push({ source, pointer: `${pointer}/$t/${i}`, hole: true, path, schemas });
+        const alone = parts.length === 1;
+        leaves.push({ source, pointer: `${pointer}/$t/${i}`, hole: true, alone, path, schemas });
       }
     });
   }

@@ -9,7 +9,8 @@ import { buildGraph } from "./graph.ts";
 import { lineIndex } from "./lines.ts";
 import { Report } from "./report.ts";
 
-interface Mark {
+/** A stretch of the text, with the expression when one was written there. */
+export interface Mark {
   readonly start: number;
   readonly end: number;
   readonly expression: Expression | undefined;
@@ -64,6 +65,11 @@ export function pointerAt(document: FlowDocument, offset: number): string {
  */
 export function expressionAt(document: FlowDocument, pointer: string): Expression | undefined {
   return placesOf(document).marks.get(pointer)?.expression;
+}
+
+/** Every place of the graph that was written in the text, by JSON Pointer. */
+export function marksOf(document: FlowDocument): ReadonlyMap<string, Mark> {
+  return placesOf(document).marks;
 }
 
 /** Lines and columns for offsets of the document's text. */

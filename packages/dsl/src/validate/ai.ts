@@ -1,0 +1,148 @@
+/**
+ * Rules between the fields of an `ai` node, its tools and its labels, as data (FLOW3015, 6006).
+ */
+import type { NodeModel } from "../model/bodies.ts";
+import { isObject, listOrNone, objectOrNone, own } from "../model/plain.ts";
+import { isLiteral } from "../model/values.ts";
+import { shown, type Validation } from "./context.ts";
+
+/** A task with what it needs and what it cannot go with. */
+const TASKS: {
+  readonly [task: string]: {
+    readonly needs?: readonly string[];
+    readonly without?: readonly string[];
+  };
+} = {
+  generate: { without: ["labels"] },
+  chat: { without: ["labels"] },
+  classify: { needs: ["labels"], without: ["outputSchema"] },
+  extract: { needs: ["outputSchema"], without: ["labels"] },
+  summarize: { without: ["labels"] },
+  embed: { without: ["tools", "outputSchema", "labels", "system"] },
+  judge: { needs: ["rubric"], without: ["tools", "labels"] },
+};
+
+/** Fields that belong to one task, or to another field. */
+const BELONGS: { readonly [field: string]: { readonly task?: string; readonly field?: string } } = {
+  rubric: { task: "judge" },
+  maxWords: { task: "summarize" },
+  multi: { field: "labels" },
+  fallbackLabel: { field: "labels" },
+};
+
+const EMBED_CHECKS: ReadonlySet<unknown> = new Set(["cost", "latencyMs", "expr"]);
+
+const TOOL_REF =
+  /^(?:flow:[a-z0-9][\w./@#:-]*|action:[a-z][\w-]*\.[a-z][\w-]*|mcp:[\w.-]+\/[\w./-]+)$/i;
+
+/** Checks all nodes whose type is of kind `ai`. */
+export function checkAi(run: Validation): void {
+  for (const node of run.model.nodes) {
+    if (run.entryOf(node)?.kind !== "ai") continue;
+    const fields = objectOrNone(node.node.fields);
+    const has = (name: string): boolean => {
+      const value = fields[name];
+      return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
+    };
+    checkTask(run, node, has);
+    checkTools(run, node);
+    if (has("failover") && Number(own(own(node.node.policy, "retry"), "max") ?? 0) > 0) {
+      run.findings.add("FLOW3015", `${node.pointer}/policy/retry`, {
+        message: `two retry loops multiply: \`@retry\` and failover of ${shown(node.id)}`,
+        hint: "keep one",
+        severity: "warning",
+      });
+    }
+  }
+}
+
+function checkTask(run: Validation, node: NodeModel, has: (name: string) => boolean): void {
+  const fields = objectOrNone(node.node.fields);
+  const written = own(fields, "task");
+  if (written !== undefined && typeof written !== "string") return;
+  const task = written ?? (has("labels") ? "classify" : "generate");
+  const rule = TASKS[task];
+  if (rule === undefined) return;
+  const say = (field: string, problem: string): void => {
+    const pointer = has(field) ? `${node.pointer}/fields/${field}` : node.pointer;
+    run.findings.add("FLOW3015", pointer, { parts: { field, problem } });
+  };
+  for (const field of rule.needs ?? []) {
+    if (!has(field))
+      run.findings.add("FLOW3015", node.pointer, {
+        parts: { field: `task ${task}`, problem: `needs ${field}` },
+      });
+  }
+  for (const field of rule.without ?? []) {
+    if (has(field)) say(field, `cannot go with task ${task}`);
+  }
+  for (const [field, { task: only, field: other }] of Object.entries(BELONGS)) {
+    if (!has(field)) continue;
+    if (only !== undefined && task !== only) say(field, `needs task ${only}`);
+    if (other !== undefined && !has(other)) say(field, `needs ${other}`);
+  }
+  if (
+    task === "chat" &&
+    isLiteral(own(fields, "input")) &&
+    own(own(fields, "input"), "messages") === undefined
+  ) {
+    say("input", "needs the form { messages: [...] } with task chat");
+  }
+  if (task === "embed") checkEmbedExpect(run, node);
+  checkFallback(run, node);
+}
+
+function checkEmbedExpect(run: Validation, node: NodeModel): void {
+  listOrNone(own(node.node.fields, "expect")).forEach((check, at) => {
+    const kind = own(check, "kind");
+    if (kind === undefined || EMBED_CHECKS.has(kind)) return;
+    run.findings.add("FLOW3015", `${node.pointer}/fields/expect/${at}`, {
+      parts: { field: `expect ${shown(String(kind))}`, problem: "cannot go with task embed" },
+    });
+  });
+}
+
+function checkFallback(run: Validation, node: NodeModel): void {
+  const fallback = own(node.node.fields, "fallbackLabel");
+  const labels = listOrNone(own(node.node.fields, "labels")).map((label) => own(label, "name"));
+  if (typeof fallback !== "string" || labels.length === 0 || labels.includes(fallback)) return;
+  const pointer = `${node.pointer}/fields/fallbackLabel`;
+  const { parts, fix } = run.nearest(
+    fallback,
+    labels.filter((label): label is string => typeof label === "string"),
+    pointer,
+    (near) => JSON.stringify(near),
+  );
+  run.findings.add("FLOW3006", pointer, {
+    parts: {
+      field: "fallbackLabel",
+      list: labels.map((label) => shown(String(label))).join(", "),
+      value: `"${shown(fallback)}"`,
+      ...parts,
+    },
+    fix,
+  });
+}
+
+function checkTools(run: Validation, node: NodeModel): void {
+  listOrNone(own(node.node.fields, "tools")).forEach((tool, at) => {
+    const ref = typeof tool === "string" ? tool : own(tool, "ref");
+    if (typeof ref !== "string") return;
+    const pointer = `${node.pointer}/fields/tools/${at}`;
+    const action = ref.startsWith("action:") ? ref.slice("action:".length) : undefined;
+    const entry = action === undefined ? undefined : run.catalog.entry(action);
+    if (!TOOL_REF.test(ref) || (action !== undefined && entry === undefined)) {
+      run.findings.add("FLOW3015", isObject(tool) ? `${pointer}/ref` : pointer, {
+        message: `ai: unknown tool ${shown(ref)}`,
+        hint: "flow:<slug>, action:<adapter>.<action> or mcp:<server>/<tool>",
+      });
+    }
+    const effect = entry?.effect;
+    if (own(tool, "confirm") !== false || (effect !== "write" && effect !== "destructive")) return;
+    const place = `${pointer}/confirm`;
+    run.findings.add("FLOW6006", place, {
+      parts: { tool: shown(ref), effect },
+      fix: run.findings.replace("write true", run.places.exact(place), "true"),
+    });
+  });
+}

@@ -1,0 +1,64 @@
+/** What the phases of one validation share. */
+import type { CatalogEntry, FlowGraph } from "@millrace/contracts";
+import { type GraphModel, modelOf, type NodeModel } from "../model/bodies.ts";
+import { nearestName } from "../nearest.ts";
+import { quoteForMessage } from "../text/chars.ts";
+import type { FlowCatalog } from "./catalog.ts";
+import { Findings } from "./findings.ts";
+import type { Places } from "./places.ts";
+
+/** One validation. */
+export class Validation {
+  readonly graph: FlowGraph;
+  readonly model: GraphModel;
+  readonly catalog: FlowCatalog;
+  readonly places: Places;
+  readonly findings: Findings;
+  /** All nodes of an id, in whatever body. */
+  readonly everywhere: ReadonlyMap<string, readonly NodeModel[]>;
+  readonly #entries = new Map<string, CatalogEntry | undefined>();
+
+  constructor(graph: FlowGraph, catalog: FlowCatalog, places: Places) {
+    this.graph = graph;
+    this.catalog = catalog;
+    this.places = places;
+    this.findings = new Findings(places);
+    this.model = modelOf(graph);
+    const everywhere = new Map<string, NodeModel[]>();
+    for (const node of this.model.nodes) {
+      const known = everywhere.get(node.id);
+      if (known === undefined) everywhere.set(node.id, [node]);
+      else known.push(node);
+    }
+    this.everywhere = everywhere;
+  }
+
+  /** The catalog entry of a node; of a version that is not there the newest. */
+  entryOf = ({ node }: NodeModel): CatalogEntry | undefined => {
+    const version = Number.isInteger(node.typeVersion) ? node.typeVersion : undefined;
+    const key = `${version ?? ""} ${node.type}`;
+    if (!this.#entries.has(key)) {
+      const entry = this.catalog.entry(node.type, version) ?? this.catalog.entry(node.type);
+      this.#entries.set(key, entry);
+    }
+    return this.#entries.get(key);
+  };
+
+  /** The hint, parts and fix of a misspelt name that stands alone at `span`. */
+  nearest(
+    name: string,
+    candidates: Iterable<string>,
+    pointer: string,
+    spelt: (near: string) => string = (near) => near,
+  ): { parts: { near?: string }; fix?: ReturnType<Findings["replace"]> } {
+    const near = nearestName(name, candidates);
+    if (near === undefined) return { parts: {} };
+    const fix = this.findings.replace(`write ${near}`, this.places.exact(pointer), spelt(near));
+    return { parts: { near }, ...(fix && { fix }) };
+  }
+}
+
+/** A name as a message shows it: cut, control characters escaped. */
+export function shown(name: string): string {
+  return quoteForMessage(name);
+}

@@ -1,0 +1,152 @@
+/** Inputs, outputs, connections and schedules by themselves (FLOW3004-3008, 3011). */
+import { isObject, listOrNone, own } from "../model/plain.ts";
+import { isTooDeep, leavesOf, literalData } from "../model/values.ts";
+import { isDate, isDateTime } from "../schema/formats.ts";
+import { shown, type Validation } from "./context.ts";
+import { cronProblem } from "./cron.ts";
+import { checkerOf, checkValue } from "./field-values.ts";
+import { checkSchema } from "./fields.ts";
+
+/** Checks everything that a flow declares beside nodes. */
+export function checkDeclarations(run: Validation): void {
+  listOrNone(own(run.graph, "inputs")).forEach((input, at) => {
+    checkInput(run, input, `/inputs/${at}`);
+  });
+  listOrNone(own(run.graph, "outputs")).forEach((output, at) => {
+    const schema = own(output, "schema");
+    if (schema !== undefined) checkSchema(run, schema, `/outputs/${at}/schema`);
+  });
+  listOrNone(own(run.graph, "connections")).forEach((connection, at) => {
+    const place = { pointer: `/connections/${at}`, name: `connection ${nameOf(connection)}` };
+    checkValue(run, connection, CONNECTION, place);
+  });
+  listOrNone(own(run.graph, "schedules")).forEach((schedule, at) => {
+    checkSchedule(run, schedule, `/schedules/${at}`);
+  });
+  const policy = own(run.graph, "policy");
+  if (policy !== undefined)
+    checkValue(run, policy, FLOW_POLICY, { pointer: "/policy", name: "flow" });
+}
+
+function nameOf(value: unknown): string {
+  const name = own(value, "name");
+  return typeof name === "string" ? shown(name) : "?";
+}
+
+function checkInput(run: Validation, input: unknown, pointer: string): void {
+  const schema = own(input, "schema");
+  if (schema !== undefined && !checkSchema(run, schema, `${pointer}/schema`)) return;
+  const value = own(input, "default");
+  if (value === undefined || !isObject(schema) || isTooDeep(value)) return;
+  const checker = checkerOf(schema);
+  const [problem] = checker.ok ? checker.findings(value, { formats: true }) : [];
+  if (problem === undefined) return;
+  const at = problem.pointer === "" ? "" : `${problem.pointer} `;
+  run.findings.add("FLOW3011", `${pointer}/default${problem.pointer}`, {
+    parts: { name: nameOf(input), problem: at + problem.message },
+  });
+}
+
+const TEXT = { type: "string" } as const;
+
+const CONNECTION = {
+  properties: { slug: TEXT, service: TEXT, scopes: { type: "array", items: TEXT } },
+};
+
+const FLOW_POLICY = {
+  properties: {
+    timeoutMs: { type: "number", exclusiveMinimum: 0 },
+    onFailure: { enum: ["stop", "finish"] },
+    concurrency: { type: "integer", minimum: 1 },
+  },
+};
+
+const SCHEDULE = {
+  properties: {
+    cron: TEXT,
+    everyMs: { type: "integer", minimum: 1000 },
+    at: TEXT,
+    timezone: TEXT,
+    inputs: { type: "object" },
+    enabled: { type: "boolean" },
+    overlap: { enum: ["skip", "queue", "allow"] },
+    catchUp: { enum: ["skip", "one", "all"] },
+  },
+};
+
+const TIMES = ["cron", "everyMs", "at"];
+
+function checkSchedule(run: Validation, schedule: unknown, pointer: string): void {
+  const name = `schedule ${nameOf(schedule)}`;
+  checkValue(run, schedule, SCHEDULE, { pointer, name });
+  const times = TIMES.filter((key) => own(schedule, key) !== undefined);
+  const spelt = times.map((key) => (key === "everyMs" ? "every" : key));
+  if (times.length === 0) {
+    run.findings.add("FLOW3002", pointer, { parts: { type: name, name: "cron, every or at" } });
+  } else if (times.length > 1) {
+    const parts = { a: spelt[0] ?? "", b: spelt[1] ?? "" };
+    run.findings.add("FLOW3016", `${pointer}/${times[1]}`, { parts });
+  }
+  checkTimes(run, schedule, pointer);
+  const [leaf] = leavesOf(own(schedule, "inputs"), `${pointer}/inputs`);
+  if (leaf !== undefined) {
+    run.findings.add("FLOW3013", leaf.pointer, { parts: { place: `inputs of ${name}` } });
+  } else checkScheduleInputs(run, schedule, pointer, name);
+}
+
+function checkTimes(run: Validation, schedule: unknown, pointer: string): void {
+  const cron = own(schedule, "cron");
+  if (typeof cron === "string") {
+    const problem = cronProblem(cron);
+    if (problem !== undefined) run.findings.add("FLOW3008", `${pointer}/cron`, { hint: problem });
+  }
+  const at = own(schedule, "at");
+  if (typeof at === "string" && !isDateTime(at)) {
+    const hint = isDate(at)
+      ? "add a time and a zone: 2030-01-31T07:00:00Z"
+      : "2030-01-31T07:00:00Z";
+    run.findings.add("FLOW3008", `${pointer}/at`, { message: "not a date", hint });
+  }
+  const zone = own(schedule, "timezone");
+  const zones = run.catalog.timeZones;
+  if (typeof zone !== "string" || zones === undefined || zone === "UTC") return;
+  for (const known of zones) if (known === zone) return;
+  const { parts, fix } = run.nearest(zone, zones, `${pointer}/timezone`, (near) => `"${near}"`);
+  run.findings.add("FLOW3008", `${pointer}/timezone`, {
+    message: "unknown time zone",
+    hint: parts.near === undefined ? null : `did you mean ${parts.near}?`,
+    fix,
+  });
+}
+
+/** Inputs of a schedule fit the inputs of the flow. */
+function checkScheduleInputs(
+  run: Validation,
+  schedule: unknown,
+  pointer: string,
+  name: string,
+): void {
+  const given = own(schedule, "inputs");
+  if (given !== undefined && (!isObject(given) || isTooDeep(given))) return;
+  const values = literalData(given ?? {});
+  for (const input of listOrNone(own(run.graph, "inputs"))) {
+    const key = own(input, "name");
+    if (typeof key !== "string") continue;
+    const value = own(values, key);
+    const schema = own(input, "schema");
+    if (value !== undefined) {
+      checkValue(run, value, schema, { pointer: `${pointer}/inputs/${key}`, name: `input ${key}` });
+    } else if (own(input, "default") === undefined) {
+      run.findings.add("FLOW3002", pointer, {
+        parts: { type: name, name: `inputs.${shown(key)}` },
+      });
+    }
+  }
+  const known = listOrNone(own(run.graph, "inputs")).map((input) => own(input, "name"));
+  for (const key of isObject(given) ? Object.keys(literalData(given) as object) : []) {
+    if (known.includes(key)) continue;
+    run.findings.add("FLOW3003", `${pointer}/inputs/${key}`, {
+      parts: { type: "the flow", name: `input ${shown(key)}` },
+    });
+  }
+}

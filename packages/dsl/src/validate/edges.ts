@@ -1,0 +1,102 @@
+/** Edges: their ends, their ports, and what must be there (FLOW4001, 4002, 4008, 4009, 4012, 4014, 4016). */
+import { nameText } from "../expression/print.ts";
+import type { BodyModel, EdgeModel, NodeModel } from "../model/bodies.ts";
+import { own } from "../model/plain.ts";
+import { nearestName } from "../nearest.ts";
+import { shown, type Validation } from "./context.ts";
+import { portsOf } from "./node-types.ts";
+import { onErrorOf } from "./policies.ts";
+
+/** Checks the edges of every body. */
+export function checkEdges(run: Validation): void {
+  for (const body of run.model.bodies) {
+    const leaving = new Map<NodeModel, Set<string>>();
+    const arriving = new Map<NodeModel, number>();
+    for (const edge of body.edges) {
+      checkEnd(run, body, edge, "from");
+      checkEnd(run, body, edge, "to");
+      const { from, to, port } = edge;
+      if (to !== undefined) arriving.set(to, (arriving.get(to) ?? 0) + 1);
+      if (from === undefined) continue;
+      checkPort(run, edge, from);
+      const ports = leaving.get(from);
+      if (ports === undefined) leaving.set(from, new Set([port]));
+      else ports.add(port);
+    }
+    for (const node of body.nodes) {
+      checkJoin(run, node, arriving.get(node) ?? 0);
+      checkExits(run, node, leaving.get(node) ?? new Set());
+    }
+  }
+}
+
+function checkEnd(run: Validation, body: BodyModel, edge: EdgeModel, side: "from" | "to"): void {
+  if (edge[side] !== undefined) return;
+  const id = edge.edge[side];
+  const pointer = `${edge.pointer}/${side}`;
+  if (run.everywhere.has(id)) {
+    run.findings.add("FLOW4012", pointer);
+    return;
+  }
+  const near = run.nearest(id, body.byId.keys(), pointer, nameText);
+  run.findings.add("FLOW4001", pointer, { ...near, parts: { id: shown(id), ...near.parts } });
+}
+
+function checkPort(run: Validation, edge: EdgeModel, from: NodeModel): void {
+  const { port, pointer } = edge;
+  const { names, open } = portsOf(from, run.entryOf(from));
+  const onError = onErrorOf(from);
+  if (port === "error" && onError !== undefined && onError !== "port") {
+    run.findings.add("FLOW4014", pointer, {
+      parts: { node: shown(from.id), value: onError },
+      hint: "remove one",
+      related: { pointer: `${from.pointer}/policy/onError`, message: "set here" },
+      fix: run.findings.replace(
+        'write "port"',
+        run.places.exact(`${from.pointer}/policy/onError`),
+        '"port"',
+      ),
+    });
+  }
+  if (open || names.includes(port)) return;
+  const near = nearestName(port, names);
+  const span = run.places.exact(`${pointer}/port`);
+  run.findings.add("FLOW4002", `${pointer}/port`, {
+    parts: {
+      node: shown(from.id),
+      type: shown(from.node.type),
+      port: shown(port),
+      list: names.map(shown).join(", "),
+    },
+    fix:
+      near === undefined
+        ? undefined
+        : run.findings.replace(`write ${near}`, span, near === "out" ? "" : `.${nameText(near)}`),
+  });
+}
+
+function checkJoin(run: Validation, node: NodeModel, incoming: number): void {
+  const join = own(node.node.policy, "join");
+  if (typeof join === "number" && join > incoming) {
+    run.findings.add("FLOW4008", `${node.pointer}/policy/join`, {
+      message: `@join ${join} of ${incoming}`,
+    });
+  } else if (node.node.type === "join" && incoming < 2) {
+    run.findings.add("FLOW4008", `${node.pointer}/id`);
+  }
+}
+
+function checkExits(run: Validation, node: NodeModel, leaving: ReadonlySet<string>): void {
+  const { type, policy } = node.node;
+  const pointer = `${node.pointer}/id`;
+  if (type === "switch" && leaving.size > 0 && !leaving.has("default")) {
+    run.findings.add("FLOW4009", pointer, { parts: { node: shown(node.id) } });
+  }
+  if (type !== "confirm" || leaving.has("error") || (onErrorOf(node) ?? "fail") !== "fail") return;
+  const ports = own(policy, "timeoutMs") === undefined ? ["rejected"] : ["rejected", "expired"];
+  for (const port of ports) {
+    if (!leaving.has(port)) {
+      run.findings.add("FLOW4016", pointer, { parts: { node: shown(node.id), port } });
+    }
+  }
+}

@@ -1,0 +1,114 @@
+/** Names: declared once, not reserved, not hidden, not mistaken for another (FLOW2005-2008, 2011, 2014, 2015). */
+import type { BodyModel, NodeModel } from "../model/bodies.ts";
+import { listOrNone, own } from "../model/plain.ts";
+import { shown, type Validation } from "./context.ts";
+import { skeleton } from "./look-alikes.ts";
+import type { Span } from "./places.ts";
+
+const RESERVED: ReadonlySet<string> = new Set(["inputs", "nodes", "run"]);
+
+/** Longest node id; ids are parts of node paths in every event. */
+const MAX_ID_LENGTH = 128;
+
+interface Named {
+  readonly name: string;
+  readonly pointer: string;
+}
+
+/** Checks all names of a graph. */
+export function checkNames(run: Validation): void {
+  for (const kind of ["input", "output", "connection", "schedule"]) {
+    const list = `${kind}s`;
+    const named: Named[] = [];
+    listOrNone(own(run.graph, list)).forEach((element, at) => {
+      const name = own(element, "name");
+      if (typeof name === "string") named.push({ name, pointer: `/${list}/${at}/name` });
+    });
+    checkUnique(run, kind, named);
+  }
+  for (const body of run.model.bodies) {
+    checkUnique(
+      run,
+      "node",
+      body.nodes.map(({ id, pointer }) => ({ name: id, pointer: `${pointer}/id` })),
+    );
+    checkEdges(run, body);
+    for (const node of body.nodes) checkId(run, node);
+  }
+}
+
+function checkUnique(run: Validation, kind: string, named: readonly Named[]): void {
+  const first = new Map<string, Named>();
+  const looks = new Map<string, Named>();
+  for (const it of named) {
+    const same = first.get(it.name);
+    if (same !== undefined) {
+      run.findings.add("FLOW2005", it.pointer, {
+        parts: { kind, name: shown(it.name) },
+        related: { pointer: same.pointer, message: "first declared here" },
+      });
+      continue;
+    }
+    first.set(it.name, it);
+    const look = skeleton(it.name);
+    const alike = looks.get(look);
+    if (alike === undefined) looks.set(look, it);
+    else {
+      const normal = alike.name.normalize("NFKC") === it.name.normalize("NFKC");
+      run.findings.add("FLOW2011", it.pointer, {
+        parts: {
+          a: shown(alike.name),
+          b: shown(it.name),
+          difference: normal ? "normalisation" : "similar letters",
+        },
+        related: { pointer: alike.pointer, message: "the other one" },
+      });
+    }
+  }
+}
+
+function checkEdges(run: Validation, body: BodyModel): void {
+  const first = new Map<string, string>();
+  for (const { edge, port, pointer } of body.edges) {
+    const key = JSON.stringify([edge.from, port, edge.to]);
+    const same = first.get(key);
+    if (same === undefined) {
+      first.set(key, pointer);
+      continue;
+    }
+    const parts = { from: shown(edge.from), port: shown(port), to: shown(edge.to) };
+    run.findings.add("FLOW2006", pointer, {
+      parts,
+      related: { pointer: same, message: "first written here" },
+      fix: run.findings.replace("remove it", wholeLine(run, pointer), ""),
+    });
+  }
+}
+
+/** The line of an edge, when it stands alone on it; a part of a chain cannot be taken out. */
+function wholeLine(run: Validation, pointer: string): Span | undefined {
+  const span = run.places.exact(pointer);
+  const { source } = run.places;
+  if (span === undefined || source === undefined) return undefined;
+  const start = source.lastIndexOf("\n", span.start - 1) + 1;
+  const end = source.indexOf("\n", span.end);
+  const stop = end === -1 ? source.length : end + 1;
+  const alone = source.slice(start, span.start).trim() + source.slice(span.end, stop).trim() === "";
+  return alone ? { start, end: stop } : undefined;
+}
+
+function checkId(run: Validation, node: NodeModel): void {
+  const { id, body } = node;
+  const pointer = `${node.pointer}/id`;
+  if (RESERVED.has(id)) run.findings.add("FLOW2007", pointer, { parts: { id } });
+  const length = Array.from(id).length;
+  if (length === 0 || length > MAX_ID_LENGTH || /[/[\]~\p{Cc}]/u.test(id)) {
+    run.findings.add("FLOW2015", pointer);
+  }
+  if (body.locals.includes(id)) reportHidden(run, id, pointer);
+}
+
+/** FLOW2008: a local of a body has the name of a node. */
+export function reportHidden(run: Validation, id: string, pointer: string): void {
+  run.findings.add("FLOW2008", pointer, { parts: { id: shown(id), name: shown(id) } });
+}

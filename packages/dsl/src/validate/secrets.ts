@@ -1,0 +1,194 @@
+/** Literals that must not be in a shared text: secrets (FLOW6001), direction controls (FLOW6003), clear-text URLs (FLOW6004). */
+import type { Expression } from "../expression/ast.ts";
+import { isObject, listOrNone, own, step } from "../model/plain.ts";
+import { sitesOf } from "../model/sites.ts";
+import { markerOf } from "../model/values.ts";
+import type { Validation } from "./context.ts";
+import type { ReadLeaf } from "./reads.ts";
+import { templateParts } from "./security.ts";
+import { partsOf } from "./taint.ts";
+
+const B = "[A-Za-z0-9_-]";
+
+/** Prefixes that issuers give their keys, JSON web tokens, private keys in PEM. */
+const SECRET = new RegExp(
+  [
+    `\\bsk-(?:ant-|proj-)?${B}{16,}`,
+    "\\bgh[pousr]_[A-Za-z0-9]{20,}",
+    `\\bgithub_pat_${B}{20,}`,
+    `\\bglpat-${B}{16,}`,
+    "\\bxox[abeprs]-[A-Za-z0-9-]{10,}",
+    "\\b(?:AKIA|ASIA)[A-Z0-9]{16}\\b",
+    `\\bAIza${B}{30,}`,
+    "\\b[rs]k_(?:live|test)_[A-Za-z0-9]{12,}",
+    "\\bwhsec_[A-Za-z0-9]{16,}",
+    "\\bnpm_[A-Za-z0-9]{30,}",
+    "\\bhf_[A-Za-z0-9]{20,}",
+    `\\bya29\\.${B}{20,}`,
+    `\\bSG\\.${B}{16,}\\.${B}{16,}`,
+    `\\beyJ${B}{8,}\\.eyJ${B}{8,}\\.${B}{8,}`,
+    "-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----",
+  ].join("|"),
+);
+
+const SECRET_NAME =
+  /token|secret|passw|api[-_]?key|access[-_]?key|private[-_]?key|authori[sz]ation|credential/i;
+
+/** Shortest text without a known prefix that is taken for a secret, and how evenly its characters are spread. */
+const MIN_SECRET_LENGTH = 32;
+const MIN_ENTROPY_BITS = 4;
+
+/** Checks every text of a graph, those inside expressions too. */
+export function checkLiterals(run: Validation, leaves: readonly ReadLeaf[]): void {
+  eachText(run.graph, (text, name, pointer) => checkText(run, text, name, pointer));
+  for (const { tree, leaf, site, inText } of leaves) {
+    const name = String([site.name, ...leaf.path].findLast((key) => typeof key === "string"));
+    eachLiteral(tree, (text, node) => {
+      const span = inText ? { start: node.start, end: node.end } : undefined;
+      checkText(run, text, name, leaf.pointer, span);
+    });
+  }
+  checkClearText(run);
+  if (run.places.source !== undefined) checkSource(run, run.places.source);
+}
+
+function checkText(
+  run: Validation,
+  text: string,
+  name: string,
+  pointer: string,
+  span?: { start: number; end: number },
+): void {
+  if (isSecret(text, name)) run.findings.add("FLOW6001", pointer, { span });
+  const control = run.places.source === undefined ? DIRECTION.exec(text) : null;
+  if (control !== null) reportControl(run, control[0], pointer);
+}
+
+function isSecret(text: string, name: string): boolean {
+  if (SECRET.test(text)) return true;
+  if (text.length < MIN_SECRET_LENGTH || !SECRET_NAME.test(name)) return false;
+  return text
+    .split(/\s+/)
+    .some((word) => word.length >= MIN_SECRET_LENGTH && entropyBits(word) >= MIN_ENTROPY_BITS);
+}
+
+/** Shannon entropy of the characters of a text. */
+function entropyBits(text: string): number {
+  const counts = new Map<string, number>();
+  for (const char of text) counts.set(char, (counts.get(char) ?? 0) + 1);
+  let bits = 0;
+  for (const count of counts.values()) {
+    const share = count / text.length;
+    bits -= share * Math.log2(share);
+  }
+  return bits;
+}
+
+/** Calls `take` for every text of a value, with the nearest name above it; sources of expressions are left out. */
+function eachText(
+  value: unknown,
+  take: (text: string, name: string, pointer: string) => void,
+): void {
+  const open = [{ value, name: "", pointer: "", depth: 0 }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { value: at, name, pointer, depth } = next;
+    if (typeof at === "string") take(at, name, pointer);
+    else if (typeof at === "object" && at !== null && depth < MAX_WALK_DEPTH) {
+      if (isObject(at) && markerOf(at) === "expression") continue;
+      const named = own(at, "name") ?? own(at, "id");
+      for (const [key, inner] of Object.entries(at)) {
+        const isPlace = Array.isArray(at) || key.startsWith("$") || key === "default";
+        const inside = isPlace
+          ? key === "default" && typeof named === "string"
+            ? named
+            : name
+          : key;
+        open.push({ value: inner, name: inside, pointer: pointer + step(key), depth: depth + 1 });
+      }
+    }
+  }
+}
+
+/** Bodies in bodies count here, too. */
+const MAX_WALK_DEPTH = 1000;
+
+function eachLiteral(tree: Expression, take: (text: string, node: Expression) => void): void {
+  const open = [tree];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (node.kind === "literal" && typeof node.value === "string") take(node.value, node);
+    if (node.kind === "template") {
+      for (const part of node.parts) if (typeof part === "string") take(part, node);
+    }
+    open.push(...partsOf(node));
+  }
+}
+
+const DIRECTION = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+
+function reportControl(run: Validation, char: string, pointer: string | undefined): void {
+  run.findings.add("FLOW6003", pointer, { parts: { char: codeName(char) } });
+}
+
+function codeName(char: string): string {
+  return `U+${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+/** Controls that stand in the text itself; an escape can be seen and is fine. */
+function checkSource(run: Validation, source: string): void {
+  for (const { index: start, 0: char } of source.matchAll(new RegExp(DIRECTION, "g"))) {
+    const span = { start, end: start + 1 };
+    const text = run.places.textAt(start);
+    const isBlock = text?.startsWith('"""') ?? false;
+    const inComment = text === undefined;
+    const spelt = `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
+    run.findings.add("FLOW6003", undefined, {
+      parts: { char: codeName(char) },
+      span,
+      fix: isBlock
+        ? undefined
+        : run.findings.replace(
+            inComment ? "remove it" : `write ${spelt}`,
+            span,
+            inComment ? "" : spelt,
+          ),
+    });
+  }
+}
+
+const CLEAR = /^(http|ws):\/\/([^/?#]*)/i;
+const LOOPBACK =
+  /^(?:[^@]*@)?(?:localhost|[^:]*\.localhost|127(?:\.\d{1,3}){3}|\[::1\])\.?(?::|$)/i;
+
+/** URLs that send in the clear to another machine. */
+function checkClearText(run: Validation): void {
+  for (const site of sitesOf(run.graph, run.model, run.entryOf)) {
+    if (own(own(site.schema, "x-millrace"), "sink") !== "url") continue;
+    const parts = templateParts(site.value);
+    const [first] = parts ?? [site.value];
+    if (typeof first === "string") checkUrl(run, first, site.pointer, (parts?.length ?? 1) > 1);
+  }
+  listOrNone(own(run.graph, "inputs")).forEach((input, at) => {
+    const value = own(input, "default");
+    if (own(own(input, "schema"), "format") !== "uri" || typeof value !== "string") return;
+    checkUrl(run, value, `/inputs/${at}/default`, false);
+  });
+}
+
+function checkUrl(run: Validation, url: string, pointer: string, isOpen: boolean): void {
+  const match = CLEAR.exec(url);
+  if (match === null) return;
+  const [whole, scheme = "", host = ""] = match;
+  if (LOOPBACK.test(host) || (host === "" && isOpen && whole === url)) return;
+  const secure = `${scheme.toLowerCase()}s`;
+  const span = run.places.exact(pointer);
+  const text = span && run.places.text(span);
+  const at = text?.indexOf(scheme) ?? -1;
+  const start = (span?.start ?? 0) + at;
+  run.findings.add("FLOW6004", pointer, {
+    parts: { scheme: `${scheme.toLowerCase()}://`, secure },
+    fix:
+      at === -1
+        ? undefined
+        : run.findings.replace(`write ${secure}`, { start, end: start + scheme.length }, secure),
+  });
+}

@@ -1,0 +1,58 @@
+/** Style, only on request (FLOW9001-9005). */
+import { nameText } from "../expression/print.ts";
+import { listOrNone, own } from "../model/plain.ts";
+import type { FlowDocument } from "../text/document.ts";
+import { printFlow } from "../text/print.ts";
+import { shown, type Validation } from "./context.ts";
+import type { BodyOrder } from "./order.ts";
+
+/** Types that wait for others, so that a limit of time reads well. */
+const WAITING: ReadonlySet<string> = new Set(["http.request", "loop"]);
+
+/** Checks style. */
+export function checkStyle(
+  run: Validation,
+  orders: readonly BodyOrder[],
+  document: FlowDocument | undefined,
+): void {
+  if (listOrNone(own(run.graph, "nodes")).length === 0) run.findings.add("FLOW9001", "");
+  const { source } = run.places;
+  if (document !== undefined && source !== undefined) checkCanonical(run, document, source);
+  for (const order of orders) checkEdges(run, order);
+  for (const node of run.model.nodes) {
+    const { id, pointer } = node;
+    const { type, policy } = node.node;
+    if (id !== "" && nameText(id) !== id) {
+      run.findings.add("FLOW9004", `${pointer}/id`, { parts: { id: shown(id) } });
+    }
+    if (WAITING.has(type) && own(policy, "timeoutMs") === undefined) {
+      run.findings.add("FLOW9005", `${pointer}/id`, { parts: { type } });
+    }
+  }
+}
+
+function checkCanonical(run: Validation, document: FlowDocument, source: string): void {
+  const canonical = printFlow(document);
+  if (canonical === source) return;
+  const span = { start: 0, end: source.length };
+  run.findings.add("FLOW9002", "", { fix: run.findings.replace("format it", span, canonical) });
+}
+
+/** Edges from `out` to a node that reads the same node and has no other edge. */
+function checkEdges(run: Validation, { body, waits }: BodyOrder): void {
+  const incoming = new Int32Array(body.nodes.length);
+  const outgoing = new Int32Array(body.nodes.length);
+  for (const { from, to } of body.edges) {
+    if (to !== undefined) incoming[to.index] = (incoming[to.index] ?? 0) + 1;
+    if (from !== undefined) outgoing[from.index] = (outgoing[from.index] ?? 0) + 1;
+  }
+  const implied = new Set<string>();
+  for (const list of waits) {
+    for (const wait of list) if (wait.implied) implied.add(`${wait.from} ${wait.to}`);
+  }
+  for (const { from, to, port, pointer } of body.edges) {
+    if (from === undefined || to === undefined || port !== "out") continue;
+    if (incoming[to.index] !== 1 || outgoing[from.index] !== 1) continue;
+    if (implied.has(`${from.index} ${to.index}`)) run.findings.add("FLOW9003", pointer);
+  }
+}
