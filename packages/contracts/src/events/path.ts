@@ -37,6 +37,7 @@ export function parsePath(path: string): PathSegment[] {
 export function formatPath(segments: readonly PathSegment[]): string {
   const path = segments
     .map(({ id, attempt, index }) => {
+      if (idEnd(id, 0) !== id.length) throw malformed("has an id with one of / [ ] ~");
       const again = attempt === undefined || attempt === 1 ? "" : `~${attempt}`;
       return id + again + (index === undefined ? "" : `[${index}]`);
     })
