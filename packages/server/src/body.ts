@@ -47,7 +47,7 @@ function tooLarge(maxBytes: number): ProblemError {
 }
 
 /** Parses bytes as JSON within the depth limit. Throws `bad_json`, `json_too_deep`, `invalid_args`. */
-export function parseJson(bytes: Uint8Array): unknown {
+function parseJson(bytes: Uint8Array): unknown {
   if (jsonDepth(bytes) > MAX_JSON_DEPTH) {
     throw new ProblemError("json_too_deep", { detail: `The limit is ${MAX_JSON_DEPTH} levels` });
   }
@@ -71,7 +71,7 @@ export function parseJson(bytes: Uint8Array): unknown {
 }
 
 /** Deepest nesting of brackets outside strings; says nothing about whether the text is JSON. */
-export function jsonDepth(bytes: Uint8Array): number {
+function jsonDepth(bytes: Uint8Array): number {
   let depth = 0;
   let deepest = 0;
   let inString = false;

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 
 /** JSON with sorted keys. `value` must be JSON; keys whose value is undefined are left out. */
-export function canonicalJson(value: unknown): string {
+function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => {
     if (typeof inner !== "object" || inner === null || Array.isArray(inner)) return inner;
     const record = inner as Record<string, unknown>;

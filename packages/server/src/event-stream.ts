@@ -17,7 +17,7 @@ import type { Logger } from "./logger.ts";
 import { createNodeSink, createWebSink, type Sink } from "./sink.ts";
 
 /** Why a stream is over: its log ended, its reader left or took nothing, its token is gone, the server stops. */
-export type StreamEnd = "ended" | "left" | "revoked" | "shutdown";
+type StreamEnd = "ended" | "left" | "revoked" | "shutdown";
 
 /** What is sent to whom. */
 export interface StreamOptions {
