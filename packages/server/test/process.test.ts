@@ -35,9 +35,10 @@ async function spawnServer(drainMs: number): Promise<Served> {
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   const ended = once(child, "exit") as Promise<[number | null, string | null]>;
-  const [url] = (await once(createInterface(child.stdout as NodeJS.ReadableStream), "line")) as [
-    string,
-  ];
+  const lines = createInterface(child.stdout as NodeJS.ReadableStream);
+  const listening = once(lines, "line") as Promise<[string]>;
+  const [url] = await Promise.race([listening, ended]);
+  if (typeof url !== "string") throw new Error("the server did not start; is the package built?");
   return { child, url, ended };
 }
 
