@@ -13,11 +13,11 @@ export type ConfigErrorCode = "option_invalid" | "open_bind_refused";
 /** The server does not start as it is configured. The message is one line that names the option. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
-  readonly [CONFIG] = true;
   readonly code: ConfigErrorCode;
 
   constructor(code: ConfigErrorCode, message: string, options: { cause?: unknown } = {}) {
     super(message, options);
+    Object.defineProperty(this, CONFIG, { value: true });
     this.code = code;
   }
 
@@ -43,13 +43,13 @@ export interface ProblemOptions {
 /** A request is refused; becomes a problem document. Thrown by command handlers and by `MillraceApp.invoke`. */
 export class ProblemError extends Error {
   override readonly name = "ProblemError";
-  readonly [PROBLEM] = true;
   readonly code: ErrorCode;
   readonly status: number;
   readonly options: ProblemOptions;
 
   constructor(code: ErrorCode, options: ProblemOptions = {}) {
     super(options.detail ?? PROBLEMS[code].title, { cause: options.cause });
+    Object.defineProperty(this, PROBLEM, { value: true });
     this.code = code;
     this.status = PROBLEMS[code].status;
     this.options = options;

@@ -26,7 +26,7 @@ export const GRAPH_RULES = {
   FLOW4004: {
     severity: "warning",
     message: "{node} can never run: nothing leads to it that is live",
-    wrong: 'node a: fail {\n  message = "stop"\n}\nnode b: join\n\na -> b',
+    wrong: "node a: join {\n  @when = false\n}\nnode b: join\n\na -> b",
     right: "node a: join\nnode b: join\n\na -> b",
   },
   FLOW4005: {

@@ -7,7 +7,7 @@ export const SECURITY_RULES = {
     message: "this looks like a secret; a flow is shared text (the value is not shown)",
     hint: "use a connection or a credential name",
     wrong:
-      'node a: http.request {\n  url = "https://shop.example"\n  headers = { Authorization: "Bearer " + "ghp_" + the rest of a token }\n}',
+      'node a: http.request {\n  url = "https://shop.example"\n  headers = { Authorization: "Bearer sk-example-0123456789abcdef" }\n}',
     right:
       'connection shop: oauth\n\nnode a: http.request {\n  url = "https://shop.example"\n  connection = "shop"\n}',
   },
@@ -68,6 +68,7 @@ export const STYLE_RULES = {
     message: "flow has no nodes",
     wrong: "flow 1 empty",
     right: "flow 1 waits\n\nnode a: join",
+    form: "whole",
   },
   FLOW9002: {
     severity: "info",
@@ -75,6 +76,7 @@ export const STYLE_RULES = {
     hint: "format it",
     wrong: "flow 1 loose\nnode a: join",
     right: "flow 1 neat\n\nnode a: join\n",
+    form: "whole",
   },
   FLOW9003: {
     severity: "info",

@@ -6,6 +6,7 @@ export const STRUCTURE_RULES = {
     message: "the first item must be `flow 1 <id>`",
     wrong: "node a: join",
     right: "flow 1 hello\n\nnode a: join",
+    form: "whole",
   },
   FLOW2002: {
     severity: "error",
@@ -144,7 +145,7 @@ export const FIELD_RULES = {
     severity: "error",
     message: "{field} must be one of {list}, found {value}",
     hint: "did you mean {near}?",
-    wrong: 'node a: log {\n  message = "late"\n  level = "warning"\n}',
+    wrong: 'node a: log {\n  message = "late"\n  level = "wran"\n}',
     right: 'node a: log {\n  message = "late"\n  level = "warn"\n}',
   },
   FLOW3007: {
@@ -164,6 +165,7 @@ export const FIELD_RULES = {
     message: "node type {type} is deprecated: {text}",
     wrong: "a node of a type that its author has replaced",
     right: "the type that the message names",
+    form: "prose",
   },
   FLOW3010: {
     severity: "error",

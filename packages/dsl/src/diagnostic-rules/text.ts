@@ -1,9 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: holes of the flow language
 /** Rules of the families 0 (file) and 1 (words and syntax, slips that are read as meant). */
 
-const FORMAT_WRONG = "node a: transform {\n  value = 1;\n}";
-const FORMAT_RIGHT = "node a: transform {\n  value = 1\n}";
-
 export const FILE_RULES = {
   FLOW0001: {
     severity: "error",
@@ -11,6 +8,7 @@ export const FILE_RULES = {
     hint: "save it as UTF-8",
     wrong: "title saved as Latin-1: the byte 0xE9 alone",
     right: "title saved as UTF-8: the bytes 0xC3 0xA9",
+    form: "prose",
   },
   FLOW0002: {
     severity: "error",
@@ -18,12 +16,14 @@ export const FILE_RULES = {
     hint: "update millrace; the rest was still read as version {supported}",
     wrong: "flow 2 hello",
     right: "flow 1 hello",
+    form: "whole",
   },
   FLOW0003: {
     severity: "error",
     message: "unknown flow language version {found}",
     wrong: "flow 0 hello",
     right: "flow 1 hello",
+    form: "whole",
   },
   FLOW0004: {
     severity: "error",
@@ -31,6 +31,7 @@ export const FILE_RULES = {
     hint: "nothing was read",
     wrong: "one file with megabytes of data",
     right: "the data in a file that `file.read` reads",
+    form: "prose",
   },
 } as const;
 
@@ -38,8 +39,8 @@ export const SYNTAX_RULES = {
   FLOW1001: {
     severity: "error",
     message: "unexpected {found}",
-    wrong: "node a: transform {\n  value = 1 ~ 2\n}",
-    right: "node a: transform {\n  value = 1 + 2\n}",
+    wrong: "node a: transform {\n  value =\u00a01\n}",
+    right: "node a: transform {\n  value = 1\n}",
   },
   FLOW1002: {
     severity: "error",
@@ -124,6 +125,7 @@ export const SYNTAX_RULES = {
     hint: "move a part into its own `transform` node",
     wrong: "brackets in brackets, more than 200 levels",
     right: "the inner part in a node of its own",
+    form: "prose",
   },
   FLOW1015: {
     severity: "error",
@@ -148,6 +150,7 @@ export const SYNTAX_RULES = {
     message: "more than {limit} errors; the rest was not read",
     wrong: "text that is not a flow at all",
     right: "flow 1 hello",
+    form: "prose",
   },
 } as const;
 
@@ -179,8 +182,8 @@ export const SLIP_RULES = {
   FLOW1105: {
     severity: "info",
     message: "`;` is not needed",
-    wrong: FORMAT_WRONG,
-    right: FORMAT_RIGHT,
+    wrong: "node a: transform {\n  value = 1;\n}",
+    right: "node a: transform {\n  value = 1\n}",
   },
   FLOW1106: {
     severity: "warning",
@@ -193,6 +196,7 @@ export const SLIP_RULES = {
     message: "Markdown fence around the flow",
     wrong: "```\nflow 1 hello\n```",
     right: "flow 1 hello",
+    form: "whole",
   },
   FLOW1108: {
     severity: "warning",

@@ -19,7 +19,6 @@ export type ExecutorErrorCode =
 /** A call that an executor does not serve; branch on `code`. */
 export class ExecutorError extends Error {
   override readonly name = "ExecutorError";
-  readonly [MARK] = true;
   readonly code: ExecutorErrorCode;
   readonly diagnostics: readonly Diagnostic[];
   readonly state: string | undefined;
@@ -30,6 +29,7 @@ export class ExecutorError extends Error {
     options: { readonly diagnostics?: readonly Diagnostic[]; readonly state?: string } = {},
   ) {
     super(message);
+    Object.defineProperty(this, MARK, { value: true });
     this.code = code;
     this.diagnostics = options.diagnostics ?? [];
     this.state = options.state;
