@@ -96,7 +96,7 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): ServedApp 
         status,
         ms: Math.round(performance.now() - startedAt),
         bytes,
-        tokenId: exchange.passage.token?.id ?? null,
+        tokenId: exchange.token?.id ?? null,
       },
       "request",
     );
@@ -110,11 +110,17 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): ServedApp 
     return new Exchange(source, nextId(), (done, told) => report(done, startedAt, told));
   }
 
+  /** In two steps, so that a page of an allowed origin can read why its token was refused. */
+  function enter(exchange: Exchange): void {
+    exchange.passage = gate.check(exchange);
+    exchange.token = gate.authenticate(exchange, exchange.passage);
+  }
+
   return {
     admit(node) {
       const exchange = open(node);
       try {
-        exchange.passage = gate.check(exchange);
+        enter(exchange);
       } catch (error) {
         answerError(exchange, error, host);
         return false;
@@ -126,7 +132,7 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): ServedApp 
       const known = env?.incoming === undefined ? undefined : admitted.get(env.incoming);
       const exchange = known ?? open(env?.incoming === undefined ? request : env);
       try {
-        if (known === undefined) exchange.passage = gate.check(exchange);
+        if (known === undefined) enter(exchange);
         if (exchange.method === "OPTIONS") return preflight(exchange, routes);
         const answer = routes.handle(exchange, request);
         if (!(answer instanceof Promise)) return answer;

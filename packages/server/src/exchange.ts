@@ -9,7 +9,7 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Passage, RawRequest } from "./gate.ts";
 import { baseHeaders, type HeaderRecord } from "./headers.ts";
 import { LINGER_MS } from "./limits.ts";
-import type { Role } from "./tokens.ts";
+import type { Role, TokenIdentity } from "./tokens.ts";
 
 /** Who asks. `tokenId` is null when the server is open; `remote` is the peer's address, null where it is not known. */
 export interface Caller {
@@ -44,7 +44,7 @@ export const awaitingContinue: WeakSet<IncomingMessage> = new WeakSet();
 /** Status in the log of a request whose client left before it was answered; never sent. */
 const CLIENT_LEFT = 499;
 
-const OPEN_PASSAGE: Passage = { path: "/", query: "", token: null, corsOrigin: null, exempt: true };
+const OPEN_PASSAGE: Passage = { path: "/", query: "", corsOrigin: null, exempt: true };
 
 export class Exchange implements RawRequest {
   readonly requestId: string;
@@ -56,6 +56,8 @@ export class Exchange implements RawRequest {
   readonly web: Request | null;
   /** Set by the gate. */
   passage: Passage = OPEN_PASSAGE;
+  /** The token that was shown; null when the server is open, or the path needs none. */
+  token: TokenIdentity | null = null;
   /** Pattern of the route, for logs and problems; null when no route was found. */
   pattern: string | null = null;
   /** The body was read to its end, or there is none. */
@@ -106,10 +108,9 @@ export class Exchange implements RawRequest {
   }
 
   get caller(): Caller {
-    const { token } = this.passage;
     return {
-      tokenId: token?.id ?? null,
-      role: token?.role ?? "admin",
+      tokenId: this.token?.id ?? null,
+      role: this.token?.role ?? "admin",
       requestId: this.requestId,
       remote: this.remote,
     };
@@ -121,6 +122,7 @@ export class Exchange implements RawRequest {
     if (this.#leaving === undefined) {
       const leaving = new AbortController();
       const outgoing = this.node?.outgoing;
+      if (outgoing?.destroyed) leaving.abort();
       outgoing?.once("close", () => {
         if (!outgoing.writableFinished) leaving.abort();
       });

@@ -28,8 +28,6 @@ export interface RawRequest {
 export interface Passage {
   readonly path: string;
   readonly query: string;
-  /** The token that was shown; null when the server is open, or the path needs none. */
-  readonly token: TokenIdentity | null;
   /** An `Origin` of `allowedOrigins`, to be echoed. */
   readonly corsOrigin: string | null;
   /** The path needs no token: health, readiness, and hooks, which have their own. */
@@ -48,10 +46,13 @@ export interface GatePolicy {
   readonly failures: AuthFailures;
 }
 
-/** A gate with its policy; `check` throws `ProblemError`. */
+/** A gate with its policy. Both steps throw `ProblemError`; the first comes first. */
 export interface Gate {
   readonly tokens: TokenSet;
+  /** Rows 2 to 8: where from, and what for. */
   check(request: RawRequest): Passage;
+  /** Rows 9 and 10: who. Null when the server is open, or the path needs no token. */
+  authenticate(request: RawRequest, passage: Passage): TokenIdentity | null;
 }
 
 /** Headers that must not come twice: two readers could each believe another one. */
@@ -127,17 +128,14 @@ export function createGate(policy: GatePolicy): Gate {
       const readsHealth =
         UNGATED.has(target.path) && (request.method === "GET" || request.method === "HEAD");
       const exempt = preflight || readsHealth || target.path.startsWith("/hooks/");
-      let token: TokenIdentity | null = null;
-      if (!exempt && !tokens.open) {
-        token = tokens.find(request.header("authorization")) ?? null;
-        if (token === null) {
-          const allowed = policy.failures.count(request.remote ?? "");
-          throw allowed
-            ? unauthorized()
-            : new ProblemError("too_many_requests", { headers: RETRY });
-        }
-      }
-      return { ...target, token, corsOrigin, exempt };
+      return { ...target, corsOrigin, exempt };
+    },
+    authenticate(request, { exempt }) {
+      if (exempt || tokens.open) return null;
+      const token = tokens.find(request.header("authorization"));
+      if (token !== undefined) return token;
+      const allowed = policy.failures.count(request.remote ?? "");
+      throw allowed ? unauthorized() : new ProblemError("too_many_requests", { headers: RETRY });
     },
   };
 }

@@ -353,6 +353,14 @@ const rows: readonly Row[] = [
     lines: ["GET /api/meta HTTP/1.1", `authorization: bearer ${TOKEN}`],
     status: 200,
   },
+  {
+    name: "no token from an allowed origin, which may read that",
+    options: { tokens: [TOKEN], allowedOrigins: [ORIGIN] },
+    lines: ["GET /api/meta HTTP/1.1", `Origin: ${ORIGIN}`],
+    status: 401,
+    code: "unauthorized",
+    headers: { "access-control-allow-origin": ORIGIN },
+  },
   // 11: role
   {
     name: "a reader who runs",
