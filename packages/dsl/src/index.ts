@@ -41,6 +41,7 @@ export {
   type Pattern,
 } from "./schema/pattern.ts";
 export { sha256Hex } from "./sha256.ts";
+export { canonicalJson } from "./text/canonical-json.ts";
 export { digest } from "./text/digest.ts";
 export type { FlowDocument } from "./text/document.ts";
 export { type FormatResult, formatFlow } from "./text/format.ts";

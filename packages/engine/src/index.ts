@@ -1,1 +1,37 @@
-export {};
+export {
+  type CompileOptions,
+  type CompileResult,
+  compileFlow,
+} from "./compile/compile-flow.ts";
+export type { Need, Plan } from "./compile/plan.ts";
+export { type FlowRef, parseFlowRef } from "./compile/subflows.ts";
+export type { TypeSource } from "./definitions.ts";
+export { createEngine, type Engine } from "./engine.ts";
+export { EngineError, type EngineErrorCode } from "./errors.ts";
+export type { EgressPolicy, EgressRule, FilePolicy, Host } from "./host.ts";
+export { DEFAULT_LIMITS, type Limits } from "./limits.ts";
+export { createMemoryJournal } from "./memory-journal.ts";
+export type {
+  BodyEnd,
+  CoreContext,
+  DeferredField,
+  Failure,
+  Fields,
+  NodeType,
+} from "./node-type.ts";
+export type {
+  Answer,
+  CachePort,
+  ConfirmHandler,
+  ConfirmReply,
+  EngineOptions,
+  OpenConfirmation,
+  RunCancelOptions,
+  RunOptions,
+  ServicePort,
+  SubflowPort,
+} from "./options.ts";
+export { createPortableHost } from "./portable-host.ts";
+export { createRegistry, type Registry } from "./registry.ts";
+export type { EventCursor, EventsOptions } from "./run/cursor.ts";
+export type { Run } from "./run/run.ts";

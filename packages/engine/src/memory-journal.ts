@@ -7,8 +7,8 @@ import type {
   RunHeader,
   StoredEvent,
 } from "@millrace/contracts";
-import { digestOf } from "./values.ts";
 import { createPortableHost } from "./portable-host.ts";
+import { digestOf } from "./values.ts";
 
 const PAGE = 512; // events of one page of `read`
 

@@ -1,0 +1,250 @@
+/** From a graph to a plan: validate, read subflows, lay out. Runs no node, opens no socket, reads no file. */
+import type { Diagnostic, FlowGraph, FlowNode } from "@millrace/contracts";
+import { digest, type FlowCatalog, validateFlow } from "@millrace/dsl";
+import { engineLimits, type Limits } from "../limits.ts";
+import type { SubflowPort } from "../options.ts";
+import { createPortableHost } from "../portable-host.ts";
+import type { Registry } from "../registry.ts";
+import { digestOf } from "../values.ts";
+import { literalFields } from "./fields.ts";
+import { type Layout, layOut } from "./layout.ts";
+import type { Names } from "./names.ts";
+import { type Need, Plan } from "./plan.ts";
+import { type Called, callsOf, resolveSubflows } from "./subflows.ts";
+
+export interface CompileOptions {
+  readonly registry: Registry;
+  /** Where flows that this one calls come from; absent: there is none. */
+  readonly subflows?: SubflowPort;
+  readonly limits?: Partial<Limits>;
+}
+
+export type CompileResult =
+  | { readonly ok: true; readonly plan: Plan; readonly diagnostics: Diagnostic[] }
+  | { readonly ok: false; readonly diagnostics: Diagnostic[] };
+
+/**
+ * Compiles a flow. What is wrong with it are diagnostics, all of them at once; a plan comes with warnings at most. A bad graph
+ * never throws; a subflow port that rejects does.
+ */
+export async function compileFlow(
+  graph: FlowGraph,
+  options: CompileOptions,
+): Promise<CompileResult> {
+  const { registry } = options;
+  const limits = engineLimits(options.limits);
+  const tooBig = sizeProblem([graph], limits);
+  if (tooBig !== null) return { ok: false, diagnostics: [tooBig] };
+  const diagnostics = [...validateFlow(graph, registry.catalog())];
+  if (hasError(diagnostics)) return { ok: false, diagnostics };
+  const resolved = await resolveSubflows(graph, options.subflows);
+  diagnostics.push(...resolved.diagnostics);
+  const { flows } = resolved;
+  if (!hasError(diagnostics)) {
+    diagnostics.push(...calledProblems(graph, flows, registry.catalog()));
+    const whole = sizeProblem(
+      [graph, ...[...flows.values()].map((called) => called.graph)],
+      limits,
+    );
+    if (whole !== null) diagnostics.push(whole);
+  }
+  for (const { graph: one, at } of [
+    { graph, at: "" },
+    ...[...flows].map(([text, called]) => ({ graph: called.graph, at: pointerOf(graph, text) })),
+  ]) {
+    diagnostics.push(...checkTypes(one, at, registry, limits));
+  }
+  if (hasError(diagnostics)) return { ok: false, diagnostics };
+  const layout = layOutAll(graph, flows, registry, limits);
+  if (layout.depth > limits.depth) {
+    diagnostics.push(limitProblem("depth", `${layout.depth} levels, at most ${limits.depth}`));
+    return { ok: false, diagnostics };
+  }
+  const hash = digest(graph);
+  const identity = { digest: digestOfAll(hash, flows), needs: needsOf(graph, flows, registry) };
+  const plan = new Plan({ graph, layout: layout.layout, hash }, identity);
+  return { ok: true, plan, diagnostics };
+}
+
+/** Errors of the flows that are called, told at the place that calls them. */
+function calledProblems(
+  graph: FlowGraph,
+  flows: ReadonlyMap<string, Called>,
+  catalog: FlowCatalog,
+): Diagnostic[] {
+  return [...flows].flatMap(([text, called]) =>
+    validateFlow(called.graph, catalog)
+      .filter(({ severity }) => severity === "error")
+      .map((diagnostic) => ({
+        code: diagnostic.code,
+        severity: diagnostic.severity,
+        message: `in flow ${text}: ${diagnostic.message}`,
+        pointer: pointerOf(graph, text),
+      })),
+  );
+}
+
+/** Where a called flow enters the graph; a flow called by another one is told at the flow itself. */
+function pointerOf(graph: FlowGraph, text: string): string {
+  return callsOf(graph).find((call) => call.text === text)?.pointer ?? "";
+}
+
+/** Findings of the types' own checks, about literal fields. */
+function checkTypes(
+  graph: FlowGraph,
+  at: string,
+  registry: Registry,
+  limits: Limits,
+): Diagnostic[] {
+  const found: Diagnostic[] = [];
+  const stack: { nodes: readonly FlowNode[]; at: string }[] = [
+    { nodes: graph.nodes, at: "/nodes" },
+  ];
+  for (let level = stack.pop(); level !== undefined; level = stack.pop()) {
+    for (const [i, node] of level.nodes.entries()) {
+      const pointer = `${level.at}/${i}`;
+      if (node.body !== undefined) {
+        stack.push({ nodes: node.body.nodes, at: `${pointer}/body/nodes` });
+      }
+      const type = registry.get(node.type, node.typeVersion);
+      if (type?.check === undefined) continue;
+      const fields = literalFields(node, type, { names: NO_NAMES, limits });
+      for (const finding of type.check(fields)) {
+        const { severity, message } = finding;
+        const place = at === "" ? `${pointer}/fields${finding.pointer}` : at;
+        found.push({
+          code: "FLOW3016",
+          severity,
+          message: `${node.id}: ${message}`,
+          pointer: place,
+        });
+      }
+    }
+  }
+  return found;
+}
+
+const NO_NAMES: Names = { locals: new Set(), nodes: new Map(), outer: null };
+
+/** Lays the flow out; a flow that is called from several places is laid out once. */
+function layOutAll(
+  graph: FlowGraph,
+  flows: ReadonlyMap<string, Called>,
+  registry: Registry,
+  limits: Limits,
+): { layout: Layout; depth: number } {
+  const made = new Map<string, Layout>();
+  const layOutFlow = (one: FlowGraph): Layout =>
+    layOut(
+      {
+        flowId: one.id,
+        nodes: one.nodes,
+        edges: one.edges,
+        outputs: one.outputs,
+        inputs: one.inputs,
+        locals: [],
+      },
+      null,
+      {
+        registry,
+        limits,
+        subflow(node) {
+          const text = node.fields["flow"];
+          if (node.type !== "subflow" || typeof text !== "string") return null;
+          const known = made.get(text);
+          if (known !== undefined) return known;
+          const laidOut = layOutFlow((flows.get(text) as Called).graph);
+          made.set(text, laidOut);
+          return laidOut;
+        },
+      },
+    ).layout;
+  const layout = layOutFlow(graph);
+  return { layout, depth: depthOf(layout, new Map()) };
+}
+
+/** Levels of frames that a layout may open. Layouts form a tree with shared branches, at most as deep as bodies nest. */
+function depthOf(layout: Layout, known: Map<Layout, number>): number {
+  const cached = known.get(layout);
+  if (cached !== undefined) return cached;
+  let deepest = 0;
+  for (const body of layout.bodies) {
+    if (body !== null) deepest = Math.max(deepest, depthOf(body, known));
+  }
+  known.set(layout, deepest + 1);
+  return deepest + 1;
+}
+
+function digestOfAll(hash: string, flows: ReadonlyMap<string, Called>): string {
+  if (flows.size === 0) return hash;
+  const called = [...flows].map(([text, one]): [string, string] => [text, one.digest]);
+  called.sort(([a], [b]) => (a < b ? -1 : 1));
+  return digestOf({ graph: hash, flows: called }, createPortableHost());
+}
+
+function needsOf(
+  graph: FlowGraph,
+  flows: ReadonlyMap<string, Called>,
+  registry: Registry,
+): readonly Need[] {
+  const needs = new Set<Need>();
+  const stack = [graph.nodes, ...[...flows.values()].map((called) => called.graph.nodes)];
+  for (let nodes = stack.pop(); nodes !== undefined; nodes = stack.pop()) {
+    for (const node of nodes) {
+      if (node.body !== undefined) stack.push(node.body.nodes);
+      const type = registry.get(node.type, node.typeVersion);
+      if (type !== undefined) for (const need of needsOfType(type.entry)) needs.add(need);
+    }
+  }
+  return Object.freeze([...needs].sort());
+}
+
+/** Core adapters need what their name says; extensions what their package declares. */
+function needsOfType({ type, requires, source }: ReturnType<Registry["entries"]>[number]): Need[] {
+  const { permissions, secrets, connection } = requires;
+  const needs: Need[] = [];
+  const own = source.package === "core" ? CORE_NEEDS[type.split(".")[0] ?? ""] : undefined;
+  if (own !== undefined) needs.push(own);
+  if ((permissions.net ?? []).length > 0) needs.push("net");
+  if (permissions.fs !== undefined) needs.push("files");
+  if ((permissions.spawn ?? []).length > 0) needs.push("shell");
+  if (secrets.length > 0 || (connection !== undefined && own !== "net")) needs.push("credentials");
+  return needs;
+}
+
+const CORE_NEEDS: { readonly [adapter: string]: Need } = {
+  http: "net",
+  service: "net",
+  file: "files",
+  shell: "shell",
+};
+
+/** More nodes or edges than one plan may have. */
+function sizeProblem(graphs: readonly FlowGraph[], limits: Limits): Diagnostic | null {
+  let nodes = 0;
+  let edges = 0;
+  const stack = graphs.map((graph) => ({ nodes: graph.nodes, edges: graph.edges }));
+  for (let level = stack.pop(); level !== undefined; level = stack.pop()) {
+    if (!Array.isArray(level.nodes)) continue; // no graph at all: validation says so
+    nodes += level.nodes.length;
+    edges += Array.isArray(level.edges) ? level.edges.length : 0;
+    for (const { body } of level.nodes) if (body !== undefined) stack.push(body);
+  }
+  if (nodes > limits.nodes) return limitProblem("nodes", `${nodes} nodes, at most ${limits.nodes}`);
+  return edges > limits.edges
+    ? limitProblem("edges", `${edges} edges, at most ${limits.edges}`)
+    : null;
+}
+
+function limitProblem(name: string, detail: string): Diagnostic {
+  return {
+    code: "limit_exceeded",
+    severity: "error",
+    message: `limit ${name}: the flow has ${detail}`,
+    pointer: "",
+  };
+}
+
+function hasError(diagnostics: readonly Diagnostic[]): boolean {
+  return diagnostics.some(({ severity }) => severity === "error");
+}

@@ -1,0 +1,322 @@
+/**
+ * One level of a flow as flat arrays: the flow itself, a body, a subflow. Shared by every frame that runs it.
+ *   Targets 0 … size-1 are nodes in author order, size … size+outputs.length-1 are outputs, which wait and read like nodes.
+ *   What leaves node i is one run of `outTo`/`outPort`, sorted by target: an edge carries its port, a reference `BY_REFERENCE`.
+ */
+import type {
+  FieldValue,
+  FlowEdge,
+  FlowInput,
+  FlowNode,
+  FlowOutput,
+  JsonSchema,
+} from "@millrace/contracts";
+import type { Limits } from "../limits.ts";
+import type { NodeType } from "../node-type.ts";
+import type { Registry } from "../registry.ts";
+import { compileFields, type FieldSet } from "./fields.ts";
+import type { Names, Read } from "./names.ts";
+import { compilePolicy, type NodePolicy, policyReads } from "./policy.ts";
+import { Value } from "./value.ts";
+
+/** Port of an entry of `outPort` that is a reference. */
+export const BY_REFERENCE = -1;
+
+/** Join policies as numbers; n > 0 is n live edges. */
+export const JOIN_DEFAULT = 0;
+export const JOIN_ALL = -1;
+
+/** Ports that every node has, at these places in its list. */
+export const PORT_OUT = 0;
+export const PORT_ERROR = 1;
+const COMMON_PORTS: readonly string[] = ["out", "error"];
+
+/** An output of a flow. */
+export interface LayoutOutput {
+  readonly name: string;
+  readonly value: Value;
+  readonly schema: JsonSchema | undefined;
+}
+
+export interface Layout {
+  readonly flowId: string;
+  readonly size: number;
+  readonly ids: readonly string[];
+  readonly index: ReadonlyMap<string, number>;
+  readonly types: readonly NodeType[];
+  /** Type as the flow writes it, with its version: `acme.x@2`. */
+  readonly typeNames: readonly string[];
+  readonly fields: readonly FieldSet[];
+  readonly policies: readonly NodePolicy[];
+  /** Ports of a node that have an edge, after `out` and `error`. */
+  readonly ports: readonly (readonly string[])[];
+  readonly outOff: Int32Array;
+  readonly outTo: Int32Array;
+  readonly outPort: Int32Array;
+  readonly inEdges: Int32Array;
+  readonly join: Int32Array;
+  /** Nodes of this level that a target reads, itself or through its body; without repeats. */
+  readonly readOff: Int32Array;
+  readonly readTo: Int32Array;
+  /** Reads whose absence skips the node or drops the output. */
+  readonly required: readonly (readonly Read[])[];
+  /** Counters of a fresh frame: edges left, references left, live edges, readers left, states, attempts, bytes. */
+  readonly counters: Int32Array;
+  /** Targets that wait for nothing. */
+  readonly roots: Int32Array;
+  /** Layout of the body or subflow of a node. */
+  readonly bodies: readonly (Layout | null)[];
+  readonly bodyOutput: Value | null;
+  /** Reads of `bodyOutput` whose absence makes it null. */
+  readonly bodyOutputRequired: readonly Read[];
+  readonly outputs: readonly LayoutOutput[];
+  /** Inputs of a flow; empty for a body. */
+  readonly inputs: readonly FlowInput[];
+  /** Nodes as written, for hashes. */
+  readonly nodes: readonly FlowNode[];
+  readonly locals: readonly string[];
+  /** UTF-16 units of the longest id, for the limit on paths. */
+  readonly longestId: number;
+}
+
+/** Number of counter arrays in `Layout.counters`, each of `size + outputs.length`. */
+export const COUNTERS = 7;
+
+/** One level to lay out. */
+export interface Level {
+  readonly flowId: string;
+  readonly nodes: readonly FlowNode[];
+  readonly edges: readonly FlowEdge[];
+  readonly outputs: readonly FlowOutput[];
+  readonly inputs: Layout["inputs"];
+  readonly output?: FieldValue | undefined;
+  readonly locals: readonly string[];
+}
+
+export interface LayoutOptions {
+  readonly registry: Registry;
+  readonly limits: Limits;
+  /** Layout of the subflow that a node names. */
+  readonly subflow: (node: FlowNode) => Layout | null;
+}
+
+/** A layout, and the reads of nodes outside it. `up` counts from the level above. */
+export interface LaidOut {
+  readonly layout: Layout;
+  readonly outer: readonly Read[];
+  /** Those of the body's `output`, which its owner does. */
+  readonly outputReads: readonly Read[];
+}
+
+/** Lays out a validated level with its bodies. Recursion follows bodies, which are at most `limits.depth` deep. */
+export function layOut(level: Level, outer: Names | null, options: LayoutOptions): LaidOut {
+  const { nodes, edges } = level;
+  const size = nodes.length;
+  const index = new Map(nodes.map((node, i) => [node.id, i]));
+  const names: Names = { locals: new Set(level.locals), nodes: index, outer };
+  const values = { names, limits: options.limits };
+  const ports = portLists(size, edges, index);
+  const types = nodes.map((node) => options.registry.require(node.type, node.typeVersion));
+
+  const fields: FieldSet[] = [];
+  const policies: NodePolicy[] = [];
+  const bodies: (Layout | null)[] = [];
+  const reads: Read[][] = []; // per target, its own; the output of a body is read by its owner
+  const through: (readonly Read[])[] = []; // per node, those of its body
+  const outEdges = new Set(edges.map(({ from, port }) => `${from}\0${port}`));
+  for (const [i, node] of nodes.entries()) {
+    const type = types[i] as NodeType;
+    const errorEdge = outEdges.has(`${node.id}\0error`);
+    const set = compileFields(node, type, values);
+    const policy = compilePolicy(node, type, { ...values, errorEdge });
+    const body = bodyOf(node, names, level, options);
+    fields.push(set);
+    policies.push(policy);
+    bodies.push(body?.layout ?? options.subflow(node));
+    const own = [...set.reads, ...policyReads(policy), ...(body?.outputReads ?? [])];
+    reads.push(own.filter((read) => read.up > 0 || read.node !== i)); // `until` may read its own loop
+    through.push(body?.outer ?? []);
+  }
+  const outputs = level.outputs.map(({ name, value, schema }) => ({
+    name,
+    schema,
+    value: new Value(value, values),
+  }));
+  for (const { value } of outputs) reads.push([...value.reads]);
+  const bodyOutput = level.output === undefined ? null : new Value(level.output, values);
+
+  const all = reads.map((own, i) => [...own, ...(through[i] ?? [])]);
+  const local = all.map((list) => unique(list.filter(({ up }) => up === 0).map((r) => r.node)));
+  const bodyReads = bodyOutput?.reads ?? [];
+  const wiring = wire(size, edges, { index, ports, local });
+  const join = new Int32Array(size);
+  for (const [i, node] of nodes.entries()) join[i] = joinOf(node);
+  const counters = countersOf(size + outputs.length, { ...wiring, local });
+  for (const { up, node } of bodyReads) {
+    if (up === 0) add(counters, 3 * (size + outputs.length) + node, 1); // held until the round has ended
+  }
+  const layout: Layout = {
+    flowId: level.flowId,
+    size,
+    ids: nodes.map((node) => node.id),
+    index,
+    types,
+    typeNames: nodes.map(typeName),
+    fields,
+    policies,
+    ports,
+    ...wiring,
+    join,
+    ...flatten(local),
+    required: reads.map(requiredOf),
+    counters,
+    roots: rootsOf(counters, size + outputs.length),
+    bodies,
+    bodyOutput,
+    bodyOutputRequired: requiredOf(bodyReads),
+    outputs,
+    inputs: level.inputs,
+    nodes,
+    locals: level.locals,
+    longestId: nodes.reduce((longest, { id }) => Math.max(longest, id.length), 0),
+  };
+  return { layout, outer: beyond(all.flat()), outputReads: beyond(bodyReads) };
+}
+
+/** Reads of nodes outside a level, as the level above sees them. */
+function beyond(reads: readonly Read[]): Read[] {
+  return reads.filter(({ up }) => up > 0).map((read) => ({ ...read, up: read.up - 1 }));
+}
+
+function bodyOf(
+  node: FlowNode,
+  names: Names,
+  level: Level,
+  options: LayoutOptions,
+): LaidOut | null {
+  if (node.body === undefined) return null;
+  const { nodes, edges, output } = node.body;
+  const inner: Level = {
+    flowId: level.flowId,
+    nodes,
+    edges,
+    outputs: [],
+    inputs: [],
+    output,
+    locals: [localName(node), "index"],
+  };
+  return layOut(inner, names, options);
+}
+
+/** Name under which the body of a node sees its item or state. */
+export function localName(node: FlowNode): string {
+  const own = node.fields["as"];
+  if (typeof own === "string") return own;
+  return node.type === "loop" ? "state" : "item";
+}
+
+function typeName(node: FlowNode): string {
+  return node.typeVersion === undefined ? node.type : `${node.type}@${node.typeVersion}`;
+}
+
+function joinOf(node: FlowNode): number {
+  const join = node.policy?.join;
+  if (join === "any") return 1;
+  if (join === "all") return JOIN_ALL;
+  return join ?? JOIN_DEFAULT;
+}
+
+function portLists(
+  size: number,
+  edges: readonly FlowEdge[],
+  index: ReadonlyMap<string, number>,
+): (readonly string[])[] {
+  const ports: (readonly string[])[] = new Array(size).fill(COMMON_PORTS);
+  for (const { from, port } of edges) {
+    const i = index.get(from) as number;
+    const list = ports[i] as readonly string[];
+    if (!list.includes(port)) ports[i] = [...list, port];
+  }
+  return ports;
+}
+
+/** Edges and references as one list per node, sorted by target. */
+function wire(
+  size: number,
+  edges: readonly FlowEdge[],
+  parts: {
+    index: ReadonlyMap<string, number>;
+    ports: readonly (readonly string[])[];
+    local: readonly (readonly number[])[];
+  },
+): Pick<Layout, "outOff" | "outTo" | "outPort" | "inEdges"> {
+  const { index, ports, local } = parts;
+  const leaving: [to: number, port: number][][] = Array.from({ length: size }, () => []);
+  const inEdges = new Int32Array(size);
+  for (const { from, port, to } of edges) {
+    const source = index.get(from) as number;
+    const target = index.get(to) as number;
+    leaving[source]?.push([target, ports[source]?.indexOf(port) ?? PORT_OUT]);
+    add(inEdges, target, 1);
+  }
+  for (const [reader, sources] of local.entries()) {
+    for (const source of sources) leaving[source]?.push([reader, BY_REFERENCE]);
+  }
+  for (const list of leaving) list.sort((a, b) => a[0] - b[0]);
+  const outOff = offsets(leaving);
+  const flat = leaving.flat();
+  return {
+    outOff,
+    outTo: Int32Array.from(flat, ([to]) => to),
+    outPort: Int32Array.from(flat, ([, port]) => port),
+    inEdges,
+  };
+}
+
+function countersOf(
+  targets: number,
+  parts: { inEdges: Int32Array; local: readonly (readonly number[])[] },
+): Int32Array {
+  const counters = new Int32Array(COUNTERS * targets);
+  counters.set(parts.inEdges);
+  for (const [reader, sources] of parts.local.entries()) {
+    counters[targets + reader] = sources.length;
+    for (const source of sources) add(counters, 3 * targets + source, 1);
+  }
+  return counters;
+}
+
+function rootsOf(counters: Int32Array, targets: number): Int32Array {
+  const roots: number[] = [];
+  for (let i = 0; i < targets; i += 1) {
+    if (counters[i] === 0 && counters[targets + i] === 0) roots.push(i);
+  }
+  return Int32Array.from(roots);
+}
+
+function flatten(lists: readonly (readonly number[])[]): Pick<Layout, "readOff" | "readTo"> {
+  return { readOff: offsets(lists), readTo: Int32Array.from(lists.flat()) };
+}
+
+function offsets(lists: readonly (readonly unknown[])[]): Int32Array {
+  const off = new Int32Array(lists.length + 1);
+  for (const [i, list] of lists.entries()) off[i + 1] = (off[i] as number) + list.length;
+  return off;
+}
+
+const NOTHING_REQUIRED: readonly Read[] = [];
+
+function requiredOf(reads: readonly Read[]): readonly Read[] {
+  const required = reads.filter(({ optional }) => !optional);
+  if (required.length === 0) return NOTHING_REQUIRED;
+  const seen = new Map(required.map((r) => [`${r.up} ${r.node} ${r.error}`, r]));
+  return [...seen.values()];
+}
+
+function unique(list: readonly number[]): readonly number[] {
+  return list.length < 2 ? list : [...new Set(list)];
+}
+
+function add(array: Int32Array, at: number, by: number): void {
+  array[at] = (array[at] as number) + by;
+}

@@ -1,0 +1,49 @@
+/** A flow ready to run: immutable, shared by all runs of it. */
+import type { CatalogEntry, FlowGraph } from "@millrace/contracts";
+import type { Layout } from "./layout.ts";
+
+/** What of the machine a flow uses; a host may refuse a plan that needs what it does not give. */
+export type Need = "net" | "files" | "shell" | "credentials";
+
+const PARTS = new WeakMap<Plan, PlanParts>();
+
+/** What the scheduler reads of a plan. */
+export interface PlanParts {
+  readonly graph: FlowGraph;
+  readonly layout: Layout;
+  /** Digest of `graph` alone, as `run.started` shows it. */
+  readonly hash: string;
+}
+
+/** The compiled form of one flow with its bodies and subflows. Made by `compileFlow`. */
+export class Plan {
+  readonly flowId: string;
+  /** Digest over the graph and every subflow in it; equal digests mean equal work. */
+  readonly digest: string;
+  /** Nodes of the flow itself, without bodies and subflows. */
+  readonly nodeCount: number;
+  /** Sorted. */
+  readonly needs: readonly Need[];
+
+  /** @internal */
+  constructor(parts: PlanParts, identity: { digest: string; needs: readonly Need[] }) {
+    this.flowId = parts.graph.id;
+    this.digest = identity.digest;
+    this.nodeCount = parts.layout.size;
+    this.needs = identity.needs;
+    PARTS.set(this, parts);
+    Object.freeze(this);
+  }
+
+  /** The catalog entry of a node's type; `undefined` for an id that the flow does not have. */
+  catalogEntry(id: string): CatalogEntry | undefined {
+    const { layout } = partsOf(this);
+    const node = layout.index.get(id);
+    return node === undefined ? undefined : layout.types[node]?.entry;
+  }
+}
+
+/** The inside of a plan, for the scheduler. */
+export function partsOf(plan: Plan): PlanParts {
+  return PARTS.get(plan) as PlanParts;
+}

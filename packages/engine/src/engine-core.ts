@@ -1,0 +1,128 @@
+/** What the runs of one engine share: host, timers, slots, cache, and the runs themselves. */
+import type { FetchLike, FilePort, JsonObject } from "@millrace/contracts";
+import type { EngineError } from "./errors.ts";
+import type { Host } from "./host.ts";
+import { engineLimits, type Limits } from "./limits.ts";
+import type { EngineOptions } from "./options.ts";
+import { createPortableHost } from "./portable-host.ts";
+import type { Attempt } from "./run/attempt.ts";
+import { ResultCache } from "./run/cache.ts";
+import type { EventLog } from "./run/event-log.ts";
+import { pump } from "./run/pump.ts";
+import type { RunCore } from "./run/run-core.ts";
+import { type KeyClaim, Keys, Limit } from "./run/slots.ts";
+import { Timers } from "./run/timers.ts";
+import { digestOf } from "./values.ts";
+
+/** Nodes of a type at once, in the whole engine: what a machine and the other side of a wire bear well. */
+const TYPE_SLOTS: { readonly [type: string]: number } = {
+  ai: 16,
+  "http.request": 64,
+  "file.read": 32,
+  "file.write": 32,
+  "file.list": 32,
+  "shell.exec": 4,
+};
+
+export class EngineCore {
+  readonly options: EngineOptions;
+  readonly host: Host;
+  readonly timers: Timers;
+  readonly limits: Limits;
+  readonly cache: ResultCache = new ResultCache();
+  readonly runs: Map<string, RunCore> = new Map();
+  readonly typeSlots: ReadonlyMap<string, Limit>;
+  readonly fetch: FetchLike | null;
+  readonly files: FilePort | null;
+  /** Node starts since the clock was last looked at, over all runs. */
+  starts = 0;
+  /** When the process last got a turn for its timers and sockets. */
+  lastMacrotask: number;
+  closed = false;
+  readonly #keys: Keys = new Keys();
+  #noInputs: string | null = null;
+  readonly #toWake: EventLog[] = [];
+  #awake: Set<RunCore> | null = null;
+
+  constructor(options: EngineOptions) {
+    this.options = options;
+    this.host = options.host ?? createPortableHost();
+    this.timers = new Timers(this.host);
+    this.limits = engineLimits(options.limits);
+    this.lastMacrotask = this.host.now();
+    this.fetch = this.host.openFetch?.(options.egress ?? {}) ?? null;
+    this.files = (options.files && this.host.openFiles?.(options.files)) ?? null;
+    const slots = { ...TYPE_SLOTS, ...options.concurrency?.types };
+    this.typeSlots = new Map(Object.entries(slots).map(([type, max]) => [type, new Limit(max)]));
+  }
+
+  pump(run: RunCore): void {
+    pump(run);
+  }
+
+  /** Digest of the inputs of a run; most often there are none. */
+  inputsDigest(inputs: JsonObject): string {
+    if (Object.keys(inputs).length > 0) return digestOf(inputs, this.host);
+    this.#noInputs ??= digestOf({}, this.host);
+    return this.#noInputs;
+  }
+
+  /** Lets a run go on after the present one, without growing the stack. */
+  wakeSoon(run: RunCore): void {
+    if (run.pumping) return;
+    if (this.#awake === null) {
+      this.#awake = new Set();
+      queueMicrotask(() => {
+        const awake = this.#awake ?? [];
+        this.#awake = null;
+        for (const one of awake) {
+          one.tick();
+          pump(one);
+        }
+      });
+    }
+    this.#awake.add(run);
+  }
+
+  /** Wakes the readers of a log with the next macrotask; all logs of one tick together. */
+  wakeReaders(log: EventLog): void {
+    this.#toWake.push(log);
+    if (this.#toWake.length > 1) return;
+    this.host.yield(() => {
+      this.lastMacrotask = this.host.now();
+      for (const one of this.#toWake.splice(0)) one.wakeNow();
+    });
+  }
+
+  claimKey(key: string, max: number, attempt: Attempt): KeyClaim {
+    return this.#keys.claim(key, max, attempt);
+  }
+
+  releaseKey(claim: KeyClaim): void {
+    this.#keys.release(claim);
+  }
+
+  /** Stops a run whose journal is lost: bodies are told, nothing is written, the result is an error. */
+  abandon(run: RunCore, error: EngineError): void {
+    run.state = "over";
+    for (const attempt of run.liveAttempts()) {
+      attempt.over = true;
+      attempt.controller?.abort();
+      this.timers.cancel(attempt.timer);
+      this.timers.cancel(attempt.asideIfAny?.wait ?? null);
+    }
+    for (const { timer } of run.confirmations.values()) this.timers.cancel(timer);
+    this.timers.cancel(run.clock);
+    this.timers.cancel(run.grace);
+    this.leave(run);
+    run.log.abandon();
+    run.fail(error);
+  }
+
+  /** Forgets a run that has ended. */
+  leave(run: RunCore): void {
+    if (this.runs.get(run.id) === run) this.runs.delete(run.id);
+    run.detach?.();
+    run.detach = null;
+  }
+}

@@ -1,0 +1,94 @@
+/** An engine: runs plans on one host, with one set of ports and limits. */
+import { type Diagnostic, EVENT_LIMITS } from "@millrace/contracts";
+import { type Plan, partsOf } from "./compile/plan.ts";
+import { EngineCore } from "./engine-core.ts";
+import { EngineError } from "./errors.ts";
+import { checkInputs } from "./inputs.ts";
+import type { EngineOptions, RunOptions } from "./options.ts";
+import { cancelRun } from "./run/cancel.ts";
+import { launch } from "./run/launch.ts";
+import { includedNodes } from "./run/only.ts";
+import { type Run, RunHandle } from "./run/run.ts";
+import { RunCore } from "./run/run-core.ts";
+import { newRunId } from "./run-id.ts";
+import { sizeOf } from "./values.ts";
+
+export interface Engine {
+  /**
+   * Starts a run; its first events are there at once. Throws `EngineError` `input_invalid` (with `diagnostics`), `run_exists`,
+   * `engine_closed`, before any event.
+   */
+  run(plan: Plan, inputs?: { readonly [name: string]: unknown }, options?: RunOptions): Run;
+  /** What is wrong with inputs for a plan; empty: nothing. */
+  checkInputs(plan: Plan, inputs: unknown): Diagnostic[];
+  /** Cancels every run with reason `shutdown` and waits for their ends. May be called again. */
+  close(options?: { graceMs?: number }): Promise<void>;
+}
+
+const RUN_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** An engine. Without options: portable host, no journal, no files, public network addresses where the host has a network. */
+export function createEngine(options: EngineOptions = {}): Engine {
+  const core = new EngineCore(options);
+  return Object.freeze({
+    run(plan: Plan, inputs: { readonly [name: string]: unknown } = {}, more: RunOptions = {}) {
+      const run = prepare(core, plan, inputs, more);
+      core.runs.set(run.id, run);
+      launch(run);
+      return new RunHandle(run);
+    },
+    checkInputs: (plan: Plan, inputs: unknown) => [...problemsOf(core, plan, inputs).problems],
+    async close({ graceMs }: { graceMs?: number } = {}) {
+      core.closed = true;
+      const open = [...core.runs.values()];
+      for (const run of open) {
+        cancelRun(run, { reason: "shutdown", ...(graceMs !== undefined && { graceMs }) });
+      }
+      await Promise.allSettled(open.map((run) => run.finished));
+    },
+  });
+}
+
+function prepare(
+  core: EngineCore,
+  plan: Plan,
+  given: { readonly [name: string]: unknown },
+  options: RunOptions,
+): RunCore {
+  if (core.closed) throw new EngineError("engine_closed", "the engine is closed");
+  const { inputs, problems } = problemsOf(core, plan, given);
+  if (problems.length > 0) {
+    const text = problems.map(({ message }) => message).join("; ");
+    throw new EngineError("input_invalid", text, { diagnostics: problems });
+  }
+  checkOptions(options);
+  includedNodes(partsOf(plan).layout, options.only);
+  const id = options.runId ?? newRunId(core.host);
+  if (core.runs.has(id)) throw new EngineError("run_exists", `the run ${id} exists already`);
+  const inputsDigest = core.inputsDigest(inputs);
+  return new RunCore(core, plan, { id, inputs, inputsDigest, options });
+}
+
+function problemsOf(core: EngineCore, plan: Plan, inputs: unknown): ReturnType<typeof checkInputs> {
+  const checked = checkInputs(partsOf(plan).graph.inputs, inputs);
+  const bytes = sizeOf(checked.inputs);
+  const most = core.limits.inputBytes;
+  if (bytes <= most) return checked;
+  const message = `limit inputBytes: the inputs have ${bytes} bytes, at most ${most}`;
+  const problem = { code: "input_invalid", severity: "error", message, pointer: "" } as const;
+  return { inputs: checked.inputs, problems: [...checked.problems, problem] };
+}
+
+function checkOptions({ runId, tags }: RunOptions): void {
+  if (runId !== undefined && !RUN_ID.test(runId)) {
+    throw new EngineError("input_invalid", "options.runId must be 1 to 64 of A-Z a-z 0-9 _ -");
+  }
+  const pairs = Object.entries(tags ?? {});
+  const { tags: most, tagText } = EVENT_LIMITS;
+  if (pairs.length > most || pairs.flat().some((text) => text.length > tagText)) {
+    throw new EngineError(
+      "input_invalid",
+      `options.tags: at most ${most} of ${tagText} units each`,
+    );
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * What the engine needs from the machine it runs on. Everything is injected: the core never reaches for a clock, a
+ * socket or a file. An absent member fails the node that wants it with `host_unsupported`.
+ */
+import type { FetchLike, FilePort } from "@millrace/contracts";
+
+/** Clock, randomness, hashing and the capabilities of one machine. */
+export interface Host {
+  /** Epoch milliseconds. */
+  now(): number;
+  /** In [0, 1). */
+  random(): number;
+  /** Calls `fn` once after `ms`; the answer cancels it. */
+  setTimer(fn: () => void, ms: number): () => void;
+  /** Calls `fn` in a later macrotask, so that timers and sockets get their turn. */
+  yield(fn: () => void): void;
+  /** Lower-case hex. */
+  sha256(bytes: Uint8Array): string;
+  /** An egress client under this policy. */
+  openFetch?(policy: EgressPolicy): FetchLike;
+  /** Files below `policy.root`. */
+  openFiles?(policy: FilePolicy): FilePort;
+}
+
+/** An address range, or a host with the addresses it resolves to. */
+export type EgressRule =
+  | { readonly cidr: string }
+  | { readonly host: string; readonly port?: number };
+
+/** What a flow may reach over the network. Private addresses are denied unless allowed; `deny` wins. */
+export interface EgressPolicy {
+  readonly allow?: readonly EgressRule[];
+  readonly deny?: readonly EgressRule[];
+  /** Origins of this very server, always denied. */
+  readonly selfOrigins?: readonly string[];
+  /** Default 5. */
+  readonly maxRedirects?: number;
+  /** Default 10,000. */
+  readonly connectMs?: number;
+  /** Longest silence of an answer; default 30,000. */
+  readonly idleMs?: number;
+  /** Default 300,000. */
+  readonly totalMs?: number;
+  /** Decoded bytes; default 64 MiB. */
+  readonly maxResponseBytes?: number;
+  /** Default 10 MiB. */
+  readonly maxRequestBytes?: number;
+  /** Sockets at once to one host; default 16. */
+  readonly perHost?: number;
+}
+
+/** Which files a flow may touch. */
+export interface FilePolicy {
+  /** Absolute folder; every path of a flow is relative to it. */
+  readonly root: string;
+  readonly readOnly?: boolean;
+  /** Largest file read or written; default 16 MiB. */
+  readonly maxBytes?: number;
+}

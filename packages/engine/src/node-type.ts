@@ -1,0 +1,94 @@
+/**
+ * What the engine runs: a catalog entry and a body. Extensions write definitions (`defineNodeType`, `defineAction`), which
+ * become this; core types are written as this, because some of them open bodies, wait on timers or read the plan.
+ */
+import type {
+  CatalogEntry,
+  ControlContext,
+  Effect,
+  ErrorInfo,
+  FieldFinding,
+  Json,
+  JsonObject,
+} from "@millrace/contracts";
+import type { CheckedInputs } from "./inputs.ts";
+
+/** Fields of one attempt, evaluated; a deferred field is a function of its extra roots. */
+export type Fields = { readonly [name: string]: unknown };
+
+/** A field that the body evaluates itself, such as `loop.until`: takes the extra roots, throws what the expression throws. */
+export type DeferredField = (roots: JsonObject) => Json;
+
+/** A node type as the engine holds it. */
+export interface NodeType {
+  readonly entry: CatalogEntry;
+  /** Answers the record (port `out`) or `exit(port, record)`, now or as a promise. */
+  readonly run: (fields: Fields, ctx: CoreContext) => unknown;
+  /** Findings about literal fields before a run. */
+  readonly check?: (fields: Fields) => readonly FieldFinding[];
+  /** Effect of one node where it depends on its fields; absent: that of the entry. */
+  readonly effectOf?: (fields: Fields) => Effect;
+  /** Whether the same key twice has one effect, where that depends on the fields. */
+  readonly idempotentOf?: (fields: Fields) => boolean;
+  /** `none`: the node holds no slot, because its bodies do. */
+  readonly slots?: "none";
+  /** The policy's `timeoutMs` is the business of the body, not of the attempt. */
+  readonly ownsTimeout?: true;
+  /** The body checks its fields itself; else evaluated fields are checked against the schema (`field_invalid`). */
+  readonly checksFields?: true;
+  /** The body asks for `liveSources`. */
+  readonly wantsSources?: true;
+  /** Core code: a throw without a meaning is `internal`, and the output needs no check against its schema. */
+  readonly core?: true;
+  /** The adapter whose configuration the body reads as `ctx.config`. */
+  readonly adapter?: string;
+  /** Checks and completes fields of a schema that is more than JSON Schema; throws what is wrong. */
+  readonly parseFields?: (fields: Fields) => Fields;
+  /** The same for the output: what is wrong with it, or null. */
+  readonly outputProblem?: (output: Json) => string | null;
+}
+
+/** Why something failed, as the engine passes it on: what events show, and what retries ask for. */
+export interface Failure {
+  readonly info: ErrorInfo;
+  readonly reason?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
+  /** False when nothing can have reached the other side. */
+  readonly sent?: boolean | undefined;
+}
+
+/** How a body or a flow within a node ended. */
+export type BodyEnd =
+  | { readonly status: "succeeded"; readonly value: Json }
+  | { readonly status: "failed"; readonly failure: Failure }
+  | { readonly status: "cancelled" };
+
+/** What core bodies get beside the context of extensions. */
+export interface CoreContext extends ControlContext {
+  /** The node's policy where it is written or defaulted; milliseconds. */
+  readonly timeoutMs: number | undefined;
+  /** Items of a `map` at once, from the node's `concurrency`. */
+  readonly concurrency: number | undefined;
+  /** Name under which the body sees its item or state. */
+  readonly bodyName: string;
+  /** Whether failed items are collected (`onError: "collect"`). */
+  readonly collects: boolean;
+  /** A limit of the run, by name. */
+  limit(name: "map.items" | "loop.max"): number;
+  /** Whether an edge leaves by this port. */
+  hasEdge(port: string): boolean;
+  /** Sources of the live edges so far, in the order in which they came. */
+  liveSources(): readonly string[];
+  /** As for every body; `unit` says what is counted. */
+  progress(done: number, total?: number, unit?: "items" | "iterations" | "bytes"): void;
+  /** Parks the node, without its slots, until the clock has reached `due` (epoch milliseconds). */
+  waitUntil(due: number): Promise<void>;
+  /** Starts one round of the node's body; `done` is called once, when every node of it has ended. */
+  runBody(index: number, locals: JsonObject, done: (end: BodyEnd) => void): void;
+  /** The inputs of the node's subflow with its defaults, and what is wrong with them. */
+  checkFlowInputs(inputs: JsonObject): CheckedInputs;
+  /** Starts the node's subflow; its value is the record of outputs. */
+  runFlow(inputs: JsonObject, done: (end: BodyEnd) => void): void;
+  /** Stops every open round; each still calls its `done`. */
+  abortBodies(): void;
+}

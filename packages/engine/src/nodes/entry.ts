@@ -1,0 +1,59 @@
+/** Catalog entries of core types: what they share, said once. */
+import type { CatalogEntry, Effect, Json, JsonSchema, Policy, PortSpec } from "@millrace/contracts";
+
+/** What a core type says of itself. */
+export interface CoreEntry {
+  readonly type: string;
+  readonly title: string;
+  readonly summary: string;
+  readonly category: "control" | "data" | "people" | "time";
+  readonly properties: { readonly [name: string]: JsonSchema };
+  readonly required?: readonly string[];
+  readonly output: JsonSchema;
+  readonly ports?: readonly PortSpec[];
+  readonly portsFrom?: string;
+  readonly body?: true;
+  readonly effect?: Effect;
+  readonly policy?: Partial<Policy>;
+  readonly example: { readonly title: string; readonly fields: { readonly [name: string]: Json } };
+}
+
+/** The catalog entry of a core type. */
+export function coreEntry(core: CoreEntry): CatalogEntry {
+  const { type, title, summary, category, output, example } = core;
+  return Object.freeze({
+    type,
+    version: 1,
+    kind: "control",
+    title,
+    summary,
+    category,
+    tags: [],
+    fields: {
+      type: "object",
+      properties: core.properties,
+      required: core.required ?? [],
+      additionalProperties: false,
+    },
+    output,
+    ports: core.ports ?? [{ name: "out" }],
+    ...(core.portsFrom !== undefined && { portsFrom: core.portsFrom }),
+    body: core.body ?? false,
+    effect: core.effect ?? "pure",
+    requires: { secrets: [], permissions: {} },
+    defaults: core.policy === undefined ? {} : { policy: core.policy },
+    examples: [example],
+    source: { package: "core" },
+    state: "ready",
+  } satisfies CatalogEntry);
+}
+
+/** The schema of a record with exactly these members. */
+export function record(properties: { readonly [name: string]: JsonSchema }): JsonSchema {
+  return {
+    type: "object",
+    properties,
+    required: Object.keys(properties),
+    additionalProperties: false,
+  };
+}

@@ -1,0 +1,126 @@
+/** What an engine and a run are given. Every port is optional; a missing one fails the node that needs it. */
+import type {
+  CancelReason,
+  CredentialsPort,
+  FlowGraph,
+  Journal,
+  Json,
+  JsonObject,
+  JsonSchema,
+  Problem,
+  ServiceDefinition,
+  Trigger,
+} from "@millrace/contracts";
+import type { EgressPolicy, FilePolicy, Host } from "./host.ts";
+import type { Limits } from "./limits.ts";
+
+/** Where flows that other flows call come from. Null: there is none. */
+export interface SubflowPort {
+  get(ref: {
+    slug: string;
+    version?: number;
+    digest?: string;
+  }): Promise<{ graph: FlowGraph; digest: string } | null>;
+}
+
+/** A cache of node outputs beyond the memory of one engine. A rejection counts as a miss. */
+export interface CachePort {
+  get(key: string): Promise<{ port: string; output: Json } | undefined>;
+  set(key: string, value: { port: string; output: Json }, ttlMs: number): Promise<void>;
+}
+
+/** The services that connections may name. */
+export interface ServicePort {
+  get(slug: string): ServiceDefinition | undefined;
+}
+
+export interface EngineOptions {
+  /** Clock, random, network, files; default `createPortableHost()`, on Node `createNodeHost()`. */
+  readonly host?: Host;
+  /** Absent: a run lives and dies with the process. */
+  readonly journal?: Journal;
+  /** Absent: what needs a credential fails with `credentials_missing`. */
+  readonly credentials?: CredentialsPort;
+  readonly services?: ServicePort;
+  readonly cache?: CachePort;
+  /** What a flow may reach over the network; default: public addresses. */
+  readonly egress?: EgressPolicy;
+  /** Which files a flow may touch; absent: none (`capability_denied`). */
+  readonly files?: FilePolicy;
+  /** Configuration of adapters by their id, as bodies read it by `ctx.config`. */
+  readonly config?: { readonly [adapter: string]: JsonObject };
+  /** Nodes at once: of one run (default 64), and of a type in the whole engine. */
+  readonly concurrency?: {
+    readonly run?: number;
+    readonly types?: { readonly [type: string]: number };
+  };
+  readonly limits?: Partial<Limits>;
+  /** Deep-freezes outputs and events, so that a reader that changes one is found. Default false. */
+  readonly freeze?: boolean;
+}
+
+export interface RunOptions {
+  /** `[A-Za-z0-9_-]{1,64}`; default `run_` and 26 characters that sort by time. */
+  readonly runId?: string;
+  /** Cancels the run with reason `user`. */
+  readonly signal?: AbortSignal;
+  /** Asked first for every confirmation. */
+  readonly confirm?: ConfirmHandler;
+  /** Default: the flow's policy, else `stop`. */
+  readonly onFailure?: "stop" | "finish";
+  /** Default: the flow's policy, else the limit `wallClockMs`. */
+  readonly timeoutMs?: number;
+  /** Default `embed`. */
+  readonly trigger?: Trigger;
+  readonly template?: string;
+  readonly tags?: { readonly [name: string]: string };
+  /** May only lower the engine's. */
+  readonly limits?: Partial<Limits>;
+  /** Runs these nodes and what leads to them; the others are skipped. */
+  readonly only?: readonly string[];
+}
+
+/** A confirmation that waits for an answer. */
+export interface OpenConfirmation {
+  /** `k1`, `k2` … in the order of requests. */
+  readonly id: string;
+  /** Path of the node. */
+  readonly node: string;
+  readonly attempt: number;
+  readonly prompt: string;
+  /** JSON Schema of the value of an approval. */
+  readonly schema?: JsonSchema;
+  /** Epoch milliseconds at which it expires. */
+  readonly deadline?: number;
+  readonly requestedAt: number;
+}
+
+/** An answer of a person. */
+export interface Answer {
+  readonly decision: "approve" | "reject";
+  readonly value?: Json;
+  readonly by?: string;
+  readonly comment?: string;
+}
+
+export type ConfirmReply =
+  | { readonly ok: true }
+  | {
+      readonly ok: false;
+      readonly code: "not_found" | "already_resolved" | "confirmation_expired" | "value_invalid";
+      readonly problems?: readonly Problem[];
+    };
+
+/** Answers a confirmation; `undefined` leaves it open for `Run.confirm`. */
+export type ConfirmHandler = (
+  confirmation: OpenConfirmation,
+) => Answer | undefined | Promise<Answer | undefined>;
+
+/** How a run is cancelled. `graceMs`: how long bodies may take to settle, default the limit `graceMs`. */
+export interface RunCancelOptions {
+  /** Default `user`. */
+  readonly reason?: CancelReason;
+  readonly by?: string;
+  readonly note?: string;
+  readonly graceMs?: number;
+}

@@ -1,0 +1,85 @@
+/** The node types that flows may use: core's, and those of extensions beside them. */
+import type { CatalogEntry, ServiceDefinition } from "@millrace/contracts";
+import type { FlowCatalog } from "@millrace/dsl";
+import { type TypeSource, typesOf } from "./definitions.ts";
+import { EngineError } from "./errors.ts";
+import type { NodeType } from "./node-type.ts";
+import { coreTypes } from "./nodes/index.ts";
+import { unreadable } from "./schema-check.ts";
+
+export interface Registry {
+  /** A type; without `version` the newest. */
+  get(type: string, version?: number): NodeType | undefined;
+  /** The same; throws `registry_invalid` for a type that is not there. */
+  require(type: string, version?: number): NodeType;
+  /** Every entry, sorted by type, then version. */
+  entries(): readonly CatalogEntry[];
+  /** The same as validation reads it. */
+  catalog(): FlowCatalog;
+}
+
+export type { ServiceDefinition };
+
+/**
+ * A registry of core's node types and `types`: definitions of `defineNodeType`, `defineActionAdapter`, `defineExtension`,
+ * or low-level types. Throws `EngineError`: `registry_duplicate` for a type and version that is there already,
+ * `registry_invalid` for what is no node type or has a schema outside the subset of JSON Schema that is checked.
+ */
+export function createRegistry(types: readonly TypeSource[] = []): Registry {
+  const versions = new Map<string, Map<number, NodeType>>();
+  const all = [...coreTypes(), ...types.flatMap((source) => typesOf(source))];
+  for (const type of all) {
+    const { type: name, version } = entryOf(type);
+    refuseSchemas(type);
+    const known = versions.get(name) ?? new Map<number, NodeType>();
+    if (known.has(version)) {
+      const text = `node type "${name}" version ${version} is there twice; remove one of the two`;
+      throw new EngineError("registry_duplicate", text);
+    }
+    versions.set(name, known.set(version, type));
+  }
+  const entries = Object.freeze(
+    all
+      .map(({ entry }) => entry)
+      .sort((a, b) => (a.type < b.type ? -1 : a.type > b.type ? 1 : a.version - b.version)),
+  );
+  const get = (type: string, version?: number): NodeType | undefined => {
+    const known = versions.get(type);
+    if (known === undefined) return undefined;
+    return known.get(version ?? Math.max(...known.keys()));
+  };
+  return Object.freeze({
+    get,
+    require(type: string, version?: number) {
+      const found = get(type, version);
+      if (found !== undefined) return found;
+      throw new EngineError("registry_invalid", `there is no node type "${type}"`);
+    },
+    entries: () => entries,
+    catalog: () => ({
+      entry: (type: string, version?: number) => get(type, version)?.entry,
+      types: () => versions.keys(),
+    }),
+  });
+}
+
+/** A schema that cannot be checked would leave every node of the type failing. */
+function refuseSchemas(type: NodeType): void {
+  const { fields, output, type: name } = type.entry;
+  const own = type.parseFields === undefined ? { fields, output } : {};
+  for (const [part, schema] of Object.entries(own)) {
+    const problem = unreadable(schema)[0];
+    if (problem === undefined) continue;
+    const text = `node type "${name}": schema of ${part}${problem.pointer}: ${problem.message}`;
+    throw new EngineError("registry_invalid", text);
+  }
+}
+
+function entryOf(type: NodeType): CatalogEntry {
+  const { entry } = type as Partial<NodeType>;
+  if (typeof entry?.type === "string" && typeof type.run === "function") return entry;
+  throw new EngineError(
+    "registry_invalid",
+    "a node type needs a catalog entry and a run function; make it with defineNodeType",
+  );
+}

@@ -1,0 +1,56 @@
+/** Network and files as one attempt may use them: bound to the engine's policies, and to the life of the attempt. */
+import { type FetchLike, type FilePort, NodeError } from "@millrace/contracts";
+import type { Attempt } from "./attempt.ts";
+
+/** The egress client; every request ends with the attempt. */
+export function guardedFetch(attempt: Attempt, signal: AbortSignal): FetchLike {
+  const { fetch } = attempt.run.engine;
+  if (fetch === null) throw unsupported("the network");
+  return async (url, init = {}) => {
+    refuseOver(attempt);
+    const own = init.signal;
+    if (own === undefined || own === signal) return fetch(url, { ...init, signal });
+    const both = new AbortController();
+    const abort = () => both.abort(signal.aborted ? signal.reason : own.reason);
+    if (signal.aborted || own.aborted) abort();
+    signal.addEventListener("abort", abort, { once: true });
+    own.addEventListener("abort", abort, { once: true });
+    try {
+      return await fetch(url, { ...init, signal: both.signal });
+    } finally {
+      signal.removeEventListener("abort", abort);
+    }
+  };
+}
+
+/** Files below the root that the operator allows. */
+export function guardedFiles(attempt: Attempt, signal: AbortSignal): FilePort {
+  const { files, options } = attempt.run.engine;
+  if (options.files === undefined) {
+    throw new NodeError("capability_denied", "files are off; the operator must allow a folder", {
+      reason: "denied",
+    });
+  }
+  if (files === null) throw unsupported("files");
+  return {
+    read: (path, more) => use(attempt, () => files.read(path, { signal, ...more })),
+    write: (path, data, more) => use(attempt, () => files.write(path, data, { signal, ...more })),
+    list: (path, more) => use(attempt, () => files.list(path, { signal, ...more })),
+  };
+}
+
+function use<T>(attempt: Attempt, act: () => Promise<T>): Promise<T> {
+  refuseOver(attempt);
+  return act();
+}
+
+function refuseOver(attempt: Attempt): void {
+  if (!attempt.over) return;
+  throw new NodeError("attempt_over", "the attempt of this node has ended", { reason: "internal" });
+}
+
+function unsupported(what: string): NodeError {
+  return new NodeError("host_unsupported", `this platform does not offer ${what}`, {
+    reason: "denied",
+  });
+}

@@ -1,0 +1,253 @@
+/**
+ * Questions to people. Each is asked once, answered once, by `run.confirm`, the handler of the run, or its deadline; a node
+ * or a model cannot answer. Ids count per run: `k1`, `k2` …
+ */
+import type { ConfirmAnswer, Json, JsonSchema, Outcome, Problem } from "@millrace/contracts";
+import { NodeError } from "@millrace/contracts";
+import type { Answer, ConfirmReply, OpenConfirmation } from "../options.ts";
+import { schemaProblems } from "../schema-check.ts";
+import { deepFreeze, toOutput } from "../values.ts";
+import type { Attempt } from "./attempt.ts";
+import { emitConfirmRequested, emitConfirmResolved, emitLog, emitNodeResumed } from "./emit.ts";
+import { park, unpark } from "./parking.ts";
+import { confirmationAnswered, whenUnpaused } from "./pause.ts";
+import { NO_CONFIRMATIONS, type RunCore } from "./run-core.ts";
+import { setIdle } from "./settle.ts";
+import { RUNNING, WAITING } from "./states.ts";
+import type { Timer } from "./timers.ts";
+
+/** What a body asks. */
+export interface ConfirmRequest {
+  readonly prompt: string;
+  readonly schema?: JsonSchema;
+  readonly expiresInMs?: number;
+}
+
+/** An open confirmation and the node behind it. */
+export interface Confirmation {
+  readonly open: OpenConfirmation;
+  readonly attempt: Attempt;
+  readonly answer: (answer: ConfirmAnswer) => void;
+  timer: Timer | null;
+  /** The handler of the run knows of it. */
+  asked: boolean;
+}
+
+/**
+ * Asks. The promise is answered once the node works again, which is when all that it has asked at once is answered; it never
+ * settles when the node is stopped.
+ */
+export function openConfirmation(
+  attempt: Attempt,
+  request: ConfirmRequest,
+): Promise<ConfirmAnswer> {
+  const { run } = attempt;
+  if (run.confirmations.size >= run.limits.confirmations) {
+    const text = `limit confirmations: at most ${run.limits.confirmations} are open at once`;
+    throw new NodeError("limit_exceeded", text, { reason: "limit" });
+  }
+  return new Promise((answer) => {
+    whenUnpaused(run, () => {
+      if (!attempt.over) ask(attempt, request, answer);
+    });
+  });
+}
+
+/** Whether questions of this node are open. */
+function isAsking(attempt: Attempt): boolean {
+  for (const other of attempt.run.confirmations.values())
+    if (other.attempt === attempt) return true;
+  return false;
+}
+
+function ask(
+  attempt: Attempt,
+  { prompt, schema, expiresInMs }: ConfirmRequest,
+  answer: (answer: ConfirmAnswer) => void,
+): void {
+  const { run, frame, node } = attempt;
+  if (frame.state(node) === WAITING) {
+    frame.setState(node, RUNNING); // one more question of a node that waits already
+    setIdle(attempt, false);
+    emitNodeResumed(run, frame, node);
+  }
+  if (run.confirmations === NO_CONFIRMATIONS) run.confirmations = new Map();
+  run.confirmationCount += 1;
+  const open: OpenConfirmation = {
+    id: `k${run.confirmationCount}`,
+    node: frame.path(node),
+    attempt: frame.attempt(node),
+    prompt,
+    ...(schema !== undefined && { schema }),
+    ...(expiresInMs !== undefined && { deadline: run.now + expiresInMs }),
+    requestedAt: run.now,
+  };
+  emitConfirmRequested(run, frame, node, open);
+  const confirmation: Confirmation = { open, attempt, answer, timer: null, asked: false };
+  run.confirmations.set(open.id, confirmation);
+  if (open.deadline !== undefined) {
+    confirmation.timer = run.engine.timers.set(open.deadline, () => {
+      confirmation.timer = null;
+      run.tick();
+      resolveConfirmation(run, confirmation, "expired", {});
+      run.engine.pump(run);
+    });
+  }
+  run.link(attempt);
+  queueMicrotask(() => parkAsking(attempt));
+}
+
+/** A node that has asked waits, once its body has said all that it says in one go. */
+function parkAsking(attempt: Attempt): void {
+  const { run, frame, node } = attempt;
+  if (attempt.over || attempt.stopping !== null || frame.state(node) !== RUNNING) return;
+  const open = [...run.confirmations.values()].filter((one) => one.attempt === attempt);
+  if (open.length === 0) return;
+  run.tick();
+  park(attempt, { on: "confirm", ids: open.map((one) => one.open.id) });
+  for (const confirmation of open) {
+    if (confirmation.asked) continue;
+    confirmation.asked = true;
+    askHandler(run, confirmation);
+  }
+  run.engine.pump(run);
+}
+
+/** The handler of the run is asked first, once. What it throws leaves the question open. */
+function askHandler(run: RunCore, confirmation: Confirmation): void {
+  const { confirm } = run.options;
+  if (confirm === undefined) return;
+  const { id } = confirmation.open;
+  const answered = (answer: Answer | undefined) => {
+    if (answer !== undefined) void answerConfirmation(run, id, answer);
+  };
+  const broken = () => {
+    run.tick();
+    const text = `the confirm handler failed; ${id} stays open`;
+    emitLog(run, { level: "warn", channel: "engine", text, code: "confirm_handler_failed" });
+    run.engine.pump(run);
+  };
+  try {
+    const answer = confirm(confirmation.open);
+    if (answer instanceof Promise) answer.then(answered, broken);
+    else answered(answer as Answer | undefined);
+  } catch {
+    broken();
+  }
+}
+
+/** Answers an open confirmation. The first valid answer wins. */
+export function answerConfirmation(run: RunCore, id: string, answer: Answer): ConfirmReply {
+  const confirmation = run.confirmations.get(id);
+  if (confirmation === undefined) {
+    const outcome = run.resolved?.get(id);
+    if (outcome === undefined) return { ok: false, code: "not_found" };
+    const code = outcome === "expired" ? "confirmation_expired" : "already_resolved";
+    return { ok: false, code };
+  }
+  run.tick();
+  const { deadline } = confirmation.open;
+  if (deadline !== undefined && deadline <= run.now) {
+    resolveConfirmation(run, confirmation, "expired", {});
+    run.engine.pump(run);
+    return { ok: false, code: "confirmation_expired" };
+  }
+  const checked = checkedValue(confirmation.open, answer);
+  if (Array.isArray(checked)) return { ok: false, code: "value_invalid", problems: checked };
+  const outcome = answer.decision === "approve" ? "approved" : "rejected";
+  resolveConfirmation(run, confirmation, outcome, { ...answer, ...checked });
+  run.engine.pump(run);
+  return { ok: true };
+}
+
+/** The value of an answer as JSON; problems when an approval does not fit its schema. An absent one counts as `{}`. */
+function checkedValue(
+  open: OpenConfirmation,
+  answer: Answer,
+): readonly Problem[] | { value?: Json } {
+  let value: Json | undefined;
+  if (answer.value !== undefined) {
+    try {
+      value = toOutput(answer.value);
+    } catch {
+      return [{ pointer: "", code: "value_invalid", message: "the value is not JSON" }];
+    }
+  }
+  if (answer.decision === "approve" && open.schema !== undefined) {
+    const problems = schemaProblems(open.schema, value ?? {});
+    if (problems.length > 0) {
+      return problems.map(({ pointer, message }) => ({ pointer, code: "value_invalid", message }));
+    }
+  }
+  return value === undefined ? {} : { value };
+}
+
+function resolveConfirmation(
+  run: RunCore,
+  confirmation: Confirmation,
+  outcome: Exclude<Outcome, "cancelled">,
+  answer: { value?: Json; by?: string; comment?: string },
+): void {
+  const { attempt } = confirmation;
+  close(run, confirmation, outcome, answer);
+  const record: ConfirmAnswer = {
+    outcome,
+    value: answer.value ?? null,
+    by: answer.by ?? null,
+    comment: answer.comment ?? null,
+    at: new Date(run.now).toISOString(),
+  };
+  deepFreeze(record.value);
+  const give = () => confirmation.answer(record);
+  if (attempt.frame.state(attempt.node) !== WAITING) {
+    give();
+    return;
+  }
+  const { answers } = attempt.aside;
+  answers.push(give);
+  if (isAsking(attempt)) return;
+  unpark(attempt, () => {
+    for (const each of answers.splice(0)) each();
+  });
+}
+
+function close(
+  run: RunCore,
+  confirmation: Confirmation,
+  outcome: Outcome,
+  answer: { value?: Json; by?: string; comment?: string },
+): void {
+  const { attempt, open } = confirmation;
+  run.engine.timers.cancel(confirmation.timer);
+  run.confirmations.delete(open.id);
+  run.resolved ??= new Map();
+  run.resolved.set(open.id, outcome);
+  const { value, by, comment } = answer;
+  emitConfirmResolved(run, attempt.frame, attempt.node, {
+    id: open.id,
+    outcome,
+    by,
+    value,
+    comment,
+  });
+  confirmationAnswered(run, open.id);
+}
+
+/** Withdraws every question of a node that stops. */
+export function withdrawConfirmations(attempt: Attempt): void {
+  const { run } = attempt;
+  if (run.confirmations.size === 0) return;
+  for (const confirmation of [...run.confirmations.values()]) {
+    if (confirmation.attempt === attempt) close(run, confirmation, "cancelled", {});
+  }
+}
+
+/** A body that ends while its node is parked: the node works again, and its questions are withdrawn. */
+export function wakeToEnd(attempt: Attempt): void {
+  const { run, frame, node } = attempt;
+  if (frame.state(node) !== WAITING) return;
+  withdrawConfirmations(attempt);
+  frame.setState(node, RUNNING);
+  setIdle(attempt, false);
+  emitNodeResumed(run, frame, node);
+}

@@ -1,0 +1,304 @@
+/**
+ * What a body sees of the engine. One object per attempt, made of getters over it; what a body never asks for is never made.
+ * After the attempt has ended every member refuses with `attempt_over`, but those that only name things and the signal.
+ */
+import {
+  type ConfirmAnswer,
+  type Connection,
+  cutText,
+  EVENT_LIMITS,
+  type FetchLike,
+  type FilePort,
+  type Json,
+  type JsonObject,
+  type JsonSchema,
+  NodeError,
+  type Secret,
+} from "@millrace/contracts";
+import { type Layout, localName } from "../compile/layout.ts";
+import { type CheckedInputs, checkInputs } from "../inputs.ts";
+import type { BodyEnd, CoreContext } from "../node-type.ts";
+import type { Attempt } from "./attempt.ts";
+import { openRound } from "./bodies.ts";
+import { guardedFetch, guardedFiles } from "./capabilities.ts";
+import { openConfirmation } from "./confirmations.ts";
+import { connectionOf, secretOf } from "./credentials.ts";
+import { emitLog, emitProgress } from "./emit.ts";
+import { park, unpark } from "./parking.ts";
+import { whenUnpaused } from "./pause.ts";
+import { scopeOf } from "./propagate.ts";
+import { maskKeys } from "./redact.ts";
+import { RUNNING } from "./states.ts";
+import { stopRounds } from "./stop.ts";
+
+const PROGRESS_EVERY_MS = 100; // ten a second are as many as an eye can follow
+
+export class NodeContextOf implements CoreContext {
+  readonly #attempt: Attempt;
+  #keys: Set<string> | null = null;
+  /** Units of log text so far. */
+  #logged = 0;
+  #progressed = 0;
+  #progressAt = 0;
+  #progress: Parameters<typeof emitProgress>[3] | null = null;
+
+  constructor(attempt: Attempt) {
+    this.#attempt = attempt;
+  }
+
+  get runId(): string {
+    return this.#attempt.run.id;
+  }
+
+  get node(): string {
+    return this.#attempt.frame.path(this.#attempt.node);
+  }
+
+  get attempt(): number {
+    return this.#attempt.frame.attempt(this.#attempt.node);
+  }
+
+  get idempotencyKey(): string {
+    const attempt = this.#live();
+    const { run, frame, policy } = attempt;
+    if (policy.idempotencyKey === null) {
+      return `${run.id}/${this.node.replace(/~\d+(?=\[|\/|$)/g, "")}`;
+    }
+    const key = policy.idempotencyKey.evaluate(scopeOf(run, frame), attempt.startedAt);
+    return typeof key === "string" ? key : JSON.stringify(key);
+  }
+
+  get signal(): AbortSignal {
+    const attempt = this.#attempt;
+    if (attempt.controller === null) {
+      attempt.controller = new AbortController();
+      if (attempt.over || attempt.stopping !== null) attempt.controller.abort();
+    }
+    return attempt.controller.signal;
+  }
+
+  get fetch(): FetchLike {
+    return guardedFetch(this.#live(), this.signal);
+  }
+
+  get files(): FilePort {
+    return guardedFiles(this.#live(), this.signal);
+  }
+
+  get config(): JsonObject {
+    const { run, type } = this.#live();
+    const config = run.engine.options.config ?? {};
+    return (type.adapter === undefined ? undefined : config[type.adapter]) ?? {};
+  }
+
+  get credentials(): {
+    secret(name: string): Promise<Secret>;
+    connection(slug: string): Promise<Connection>;
+  } {
+    const attempt = this.#live();
+    const { signal } = this;
+    return {
+      secret: (name) => secretOf(attempt, name),
+      connection: (slug) => connectionOf(attempt, slug, signal),
+    };
+  }
+
+  now(): number {
+    return this.#live().run.engine.host.now();
+  }
+
+  random(): number {
+    return this.#live().run.engine.host.random();
+  }
+
+  sleep(ms: number): Promise<void> {
+    const attempt = this.#live();
+    const { signal } = this;
+    const { run } = attempt;
+    run.tick();
+    return new Promise((wake, refuse) => {
+      if (signal.aborted) {
+        refuse(signal.reason);
+        return;
+      }
+      const aborted = () => {
+        run.engine.timers.cancel(timer);
+        refuse(signal.reason);
+      };
+      const timer = run.engine.timers.set(run.now + Math.max(0, ms), () => {
+        signal.removeEventListener("abort", aborted);
+        wake();
+      });
+      signal.addEventListener("abort", aborted, { once: true });
+    });
+  }
+
+  log(level: "debug" | "info" | "warn" | "error", text: string, data?: JsonObject): void {
+    const attempt = this.#live();
+    const { run } = attempt;
+    const limit = run.limits.logBytes;
+    if (this.#logged > limit) return;
+    this.#logged += text.length;
+    const line =
+      this.#logged > limit
+        ? {
+            level: "warn" as const,
+            channel: "engine" as const,
+            text: `limit logBytes: more than ${limit} units of log; the rest of this node is dropped`,
+            code: "log_limit",
+          }
+        : { level, channel: "node" as const, text, ...cutData(data) };
+    whenUnpaused(run, () => {
+      if (attempt.over) return;
+      run.tick();
+      emitLog(run, line, attempt);
+    });
+    run.engine.pump(run);
+  }
+
+  progress(done: number, total?: number, unit?: "items" | "iterations" | "bytes"): void {
+    const attempt = this.#live();
+    const { run } = attempt;
+    run.tick();
+    this.#progressed = Math.max(this.#progressed, done);
+    this.#progress = {
+      done: this.#progressed,
+      ...(total !== undefined && { total: Math.max(total, this.#progressed) }),
+      ...(unit !== undefined && { unit }),
+    };
+    const last = total !== undefined && done >= total;
+    if (!last && run.now - this.#progressAt < PROGRESS_EVERY_MS) return;
+    this.flushProgress();
+    run.engine.pump(run);
+  }
+
+  /** Sends the latest progress if it was held back. */
+  flushProgress(): void {
+    const attempt = this.#attempt;
+    const { run, frame, node } = attempt;
+    const progress = this.#progress;
+    if (progress === null || attempt.over || frame.state(node) !== RUNNING) return;
+    this.#progress = null;
+    this.#progressAt = run.now;
+    emitProgress(run, frame, node, progress);
+  }
+
+  confirm(
+    key: string,
+    request: { prompt: string; schema?: JsonSchema; expiresInMs?: number },
+  ): Promise<ConfirmAnswer> {
+    const attempt = this.#live();
+    this.#once(key);
+    attempt.run.tick();
+    const asked = openConfirmation(attempt, request);
+    attempt.run.engine.pump(attempt.run);
+    return asked;
+  }
+
+  async step<T extends Json>(key: string, fn: () => Promise<T> | T): Promise<T> {
+    const attempt = this.#live();
+    this.#once(key);
+    const result = await fn();
+    await attempt.run.journal?.keepStep(`${this.node}#${this.attempt}#${key}`, result);
+    return result;
+  }
+
+  get timeoutMs(): number | undefined {
+    return this.#attempt.policy.timeoutMs ?? undefined;
+  }
+
+  get concurrency(): number | undefined {
+    return this.#attempt.policy.concurrency ?? undefined;
+  }
+
+  get collects(): boolean {
+    return this.#attempt.policy.onError === "collect";
+  }
+
+  limit(name: "map.items" | "loop.max"): number {
+    return this.#attempt.run.limits[name];
+  }
+
+  hasEdge(port: string): boolean {
+    const { frame, node } = this.#attempt;
+    return frame.layout.ports[node]?.includes(port) === true;
+  }
+
+  liveSources(): readonly string[] {
+    const { frame, node } = this.#attempt;
+    const sources = frame.arrivals?.get(node) ?? [];
+    return sources.map((source) => frame.layout.ids[source] as string);
+  }
+
+  waitUntil(due: number): Promise<void> {
+    const attempt = this.#live();
+    const { run } = attempt;
+    run.tick();
+    if (due <= run.now) return Promise.resolve();
+    park(attempt, { on: "timer", until: due });
+    return new Promise((wake) => {
+      attempt.aside.wait = run.engine.timers.set(due, () => {
+        attempt.aside.wait = null;
+        run.tick();
+        unpark(attempt, wake);
+        run.engine.pump(run);
+      });
+    });
+  }
+
+  runBody(index: number, locals: JsonObject, done: (end: BodyEnd) => void): void {
+    const attempt = this.#live();
+    const { inputs } = attempt.frame;
+    openRound(attempt, { index, inputs, locals }, done);
+    attempt.run.engine.pump(attempt.run);
+  }
+
+  checkFlowInputs(inputs: JsonObject): CheckedInputs {
+    const { frame, node } = this.#attempt;
+    return checkInputs((frame.layout.bodies[node] as Layout).inputs, inputs);
+  }
+
+  runFlow(inputs: JsonObject, done: (end: BodyEnd) => void): void {
+    const attempt = this.#live();
+    openRound(attempt, { index: null, inputs, locals: null }, done);
+    attempt.run.engine.pump(attempt.run);
+  }
+
+  get bodyName(): string {
+    const { frame, node } = this.#attempt;
+    return localName(frame.layout.nodes[node] as Parameters<typeof localName>[0]);
+  }
+
+  abortBodies(): void {
+    stopRounds(this.#live(), "sibling");
+  }
+
+  #once(key: string): void {
+    this.#keys ??= new Set();
+    if (this.#keys.has(key)) {
+      throw new NodeError(
+        "extension_key_reused",
+        `the key "${key}" was used before in this attempt`,
+      );
+    }
+    this.#keys.add(key);
+  }
+
+  #live(): Attempt {
+    const attempt = this.#attempt;
+    if (!attempt.over) return attempt;
+    throw new NodeError("attempt_over", "the attempt of this node has ended", {
+      reason: "internal",
+    });
+  }
+}
+
+/** Data of a log line: names of secrets lose their value, and more than 2,048 bytes are dropped. */
+function cutData(data: JsonObject | undefined): { data?: JsonObject } {
+  if (data === undefined) return {};
+  const masked = maskKeys(data) as JsonObject;
+  const text = JSON.stringify(masked);
+  if (text.length <= EVENT_LIMITS.logDataBytes / 3) return { data: masked };
+  if (new TextEncoder().encode(text).length <= EVENT_LIMITS.logDataBytes) return { data: masked };
+  return { data: { cut: cutText(text, EVENT_LIMITS.logDataBytes / 4).text } };
+}

@@ -1,0 +1,365 @@
+/**
+ * Every event of a run is made here: one literal for each kind, keys in wire order, so all events of a kind share one
+ * hidden class. Nothing is checked; the callers keep the state machines.
+ */
+import type {
+  CancelReason,
+  ConfirmRequested,
+  ErrorInfo,
+  ExecutionEvent,
+  Json,
+  JsonObject,
+  LogLevel,
+  Outcome,
+  PauseReason,
+  ResumeReason,
+  Routed,
+  Summary,
+  SummaryPayload,
+  ValueRef,
+} from "@millrace/contracts";
+import { cutText, EVENT_LIMITS } from "@millrace/contracts";
+import type { Attempt } from "./attempt.ts";
+import type { Frame, StopReason } from "./frame.ts";
+import type { RunCore } from "./run-core.ts";
+import type { Result } from "./settle.ts";
+
+function add(run: RunCore, event: ExecutionEvent, bytes = 0): void {
+  run.log.append(run.redactor === null ? event : run.redactor.redact(event), bytes);
+}
+
+export function emitRunStarted(run: RunCore): void {
+  const { graph, hash, layout } = run.parts;
+  const { template, tags } = run.options;
+  const { title } = graph;
+  add(run, {
+    v: 1,
+    kind: "run.started",
+    runId: run.id,
+    seq: ++run.log.seq,
+    ts: run.now,
+    flow: title === undefined ? { id: graph.id, hash } : { id: graph.id, title, hash },
+    nodeCount: layout.size,
+    onFailure: run.onFailure,
+    inputs: run.inputsDigest,
+    trigger: run.options.trigger ?? "embed",
+    ...(template !== undefined && { template }),
+    ...(run.resumedFrom !== null && { resumedFrom: run.resumedFrom }),
+    ...(tags !== undefined && { tags }),
+  });
+}
+
+export function emitPaused(run: RunCore, reason: PauseReason): void {
+  const confirmations = [...run.confirmations.keys()].sort();
+  const head = {
+    v: 1,
+    kind: "run.paused",
+    runId: run.id,
+    seq: ++run.log.seq,
+    ts: run.now,
+  } as const;
+  add(run, { ...head, reason, confirmations });
+}
+
+export function emitResumed(run: RunCore, reason: ResumeReason, by?: string): void {
+  const head = {
+    v: 1,
+    kind: "run.resumed",
+    runId: run.id,
+    seq: ++run.log.seq,
+    ts: run.now,
+  } as const;
+  add(run, by === undefined ? { ...head, reason } : { ...head, reason, by });
+}
+
+export function emitCancelling(
+  run: RunCore,
+  reason: CancelReason,
+  who: { by?: string | undefined; note?: string | undefined },
+): void {
+  add(run, {
+    v: 1,
+    kind: "run.cancelling",
+    runId: run.id,
+    seq: ++run.log.seq,
+    ts: run.now,
+    reason,
+    ...(who.by !== undefined && { by: who.by }),
+    ...(who.note !== undefined && { note: cutText(who.note, EVENT_LIMITS.message).text }),
+  });
+}
+
+export function emitNodeStarted(
+  run: RunCore,
+  frame: Frame,
+  node: number,
+  inputs: string | null,
+): void {
+  const type = frame.layout.typeNames[node] as string;
+  const attempt = frame.attempt(node);
+  const path = frame.path(node);
+  const { id, now, log } = run;
+  const seq = ++log.seq;
+  add(
+    run,
+    inputs === null
+      ? { v: 1, kind: "node.started", runId: id, seq, ts: now, node: path, attempt, type }
+      : { v: 1, kind: "node.started", runId: id, seq, ts: now, node: path, attempt, type, inputs },
+  );
+}
+
+export function emitRetrying(
+  run: RunCore,
+  frame: Frame,
+  node: number,
+  what: { error: ErrorInfo; delayMs: number },
+): void {
+  const attempt = frame.attempt(node);
+  add(run, {
+    v: 1,
+    kind: "node.retrying",
+    runId: run.id,
+    seq: ++run.log.seq,
+    ts: run.now,
+    node: frame.path(node),
+    attempt,
+    error: what.error,
+    delayMs: what.delayMs,
+    next: attempt + 1,
+  });
+}
+
+export function emitWaiting(
+  run: RunCore,
+  frame: Frame,
+  node: number,
+  on:
+    | { on: "confirm"; ids: readonly string[] }
+    | { on: "timer"; until: number }
+    | { on: "slot"; key: string },
+): void {
+  add(run, {
+    v: 1,
+    kind: "node.waiting",
+    runId: run.id,
+    seq: ++run.log.seq,
+    ts: run.now,
+    node: frame.path(node),
+    attempt: frame.attempt(node),
+    ...on,
+  });
+}
+
+export function emitNodeResumed(run: RunCore, frame: Frame, node: number): void {
+  add(run, {
+    v: 1,
+    kind: "node.resumed",
+    runId: run.id,
+    seq: ++run.log.seq,
+    ts: run.now,
+    node: frame.path(node),
+    attempt: frame.attempt(node),
+  });
+}
+
+export function emitProgress(
+  run: RunCore,
+  frame: Frame,
+  node: number,
+  progress: { done: number; total?: number; unit?: "items" | "iterations" | "bytes" },
+): void {
+  add(run, {
+    v: 1,
+    kind: "node.progress",
+    runId: run.id,
+    seq: ++run.log.seq,
+    ts: run.now,
+    node: frame.path(node),
+    attempt: frame.attempt(node),
+    ...progress,
+  });
+}
+
+export function emitSucceeded(run: RunCore, attempt: Attempt, result: Result): void {
+  const { frame, node } = attempt;
+  const { port, output, ref, bytes } = result;
+  const tries = frame.attempt(node);
+  const path = frame.path(node);
+  const durationMs = run.now - attempt.startedAt;
+  const { id, now, log } = run;
+  const seq = ++log.seq;
+  const kind = "node.succeeded";
+  if (port === "out" && ref === null && !result.cached) {
+    add(
+      run,
+      { v: 1, kind, runId: id, seq, ts: now, node: path, attempt: tries, output, durationMs },
+      bytes,
+    );
+    return;
+  }
+  add(
+    run,
+    {
+      v: 1,
+      kind,
+      runId: id,
+      seq,
+      ts: now,
+      node: path,
+      attempt: tries,
+      ...(port !== "out" && { ports: [port] }),
+      ...(ref === null ? { output } : { outputRef: ref }),
+      durationMs,
+      ...(result.cached && { cached: true as const }),
+    },
+    ref === null ? bytes : (ref.preview?.length ?? 0),
+  );
+}
+
+export function emitFailed(
+  run: RunCore,
+  frame: Frame,
+  node: number,
+  how: {
+    error: ErrorInfo;
+    routed: Routed;
+    durationMs: number;
+    fallback?: { output: Json } | { outputRef: ValueRef };
+  },
+): void {
+  add(run, {
+    v: 1,
+    kind: "node.failed",
+    runId: run.id,
+    seq: ++run.log.seq,
+    ts: run.now,
+    node: frame.path(node),
+    attempt: frame.attempt(node),
+    error: how.error,
+    routed: how.routed,
+    ...how.fallback,
+    durationMs: how.durationMs,
+  });
+}
+
+export function emitSkipped(
+  run: RunCore,
+  frame: Frame,
+  node: number,
+  why: "dead" | "when" | "run_ended",
+): void {
+  add(run, {
+    v: 1,
+    kind: "node.skipped",
+    runId: run.id,
+    seq: ++run.log.seq,
+    ts: run.now,
+    node: frame.path(node),
+    attempt: 1,
+    why,
+  });
+}
+
+export function emitCancelled(run: RunCore, frame: Frame, node: number, reason: StopReason): void {
+  add(run, {
+    v: 1,
+    kind: "node.cancelled",
+    runId: run.id,
+    seq: ++run.log.seq,
+    ts: run.now,
+    node: frame.path(node),
+    attempt: Math.max(1, frame.attempt(node)),
+    reason,
+  });
+}
+
+/** A line of the log. `place` is absent for the run itself. */
+export function emitLog(
+  run: RunCore,
+  line: {
+    level: LogLevel;
+    channel: "engine" | "node" | "stdout" | "stderr";
+    text: string;
+    code?: string;
+    data?: JsonObject;
+  },
+  place?: { frame: Frame; node: number },
+): void {
+  const { text, truncated } = cutText(line.text, EVENT_LIMITS.logText);
+  const at = place && {
+    node: place.frame.path(place.node),
+    attempt: place.frame.attempt(place.node),
+  };
+  add(run, {
+    v: 1,
+    kind: "log",
+    runId: run.id,
+    seq: ++run.log.seq,
+    ts: run.now,
+    ...at,
+    level: line.level,
+    channel: line.channel,
+    text,
+    ...(line.code !== undefined && { code: line.code }),
+    ...(line.data !== undefined && { data: line.data }),
+    ...(truncated !== undefined && { truncated }),
+  });
+}
+
+export function emitConfirmRequested(
+  run: RunCore,
+  frame: Frame,
+  node: number,
+  what: Pick<ConfirmRequested, "id" | "prompt" | "schema" | "deadline">,
+): void {
+  add(run, {
+    v: 1,
+    kind: "confirm.requested",
+    runId: run.id,
+    seq: ++run.log.seq,
+    ts: run.now,
+    node: frame.path(node),
+    attempt: frame.attempt(node),
+    id: what.id,
+    prompt: cutText(what.prompt, EVENT_LIMITS.prompt).text,
+    ...(what.schema !== undefined && { schema: what.schema }),
+    ...(what.deadline !== undefined && { deadline: what.deadline }),
+  });
+}
+
+export function emitConfirmResolved(
+  run: RunCore,
+  frame: Frame,
+  node: number,
+  what: {
+    id: string;
+    outcome: Outcome;
+    by?: string | undefined;
+    value?: Json | undefined;
+    comment?: string | undefined;
+  },
+): void {
+  const { id, outcome, by, value, comment } = what;
+  add(run, {
+    v: 1,
+    kind: "confirm.resolved",
+    runId: run.id,
+    seq: ++run.log.seq,
+    ts: run.now,
+    node: frame.path(node),
+    attempt: frame.attempt(node),
+    id,
+    outcome,
+    ...(by !== undefined && { by }),
+    ...(value !== undefined && { value }),
+    ...(comment !== undefined && { comment: cutText(comment, EVENT_LIMITS.message).text }),
+  });
+}
+
+export function emitSummary(run: RunCore, payload: SummaryPayload): Summary {
+  const head = { v: 1, kind: "summary", runId: run.id, seq: ++run.log.seq, ts: run.now } as const;
+  const summary = run.redactor === null ? payload : run.redactor.clean(payload as never);
+  const event: Summary = { ...head, ...(summary as SummaryPayload) };
+  add(run, event);
+  return event;
+}

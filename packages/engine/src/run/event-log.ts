@@ -1,0 +1,150 @@
+/**
+ * The events of one run in memory, and who reads them.
+ *   E1  `seq` is 1, 2, 3 … without a gap; nothing follows `summary`.
+ *   E2  a reader sees an event only when it is published: at the end of a drain, with a journal once it is stored.
+ *   E3  the window holds the latest events; what leaves it is folded into `before`, so a snapshot is always possible.
+ */
+import {
+  createView,
+  type ExecutionEvent,
+  foldEvents,
+  makeSnapshot,
+  type RunView,
+  type Snapshot,
+  viewFromJson,
+  viewToJson,
+} from "@millrace/contracts";
+
+const WINDOW_EVENTS = 10_000; // a reader that is late by a screenful of work still reads every event
+const WINDOW_BYTES = 8_388_608;
+const EVENT_BYTES = 250; // an event without a value, as objects of the platform
+const LIGHT_BYTES = 1_024; // values below count as nothing: ten thousand of them are the same 10 MB as the events
+const TRIM_STEP = 1_024; // events that leave at once: moving the rest is paid once for all of them
+
+export class EventLog {
+  readonly runId: string;
+  /** Last event made. */
+  seq = 0;
+  /** Last event that readers may see. */
+  published = 0;
+  /** The summary is published. */
+  ended = false;
+  /** Some event is an `llm.delta`, which a late reader gets merged. */
+  hasDeltas = false;
+  #events: ExecutionEvent[] = [];
+  /** `seq` of the first event of the window. */
+  #first = 1;
+  #bytes = 0;
+  #sizes: number[] | null = null;
+  #before: RunView | null = null;
+  #waiting: (() => void)[] = [];
+  #isWaking = false;
+  readonly #engine: { wakeReaders(log: EventLog): void };
+
+  constructor(runId: string, engine: { wakeReaders(log: EventLog): void }) {
+    this.runId = runId;
+    this.#engine = engine;
+  }
+
+  /** `seq` of the oldest event that is still here. */
+  get first(): number {
+    return this.#first;
+  }
+
+  /** Adds an event whose `seq` is the next; `bytes` is the size of the value it carries. */
+  append(event: ExecutionEvent, bytes: number): void {
+    this.#events.push(event);
+    if (bytes > LIGHT_BYTES) this.#weigh(bytes);
+    if (event.kind === "llm.delta") this.hasDeltas = true;
+  }
+
+  /** Events that are made and not published. */
+  unpublished(from: number): readonly ExecutionEvent[] {
+    return this.#events.slice(from - this.#first);
+  }
+
+  /** Lets readers see everything up to `seq`. */
+  publish(seq: number, ended: boolean): void {
+    if (seq === this.published && ended === this.ended) return;
+    this.published = seq;
+    this.ended = ended;
+    if (this.#waiting.length > 0) this.#wake(ended);
+    if (this.#events.length >= WINDOW_EVENTS + TRIM_STEP || this.#bytes > WINDOW_BYTES)
+      this.#trim();
+  }
+
+  /** The run is lost: readers get what was published, and then their end. */
+  abandon(): void {
+    this.ended = true;
+    this.wakeNow();
+  }
+
+  /** Published events from `seq` on, at most `max`. `seq` must be in the window. */
+  read(seq: number, max: number): readonly ExecutionEvent[] {
+    const start = seq - this.#first;
+    const end = Math.min(this.published + 1 - this.#first, start + max);
+    return this.#events.slice(start, end);
+  }
+
+  /** Calls `fn` once something was published. */
+  onPublish(fn: () => void): void {
+    this.#waiting.push(fn);
+  }
+
+  /** The state of the run as a reader would fold it, up to the last published event but the summary. */
+  snapshot(ts: number): Snapshot {
+    const view =
+      this.#before === null ? createView(this.runId) : viewFromJson(viewToJson(this.#before));
+    for (const event of this.read(this.#first, this.published)) {
+      if (event.kind !== "summary") foldEvents(view, event);
+    }
+    return makeSnapshot(view, ts);
+  }
+
+  /** Readers of a living run come with the next macrotask, so that a burst reaches them as one batch. */
+  #wake(now: boolean): void {
+    if (now) this.wakeNow();
+    else if (!this.#isWaking) {
+      this.#isWaking = true;
+      this.#engine.wakeReaders(this);
+    }
+  }
+
+  /** Wakes every reader that waits. */
+  wakeNow(): void {
+    this.#isWaking = false;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const fn of waiting) fn();
+  }
+
+  #weigh(bytes: number): void {
+    if (this.#sizes === null) this.#sizes = [];
+    this.#sizes[this.#events.length - 1] = bytes;
+    this.#bytes += bytes + EVENT_BYTES;
+  }
+
+  #trim(): void {
+    const unread = this.seq - this.published;
+    const most = Math.max(0, this.#events.length - unread - 1); // the last one stays, it may be the summary
+    let drop = Math.max(0, Math.min(most, this.#events.length - WINDOW_EVENTS));
+    let freed = 0;
+    for (let i = 0; i < drop; i += 1) freed += this.#sizeAt(i);
+    while (drop < most && this.#bytes - freed > WINDOW_BYTES / 2) {
+      freed += this.#sizeAt(drop);
+      drop += 1;
+    }
+    if (drop === 0) return;
+    this.#before ??= createView(this.runId);
+    for (let i = 0; i < drop; i += 1) foldEvents(this.#before, this.#events[i] as ExecutionEvent);
+    this.#events.splice(0, drop);
+    this.#sizes?.splice(0, drop);
+    this.#bytes -= freed;
+    this.#first += drop;
+  }
+
+  #sizeAt(i: number): number {
+    const bytes = this.#sizes?.[i];
+    return bytes === undefined ? 0 : bytes + EVENT_BYTES;
+  }
+}

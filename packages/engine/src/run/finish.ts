@@ -1,0 +1,97 @@
+/** The end of a run: outputs, verdict, summary. */
+import {
+  EVENT_LIMITS,
+  type Json,
+  makeSummary,
+  type RunEnd,
+  type SummaryStatus,
+  type ValueRef,
+} from "@millrace/contracts";
+import { refOf, sizeOf } from "../values.ts";
+import { emitSummary } from "./emit.ts";
+import type { Frame } from "./frame.ts";
+import { skipExcluded } from "./only.ts";
+import type { RunCore } from "./run-core.ts";
+
+/** What of a view the engine has not counted. */
+const NOTHING_ELSE = {
+  usage: {
+    calls: 0,
+    inputTokens: 0,
+    outputTokens: 0,
+    cachedInputTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0,
+  },
+  costUsd: 0,
+  failures: [],
+  nodes: new Map(),
+};
+
+/** Ends a run whose nodes have all ended. */
+export function finishRun(run: RunCore): void {
+  skipExcluded(run);
+  run.state = "over";
+  const { timers } = run.engine;
+  timers.cancel(run.grace);
+  timers.cancel(run.clock);
+  run.grace = null;
+  run.clock = null;
+  const top = run.frames[0] as Frame;
+  const status = statusOf(run, top);
+  const end: RunEnd = {
+    status,
+    ts: run.now,
+    ...(status === "succeeded" && outputsOf(run, top)),
+    ...(status === "failed" && run.failure !== null && { error: run.failure }),
+  };
+  const { startedAt, counts, bodyCounts } = run;
+  const cancelReason = run.stop?.cancel ?? null;
+  const view = { ...NOTHING_ELSE, startedAt, counts, bodyCounts, cancelReason };
+  run.summary = emitSummary(run, makeSummary(view, end));
+}
+
+/** Tells the caller, once every reader may know it. */
+export function announceEnd(run: RunCore): void {
+  if (run.summary === null || !run.log.ended || run.announced) return;
+  run.announced = true;
+  run.engine.leave(run);
+  run.finish(run.summary);
+  void run.journal?.release();
+}
+
+function statusOf(run: RunCore, top: Frame): SummaryStatus {
+  if (run.stop?.reason === "run_cancelled") return "cancelled";
+  run.failure ??= top.outputFailure?.info ?? null;
+  return run.failure === null ? "succeeded" : "failed";
+}
+
+/** Outputs in the order of the flow. The largest ones move beside the log until the rest fits a line. */
+function outputsOf(
+  run: RunCore,
+  top: Frame,
+): { outputs: { [name: string]: Json }; outputRefs?: { [name: string]: ValueRef } } {
+  const made = top.outputs;
+  if (made === null) return { outputs: {} };
+  const entries = top.layout.outputs
+    .filter(({ name }) => Object.hasOwn(made, name))
+    .map(({ name }) => ({ name, value: made[name] ?? null, bytes: sizeOf(made[name] ?? null) }));
+  let total = entries.reduce((sum, { bytes }) => sum + bytes, 0);
+  const moved = new Set<string>();
+  for (const { name, bytes } of [...entries].sort((a, b) => b.bytes - a.bytes)) {
+    if (bytes <= EVENT_LIMITS.inlineBytes && total <= EVENT_LIMITS.outputsBytes) break;
+    moved.add(name);
+    total -= bytes;
+  }
+  const outputs = entries.filter(({ name }) => !moved.has(name));
+  const record = Object.fromEntries(outputs.map(({ name, value }) => [name, value]));
+  if (moved.size === 0) return { outputs: record };
+  const refs = entries
+    .filter(({ name }) => moved.has(name))
+    .map(({ name, value }): [string, ValueRef] => {
+      const ref = refOf(value, run.engine.host);
+      run.journal?.keepValue(ref.ref, value);
+      return [name, ref];
+    });
+  return { outputs: record, outputRefs: Object.fromEntries(refs) };
+}

@@ -1,0 +1,142 @@
+/**
+ * One activation of a layout: the run itself, an item of a map, a round of a loop, a subflow.
+ *   F1  `open` is the number of nodes that have not ended; the frame ends when it is 0.
+ *   F2  an output is kept exactly as long as a reader of it has not ended.
+ *   F3  a node's state only moves as `events` allow; terminal states stay.
+ */
+import type { Json, JsonObject } from "@millrace/contracts";
+import type { Layout } from "../compile/layout.ts";
+import type { Read } from "../compile/names.ts";
+import type { BodyEnd, Failure } from "../node-type.ts";
+import type { Attempt } from "./attempt.ts";
+import type { FrameScope } from "./scope.ts";
+import { DEFAULTED, ROUTED, SUCCEEDED } from "./states.ts";
+
+/** Why nodes of a frame are stopped. */
+export type StopReason = "run_cancelled" | "run_failed" | "sibling" | "parent";
+
+export class Frame {
+  readonly layout: Layout;
+  /** Nodes and outputs. */
+  readonly targets: number;
+  /** Place among the frames of the run; given again after the end. */
+  readonly id: number;
+  /** Prefix of the paths of its nodes: empty, or ending in `/`. */
+  readonly base: string;
+  /** The attempt whose body this is; null for the run itself. */
+  readonly owner: Attempt | null;
+  /** Where names are looked up next; null for a flow of its own. */
+  readonly outer: Frame | null;
+  readonly inputs: JsonObject;
+  readonly locals: JsonObject | null;
+  readonly depth: number;
+  readonly counters: Int32Array;
+  readonly values: (Json | undefined)[];
+  readonly done: ((end: BodyEnd) => void) | null;
+  open: number;
+  stopping: StopReason | null = null;
+  failure: Failure | null = null;
+  /** An output of the flow that could not be made. */
+  outputFailure: Failure | null = null;
+  ended = false;
+  /** Nodes that this run leaves out. */
+  excluded: number[] = NONE;
+  scope: FrameScope | null = null;
+  /** Outputs of a flow, by name, as far as they are known. */
+  outputs: { [name: string]: Json } | null = null;
+  /** Sources of live edges by target, in the order they came; only for types that ask. */
+  arrivals: Map<number, number[]> | null = null;
+
+  constructor(
+    layout: Layout,
+    place: { id: number; base: string; depth: number },
+    parts: {
+      owner?: Attempt;
+      outer?: Frame | null;
+      inputs: JsonObject;
+      locals?: JsonObject;
+      done?: (end: BodyEnd) => void;
+    },
+  ) {
+    this.layout = layout;
+    this.targets = layout.size + layout.outputs.length;
+    this.id = place.id;
+    this.base = place.base;
+    this.depth = place.depth;
+    this.owner = parts.owner ?? null;
+    this.outer = parts.outer ?? null;
+    this.inputs = parts.inputs;
+    this.locals = parts.locals ?? null;
+    this.done = parts.done ?? null;
+    this.counters = layout.counters.slice();
+    this.values = new Array(layout.size);
+    this.open = layout.size;
+  }
+
+  state(node: number): number {
+    return this.counters[4 * this.targets + node] as number;
+  }
+
+  setState(node: number, state: number): void {
+    this.counters[4 * this.targets + node] = state;
+  }
+
+  attempt(node: number): number {
+    return this.counters[5 * this.targets + node] as number;
+  }
+
+  setAttempt(node: number, attempt: number): void {
+    this.counters[5 * this.targets + node] = attempt;
+  }
+
+  path(node: number): string {
+    const id = this.layout.ids[node] as string;
+    return this.base === "" ? id : this.base + id;
+  }
+
+  /** Bytes of the output that this node holds. */
+  heldBytes(node: number): number {
+    return this.counters[6 * this.targets + node] as number;
+  }
+
+  /** Keeps an output while it has readers; answers whether it is kept. */
+  keep(node: number, value: Json, bytes: number): boolean {
+    if (this.counters[3 * this.targets + node] === 0) return false;
+    this.values[node] = value;
+    this.counters[6 * this.targets + node] = bytes;
+    return true;
+  }
+
+  /** Counts down the readers of everything that `target` read; answers the bytes that became free. */
+  releaseReads(target: number): number {
+    const { readOff, readTo } = this.layout;
+    const readers = 3 * this.targets;
+    let freed = 0;
+    for (let k = readOff[target] as number; k < (readOff[target + 1] as number); k += 1) {
+      const source = readTo[k] as number;
+      const left = (this.counters[readers + source] as number) - 1;
+      this.counters[readers + source] = left;
+      if (left === 0) {
+        this.values[source] = undefined;
+        freed += this.heldBytes(source);
+        this.counters[6 * this.targets + source] = 0;
+      }
+    }
+    return freed;
+  }
+
+  /** Whether what `read` asks for is there. */
+  isPresent(read: Read): boolean {
+    let frame: Frame | null = this;
+    for (let up = read.up; up > 0 && frame !== null; up -= 1) frame = frame.outer;
+    if (frame === null) return false;
+    const state = frame.state(read.node);
+    if (state === ROUTED) return read.error;
+    if (state !== SUCCEEDED && state !== DEFAULTED) return false;
+    if (!read.error) return true;
+    const value = frame.values[read.node];
+    return typeof value === "object" && value !== null && Object.hasOwn(value, "error");
+  }
+}
+
+const NONE: number[] = [];

@@ -1,0 +1,88 @@
+/** The beginning of a run: journal, first event, first nodes. */
+import { EngineError } from "../errors.ts";
+import { cancelRun } from "./cancel.ts";
+import { emitCancelling, emitPaused, emitRunStarted } from "./emit.ts";
+import { Frame } from "./frame.ts";
+import { JournalWriter } from "./journal-writer.ts";
+import { exclude, includedNodes } from "./only.ts";
+import { startClock } from "./pause.ts";
+import { seedFrame } from "./propagate.ts";
+import { Redactor } from "./redact.ts";
+import type { RunCore } from "./run-core.ts";
+import { endRun } from "./stop.ts";
+
+/** Starts a run with the next microtask, so that its caller can listen first; with a journal, once that is created. */
+export function launch(run: RunCore): void {
+  listen(run);
+  learnSecrets(run);
+  const { journal } = run.engine.options;
+  if (journal === undefined) {
+    queueMicrotask(() => start(run));
+    return;
+  }
+  run.journal = new JournalWriter(journal, run);
+  run.journal.create().then(
+    () => start(run),
+    (error: unknown) => run.engine.abandon(run, notCreated(run, error)),
+  );
+}
+
+function start(run: RunCore): void {
+  run.state = "running";
+  run.tick();
+  run.startedAt = run.now;
+  emitRunStarted(run);
+  const { layout } = run.parts;
+  const top = new Frame(layout, { id: 0, base: "", depth: 0 }, { inputs: run.inputs });
+  run.frames.push(top);
+  exclude(top, includedNodes(layout, run.options.only));
+  startClock(run);
+  const early = run.cancelEarly;
+  if (early === null) {
+    if (run.held) {
+      run.held = false;
+      run.paused = "operator";
+      emitPaused(run, "operator");
+    }
+    seedFrame(run, top);
+  } else {
+    run.open += top.open;
+    emitCancelling(run, early.stop.cancel, early);
+    endRun(run, early.stop, early.graceMs);
+  }
+  run.engine.pump(run);
+}
+
+/** Cancels the run when the caller's signal says so. */
+function listen(run: RunCore): void {
+  const { signal } = run.options;
+  if (signal === undefined) return;
+  const abort = () => void cancelRun(run, {});
+  if (signal.aborted) {
+    abort();
+    return;
+  }
+  signal.addEventListener("abort", abort, { once: true });
+  run.detach = () => signal.removeEventListener("abort", abort);
+}
+
+/** Inputs that their schema calls secret are known to the redactor from the start. */
+function learnSecrets(run: RunCore): void {
+  for (const { name, schema } of run.parts.graph.inputs) {
+    const value = run.inputs[name];
+    const secret = schema?.["format"] === "password" || schema?.["writeOnly"] === true;
+    if (!secret || typeof value !== "string") continue;
+    run.redactor ??= new Redactor();
+    run.redactor.add(value);
+  }
+}
+
+function notCreated(run: RunCore, error: unknown): EngineError {
+  const code = (error as { code?: unknown } | null)?.code;
+  if (code === "run_exists") {
+    return new EngineError("run_exists", `the run ${run.id} exists already`, { cause: error });
+  }
+  return new EngineError("journal_failed", `the journal refused the run ${run.id}`, {
+    cause: error,
+  });
+}

@@ -1,0 +1,83 @@
+/**
+ * Pauses. The operator's: nothing starts until `resume`. A confirmation's: nobody works and only people are waited for, so
+ * the run says so and its clock stands still.
+ */
+import { emitCancelling, emitPaused, emitResumed } from "./emit.ts";
+import type { RunCore } from "./run-core.ts";
+import { endRun } from "./stop.ts";
+
+/** Asks for a pause; false when the run is not going, or the operator has paused it already. */
+export function pauseRun(run: RunCore): boolean {
+  if (run.state === "over" || run.stop !== null || run.held || run.paused === "operator")
+    return false;
+  if (run.state === "pending" || run.paused === "confirmation") {
+    run.held = true;
+    return true;
+  }
+  run.tick();
+  run.paused = "operator";
+  emitPaused(run, "operator");
+  run.engine.pump(run);
+  return true;
+}
+
+/** Ends the operator's pause; false when there is none. */
+export function resumeRun(run: RunCore): boolean {
+  if (run.held) {
+    run.held = false;
+    return true;
+  }
+  if (run.paused !== "operator" || run.stop !== null) return false;
+  run.tick();
+  run.paused = null;
+  emitResumed(run, "operator");
+  run.engine.pump(run);
+  return true;
+}
+
+/** Pauses for a confirmation when nothing else goes on. */
+export function pauseForPeople(run: RunCore): void {
+  if (run.busy > 0 || run.paused !== null || run.confirmations.size === 0) return;
+  run.paused = "confirmation";
+  emitPaused(run, "confirmation");
+  stopClock(run);
+}
+
+/** Does something now, or once people are no longer the only ones that the run waits for. */
+export function whenUnpaused(run: RunCore, act: () => void): void {
+  if (run.paused === "confirmation" && run.stop === null) run.deferred.push(act);
+  else act();
+}
+
+/** A confirmation was resolved: a pause for it ends. */
+export function confirmationAnswered(run: RunCore, id: string): void {
+  if (run.paused !== "confirmation" || run.stop !== null) return;
+  run.paused = null;
+  emitResumed(run, "confirmation", id);
+  startClock(run);
+  if (!run.held) return;
+  run.held = false;
+  run.paused = "operator";
+  emitPaused(run, "operator");
+}
+
+/** Starts the clock of the run, which ends it with reason `timeout`. */
+export function startClock(run: RunCore): void {
+  if (!Number.isFinite(run.clockLeftMs)) return;
+  run.clock = run.engine.timers.set(run.now + run.clockLeftMs, () => {
+    run.clock = null;
+    run.tick();
+    if (run.stop !== null || run.state === "over") return;
+    emitCancelling(run, "timeout", {});
+    endRun(run, { reason: "run_cancelled", cancel: "timeout" });
+    run.engine.pump(run);
+  });
+}
+
+/** Stops it; what is left is kept. */
+export function stopClock(run: RunCore): void {
+  if (run.clock === null) return;
+  run.clockLeftMs = Math.max(0, run.clock.due - run.now);
+  run.engine.timers.cancel(run.clock);
+  run.clock = null;
+}

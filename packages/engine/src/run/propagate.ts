@@ -1,0 +1,222 @@
+/**
+ * What follows when a node has ended: its edges become live or dead, its readers have one thing less to wait for, and
+ * whatever is decided by that becomes ready or is skipped. Dead paths are followed to their end, so a join after a branch
+ * that did not run always completes. No recursion: ended nodes queue in `run.ended`.
+ */
+import type { Json } from "@millrace/contracts";
+import { NodeError } from "@millrace/contracts";
+import { BY_REFERENCE, JOIN_ALL, JOIN_DEFAULT, type Layout } from "../compile/layout.ts";
+import { failureOf, toFailure } from "../failures.ts";
+import { schemaProblems } from "../schema-check.ts";
+import { sizeOf } from "../values.ts";
+import { emitLog, emitSkipped } from "./emit.ts";
+import type { Frame } from "./frame.ts";
+import type { RunCore } from "./run-core.ts";
+import { FrameScope } from "./scope.ts";
+import { PENDING, READY, SKIPPED, TERMINAL } from "./states.ts";
+
+/** Port of a node that no edge leaves live. */
+export const NO_PORT = -1;
+
+/** Starts a frame: decides what waits for nothing. */
+export function seedFrame(run: RunCore, frame: Frame): void {
+  const { roots } = frame.layout;
+  run.open += frame.open;
+  for (let k = 0; k < roots.length; k += 1) decide(run, frame, roots[k] as number);
+  if (frame.open === 0) run.endedFrames.push(frame);
+}
+
+/** Remembers that a node has ended through `port`; `propagate` does the rest. */
+export function nodeEnded(run: RunCore, frame: Frame, node: number, port: number): void {
+  frame.open -= 1;
+  run.open -= 1;
+  const { ended } = run;
+  ended[run.endedSize++] = frame.id;
+  ended[run.endedSize++] = node;
+  ended[run.endedSize++] = port;
+}
+
+/** Follows everything in `run.ended`, and what ends by that. */
+export function propagate(run: RunCore): void {
+  const queue = run.ended;
+  for (let at = 0; at < run.endedSize; at += 3) {
+    const frame = run.frames[queue[at] as number] as Frame;
+    follow(run, frame, queue[at + 1] as number, queue[at + 2] as number);
+    if (frame.open === 0 && !frame.ended) {
+      frame.ended = true;
+      run.endedFrames.push(frame);
+    }
+  }
+  run.endedSize = 0;
+}
+
+function follow(run: RunCore, frame: Frame, node: number, port: number): void {
+  const { outOff, outTo, outPort } = frame.layout;
+  const { counters, targets } = frame;
+  const end = outOff[node + 1] as number;
+  for (let k = outOff[node] as number; k < end; k += 1) {
+    const to = outTo[k] as number;
+    const by = outPort[k] as number;
+    if (by === BY_REFERENCE) {
+      counters[targets + to] = (counters[targets + to] as number) - 1;
+    } else {
+      counters[to] = (counters[to] as number) - 1;
+      if (by === port) {
+        counters[2 * targets + to] = (counters[2 * targets + to] as number) + 1;
+        if (frame.layout.types[to]?.wantsSources === true) arrive(frame, to, node);
+      }
+    }
+    decide(run, frame, to);
+  }
+  run.liveBytes -= frame.releaseReads(node);
+}
+
+function arrive(frame: Frame, to: number, from: number): void {
+  frame.arrivals ??= new Map();
+  const sources = frame.arrivals.get(to);
+  if (sources === undefined) frame.arrivals.set(to, [from]);
+  else if (frame.state(to) === PENDING) sources.push(from);
+}
+
+/** Decides a target once its edges and references allow it. */
+function decide(run: RunCore, frame: Frame, target: number): void {
+  const { layout, counters, targets } = frame;
+  if (counters[4 * targets + target] !== PENDING) return;
+  if (counters[targets + target] !== 0) {
+    return; // references first: the verdict of the edges stays what it is
+  }
+  if (target >= layout.size) {
+    decideOutput(run, frame, target);
+    return;
+  }
+  const verdict = verdictOf(frame, target);
+  if (verdict === "open") return;
+  if (verdict === "dead") {
+    skip(run, frame, target, "dead");
+    return;
+  }
+  if (!hasWhatItNeeds(run, frame, target)) return;
+  const when = layout.policies[target]?.when ?? null;
+  if (when !== null && !holds(run, frame, target)) return;
+  counters[4 * targets + target] = READY;
+  run.busy += 1;
+  run.ring.push(frame.id, target);
+}
+
+function verdictOf(frame: Frame, node: number): "live" | "dead" | "open" {
+  const { layout, counters, targets } = frame;
+  const edges = layout.inEdges[node] as number;
+  if (edges === 0) return "live";
+  const left = counters[node] as number;
+  const live = counters[2 * targets + node] as number;
+  const join = layout.join[node] as number;
+  if (join === JOIN_DEFAULT || join === JOIN_ALL) {
+    if (left > 0) return "open";
+    return live >= (join === JOIN_ALL ? edges : 1) ? "live" : "dead";
+  }
+  if (live >= join) return "live";
+  return live + left < join ? "dead" : "open";
+}
+
+function hasWhatItNeeds(run: RunCore, frame: Frame, node: number): boolean {
+  const required = frame.layout.required[node] as Layout["required"][number];
+  if (required.length === 0) return true;
+  const absent = required.filter((read) => !frame.isPresent(read));
+  if (absent.length === 0) return true;
+  skip(run, frame, node, "dead");
+  logAbsent(
+    run,
+    frame.path(node),
+    absent.map((read) => nameOf(frame, read)),
+  );
+  return false;
+}
+
+/** Says which names an expression wanted of nodes that did not run. */
+function logAbsent(run: RunCore, reader: string, names: readonly string[]): void {
+  emitLog(run, {
+    level: "info",
+    channel: "engine",
+    text: `${reader} is skipped: it reads ${names.join(", ")}, which did not run`,
+    code: "input_absent",
+    data: { node: reader, names: [...names] },
+  });
+}
+
+function nameOf(frame: Frame, read: { up: number; node: number; error: boolean }): string {
+  let from: Frame | null = frame;
+  for (let up = read.up; up > 0 && from !== null; up -= 1) from = from.outer;
+  const id = from?.layout.ids[read.node] ?? "";
+  return read.error ? `${id}.error` : id;
+}
+
+/** `when`: false skips; an error is left to the start of the node, which then fails. */
+function holds(run: RunCore, frame: Frame, node: number): boolean {
+  try {
+    if (evaluateWhen(run, frame, node)) return true;
+  } catch {
+    return true;
+  }
+  skip(run, frame, node, "when");
+  return false;
+}
+
+/** Evaluates `when` of a node; throws what the expression throws, and `expression_error` for what is not true or false. */
+export function evaluateWhen(run: RunCore, frame: Frame, node: number): boolean {
+  const when = frame.layout.policies[node]?.when ?? null;
+  if (when === null) return true;
+  const value = when.evaluate(scopeOf(run, frame), run.now);
+  if (typeof value === "boolean") return value;
+  throw new NodeError("expression_error", "@when must be true or false", { reason: "input" });
+}
+
+/** The scope of a frame; one for its life. */
+export function scopeOf(run: RunCore, frame: Frame): FrameScope {
+  frame.scope ??= new FrameScope(frame, run);
+  return frame.scope;
+}
+
+export function skip(
+  run: RunCore,
+  frame: Frame,
+  node: number,
+  why: "dead" | "when" | "run_ended",
+): void {
+  frame.setState(node, SKIPPED);
+  emitSkipped(run, frame, node, why);
+  run.count(frame, "skipped");
+  nodeEnded(run, frame, node, NO_PORT);
+}
+
+/** An output of a flow is evaluated as soon as what it reads is there; without it, it is left out. */
+function decideOutput(run: RunCore, frame: Frame, target: number): void {
+  const { layout } = frame;
+  const output = layout.outputs[target - layout.size] as Layout["outputs"][number];
+  const required = layout.required[target] as Layout["required"][number];
+  frame.setState(target, TERMINAL);
+  if (required.every((read) => frame.isPresent(read))) {
+    try {
+      const value: Json = output.value.evaluate(scopeOf(run, frame), run.now);
+      const problem = output.schema && schemaProblems(output.schema, value)[0];
+      if (problem !== undefined) {
+        frame.outputFailure ??= failureOf(
+          "output_schema",
+          `output ${output.name}${problem.pointer} ${problem.message}`,
+          { reason: "output" },
+        );
+      } else {
+        frame.outputs ??= {};
+        Object.defineProperty(frame.outputs, output.name, {
+          value,
+          enumerable: true,
+          configurable: true,
+          writable: true,
+        });
+        run.liveBytes += sizeOf(value);
+      }
+    } catch (error) {
+      frame.outputFailure ??= toFailure(error);
+    }
+  }
+  run.liveBytes -= frame.releaseReads(target);
+}

@@ -1,0 +1,97 @@
+/** A run as its caller holds it. */
+import type { RunState, Snapshot, Summary } from "@millrace/contracts";
+import type { Answer, ConfirmReply, OpenConfirmation, RunCancelOptions } from "../options.ts";
+import { cancelRun } from "./cancel.ts";
+import { answerConfirmation } from "./confirmations.ts";
+import { Cursor, type EventCursor, type EventsOptions } from "./cursor.ts";
+import { pauseRun, resumeRun } from "./pause.ts";
+import type { RunCore } from "./run-core.ts";
+
+/** One execution of a plan. */
+export interface Run {
+  readonly id: string;
+  readonly state: RunState;
+  /** `seq` of the last event that readers may have. */
+  readonly seq: number;
+  /** Every outcome resolves; it rejects only with `EngineError` `journal_failed`, `lease_lost`, `run_exists`. */
+  readonly result: Promise<Summary>;
+  /** A new reader of the log; any number of them. */
+  events(options?: EventsOptions): EventCursor;
+  /** Stops the run. False when it has ended, or ends already. A second call may only shorten the grace. */
+  cancel(options?: RunCancelOptions): boolean;
+  /** Nothing starts until `resume`; what runs goes on. False when it is paused or stops already. */
+  pause(): boolean;
+  resume(): boolean;
+  /** Open ones, in the order in which they were asked. */
+  confirmations(): readonly OpenConfirmation[];
+  /** Answers an open confirmation. */
+  confirm(id: string, answer: Answer): Promise<ConfirmReply>;
+  /** The state of the run as the fold of its log. */
+  snapshot(): Snapshot;
+}
+
+/** The handle of a run; `RunCore` stays behind it. */
+export class RunHandle implements Run {
+  readonly #run: RunCore;
+
+  constructor(run: RunCore) {
+    this.#run = run;
+  }
+
+  get id(): string {
+    return this.#run.id;
+  }
+
+  get state(): RunState {
+    return stateOf(this.#run);
+  }
+
+  get seq(): number {
+    return this.#run.log.published;
+  }
+
+  get result(): Promise<Summary> {
+    return this.#run.finished;
+  }
+
+  events(options: EventsOptions = {}): EventCursor {
+    const { log, engine } = this.#run;
+    return new Cursor(log, options, { journal: engine.options.journal, now: engine.host.now });
+  }
+
+  cancel(options: RunCancelOptions = {}): boolean {
+    return cancelRun(this.#run, options);
+  }
+
+  pause(): boolean {
+    return pauseRun(this.#run);
+  }
+
+  resume(): boolean {
+    return resumeRun(this.#run);
+  }
+
+  confirmations(): readonly OpenConfirmation[] {
+    return [...this.#run.confirmations.values()].map(({ open }) => open);
+  }
+
+  async confirm(id: string, answer: Answer): Promise<ConfirmReply> {
+    const reply = answerConfirmation(this.#run, id, answer);
+    if (reply.ok) await this.#run.journal?.stored();
+    return reply;
+  }
+
+  snapshot(): Snapshot {
+    return this.#run.log.snapshot(this.#run.now);
+  }
+}
+
+function stateOf(run: RunCore): RunState {
+  if (run.summary !== null) {
+    const { status } = run.summary;
+    return status === "invalid" ? "failed" : status;
+  }
+  if (run.state === "pending") return "pending";
+  if (run.stop?.reason === "run_cancelled") return "cancelling";
+  return run.paused === null ? "running" : "paused";
+}

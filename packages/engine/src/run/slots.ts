@@ -1,0 +1,125 @@
+/**
+ * Who may work at the same time. A limit is a number of slots and a queue; a node that works holds one slot of each of its
+ * limits.
+ *   S1  nobody holds some of its slots while it waits for others.
+ *   S2  first in, first out per limit; a blocked node blocks nobody behind it at another limit.
+ *   S3  `used` never passes `max`.
+ */
+
+/** Somebody who takes slots: all of `limits` at once. */
+export interface Claimant {
+  readonly limits: readonly Limit[];
+  /** Called when all slots are taken, after `acquire` had answered false. */
+  granted(): void;
+  /** No longer interested; it is skipped in the queues. */
+  readonly gone: boolean;
+}
+
+export class Limit {
+  max: number;
+  used = 0;
+  readonly queue: Claimant[] = [];
+  #head = 0;
+
+  constructor(max: number) {
+    this.max = max;
+  }
+
+  /** The first that still waits; taken out of the queue. */
+  next(): Claimant | undefined {
+    while (this.#head < this.queue.length) {
+      const claimant = this.queue[this.#head] as Claimant;
+      this.#head += 1;
+      if (this.#head > 1_024 && 2 * this.#head > this.queue.length) {
+        this.queue.splice(0, this.#head);
+        this.#head = 0;
+      }
+      if (!claimant.gone) return claimant;
+    }
+    this.queue.length = 0;
+    this.#head = 0;
+    return undefined;
+  }
+}
+
+/** Takes all slots, or queues at the first limit without one and answers false. */
+export function acquire(claimant: Claimant): boolean {
+  const { limits } = claimant;
+  for (const limit of limits) {
+    if (limit.used >= limit.max) {
+      limit.queue.push(claimant);
+      return false;
+    }
+  }
+  for (const limit of limits) limit.used += 1;
+  return true;
+}
+
+/** Gives all slots back and hands them to those who wait. */
+export function release(limits: readonly Limit[]): void {
+  for (const limit of limits) limit.used -= 1;
+  for (const limit of limits) admit(limit);
+}
+
+/** Lets in whoever waits at `limit` while it has room. */
+export function admit(limit: Limit): void {
+  while (limit.used < limit.max && limit.queue.length > 0) {
+    const claimant = limit.next();
+    if (claimant === undefined) return;
+    if (acquire(claimant)) claimant.granted();
+  }
+}
+
+/** A place among the holders of one key in the whole engine. */
+export class KeyClaim implements Claimant {
+  readonly name: string;
+  readonly max: number;
+  readonly limits: readonly Limit[];
+  held = false;
+  readonly #owner: Claimant;
+
+  constructor(name: string, max: number, limit: Limit, owner: Claimant) {
+    this.name = name;
+    this.max = max;
+    this.limits = [limit];
+    this.#owner = owner;
+  }
+
+  get gone(): boolean {
+    return this.#owner.gone;
+  }
+
+  granted(): void {
+    this.held = true;
+    if (acquire(this.#owner)) this.#owner.granted();
+  }
+}
+
+/** Holders of keys. Of different `max` for one key the lowest of those present counts. */
+export class Keys {
+  readonly #keys: Map<string, { limit: Limit; claims: Set<KeyClaim> }> = new Map();
+
+  claim(name: string, max: number, owner: Claimant): KeyClaim {
+    const known = this.#keys.get(name);
+    const key = known ?? { limit: new Limit(max), claims: new Set<KeyClaim>() };
+    if (known === undefined) this.#keys.set(name, key);
+    const claim = new KeyClaim(name, max, key.limit, owner);
+    key.claims.add(claim);
+    key.limit.max = Math.min(key.limit.max, max);
+    if (acquire(claim)) claim.held = true;
+    return claim;
+  }
+
+  release(claim: KeyClaim): void {
+    const key = this.#keys.get(claim.name);
+    if (key === undefined || !key.claims.delete(claim)) return;
+    if (claim.held) key.limit.used -= 1;
+    claim.held = false;
+    if (key.claims.size === 0) {
+      this.#keys.delete(claim.name);
+      return;
+    }
+    key.limit.max = Math.min(...[...key.claims].map(({ max }) => max));
+    admit(key.limit);
+  }
+}

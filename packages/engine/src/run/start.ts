@@ -1,0 +1,212 @@
+/**
+ * From ready to a running body: slots, `node.started`, key, cache, fields, body. What the body answers goes to `settle`.
+ * A synchronous body completes inline; a promise gets exactly one `then`.
+ */
+import type { Effect } from "@millrace/contracts";
+import type { FieldSet } from "../compile/fields.ts";
+import { failureOf, toFailure } from "../failures.ts";
+import type { Fields, NodeType } from "../node-type.ts";
+import { digestOf } from "../values.ts";
+import { Attempt } from "./attempt.ts";
+import { answerFromCache, cacheKeyOf } from "./cache.ts";
+import { NodeContextOf } from "./context.ts";
+import { emitNodeStarted, emitWaiting } from "./emit.ts";
+import { failRun } from "./fail-run.ts";
+import type { Frame } from "./frame.ts";
+import { evaluateWhen, scopeOf } from "./propagate.ts";
+import type { RunCore } from "./run-core.ts";
+import { bodyReturned, bodyThrew, failed } from "./settle.ts";
+import { acquire, release } from "./slots.ts";
+import { READY, RETRYING, RUNNING, WAITING } from "./states.ts";
+import { armTimeout } from "./timeout.ts";
+
+/** Takes a ready node out of the ring: starts it, or queues it for a slot. */
+export function startNode(run: RunCore, frame: Frame, node: number): void {
+  if (frame.state(node) !== READY) return;
+  const attempt = new Attempt(run, frame, node, run.slotsOf(frame.layout, node));
+  if (!acquire(attempt)) return;
+  attempt.holds = true;
+  begin(attempt);
+}
+
+/** An attempt that has its slots: the next try of a node, with everything that its policy asks for first. */
+export function begin(attempt: Attempt): void {
+  const { run, frame, node } = attempt;
+  const state = frame.state(node);
+  if (attempt.over || (state !== READY && state !== RETRYING)) {
+    giveBack(attempt);
+    return;
+  }
+  run.executions += 1;
+  if (run.executions > run.limits.executions) {
+    giveBack(attempt);
+    failRun(run, "executions", `a run starts at most ${run.limits.executions} nodes`);
+    return;
+  }
+  frame.setAttempt(node, frame.attempt(node) + 1);
+  frame.setState(node, RUNNING);
+  attempt.startedAt = run.now;
+  if (run.journal !== null || run.engine.options.cache !== undefined) {
+    beginWithDigest(attempt);
+    return;
+  }
+  emitNodeStarted(run, frame, node, null);
+  prepare(attempt, null);
+}
+
+/** With a journal the start says what it starts with; so fields are evaluated before the event, at the same instant. */
+function beginWithDigest(attempt: Attempt): void {
+  const { run, frame, node } = attempt;
+  const set = fieldsOf(attempt);
+  let fields: Fields | null = null;
+  try {
+    fields = set.evaluate(scopeOf(run, frame), run.now);
+  } catch {
+    // evaluated again, and reported, after the start
+  }
+  const plain = fields === null ? null : plainFields(fields);
+  emitNodeStarted(run, frame, node, plain === null ? null : digestOf(plain, run.engine.host));
+  prepare(attempt, fields);
+}
+
+/** Fields without the closures of deferred ones, which are no data. */
+export function plainFields(fields: Fields): { readonly [name: string]: never } {
+  const data = Object.entries(fields).filter(([, value]) => typeof value !== "function");
+  return Object.fromEntries(data) as { readonly [name: string]: never };
+}
+
+/** After `node.started`: `when` that errs, a key that is taken, a cached result; then the body. */
+function prepare(attempt: Attempt, fields: Fields | null): void {
+  const { run, frame, node, policy } = attempt;
+  try {
+    if (policy.when !== null) evaluateWhen(run, frame, node);
+    if (policy.keyed !== null && attempt.asideIfAny === null) {
+      const key = policy.keyed.key.evaluate(scopeOf(run, frame), run.now);
+      attempt.aside.key = run.engine.claimKey(textOf(key), policy.keyed.max, attempt);
+    }
+  } catch (error) {
+    failed(attempt, toFailure(error, { core: true }));
+    return;
+  }
+  const key = attempt.asideIfAny?.key ?? null;
+  if (key !== null && !key.held) {
+    run.link(attempt);
+    giveBack(attempt);
+    frame.setState(node, WAITING);
+    emitWaiting(run, frame, node, { on: "slot", key: key.name });
+    attempt.aside.onResume = [() => enter(attempt, null)];
+    return;
+  }
+  enter(attempt, fields);
+}
+
+const MAX_KEY_UNITS = 256; // a key names a thing; whoever needs more hashes it
+
+function textOf(key: unknown): string {
+  const text = typeof key === "string" ? key : JSON.stringify(key);
+  return text.slice(0, MAX_KEY_UNITS);
+}
+
+/** Evaluates the fields and enters the body, when nothing has to be waited for any more. */
+export function enter(attempt: Attempt, known: Fields | null): void {
+  const { run, frame } = attempt;
+  if (attempt.over) return;
+  if (run.journal !== null && mustBeStored(attempt, known) && !run.journal.isStored(run.log.seq)) {
+    run.link(attempt);
+    run.journal.whenStored(run.log.seq, () => {
+      if (!attempt.over) enter(attempt, known);
+    });
+    return;
+  }
+  const set = fieldsOf(attempt);
+  let fields: Fields;
+  try {
+    fields = known ?? set.constant ?? set.evaluate(scopeOf(run, frame), attempt.startedAt);
+  } catch (error) {
+    failed(attempt, toFailure(error));
+    return;
+  }
+  const problem = set.check(fields)[0];
+  if (problem !== undefined) {
+    const where = `${problem.pointer === "" ? "the fields" : problem.pointer.slice(1)}`;
+    failed(
+      attempt,
+      failureOf("field_invalid", `${where}: ${problem.message}`, { reason: "input" }),
+    );
+    return;
+  }
+  if (attempt.policy.cache === null) {
+    callBody(attempt, fields);
+    return;
+  }
+  let key: string;
+  try {
+    key = cacheKeyOf(attempt, fields);
+  } catch (error) {
+    failed(attempt, toFailure(error));
+    return;
+  }
+  answerFromCache(attempt, key, () => callBody(attempt, fields));
+}
+
+function callBody(attempt: Attempt, given: Fields): void {
+  const { type, run } = attempt;
+  attempt.context = new NodeContextOf(attempt);
+  let result: unknown;
+  let waits: boolean;
+  try {
+    const fields = type.parseFields === undefined ? given : type.parseFields(given);
+    result = type.run(fields, attempt.context);
+    waits = isThenable(result);
+  } catch (error) {
+    bodyThrew(attempt, error);
+    return;
+  }
+  if (!waits) {
+    bodyReturned(attempt, result);
+    return;
+  }
+  run.link(attempt);
+  armTimeout(attempt);
+  // A native promise answers itself here, without a second one; everything else becomes one that settles once.
+  Promise.resolve(result).then(
+    (value) => {
+      run.tick();
+      bodyReturned(attempt, value);
+      run.engine.pump(run);
+    },
+    (error) => {
+      run.tick();
+      bodyThrew(attempt, error);
+      run.engine.pump(run);
+    },
+  );
+}
+
+function isThenable(value: unknown): boolean {
+  if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
+  return typeof (value as { then?: unknown }).then === "function";
+}
+
+/** Whether the body may only begin once its start is on disk. */
+function mustBeStored(attempt: Attempt, fields: Fields | null): boolean {
+  const effect = effectOf(attempt.type, fields ?? fieldsOf(attempt).constant);
+  return effect === "write" || effect === "destructive";
+}
+
+/** Effect of a node; of a type whose effect depends on fields that are not known yet, the strongest. */
+export function effectOf(type: NodeType, fields: Fields | null): Effect {
+  if (type.effectOf === undefined) return type.entry.effect;
+  return fields === null ? "destructive" : type.effectOf(fields);
+}
+
+function fieldsOf(attempt: Attempt): FieldSet {
+  return attempt.frame.layout.fields[attempt.node] as FieldSet;
+}
+
+/** Gives the slots of an attempt back. */
+export function giveBack(attempt: Attempt): void {
+  if (!attempt.holds) return;
+  attempt.holds = false;
+  release(attempt.limits);
+}

@@ -1,0 +1,119 @@
+/**
+ * All timers of an engine: one binary heap by (due, order), one timer of the host for the next of them.
+ *   T1  a timer fires only when the clock has reached `due`; host timers may come a millisecond early.
+ *   T2  timers with one due time fire in the order they were set.
+ *   T3  a cancelled timer never fires and holds nothing.
+ */
+import type { Host } from "../host.ts";
+
+/** A set timer. `due` is in epoch milliseconds. */
+export interface Timer {
+  readonly due: number;
+  readonly order: number;
+  fire: () => void;
+  /** Place in the heap; -1 when fired or cancelled. */
+  at: number;
+}
+
+export class Timers {
+  readonly #host: Host;
+  readonly #heap: Timer[] = [];
+  #order = 0;
+  #armed: (() => void) | null = null;
+  #armedFor = Number.POSITIVE_INFINITY;
+  #firing = false;
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  get size(): number {
+    return this.#heap.length;
+  }
+
+  /** Calls `fire` once at or after `due`. */
+  set(due: number, fire: () => void): Timer {
+    const timer: Timer = { due, order: this.#order++, fire, at: this.#heap.length };
+    this.#heap.push(timer);
+    this.#up(timer);
+    if (timer.at === 0) this.#arm();
+    return timer;
+  }
+
+  cancel(timer: Timer | null): void {
+    if (timer === null || timer.at < 0) return;
+    const wasFirst = timer.at === 0;
+    this.#remove(timer);
+    if (wasFirst) this.#arm();
+  }
+
+  #arm(): void {
+    if (this.#firing) return;
+    const due = this.#heap[0]?.due ?? Number.POSITIVE_INFINITY;
+    if (due === this.#armedFor) return;
+    this.#armed?.();
+    this.#armed = null;
+    this.#armedFor = due;
+    if (due === Number.POSITIVE_INFINITY) return;
+    const wait = Math.max(0, due - this.#host.now());
+    this.#armed = this.#host.setTimer(() => this.#wake(), wait);
+  }
+
+  #wake(): void {
+    this.#armed = null;
+    this.#armedFor = Number.POSITIVE_INFINITY;
+    this.#firing = true;
+    try {
+      const now = this.#host.now();
+      for (let next = this.#heap[0]; next !== undefined && next.due <= now; next = this.#heap[0]) {
+        this.#remove(next);
+        next.fire();
+      }
+    } finally {
+      this.#firing = false;
+      this.#arm();
+    }
+  }
+
+  #remove(timer: Timer): void {
+    const last = this.#heap.pop();
+    if (last !== undefined && last !== timer) {
+      last.at = timer.at;
+      this.#heap[last.at] = last;
+      this.#up(last);
+      this.#down(last);
+    }
+    timer.at = -1;
+  }
+
+  #up(timer: Timer): void {
+    while (timer.at > 0) {
+      const parent = this.#heap[(timer.at - 1) >> 1] as Timer;
+      if (!before(timer, parent)) return;
+      this.#swap(timer, parent);
+    }
+  }
+
+  #down(timer: Timer): void {
+    for (;;) {
+      const left = this.#heap[2 * timer.at + 1];
+      const right = this.#heap[2 * timer.at + 2];
+      if (left === undefined) return;
+      const child = right !== undefined && before(right, left) ? right : left;
+      if (!before(child, timer)) return;
+      this.#swap(child, timer);
+    }
+  }
+
+  #swap(child: Timer, parent: Timer): void {
+    const at = parent.at;
+    parent.at = child.at;
+    child.at = at;
+    this.#heap[parent.at] = parent;
+    this.#heap[at] = child;
+  }
+}
+
+function before(a: Timer, b: Timer): boolean {
+  return a.due < b.due || (a.due === b.due && a.order < b.order);
+}

@@ -1,0 +1,115 @@
+/** Values at the border of the engine: their size, their identity, and how an error becomes a failure. */
+import {
+  type Json,
+  type JsonObject,
+  type JsonWarning,
+  toJsonValue,
+  type ValueRef,
+} from "@millrace/contracts";
+import { canonicalJson } from "@millrace/dsl";
+import type { Host } from "./host.ts";
+
+/** Larger outputs leave the event and are kept beside the log. */
+export const INLINE_BYTES = 65_536;
+
+/** Bytes of a preview; short, because thousands of events of large outputs may be in memory. */
+const PREVIEW_BYTES = 256;
+
+const utf8 = new TextEncoder();
+const fromUtf8 = new TextDecoder();
+
+/** Bytes of the JSON text of `value`: exact above `INLINE_BYTES`, at most that below it. */
+export function sizeOf(value: Json): number {
+  const bound = boundOf(value, 0);
+  if (bound <= INLINE_BYTES) return bound;
+  return utf8.encode(JSON.stringify(value)).length;
+}
+
+/** An upper bound of the JSON bytes, cut off once it is beyond what fits on an event. */
+function boundOf(value: Json | undefined, so: number): number {
+  if (typeof value === "string") return so + value.length * 6 + 2; // \u00XX is the longest escape
+  if (typeof value !== "object" || value === null) return so + 25;
+  let sum = so + 2;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length && sum <= INLINE_BYTES; i += 1)
+      sum = boundOf(value[i], sum + 1);
+    return sum;
+  }
+  for (const key in value as JsonObject) {
+    sum = boundOf((value as JsonObject)[key], sum + key.length * 6 + 4);
+    if (sum > INLINE_BYTES) return sum;
+  }
+  return sum;
+}
+
+/** `sha256:` over the canonical JSON text. */
+export function digestOf(value: Json, host: Host): string {
+  return `sha256:${host.sha256(utf8.encode(canonicalJson(value)))}`;
+}
+
+/** How a large value is named on an event. The preview is copied, so that it does not keep the value alive. */
+export function refOf(value: Json, host: Host): ValueRef {
+  const bytes = utf8.encode(JSON.stringify(value));
+  const preview = fromUtf8.decode(bytes.subarray(0, cutAt(bytes, PREVIEW_BYTES)));
+  return {
+    ref: digestOf(value, host),
+    bytes: bytes.length,
+    mediaType: "application/json",
+    preview,
+  };
+}
+
+/** The largest length up to `max` that does not part a character. */
+function cutAt(bytes: Uint8Array, max: number): number {
+  let end = Math.min(bytes.length, max);
+  while (end > 0 && end < bytes.length && ((bytes[end] as number) & 0xc0) === 0x80) end -= 1;
+  return end;
+}
+
+/**
+ * A JSON copy of what a body handed over; throws `NotJsonError`. Records of plain numbers and flags, which most nodes make,
+ * take a short way.
+ */
+export function toOutput(
+  value: unknown,
+  warn: (warning: JsonWarning) => void = () => undefined,
+): Json {
+  const plain = plainCopy(value);
+  if (plain !== undefined) return plain;
+  const made = toJsonValue(value);
+  for (const warning of made.warnings) warn(warning);
+  return made.value;
+}
+
+function plainCopy(value: unknown): Json | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  try {
+    if (Object.getPrototypeOf(value) !== Object.prototype) return undefined;
+    const copy: { [key: string]: Json } = {};
+    for (const key of Object.keys(value)) {
+      const inner: unknown = (value as { [key: string]: unknown })[key];
+      const simple =
+        inner === null ||
+        typeof inner === "boolean" ||
+        (typeof inner === "number" && Number.isFinite(inner) && inner !== 0);
+      if (!simple || key === "__proto__" || !SAFE_KEY.test(key)) return undefined;
+      copy[key] = inner as Json;
+    }
+    return copy;
+  } catch {
+    return undefined; // a property that throws: the long way says which
+  }
+}
+
+const SAFE_KEY = /^[\w-]*$/;
+
+/** Freezes a JSON value through and through. */
+export function deepFreeze(value: Json): Json {
+  const stack: unknown[] = [value];
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    if (typeof next !== "object" || next === null || Object.isFrozen(next)) continue;
+    Object.freeze(next);
+    stack.push(...Object.values(next).filter((inner) => inner !== undefined));
+  }
+  return value;
+}

@@ -1,0 +1,416 @@
+import type { OpenConfirmation } from "@millrace/engine";
+import { describe, expect, test } from "vitest";
+import { finish, kinds, of, one, outputOf, portOf, start, states } from "./support.ts";
+import { bodyType, deaf, gauge, patient } from "./types.ts";
+
+describe("cancel", () => {
+  test("aborts everything in the same tick, starts nothing more, and ends with a summary", async () => {
+    const { run, events, clock, end } = await start(
+      `node a: test.patient
+node d: delay { for = 1h }
+node k: confirm { prompt = "?" }
+node after: log { message = "x" }
+a -> after`,
+      { types: [patient] },
+    );
+    expect(run.cancel({ by: "me", note: "enough" })).toBe(true);
+    expect(run.state).toBe("cancelling");
+    await clock.settle();
+    const at = events.findIndex((e) => e.kind === "run.cancelling");
+    expect(events[at]).toMatchObject({ reason: "user", by: "me", note: "enough" });
+    const summary = await end();
+    expect(summary).toMatchObject({ status: "cancelled", exitCode: 130, outputs: {} });
+    expect(summary).not.toHaveProperty("error");
+    expect(one(events, "confirm.resolved", "k").outcome).toBe("cancelled");
+    expect(states(events)).toEqual({
+      a: "cancelled:run_cancelled",
+      d: "cancelled:run_cancelled",
+      k: "cancelled:run_cancelled",
+      after: "cancelled:run_cancelled",
+    });
+    expect(run.cancel()).toBe(false);
+    expect(run.state).toBe("cancelled");
+  });
+
+  test("all signals of a thousand nodes are aborted before cancel returns, and none starts after", async () => {
+    let aborted = 0;
+    const watch = bodyType("watch", (_fields, ctx) => {
+      ctx.signal.addEventListener("abort", () => {
+        aborted += 1;
+      });
+      return new Promise(() => undefined);
+    });
+    const nodes = Array.from({ length: 1_000 }, (_, i) => `node n${i}: test.watch`).join("\n");
+    const { run, events, end } = await start(`flow 1 t { @concurrency = 1000 }\n${nodes}`, {
+      types: [watch],
+    });
+    run.cancel({ graceMs: 0 });
+    expect(aborted).toBe(1_000);
+    await end();
+    const cancelling = events.findIndex((e) => e.kind === "run.cancelling");
+    expect(kinds(events.slice(cancelling))).not.toContain("node.started");
+  });
+
+  test("a body that answers within the grace has succeeded; one that does neither ends with the grace", async () => {
+    const polite = bodyType("polite", async (_fields, ctx) => {
+      await new Promise<void>((resolve) => ctx.signal.addEventListener("abort", () => resolve()));
+      return { stopped: true };
+    });
+    const { run, clock, events, end } = await start(
+      'node p: test.polite\nnode d: test.deaf\nnode after: log { message = "x" }\np -> after',
+      { types: [polite, deaf] },
+    );
+    run.cancel();
+    await clock.advance(1_999);
+    expect(outputOf(events, "p")).toEqual({ stopped: true });
+    expect(kinds(events, "d")).toEqual(["node.started"]);
+    await clock.advance(1);
+    const summary = await end();
+    expect(states(events)).toMatchObject({
+      d: "cancelled:run_cancelled",
+      after: "cancelled:run_cancelled",
+    });
+    expect(summary.counts).toEqual({ succeeded: 1, failed: 0, skipped: 0, cancelled: 2 });
+  });
+
+  test("a second cancel may only shorten the grace", async () => {
+    const { run, clock, end } = await start("node d: test.deaf", { types: [deaf] });
+    run.cancel({ graceMs: 10_000 });
+    expect(run.cancel({ graceMs: 60_000 })).toBe(true);
+    expect(run.cancel({ graceMs: 100 })).toBe(true);
+    const before = clock.now();
+    await end();
+    expect(clock.now() - before).toBe(100);
+  });
+
+  test("stops bodies within bodies before the nodes that hold them", async () => {
+    const { run, events, end } = await start(
+      `node m: map { items = [1, 2]
+  body { node l: loop { max = 2
+      body { node p: test.patient } } } }`,
+      { types: [patient] },
+    );
+    run.cancel();
+    await end();
+    const order = events.flatMap((e) => (e.kind === "node.cancelled" ? [e.node] : []));
+    expect(order.indexOf("m[0]/l[0]/p")).toBeLessThan(order.indexOf("m[0]/l"));
+    expect(order.at(-1)).toBe("m");
+  });
+
+  test("an aborted signal of the caller cancels, before the first event too", async () => {
+    const controller = new AbortController();
+    const running = await start("node d: delay { for = 1h }", {
+      run: { signal: controller.signal },
+    });
+    controller.abort();
+    expect((await running.end()).status).toBe("cancelled");
+    const early = await finish("node d: delay { for = 1h }", {
+      run: { signal: AbortSignal.abort() },
+    });
+    expect(early.summary.status).toBe("cancelled");
+    expect(states(early.events)).toEqual({ d: "cancelled:run_cancelled" });
+  });
+
+  test("a run that takes longer than it may is cancelled with reason timeout", async () => {
+    for (const [text, run] of [
+      ["node d: delay { for = 1h }", { timeoutMs: 1_000 }],
+      ["flow 1 t { @timeout = 1s }\nnode d: delay { for = 1h }", {}],
+    ] as const) {
+      const { summary } = await finish(text, { run });
+      expect(summary).toMatchObject({
+        status: "cancelled",
+        error: { code: "run_timeout" },
+        exitCode: 124,
+        durationMs: 1_000,
+      });
+    }
+  });
+
+  test("closing the engine cancels every run with reason shutdown and refuses new ones", async () => {
+    const { engine, plan, run, clock } = await start("node d: test.deaf", { types: [deaf] });
+    const other = engine.run(plan);
+    const closed = engine.close({ graceMs: 5 });
+    await clock.advance(5);
+    await closed;
+    for (const one of [run, other]) {
+      expect(await one.result).toMatchObject({ status: "cancelled", exitCode: 143 });
+    }
+    expect(() => engine.run(plan)).toThrow(expect.objectContaining({ code: "engine_closed" }));
+    expect(clock.pending).toBe(0);
+    await engine.close();
+  });
+
+  test("cancelling a run that fails already changes nothing", async () => {
+    const { run, clock, end } = await start(
+      'node w: delay { for = 1ms }\nnode f: fail { message = "x" }\nnode d: test.deaf\nw -> f',
+      { types: [deaf] },
+    );
+    await clock.advance(1);
+    expect(run.cancel()).toBe(false);
+    expect((await end()).status).toBe("failed");
+  });
+});
+
+describe("pause", () => {
+  test("nothing starts while the operator pauses; what runs goes on, and timers queue up", async () => {
+    const { type } = gauge();
+    const { run, clock, events, end } = await start(
+      'node a: test.gauge { ms = 10 }\nnode d: delay { for = 10ms }\nnode b: log { message = "b" }\na -> b',
+      { types: [type] },
+    );
+    expect(run.pause()).toBe(true);
+    expect(run.pause()).toBe(false);
+    expect(run.state).toBe("paused");
+    await clock.advance(1_000);
+    expect(kinds(events, "a").at(-1)).toBe("node.succeeded");
+    expect(kinds(events, "b")).toEqual([]);
+    expect(kinds(events, "d").at(-1)).toBe("node.waiting");
+    expect(run.resume()).toBe(true);
+    expect(run.resume()).toBe(false);
+    const summary = await end();
+    expect(one(events, "run.paused")).toMatchObject({ reason: "operator", confirmations: [] });
+    expect(summary.status).toBe("succeeded");
+  });
+
+  test("a paused run can be cancelled", async () => {
+    const { run, end } = await start("node d: delay { for = 1h }");
+    run.pause();
+    run.cancel();
+    expect((await end()).status).toBe("cancelled");
+  });
+
+  test("an answer given in an operator's pause is recorded, and the node goes on after it", async () => {
+    const { run, events, clock, end } = await start(
+      'node k: confirm { prompt = "?" }\nnode p: test.gauge { ms = 50 }',
+      { types: [gauge().type] },
+    );
+    run.pause();
+    expect(await run.confirm("k1", { decision: "approve" })).toEqual({ ok: true });
+    await clock.settle();
+    expect(kinds(events, "k").at(-1)).toBe("confirm.resolved");
+    run.resume();
+    await end();
+    expect(portOf(events, "k")).toBe("approved");
+  });
+
+  test("a pause asked for while people are waited for begins when they have answered", async () => {
+    const { run, events, clock, end } = await start(
+      'node k: confirm { prompt = "?" }\nnode b: log { message = "b" }\nk.approved -> b',
+    );
+    expect(run.state).toBe("paused");
+    expect(run.pause()).toBe(true);
+    await run.confirm("k1", { decision: "approve" });
+    await clock.settle();
+    expect(kinds(events).slice(-4)).toEqual([
+      "run.paused",
+      "confirm.resolved",
+      "run.resumed",
+      "run.paused",
+    ]);
+    run.resume();
+    await end();
+    expect(states(events)).toEqual({ k: "succeeded", b: "succeeded" });
+  });
+});
+
+describe("confirm", () => {
+  const flow = `
+node k: confirm { prompt = "Refund?"
+  schema = { type: "object", required: ["reason"], properties: { reason: { type: "string" } } }
+  @timeout = 1h }
+node yes: transform { value = [k.value.reason, k.by] }
+node no: log { message = "no" }
+node late: log { message = "late" }
+k.approved -> yes
+k.rejected -> no
+k.expired -> late`;
+
+  test("asks, parks, pauses the run, and goes on with the answer", async () => {
+    const { run, events, clock, end } = await start(flow);
+    expect(kinds(events)).toEqual([
+      "run.started",
+      "node.started",
+      "confirm.requested",
+      "node.waiting",
+      "run.paused",
+    ]);
+    expect(run.confirmations()).toMatchObject([
+      { id: "k1", node: "k", attempt: 1, prompt: "Refund?", deadline: clock.now() + 3_600_000 },
+    ]);
+    await clock.advance(1_000);
+    const answer = { decision: "approve", value: { reason: "broken" }, by: "ann" } as const;
+    expect(await run.confirm("k1", answer)).toEqual({ ok: true });
+    expect(run.confirmations()).toEqual([]);
+    await end();
+    expect(kinds(events).slice(5, 9)).toEqual([
+      "confirm.resolved",
+      "run.resumed",
+      "node.resumed",
+      "node.succeeded",
+    ]);
+    expect(outputOf(events, "k")).toEqual({
+      outcome: "approved",
+      value: { reason: "broken" },
+      by: "ann",
+      comment: null,
+      at: new Date(one(events, "confirm.resolved").ts).toISOString(),
+    });
+    expect(outputOf(events, "yes")).toEqual({ value: ["broken", "ann"] });
+    expect(states(events)).toMatchObject({ no: "skipped:dead", late: "skipped:dead" });
+  });
+
+  test("the first valid answer wins; a value that does not fit leaves it open", async () => {
+    const { run, end } = await start(flow);
+    const bad = await run.confirm("k1", { decision: "approve", value: { reason: 5 } });
+    expect(bad).toMatchObject({
+      ok: false,
+      code: "value_invalid",
+      problems: [{ pointer: "/reason" }],
+    });
+    expect(await run.confirm("k1", { decision: "approve" })).toMatchObject({
+      code: "value_invalid",
+    });
+    const good = { decision: "approve", value: { reason: "x" } } as const;
+    const replies = await Promise.all([run.confirm("k1", good), run.confirm("k1", good)]);
+    expect(replies).toEqual([{ ok: true }, { ok: false, code: "already_resolved" }]);
+    expect(await run.confirm("k9", good)).toEqual({ ok: false, code: "not_found" });
+    await end();
+  });
+
+  test("a rejection needs no value and leaves by rejected", async () => {
+    const { run, events, end } = await start(flow);
+    await run.confirm("k1", { decision: "reject", comment: "not now" });
+    await end();
+    expect(portOf(events, "k")).toBe("rejected");
+    expect(outputOf(events, "k")).toMatchObject({ value: null, comment: "not now", by: null });
+  });
+
+  test("nobody answers in time: it leaves by expired, and a later answer is told so", async () => {
+    const { run, clock, events, end } = await start(`${flow}
+node w: delay { for = 2h }`);
+    await clock.advance(3_600_000);
+    expect(await run.confirm("k1", { decision: "reject" })).toEqual({
+      ok: false,
+      code: "confirmation_expired",
+    });
+    await end();
+    expect(portOf(events, "k")).toBe("expired");
+    expect(states(events)["late"]).toBe("succeeded");
+  });
+
+  test.each([
+    ["reject", "confirm_rejected"],
+    [undefined, "confirm_expired"],
+  ] as const)(
+    "without an edge for it (%s) the node fails %s and the run ends with exit code 4",
+    async (decision, code) => {
+      const { run, events, end } = await start('node k: confirm { prompt = "?"\n @timeout = 1m }');
+      if (decision !== undefined) await run.confirm("k1", { decision });
+      expect(await end()).toMatchObject({
+        status: "failed",
+        exitCode: 4,
+        error: { code, node: "k", retryable: false },
+      });
+      expect(one(events, "node.failed", "k").routed).toBe("none");
+    },
+  );
+
+  test("a rejection without an edge goes where every failure goes", async () => {
+    const { run, events, end } = await start(`node k: confirm { prompt = "?" }
+node sad: log { message = k.error.code }
+k.error -> sad`);
+    await run.confirm("k1", { decision: "reject" });
+    await end();
+    expect(one(events, "log", "sad").text).toBe("confirm_rejected");
+  });
+
+  test("the handler is asked first, once; what it throws leaves the question open", async () => {
+    const asked: OpenConfirmation[] = [];
+    const auto = await finish(
+      'node k: confirm { prompt = "a" }\nnode l: confirm { prompt = "b" }',
+      {
+        run: {
+          confirm: (open) => {
+            asked.push(open);
+            return { decision: "approve", by: "auto" };
+          },
+        },
+      },
+    );
+    expect(asked.map(({ id, node }) => [id, node])).toEqual([
+      ["k1", "k"],
+      ["k2", "l"],
+    ]);
+    expect(auto.summary.status).toBe("succeeded");
+    const broken = await start('node k: confirm { prompt = "a" }', {
+      run: {
+        confirm: () => {
+          throw new Error("oops");
+        },
+      },
+    });
+    expect(one(broken.events, "log")).toMatchObject({ level: "warn" });
+    expect(broken.run.confirmations()).toHaveLength(1);
+    await broken.run.confirm("k1", { decision: "approve" });
+    expect((await broken.end()).status).toBe("succeeded");
+  });
+
+  test("a handler that answers later ends the pause", async () => {
+    const { summary, events } = await finish('node k: confirm { prompt = "a" }', {
+      run: { confirm: async () => ({ decision: "approve" }) },
+    });
+    expect(summary.status).toBe("succeeded");
+    expect(one(events, "run.resumed")).toMatchObject({ reason: "confirmation", by: "k1" });
+  });
+
+  test("fifty at once inside items are answered in any order", async () => {
+    const { run, events, end } = await start(`
+node m: map { items = range(50)
+  @concurrency = 50
+  body { node k: confirm { prompt = "item \${item}" }
+    output = k.by } }`);
+    const open = run.confirmations();
+    expect(open).toHaveLength(50);
+    const order = open.map((_, i) => open[(i * 17) % 50] as OpenConfirmation);
+    for (const { id } of order) await run.confirm(id, { decision: "approve", by: id });
+    await end();
+    const { items } = outputOf(events, "m") as { items: string[] };
+    expect(items).toEqual(open.map(({ id }) => id));
+  });
+
+  test("the run's clock stands still while it waits for people", async () => {
+    const { run, clock, end } = await start('node k: confirm { prompt = "?" }', {
+      run: { timeoutMs: 60_000 },
+    });
+    await clock.advance(3_600_000);
+    await run.confirm("k1", { decision: "approve" });
+    expect((await end()).status).toBe("succeeded");
+  });
+
+  test("a node that asks twice in one try waits for both", async () => {
+    const twice = bodyType("twice", async (_fields, ctx) => {
+      const both = ["a", "b"].map((key) => ctx.confirm(key, { prompt: key }));
+      return { by: (await Promise.all(both)).map(({ by }) => by) };
+    });
+    const { run, events, end } = await start("node q: test.twice", { types: [twice] });
+    expect(run.confirmations().map(({ id }) => id)).toEqual(["k1", "k2"]);
+    expect(of(events, "q").findLast((e) => e.kind === "node.waiting")).toMatchObject({
+      ids: ["k1", "k2"],
+    });
+    await run.confirm("k2", { decision: "approve", by: "second" });
+    await run.confirm("k1", { decision: "approve", by: "first" });
+    await end();
+    expect(outputOf(events, "q")).toEqual({ by: ["first", "second"] });
+  });
+
+  test("one key asked twice in one try is refused", async () => {
+    const again = bodyType("again", async (_fields, ctx) => {
+      void ctx.confirm("same", { prompt: "?" });
+      await ctx.confirm("same", { prompt: "?" });
+      return {};
+    });
+    const { events, summary } = await finish("node q: test.again", { types: [again] });
+    expect(summary.error?.code).toBe("extension_key_reused");
+    expect(kinds(events, "q")).toContain("confirm.resolved");
+  });
+});
