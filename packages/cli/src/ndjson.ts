@@ -7,6 +7,7 @@
 import {
   type AnyEvent,
   type CancelReason,
+  createRunId,
   createView,
   type ErrorInfo,
   exitCodeFor,
@@ -16,7 +17,6 @@ import {
 } from "@millrace/contracts";
 import type { CliError } from "./errors.ts";
 import type { Output } from "./io.ts";
-import { createRunId } from "./run-id.ts";
 
 /** Writer of NDJSON lines. */
 export interface Ndjson {
@@ -48,7 +48,7 @@ export function soleSummary(
   ts: number,
   cancelReason?: CancelReason,
 ): Summary {
-  const runId = createRunId(ts);
+  const runId = createRunId(ts, Math.random);
   const payload =
     end === "succeeded"
       ? makeSummary(createView(runId), { status: "succeeded", ts })

@@ -30,10 +30,8 @@ export function parseArguments(argv: readonly string[]): Parsed {
     .showSuggestionAfterError(true)
     .helpOption("-h, --help", "show help")
     .helpCommand(false)
-    .addHelpText(
-      "after",
-      "\n  -V, --version    print the version\n\nEvery command: millrace <command> --help\n",
-    );
+    .option("-V, --version", "print the version")
+    .addHelpText("after", "\nFlags of one command: millrace <command> --help\n");
   for (const command of COMMANDS) {
     const sub = new Command(command.path.join(" "))
       .description(command.summary)

@@ -22,6 +22,8 @@ export interface Ended {
 export interface Running {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
+  /** Standard output so far. */
+  output(): string;
   /** Resolves when stdout and stderr together hold the text. */
   until(text: string): Promise<void>;
 }
@@ -80,6 +82,7 @@ export function start(words: readonly string[], options: Options = {}): Running 
   return {
     child,
     ended,
+    output: () => stdout,
     until: (text) =>
       new Promise((resolve, reject) => {
         const look = (): void => {

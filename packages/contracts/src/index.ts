@@ -299,6 +299,7 @@ export type {
   SignalResult,
   StoredEvent,
 } from "./ports.ts";
+export { createRunId } from "./run-id.ts";
 export type {
   AuthScheme,
   Pagination,

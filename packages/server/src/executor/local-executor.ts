@@ -4,22 +4,22 @@
  *   L2  A reader sees an event only after the journal has stored it.
  *   L3  What has ended is forgotten, oldest first, when it is more than the retention allows.
  */
-import { randomBytes } from "node:crypto";
-import type {
-  CancelOptions,
-  Executor,
-  Journal,
-  Page,
-  RecoveryReport,
-  Run,
-  RunQuery,
-  RunRef,
-  RunSignal,
-  RunSpec,
-  RunSummary,
-  SignalResult,
-  StoredEvent,
-  Trigger,
+import {
+  type CancelOptions,
+  createRunId,
+  type Executor,
+  type Journal,
+  type Page,
+  type RecoveryReport,
+  type Run,
+  type RunQuery,
+  type RunRef,
+  type RunSignal,
+  type RunSpec,
+  type RunSummary,
+  type SignalResult,
+  type StoredEvent,
+  type Trigger,
 } from "@millrace/contracts";
 import {
   compileFlow,
@@ -35,7 +35,6 @@ import { LIMITS } from "../limits.ts";
 import { ExecutorError } from "./errors.ts";
 import { runFilter } from "./filter.ts";
 import { RunRecord } from "./record.ts";
-import { createRunId } from "./run-id.ts";
 import { writeUnstarted } from "./unstarted.ts";
 
 /** What a local executor is made of. `engine` must write to `journal`. */
@@ -117,7 +116,7 @@ class LocalExecutor implements Executor {
     // From here to the queue nothing is awaited: what was checked stays true.
     if (this.#closing) throw refuse("executor_unavailable", "the executor is closing");
     const createdAt = this.#now();
-    const runId = spec.runId ?? createRunId(createdAt, randomBytes);
+    const runId = spec.runId ?? createRunId(createdAt, Math.random);
     if (this.#records.has(runId)) throw refuse("run_exists", `a run "${runId}" exists`);
     const waits = this.#working() >= this.#maxLive;
     if (waits && this.#queue.length >= this.#maxQueued) {
