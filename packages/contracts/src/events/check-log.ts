@@ -17,7 +17,7 @@ import {
   type Violation,
 } from "./check-state.ts";
 import { checkSoleSummary, checkSummary } from "./check-summary.ts";
-import { envelopeProblem } from "./envelope.ts";
+import { envelopeProblem, isId } from "./envelope.ts";
 import { foldEvents } from "./fold.ts";
 import { EVENT_KINDS } from "./kinds.ts";
 import { bytesBeyond, EVENT_LIMITS } from "./limits.ts";
@@ -75,15 +75,11 @@ class LogCheck {
     return this.#state.violations;
   }
 
-  #event(e: ExecutionEvent, index: number): void {
+  #event(given: ExecutionEvent, index: number): void {
     const state = this.#state;
-    const problem = e?.v === 1 ? this.#envelopeProblem(e) : "v is not 1";
-    if (problem !== undefined) {
-      const seq = Number.isSafeInteger(e?.seq) ? e.seq : this.#seq + 1;
-      report(state, { seq, kind: "" }, "I1", problem);
-      this.#seq = seq;
-      return;
-    }
+    const problem = given?.v === 1 ? this.#envelopeProblem(given) : "v is not 1";
+    const e = problem === undefined ? given : this.#mended(given);
+    if (problem !== undefined) report(state, e, "I1", problem);
     if (e.kind === "snapshot") {
       this.#snapshot(e, index);
       return;
@@ -102,8 +98,25 @@ class LogCheck {
       this.#dispatch(e, index);
     } catch (error) {
       // C2: only a payload that is not of its kind gets here, and that is reported above.
-      if (fields === undefined) throw error;
+      if (fields === undefined && problem === undefined) throw error;
     }
+  }
+
+  /** An event with a bad envelope, as what it most likely is, so that what follows is judged for itself. */
+  #mended(given: ExecutionEvent | null | undefined): ExecutionEvent {
+    const { kind, runId, seq, ts, node, attempt } = (given ?? {}) as Partial<UnknownEvent>;
+    const known = this.#state.nodes.get(String(node));
+    const next = (known?.attempt ?? 1) + (kind === "node.started" && known !== undefined ? 1 : 0);
+    return {
+      ...given,
+      v: 1,
+      kind: String(kind),
+      runId: this.#runId ?? (isId(runId) ? runId : undefined),
+      seq: isPositive(seq) ? seq : this.#seq + 1,
+      ts: isPositive(ts) ? ts : this.#ts,
+      ...(node === undefined ? {} : { node: String(node) }),
+      ...(node === undefined ? {} : { attempt: isPositive(attempt) ? attempt : next }),
+    } as unknown as ExecutionEvent;
   }
 
   /** Most events are of the one run, of a kind that names a node, and mostly of one that was looked at before. */
