@@ -8,19 +8,23 @@ import { quoteForMessage } from "./chars.ts";
 import { FAIL, LINE_END, type Scanner, TEXT_END } from "./scanner.ts";
 import { crossesItem, findSeparator } from "./skip.ts";
 import { readName } from "./strings.ts";
-import type { Collection, Comment, Notes } from "./tree.ts";
+import {
+  type Collection,
+  type CollectionNotes,
+  type Comment,
+  NO_COMMENTS,
+  type Notes,
+} from "./tree.ts";
 
 /** Keys of one object up to which a scan over them beats a set. */
 const FEW_KEYS = 8;
 
 /** Reads the list at `pos`; sets `s.height`. */
 export function readList(s: Scanner, inValue: boolean): Expression {
+  const start = s.pos;
   const elements: Expression[] = [];
-  return readCollection(s, inValue, 93, {
-    one: () => parseValue(s, inValue),
-    add: (element) => elements.push(element),
-    done: (start, end) => ({ kind: "list", elements, start, end }),
-  });
+  const notes = readElements(s, inValue, elements, undefined);
+  return withNotes({ kind: "list", elements, start, end: s.tokenEnd }, notes);
 }
 
 interface Entry {
@@ -30,62 +34,67 @@ interface Entry {
 
 /** Reads the object at `pos`; sets `s.height`. A key that is set twice is reported, and stays in the tree. */
 export function readObject(s: Scanner, inValue: boolean): Expression {
+  const start = s.pos;
   const entries: Entry[] = [];
-  let places: Map<string, Entry> | undefined;
-  const first = (key: string): Entry | undefined => {
-    if (entries.length <= FEW_KEYS) return entries.find((entry) => entry.key === key);
-    places ??= new Map(entries.map((entry) => [entry.key, entry]));
-    return places.get(key);
-  };
-  const checkNew = (key: string, start: number): void => {
-    const known = first(key);
-    if (!known) return;
-    const { value } = known;
-    s.error("FLOW2002", start, s.tokenEnd, {
-      parts: { key: quoteForMessage(key) },
-      related: { start: value.start, end: value.end, message: "first set here" },
-    });
-  };
-  return readCollection(s, inValue, 125, {
-    one: () => readEntry(s, inValue, checkNew),
-    add: (entry) => {
-      entries.push(entry);
-      if (places && !places.has(entry.key)) places.set(entry.key, entry);
-    },
-    done: (start, end) => ({ kind: "object", entries, start, end }),
-  });
+  const keyStarts: number[] = [];
+  const notes = readElements(s, inValue, entries, keyStarts);
+  if (entries.length > 1) checkKeys(s, entries, keyStarts);
+  return withNotes({ kind: "object", entries, start, end: s.tokenEnd }, notes);
 }
 
-function readEntry(
-  s: Scanner,
-  inValue: boolean,
-  checkNew: (key: string, start: number) => void,
-): Entry {
+function withNotes(collection: Collection, notes: CollectionNotes | undefined): Collection {
+  return notes ? { ...collection, notes } : collection;
+}
+
+function checkKeys(s: Scanner, entries: readonly Entry[], keyStarts: readonly number[]): void {
+  const index =
+    entries.length > FEW_KEYS ? new Map(entries.map((entry, at) => [entry.key, at])) : undefined;
+  if (index?.size === entries.length) return;
+  const first = new Map<string, Entry>();
+  for (const [at, entry] of entries.entries()) {
+    const known = index ? first.get(entry.key) : entryBefore(entries, at);
+    if (index && !known) first.set(entry.key, entry);
+    if (!known) continue;
+    const start = keyStarts[at] as number;
+    s.error("FLOW2002", start, s.tokenEndAt(start), {
+      parts: { key: quoteForMessage(entry.key) },
+      related: { start: known.value.start, end: known.value.end, message: "first set here" },
+    });
+  }
+}
+
+function entryBefore(entries: readonly Entry[], at: number): Entry | undefined {
+  const { key } = entries[at] as Entry;
+  for (let before = 0; before < at; before += 1) {
+    const entry = entries[before] as Entry;
+    if (entry.key === key) return entry;
+  }
+  return undefined;
+}
+
+function readEntry(s: Scanner, inValue: boolean, keyStarts: number[]): Entry {
   s.peek();
   const start = s.pos;
   const key = readName(s);
   if (key === undefined) s.expected("a name");
-  checkNew(key, start);
   const code = s.peek();
   const isComparison = code === 61 && s.src.charCodeAt(s.pos + 1) === 61;
   if ((code !== 58 && code !== 61) || isComparison) s.expected("`:`");
   s.pos += 1;
-  return { key, value: parseValue(s, inValue) };
+  const value = parseValue(s, inValue);
+  keyStarts.push(start);
+  return { key, value };
 }
 
-interface Reader<Element> {
-  readonly one: () => Element;
-  readonly add: (element: Element) => void;
-  readonly done: (start: number, end: number) => Expression;
-}
-
-function readCollection<Element>(
+/** Reads the elements between the brackets into `into`; with `keyStarts` they are the entries of an object. */
+function readElements(
   s: Scanner,
   inValue: boolean,
-  closer: number,
-  reader: Reader<Element>,
-): Expression {
+  into: (Expression | Entry)[],
+  keyStarts: number[] | undefined,
+): CollectionNotes | undefined {
   const start = s.pos;
+  const closer = keyStarts ? 125 : 93;
   s.enter(start);
   const { flat } = s;
   const inner = s.depth;
@@ -95,56 +104,54 @@ function readCollection<Element>(
   const notes: (Notes | undefined)[] = [];
   let noted = false;
   let height = 0;
-  let count = 0;
   for (;;) {
     s.skipLines();
     const code = s.peek();
     if (code === closer) break;
-    if (code === TEXT_END) s.expected(closer === 93 ? "`]`" : "`}`");
-    const blank = s.blank && count > 0;
-    const lead = inValue ? s.takeComments(mark) : [];
-    const elementStart = s.pos;
-    const element = readElement(s, elementStart, inner, closer, reader);
-    if (element === undefined) {
+    if (code === TEXT_END) s.expected(keyStarts ? "`}`" : "`]`");
+    const blank = s.blank && into.length > 0;
+    const lead = inValue ? s.takeComments(mark) : NO_COMMENTS;
+    const before = into.length;
+    readElement(s, inValue, into, keyStarts, inner);
+    if (into.length === before) {
       if (inValue) s.takeComments(mark);
       continue;
     }
-    reader.add(element);
-    height = Math.max(height, s.height);
+    if (s.height > height) height = s.height;
     if (inValue) {
       const note = noteOf(s, lead, mark, blank);
       notes.push(note);
       noted ||= note !== undefined;
     } else skipSeparator(s);
-    count += 1;
   }
-  const foot = inValue ? s.takeComments(mark) : [];
+  const foot = inValue ? s.takeComments(mark) : NO_COMMENTS;
   s.flat = flat;
   s.depth = inner - 1;
   s.pos = s.tokenEnd = s.pos + 1;
   s.setHeight(height + 1, start);
-  const read = reader.done(start, s.pos);
-  if (!noted && foot.length === 0) return read;
-  return { ...read, notes: { elements: notes, foot } } as Collection;
+  return noted || foot.length > 0 ? { elements: notes, foot } : undefined;
 }
 
-/** Reads one element and checks what follows it; `undefined` when it had to be dropped. */
-function readElement<Element>(
+/** Reads one element and checks what follows it; adds nothing when it had to be dropped. */
+function readElement(
   s: Scanner,
-  start: number,
+  inValue: boolean,
+  into: (Expression | Entry)[],
+  keyStarts: number[] | undefined,
   depth: number,
-  closer: number,
-  reader: Reader<Element>,
-): Element | undefined {
+): void {
+  const start = s.pos;
+  const closer = keyStarts ? 125 : 93;
   try {
-    const element = reader.one();
+    const element = keyStarts ? readEntry(s, inValue, keyStarts) : parseValue(s, inValue);
     const height = s.height;
     const next = s.peek();
     if (next !== 44 && next !== LINE_END && next !== closer) {
-      s.expected(closer === 93 ? "`,` or `]`" : "`,` or `}`");
+      keyStarts?.pop();
+      s.expected(keyStarts ? "`,` or `}`" : "`,` or `]`");
     }
     s.height = height;
-    return element;
+    into.push(element);
   } catch (thrown) {
     if (thrown !== FAIL || isFirstOfOtherItem(s, start) || crossesItem(s, start, s.pos))
       throw thrown;
@@ -154,7 +161,6 @@ function readElement<Element>(
     s.pos = found === closer ? at : at + 1;
     s.depth = depth;
     s.flat = 0;
-    return undefined;
   }
 }
 

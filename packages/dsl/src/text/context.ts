@@ -68,11 +68,15 @@ export class MappingContext {
    * where edges may stand. Everything else is reported and left out.
    */
   sort(items: readonly Item[], place: Place, take: Takers): void {
-    const seen = new Map<string, AttrItem>();
-    for (const item of items) {
+    // A set only where there are many attributes; a scan over a few is faster.
+    const seen = items.length > FEW_ITEMS ? new Map<string, AttrItem>() : undefined;
+    for (let index = 0; index < items.length && !this.report.full; index += 1) {
+      const item = items[index] as Item;
       if (item.kind === "attr") {
+        const first = seen ? firstSeen(seen, item) : firstAmong(items, index, item);
         if (!take.attr) this.misplaced(`attribute ${quoteForMessage(item.name)}`, place, item);
-        else if (this.isFirst(item, seen)) take.attr(item);
+        else if (first) this.setTwice(item, first);
+        else take.attr(item);
       } else if (item.kind === "edge") {
         if (take.edge) take.edge(item);
         else this.misplaced("an edge", place, item);
@@ -97,19 +101,13 @@ export class MappingContext {
     this.report.add(item.policy ? "FLOW2012" : "FLOW2013", item.start, item.nameEnd, details);
   }
 
-  private isFirst(item: AttrItem, seen: Map<string, AttrItem>): boolean {
+  private setTwice(item: AttrItem, first: AttrItem): void {
     const key = item.policy ? `@${item.name}` : item.name;
-    const first = seen.get(key);
-    if (!first) {
-      seen.set(key, item);
-      return true;
-    }
     this.report.add("FLOW2002", item.start, item.nameEnd, {
       parts: { key: quoteForMessage(key) },
       related: { start: first.start, end: first.nameEnd, message: "first set here" },
       fix: { title: "remove it", edits: [{ start: item.start, end: item.end, text: "" }] },
     });
-    return false;
   }
 
   private misplaced(what: string, place: Place, item: Item): void {
@@ -134,6 +132,25 @@ export class MappingContext {
       }),
     });
   }
+}
+
+/** Items of one block up to which a scan over them beats a map. */
+const FEW_ITEMS = 12;
+
+function firstAmong(items: readonly Item[], index: number, item: AttrItem): AttrItem | undefined {
+  for (let at = 0; at < index; at += 1) {
+    const other = items[at] as Item;
+    if (other.kind === "attr" && other.name === item.name && other.policy === item.policy)
+      return other;
+  }
+  return undefined;
+}
+
+function firstSeen(seen: Map<string, AttrItem>, item: AttrItem): AttrItem | undefined {
+  const key = item.policy ? `@${item.name}` : `=${item.name}`;
+  const first = seen.get(key);
+  if (!first) seen.set(key, item);
+  return first;
 }
 
 /** Who takes the items of a block; absent: no such items here. */

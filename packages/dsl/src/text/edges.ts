@@ -32,12 +32,8 @@ export function mapEdge(
       if (from.port !== undefined) context.marks.add(`${pointer}/port`, from.nodeEnd, from.end);
       context.marks.add(`${pointer}/to`, to.start, to.nodeEnd);
     }
-    edges.push({
-      from: from.node,
-      port,
-      to: to.node,
-      ...(!isEmpty && { meta: data as JsonObject }),
-    });
+    const edge = { from: from.node, port, to: to.node };
+    edges.push(isEmpty ? edge : { ...edge, meta: data as JsonObject });
   }
   const last = item.ends.at(-1) as EdgeEnd;
   if (last.port !== undefined) {

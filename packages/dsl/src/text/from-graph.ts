@@ -240,7 +240,6 @@ function block(
     labels: parts.labels ?? [],
     type: parts.type,
     value: parts.value,
-    headEnd: 0,
     items: parts.items,
     foot: NO_COMMENTS,
     ...NO_NOTES,

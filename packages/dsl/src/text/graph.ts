@@ -86,7 +86,7 @@ export function buildGraph(document: DocumentData, report: Report, marks?: Marks
 class Names {
   readonly edges = new Map<string, Item>();
   private readonly context: MappingContext;
-  private readonly seen = new Map<string, Label>();
+  private readonly seen = new Map<string, Map<string, Label>>();
 
   constructor(context: MappingContext) {
     this.context = context;
@@ -101,15 +101,16 @@ class Names {
       });
       return undefined;
     }
-    const key = `${item.word} ${label.text}`;
-    const first = this.seen.get(key);
+    const seen = this.seen.get(item.word) ?? new Map<string, Label>();
+    this.seen.set(item.word, seen);
+    const first = seen.get(label.text);
     if (first) {
       this.context.report.add("FLOW2005", label.start, label.end, {
         parts: { kind: item.word, name: quoteForMessage(label.text) },
         pointer,
         related: { start: first.start, end: first.end, message: "first declared here" },
       });
-    } else this.seen.set(key, label);
+    } else seen.set(label.text, label);
     return label.text;
   }
 
@@ -337,7 +338,7 @@ function mapNode(
       if (attr.policy) {
         mapPolicy(context, attr, policy, { pointer: `${pointer}/policy`, table: NODE_POLICIES });
       } else {
-        const place = `${pointer}/fields${pointerSegment(attr.name)}`;
+        const place = context.marks ? `${pointer}/fields${pointerSegment(attr.name)}` : "";
         setMember(fields, attr.name, context.value(attr.value, place));
       }
     },
@@ -346,14 +347,11 @@ function mapNode(
       else body = mapBody(context, block, names, `${pointer}/body`);
     },
   });
-  into.push({
-    id,
-    type: type.name,
-    ...(type.version !== undefined && { typeVersion: type.version }),
-    fields,
-    ...(Object.keys(policy).length > 0 && { policy: policy as NonNullable<FlowNode["policy"]> }),
-    ...(body && { body }),
-  });
+  const node: Mutable<FlowNode> = { id, type: type.name, fields };
+  if (type.version !== undefined) node.typeVersion = type.version;
+  if (Object.keys(policy).length > 0) node.policy = policy as NonNullable<FlowNode["policy"]>;
+  if (body) node.body = body;
+  into.push(node);
 }
 
 function mapBody(

@@ -10,23 +10,24 @@ import { readObject } from "./collections.ts";
 import { FAIL, LINE_END, type Scanner, TEXT_END } from "./scanner.ts";
 import { findSeparator, firstOfLine, openBrackets } from "./skip.ts";
 import { closesSingle, readName } from "./strings.ts";
-import type {
-  BlockItem,
-  Collection,
-  Comment,
-  EdgeEnd,
-  Item,
-  Label,
-  Notes,
-  TypeNode,
+import {
+  type BlockItem,
+  type Collection,
+  type Comment,
+  type EdgeEnd,
+  type Item,
+  type Label,
+  NO_COMMENTS,
+  type Notes,
+  type TypeNode,
 } from "./tree.ts";
 import { readType } from "./types.ts";
 import { BLOCKS, isBlockWord } from "./words.ts";
 
-/** An item before its comments are known. */
-type BareItem = {
+/** An item whose notes are set once its line has been read. */
+type FreshItem = {
   [K in Item["kind"]]: Omit<Extract<Item, { kind: K }>, keyof Notes>;
-}[Item["kind"]];
+}[Item["kind"]] & { -readonly [K in keyof Notes]: Notes[K] };
 
 /** The block whose items are being read. */
 interface Opener {
@@ -82,8 +83,10 @@ function readItem(s: Scanner, items: Item[], opener: Opener | undefined): void {
     const hoisted = s.takeComments();
     s.skipBlanks();
     const trail = s.readTrail();
-    const lead = hoisted.length === 0 ? before : [...before, ...hoisted];
-    items.push({ ...item, lead, blank, trail });
+    item.lead = hoisted.length === 0 ? before : [...before, ...hoisted];
+    item.blank = blank;
+    item.trail = trail;
+    items.push(item);
     checkLineEnd(s);
   } catch (thrown) {
     if (thrown !== FAIL) throw thrown;
@@ -122,7 +125,7 @@ function checkLineEnd(s: Scanner): void {
   }
 }
 
-function readBareItem(s: Scanner, start: number, opener: Opener | undefined): BareItem {
+function readBareItem(s: Scanner, start: number, opener: Opener | undefined): FreshItem {
   const policy = s.src.charCodeAt(start) === 64;
   if (policy) s.pos += 1;
   const nameStart = s.pos;
@@ -142,7 +145,19 @@ function readBareItem(s: Scanner, start: number, opener: Opener | undefined): Ba
   }
   s.pos += 1;
   const value = parseValue(s, true);
-  return { kind: "attr", policy, name, nameStart, nameEnd, value, start, end: s.tokenEnd };
+  return {
+    kind: "attr",
+    policy,
+    name,
+    nameStart,
+    nameEnd,
+    value,
+    start,
+    end: s.tokenEnd,
+    lead: NO_COMMENTS,
+    blank: false,
+    trail: undefined,
+  };
 }
 
 function unexpectedStart(s: Scanner): never {
@@ -166,7 +181,7 @@ function isArrow(s: Scanner, code: number, next: number): boolean {
 }
 
 /** `a.port -> b { … }`; the name of the first end is read. */
-function readEdge(s: Scanner, start: number, name: string, nameEnd: number): BareItem {
+function readEdge(s: Scanner, start: number, name: string, nameEnd: number): FreshItem {
   const ends: EdgeEnd[] = [readEnd(s, name, start, nameEnd)];
   do {
     readArrow(s);
@@ -178,7 +193,16 @@ function readEdge(s: Scanner, start: number, name: string, nameEnd: number): Bar
     s.peek();
   } while (isArrow(s, s.src.charCodeAt(s.pos), s.src.charCodeAt(s.pos + 1)));
   const meta = s.peek() === 123 ? (readObject(s, true) as Collection) : undefined;
-  return { kind: "edge", ends, meta, start, end: s.tokenEnd };
+  return {
+    kind: "edge",
+    ends,
+    meta,
+    start,
+    end: s.tokenEnd,
+    lead: NO_COMMENTS,
+    blank: false,
+    trail: undefined,
+  };
 }
 
 function readEnd(s: Scanner, node: string, start: number, nodeEnd: number): EdgeEnd {
@@ -212,7 +236,7 @@ function readBlock(
   word: string,
   wordEnd: number,
   opener: Opener | undefined,
-): BareItem {
+): FreshItem {
   const rule = isBlockWord(word) ? BLOCKS[word] : undefined;
   const labels: Label[] = [];
   while (atLabel(s)) {
@@ -231,14 +255,13 @@ function readBlock(
     s.pos += 1;
     value = parseValue(s, true);
   } else if (rule?.value === "needed" && labels.length > 0) s.expected("`=` and a value");
-  const headEnd = s.tokenEnd;
   const code = s.peek();
   const inAttributes = opener !== undefined && opener.word !== "body";
   if (!rule && code !== 123 && (labels.length === 0 || inAttributes)) {
     s.expected("`=`", firstBehind(s, wordEnd));
   }
   let items: Item[] | undefined;
-  let foot: readonly Comment[] = [];
+  let foot: readonly Comment[] = NO_COMMENTS;
   if (code === 123) {
     items = [];
     const at = s.pos;
@@ -253,8 +276,21 @@ function readBlock(
     s.giveComments(hoisted);
     if (!isFree) s.depth -= 1;
   }
-  const end = s.tokenEnd;
-  return { kind: "block", word, wordEnd, labels, type, value, headEnd, items, foot, start, end };
+  return {
+    kind: "block",
+    word,
+    wordEnd,
+    labels,
+    type,
+    value,
+    items,
+    foot,
+    start,
+    end: s.tokenEnd,
+    lead: NO_COMMENTS,
+    blank: false,
+    trail: undefined,
+  };
 }
 
 function firstBehind(s: Scanner, at: number): number {

@@ -74,7 +74,6 @@ export interface BlockItem extends ItemBase {
   readonly labels: readonly Label[];
   readonly type: TypeNode | undefined;
   readonly value: Expression | undefined;
-  readonly headEnd: number;
   readonly items: readonly Item[] | undefined;
   readonly foot: readonly Comment[];
 }
