@@ -4,16 +4,16 @@
 const MIN_SECRET_UNITS = 6;
 
 /**
- * `secret` as it is, as JSON text (without the quotes), percent-encoded (both cases) and as base64 (both alphabets, at each
- * of the three places where it may begin inside a longer text). Shorter than 6 units: none.
+ * `secret` as it is, as JSON text (without the quotes), percent-encoded (as the common encoders do it, in both cases) and as
+ * base64 (both alphabets, at each of the three places where it may begin inside a longer text). Shorter than 6 units: none.
  */
 export function secretForms(secret: string): readonly string[] {
   if (secret.length < MIN_SECRET_UNITS) return [];
   const forms = new Set<string>([secret, asJson(secret)]);
-  const percent = percentEncoded(secret);
-  forms.add(percent);
-  forms.add(percent.replace(/%[0-9A-F]{2}/g, (hex) => hex.toLowerCase()));
-  forms.add(percent.replaceAll("%20", "+"));
+  for (const form of percentForms(secret)) {
+    forms.add(form);
+    forms.add(form.replace(/%[0-9A-F]{2}/g, (hex) => hex.toLowerCase()));
+  }
   for (const base64 of base64Forms(secret)) {
     forms.add(base64);
     forms.add(base64.replaceAll("+", "-").replaceAll("/", "_"));
@@ -30,14 +30,25 @@ function asJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
+/** What each encoder leaves as it is: RFC 3986, `encodeURIComponent`, `encodeURI`, form data. */
+const UNRESERVED = [
+  /[A-Za-z0-9_.~-]/,
+  /[A-Za-z0-9_.~!'()*-]/,
+  /[A-Za-z0-9_.~!'()*;/?:@&=+$,#-]/,
+  /[A-Za-z0-9_.*-]/,
+];
+
 /** Lone surrogates, which have no UTF-8, count as U+FFFD. */
-function percentEncoded(text: string): string {
-  return Array.from(new TextEncoder().encode(text), (byte) => {
-    const char = String.fromCharCode(byte);
-    return /[A-Za-z0-9_.~-]/.test(char)
-      ? char
-      : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
-  }).join("");
+function percentForms(text: string): string[] {
+  const bytes = new TextEncoder().encode(text);
+  const forms = UNRESERVED.map((unreserved) =>
+    Array.from(bytes, (byte) => {
+      const char = String.fromCharCode(byte);
+      const hex = byte.toString(16).toUpperCase().padStart(2, "0");
+      return unreserved.test(char) ? char : `%${hex}`;
+    }).join(""),
+  );
+  return [...forms, ...forms.map((form) => form.replaceAll("%20", "+"))];
 }
 
 /** What of the base64 text does not depend on what stands around the secret. */

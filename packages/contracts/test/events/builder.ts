@@ -18,12 +18,11 @@ export type Words = { kind: ExecutionEvent["kind"]; ts?: number } & Record<strin
 export function journal(...words: Words[]): ExecutionEvent[] {
   const started = new Map<unknown, number>();
   let now = -10;
-  return words.map(({ kind, ts = now + 10, ...payload }, i) => {
+  return words.map(({ kind, ts = now + 10, node, attempt = 1, ...rest }, i) => {
     now = ts;
-    if (kind === "node.started") started.set(payload.node, ts);
+    if (kind === "node.started") started.set(node, ts);
     const ends = kind === "node.succeeded" || kind === "node.failed";
-    const durationMs = ends ? { durationMs: ts - (started.get(payload.node) ?? ts) } : {};
-    const { node, attempt = 1, ...rest } = payload;
+    const durationMs = ends ? { durationMs: ts - (started.get(node) ?? ts) } : {};
     const envelope = { v: 1, kind, runId: RUN, seq: i + 1, ts: T0 + ts };
     const place = node === undefined ? {} : { node, attempt };
     return { ...envelope, ...place, ...durationMs, ...rest } as unknown as ExecutionEvent;

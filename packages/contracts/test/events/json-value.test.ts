@@ -111,7 +111,7 @@ function failure(input: unknown, limits?: Parameters<typeof toJsonValue>[1]): No
   throw new Error("nothing was thrown");
 }
 
-const cycle: Record<string, unknown> = {};
+const cycle: { self?: unknown } = {};
 cycle.self = [cycle];
 const { proxy, revoke } = Proxy.revocable({}, {});
 revoke();
