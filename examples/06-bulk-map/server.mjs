@@ -9,6 +9,7 @@ const server = createServer((request, response) => {
   if (busy) seen.add(id);
   const status = id === undefined ? 404 : busy ? 503 : 200;
   const body = status === 200 ? { id: Number(id), value: 2 * Number(id) } : { status };
+  response.sendDate = false; // the same bytes on every day
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
 });
 server.listen(Number(process.argv[2] ?? 8787), "127.0.0.1", () => {

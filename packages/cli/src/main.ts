@@ -44,8 +44,7 @@ export async function main(argv: readonly string[], io: CliIo): Promise<number> 
   };
   try {
     const code = await perform(command, input, commandIo);
-    if (json === undefined || json.summary !== undefined || command.path[0] === "serve")
-      return code;
+    if (json === undefined || json.summary !== undefined || command.output !== "check") return code;
     const summary = soleSummary("succeeded", io.now());
     await json.event(summary);
     return summary.exitCode;

@@ -34,27 +34,26 @@ export function createScreen(io: CliIo, output: Output, draw: Draw): Screen {
   };
   const erase = (): string => (drawn === 0 ? "" : `\u001b[${drawn}A\u001b[0J`);
   const paint = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join("");
-  const frame = (): void => {
-    timer = undefined;
-    if (ended) return;
+  const frame = (above = ""): void => {
     const { columns, rows } = size();
     const lines = draw({ columns, maxRows: Math.max(2, rows - SPARE_ROWS) });
-    void output.write(`${HIDE_CURSOR}${erase()}${paint(lines)}`);
+    void output.write(`${HIDE_CURSOR}${erase()}${above}${paint(lines)}`);
     drawn = lines.length;
     schedule();
   };
   // The clock on the screen moves even when nothing happens.
   const schedule = (): void => {
-    timer ??= setTimeout(frame, FRAME_MS);
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      frame();
+    }, FRAME_MS);
     timer.unref();
   };
 
   return {
     touch: schedule,
     above(line) {
-      void output.write(`${erase()}${line}\n`);
-      drawn = 0;
-      schedule();
+      if (!ended) frame(`${line}\n`);
     },
     end() {
       if (ended) return;
