@@ -122,9 +122,10 @@ test("06-bulk-map reaches nothing unless the person trusts the project file", as
   );
 });
 
-/** The port of the other side is any free one; the kept events name the usual one. */
+/** The port of the other side is any free one; the kept events name the usual one, and no digest of the inputs. */
 function withOrigin(event: ExecutionEvent, origin: string): ExecutionEvent {
-  return JSON.parse(
-    JSON.stringify(event).replaceAll(origin, "http://127.0.0.1:8787"),
-  ) as ExecutionEvent;
+  const same =
+    event.kind === "run.started" ? { ...event, inputs: `sha256:${"0".repeat(64)}` } : event;
+  const text = JSON.stringify(same).replaceAll(origin, "http://127.0.0.1:8787");
+  return JSON.parse(text) as ExecutionEvent;
 }
