@@ -23,7 +23,8 @@ export function seedFrame(run: RunCore, frame: Frame): void {
   const { roots } = frame.layout;
   run.open += frame.open;
   for (let k = 0; k < roots.length; k += 1) decide(run, frame, roots[k] as number);
-  if (frame.open === 0) run.endedFrames.push(frame);
+  // What was skipped here waits in `run.ended`, and `propagate` ends the frame; a frame without nodes has nobody else.
+  if (frame.layout.size === 0) run.endedFrames.push(frame);
 }
 
 /** Remembers that a node has ended through `port`; `propagate` does the rest. */
