@@ -57,7 +57,7 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
   const engine = createEngine({
     host: createNodeHost(),
     egress: config.egress,
-    files: { root: config.filesRoot },
+    files: { root: config.filesRoot ?? config.folder },
   });
   const missing = engine.checkInputs(plan, inputs).filter(({ severity }) => severity === "error");
   if (missing[0] !== undefined) {

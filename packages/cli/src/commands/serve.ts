@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { resolve } from "node:path";
 import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";
+import { loadConfig } from "../config/load.ts";
 import { CliError, usage } from "../errors.ts";
 
 /** Serves until SIGINT or SIGTERM, then drains; exit code 0. */
@@ -10,9 +11,16 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
   const tokenFile = flagText(input, "token-file");
   const port = readPort(flagText(input, "port") ?? io.env.MILLRACE_PORT);
   const host = flagText(input, "host");
+  const config = await loadConfig(
+    { folder: io.cwd, file: flagText(input, "config"), home: flagText(input, "home") },
+    io,
+    (line) => void io.err.write(`warning: ${line}\n`),
+  );
   const server = await start({
     env: io.env,
     signals: false,
+    egress: config.egress,
+    ...(config.filesRoot === undefined ? {} : { files: { root: config.filesRoot } }),
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port }),
     ...(tokenFile === undefined ? {} : { tokenFile: resolve(io.cwd, tokenFile) }),

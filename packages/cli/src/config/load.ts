@@ -15,8 +15,10 @@ import type { CliIo } from "../io.ts";
 export interface Config {
   readonly run: { readonly timeoutMs?: number; readonly graceMs?: number };
   readonly egress: EgressPolicy;
-  /** Absolute. */
-  readonly filesRoot: string;
+  /** Folder that flows may read and write, absolute; absent where no file says so. */
+  readonly filesRoot: string | undefined;
+  /** Folder of the project file; without one the working directory. */
+  readonly folder: string;
   /** Folder of stored flows of the project, absolute; absent without a project file. */
   readonly flows: string | undefined;
 }
@@ -80,8 +82,7 @@ export async function loadConfig(
     "run",
   );
   const files: { readonly root?: unknown } = object(merged.files, "files");
-  const root = typeof files.root === "string" ? files.root : ".";
-  const base = project?.values.files !== undefined ? dirname(project.path) : undefined;
+  const folder = project === undefined ? io.cwd : dirname(project.path);
   return {
     run: {
       ...(typeof run.timeoutMs === "number" && run.timeoutMs > 0
@@ -90,11 +91,12 @@ export async function loadConfig(
       ...(typeof run.graceMs === "number" ? { graceMs: run.graceMs } : {}),
     },
     egress: object(merged.egress, "egress") as EgressPolicy,
-    filesRoot: resolve(base ?? (project === undefined ? io.cwd : dirname(project.path)), root),
+    filesRoot: typeof files.root === "string" ? resolve(folder, files.root) : undefined,
+    folder,
     flows:
       project === undefined
         ? undefined
-        : resolve(dirname(project.path), typeof merged.flows === "string" ? merged.flows : "flows"),
+        : resolve(folder, typeof merged.flows === "string" ? merged.flows : "flows"),
   };
 }
 
