@@ -1,5 +1,5 @@
 /** An engine: runs plans on one host, with one set of ports and limits. */
-import { type Diagnostic, EVENT_LIMITS } from "@millrace/contracts";
+import { createRunId, type Diagnostic, EVENT_LIMITS } from "@millrace/contracts";
 import { type Plan, partsOf } from "./compile/plan.ts";
 import { EngineCore } from "./engine-core.ts";
 import { EngineError } from "./errors.ts";
@@ -10,7 +10,6 @@ import { launch } from "./run/launch.ts";
 import { includedNodes } from "./run/only.ts";
 import { type Run, RunHandle } from "./run/run.ts";
 import { RunCore } from "./run/run-core.ts";
-import { newRunId } from "./run-id.ts";
 import { sizeOf } from "./values.ts";
 
 export interface Engine {
@@ -63,7 +62,7 @@ function prepare(
   }
   checkOptions(options);
   includedNodes(partsOf(plan).layout, options.only);
-  const id = options.runId ?? newRunId(core.host);
+  const id = options.runId ?? createRunId(core.host.now(), core.host.random);
   if (core.runs.has(id)) throw new EngineError("run_exists", `the run ${id} exists already`);
   const inputsDigest = core.inputsDigest(inputs);
   return new RunCore(core, plan, { id, inputs, inputsDigest, options });

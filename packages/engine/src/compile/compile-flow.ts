@@ -223,12 +223,13 @@ const CORE_NEEDS: { readonly [adapter: string]: Need } = {
 function sizeProblem(graphs: readonly FlowGraph[], limits: Limits): Diagnostic | null {
   let nodes = 0;
   let edges = 0;
-  const stack = graphs.map((graph) => ({ nodes: graph.nodes, edges: graph.edges }));
+  const stack: unknown[] = [...graphs];
   for (let level = stack.pop(); level !== undefined; level = stack.pop()) {
-    if (!Array.isArray(level.nodes)) continue; // no graph at all: validation says so
-    nodes += level.nodes.length;
-    edges += Array.isArray(level.edges) ? level.edges.length : 0;
-    for (const { body } of level.nodes) if (body !== undefined) stack.push(body);
+    const { nodes: list, edges: links } = (level ?? {}) as { nodes?: unknown; edges?: unknown };
+    if (!Array.isArray(list)) continue; // no graph at all: validation says so
+    nodes += list.length;
+    edges += Array.isArray(links) ? links.length : 0;
+    for (const node of list) if (node?.body !== undefined) stack.push(node.body);
   }
   if (nodes > limits.nodes) return limitProblem("nodes", `${nodes} nodes, at most ${limits.nodes}`);
   return edges > limits.edges

@@ -109,15 +109,20 @@ function textOf(key: unknown): string {
 
 /** Evaluates the fields and enters the body, when nothing has to be waited for any more. */
 export function enter(attempt: Attempt, known: Fields | null): void {
-  const { run, frame } = attempt;
+  const { run } = attempt;
   if (attempt.over) return;
   if (run.journal !== null && mustBeStored(attempt, known) && !run.journal.isStored(run.log.seq)) {
     run.link(attempt);
     run.journal.whenStored(run.log.seq, () => {
-      if (!attempt.over) enter(attempt, known);
+      if (!attempt.over) enterNow(attempt, known);
     });
     return;
   }
+  enterNow(attempt, known);
+}
+
+function enterNow(attempt: Attempt, known: Fields | null): void {
+  const { run, frame } = attempt;
   const set = fieldsOf(attempt);
   let fields: Fields;
   try {

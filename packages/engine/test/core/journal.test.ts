@@ -1,0 +1,282 @@
+import { checkLog, type Journal, parseEvent, serialiseEvent } from "@millrace/contracts";
+import { createEngine, createMemoryJournal, type EngineError } from "@millrace/engine";
+import { createSimClock } from "@millrace/engine/testing";
+import { describe, expect, test } from "vitest";
+import { kinds, planOf, start } from "./support.ts";
+import { bodyType } from "./types.ts";
+
+async function stored(journal: Journal, runId: string): Promise<string[]> {
+  const lines: string[] = [];
+  for await (const page of journal.read(runId, 0)) {
+    lines.push(...page.map(({ line }) => new TextDecoder().decode(line)));
+  }
+  return lines;
+}
+
+/** A journal whose appends wait until the test lets them through. */
+function gated(now: () => number) {
+  const inner = createMemoryJournal({ now });
+  const waiting: (() => void)[] = [];
+  const seen: { sync: boolean; kinds: string[] }[] = [];
+  const journal: Journal = {
+    ...inner,
+    async append(runId, expectedSeq, events, options) {
+      seen.push({ sync: options.sync, kinds: events.map(({ kind }) => kind) });
+      await new Promise<void>((pass) => waiting.push(pass));
+      return inner.append(runId, expectedSeq, events, options);
+    },
+  };
+  const pass = () => {
+    for (const each of waiting.splice(0)) each();
+  };
+  return { journal, pass, seen, inner };
+}
+
+test("the journal holds the lines of the log, in order, and readers see the same", async () => {
+  const clock = createSimClock();
+  const journal = createMemoryJournal({ now: clock.now });
+  const { run, events, end } = await start(
+    "node a: delay { for = 5ms }\nnode m: map { items = [1, 2]\n body { node t: transform { value = item } } }",
+    { engine: { host: clock, journal } },
+  );
+  await clock.run();
+  await run.result;
+  expect(await stored(journal, run.id)).toEqual(events.map(serialiseEvent));
+  const parsed = (await stored(journal, run.id)).map((line) => parseEvent(line, { strict: true }));
+  expect(checkLog(parsed)).toEqual([]);
+  await end();
+});
+
+test("a start says the digest of its fields when there is a journal", async () => {
+  const clock = createSimClock();
+  const journal = createMemoryJournal({ now: clock.now });
+  const { events, run } = await start("node a: transform { value = 1 }", {
+    engine: { host: clock, journal },
+  });
+  await clock.run();
+  await run.result;
+  expect(events.find((e) => e.kind === "node.started")).toMatchObject({
+    inputs: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+  });
+});
+
+describe("order", () => {
+  test("readers see an event only when it is stored, one batch is on its way at a time", async () => {
+    const clock = createSimClock();
+    const { journal, pass, seen } = gated(clock.now);
+    const { run, events } = await start("node a: delay { for = 5ms }", {
+      engine: { host: clock, journal },
+    });
+    expect(kinds(events)).toEqual([]);
+    expect(run.seq).toBe(0);
+    await clock.advance(5);
+    expect(seen).toHaveLength(1);
+    pass();
+    await clock.settle();
+    expect(kinds(events)).toEqual(["run.started", "node.started", "node.waiting"]);
+    expect(seen[1]).toEqual({
+      sync: true,
+      kinds: ["node.resumed", "node.succeeded", "summary"],
+    });
+    pass();
+    await clock.settle();
+    expect((await run.result).status).toBe("succeeded");
+    expect(events).toHaveLength(6);
+  });
+
+  test("a body that writes enters only when its start is stored; one that reads does not wait", async () => {
+    const entered: string[] = [];
+    const note = (name: string) => () => {
+      entered.push(name);
+      return {};
+    };
+    const types = [
+      bodyType("reads", note("reads"), { effect: "read" }),
+      bodyType("writes", note("writes"), { effect: "write" }),
+      bodyType("destroys", note("destroys"), { effect: "destructive" }),
+    ];
+    const clock = createSimClock();
+    const { journal, pass } = gated(clock.now);
+    const { run } = await start("node a: test.reads\nnode b: test.writes\nnode c: test.destroys", {
+      types,
+      engine: { host: clock, journal },
+    });
+    expect(entered).toEqual(["reads"]);
+    pass();
+    await clock.settle();
+    expect(entered).toEqual(["reads", "writes", "destroys"]);
+    pass();
+    await clock.settle();
+    expect((await run.result).status).toBe("succeeded");
+  });
+
+  test("a batch of log lines alone need not be synced at once", async () => {
+    const chatty = bodyType("chatty", async (_fields, ctx) => {
+      await ctx.sleep(1);
+      ctx.log("info", "x");
+      await ctx.sleep(1);
+      return {};
+    });
+    const clock = createSimClock();
+    const { journal, pass, seen } = gated(clock.now);
+    await start("node a: test.chatty", { types: [chatty], engine: { host: clock, journal } });
+    pass();
+    await clock.advance(1);
+    expect(seen[1]).toEqual({ sync: false, kinds: ["log"] });
+    pass();
+    await clock.advance(1);
+    pass();
+    await clock.settle();
+  });
+
+  test("an answer is given only when it is stored", async () => {
+    const clock = createSimClock();
+    const { journal, pass } = gated(clock.now);
+    const { run } = await start('node k: confirm { prompt = "?" }', {
+      engine: { host: clock, journal },
+    });
+    pass();
+    await clock.settle();
+    pass();
+    await clock.settle();
+    let told = false;
+    const reply = run.confirm("k1", { decision: "approve" }).then(() => {
+      told = true;
+    });
+    await clock.settle();
+    expect(told).toBe(false);
+    pass();
+    await reply;
+    pass();
+    await clock.settle();
+    expect((await run.result).status).toBe("succeeded");
+  });
+});
+
+describe("a journal that fails", () => {
+  async function failing(code: string, at: number) {
+    const clock = createSimClock();
+    const inner = createMemoryJournal({ now: clock.now });
+    let appends = 0;
+    const journal: Journal = {
+      ...inner,
+      async append(...args) {
+        appends += 1;
+        if (appends === at) throw Object.assign(new Error("disk"), { code });
+        return inner.append(...args);
+      },
+    };
+    let aborted = false;
+    const watch = bodyType("watch", (_fields, ctx) => {
+      ctx.signal.addEventListener("abort", () => {
+        aborted = true;
+      });
+      return new Promise(() => undefined);
+    });
+    const { run, events } = await start("node w: test.watch\nnode d: delay { for = 5ms }", {
+      types: [watch],
+      engine: { host: clock, journal },
+    });
+    const result = run.result.catch((error: EngineError) => error.code);
+    await clock.run();
+    return { code: await result, events, aborted, appends: () => appends, clock, journal, run };
+  }
+
+  test.each([
+    ["store_unavailable", "journal_failed"],
+    ["lease_lost", "lease_lost"],
+  ])(
+    "with %s stops the bodies and rejects the result with %s; nothing more is written",
+    async (code, want) => {
+      const failed = await failing(code, 2);
+      expect(failed.code).toBe(want);
+      expect(failed.aborted).toBe(true);
+      expect(kinds(failed.events)).toEqual([
+        "run.started",
+        "node.started",
+        "node.started",
+        "node.waiting",
+      ]);
+      expect(failed.appends()).toBe(2);
+      expect(failed.clock.pending).toBe(0);
+      expect(await stored(failed.journal, failed.run.id)).toHaveLength(4);
+    },
+  );
+});
+
+test("one run id is used once: in the engine at once, in the journal by the result", async () => {
+  const clock = createSimClock();
+  const journal = createMemoryJournal({ now: clock.now });
+  const plan = await planOf('node a: log { message = "a" }');
+  const engine = createEngine({ host: clock, journal });
+  const run = engine.run(plan, {}, { runId: "same" });
+  expect(() => engine.run(plan, {}, { runId: "same" })).toThrow(
+    expect.objectContaining({ code: "run_exists" }),
+  );
+  await clock.run();
+  await run.result;
+  await expect(engine.run(plan, {}, { runId: "same" }).result).rejects.toMatchObject({
+    code: "run_exists",
+  });
+});
+
+describe("the memory journal", () => {
+  const header = {
+    runId: "r1",
+    planDigest: "sha256:0",
+    graph: {
+      version: 1,
+      id: "f",
+      inputs: [],
+      nodes: [],
+      edges: [],
+      outputs: [],
+      connections: [],
+      schedules: [],
+      layout: {},
+    } as const,
+    inputs: {},
+    trigger: "embed",
+  };
+  const line = (seq: number) => ({ seq, kind: "log", line: new Uint8Array(), event: {} as never });
+
+  test("takes events at the expected seq from the owner alone", async () => {
+    const journal = createMemoryJournal();
+    const { epoch } = await journal.create(header);
+    await journal.append("r1", 0, [line(1), line(2)], { epoch, sync: true });
+    await expect(journal.append("r1", 1, [line(2)], { epoch, sync: true })).rejects.toMatchObject({
+      code: "lease_lost",
+    });
+    await expect(
+      journal.append("r1", 2, [line(3)], { epoch: epoch + 1, sync: true }),
+    ).rejects.toMatchObject({ code: "lease_lost" });
+    await expect(journal.create(header)).rejects.toMatchObject({ code: "run_exists" });
+  });
+
+  test("gives a lease only when the owner has let go or its time is over", async () => {
+    let now = 0;
+    const journal = createMemoryJournal({ now: () => now });
+    const { epoch } = await journal.create(header);
+    expect(await journal.lease("r1", "other", 100)).toBeNull();
+    await journal.release("r1", epoch);
+    const leased = await journal.lease("r1", "other", 100);
+    expect(leased).toEqual({ epoch: epoch + 1 });
+    expect(await journal.lease("r1", "third", 100)).toBeNull();
+    now = 100;
+    expect(await journal.lease("r1", "third", 100)).toEqual({ epoch: epoch + 2 });
+  });
+
+  test("keeps values by reference and steps by key", async () => {
+    const journal = createMemoryJournal();
+    await journal.create(header);
+    const ref = await journal.putValue("r1", "a#1#k", { n: 1 });
+    expect(await journal.getValue("r1", ref)).toEqual({ n: 1 });
+    await journal.putValue("r1", "out", "secret", { private: true });
+    expect(await journal.load("r1")).toMatchObject({
+      runId: "r1",
+      steps: { "a#1#k": { n: 1 } },
+      privateValues: { out: "secret" },
+    });
+    expect(await journal.load("r2")).toBeNull();
+  });
+});
