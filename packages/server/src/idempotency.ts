@@ -1,7 +1,8 @@
 /**
  * Idempotency keys, in memory: a second request with the same key gets the answer of the first.
  *   K1  A key belongs to one token and one command.
- *   K2  The work behind a key is done once as long as the key is kept; failures of the server are not kept.
+ *   K2  The work behind a key is done once as long as the key is kept. What a later try may change, a failure of the server
+ *       or a full queue, is not kept.
  */
 import { canonicalHash } from "./canonical-json.ts";
 import { ProblemError } from "./errors.ts";
@@ -10,6 +11,11 @@ import { ProblemError } from "./errors.ts";
 const KEY_TTL_MS = 24 * 3_600_000;
 /** Keys kept at most; the oldest go first. */
 const MAX_KEYS = 10_000;
+
+const BUSY = 429;
+
+/** Header of an answer that is that of an earlier call. */
+export const REPLAYED: { readonly [name: string]: string } = { "Idempotent-Replayed": "true" };
 
 const KEY = /^[\x21-\x7e]{1,128}$/;
 
@@ -62,7 +68,7 @@ export class IdempotencyKeys {
     if (known !== undefined && known.expiresAt > this.#now()) {
       if (known.fingerprint !== fingerprint) throw new ProblemError("idempotency_mismatch");
       if (!known.done && !call.joins) throw new ProblemError("idempotency_in_flight");
-      return { value: (await known.work) as T, replayed: true };
+      return { value: (await known.work.catch(replayProblem)) as T, replayed: true };
     }
     return { value: await this.#begin(scope, fingerprint, work), replayed: false };
   }
@@ -84,11 +90,22 @@ export class IdempotencyKeys {
     try {
       return await promise;
     } catch (error) {
-      const kept = ProblemError.isInstance(error) && error.status < 500;
-      if (!kept && this.#entries.get(scope) === entry) this.#entries.delete(scope);
+      if (!isFinal(error) && this.#entries.get(scope) === entry) this.#entries.delete(scope);
       throw error;
     } finally {
       entry.done = true;
     }
   }
+}
+
+/** Whether the same request would be refused again. */
+function isFinal(error: unknown): boolean {
+  return ProblemError.isInstance(error) && error.status < 500 && error.status !== BUSY;
+}
+
+/** The refusal of the first call, as that of a later one. */
+function replayProblem(error: unknown): never {
+  if (!ProblemError.isInstance(error)) throw error;
+  const { headers, ...options } = error.options;
+  throw new ProblemError(error.code, { ...options, headers: { ...headers, ...REPLAYED } });
 }

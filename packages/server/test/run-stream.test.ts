@@ -218,6 +218,27 @@ describe("an idempotency key", () => {
     expect((await rest).at(-1)).toMatchObject({ status: "succeeded" });
   });
 
+  test("repeats a refusal that would be the same again, but not that of a full queue", async () => {
+    const server = await serve({ maxLiveRuns: 1, maxQueuedRuns: 0 });
+    const ask = (body: object, name: string) =>
+      post(server, "/api/run", body, { headers: { "idempotency-key": name } });
+    const invalid = { dsl: "flow 1" };
+    const first = await ask(invalid, "bad");
+    const second = await ask(invalid, "bad");
+    expect([
+      first.headers.get("idempotent-replayed"),
+      second.headers.get("idempotent-replayed"),
+    ]).toEqual([null, "true"]);
+    expect((await problemOf(second)).errors).toEqual((await problemOf(first)).errors);
+    const { runId } = await invoke<{ runId: string }>(server, "start_run", { dsl: SLEEP });
+    expect((await ask({ dsl: HELLO }, "late")).status).toBe(429);
+    await invoke(server, "cancel_run", { runId });
+    await endOf(server, runId);
+    const retried = await ask({ dsl: HELLO }, "late");
+    expect(retried.status).toBe(200);
+    expect((await readEvents(retried)).at(-1)).toMatchObject({ status: "succeeded" });
+  });
+
   test("is refused with other arguments, and when it is none", async () => {
     const server = await serve();
     await readEvents(await post(server, "/api/run", { dsl: HELLO }, { headers: key }));

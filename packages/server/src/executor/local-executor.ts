@@ -59,6 +59,9 @@ const MAX_ENDED_RUNS = 1_000;
 /** Bytes of their logs kept in all. */
 const MAX_ENDED_BYTES = 64 * 1_024 * 1_024;
 
+/** States that hold a place; what a summary has ended holds none, even before it is taken off the books. */
+const WORKING: ReadonlySet<string> = new Set(["pending", "running", "cancelling"]);
+
 interface LiveRun {
   readonly record: RunRecord;
   readonly plan: Plan;
@@ -246,7 +249,7 @@ class LocalExecutor implements Executor {
   #working(): number {
     let count = 0;
     for (const { record, run } of this.#live.values()) {
-      if (run !== undefined && record.state !== "paused") count += 1;
+      if (run !== undefined && WORKING.has(record.state)) count += 1;
     }
     return count;
   }

@@ -3,6 +3,7 @@ import type { CommandName, Confirmation, Run } from "@millrace/contracts";
 import { Answer, type CommandHandler, wire } from "../command.ts";
 import { ProblemError } from "../errors.ts";
 import type { ServerHost } from "../host.ts";
+import { REPLAYED } from "../idempotency.ts";
 import { knownRun } from "../runs.ts";
 import { actorOf } from "./runs.ts";
 
@@ -99,6 +100,6 @@ export const confirmationHandlers: readonly (readonly [CommandName, CommandHandl
     if (answer === undefined) {
       throw new ProblemError("not_found", { members: { resource: "confirmation" } });
     }
-    return replayed ? new Answer(answer, { headers: { "Idempotent-Replayed": "true" } }) : answer;
+    return replayed ? new Answer(answer, { headers: REPLAYED }) : answer;
   }),
 ];

@@ -11,7 +11,7 @@ function print(graph: FlowGraph): string {
   try {
     return printFlow(graph);
   } catch (error) {
-    if (!(error instanceof DslError)) throw error;
+    if (!DslError.isInstance(error)) throw error;
     throw new ProblemError("flow_invalid", { detail: error.message, cause: error });
   }
 }

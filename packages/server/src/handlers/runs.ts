@@ -3,6 +3,7 @@ import type { AnyEvent, CommandName, CommandResult, RunRef, RunSummary } from "@
 import { Answer, type CommandCall, type CommandHandler, wire } from "../command.ts";
 import { decodeEvent } from "../decode-event.ts";
 import { ProblemError } from "../errors.ts";
+import { REPLAYED } from "../idempotency.ts";
 import { acceptsKinds, checkPosition } from "../positions.ts";
 import { callExecutor, isEnded, knownRun, startRun } from "../runs.ts";
 
@@ -40,7 +41,7 @@ function started(ref: RunRef, replayed: boolean): Answer<RunRef> {
   return new Answer(ref, {
     headers: {
       Location: `/api/runs/${ref.runId}`,
-      ...(replayed ? { "Idempotent-Replayed": "true" } : {}),
+      ...(replayed ? REPLAYED : {}),
     },
   });
 }

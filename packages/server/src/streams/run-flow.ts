@@ -6,6 +6,7 @@ import type { ParsedArgs } from "@millrace/contracts";
 import type { CommandCall } from "../command.ts";
 import type { EventStreams } from "../event-stream.ts";
 import type { Exchange } from "../exchange.ts";
+import { REPLAYED } from "../idempotency.ts";
 import { acceptsKinds } from "../positions.ts";
 import type { StreamHandler } from "../routes.ts";
 import { startRun } from "../runs.ts";
@@ -39,7 +40,7 @@ export function createRunFlowStream(streams: EventStreams): StreamHandler {
         "Millrace-Run-Id": runId,
         "Content-Location": `/api/runs/${runId}`,
         Link: `</api/runs/${runId}/events>; rel="monitor"`,
-        ...(replayed ? { "Idempotent-Replayed": "true" } : {}),
+        ...(replayed ? REPLAYED : {}),
       },
       read: (signal) => call.host.executor.attach(runId, { after: 0, signal }),
       ...(accepts === undefined ? {} : { accepts }),
