@@ -12,10 +12,10 @@ export function checkReady(state: CheckState, e: NodeStarted | NodeSkipped): voi
   const waits = waitsOf(state.scope, e.node);
   if (waits === undefined) return;
   const unresolved =
-    waits.reads.find(({ from, up }) => !isOver(state, pathBeside(e.node, from, up))) ??
+    waits.reads.find(({ from }) => !isOver(state, pathBeside(e.node, from))) ??
     (waits.isEarly
       ? undefined
-      : waits.edges.find(({ from }) => !isOver(state, pathBeside(e.node, from, 0))));
+      : waits.edges.find(({ from }) => !isOver(state, pathBeside(e.node, from))));
   if (unresolved !== undefined) {
     report(state, e, "I4", `${e.kind} of ${e.node} before ${unresolved.from} is resolved`);
   } else if (e.kind === "node.started" && !isLive(state, e.node, waits)) {
@@ -58,7 +58,7 @@ function isOver(state: CheckState, path: string): boolean {
 function isLive(state: CheckState, path: string, { edges }: Waits): boolean {
   if (edges.length === 0) return true;
   return edges.some(({ from, port }) => {
-    const node = state.nodes.get(pathBeside(path, from, 0));
+    const node = state.nodes.get(pathBeside(path, from));
     return node !== undefined && leaves(node, port);
   });
 }

@@ -1,18 +1,20 @@
 /** The edges of a graph, written and implied, by the scope that their nodes live in: the flow, and each body in it. */
 import type { FlowBody, FlowGraph, FlowNode } from "../graph.ts";
 
-/** The node `to` reads the node `from`; `pointer` is where, as JSON Pointer into the graph. */
+/**
+ * The node `to` reads the node `from`; both as ids joined by `/` from the flow inwards. A reader inside a body that reads a
+ * node outside of it makes the node around it wait, the one beside `from`.
+ */
 export interface ImpliedEdge {
   readonly from: string;
   readonly to: string;
-  readonly pointer: string;
 }
 
 /** What a node waits for. */
 export interface Waits {
   readonly edges: { readonly from: string; readonly port: string }[];
-  /** Nodes that it reads; `up` is how many scopes further out they live. */
-  readonly reads: { readonly from: string; readonly up: number }[];
+  /** Nodes beside it that it, or its body, reads. */
+  readonly reads: { readonly from: string }[];
   /** True when not all written edges must be resolved. */
   readonly isEarly: boolean;
 }
@@ -26,7 +28,7 @@ export interface Scope {
 /** The scopes of a graph. An implied edge whose ends are not found in it is left out. */
 export function scopeOf(graph: FlowGraph, implied: readonly ImpliedEdge[]): Scope {
   const scope = buildScope(graph.nodes, graph.edges);
-  for (const edge of implied) addRead(graph, scope, edge);
+  for (const edge of implied) addRead(scope, edge);
   return scope;
 }
 
@@ -38,10 +40,9 @@ export function waitsOf(scope: Scope, path: string): Waits | undefined {
   return at?.nodes.get(segments.at(-1) ?? "");
 }
 
-/** The path of a node that `path` reads: beside it, or `up` scopes further out. */
-export function pathBeside(path: string, from: string, up: number): string {
-  const segments = path.split("/");
-  return [...segments.slice(0, segments.length - 1 - up), from].join("/");
+/** The path of the node `id` in the scope of `path`. */
+export function pathBeside(path: string, id: string): string {
+  return path.slice(0, path.lastIndexOf("/") + 1) + id;
 }
 
 function buildScope(nodes: readonly FlowNode[], edges: FlowBody["edges"]): Scope {
@@ -56,29 +57,10 @@ function buildScope(nodes: readonly FlowNode[], edges: FlowBody["edges"]): Scope
   return { nodes: waits, bodies };
 }
 
-/** Finds the reader by the pointer, which passes every node around it, and the node read from there outwards. */
-function addRead(graph: FlowGraph, root: Scope, { from, to, pointer }: ImpliedEdge): void {
-  const ids: string[] = [];
-  const scopes: Scope[] = [root];
-  let nodes = graph.nodes;
-  const steps = pointer.split("/").slice(1);
-  for (let i = 0; steps[i] === "nodes"; i += 3) {
-    const node: FlowNode | undefined = nodes[Number(steps[i + 1])];
-    if (node === undefined) return;
-    ids.push(node.id);
-    const body = scopes.at(-1)?.bodies.get(node.id);
-    if (steps[i + 2] !== "body" || body === undefined || node.body === undefined) break;
-    scopes.push(body);
-    nodes = node.body.nodes;
-  }
-  const depth = ids.lastIndexOf(to);
-  const waits = scopes[depth]?.nodes.get(to);
-  if (waits === undefined) return;
-  for (let up = 0; up <= depth; up += 1) {
-    if (scopes[depth - up]?.nodes.has(from) !== true) continue;
-    waits.reads.push({ from, up });
-    return;
-  }
+function addRead(scope: Scope, { from, to }: ImpliedEdge): void {
+  const source = from.split("/");
+  const waiting = to.split("/").slice(0, source.length).join("/");
+  waitsOf(scope, waiting)?.reads.push({ from: source.at(-1) as string });
 }
 
 function idOf(segment: string): string {
