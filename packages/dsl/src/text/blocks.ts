@@ -31,7 +31,7 @@ export function readBlock(s: Scanner): LiteralExpression | TemplateExpression {
   if (first < lineEnd) {
     const inline = readInline(s, start, quotes, count, lineEnd);
     if (inline) return inline;
-    content = quotes;
+    content = quotes; // FLOW1007 is reported at the fence, whose indent the mended line needs
   }
   const pieces: Piece[] = [];
   let height = 0;
@@ -39,7 +39,10 @@ export function readBlock(s: Scanner): LiteralExpression | TemplateExpression {
   let line = content;
   let isLineStart = content > quotes;
   for (;;) {
-    if (line > src.length) return endOfText(s, start, count, pieces, from, height);
+    if (line > src.length) {
+      if (content === quotes) textBesideQuotes(s, quotes, undefined);
+      return endOfText(s, start, count, pieces, from, height);
+    }
     if (isLineStart) {
       const indentEnd = fenceAt(s, line, count);
       if (indentEnd !== -1) {
@@ -47,6 +50,7 @@ export function readBlock(s: Scanner): LiteralExpression | TemplateExpression {
         if (pieces.length > 0 || line > content) pieces.push({ from, to: Math.max(from, text) });
         s.pos = s.tokenEnd = indentEnd + count;
         s.height = height + 1;
+        if (content === quotes) textBesideQuotes(s, quotes, src.slice(line, indentEnd));
         return finish(s, pieces, src.slice(line, indentEnd), start, content, quotes);
       }
     }
@@ -99,10 +103,16 @@ function readInline(
   const fence = '"'.repeat(count);
   const close = src.indexOf(fence, quotes);
   const closes = close !== -1 && close < lineEnd;
-  const edits = [{ start: quotes, end: quotes, text: "\n" }];
-  if (closes) edits.push({ start: close, end: close, text: "\n" });
-  s.error("FLOW1007", quotes, lineEnd, { fix: { title: "start a new line", edits } });
   if (!closes) return undefined;
+  s.error("FLOW1007", quotes, close, {
+    fix: {
+      title: "start new lines",
+      edits: [
+        { start: quotes, end: quotes, text: "\n" },
+        { start: close, end: close, text: "\n" },
+      ],
+    },
+  });
   s.pos = s.tokenEnd = close + count;
   s.height = 1;
   const end = s.pos;
@@ -114,6 +124,15 @@ function readInline(
   const read = readQuoted(s);
   s.pos = s.tokenEnd = Math.max(s.pos, end);
   return { ...read, start, end: s.pos };
+}
+
+function textBesideQuotes(s: Scanner, quotes: number, indent: string | undefined): void {
+  const text = `\n${indent}`;
+  s.error("FLOW1007", quotes, s.lineEnd(quotes), {
+    ...(indent !== undefined && {
+      fix: { title: "start a new line", edits: [{ start: quotes, end: quotes, text }] },
+    }),
+  });
 }
 
 function endOfText(

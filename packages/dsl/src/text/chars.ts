@@ -34,6 +34,11 @@ export function isDigit(code: number): boolean {
   return code >= 48 && code <= 57;
 }
 
+/** Whether a code is a space, a tab or part of a line end. */
+export function isBlankOrLineEnd(code: number): boolean {
+  return code === 32 || code === 10 || code === 13 || code === 9;
+}
+
 /** Blanks of Unicode that look like a space and are not one, with U+FEFF and the line separators. */
 export function isStrangeBlank(code: number): boolean {
   return (

@@ -4,9 +4,9 @@
  */
 import type { Expression } from "../expression/ast.ts";
 import { parseValue } from "../expression/parse.ts";
-import { quoteForMessage } from "./chars.ts";
+import { isBlankOrLineEnd, quoteForMessage } from "./chars.ts";
 import { FAIL, LINE_END, type Scanner, TEXT_END } from "./scanner.ts";
-import { crossesItem, findSeparator } from "./skip.ts";
+import { findSeparator, lineOutsideItem } from "./skip.ts";
 import { readName } from "./strings.ts";
 import {
   type Collection,
@@ -153,7 +153,7 @@ function readElement(
     s.height = height;
     into.push(element);
   } catch (thrown) {
-    if (thrown !== FAIL || isFirstOfOtherItem(s, start) || crossesItem(s, start, s.pos))
+    if (thrown !== FAIL || isFirstOfOtherItem(s, start) || lineOutsideItem(s, start, s.pos) !== -1)
       throw thrown;
     const at = findSeparator(s, s.pos);
     const found = s.src.charCodeAt(at);
@@ -200,8 +200,4 @@ function skipSeparator(s: Scanner): void {
     s.pos = at;
   }
   if (s.peek() === 44) s.pos += 1;
-}
-
-function isBlankOrLineEnd(code: number): boolean {
-  return code === 32 || code === 10 || code === 13 || code === 9;
 }

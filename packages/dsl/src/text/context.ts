@@ -124,14 +124,27 @@ export class MappingContext {
     );
     this.report.add("FLOW2003", item.start, item.wordEnd, {
       parts: { word: quoteForMessage(item.word), ...(near !== undefined && { near }) },
-      ...(near !== undefined && {
-        fix: {
-          title: `write ${near}`,
-          edits: [{ start: item.start, end: item.wordEnd, text: near }],
-        },
-      }),
+      ...(near !== undefined &&
+        fitsHead(item, near) && {
+          fix: {
+            title: `write ${near}`,
+            edits: [{ start: item.start, end: item.wordEnd, text: near }],
+          },
+        }),
     });
   }
+}
+
+/** Whether a block would have the right head under another word. */
+function fitsHead(item: BlockItem, word: string): boolean {
+  const rule = BLOCKS[word as keyof typeof BLOCKS];
+  const fits = (has: boolean, wanted: "needed" | "allowed" | "none"): boolean =>
+    wanted === "allowed" || has === (wanted === "needed");
+  return (
+    item.labels.length === rule.labels &&
+    fits(item.type !== undefined, rule.type) &&
+    fits(item.value !== undefined, rule.value)
+  );
 }
 
 /** Items of one block up to which a scan over them beats a map. */

@@ -5,10 +5,10 @@
  *   I3  in the guided pass a line indented no deeper than the line of an open `{` closes that block.
  */
 import { parseValue } from "../expression/parse.ts";
-import { CHAR, CLASSES, isDigit, isNameStart } from "./chars.ts";
+import { CHAR, CLASSES, isBlankOrLineEnd, isDigit, isNameStart } from "./chars.ts";
 import { readObject } from "./collections.ts";
 import { FAIL, LINE_END, type Scanner, TEXT_END } from "./scanner.ts";
-import { findSeparator, firstOfLine, openBrackets } from "./skip.ts";
+import { findSeparator, firstOfLine, lineOutsideItem, openBrackets } from "./skip.ts";
 import { closesSingle, readName } from "./strings.ts";
 import {
   type BlockItem,
@@ -51,7 +51,11 @@ export function readItems(
       if (opener && !s.swallowed) unclosed(s, opener);
       break;
     }
-    if (code === 125 && opener) {
+    if (opener && s.guided && isOutside(s, code, opener)) {
+      unclosed(s, opener);
+      break;
+    }
+    if (code === 125 && opener && !(s.guided && isDeeper(s, opener))) {
       s.pos = s.tokenEnd = s.pos + 1;
       break;
     }
@@ -59,21 +63,28 @@ export function readItems(
       strayCloser(s);
       continue;
     }
-    if (s.guided && opener) {
-      if (s.isFirstOnLine(s.pos) && s.indentOf(s.pos) <= opener.indent) {
-        unclosed(s, opener);
-        break;
-      }
-    }
     if (code === 96 && s.src.startsWith("```", s.pos)) markdownFence(s);
     else readItem(s, items, opener);
   }
   return s.takeComments();
 }
 
+/** Whether the line of `pos` starts there and, by its indent, is behind the block of `opener`. */
+function isOutside(s: Scanner, code: number, opener: Opener): boolean {
+  if (!s.isFirstOnLine(s.pos)) return false;
+  const indent = s.indentOf(s.pos);
+  return code === 125 ? indent < opener.indent : indent <= opener.indent;
+}
+
+/** Whether a `}` starts its line and, by its indent, closes something inside the block of `opener`. */
+function isDeeper(s: Scanner, opener: Opener): boolean {
+  return s.isFirstOnLine(s.pos) && s.indentOf(s.pos) > opener.indent;
+}
+
 /** Reads one item with its comments; drops it when it fails. */
 function readItem(s: Scanner, items: Item[], opener: Opener | undefined): void {
   const { blank, depth, itemStart, itemIndent } = s;
+  const { count } = s.report;
   const before = s.takeComments();
   const start = s.pos;
   s.itemStart = start;
@@ -87,17 +98,39 @@ function readItem(s: Scanner, items: Item[], opener: Opener | undefined): void {
     item.blank = blank;
     item.trail = trail;
     items.push(item);
-    checkLineEnd(s);
+    if (opener && !isInPlace(item, opener)) checkIndent(s, start, opener);
+    if (s.closedByGuide) s.closedByGuide = false;
+    else checkLineEnd(s);
   } catch (thrown) {
     if (thrown !== FAIL) throw thrown;
     s.takeComments();
     if (!opener && items.length === 0) s.headless = true;
     s.depth = depth;
     s.flat = 0;
+    const outside = lineOutsideItem(s, start, s.pos + 1);
+    if (outside !== -1) s.report.moveBack(count, outside, endOfLineBefore(s, outside));
     recover(s, start, s.itemIndent, opener);
   }
   s.itemStart = itemStart;
   s.itemIndent = itemIndent;
+}
+
+function isInPlace(item: Item, opener: Opener): boolean {
+  if (item.kind === "attr") return true;
+  if (item.kind === "edge") return opener.word === "body";
+  return !isBlockWord(item.word) || BLOCKS[item.word].in.some((place) => place === opener.word);
+}
+
+/** An item that cannot stand in its block, and is indented no deeper than it, was never meant to: a `}` is missing. */
+function checkIndent(s: Scanner, start: number, opener: Opener): void {
+  if (s.isFirstOnLine(start) && s.indentOf(start) <= opener.indent) s.unclosed = true;
+}
+
+/** End of what is written on the lines before the one at `lineStart`. */
+function endOfLineBefore(s: Scanner, lineStart: number): number {
+  let end = lineStart - 1;
+  while (end > 0 && isBlankOrLineEnd(s.src.charCodeAt(end - 1))) end -= 1;
+  return end;
 }
 
 /** Behind an item a line ends, or its block does. */
@@ -113,7 +146,7 @@ function checkLineEnd(s: Scanner): void {
     ...(startsItem && {
       fix: {
         title: "start a new line",
-        edits: [{ start: at, end: isComma ? end : at, text: "\n" }],
+        edits: [{ start: at, end: isComma ? end : at, text: s.lineBreak(at) }],
       },
     }),
   });
@@ -319,6 +352,7 @@ function readLabel(s: Scanner): Label {
 function unclosed(s: Scanner, opener: Opener): void {
   s.unclosed = true;
   if (!s.guided) return;
+  s.closedByGuide = true;
   const at = s.lineStart(s.pos);
   const isEnd = s.pos >= s.src.length;
   const where = isEnd ? s.src.length : at;
@@ -336,6 +370,7 @@ function unclosed(s: Scanner, opener: Opener): void {
 function strayCloser(s: Scanner): void {
   const at = s.pos;
   s.pos += 1;
+  s.stray ||= s.src.charCodeAt(at) === 125;
   s.error("FLOW1017", at, at + 1, {
     parts: { closer: s.src.charAt(at) },
     fix: { title: "remove it", edits: [{ start: at, end: at + 1, text: "" }] },

@@ -58,16 +58,19 @@ function tooLong(text: string, limit: number): Read {
   return { items: [], foot: [], headless: true, report };
 }
 
-/** One pass; a second one, guided by indentation, when a block was not closed. */
+/** One pass; a second one, guided by indentation, when the braces do not match. */
 function readDocument(text: string, options: ParseOptions): Read {
   const maxDepth = Math.min(options.maxDepth ?? MAX_JSON_DEPTH, MAX_JSON_DEPTH);
   const maxErrors = options.maxErrors ?? DEFAULT_SCANNER_OPTIONS.maxErrors;
   const first = readOnce(new Scanner(text, { maxDepth, maxErrors, guided: false }));
-  if (!first.unclosed) return first;
-  return readOnce(new Scanner(text, { maxDepth, maxErrors, guided: true }));
+  if (!first.unclosed && !first.stray) return first;
+  const second = readOnce(new Scanner(text, { maxDepth, maxErrors, guided: true }));
+  // A stray `}` may be all that is wrong with a text whose indentation says nothing.
+  const isBetter = first.unclosed || second.report.errorCount <= first.report.errorCount;
+  return isBetter ? second : first;
 }
 
-function readOnce(s: Scanner): Read & { readonly unclosed: boolean } {
+function readOnce(s: Scanner): Read & { readonly unclosed: boolean; readonly stray: boolean } {
   const items: Item[] = [];
   let foot: readonly Comment[] = [];
   try {
@@ -76,5 +79,12 @@ function readOnce(s: Scanner): Read & { readonly unclosed: boolean } {
   } catch (thrown) {
     if (thrown !== STOP) throw thrown;
   }
-  return { items, foot, headless: s.headless, report: s.report, unclosed: s.unclosed };
+  return {
+    items,
+    foot,
+    headless: s.headless,
+    report: s.report,
+    unclosed: s.unclosed,
+    stray: s.stray,
+  };
 }

@@ -64,6 +64,29 @@ export class Report {
     this.found.push({ code, start, end, ...details });
   }
 
+  /** How many findings there are, as a mark for `moveBack`. */
+  get count(): number {
+    return this.found.length;
+  }
+
+  get errorCount(): number {
+    return this.errorOffsets.size;
+  }
+
+  /**
+   * What was found from `offset` on since `mark` came of a bracket that was not closed before: one error at `to` says so
+   * instead.
+   */
+  moveBack(mark: number, offset: number, to: number): void {
+    const later = this.found.slice(mark).filter((found) => found.start >= offset);
+    const what = later.at(-1)?.parts?.["what"] ?? "a closing bracket";
+    for (const found of later) {
+      this.found.splice(this.found.lastIndexOf(found), 1);
+      this.errorOffsets.delete(found.start);
+    }
+    this.add("FLOW1006", to, to, { parts: { what, found: "line end" } });
+  }
+
   /** Whether any error was found. */
   get hasErrors(): boolean {
     return this.errorOffsets.size > 0;

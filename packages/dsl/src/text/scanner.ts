@@ -35,7 +35,7 @@ export const STOP: unique symbol = Symbol("too many errors");
 export interface ScannerOptions {
   readonly maxDepth: number;
   readonly maxErrors: number;
-  /** Second pass: a line indented no deeper than the line of an open `{` closes it. */
+  /** Second pass: indentation says where blocks end. */
   readonly guided: boolean;
 }
 
@@ -66,8 +66,12 @@ export class Scanner {
   /** First character of the item being read, and the indent of its line. */
   itemStart = 0;
   itemIndent = 0;
-  /** A block ran to the end of the text without its `}`. */
+  /** A block ran to the end of the text, or into an item that cannot stand in it, without its `}`. */
   unclosed = false;
+  /** A `}` closed nothing. */
+  stray = false;
+  /** The guided pass has just closed a block that has no `}`. */
+  closedByGuide = false;
   /** The first item of the text could not be read. */
   headless = false;
   /** A block string ran to the end of the text, so nothing after it counts as missing. */
@@ -280,6 +284,12 @@ export class Scanner {
     return first - start;
   }
 
+  /** A line end, and the blanks that the line of `at` begins with: what a fix puts before the rest of that line. */
+  lineBreak(at: number): string {
+    const start = this.lineStart(at);
+    return `\n${this.src.slice(start, start + this.indentOf(at)).replace("\ufeff", "")}`;
+  }
+
   /** Whether `at` is the first character of its line that is not blank. */
   isFirstOnLine(at: number): boolean {
     const lineStart = this.lineStart(at);
@@ -396,7 +406,10 @@ export class Scanner {
     const next = this.src.charCodeAt(this.pos);
     const isLast = Number.isNaN(next) || next === 10 || next === 35 || next === 47 || next === 125;
     this.error("FLOW1105", start, end, {
-      fix: { title: "remove ;", edits: [{ start, end, text: isLast ? "" : "\n" }] },
+      fix: {
+        title: "remove ;",
+        edits: [{ start, end, text: isLast ? "" : this.lineBreak(start) }],
+      },
     });
   }
 

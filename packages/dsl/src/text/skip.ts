@@ -53,12 +53,12 @@ export function findSeparator(s: Scanner, from: number): number {
   return -1;
 }
 
-/** Whether between two positions a line begins that is indented no deeper than the item, and is no closer. */
-export function crossesItem(s: Scanner, from: number, to: number): boolean {
+/** The first line that begins between two positions, is indented no deeper than the item, and is no closer; -1: none. */
+export function lineOutsideItem(s: Scanner, from: number, to: number): number {
   for (let at = s.src.indexOf("\n", from); at !== -1 && at < to; at = s.src.indexOf("\n", at + 1)) {
-    if (leavesItem(s, at + 1)) return true;
+    if (leavesItem(s, at + 1)) return at + 1;
   }
-  return false;
+  return -1;
 }
 
 /** How many brackets are open at `to`, never below 0, when `open` were at `from`. */
