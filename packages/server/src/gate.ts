@@ -56,7 +56,8 @@ export interface Gate {
 }
 
 /** Headers that must not come twice: two readers could each believe another one. */
-const SINGLE = new Set(["host", "content-type", "origin"]);
+const SINGLE = new Set(["host", "content-type", "origin", "authorization"]);
+const SINGLE_LENGTHS = new Set([...SINGLE].map((name) => name.length));
 /** Seconds after which an address that failed too often may try again. */
 const RETRY = { "Retry-After": "60" };
 const UNGATED = new Set(["/api/health", "/api/ready"]);
@@ -151,8 +152,10 @@ function checkHeaders(request: RawRequest, maxHeaders: number): void {
   if (raw.length / 2 > maxHeaders) throw new ProblemError("headers_too_large");
   const seen = new Set<string>();
   for (let i = 0; i < raw.length; i += 2) {
-    const name = (raw[i] as string).toLowerCase();
-    if (!SINGLE.has(name) && name !== "authorization") continue;
+    const written = raw[i] as string;
+    if (!SINGLE_LENGTHS.has(written.length)) continue;
+    const name = written.toLowerCase();
+    if (!SINGLE.has(name)) continue;
     if (seen.has(name)) {
       throw name === "authorization" ? unauthorized() : new ProblemError("bad_header");
     }
