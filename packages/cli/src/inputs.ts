@@ -27,8 +27,8 @@ export async function readInputs(
     const value = toValue(input, await resolveText(input, text, io));
     const before = inputs[name];
     inputs[name] =
-      isType(input.schema, "array") && given.has(name) && Array.isArray(before)
-        ? [...before, ...(Array.isArray(value) ? value : [value])]
+      given.has(name) && Array.isArray(before) && Array.isArray(value)
+        ? [...before, ...value]
         : value;
     given.add(name);
   }
@@ -83,13 +83,17 @@ function refuseLiteral(input: FlowInput, text: string): string {
   );
 }
 
-function toValue(input: FlowInput, text: string): Json {
-  if (takesText(input.schema)) return text;
+function toValue({ name, schema }: FlowInput, text: string): Json {
+  if (takesText(schema)) return text;
+  if (isType(schema, "array") && !text.trimStart().startsWith("[")) {
+    const { items } = schema as { readonly items?: JsonSchema };
+    return [toValue({ name, ...(items !== undefined && { schema: items }) }, text)];
+  }
   try {
     return JSON.parse(text) as Json;
   } catch {
-    if (input.schema === undefined || isType(input.schema, "array")) return text;
-    throw usage(`input ${input.name} takes ${typeWord(input.schema)} as JSON`);
+    if (schema === undefined) return text;
+    throw usage(`input ${name} takes ${typeWord(schema)} as JSON`);
   }
 }
 

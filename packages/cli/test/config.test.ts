@@ -1,0 +1,64 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { scratch } from "./cli.ts";
+import { flow, inside } from "./inside.ts";
+
+const READ = flow(
+  "node read: file.read {",
+  '  path = "in.txt"',
+  "}",
+  "",
+  "output text: string = read.content",
+);
+const WAIT = flow("node wait: delay {", "  for = 1h", "}");
+
+/** A project: the flow in the project's folder, its files in a folder of their own. */
+function project(config: string): string {
+  const cwd = scratch({ "x.flow": READ, "millrace.json": config });
+  mkdirSync(join(cwd, "data"));
+  writeFileSync(join(cwd, "data", "in.txt"), "from data");
+  return cwd;
+}
+
+test("a project file that grants power counts only when its exact bytes are trusted", async () => {
+  const config = '{ "files": { "root": "data" } }';
+  const cwd = project(config);
+  const refused = await inside(["run", "x.flow"], { cwd });
+  expect([refused.code, refused.stderr.includes("is not trusted, and it sets files")]).toEqual([
+    2,
+    true,
+  ]);
+  const digest = `sha256:${createHash("sha256").update(config).digest("hex")}`;
+  const trusted = await inside(["run", "x.flow"], { cwd, env: { MILLRACE_TRUST_PROJECT: digest } });
+  expect(JSON.parse(trusted.stdout)).toEqual({ text: "from data" });
+  writeFileSync(join(cwd, "millrace.json"), '{ "files": { "root": "/" } }');
+  expect(
+    (await inside(["run", "x.flow"], { cwd, env: { MILLRACE_TRUST_PROJECT: digest } })).code,
+  ).toBe(2);
+});
+
+test("an untrusted project can still be checked and formatted", async () => {
+  const cwd = project('{ "files": { "root": "/" } }');
+  expect((await inside(["validate", "x.flow"], { cwd })).code).toBe(0);
+  expect((await inside(["fmt", "--check", "x.flow"], { cwd })).code).toBe(0);
+});
+
+test("the user's own file needs no trust, and the project's wins over it key by key", async () => {
+  const home = scratch({ "config.json": '{ "run": { "timeoutMs": 30 } }' });
+  const cwd = scratch({ "x.flow": WAIT });
+  expect((await inside(["run", "x.flow", "--home", home], { cwd })).code).toBe(124);
+  expect((await inside(["run", "x.flow"], { cwd, env: { MILLRACE_HOME: home } })).code).toBe(124);
+  writeFileSync(join(cwd, "millrace.json"), '{ "run": { "timeoutMs": 20 } }');
+  expect((await inside(["run", "x.flow"], { cwd })).code).toBe(124);
+});
+
+test("a file that is not JSON ends with its name; an unknown key is a warning", async () => {
+  const bad = await inside(["run", "x.flow"], { cwd: project("{") });
+  expect([bad.code, bad.stderr.includes("millrace.json is not JSON")]).toEqual([2, true]);
+  const odd = await inside(["run", "x.flow"], { cwd: project('{ "flies": 1 }') });
+  expect(odd.stderr).toContain('unknown key "flies" has no effect');
+  const none = await inside(["run", "x.flow", "--config", "none.json"], { cwd: project("{}") });
+  expect([none.code, none.stderr.includes("cannot read")]).toEqual([2, true]);
+});

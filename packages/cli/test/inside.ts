@@ -1,0 +1,59 @@
+/** The command as a function: `main` with a world of its own. */
+import { type PassThrough, Readable, Writable } from "node:stream";
+import { type CliIo, main } from "@millrace/cli";
+import { scratch } from "./cli.ts";
+
+export interface World {
+  readonly files?: Record<string, string>;
+  readonly cwd?: string;
+  readonly stdin?: string;
+  readonly env?: Record<string, string>;
+  readonly terminal?: boolean;
+  readonly columns?: number;
+  readonly keys?: PassThrough;
+  readonly signal?: AbortSignal;
+}
+
+export interface Told {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly cwd: string;
+}
+
+function collector(): { stream: Writable; text: () => string } {
+  let text = "";
+  const stream = new Writable({
+    write(chunk, _encoding, done) {
+      text += String(chunk);
+      done();
+    },
+  });
+  return { stream, text: () => text };
+}
+
+/** Runs one command line in this process. */
+export async function inside(words: readonly string[], world: World = {}): Promise<Told> {
+  const cwd = world.cwd ?? scratch(world.files);
+  const out = collector();
+  const err = collector();
+  const tty = world.terminal ?? false;
+  const io: CliIo = {
+    stdin: world.keys ?? Readable.from(world.stdin === undefined ? [] : [Buffer.from(world.stdin)]),
+    stdout: out.stream,
+    stderr: err.stream,
+    env: { HOME: cwd, XDG_CONFIG_HOME: cwd, LANG: "C.UTF-8", ...world.env },
+    cwd,
+    isTTY: { stdin: tty, stdout: tty, stderr: tty },
+    size: () => ({ columns: world.columns ?? 80, rows: 24 }),
+    now: Date.now,
+    signal: world.signal ?? new AbortController().signal,
+  };
+  const code = await main(words, io);
+  return { code, stdout: out.text(), stderr: err.text(), cwd };
+}
+
+/** A flow of these lines. */
+export function flow(...lines: string[]): string {
+  return `flow 1 x\n\n${lines.join("\n")}\n`;
+}
