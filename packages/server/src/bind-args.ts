@@ -117,10 +117,10 @@ export function parseArgs(command: CommandDef, args: unknown): unknown {
   const result = command.args.safeParse(args);
   if (result.success) return result.data;
   throw new ProblemError("invalid_args", {
-    errors: result.error.issues.slice(0, MAX_ERRORS).map((issue) => ({
-      pointer: issue.path.map((part) => `/${escapeSegment(String(part))}`).join(""),
-      code: issue.code ?? "invalid",
-      message: issue.message,
+    errors: result.error.issues.slice(0, MAX_ERRORS).map((found) => ({
+      pointer: found.path.map((part) => `/${escapeSegment(String(part))}`).join(""),
+      code: found.code ?? "invalid",
+      message: found.message,
     })),
   });
 }
