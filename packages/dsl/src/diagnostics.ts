@@ -18,10 +18,12 @@ export interface DiagnosticRule {
   /** Lower-case, names what was found, no full stop. */
   readonly message: string;
   readonly hint?: string;
-  /** Text of a flow, without its first line, that has the problem; or words where text cannot show it. */
+  /** Text of a flow, without its first line, that has the problem. */
   readonly wrong: string;
   /** The same without the problem. */
   readonly right: string;
+  /** `whole`: the two are whole texts; `prose`: they say in words what a short text cannot show. */
+  readonly form?: "whole" | "prose";
 }
 
 /** Every code of the language. */

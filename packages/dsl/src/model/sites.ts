@@ -2,7 +2,7 @@
 import type { CatalogEntry, Json } from "@millrace/contracts";
 import type { BodyModel, GraphModel, NodeModel } from "./bodies.ts";
 import { deferredRoots, fieldHints, schemasAt } from "./deferred.ts";
-import { isObject, keysOf, objectOrNone, own, step } from "./plain.ts";
+import { isObject, keysOf, listOrNone, objectOrNone, own, step } from "./plain.ts";
 import { type Leaf, leavesOf } from "./values.ts";
 
 /** What a value is for. */
@@ -30,50 +30,66 @@ export interface Site {
 export type EntryOf = (node: NodeModel) => CatalogEntry | undefined;
 
 /** Every place that may hold expressions, in order: nodes with fields and policies, body outputs, flow outputs. */
-export function* sitesOf(
+export function sitesOf(
   graph: { readonly outputs?: unknown },
   model: GraphModel,
   entryOf: EntryOf,
-): Generator<Site> {
-  for (const node of model.nodes) yield* nodeSites(node, entryOf(node));
+): readonly Site[] {
+  const sites: Site[] = [];
+  for (const node of model.nodes) addNode(sites, node, entryOf(node));
   for (const body of model.bodies) {
     if (body.output === undefined) continue;
-    yield site("body-output", "output", body.owner, body, body.output, `${body.pointer}/output`);
+    sites.push({
+      kind: "body-output",
+      name: "output",
+      reader: body.owner,
+      body,
+      value: body.output,
+      pointer: `${body.pointer}/output`,
+      schema: undefined,
+      roots: NO_ROOTS,
+      deferred: false,
+    });
   }
-  const outputs = own(graph, "outputs");
-  if (!Array.isArray(outputs)) return;
-  for (const [at, output] of outputs.entries()) {
+  listOrNone(own(graph, "outputs")).forEach((output, at) => {
     const value = own(output, "value");
-    if (value === undefined) continue;
-    const name = own(output, "name");
-    yield {
-      ...site("flow-output", String(name), undefined, model.root, value, `/outputs/${at}/value`),
+    if (value === undefined) return;
+    sites.push({
+      kind: "flow-output",
+      name: String(own(output, "name")),
+      reader: undefined,
+      body: model.root,
+      value,
+      pointer: `/outputs/${at}/value`,
       schema: own(output, "schema"),
-    };
-  }
+      roots: NO_ROOTS,
+      deferred: false,
+    });
+  });
+  return sites;
 }
 
-function* nodeSites(node: NodeModel, entry: CatalogEntry | undefined): Generator<Site> {
+const NO_ROOTS: readonly string[] = [];
+
+function addNode(sites: Site[], node: NodeModel, entry: CatalogEntry | undefined): void {
   const fields = objectOrNone(node.node.fields);
   const hints = fieldHints(node.node, entry);
   for (const name of keysOf(fields)) {
     const [schema] = hints === undefined ? [] : schemasAt(hints, name);
     const roots = deferredRoots(schema, node.node);
-    yield {
-      ...site(
-        "field",
-        name,
-        node,
-        node.body,
-        fields[name] as Json,
-        `${node.pointer}/fields${step(name)}`,
-      ),
+    sites.push({
+      kind: "field",
+      name,
+      reader: node,
+      body: node.body,
+      value: fields[name] as Json,
+      pointer: `${node.pointer}/fields${step(name)}`,
       schema,
-      roots: roots ?? [],
+      roots: roots ?? NO_ROOTS,
       deferred: roots !== undefined,
-    };
+    });
   }
-  yield* policySites(node);
+  if (isObject(node.node.policy)) addPolicies(sites, node);
 }
 
 /** The members of a policy that may hold expressions; all others are literal. */
@@ -91,8 +107,7 @@ const POLICY_NAMES: { readonly [name: string]: string } = {
   idempotencyKey: "idempotency-key",
 };
 
-function* policySites(node: NodeModel): Generator<Site> {
-  if (!isObject(node.node.policy)) return;
+function addPolicies(sites: Site[], node: NodeModel): void {
   for (const path of POLICY_VALUES) {
     let value: unknown = node.node.policy;
     for (const key of path) value = own(value, key);
@@ -100,40 +115,18 @@ function* policySites(node: NodeModel): Generator<Site> {
     const [first, ...rest] = path as [string, ...string[]];
     const name = `@${[POLICY_NAMES[first] ?? first, ...rest].join(".")}`;
     const deferred = name === "@retry.if";
-    yield {
-      ...site(
-        "policy",
-        name,
-        node,
-        node.body,
-        value as Json,
-        `${node.pointer}/policy/${path.join("/")}`,
-      ),
-      roots: deferred ? ["output"] : [],
+    sites.push({
+      kind: "policy",
+      name,
+      reader: node,
+      body: node.body,
+      value: value as Json,
+      pointer: `${node.pointer}/policy/${path.join("/")}`,
+      schema: undefined,
+      roots: deferred ? ["output"] : NO_ROOTS,
       deferred,
-    };
+    });
   }
-}
-
-function site(
-  kind: SiteKind,
-  name: string,
-  reader: NodeModel | undefined,
-  body: BodyModel,
-  value: Json,
-  pointer: string,
-): Site {
-  return {
-    kind,
-    name,
-    reader,
-    body,
-    value,
-    pointer,
-    schema: undefined,
-    roots: [],
-    deferred: false,
-  };
 }
 
 /** The expressions of a place. */

@@ -4,7 +4,7 @@ import { isTooDeep, leavesOf, literalData } from "../model/values.ts";
 import { isDate, isDateTime } from "../schema/formats.ts";
 import { shown, type Validation } from "./context.ts";
 import { cronProblem } from "./cron.ts";
-import { checkerOf, checkValue } from "./field-values.ts";
+import { checkerOf, checkValue, flowWords } from "./field-values.ts";
 import { checkSchema } from "./fields.ts";
 
 /** Checks everything that a flow declares beside nodes. */
@@ -43,7 +43,7 @@ function checkInput(run: Validation, input: unknown, pointer: string): void {
   if (problem === undefined) return;
   const at = problem.pointer === "" ? "" : `${problem.pointer} `;
   run.findings.add("FLOW3011", `${pointer}/default${problem.pointer}`, {
-    parts: { name: nameOf(input), problem: at + problem.message },
+    parts: { name: nameOf(input), problem: at + flowWords(problem.message) },
   });
 }
 

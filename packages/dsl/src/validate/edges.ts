@@ -11,24 +11,29 @@ import { onErrorOf } from "./policies.ts";
 export function checkEdges(run: Validation): void {
   for (const body of run.model.bodies) {
     const leaving = new Map<NodeModel, Set<string>>();
-    const arriving = new Map<NodeModel, number>();
+    const arriving = new Int32Array(body.nodes.length);
     for (const edge of body.edges) {
       checkEnd(run, body, edge, "from");
       checkEnd(run, body, edge, "to");
       const { from, to, port } = edge;
-      if (to !== undefined) arriving.set(to, (arriving.get(to) ?? 0) + 1);
+      if (to !== undefined) arriving[to.index] = (arriving[to.index] ?? 0) + 1;
       if (from === undefined) continue;
       checkPort(run, edge, from);
+      if (!CHOOSING.has(from.node.type)) continue;
       const ports = leaving.get(from);
       if (ports === undefined) leaving.set(from, new Set([port]));
       else ports.add(port);
     }
     for (const node of body.nodes) {
-      checkJoin(run, node, arriving.get(node) ?? 0);
-      checkExits(run, node, leaving.get(node) ?? new Set());
+      checkJoin(run, node, arriving[node.index] ?? 0);
+      checkExits(run, node, leaving.get(node) ?? NONE);
     }
   }
 }
+
+/** Types that say something when an exit leads nowhere. */
+const CHOOSING: ReadonlySet<string> = new Set(["switch", "confirm"]);
+const NONE: ReadonlySet<string> = new Set();
 
 function checkEnd(run: Validation, body: BodyModel, edge: EdgeModel, side: "from" | "to"): void {
   if (edge[side] !== undefined) return;

@@ -1,10 +1,10 @@
 /** Expressions: names, types, conditions (FLOW5001-5011), what a place takes (FLOW4007), and inputs never read (FLOW4011). */
-import type { Diagnostic } from "@millrace/contracts";
+import type { Diagnostic, JsonSchema } from "@millrace/contracts";
 import type { DiagnosticCode } from "../diagnostics.ts";
 import { compileExpression } from "../expression/compile.ts";
 import { printExpression } from "../expression/print.ts";
 import { isObject, listOrNone, own } from "../model/plain.ts";
-import { type Site, sitesOf } from "../model/sites.ts";
+import type { Site } from "../model/sites.ts";
 import { fits } from "../types/fits.ts";
 import {
   describeType,
@@ -100,7 +100,21 @@ function takenType(read: ReadLeaf): FlowType | undefined {
   if (site.kind === "policy") return undefined;
   const schemas = leaf.path.length === 0 ? [site.schema] : leaf.schemas;
   const known = schemas.filter(isObject);
-  return known.length === 0 ? undefined : unionOf(...known.map((schema) => typeFromSchema(schema)));
+  const [first] = known;
+  if (first === undefined) return undefined;
+  return known.length === 1 ? typeOf(first) : unionOf(...known.map(typeOf));
+}
+
+const schemaTypes = new WeakMap<object, FlowType>();
+
+/** The type of a schema, made once. */
+function typeOf(schema: JsonSchema): FlowType {
+  let type = schemaTypes.get(schema);
+  if (type === undefined) {
+    type = typeFromSchema(schema);
+    schemaTypes.set(schema, type);
+  }
+  return type;
 }
 
 function placeName({ site, leaf }: ReadLeaf): string {
@@ -220,7 +234,7 @@ function checkOnlyHole(run: Validation, read: ReadLeaf): void {
 
 /** FLOW5011 for conditions that are written out. */
 function checkLiteralConditions(run: Validation): void {
-  for (const site of sitesOf(run.graph, run.model, run.entryOf)) {
+  for (const site of run.sites) {
     if (typeof site.value !== "boolean" || !isDecision(site)) continue;
     run.findings.add("FLOW5011", site.pointer, { parts: { result: String(site.value) } });
   }

@@ -158,9 +158,12 @@ function takenType(schema: object, keys: readonly string[], finding: SchemaFindi
     const type = typeFromSchema(schema as Parameters<typeof typeFromSchema>[0]);
     if (type.kind !== "any") return describeType(type);
   }
-  return finding.message
-    .replace(/^must be (.*), found .*$/, "$1")
-    .replace(/\b(?:integer|boolean|array)\b/g, (word) => WORDS[word] ?? word);
+  return flowWords(finding.message.replace(/^must be (.*), found .*$/, "$1"));
+}
+
+/** JSON Schema's names of types as the language spells them. */
+export function flowWords(message: string): string {
+  return message.replace(/\b(?:integer|boolean|array)\b/g, (word) => WORDS[word] ?? word);
 }
 
 const WORDS: { readonly [type: string]: string } = {

@@ -27,11 +27,12 @@ export function checkNames(run: Validation): void {
     checkUnique(run, kind, named);
   }
   for (const body of run.model.bodies) {
-    checkUnique(
-      run,
-      "node",
-      body.nodes.map(({ id, pointer }) => ({ name: id, pointer: `${pointer}/id` })),
-    );
+    const { nodes, byId } = body;
+    const plain = byId.size === nodes.length && nodes.every(({ id }) => skeleton(id) === id);
+    if (!plain) {
+      const named = nodes.map(({ id, pointer }) => ({ name: id, pointer: `${pointer}/id` }));
+      checkUnique(run, "node", named);
+    }
     checkEdges(run, body);
     for (const node of body.nodes) checkId(run, node);
   }
@@ -70,7 +71,7 @@ function checkUnique(run: Validation, kind: string, named: readonly Named[]): vo
 function checkEdges(run: Validation, body: BodyModel): void {
   const first = new Map<string, string>();
   for (const { edge, port, pointer } of body.edges) {
-    const key = JSON.stringify([edge.from, port, edge.to]);
+    const key = `${edge.from.length} ${port.length} ${edge.from}${port}${edge.to}`;
     const same = first.get(key);
     if (same === undefined) {
       first.set(key, pointer);

@@ -1,5 +1,5 @@
 /** Node types and what a node of a type has: versions, bodies, ports (FLOW3001, 3009, 3010, 3017, 3018). */
-import type { CatalogEntry } from "@millrace/contracts";
+import type { CatalogEntry, Effect } from "@millrace/contracts";
 import type { NodeModel } from "../model/bodies.ts";
 import { isObject, keysOf, own } from "../model/plain.ts";
 import { isLiteral, literalData } from "../model/values.ts";
@@ -40,13 +40,22 @@ function checkNodeType(run: Validation, node: NodeModel): void {
     run.findings.add("FLOW3009", at, { parts: { type: shown(type), text: entry.deprecated } });
   }
   checkBody(run, node, entry);
-  const { effect } = entry;
+  const effect = effectOf(node, entry);
   if (
     own(node.node.policy, "cache") !== undefined &&
     (effect === "write" || effect === "destructive")
   ) {
     run.findings.add("FLOW3018", `${node.pointer}/policy/cache`, { parts: { effect } });
   }
+}
+
+/** What a node does outside, where its type leaves that to a field: a GET only reads. */
+function effectOf(node: NodeModel, entry: CatalogEntry): Effect {
+  if (entry.type === "service.call") return "read"; // the operation decides, which the catalog of services knows
+  if (entry.type !== "http.request") return entry.effect;
+  const method = own(node.node.fields, "method") ?? "GET";
+  if (method === "GET" || method === "HEAD") return "read";
+  return method === "DELETE" ? "destructive" : "write";
 }
 
 function checkBody(run: Validation, node: NodeModel, entry: CatalogEntry): void {
@@ -73,12 +82,20 @@ function versionsOf(run: Validation, newest: CatalogEntry): number[] {
 /** The ports of a node: those of its type, those that a field yields, and `error`. */
 export function portsOf(node: NodeModel, entry: CatalogEntry | undefined): Ports {
   if (entry === undefined) return ANY_PORTS;
-  const names = entry.ports.length > 0 ? entry.ports.map(({ name }) => name) : ["out"];
+  let ports = fixedPorts.get(entry);
+  if (ports === undefined) {
+    const names = entry.ports.length > 0 ? entry.ports.map(({ name }) => name) : ["out"];
+    ports = { names: [...names, "error"], open: false };
+    fixedPorts.set(entry, ports);
+  }
   const { portsFrom } = entry;
   const value = portsFrom === undefined ? undefined : own(node.node.fields, portsFrom);
-  const further = value === undefined ? [] : namesFrom(value);
-  return { names: [...names, ...(further ?? []), "error"], open: further === undefined };
+  if (value === undefined) return ports;
+  const further = namesFrom(value);
+  return { names: [...ports.names, ...(further ?? [])], open: further === undefined };
 }
+
+const fixedPorts = new WeakMap<CatalogEntry, Ports>();
 
 /** The ports that a field yields; undefined when they are computed. */
 function namesFrom(value: unknown): string[] | undefined {

@@ -11,7 +11,6 @@ import { own } from "../model/plain.ts";
 import { shown, type Validation } from "./context.ts";
 import { DominatorTree, ROOT } from "./dominators.ts";
 import type { BodyOrder } from "./order.ts";
-import { onErrorOf } from "./policies.ts";
 import { nodeRead, type Read, type ReadLeaf } from "./reads.ts";
 
 /** Reports nodes that never run, and reads of nodes that may be skipped. */
@@ -79,22 +78,18 @@ function optionalFix(
 class BodyPresence {
   /** Nodes to which only dead exits lead. */
   readonly dead: readonly NodeModel[];
-  readonly #sure: Uint8Array;
+  readonly #order: BodyOrder;
   readonly #incoming: readonly EdgeModel[][];
-  readonly #tree = new DominatorTree();
-  /** Of each node, and of each of its exits, the place in the tree. */
-  readonly #nodes: number[] = [];
-  readonly #succeeded: number[] = [];
-  readonly #exits: Map<string, number>[] = [];
+  readonly #sure: Uint8Array;
+  #paths: BodyPaths | undefined;
 
-  constructor(run: Validation, { body, sorted }: BodyOrder) {
+  constructor(run: Validation, order: BodyOrder) {
+    const { body, sorted } = order;
     const incoming: EdgeModel[][] = body.nodes.map(() => []);
-    const ports = body.nodes.map(() => new Set<string>());
     for (const edge of body.edges) {
-      if (edge.from === undefined || edge.to === undefined) continue;
-      incoming[edge.to.index]?.push(edge);
-      ports[edge.from.index]?.add(edge.port);
+      if (edge.from !== undefined && edge.to !== undefined) incoming[edge.to.index]?.push(edge);
     }
+    this.#order = order;
     this.#incoming = incoming;
     this.#sure = new Uint8Array(body.nodes.length);
     const live = new Uint8Array(body.nodes.length).fill(1);
@@ -112,7 +107,6 @@ class BodyPresence {
         isConditionalPort(edge, run.entryOf(edge.from as NodeModel));
       const hasWhen = own(node.node.policy, "when") !== undefined;
       this.#sure[index] = !hasWhen && !edges.some(isConditional) ? 1 : 0;
-      this.#place(index, edges, ports[index] ?? new Set());
     }
     this.dead = dead.sort((a, b) => a.index - b.index);
   }
@@ -121,13 +115,45 @@ class BodyPresence {
   isThere(node: NodeModel, reader: NodeModel | undefined, error: boolean): boolean {
     if (!error && this.#sure[node.index] === 1) return true;
     if (reader === undefined) return false;
+    this.#paths ??= new BodyPaths(this.#order, this.#incoming);
+    return this.#paths.leadsAlong(node, reader, error);
+  }
+}
+
+/** Dominators of the nodes of a body and of their exits. */
+class BodyPaths {
+  readonly #incoming: readonly EdgeModel[][];
+  readonly #tree = new DominatorTree();
+  /** Of each node, of its success, and of each of its exits the place in the tree. */
+  readonly #nodes: number[] = [];
+  readonly #succeeded: number[] = [];
+  readonly #exits: Map<string, number>[] = [];
+
+  constructor({ body, sorted }: BodyOrder, incoming: readonly EdgeModel[][]) {
+    this.#incoming = incoming;
+    const ports = body.nodes.map(() => new Set<string>());
+    for (const { from, port } of body.edges) if (from !== undefined) ports[from.index]?.add(port);
+    for (const index of sorted) {
+      const place = this.#tree.add((incoming[index] ?? []).map((edge) => this.#exit(edge)));
+      const succeeded = this.#tree.add([place]);
+      const exits = new Map<string, number>([["error", this.#tree.add([place])]]);
+      for (const port of ports[index] ?? []) {
+        if (port !== "error") exits.set(port, this.#tree.add([succeeded]));
+      }
+      this.#nodes[index] = place;
+      this.#succeeded[index] = succeeded;
+      this.#exits[index] = exits;
+    }
+  }
+
+  /** Whether all paths to `reader` bring an exit of `node` along. */
+  leadsAlong(node: NodeModel, reader: NodeModel, error: boolean): boolean {
     const at = this.#nodes[reader.index];
     const exit = error ? this.#exits[node.index]?.get("error") : this.#succeeded[node.index];
     if (at === undefined || exit === undefined) return true; // in a cycle, which is another finding
     if (this.#tree.dominates(exit, at)) return true;
-    const joinsAll = reader.node.policy?.join === "all";
     const edges = this.#incoming[reader.index] ?? [];
-    if (joinsAll && edges.length <= MAX_JOINED) {
+    if (reader.node.policy?.join === "all" && edges.length <= MAX_JOINED) {
       if (edges.some((edge) => this.#tree.dominates(exit, this.#exit(edge)))) return true;
     }
     return !error && this.#goesAlong(node, at);
@@ -145,16 +171,6 @@ class BodyPresence {
 
   #exit(edge: EdgeModel): number {
     return this.#exits[edge.from?.index ?? -1]?.get(edge.port) ?? ROOT;
-  }
-
-  #place(index: number, edges: readonly EdgeModel[], ports: ReadonlySet<string>): void {
-    const place = this.#tree.add(edges.map((edge) => this.#exit(edge)));
-    const succeeded = this.#tree.add([place]);
-    const exits = new Map<string, number>([["error", this.#tree.add([place])]]);
-    for (const port of ports) if (port !== "error") exits.set(port, this.#tree.add([succeeded]));
-    this.#nodes[index] = place;
-    this.#succeeded[index] = succeeded;
-    this.#exits[index] = exits;
   }
 }
 
@@ -185,7 +201,6 @@ function isLive(node: NodeModel, edges: readonly EdgeModel[], live: Uint8Array):
 function leavesBy(node: NodeModel, port: string): boolean {
   const { type, fields, policy } = node.node;
   if (own(policy, "when") === false) return false;
-  if (port === "error") return (onErrorOf(node) ?? "port") === "port";
   const decided = type === "condition" ? own(fields, "if") : undefined;
   return typeof decided !== "boolean" || port === String(decided);
 }

@@ -6,7 +6,7 @@ import { parseExpression } from "../expression/parse.ts";
 import { findReferences, type ReferencePlace } from "../expression/references.ts";
 import type { NodeModel } from "../model/bodies.ts";
 import { type Meaning, meaningOf } from "../model/resolve.ts";
-import { rootsOf, type Site, siteLeaves, sitesOf } from "../model/sites.ts";
+import { rootsOf, type Site, siteLeaves } from "../model/sites.ts";
 import type { Leaf } from "../model/values.ts";
 import type { Validation } from "./context.ts";
 
@@ -29,9 +29,9 @@ export interface ReadLeaf {
 
 /** Reads all expressions. What is no expression is reported with the code of the parser. */
 export function readExpressions(run: Validation): readonly ReadLeaf[] {
-  const trees = new Map<string, ReturnType<typeof parseExpression>>();
+  const trees: Trees = new Map();
   const leaves: ReadLeaf[] = [];
-  for (const site of sitesOf(run.graph, run.model, run.entryOf)) {
+  for (const site of run.sites) {
     for (const leaf of siteLeaves(site)) {
       const written = run.places.expression(leaf.pointer, leaf.source);
       const tree = written ?? parsed(run, leaf, trees);
@@ -47,19 +47,20 @@ export function readExpressions(run: Validation): readonly ReadLeaf[] {
   return leaves;
 }
 
-function parsed(
-  run: Validation,
-  leaf: Leaf,
-  trees: Map<string, ReturnType<typeof parseExpression>>,
-): Expression | undefined {
+/** Trees by source; what is no expression has its errors instead. */
+type Trees = Map<string, Expression | readonly Diagnostic[]>;
+
+function parsed(run: Validation, leaf: Leaf, trees: Trees): Expression | undefined {
   let result = trees.get(leaf.source);
   if (result === undefined) {
-    result = parseExpression(leaf.source);
+    const { ast, diagnostics } = parseExpression(leaf.source);
+    const errors = diagnostics.filter(({ severity }) => severity === "error");
+    result = ast === undefined || errors.length > 0 ? errors : ast;
     trees.set(leaf.source, result);
   }
-  const errors = result.diagnostics.filter(({ severity }) => severity === "error");
-  for (const diagnostic of errors) pass(run, diagnostic, leaf.pointer);
-  return errors.length > 0 ? undefined : result.ast;
+  if ("kind" in result) return result;
+  for (const diagnostic of result) pass(run, diagnostic, leaf.pointer);
+  return undefined;
 }
 
 /** Passes on what another part of the language found in an expression without a place in the text. */

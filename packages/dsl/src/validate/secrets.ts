@@ -1,7 +1,7 @@
 /** Literals that must not be in a shared text: secrets (FLOW6001), direction controls (FLOW6003), clear-text URLs (FLOW6004). */
+import type { JsonObject } from "@millrace/contracts";
 import type { Expression } from "../expression/ast.ts";
-import { isObject, listOrNone, own, step } from "../model/plain.ts";
-import { sitesOf } from "../model/sites.ts";
+import { listOrNone, own, step } from "../model/plain.ts";
 import { markerOf } from "../model/values.ts";
 import type { Validation } from "./context.ts";
 import type { ReadLeaf } from "./reads.ts";
@@ -40,29 +40,36 @@ const MIN_ENTROPY_BITS = 4;
 
 /** Checks every text of a graph, those inside expressions too. */
 export function checkLiterals(run: Validation, leaves: readonly ReadLeaf[]): void {
-  eachText(run.graph, (text, name, pointer) => checkText(run, text, name, pointer));
+  const { source } = run.places;
+  eachText(run.graph, (text, name, place) => {
+    checkText(run, text, name, place);
+    const control = source === undefined ? DIRECTION.exec(text) : null;
+    if (control !== null) reportControl(run, control[0], place());
+  });
   for (const { tree, leaf, site, inText } of leaves) {
     const name = String([site.name, ...leaf.path].findLast((key) => typeof key === "string"));
     eachLiteral(tree, (text, node) => {
       const span = inText ? { start: node.start, end: node.end } : undefined;
-      checkText(run, text, name, leaf.pointer, span);
+      checkText(run, text, name, () => leaf.pointer, span);
     });
   }
   checkClearText(run);
-  if (run.places.source !== undefined) checkSource(run, run.places.source);
+  if (source !== undefined) checkSource(run, source);
 }
 
 function checkText(
   run: Validation,
   text: string,
   name: string,
-  pointer: string,
+  place: () => string,
   span?: { start: number; end: number },
 ): void {
-  if (isSecret(text, name)) run.findings.add("FLOW6001", pointer, { span });
-  const control = run.places.source === undefined ? DIRECTION.exec(text) : null;
-  if (control !== null) reportControl(run, control[0], pointer);
+  if (text.length < MIN_TEXT) return;
+  if (isSecret(text, name)) run.findings.add("FLOW6001", place(), { span });
 }
+
+/** No secret is shorter. */
+const MIN_TEXT = 12;
 
 function isSecret(text: string, name: string): boolean {
   if (SECRET.test(text)) return true;
@@ -84,29 +91,48 @@ function entropyBits(text: string): number {
   return bits;
 }
 
+interface Holder {
+  readonly value: object;
+  /** The nearest name above: of a field, of a header, of an input. */
+  readonly name: string;
+  readonly key: string;
+  readonly outer: Holder | undefined;
+  readonly depth: number;
+}
+
 /** Calls `take` for every text of a value, with the nearest name above it; sources of expressions are left out. */
 function eachText(
   value: unknown,
-  take: (text: string, name: string, pointer: string) => void,
+  take: (text: string, name: string, place: () => string) => void,
 ): void {
-  const open = [{ value, name: "", pointer: "", depth: 0 }];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { value: at, name, pointer, depth } = next;
-    if (typeof at === "string") take(at, name, pointer);
-    else if (typeof at === "object" && at !== null && depth < MAX_WALK_DEPTH) {
-      if (isObject(at) && markerOf(at) === "expression") continue;
-      const named = own(at, "name") ?? own(at, "id");
-      for (const [key, inner] of Object.entries(at)) {
-        const isPlace = Array.isArray(at) || key.startsWith("$") || key === "default";
-        const inside = isPlace
-          ? key === "default" && typeof named === "string"
-            ? named
-            : name
-          : key;
-        open.push({ value: inner, name: inside, pointer: pointer + step(key), depth: depth + 1 });
+  if (typeof value !== "object" || value === null) return;
+  const open: Holder[] = [{ value, name: "", key: "", outer: undefined, depth: 0 }];
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    const holder = at;
+    const isList = Array.isArray(at.value);
+    if (!isList && markerOf(at.value as JsonObject) === "expression") continue;
+    for (const [key, inner] of Object.entries(at.value)) {
+      const name = isList || key.startsWith("$") ? at.name : key === "default" ? nameOf(at) : key;
+      if (typeof inner === "string") take(inner, name, () => pointerOf(holder, key));
+      else if (typeof inner === "object" && inner !== null && at.depth < MAX_WALK_DEPTH) {
+        open.push({ value: inner, name, key, outer: at, depth: at.depth + 1 });
       }
     }
   }
+}
+
+/** The name that a default stands for: that of its input. */
+function nameOf(holder: Holder): string {
+  const name = own(holder.value, "name");
+  return typeof name === "string" ? name : holder.name;
+}
+
+function pointerOf(holder: Holder, key: string): string {
+  let pointer = step(key);
+  for (let at: Holder | undefined = holder; at?.outer !== undefined; at = at.outer) {
+    pointer = step(at.key) + pointer;
+  }
+  return pointer;
 }
 
 /** Bodies in bodies count here, too. */
@@ -161,7 +187,7 @@ const LOOPBACK =
 
 /** URLs that send in the clear to another machine. */
 function checkClearText(run: Validation): void {
-  for (const site of sitesOf(run.graph, run.model, run.entryOf)) {
+  for (const site of run.sites) {
     if (own(own(site.schema, "x-millrace"), "sink") !== "url") continue;
     const parts = templateParts(site.value);
     const [first] = parts ?? [site.value];

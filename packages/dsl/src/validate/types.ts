@@ -69,7 +69,7 @@ export class Types {
         return this.#run.everywhere.has(id) ? ANY : undefined;
       },
       mayBeAbsent: (root) => !roots.includes(root) && this.#isNode(root, body),
-      names: () => visibleNames(body, roots),
+      names: () => (this.#run.suggests() ? firstNames(visibleNames(body, roots)) : []),
     };
   }
 
@@ -129,4 +129,15 @@ function inputsType(run: Validation): FlowType {
     props.push([name, isObject(schema) ? typeFromSchema(schema as JsonSchema) : ANY]);
   }
   return objectOf(props);
+}
+
+/** More names than this are not compared. */
+const MAX_NAMES = 2_000;
+
+function* firstNames(names: Iterable<string>): Generator<string> {
+  let left = MAX_NAMES;
+  for (const name of names) {
+    if (left-- <= 0) return;
+    yield name;
+  }
 }
