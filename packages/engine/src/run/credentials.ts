@@ -45,7 +45,7 @@ export async function connectionOf(
   let credential = await credentials.resolve(slug, { signal });
   const send = (url: URL, init: FetchInit): Promise<ResponseLike> => {
     const authorized = authorize(run, { url, auth, credential, init });
-    return guardedFetch(attempt, signal)(authorized.url, { ...authorized.init, maxRedirects: 0 });
+    return guardedFetch(attempt, signal)(authorized.url, authorized.init);
   };
   return {
     slug,
@@ -54,6 +54,7 @@ export async function connectionOf(
       const url = sameOrigin(baseUrl, path);
       const first = await send(url, init);
       if (first.status !== 401 || auth.scheme === "none") return first;
+      await first.body?.[Symbol.asyncIterator]().return?.(); // nobody will read it
       credential = await credentials.renew(slug, credential, { signal });
       return send(url, init);
     },
@@ -93,7 +94,9 @@ function authorize(
       reason: "auth",
     });
   }
-  return { url: url.href, init: { ...init, headers: { ...init.headers, [name]: text } } };
+  const headers = { ...init.headers, [name]: text };
+  const originHeaders = [...(init.originHeaders ?? []), name];
+  return { url: url.href, init: { ...init, headers, originHeaders } };
 }
 
 function base64(text: string): string {

@@ -38,9 +38,8 @@ function urlOf(fields: HttpFields): string {
 }
 
 function contentOf(fields: HttpFields): { type: string; body: string } | undefined {
-  const { body = null, form } = fields;
+  const { body = null, form } = fields; // validation refuses both together
   if (form !== undefined) {
-    if (body !== null) throw invalid("form: a request has a body or a form, not both");
     return { type: FORM_TYPE, body: new URLSearchParams(pairsOf(form)).toString() };
   }
   if (body === null) return undefined;
