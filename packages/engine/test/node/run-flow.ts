@@ -1,0 +1,54 @@
+/** One node of a flow on the real engine and the real host of Node, with its log checked. */
+import type {
+  ErrorInfo,
+  ExecutionEvent,
+  FieldValue,
+  FlowConnection,
+  Json,
+  Policy,
+} from "@millrace/contracts";
+import { assertLog } from "@millrace/contracts/testing";
+import { compileFlow, createEngine, createRegistry, type EngineOptions } from "@millrace/engine";
+import { createNodeHost } from "@millrace/engine/node";
+
+export interface NodeEnd {
+  readonly output: Json | undefined;
+  readonly error: ErrorInfo | undefined;
+  readonly events: readonly ExecutionEvent[];
+}
+
+export async function runNode(
+  type: string,
+  fields: { readonly [name: string]: FieldValue },
+  options: EngineOptions & { policy?: Policy; connections?: readonly FlowConnection[] } = {},
+): Promise<NodeEnd> {
+  const { policy, connections = [], ...engineOptions } = options;
+  const graph = {
+    version: 1 as const,
+    id: "one",
+    inputs: [],
+    nodes: [{ id: "node", type, fields, ...(policy !== undefined && { policy }) }],
+    edges: [],
+    outputs: [],
+    connections,
+    schedules: [],
+    layout: {},
+  };
+  const compiled = await compileFlow(graph, { registry: createRegistry() });
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics, null, 1));
+  const engine = createEngine({
+    host: createNodeHost(),
+    egress: { allow: [{ cidr: "127.0.0.1/32" }] },
+    ...engineOptions,
+  });
+  const run = engine.run(compiled.plan);
+  const events: ExecutionEvent[] = [];
+  for await (const batch of run.events()) events.push(...batch);
+  assertLog(events, { graph });
+  const end = events.find(({ kind }) => kind === "node.succeeded" || kind === "node.failed");
+  return {
+    output: end?.kind === "node.succeeded" ? end.output : undefined,
+    error: end?.kind === "node.failed" ? end.error : undefined,
+    events,
+  };
+}
