@@ -65,7 +65,7 @@ function checkPause(state: CheckState, e: RunPaused): void {
 }
 
 /** Whether a node can go on without an answer. One whose body is open is as busy as its body, but an `ai` node goes on by itself. */
-export function isBusy(node: NodeRecord): boolean {
+function isBusy(node: NodeRecord): boolean {
   if (node.state === "waiting") return node.waitingOn !== "confirm";
   return !(node.state === "running" && node.openChildren > 0 && node.type !== "ai");
 }

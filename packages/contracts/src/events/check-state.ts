@@ -83,7 +83,7 @@ export interface CallRecord {
 }
 
 /** What must come next in a pause: an answer, `run.resumed` after the answer, `run.resumed` after a crash. */
-export type Expectation = "answer" | "resume" | "recovery";
+type Expectation = "answer" | "resume" | "recovery";
 
 /** Books of a check. */
 export interface CheckState {
@@ -111,8 +111,8 @@ export interface CheckState {
 }
 
 /** Terminal nodes by state. */
-export type Tally = Record<"succeeded" | "failed" | "skipped" | "cancelled", number>;
-export type UsageTally = Record<
+type Tally = Record<"succeeded" | "failed" | "skipped" | "cancelled", number>;
+type UsageTally = Record<
   | "calls"
   | "inputTokens"
   | "outputTokens"

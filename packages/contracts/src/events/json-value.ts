@@ -10,7 +10,11 @@ import { type Json, MAX_JSON_DEPTH } from "../json.ts";
 /** More values than this are a data set, which belongs into a file or behind a reference. */
 const MAX_JSON_VALUES = 1_000_000;
 
-export type NotJsonErrorCode = "output_not_json" | "output_too_deep" | "output_too_large";
+/** Not JSON at all, nested beyond the limit, or more values than the limit. */
+export type NotJsonErrorCode =
+  | "output_not_json"
+  | "output_too_deep"
+  | "output_too_large"; /** What was changed on the way to JSON. */
 export type JsonWarningCode = "json_not_finite" | "json_bigint" | "json_key_dropped";
 
 /** Something was changed on the way; at most one for each code, at the first place. */

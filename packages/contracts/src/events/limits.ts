@@ -64,7 +64,7 @@ export function utf8Length(text: string): number {
 }
 
 /** True when the JSON text of `value` is surely within `maxBytes`; false when only measuring can tell. Stops early. */
-export function isSurelyWithin(value: unknown, maxBytes: number): boolean {
+function isSurelyWithin(value: unknown, maxBytes: number): boolean {
   return room(value, maxBytes) >= 0;
 }
 

@@ -6,14 +6,6 @@
 import type { Kind } from "./types.ts";
 import type { NodeState, RunState } from "./view.ts";
 
-/** States in which nothing more happens. */
-export const TERMINAL_NODE_STATES: readonly NodeState[] = [
-  "succeeded",
-  "failed",
-  "skipped",
-  "cancelled",
-];
-
 /** From a state of the run, by kind, to the next. `summary` goes to its own `status`, one of those listed. */
 export const RUN_MACHINE: Readonly<Record<RunState, Partial<Record<Kind, readonly RunState[]>>>> = {
   pending: { "run.started": ["running"] },

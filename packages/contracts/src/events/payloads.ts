@@ -38,7 +38,7 @@ const ref = optional(valueRef);
 const truncated = optional(count);
 
 /** Fields beyond the envelope. */
-export const PAYLOADS: Readonly<Record<Kind, Fields>> = {
+const PAYLOADS: Readonly<Record<Kind, Fields>> = {
   "run.started": {
     flow: object({ id: text(), title: optional(text()), hash: digest }),
     nodeCount: count,

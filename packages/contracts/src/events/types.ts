@@ -54,15 +54,25 @@ export interface Counts {
   readonly cancelled: number;
 }
 
+/** What started a run. */
 export type Trigger = "cli" | "api" | "schedule" | "webhook" | "desktop" | "embed";
+/** Why a run stands still; the list may grow. */
 export type PauseReason = "confirmation" | "operator" | "interrupted";
+/** Why a run goes on; the list may grow. */
 export type ResumeReason = "confirmation" | "operator" | "recovered";
+/** Who or what asked a run to stop; the list may grow. It decides the exit code. */
 export type CancelReason = "user" | "timeout" | "sigint" | "sigterm" | "shutdown" | "disconnect";
+/** How a confirmation ended; closed for ever. */
 export type Outcome = "approved" | "rejected" | "expired" | "cancelled";
+/** Where a failure went: nowhere (the run fails), out by `error`, replaced by a default, or to the enclosing node. Closed for ever. */
 export type Routed = "none" | "port" | "default" | "parent";
+/** How much a log line matters. */
 export type LogLevel = "debug" | "info" | "warn" | "error";
+/** Who speaks in a log line; the list may grow. */
 export type LogChannel = "engine" | "node" | "stdout" | "stderr";
+/** Which text of a model call a delta belongs to; the list may grow. */
 export type DeltaChannel = "text" | "reasoning" | "object";
+/** How a run ended; `invalid`: its flow has errors and nothing ran. Closed for ever. */
 export type SummaryStatus = "succeeded" | "failed" | "cancelled" | "invalid";
 
 interface Envelope<K extends string> {
@@ -81,6 +91,7 @@ interface NodeEnvelope<K extends string> extends Envelope<K> {
   readonly attempt: number;
 }
 
+/** The beginning of every log. */
 export interface RunStarted extends Envelope<"run.started"> {
   readonly flow: { readonly id: string; readonly title?: string; readonly hash: Digest };
   /** Top-level nodes only. */
@@ -92,42 +103,51 @@ export interface RunStarted extends Envelope<"run.started"> {
   readonly resumedFrom?: { readonly runId: string; readonly seq: number };
   readonly tags?: { readonly [name: string]: string };
 }
+/** The run stands still; nothing starts. */
 export interface RunPaused extends Envelope<"run.paused"> {
   readonly reason: PauseReason;
   /** All open ones, sorted. */
   readonly confirmations: readonly string[];
 }
+/** The pause is over. */
 export interface RunResumed extends Envelope<"run.resumed"> {
   readonly reason: ResumeReason;
   readonly by?: string;
 }
+/** The run is being stopped; nothing begins any more. */
 export interface RunCancelling extends Envelope<"run.cancelling"> {
   readonly reason: CancelReason;
   readonly by?: string;
   readonly note?: string;
 }
+/** An attempt of a node begins. */
 export interface NodeStarted extends NodeEnvelope<"node.started"> {
   readonly type: string;
   readonly inputs?: Digest;
 }
+/** An attempt failed and another one follows, after `delayMs`. */
 export interface NodeRetrying extends NodeEnvelope<"node.retrying"> {
   readonly error: ErrorInfo;
   readonly delayMs: number;
   /** Always `attempt` + 1. */
   readonly next: number;
 }
+/** A node waits for an answer, a time, a slot or a child; it holds no slot meanwhile. */
 export interface NodeWaiting extends NodeEnvelope<"node.waiting"> {
   readonly on: "confirm" | "timer" | "slot" | "child";
   readonly ids?: readonly string[];
   readonly until?: number;
   readonly key?: string;
 }
+/** The wait is over. */
 export interface NodeResumed extends NodeEnvelope<"node.resumed"> {}
+/** How far a node is; `done` never falls within an attempt. */
 export interface NodeProgress extends NodeEnvelope<"node.progress"> {
   readonly done: number;
   readonly total?: number;
   readonly unit?: "items" | "iterations" | "bytes";
 }
+/** A node is done. Exactly one of `output` and `outputRef` is present. */
 export interface NodeSucceeded extends NodeEnvelope<"node.succeeded"> {
   /** Exits that fired; absent means `["out"]`. */
   readonly ports?: readonly string[];
@@ -137,6 +157,7 @@ export interface NodeSucceeded extends NodeEnvelope<"node.succeeded"> {
   readonly cached?: true;
   readonly truncated?: number;
 }
+/** A node has failed for good. An output stands in exactly when `routed` is `default`. */
 export interface NodeFailed extends NodeEnvelope<"node.failed"> {
   readonly error: ErrorInfo;
   readonly routed: Routed;
@@ -144,12 +165,15 @@ export interface NodeFailed extends NodeEnvelope<"node.failed"> {
   readonly outputRef?: ValueRef;
   readonly durationMs: number;
 }
+/** A node did not run: nothing led to it, its condition was false, or the run ended. */
 export interface NodeSkipped extends NodeEnvelope<"node.skipped"> {
   readonly why: "dead" | "when" | "run_ended";
 }
+/** A node was stopped, or never began because the run was. */
 export interface NodeCancelled extends NodeEnvelope<"node.cancelled"> {
   readonly reason: "run_cancelled" | "run_failed" | "sibling" | "parent";
 }
+/** One check of `expect` was made. */
 export interface NodeChecked extends NodeEnvelope<"node.checked"> {
   readonly index: number;
   readonly check: string;
@@ -169,6 +193,7 @@ export interface Log extends Envelope<"log"> {
   readonly data?: JsonObject;
   readonly truncated?: number;
 }
+/** A model call begins. */
 export interface LlmStarted extends NodeEnvelope<"llm.started"> {
   readonly call: string;
   readonly provider: string;
@@ -183,6 +208,7 @@ export interface LlmStarted extends NodeEnvelope<"llm.started"> {
     readonly ref?: ValueRef;
   };
 }
+/** A piece of a model's text; never empty. */
 export interface LlmDelta extends NodeEnvelope<"llm.delta"> {
   readonly call: string;
   readonly channel: DeltaChannel;
@@ -192,6 +218,7 @@ export interface LlmDelta extends NodeEnvelope<"llm.delta"> {
   /** Number of journal events this one stands for. */
   readonly merged?: number;
 }
+/** A model call ended well. */
 export interface LlmFinished extends NodeEnvelope<"llm.finished"> {
   readonly call: string;
   readonly finish: "stop" | "length" | "tool_calls" | "content_filter" | "other";
@@ -206,6 +233,7 @@ export interface LlmFinished extends NodeEnvelope<"llm.finished"> {
   readonly firstTokenMs?: number;
   readonly durationMs: number;
 }
+/** A model call broke; its text is void. */
 export interface LlmFailed extends NodeEnvelope<"llm.failed"> {
   readonly call: string;
   readonly reason: string;
@@ -216,12 +244,14 @@ export interface LlmFailed extends NodeEnvelope<"llm.failed"> {
   readonly costUsd?: number | null;
   readonly next: "retry" | "failover" | "none";
 }
+/** The text of a finished call did not fit; a repair may follow. */
 export interface LlmRejected extends NodeEnvelope<"llm.rejected"> {
   readonly call: string;
   readonly problems: readonly { readonly path?: string; readonly message: string }[];
   /** Number of the repair that follows; 0 for none. */
   readonly repair: number;
 }
+/** A tool call begins. */
 export interface ToolStarted extends NodeEnvelope<"tool.started"> {
   readonly call: string;
   readonly tool: string;
@@ -230,6 +260,7 @@ export interface ToolStarted extends NodeEnvelope<"tool.started"> {
   readonly argsRef?: ValueRef;
   readonly argsDigest?: string;
 }
+/** A tool call ended. */
 export interface ToolFinished extends NodeEnvelope<"tool.finished"> {
   readonly call: string;
   readonly outcome: "ok" | "error" | "denied" | "cancelled";
@@ -239,6 +270,7 @@ export interface ToolFinished extends NodeEnvelope<"tool.finished"> {
   readonly error?: ErrorInfo;
   readonly durationMs: number;
 }
+/** A person is asked. */
 export interface ConfirmRequested extends NodeEnvelope<"confirm.requested"> {
   readonly id: string;
   readonly prompt: string;
@@ -247,6 +279,7 @@ export interface ConfirmRequested extends NodeEnvelope<"confirm.requested"> {
   readonly deadline?: number;
   readonly tool?: { readonly call: string; readonly name: string; readonly args?: Json };
 }
+/** The answer, or its absence. */
 export interface ConfirmResolved extends NodeEnvelope<"confirm.resolved"> {
   readonly id: string;
   readonly outcome: Outcome;

@@ -9,6 +9,7 @@ import type {
   ValueRef,
 } from "./types.ts";
 
+/** Where a run is. */
 export type RunState =
   | "pending"
   | "running"
@@ -17,6 +18,7 @@ export type RunState =
   | "succeeded"
   | "failed"
   | "cancelled";
+/** Where a node is; closed for ever. */
 export type NodeState =
   | "pending"
   | "running"
@@ -79,6 +81,7 @@ export interface ConfirmationView {
   by?: string | undefined;
 }
 
+/** One of the last 200 log lines. */
 export interface LogView {
   seq: number;
   ts: number;
@@ -89,6 +92,7 @@ export interface LogView {
   code?: string;
 }
 
+/** One of the first 100 failures, caught ones included. */
 export interface FailureView {
   node: string;
   attempt: number;

@@ -12,7 +12,7 @@ const MAX_ATTEMPTS = 3;
 const TEXTS = ["Hel", "lo ", "wörld", '"quoted"\n', "\u2028\u0085", "🙂", "\u0000\\"];
 
 /** Puts a node and its process into the walk. `base` is the path before its id. */
-export function spawn(
+function spawn(
   walk: Walk,
   node: Pick<FlowNode, "id" | "type" | "body">,
   options: { base?: string; parent?: Walker; waitsFor?: Walker["waitsFor"] } = {},

@@ -36,7 +36,7 @@ const number = fc.oneof(
     1e15,
   ),
 );
-export const json: fc.Arbitrary<unknown> = fc.oneof(
+const json: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue(),
   text,
   fc.dictionary(text, fc.oneof(text, number, fc.constant(null), fc.array(text))),
