@@ -28,7 +28,7 @@ function placesOf(document: FlowDocument): Places {
   if (known) return known;
   const data = dataOf(document);
   const marks = new Map<string, Mark>();
-  buildGraph(data, new Report(0), {
+  buildGraph(data, new Report(Number.POSITIVE_INFINITY), {
     add: (pointer, start, end, expression) => marks.set(pointer, { start, end, expression }),
   });
   const places: Places = { marks, range: lineIndex(data.source) };
@@ -59,20 +59,7 @@ export function pointerAt(document: FlowDocument, offset: number): string {
   return found;
 }
 
-/**
- * The expression at the pointer of an `{"$"}` (also inside a `$t`), with offsets that count in the document's text.
- * Undefined when no expression was written there.
- */
-export function expressionAt(document: FlowDocument, pointer: string): Expression | undefined {
-  return placesOf(document).marks.get(pointer)?.expression;
-}
-
 /** Every place of the graph that was written in the text, by JSON Pointer. */
 export function marksOf(document: FlowDocument): ReadonlyMap<string, Mark> {
   return placesOf(document).marks;
-}
-
-/** Lines and columns for offsets of the document's text. */
-export function rangeOf(document: FlowDocument, start: number, end: number): Range {
-  return placesOf(document).range(start, end);
 }

@@ -51,7 +51,7 @@ export function reconcile(
 /** What the document's own graph says; an item that is not in it never was in the graph. */
 function knownItems(document: FlowDocument): Item[] {
   try {
-    return itemsOf(buildGraph(dataOf(document), new Report(0)));
+    return itemsOf(buildGraph(dataOf(document), new Report(Number.POSITIVE_INFINITY)));
   } catch (thrown) {
     if (DslError.isInstance(thrown)) return [];
     throw thrown;
