@@ -9,8 +9,18 @@ import type { ExecutionEvent, Kind } from "./types.ts";
 /** Every event that a writer of version 1 may make, told apart by `kind`; unknown kinds, keys and words are refused. */
 export const executionEventSchema: z.ZodType<ExecutionEvent> = z.discriminatedUnion(
   "kind",
-  EVENT_KINDS.map((kind: Kind) => schemaOf(object(fieldsOf(kind)))) as [z.ZodObject, z.ZodObject],
+  EVENT_KINDS.map(eventSchemaOf) as [z.ZodObject, z.ZodObject],
 ) as unknown as z.ZodType<ExecutionEvent>;
+
+function eventSchemaOf(kind: Kind): z.ZodType {
+  const schema = schemaOf(object(fieldsOf(kind)));
+  return kind === "log" ? schema.refine(hasWholePlace, "has node and attempt, or neither") : schema;
+}
+
+function hasWholePlace(event: unknown): boolean {
+  const { node, attempt } = event as { node?: unknown; attempt?: unknown };
+  return (node === undefined) === (attempt === undefined);
+}
 
 function schemaOf(part: Part): z.ZodType {
   switch (part.is) {
