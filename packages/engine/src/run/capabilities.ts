@@ -15,11 +15,8 @@ export function guardedFetch(attempt: Attempt, signal: AbortSignal): FetchLike {
     if (signal.aborted || own.aborted) abort();
     signal.addEventListener("abort", abort, { once: true });
     own.addEventListener("abort", abort, { once: true });
-    try {
-      return await fetch(url, { ...init, signal: both.signal });
-    } finally {
-      signal.removeEventListener("abort", abort);
-    }
+    // Both stay bound: the body is still to be read when the head has come.
+    return fetch(url, { ...init, signal: both.signal });
   };
 }
 

@@ -8,7 +8,13 @@ import type {
   Policy,
 } from "@millrace/contracts";
 import { assertLog } from "@millrace/contracts/testing";
-import { compileFlow, createEngine, createRegistry, type EngineOptions } from "@millrace/engine";
+import {
+  compileFlow,
+  createEngine,
+  createRegistry,
+  type EngineOptions,
+  type TypeSource,
+} from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
 
 export interface NodeEnd {
@@ -20,9 +26,13 @@ export interface NodeEnd {
 export async function runNode(
   type: string,
   fields: { readonly [name: string]: FieldValue },
-  options: EngineOptions & { policy?: Policy; connections?: readonly FlowConnection[] } = {},
+  options: EngineOptions & {
+    policy?: Policy;
+    connections?: readonly FlowConnection[];
+    types?: readonly TypeSource[];
+  } = {},
 ): Promise<NodeEnd> {
-  const { policy, connections = [], ...engineOptions } = options;
+  const { policy, connections = [], types = [], ...engineOptions } = options;
   const graph = {
     version: 1 as const,
     id: "one",
@@ -34,7 +44,7 @@ export async function runNode(
     schedules: [],
     layout: {},
   };
-  const compiled = await compileFlow(graph, { registry: createRegistry() });
+  const compiled = await compileFlow(graph, { registry: createRegistry(types) });
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics, null, 1));
   const engine = createEngine({
     host: createNodeHost(),

@@ -1,0 +1,28 @@
+import { defineAction, defineActionAdapter, jsonSchema } from "@millrace/contracts";
+import { expect, test } from "vitest";
+import { listen } from "./loopback-server.ts";
+import { runNode } from "./run-flow.ts";
+
+test("a body that is read under a signal of its own still ends with the attempt", async () => {
+  const { url, server } = await listen((_request, response) => response.write("first"));
+  const closed = new Promise<void>((resolve) => {
+    server.once("connection", (socket) => socket.once("close", () => resolve()));
+  });
+  const read = defineAction<{ url: string }, { text: string }>({
+    name: "read",
+    title: "Read",
+    summary: "Reads a body to its end.",
+    fields: jsonSchema({ type: "object" }),
+    output: jsonSchema({ type: "object" }),
+    effect: "read",
+    run: async (fields, ctx) => {
+      const { signal } = new AbortController();
+      return { text: await (await ctx.fetch(fields.url, { signal })).text() };
+    },
+  });
+  const adapter = defineActionAdapter({ id: "slow", title: "Slow", actions: [read] });
+  const policy = { timeoutMs: 60 };
+  const { error } = await runNode("slow.read", { url }, { policy, types: [adapter] });
+  expect(error?.code).toBe("timeout");
+  await closed;
+});
