@@ -72,6 +72,7 @@ function watch(
   },
 ): void {
   PHASES.set(socket, "connecting");
+  socket.setTimeout(0); // the pool's time is for unused connections
   const late = setTimeout(() => socket.destroy(timedOut("connect", connectMs, host)), connectMs);
   const open = () => {
     clearTimeout(late);

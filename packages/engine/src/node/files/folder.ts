@@ -10,8 +10,6 @@ import { denied, notFound } from "./failures.ts";
 
 const { O_RDONLY, O_DIRECTORY = 0, O_NOFOLLOW = 0 } = constants;
 
-const LINUX = process.platform === "linux";
-
 /** An open folder. `at(name)` is the path by which to reach what is in it. */
 export interface Folder {
   at(name: string): string;
@@ -35,13 +33,16 @@ export async function openFolder(
   if (create) await makeFolders(top, parts, path);
   const real = await realpath(join(top, ...parts));
   if (!isWithin(top, real)) throw denied(path, "leads out of the root by a link");
-  if (!LINUX) return plainFolder(real, path);
+  if (process.platform !== "linux") return plainFolder(real, path);
   const handle = await open(real, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-  const folder = linuxFolder(handle, path);
-  const opened = await readlink(`/proc/self/fd/${handle.fd}`);
-  if (isWithin(top, opened)) return folder;
-  await folder.close();
-  throw denied(path, "leads out of the root by a link");
+  try {
+    const opened = await readlink(`/proc/self/fd/${handle.fd}`);
+    if (!isWithin(top, opened)) throw denied(path, "leads out of the root by a link");
+    return linuxFolder(handle, path);
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
 }
 
 function linuxFolder(handle: FileHandle, path: string): Folder {
