@@ -24,22 +24,30 @@ const SETS: { readonly [member: string]: readonly string[] } = {
   schedules: ["name"],
 };
 
-/** Sorts the sets of a graph, and those of the bodies in it. Bodies are worked off from a list, not by recursion. */
+/**
+ * Sorts the sets of a graph and of the bodies in it, innermost first, so that nodes that only differ in the order of their
+ * bodies sort alike. Bodies are worked off from a list, not by recursion.
+ */
 function sortSets(graph: JsonObject): Json {
   const root: Record<string, Json | undefined> = { ...graph };
-  const waiting = [root];
-  for (let holder = waiting.pop(); holder; holder = waiting.pop()) {
-    for (const [member, keys] of Object.entries(SETS)) {
+  const holders = [root];
+  for (const holder of holders) {
+    for (const member of Object.keys(SETS)) {
       const list = holder[member];
       if (!Array.isArray(list)) continue;
-      const copies = (list as Json[]).map((item) => {
+      holder[member] = (list as Json[]).map((item) => {
         const body = isObject(item) ? item["body"] : undefined;
         if (!isObject(body)) return item;
         const copy: Record<string, Json | undefined> = { ...body };
-        waiting.push(copy);
+        holders.push(copy);
         return { ...(item as JsonObject), body: copy };
       });
-      holder[member] = sortBy(copies, keys);
+    }
+  }
+  for (const holder of holders.reverse()) {
+    for (const [member, keys] of Object.entries(SETS)) {
+      const list = holder[member];
+      if (Array.isArray(list)) holder[member] = sortBy(list as Json[], keys);
     }
   }
   return root;
