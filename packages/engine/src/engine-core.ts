@@ -39,9 +39,12 @@ export class EngineCore {
   /** When the process last got a turn for its timers and sockets. */
   lastMacrotask: number;
   closed = false;
+  /** The run that is being worked on. */
+  entered: RunCore | null = null;
   readonly #keys: Keys = new Keys();
   #noInputs: string | null = null;
-  readonly #toWake: EventLog[] = [];
+  readonly #toWake: Set<EventLog> = new Set();
+  #isYielding = false;
   #awake: Set<RunCore> | null = null;
 
   constructor(options: EngineOptions) {
@@ -69,7 +72,7 @@ export class EngineCore {
 
   /** Lets a run go on after the present one, without growing the stack. */
   wakeSoon(run: RunCore): void {
-    if (run.pumping) return;
+    if (this.entered === run || run.pumping) return; // its pump is on the way
     if (this.#awake === null) {
       this.#awake = new Set();
       queueMicrotask(() => {
@@ -86,12 +89,19 @@ export class EngineCore {
 
   /** Wakes the readers of a log with the next macrotask; all logs of one tick together. */
   wakeReaders(log: EventLog): void {
-    this.#toWake.push(log);
-    if (this.#toWake.length > 1) return;
+    this.#toWake.add(log);
+    if (this.#isYielding) return;
+    this.#isYielding = true;
     this.host.yield(() => {
+      this.#isYielding = false;
       this.lastMacrotask = this.host.now();
-      for (const one of this.#toWake.splice(0)) one.wakeNow();
+      for (const one of [...this.#toWake]) one.wakeNow();
     });
+  }
+
+  /** The readers of a log are awake: it need not be kept for them. */
+  readersAwake(log: EventLog): void {
+    this.#toWake.delete(log);
   }
 
   claimKey(key: string, max: number, attempt: Attempt): KeyClaim {

@@ -21,6 +21,12 @@ const EVENT_BYTES = 250; // an event without a value, as objects of the platform
 const LIGHT_BYTES = 1_024; // values below count as nothing: ten thousand of them are the same 10 MB as the events
 const TRIM_STEP = 1_024; // events that leave at once: moving the rest is paid once for all of them
 
+/** Who wakes readers with the next macrotask. */
+interface Wakes {
+  wakeReaders(log: EventLog): void;
+  readersAwake(log: EventLog): void;
+}
+
 export class EventLog {
   readonly runId: string;
   /** Last event made. */
@@ -39,9 +45,9 @@ export class EventLog {
   #before: RunView | null = null;
   #waiting: (() => void)[] = [];
   #isWaking = false;
-  readonly #engine: { wakeReaders(log: EventLog): void };
+  readonly #engine: Wakes;
 
-  constructor(runId: string, engine: { wakeReaders(log: EventLog): void }) {
+  constructor(runId: string, engine: Wakes) {
     this.runId = runId;
     this.#engine = engine;
   }
@@ -112,6 +118,7 @@ export class EventLog {
 
   /** Wakes every reader that waits. */
   wakeNow(): void {
+    if (this.#isWaking) this.#engine.readersAwake(this);
     this.#isWaking = false;
     const waiting = this.#waiting;
     this.#waiting = [];

@@ -28,6 +28,7 @@ export function pump(run: RunCore): void {
     drain(run);
   } finally {
     run.pumping = false;
+    run.engine.entered = null;
   }
   if (run.journal !== null) run.journal.flush();
   else {

@@ -176,12 +176,12 @@ function callBody(attempt: Attempt, given: Fields): void {
   // A native promise answers itself here, without a second one; everything else becomes one that settles once.
   Promise.resolve(result).then(
     (value) => {
-      run.tick();
+      run.enter();
       bodyReturned(attempt, value);
       run.engine.pump(run);
     },
     (error) => {
-      run.tick();
+      run.enter();
       bodyThrew(attempt, error);
       run.engine.pump(run);
     },
