@@ -32,13 +32,20 @@ interface Entry {
   readonly value: Expression;
 }
 
+/** Where an entry and its key stand. */
+interface EntrySpan {
+  readonly start: number;
+  readonly keyEnd: number;
+  readonly end: number;
+}
+
 /** Reads the object at `pos`; sets `s.height`. A key that is set twice is reported, and stays in the tree. */
 export function readObject(s: Scanner, inValue: boolean): Expression {
   const start = s.pos;
   const entries: Entry[] = [];
-  const keyStarts: number[] = [];
-  const notes = readElements(s, inValue, entries, keyStarts);
-  if (entries.length > 1) checkKeys(s, entries, keyStarts);
+  const spans: EntrySpan[] = [];
+  const notes = readElements(s, inValue, entries, spans);
+  if (entries.length > 1) checkKeys(s, entries, spans);
   return withNotes({ kind: "object", entries, start, end: s.tokenEnd }, notes);
 }
 
@@ -46,7 +53,7 @@ function withNotes(collection: Collection, notes: CollectionNotes | undefined): 
   return notes ? { ...collection, notes } : collection;
 }
 
-function checkKeys(s: Scanner, entries: readonly Entry[], keyStarts: readonly number[]): void {
+function checkKeys(s: Scanner, entries: readonly Entry[], spans: readonly EntrySpan[]): void {
   const index =
     entries.length > FEW_KEYS ? new Map(entries.map((entry, at) => [entry.key, at])) : undefined;
   if (index?.size === entries.length) return;
@@ -55,10 +62,17 @@ function checkKeys(s: Scanner, entries: readonly Entry[], keyStarts: readonly nu
     const known = index ? first.get(entry.key) : entryBefore(entries, at);
     if (index && !known) first.set(entry.key, entry);
     if (!known) continue;
-    const start = keyStarts[at] as number;
-    s.error("FLOW2002", start, s.tokenEndAt(start), {
+    const { start, keyEnd, end } = spans[at] as EntrySpan;
+    let behind = end;
+    while (isBlankOrLineEnd(s.src.charCodeAt(behind))) behind += 1;
+    const hasComma = s.src.charCodeAt(behind) === 44;
+    s.error("FLOW2002", start, keyEnd, {
       parts: { key: quoteForMessage(entry.key) },
       related: { start: known.value.start, end: known.value.end, message: "first set here" },
+      fix: {
+        title: "remove it",
+        edits: [{ start, end: hasComma ? behind + 1 : end, text: "" }],
+      },
     });
   }
 }
@@ -72,29 +86,30 @@ function entryBefore(entries: readonly Entry[], at: number): Entry | undefined {
   return undefined;
 }
 
-function readEntry(s: Scanner, inValue: boolean, keyStarts: number[]): Entry {
+function readEntry(s: Scanner, inValue: boolean, spans: EntrySpan[]): Entry {
   s.peek();
   const start = s.pos;
   const key = readName(s);
   if (key === undefined) s.expected("a name");
+  const keyEnd = s.tokenEnd;
   const code = s.peek();
   const isComparison = code === 61 && s.src.charCodeAt(s.pos + 1) === 61;
   if ((code !== 58 && code !== 61) || isComparison) s.expected("`:`");
   s.pos += 1;
   const value = parseValue(s, inValue);
-  keyStarts.push(start);
+  spans.push({ start, keyEnd, end: s.tokenEnd });
   return { key, value };
 }
 
-/** Reads the elements between the brackets into `into`; with `keyStarts` they are the entries of an object. */
+/** Reads the elements between the brackets into `into`; with `spans` they are the entries of an object. */
 function readElements(
   s: Scanner,
   inValue: boolean,
   into: (Expression | Entry)[],
-  keyStarts: number[] | undefined,
+  spans: EntrySpan[] | undefined,
 ): CollectionNotes | undefined {
   const start = s.pos;
-  const closer = keyStarts ? 125 : 93;
+  const closer = spans ? 125 : 93;
   s.enter(start);
   const { flat } = s;
   const inner = s.depth;
@@ -108,11 +123,11 @@ function readElements(
     s.skipLines();
     const code = s.peek();
     if (code === closer) break;
-    if (code === TEXT_END) s.expected(keyStarts ? "`}`" : "`]`");
+    if (code === TEXT_END) s.expected(spans ? "`}`" : "`]`");
     const blank = s.blank && into.length > 0;
     const lead = inValue ? s.takeComments(mark) : NO_COMMENTS;
     const before = into.length;
-    readElement(s, inValue, into, keyStarts, inner);
+    readElement(s, inValue, into, spans, inner);
     if (into.length === before) {
       if (inValue) s.takeComments(mark);
       continue;
@@ -137,18 +152,18 @@ function readElement(
   s: Scanner,
   inValue: boolean,
   into: (Expression | Entry)[],
-  keyStarts: number[] | undefined,
+  spans: EntrySpan[] | undefined,
   depth: number,
 ): void {
   const start = s.pos;
-  const closer = keyStarts ? 125 : 93;
+  const closer = spans ? 125 : 93;
   try {
-    const element = keyStarts ? readEntry(s, inValue, keyStarts) : parseValue(s, inValue);
+    const element = spans ? readEntry(s, inValue, spans) : parseValue(s, inValue);
     const height = s.height;
     const next = s.peek();
     if (next !== 44 && next !== LINE_END && next !== closer) {
-      keyStarts?.pop();
-      s.expected(keyStarts ? "`,` or `}`" : "`,` or `]`");
+      spans?.pop();
+      s.expected(spans ? "`,` or `}`" : "`,` or `]`");
     }
     s.height = height;
     into.push(element);

@@ -146,7 +146,11 @@ function checkLineEnd(s: Scanner): void {
     ...(startsItem && {
       fix: {
         title: "start a new line",
-        edits: [{ start: at, end: isComma ? end : at, text: s.lineBreak(at) }],
+        edits: [
+          isComma && isLastOnLine(s, end)
+            ? { start: at, end, text: "" }
+            : { start: at, end: isComma ? end : at, text: s.lineBreak(at) },
+        ],
       },
     }),
   });
@@ -156,6 +160,11 @@ function checkLineEnd(s: Scanner): void {
     s.pos = stop === -1 ? s.lineEnd(at) : stop;
     if (s.src.charCodeAt(s.pos) === 44) s.pos = s.lineEnd(at);
   }
+}
+
+function isLastOnLine(s: Scanner, at: number): boolean {
+  const code = s.src.charCodeAt(firstOfLine(s, at));
+  return code === 10 || code === 35 || Number.isNaN(code);
 }
 
 function readBareItem(s: Scanner, start: number, opener: Opener | undefined): FreshItem {

@@ -365,8 +365,15 @@ export class Scanner {
     const close = this.src.indexOf("*/", start + 2);
     const inner = close === -1 ? this.src.length : close;
     const end = close === -1 ? inner : close + 2;
-    const lines = this.src.slice(start + 2, inner).split("\n");
-    const texts = lines.map((line) => line.replace(/^[ \t]*\*?/, "").replace(/[ \t\r\0]+$/, ""));
+    const texts = this.src
+      .slice(start + 2, inner)
+      .split("\n")
+      .map((line) =>
+        line
+          .replaceAll("\0", "")
+          .replace(/^\s*\*?\s*/, " ")
+          .trimEnd(),
+      );
     if (texts.length > 1 && texts[0] === "") texts.shift();
     if (texts.length > 1 && texts.at(-1) === "") texts.pop();
     const before = this.src.slice(this.lineStart(start), start);
