@@ -46,13 +46,17 @@ const FILE_ORDER: readonly string[] = [
 const CONNECTED: readonly string[] = ["flow", "connection", "input", ...FILE_ORDER.slice(3)];
 const BODY_ORDER: readonly string[] = ["node", "edge", "output"];
 
-/** The items of a file or body in sections; inside a section the author's order stays. */
+/**
+ * The items of a file or body in sections; inside a section the author's order stays. `connected`: connections come before
+ * inputs; by default when they do already.
+ */
 export function toSections(
   items: readonly Item[],
   foot: readonly Comment[],
   place: "file" | "body",
+  connected: boolean = connectsFirst(items),
 ): Sections {
-  const order = place === "body" ? BODY_ORDER : connectsFirst(items) ? CONNECTED : FILE_ORDER;
+  const order = place === "body" ? BODY_ORDER : connected ? CONNECTED : FILE_ORDER;
   const sections: Item[][] = Array.from({ length: order.length + 1 }, () => []);
   const behind: Comment[] = [];
   for (const item of items) {
@@ -71,7 +75,8 @@ export function toSections(
   };
 }
 
-function connectsFirst(items: readonly Item[]): boolean {
+/** Whether the connections of a file stand before its inputs. */
+export function connectsFirst(items: readonly Item[]): boolean {
   const first = items.find(
     (item) => item.kind === "block" && (item.word === "input" || item.word === "connection"),
   );

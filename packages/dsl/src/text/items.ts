@@ -107,7 +107,7 @@ function readItem(s: Scanner, items: Item[], opener: Opener | undefined): void {
     if (!opener && items.length === 0) s.headless = true;
     s.depth = depth;
     s.flat = 0;
-    const outside = lineOutsideItem(s, start, s.pos + 1);
+    const outside = lineOutsideItem(s, start, s.pos);
     if (outside !== -1) s.report.moveBack(count, outside, endOfLineBefore(s, outside));
     recover(s, start, s.itemIndent, opener);
   }

@@ -6,7 +6,7 @@
  */
 import type { FlowGraph } from "@millrace/contracts";
 import { DslError } from "../errors.ts";
-import { toOrder, toSections } from "./canonical.ts";
+import { connectsFirst, toOrder, toSections } from "./canonical.ts";
 import { dataOf, type FlowDocument } from "./document.ts";
 import { edgeKey } from "./edges.ts";
 import { itemsOf } from "./from-graph.ts";
@@ -34,9 +34,10 @@ export function reconcile(
   options: ReconcileOptions = {},
 ): FlowDocument {
   const { items, foot } = dataOf(document);
+  const connected = connectsFirst(items);
   const old = toSections(items, foot, "file");
-  const base = toSections(knownItems(document), [], "file").sections.flat();
-  const fresh = toSections(itemsOf(graph), [], "file").sections.flat();
+  const base = toSections(knownItems(document), [], "file", connected).sections.flat();
+  const fresh = toSections(itemsOf(graph), [], "file", connected).sections.flat();
   const merge = new Merge(options.renames ?? {});
   const merged = merge.items(
     old.sections.flat(),

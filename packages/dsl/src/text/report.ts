@@ -79,6 +79,7 @@ export class Report {
    */
   moveBack(mark: number, offset: number, to: number): void {
     const later = this.found.slice(mark).filter((found) => found.start >= offset);
+    if (later.length === 0) return;
     const what = later.at(-1)?.parts?.["what"] ?? "a closing bracket";
     for (const found of later) {
       this.found.splice(this.found.lastIndexOf(found), 1);
