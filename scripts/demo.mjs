@@ -14,6 +14,8 @@ if (status === 0) {
   process.stdout.write(
     `\nexamples/03-csv-report/out/report.md:\n\n${readFileSync(`${folder}out/report.md`, "utf8")}`,
   );
-  process.stdout.write("\nnext: npx millrace run examples/03-csv-report/csv-report.flow --json\n");
+  process.stdout.write(
+    "\nnext: npx millrace run examples/03-csv-report/csv-report.flow -i orders=examples/03-csv-report/orders.csv --json\n",
+  );
 }
 process.exitCode = status ?? 1;
