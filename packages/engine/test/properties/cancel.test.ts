@@ -2,7 +2,16 @@ import type { FlowGraph } from "@millrace/contracts";
 import type { NodeType, Run } from "@millrace/engine";
 import { referenceRun, scriptedNode } from "@millrace/engine/testing";
 import { expect, test } from "vitest";
-import { compiled, endsOf, faultsOf, forSeeds, type Ran, runPlan, settled } from "./flows.ts";
+import {
+  compiled,
+  endsOf,
+  faultsOf,
+  forSeeds,
+  type Ran,
+  runPlan,
+  settled,
+  TIMEOUT_MS,
+} from "./flows.ts";
 
 const FILE = "cancel";
 
@@ -43,97 +52,116 @@ function faultsOfCancelled(ran: Ran, graph: FlowGraph, cancelled: boolean): stri
   return faults;
 }
 
-test("cancelling as soon as any event is seen ends the run at once, whole and with nothing left", async () => {
-  let positions = 0;
-  await forSeeds(100, FILE, async (_seed, graph) => {
-    const { type, signals } = watched(() => {});
-    const plan = await compiled(graph, type);
-    const batches: number[] = [];
-    await runPlan(plan, { watch: (events) => batches.push(events.length) });
-    const faults: string[] = [];
-    for (let k = 0; k < batches.length && faults.length === 0; k += 1) {
-      let run: Run | undefined;
-      let batch = 0;
-      let cancelled = false;
-      signals.clear();
+test(
+  "cancelling as soon as any event is seen ends the run at once, whole and with nothing left",
+  async () => {
+    let positions = 0;
+    await forSeeds(200, FILE, async (_seed, graph) => {
+      const { type, signals } = watched(() => {});
+      const plan = await compiled(graph, type);
+      const batches: number[] = [];
+      await runPlan(plan, { watch: (events) => batches.push(events.length) });
+      const faults: string[] = [];
+      for (let k = 0; k < batches.length && faults.length === 0; k += 1) {
+        let run: Run | undefined;
+        let batch = 0;
+        let cancelled = false;
+        signals.clear();
+        const ran = await runPlan(plan, {
+          begun: (begun) => {
+            run = begun;
+          },
+          watch: () => {
+            if (batch === k) {
+              cancelled = run?.cancel() ?? false;
+              if (cancelled && [...signals].some(({ aborted }) => !aborted)) {
+                faults.push(`a body is not aborted when cancel returns (batch ${k})`);
+              }
+            }
+            batch += 1;
+          },
+        });
+        positions += 1;
+        faults.push(
+          ...faultsOfCancelled(ran, graph, cancelled).map((text) => `batch ${k}: ${text}`),
+        );
+      }
+      return faults;
+    });
+    expect(positions).toBeGreaterThan(0);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "cancelling from within any body ends the run at once, whole and with nothing left",
+  async () => {
+    await forSeeds(200, FILE, async (_seed, graph) => {
+      let entries = 0;
+      let act: () => void = () => {};
+      const { type, signals } = watched(() => act());
+      const plan = await compiled(graph, type);
+      act = () => {
+        entries += 1;
+      };
+      await runPlan(plan);
+      const faults: string[] = [];
+      for (let k = 1; k <= entries && faults.length === 0; k += 1) {
+        let run: Run | undefined;
+        let entry = 0;
+        let cancelled = false;
+        signals.clear();
+        act = () => {
+          entry += 1;
+          // The first body is entered before there is a handle; it is cancelled in a microtask.
+          if (entry === k && run !== undefined) cancelled = run.cancel();
+          else if (entry === k) queueMicrotask(() => (cancelled = run?.cancel() ?? false));
+        };
+        const ran = await runPlan(plan, {
+          begun: (begun) => {
+            run = begun;
+          },
+        });
+        const late = ran.events.slice(
+          ran.events.findIndex(({ kind }) => kind === "run.cancelling"),
+        );
+        if (cancelled && late.some(({ kind }) => kind === "node.started"))
+          faults.push("it starts more");
+        faults.push(
+          ...faultsOfCancelled(ran, graph, cancelled).map((text) => `entry ${k}: ${text}`),
+        );
+      }
+      return faults;
+    });
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "an engine that closes cancels its runs with reason shutdown and frees everything",
+  async () => {
+    await forSeeds(200, FILE, async (seed, graph) => {
+      const plan = await compiled(graph);
+      let close: () => void = () => {};
+      let batches = 0;
+      let closed = 0;
       const ran = await runPlan(plan, {
-        begun: (begun) => {
-          run = begun;
+        begun: (_run, engine) => {
+          close = () => void engine.close().then(() => (closed += 1));
         },
         watch: () => {
-          if (batch === k) {
-            cancelled = run?.cancel() ?? false;
-            if (cancelled && [...signals].some(({ aborted }) => !aborted)) {
-              faults.push(`a body is not aborted when cancel returns (batch ${k})`);
-            }
-          }
-          batch += 1;
+          batches += 1;
+          if (batches === 1 + (seed % 3)) close();
         },
       });
-      positions += 1;
-      faults.push(...faultsOfCancelled(ran, graph, cancelled).map((text) => `batch ${k}: ${text}`));
-    }
-    return faults;
-  });
-  expect(positions).toBeGreaterThan(0);
-}, 120_000);
-
-test("cancelling from within any body ends the run at once, whole and with nothing left", async () => {
-  await forSeeds(100, FILE, async (_seed, graph) => {
-    let entries = 0;
-    let act: () => void = () => {};
-    const { type, signals } = watched(() => act());
-    const plan = await compiled(graph, type);
-    act = () => {
-      entries += 1;
-    };
-    await runPlan(plan);
-    const faults: string[] = [];
-    for (let k = 1; k <= entries && faults.length === 0; k += 1) {
-      let run: Run | undefined;
-      let entry = 0;
-      let cancelled = false;
-      signals.clear();
-      act = () => {
-        entry += 1;
-        // The first body is entered before there is a handle; it is cancelled in a microtask.
-        if (entry === k && run !== undefined) cancelled = run.cancel();
-        else if (entry === k) queueMicrotask(() => (cancelled = run?.cancel() ?? false));
-      };
-      const ran = await runPlan(plan, {
-        begun: (begun) => {
-          run = begun;
-        },
-      });
-      const late = ran.events.slice(ran.events.findIndex(({ kind }) => kind === "run.cancelling"));
-      if (cancelled && late.some(({ kind }) => kind === "node.started"))
-        faults.push("it starts more");
-      faults.push(...faultsOfCancelled(ran, graph, cancelled).map((text) => `entry ${k}: ${text}`));
-    }
-    return faults;
-  });
-}, 120_000);
-
-test("an engine that closes cancels its runs with reason shutdown and frees everything", async () => {
-  await forSeeds(100, FILE, async (seed, graph) => {
-    const plan = await compiled(graph);
-    let close: () => void = () => {};
-    let batches = 0;
-    let closed = 0;
-    const ran = await runPlan(plan, {
-      begun: (_run, engine) => {
-        close = () => void engine.close().then(() => (closed += 1));
-      },
-      watch: () => {
-        batches += 1;
-        if (batches === 1 + (seed % 3)) close();
-      },
+      await ran.clock.settle();
+      const faults = faultsOf(ran);
+      if (batches > seed % 3 && closed !== 1) faults.push("close has not resolved");
+      const cancelling = ran.events.find((event) => event.kind === "run.cancelling");
+      if (cancelling !== undefined && cancelling.reason !== "shutdown")
+        faults.push("another reason");
+      return faults;
     });
-    await ran.clock.settle();
-    const faults = faultsOf(ran);
-    if (batches > seed % 3 && closed !== 1) faults.push("close has not resolved");
-    const cancelling = ran.events.find((event) => event.kind === "run.cancelling");
-    if (cancelling !== undefined && cancelling.reason !== "shutdown") faults.push("another reason");
-    return faults;
-  });
-}, 60_000);
+  },
+  TIMEOUT_MS,
+);

@@ -2,7 +2,7 @@ import type { NodeType } from "@millrace/engine";
 import { createMemoryJournal } from "@millrace/engine";
 import { createRandom, scriptedNode } from "@millrace/engine/testing";
 import { test } from "vitest";
-import { compiled, faultsOf, forSeeds, ndjson, runPlan } from "./flows.ts";
+import { compiled, faultsOf, forSeeds, ndjson, runPlan, TIMEOUT_MS } from "./flows.ts";
 
 const FILE = "faults";
 
@@ -64,27 +64,35 @@ const FAULTS: readonly Body[] = [
   },
 ];
 
-test("whatever a body does, the run ends with a legal log, nothing left, and nothing shown of its errors", async () => {
-  await forSeeds(400, FILE, async (seed, graph) => {
-    const random = createRandom(seed);
-    const run: Body = (fields, ctx) =>
-      random.chance(0.4) ? random.pick(FAULTS)(fields, ctx) : scriptedNode.run(fields, ctx);
-    const ran = await runPlan(await compiled(graph, { ...scriptedNode, run }));
-    const shown = ndjson(ran.events).includes("secret of the body") ? ["it shows a message"] : [];
-    return [...faultsOf(ran), ...shown];
-  });
-}, 60_000);
+test(
+  "whatever a body does, the run ends with a legal log, nothing left, and nothing shown of its errors",
+  async () => {
+    await forSeeds(400, FILE, async (seed, graph) => {
+      const random = createRandom(seed);
+      const run: Body = (fields, ctx) =>
+        random.chance(0.4) ? random.pick(FAULTS)(fields, ctx) : scriptedNode.run(fields, ctx);
+      const ran = await runPlan(await compiled(graph, { ...scriptedNode, run }));
+      const shown = ndjson(ran.events).includes("secret of the body") ? ["it shows a message"] : [];
+      return [...faultsOf(ran), ...shown];
+    });
+  },
+  TIMEOUT_MS,
+);
 
-test("with a journal the log is the same, and the journal holds its lines", async () => {
-  await forSeeds(200, FILE, async (_seed, graph) => {
-    const plan = await compiled(graph);
-    const journal = createMemoryJournal();
-    const ran = await runPlan(plan, { engine: { journal } });
-    const lines: string[] = [];
-    for await (const page of journal.read("property", 0)) {
-      for (const { line } of page) lines.push(`${new TextDecoder().decode(line)}\n`);
-    }
-    const same = lines.join("") === ndjson(ran.events);
-    return [...faultsOf(ran), ...(same ? [] : ["the journal holds something else"])];
-  });
-}, 60_000);
+test(
+  "with a journal the log is the same, and the journal holds its lines",
+  async () => {
+    await forSeeds(200, FILE, async (_seed, graph) => {
+      const plan = await compiled(graph);
+      const journal = createMemoryJournal();
+      const ran = await runPlan(plan, { engine: { journal } });
+      const lines: string[] = [];
+      for await (const page of journal.read("property", 0)) {
+        for (const { line } of page) lines.push(`${new TextDecoder().decode(line)}\n`);
+      }
+      const same = lines.join("") === ndjson(ran.events);
+      return [...faultsOf(ran), ...(same ? [] : ["the journal holds something else"])];
+    });
+  },
+  TIMEOUT_MS,
+);

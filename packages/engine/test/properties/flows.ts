@@ -14,6 +14,7 @@ import {
   type EngineOptions,
   type NodeType,
   type Plan,
+  type Registry,
   type Run,
   type RunOptions,
 } from "@millrace/engine";
@@ -33,12 +34,16 @@ export interface Ran {
   readonly clock: SimClock;
 }
 
+const registries = new WeakMap<NodeType, Registry>();
+
 /** A graph with its plan. Throws with the diagnostics of a graph that is not valid. */
 export async function compiled(
   graph: FlowGraph,
   scripted: NodeType = scriptedNode,
 ): Promise<{ graph: FlowGraph; plan: Plan }> {
-  const result = await compileFlow(graph, { registry: createRegistry([scripted]) });
+  const registry = registries.get(scripted) ?? createRegistry([scripted]);
+  registries.set(scripted, registry); // its schemas are compiled once
+  const result = await compileFlow(graph, { registry });
   if (!result.ok) throw new Error(JSON.stringify(result.diagnostics, null, 1));
   return { graph, plan: result.plan };
 }
@@ -123,6 +128,9 @@ export function settled(record: Json | undefined): string {
     return value;
   });
 }
+
+/** For one property: more seeds than usual may take longer. */
+export const TIMEOUT_MS: number = 120_000 + 50 * Number(process.env["MILLRACE_SEEDS"] ?? 0);
 
 /** Seeds of a property: `MILLRACE_SEED` runs one alone, `MILLRACE_SEEDS` so many. */
 export function seeds(count: number): number[] {

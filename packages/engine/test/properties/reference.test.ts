@@ -10,6 +10,7 @@ import {
   type Ran,
   runPlan,
   settled,
+  TIMEOUT_MS,
 } from "./flows.ts";
 
 const FILE = "reference";
@@ -43,24 +44,32 @@ function differences(ran: Ran, graph: FlowGraph): string[] {
   return found;
 }
 
-test("2,000 random flows end as the reference says, with legal logs and nothing left behind", async () => {
-  await forSeeds(2_000, FILE, async (_seed, graph) => {
-    const ran = await runPlan(await compiled(graph));
-    return [...differences(ran, graph), ...faultsOf(ran)];
-  });
-}, 120_000);
+test(
+  "2,000 random flows end as the reference says, with legal logs and nothing left behind",
+  async () => {
+    await forSeeds(2_000, FILE, async (_seed, graph) => {
+      const ran = await runPlan(await compiled(graph));
+      return [...differences(ran, graph), ...faultsOf(ran)];
+    });
+  },
+  TIMEOUT_MS,
+);
 
-test("how nodes are ordered in the graph and how long their bodies take changes nothing but the order", async () => {
-  await forSeeds(200, FILE, async (seed, graph) => {
-    const random = createRandom(seed);
-    const other = {
-      ...graph,
-      nodes: [...graph.nodes].reverse().map((node) => slower(node, random)),
-    };
-    const ran = await runPlan(await compiled(other));
-    return [...differences(ran, graph), ...faultsOf(ran)];
-  });
-}, 60_000);
+test(
+  "how nodes are ordered in the graph and how long their bodies take changes nothing but the order",
+  async () => {
+    await forSeeds(200, FILE, async (seed, graph) => {
+      const random = createRandom(seed);
+      const other = {
+        ...graph,
+        nodes: [...graph.nodes].reverse().map((node) => slower(node, random)),
+      };
+      const ran = await runPlan(await compiled(other));
+      return [...differences(ran, graph), ...faultsOf(ran)];
+    });
+  },
+  TIMEOUT_MS,
+);
 
 /** A body that takes another time; where a timeout is set, time has a meaning and stays. */
 function slower(
@@ -71,17 +80,21 @@ function slower(
   return { ...node, fields: { ...node.fields, delayMs: Math.floor(random() * 40) } };
 }
 
-test("few slots change nothing but the order, and nothing waits for ever", async () => {
-  await forSeeds(200, FILE, async (seed, graph) => {
-    const engine = { concurrency: { run: 1 + (seed % 3), types: { "test.scripted": 1 } } };
-    const ran = await runPlan(await compiled(graph), { engine });
-    return [
-      ...differences(ran, graph),
-      ...faultsOf(ran),
-      ...overSlots(ran, engine.concurrency.run),
-    ];
-  });
-}, 60_000);
+test(
+  "few slots change nothing but the order, and nothing waits for ever",
+  async () => {
+    await forSeeds(200, FILE, async (seed, graph) => {
+      const engine = { concurrency: { run: 1 + (seed % 3), types: { "test.scripted": 1 } } };
+      const ran = await runPlan(await compiled(graph), { engine });
+      return [
+        ...differences(ran, graph),
+        ...faultsOf(ran),
+        ...overSlots(ran, engine.concurrency.run),
+      ];
+    });
+  },
+  TIMEOUT_MS,
+);
 
 /** Nodes that hold a slot and were open at once, beyond `most`. Bodies that stay after their timeout hold none. */
 function overSlots({ events }: Ran, most: number): string[] {
@@ -98,23 +111,32 @@ function overSlots({ events }: Ran, most: number): string[] {
   return [];
 }
 
-test("a failure that stops the run fails it whenever it would have failed in the end", async () => {
-  await forSeeds(300, FILE, async (_seed, graph) => {
-    const ran = await runPlan(await compiled(graph), { run: { onFailure: "stop" } });
-    const { status } = referenceRun(graph);
-    const wrong = ran.summary.status === status ? [] : [`${ran.summary.status} and not ${status}`];
-    return [...wrong, ...faultsOf(ran)];
-  });
-}, 60_000);
+test(
+  "a failure that stops the run fails it whenever it would have failed in the end",
+  async () => {
+    await forSeeds(300, FILE, async (_seed, graph) => {
+      const ran = await runPlan(await compiled(graph), { run: { onFailure: "stop" } });
+      const { status } = referenceRun(graph);
+      const wrong =
+        ran.summary.status === status ? [] : [`${ran.summary.status} and not ${status}`];
+      return [...wrong, ...faultsOf(ran)];
+    });
+  },
+  TIMEOUT_MS,
+);
 
-test("two runs with the same clock and the same random numbers have the same bytes", async () => {
-  await forSeeds(150, FILE, async (seed, graph) => {
-    const plan = await compiled(graph);
-    const first = ndjson((await runPlan(plan, { random: seed })).events);
-    const second = ndjson((await runPlan(plan, { random: seed })).events);
-    return first === second ? [] : ["the logs differ"];
-  });
-}, 60_000);
+test(
+  "two runs with the same clock and the same random numbers have the same bytes",
+  async () => {
+    await forSeeds(150, FILE, async (seed, graph) => {
+      const plan = await compiled(graph);
+      const first = ndjson((await runPlan(plan, { random: seed })).events);
+      const second = ndjson((await runPlan(plan, { random: seed })).events);
+      return first === second ? [] : ["the logs differ"];
+    });
+  },
+  TIMEOUT_MS,
+);
 
 test("a plan that has run is as it was: the next run of it is the same", async () => {
   await forSeeds(50, FILE, async (_seed, graph) => {
