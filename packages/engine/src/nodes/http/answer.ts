@@ -11,7 +11,7 @@ export async function readAnswer(
   const headers: { [name: string]: string } = {};
   response.headers.forEach((value, name) => {
     const key = name.toLowerCase();
-    // Cookies are credentials of a session that the flow does not have.
+    // A cookie is a credential, and a flow holds none.
     if (key !== "set-cookie") headers[key] = value;
   });
   const bytes = new Uint8Array(await response.arrayBuffer());
