@@ -36,16 +36,11 @@ export function reconcile(
   const { items, foot } = dataOf(document);
   const connected = connectsFirst(items);
   const old = toSections(items, foot, "file");
+  const written = old.sections.flatMap(withoutGap);
   const base = toSections(knownItems(document), [], "file", connected).sections.flat();
   const fresh = toSections(itemsOf(graph), [], "file", connected).sections.flat();
   const merge = new Merge(options.renames ?? {});
-  const merged = merge.items(
-    old.sections.flat(),
-    base,
-    fresh,
-    { place: "file", path: "" },
-    old.foot,
-  );
+  const merged = merge.items(written, base, fresh, { place: "file", path: "" }, old.foot);
   return parseFlow(printItems(merged.items, merged.foot)).document;
 }
 
@@ -184,7 +179,20 @@ function mergeEdge(old: EdgeItem, fresh: EdgeItem): EdgeItem {
 
 function inside(item: BlockItem, place: Place): readonly Item[] {
   const items = item.items ?? [];
-  return place === "body" ? toSections(items, [], "body").sections.flat() : toOrder(items, place);
+  return place === "body"
+    ? toSections(items, [], "body").sections.flatMap(withoutGap)
+    : toOrder(items, place);
+}
+
+/** A section whose first item forgets the empty line before it: that one belongs to the section, whoever comes first. */
+function withoutGap(section: readonly Item[]): Item[] {
+  return section.map((item, index) => {
+    if (index > 0) return item;
+    const [first, ...others] = item.lead;
+    return first
+      ? { ...item, lead: [{ ...first, blank: false }, ...others] }
+      : { ...item, blank: false };
+  });
 }
 
 function joinPath(path: string, id: string): string {

@@ -29,7 +29,7 @@ describe("graphs", () => {
   test(
     "L1, L11: printing and parsing gives the normalized graph, also of a graph that was JSON",
     () => {
-      forSeeds(1500, (seed) => {
+      forSeeds(1000, (seed) => {
         const graph = anyGraph(seed);
         const text = printFlow(graph);
         const read = parseFlow(text);
@@ -89,7 +89,7 @@ describe("texts", () => {
   test(
     "L2, L3, L4: formatting is done at once, keeps the graph, and keeps every comment",
     () => {
-      forSeeds(500, (seed) => {
+      forSeeds(300, (seed) => {
         const { text, graph } = decorated(seed);
         const read = parseFlow(text);
         expect(syntaxOf(read.diagnostics)).toEqual([]);
@@ -106,7 +106,7 @@ describe("texts", () => {
   test(
     "L5: indentation, numbers of empty lines and line ends do not reach the formatted text",
     () => {
-      forSeeds(400, (seed) => {
+      forSeeds(250, (seed) => {
         const { text, r } = decorated(seed);
         expect(formatFlow(reblank(text, r)).text).toBe(formatFlow(text).text);
       });
@@ -117,7 +117,7 @@ describe("texts", () => {
   test(
     "L7: reconciling with the same graph changes nothing, with another graph says that graph",
     () => {
-      forSeeds(300, (seed) => {
+      forSeeds(200, (seed) => {
         const { text } = decorated(seed);
         const { document, graph } = parseFlow(text);
         expect(printFlow(reconcile(document, graph))).toBe(printFlow(document));
@@ -132,7 +132,7 @@ describe("texts", () => {
   test(
     "L8: every range of a garbled text lies in it, between characters, in order",
     () => {
-      forSeeds(700, (seed) => {
+      forSeeds(400, (seed) => {
         const { text: whole, r } = decorated(seed);
         const text = garble(whole, r);
         let last = 0;
@@ -156,7 +156,7 @@ describe("texts", () => {
   test(
     "L9: each of several faults is found in its own item, and all other items are read",
     () => {
-      forSeeds(1000, (seed) => {
+      forSeeds(600, (seed) => {
         const r = new Random(seed);
         const items = someItems(18);
         const places = r.shuffle([...items.keys()]).slice(0, 1 + r.below(8));

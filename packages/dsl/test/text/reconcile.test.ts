@@ -1,0 +1,162 @@
+import type { FlowGraph } from "@millrace/contracts";
+import { DslError, parseFlow, printFlow, reconcile } from "@millrace/dsl";
+import { describe, expect, test } from "vitest";
+import { flow } from "./cases.ts";
+
+type Edit = (graph: FlowGraph) => Partial<FlowGraph>;
+
+/** A text after its graph was edited and brought back. */
+function edited(text: string, edit: Edit, renames?: Record<string, string>): string {
+  const { document, graph } = parseFlow(text);
+  const next = { ...graph, ...edit(graph) };
+  const result = reconcile(document, next, renames && { renames });
+  return printFlow(result);
+}
+
+const TEXT = flow(`# what it is for
+input who: string = "you" # trails
+
+# A paragraph about all nodes.
+
+# the first
+node first: log {
+  # why
+  message = "hi" # how
+
+  level = "info"
+  # foot of first
+}
+
+# the second
+node second: log {
+  message = "there"
+}
+
+# order
+first -> second # last
+
+# end of file
+`);
+
+describe("reconcile", () => {
+  test("with the same graph gives the text back", () => {
+    expect(edited(TEXT, () => ({}))).toBe(TEXT);
+  });
+
+  test("changes only the value that changed", () => {
+    const text = edited(TEXT, ({ nodes }) => ({
+      nodes: nodes.map((node) =>
+        node.id === "first" ? { ...node, fields: { ...node.fields, message: "hello" } } : node,
+      ),
+    }));
+    expect(text).toBe(TEXT.replace('"hi"', '"hello"'));
+  });
+
+  test("takes a node away with its comments; the paragraph above them stays", () => {
+    const text = edited(TEXT, ({ nodes }) => ({ nodes: nodes.slice(1), edges: [] }));
+    expect(text).toBe(
+      flow(`# what it is for
+input who: string = "you" # trails
+
+# A paragraph about all nodes.
+
+# the second
+node second: log {
+  message = "there"
+}
+
+# end of file
+`),
+    );
+  });
+
+  test("puts a new node behind its neighbour in the graph", () => {
+    const added = { id: "between", type: "log", fields: { message: "new" } };
+    const text = edited(TEXT, ({ nodes }) => ({ nodes: nodes.toSpliced(1, 0, added) }));
+    expect(text).toBe(
+      TEXT.replace("# the second", 'node between: log {\n  message = "new"\n}\n\n# the second'),
+    );
+  });
+
+  test("follows the graph's order, comments going along", () => {
+    const text = edited(flow("# a\nnode a: t\n# b\nnode b: t # bb\n"), ({ nodes }) => ({
+      nodes: nodes.toReversed(),
+    }));
+    expect(text).toBe(flow("# b\nnode b: t # bb\n# a\nnode a: t\n"));
+  });
+
+  test("puts a new field behind its neighbour, and leaves the author's order alone", () => {
+    const text = edited(flow("node a: t {\n  z = 1 # z\n  b = 2\n}\n"), ({ nodes }) => ({
+      nodes: nodes.map((node) => ({ ...node, fields: { b: 2, n: 3, z: 1 } })),
+    }));
+    expect(text).toBe(flow("node a: t {\n  z = 1 # z\n  b = 2\n  n = 3\n}\n"));
+  });
+
+  test("matches elements of a list by value, then by place", () => {
+    const text = edited(
+      flow(
+        'node a: t {\n  v = [\n    "x", # about x\n    # about y\n    "y",\n    { k: 1 }, # about k\n  ]\n}\n',
+      ),
+      ({ nodes }) => ({
+        nodes: nodes.map((node) => ({ ...node, fields: { v: ["y", "new", { k: 2 }] } })),
+      }),
+    );
+    expect(text).toBe(
+      flow(
+        'node a: t {\n  v = [\n    # about y\n    "y",\n    "new",\n    { k: 2 }, # about k\n  ]\n}\n',
+      ),
+    );
+  });
+
+  test("knows a renamed node, its edges and its place on the canvas", () => {
+    const before = flow(
+      '# kept\nnode pages: map {\n  body {\n    node get: t # got\n\n    get -> get\n  }\n}\n\npages -> pages # back\n\nlayout {\n  pages = [1, 2] # here\n  "pages/get" = [3, 4] # there\n}\n',
+    );
+    const text = edited(
+      before,
+      (graph) =>
+        JSON.parse(
+          JSON.stringify(graph)
+            .replaceAll("pages", "files")
+            .replaceAll('"get"', '"read"')
+            .replaceAll("/get", "/read"),
+        ) as FlowGraph,
+      { pages: "files", "pages/get": "files/read" },
+    );
+    expect(text).toBe(
+      before
+        .replaceAll("pages", "files")
+        .replaceAll("get -> get", "read -> read")
+        .replaceAll("node get", "node read")
+        .replaceAll("/get", "/read"),
+    );
+  });
+
+  test("keeps what never was in the graph", () => {
+    const before = flow("node a: t\n\n# of a later version\nmacro m {\n  v = 1\n}\n");
+    expect(edited(before, () => ({ nodes: [] }))).toBe(
+      flow("# of a later version\nmacro m {\n  v = 1\n}\n"),
+    );
+  });
+
+  test("turns a schema into a type and back as the graph says", () => {
+    const before = flow("# rate\ninput a: number = 1 # r\n");
+    const schema = { type: "number", minimum: 0 };
+    const typed = edited(before, ({ inputs }) => ({
+      inputs: inputs.map((i) => ({ ...i, schema })),
+    }));
+    expect(typed).toBe(
+      flow('# rate\ninput a = 1 {\n  schema = { type: "number", minimum: 0 }\n} # r\n'),
+    );
+    expect(
+      edited(typed, ({ inputs }) => ({
+        inputs: inputs.map((i) => ({ ...i, schema: { type: "number" } })),
+      })),
+    ).toBe(before);
+  });
+
+  test("refuses what is no graph", () => {
+    const { document } = parseFlow("flow 1 x\n");
+    expect(() => reconcile(document, { version: 1 } as FlowGraph)).toThrow(DslError);
+  });
+});
