@@ -8,6 +8,7 @@ import type { EngineOptions, RunOptions } from "./options.ts";
 import { cancelRun } from "./run/cancel.ts";
 import { launch } from "./run/launch.ts";
 import { includedNodes } from "./run/only.ts";
+import { resumeRunById } from "./run/resume.ts";
 import { type Run, RunHandle } from "./run/run.ts";
 import { RunCore } from "./run/run-core.ts";
 import { sizeOf } from "./values.ts";
@@ -18,6 +19,11 @@ export interface Engine {
    * `engine_closed`, before any event.
    */
   run(plan: Plan, inputs?: { readonly [name: string]: unknown }, options?: RunOptions): Run;
+  /**
+   * Takes up a run whose process died: same id, its log goes on, no event is repeated, and no node that has ended runs again.
+   * Throws `EngineError` `run_not_found`, `plan_mismatch`, `run_not_resumable` (it has ended, or a live process has it).
+   */
+  resume(runId: string, options: { readonly plan: Plan } & RunOptions): Promise<Run>;
   /** What is wrong with inputs for a plan; empty: nothing. */
   checkInputs(plan: Plan, inputs: unknown): Diagnostic[];
   /** Cancels every run with reason `shutdown` and waits for their ends. May be called again. */
@@ -35,6 +41,10 @@ export function createEngine(options: EngineOptions = {}): Engine {
       core.runs.set(run.id, run);
       launch(run);
       return new RunHandle(run);
+    },
+    async resume(runId: string, { plan, ...more }: { readonly plan: Plan } & RunOptions) {
+      if (core.closed) throw new EngineError("engine_closed", "the engine is closed");
+      return new RunHandle(await resumeRunById(core, runId, { plan, options: more }));
     },
     checkInputs: (plan: Plan, inputs: unknown) => [...problemsOf(core, plan, inputs).problems],
     async close({ graceMs }: { graceMs?: number } = {}) {

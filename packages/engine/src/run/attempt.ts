@@ -24,6 +24,8 @@ export interface Aside {
   onResume: (() => void)[] | null;
   /** Answers that are there while other questions of the node are open. */
   readonly answers: (() => void)[];
+  /** The body was entered again and has not come to the place where it was parked: what it says was said before. */
+  replaying: boolean;
 }
 
 export class Attempt implements Claimant {
@@ -76,6 +78,7 @@ export class Attempt implements Claimant {
       wait: null,
       onResume: null,
       answers: [],
+      replaying: false,
     };
     return this.#aside;
   }

@@ -38,6 +38,10 @@ export function openRound(attempt: Attempt, round: Round, done: (end: BodyEnd) =
       reason: "limit",
     });
   }
+  if (run.ending && !wasBegun(run, base)) {
+    done({ status: "cancelled" });
+    return;
+  }
   const id = run.freeFrames.pop() ?? run.frames.length;
   const inner = new Frame(
     layout,
@@ -54,6 +58,12 @@ export function openRound(attempt: Attempt, round: Round, done: (end: BodyEnd) =
   attempt.rounds += 1;
   setIdle(attempt, true);
   seedFrame(run, inner);
+}
+
+/** Whether the log of an interrupted run has anything of this round. */
+function wasBegun(run: RunCore, base: string): boolean {
+  for (const path of run.past?.nodes.keys() ?? []) if (path.startsWith(base)) return true;
+  return false;
 }
 
 /** Ends a frame whose nodes have all ended, and tells the node that opened it. */

@@ -2,7 +2,14 @@
  * Questions to people. Each is asked once, answered once, by `run.confirm`, the handler of the run, or its deadline; a node
  * or a model cannot answer. Ids count per run: `k1`, `k2` …
  */
-import type { ConfirmAnswer, Json, JsonSchema, Outcome, Problem } from "@millrace/contracts";
+import type {
+  ConfirmAnswer,
+  ConfirmRequested,
+  Json,
+  JsonSchema,
+  Outcome,
+  Problem,
+} from "@millrace/contracts";
 import { NodeError } from "@millrace/contracts";
 import type { Answer, ConfirmReply, OpenConfirmation } from "../options.ts";
 import { schemaProblems } from "../schema-check.ts";
@@ -71,7 +78,6 @@ function ask(
     setIdle(attempt, false);
     emitNodeResumed(run, frame, node);
   }
-  if (run.confirmations === NO_CONFIRMATIONS) run.confirmations = new Map();
   run.confirmationCount += 1;
   const open: OpenConfirmation = {
     id: `k${run.confirmationCount}`,
@@ -83,18 +89,53 @@ function ask(
     requestedAt: run.now,
   };
   emitConfirmRequested(run, frame, node, open);
-  const confirmation: Confirmation = { open, attempt, answer, timer: null, asked: false };
-  run.confirmations.set(open.id, confirmation);
-  if (open.deadline !== undefined) {
-    confirmation.timer = run.engine.timers.set(open.deadline, () => {
-      confirmation.timer = null;
-      run.tick();
-      resolveConfirmation(run, confirmation, "expired", {});
-      run.engine.pump(run);
-    });
-  }
+  register(run, { open, attempt, answer, timer: null, asked: false });
   run.link(attempt);
   queueMicrotask(() => parkAsking(attempt));
+}
+
+/** A question from before a restart: it stays open, with its deadline, and nothing is said again. */
+export function adoptConfirmation(
+  attempt: Attempt,
+  { id, node, attempt: number, prompt, schema, deadline, ts }: ConfirmRequested,
+): Promise<ConfirmAnswer> {
+  const { run } = attempt;
+  const open: OpenConfirmation = {
+    id,
+    node,
+    attempt: number,
+    prompt,
+    ...(schema !== undefined && { schema }),
+    ...(deadline !== undefined && { deadline }),
+    requestedAt: ts,
+  };
+  return new Promise((answer) => {
+    register(run, { open, attempt, answer, timer: null, asked: false });
+  });
+}
+
+/** Keeps an open confirmation and sets its deadline. */
+function register(run: RunCore, confirmation: Confirmation): void {
+  const { open } = confirmation;
+  if (run.confirmations === NO_CONFIRMATIONS) run.confirmations = new Map();
+  run.confirmations.set(open.id, confirmation);
+  if (open.deadline === undefined) return;
+  confirmation.timer = run.engine.timers.set(open.deadline, () => {
+    confirmation.timer = null;
+    run.tick();
+    resolveConfirmation(run, confirmation, "expired", {});
+    run.engine.pump(run);
+  });
+}
+
+/** Asks the handler of the run about everything that it has not heard of, in the order of requests. */
+export function askAll(run: RunCore): void {
+  const open = [...run.confirmations.values()].filter(({ asked }) => !asked);
+  open.sort((a, b) => Number(a.open.id.slice(1)) - Number(b.open.id.slice(1)));
+  for (const confirmation of open) {
+    confirmation.asked = true;
+    askHandler(run, confirmation);
+  }
 }
 
 /** A node that has asked waits, once its body has said all that it says in one go. */

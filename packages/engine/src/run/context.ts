@@ -21,14 +21,15 @@ import type { BodyEnd, CoreContext } from "../node-type.ts";
 import type { Attempt } from "./attempt.ts";
 import { openRound } from "./bodies.ts";
 import { guardedFetch, guardedFiles } from "./capabilities.ts";
-import { openConfirmation } from "./confirmations.ts";
+import { adoptConfirmation, openConfirmation } from "./confirmations.ts";
 import { connectionOf, secretOf } from "./credentials.ts";
 import { emitLog, emitProgress } from "./emit.ts";
 import { park, unpark } from "./parking.ts";
+import type { PastNode } from "./past.ts";
 import { whenUnpaused } from "./pause.ts";
 import { scopeOf } from "./propagate.ts";
 import { maskKeys } from "./redact.ts";
-import { RUNNING } from "./states.ts";
+import { RUNNING, WAITING } from "./states.ts";
 import { stopRounds } from "./stop.ts";
 
 const PROGRESS_EVERY_MS = 100; // ten a second are as many as an eye can follow
@@ -36,6 +37,7 @@ const PROGRESS_EVERY_MS = 100; // ten a second are as many as an eye can follow
 export class NodeContextOf implements CoreContext {
   readonly #attempt: Attempt;
   #keys: Set<string> | null = null;
+  #questions = 0;
   /** Units of log text so far. */
   #logged = 0;
   #progressed = 0;
@@ -137,7 +139,7 @@ export class NodeContextOf implements CoreContext {
     const attempt = this.#live();
     const { run } = attempt;
     const limit = run.limits.logBytes;
-    if (this.#logged > limit) return;
+    if (this.#logged > limit || attempt.asideIfAny?.replaying === true) return;
     this.#logged += text.length;
     const line =
       this.#logged > limit
@@ -160,6 +162,8 @@ export class NodeContextOf implements CoreContext {
     const attempt = this.#live();
     const { run } = attempt;
     run.tick();
+    const said = this.#past()?.progress ?? 0;
+    if (done <= said && said > 0) return; // before a restart
     this.#progressed = Math.max(this.#progressed, done);
     this.#progress = {
       done: this.#progressed,
@@ -190,6 +194,16 @@ export class NodeContextOf implements CoreContext {
     const attempt = this.#live();
     this.#once(key);
     attempt.run.tick();
+    const questions = this.#past()?.questions ?? [];
+    const before = questions[this.#questions];
+    this.#questions += 1;
+    if (before !== undefined) {
+      const { answer, asked } = before;
+      if (answer === null) return adoptConfirmation(attempt, asked);
+      const parked = attempt.frame.state(attempt.node) === WAITING;
+      if (!parked || this.#questions < questions.length) return Promise.resolve(answer);
+      return new Promise((go) => unpark(attempt, () => go(answer))); // it came just before the end
+    }
     const asked = openConfirmation(attempt, request);
     attempt.run.engine.pump(attempt.run);
     return asked;
@@ -198,9 +212,21 @@ export class NodeContextOf implements CoreContext {
   async step<T extends Json>(key: string, fn: () => Promise<T> | T): Promise<T> {
     const attempt = this.#live();
     this.#once(key);
+    const past = this.#past();
+    const name = `${this.node}#${past?.tryFrom ?? this.attempt}#${key}`;
+    const steps = attempt.run.past?.steps;
+    if (past !== undefined && steps !== undefined && Object.hasOwn(steps, name)) {
+      return steps[name] as T;
+    }
     const result = await fn();
-    await attempt.run.journal?.keepStep(`${this.node}#${this.attempt}#${key}`, result);
+    await attempt.run.journal?.keepStep(name, result);
     return result;
+  }
+
+  /** What the log of an interrupted run says of this attempt; `undefined` for every other. */
+  #past(): PastNode | undefined {
+    const past = this.#attempt.run.past?.nodes.get(this.node);
+    return past?.attempt === this.attempt ? past : undefined;
   }
 
   get timeoutMs(): number | undefined {
@@ -234,10 +260,14 @@ export class NodeContextOf implements CoreContext {
     const attempt = this.#live();
     const { run } = attempt;
     run.tick();
-    if (due <= run.now) return Promise.resolve();
-    park(attempt, { on: "timer", until: due });
+    const past = attempt.frame.state(attempt.node) === WAITING ? this.#past() : undefined;
+    const until = past?.due ?? due; // a parked timer keeps its time over a restart
+    if (past === undefined) {
+      if (due <= run.now) return Promise.resolve();
+      park(attempt, { on: "timer", until });
+    }
     return new Promise((wake) => {
-      attempt.aside.wait = run.engine.timers.set(due, () => {
+      attempt.aside.wait = run.engine.timers.set(until, () => {
         attempt.aside.wait = null;
         run.tick();
         unpark(attempt, wake);

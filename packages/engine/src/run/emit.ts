@@ -49,8 +49,12 @@ export function emitRunStarted(run: RunCore): void {
   });
 }
 
-export function emitPaused(run: RunCore, reason: PauseReason): void {
-  const confirmations = [...run.confirmations.keys()].sort();
+export function emitPaused(
+  run: RunCore,
+  reason: PauseReason,
+  open: Iterable<string> = run.confirmations.keys(),
+): void {
+  const confirmations = [...open].sort();
   const head = {
     v: 1,
     kind: "run.paused",

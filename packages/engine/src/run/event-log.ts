@@ -52,6 +52,14 @@ export class EventLog {
     this.#engine = engine;
   }
 
+  /** Goes on after a log that is in the journal; `view` is its fold. */
+  continueFrom(view: RunView): void {
+    this.seq = view.seq;
+    this.published = view.seq;
+    this.#first = view.seq + 1;
+    this.#before = view;
+  }
+
   /** `seq` of the oldest event that is still here. */
   get first(): number {
     return this.#first;

@@ -29,9 +29,12 @@ export class JournalWriter {
   #dead = false;
   #waiting: { seq: number; fn: () => void }[] = [];
 
-  constructor(journal: Journal, run: RunCore) {
+  /** `from`: a run that is taken up, with what is stored of it and the epoch of its lease. */
+  constructor(journal: Journal, run: RunCore, from?: { epoch: number; stored: number }) {
     this.#journal = journal;
     this.#run = run;
+    this.#epoch = from?.epoch ?? null;
+    this.#stored = from?.stored ?? 0;
   }
 
   /** Creates the journal of a new run. */
@@ -81,6 +84,12 @@ export class JournalWriter {
   keepValue(key: string, value: Json): void {
     const clean = this.#run.redactor?.clean(value) ?? value;
     this.#journal.putValue(this.#run.id, key, clean).catch((error) => this.#failed(error));
+  }
+
+  /** A value that the log must not show. */
+  keepPrivate(key: string, value: Json): void {
+    const kept = this.#journal.putValue(this.#run.id, key, value, { private: true });
+    kept.catch((error) => this.#failed(error));
   }
 
   async #append(events: readonly ExecutionEvent[], epoch: number): Promise<void> {

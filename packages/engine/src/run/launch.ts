@@ -17,17 +17,18 @@ export function launch(run: RunCore): void {
   learnSecrets(run);
   const { journal } = run.engine.options;
   if (journal === undefined) {
-    queueMicrotask(() => start(run));
+    queueMicrotask(() => startFresh(run));
     return;
   }
   run.journal = new JournalWriter(journal, run);
   run.journal.create().then(
-    () => start(run),
+    () => startFresh(run),
     (error: unknown) => run.engine.abandon(run, notCreated(run, error)),
   );
 }
 
-function start(run: RunCore): void {
+/** The first event and the first nodes. */
+export function startFresh(run: RunCore): void {
   run.state = "running";
   run.tick();
   run.startedAt = run.now;
@@ -54,7 +55,7 @@ function start(run: RunCore): void {
 }
 
 /** Cancels the run when the caller's signal says so. */
-function listen(run: RunCore): void {
+export function listen(run: RunCore): void {
   const { signal } = run.options;
   if (signal === undefined) return;
   const abort = () => void cancelRun(run, {});
@@ -67,7 +68,7 @@ function listen(run: RunCore): void {
 }
 
 /** Inputs that their schema calls secret are known to the redactor from the start. */
-function learnSecrets(run: RunCore): void {
+export function learnSecrets(run: RunCore): void {
   for (const { name, schema } of run.parts.graph.inputs) {
     const value = run.inputs[name];
     const secret = schema?.["format"] === "password" || schema?.["writeOnly"] === true;

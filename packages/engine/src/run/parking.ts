@@ -42,6 +42,7 @@ export function resumeParked(attempt: Attempt): void {
     return;
   }
   attempt.aside.onResume = null;
+  attempt.aside.replaying = false;
   frame.setState(node, RUNNING);
   emitNodeResumed(run, frame, node);
   armTimeout(attempt);

@@ -11,6 +11,7 @@ import { schemaProblems } from "../schema-check.ts";
 import { sizeOf } from "../values.ts";
 import { emitLog, emitSkipped } from "./emit.ts";
 import type { Frame } from "./frame.ts";
+import { goOn, restoreFrame } from "./restore.ts";
 import type { RunCore } from "./run-core.ts";
 import { FrameScope } from "./scope.ts";
 import { PENDING, READY, SKIPPED, TERMINAL } from "./states.ts";
@@ -22,9 +23,12 @@ export const NO_PORT = -1;
 export function seedFrame(run: RunCore, frame: Frame): void {
   const { roots } = frame.layout;
   run.open += frame.open;
+  const { past } = run;
+  const open = past === null ? null : restoreFrame(run, frame, past);
   for (let k = 0; k < roots.length; k += 1) decide(run, frame, roots[k] as number);
   // What was skipped here waits in `run.ended`, and `propagate` ends the frame; a frame without nodes has nobody else.
   if (frame.layout.size === 0) run.endedFrames.push(frame);
+  if (past !== null && open !== null) goOn(run, frame, open, past);
 }
 
 /** Remembers that a node has ended through `port`; `propagate` does the rest. */

@@ -12,6 +12,7 @@ import type { Confirmation } from "./confirmations.ts";
 import { EventLog } from "./event-log.ts";
 import type { Frame } from "./frame.ts";
 import type { JournalWriter } from "./journal-writer.ts";
+import type { Past } from "./past.ts";
 import { ReadyRing } from "./ready-ring.ts";
 import type { Redactor } from "./redact.ts";
 import { Limit } from "./slots.ts";
@@ -43,6 +44,10 @@ export class RunCore {
   readonly limits: Limits;
   readonly log: EventLog;
   readonly onFailure: "stop" | "finish";
+  /** What the log said when the run was taken up again. */
+  past: Past | null = null;
+  /** The run was about to end when its process died, and does nothing else any more. */
+  ending = false;
   resumedFrom: { runId: string; seq: number } | null = null;
   /** Time of the current entry; events carry it. Never falls. */
   now: number;

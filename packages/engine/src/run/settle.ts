@@ -119,6 +119,7 @@ export function succeed(attempt: Attempt, result: Result): void {
   if (run.engine.options.freeze === true) deepFreeze(output);
   if (bytes > INLINE_BYTES) result.ref = keepLarge(attempt, output);
   if (frame.keep(node, output, bytes)) run.liveBytes += bytes;
+  keepPrivate(attempt, output);
   emitSucceeded(run, attempt, result);
   run.count(frame, "succeeded");
   nodeEnded(run, frame, node, portIndex(attempt, result.port));
@@ -126,6 +127,14 @@ export function succeed(attempt: Attempt, result: Result): void {
     const text = `outputs that are still to be read have more than ${run.limits.liveBytes} bytes`;
     failRun(run, "liveBytes", `${text}, after ${frame.path(node)}`);
   }
+}
+
+/** An output that the log shows redacted is kept as it is for `resume`, where nobody else reads it. */
+function keepPrivate(attempt: Attempt, output: Json): void {
+  const { run, frame, node } = attempt;
+  if (run.redactor === null || run.journal === null) return;
+  if (run.redactor.clean(output) === output) return;
+  run.journal.keepPrivate(`${frame.path(node)}#${frame.attempt(node)}`, output);
 }
 
 function keepLarge(attempt: Attempt, output: Json): ValueRef {
@@ -179,7 +188,8 @@ function retryDelay(attempt: Attempt, failure: Failure): number | null {
   const { policy, run, frame, node } = attempt;
   const { retry } = policy;
   if (retry === null) return null;
-  const tried = frame.attempt(node);
+  const interruptions = run.past?.nodes.get(frame.path(node))?.interruptions ?? 0;
+  const tried = frame.attempt(node) - interruptions;
   if (tried > (retry.max ?? 0)) return null;
   const { info, reason, sent, retryAfterMs } = failure;
   const listed = retry.on?.some((name) => name === info.code || name === reason);
@@ -204,7 +214,8 @@ function retry(attempt: Attempt, failure: Failure, delayMs: number): void {
   });
 }
 
-function failNode(attempt: Attempt, failure: Failure): void {
+/** Ends a node with a failure, by its `onError`. */
+export function failNode(attempt: Attempt, failure: Failure): void {
   const { run, frame, node, policy } = attempt;
   const { info } = failure;
   const durationMs = run.now - attempt.startedAt;

@@ -15,7 +15,7 @@ import { failRun } from "./fail-run.ts";
 import type { Frame } from "./frame.ts";
 import { evaluateWhen, scopeOf } from "./propagate.ts";
 import type { RunCore } from "./run-core.ts";
-import { bodyReturned, bodyThrew, failed } from "./settle.ts";
+import { bodyReturned, bodyThrew, failed, setIdle } from "./settle.ts";
 import { acquire, release } from "./slots.ts";
 import { READY, RETRYING, RUNNING, WAITING } from "./states.ts";
 import { armTimeout } from "./timeout.ts";
@@ -152,6 +152,23 @@ function enterNow(attempt: Attempt, known: Fields | null): void {
     return;
   }
   answerFromCache(attempt, key, () => callBody(attempt, fields));
+}
+
+/** A parked node, or one with a body of its own, after a restart: its code is entered again in the same attempt. */
+export function enterAgain(attempt: Attempt): void {
+  const { run, frame, node } = attempt;
+  const past = run.past?.nodes.get(frame.path(node));
+  const parked = frame.state(node) === WAITING;
+  if (parked) attempt.aside.replaying = true;
+  if (parked && past?.questions.some(({ answer }) => answer === null)) setIdle(attempt, true);
+  let fields: Fields;
+  try {
+    fields = fieldsOf(attempt).evaluate(scopeOf(run, frame), attempt.startedAt);
+  } catch (error) {
+    failed(attempt, toFailure(error));
+    return;
+  }
+  callBody(attempt, fields);
 }
 
 function callBody(attempt: Attempt, given: Fields): void {

@@ -1,0 +1,262 @@
+/**
+ * What the log of an interrupted run says of its nodes: where each one stood, with what it ended, what it had asked. The
+ * result table of `resume`; nothing is executed to make it.
+ */
+import {
+  type AnyEvent,
+  type ConfirmAnswer,
+  type ConfirmRequested,
+  type ConfirmResolved,
+  createView,
+  type ErrorInfo,
+  type ExecutionEvent,
+  foldEvents,
+  type Json,
+  type NodeFailed,
+  type NodeSucceeded,
+  parseEvent,
+  type ResumeState,
+  type RunView,
+} from "@millrace/contracts";
+import {
+  CANCELLED,
+  DEFAULTED,
+  FAILED,
+  RETRYING,
+  ROUTED,
+  RUNNING,
+  SKIPPED,
+  SUCCEEDED,
+  WAITING,
+} from "./states.ts";
+
+const utf8 = new TextDecoder();
+
+/** A question of a node, in the order in which its body asked. */
+export interface PastQuestion {
+  readonly asked: ConfirmRequested;
+  /** Null: still open. */
+  answer: ConfirmAnswer | null;
+}
+
+/** One node as its log leaves it. */
+export interface PastNode {
+  state: number;
+  attempt: number;
+  /** First attempt of the present try; an interruption continues it. */
+  tryFrom: number;
+  startedAt: number;
+  /** Attempts that were interrupted; they do not count against `retry.max`. */
+  interruptions: number;
+  waitsFor: "confirm" | "timer" | "slot" | "child" | null;
+  /** When a parked timer or a retry is due. */
+  due: number;
+  port: string;
+  output: Json;
+  /** Reference of an output that is not on the event. */
+  ref: string | null;
+  error: ErrorInfo | null;
+  progress: number;
+  questions: PastQuestion[];
+  /** Position of its end among all ends. */
+  order: number;
+}
+
+/** An interrupted run. */
+export interface Past {
+  readonly nodes: ReadonlyMap<string, PastNode>;
+  readonly view: RunView;
+  readonly startedAt: number;
+  /** Milliseconds in which its clock ran. */
+  readonly usedMs: number;
+  /** Recoveries since a node last ended. */
+  readonly recoveries: number;
+  readonly confirmationCount: number;
+  /** The answer that ended a pause, when the log ends before it says so. */
+  readonly answeredBy: string | null;
+  readonly steps: { readonly [key: string]: Json };
+  readonly executions: number;
+}
+
+/** Reads the log of a run. */
+export function readPast(state: ResumeState): Past {
+  const reader = new Reader(state.runId);
+  for (const { line } of state.events) reader.take(parseEvent(utf8.decode(line)));
+  return reader.past(state.steps);
+}
+
+class Reader {
+  readonly #nodes: Map<string, PastNode> = new Map();
+  readonly #questions: Map<string, PastQuestion> = new Map();
+  readonly #view: RunView;
+  #startedAt = 0;
+  #lastTs = 0;
+  #usedMs = 0;
+  #recoveries = 0;
+  #ends = 0;
+  #executions = 0;
+  #answeredBy: string | null = null;
+
+  constructor(runId: string) {
+    this.#view = createView(runId);
+  }
+
+  take(event: AnyEvent): void {
+    const stood = this.#view.paused?.reason === "confirmation";
+    if (this.#lastTs > 0 && !stood) this.#usedMs += event.ts - this.#lastTs;
+    this.#lastTs = event.ts;
+    foldEvents(this.#view, event);
+    const answered = stood && event.kind === "confirm.resolved";
+    this.#answeredBy = answered ? (event as ConfirmResolved).id : null;
+    this.#step(event as ExecutionEvent);
+  }
+
+  past(steps: Past["steps"]): Past {
+    return {
+      nodes: this.#nodes,
+      view: this.#view,
+      startedAt: this.#startedAt,
+      usedMs: this.#usedMs,
+      recoveries: this.#recoveries,
+      confirmationCount: this.#questions.size,
+      answeredBy: this.#answeredBy,
+      steps,
+      executions: this.#executions,
+    };
+  }
+
+  #step(e: ExecutionEvent): void {
+    switch (e.kind) {
+      case "run.started":
+        this.#startedAt = e.ts;
+        return;
+      case "run.resumed":
+        // What passed between the crash and the recovery is nobody's time.
+        if (e.reason === "recovered") this.#recoveries += 1;
+        return;
+      case "node.started":
+        this.#started(this.#node(e.node), e);
+        return;
+      case "node.retrying": {
+        const node = this.#node(e.node);
+        node.state = RETRYING;
+        node.due = e.ts + e.delayMs;
+        node.error = e.error;
+        return;
+      }
+      case "node.waiting": {
+        const node = this.#node(e.node);
+        node.state = WAITING;
+        node.waitsFor = e.on;
+        node.due = e.until ?? 0;
+        return;
+      }
+      case "node.resumed": {
+        const node = this.#node(e.node);
+        node.state = RUNNING;
+        node.waitsFor = null;
+        return;
+      }
+      case "node.progress":
+        this.#node(e.node).progress = e.done;
+        return;
+      case "node.succeeded":
+        this.#end(e.node, SUCCEEDED, e);
+        return;
+      case "node.failed":
+        this.#failed(e);
+        return;
+      case "node.skipped":
+        this.#end(e.node, SKIPPED);
+        return;
+      case "node.cancelled":
+        this.#end(e.node, CANCELLED);
+        return;
+      case "confirm.requested": {
+        const question: PastQuestion = { asked: e, answer: null };
+        this.#questions.set(e.id, question);
+        this.#node(e.node).questions.push(question);
+        return;
+      }
+      case "confirm.resolved":
+        this.#resolved(e);
+        return;
+      default:
+    }
+  }
+
+  #started(node: PastNode, { attempt, ts }: { attempt: number; ts: number }): void {
+    const goesOn = node.state === RETRYING && node.error?.code === "interrupted";
+    if (goesOn) node.interruptions += 1;
+    else {
+      node.tryFrom = attempt;
+      node.questions = [];
+    }
+    node.state = RUNNING;
+    node.attempt = attempt;
+    node.startedAt = ts;
+    node.waitsFor = null;
+    node.progress = 0;
+    this.#executions += 1;
+  }
+
+  #failed(e: NodeFailed): void {
+    const states = { default: DEFAULTED, port: ROUTED, none: FAILED, parent: FAILED };
+    const node = this.#end(e.node, states[e.routed], e);
+    node.error = e.error;
+    if (e.routed === "port") node.output = { error: { ...e.error } };
+  }
+
+  #end(path: string, state: number, e?: NodeSucceeded | NodeFailed): PastNode {
+    const node = this.#node(path);
+    node.state = state;
+    node.order = this.#ends;
+    this.#ends += 1;
+    this.#recoveries = 0;
+    if (e?.kind === "node.succeeded") node.port = e.ports?.[0] ?? "out";
+    node.output = e?.output ?? null;
+    node.ref = e?.outputRef?.ref ?? null;
+    return node;
+  }
+
+  #resolved(e: ConfirmResolved): void {
+    const question = this.#questions.get(e.id);
+    if (question === undefined) return;
+    if (e.outcome === "cancelled") {
+      const node = this.#node(e.node);
+      node.questions = node.questions.filter((one) => one !== question);
+      return;
+    }
+    question.answer = {
+      outcome: e.outcome,
+      value: e.value ?? null,
+      by: e.by ?? null,
+      comment: e.comment ?? null,
+      at: new Date(e.ts).toISOString(),
+    };
+  }
+
+  #node(path: string): PastNode {
+    let node = this.#nodes.get(path);
+    if (node === undefined) {
+      node = {
+        state: RUNNING,
+        attempt: 0,
+        tryFrom: 1,
+        startedAt: 0,
+        interruptions: 0,
+        waitsFor: null,
+        due: 0,
+        port: "out",
+        output: null,
+        ref: null,
+        error: null,
+        progress: 0,
+        questions: [],
+        order: -1,
+      };
+      this.#nodes.set(path, node);
+    }
+    return node;
+  }
+}

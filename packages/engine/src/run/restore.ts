@@ -1,0 +1,142 @@
+/**
+ * A frame as the log left it. Nodes that have ended are ended, without an event; what they lead to is decided again. Nodes
+ * that had started go on by their effect and their delivery policy; parked ones are parked again.
+ */
+import { failureOf } from "../failures.ts";
+import type { Fields } from "../node-type.ts";
+import { INLINE_BYTES, sizeOf } from "../values.ts";
+import { Attempt } from "./attempt.ts";
+import { adoptConfirmation } from "./confirmations.ts";
+import { emitConfirmResolved, emitRetrying } from "./emit.ts";
+import type { Frame } from "./frame.ts";
+import type { Past, PastNode } from "./past.ts";
+import { NO_PORT, nodeEnded, scopeOf } from "./propagate.ts";
+import type { RunCore } from "./run-core.ts";
+import { failNode } from "./settle.ts";
+import { acquire } from "./slots.ts";
+import { effectOf, enterAgain } from "./start.ts";
+import {
+  DEFAULTED,
+  FAILED,
+  RETRYING,
+  ROUTED,
+  RUNNING,
+  SUCCEEDED,
+  TERMINAL,
+  WAITING,
+} from "./states.ts";
+import { stopFrame } from "./stop.ts";
+
+/** Puts a new frame where the log left it and answers what has not ended: `goOn` with it once the roots are decided. */
+export function restoreFrame(run: RunCore, frame: Frame, past: Past): number[] {
+  const ended: { node: number; was: PastNode }[] = [];
+  const open: number[] = [];
+  for (let node = 0; node < frame.layout.size; node += 1) {
+    const was = past.nodes.get(frame.path(node));
+    if (was === undefined) continue;
+    frame.setState(node, was.state);
+    frame.setAttempt(node, was.attempt);
+    if (was.state >= TERMINAL) ended.push({ node, was });
+    else open.push(node);
+  }
+  ended.sort((a, b) => a.was.order - b.was.order);
+  for (const { node, was } of ended) restoreEnd(run, frame, node, was);
+  return open;
+}
+
+function restoreEnd(run: RunCore, frame: Frame, node: number, was: PastNode): void {
+  const { state } = was;
+  if (state === SUCCEEDED || state === DEFAULTED || state === ROUTED) {
+    const bytes = was.ref === null ? sizeOf(was.output) : INLINE_BYTES;
+    if (frame.keep(node, was.output, bytes)) run.liveBytes += bytes;
+  }
+  if (state === FAILED && was.error !== null) {
+    if (frame.owner === null) run.failure ??= { ...was.error, node: frame.path(node) };
+    else frame.failure ??= { info: was.error };
+  }
+  nodeEnded(run, frame, node, portOf(frame, node, was));
+}
+
+function portOf(frame: Frame, node: number, { state, port }: PastNode): number {
+  const ports = frame.layout.ports[node] ?? [];
+  if (state === SUCCEEDED) return ports.indexOf(port);
+  if (state === DEFAULTED) return ports.indexOf("out");
+  return state === ROUTED ? ports.indexOf("error") : NO_PORT;
+}
+
+/**
+ * Lets the nodes that had started go on. When the run, or this item, is to end, they only stand where they stood, for
+ * whoever ends them.
+ */
+export function goOn(run: RunCore, frame: Frame, open: readonly number[], past: Past): void {
+  const ending = run.ending || frame.failure !== null;
+  for (const node of open) {
+    const was = past.nodes.get(frame.path(node)) as PastNode;
+    run.busy += 1;
+    const attempt = new Attempt(run, frame, node, run.slotsOf(frame.layout, node));
+    attempt.startedAt = was.startedAt;
+    run.link(attempt);
+    if (was.state === RUNNING && frame.layout.bodies[node] !== null) enterAgain(attempt);
+    else if (ending) keepOpen(attempt, was);
+    else if (was.state === WAITING && was.waitsFor !== "slot") enterAgain(attempt);
+    else if (was.state === RETRYING) waitForRetry(attempt, was.due);
+    else interrupted(attempt, was);
+  }
+  if (frame.failure !== null) stopFrame(run, frame, "sibling");
+}
+
+/** Questions of a node that is only there to end: they are withdrawn with it. */
+function keepOpen(attempt: Attempt, { questions }: PastNode): void {
+  for (const { asked, answer } of questions) {
+    if (answer === null) void adoptConfirmation(attempt, asked);
+  }
+}
+
+function waitForRetry(attempt: Attempt, due: number): void {
+  const { run } = attempt;
+  attempt.timer = run.engine.timers.set(due, () => {
+    attempt.timer = null;
+    run.tick();
+    if (acquire(attempt)) attempt.granted();
+    run.engine.pump(run);
+  });
+}
+
+/** A body was at work when the process died. */
+function interrupted(attempt: Attempt, was: PastNode): void {
+  const { run, frame, node, policy } = attempt;
+  const text = "the process ended while the node was at work";
+  frame.setState(node, RUNNING);
+  for (const { asked, answer } of was.questions) {
+    if (answer === null) {
+      emitConfirmResolved(run, frame, node, { id: asked.id, outcome: "cancelled" });
+      run.resolved ??= new Map();
+      run.resolved.set(asked.id, "cancelled");
+    }
+  }
+  was.questions = was.questions.filter(({ answer }) => answer !== null);
+  if (!mayRepeat(attempt) && policy.delivery === "atMostOnce") {
+    failNode(attempt, failureOf("interrupted", text, { reason: "interrupted" }));
+    return;
+  }
+  const error = failureOf("interrupted", text, { reason: "interrupted", retryable: true }).info;
+  frame.setState(node, RETRYING);
+  emitRetrying(run, frame, node, { error, delayMs: 0 });
+  was.interruptions += 1;
+  was.attempt += 1; // the next attempt goes on with the try
+  if (acquire(attempt)) attempt.granted();
+}
+
+/** Whether doing it again does no harm, whatever `delivery` says. */
+function mayRepeat(attempt: Attempt): boolean {
+  const { run, frame, node, type } = attempt;
+  let fields: Fields | null = null;
+  try {
+    fields = frame.layout.fields[node]?.evaluate(scopeOf(run, frame), attempt.startedAt) ?? null;
+  } catch {
+    return true; // it fails before it does anything
+  }
+  const effect = effectOf(type, fields);
+  if (effect === "pure" || effect === "read" || type.entry.idempotent === true) return true;
+  return fields !== null && type.idempotentOf?.(fields) === true;
+}

@@ -1,0 +1,166 @@
+/** Taking up an interrupted run: same id, same log, `seq` goes on, no event twice. */
+import {
+  type CancelReason,
+  createRunId,
+  type Journal,
+  type Json,
+  type ResumeState,
+} from "@millrace/contracts";
+import type { Plan } from "../compile/plan.ts";
+import type { EngineCore } from "../engine-core.ts";
+import { EngineError } from "../errors.ts";
+import { failureOf } from "../failures.ts";
+import type { RunOptions } from "../options.ts";
+import { askAll } from "./confirmations.ts";
+import { emitPaused, emitResumed } from "./emit.ts";
+import { Frame } from "./frame.ts";
+import { JournalWriter } from "./journal-writer.ts";
+import { learnSecrets, listen, startFresh } from "./launch.ts";
+import { exclude, includedNodes } from "./only.ts";
+import { type Past, readPast } from "./past.ts";
+import { startClock } from "./pause.ts";
+import { seedFrame } from "./propagate.ts";
+import { RunCore, type Stop } from "./run-core.ts";
+import { DEFAULTED, FAILED, SUCCEEDED } from "./states.ts";
+import { endRun } from "./stop.ts";
+
+const LEASE_MS = 30_000; // a process that says nothing for so long is taken for dead
+const MAX_RECOVERIES = 5; // a run that only kills its process is not tried for ever
+
+/**
+ * Loads a run and lets it go on. Throws `EngineError`: `run_not_found`, `plan_mismatch`, `run_not_resumable` (it has ended, or
+ * a live process has it).
+ */
+export async function resumeRunById(
+  core: EngineCore,
+  runId: string,
+  { plan, options }: { plan: Plan; options: RunOptions },
+): Promise<RunCore> {
+  const { journal } = core.options;
+  const state = core.runs.has(runId) ? null : await journal?.load(runId);
+  if (core.runs.has(runId)) throw notResumable(runId, "it is running here");
+  if (journal === undefined || state === undefined || state === null) {
+    throw new EngineError("run_not_found", `there is no run ${runId} in the journal`);
+  }
+  if (state.planDigest !== plan.digest) {
+    const text = `the run ${runId} was started with another flow; resume it with the flow it has`;
+    throw new EngineError("plan_mismatch", text);
+  }
+  const past = readPast(state);
+  if (past.view.summary !== null) throw notResumable(runId, "it has ended");
+  const lease = await journal.lease(runId, ownerOf(core), LEASE_MS);
+  if (lease === null) throw notResumable(runId, "another process has it");
+  await readValues(journal, runId, past, state);
+  const run = coreOf(core, plan, state, options);
+  run.journal = new JournalWriter(journal, run, { epoch: lease.epoch, stored: past.view.seq });
+  core.runs.set(runId, run);
+  listen(run);
+  learnSecrets(run);
+  queueMicrotask(() => (past.view.seq === 0 ? startFresh(run) : takeUp(run, past)));
+  return run;
+}
+
+/** A name among the owners of runs that no other process has. */
+function ownerOf({ host }: EngineCore): string {
+  return createRunId(host.now(), host.random);
+}
+
+function notResumable(runId: string, why: string): EngineError {
+  return new EngineError("run_not_resumable", `the run ${runId} cannot be resumed: ${why}`);
+}
+
+function coreOf(core: EngineCore, plan: Plan, state: ResumeState, options: RunOptions): RunCore {
+  const inputs = Object.freeze(state.inputs) as { readonly [name: string]: Json };
+  const more = {
+    ...options,
+    trigger: state.trigger as NonNullable<RunOptions["trigger"]>,
+    ...(state.template !== undefined && { template: state.template }),
+    ...(state.tags !== undefined && { tags: state.tags }),
+  };
+  const inputsDigest = core.inputsDigest(inputs);
+  return new RunCore(core, plan, { id: state.runId, inputs, inputsDigest, options: more });
+}
+
+/** Outputs that are not on their events: beside the log, or private because the log shows them redacted. */
+async function readValues(
+  journal: Journal,
+  runId: string,
+  past: Past,
+  state: ResumeState,
+): Promise<void> {
+  for (const [path, node] of past.nodes) {
+    if (node.state !== SUCCEEDED && node.state !== DEFAULTED) continue;
+    const hidden = state.privateValues[`${path}#${node.attempt}`];
+    if (hidden !== undefined) node.output = hidden;
+    else if (node.ref !== null) {
+      const value = await journal.getValue(runId, node.ref);
+      if (value === undefined) throw notResumable(runId, `the output of ${path} is gone`);
+      node.output = value;
+    }
+  }
+}
+
+function takeUp(run: RunCore, past: Past): void {
+  const { view } = past;
+  run.state = "running";
+  run.past = past;
+  run.tick();
+  run.now = Math.max(run.now, view.updatedAt);
+  run.startedAt = past.startedAt;
+  run.clockLeftMs = Math.max(0, run.clockLeftMs - past.usedMs);
+  run.executions = past.executions;
+  run.confirmationCount = past.confirmationCount;
+  Object.assign(run.counts, view.counts);
+  Object.assign(run.bodyCounts, view.bodyCounts);
+  run.log.continueFrom(view);
+  const stop = stopOf(run, past);
+  run.ending = stop !== null;
+  announce(run, past);
+  run.pumping = true; // bodies are entered before everything stands where it stood
+  const top = new Frame(run.parts.layout, { id: 0, base: "", depth: 0 }, { inputs: run.inputs });
+  run.frames.push(top);
+  exclude(top, includedNodes(run.parts.layout, run.options.only));
+  seedFrame(run, top);
+  run.pumping = false;
+  if (stop !== null) endRun(run, stop);
+  else if (run.paused !== "confirmation") startClock(run);
+  askAll(run);
+  run.engine.pump(run);
+}
+
+/** What the log says about the interruption. A run that waited for a person, was paused or was being cancelled says nothing. */
+function announce(run: RunCore, { view, answeredBy }: Past): void {
+  const { paused, state, confirmations } = view;
+  if (state === "cancelling") return;
+  const reason = paused?.reason;
+  if (answeredBy !== null) emitResumed(run, "confirmation", answeredBy);
+  else if (reason === "confirmation" || reason === "operator") {
+    run.paused = reason;
+    return;
+  }
+  const open = [...confirmations.values()].filter((one) => one.state === "requested");
+  if (reason !== "interrupted")
+    emitPaused(
+      run,
+      "interrupted",
+      open.map(({ id }) => id),
+    );
+  emitResumed(run, "recovered");
+}
+
+/** Why the run does not go on but only ends; null: it goes on. */
+function stopOf(run: RunCore, past: Past): Stop | null {
+  const { view } = past;
+  if (view.state === "cancelling") {
+    return { reason: "run_cancelled", cancel: (view.cancelReason ?? "user") as CancelReason };
+  }
+  if (past.recoveries >= MAX_RECOVERIES) {
+    const text = `the run was interrupted ${past.recoveries} times without getting on`;
+    run.failure = failureOf("crash_loop", text, { reason: "internal" }).info;
+    return { reason: "run_failed", cancel: null };
+  }
+  const failed = [...past.nodes].some(
+    ([path, { state }]) => state === FAILED && !path.includes("/"),
+  );
+  return failed && run.onFailure === "stop" ? { reason: "run_failed", cancel: null } : null;
+}

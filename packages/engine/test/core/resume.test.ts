@@ -1,0 +1,446 @@
+import type { AnyEvent, EncodedEvent, FlowGraph, Journal, Summary } from "@millrace/contracts";
+import { parseEvent } from "@millrace/contracts";
+import { assertLog } from "@millrace/contracts/testing";
+import { createEngine, createMemoryJournal, type Plan, type RunOptions } from "@millrace/engine";
+import { createSimClock, type SimClock } from "@millrace/engine/testing";
+import { describe, expect, test } from "vitest";
+import { graphOf, planOf, type Setup, states } from "./support.ts";
+import { bodyType } from "./types.ts";
+
+const utf8 = new TextDecoder();
+
+/** The stored lines of a run. */
+async function linesOf(journal: Journal, runId: string): Promise<EncodedEvent[]> {
+  const lines: EncodedEvent[] = [];
+  for await (const page of journal.read(runId, 0)) {
+    for (const stored of page) {
+      lines.push({ ...stored, event: parseEvent(utf8.decode(stored.line)) as never });
+    }
+  }
+  return lines;
+}
+
+interface Whole {
+  readonly graph: FlowGraph;
+  readonly plan: Plan;
+  readonly lines: readonly EncodedEvent[];
+  readonly summary: Summary;
+  readonly journal: Journal;
+}
+
+const approve: RunOptions = { confirm: async () => ({ decision: "approve", by: "auto" }) };
+
+/** A run from beginning to end, with its journal. */
+async function whole(text: string, setup: Setup = {}): Promise<Whole> {
+  const graph = graphOf(text);
+  const plan = await planOf(graph, setup);
+  const clock = createSimClock();
+  const journal = createMemoryJournal({ now: clock.now });
+  const engine = createEngine({ host: clock, journal, ...setup.engine });
+  const run = engine.run(plan, setup.inputs ?? {}, { runId: "r", ...approve, ...setup.run });
+  await clock.run();
+  return { graph, plan, summary: await run.result, lines: await linesOf(journal, "r"), journal };
+}
+
+/** A journal in which the run has come so far as its first `k` events, and nobody owns it. */
+async function cut({ journal: from, lines }: Whole, k: number, clock: SimClock): Promise<Journal> {
+  const state = await from.load("r");
+  if (state === null) throw new Error("no run");
+  const journal = createMemoryJournal({ now: clock.now });
+  const { epoch } = await journal.create(state);
+  await journal.append("r", 0, lines.slice(0, k), { epoch, sync: true });
+  for (const [key, value] of Object.entries(state.steps)) await journal.putValue("r", key, value);
+  await journal.release("r", epoch);
+  return journal;
+}
+
+/** Takes a run up after its first `k` events and runs it to its end; its log is checked as a whole. */
+async function resumed(run: Whole, k: number, setup: Setup = {}) {
+  const last = run.lines[k - 1]?.event.ts ?? 0;
+  const clock = createSimClock({ start: last + 60_000 });
+  const journal = await cut(run, k, clock);
+  const engine = createEngine({ host: clock, journal, freeze: true, ...setup.engine });
+  const handle = await engine.resume("r", { plan: run.plan, ...approve, ...setup.run });
+  await clock.run();
+  const summary = await handle.result;
+  const events = (await linesOf(journal, "r")).map(({ event }) => event);
+  try {
+    assertLog(events as AnyEvent[], { graph: run.graph });
+  } catch (error) {
+    const log = events.map((e) => `${e.seq} ${e.kind} ${"node" in e ? e.node : ""}`).join("\n");
+    throw new Error(`cut after ${k}: ${(error as Error).message}\n${log}`);
+  }
+  if (clock.pending > 0) throw new Error(`cut after ${k}: ${clock.pending} timers are left`);
+  return { summary, events, clock };
+}
+
+const flows: { [name: string]: string } = {
+  "a chain with branches and a join": `
+node a: transform { value = 3 }
+node c: condition { if = a.value > 2 }
+node y: log { message = "yes \${a.value}" }
+node z: log { message = "no" }
+node j: join
+node d: delay { for = 20ms }
+node e: transform { value = [a.value, j.from] }
+c.true -> y
+c.false -> z
+y -> j
+z -> j
+j -> d -> e
+output e: any = e.value`,
+  "a map of delays": `
+node m: map { items = [30, 10, 20]
+  @concurrency = 2
+  body { node d: delay { for = item }
+    node t: transform { value = item + index }
+    d -> t
+    output = t.value } }
+output sum: number = sum(m.items)`,
+  "a loop": `
+node l: loop { init = 1
+  until = state > 20
+  max = 10
+  body { node d: delay { for = 5ms }
+    node t: transform { value = state * 2 }
+    d -> t
+    output = t.value } }
+output state: number = l.state`,
+  "bodies within bodies": `
+node k: transform { value = 100 }
+node m: map { items = [[1, 2], [3]]
+  as = "row"
+  body { node n: map { items = row
+      body { node d: delay { for = item }
+        node t: transform { value = item + k.value }
+        d -> t
+        output = t.value } }
+    output = n.items } }
+output rows: any = m.items`,
+  confirmations: `
+node a: confirm { prompt = "a?"
+  @timeout = 1h }
+node m: map { items = [1, 2, 3]
+  body { node k: confirm { prompt = "item \${item}?" }
+    output = k.by } }
+node end: transform { value = [a.by, m.items] }
+output end: any = end.value`,
+  "failures that are handled": `
+node x: fail { message = "boom"
+  code = "mine"
+  @on-error = { default: { value: 7 } } }
+node y: fail { message = "boom"
+  code = "mine" }
+node on: log { message = y.error.code }
+y.error -> on
+node m: map { items = [0, 1, 2]
+  @on-error = "collect"
+  body { node d: delay { for = 5ms }
+    node c: condition { if = item == 1 }
+    node f: fail { message = "bad" }
+    d -> c
+    c.true -> f
+    output = item } }
+output all: any = [x.value, m.items, size(m.errors)]`,
+  "a failure that ends the run": `
+node d: delay { for = 5ms }
+node busy: delay { for = 1h }
+node f: fail { message = "boom" }
+node after: log { message = "x" }
+d -> f -> after`,
+  retries: `
+node a: transform { value = 1
+  @retry = { max: 2, delay: 10ms, jitter: false, if: true }
+  @on-error = { default: { value: 2 } } }
+output a: any = a.value`,
+};
+
+describe("a run that is cut anywhere ends as if it had not been", () => {
+  for (const [name, text] of Object.entries(flows)) {
+    test(name, async () => {
+      const run = await whole(text);
+      for (let k = 0; k < run.lines.length; k += 1) {
+        const { summary, events } = await resumed(run, k);
+        const want = run.summary;
+        expect({
+          k,
+          status: summary.status,
+          outputs: summary.outputs,
+          counts: summary.counts,
+        }).toEqual({
+          k,
+          status: want.status,
+          outputs: want.outputs,
+          counts: want.counts,
+        });
+        expect(states(events)).toEqual(states(run.lines.map(({ event }) => event)));
+        const again = events.slice(0, k).map((e) => JSON.stringify(e));
+        expect(again).toEqual(run.lines.slice(0, k).map(({ line }) => utf8.decode(line)));
+      }
+    });
+  }
+});
+
+describe("an effect that was committed is not repeated, wherever the run is cut", () => {
+  test.each([
+    ["atLeastOnce", 2],
+    ["atMostOnce", 1],
+  ] as const)("with %s an effect in flight happens at most %i times", async (delivery, most) => {
+    for (let k = 0; ; k += 1) {
+      const done = new Map<string, number>();
+      const write = bodyType(
+        "write",
+        (fields) => {
+          const key = String(fields["key"]);
+          done.set(key, (done.get(key) ?? 0) + 1);
+          return { key };
+        },
+        { effect: "write" },
+      );
+      const text = ["a", "b", "c"]
+        .map(
+          (id) =>
+            `node ${id}: test.write { key = "${id}"\n @delivery = "${delivery}"\n @on-error = "port" }`,
+        )
+        .join("\n");
+      const run = await whole(`${text}\na -> b -> c\na.error -> b\nb.error -> c`, {
+        types: [write],
+      });
+      if (k >= run.lines.length) return;
+      const before = new Map(done);
+      const ended = new Set(
+        run.lines
+          .slice(0, k)
+          .flatMap(({ event: e }) => (e.kind === "node.succeeded" ? [e.node] : [])),
+      );
+      done.clear();
+      await resumed(run, k);
+      for (const id of ["a", "b", "c"]) {
+        expect(before.get(id)).toBe(1);
+        if (ended.has(id)) expect(done.get(id)).toBeUndefined();
+        const started = run.lines
+          .slice(0, k)
+          .some(({ event: e }) => e.kind === "node.started" && e.node === id);
+        if (started) expect((done.get(id) ?? 0) + 1).toBeLessThanOrEqual(most);
+      }
+    }
+  });
+
+  test("an idempotent effect runs again under its key, whatever delivery says", async () => {
+    const keys: string[] = [];
+    const put = bodyType(
+      "put",
+      (_fields, ctx) => {
+        keys.push(ctx.idempotencyKey);
+        return {};
+      },
+      { effect: "write", idempotent: true },
+    );
+    const run = await whole('node a: test.put { @delivery = "atMostOnce" }', { types: [put] });
+    const { summary, events } = await resumed(run, 2);
+    expect(summary.status).toBe("succeeded");
+    expect(keys).toEqual(["r/a", "r/a"]);
+    expect(events.find((e) => e.kind === "node.retrying")).toMatchObject({
+      error: { code: "interrupted", retryable: true },
+      delayMs: 0,
+      next: 2,
+    });
+  });
+});
+
+describe("what is taken up", () => {
+  test("an open confirmation stays open with its deadline, and a run that waited for it says nothing", async () => {
+    const text = 'node k: confirm { prompt = "?"\n  @timeout = 1h }';
+    const run = await whole(text, { run: { confirm: () => undefined, onFailure: "stop" } });
+    const clock = createSimClock();
+    const journal = await cut(run, 5, clock);
+    const engine = createEngine({ host: clock, journal });
+    const handle = await engine.resume("r", { plan: run.plan });
+    await clock.settle();
+    expect(handle.state).toBe("paused");
+    expect(handle.seq).toBe(5);
+    expect(handle.confirmations()).toMatchObject([
+      { id: "k1", node: "k", deadline: (run.lines[2]?.event.ts as number) + 3_600_000 },
+    ]);
+    expect(await handle.confirm("k1", { decision: "approve" })).toEqual({ ok: true });
+    await clock.run();
+    expect((await handle.result).status).toBe("succeeded");
+  });
+
+  test("an overdue one expires at once", async () => {
+    const run = await whole('node k: confirm { prompt = "?"\n  @timeout = 1m }', {
+      run: { confirm: () => undefined },
+    });
+    const clock = createSimClock({ start: 1_750_000_000_000 + 3_600_000 });
+    const journal = await cut(run, 5, clock);
+    const handle = await createEngine({ host: clock, journal }).resume("r", { plan: run.plan });
+    await clock.settle();
+    expect(await handle.confirm("k1", { decision: "approve" })).toMatchObject({
+      code: "confirmation_expired",
+    });
+    await clock.run();
+    expect((await handle.result).error?.code).toBe("confirm_expired");
+  });
+
+  test("a parked delay keeps its time", async () => {
+    const run = await whole("node d: delay { for = 1h }");
+    const { events } = await resumed(run, 3);
+    const due = run.lines[2]?.event;
+    expect(events.find((e) => e.kind === "node.resumed")?.ts).toBe(
+      due?.kind === "node.waiting" ? due.until : 0,
+    );
+    expect(events.filter((e) => e.kind === "node.waiting")).toHaveLength(1);
+  });
+
+  test("finished items of a map are not run again", async () => {
+    let calls = 0;
+    const count = bodyType("count", async (fields, ctx) => {
+      calls += 1;
+      await ctx.sleep(10);
+      return { n: fields["n"] };
+    });
+    const text = `
+node m: map { items = [1, 2, 3, 4]
+  @concurrency = 1
+  body { node c: test.count { n = item }
+    output = c.n } }
+output items: any = m.items`;
+    const run = await whole(text, { types: [count] });
+    const third = run.lines.findIndex(
+      ({ event: e }) => e.kind === "node.started" && e.node === "m[2]/c",
+    );
+    calls = 0;
+    const { summary } = await resumed(run, third + 1);
+    expect(calls).toBe(2);
+    expect(summary.outputs).toEqual({ items: [1, 2, 3, 4] });
+  });
+
+  test("steps of a body that was interrupted answer from the journal", async () => {
+    let ran = 0;
+    const steps = bodyType("steps", async (_fields, ctx) => {
+      const first = await ctx.step("first", () => {
+        ran += 1;
+        return ran;
+      });
+      await ctx.sleep(1_000);
+      return { first };
+    });
+    const run = await whole("node s: test.steps\noutput first: any = s.first", { types: [steps] });
+    const { summary } = await resumed(run, 2);
+    expect(ran).toBe(1);
+    expect(summary.outputs).toEqual({ first: 1 });
+  });
+
+  test("a cancel that had begun is finished", async () => {
+    const text = `node m: map { items = [1, 2]
+  body { node d: delay { for = 1h } } }
+node k: confirm { prompt = "?" }
+node after: log { message = "x" }
+m -> after`;
+    const graph = graphOf(text);
+    const plan = await planOf(graph);
+    const clock = createSimClock();
+    const journal = createMemoryJournal({ now: clock.now });
+    const handle = createEngine({ host: clock, journal }).run(plan, {}, { runId: "r" });
+    await clock.settle();
+    handle.cancel({ reason: "shutdown" });
+    await clock.run();
+    const summary = await handle.result;
+    const run = { graph, plan, summary, journal, lines: await linesOf(journal, "r") };
+    const from = run.lines.findIndex(({ event }) => event.kind === "run.cancelling");
+    for (let k = from + 1; k < run.lines.length; k += 1) {
+      const ended = await resumed(run, k);
+      expect(ended.summary).toMatchObject({ status: "cancelled", exitCode: 143 });
+      expect(ended.summary.counts).toEqual(summary.counts);
+    }
+  });
+
+  test("an operator's pause lasts over the restart", async () => {
+    const text = 'node d: delay { for = 10ms }\nnode b: log { message = "b" }\nd -> b';
+    const graph = graphOf(text);
+    const plan = await planOf(graph);
+    const clock = createSimClock();
+    const journal = createMemoryJournal({ now: clock.now });
+    const handle = createEngine({ host: clock, journal }).run(plan, {}, { runId: "r" });
+    await clock.settle();
+    handle.pause();
+    await clock.settle();
+    const lines = await linesOf(journal, "r");
+    handle.cancel();
+    await clock.run();
+    const other = createSimClock();
+    const copy = await cut(
+      { graph, plan, lines, journal, summary: await handle.result },
+      lines.length,
+      other,
+    );
+    const again = await createEngine({ host: other, journal: copy }).resume("r", { plan });
+    await other.advance(60_000);
+    expect(again.state).toBe("paused");
+    again.resume();
+    await other.run();
+    expect((await again.result).status).toBe("succeeded");
+    assertLog(
+      (await linesOf(copy, "r")).map(({ event }) => event),
+      { graph },
+    );
+  });
+
+  test("an output that the log shows redacted is read as it was", async () => {
+    const graph = {
+      ...graphOf(
+        "input key: string\nnode a: transform { value = inputs.key }\nnode d: delay { for = 5ms }\nnode b: transform { value = size(a.value) }\nd -> b\noutput n: any = b.value",
+      ),
+      inputs: [{ name: "key", schema: { type: "string", format: "password" } }],
+    } as FlowGraph;
+    const plan = await planOf(graph);
+    const clock = createSimClock();
+    const journal = createMemoryJournal({ now: clock.now });
+    const handle = createEngine({ host: clock, journal }).run(
+      plan,
+      { key: "hunter2-hunter2" },
+      { runId: "r" },
+    );
+    await clock.run();
+    const state = await journal.load("r");
+    expect(state?.privateValues).toMatchObject({ "a#1": { value: "hunter2-hunter2" } });
+    expect((await handle.result).outputs).toEqual({ n: 15 });
+    expect(
+      (await linesOf(journal, "r")).some(({ line }) => utf8.decode(line).includes("hunter2")),
+    ).toBe(false);
+  });
+});
+
+describe("resume refuses", () => {
+  test("a run that is not there, has ended, is alive, or was started with another flow", async () => {
+    const run = await whole('node a: log { message = "a" }');
+    const clock = createSimClock();
+    const engine = createEngine({ host: clock, journal: run.journal });
+    const code = (promise: Promise<unknown>) => promise.catch((e: { code?: string }) => e.code);
+    expect(await code(engine.resume("nobody", { plan: run.plan }))).toBe("run_not_found");
+    expect(await code(createEngine().resume("r", { plan: run.plan }))).toBe("run_not_found");
+    expect(await code(engine.resume("r", { plan: run.plan }))).toBe("run_not_resumable");
+    const open = await cut(run, 2, clock);
+    const other = await planOf('node b: log { message = "b" }');
+    const second = createEngine({ host: clock, journal: open });
+    expect(await code(second.resume("r", { plan: other }))).toBe("plan_mismatch");
+    await second.resume("r", { plan: run.plan });
+    expect(await code(second.resume("r", { plan: run.plan }))).toBe("run_not_resumable");
+    const third = createEngine({ host: clock, journal: open });
+    expect(await code(third.resume("r", { plan: run.plan }))).toBe("run_not_resumable");
+  });
+
+  test("a run that was interrupted again and again without getting on fails with crash_loop", async () => {
+    const run = await whole("node d: delay { for = 1h }");
+    let lines = run.lines.slice(0, 2);
+    for (let i = 0; i < 5; i += 1) {
+      const clock = createSimClock();
+      const journal = await cut({ ...run, lines }, lines.length, clock);
+      await createEngine({ host: clock, journal }).resume("r", { plan: run.plan });
+      await clock.settle();
+      lines = (await linesOf(journal, "r")).filter(({ kind }) => kind !== "node.waiting");
+    }
+    const { summary } = await resumed({ ...run, lines }, lines.length);
+    expect(summary).toMatchObject({ status: "failed", error: { code: "crash_loop" } });
+  });
+});
