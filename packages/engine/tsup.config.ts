@@ -9,6 +9,7 @@ export default defineConfig({
   dts: false,
   sourcemap: true,
   clean: true,
+  removeNodeProtocol: false,
   treeshake: false,
   tsconfig: "tsconfig.build.json",
 });
