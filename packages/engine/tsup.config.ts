@@ -10,6 +10,7 @@ export default defineConfig({
   sourcemap: true,
   clean: true,
   removeNodeProtocol: false,
+  external: [/^node:/],
   treeshake: false,
   tsconfig: "tsconfig.build.json",
 });
