@@ -77,7 +77,9 @@ export function createState(deps) {
   return { deps, values: new Int32Array(deps.length), ran: new Uint8Array(deps.length), early: 0 };
 }
 
-/** What every node does: an asynchronous no-op that reads its inputs. */
+const OUTPUT = {};
+
+/** What every node does: an asynchronous no-op that reads its inputs. Answers the output of the node. */
 export async function body(state, i) {
   let sum = i + 1;
   for (const d of state.deps[i]) {
@@ -86,6 +88,7 @@ export async function body(state, i) {
   }
   state.values[i] = sum % MOD;
   state.ran[i]++;
+  return OUTPUT;
 }
 
 /** Throws when a run did not do the work. */

@@ -3,7 +3,7 @@ import { body } from "../workloads.js";
 
 function recorder() {
   const events = [];
-  const node = (kind, i, extra) => {
+  const node = (kind, i, output) => {
     const seq = events.length + 1;
     events.push(
       kind === "node.started"
@@ -25,7 +25,7 @@ function recorder() {
             ts: Date.now(),
             node: `n${i}`,
             attempt: 1,
-            output: extra,
+            output,
             durationMs: 0,
           },
     );
@@ -35,8 +35,7 @@ function recorder() {
 
 async function step(record, state, i) {
   record.node("node.started", i);
-  await body(state, i);
-  record.node("node.succeeded", i, {});
+  record.node("node.succeeded", i, await body(state, i));
 }
 
 const shapes = {

@@ -12,10 +12,7 @@ const noop = defineNodeType({
   effect: "pure",
   fields: jsonSchema({ type: "object", properties: { i: { type: "integer" } }, required: ["i"] }),
   output: jsonSchema({ type: "object" }),
-  run: async ({ i }, ctx) => {
-    await body(states.get(ctx.runId), i);
-    return {};
-  },
+  run: ({ i }, ctx) => body(states.get(ctx.runId), i),
 });
 
 export async function prepare({ name, deps }) {
@@ -35,7 +32,7 @@ export async function prepare({ name, deps }) {
   const registry = createRegistry([noop]);
   const compiled = await compileFlow(graph, { registry });
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics.slice(0, 3)));
-  const engine = createEngine({ limits: {} });
+  const engine = createEngine();
   let runs = 0;
   return async (state) => {
     runs += 1;
