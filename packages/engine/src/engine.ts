@@ -8,7 +8,7 @@ import type { EngineOptions, RunOptions } from "./options.ts";
 import { cancelRun } from "./run/cancel.ts";
 import { launch } from "./run/launch.ts";
 import { includedNodes } from "./run/only.ts";
-import { resumeRunById } from "./run/resume.ts";
+import { readEarlier, resumeRunById } from "./run/resume.ts";
 import { type Run, RunHandle } from "./run/run.ts";
 import { RunCore } from "./run/run-core.ts";
 import { sizeOf } from "./values.ts";
@@ -24,10 +24,23 @@ export interface Engine {
    * Throws `EngineError` `run_not_found`, `plan_mismatch`, `run_not_resumable` (it has ended, or a live process has it).
    */
   resume(runId: string, options: { readonly plan: Plan } & RunOptions): Promise<Run>;
+  /**
+   * Starts a new run that takes over what an earlier one has done: nodes that are what they were, read what they read and had
+   * succeeded. `from`: nodes that run again with all that follows them; default: those that had not succeeded. `inputs`:
+   * default the earlier ones. Throws `EngineError` `run_not_found` and what `run` throws.
+   */
+  rerun(runId: string, options: RerunOptions): Promise<Run>;
   /** What is wrong with inputs for a plan; empty: nothing. */
   checkInputs(plan: Plan, inputs: unknown): Diagnostic[];
   /** Cancels every run with reason `shutdown` and waits for their ends. May be called again. */
   close(options?: { graceMs?: number }): Promise<void>;
+}
+
+/** How a run is tried again. */
+export interface RerunOptions extends RunOptions {
+  readonly plan: Plan;
+  readonly from?: readonly string[];
+  readonly inputs?: { readonly [name: string]: unknown };
 }
 
 const RUN_ID = /^[A-Za-z0-9_-]{1,64}$/;
@@ -45,6 +58,19 @@ export function createEngine(options: EngineOptions = {}): Engine {
     async resume(runId: string, { plan, ...more }: { readonly plan: Plan } & RunOptions) {
       if (core.closed) throw new EngineError("engine_closed", "the engine is closed");
       return new RunHandle(await resumeRunById(core, runId, { plan, options: more }));
+    },
+    async rerun(runId: string, { plan, from, inputs, ...more }: RerunOptions) {
+      const earlier = await readEarlier(core, runId);
+      const unknown = from?.find((id) => plan.catalogEntry(id) === undefined);
+      if (unknown !== undefined) {
+        throw new EngineError("input_invalid", `options.from names the unknown node "${unknown}"`);
+      }
+      const run = prepare(core, plan, inputs ?? earlier.inputs, more);
+      run.resumedFrom = earlier.resumedFrom;
+      run.reused = earlier.reused(plan, run.inputs, from);
+      core.runs.set(run.id, run);
+      launch(run);
+      return new RunHandle(run);
     },
     checkInputs: (plan: Plan, inputs: unknown) => [...problemsOf(core, plan, inputs).problems],
     async close({ graceMs }: { graceMs?: number } = {}) {

@@ -6,7 +6,7 @@ export {
 export type { Need, Plan } from "./compile/plan.ts";
 export { type FlowRef, parseFlowRef } from "./compile/subflows.ts";
 export type { TypeSource } from "./definitions.ts";
-export { createEngine, type Engine } from "./engine.ts";
+export { createEngine, type Engine, type RerunOptions } from "./engine.ts";
 export { EngineError, type EngineErrorCode } from "./errors.ts";
 export type { EgressPolicy, EgressRule, FilePolicy, Host } from "./host.ts";
 export { DEFAULT_LIMITS, type Limits } from "./limits.ts";

@@ -4,6 +4,7 @@ import {
   createRunId,
   type Journal,
   type Json,
+  type JsonObject,
   type ResumeState,
 } from "@millrace/contracts";
 import type { Plan } from "../compile/plan.ts";
@@ -20,6 +21,7 @@ import { exclude, includedNodes } from "./only.ts";
 import { type Past, readPast } from "./past.ts";
 import { startClock } from "./pause.ts";
 import { seedFrame } from "./propagate.ts";
+import { reusableNodes } from "./reuse.ts";
 import { RunCore, type Stop } from "./run-core.ts";
 import { DEFAULTED, FAILED, SUCCEEDED } from "./states.ts";
 import { endRun } from "./stop.ts";
@@ -40,7 +42,7 @@ export async function resumeRunById(
   const state = core.runs.has(runId) ? null : await journal?.load(runId);
   if (core.runs.has(runId)) throw notResumable(runId, "it is running here");
   if (journal === undefined || state === undefined || state === null) {
-    throw new EngineError("run_not_found", `there is no run ${runId} in the journal`);
+    throw notFound(runId);
   }
   if (state.planDigest !== plan.digest) {
     const text = `the run ${runId} was started with another flow; resume it with the flow it has`;
@@ -50,7 +52,8 @@ export async function resumeRunById(
   if (past.view.summary !== null) throw notResumable(runId, "it has ended");
   const lease = await journal.lease(runId, ownerOf(core), LEASE_MS);
   if (lease === null) throw notResumable(runId, "another process has it");
-  await readValues(journal, runId, past, state);
+  const gone = await readValues(journal, runId, past, state);
+  if (gone !== null) throw notResumable(runId, `the output of ${gone} is gone`);
   const run = coreOf(core, plan, state, options);
   run.journal = new JournalWriter(journal, run, { epoch: lease.epoch, stored: past.view.seq });
   core.runs.set(runId, run);
@@ -58,6 +61,44 @@ export async function resumeRunById(
   learnSecrets(run);
   queueMicrotask(() => (past.view.seq === 0 ? startFresh(run) : takeUp(run, past)));
   return run;
+}
+
+/** What a rerun takes over, and the earlier inputs where no others are given. */
+export interface RerunFrom {
+  readonly inputs: JsonObject;
+  readonly resumedFrom: { readonly runId: string; readonly seq: number };
+  /** Results by id of the node. */
+  reused(plan: Plan, inputs: JsonObject, from: readonly string[] | undefined): Reused;
+}
+
+/** Results that are handed on without running their nodes. */
+export type Reused = ReadonlyMap<string, { readonly port: string; readonly output: Json }>;
+
+/** Reads a run that another one starts from. Throws `EngineError` `run_not_found`. */
+export async function readEarlier(core: EngineCore, runId: string): Promise<RerunFrom> {
+  const { journal } = core.options;
+  const state = await journal?.load(runId);
+  if (journal === undefined || state === undefined || state === null) throw notFound(runId);
+  const past = readPast(state);
+  await readValues(journal, runId, past, state);
+  const { graph, planDigest } = state;
+  const earlier = { graph, planDigest, past, inputs: state.inputs as JsonObject };
+  return {
+    inputs: earlier.inputs,
+    resumedFrom: { runId, seq: past.view.seq },
+    reused(plan, inputs, from) {
+      const ids = reusableNodes(earlier, { plan, inputs, from }, core.host);
+      const results = [...ids].flatMap((id): [string, { port: string; output: Json }][] => {
+        const was = past.nodes.get(id);
+        return was === undefined ? [] : [[id, { port: was.port, output: was.output }]];
+      });
+      return new Map(results);
+    },
+  };
+}
+
+function notFound(runId: string): EngineError {
+  return new EngineError("run_not_found", `there is no run ${runId} in the journal`);
 }
 
 /** A name among the owners of runs that no other process has. */
@@ -81,23 +122,30 @@ function coreOf(core: EngineCore, plan: Plan, state: ResumeState, options: RunOp
   return new RunCore(core, plan, { id: state.runId, inputs, inputsDigest, options: more });
 }
 
-/** Outputs that are not on their events: beside the log, or private because the log shows them redacted. */
+/**
+ * Outputs that are not on their events: beside the log, or private because the log shows them redacted. Answers the path of
+ * one that is gone; such a node counts as one that has not succeeded.
+ */
 async function readValues(
   journal: Journal,
   runId: string,
   past: Past,
   state: ResumeState,
-): Promise<void> {
+): Promise<string | null> {
+  let gone: string | null = null;
   for (const [path, node] of past.nodes) {
     if (node.state !== SUCCEEDED && node.state !== DEFAULTED) continue;
     const hidden = state.privateValues[`${path}#${node.attempt}`];
     if (hidden !== undefined) node.output = hidden;
     else if (node.ref !== null) {
       const value = await journal.getValue(runId, node.ref);
-      if (value === undefined) throw notResumable(runId, `the output of ${path} is gone`);
-      node.output = value;
+      if (value === undefined) {
+        node.state = FAILED;
+        gone = path;
+      } else node.output = value;
     }
   }
+  return gone;
 }
 
 function takeUp(run: RunCore, past: Past): void {

@@ -15,6 +15,7 @@ import type { JournalWriter } from "./journal-writer.ts";
 import type { Past } from "./past.ts";
 import { ReadyRing } from "./ready-ring.ts";
 import type { Redactor } from "./redact.ts";
+import type { Reused } from "./resume.ts";
 import { Limit } from "./slots.ts";
 import type { Timer } from "./timers.ts";
 
@@ -48,7 +49,9 @@ export class RunCore {
   past: Past | null = null;
   /** The run was about to end when its process died, and does nothing else any more. */
   ending = false;
-  resumedFrom: { runId: string; seq: number } | null = null;
+  /** The earlier run of which this is another try, and what it takes over. */
+  resumedFrom: { readonly runId: string; readonly seq: number } | null = null;
+  reused: Reused | null = null;
   /** Time of the current entry; events carry it. Never falls. */
   now: number;
 

@@ -6,7 +6,7 @@ import type { Effect } from "@millrace/contracts";
 import type { FieldSet } from "../compile/fields.ts";
 import { failureOf, toFailure } from "../failures.ts";
 import type { Fields, NodeType } from "../node-type.ts";
-import { digestOf } from "../values.ts";
+import { digestOf, sizeOf } from "../values.ts";
 import { Attempt } from "./attempt.ts";
 import { answerFromCache, cacheKeyOf } from "./cache.ts";
 import { NodeContextOf } from "./context.ts";
@@ -15,7 +15,7 @@ import { failRun } from "./fail-run.ts";
 import type { Frame } from "./frame.ts";
 import { evaluateWhen, scopeOf } from "./propagate.ts";
 import type { RunCore } from "./run-core.ts";
-import { bodyReturned, bodyThrew, failed, setIdle } from "./settle.ts";
+import { bodyReturned, bodyThrew, failed, setIdle, succeed } from "./settle.ts";
 import { acquire, release } from "./slots.ts";
 import { READY, RETRYING, RUNNING, WAITING } from "./states.ts";
 import { armTimeout } from "./timeout.ts";
@@ -78,6 +78,14 @@ export function plainFields(fields: Fields): { readonly [name: string]: never } 
 /** After `node.started`: `when` that errs, a key that is taken, a cached result; then the body. */
 function prepare(attempt: Attempt, fields: Fields | null): void {
   const { run, frame, node, policy } = attempt;
+  if (run.reused !== null && frame.owner === null) {
+    const result = run.reused.get(frame.layout.ids[node] as string);
+    if (result !== undefined) {
+      const { port, output } = result;
+      succeed(attempt, { port, output, bytes: sizeOf(output), cached: true, ref: null });
+      return;
+    }
+  }
   try {
     if (policy.when !== null) evaluateWhen(run, frame, node);
     if (policy.keyed !== null && attempt.asideIfAny === null) {
