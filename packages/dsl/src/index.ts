@@ -1,3 +1,4 @@
+export type { Diagnostic, Position, Range } from "@millrace/contracts";
 export {
   DIAGNOSTICS,
   type DiagnosticCode,

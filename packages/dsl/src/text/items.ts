@@ -1,42 +1,26 @@
 /**
  * The items of a flow and of its blocks: attributes, edges, blocks.
- *   I1  an item that fails is dropped, and reading goes on at the next line indented no deeper than its first line.
- *   I2  a line is read a second time only out of `rereadBudget`, so recovery stays linear.
- *   I3  in the guided pass a line indented no deeper than the line of an open `{` closes that block.
+ *   I1  an item that fails is dropped with what belongs to it (`recover.ts`).
+ *   I2  in the guided pass indentation says where a block ends, whatever its braces say.
  */
 import { parseValue } from "../expression/parse.ts";
-import { CHAR, CLASSES, isBlankOrLineEnd, isDigit, isNameStart } from "./chars.ts";
-import { readObject } from "./collections.ts";
+import { CHAR, CLASSES, isDigit, isNameStart } from "./chars.ts";
+import { isArrow, readEdge } from "./read-edge.ts";
+import { type Opener, recover } from "./recover.ts";
 import { FAIL, LINE_END, type Scanner, TEXT_END } from "./scanner.ts";
-import { findSeparator, firstOfLine, lineOutsideItem, openBrackets } from "./skip.ts";
+import { findSeparator, firstOfLine } from "./skip.ts";
 import { closesSingle, readName } from "./strings.ts";
 import {
   type BlockItem,
-  type Collection,
   type Comment,
-  type EdgeEnd,
+  type FreshItem,
   type Item,
   type Label,
   NO_COMMENTS,
-  type Notes,
   type TypeNode,
 } from "./tree.ts";
 import { readType } from "./types.ts";
 import { BLOCKS, isBlockWord } from "./words.ts";
-
-/** An item whose notes are set once its line has been read. */
-type FreshItem = {
-  [K in Item["kind"]]: Omit<Extract<Item, { kind: K }>, keyof Notes>;
-}[Item["kind"]] & { -readonly [K in keyof Notes]: Notes[K] };
-
-/** The block whose items are being read. */
-interface Opener {
-  readonly word: string;
-  /** Its `{`. */
-  readonly at: number;
-  /** Indent of the line of its first character. */
-  readonly indent: number;
-}
 
 /** Reads items up to the end of the text, or up to and with the `}` of `opener`; gives the comments at the foot. */
 export function readItems(
@@ -107,9 +91,7 @@ function readItem(s: Scanner, items: Item[], opener: Opener | undefined): void {
     if (!opener && items.length === 0) s.headless = true;
     s.depth = depth;
     s.flat = 0;
-    const outside = lineOutsideItem(s, start, s.pos);
-    if (outside !== -1) s.report.moveBack(count, outside, endOfLineBefore(s, outside));
-    recover(s, start, s.itemIndent, opener);
+    recover(s, start, opener, count);
   }
   s.itemStart = itemStart;
   s.itemIndent = itemIndent;
@@ -124,13 +106,6 @@ function isInPlace(item: Item, opener: Opener): boolean {
 /** An item that cannot stand in its block, and is indented no deeper than it, was never meant to: a `}` is missing. */
 function checkIndent(s: Scanner, start: number, opener: Opener): void {
   if (s.isFirstOnLine(start) && s.indentOf(start) <= opener.indent) s.unclosed = true;
-}
-
-/** End of what is written on the lines before the one at `lineStart`. */
-function endOfLineBefore(s: Scanner, lineStart: number): number {
-  let end = lineStart - 1;
-  while (end > 0 && isBlankOrLineEnd(s.src.charCodeAt(end - 1))) end -= 1;
-  return end;
 }
 
 /** Behind an item a line ends, or its block does. */
@@ -214,61 +189,6 @@ function unexpectedStart(s: Scanner): never {
 function isFieldSlip(name: string, opener: Opener | undefined, policy: boolean): boolean {
   if (policy || !isBlockWord(name)) return true;
   return !BLOCKS[name].in.some((place) => place === (opener?.word ?? "file"));
-}
-
-function isArrow(s: Scanner, code: number, next: number): boolean {
-  if (code === 46 || code === 0x2192) return true;
-  if (code === 61) return next === 62;
-  return code === 45 && (next === 62 || s.src.startsWith("-->", s.pos));
-}
-
-/** `a.port -> b { … }`; the name of the first end is read. */
-function readEdge(s: Scanner, start: number, name: string, nameEnd: number): FreshItem {
-  const ends: EdgeEnd[] = [readEnd(s, name, start, nameEnd)];
-  do {
-    readArrow(s);
-    s.peek();
-    const at = s.pos;
-    const node = readName(s);
-    if (node === undefined) s.expected("a node");
-    ends.push(readEnd(s, node, at, s.tokenEnd));
-    s.peek();
-  } while (isArrow(s, s.src.charCodeAt(s.pos), s.src.charCodeAt(s.pos + 1)));
-  const meta = s.peek() === 123 ? (readObject(s, true) as Collection) : undefined;
-  return {
-    kind: "edge",
-    ends,
-    meta,
-    start,
-    end: s.tokenEnd,
-    lead: NO_COMMENTS,
-    blank: false,
-    trail: undefined,
-  };
-}
-
-function readEnd(s: Scanner, node: string, start: number, nodeEnd: number): EdgeEnd {
-  if (s.peek() !== 46) return { node, port: undefined, start, nodeEnd, end: nodeEnd };
-  s.pos += 1;
-  const port = readName(s);
-  if (port === undefined) s.expected("a port");
-  return { node, port, start, nodeEnd, end: s.tokenEnd };
-}
-
-function readArrow(s: Scanner): void {
-  const code = s.peek();
-  const start = s.pos;
-  if (code === 45 && s.src.charCodeAt(start + 1) === 62) {
-    s.pos = start + 2;
-    return;
-  }
-  if (s.src.startsWith("-->", start)) s.pos = start + 3;
-  else if (s.src.startsWith("=>", start)) s.pos = start + 2;
-  else if (code === 0x2192) s.pos = start + 1;
-  else s.expected("`->`");
-  s.error("FLOW1106", start, s.pos, {
-    fix: { title: "write ->", edits: [{ start, end: s.pos, text: "->" }] },
-  });
 }
 
 /** A block whose word is read. */
@@ -397,41 +317,4 @@ function markdownFence(s: Scanner): void {
   if (close !== -1) edits.push({ start: close + 1, end: s.lineEnd(close + 1), text: "" });
   s.error("FLOW1107", start, end, { fix: { title: "remove it", edits } });
   s.fenceEnd = close === -1 ? -1 : close + 1;
-}
-
-/** Moves to where reading goes on after the item at `start` failed. */
-function recover(s: Scanner, start: number, indent: number, opener: Opener | undefined): void {
-  const failedAt = s.pos;
-  const lineEnd = s.lineEnd(start);
-  if (opener && s.lineEnd(opener.at) === lineEnd) {
-    const closer = findSeparator(s, failedAt);
-    const isClose = s.src.charCodeAt(closer) === 125 && closer <= lineEnd;
-    s.pos = isClose ? closer : lineEnd;
-    return;
-  }
-  let from = lineEnd;
-  if (failedAt > lineEnd) {
-    if (failedAt - lineEnd <= s.rereadBudget) s.rereadBudget -= failedAt - lineEnd;
-    else from = failedAt;
-  }
-  let open = 0;
-  let counted = start;
-  let line = s.src.indexOf("\n", from) + 1;
-  while (line !== 0) {
-    const first = firstOfLine(s, line);
-    const code = s.src.charCodeAt(first);
-    if (code !== 10 && !Number.isNaN(code) && first - line <= indent) {
-      const isCloser = code === 125 || code === 93 || code === 41;
-      if (isCloser && first - line === indent) {
-        open = openBrackets(s, counted, first, open);
-        counted = first;
-      }
-      if (!isCloser || first - line < indent || open === 0) {
-        s.pos = line;
-        return;
-      }
-    }
-    line = s.src.indexOf("\n", line) + 1;
-  }
-  s.pos = s.src.length;
 }

@@ -5,19 +5,10 @@
  *   S3  nothing here recurses; nesting is counted by `enter`, and the count never passes `maxDepth`.
  */
 import { MAX_JSON_DEPTH } from "@millrace/contracts";
-import {
-  CHAR,
-  CLASSES,
-  codeName,
-  isDigit,
-  isNamePart,
-  isNameStart,
-  isStrangeBlank,
-  quoteForMessage,
-  unicodeEscape,
-} from "./chars.ts";
+import { CHAR, CLASSES, codeName, isStrangeBlank, unicodeEscape } from "./chars.ts";
 import { type Details, Report } from "./report.ts";
 import { skipBalanced } from "./skip.ts";
+import { identEnd, tokenEnd, tokenText } from "./tokens.ts";
 import { type Comment, NO_COMMENTS } from "./tree.ts";
 
 /** Height of one expression tree: `a + b + …`, `a.b.c…`. Every walk over a tree may recurse this deep and no deeper. */
@@ -255,14 +246,7 @@ export class Scanner {
 
   /** End of the ident that starts at `at`. */
   identEnd(at: number): number {
-    const { src } = this;
-    let end = at + 1;
-    for (;;) {
-      const code = src.charCodeAt(end);
-      if (isNamePart(code)) end += 1;
-      else if (code === 45 && isNamePart(src.charCodeAt(end + 1))) end += 2;
-      else return end;
-    }
+    return identEnd(this.src, at);
   }
 
   /** Start of the line of `at`. The line is kept, so asking along one long line stays linear. */
@@ -303,35 +287,12 @@ export class Scanner {
 
   /** End of the token at `at`, for the range of a message. */
   tokenEndAt(at: number): number {
-    const { src } = this;
-    const code = src.charCodeAt(at);
-    if (Number.isNaN(code) || code === 10 || code === 13) return at;
-    if (code === 35) return this.lineEnd(at);
-    if (isNameStart(code)) return this.identEnd(at);
-    if (isDigit(code)) {
-      let end = at + 1;
-      while (isNamePart(src.charCodeAt(end)) || src.charCodeAt(end) === 46) end += 1;
-      return end;
-    }
-    if (code === 34) {
-      for (let end = at + 1; ; end += 1) {
-        const next = src.charCodeAt(end);
-        if (next === 34) return end + 1;
-        if (Number.isNaN(next) || next === 10 || next === 13) return end;
-        if (next === 92 && src.charCodeAt(end + 1) !== 10) end += 1;
-      }
-    }
-    const two = src.slice(at, at + 2);
-    if (TWO_CHARACTERS.has(two)) return at + 2;
-    return at + ((src.codePointAt(at) as number) > 0xffff ? 2 : 1);
+    return tokenEnd(this.src, at);
   }
 
   /** A token as a message shows it. */
   tokenText(at: number, end: number): string {
-    if (at >= this.src.length) return "end of file";
-    const code = this.src.charCodeAt(at);
-    if (code === 10 || code === 13 || code === 35) return "line end";
-    return quoteForMessage(this.src.slice(at, end));
+    return tokenText(this.src, at, end);
   }
 
   /** End of the line of `at`, without its CR. */
@@ -433,5 +394,3 @@ export class Scanner {
     });
   }
 }
-
-const TWO_CHARACTERS = new Set(["->", "=>", "==", "!=", "<=", ">=", "&&", "||", "??", "?.", "${"]);

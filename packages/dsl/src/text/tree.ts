@@ -80,6 +80,11 @@ export interface BlockItem extends ItemBase {
 
 export type Item = AttrItem | EdgeItem | BlockItem;
 
+/** An item whose notes are set once its line has been read. */
+export type FreshItem = {
+  [K in Item["kind"]]: Omit<Extract<Item, { kind: K }>, keyof Notes>;
+}[Item["kind"]] & { -readonly [K in keyof Notes]: Notes[K] };
+
 interface TypeSpan {
   readonly start: number;
   readonly end: number;

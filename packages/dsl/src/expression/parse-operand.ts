@@ -1,0 +1,236 @@
+/** Operands of expressions: words, literals, brackets, and the members, indexes and calls behind them. */
+import { readBlock } from "../text/blocks.ts";
+import { isDigit, isNameStart } from "../text/chars.ts";
+import { readList, readObject } from "../text/collections.ts";
+import { readNumber } from "../text/numbers.ts";
+import { FAIL, type Scanner, TEXT_END } from "../text/scanner.ts";
+import { closesSingle, readName, readQuoted } from "../text/strings.ts";
+import type { Expression } from "./ast.ts";
+import { hoist, parseHole, parseValue } from "./parse.ts";
+import { printExpression } from "./print.ts";
+
+/** Whether a number without its zero, `.5`, stands here. */
+export function isPointNumber(s: Scanner): boolean {
+  return s.src.charCodeAt(s.pos) === 46 && isDigit(s.src.charCodeAt(s.pos + 1));
+}
+
+/** Reads one operand: a primary with its members, indexes and calls. */
+export function parsePostfix(s: Scanner, inValue: boolean): Expression {
+  s.peek();
+  const start = s.pos;
+  const primary = parsePrimary(s, inValue);
+  return parsePostfixOf(s, primary, start, inValue);
+}
+
+/** Members, indexes and calls behind `first`. */
+export function parsePostfixOf(
+  s: Scanner,
+  first: Expression,
+  start: number,
+  inValue = false,
+): Expression {
+  let result = first;
+  let height = s.height;
+  let hoisted = !inValue;
+  for (;;) {
+    const code = s.peek();
+    const next = s.src.charCodeAt(s.pos + 1);
+    const at = s.pos;
+    const optional = code === 63 && next === 46 && !isDigit(s.src.charCodeAt(at + 2));
+    if (!optional && code !== 46 && code !== 91 && code !== 40) {
+      s.height = height;
+      return result;
+    }
+    if (!hoisted) {
+      result = hoist(s, result);
+      hoisted = true;
+    }
+    if (code === 91) {
+      const index = parseIndex(s);
+      s.setHeight(Math.max(height, s.height) + 1, at);
+      result = { kind: "index", object: result, index, start, end: s.tokenEnd };
+    } else if (code === 40) {
+      result = parseCall(s, result, start, height);
+    } else {
+      s.pos += optional ? 2 : 1;
+      const name = readName(s);
+      if (name === undefined) s.expected("a name");
+      s.setHeight(height + 1, at);
+      result = { kind: "member", object: result, name, optional, start, end: s.tokenEnd };
+    }
+    height = s.height;
+  }
+}
+
+function parseIndex(s: Scanner): Expression {
+  s.enter(s.pos);
+  const flat = s.flat;
+  s.flat = 1;
+  s.pos += 1;
+  const index = parseValue(s, false);
+  if (s.peek() !== 93) s.expected("`]`");
+  s.flat = flat;
+  s.pos = s.tokenEnd = s.pos + 1;
+  s.depth -= 1;
+  return index;
+}
+
+/** A call of a bare name. `x.size()` is read as `size(x)` and reported. */
+function parseCall(
+  s: Scanner,
+  callee: Expression,
+  start: number,
+  calleeHeight: number,
+): Expression {
+  const open = s.pos;
+  s.enter(open);
+  const flat = s.flat;
+  s.flat = 1;
+  s.pos += 1;
+  const args: Expression[] = [];
+  let height = callee.kind === "name" ? 0 : calleeHeight;
+  while (s.peek() !== 41) {
+    args.push(parseValue(s, false));
+    height = Math.max(height, s.height);
+    const code = s.peek();
+    if (code === 44) s.pos += 1;
+    else if (code !== 41) s.expected("`,` or `)`");
+  }
+  s.flat = flat;
+  s.pos = s.tokenEnd = s.pos + 1;
+  s.depth -= 1;
+  s.setHeight(height + 1, open);
+  const end = s.pos;
+  if (callee.kind === "name") return { kind: "call", name: callee.name, args, start, end };
+  const message = "functions are called as `f(x)`";
+  if (callee.kind !== "member") {
+    s.error("FLOW5003", callee.start, end, { message, hint: null });
+    throw FAIL;
+  }
+  const call: Expression = {
+    kind: "call",
+    name: callee.name,
+    args: [callee.object, ...args],
+    start,
+    end,
+  };
+  const text = printExpression(call);
+  s.error("FLOW5003", start, end, {
+    message,
+    hint: null,
+    fix: { title: `write ${callee.name}(…)`, edits: [{ start, end, text }] },
+  });
+  return call;
+}
+
+const WORDS: { readonly [word: string]: null | boolean } = {
+  true: true,
+  false: false,
+  null: null,
+};
+
+/** Words of other languages for `true`, `false` and `null`. */
+const SLIP_WORDS: { readonly [word: string]: null | boolean } = {
+  True: true,
+  TRUE: true,
+  False: false,
+  FALSE: false,
+  None: null,
+  Null: null,
+  NULL: null,
+  nil: null,
+  undefined: null,
+};
+
+function parsePrimary(s: Scanner, inValue: boolean): Expression {
+  const code = s.peek();
+  const start = s.pos;
+  s.height = 1;
+  if (isNameStart(code)) return parseWord(s);
+  if (isDigit(code) || isPointNumber(s)) return readNumber(s, -1);
+  switch (code) {
+    case 34:
+      return s.src.startsWith('"""', start) ? readBlock(s) : readQuoted(s);
+    case 91:
+      return readList(s, inValue);
+    case 123:
+      return readObject(s, inValue);
+    case 40:
+      return parseParentheses(s);
+    case 39:
+      if (closesSingle(s)) return readQuoted(s);
+      break;
+    case 36:
+      if (s.src.charCodeAt(start + 1) === 123) return parseNeedlessHole(s);
+      break;
+    default:
+      if (code > 127) {
+        const end = s.tokenEndAt(start);
+        s.error("FLOW1001", start, end, { parts: { found: s.tokenText(start, end) } });
+        throw FAIL;
+      }
+  }
+  return s.expected("a value");
+}
+
+function parseParentheses(s: Scanner): Expression {
+  s.enter(s.pos);
+  const flat = s.flat;
+  s.flat = 1;
+  s.pos += 1;
+  const inner = parseValue(s, false);
+  if (s.peek() !== 41) s.expected("`)`");
+  s.flat = flat;
+  s.pos = s.tokenEnd = s.pos + 1;
+  s.depth -= 1;
+  return inner;
+}
+
+/** `${x}` where a value stands: read as `x`. */
+function parseNeedlessHole(s: Scanner): Expression {
+  const start = s.pos;
+  const inner = parseHole(s);
+  const end = s.pos;
+  const height = s.height;
+  const next = s.peek();
+  const alone = next === 10 || next === 44 || next === 93 || next === 125 || next === TEXT_END;
+  s.height = height;
+  const simple = alone || !["binary", "conditional", "unary"].includes(inner.kind);
+  s.error("FLOW1101", start, end, {
+    fix: {
+      title: "remove ${ }",
+      edits: [
+        { start, end: start + 2, text: simple ? "" : "(" },
+        { start: end - 1, end, text: simple ? "" : ")" },
+      ],
+    },
+  });
+  return inner;
+}
+
+function parseWord(s: Scanner): Expression {
+  const start = s.pos;
+  const name = s.readIdent();
+  const end = s.pos;
+  if (Object.hasOwn(WORDS, name)) {
+    return { kind: "literal", value: WORDS[name] as null | boolean, start, end };
+  }
+  if (name === "in") s.expected("a value", start);
+  if (Object.hasOwn(SLIP_WORDS, name) && standsAlone(s)) {
+    const value = SLIP_WORDS[name] as null | boolean;
+    const word = String(value);
+    s.error("FLOW1110", start, end, {
+      parts: { word },
+      fix: { title: `write ${word}`, edits: [{ start, end, text: word }] },
+    });
+    return { kind: "literal", value, start, end };
+  }
+  return { kind: "name", name, start, end };
+}
+
+/** Whether no member, index or call follows: `None.x` reads a node of that name. */
+function standsAlone(s: Scanner): boolean {
+  const code = s.peek();
+  const next = s.src.charCodeAt(s.pos + 1);
+  return code !== 46 && code !== 91 && code !== 40 && !(code === 63 && next === 46);
+}

@@ -1,0 +1,61 @@
+/** Edges as written: `a.port -> b -> c { … }`. */
+import { readObject } from "./collections.ts";
+import type { Scanner } from "./scanner.ts";
+import { readName } from "./strings.ts";
+import { type Collection, type EdgeEnd, type FreshItem, NO_COMMENTS } from "./tree.ts";
+
+/** Whether an arrow, or the port before one, stands at `pos`. */
+export function isArrow(s: Scanner, code: number, next: number): boolean {
+  if (code === 46 || code === 0x2192) return true;
+  if (code === 61) return next === 62;
+  return code === 45 && (next === 62 || s.src.startsWith("-->", s.pos));
+}
+
+/** `a.port -> b { … }`; the name of the first end is read. */
+export function readEdge(s: Scanner, start: number, name: string, nameEnd: number): FreshItem {
+  const ends: EdgeEnd[] = [readEnd(s, name, start, nameEnd)];
+  do {
+    readArrow(s);
+    s.peek();
+    const at = s.pos;
+    const node = readName(s);
+    if (node === undefined) s.expected("a node");
+    ends.push(readEnd(s, node, at, s.tokenEnd));
+    s.peek();
+  } while (isArrow(s, s.src.charCodeAt(s.pos), s.src.charCodeAt(s.pos + 1)));
+  const meta = s.peek() === 123 ? (readObject(s, true) as Collection) : undefined;
+  return {
+    kind: "edge",
+    ends,
+    meta,
+    start,
+    end: s.tokenEnd,
+    lead: NO_COMMENTS,
+    blank: false,
+    trail: undefined,
+  };
+}
+
+function readEnd(s: Scanner, node: string, start: number, nodeEnd: number): EdgeEnd {
+  if (s.peek() !== 46) return { node, port: undefined, start, nodeEnd, end: nodeEnd };
+  s.pos += 1;
+  const port = readName(s);
+  if (port === undefined) s.expected("a port");
+  return { node, port, start, nodeEnd, end: s.tokenEnd };
+}
+
+function readArrow(s: Scanner): void {
+  const code = s.peek();
+  const start = s.pos;
+  if (code === 45 && s.src.charCodeAt(start + 1) === 62) {
+    s.pos = start + 2;
+    return;
+  }
+  if (s.src.startsWith("-->", start)) s.pos = start + 3;
+  else if (s.src.startsWith("=>", start)) s.pos = start + 2;
+  else if (code === 0x2192) s.pos = start + 1;
+  else s.expected("`->`");
+  s.error("FLOW1106", start, s.pos, {
+    fix: { title: "write ->", edits: [{ start, end: s.pos, text: "->" }] },
+  });
+}
