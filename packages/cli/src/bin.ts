@@ -6,6 +6,7 @@ import module from "node:module";
 const STUCK_MS = 2_000;
 const STUCK_EXIT_CODE = 70;
 const INTERRUPTED_EXIT_CODE = 130;
+const SHOW_CURSOR = "\u001b[?25h";
 
 /** Runs the command line of this process. `exitNow` ends the process at once and is called only when it must be. */
 export async function start(exitNow: (code: number) => void): Promise<void> {
@@ -21,12 +22,13 @@ export async function start(exitNow: (code: number) => void): Promise<void> {
   const onSignal = (signal: NodeJS.Signals): void => {
     signals += 1;
     if (signals > 1) {
-      if (process.stderr.isTTY) process.stderr.write("\u001b[?25h");
+      if (process.stderr.isTTY) process.stderr.write(SHOW_CURSOR);
       exitNow(INTERRUPTED_EXIT_CODE);
     } else controller.abort(signal === "SIGTERM" ? "sigterm" : "sigint");
   };
   process.on("SIGINT", onSignal);
   process.on("SIGTERM", onSignal);
+  if (process.platform !== "win32") process.on("SIGTSTP", suspend);
   const { main } = await import("./main.ts");
   process.exitCode = await main(argv, {
     stdin: process.stdin,
@@ -46,6 +48,16 @@ export async function start(exitNow: (code: number) => void): Promise<void> {
   process.off("SIGINT", onSignal);
   process.off("SIGTERM", onSignal);
   setTimeout(() => exitNow(STUCK_EXIT_CODE), STUCK_MS).unref();
+}
+
+/** Stops with a usable terminal, and takes it back afterwards; the next frame hides the cursor again. */
+function suspend(): void {
+  const { stdin, stderr } = process;
+  const raw = stdin.isRaw === true;
+  if (raw) stdin.setRawMode(false);
+  if (stderr.isTTY) stderr.write(SHOW_CURSOR);
+  process.kill(process.pid, "SIGSTOP");
+  if (raw) stdin.setRawMode(true);
 }
 
 function version(): string {

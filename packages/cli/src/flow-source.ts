@@ -2,9 +2,10 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import type { Diagnostic, FlowGraph } from "@millrace/contracts";
-import { type FlowDocument, parseFlow, validateFlow } from "@millrace/dsl";
-import { createRegistry } from "@millrace/engine";
+import { type FlowCatalog, type FlowDocument, parseFlow, validateFlow } from "@millrace/dsl";
+import { coreEntries } from "./core-catalog.ts";
 import { CliError, usage } from "./errors.ts";
+import { reason } from "./file-reason.ts";
 import type { CliIo } from "./io.ts";
 
 /** Most bytes read from stdin; a flow is text that people write. */
@@ -53,7 +54,7 @@ export async function loadFlow(name: string, io: CliIo): Promise<FlowSource> {
 /** Parses and validates the bytes of a flow. */
 export function checkFlow(name: string, bytes: Uint8Array, io: CliIo): FlowSource {
   const folder = name === "-" ? io.cwd : resolve(io.cwd, name, "..");
-  const catalog = createRegistry().catalog();
+  const catalog = coreCatalog();
   const shown = name === "-" ? "<stdin>" : name;
   if (isJson(bytes)) {
     const graph = parseGraph(shown, bytes);
@@ -78,6 +79,18 @@ export function checkFlow(name: string, bytes: Uint8Array, io: CliIo): FlowSourc
     graph: parsed.graph,
     document: parsed.document,
     diagnostics: sorted(found),
+  };
+}
+
+/** Core's entries as validation reads them. */
+function coreCatalog(): FlowCatalog {
+  const entries = coreEntries();
+  return {
+    types: () => new Set(entries.map(({ type }) => type)),
+    entry: (type, version) =>
+      entries.findLast(
+        (each) => each.type === type && (version === undefined || each.version === version),
+      ),
   };
 }
 
@@ -153,17 +166,4 @@ function sorted(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return [...diagnostics].sort(
     (a, b) => offset(a) - offset(b) || (a.code < b.code ? -1 : a.code > b.code ? 1 : 0),
   );
-}
-
-/** The system's word for what went wrong with a file, without the path of anything else. */
-export function reason(error: unknown): string {
-  const code = (error as NodeJS.ErrnoException | undefined)?.code;
-  const words: Record<string, string> = {
-    ENOENT: "no such file",
-    EACCES: "not permitted",
-    EPERM: "not permitted",
-    EISDIR: "it is a folder",
-    ENOTDIR: "a part of the path is not a folder",
-  };
-  return words[code ?? ""] ?? code ?? "unreadable";
 }

@@ -3,7 +3,8 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { FlowGraph, FlowInput, Json, JsonSchema } from "@millrace/contracts";
 import { usage } from "./errors.ts";
-import { readInput, readStdin, reason } from "./flow-source.ts";
+import { reason } from "./file-reason.ts";
+import { readInput, readStdin } from "./flow-source.ts";
 import type { CliIo } from "./io.ts";
 
 /**

@@ -6,7 +6,7 @@ import type { Summary } from "@millrace/contracts";
 import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "./command.ts";
 import { CliError } from "./errors.ts";
 import { type CliIo, createOutput } from "./io.ts";
-import { createNdjson, soleSummary } from "./ndjson.ts";
+import type { Ndjson } from "./ndjson.ts";
 import { parseArguments } from "./parse.ts";
 import { wantsColour } from "./render/style.ts";
 
@@ -26,10 +26,10 @@ export async function main(argv: readonly string[], io: CliIo): Promise<number> 
       parsed.message,
       parsed.hint === undefined ? {} : { hint: parsed.hint },
     );
-    return fail(error, { ...bare(io, out, err), json: wantsJson ? createNdjson(out) : undefined });
+    return fail(error, { ...bare(io, out, err), json: await ndjsonTo(out, wantsJson) });
   }
   const { command, input } = parsed;
-  const json = isOn(input, "json") ? createNdjson(out) : undefined;
+  const json = await ndjsonTo(out, isOn(input, "json"));
   const commandIo: CommandIo = {
     ...bare(io, out, err),
     json,
@@ -45,12 +45,20 @@ export async function main(argv: readonly string[], io: CliIo): Promise<number> 
   try {
     const code = await perform(command, input, commandIo);
     if (json === undefined || json.summary !== undefined || command.output !== "check") return code;
+    const { soleSummary } = await import("./ndjson.ts");
     const summary = soleSummary("succeeded", io.now());
     await json.event(summary);
     return summary.exitCode;
   } catch (error) {
     return fail(error, commandIo);
   }
+}
+
+/** Loaded when needed: help and most checks write no events. */
+async function ndjsonTo(out: CommandIo["out"], wanted: boolean): Promise<Ndjson | undefined> {
+  if (!wanted) return undefined;
+  const { createNdjson } = await import("./ndjson.ts");
+  return createNdjson(out);
 }
 
 /** A stream cancels its run on a signal; any other command just ends. */
@@ -72,6 +80,7 @@ async function perform(command: CliCommand, input: Input, io: CommandIo): Promis
 
 async function fail(error: unknown, io: CommandIo): Promise<number> {
   const known = error instanceof CliError ? error : internal(error);
+  const { soleSummary } = await import("./ndjson.ts");
   const summary: Summary = soleSummary(known, io.now(), reason(io));
   if (io.json !== undefined && io.json.summary === undefined) await io.json.event(summary);
   if (!known.told || io.json !== undefined) {

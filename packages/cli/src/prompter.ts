@@ -3,7 +3,9 @@ import type { Run } from "@millrace/engine";
 import type { CommandIo } from "./command.ts";
 import { clean } from "./render/text.ts";
 
-const INTERRUPT = "\u0003"; // raw mode delivers Ctrl-C as a character
+// Raw mode delivers these as characters.
+const INTERRUPT = "\u0003";
+const SUSPEND = "\u001a";
 
 /** Listens until `close`. The oldest open confirmation is the one that is answered. */
 export function createPrompter(
@@ -16,6 +18,7 @@ export function createPrompter(
   const onData = (chunk: Buffer | string): void => {
     for (const key of String(chunk)) {
       if (key === INTERRUPT) process.kill(process.pid, "SIGINT");
+      else if (key === SUSPEND) process.kill(process.pid, "SIGTSTP");
       else void press(key.toLowerCase());
     }
   };

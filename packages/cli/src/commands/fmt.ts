@@ -5,7 +5,8 @@ import { formatFlow } from "@millrace/dsl";
 import { createTwoFilesPatch } from "diff";
 import { type CommandIo, type Input, isOn } from "../command.ts";
 import { CliError, usage } from "../errors.ts";
-import { countFindings, expandFiles, isValid, readInput, reason } from "../flow-source.ts";
+import { reason } from "../file-reason.ts";
+import { countFindings, expandFiles, isValid, readInput } from "../flow-source.ts";
 import { renderDiagnostics } from "../render/code-frame.ts";
 import { createStyle } from "../render/style.ts";
 
@@ -34,7 +35,9 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
     if (!valid) {
       broken.push(...result.diagnostics);
       if (io.json === undefined) {
-        await io.err.write(`${renderDiagnostics(result.diagnostics, { name, text }, style)}\n`);
+        await io.err.write(
+          `${await renderDiagnostics(result.diagnostics, { name, text }, style)}\n`,
+        );
       }
       continue;
     }

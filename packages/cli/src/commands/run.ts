@@ -29,7 +29,8 @@ import { type Config, loadConfig } from "../config/load.ts";
 import { createDisplay, type Display } from "../display.ts";
 import { parseDuration } from "../duration.ts";
 import { CliError, usage } from "../errors.ts";
-import { countFindings, type FlowSource, isValid, loadFlow, reason } from "../flow-source.ts";
+import { reason } from "../file-reason.ts";
+import { countFindings, type FlowSource, isValid, loadFlow } from "../flow-source.ts";
 import { checkOneStdin, readInputs, splitPair } from "../inputs.ts";
 import { createPrompter } from "../prompter.ts";
 import { renderDiagnostics } from "../render/code-frame.ts";
@@ -102,7 +103,7 @@ async function follow(
   { input, config, io, tee }: Surroundings,
 ): Promise<Summary> {
   const view = createView(run.id);
-  const display = createDisplay(source.graph, view, io);
+  const display = await createDisplay(source.graph, view, io);
   const stop = cancelOn(run, graceMs(input, config), io);
   const prompter = io.interactive ? createPrompter(run, io, display.say) : undefined;
   const cursor = run.events();
@@ -151,7 +152,6 @@ async function part(
     code: "confirmation_required",
     message: `"${confirmation.node}" waits for a person, and nobody can be asked here; give --confirm ${confirmation.node}=approve or --yes`,
     retryable: false,
-    node: confirmation.node,
   };
   const payload = makeSummary(view, { status: "failed", ts, error });
   const summary: Summary = {
@@ -189,7 +189,7 @@ async function report(source: FlowSource, io: CommandIo): Promise<void> {
         severity === "error" || (io.verbosity !== "quiet" && severity === "warning"),
     );
     const style = createStyle(io.colour, io.env);
-    if (shown.length > 0) await io.err.write(`${renderDiagnostics(shown, source, style)}\n`);
+    if (shown.length > 0) await io.err.write(`${await renderDiagnostics(shown, source, style)}\n`);
   }
   if (!valid) throw invalid(diagnostics);
 }
@@ -202,7 +202,7 @@ async function compile(source: FlowSource, config: Config, io: CommandIo): Promi
   if (compiled.ok) return compiled.plan;
   if (io.json === undefined) {
     await io.err.write(
-      `${renderDiagnostics(compiled.diagnostics, source, createStyle(io.colour, io.env))}\n`,
+      `${await renderDiagnostics(compiled.diagnostics, source, createStyle(io.colour, io.env))}\n`,
     );
   }
   throw invalid(compiled.diagnostics);

@@ -4,6 +4,7 @@ import { CliError } from "../errors.ts";
 import { countFindings, expandFiles, isValid, loadFlow } from "../flow-source.ts";
 import { renderDiagnostics } from "../render/code-frame.ts";
 import { createStyle } from "../render/style.ts";
+import { clean } from "../render/text.ts";
 
 /** Checks every file; ends with `flow_invalid` when one does not hold. */
 export async function run(input: Input, io: CommandIo): Promise<number> {
@@ -25,10 +26,12 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
       io.verbosity === "quiet"
         ? source.diagnostics.filter((each) => each.severity === "error")
         : source.diagnostics;
-    if (shown.length > 0) await io.err.write(`${renderDiagnostics(shown, source, style)}\n`);
+    if (shown.length > 0) await io.err.write(`${await renderDiagnostics(shown, source, style)}\n`);
     const mark = style.symbol(valid ? "succeeded" : "failed");
     if (io.verbosity !== "quiet")
-      await io.err.write(`${mark} ${source.name}: ${countFindings(source.diagnostics)}\n`);
+      await io.err.write(
+        `${mark.paint(mark.text)} ${clean(source.name)}: ${countFindings(source.diagnostics)}\n`,
+      );
   }
   if (invalid === 0) return 0;
   const errors = all.filter(

@@ -8,7 +8,7 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { EgressPolicy } from "@millrace/engine";
 import { usage } from "../errors.ts";
-import { reason } from "../flow-source.ts";
+import { reason } from "../file-reason.ts";
 import type { CliIo } from "../io.ts";
 
 /** What the commands read. */

@@ -2,11 +2,11 @@
 import type { AnyEvent, ExecutionEvent } from "@millrace/contracts";
 import { formatDuration } from "../duration.ts";
 import type { Style } from "./style.ts";
-import { clean, clip } from "./text.ts";
+import { clean } from "./text.ts";
 
 const KIND_CELLS = 15;
 /** Longest text of others on one line; the whole of it is in the events. */
-const MAX_TEXT_CELLS = 200;
+const MAX_TEXT_LENGTH = 200;
 
 /** The line of one event without its line end; undefined where the event is not worth one. */
 export function plainLine(
@@ -112,7 +112,10 @@ function summary(event: Extract<ExecutionEvent, { kind: "summary" }>, style: Sty
 }
 
 function text(value: string | undefined): string {
-  return value === undefined ? "" : clip(clean(value), MAX_TEXT_CELLS);
+  if (value === undefined) return "";
+  const points = [...value.slice(0, MAX_TEXT_LENGTH * 2)];
+  const rest = points.length > MAX_TEXT_LENGTH || points.join("").length < value.length;
+  return clean(rest ? `${points.slice(0, MAX_TEXT_LENGTH - 1).join("")}…` : value);
 }
 
 function time(ts: number): string {

@@ -11,7 +11,14 @@ export interface Style {
   bad(text: string): string;
   warn(text: string): string;
   busy(text: string): string;
-  symbol(state: NodeState | "confirm" | "open"): string;
+  /** The sign of a state, and its colour. */
+  symbol(state: NodeState | "confirm" | "open"): Mark;
+}
+
+/** Text that is coloured once its place on the line is known. */
+export interface Mark {
+  readonly text: string;
+  readonly paint: (text: string) => string;
 }
 
 const UNICODE = {
@@ -79,6 +86,6 @@ export function createStyle(colour: boolean, env: Environment): Style {
     bad,
     warn,
     busy,
-    symbol: (state) => (colours[state] ?? dim)(symbols[state]),
+    symbol: (state) => ({ text: symbols[state], paint: colours[state] ?? dim }),
   };
 }

@@ -6,8 +6,9 @@
  */
 import type { FlowGraph, NodeView, RunView } from "@millrace/contracts";
 import { formatDuration } from "../duration.ts";
+import { clip, clipLine, pad, type Span, width } from "./cells.ts";
 import type { Style } from "./style.ts";
-import { clean, clip, pad, width } from "./text.ts";
+import { clean } from "./text.ts";
 
 /** Rows of one body beyond this say nothing new at a glance; what failed or runs is always shown. */
 const MAX_CALM_ROWS = 20;
@@ -89,21 +90,26 @@ function addLines(
   options: TreeOptions,
   calm: boolean,
 ): void {
-  const limit = Math.min(LABEL_CELLS, Math.max(0, ...rows.map((row) => width(clean(row.label)))));
-  let hidden = 0;
-  for (const [i, row] of rows.entries()) {
-    const done = row.depth > 0 && isQuiet(row);
-    if (done && (calm || (rows.length > MAX_CALM_ROWS && i >= MAX_CALM_ROWS / 2))) {
-      hidden += 1;
-      continue;
-    }
-    lines.push(nodeLine(row, limit, options));
+  const shown = rows.filter(
+    (row, i) =>
+      row.depth === 0 ||
+      !(calm || (rows.length > MAX_CALM_ROWS && i >= MAX_CALM_ROWS / 2)) ||
+      !isQuiet(row),
+  );
+  let limit = 0;
+  for (const row of shown) limit = Math.max(limit, width(clean(row.label)));
+  for (const row of shown) {
+    lines.push(nodeLine(row, Math.min(LABEL_CELLS, limit), options));
     addLines(lines, row.children, options, calm);
   }
+  const hidden = rows.length - shown.length;
   if (hidden > 0) {
     const indent = "  ".repeat((rows[0]?.depth ?? 0) + 1);
     lines.push(
-      clip(`${indent}${options.style.symbol("succeeded")} ${hidden} more`, options.columns),
+      clipLine(
+        [{ text: indent }, options.style.symbol("succeeded"), { text: ` ${hidden} more` }],
+        options.columns,
+      ),
     );
   }
 }
@@ -129,8 +135,14 @@ function headLine(view: RunView, graph: FlowGraph, options: TreeOptions): string
   const usage =
     view.usage.calls > 0 ? `   tokens ${view.usage.inputTokens + view.usage.outputTokens}` : "";
   const cost = view.costUsd === null || view.costUsd === 0 ? "" : `   $${view.costUsd.toFixed(4)}`;
-  const head = `${clean(graph.id)}  ${shortId(view.runId)}  ${style.symbol(symbol)} ${state} ${took}${usage}${cost}`;
-  return clip(head, options.columns);
+  return clipLine(
+    [
+      { text: `${clean(graph.id)}  ${shortId(view.runId)}  ` },
+      style.symbol(symbol),
+      { text: ` ${state} ${took}${usage}${cost}` },
+    ],
+    options.columns,
+  );
 }
 
 /** Both ends of an id: enough to tell two runs apart. */
@@ -146,52 +158,62 @@ function nodeLine(row: Row, labelCells: number, options: TreeOptions): string {
   const symbol =
     view?.waitingOn === "confirm" && state === "waiting" ? "confirm" : open ? "open" : state;
   const label = pad(clip(clean(row.label), LABEL_CELLS), labelCells);
-  const type = pad(clean(row.type), TYPE_CELLS);
-  const detail = view === undefined ? "" : describe(row, view, options);
-  const text = `${"  ".repeat(row.depth + 1)}${style.symbol(symbol)} ${label}  ${style.dim(type)}  ${detail}`;
-  return clip(text.trimEnd(), columns);
+  const spans: Span[] = [
+    { text: "  ".repeat(row.depth + 1) },
+    style.symbol(symbol),
+    { text: ` ${label}  ` },
+    { text: pad(clip(clean(row.type), LABEL_CELLS), TYPE_CELLS), paint: style.dim },
+  ];
+  for (const part of view === undefined ? [] : describe(row, view, options)) {
+    spans.push({ text: "  " }, part);
+  }
+  return clipLine(spans, columns).trimEnd();
 }
 
-function describe(row: Row, view: NodeView, options: TreeOptions): string {
+function describe(row: Row, view: NodeView, options: TreeOptions): Span[] {
   const { style } = options;
-  const parts: string[] = [];
+  const parts: Span[] = [];
+  const { progress } = view;
+  if (progress !== undefined && view.state !== "skipped") {
+    const { done, total } = progress;
+    parts.push({ text: total === undefined ? String(done) : `${done}/${total}` });
+  }
   switch (view.state) {
     case "running":
-      if (view.text) parts.push(JSON.stringify(clean(view.text.slice(-200))));
+      if (view.text) parts.push({ text: JSON.stringify(clean(view.text.slice(-200))) });
       else if (view.startedAt !== undefined && row.children.length === 0) {
-        parts.push(style.dim(formatDuration(Math.max(0, options.now - view.startedAt))));
+        const took = formatDuration(Math.max(0, options.now - view.startedAt));
+        parts.push({ text: took, paint: style.dim });
       }
       break;
-    case "retrying":
-      parts.push(
-        style.warn(
-          `${view.error?.code ?? "failed"}, again in ${formatDuration(Math.max(0, (view.nextAt ?? options.now) - options.now))}`,
-        ),
-      );
+    case "retrying": {
+      const wait = formatDuration(Math.max(0, (view.nextAt ?? options.now) - options.now));
+      parts.push({ text: `${view.error?.code ?? "failed"}, again in ${wait}`, paint: style.warn });
       break;
+    }
     case "waiting":
       parts.push(waiting(view, options));
       break;
-    case "failed":
-      parts.push(style.bad(`${view.error?.code ?? "failed"}: ${clean(view.error?.message ?? "")}`));
+    case "failed": {
+      const message = clean(view.error?.message ?? "");
+      parts.push({ text: `${view.error?.code ?? "failed"}: ${message}`, paint: style.bad });
       break;
+    }
     case "skipped":
-      parts.push(style.dim(SKIPPED[view.why ?? ""] ?? "skipped"));
+      parts.push({ text: SKIPPED[view.why ?? ""] ?? "skipped", paint: style.dim });
       break;
     case "cancelled":
-      parts.push(style.dim("cancelled"));
+      parts.push({ text: "cancelled", paint: style.dim });
       break;
     default:
   }
-  if (view.progress !== undefined && view.state !== "skipped") {
-    const { done, total } = view.progress;
-    parts.unshift(total === undefined ? String(done) : `${done}/${total}`);
-  }
   if (view.durationMs !== undefined && view.state !== "skipped")
-    parts.push(formatDuration(view.durationMs));
-  if (view.cached) parts.push("cached");
-  if (view.retries > 0) parts.push(style.warn(`↻${view.retries}`));
-  return parts.join("  ");
+    parts.push({ text: formatDuration(view.durationMs) });
+  if (view.cached) parts.push({ text: "cached" });
+  if (view.retries > 0) {
+    parts.push({ text: `${style.symbol("retrying").text}${view.retries}`, paint: style.warn });
+  }
+  return parts;
 }
 
 const SKIPPED: Record<string, string> = {
@@ -200,12 +222,14 @@ const SKIPPED: Record<string, string> = {
   run_ended: "skipped (the run ended)",
 };
 
-function waiting(view: NodeView, { interactive, style, now }: TreeOptions): string {
+function waiting(view: NodeView, { interactive, style, now }: TreeOptions): Span {
   if (view.waitingOn === "timer" && view.until !== undefined) {
-    return `waits ${formatDuration(Math.max(0, view.until - now))}`;
+    return { text: `waits ${formatDuration(Math.max(0, view.until - now))}` };
   }
-  if (view.waitingOn !== "confirm") return `waits for a ${view.waitingOn ?? "turn"}`;
-  return interactive ? style.warn("waits for you") : "waits for a person";
+  if (view.waitingOn !== "confirm") return { text: `waits for a ${view.waitingOn ?? "turn"}` };
+  return interactive
+    ? { text: "waits for you", paint: style.warn }
+    : { text: "waits for a person" };
 }
 
 /** Keeps the head, the last rows, and says how much is missing between. */

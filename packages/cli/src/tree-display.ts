@@ -1,0 +1,59 @@
+/** A run on a terminal: a live tree, log lines above it, and a closing line. */
+import type { FlowGraph, RunView, Summary } from "@millrace/contracts";
+import type { CommandIo } from "./command.ts";
+import { type Display, writeOutputs } from "./display.ts";
+import { formatDuration } from "./duration.ts";
+import { plainLine } from "./render/plain.ts";
+import { createScreen } from "./render/screen.ts";
+import { createStyle } from "./render/style.ts";
+import { clean } from "./render/text.ts";
+import { treeLines } from "./render/tree.ts";
+
+/** The tree, redrawn in place while the run goes on, and printed in full when it has ended. */
+export function treeDisplay(graph: FlowGraph, view: RunView, io: CommandIo): Display {
+  const style = createStyle(io.colour, io.env);
+  const options = { style, verbose: io.verbosity === "verbose", quiet: false };
+  const screen = createScreen(io, io.err, ({ columns, maxRows }) =>
+    treeLines(view, graph, {
+      style,
+      columns,
+      now: io.now(),
+      interactive: io.interactive,
+      ...(maxRows === undefined ? {} : { maxRows }),
+    }),
+  );
+  return {
+    show(events) {
+      for (const event of events) {
+        const line = event.kind === "log" ? plainLine(event, options) : undefined;
+        if (line !== undefined) screen.above(line);
+      }
+      screen.touch();
+      return screen.ready();
+    },
+    say: (line) => screen.above(line),
+    async end(summary) {
+      await screen.end();
+      await io.err.write(`${closingLine(graph, summary, io)}\n`);
+      await writeOutputs(graph, summary, io);
+    },
+  };
+}
+
+function closingLine(graph: FlowGraph, summary: Summary, io: CommandIo): string {
+  const style = createStyle(io.colour, io.env);
+  const { status, counts, bodyCounts, usage } = summary;
+  const sum = (key: keyof typeof counts) => counts[key] + (bodyCounts?.[key] ?? 0);
+  const words = (["failed", "skipped", "cancelled"] as const)
+    .filter((key) => sum(key) > 0)
+    .map((key) => ` · ${sum(key)} ${key}`);
+  const tokens = usage.calls > 0 ? `   tokens ${usage.inputTokens + usage.outputTokens}` : "";
+  const paint = status === "succeeded" ? style.good : style.bad;
+  const symbol = style.symbol(status === "invalid" ? "failed" : status);
+  const head = `${symbol.paint(symbol.text)} ${paint(`${clean(graph.id)} ${status}`)} in ${formatDuration(summary.durationMs)}`;
+  const why =
+    summary.error === undefined
+      ? ""
+      : `\n  ${summary.error.node === undefined ? "" : `${clean(summary.error.node)}: `}${summary.error.code}: ${clean(summary.error.message)}`;
+  return `${head}   nodes ${sum("succeeded")} ok${words.join("")}${tokens}${why}`;
+}
