@@ -185,14 +185,15 @@ function checkTaken(run: Validation, read: ReadLeaf, type: FlowType): void {
   const given = read.leaf.hole ? STRING : type;
   const answer = fits(given, taken);
   if (answer === "no") {
-    run.findings.add("FLOW4007", read.leaf.pointer, {
+    const { hole, pointer } = read.leaf;
+    run.findings.add("FLOW4007", hole ? pointer.replace(/\/\$t\/\d+$/, "") : pointer, {
       parts: {
         place: placeName(read),
         type: describeType(taken),
-        expression: read.leaf.hole ? "text with holes" : shown(printExpression(read.tree)),
+        expression: hole ? "text with holes" : shown(printExpression(read.tree)),
         found: describeType(given),
       },
-      span: spanOf(read),
+      span: hole ? undefined : spanOf(read),
     });
   } else if (answer === "maybe" && mayBeNull(given) && fits(NULL, taken) === "no") {
     reportNull(run, read);

@@ -12,7 +12,10 @@ const MAX_ID_LENGTH = 128;
 
 interface Named {
   readonly name: string;
+  /** Place of what bears the name. */
   readonly pointer: string;
+  /** Member that holds it. */
+  readonly key: "name" | "id";
 }
 
 /** Checks all names of a graph. */
@@ -22,7 +25,7 @@ export function checkNames(run: Validation): void {
     const named: Named[] = [];
     listOrNone(own(run.graph, list)).forEach((element, at) => {
       const name = own(element, "name");
-      if (typeof name === "string") named.push({ name, pointer: `/${list}/${at}/name` });
+      if (typeof name === "string") named.push({ name, pointer: `/${list}/${at}`, key: "name" });
     });
     checkUnique(run, kind, named);
   }
@@ -30,8 +33,11 @@ export function checkNames(run: Validation): void {
     const { nodes, byId } = body;
     const plain = byId.size === nodes.length && nodes.every(({ id }) => skeleton(id) === id);
     if (!plain) {
-      const named = nodes.map(({ id, pointer }) => ({ name: id, pointer: `${pointer}/id` }));
-      checkUnique(run, "node", named);
+      checkUnique(
+        run,
+        "node",
+        nodes.map(({ id, pointer }) => ({ name: id, pointer, key: "id" })),
+      );
     }
     checkEdges(run, body);
     for (const node of body.nodes) checkId(run, node);
@@ -46,7 +52,8 @@ function checkUnique(run: Validation, kind: string, named: readonly Named[]): vo
     if (same !== undefined) {
       run.findings.add("FLOW2005", it.pointer, {
         parts: { kind, name: shown(it.name) },
-        related: { pointer: same.pointer, message: "first declared here" },
+        span: run.places.exact(`${it.pointer}/${it.key}`),
+        related: { pointer: `${same.pointer}/${same.key}`, message: "first declared here" },
       });
       continue;
     }
@@ -62,7 +69,8 @@ function checkUnique(run: Validation, kind: string, named: readonly Named[]): vo
           b: shown(it.name),
           difference: normal ? "normalisation" : "similar letters",
         },
-        related: { pointer: alike.pointer, message: "the other one" },
+        span: run.places.exact(`${it.pointer}/${it.key}`),
+        related: { pointer: `${alike.pointer}/${alike.key}`, message: "the other one" },
       });
     }
   }

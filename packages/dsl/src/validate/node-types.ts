@@ -2,7 +2,7 @@
 import type { CatalogEntry, Effect } from "@millrace/contracts";
 import type { NodeModel } from "../model/bodies.ts";
 import { isObject, keysOf, own } from "../model/plain.ts";
-import { isLiteral, literalData } from "../model/values.ts";
+import { isLiteral, markerOf } from "../model/values.ts";
 import { shown, type Validation } from "./context.ts";
 
 /** The exits of a node. `open`: it may have more, which only a run can tell. */
@@ -59,7 +59,7 @@ function effectOf(node: NodeModel, entry: CatalogEntry): Effect {
 }
 
 function checkBody(run: Validation, node: NodeModel, entry: CatalogEntry): void {
-  const has = node.inner !== undefined;
+  const has = isObject(node.node.body);
   if (has === entry.body) return;
   const type = shown(entry.type);
   if (has) {
@@ -117,7 +117,8 @@ function namesFrom(value: unknown): string[] | undefined {
 /** The literal text of a field, if it is one. */
 export function literalText(value: unknown): string | undefined {
   if (typeof value === "string") return value;
-  if (!isObject(value) || !isLiteral(value)) return undefined;
-  const data = literalData(value);
-  return typeof data === "string" ? data : undefined;
+  if (!isObject(value) || markerOf(value) !== "template") return undefined;
+  const parts = own(value, "$t");
+  const fixed = Array.isArray(parts) && parts.every((part) => typeof part === "string");
+  return fixed ? parts.join("") : undefined;
 }

@@ -114,7 +114,8 @@ function eachText(
     for (const [key, inner] of Object.entries(at.value)) {
       const name = isList || key.startsWith("$") ? at.name : key === "default" ? nameOf(at) : key;
       if (typeof inner === "string") take(inner, name, () => pointerOf(holder, key));
-      else if (typeof inner === "object" && inner !== null && at.depth < MAX_WALK_DEPTH) {
+      else if (typeof inner === "object" && inner !== null) {
+        if (at.depth >= MAX_WALK_DEPTH) return; // it holds itself, which is another finding
         open.push({ value: inner, name, key, outer: at, depth: at.depth + 1 });
       }
     }

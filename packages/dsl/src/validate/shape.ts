@@ -26,7 +26,7 @@ export function checkShape(run: Validation): void {
   }
   const version = own(graph, "version");
   if (version !== 1) {
-    const found = typeof version === "number" ? version : typeName(version);
+    const found = typeof version === "number" ? version : describe(version);
     run.findings.add("FLOW0003", "/version", { parts: { found } });
   }
   is(run, graph, "", "id", "string");
@@ -137,8 +137,11 @@ function is(run: Validation, holder: unknown, pointer: string, key: string, kind
 }
 
 function expected(run: Validation, pointer: string, what: string, value: unknown): void {
-  const found = value === undefined ? "nothing" : typeName(value);
-  run.findings.add("FLOW1006", pointer, { parts: { what, found } });
+  run.findings.add("FLOW1006", pointer, { parts: { what, found: describe(value) } });
+}
+
+function describe(value: unknown): string {
+  return value === undefined ? "nothing" : typeName(value);
 }
 
 function tooDeep(run: Validation, pointer: string): void {
