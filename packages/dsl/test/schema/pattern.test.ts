@@ -1,0 +1,114 @@
+/** Regular expressions in linear time. */
+import { compilePattern, MAX_PATTERN_LENGTH } from "@millrace/dsl";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+
+function matches(source: string, text: string, ignoreCase = false): boolean {
+  const pattern = compilePattern(source, { ignoreCase });
+  if (!pattern.ok) throw new Error(pattern.problem);
+  return pattern.test(text);
+}
+
+function problem(source: string): string {
+  const pattern = compilePattern(source);
+  return pattern.ok ? "" : pattern.problem;
+}
+
+test("a pattern is found anywhere unless it is anchored", () => {
+  expect(matches("b+", "abbc")).toBe(true);
+  expect(matches("^b+$", "abbc")).toBe(false);
+  expect(matches("^a|c$", "xc")).toBe(true);
+  expect(matches("", "")).toBe(true);
+});
+
+test("what would hang a backtracking matcher is answered", () => {
+  const text = `${"a".repeat(50_000)}b`;
+  expect(matches("^(a+)+$", text)).toBe(false);
+  expect(matches("^(a|aa)+$", text)).toBe(false);
+  expect(matches("(x+x+)+y", "x".repeat(20_000))).toBe(false);
+});
+
+test.each([
+  ["(?=a)", "no lookahead"],
+  ["(?!a)", "no lookahead"],
+  ["(?<=a)b", "no lookbehind"],
+  ["(?<!a)b", "no lookbehind"],
+  ["(a)\\1", "no backreference"],
+  ["(?<n>a)\\k<n>", "no backreference"],
+  ["(?i:a)", "no group flags"],
+  ["a{2000}", "a pattern has at most 1000 states"],
+  ["(a{100}){100}", "a pattern has at most 1000 states"],
+  ["a".repeat(MAX_PATTERN_LENGTH + 1), "a pattern has at most 512 characters"],
+  ["(a", "a `(` is not closed"],
+  ["a)", "a `)` closes nothing"],
+  ["[a", "a `[` is not closed"],
+  ["[z-a]", "a range ends before it starts"],
+  ["*a", "nothing to repeat"],
+  ["a{2,1}", "a repetition ends before it starts"],
+  ["a\\", "it ends too early"],
+  ["\\y", "unknown escape `\\y`"],
+  ["\\p{Nonsense}", "unknown property `Nonsense`"],
+])("%s is refused: %s", (source, expected) => {
+  expect(problem(source)).toBe(expected);
+});
+
+test("case is ignored on request", () => {
+  expect(matches("^straße [a-c]É$", "STRASSE", true)).toBe(false);
+  expect(matches("^[a-c]é$", "BÉ", true)).toBe(true);
+  expect(matches("^[a-c]é$", "BÉ")).toBe(false);
+});
+
+const atom = fc.constantFrom(
+  ..."a b c . \\d \\w \\s \\D \\W \\S [a-c] [^a-c] [\\d_-] \\u0061 \\x62 \\. é 😀 [😀-😎] \\p{L} \\P{Lu} \\cJ".split(
+    " ",
+  ),
+);
+
+/** Patterns of the supported kind, small enough for the platform's own engine to answer at once. */
+const pattern = fc.letrec<{ term: string; choice: string }>((tie) => ({
+  term: fc.oneof(
+    { maxDepth: 4, depthSize: "small" },
+    atom,
+    fc
+      .tuple(tie("choice"), fc.constantFrom("(", "(?:", "(?<x>"))
+      .map(([inner, open]) => `${open}${inner})`),
+    fc
+      .tuple(
+        fc.oneof(
+          atom,
+          tie("choice").map((inner) => `(?:${inner})`),
+        ),
+        fc.constantFrom("*", "+", "?", "{2}", "{0,2}", "{1,}", "*?", "+?"),
+      )
+      .map(([inner, repeat]) => inner + repeat),
+    fc.constantFrom("^", "$", "\\b", "\\B"),
+  ),
+  choice: fc
+    .array(
+      fc.array(tie("term"), { maxLength: 3 }).map((terms) => terms.join("")),
+      { minLength: 1, maxLength: 2 },
+    )
+    .map((options) => options.join("|")),
+})).choice;
+
+const text = fc
+  .array(
+    fc.constantFrom("a", "b", "c", "d", "_", "-", "1", " ", "\n", ".", "é", "É", "😀", "\u2028"),
+    { maxLength: 8 },
+  )
+  .map((chars) => chars.join(""));
+
+test("every pattern answers as the platform's own engine does", () => {
+  fc.assert(
+    fc.property(pattern, text, (source, subject) => {
+      let own: RegExp;
+      try {
+        own = new RegExp(source, "u");
+      } catch {
+        return;
+      }
+      expect(matches(source, subject)).toBe(own.test(subject));
+    }),
+    { numRuns: 5000 },
+  );
+});
