@@ -13,7 +13,7 @@ import type { Host } from "./host.ts";
 export const INLINE_BYTES = 65_536;
 
 /** Bytes of a preview; short, because thousands of events of large outputs may be in memory. */
-const PREVIEW_BYTES = 256;
+const PREVIEW_BYTES = 128;
 
 const utf8 = new TextEncoder();
 const fromUtf8 = new TextDecoder();

@@ -42,7 +42,7 @@ export function openRound(attempt: Attempt, round: Round, done: (end: BodyEnd) =
     done({ status: "cancelled" });
     return;
   }
-  const id = run.freeFrames.pop() ?? run.frames.length;
+  const id = run.freeFrames?.pop() ?? run.frames.length;
   const inner = new Frame(
     layout,
     { id, base, depth },
@@ -70,6 +70,7 @@ function wasBegun(run: RunCore, base: string): boolean {
 export function closeRound(run: RunCore, frame: Frame): void {
   const { owner, done } = frame;
   run.frames[frame.id] = null;
+  run.freeFrames ??= [];
   run.freeFrames.push(frame.id);
   if (owner === null || done === null) return;
   releaseValues(run, frame);

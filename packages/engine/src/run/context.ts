@@ -36,7 +36,8 @@ const PROGRESS_EVERY_MS = 100; // ten a second are as many as an eye can follow
 
 export class NodeContextOf implements CoreContext {
   readonly #attempt: Attempt;
-  #keys: Set<string> | null = null;
+  /** Keys of questions and steps so far; a body has a handful. */
+  #keys: string[] | null = null;
   #questions = 0;
   /** Units of log text so far. */
   #logged = 0;
@@ -304,14 +305,14 @@ export class NodeContextOf implements CoreContext {
   }
 
   #once(key: string): void {
-    this.#keys ??= new Set();
-    if (this.#keys.has(key)) {
+    this.#keys ??= [];
+    if (this.#keys.includes(key)) {
       throw new NodeError(
         "extension_key_reused",
         `the key "${key}" was used before in this attempt`,
       );
     }
-    this.#keys.add(key);
+    this.#keys.push(key);
   }
 
   #live(): Attempt {

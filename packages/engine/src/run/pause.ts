@@ -41,12 +41,16 @@ export function pauseForPeople(run: RunCore): void {
   run.paused = "confirmation";
   emitPaused(run, "confirmation");
   stopClock(run);
+  run.ring.clear(); // a parked run may be parked for days
+  run.ended.length = 0;
 }
 
 /** Does something now, or once people are no longer the only ones that the run waits for. */
 export function whenUnpaused(run: RunCore, act: () => void): void {
-  if (run.paused === "confirmation" && run.stop === null) run.deferred.push(act);
-  else act();
+  if (run.paused === "confirmation" && run.stop === null) {
+    run.deferred ??= [];
+    run.deferred.push(act);
+  } else act();
 }
 
 /** A confirmation was resolved: a pause for it ends. */

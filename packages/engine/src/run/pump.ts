@@ -50,8 +50,10 @@ function drain(run: RunCore): void {
       run.again = [];
       break;
     }
-    if (run.deferred.length > 0 && run.paused !== "confirmation") {
-      for (const act of run.deferred.splice(0)) act();
+    if (run.deferred !== null && run.paused !== "confirmation") {
+      const acts = run.deferred;
+      run.deferred = null;
+      for (const act of acts) act();
       continue;
     }
     if (run.paused === "operator" || run.yielding) break;

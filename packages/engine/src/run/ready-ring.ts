@@ -2,8 +2,10 @@
 
 const FIRST_SIZE = 16; // a small flow never grows it; 128 bytes
 
+const NOTHING = new Int32Array(0);
+
 export class ReadyRing {
-  #pairs: Int32Array = new Int32Array(2 * FIRST_SIZE);
+  #pairs: Int32Array = NOTHING;
   #head = 0;
   size = 0;
 
@@ -27,13 +29,15 @@ export class ReadyRing {
     return node;
   }
 
+  /** Empties the ring and gives its memory back. */
   clear(): void {
+    this.#pairs = NOTHING;
     this.#head = 0;
     this.size = 0;
   }
 
   #grow(): void {
-    const grown = new Int32Array(2 * this.#pairs.length);
+    const grown = new Int32Array(2 * this.#pairs.length || 2 * FIRST_SIZE);
     grown.set(this.#pairs.subarray(this.#head));
     grown.set(this.#pairs.subarray(0, this.#head), this.#pairs.length - this.#head);
     this.#pairs = grown;

@@ -56,7 +56,7 @@ export class RunCore {
   now: number;
 
   readonly frames: (Frame | null)[] = [];
-  readonly freeFrames: number[] = [];
+  freeFrames: number[] | null = null;
   readonly ring: ReadyRing = new ReadyRing();
   /** Attempts that have their slots and go on: queued ones, due retries, resumed ones. */
   again: Attempt[] = [];
@@ -87,7 +87,7 @@ export class RunCore {
   /** The operator has asked for a pause that a confirmation's pause still hides. */
   held = false;
   /** What bodies of parked nodes do while the run is paused for a confirmation. */
-  deferred: (() => void)[] = [];
+  deferred: (() => void)[] | null = null;
   yielding = false;
   /** `seq` when the run last handed over. */
   yieldedAt = 0;
