@@ -7,7 +7,7 @@ import type { Diagnostic } from "@millrace/contracts";
 import { isDigit, isNameStart } from "../text/chars.ts";
 import { readNumber } from "../text/numbers.ts";
 import { FAIL, Scanner, STOP, TEXT_END } from "../text/scanner.ts";
-import { withoutNotes } from "../text/tree.ts";
+import { isCollection, withoutNotes } from "../text/tree.ts";
 import type { BinaryOperator, Expression } from "./ast.ts";
 import { isPointNumber, parsePostfix, parsePostfixOf } from "./parse-operand.ts";
 import { PRECEDENCE } from "./print.ts";
@@ -75,6 +75,7 @@ export function parseHole(s: Scanner): Expression {
 
 /** Comments inside an expression go in front of its item. */
 export function hoist(s: Scanner, expression: Expression): Expression {
+  if (!isCollection(expression)) return expression;
   const comments: Parameters<Scanner["giveComments"]>[0][number][] = [];
   const plain = withoutNotes(expression, comments);
   s.giveComments(comments);

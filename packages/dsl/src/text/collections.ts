@@ -32,18 +32,11 @@ interface Entry {
   readonly value: Expression;
 }
 
-/** Where an entry and its key stand. */
-interface EntrySpan {
-  readonly start: number;
-  readonly keyEnd: number;
-  readonly end: number;
-}
-
 /** Reads the object at `pos`; sets `s.height`. A key that is set twice is reported, and stays in the tree. */
 export function readObject(s: Scanner, inValue: boolean): Expression {
   const start = s.pos;
   const entries: Entry[] = [];
-  const spans: EntrySpan[] = [];
+  const spans: number[] = [];
   const notes = readElements(s, inValue, entries, spans);
   if (entries.length > 1) checkKeys(s, entries, spans);
   return withNotes({ kind: "object", entries, start, end: s.tokenEnd }, notes);
@@ -53,7 +46,8 @@ function withNotes(collection: Collection, notes: CollectionNotes | undefined): 
   return notes ? { ...collection, notes } : collection;
 }
 
-function checkKeys(s: Scanner, entries: readonly Entry[], spans: readonly EntrySpan[]): void {
+/** `spans` holds the start of each key and the end of its value. */
+function checkKeys(s: Scanner, entries: readonly Entry[], spans: readonly number[]): void {
   const index =
     entries.length > FEW_KEYS ? new Map(entries.map((entry, at) => [entry.key, at])) : undefined;
   if (index?.size === entries.length) return;
@@ -62,11 +56,12 @@ function checkKeys(s: Scanner, entries: readonly Entry[], spans: readonly EntryS
     const known = index ? first.get(entry.key) : entryBefore(entries, at);
     if (index && !known) first.set(entry.key, entry);
     if (!known) continue;
-    const { start, keyEnd, end } = spans[at] as EntrySpan;
+    const start = spans[2 * at] as number;
+    const end = spans[2 * at + 1] as number;
     let behind = end;
     while (isBlankOrLineEnd(s.src.charCodeAt(behind))) behind += 1;
     const hasComma = s.src.charCodeAt(behind) === 44;
-    s.error("FLOW2002", start, keyEnd, {
+    s.error("FLOW2002", start, s.tokenEndAt(start), {
       parts: { key: quoteForMessage(entry.key) },
       related: { start: known.value.start, end: known.value.end, message: "first set here" },
       fix: {
@@ -86,18 +81,17 @@ function entryBefore(entries: readonly Entry[], at: number): Entry | undefined {
   return undefined;
 }
 
-function readEntry(s: Scanner, inValue: boolean, spans: EntrySpan[]): Entry {
+function readEntry(s: Scanner, inValue: boolean, spans: number[]): Entry {
   s.peek();
   const start = s.pos;
   const key = readName(s);
   if (key === undefined) s.expected("a name");
-  const keyEnd = s.tokenEnd;
   const code = s.peek();
   const isComparison = code === 61 && s.src.charCodeAt(s.pos + 1) === 61;
   if ((code !== 58 && code !== 61) || isComparison) s.expected("`:`");
   s.pos += 1;
   const value = parseValue(s, inValue);
-  spans.push({ start, keyEnd, end: s.tokenEnd });
+  spans.push(start, s.tokenEnd);
   return { key, value };
 }
 
@@ -106,7 +100,7 @@ function readElements(
   s: Scanner,
   inValue: boolean,
   into: (Expression | Entry)[],
-  spans: EntrySpan[] | undefined,
+  spans: number[] | undefined,
 ): CollectionNotes | undefined {
   const start = s.pos;
   const closer = spans ? 125 : 93;
@@ -116,8 +110,7 @@ function readElements(
   s.flat = 0;
   s.pos += 1;
   const mark = s.commentCount;
-  const notes: (Notes | undefined)[] = [];
-  let noted = false;
+  let notes: (Notes | undefined)[] | undefined;
   let height = 0;
   for (;;) {
     s.skipLines();
@@ -135,8 +128,8 @@ function readElements(
     if (s.height > height) height = s.height;
     if (inValue) {
       const note = noteOf(s, lead, mark, blank);
-      notes.push(note);
-      noted ||= note !== undefined;
+      if (note && !notes) notes = Array.from({ length: into.length - 1 });
+      notes?.push(note);
     } else skipSeparator(s);
   }
   const foot = inValue ? s.takeComments(mark) : NO_COMMENTS;
@@ -144,7 +137,7 @@ function readElements(
   s.depth = inner - 1;
   s.pos = s.tokenEnd = s.pos + 1;
   s.setHeight(height + 1, start);
-  return noted || foot.length > 0 ? { elements: notes, foot } : undefined;
+  return notes || foot.length > 0 ? { elements: notes ?? [], foot } : undefined;
 }
 
 /** Reads one element and checks what follows it; adds nothing when it had to be dropped. */
@@ -152,7 +145,7 @@ function readElement(
   s: Scanner,
   inValue: boolean,
   into: (Expression | Entry)[],
-  spans: EntrySpan[] | undefined,
+  spans: number[] | undefined,
   depth: number,
 ): void {
   const start = s.pos;
@@ -162,7 +155,7 @@ function readElement(
     const height = s.height;
     const next = s.peek();
     if (next !== 44 && next !== LINE_END && next !== closer) {
-      spans?.pop();
+      if (spans) spans.length -= 2;
       s.expected(spans ? "`,` or `}`" : "`,` or `]`");
     }
     s.height = height;

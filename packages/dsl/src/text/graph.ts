@@ -286,11 +286,12 @@ function mapNode(
   context.marks?.add(`${pointer}/typeVersion`, type.nameEnd, type.end);
   refuse(context, item, "node");
   const fields: Record<string, Json> = {};
-  const policy: Record<string, Json> = {};
+  let policy: Record<string, Json> | undefined;
   let body: FlowBody | undefined;
   context.sort(item.items ?? [], "node", {
     attr: (attr) => {
       if (attr.policy) {
+        policy ??= {};
         mapPolicy(context, attr, policy, { pointer: `${pointer}/policy`, table: NODE_POLICIES });
       } else {
         const place = context.marks ? `${pointer}/fields${pointerSegment(attr.name)}` : "";
@@ -304,7 +305,7 @@ function mapNode(
   });
   const node: Mutable<FlowNode> = { id, type: type.name, fields };
   if (type.version !== undefined) node.typeVersion = type.version;
-  if (Object.keys(policy).length > 0) node.policy = policy as NonNullable<FlowNode["policy"]>;
+  if (policy && Object.keys(policy).length > 0) node.policy = policy;
   if (body) node.body = body;
   into.push(node);
 }

@@ -20,7 +20,7 @@ import {
   type TypeNode,
 } from "./tree.ts";
 import { readType } from "./types.ts";
-import { BLOCKS, isBlockWord } from "./words.ts";
+import { BLOCKS, isBlockWord, type Place } from "./words.ts";
 
 /** Reads items up to the end of the text, or up to and with the `}` of `opener`; gives the comments at the foot. */
 export function readItems(
@@ -100,7 +100,7 @@ function readItem(s: Scanner, items: Item[], opener: Opener | undefined): void {
 function isInPlace(item: Item, opener: Opener): boolean {
   if (item.kind === "attr") return true;
   if (item.kind === "edge") return opener.word === "body";
-  return !isBlockWord(item.word) || BLOCKS[item.word].in.some((place) => place === opener.word);
+  return !isBlockWord(item.word) || BLOCKS[item.word].in.includes(opener.word as Place);
 }
 
 /** An item that cannot stand in its block, and is indented no deeper than it, was never meant to: a `}` is missing. */

@@ -14,6 +14,9 @@ import { type Comment, NO_COMMENTS } from "./tree.ts";
 /** Height of one expression tree: `a + b + …`, `a.b.c…`. Every walk over a tree may recurse this deep and no deeper. */
 export const MAX_EXPRESSION_HEIGHT = 1000;
 
+/** Places for known idents, less one: a power of two. */
+const IDENT_MASK = 511;
+
 /** What `peek` answers at the end of a line and of the text. */
 export const LINE_END = 10;
 export const TEXT_END = -1;
@@ -72,6 +75,7 @@ export class Scanner {
   /** Characters that recovery may still read a second time. */
   rereadBudget: number;
   private comments: Comment[] = [];
+  private readonly idents: (string | undefined)[] = new Array(IDENT_MASK + 1).fill(undefined);
   private readonly loneCr: number;
   private holeFrom = 0;
   private holeAt = -2;
@@ -240,8 +244,15 @@ export class Scanner {
   /** Reads an ident that starts here. */
   readIdent(): string {
     const start = this.pos;
-    this.pos = this.tokenEnd = this.identEnd(start);
-    return this.src.slice(start, this.pos);
+    const end = identEnd(this.src, start);
+    this.pos = this.tokenEnd = end;
+    // The words of a flow repeat: one string for each, found by a cheap mix of its length and ends.
+    const mix = (end - start) * 31 + this.src.charCodeAt(start) * 7 + this.src.charCodeAt(end - 1);
+    const known = this.idents[mix & IDENT_MASK];
+    if (known?.length === end - start && this.src.startsWith(known, start)) return known;
+    const ident = this.src.slice(start, end);
+    this.idents[mix & IDENT_MASK] = ident;
+    return ident;
   }
 
   /** End of the ident that starts at `at`. */

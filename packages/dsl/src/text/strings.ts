@@ -40,6 +40,10 @@ export function readQuoted(s: Scanner): LiteralExpression | TemplateExpression {
   const { src } = s;
   const start = s.pos;
   const quote = src.charCodeAt(start);
+  if (quote === 34) {
+    const plain = readPlain(s, start);
+    if (plain) return plain;
+  }
   const built = new TextParts();
   let height = 0;
   let chunk = start + 1;
@@ -79,6 +83,22 @@ export function readQuoted(s: Scanner): LiteralExpression | TemplateExpression {
     });
   }
   return read;
+}
+
+/** A string without escapes, holes and control characters: nothing is built, the text is a slice. */
+function readPlain(s: Scanner, start: number): LiteralExpression | undefined {
+  const { src } = s;
+  for (let at = start + 1; ; at += 1) {
+    const code = src.charCodeAt(at);
+    if (code === 34) {
+      s.pos = s.tokenEnd = at + 1;
+      s.height = 1;
+      return { kind: "literal", value: src.slice(start + 1, at), start, end: at + 1 };
+    }
+    const isHole = code === 36 && src.charCodeAt(at + 1) === 123;
+    // NaN, past the end, is not >= 32.
+    if (code === 92 || isHole || !(code >= 32)) return undefined;
+  }
 }
 
 /** Whether a single-quoted string closes on its line. */

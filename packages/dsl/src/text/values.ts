@@ -58,10 +58,22 @@ function templateParts(e: TemplateExpression, pointer: string, marks: Marks | un
   });
 }
 
+/** Entries up to which comparing each with each beats a set. */
+const FEW_ENTRIES = 8;
+
+function hasTwins(entries: ObjectExpression["entries"]): boolean {
+  for (let at = 1; at < entries.length; at += 1) {
+    for (let before = 0; before < at; before += 1) {
+      if (entries[at]?.key === entries[before]?.key) return true;
+    }
+  }
+  return false;
+}
+
 /** The entries of an object; of a key that is set twice the first. */
 export function ownEntries(e: ObjectExpression): ObjectExpression["entries"] {
   const { entries } = e;
-  if (entries.length < 2) return entries;
+  if (entries.length <= FEW_ENTRIES && !hasTwins(entries)) return entries;
   const keys = new Set(entries.map((entry) => entry.key));
   if (keys.size === entries.length) return entries;
   return entries.filter((entry) => keys.delete(entry.key));
