@@ -56,6 +56,27 @@ const ALTERNATIVES = ["anyOf", "oneOf", "allOf"] as const;
 
 /** The schemas that say something of one member or element of a value of `schema`; alternatives are all looked into. */
 export function schemasAt(schema: unknown, key: string | number): readonly unknown[] {
+  if (!isObject(schema)) return NO_SCHEMAS;
+  let known = members.get(schema);
+  if (known === undefined) {
+    known = new Map();
+    members.set(schema, known);
+  }
+  let found = known.get(key);
+  if (found === undefined) {
+    found = findSchemas(schema, key);
+    if (known.size < MAX_KEPT) known.set(key, found);
+  }
+  return found;
+}
+
+const NO_SCHEMAS: readonly unknown[] = [];
+/** Schemas of members, kept as long as the catalog that holds the schema. */
+const members = new WeakMap<object, Map<string | number, readonly unknown[]>>();
+/** A schema has fewer members than this; graphs may ask for any number. */
+const MAX_KEPT = 256;
+
+function findSchemas(schema: unknown, key: string | number): readonly unknown[] {
   const found: unknown[] = [];
   const open = [schema];
   for (let at = 0; at < open.length && at < MAX_ALTERNATIVES; at += 1) {

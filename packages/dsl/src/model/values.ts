@@ -21,13 +21,18 @@ export interface Leaf {
 /** What an object of a value stands for. */
 export type Marker = "expression" | "template" | "protected" | "data";
 
+const MARKERS: readonly (readonly [string, Marker])[] = [
+  ["$", "expression"],
+  ["$t", "template"],
+  ["$lit", "protected"],
+];
+
 /** What an object means by its keys. */
 export function markerOf(value: JsonObject): Marker {
-  const [only, ...others] = keysOf(value);
-  if (others.length > 0) return "data";
-  if (only === "$") return "expression";
-  if (only === "$t") return "template";
-  return only === "$lit" ? "protected" : "data";
+  for (const [key, marker] of MARKERS) {
+    if (Object.hasOwn(value, key)) return keysOf(value).length === 1 ? marker : "data";
+  }
+  return "data";
 }
 
 /** Whether a value holds no expression and no template with holes. */
