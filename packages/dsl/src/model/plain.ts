@@ -1,13 +1,12 @@
 /** Reading of data that may be anything: graphs also come from programs and models, and validation never throws. */
 import type { Json, JsonObject } from "@millrace/contracts";
+import { isObject } from "../expression/values.ts";
+import { pointerSegment } from "../text/values.ts";
+
+export { isObject, memberNames as keysOf } from "../expression/values.ts";
 
 const NO_LIST: readonly Json[] = [];
 const NO_OBJECT: JsonObject = {};
-
-/** Whether a value is an object with keys (no list, not null). */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** The value when it is a list, else an empty one. */
 export function listOrNone(value: unknown): readonly Json[] {
@@ -26,14 +25,7 @@ export function own(value: unknown, key: string): Json | undefined {
     : undefined;
 }
 
-/** The own keys that have a value. */
-export function keysOf(value: JsonObject): string[] {
-  return Object.keys(value).filter((key) => value[key] !== undefined);
-}
-
 /** One step of a JSON Pointer (RFC 6901), with its slash. */
 export function step(key: string | number): string {
-  return typeof key === "number" || !/[~/]/.test(key)
-    ? `/${key}`
-    : `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  return typeof key === "number" ? `/${key}` : pointerSegment(key);
 }

@@ -23,7 +23,6 @@ export interface Site {
   readonly schema: unknown;
   /** Roots that the whole value has beside the names of its body. */
   readonly roots: readonly string[];
-  readonly deferred: boolean;
 }
 
 /** Looks up the catalog entry of a node; absent: what is known of core types without a catalog. */
@@ -48,7 +47,6 @@ export function sitesOf(
       pointer: `${body.pointer}/output`,
       schema: undefined,
       roots: NO_ROOTS,
-      deferred: false,
     });
   }
   listOrNone(own(graph, "outputs")).forEach((output, at) => {
@@ -63,7 +61,6 @@ export function sitesOf(
       pointer: `/outputs/${at}/value`,
       schema: own(output, "schema"),
       roots: NO_ROOTS,
-      deferred: false,
     });
   });
   return sites;
@@ -86,7 +83,6 @@ function addNode(sites: Site[], node: NodeModel, entry: CatalogEntry | undefined
       pointer: `${node.pointer}/fields${step(name)}`,
       schema,
       roots: roots ?? NO_ROOTS,
-      deferred: roots !== undefined,
     });
   }
   if (isObject(node.node.policy)) addPolicies(sites, node);
@@ -114,7 +110,6 @@ function addPolicies(sites: Site[], node: NodeModel): void {
     if (value === undefined) continue;
     const [first, ...rest] = path as [string, ...string[]];
     const name = `@${[POLICY_NAMES[first] ?? first, ...rest].join(".")}`;
-    const deferred = name === "@retry.if";
     sites.push({
       kind: "policy",
       name,
@@ -123,8 +118,7 @@ function addPolicies(sites: Site[], node: NodeModel): void {
       value: value as Json,
       pointer: `${node.pointer}/policy/${path.join("/")}`,
       schema: undefined,
-      roots: deferred ? ["output"] : NO_ROOTS,
-      deferred,
+      roots: name === "@retry.if" ? ["output"] : NO_ROOTS,
     });
   }
 }

@@ -41,9 +41,9 @@ export type CheckableSchema =
   | { readonly ok: false; readonly problems: readonly SchemaProblem[] };
 
 /** Most problems that one check lists; nobody reads more. */
-export const MAX_PROBLEMS = 100;
+const MAX_PROBLEMS = 100;
 /** Checks that every value may cost, and how many more for each member it holds: alternatives in alternatives multiply. */
-export const MAX_CHECKS = 10_000;
+const MAX_CHECKS = 10_000;
 const CHECKS_PER_MEMBER = 100;
 /** Deepest chain of schemas applied one inside the other, values of `MAX_JSON_DEPTH` levels with a few schemas each. */
 const MAX_APPLIED = MAX_JSON_DEPTH * 8;

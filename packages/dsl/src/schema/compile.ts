@@ -8,9 +8,9 @@ import { compilePattern, type Pattern } from "./pattern.ts";
 import { equalityKey } from "./values.ts";
 
 /** Longest schema as compact JSON, in UTF-16 units; it travels in requests to models. */
-export const MAX_SCHEMA_LENGTH = 65_536;
+const MAX_SCHEMA_LENGTH = 65_536;
 /** Deepest nesting of schemas in schemas. */
-export const MAX_SCHEMA_DEPTH = 32;
+const MAX_SCHEMA_DEPTH = 32;
 
 /** A problem at a place; `message` names types and limits, never values. */
 export interface SchemaProblem {

@@ -173,7 +173,7 @@ const WORDS: { readonly [type: string]: string } = {
 };
 
 /** The type of a value as messages name it. */
-export function describeValue(value: unknown): string {
+function describeValue(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "list";
   if (typeof value === "boolean") return "bool";
