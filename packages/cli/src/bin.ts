@@ -47,7 +47,13 @@ export async function start(exitNow: (code: number) => void): Promise<void> {
   });
   process.off("SIGINT", onSignal);
   process.off("SIGTERM", onSignal);
-  setTimeout(() => exitNow(STUCK_EXIT_CODE), STUCK_MS).unref();
+  process.stdin.destroy();
+  setTimeout(() => {
+    // A read that never ends would outlive even an exit; the signal itself ends what it interrupted.
+    if (controller.signal.aborted) {
+      process.kill(process.pid, controller.signal.reason === "sigterm" ? "SIGTERM" : "SIGINT");
+    } else exitNow(STUCK_EXIT_CODE);
+  }, STUCK_MS).unref();
 }
 
 /** Stops with a usable terminal, and takes it back afterwards; the next frame hides the cursor again. */

@@ -29,7 +29,7 @@ export async function createDisplay(
 function jsonDisplay(json: Ndjson, io: CommandIo): Display {
   return {
     async show(events) {
-      for (const event of events) if (!(await json.event(event))) return;
+      await json.events(events);
     },
     say: (line) => void io.err.write(`${line}\n`),
     end: () => Promise.resolve(),

@@ -1,6 +1,7 @@
 /** A flow on its way in: from a file or stdin, as `.flow` text or as a graph in JSON. */
-import { readdir, readFile, stat } from "node:fs/promises";
-import { join, relative, resolve } from "node:path";
+import { createReadStream } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
+import { join, relative, resolve, sep } from "node:path";
 import type { Diagnostic, FlowGraph } from "@millrace/contracts";
 import { type FlowCatalog, type FlowDocument, parseFlow, validateFlow } from "@millrace/dsl";
 import { coreEntries } from "./core-catalog.ts";
@@ -8,8 +9,8 @@ import { CliError, usage } from "./errors.ts";
 import { reason } from "./file-reason.ts";
 import type { CliIo } from "./io.ts";
 
-/** Most bytes read from stdin; a flow is text that people write. */
-const MAX_STDIN_BYTES = 16 * 1024 * 1024;
+/** Most bytes of one thing that is read whole; a flow is text that people write. */
+const MAX_READ_BYTES = 16 * 1024 * 1024;
 
 /** What was read. `text` is absent for a graph in JSON, which has no lines worth showing. */
 export interface FlowSource {
@@ -23,26 +24,22 @@ export interface FlowSource {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Bytes of a file or of stdin (`-`). A file that cannot be read is a usage error that says why. */
-export async function readInput(name: string, io: CliIo): Promise<Uint8Array> {
-  if (name === "-") return readStdin(io);
-  try {
-    return await readFile(resolve(io.cwd, name));
-  } catch (error) {
-    throw usage(`cannot read ${name}: ${reason(error)}`);
-  }
-}
-
-/** Reads all of stdin, which may be read once. */
-export async function readStdin(io: CliIo): Promise<Uint8Array> {
+/** Bytes of a file or of stdin (`-`), at most 16 MiB. What cannot be read is a usage error that says why, and for what (`who`). */
+export async function readInput(name: string, io: CliIo, who = ""): Promise<Uint8Array> {
+  const shown = name === "-" ? "stdin" : name;
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of io.stdin) {
-    const part = typeof chunk === "string" ? Buffer.from(chunk) : (chunk as Uint8Array);
-    bytes += part.length;
-    if (bytes > MAX_STDIN_BYTES) throw usage(`stdin is longer than ${MAX_STDIN_BYTES} bytes`);
-    chunks.push(part);
+  try {
+    for await (const chunk of name === "-" ? io.stdin : createReadStream(resolve(io.cwd, name))) {
+      const part = typeof chunk === "string" ? Buffer.from(chunk) : (chunk as Uint8Array);
+      bytes += part.length;
+      if (bytes > MAX_READ_BYTES) break;
+      chunks.push(part);
+    }
+  } catch (error) {
+    throw usage(`${who}cannot read ${shown}: ${reason(error)}`);
   }
+  if (bytes > MAX_READ_BYTES) throw usage(`${who}${shown} is longer than ${MAX_READ_BYTES} bytes`);
   return Buffer.concat(chunks);
 }
 
@@ -114,6 +111,8 @@ export function countFindings(diagnostics: readonly Diagnostic[]): string {
 
 /** Files named by a person: a folder stands for every `.flow` file below it, in order of name. */
 export async function expandFiles(names: readonly string[], io: CliIo): Promise<string[]> {
+  if (names.filter((name) => name === "-").length > 1)
+    throw usage("only one thing can read stdin", "name - once");
   const files: string[] = [];
   for (const name of names) {
     if (name === "-") {
@@ -135,11 +134,15 @@ export async function expandFiles(names: readonly string[], io: CliIo): Promise<
 }
 
 async function flowFiles(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(
+    (error: unknown) => {
+      throw usage(`cannot read ${folder}: ${reason(error)}`);
+    },
+  );
   return entries
     .filter((entry) => entry.isFile() && entry.name.endsWith(".flow"))
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
-    .filter((path) => !path.includes("node_modules"))
+    .filter((path) => !relative(folder, path).split(sep).includes("node_modules"))
     .sort();
 }
 

@@ -1,10 +1,7 @@
 /** Inputs of a run from the command line: `-i k=v`, with `@file`, `@-`, `@env:NAME`, `@@x`, and `--input-json`. */
-import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
 import type { FlowGraph, FlowInput, Json, JsonSchema } from "@millrace/contracts";
 import { usage } from "./errors.ts";
-import { reason } from "./file-reason.ts";
-import { readInput, readStdin } from "./flow-source.ts";
+import { readInput } from "./flow-source.ts";
 import type { CliIo } from "./io.ts";
 
 /**
@@ -59,7 +56,6 @@ export function checkOneStdin(
 
 async function resolveText(input: FlowInput, text: string, io: CliIo): Promise<string> {
   if (text.startsWith("@@")) return refuseLiteral(input, text.slice(1));
-  if (text === "@-") return new TextDecoder().decode(await readStdin(io)).replace(/\r?\n$/, "");
   if (text.startsWith("@env:")) {
     const value = io.env[text.slice(5)];
     if (value === undefined)
@@ -67,13 +63,19 @@ async function resolveText(input: FlowInput, text: string, io: CliIo): Promise<s
     return value;
   }
   if (text.startsWith("@")) {
-    try {
-      return (await readFile(resolve(io.cwd, text.slice(1)), "utf8")).replace(/\r?\n$/, "");
-    } catch (error) {
-      throw usage(`input ${input.name}: cannot read ${text.slice(1)}: ${reason(error)}`);
-    }
+    const what = `input ${input.name}`;
+    return decode(await readInput(text.slice(1), io, `${what}: `), what).replace(/\r?\n$/, "");
   }
   return refuseLiteral(input, text);
+}
+
+/** Text that is not UTF-8 would arrive changed. */
+function decode(bytes: Uint8Array, what: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw usage(`${what} is not valid UTF-8`, "save it as UTF-8");
+  }
 }
 
 function refuseLiteral(input: FlowInput, text: string): string {
@@ -118,7 +120,7 @@ function typeWord({ type }: JsonSchema): string {
 }
 
 async function readJson(file: string, io: CliIo): Promise<Record<string, Json>> {
-  const text = new TextDecoder().decode(await readInput(file, io));
+  const text = decode(await readInput(file, io), file === "-" ? "stdin" : file);
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -13,6 +13,8 @@ export interface Environment {
   readonly LC_CTYPE?: string | undefined;
   readonly MILLRACE_DEBUG?: string | undefined;
   readonly MILLRACE_HOME?: string | undefined;
+  readonly MILLRACE_RUN_GRACE_MS?: string | undefined;
+  readonly MILLRACE_RUN_TIMEOUT_MS?: string | undefined;
   readonly MILLRACE_PORT?: string | undefined;
   readonly MILLRACE_TRUST_PROJECT?: string | undefined;
   readonly NO_COLOR?: string | undefined;

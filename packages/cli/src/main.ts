@@ -5,10 +5,12 @@
 import type { Summary } from "@millrace/contracts";
 import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "./command.ts";
 import { CliError } from "./errors.ts";
+import { interruptible } from "./interrupt.ts";
 import { type CliIo, createOutput } from "./io.ts";
 import type { Ndjson } from "./ndjson.ts";
 import { parseArguments } from "./parse.ts";
 import { wantsColour } from "./render/style.ts";
+import { clean } from "./render/text.ts";
 
 /** Runs one command line (without `node` and the script). */
 export async function main(argv: readonly string[], io: CliIo): Promise<number> {
@@ -20,7 +22,7 @@ export async function main(argv: readonly string[], io: CliIo): Promise<number> 
     return 0;
   }
   if (parsed.kind === "usage") {
-    const wantsJson = argv.includes("--json");
+    const wantsJson = argv.slice(0, indexOf(argv, "--")).includes("--json");
     const error = new CliError(
       "usage",
       parsed.message,
@@ -47,7 +49,7 @@ export async function main(argv: readonly string[], io: CliIo): Promise<number> 
     if (json === undefined || json.summary !== undefined || command.output !== "check") return code;
     const { soleSummary } = await import("./ndjson.ts");
     const summary = soleSummary("succeeded", io.now());
-    await json.event(summary);
+    await json.events([summary]);
     return summary.exitCode;
   } catch (error) {
     return fail(error, commandIo);
@@ -61,31 +63,21 @@ async function ndjsonTo(out: CommandIo["out"], wanted: boolean): Promise<Ndjson 
   return createNdjson(out);
 }
 
-/** A stream cancels its run on a signal; any other command just ends. */
+/** A stream cancels its run on a signal and tells how it ended; any other command just ends. */
 async function perform(command: CliCommand, input: Input, io: CommandIo): Promise<number> {
   const { run } = await command.load();
-  if (command.output === "stream") return run(input, io);
-  let onAbort: () => void = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(new CliError("cancelled", `ended by ${String(io.signal.reason)}`));
-  });
-  if (io.signal.aborted) onAbort();
-  io.signal.addEventListener("abort", onAbort, { once: true });
-  try {
-    return await Promise.race([run(input, io), aborted]);
-  } finally {
-    io.signal.removeEventListener("abort", onAbort);
-  }
+  const work = run(input, io);
+  return command.output === "stream" ? work : interruptible(io.signal, work);
 }
 
 async function fail(error: unknown, io: CommandIo): Promise<number> {
   const known = error instanceof CliError ? error : internal(error);
   const { soleSummary } = await import("./ndjson.ts");
   const summary: Summary = soleSummary(known, io.now(), reason(io));
-  if (io.json !== undefined && io.json.summary === undefined) await io.json.event(summary);
+  if (io.json !== undefined && io.json.summary === undefined) await io.json.events([summary]);
   if (!known.told || io.json !== undefined) {
     const hint = known.hint === undefined ? "" : `; ${known.hint}`;
-    await io.err.write(`error: ${known.message}${hint}\n`);
+    await io.err.write(`error: ${clean(`${known.message}${hint}`)}\n`);
   }
   if (known.code === "internal") {
     await io.err.write(
@@ -95,6 +87,12 @@ async function fail(error: unknown, io: CommandIo): Promise<number> {
       await io.err.write(`${error.stack}\n`);
   }
   return summary.exitCode;
+}
+
+/** Place of a word, or the end. */
+function indexOf(words: readonly string[], word: string): number {
+  const at = words.indexOf(word);
+  return at < 0 ? words.length : at;
 }
 
 function internal(error: unknown): CliError {

@@ -5,15 +5,15 @@
  * @see specification, "Events"
  */
 import {
-  type AnyEvent,
   type CancelReason,
   createRunId,
   createView,
   type ErrorInfo,
+  type ExecutionEvent,
   exitCodeFor,
   makeSummary,
+  ndjson,
   type Summary,
-  serialiseEvent,
 } from "@millrace/contracts";
 import type { CliError } from "./errors.ts";
 import type { Output } from "./io.ts";
@@ -22,7 +22,8 @@ import type { Output } from "./io.ts";
 export interface Ndjson {
   /** The summary that was written, if one was. */
   readonly summary: Summary | undefined;
-  event(event: AnyEvent): Promise<boolean>;
+  /** Events in order; a page is one write. */
+  events(events: readonly ExecutionEvent[]): Promise<boolean>;
   /** A line of a check; it has no `kind`. */
   result(value: object): Promise<boolean>;
 }
@@ -30,15 +31,19 @@ export interface Ndjson {
 /** Lines go to `output`, and to nothing else. */
 export function createNdjson(output: Output): Ndjson {
   let summary: Summary | undefined;
+  const write = (line: string): Promise<boolean> =>
+    summary === undefined ? output.write(line) : Promise.resolve(false);
   return {
     get summary() {
       return summary;
     },
-    event(event) {
-      if (event.kind === "summary") summary = event as Summary;
-      return output.write(`${serialiseEvent(event as Summary)}\n`);
+    events(events) {
+      const last = events.at(-1);
+      const written = write(events.map((event) => ndjson.line(event)).join(""));
+      if (last?.kind === "summary") summary = last;
+      return written;
     },
-    result: (value) => output.write(`${JSON.stringify(value)}\n`),
+    result: (value) => write(`${JSON.stringify(value)}\n`),
   };
 }
 

@@ -59,7 +59,7 @@ export function parseArguments(argv: readonly string[]): Parsed {
     program.addCommand(sub);
   }
   try {
-    program.parse([...argv], { from: "user" });
+    program.parse(commandFirst(argv), { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (
@@ -80,6 +80,22 @@ export function parseArguments(argv: readonly string[]): Parsed {
     };
   }
   return result ?? { kind: "help", text: program.helpInformation() };
+}
+
+/** Flags of every command may also stand before it. */
+function commandFirst(argv: readonly string[]): string[] {
+  let at = 0;
+  for (; argv[at]?.startsWith("-"); at++) {
+    const word = argv[at];
+    const flag = GLOBAL_FLAGS.find(
+      ({ long, short }) =>
+        word === `--${long}` || word?.startsWith(`--${long}=`) || word === `-${short}`,
+    );
+    if (flag === undefined) return [...argv];
+    if (flag.value !== undefined && word === `--${flag.long}`) at += 1;
+  }
+  const command = argv[at];
+  return command === undefined ? [...argv] : [command, ...argv.slice(0, at), ...argv.slice(at + 1)];
 }
 
 function toOption(flag: FlagSpec): Option {

@@ -1,7 +1,8 @@
 /** `millrace fmt`: the one canonical form. A file with errors stays as it is. */
-import { chmod, open, rename, rm, stat } from "node:fs/promises";
+import { isUtf8 } from "node:buffer";
+import { chmod, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { formatFlow } from "@millrace/dsl";
+import { formatFlow, parseFlow } from "@millrace/dsl";
 import { createTwoFilesPatch } from "diff";
 import { type CommandIo, type Input, isOn } from "../command.ts";
 import { CliError, usage } from "../errors.ts";
@@ -9,6 +10,7 @@ import { reason } from "../file-reason.ts";
 import { countFindings, expandFiles, isValid, readInput } from "../flow-source.ts";
 import { renderDiagnostics } from "../render/code-frame.ts";
 import { createStyle } from "../render/style.ts";
+import { clean } from "../render/text.ts";
 
 /** Formats every file in place, or with `--check` only says which would change. */
 export async function run(input: Input, io: CommandIo): Promise<number> {
@@ -19,10 +21,14 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
   const broken = [];
   let different = 0;
   for (const file of await expandFiles(input.args, io)) {
+    if (io.signal.aborted) break;
     const bytes = await readInput(file, io);
     const name = file === "-" ? "<stdin>" : file;
     const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
-    const result = formatFlow(text);
+    // Bytes that are no text have no canonical form; the parser says where they are.
+    const result = isUtf8(bytes)
+      ? formatFlow(text)
+      : { text, changed: false, diagnostics: parseFlow(bytes).diagnostics };
     const valid = isValid(result.diagnostics);
     if (io.json !== undefined) {
       await io.json.result({
@@ -53,7 +59,7 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
       if (io.json === undefined) await io.out.write(result.text);
     } else if (result.changed) {
       await replaceFile(resolve(io.cwd, file), result.text);
-      if (io.json === undefined && io.verbosity !== "quiet") await io.err.write(`${file}\n`);
+      if (io.json === undefined && io.verbosity !== "quiet") await io.err.write(`${clean(file)}\n`);
     }
   }
   if (broken.length > 0) {
@@ -67,7 +73,8 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
 }
 
 /** Replaces a file as a whole, keeping its mode: a reader sees the old text or the new one, never a part. */
-async function replaceFile(path: string, text: string): Promise<void> {
+async function replaceFile(name: string, text: string): Promise<void> {
+  const path = await realpath(name); // a link stays a link
   const temporary = join(dirname(path), `.${basename(path)}.${process.pid}.tmp`);
   try {
     const { mode } = await stat(path);

@@ -32,6 +32,7 @@ import { CliError, usage } from "../errors.ts";
 import { reason } from "../file-reason.ts";
 import { countFindings, type FlowSource, isValid, loadFlow } from "../flow-source.ts";
 import { checkOneStdin, readInputs, splitPair } from "../inputs.ts";
+import { interruptible } from "../interrupt.ts";
 import { createPrompter } from "../prompter.ts";
 import { renderDiagnostics } from "../render/code-frame.ts";
 import { createStyle } from "../render/style.ts";
@@ -41,29 +42,10 @@ const DEFAULT_GRACE_MS = 10_000; // long enough for a request to end, short enou
 
 /** Runs the flow and returns its exit code. */
 export async function run(input: Input, io: CommandIo): Promise<number> {
-  const file = input.args[0] as string;
-  const words = flagList(input, "input");
-  const jsonFile = flagText(input, "input-json");
-  checkOneStdin(file, words, jsonFile);
-  const answers = prepareAnswers(flagList(input, "confirm"), isOn(input, "yes"));
-  const source = await loadFlow(file, io);
-  await report(source, io);
-  const config = await loadConfig(
-    { folder: source.folder, file: flagText(input, "config"), home: flagText(input, "home") },
-    io,
-    (line) => void io.err.write(`warning: ${line}\n`),
+  const { source, config, inputs, plan, engine, answers } = await interruptible(
+    io.signal,
+    prepare(input, io),
   );
-  const inputs = await readInputs(source.graph, words, jsonFile, io);
-  const plan = await compile(source, config, io);
-  const engine = createEngine({
-    host: createNodeHost(),
-    egress: config.egress,
-    files: { root: config.filesRoot ?? config.folder },
-  });
-  const missing = engine.checkInputs(plan, inputs).filter(({ severity }) => severity === "error");
-  if (missing[0] !== undefined) {
-    throw usage(missing.map(({ message }) => message).join("; "), "give it with -i name=value");
-  }
   const tee = await openEvents(flagText(input, "events"), io);
   let park: (confirmation: OpenConfirmation) => void = () => {};
   const parked = new Promise<OpenConfirmation>((resolve) => {
@@ -87,6 +69,34 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
     await engine.close({ graceMs: 0 });
     await tee?.close();
   }
+}
+
+/** Everything before the run: nothing of it has an effect, so a signal may leave it at any point. */
+async function prepare(input: Input, io: CommandIo) {
+  const file = input.args[0] as string;
+  const words = flagList(input, "input");
+  const jsonFile = flagText(input, "input-json");
+  checkOneStdin(file, words, jsonFile);
+  const answers = prepareAnswers(flagList(input, "confirm"), isOn(input, "yes"));
+  const source = await loadFlow(file, io);
+  await report(source, io);
+  const config = await loadConfig(
+    { folder: source.folder, file: flagText(input, "config"), home: flagText(input, "home") },
+    io,
+    (line) => void io.err.write(`warning: ${line}\n`),
+  );
+  const inputs = await readInputs(source.graph, words, jsonFile, io);
+  const plan = await compile(source, config, io);
+  const engine = createEngine({
+    host: createNodeHost(),
+    egress: config.egress,
+    files: { root: config.filesRoot ?? config.folder },
+  });
+  const missing = engine.checkInputs(plan, inputs).filter(({ severity }) => severity === "error");
+  if (missing[0] !== undefined) {
+    throw usage(missing.map(({ message }) => message).join("; "), "give it with -i name=value");
+  }
+  return { source, config, inputs, plan, engine, answers };
 }
 
 interface Surroundings {

@@ -14,6 +14,7 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
   let invalid = 0;
   const files = await expandFiles(input.args, io);
   for (const file of files) {
+    if (io.signal.aborted) break;
     const source = await loadFlow(file, io);
     const valid = isValid(source.diagnostics, strict);
     if (!valid) invalid += 1;

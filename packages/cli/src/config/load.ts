@@ -10,6 +10,7 @@ import type { EgressPolicy } from "@millrace/engine";
 import { usage } from "../errors.ts";
 import { reason } from "../file-reason.ts";
 import type { CliIo } from "../io.ts";
+import { clean } from "../render/text.ts";
 
 /** What the commands read. */
 export interface Config {
@@ -34,6 +35,7 @@ interface Values {
 
 interface ConfigFile {
   readonly path: string;
+  readonly bytes: Uint8Array;
   readonly values: Values;
 }
 
@@ -72,23 +74,22 @@ export async function loadConfig(
       : await readConfig(resolve(io.cwd, options.file), true);
   for (const file of [user, project]) {
     for (const key of Object.keys(file?.values ?? {})) {
-      if (!KNOWN_KEYS.has(key)) warn(`${file?.path}: unknown key "${key}" has no effect`);
+      if (!KNOWN_KEYS.has(key)) warn(`${file?.path}: unknown key "${clean(key)}" has no effect`);
     }
   }
   if (project !== undefined) await checkTrust(project, io);
-  const merged: Values = { ...user?.values, ...project?.values };
+  const merged: Values = merge(user?.values ?? {}, project?.values ?? {});
   const run: { readonly timeoutMs?: unknown; readonly graceMs?: unknown } = object(
     merged.run,
     "run",
   );
+  const { env } = io;
   const files: { readonly root?: unknown } = object(merged.files, "files");
   const folder = project === undefined ? io.cwd : dirname(project.path);
   return {
     run: {
-      ...(typeof run.timeoutMs === "number" && run.timeoutMs > 0
-        ? { timeoutMs: run.timeoutMs }
-        : {}),
-      ...(typeof run.graceMs === "number" ? { graceMs: run.graceMs } : {}),
+      ...duration("timeoutMs", env.MILLRACE_RUN_TIMEOUT_MS ?? run.timeoutMs),
+      ...duration("graceMs", env.MILLRACE_RUN_GRACE_MS ?? run.graceMs),
     },
     egress: object(merged.egress, "egress") as EgressPolicy,
     filesRoot: typeof files.root === "string" ? resolve(folder, files.root) : undefined,
@@ -98,6 +99,28 @@ export async function loadConfig(
         ? undefined
         : resolve(folder, typeof merged.flows === "string" ? merged.flows : "flows"),
   };
+}
+
+/** A length of time in milliseconds; 0 is none. Variables hold text. */
+function duration<K extends "timeoutMs" | "graceMs">(
+  key: K,
+  value: unknown,
+): { readonly [key in K]?: number } {
+  if (value === undefined || value === "") return {};
+  const ms = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;
+  if (typeof ms !== "number" || !Number.isSafeInteger(ms) || ms < 0)
+    throw usage(`run.${key} takes milliseconds as a whole number`);
+  return (key === "timeoutMs" && ms === 0 ? {} : { [key]: ms }) as { readonly [key in K]?: number };
+}
+
+/** Objects merge by key, anything else replaces. */
+function merge(weak: object, strong: object): Values {
+  const result = new Map<string, unknown>(Object.entries(weak));
+  for (const [key, value] of Object.entries(strong)) {
+    const before = result.get(key);
+    result.set(key, isObject(before) && isObject(value) ? merge(before, value) : value);
+  }
+  return Object.fromEntries(result);
 }
 
 function userFile(home: string | undefined, io: CliIo): string {
@@ -125,28 +148,31 @@ async function findProject(folder: string, io: CliIo): Promise<ConfigFile | unde
 }
 
 async function readConfig(path: string, mustExist = false): Promise<ConfigFile | undefined> {
-  let text: string;
+  let bytes: Uint8Array;
   try {
-    text = await readFile(path, "utf8");
+    bytes = await readFile(path);
   } catch (error) {
-    if (!mustExist) return undefined;
+    const { code } = error as NodeJS.ErrnoException;
+    if (!mustExist && (code === "ENOENT" || code === "ENOTDIR")) return undefined;
     throw usage(`cannot read ${path}: ${reason(error)}`);
   }
   let values: unknown;
   try {
-    values = JSON.parse(text);
+    values = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (error) {
-    throw usage(`${path} is not JSON: ${(error as Error).message}`);
+    // The rest of the message quotes the file, which may hold what nobody should read in a log.
+    const place = / at position \d+/.exec((error as Error).message)?.[0] ?? "";
+    throw usage(`${path} is not JSON${place}`);
   }
-  return { path, values: object(values, path) };
+  return { path, bytes, values: object(values, path) };
 }
 
 async function checkTrust(project: ConfigFile, io: CliIo): Promise<void> {
-  const powers = POWER_KEYS.filter((key) => key in project.values);
+  const powers = POWER_KEYS.filter((key) => Object.hasOwn(project.values, key));
   if (powers.length === 0) return;
   const given = io.env.MILLRACE_TRUST_PROJECT;
   if (given === "1") return;
-  const digest = await trustDigest(project.path);
+  const digest = await trustDigest(project);
   if (given === digest) return;
   throw usage(
     `${project.path} is not trusted, and it sets ${powers.join(", ")}`,
@@ -155,8 +181,8 @@ async function checkTrust(project: ConfigFile, io: CliIo): Promise<void> {
 }
 
 /** `sha256:…` over the project file and, when there is one, its lock file. */
-async function trustDigest(path: string): Promise<string> {
-  const hash = createHash("sha256").update(await readFile(path));
+async function trustDigest({ path, bytes }: ConfigFile): Promise<string> {
+  const hash = createHash("sha256").update(bytes);
   const lock = await readFile(join(dirname(path), LOCK_FILE)).catch(() => undefined);
   if (lock !== undefined) hash.update(lock);
   return `sha256:${hash.digest("hex")}`;
@@ -164,8 +190,10 @@ async function trustDigest(path: string): Promise<string> {
 
 function object(value: unknown, name: string): Readonly<Record<string, unknown>> {
   if (value === undefined) return {};
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-    return value as Record<string, unknown>;
-  }
+  if (isObject(value)) return value;
   throw usage(`${name} must be a JSON object`);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
