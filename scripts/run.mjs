@@ -24,7 +24,7 @@ const env = {
 
 const build = ["turbo", "run", "build", "--output-logs=errors-only"];
 // Through turbo, so that a repeat on unchanged files answers with what the last run said.
-const tests = ["turbo", "run", "//#test:all", "--output-logs=full", "--log-prefix=none", "--"];
+const tests = ["turbo", "run", "//#test:all", "--log-prefix=none", "--"];
 const gate = [
   ["biome", "ci", "."],
   ["tsc", "-p", "tsconfig.json"],

@@ -5,7 +5,7 @@ import type { BlockItem, Item, Label } from "./tree.ts";
 
 /** Names that were declared, by kind, to find the ones that are declared twice. */
 export class Names {
-  readonly edges = new Map<string, Item>();
+  readonly edges: Map<string, Item> = new Map();
   private readonly context: MappingContext;
   private readonly seen = new Map<string, Map<string, Label>>();
 
