@@ -1,22 +1,27 @@
 /** The opaque document: what `parseFlow` keeps of a text beside its graph. */
-import type { Comment, Item } from "./tree.ts";
 
 /**
- * A flow text as read: its items in order, with comments, empty lines and offsets. Immutable plain data, so it survives
+ * A flow text as read, with its comments, empty lines, offsets and spelling. Immutable plain data, so it survives
  * `structuredClone`; its members are no part of the interface.
  */
 export interface FlowDocument {
   readonly kind: "flow-document";
 }
 
+/** Limits that a text was read with; read again with the same, it gives the same. */
+export interface ReadLimits {
+  readonly maxDepth: number;
+  readonly maxErrors: number;
+  readonly maxLength: number;
+}
+
+/**
+ * The inside: the text and how to read it. Items are read again when somebody asks, which costs less than keeping tens of
+ * objects for every line of every flow.
+ */
 export interface DocumentData extends FlowDocument {
-  /** The text that the offsets count in. */
   readonly source: string;
-  readonly items: readonly Item[];
-  /** Comments behind the last item. */
-  readonly foot: readonly Comment[];
-  /** The first item could not be read, so it may have been the header. */
-  readonly headless: boolean;
+  readonly limits: ReadLimits;
 }
 
 /** The inside of a document. */

@@ -1,7 +1,8 @@
 /** `formatFlow`: canonical text from text. */
 import type { Diagnostic } from "@millrace/contracts";
-import { type ParseOptions, parseFlow } from "./parse.ts";
-import { printFlow } from "./print.ts";
+import { limitsOf, type ParseOptions } from "./parse.ts";
+import { printItems } from "./print.ts";
+import { readText } from "./read.ts";
 
 /** What `formatFlow` answers. */
 export interface FormatResult {
@@ -16,10 +17,11 @@ export interface FormatResult {
  * because what could not be read would be lost. Never throws.
  */
 export function formatFlow(source: string, options: ParseOptions = {}): FormatResult {
-  const { document, diagnostics } = parseFlow(source, options);
+  const { items, foot, report } = readText(source, limitsOf(options), { items: true });
+  const diagnostics = report.diagnostics(source);
   const isUnread = diagnostics.some(
     ({ code, severity }) => severity === "error" && /^FLOW[01]/.test(code),
   );
-  const text = isUnread ? source : printFlow(document);
+  const text = isUnread ? source : printItems(items, foot);
   return { text, changed: text !== source, diagnostics };
 }

@@ -16,8 +16,7 @@ import type {
 } from "@millrace/contracts";
 import { setMember } from "../expression/values.ts";
 import { quoteForMessage } from "./chars.ts";
-import { MappingContext } from "./context.ts";
-import type { DocumentData } from "./document.ts";
+import { MappingContext, type Takers } from "./context.ts";
 import { mapEdge } from "./edges.ts";
 import { mapHeader } from "./header.ts";
 import { Names } from "./names.ts";
@@ -30,10 +29,11 @@ import { BLOCKS, FLOW_POLICIES, NODE_POLICIES } from "./words.ts";
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** The graph of a document. Findings go to `report`, places to `marks`. */
-export function buildGraph(document: DocumentData, report: Report, marks?: Marks): FlowGraph {
-  const context = new MappingContext(document.source, report, marks);
-  const lists = {
+/** Makes the graph of a file, item by item. Findings go to the report, places to the marks. */
+export class GraphBuilder {
+  private readonly context: MappingContext;
+  private readonly names: Names;
+  private readonly lists = {
     inputs: [] as FlowInput[],
     nodes: [] as FlowNode[],
     edges: [] as FlowEdge[],
@@ -41,60 +41,80 @@ export function buildGraph(document: DocumentData, report: Report, marks?: Marks
     connections: [] as FlowConnection[],
     schedules: [] as FlowSchedule[],
   };
-  const layout: Record<string, Json> = {};
-  let header: Partial<FlowGraph> | undefined;
-  let hasLayout = false;
-  const names = new Names(context);
-  marks?.add("", 0, document.source.length);
-  context.sort(document.items, "file", {
-    edge: (item) => mapEdge(context, item, lists.edges, names.edges, "/edges"),
-    block: (item) => {
-      switch (item.word as keyof typeof BLOCKS) {
-        case "flow":
-          if (header) names.twice(item, "flow");
-          else header = mapFlow(context, item);
-          break;
-        case "input":
-          mapInput(context, item, names, lists.inputs);
-          break;
-        case "connection":
-          mapConnection(context, item, names, lists.connections);
-          break;
-        case "schedule":
-          mapSchedule(context, item, names, lists.schedules);
-          break;
-        case "node":
-          mapNode(context, item, names, lists.nodes, "/nodes");
-          break;
-        case "output":
-          mapOutput(context, item, names, lists.outputs);
-          break;
-        case "layout":
-          if (hasLayout) names.twice(item, "layout");
-          else mapLayout(context, item, layout);
-          hasLayout = true;
-          break;
-        case "body":
-          break; // stands only in a node
-      }
-    },
-  });
-  checkFirst(context, document.items, document.headless);
-  return { version: 1, id: "", ...header, ...lists, layout };
-}
+  private readonly layout: Record<string, Json> = {};
+  private header: Partial<FlowGraph> | undefined;
+  private hasLayout = false;
+  private first: Item | undefined;
+  private flow: BlockItem | undefined;
 
-/** The first item must be the header; a header that could not be read was reported already. */
-function checkFirst(context: MappingContext, items: readonly Item[], headless: boolean): void {
-  const first = items[0];
-  if ((first?.kind === "block" && first.word === "flow") || headless) return;
-  const at = first?.start ?? 0;
-  const end = first?.kind === "block" ? first.wordEnd : (first?.end ?? 0);
-  const later = items.find((item) => item.kind === "block" && item.word === "flow");
-  context.report.add("FLOW2001", at, end, {
-    ...(later
-      ? { related: { start: later.start, end: later.end, message: "move it to the top" } }
-      : { fix: { title: "add it", edits: [{ start: at, end: at, text: "flow 1 my-flow\n\n" }] } }),
-  });
+  constructor(source: string, report: Report, marks: Marks | undefined) {
+    this.context = new MappingContext(source, report, marks);
+    this.names = new Names(this.context);
+    marks?.add("", 0, source.length);
+  }
+
+  /** Adds the next item of the file. */
+  add(item: Item): void {
+    this.first ??= item;
+    this.context.sort([item], "file", this.takers);
+  }
+
+  private readonly takers: Takers = {
+    edge: (item) => mapEdge(this.context, item, this.lists.edges, this.names.edges, "/edges"),
+    block: (item) => this.block(item),
+  };
+
+  private block(item: BlockItem): void {
+    const { context, names, lists } = this;
+    switch (item.word as keyof typeof BLOCKS) {
+      case "flow":
+        if (this.header) names.twice(item, "flow");
+        else this.header = mapFlow(context, item);
+        this.flow ??= item;
+        break;
+      case "input":
+        mapInput(context, item, names, lists.inputs);
+        break;
+      case "connection":
+        mapConnection(context, item, names, lists.connections);
+        break;
+      case "schedule":
+        mapSchedule(context, item, names, lists.schedules);
+        break;
+      case "node":
+        mapNode(context, item, names, lists.nodes, "/nodes");
+        break;
+      case "output":
+        mapOutput(context, item, names, lists.outputs);
+        break;
+      case "layout":
+        if (this.hasLayout) names.twice(item, "layout");
+        else mapLayout(context, item, this.layout);
+        this.hasLayout = true;
+        break;
+      case "body":
+        break; // stands only in a node
+    }
+  }
+
+  /** The graph of all items. `headless`: the first one could not be read, and was reported; it may have been the header. */
+  finish(headless: boolean): FlowGraph {
+    const { first, flow } = this;
+    if (!headless && (first === undefined || first !== flow)) this.missingHeader();
+    return { version: 1, id: "", ...this.header, ...this.lists, layout: this.layout };
+  }
+
+  private missingHeader(): void {
+    const { first, flow } = this;
+    const at = first?.start ?? 0;
+    const end = first?.kind === "block" ? first.wordEnd : (first?.end ?? 0);
+    const edits = [{ start: at, end: at, text: "flow 1 my-flow\n\n" }];
+    this.context.report.add("FLOW2001", at, end, {
+      ...(flow
+        ? { related: { start: flow.start, end: flow.end, message: "move it to the top" } }
+        : { fix: { title: "add it", edits } }),
+    });
+  }
 }
 
 function mapFlow(context: MappingContext, item: BlockItem): Partial<FlowGraph> {

@@ -22,12 +22,16 @@ import {
 import { readType } from "./types.ts";
 import { BLOCKS, isBlockWord, type Place } from "./words.ts";
 
-/** Reads items up to the end of the text, or up to and with the `}` of `opener`; gives the comments at the foot. */
+/**
+ * Reads items up to the end of the text, or up to and with the `}` of `opener`, and hands each to `take`; gives the comments
+ * at the foot.
+ */
 export function readItems(
   s: Scanner,
-  items: Item[],
   opener: Opener | undefined,
+  take: (item: Item) => void,
 ): readonly Comment[] {
+  let count = 0;
   for (;;) {
     s.skipLines();
     const code = s.peek();
@@ -48,7 +52,8 @@ export function readItems(
       continue;
     }
     if (code === 96 && s.src.startsWith("```", s.pos)) markdownFence(s);
-    else readItem(s, items, opener);
+    else if (readItem(s, opener, take)) count += 1;
+    else if (!opener && count === 0) s.headless = true;
   }
   return s.takeComments();
 }
@@ -65,14 +70,15 @@ function isDeeper(s: Scanner, opener: Opener): boolean {
   return s.isFirstOnLine(s.pos) && s.indentOf(s.pos) > opener.indent;
 }
 
-/** Reads one item with its comments; drops it when it fails. */
-function readItem(s: Scanner, items: Item[], opener: Opener | undefined): void {
+/** Reads one item with its comments; false when it failed and was dropped. */
+function readItem(s: Scanner, opener: Opener | undefined, take: (item: Item) => void): boolean {
   const { blank, depth, itemStart, itemIndent } = s;
   const { count } = s.report;
   const before = s.takeComments();
   const start = s.pos;
   s.itemStart = start;
   s.itemIndent = s.indentOf(start);
+  let isRead = false;
   try {
     const item = readBareItem(s, start, opener);
     const hoisted = s.takeComments();
@@ -81,20 +87,21 @@ function readItem(s: Scanner, items: Item[], opener: Opener | undefined): void {
     item.lead = hoisted.length === 0 ? before : [...before, ...hoisted];
     item.blank = blank;
     item.trail = trail;
-    items.push(item);
+    take(item);
+    isRead = true;
     if (opener && !isInPlace(item, opener)) checkIndent(s, start, opener);
     if (s.closedByGuide) s.closedByGuide = false;
     else checkLineEnd(s);
   } catch (thrown) {
     if (thrown !== FAIL) throw thrown;
     s.takeComments();
-    if (!opener && items.length === 0) s.headless = true;
     s.depth = depth;
     s.flat = 0;
     recover(s, start, opener, count);
   }
   s.itemStart = itemStart;
   s.itemIndent = itemIndent;
+  return isRead;
 }
 
 function isInPlace(item: Item, opener: Opener): boolean {
@@ -225,14 +232,15 @@ function readBlock(
   let items: Item[] | undefined;
   let foot: readonly Comment[] = NO_COMMENTS;
   if (code === 123) {
-    items = [];
     const at = s.pos;
     const isFree = opener === undefined || (opener.word === "body" && word === "node");
     if (!isFree) s.enter(at);
     s.pos += 1;
     const hoisted = s.takeComments();
     const { itemStart, itemIndent } = s;
-    foot = readItems(s, items, { word, at, indent: itemIndent });
+    const inner: Item[] = [];
+    foot = readItems(s, { word, at, indent: itemIndent }, (item) => inner.push(item));
+    items = inner;
     s.itemStart = itemStart;
     s.itemIndent = itemIndent;
     s.giveComments(hoisted);

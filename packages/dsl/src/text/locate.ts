@@ -1,13 +1,13 @@
 /**
- * From a place in the graph to the text and back. The places are found by mapping the document once more, so they cannot
+ * From a place in the graph to the text and back. The places are found by reading the document once more, so they cannot
  * differ from what `parseFlow` did; they are kept as long as the document lives.
  */
 import type { Range } from "@millrace/contracts";
 import type { Expression } from "../expression/ast.ts";
 import { dataOf, type FlowDocument } from "./document.ts";
-import { buildGraph } from "./graph.ts";
 import { lineIndex } from "./lines.ts";
-import { Report } from "./report.ts";
+import { readText } from "./read.ts";
+import type { Marks } from "./values.ts";
 
 /** A stretch of the text, with the expression when one was written there. */
 export interface Mark {
@@ -21,17 +21,23 @@ interface Places {
   readonly range: (start: number, end: number) => Range;
 }
 
+class MarkMap implements Marks {
+  readonly places = new Map<string, Mark>();
+
+  add(pointer: string, start: number, end: number, expression?: Expression): void {
+    this.places.set(pointer, { start, end, expression });
+  }
+}
+
 const kept = new WeakMap<FlowDocument, Places>();
 
 function placesOf(document: FlowDocument): Places {
   const known = kept.get(document);
   if (known) return known;
-  const data = dataOf(document);
-  const marks = new Map<string, Mark>();
-  buildGraph(data, new Report(Number.POSITIVE_INFINITY), {
-    add: (pointer, start, end, expression) => marks.set(pointer, { start, end, expression }),
-  });
-  const places: Places = { marks, range: lineIndex(data.source) };
+  const { source, limits } = dataOf(document);
+  const reading = readText(source, limits, { marks: () => new MarkMap() });
+  const marks = reading.marks instanceof MarkMap ? reading.marks.places : new Map();
+  const places: Places = { marks, range: lineIndex(source) };
   kept.set(document, places);
   return places;
 }

@@ -1,16 +1,16 @@
 /** `parseFlow`: text to graph, document and diagnostics. */
 import { type Diagnostic, type FlowGraph, MAX_JSON_DEPTH } from "@millrace/contracts";
 import { decodeUtf8 } from "./decode.ts";
-import { type DocumentData, dataOf, type FlowDocument } from "./document.ts";
-import { buildGraph } from "./graph.ts";
-import { readItems } from "./items.ts";
-import type { Report } from "./report.ts";
-import { DEFAULT_SCANNER_OPTIONS, Scanner, STOP } from "./scanner.ts";
-import type { Comment, Item } from "./tree.ts";
+import { type DocumentData, dataOf, type FlowDocument, type ReadLimits } from "./document.ts";
+import { readText } from "./read.ts";
+import { DEFAULT_SCANNER_OPTIONS } from "./scanner.ts";
 
-/** Limits of one parse; each may only be lowered but `maxErrors`. */
+/** Limits of one parse. */
 export interface ParseOptions {
-  /** Deepest nesting of brackets, holes, bodies, prefix operators and arms; default and most: `MAX_JSON_DEPTH`. */
+  /**
+   * Deepest nesting of brackets, holes, bodies, prefix operators and arms; default and most: `MAX_JSON_DEPTH`. Deeper:
+   * FLOW1014.
+   */
   readonly maxDepth?: number;
   /** Errors after which reading stops with FLOW1099; default 100. */
   readonly maxErrors?: number;
@@ -28,63 +28,24 @@ export interface ParseResult {
   readonly ok: boolean;
 }
 
-/** 64 MiB of memory for the text alone; the largest corpus of the tests, 100,000 nodes, has a third of that. */
+/** 64 MiB of memory for the text alone; a flow of 100,000 nodes has a third of that. */
 const MAX_LENGTH = 33_554_432;
 
 /** Reads a flow. Never throws: what is wrong is in `diagnostics`. Bytes are decoded as UTF-8. */
 export function parseFlow(source: string | Uint8Array, options: ParseOptions = {}): ParseResult {
-  const { text, badByte } = typeof source === "string" ? { text: source } : decodeUtf8(source);
-  const maxLength = Math.min(options.maxLength ?? MAX_LENGTH, MAX_LENGTH);
-  const { items, foot, headless, report } =
-    text.length > maxLength ? tooLong(text, maxLength) : readDocument(text, options);
-  if (badByte)
-    report.add("FLOW0001", badByte.at, badByte.at + 1, { parts: { offset: badByte.offset } });
-  const document: DocumentData = { kind: "flow-document", source: text, items, foot, headless };
-  const graph = buildGraph(document, report);
-  const diagnostics = report.diagnostics(text);
+  const decoded = typeof source === "string" ? { text: source } : decodeUtf8(source);
+  const limits = limitsOf(options);
+  const { graph, report } = readText(decoded.text, limits, decoded);
+  const document: DocumentData = { kind: "flow-document", source: decoded.text, limits };
+  const diagnostics = report.diagnostics(decoded.text);
   return { graph, document: dataOf(document), diagnostics, ok: !report.hasErrors };
 }
 
-interface Read {
-  readonly items: readonly Item[];
-  readonly foot: readonly Comment[];
-  readonly headless: boolean;
-  readonly report: Report;
-}
-
-function tooLong(text: string, limit: number): Read {
-  const { report } = new Scanner("");
-  report.add("FLOW0004", 0, text.length, { parts: { limit } });
-  return { items: [], foot: [], headless: true, report };
-}
-
-/** One pass; a second one, guided by indentation, when the braces do not match. */
-function readDocument(text: string, options: ParseOptions): Read {
-  const maxDepth = Math.min(options.maxDepth ?? MAX_JSON_DEPTH, MAX_JSON_DEPTH);
-  const maxErrors = options.maxErrors ?? DEFAULT_SCANNER_OPTIONS.maxErrors;
-  const first = readOnce(new Scanner(text, { maxDepth, maxErrors, guided: false }));
-  if (!first.unclosed && !first.stray) return first;
-  const second = readOnce(new Scanner(text, { maxDepth, maxErrors, guided: true }));
-  // A stray `}` may be all that is wrong with a text whose indentation says nothing.
-  const isBetter = first.unclosed || second.report.errorCount <= first.report.errorCount;
-  return isBetter ? second : first;
-}
-
-function readOnce(s: Scanner): Read & { readonly unclosed: boolean; readonly stray: boolean } {
-  const items: Item[] = [];
-  let foot: readonly Comment[] = [];
-  try {
-    s.start();
-    foot = readItems(s, items, undefined);
-  } catch (thrown) {
-    if (thrown !== STOP) throw thrown;
-  }
+/** The limits that options ask for. */
+export function limitsOf(options: ParseOptions): ReadLimits {
   return {
-    items,
-    foot,
-    headless: s.headless,
-    report: s.report,
-    unclosed: s.unclosed,
-    stray: s.stray,
+    maxDepth: Math.min(options.maxDepth ?? MAX_JSON_DEPTH, MAX_JSON_DEPTH),
+    maxErrors: options.maxErrors ?? DEFAULT_SCANNER_OPTIONS.maxErrors,
+    maxLength: options.maxLength ?? MAX_LENGTH,
   };
 }

@@ -5,6 +5,7 @@ import { type Sections, toOrder, toSections } from "./canonical.ts";
 import { type FlowDocument, isDocument } from "./document.ts";
 import { itemsOf } from "./from-graph.ts";
 import { printValue } from "./print-value.ts";
+import { readText } from "./read.ts";
 import { type BlockItem, type Comment, type EdgeEnd, type Item, NO_COMMENTS } from "./tree.ts";
 import { typeText } from "./types.ts";
 import { isBlockWord, type Place } from "./words.ts";
@@ -15,9 +16,9 @@ import { Writer } from "./writer.ts";
  * Throws `DslError` code `graph_invalid`, with the `pointer` of the bad place, for a value that is no `FlowGraph`.
  */
 export function printFlow(source: FlowGraph | FlowDocument): string {
-  return isDocument(source)
-    ? printItems(source.items, source.foot)
-    : printItems(itemsOf(source as FlowGraph), NO_COMMENTS);
+  if (!isDocument(source)) return printItems(itemsOf(source as FlowGraph), NO_COMMENTS);
+  const { items, foot } = readText(source.source, source.limits, { items: true });
+  return printItems(items, foot);
 }
 
 /** Prints the items of a file. */

@@ -10,11 +10,10 @@ import { connectsFirst, toOrder, toSections } from "./canonical.ts";
 import { dataOf, type FlowDocument } from "./document.ts";
 import { edgeKey } from "./edges.ts";
 import { itemsOf } from "./from-graph.ts";
-import { buildGraph } from "./graph.ts";
 import { carryComments, mergeValue } from "./merge-values.ts";
 import { parseFlow } from "./parse.ts";
 import { printItems } from "./print.ts";
-import { Report } from "./report.ts";
+import { readText } from "./read.ts";
 import type { AttrItem, BlockItem, Collection, Comment, EdgeItem, Item } from "./tree.ts";
 import { isBlockWord, type Place } from "./words.ts";
 
@@ -33,11 +32,12 @@ export function reconcile(
   graph: FlowGraph,
   options: ReconcileOptions = {},
 ): FlowDocument {
-  const { items, foot } = dataOf(document);
+  const { source, limits } = dataOf(document);
+  const { items, foot, graph: known } = readText(source, limits, { items: true });
   const connected = connectsFirst(items);
   const old = toSections(items, foot, "file");
   const written = old.sections.flatMap(withoutGap);
-  const base = toSections(knownItems(document), [], "file", connected).sections.flat();
+  const base = toSections(knownItems(known), [], "file", connected).sections.flat();
   const fresh = toSections(itemsOf(graph), [], "file", connected).sections.flat();
   const merge = new Merge(options.renames ?? {});
   const merged = merge.items(written, base, fresh, { place: "file", path: "" }, old.foot);
@@ -45,9 +45,9 @@ export function reconcile(
 }
 
 /** What the document's own graph says; an item that is not in it never was in the graph. */
-function knownItems(document: FlowDocument): Item[] {
+function knownItems(graph: FlowGraph): Item[] {
   try {
-    return itemsOf(buildGraph(dataOf(document), new Report(Number.POSITIVE_INFINITY)));
+    return itemsOf(graph);
   } catch (thrown) {
     if (DslError.isInstance(thrown)) return [];
     throw thrown;

@@ -1,0 +1,78 @@
+/**
+ * Reads a text once: each item of the file goes into the graph as soon as it is read, and is kept only on request.
+ *   R1  a second pass, guided by indentation, only when the braces do not match, and at most one.
+ */
+import type { FlowGraph } from "@millrace/contracts";
+import type { ReadLimits } from "./document.ts";
+import { GraphBuilder } from "./graph.ts";
+import { readItems } from "./items.ts";
+import type { Report } from "./report.ts";
+import { FAIL, Scanner, STOP } from "./scanner.ts";
+import { type Comment, type Item, NO_COMMENTS } from "./tree.ts";
+import type { Marks } from "./values.ts";
+
+/** What is wanted beside the graph. */
+export interface Wanted {
+  /** Items and foot comments. */
+  readonly items?: boolean;
+  /** Makes what collects the places of the graph: one for each pass. */
+  readonly marks?: () => Marks;
+  /** The first byte that was no UTF-8: its offset, and its place in the text. */
+  readonly badByte?: { readonly offset: number; readonly at: number };
+}
+
+/** What one reading gives; `items` and `foot` are empty unless wanted. */
+export interface Reading {
+  readonly graph: FlowGraph;
+  readonly report: Report;
+  readonly items: readonly Item[];
+  readonly foot: readonly Comment[];
+  readonly marks: Marks | undefined;
+}
+
+/** Reads a text within its limits. */
+export function readText(text: string, limits: ReadLimits, wanted: Wanted = {}): Reading {
+  if (text.length > limits.maxLength) return tooLong(text, limits);
+  const first = readOnce(text, limits, wanted, false);
+  if (!first.unclosed && !first.stray) return first;
+  const second = readOnce(text, limits, wanted, true);
+  // A stray `}` may be all that is wrong with a text whose indentation says nothing.
+  const isBetter = first.unclosed || second.report.errorCount <= first.report.errorCount;
+  return isBetter ? second : first;
+}
+
+function tooLong(text: string, limits: ReadLimits): Reading {
+  const { report, ...reading } = readOnce("", limits, {}, false, true);
+  report.add("FLOW0004", 0, text.length, { parts: { limit: limits.maxLength } });
+  return { ...reading, report };
+}
+
+function readOnce(
+  text: string,
+  limits: ReadLimits,
+  wanted: Wanted,
+  guided: boolean,
+  headless = false,
+): Reading & { readonly unclosed: boolean; readonly stray: boolean } {
+  const s = new Scanner(text, { maxDepth: limits.maxDepth, maxErrors: limits.maxErrors, guided });
+  const marks = wanted.marks?.();
+  const builder = new GraphBuilder(text, s.report, marks);
+  const items: Item[] = [];
+  let foot: readonly Comment[] = NO_COMMENTS;
+  try {
+    if (wanted.badByte) {
+      const { at, offset } = wanted.badByte;
+      s.error("FLOW0001", at, at + 1, { parts: { offset } });
+    }
+    s.start();
+    foot = readItems(s, undefined, (item) => {
+      if (wanted.items) items.push(item);
+      builder.add(item);
+      if (s.report.full) throw STOP;
+    });
+  } catch (thrown) {
+    if (thrown !== STOP && thrown !== FAIL) throw thrown;
+  }
+  const graph = builder.finish(headless || s.headless);
+  return { graph, report: s.report, items, foot, marks, unclosed: s.unclosed, stray: s.stray };
+}
