@@ -15,7 +15,7 @@ import { sizeOf } from "./values.ts";
 
 export interface Engine {
   /**
-   * Starts a run; its first events are there at once. Throws `EngineError` `input_invalid` (with `diagnostics`), `run_exists`,
+   * Starts a run; its first event comes with the next microtask, so a caller may listen first. Throws `EngineError` `input_invalid` (with `diagnostics`), `run_exists`,
    * `engine_closed`, before any event.
    */
   run(plan: Plan, inputs?: { readonly [name: string]: unknown }, options?: RunOptions): Run;

@@ -1,5 +1,5 @@
 /** The node types that flows may use: core's, and those of extensions beside them. */
-import type { CatalogEntry, ServiceDefinition } from "@millrace/contracts";
+import type { CatalogEntry } from "@millrace/contracts";
 import type { FlowCatalog } from "@millrace/dsl";
 import { type TypeSource, typesOf } from "./definitions.ts";
 import { EngineError } from "./errors.ts";
@@ -17,8 +17,6 @@ export interface Registry {
   /** The same as validation reads it. */
   catalog(): FlowCatalog;
 }
-
-export type { ServiceDefinition };
 
 /**
  * A registry of core's node types and `types`: definitions of `defineNodeType`, `defineActionAdapter`, `defineExtension`,

@@ -80,7 +80,7 @@ export interface Layout {
 }
 
 /** Number of counter arrays in `Layout.counters`, each of `size + outputs.length`. */
-export const COUNTERS = 7;
+const COUNTERS = 7;
 
 /** One level to lay out. */
 export interface Level {

@@ -1,6 +1,6 @@
 /** Error codes that the engine gives a meaning, by the family (`reason`) that `retry.on` may also name. */
 
-export const ENGINE_CODES: { readonly [reason: string]: readonly string[] } = {
+const ENGINE_CODES: { readonly [reason: string]: readonly string[] } = {
   timeout: ["timeout"],
   interrupted: ["interrupted"],
   network: ["network", "dns", "tls"],

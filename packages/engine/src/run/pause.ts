@@ -79,7 +79,7 @@ export function startClock(run: RunCore): void {
 }
 
 /** Stops it; what is left is kept. */
-export function stopClock(run: RunCore): void {
+function stopClock(run: RunCore): void {
   if (run.clock === null) return;
   run.clockLeftMs = Math.max(0, run.clock.due - run.now);
   run.engine.timers.cancel(run.clock);

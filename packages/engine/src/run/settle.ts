@@ -1,7 +1,7 @@
 /** How an attempt ends: its output is checked and kept, or its failure is repeated, routed, or ends the run. */
 import { isNodeExit, type Json, type ValueRef } from "@millrace/contracts";
 import { PORT_ERROR, PORT_OUT } from "../compile/layout.ts";
-import { failureOf, limitFailure, toFailure } from "../failures.ts";
+import { failureOf, toFailure } from "../failures.ts";
 import type { Failure, NodeType } from "../node-type.ts";
 import { MAX_RETRY_AFTER_MS, retryDelayMs } from "../retry-delay.ts";
 import { schemaProblems } from "../schema-check.ts";
@@ -297,9 +297,4 @@ function close(attempt: Attempt): void {
     if (aside.key !== null) run.engine.releaseKey(aside.key);
   }
   giveBack(attempt);
-}
-
-/** A limit of the node was reached. */
-export function overLimit(attempt: Attempt, name: string, detail: string): void {
-  failed(attempt, limitFailure(name, detail));
 }

@@ -62,7 +62,7 @@ export function release(limits: readonly Limit[]): void {
 }
 
 /** Lets in whoever waits at `limit` while it has room. */
-export function admit(limit: Limit): void {
+function admit(limit: Limit): void {
   while (limit.used < limit.max && limit.queue.length > 0) {
     const claimant = limit.next();
     if (claimant === undefined) return;

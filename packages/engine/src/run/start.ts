@@ -116,7 +116,7 @@ function textOf(key: unknown): string {
 }
 
 /** Evaluates the fields and enters the body, when nothing has to be waited for any more. */
-export function enter(attempt: Attempt, known: Fields | null): void {
+function enter(attempt: Attempt, known: Fields | null): void {
   const { run } = attempt;
   if (attempt.over) return;
   if (run.journal !== null && mustBeStored(attempt, known) && !run.journal.isStored(run.log.seq)) {
