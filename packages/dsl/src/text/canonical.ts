@@ -26,13 +26,8 @@ import {
   POLICY_MEMBERS,
 } from "./words.ts";
 
-/** A file or body by sections, in canonical order, with the comments behind the last item. */
-export interface Sections {
-  readonly sections: readonly (readonly Item[])[];
-  readonly foot: readonly Comment[];
-}
-
-const FILE_ORDER: readonly string[] = [
+/** Sections of a file, in order; items of no section come last. */
+export const FILE_ORDER: readonly string[] = [
   "flow",
   "input",
   "connection",
@@ -43,47 +38,17 @@ const FILE_ORDER: readonly string[] = [
   "layout",
 ];
 /** An author who says first what the flow talks to, and then what it takes, is left alone. */
-const CONNECTED: readonly string[] = ["flow", "connection", "input", ...FILE_ORDER.slice(3)];
-const BODY_ORDER: readonly string[] = ["node", "edge", "output"];
+export const CONNECTED_ORDER: readonly string[] = [
+  "flow",
+  "connection",
+  "input",
+  ...FILE_ORDER.slice(3),
+];
+/** Sections of a body. */
+export const BODY_ORDER: readonly string[] = ["node", "edge", "output"];
 
-/**
- * The items of a file or body in sections; inside a section the author's order stays. `connected`: connections come before
- * inputs; by default when they do already.
- */
-export function toSections(
-  items: readonly Item[],
-  foot: readonly Comment[],
-  place: "file" | "body",
-  connected: boolean = connectsFirst(items),
-): Sections {
-  const order = place === "body" ? BODY_ORDER : connected ? CONNECTED : FILE_ORDER;
-  const sections: Item[][] = Array.from({ length: order.length + 1 }, () => []);
-  const behind: Comment[] = [];
-  for (const item of items) {
-    for (const canonical of canonicalItem(item, place)) {
-      if (place === "file" && isEmptyLayout(canonical)) {
-        behind.push(...commentsOf(canonical));
-        continue;
-      }
-      const at = order.indexOf(sectionOf(canonical, place));
-      (sections[at === -1 ? order.length : at] as Item[]).push(canonical);
-    }
-  }
-  return {
-    sections: sections.filter((section) => section.length > 0),
-    foot: behind.length === 0 ? foot : [...behind, ...foot],
-  };
-}
-
-/** Whether the connections of a file stand before its inputs. */
-export function connectsFirst(items: readonly Item[]): boolean {
-  const first = items.find(
-    (item) => item.kind === "block" && (item.word === "input" || item.word === "connection"),
-  );
-  return first?.kind === "block" && first.word === "connection";
-}
-
-function sectionOf(item: Item, place: "file" | "body"): string {
+/** The section that an item belongs to. */
+export function sectionOf(item: Item, place: "file" | "body"): string {
   if (item.kind === "edge") return "edge";
   if (item.kind === "block") return place === "body" && item.word !== "node" ? "" : item.word;
   return place === "body" && !item.policy ? item.name : "";
@@ -110,7 +75,8 @@ function rankOf(item: Item, place: Place): number {
   return item.policy || at === -1 ? 200 : at;
 }
 
-function canonicalItem(item: Item, place: Place): Item[] {
+/** The canonical items that one item is: a chain is several. */
+export function canonicalItem(item: Item, place: Place): Item[] {
   if (item.kind === "edge") return chainToEdges(item);
   if (item.kind === "block") return [canonicalBlock(item)];
   return [canonicalAttr(item, place)];
@@ -215,6 +181,7 @@ export function commentsOf(item: Item): Comment[] {
   return comments;
 }
 
-function isEmptyLayout(item: Item): boolean {
+/** Whether an item is a layout of nothing, which is not printed. */
+export function isEmptyLayout(item: Item): boolean {
   return item.kind === "block" && item.word === "layout" && (item.items ?? []).length === 0;
 }

@@ -65,11 +65,15 @@ export function unicodeEscape(code: number): string {
   return `\\u${code.toString(16).padStart(4, "0")}`;
 }
 
-const IDENT = /^[A-Za-z_][A-Za-z0-9_]*(?:-[A-Za-z0-9_]+)*$/;
-
-/** Whether a text may stand as a name without quotes. */
+/** Whether a text may stand as a name without quotes: `[A-Za-z_][A-Za-z0-9_]*(-[A-Za-z0-9_]+)*`. */
 export function isIdent(text: string): boolean {
-  return IDENT.test(text);
+  if (!isNameStart(text.charCodeAt(0))) return false;
+  for (let at = 1; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (isNamePart(code)) continue;
+    if (code !== 45 || !isNamePart(text.charCodeAt(at + 1))) return false;
+  }
+  return true;
 }
 
 /** Text of the file for a message: at most 60 characters, control characters escaped. */

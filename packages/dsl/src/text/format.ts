@@ -1,7 +1,7 @@
 /** `formatFlow`: canonical text from text. */
 import type { Diagnostic } from "@millrace/contracts";
 import { limitsOf, type ParseOptions } from "./parse.ts";
-import { printItems } from "./print.ts";
+import { FilePrinter } from "./print.ts";
 import { readText } from "./read.ts";
 
 /** What `formatFlow` answers. */
@@ -17,11 +17,12 @@ export interface FormatResult {
  * because what could not be read would be lost. Never throws.
  */
 export function formatFlow(source: string, options: ParseOptions = {}): FormatResult {
-  const { items, foot, report } = readText(source, limitsOf(options), { items: true });
+  const reading = readText(source, limitsOf(options), { sink: () => new FilePrinter() });
+  const { report, sink, foot } = reading;
   const diagnostics = report.diagnostics(source);
   const isUnread = diagnostics.some(
     ({ code, severity }) => severity === "error" && /^FLOW[01]/.test(code),
   );
-  const text = isUnread ? source : printItems(items, foot);
+  const text = isUnread || !sink ? source : sink.finish(foot);
   return { text, changed: text !== source, diagnostics };
 }

@@ -1,11 +1,12 @@
 /** `printFlow`: the canonical text of a graph or a document. */
 import type { FlowGraph } from "@millrace/contracts";
 import { nameText } from "../expression/print.ts";
-import { type Sections, toOrder, toSections } from "./canonical.ts";
+import { toOrder } from "./canonical.ts";
 import { type FlowDocument, isDocument } from "./document.ts";
 import { itemsOf } from "./from-graph.ts";
 import { printValue } from "./print-value.ts";
 import { readText } from "./read.ts";
+import { Sections } from "./sections.ts";
 import { type BlockItem, type Comment, type EdgeEnd, type Item, NO_COMMENTS } from "./tree.ts";
 import { typeText } from "./types.ts";
 import { isBlockWord, type Place } from "./words.ts";
@@ -17,49 +18,79 @@ import { Writer } from "./writer.ts";
  */
 export function printFlow(source: FlowGraph | FlowDocument): string {
   if (!isDocument(source)) return printItems(itemsOf(source as FlowGraph), NO_COMMENTS);
-  const { items, foot } = readText(source.source, source.limits, { items: true });
-  return printItems(items, foot);
+  const { sink, foot } = readText(source.source, source.limits, { sink: () => new FilePrinter() });
+  return sink?.finish(foot) ?? "";
 }
 
 /** Prints the items of a file. */
 export function printItems(items: readonly Item[], foot: readonly Comment[]): string {
+  const printer = new FilePrinter();
+  for (const item of items) printer.add(item);
+  return printer.finish(foot);
+}
+
+/** Prints items as they come, and puts them in order at the end. */
+export class FilePrinter {
+  private readonly sections = new Sections<Piece>("file", (item) => printPiece(item, 0, "file"));
+
+  add(item: Item): void {
+    this.sections.add(item);
+  }
+
+  finish(foot: readonly Comment[]): string {
+    const w = new Writer();
+    writeSections(w, this.sections, foot, 0);
+    return w.finish();
+  }
+}
+
+/** A printed item, with what decides about the empty line before it. */
+interface Piece {
+  readonly text: string;
+  /** The author had an empty line before it. */
+  readonly blank: boolean;
+  readonly hasBlock: boolean;
+}
+
+function printPiece(item: Item, level: number, place: Place): Piece {
   const w = new Writer();
-  printSections(w, toSections(items, foot, "file"), 0);
-  return w.finish();
+  printItem(w, item, level, place);
+  const blank = item.lead[0] ? item.lead[0].blank : item.blank;
+  return { text: w.text, blank, hasBlock: hasBlock(item) };
 }
 
 /** Sections with an empty line between them; in a file also around every item with a block. */
-function printSections(w: Writer, { sections, foot }: Sections, level: number): void {
-  let previous: Item | undefined;
-  for (const section of sections) {
-    for (const [index, item] of section.entries()) {
-      const parted = index === 0 || (level === 0 && (hasBlock(item) || hasBlock(previous)));
-      printItem(w, item, level, level === 0 ? "file" : "body", previous ? parted : undefined);
-      previous = item;
+function writeSections(
+  w: Writer,
+  sections: Sections<Piece>,
+  foot: readonly Comment[],
+  level: number,
+): void {
+  let previous: Piece | undefined;
+  for (const section of sections.inOrder()) {
+    for (const [index, piece] of section.entries()) {
+      if (previous) {
+        const isParted = level === 0 && (piece.hasBlock || previous.hasBlock);
+        if (index === 0 || isParted || piece.blank) w.emptyLine();
+      }
+      w.lines(piece.text);
+      previous = piece;
     }
   }
-  if (level === 0 && hasBlock(previous) && foot[0] && !foot[0].blank) w.emptyLine();
-  w.comments(foot, level, previous === undefined);
+  const comments = [...sections.behind, ...foot];
+  if (level === 0 && previous?.hasBlock && comments[0] && !comments[0].blank) w.emptyLine();
+  w.comments(comments, level, previous === undefined);
 }
 
 /** Whether an item prints braces. */
-function hasBlock(item: Item | undefined): boolean {
-  return item?.kind === "block" && ((item.items ?? []).length > 0 || item.foot.length > 0);
+function hasBlock(item: Item): boolean {
+  return item.kind === "block" && ((item.items ?? []).length > 0 || item.foot.length > 0);
 }
 
-/** Prints an item; `parted`: whether an empty line must stand before it, undefined at the start of a block. */
-function printItem(
-  w: Writer,
-  item: Item,
-  level: number,
-  place: Place,
-  parted: boolean | undefined,
-): void {
-  const { lead } = item;
-  const authored = lead[0] ? lead[0].blank : item.blank;
-  if (parted || (parted === false && authored)) w.emptyLine();
-  w.comments(lead, level, true);
-  if (lead.length > 0 && item.blank) w.emptyLine();
+/** Prints an item with its comments. */
+function printItem(w: Writer, item: Item, level: number, place: Place): void {
+  w.comments(item.lead, level, true);
+  if (item.lead.length > 0 && item.blank) w.emptyLine();
   w.line(level);
   if (item.kind === "attr") {
     w.write(`${item.policy ? "@" : ""}${nameText(item.name)} = `);
@@ -90,12 +121,17 @@ function printBlock(w: Writer, item: BlockItem, level: number, place: Place): vo
   if (!hasBlock(item)) return;
   w.write(" {");
   const items = item.items ?? [];
-  if (item.word === "body") printSections(w, toSections(items, item.foot, "body"), level + 1);
-  else {
+  if (item.word === "body") {
+    const sections = new Sections<Piece>("body", (inner) => printPiece(inner, level + 1, "body"));
+    for (const inner of items) sections.add(inner);
+    writeSections(w, sections, item.foot, level + 1);
+  } else {
     const inside: Place = isBlockWord(item.word) ? item.word : "layout";
     const ordered = isBlockWord(item.word) ? toOrder(items, inside) : items;
     for (const [index, inner] of ordered.entries()) {
-      printItem(w, inner, level + 1, inside, index === 0 ? undefined : false);
+      const blank = inner.lead[0] ? inner.lead[0].blank : inner.blank;
+      if (blank && index > 0) w.emptyLine();
+      printItem(w, inner, level + 1, inside);
     }
     w.comments(item.foot, level + 1, ordered.length === 0);
   }

@@ -11,28 +11,39 @@ import { FAIL, Scanner, STOP } from "./scanner.ts";
 import { type Comment, type Item, NO_COMMENTS } from "./tree.ts";
 import type { Marks } from "./values.ts";
 
+/** Takes the items of one pass, in order. */
+export interface Sink {
+  add(item: Item): void;
+}
+
 /** What is wanted beside the graph. */
-export interface Wanted {
-  /** Items and foot comments. */
-  readonly items?: boolean;
+export interface Wanted<S extends Sink> {
+  /** Makes what takes the items: one for each pass. */
+  readonly sink?: () => S;
   /** Makes what collects the places of the graph: one for each pass. */
   readonly marks?: () => Marks;
   /** The first byte that was no UTF-8: its offset, and its place in the text. */
   readonly badByte?: { readonly offset: number; readonly at: number };
 }
 
-/** What one reading gives; `items` and `foot` are empty unless wanted. */
-export interface Reading {
+/** What one reading gives. */
+export interface Reading<S extends Sink> {
   readonly graph: FlowGraph;
   readonly report: Report;
-  readonly items: readonly Item[];
+  /** The sink of the pass that counts. */
+  readonly sink: S | undefined;
+  /** Comments behind the last item. */
   readonly foot: readonly Comment[];
   readonly marks: Marks | undefined;
 }
 
 /** Reads a text within its limits. */
-export function readText(text: string, limits: ReadLimits, wanted: Wanted = {}): Reading {
-  if (text.length > limits.maxLength) return tooLong(text, limits);
+export function readText<S extends Sink>(
+  text: string,
+  limits: ReadLimits,
+  wanted: Wanted<S> = {},
+): Reading<S> {
+  if (text.length > limits.maxLength) return tooLong(text, limits, wanted);
   const first = readOnce(text, limits, wanted, false);
   if (!first.unclosed && !first.stray) return first;
   const second = readOnce(text, limits, wanted, true);
@@ -41,23 +52,23 @@ export function readText(text: string, limits: ReadLimits, wanted: Wanted = {}):
   return isBetter ? second : first;
 }
 
-function tooLong(text: string, limits: ReadLimits): Reading {
-  const { report, ...reading } = readOnce("", limits, {}, false, true);
+function tooLong<S extends Sink>(text: string, limits: ReadLimits, wanted: Wanted<S>): Reading<S> {
+  const { report, ...reading } = readOnce("", limits, wanted, false, true);
   report.add("FLOW0004", 0, text.length, { parts: { limit: limits.maxLength } });
   return { ...reading, report };
 }
 
-function readOnce(
+function readOnce<S extends Sink>(
   text: string,
   limits: ReadLimits,
-  wanted: Wanted,
+  wanted: Wanted<S>,
   guided: boolean,
   headless = false,
-): Reading & { readonly unclosed: boolean; readonly stray: boolean } {
+): Reading<S> & { readonly unclosed: boolean; readonly stray: boolean } {
   const s = new Scanner(text, { maxDepth: limits.maxDepth, maxErrors: limits.maxErrors, guided });
   const marks = wanted.marks?.();
   const builder = new GraphBuilder(text, s.report, marks);
-  const items: Item[] = [];
+  const sink = wanted.sink?.();
   let foot: readonly Comment[] = NO_COMMENTS;
   try {
     if (wanted.badByte) {
@@ -66,7 +77,7 @@ function readOnce(
     }
     s.start();
     foot = readItems(s, undefined, (item) => {
-      if (wanted.items) items.push(item);
+      sink?.add(item);
       builder.add(item);
       if (s.report.full) throw STOP;
     });
@@ -74,5 +85,5 @@ function readOnce(
     if (thrown !== STOP && thrown !== FAIL) throw thrown;
   }
   const graph = builder.finish(headless || s.headless);
-  return { graph, report: s.report, items, foot, marks, unclosed: s.unclosed, stray: s.stray };
+  return { graph, report: s.report, sink, foot, marks, unclosed: s.unclosed, stray: s.stray };
 }

@@ -6,7 +6,7 @@
  */
 import type { FlowGraph } from "@millrace/contracts";
 import { DslError } from "../errors.ts";
-import { connectsFirst, toOrder, toSections } from "./canonical.ts";
+import { toOrder } from "./canonical.ts";
 import { dataOf, type FlowDocument } from "./document.ts";
 import { edgeKey } from "./edges.ts";
 import { itemsOf } from "./from-graph.ts";
@@ -14,6 +14,7 @@ import { carryComments, mergeValue } from "./merge-values.ts";
 import { parseFlow } from "./parse.ts";
 import { printItems } from "./print.ts";
 import { readText } from "./read.ts";
+import { Sections, toSections } from "./sections.ts";
 import type { AttrItem, BlockItem, Collection, Comment, EdgeItem, Item } from "./tree.ts";
 import { isBlockWord, type Place } from "./words.ts";
 
@@ -33,15 +34,27 @@ export function reconcile(
   options: ReconcileOptions = {},
 ): FlowDocument {
   const { source, limits } = dataOf(document);
-  const { items, foot, graph: known } = readText(source, limits, { items: true });
-  const connected = connectsFirst(items);
-  const old = toSections(items, foot, "file");
-  const written = old.sections.flatMap(withoutGap);
-  const base = toSections(knownItems(known), [], "file", connected).sections.flat();
-  const fresh = toSections(itemsOf(graph), [], "file", connected).sections.flat();
+  const { sink, foot, graph: known } = readText(source, limits, { sink: () => new ItemList() });
+  const items = sink?.items ?? [];
+  const old = new Sections<Item>("file", (item) => item);
+  for (const item of items) old.add(item);
+  const written = old.inOrder().flatMap(withoutGap);
+  const base = toSections(knownItems(known), "file", old.connected).flat();
+  const fresh = toSections(itemsOf(graph), "file", old.connected).flat();
   const merge = new Merge(options.renames ?? {});
-  const merged = merge.items(written, base, fresh, { place: "file", path: "" }, old.foot);
+  const merged = merge.items(written, base, fresh, { place: "file", path: "" }, [
+    ...old.behind,
+    ...foot,
+  ]);
   return parseFlow(printItems(merged.items, merged.foot)).document;
+}
+
+class ItemList {
+  readonly items: Item[] = [];
+
+  add(item: Item): void {
+    this.items.push(item);
+  }
 }
 
 /** What the document's own graph says; an item that is not in it never was in the graph. */
@@ -179,9 +192,7 @@ function mergeEdge(old: EdgeItem, fresh: EdgeItem): EdgeItem {
 
 function inside(item: BlockItem, place: Place): readonly Item[] {
   const items = item.items ?? [];
-  return place === "body"
-    ? toSections(items, [], "body").sections.flatMap(withoutGap)
-    : toOrder(items, place);
+  return place === "body" ? toSections(items, "body").flatMap(withoutGap) : toOrder(items, place);
 }
 
 /** A section whose first item forgets the empty line before it: that one belongs to the section, whoever comes first. */

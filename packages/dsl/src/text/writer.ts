@@ -2,9 +2,16 @@
 import type { Comment } from "./tree.ts";
 
 export class Writer {
-  private text = "";
+  /** What was written so far. */
+  text = "";
 
   write(text: string): void {
+    this.text += text;
+  }
+
+  /** Lines that were printed elsewhere, with their indent. */
+  lines(text: string): void {
+    if (this.text !== "") this.text += "\n";
     this.text += text;
   }
 
