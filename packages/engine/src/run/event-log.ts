@@ -2,7 +2,8 @@
  * The events of one run in memory, and who reads them.
  *   E1  `seq` is 1, 2, 3 … without a gap; nothing follows `summary`.
  *   E2  a reader sees an event only when it is published: at the end of a drain, with a journal once it is stored.
- *   E3  the window holds the latest events; what leaves it is folded into `before`, so a snapshot is always possible.
+ *   E3  the window holds the latest events; what leaves it is kept for a snapshot, and folded when it grows beyond what its
+ *       fold would take.
  */
 import {
   createView,
@@ -20,6 +21,8 @@ const WINDOW_BYTES = 8_388_608;
 const EVENT_BYTES = 250; // an event without a value, as objects of the platform
 const LIGHT_BYTES = 1_024; // values below count as nothing: ten thousand of them are the same 10 MB as the events
 const TRIM_STEP = 1_024; // events that leave at once: moving the rest is paid once for all of them
+
+const NOTHING_COLD: (readonly ExecutionEvent[])[] = [];
 
 /** Who wakes readers with the next macrotask. */
 interface Wakes {
@@ -42,13 +45,19 @@ export class EventLog {
   #first = 1;
   #bytes = 0;
   #sizes: number[] | null = null;
+  /** Fold of the oldest events, then those that left the window since. */
   #before: RunView | null = null;
+  #cold: (readonly ExecutionEvent[])[] = NOTHING_COLD;
+  #coldSize = 0;
+  readonly #mostCold: number;
   #waiting: (() => void)[] = [];
   #isWaking = false;
   readonly #engine: Wakes;
 
-  constructor(runId: string, engine: Wakes) {
+  /** `nodeCount`: nodes of the flow itself, which a fold never forgets. */
+  constructor(runId: string, nodeCount: number, engine: Wakes) {
     this.runId = runId;
+    this.#mostCold = 2 * nodeCount + WINDOW_EVENTS; // two events of a node are as large as its view
     this.#engine = engine;
   }
 
@@ -109,8 +118,8 @@ export class EventLog {
   snapshot(ts: number): Snapshot {
     const view =
       this.#before === null ? createView(this.runId) : viewFromJson(viewToJson(this.#before));
-    for (const event of this.read(this.#first, this.published)) {
-      if (event.kind !== "summary") foldEvents(view, event);
+    for (const part of [...this.#cold, this.read(this.#first, this.published)]) {
+      for (const event of part) if (event.kind !== "summary") foldEvents(view, event);
     }
     return makeSnapshot(view, ts);
   }
@@ -150,12 +159,21 @@ export class EventLog {
       drop += 1;
     }
     if (drop === 0) return;
-    this.#before ??= createView(this.runId);
-    for (let i = 0; i < drop; i += 1) foldEvents(this.#before, this.#events[i] as ExecutionEvent);
-    this.#events.splice(0, drop);
+    this.#keepCold(this.#events.splice(0, drop));
     this.#sizes?.splice(0, drop);
     this.#bytes -= freed;
     this.#first += drop;
+  }
+
+  #keepCold(events: readonly ExecutionEvent[]): void {
+    if (this.#cold === NOTHING_COLD) this.#cold = [];
+    this.#cold.push(events);
+    this.#coldSize += events.length;
+    if (this.#coldSize <= this.#mostCold) return;
+    this.#before ??= createView(this.runId);
+    for (const part of this.#cold) for (const event of part) foldEvents(this.#before, event);
+    this.#cold = [];
+    this.#coldSize = 0;
   }
 
   #sizeAt(i: number): number {

@@ -136,7 +136,7 @@ export class RunCore {
     this.inputsDigest = parts.inputsDigest;
     this.options = parts.options;
     this.limits = lowerLimits(engine.limits, parts.options.limits);
-    this.log = new EventLog(parts.id, engine);
+    this.log = new EventLog(parts.id, this.parts.layout.size, engine);
     this.now = engine.host.now();
     const policy = this.parts.graph.policy;
     this.onFailure = parts.options.onFailure ?? policy?.onFailure ?? "stop";
