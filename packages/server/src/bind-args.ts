@@ -5,6 +5,7 @@
 import type { CommandDef, HttpBinding, Problem } from "@millrace/contracts";
 import { argTypes } from "./arg-types.ts";
 import { ProblemError } from "./errors.ts";
+import { escapeSegment, MAX_ERRORS } from "./parse-args.ts";
 import { parsePosition } from "./positions.ts";
 
 /** The parts of a request that hold arguments. */
@@ -62,7 +63,9 @@ export function bindArgs(command: CommandDef, http: HttpBinding, parts: RequestP
     }
     for (const [name, value] of Object.entries(parts.body)) add(name, value);
   }
-  if (errors.length > 0) throw new ProblemError("invalid_args", { errors });
+  if (errors.length > 0) {
+    throw new ProblemError("invalid_args", { errors: errors.slice(0, MAX_ERRORS) });
+  }
   return Object.fromEntries(args);
 }
 
@@ -74,10 +77,14 @@ function bindQuery(
 ): void {
   if (query === "") return;
   const types = argTypes(command);
-  const search = new URLSearchParams(query);
+  const given = new Map<string, string[]>();
+  for (const [name, value] of new URLSearchParams(query)) {
+    const values = given.get(name);
+    if (values === undefined) given.set(name, [value]);
+    else values.push(value);
+  }
   const tags: Record<string, string> = Object.create(null);
-  for (const name of new Set(search.keys())) {
-    const values = search.getAll(name);
+  for (const [name, values] of given) {
     const type = types.get(name);
     if (type === "array") add(name, values);
     else if (name.startsWith(TAG_PREFIX) && types.has("tags")) {
@@ -105,29 +112,9 @@ function readValue(command: CommandDef, name: string, text: string): unknown {
 }
 
 function problemAt(name: string, code: string, message: string): Problem {
-  return { pointer: `/${name}`, code, message };
+  return { pointer: `/${escapeSegment(name)}`, code, message };
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** Checks bound arguments by the command's schema. Throws `invalid_args` with a pointer for each problem. */
-export function parseArgs(command: CommandDef, args: unknown): unknown {
-  const result = command.args.safeParse(args);
-  if (result.success) return result.data;
-  throw new ProblemError("invalid_args", {
-    errors: result.error.issues.slice(0, MAX_ERRORS).map((found) => ({
-      pointer: found.path.map((part) => `/${escapeSegment(String(part))}`).join(""),
-      code: found.code ?? "invalid",
-      message: found.message,
-    })),
-  });
-}
-
-/** Problems told at once; more do not help anybody. */
-const MAX_ERRORS = 100;
-
-function escapeSegment(text: string): string {
-  return text.replaceAll("~", "~0").replaceAll("/", "~1");
 }

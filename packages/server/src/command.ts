@@ -1,6 +1,5 @@
 /** What handlers of commands are and get, and the checks that every call passes on whichever way it comes. */
 import type { CommandDef, CommandName, CommandResult, ParsedArgs } from "@millrace/contracts";
-import { parseArgs } from "./bind-args.ts";
 import type { Cursors } from "./cursors.ts";
 import { ProblemError } from "./errors.ts";
 import type { Caller } from "./exchange.ts";
@@ -8,6 +7,7 @@ import type { HeaderRecord } from "./headers.ts";
 import type { ServerHost } from "./host.ts";
 import type { IdempotencyKeys } from "./idempotency.ts";
 import type { ServerLimits } from "./limits.ts";
+import { parseArgs } from "./parse-args.ts";
 import { checkRunInput } from "./run-request.ts";
 import type { Role } from "./tokens.ts";
 

@@ -13,6 +13,7 @@ import {
   notWired,
 } from "./command.ts";
 import { ProblemError } from "./errors.ts";
+import { escapeSegment } from "./parse-args.ts";
 import { runCommand } from "./run-command.ts";
 
 /** The body of `POST /api/invoke`. */
@@ -31,7 +32,8 @@ export function readInvocation(body: unknown): Invocation {
   }
   const { command, args, ...others } = body as Record<string, unknown>;
   const [unknown] = Object.keys(others);
-  if (unknown !== undefined) throw refused(`/${unknown}`, "unrecognized_key", "is not known");
+  if (unknown !== undefined)
+    throw refused(`/${escapeSegment(unknown)}`, "unrecognized_key", "is not known");
   if (typeof command !== "string" || !COMMAND_NAME.test(command)) {
     throw refused("/command", "invalid_format", "must be a name of 1 to 128 characters");
   }
