@@ -69,6 +69,8 @@ interface LiveRun {
   run: EngineRun | undefined;
   /** Why its log is not whole; undefined when nothing went wrong. */
   failure: unknown;
+  /** Set when it is cancelled in the queue. */
+  dropped?: Promise<void>;
 }
 
 /** The executor over an engine in this process. Takes ownership of the engine: `close` closes it. */
@@ -205,7 +207,11 @@ class LocalExecutor implements Executor {
   ): AsyncGenerator<readonly StoredEvent[], void> {
     const record = this.#records.get(runId);
     if (record === undefined) throw refuse("not_found", `there is no run "${runId}"`);
-    yield* record.log.read(options.after ?? 0, options.signal);
+    try {
+      yield* record.log.read(options.after ?? 0, options.signal);
+    } finally {
+      this.#retain();
+    }
   }
 
   async get(runId: string): Promise<Run | null> {
@@ -235,7 +241,7 @@ class LocalExecutor implements Executor {
 
   async close({ graceMs }: { readonly graceMs: number }): Promise<void> {
     this.#closing = true;
-    for (const live of [...this.#queue]) await this.#drop(live);
+    await Promise.all(this.#queue.map((live) => this.#drop(live)));
     // A paused run waits for somebody who is no longer let in.
     for (const { record, run } of this.#live.values()) {
       if (record.state === "paused") run?.cancel({ reason: "shutdown" });
@@ -311,12 +317,23 @@ class LocalExecutor implements Executor {
     this.#forgetLive(live);
   }
 
+  /** Ends a run of the queue, once however often it is asked for. Never rejects. */
+  #drop(live: LiveRun): Promise<void> {
+    live.dropped ??= this.#endUnstarted(live);
+    return live.dropped;
+  }
+
   /** A run that never began ends with a log of one event. */
-  async #drop(live: LiveRun): Promise<void> {
-    this.#queue.splice(this.#queue.indexOf(live), 1);
+  async #endUnstarted(live: LiveRun): Promise<void> {
     const { record, plan } = live;
-    await writeUnstarted(this.#journal, record, plan.digest, this.#now());
-    await record.catchUp();
+    const at = this.#queue.indexOf(live);
+    if (at >= 0) this.#queue.splice(at, 1);
+    try {
+      await writeUnstarted(this.#journal, record, plan.digest, this.#now());
+      await record.catchUp();
+    } catch (error) {
+      live.failure = error;
+    }
     this.#forgetLive(live);
   }
 
@@ -339,10 +356,12 @@ class LocalExecutor implements Executor {
     }
   }
 
+  /** The newest is kept whatever its size, and so is what somebody still reads. */
   #retain(): void {
     for (const record of this.#records.values()) {
-      if (this.#endedRuns <= MAX_ENDED_RUNS && this.#endedBytes <= MAX_ENDED_BYTES) return;
-      if (!record.ended) continue;
+      const fits = this.#endedRuns <= MAX_ENDED_RUNS && this.#endedBytes <= MAX_ENDED_BYTES;
+      if (fits || this.#endedRuns <= 1) return;
+      if (!record.ended || record.log.readers > 0) continue;
       this.#records.delete(record.runId);
       this.#endedRuns -= 1;
       this.#endedBytes -= record.bytes;

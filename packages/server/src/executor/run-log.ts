@@ -21,6 +21,7 @@ export class RunLog {
   #windowBytes = 0;
   #lastSeq = 0;
   #ended = false;
+  #readers = 0;
   readonly #waiting = new Set<() => void>();
 
   constructor(journal: Journal, runId: string) {
@@ -35,6 +36,11 @@ export class RunLog {
 
   get ended(): boolean {
     return this.#ended;
+  }
+
+  /** How many are reading. */
+  get readers(): number {
+    return this.#readers;
   }
 
   /** Adds events that the journal has taken, in order. */
@@ -60,8 +66,11 @@ export class RunLog {
     signal?: AbortSignalLike,
   ): AsyncGenerator<readonly StoredEvent[], void> {
     let at = after;
-    const onAbort = () => this.#wake();
+    // Wakes this reader alone: when many leave at once, each would wake all the others.
+    let wake: (() => void) | undefined;
+    const onAbort = () => wake?.();
     signal?.addEventListener("abort", onAbort);
+    this.#readers += 1;
     try {
       while (!signal?.aborted) {
         if (at < this.#lastSeq) {
@@ -75,9 +84,16 @@ export class RunLog {
             if (at === before) return; // the journal no longer has them
           }
         } else if (this.#ended) return;
-        else await this.changed();
+        else {
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+            this.#waiting.add(resolve);
+          });
+        }
       }
     } finally {
+      this.#readers -= 1;
+      if (wake !== undefined) this.#waiting.delete(wake);
       signal?.removeEventListener("abort", onAbort);
     }
   }
