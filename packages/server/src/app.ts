@@ -7,7 +7,7 @@ import { AuthFailures } from "./auth-failures.ts";
 import type { AppServices, CommandCall } from "./command.ts";
 import { createCursors } from "./cursors.ts";
 import { type DrainReport, drainRuns } from "./drain.ts";
-import { ProblemError } from "./errors.ts";
+import { ConfigError, ProblemError } from "./errors.ts";
 import { EventStreams } from "./event-stream.ts";
 import { type Caller, Exchange, type ExchangeReport, type NodeBindings } from "./exchange.ts";
 import { createGate, type Gate } from "./gate.ts";
@@ -21,10 +21,12 @@ import {
   resolveOptions,
   type ServerOptions,
 } from "./options.ts";
+import { answerError } from "./problem.ts";
 import { createRequestIds } from "./request-id.ts";
-import { answerError, createRoutes, type Routes, type StreamHandler } from "./routes.ts";
+import { createRoutes, type Routes, type StreamHandler } from "./routes.ts";
 import { createRunEventsStream } from "./streams/run-events.ts";
 import { createRunFlowStream } from "./streams/run-flow.ts";
+import { isLoopback } from "./target.ts";
 
 /** A server without a port. */
 export interface MillraceApp {
@@ -35,14 +37,20 @@ export interface MillraceApp {
   ): Response | Promise<Response>;
   /** Calls a command without HTTP, with the checks of `POST /api/invoke`. Throws `ProblemError`. */
   invoke(command: string, args: unknown, caller: Caller, signal?: AbortSignal): Promise<unknown>;
-  /** Replaces tokens, hosts and origins; what is absent goes back to its default. Streams of removed tokens are closed. */
+  /**
+   * Replaces tokens, hosts and origins; what is absent stays. Streams of removed or replaced tokens are closed. Throws
+   * `ConfigError`: `option_invalid`, or `open_bind_refused` when the last token would go from an address that is not loopback.
+   */
   reload(next: ReloadOptions): void;
   /** Takes no new work, lets live runs go on for `graceMs` (default `drainMs`), ends the rest and every stream. */
   drain(options?: { readonly graceMs?: number }): Promise<DrainReport>;
 }
 
-/** Bytes of the key that signs cursors. */
-const CURSOR_KEY_BYTES = 32;
+/** Bytes of the keys that sign cursors and digest tokens. */
+const KEY_BYTES = 32;
+
+/** What `reload` replaces. */
+type Changing = Pick<ResolvedOptions, keyof ReloadOptions>;
 
 /** Builds the app. Throws `ConfigError` for an unknown option or a bad value. */
 export function createApp(host: ServerHost, options: ServerOptions = {}): MillraceApp {
@@ -51,11 +59,8 @@ export function createApp(host: ServerHost, options: ServerOptions = {}): Millra
 
 /** An app that a server of this package puts on a port. */
 export interface ServedApp extends MillraceApp {
-  /**
-   * Lets the gate see a request of Node before anything else reads it: adapters refuse a bad `Host`, and normalise a
-   * target, in ways of their own. False: it is answered.
-   */
-  admit(node: NodeBindings): boolean;
+  /** Answers a request of Node on its raw response; nothing but the gate has read it before. */
+  serve(node: NodeBindings): void;
 }
 
 /** The same for options that are resolved already. */
@@ -68,14 +73,16 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): ServedApp 
   ]);
   const nextId = createRequestIds((bytes) => host.random(bytes));
   const failures = new AuthFailures(() => host.now());
-  let gate = openGate(options, options, failures);
+  const tokenKey = host.random(KEY_BYTES);
+  let changing: Changing = options;
+  let gate = openGate(changing);
   let drained: Promise<DrainReport> | undefined;
 
   const app: AppServices = {
     limits,
     commands: COMMANDS,
     keys: new IdempotencyKeys(() => host.now()),
-    cursors: createCursors(host.random(CURSOR_KEY_BYTES)),
+    cursors: createCursors(host.random(KEY_BYTES)),
     draining: () => drained !== undefined,
     isWired: (name) => host.commands.has(name) || streamHandlers.has(name),
   };
@@ -102,75 +109,63 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): ServedApp 
     );
   }
 
-  /** Exchanges that the gate has let in before node-server made a `Request` of them. */
-  const admitted = new WeakMap<IncomingMessage, Exchange>();
-
-  function open(source: Request | NodeBindings): Exchange {
+  async function answer(source: Request | NodeBindings): Promise<Response> {
     const startedAt = performance.now();
-    return new Exchange(source, nextId(), (done, told) => report(done, startedAt, told));
+    const exchange = new Exchange(source, nextId(), (done, told) => report(done, startedAt, told));
+    try {
+      // In two steps, so that a page of an allowed origin can read why its token was refused.
+      exchange.passage = gate.check(exchange);
+      exchange.token = gate.authenticate(exchange, exchange.passage);
+      if (exchange.method === "OPTIONS") return preflight(exchange, routes);
+      return await routes.handle(exchange);
+    } catch (error) {
+      return answerError(exchange, error, host.log);
+    }
   }
 
-  /** In two steps, so that a page of an allowed origin can read why its token was refused. */
-  function enter(exchange: Exchange): void {
-    exchange.passage = gate.check(exchange);
-    exchange.token = gate.authenticate(exchange, exchange.passage);
+  /** The gate for what `reload` has left. */
+  function openGate({ tokens, allowedHosts, allowedOrigins }: Changing): Gate {
+    return createGate({
+      bindHost: options.host,
+      publicUrl: options.publicUrl,
+      maxHeaders: limits.maxHeaders,
+      tokens,
+      tokenKey,
+      allowedHosts,
+      allowedOrigins,
+      failures,
+    });
   }
 
   return {
-    admit(node) {
-      const exchange = open(node);
-      try {
-        enter(exchange);
-      } catch (error) {
-        answerError(exchange, error, host);
-        return false;
-      }
-      admitted.set(node.incoming, exchange);
-      return true;
-    },
-    fetch(request, env) {
-      const known = env?.incoming === undefined ? undefined : admitted.get(env.incoming);
-      const exchange = known ?? open(env?.incoming === undefined ? request : env);
-      try {
-        if (known === undefined) enter(exchange);
-        if (exchange.method === "OPTIONS") return preflight(exchange, routes);
-        const answer = routes.handle(exchange, request);
-        if (!(answer instanceof Promise)) return answer;
-        return answer.catch((error: unknown) => answerError(exchange, error, host));
-      } catch (error) {
-        return answerError(exchange, error, host);
-      }
-    },
+    serve: (node) => void answer(node),
+    fetch: (request, env) => answer(env?.incoming === undefined ? request : env),
     async invoke(command, args, caller, signal = new AbortController().signal) {
       const call: CommandCall = { host, app, caller, signal, key: undefined };
       const { value } = await invokeCommand(COMMANDS, readInvocation({ command, args }), call);
       return value;
     },
     reload(next) {
-      gate = openGate(options, resolveOptions(next), failures);
-      streams.closeRevoked((tokenId) => gate.tokens.has(tokenId));
+      const read = resolveOptions(next);
+      const wanted: Changing = {
+        tokens: next.tokens === undefined ? changing.tokens : read.tokens,
+        allowedHosts: next.allowedHosts === undefined ? changing.allowedHosts : read.allowedHosts,
+        allowedOrigins:
+          next.allowedOrigins === undefined ? changing.allowedOrigins : read.allowedOrigins,
+      };
+      const opens = changing.tokens.length > 0 && wanted.tokens.length === 0;
+      if (opens && !isLoopback(options.host) && !options.allowOpen) {
+        throw new ConfigError("open_bind_refused", 'option "tokens": the last token must stay');
+      }
+      gate = openGate(wanted);
+      changing = wanted;
+      streams.closeRevoked((token) => gate.tokens.has(token));
     },
     drain({ graceMs = limits.drainMs } = {}) {
       drained ??= drainRuns(host, graceMs).finally(() => streams.closeAll());
       return drained;
     },
   };
-}
-
-function openGate(
-  fixed: ResolvedOptions,
-  changing: Pick<ResolvedOptions, "tokens" | "allowedHosts" | "allowedOrigins">,
-  failures: AuthFailures,
-): Gate {
-  return createGate({
-    bindHost: fixed.host,
-    publicUrl: fixed.publicUrl,
-    maxHeaders: fixed.limits.maxHeaders,
-    tokens: changing.tokens,
-    allowedHosts: changing.allowedHosts,
-    allowedOrigins: changing.allowedOrigins,
-    failures,
-  });
 }
 
 /** The gate has refused every origin that is not allowed; without one, OPTIONS is a method like any other. */

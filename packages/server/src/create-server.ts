@@ -32,11 +32,14 @@ export async function buildServer(
   options: ResolvedOptions,
 ): Promise<MillraceServer & { readonly app: ServedApp }> {
   const { limits } = options;
-  const log =
-    options.log ??
-    createLogger({
-      redact: createRedactor(options.tokens.map((token) => parseToken(token).secret)),
-    });
+  const secrets = new Set<string>();
+  let redact = (text: string): string => text;
+  const hide = (tokens: readonly string[]) => {
+    for (const token of tokens) secrets.add(parseToken(token).secret);
+    redact = createRedactor(secrets);
+  };
+  hide(options.tokens);
+  const log = options.log ?? createLogger({ redact: (text) => redact(text) });
   const registry = createRegistry();
   const journal = createMemoryJournal();
   const engine = createEngine({
@@ -70,7 +73,13 @@ export async function buildServer(
   await executor.recover();
   const app = buildApp(host, options);
   return {
-    app,
+    app: {
+      ...app,
+      reload(next) {
+        app.reload(next);
+        hide(next.tokens ?? []);
+      },
+    },
     host,
     async close(closeOptions) {
       await app.drain(closeOptions);

@@ -15,6 +15,7 @@ import type { HeaderRecord } from "./headers.ts";
 import type { ServerLimits } from "./limits.ts";
 import type { Logger } from "./logger.ts";
 import { createNodeSink, createWebSink, type Sink } from "./sink.ts";
+import type { TokenIdentity } from "./tokens.ts";
 
 /** Why a stream is over: its log ended, its reader left or took nothing, its token is gone, the server stops. */
 type StreamEnd = "ended" | "left" | "revoked" | "shutdown";
@@ -31,7 +32,7 @@ export interface StreamOptions {
 }
 
 interface OpenStream {
-  readonly tokenId: string | null;
+  readonly token: TokenIdentity | null;
   close(why: "revoked" | "shutdown"): void;
 }
 
@@ -54,9 +55,9 @@ export class EventStreams {
   }
 
   /** Closes streams whose token is no longer valid; their runs go on. */
-  closeRevoked(isValid: (tokenId: string) => boolean): void {
+  closeRevoked(isValid: (token: TokenIdentity) => boolean): void {
     for (const stream of this.#open) {
-      if (stream.tokenId !== null && !isValid(stream.tokenId)) stream.close("revoked");
+      if (stream.token !== null && !isValid(stream.token)) stream.close("revoked");
     }
   }
 
@@ -82,8 +83,12 @@ export class EventStreams {
       "X-Accel-Buffering": "no",
       ...options.headers,
     });
+    const patience = {
+      stallMs: this.#limits.stallMs,
+      onStall: () => this.#log.warn({ requestId: exchange.requestId }, "stream.stalled"),
+    };
     if (exchange.node === null) {
-      const { sink, body } = createWebSink();
+      const { sink, body } = createWebSink(exchange.signal, patience);
       this.#run(exchange, options, sink);
       return new Response(body, { headers: headers as Record<string, string> });
     }
@@ -91,11 +96,7 @@ export class EventStreams {
     outgoing.shouldKeepAlive = false; // the socket closes after the last event
     outgoing.writeHead(200, headers);
     outgoing.flushHeaders();
-    const sink = createNodeSink(outgoing, {
-      stallMs: this.#limits.stallMs,
-      onStall: () => this.#log.warn({ requestId: exchange.requestId }, "stream.stalled"),
-    });
-    this.#run(exchange, options, sink);
+    this.#run(exchange, options, createNodeSink(outgoing, patience));
     return RESPONSE_ALREADY_SENT;
   }
 
@@ -109,7 +110,7 @@ export class EventStreams {
       sink.end();
     };
     const stream: OpenStream = {
-      tokenId: exchange.caller.tokenId,
+      token: exchange.token,
       close: (reason) => {
         if (reason === "shutdown" && options.format !== "ndjson") sink.poke(DRAINING);
         close(reason);

@@ -41,7 +41,7 @@ export interface ExchangeReport {
 /** Requests whose client waits for `100 Continue` before it sends the body; told when the body is wanted. */
 export const awaitingContinue: WeakSet<IncomingMessage> = new WeakSet();
 
-/** Status in the log of a request whose client left before it was answered; never sent. */
+/** Status in the log of a request whose client left before it was answered; never sent over a socket. */
 const CLIENT_LEFT = 499;
 
 const OPEN_PASSAGE: Passage = { path: "/", query: "", corsOrigin: null, exempt: true };
@@ -164,7 +164,8 @@ export class Exchange implements RawRequest {
   /** Ends an exchange whose client has left: nobody reads an answer. */
   abandon(): Response {
     this.finished(CLIENT_LEFT, 0);
-    this.node?.outgoing.destroy();
+    if (this.node === null) return new Response(null, { status: CLIENT_LEFT });
+    this.node.outgoing.destroy();
     return RESPONSE_ALREADY_SENT;
   }
 

@@ -39,6 +39,8 @@ export interface GatePolicy {
   /** Address or name the server listens on. */
   readonly bindHost: string;
   readonly tokens: readonly string[];
+  /** Key of the tokens' digests; the same from gate to gate of one server. */
+  readonly tokenKey: Uint8Array;
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
   readonly publicUrl: string | null;
@@ -65,12 +67,15 @@ const SECTION = /^\/(?:api|hooks)(?:\/|$)/;
 
 /** Builds the gate. Throws `ConfigError` for a token that cannot be one. */
 export function createGate(policy: GatePolicy): Gate {
-  const tokens = new TokenSet(policy.tokens);
+  const tokens = new TokenSet(policy.tokens, policy.tokenKey);
   const hosts = new Set(policy.allowedHosts.map((host) => host.toLowerCase()));
   const origins = new Set(policy.allowedOrigins.map((origin) => origin.toLowerCase()));
   const ownOrigins = new Set<string>();
   const loopback = isLoopback(policy.bindHost);
-  if (loopback) for (const name of ["localhost", "127.0.0.1", "[::1]"]) hosts.add(name);
+  if (loopback) {
+    for (const name of ["localhost", "127.0.0.1", "[::1]"]) hosts.add(name);
+    hosts.add(policy.bindHost.toLowerCase()); // any other address of this machine, such as 127.0.0.2
+  }
   if (policy.publicUrl !== null) {
     const url = new URL(policy.publicUrl);
     hosts.add(url.hostname);

@@ -1,5 +1,6 @@
 /** How a refusal or a fault becomes an answer. */
 import { problemDocument } from "@millrace/contracts";
+import { ClientGoneError } from "./body.ts";
 import { ProblemError } from "./errors.ts";
 import type { Exchange, Reply } from "./exchange.ts";
 import type { Logger } from "./logger.ts";
@@ -7,11 +8,17 @@ import type { Logger } from "./logger.ts";
 /** Content type of every problem document. */
 export const PROBLEM_TYPE = "application/problem+json";
 
+/** Answers what was thrown on the way to an answer; a client that has left gets none. */
+export function answerError(exchange: Exchange, error: unknown, log: Logger): Response {
+  if (error instanceof ClientGoneError) return exchange.abandon();
+  return exchange.reply(problemReply(exchange, error, log));
+}
+
 /**
  * The answer to an error. Anything that is not a `ProblemError` is a fault of the server: the log gets it, the client
  * gets the request id.
  */
-export function problemReply(exchange: Exchange, error: unknown, log: Logger): Reply {
+function problemReply(exchange: Exchange, error: unknown, log: Logger): Reply {
   const problem = ProblemError.isInstance(error)
     ? error
     : new ProblemError("internal", { cause: error });

@@ -1,12 +1,13 @@
 /**
- * Routing. Routes are derived from the command registry; Hono finds the route and nothing else. What the gate has let in
- * is checked further here, in the order of the gate's table: role, method, draining, body, arguments.
+ * Routing. Routes are derived from the command registry; Hono's router finds them and does nothing else. What the gate has
+ * let in is checked further here, in the order of the gate's table: role, method, draining, body, arguments.
  */
-import type { CommandDef, HttpBinding, RunBlob } from "@millrace/contracts";
-import { Hono } from "hono";
+import type { CommandDef, HttpBinding } from "@millrace/contracts";
+import { RegExpRouter } from "hono/router/reg-exp-router";
+import { SmartRouter } from "hono/router/smart-router";
+import { TrieRouter } from "hono/router/trie-router";
 import { bindArgs } from "./bind-args.ts";
-import { ClientGoneError, readJsonBody } from "./body.ts";
-import { matchesEtag } from "./canonical-json.ts";
+import { readJsonBody } from "./body.ts";
 import {
   Answer,
   type AppServices,
@@ -17,11 +18,10 @@ import {
   notWired,
 } from "./command.ts";
 import { ProblemError } from "./errors.ts";
-import type { Exchange, Reply } from "./exchange.ts";
-import type { HeaderRecord } from "./headers.ts";
+import type { Exchange } from "./exchange.ts";
 import type { ServerHost } from "./host.ts";
 import { invokeCommand, readInvocation } from "./invoke.ts";
-import { problemReply } from "./problem.ts";
+import { BYTES, bytesReply, JSON_TYPE, jsonReply } from "./reply.ts";
 import { runCommand } from "./run-command.ts";
 
 /** Answers a command that streams; `args` are parsed. */
@@ -44,27 +44,25 @@ export interface RouteOptions {
 /** Routes of one app. */
 export interface Routes {
   /** Answers a request that the gate has let in. */
-  handle(exchange: Exchange, request: Request): Response | Promise<Response>;
+  handle(exchange: Exchange): Response | Promise<Response>;
   /** Methods that a path knows, for `Allow` and for preflights. */
   methodsOf(path: string): readonly string[];
 }
 
 type BoundCommand = CommandDef & { readonly http: HttpBinding };
 
-const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+/** Answers a request; `holes` are the path's, decoded. */
+type Serve = (exchange: Exchange, holes: Record<string, string>) => Response | Promise<Response>;
+
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 const INVOKE = "/api/invoke";
 const HEALTH = "/api/health";
 const READY = "/api/ready";
-const BYTES = "application/octet-stream";
-const JSON_TYPE: HeaderRecord = { "Content-Type": "application/json" };
 
 /** Derives all routes. */
 export function createRoutes(options: RouteOptions): Routes {
   const { host, app, commands, streams } = options;
-  const hono = new Hono<{ Bindings: Exchange }>({
-    // The gate has the path as it was sent; each hole is decoded once, when it is read.
-    getPath: (_request, given) => exchangeOf(given).passage.path,
-  });
+  const router = new SmartRouter<Serve>({ routers: [new RegExpRouter(), new TrieRouter()] });
 
   const callOf = (exchange: Exchange): CommandCall => ({
     host,
@@ -103,7 +101,7 @@ export function createRoutes(options: RouteOptions): Routes {
     if (stream !== undefined) return stream(args as never, call, exchange);
     const answer = await runCommand(command, args, call);
     return exchange.reply(
-      http.media === BYTES ? toBytes(answer) : toReply(exchange, answer, http.status),
+      http.media === BYTES ? bytesReply(answer) : jsonReply(exchange, answer, http.status),
     );
   }
 
@@ -112,8 +110,8 @@ export function createRoutes(options: RouteOptions): Routes {
     const body = await readJsonBody(exchange, app.limits.maxBodyBytes);
     const answer = await invokeCommand(commands, readInvocation(body), callOf(exchange));
     const { ETag } = answer.headers;
-    const headers: HeaderRecord = ETag === undefined ? {} : { ETag };
-    return exchange.reply(toReply(exchange, new Answer(answer.value, { headers }), 200));
+    const headers = ETag === undefined ? {} : { ETag };
+    return exchange.reply(jsonReply(exchange, new Answer(answer.value, { headers }), 200));
   }
 
   function serveState(exchange: Exchange, pattern: string, state: string): Response {
@@ -127,55 +125,49 @@ export function createRoutes(options: RouteOptions): Routes {
 
   for (const group of groupByRoute(commands.values())) {
     const [{ http }] = group;
-    hono.on(http.method, http.path, (c) => {
-      const exchange = c.env;
-      const command = chooseByQuery(group, exchange.passage.query);
-      return serveCommand(exchange, command, c.req.param() as Record<string, string>);
-    });
-  }
-  hono.post(INVOKE, (c) => serveInvoke(c.env));
-  hono.get(HEALTH, (c) => serveState(c.env, HEALTH, "ok"));
-  hono.get(READY, (c) => serveState(c.env, READY, options.readiness()));
-  hono.notFound((c) => {
-    throw missing(methodsOf(c.env.passage.path));
-  });
-  hono.onError((error, c) => answerError(c.env, error, host));
-
-  function methodsOf(path: string): readonly string[] {
-    const known: string[] = METHODS.filter(
-      (method) => hono.router.match(method, path)[0].length > 0,
+    router.add(http.method, http.path, (exchange, holes) =>
+      serveCommand(exchange, chooseByQuery(group, exchange.passage.query), holes),
     );
-    return path === HEALTH || path === READY ? [...known, "HEAD"] : known;
   }
+  router.add("POST", INVOKE, serveInvoke);
+  for (const method of ["GET", "HEAD"]) {
+    router.add(method, HEALTH, (exchange) => serveState(exchange, HEALTH, "ok"));
+    router.add(method, READY, (exchange) => serveState(exchange, READY, options.readiness()));
+  }
+
+  const methodsOf = (path: string): readonly string[] =>
+    METHODS.filter((method) => router.match(method, path)[0].length > 0);
 
   return {
     methodsOf,
-    handle(exchange, request) {
+    handle(exchange) {
       const { path } = exchange.passage;
-      const known: readonly string[] = METHODS;
-      const plainHead = exchange.method === "HEAD" && (path === HEALTH || path === READY);
-      // Hono would answer HEAD as GET, and a method it does not know as not found.
-      if (!plainHead && !known.includes(exchange.method)) throw missing(methodsOf(path));
-      return hono.fetch(request, exchange);
+      const [found, holes] = router.match(exchange.method, path);
+      const [match] = found;
+      if (match === undefined) throw missing(methodsOf(path));
+      const [serve, places] = match;
+      return serve(exchange, readHoles(places, holes));
     },
   };
 }
 
-/** Turns what a handler threw into an answer; a client that has left gets none. */
-export function answerError(exchange: Exchange, error: unknown, host: ServerHost): Response {
-  if (error instanceof ClientGoneError) return exchange.abandon();
-  return exchange.reply(problemReply(exchange, error, host.log));
+/** Values of a path's holes, decoded once. A router gives them by name, or their places in a list. */
+function readHoles(
+  places: Readonly<Record<string, string | number>>,
+  values: readonly string[] | undefined,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(places).map(([name, place]) => [
+      name,
+      decodeURIComponent(values === undefined ? `${place}` : (values[Number(place)] ?? "")),
+    ]),
+  );
 }
 
 function missing(methods: readonly string[]): ProblemError {
   return methods.length === 0
     ? new ProblemError("route_not_found")
     : new ProblemError("method_not_allowed", { headers: { Allow: methods.join(", ") } });
-}
-
-/** The exchange is what Hono calls the environment of a request. */
-function exchangeOf(options: { readonly env?: unknown } | undefined): Exchange {
-  return options?.env as Exchange;
 }
 
 /** Commands that share method and path, the one without `when` last. */
@@ -206,29 +198,4 @@ function chooseByQuery(
   const search = new URLSearchParams(query);
   const chosen = group.find(({ http: { when } }) => when === undefined || search.has(when.query));
   return chosen ?? group[0];
-}
-
-function toReply(exchange: Exchange, answer: Answer, status: number): Reply {
-  const { value, headers } = answer;
-  const chosen = answer.status ?? status;
-  const { ETag } = headers;
-  if (
-    exchange.method === "GET" &&
-    ETag !== undefined &&
-    matchesEtag(exchange.header("if-none-match"), `${ETag}`)
-  ) {
-    return { status: 304, headers };
-  }
-  if (chosen === 204) return { status: 204, headers };
-  return { status: chosen, headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify(value) };
-}
-
-/** By name a value travels as base64; over its route as the bytes themselves, never to be shown as a page. */
-function toBytes(answer: Answer): Reply {
-  const { base64 } = answer.value as RunBlob;
-  return {
-    status: 200,
-    headers: { "Content-Type": BYTES, "Content-Disposition": "attachment", ...answer.headers },
-    body: Buffer.from(base64, "base64"),
-  };
 }

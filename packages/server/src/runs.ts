@@ -19,20 +19,22 @@ import type { KeyedResult } from "./idempotency.ts";
 /** Seconds after which a refused run may be tried again. */
 const RETRY_AFTER_BUSY_S = 5;
 
-/** Starts the run of a checked request, once for each idempotency key. */
-export function startRun(
+/** Starts the run of a checked request, once for each idempotency key. Throws `not_found` when that run is forgotten. */
+export async function startRun(
   call: CommandCall,
   command: "run_flow" | "start_run" | "run_and_wait",
   request: RunRequest,
 ): Promise<KeyedResult<RunRef>> {
   const { app, caller, host, key } = call;
-  return app.keys.run(
+  const started = await app.keys.run(
     { tokenId: caller.tokenId, command, key, args: request, joins: true },
     async () => {
       const flow = await findFlow(call, request);
       return callExecutor(() => host.executor.start(toRunSpec(flow, request)), flow.document);
     },
   );
+  if (started.replayed) await knownRun(host, started.value.runId);
+  return started;
 }
 
 function toRunSpec(flow: Flow, request: RunRequest): RunSpec {

@@ -21,11 +21,14 @@ export interface Sink {
   readonly wroteAt: number;
 }
 
+/** How long a reader may take nothing before it is thrown out. */
+interface Patience {
+  readonly stallMs: number;
+  readonly onStall: () => void;
+}
+
 /** A sink over a raw response whose headers are written. */
-export function createNodeSink(
-  outgoing: ServerResponse,
-  options: { readonly stallMs: number; readonly onStall: () => void },
-): Sink {
+export function createNodeSink(outgoing: ServerResponse, options: Patience): Sink {
   const leaving = new AbortController();
   let bytes = 0;
   let wroteAt = performance.now();
@@ -86,11 +89,11 @@ export function createNodeSink(
   };
 }
 
-/** A sink that is the body of a fetch `Response`. */
-export function createWebSink(): {
-  readonly sink: Sink;
-  readonly body: ReadableStream<Uint8Array>;
-} {
+/** A sink that is the body of a fetch `Response`; its reader leaves by cancelling it, or by aborting the request. */
+export function createWebSink(
+  signal: AbortSignal,
+  options: Patience,
+): { readonly sink: Sink; readonly body: ReadableStream<Uint8Array> } {
   const leaving = new AbortController();
   let bytes = 0;
   let wroteAt = performance.now();
@@ -106,12 +109,19 @@ export function createWebSink(): {
       controller = given;
     },
     pull: release,
-    cancel() {
-      leaving.abort();
-      release();
-    },
+    cancel: () => leave(),
   });
   let ended = false;
+  function leave(reason?: Error): void {
+    signal.removeEventListener("abort", onAbort);
+    if (ended || leaving.signal.aborted) return;
+    if (reason !== undefined) controller?.error(reason);
+    leaving.abort();
+    release();
+  }
+  const onAbort = () => leave(new Error("the request was aborted"));
+  if (signal.aborted) onAbort();
+  signal.addEventListener("abort", onAbort);
   const push = (chunk: Uint8Array) => {
     if (ended || leaving.signal.aborted) return;
     bytes += chunk.byteLength;
@@ -130,13 +140,21 @@ export function createWebSink(): {
       push(chunk);
       if (ended || leaving.signal.aborted || (controller?.desiredSize ?? 0) > 0) return undefined;
       return new Promise((resolve) => {
-        waiting = resolve;
+        const timer = setTimeout(() => {
+          options.onStall();
+          leave(new Error("the reader took nothing"));
+        }, options.stallMs);
+        waiting = () => {
+          clearTimeout(timer);
+          resolve();
+        };
       });
     },
     poke(chunk) {
       if (waiting === undefined) push(chunk);
     },
     end() {
+      signal.removeEventListener("abort", onAbort);
       if (ended || leaving.signal.aborted) return;
       ended = true;
       controller?.close();

@@ -13,7 +13,6 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { AddressInfo } from "node:net";
-import { getRequestListener } from "@hono/node-server";
 import type { MillraceApp, ServedApp } from "./app.ts";
 import { buildServer, type CreateServerOptions } from "./create-server.ts";
 import { gatherOptions } from "./environment.ts";
@@ -71,12 +70,17 @@ export async function start(options: StartOptions = {}): Promise<RunningServer> 
     await server.close({ graceMs: 0 });
     throw error;
   }
+  // A socket that could not be accepted is its client's loss, not the end of the server.
+  http.on("error", (error) => host.log.error({ err: error }, "listener.failed"));
   let closed: Promise<void> | undefined;
   const close = (closing: { readonly graceMs?: number } = {}): Promise<void> => {
-    closed ??= app.drain(closing).then(async () => {
-      unwatch();
-      await closeHttp(listener);
-    });
+    closed ??= app
+      .drain(closing)
+      .then(() => {})
+      .finally(() => {
+        unwatch();
+        return closeHttp(listener);
+      });
     return closed;
   };
   const unwatch = signals ? watchProcess({ close, log: host.log }) : () => {};
@@ -117,18 +121,24 @@ function createHttp(
   { limits }: ResolvedOptions,
   random: (bytes: number) => Uint8Array,
 ): Listener {
-  const listener = getRequestListener((request, env) => app.fetch(request, env as never), {
-    overrideGlobalObjects: false,
-    autoCleanupIncoming: false, // a body that was not read is the business of `Exchange`
-  });
   const answering = new Set<ServerResponse>();
   const raw = createRawAnswers(random, (socket) =>
     [...answering].some((outgoing) => outgoing.headersSent && outgoing.socket === socket),
   );
   const serve = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     answering.add(outgoing);
-    outgoing.once("close", () => answering.delete(outgoing));
-    if (app.admit({ incoming, outgoing })) void listener(incoming, outgoing);
+    const onGone = () => {
+      if (outgoing.socket !== null) return; // its turn had come
+      outgoing.destroy();
+      outgoing.emit("close");
+    };
+    // Behind another answer of its socket: Node tells such a response nothing when the client leaves.
+    if (outgoing.socket === null) incoming.socket.once("close", onGone);
+    outgoing.once("close", () => {
+      answering.delete(outgoing);
+      incoming.socket.off("close", onGone);
+    });
+    app.serve({ incoming, outgoing });
   };
   const http = createHttpServer(
     {

@@ -2,7 +2,7 @@
  * Bearer tokens: reading their written form, and finding the one that a request shows without telling by time which one,
  * or how much of one, was right.
  */
-import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { ConfigError } from "./errors.ts";
 
 /** `read` may read; `run` may also run; `admin` may also write and administrate. */
@@ -12,9 +12,7 @@ export type Role = "read" | "run" | "admin";
 export interface TokenIdentity {
   readonly id: string;
   readonly role: Role;
-}
-
-interface StoredToken extends TokenIdentity {
+  /** Of the secret, under the key of the set: of no use elsewhere, and another one when the secret is replaced. */
   readonly digest: Buffer;
 }
 
@@ -24,7 +22,7 @@ const TOKEN_ID = /^[A-Za-z0-9._-]{1,64}$/;
 const ROLES: ReadonlySet<string> = new Set(["read", "run", "admin"]);
 const BEARER = /^bearer ([A-Za-z0-9._~+/=-]{16,4096})$/i;
 
-interface WrittenToken extends TokenIdentity {
+interface WrittenToken extends Omit<TokenIdentity, "digest"> {
   readonly secret: string;
 }
 
@@ -55,11 +53,12 @@ function shortHash(secret: string): string {
 
 /** The tokens that are valid now. */
 export class TokenSet {
-  /** Digests are under a key of this process: nothing that is kept here is of use elsewhere. */
-  readonly #key = randomBytes(32);
-  readonly #tokens: readonly StoredToken[];
+  readonly #key: Uint8Array;
+  readonly #tokens: readonly TokenIdentity[];
 
-  constructor(written: readonly string[]) {
+  /** `key` is random and stays in this process; sets with the same key know each other's tokens. */
+  constructor(written: readonly string[], key: Uint8Array) {
+    this.#key = key;
     this.#tokens = written.map((text) => {
       const { id, role, secret } = parseToken(text);
       return { id, role, digest: this.#digest(secret) };
@@ -73,9 +72,9 @@ export class TokenSet {
     return this.#tokens.length === 0;
   }
 
-  /** Whether the token of this id is still valid. */
-  has(id: string): boolean {
-    return this.#tokens.some((token) => token.id === id);
+  /** Whether a token, perhaps of an earlier set, is still valid: its id and its secret. */
+  has({ id, digest }: TokenIdentity): boolean {
+    return this.#tokens.some((token) => token.id === id && token.digest.equals(digest));
   }
 
   /** The token of an `Authorization` value; undefined for a missing, malformed or wrong one, in equal time. */

@@ -16,12 +16,15 @@ async function waitForRun(
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(), waitMs);
   const onLeave = () => stop.abort();
+  if (call.signal.aborted) onLeave();
   call.signal.addEventListener("abort", onLeave);
   try {
     const pages = call.host.executor.attach(ref.runId, { signal: stop.signal });
     for await (const page of pages) {
       const newest = page.findLast(({ kind }) => kind.startsWith("run.") || kind === "summary");
-      if (newest?.kind === "run.paused") {
+      if (newest?.kind !== "run.paused") continue;
+      // The log is read from its beginning: a pause in it may be over.
+      if ((await knownRun(call.host, ref.runId)).status === "paused") {
         return new Answer({ runId: ref.runId, status: "paused" }, { status: 202 });
       }
     }
