@@ -131,7 +131,18 @@ const ESCAPED = new RegExp(`["\\\\]|\\$\\{|${UNSEEN}`, "gu");
 const NEEDS_UNICODE = new RegExp(`(?![\\n\\t])(?:${UNSEEN})`, "u");
 
 function escapeText(text: string): string {
+  if (isPlain(text)) return text;
   return text.replace(ESCAPED, (char) => SHORT[char] ?? unicodeEscape(char.charCodeAt(0)));
+}
+
+/** Whether a text needs no escape, for texts of printable ASCII; others are looked at by the expression. */
+function isPlain(text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code < 32 || code > 126 || code === 34 || code === 92) return false;
+    if (code === 36 && text.charCodeAt(at + 1) === 123) return false;
+  }
+  return true;
 }
 
 /** Whether a text holds something that only an escape can say, so that it cannot stand in a block string. */

@@ -55,12 +55,30 @@ export function sectionOf(item: Item, place: "file" | "body"): string {
 }
 
 /** The items of any other block: attributes in their order, then blocks. */
-export function toOrder(items: readonly Item[], place: Place): Item[] {
+export function toOrder(items: readonly Item[], place: Place): readonly Item[] {
+  if (isInOrder(items, place)) return items;
   const ranked = items.flatMap((item) =>
     canonicalItem(item, place).map((one) => ({ one, rank: rankOf(one, place) })),
   );
   ranked.sort((a, b) => a.rank - b.rank);
   return ranked.map(({ one }) => one);
+}
+
+/** Whether items are canonical as they stand: most are. */
+function isInOrder(items: readonly Item[], place: Place): boolean {
+  let last = 0;
+  for (const item of items) {
+    const rank = rankOf(item, place);
+    if (rank < last) return false;
+    last = rank;
+    if (item.kind === "edge") return false;
+    if (
+      item.kind === "attr" ? canonicalAttr(item, place) !== item : canonicalBlock(item) !== item
+    ) {
+      return false;
+    }
+  }
+  return true;
 }
 
 function rankOf(item: Item, place: Place): number {
@@ -105,7 +123,8 @@ function canonicalAttr(item: AttrItem, place: Place): AttrItem {
 }
 
 function withDuration(item: AttrItem): AttrItem {
-  return { ...item, value: toDuration(item.value) };
+  const value = toDuration(item.value);
+  return value === item.value ? item : { ...item, value };
 }
 
 function toDuration(e: Expression): Expression {

@@ -23,18 +23,25 @@ export function printValue(w: Writer, e: Expression, level: number): void {
 /** The text of a collection that fits on one line. */
 function inlineCollection(e: Collection): string | undefined {
   if (e.notes) return undefined;
-  const elements = elementsOf(e);
-  if (elements.some(holdsCollection)) return undefined;
+  const count = e.kind === "list" ? e.elements.length : e.entries.length;
+  for (let index = 0; index < count; index += 1) {
+    if (holdsCollection(elementAt(e, index))) return undefined;
+  }
   let text = "";
-  for (const [index, element] of elements.entries()) {
-    const inline = inlineValue(element);
+  for (let index = 0; index < count; index += 1) {
+    const inline = inlineValue(elementAt(e, index));
     if (inline === undefined) return undefined;
-    const key = e.kind === "object" ? `${nameText(e.entries[index]?.key ?? "")}: ` : "";
-    text += `${index === 0 ? "" : ", "}${key}${inline}`;
+    if (index > 0) text += ", ";
+    if (e.kind === "object") text += `${nameText(e.entries[index]?.key ?? "")}: `;
+    text += inline;
     if (text.length > MAX_INLINE) return undefined;
   }
   if (e.kind === "list") return `[${text}]`;
   return text === "" ? "{}" : `{ ${text} }`;
+}
+
+function elementAt(e: Collection, index: number): Expression {
+  return (e.kind === "list" ? e.elements[index] : e.entries[index]?.value) as Expression;
 }
 
 function inlineValue(e: Expression): string | undefined {
@@ -43,7 +50,12 @@ function inlineValue(e: Expression): string | undefined {
 }
 
 function holdsCollection(e: Expression): boolean {
-  return isCollection(e) && elementsOf(e).some(isCollection);
+  if (e.kind === "list") return e.elements.some(isCollection);
+  return e.kind === "object" && e.entries.some(isCollectionEntry);
+}
+
+function isCollectionEntry(entry: { readonly value: Expression }): boolean {
+  return isCollection(entry.value);
 }
 
 /** One element a line. */

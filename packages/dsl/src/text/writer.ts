@@ -2,28 +2,28 @@
 import type { Comment } from "./tree.ts";
 
 export class Writer {
-  /** What was written so far. */
-  text = "";
+  // Joined once: a string that grows by small steps becomes a tree that costs more than its text.
+  private readonly parts: string[] = [];
 
   write(text: string): void {
-    this.text += text;
+    this.parts.push(text);
   }
 
   /** Lines that were printed elsewhere, with their indent. */
   lines(text: string): void {
-    if (this.text !== "") this.text += "\n";
-    this.text += text;
+    if (this.parts.length > 0) this.parts.push("\n");
+    this.parts.push(text);
   }
 
   /** Starts a line at an indent of two spaces a level. */
   line(level: number): void {
-    if (this.text !== "") this.text += "\n";
-    this.text += "  ".repeat(level);
+    const indent = "  ".repeat(level);
+    this.parts.push(this.parts.length > 0 ? `\n${indent}` : indent);
   }
 
   /** An empty line before the next one; at the start of the text there is none. */
   emptyLine(): void {
-    if (this.text !== "") this.text += "\n";
+    if (this.parts.length > 0) this.parts.push("\n");
   }
 
   /** Comments on lines of their own. `atStart`: nothing stands before them in their block, so no empty line does either. */
@@ -31,17 +31,22 @@ export class Writer {
     for (const [index, comment] of comments.entries()) {
       if (comment.blank && !(atStart && index === 0)) this.emptyLine();
       this.line(level);
-      this.text += `#${comment.text}`;
+      this.parts.push(`#${comment.text}`);
     }
   }
 
   /** A comment behind what was just written. */
   trail(text: string | undefined): void {
-    if (text !== undefined) this.text += ` #${text}`;
+    if (text !== undefined) this.parts.push(` #${text}`);
+  }
+
+  /** What was written, without a final line end. */
+  get text(): string {
+    return this.parts.join("");
   }
 
   /** The whole text, with its final line end; nothing is "". */
   finish(): string {
-    return this.text === "" ? "" : `${this.text}\n`;
+    return this.parts.length === 0 ? "" : `${this.text}\n`;
   }
 }
