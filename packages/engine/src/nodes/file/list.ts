@@ -50,8 +50,8 @@ export const list: ActionDefinition<ListFields, ListRecord> = defineAction<ListF
           type: "object",
           required: ["path", "name", "bytes", "modifiedAt"],
           properties: {
-            path: { type: "string", "x-millrace": { untrusted: true } },
-            name: { type: "string", "x-millrace": { untrusted: true } },
+            path: { type: "string" },
+            name: { type: "string" },
             bytes: { type: "integer" },
             modifiedAt: { type: "string", format: "date-time" },
           },
