@@ -4,7 +4,7 @@ import { isDigit, isNamePart, isNameStart, quoteForMessage } from "./chars.ts";
 import { FAIL, type Scanner } from "./scanner.ts";
 
 /** Milliseconds of each unit, largest first. */
-export const UNITS: readonly (readonly [string, number])[] = [
+const UNITS: readonly (readonly [string, number])[] = [
   ["d", 86_400_000],
   ["h", 3_600_000],
   ["m", 60_000],

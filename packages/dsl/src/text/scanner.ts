@@ -6,13 +6,14 @@
  */
 import { MAX_JSON_DEPTH } from "@millrace/contracts";
 import { CHAR, CLASSES, codeName, isStrangeBlank, unicodeEscape } from "./chars.ts";
+import { hashComments, loneCrToLf, starCommentLines } from "./foreign.ts";
 import { type Details, Report } from "./report.ts";
 import { skipBalanced } from "./skip.ts";
 import { identEnd, tokenEnd, tokenText } from "./tokens.ts";
 import { type Comment, NO_COMMENTS } from "./tree.ts";
 
 /** Height of one expression tree: `a + b + …`, `a.b.c…`. Every walk over a tree may recurse this deep and no deeper. */
-export const MAX_EXPRESSION_HEIGHT = 1000;
+const MAX_EXPRESSION_HEIGHT = 1000;
 
 /** Places for known idents, less one: a power of two. */
 const IDENT_MASK = 511;
@@ -90,7 +91,7 @@ export class Scanner {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
     this.hasControl = /[\0-\x08\x0b\x0c\x0e-\x1f]/.test(source);
     const loneCr = source.search(/\r(?!\n)/);
-    this.src = loneCr === -1 ? source : source.replace(/\r(?!\n)/g, "\n");
+    this.src = loneCr === -1 ? source : loneCrToLf(source);
     this.loneCr = loneCr;
     if (source.charCodeAt(0) === 0xfeff) this.pos = 1;
   }
@@ -337,29 +338,25 @@ export class Scanner {
     const close = this.src.indexOf("*/", start + 2);
     const inner = close === -1 ? this.src.length : close;
     const end = close === -1 ? inner : close + 2;
-    const texts = this.src
-      .slice(start + 2, inner)
-      .split("\n")
-      .map((line) =>
-        line
-          .replaceAll("\0", "")
-          .replace(/^\s*\*?\s*/, " ")
-          .trimEnd(),
-      );
-    if (texts.length > 1 && texts[0] === "") texts.shift();
-    if (texts.length > 1 && texts.at(-1) === "") texts.pop();
-    const before = this.src.slice(this.lineStart(start), start);
-    const rest = this.src.slice(end, this.lineEnd(end)).trim();
-    const alone = before.trim() === "" || rest === "";
-    const newText = texts.map((text) => `#${text}`).join(`\n${before.trim() === "" ? before : ""}`);
-    const text = rest === "" ? newText : `${newText}\n${before}`;
-    this.error("FLOW1104", start, start + 2, {
-      ...(alone && close !== -1 && { fix: { title: "write #", edits: [{ start, end, text }] } }),
-    });
+    const texts = starCommentLines(this.src.slice(start + 2, inner));
+    if (this.report.takesNotices) {
+      const fix = close === -1 ? undefined : this.starCommentFix(start, end, texts);
+      this.error("FLOW1104", start, start + 2, fix && { fix });
+    }
     for (const [index, text] of texts.entries()) {
       this.comments.push({ text, blank: blank && index === 0 });
     }
     this.pos = end;
+  }
+
+  private starCommentFix(
+    start: number,
+    end: number,
+    texts: readonly string[],
+  ): NonNullable<Details["fix"]> | undefined {
+    const before = this.src.slice(this.lineStart(start), start);
+    const text = hashComments(texts, before, this.src.slice(end, this.lineEnd(end)));
+    return text === undefined ? undefined : { title: "write #", edits: [{ start, end, text }] };
   }
 
   private commentText(start: number, end: number): string {

@@ -126,7 +126,7 @@ const NUMBERS: readonly number[] = [
   ...[2 ** 53 - 1, 2 ** 53, 2 ** 53 + 2, -(2 ** 60), 1e20, 0.1 + 0.2, 3_600_000],
 ];
 
-export function anyName(r: Random): string {
+function anyName(r: Random): string {
   return r.chance(0.7) ? r.pick(IDENTS) : r.pick(NASTY);
 }
 
@@ -140,7 +140,7 @@ function record<T>(r: Random, most: number, make: () => T): { [key: string]: T }
 }
 
 /** JSON in which nothing has a meaning. */
-export function anyData(r: Random, depth: number): Json {
+function anyData(r: Random, depth: number): Json {
   const kind = r.below(depth > 0 ? 7 : 4);
   if (kind === 0) return r.pick([null, true, false]);
   if (kind === 1) return r.pick(NUMBERS);
@@ -151,7 +151,7 @@ export function anyData(r: Random, depth: number): Json {
 }
 
 /** A value of a graph: data with expressions, templates and protected objects. */
-export function anyValue(r: Random, depth: number): Json {
+function anyValue(r: Random, depth: number): Json {
   const kind = r.below(depth > 0 ? 9 : 6);
   if (kind === 0) return r.pick([null, true, false]);
   if (kind === 1) return r.pick(NUMBERS);
@@ -177,7 +177,7 @@ const BINARY: readonly string[] = [
 const ROOTS: readonly string[] = ["a", "b", "inputs", "nodes", "x1", "a-b", "item", "run"];
 
 /** The source of an expression, with parentheses and blanks that nobody needs. */
-export function anySource(r: Random, depth: number): string {
+function anySource(r: Random, depth: number): string {
   const space = (): string => r.pick([" ", " ", "", "  ", "\t"]);
   const inner = (): string => anySource(r, depth - 1);
   const quoted = (text: string): string => JSON.stringify(text).replaceAll("${", "\\${");

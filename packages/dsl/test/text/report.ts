@@ -46,7 +46,7 @@ export function fixed(text: string, code: string): string {
 }
 
 /** A text with all edits of a fix. */
-export function applyFix(text: string, fix: Fix): string {
+function applyFix(text: string, fix: Fix): string {
   return [...fix.edits]
     .sort((a, b) => b.range.start.offset - a.range.start.offset)
     .reduce(

@@ -133,7 +133,7 @@ export function settled(record: Json | undefined): string {
 export const TIMEOUT_MS: number = 120_000 + 50 * Number(process.env["MILLRACE_SEEDS"] ?? 0);
 
 /** Seeds of a property: `MILLRACE_SEED` runs one alone, `MILLRACE_SEEDS` so many. */
-export function seeds(count: number): number[] {
+function seeds(count: number): number[] {
   const one = process.env["MILLRACE_SEED"];
   if (one !== undefined) return [Number(one)];
   return Array.from({ length: Number(process.env["MILLRACE_SEEDS"] ?? count) }, (_, seed) => seed);

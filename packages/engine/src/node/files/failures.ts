@@ -9,7 +9,7 @@ export function notFound(path: string): NodeError {
   return new NodeError("file_not_found", `${shown(path)} is not there`, { reason: "input" });
 }
 
-export function exists(path: string): NodeError {
+function exists(path: string): NodeError {
   const text = `${shown(path)} is there already; use mode "replace" or "append" to change it`;
   return new NodeError("file_exists", text, { reason: "input", sent: false });
 }
