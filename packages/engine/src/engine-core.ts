@@ -10,7 +10,9 @@ import { ResultCache } from "./run/cache.ts";
 import type { EventLog } from "./run/event-log.ts";
 import { pump } from "./run/pump.ts";
 import type { RunCore } from "./run/run-core.ts";
+import { closeAttempt } from "./run/settle.ts";
 import { type KeyClaim, Keys, Limit } from "./run/slots.ts";
+import { giveBack } from "./run/start.ts";
 import { Timers } from "./run/timers.ts";
 import { digestOf } from "./values.ts";
 
@@ -115,13 +117,10 @@ export class EngineCore {
   /** Stops a run whose journal is lost: bodies are told, nothing is written, the result is an error. */
   abandon(run: RunCore, error: EngineError): void {
     run.state = "over";
-    for (const attempt of run.liveAttempts()) {
-      attempt.over = true;
-      attempt.controller?.abort();
-      this.timers.cancel(attempt.timer);
-      this.timers.cancel(attempt.asideIfAny?.wait ?? null);
-    }
-    for (const { timer } of run.confirmations.values()) this.timers.cancel(timer);
+    const live = run.liveAttempts();
+    for (const attempt of live) attempt.controller?.abort();
+    for (const attempt of live) closeAttempt(attempt);
+    for (const attempt of run.again.splice(0)) giveBack(attempt);
     this.timers.cancel(run.clock);
     this.timers.cancel(run.grace);
     this.leave(run);

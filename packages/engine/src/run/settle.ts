@@ -113,7 +113,7 @@ export function succeed(attempt: Attempt, result: Result): void {
   const { run, frame, node } = attempt;
   const { output, bytes } = result;
   if (attempt.policy.cache !== null && !result.cached) cacheResult(attempt, result);
-  close(attempt);
+  closeAttempt(attempt);
   frame.setState(node, SUCCEEDED);
   setIdle(attempt, true);
   if (run.engine.options.freeze === true) deepFreeze(output);
@@ -175,7 +175,7 @@ export function failed(attempt: Attempt, failure: Failure): void {
 /** Ends a live node as cancelled. */
 export function cancelNode(attempt: Attempt, reason: StopReason): void {
   const { run, frame, node } = attempt;
-  close(attempt);
+  closeAttempt(attempt);
   frame.setState(node, CANCELLED);
   setIdle(attempt, true);
   emitCancelled(run, frame, node, reason);
@@ -201,7 +201,7 @@ function retryDelay(attempt: Attempt, failure: Failure): number | null {
 
 function retry(attempt: Attempt, failure: Failure, delayMs: number): void {
   const { run, frame, node } = attempt;
-  close(attempt);
+  closeAttempt(attempt);
   frame.setState(node, RETRYING);
   emitRetrying(run, frame, node, { error: failure.info, delayMs });
   const next = new Attempt(run, frame, node, attempt.limits);
@@ -237,7 +237,7 @@ export function failNode(attempt: Attempt, failure: Failure): void {
       );
     }
   }
-  close(attempt);
+  closeAttempt(attempt);
   setIdle(attempt, true);
   run.count(frame, "failed");
   if (fallback !== null) {
@@ -279,7 +279,7 @@ export function setIdle(attempt: Attempt, idle: boolean): void {
 }
 
 /** Takes everything back that the attempt holds. Nothing of it has an effect from here on. */
-function close(attempt: Attempt): void {
+export function closeAttempt(attempt: Attempt): void {
   const { run } = attempt;
   attempt.context?.flushProgress();
   withdrawConfirmations(attempt);

@@ -204,6 +204,38 @@ describe("a journal that fails", () => {
   );
 });
 
+test("a run that loses its journal gives its slots and keys back to the others", async () => {
+  const clock = createSimClock();
+  const inner = createMemoryJournal({ now: clock.now });
+  const journal: Journal = {
+    ...inner,
+    async append(runId, ...rest) {
+      if (runId === "lost" && rest[0] > 0) throw new Error("disk");
+      return inner.append(runId, ...rest);
+    },
+  };
+  const forever = bodyType("forever", (fields) => {
+    return fields["wait"] === true ? new Promise(() => undefined) : {};
+  });
+  const engine = createEngine({
+    host: clock,
+    journal,
+    concurrency: { types: { "test.forever": 1 } },
+  });
+  const held = await planOf(
+    'node a: test.forever { wait = true\n @concurrency = { max: 1, key: "k" } }\nnode d: delay { for = 5ms }',
+    { types: [forever] },
+  );
+  const next = await planOf('node a: test.forever { @concurrency = { max: 1, key: "k" } }', {
+    types: [forever],
+  });
+  const lost = engine.run(held, {}, { runId: "lost" });
+  const other = engine.run(next, {}, { runId: "other" });
+  await clock.run();
+  await expect(lost.result).rejects.toMatchObject({ code: "journal_failed" });
+  expect((await other.result).status).toBe("succeeded");
+});
+
 test("one run id is used once: in the engine at once, in the journal by the result", async () => {
   const clock = createSimClock();
   const journal = createMemoryJournal({ now: clock.now });
