@@ -64,6 +64,11 @@ export class Report {
     this.found.push({ code, start, end, ...details });
   }
 
+  /** Whether another warning or info would still be listed. */
+  get takesNotices(): boolean {
+    return this.notices < MAX_NOTICES;
+  }
+
   /** How many findings there are, as a mark for `moveBack`. */
   get count(): number {
     return this.found.length;

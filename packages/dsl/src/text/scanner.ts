@@ -179,15 +179,13 @@ export class Scanner {
     let newlines = 0;
     for (;;) {
       const code = this.src.charCodeAt(this.pos);
-      if (code < 128 ? CLASSES[code] === CHAR.blank : false) {
-        this.pos += 1;
-      } else if (code === 10) {
+      if (code < 128 && CLASSES[code] === CHAR.blank) this.pos += 1;
+      else if (code === 10) {
         newlines += 1;
         this.pos += 1;
       } else if (this.atComment()) {
-        const blank = newlines > 1;
-        if (this.isStarComment()) this.readStarComment(blank);
-        else this.comments.push({ text: this.readLineComment(), blank });
+        if (this.isStarComment()) this.readStarComment(newlines > 1);
+        else this.comments.push({ text: this.readLineComment(), blank: newlines > 1 });
         newlines = 0;
       } else if (code === 59) {
         this.readSemicolons();
@@ -201,10 +199,8 @@ export class Scanner {
   /** Whether a comment starts here. */
   atComment(): boolean {
     const code = this.src.charCodeAt(this.pos);
-    if (code === 35) return true;
-    if (code !== 47) return false;
-    const next = this.src.charCodeAt(this.pos + 1);
-    return next === 47 || next === 42;
+    const next = code === 47 ? this.src.charCodeAt(this.pos + 1) : 0;
+    return code === 35 || next === 47 || next === 42;
   }
 
   /** The comment that follows on this line, if there is one. */
@@ -315,7 +311,7 @@ export class Scanner {
   }
 
   private isStarComment(): boolean {
-    return this.src.charCodeAt(this.pos) === 47 && this.src.charCodeAt(this.pos + 1) === 42;
+    return this.src.startsWith("/*", this.pos);
   }
 
   /** Reads `# …` or `// …` up to the line end and gives its text. */

@@ -74,7 +74,7 @@ export function readQuoted(s: Scanner): LiteralExpression | TemplateExpression {
   s.pos = s.tokenEnd = at + 1;
   s.height = height + 1;
   const read = built.finish(start, at + 1);
-  if (quote === 39) {
+  if (quote === 39 && s.report.takesNotices) {
     s.error("FLOW1102", start, at + 1, {
       fix: {
         title: "use double quotes",
