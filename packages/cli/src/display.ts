@@ -4,6 +4,7 @@ import type { CommandIo } from "./command.ts";
 import type { Ndjson } from "./ndjson.ts";
 import { plainLine } from "./render/plain.ts";
 import { createStyle } from "./render/style.ts";
+import { createSpool } from "./spool.ts";
 
 /** A display of one run; `show` resolves when the text is handed over, so that a slow reader slows only us. */
 export interface Display {
@@ -32,22 +33,26 @@ function jsonDisplay(json: Ndjson, io: CommandIo): Display {
       await json.events(events);
     },
     say: (line) => void io.err.write(`${line}\n`),
-    end: () => Promise.resolve(),
+    end: () => json.drained(),
   };
 }
 
 function plainDisplay(graph: FlowGraph, io: CommandIo): Display {
   const style = createStyle(io.colour, io.env);
   const options = { style, verbose: io.verbosity === "verbose", quiet: io.verbosity === "quiet" };
+  const spool = createSpool(io.err);
   return {
     async show(events) {
       const lines = events
         .map((event) => plainLine(event, options))
         .filter((line) => line !== undefined);
-      if (lines.length > 0) await io.err.write(`${lines.join("\n")}\n`);
+      if (lines.length > 0) await spool.write(`${lines.join("\n")}\n`);
     },
-    say: (line) => void io.err.write(`${line}\n`),
-    end: (summary) => writeOutputs(graph, summary, io),
+    say: (line) => void spool.write(`${line}\n`),
+    async end(summary) {
+      await spool.drained();
+      await writeOutputs(graph, summary, io);
+    },
   };
 }
 

@@ -7,6 +7,7 @@ export function reason(error: unknown): string {
     ENOENT: "no such file",
     EACCES: "not permitted",
     EPERM: "not permitted",
+    ENOSPC: "no space left on the device",
     EISDIR: "it is a folder",
     ENOTDIR: "a part of the path is not a folder",
   };

@@ -43,7 +43,7 @@ export interface CliIo {
 /** Where a command's data goes: one stream, awaited, and quiet after the reader has left. */
 export interface Output {
   /** Resolves when the text is handed over; false once the reader is gone (EPIPE). */
-  write(text: string): Promise<boolean>;
+  write(text: string | Uint8Array): Promise<boolean>;
   readonly closed: boolean;
   /** Called once when the reader leaves. */
   onClose(listener: () => void): void;

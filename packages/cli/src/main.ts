@@ -28,7 +28,10 @@ export async function main(argv: readonly string[], io: CliIo): Promise<number> 
       parsed.message,
       parsed.hint === undefined ? {} : { hint: parsed.hint },
     );
-    return fail(error, { ...bare(io, out, err), json: await ndjsonTo(out, wantsJson) });
+    const json = await ndjsonTo(out, wantsJson);
+    const code = await fail(error, { ...bare(io, out, err), json });
+    await json?.drained();
+    return code;
   }
   const { command, input } = parsed;
   const json = await ndjsonTo(out, isOn(input, "json"));
@@ -52,7 +55,9 @@ export async function main(argv: readonly string[], io: CliIo): Promise<number> 
     await json.events([summary]);
     return summary.exitCode;
   } catch (error) {
-    return fail(error, commandIo);
+    return await fail(error, commandIo);
+  } finally {
+    await json?.drained();
   }
 }
 
@@ -73,7 +78,10 @@ async function perform(command: CliCommand, input: Input, io: CommandIo): Promis
 async function fail(error: unknown, io: CommandIo): Promise<number> {
   const known = error instanceof CliError ? error : internal(error);
   const { soleSummary } = await import("./ndjson.ts");
-  const summary: Summary = soleSummary(known, io.now(), reason(io));
+  const summary: Summary = soleSummary(known, io.now(), {
+    cancelReason: reason(io),
+    after: io.json?.last,
+  });
   if (io.json !== undefined && io.json.summary === undefined) await io.json.events([summary]);
   if (!known.told || io.json !== undefined) {
     const hint = known.hint === undefined ? "" : `; ${known.hint}`;

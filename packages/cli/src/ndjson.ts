@@ -17,43 +17,62 @@ import {
 } from "@millrace/contracts";
 import type { CliError } from "./errors.ts";
 import type { Output } from "./io.ts";
+import { createSpool } from "./spool.ts";
 
 /** Writer of NDJSON lines. */
 export interface Ndjson {
+  /** The last event that was written. */
+  readonly last: ExecutionEvent | undefined;
   /** The summary that was written, if one was. */
   readonly summary: Summary | undefined;
   /** Events in order; a page is one write. */
   events(events: readonly ExecutionEvent[]): Promise<boolean>;
   /** A line of a check; it has no `kind`. */
   result(value: object): Promise<boolean>;
+  /** Resolves when the reader has every line, or has left. */
+  drained(): Promise<void>;
 }
 
 /** Lines go to `output`, and to nothing else. */
 export function createNdjson(output: Output): Ndjson {
+  const spool = createSpool(output);
   let summary: Summary | undefined;
+  let last: ExecutionEvent | undefined;
   const write = (line: string): Promise<boolean> =>
-    summary === undefined ? output.write(line) : Promise.resolve(false);
+    summary === undefined ? spool.write(line) : Promise.resolve(false);
   return {
+    get last() {
+      return last;
+    },
     get summary() {
       return summary;
     },
     events(events) {
-      const last = events.at(-1);
       const written = write(events.map((event) => ndjson.line(event)).join(""));
+      last = events.at(-1) ?? last;
       if (last?.kind === "summary") summary = last;
       return written;
     },
+    drained: () => spool.drained(),
     result: (value) => write(`${JSON.stringify(value)}\n`),
   };
 }
 
-/** The one-event log of something that was no run: an invalid flow, a wrong word, a check. */
+/**
+ * The one-event log of something that was no run: an invalid flow, a wrong word, a check. After events of a run that
+ * cannot be followed any further, it is the next one of their log.
+ */
 export function soleSummary(
   end: CliError | "succeeded",
-  ts: number,
-  cancelReason?: CancelReason,
+  now: number,
+  options: {
+    readonly cancelReason?: CancelReason;
+    readonly after?: ExecutionEvent | undefined;
+  } = {},
 ): Summary {
-  const runId = createRunId(ts, Math.random);
+  const { after, cancelReason } = options;
+  const ts = Math.max(now, after?.ts ?? 0);
+  const runId = after?.runId ?? createRunId(ts, Math.random);
   const payload =
     end === "succeeded"
       ? makeSummary(createView(runId), { status: "succeeded", ts })
@@ -64,7 +83,7 @@ export function soleSummary(
           ...(end.diagnostics === undefined ? {} : { diagnostics: end.diagnostics.slice(0, 100) }),
         });
   const exitCode = exitCodeFor(payload, cancelReason);
-  return { v: 1, kind: "summary", runId, seq: 1, ts, ...payload, exitCode };
+  return { v: 1, kind: "summary", runId, seq: (after?.seq ?? 0) + 1, ts, ...payload, exitCode };
 }
 
 function errorInfo(error: CliError): ErrorInfo {

@@ -36,6 +36,7 @@ import { interruptible } from "../interrupt.ts";
 import { createPrompter } from "../prompter.ts";
 import { renderDiagnostics } from "../render/code-frame.ts";
 import { createStyle } from "../render/style.ts";
+import { clean } from "../render/text.ts";
 import { subflowsIn } from "../subflows.ts";
 
 const DEFAULT_GRACE_MS = 10_000; // long enough for a request to end, short enough for a person to wait
@@ -262,8 +263,16 @@ async function openEvents(file: string | undefined, io: CommandIo): Promise<Even
   const handle = await open(resolve(io.cwd, file), "w").catch((error: unknown) => {
     throw usage(`cannot write ${file}: ${reason(error)}`);
   });
+  let broken = false;
   return {
-    write: (events) => handle.appendFile(events.map((event) => ndjson.line(event)).join("")),
+    async write(events) {
+      if (broken) return;
+      await handle.appendFile(events.map((event) => ndjson.line(event)).join("")).catch((error) => {
+        // The run is what counts: a full disk beside it is no reason to end it.
+        broken = true;
+        return io.err.write(`warning: ${clean(file)} is not complete: ${reason(error)}\n`);
+      });
+    },
     close: () => handle.close(),
   };
 }
