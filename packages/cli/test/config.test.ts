@@ -62,3 +62,21 @@ test("a file that is not JSON ends with its name; an unknown key is a warning", 
   const none = await inside(["run", "x.flow", "--config", "none.json"], { cwd: project("{}") });
   expect([none.code, none.stderr.includes("cannot read")]).toEqual([2, true]);
 });
+
+test("objects of the user's and the project's file merge by key, and the environment wins over both", async () => {
+  const home = scratch({ "config.json": '{ "run": { "timeoutMs": 30 } }' });
+  const cwd = scratch({ "x.flow": WAIT, "millrace.json": '{ "run": { "graceMs": 5 } }' });
+  expect((await inside(["run", "x.flow", "--home", home], { cwd })).code).toBe(124);
+  const env = { MILLRACE_RUN_TIMEOUT_MS: "20" };
+  expect((await inside(["run", "x.flow"], { cwd, env })).code).toBe(124);
+  const odd = await inside(["run", "x.flow"], { cwd, env: { MILLRACE_RUN_TIMEOUT_MS: "soon" } });
+  expect([odd.code, odd.stderr]).toEqual([
+    2,
+    "error: run.timeoutMs takes milliseconds as a whole number\n",
+  ]);
+});
+
+test("a malformed file is named and never quoted", async () => {
+  const told = await inside(["run", "x.flow"], { cwd: project('{ "token": canary-value }') });
+  expect([told.code, told.stderr.includes("canary")]).toEqual([2, false]);
+});

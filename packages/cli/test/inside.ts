@@ -1,5 +1,5 @@
 /** The command as a function: `main` with a world of its own. */
-import { type PassThrough, Readable, Writable } from "node:stream";
+import { Readable, Writable } from "node:stream";
 import { type CliIo, main } from "@millrace/cli";
 import { scratch } from "./cli.ts";
 
@@ -10,7 +10,7 @@ export interface World {
   readonly env?: Record<string, string>;
   readonly terminal?: boolean;
   readonly columns?: number;
-  readonly keys?: PassThrough;
+  readonly keys?: Readable;
   readonly signal?: AbortSignal;
 }
 
@@ -18,18 +18,22 @@ export interface Told {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
+  /** How often something was written to stderr. */
+  readonly writes: number;
   readonly cwd: string;
 }
 
-function collector(): { stream: Writable; text: () => string } {
+function collector(): { stream: Writable; text: () => string; writes: () => number } {
   let text = "";
+  let writes = 0;
   const stream = new Writable({
     write(chunk, _encoding, done) {
       text += String(chunk);
+      writes += 1;
       done();
     },
   });
-  return { stream, text: () => text };
+  return { stream, text: () => text, writes: () => writes };
 }
 
 /** Runs one command line in this process. */
@@ -50,7 +54,7 @@ export async function inside(words: readonly string[], world: World = {}): Promi
     signal: world.signal ?? new AbortController().signal,
   };
   const code = await main(words, io);
-  return { code, stdout: out.text(), stderr: err.text(), cwd };
+  return { code, stdout: out.text(), stderr: err.text(), writes: err.writes(), cwd };
 }
 
 /** A flow of these lines. */

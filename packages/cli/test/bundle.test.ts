@@ -1,0 +1,64 @@
+/** What each command loads: bytes and packages of the built files that start with it. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const DIST = fileURLToPath(new URL("../dist", import.meta.url));
+
+/** The built file of this name, and everything it imports before it can run. */
+function loadedWith(name: string): string[] {
+  const entry = readdirSync(DIST).find(
+    (file) => file.startsWith(`${name}-`) && file.endsWith(".js"),
+  );
+  const files = new Set<string>();
+  const visit = (file: string): void => {
+    if (files.has(file)) return;
+    files.add(file);
+    const text = readFileSync(join(DIST, file), "utf8");
+    for (const [, next] of text.matchAll(/(?:from|import)\s*"\.\/([\w-]+\.js)"/g))
+      visit(next as string);
+  };
+  visit(entry ?? `no built file of ${name}`);
+  return [...files];
+}
+
+function bytes(files: readonly string[]): number {
+  return files.reduce((sum, file) => sum + readFileSync(join(DIST, file)).length, 0);
+}
+
+/** Names of the packages whose code is in these files. */
+function packages(files: readonly string[]): Set<string> {
+  const names = new Set<string>();
+  for (const file of files) {
+    const { sources } = JSON.parse(readFileSync(join(DIST, `${file}.map`), "utf8")) as {
+      sources: string[];
+    };
+    for (const source of sources) {
+      const name =
+        /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(source)?.[1] ??
+        /\/(\w+)\/src\//.exec(source)?.[1] ??
+        "cli";
+      names.add(name);
+    }
+  }
+  return names;
+}
+
+test("help loads the table and the parser of words, and at most 60 kB", () => {
+  const files = loadedWith("main");
+  expect([...packages(files)].sort()).toEqual(["cli", "commander"]);
+  expect(bytes(files)).toBeLessThanOrEqual(60_000);
+});
+
+test("a check loads neither the engine nor zod, nor what measures wide characters", () => {
+  const files = loadedWith("validate");
+  expect([...packages(files)].sort()).toEqual(["cli", "contracts", "dsl"]);
+  // The language alone is 230 kB.
+  expect(bytes(files)).toBeLessThanOrEqual(320_000);
+});
+
+test("a run without a terminal loads neither zod nor a server", () => {
+  const loaded = packages(loadedWith("run"));
+  expect([...loaded].sort()).toEqual(["cli", "contracts", "dsl", "engine"]);
+});
