@@ -61,13 +61,22 @@ export function commentsIn(text: string): string[] {
     });
 }
 
+/** Where the comment of a line begins; strings and their holes lie within each other, the innermost last. */
 function commentStart(line: string): number {
-  let inString = false;
+  const open: ("string" | "hole")[] = [];
   for (let at = 0; at < line.length; at += 1) {
     const char = line[at];
-    if (inString && char === "\\") at += 1;
-    else if (char === '"') inString = !inString;
-    else if (char === "#" && !inString) return at;
+    if (open.at(-1) === "string") {
+      if (char === "\\") at += 1;
+      else if (char === '"') open.pop();
+      else if (char === "$" && line[at + 1] === "{") {
+        open.push("hole");
+        at += 1;
+      }
+    } else if (char === '"') open.push("string");
+    else if (char === "{" && open.length > 0) open.push("hole");
+    else if (char === "}" && open.length > 0) open.pop();
+    else if (char === "#") return at;
   }
   return -1;
 }

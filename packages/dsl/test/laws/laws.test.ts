@@ -72,7 +72,7 @@ const DATA: readonly string[] = [
 /** The graph with its sets and the keys of its objects in another order; lists stay. */
 function shuffled(value: unknown, r: Random, key = ""): Json {
   if (Array.isArray(value)) {
-    const items = value.map((item) => shuffled(item, r, key === "data" ? key : ""));
+    const items = value.map((item) => shuffled(item, r, DATA.includes(key) ? "data" : ""));
     return SETS.includes(key) ? r.shuffle(items) : items;
   }
   if (typeof value !== "object" || value === null) return value as Json;
