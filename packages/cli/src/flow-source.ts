@@ -49,7 +49,7 @@ export async function loadFlow(name: string, io: CliIo): Promise<FlowSource> {
 }
 
 /** Parses and validates the bytes of a flow. */
-export function checkFlow(name: string, bytes: Uint8Array, io: CliIo): FlowSource {
+function checkFlow(name: string, bytes: Uint8Array, io: CliIo): FlowSource {
   const folder = name === "-" ? io.cwd : resolve(io.cwd, name, "..");
   const catalog = coreCatalog();
   const shown = name === "-" ? "<stdin>" : name;
