@@ -3,30 +3,35 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { COMMANDS } from "@millrace/contracts/commands";
-import { AuthFailures } from "./auth-failures.ts";
-import type { AppServices, CommandCall } from "./command.ts";
-import { createCursors } from "./cursors.ts";
-import { type DrainReport, drainRuns } from "./drain.ts";
-import { ConfigError, ProblemError } from "./errors.ts";
-import { EventStreams } from "./event-stream.ts";
-import { type Caller, Exchange, type ExchangeReport, type NodeBindings } from "./exchange.ts";
-import { createGate, type Gate } from "./gate.ts";
-import { preflightHeaders } from "./headers.ts";
-import type { ServerHost } from "./host.ts";
-import { IdempotencyKeys } from "./idempotency.ts";
-import { invokeCommand, readInvocation } from "./invoke.ts";
+import {
+  type AppServices,
+  type CommandCall,
+  createCursors,
+  IdempotencyKeys,
+  invokeCommand,
+  readInvocation,
+} from "./commands/index.ts";
 import {
   type ReloadOptions,
   type ResolvedOptions,
   resolveOptions,
   type ServerOptions,
-} from "./options.ts";
-import { answerError } from "./problem.ts";
-import { createRequestIds } from "./request-id.ts";
+} from "./config/index.ts";
+import { type DrainReport, drainRuns } from "./drain.ts";
+import { ConfigError, ProblemError } from "./errors.ts";
+import { AuthFailures, createGate, type Gate, isLoopback } from "./gate/index.ts";
+import type { ServerHost } from "./host.ts";
+import {
+  answerError,
+  type Caller,
+  createRequestIds,
+  Exchange,
+  type ExchangeReport,
+  type NodeBindings,
+  preflightHeaders,
+} from "./http/index.ts";
 import { createRoutes, type Routes, type StreamHandler } from "./routes.ts";
-import { createRunEventsStream } from "./streams/run-events.ts";
-import { createRunFlowStream } from "./streams/run-flow.ts";
-import { isLoopback } from "./target.ts";
+import { createRunEventsStream, createRunFlowStream, EventStreams } from "./streams/index.ts";
 
 /** A server without a port. */
 export interface MillraceApp {

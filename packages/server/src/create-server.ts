@@ -3,13 +3,18 @@ import { randomBytes } from "node:crypto";
 import { createEngine, createMemoryJournal, createRegistry } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
 import { buildApp, type MillraceApp, type ServedApp } from "./app.ts";
-import { gatherOptions, type OptionSources } from "./environment.ts";
-import { createLocalExecutor } from "./executor/local-executor.ts";
+import {
+  gatherOptions,
+  type OptionSources,
+  type ResolvedOptions,
+  resolveOptions,
+  type ServerOptions,
+} from "./config/index.ts";
+import { createLocalExecutor } from "./executor/index.ts";
+import { parseToken } from "./gate/index.ts";
 import { coreHandlers } from "./handlers/index.ts";
 import type { ServerHost } from "./host.ts";
-import { createLogger, createRedactor } from "./logger.ts";
-import { type ResolvedOptions, resolveOptions, type ServerOptions } from "./options.ts";
-import { parseToken } from "./tokens.ts";
+import { createLogger, createRedactor } from "./process/index.ts";
 
 /** Options of `createServer`: those of the app, and where others come from. */
 export interface CreateServerOptions extends ServerOptions, OptionSources {}

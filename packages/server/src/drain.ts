@@ -1,7 +1,7 @@
 /** Bringing the runs of a server to rest. */
 import type { RunState } from "@millrace/contracts";
 import type { ServerHost } from "./host.ts";
-import { isEnded } from "./runs.ts";
+import { isEnded } from "./runs/index.ts";
 
 /** What became of the runs that were live when the server was told to stop. `parked`: they go on at the next start. */
 export interface DrainReport {

@@ -1,8 +1,8 @@
 /** What the handlers of a server may touch. Every part is replaceable. */
 import type { Executor, FlowGraph, Journal } from "@millrace/contracts";
 import type { Registry } from "@millrace/engine";
-import type { CommandHandlers } from "./command.ts";
-import type { Logger } from "./logger.ts";
+import type { CommandHandlers } from "./commands/index.ts";
+import type { Logger } from "./process/index.ts";
 
 /** A stored flow as a run needs it. */
 export interface StoredFlow {

@@ -1,4 +1,5 @@
 export { createApp, type MillraceApp } from "./app.ts";
+export type { Cursors } from "./commands/index.ts";
 export {
   Answer,
   type AppServices,
@@ -6,28 +7,35 @@ export {
   type CommandHandler,
   type CommandHandlers,
   wire,
-} from "./command.ts";
+} from "./commands/index.ts";
+export type {
+  Environment,
+  OptionSources,
+  ReloadOptions,
+  ServerLimits,
+  ServerOptions,
+} from "./config/index.ts";
 export {
   type CreateServerOptions,
   createServer,
   type MillraceServer,
 } from "./create-server.ts";
-export type { Cursors } from "./cursors.ts";
 export type { DrainReport } from "./drain.ts";
-export type { Environment, OptionSources } from "./environment.ts";
 export {
   ConfigError,
   type ConfigErrorCode,
   ProblemError,
   type ProblemOptions,
 } from "./errors.ts";
-export type { Caller } from "./exchange.ts";
-export { ExecutorError, type ExecutorErrorCode } from "./executor/errors.ts";
-export { createLocalExecutor, type LocalExecutorOptions } from "./executor/local-executor.ts";
+export {
+  createLocalExecutor,
+  ExecutorError,
+  type ExecutorErrorCode,
+  type LocalExecutorOptions,
+} from "./executor/index.ts";
+export type { Role } from "./gate/index.ts";
 export { coreHandlers } from "./handlers/index.ts";
 export type { ServerHost, StoredFlow, TemplatePort } from "./host.ts";
-export type { ServerLimits } from "./limits.ts";
-export type { Logger } from "./logger.ts";
-export type { ReloadOptions, ServerOptions } from "./options.ts";
+export type { Caller } from "./http/index.ts";
+export type { Logger } from "./process/index.ts";
 export { type RunningServer, type StartOptions, start } from "./start.ts";
-export type { Role } from "./tokens.ts";

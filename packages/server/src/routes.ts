@@ -6,23 +6,26 @@ import type { CommandDef, HttpBinding } from "@millrace/contracts";
 import { RegExpRouter } from "hono/router/reg-exp-router";
 import { SmartRouter } from "hono/router/smart-router";
 import { TrieRouter } from "hono/router/trie-router";
-import { bindArgs } from "./bind-args.ts";
-import { readJsonBody } from "./body.ts";
+import { bindArgs } from "./args/index.ts";
 import {
   Answer,
   type AppServices,
+  BYTES,
+  bytesReply,
   type CommandCall,
   checkArgs,
   checkDraining,
   checkRole,
+  invokeCommand,
+  JSON_TYPE,
+  jsonReply,
   notWired,
-} from "./command.ts";
+  readInvocation,
+  runCommand,
+} from "./commands/index.ts";
 import { ProblemError } from "./errors.ts";
-import type { Exchange } from "./exchange.ts";
 import type { ServerHost } from "./host.ts";
-import { invokeCommand, readInvocation } from "./invoke.ts";
-import { BYTES, bytesReply, JSON_TYPE, jsonReply } from "./reply.ts";
-import { runCommand } from "./run-command.ts";
+import { type Exchange, readJsonBody } from "./http/index.ts";
 
 /** Answers a command that streams; `args` are parsed. */
 export type StreamHandler = (

@@ -5,24 +5,14 @@
  *   T3  After `close` no socket, timer or listener of the server is left.
  */
 import { lookup } from "node:dns/promises";
-import { once } from "node:events";
-import {
-  createServer as createHttpServer,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from "node:http";
 import type { AddressInfo } from "node:net";
-import type { MillraceApp, ServedApp } from "./app.ts";
+import type { MillraceApp } from "./app.ts";
+import { gatherOptions, type ResolvedOptions, resolveOptions } from "./config/index.ts";
 import { buildServer, type CreateServerOptions } from "./create-server.ts";
-import { gatherOptions } from "./environment.ts";
 import { ConfigError } from "./errors.ts";
-import { awaitingContinue } from "./exchange.ts";
-import { CONNECTIONS_CHECK_MS } from "./limits.ts";
-import { type ResolvedOptions, resolveOptions } from "./options.ts";
-import { watchProcess } from "./process-signals.ts";
-import { createRawAnswers } from "./raw-answers.ts";
-import { isLoopback } from "./target.ts";
+import { isLoopback } from "./gate/index.ts";
+import { closeListener, createListener, listen } from "./http/index.ts";
+import { watchProcess } from "./process/index.ts";
 
 /** Options of `start`. */
 export interface StartOptions extends CreateServerOptions {
@@ -43,9 +33,6 @@ export interface RunningServer {
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
-/** How long the last bytes of streams may take to leave when the server closes. */
-const FLUSH_MS = 1_000;
-
 /**
  * Starts a server. Rejects with `ConfigError`: `option_invalid`, or `open_bind_refused` when an address is not loopback and
  * there is no token. Rejects with Node's own error when the address cannot be bound, such as `EADDRINUSE`.
@@ -62,10 +49,14 @@ export async function start(options: StartOptions = {}): Promise<RunningServer> 
       "open: everybody who reaches this address may do everything",
     );
   }
-  const listener = createHttp(app, resolved, (bytes) => host.random(bytes));
+  const listener = createListener({
+    limits: resolved.limits,
+    random: (bytes) => host.random(bytes),
+    serve: (node) => app.serve(node),
+  });
   const { http } = listener;
   try {
-    await listen(http, address, resolved.port);
+    await listen(listener, address, resolved.port);
   } catch (error) {
     await server.close({ graceMs: 0 });
     throw error;
@@ -79,7 +70,7 @@ export async function start(options: StartOptions = {}): Promise<RunningServer> 
       .then(() => {})
       .finally(() => {
         unwatch();
-        return closeHttp(listener);
+        return closeListener(listener);
       });
     return closed;
   };
@@ -108,84 +99,4 @@ async function chooseAddress(options: ResolvedOptions): Promise<string> {
     );
   }
   return addresses[0]?.address ?? name;
-}
-
-interface Listener {
-  readonly http: Server;
-  /** Answers that are not over yet. */
-  readonly answering: ReadonlySet<ServerResponse>;
-}
-
-function createHttp(
-  app: ServedApp,
-  { limits }: ResolvedOptions,
-  random: (bytes: number) => Uint8Array,
-): Listener {
-  const answering = new Set<ServerResponse>();
-  const raw = createRawAnswers(random, (socket) =>
-    [...answering].some((outgoing) => outgoing.headersSent && outgoing.socket === socket),
-  );
-  const serve = (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    answering.add(outgoing);
-    const onGone = () => {
-      if (outgoing.socket !== null) return; // its turn had come
-      outgoing.destroy();
-      outgoing.emit("close");
-    };
-    // Behind another answer of its socket: Node tells such a response nothing when the client leaves.
-    if (outgoing.socket === null) incoming.socket.once("close", onGone);
-    outgoing.once("close", () => {
-      answering.delete(outgoing);
-      incoming.socket.off("close", onGone);
-    });
-    app.serve({ incoming, outgoing });
-  };
-  const http = createHttpServer(
-    {
-      maxHeaderSize: limits.maxHeaderBytes,
-      headersTimeout: limits.headersTimeoutMs,
-      requestTimeout: limits.requestTimeoutMs,
-      connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
-      requireHostHeader: false, // the gate answers, with a problem document
-      insecureHTTPParser: false,
-    },
-    serve,
-  );
-  http.maxConnections = limits.maxConnections;
-  http.maxHeadersCount = 0; // Node would drop the rest in silence; the gate refuses
-  http.on("clientError", raw.clientError);
-  http.on("checkExpectation", raw.expectationFailed);
-  http.on("checkContinue", (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    if (Number(incoming.headers["content-length"] ?? 0) > limits.maxBodyBytes) {
-      raw.bodyTooLarge(incoming, outgoing);
-      return;
-    }
-    awaitingContinue.add(incoming);
-    serve(incoming, outgoing);
-  });
-  return { http, answering };
-}
-
-function listen(http: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    http.once("error", reject);
-    http.listen({ host, port }, () => {
-      http.off("error", reject);
-      resolve();
-    });
-  });
-}
-
-/** Lets the last answers leave, then cuts every connection: Node keeps one that never sent a request. */
-async function closeHttp({ http, answering }: Listener): Promise<void> {
-  const closed = new Promise((resolve) => http.close(resolve));
-  const flushed = [...answering].map((outgoing) => once(outgoing, "close"));
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise((resolve) => {
-    timer = setTimeout(resolve, FLUSH_MS);
-  });
-  await Promise.race([Promise.all(flushed), late]);
-  clearTimeout(timer);
-  http.closeAllConnections();
-  await closed;
 }

@@ -5,7 +5,7 @@ import { parseFlow } from "@millrace/dsl";
 import { createEngine, createMemoryJournal } from "@millrace/engine";
 import { createLocalExecutor } from "@millrace/server";
 import { expect, onTestFinished, test } from "vitest";
-import { ASK_PLAINLY, HELLO, SLEEP } from "./support/flows.ts";
+import { ASK_PLAINLY, HELLO, LOUD, SLEEP } from "./support/flows.ts";
 import { expectLegal } from "./support/streams.ts";
 
 const graphOf = (dsl: string) => parseFlow(dsl).graph;
@@ -118,4 +118,50 @@ test("ended runs are forgotten when there are more than a thousand, oldest first
   expect(await journal.load(ids[0] ?? "")).toBe(null);
   expect(await executor.get(ids.at(-1) ?? "")).toMatchObject({ status: "succeeded" });
   expect(await executor.get(ids[10] ?? "")).not.toBe(null);
+});
+
+test("a run that waits is cancelled once, however many ask at once, and those behind it wait on", async () => {
+  const { executor } = build({ maxLiveRuns: 1 });
+  const sleep = { ...hello, graph: graphOf(SLEEP) };
+  await executor.start({ ...sleep, runId: "live" });
+  for (const runId of ["first", "second", "third"]) await executor.start({ ...hello, runId });
+  const asked = Array.from({ length: 5 }, () => executor.cancel("first", { reason: "user" }));
+  for (const run of await Promise.all(asked)) expect(run).toMatchObject({ status: "cancelled" });
+  await executor.cancel("live", { reason: "user" });
+  for (const runId of ["second", "third"]) {
+    const log = await logOf(executor.attach(runId));
+    expect(log.at(-1)?.kind).toBe("summary");
+    expect(await executor.get(runId)).toMatchObject({ status: "succeeded" });
+  }
+});
+
+test("a close ends whatever waits, and each of them has its summary", async () => {
+  const { executor } = build({ maxLiveRuns: 1 });
+  const sleep = { ...hello, graph: graphOf(SLEEP) };
+  const ids = ["a", "b", "c", "d", "e", "f"];
+  for (const runId of ids) await executor.start({ ...sleep, runId });
+  const logs = ids.map((runId) => logOf(executor.attach(runId)));
+  await executor.close({ graceMs: 0 });
+  for (const log of await Promise.all(logs)) expect(log.at(-1)?.kind).toBe("summary");
+});
+
+test("a log that is larger than all that is kept is read to its end, and stays while nothing newer has ended", async () => {
+  const { executor } = build();
+  const inputs = { items: Array.from({ length: 4_300 }, (_, i) => i), text: "x".repeat(16_000) };
+  const { runId } = await executor.start({ graph: graphOf(LOUD), inputs, trigger: "embed" });
+  const newer = await executor.start({ ...hello, graph: graphOf(SLEEP) });
+  let bytes = 0;
+  let last: StoredEvent | undefined;
+  for await (const page of executor.attach(runId)) {
+    for (const event of page) bytes += event.line.byteLength;
+    last = page.at(-1);
+    await new Promise(setImmediate); // a reader that is never quite there
+  }
+  expect(bytes).toBeGreaterThan(64 * 1_024 * 1_024);
+  expect(last?.kind).toBe("summary");
+  expect(await executor.get(runId)).toMatchObject({ status: "succeeded" });
+  await executor.cancel(newer.runId, { reason: "user" });
+  await logOf(executor.attach(newer.runId));
+  expect(await executor.get(runId)).toBe(null);
+  expect(await executor.get(newer.runId)).toMatchObject({ status: "cancelled" });
 });

@@ -1,7 +1,7 @@
 /** Draining, reloading, and what is left when a server has closed. */
 import { describe, expect, test } from "vitest";
 import { ASK_PLAINLY, HELLO, SLEEP } from "./support/flows.ts";
-import { invoke, keepLog, post, problemOf, serve } from "./support/server.ts";
+import { invoke, keepLog, post, problemOf, sendRaw, serve } from "./support/server.ts";
 import { expectLegal, kinds, readEvents, readUntil } from "./support/streams.ts";
 
 const TOKEN = "0123456789abcdef";
@@ -27,6 +27,16 @@ describe("a server that drains", () => {
     expect(await invoke(server, "get_run", { runId })).toMatchObject({ runId });
     await server.close({ graceMs: 0 });
     expect(await drained).toMatchObject({ cancelled: 1 });
+  });
+
+  test("ends what waits in the queue too, and every stream gets its summary", async () => {
+    const server = await serve({ maxLiveRuns: 2 });
+    const ask = () => post(server, "/api/run", { dsl: SLEEP });
+    const streams = (await Promise.all(Array.from({ length: 8 }, ask))).map(readEvents);
+    expect(await server.app.drain({ graceMs: 0 })).toMatchObject({ cancelled: 8, finished: 0 });
+    for (const events of await Promise.all(streams)) {
+      expect(events.at(-1)).toMatchObject({ kind: "summary", status: "cancelled" });
+    }
   });
 
   test("cancels what is still live after the grace, and every stream gets its summary", async () => {
@@ -72,6 +82,39 @@ describe("a reload", () => {
     const rest = readEvents(watcher);
     await post(server, `/api/runs/${runId}/confirmations/k1`, { decision: "approve" }, as("new"));
     expect((await rest).at(-1)).toMatchObject({ status: "succeeded" });
+  });
+
+  test("ends the streams of a token whose secret is replaced under the same id", async () => {
+    const server = await serve({ tokens: [`ci:run:${TOKEN}-old`] });
+    const headers = { authorization: `Bearer ${TOKEN}-old` };
+    const body = { dsl: ASK_PLAINLY, options: { onDisconnect: "continue" } };
+    const response = await post(server, "/api/run", body, { headers });
+    server.app.reload({ tokens: [`ci:run:${TOKEN}-new`] });
+    expect(kinds(await readEvents(response))).not.toContain("summary");
+  });
+
+  test("leaves alone what it does not name", async () => {
+    const server = await serve({ tokens: [TOKEN], allowedHosts: ["flows.example"] });
+    const ask = (host: string, ...more: string[]) =>
+      sendRaw(
+        server,
+        `${["GET /api/meta HTTP/1.1", `Host: ${host}`, ...more].join("\r\n")}\r\n\r\n`,
+      ).then(({ status }) => status);
+    server.app.reload({ allowedOrigins: ["https://studio.example"] });
+    expect(await ask("flows.example")).toBe(401);
+    server.app.reload({ allowedHosts: [] });
+    expect(await ask("flows.example")).toBe(403);
+    expect(await ask("localhost")).toBe(401);
+    expect(await ask("localhost", `Authorization: Bearer ${TOKEN}`)).toBe(200);
+  });
+
+  test("does not open an address that others can reach", async () => {
+    const server = await serve({ host: "0.0.0.0", tokens: [TOKEN] });
+    expect(() => server.app.reload({ tokens: [] })).toThrow(
+      expect.objectContaining({ code: "open_bind_refused" }),
+    );
+    const url = `http://127.0.0.1:${server.address.port}/api/meta`;
+    expect((await fetch(url)).status).toBe(401);
   });
 
   test("with a bad token changes nothing", async () => {

@@ -109,3 +109,8 @@ test("port 0 is any free port, and the address says which", async () => {
   expect(server.url).toBe(`http://127.0.0.1:${server.address.port}`);
   expect(await (await fetch(`${server.url}/api/health`)).json()).toEqual({ status: "ok" });
 });
+
+test("a server lets in whoever asks for the loopback address it listens on", async () => {
+  const server = await serve({ host: "127.0.0.2" });
+  expect((await fetch(`${server.url}/api/health`)).status).toBe(200);
+});

@@ -15,7 +15,9 @@ const PROGRAM = `
 const LEAKING = `
   import { createApp, createServer } from ${JSON.stringify(new URL("../dist/index.js", import.meta.url).href)};
   const token = process.argv[1];
-  const { host, close } = await createServer({ tokens: [token] });
+  const [given, reloaded] = process.argv[2] === "given" ? [token, []] : ["another-0123456789", [token]];
+  const { app: first, host, close } = await createServer({ tokens: [given] });
+  first.reload({ tokens: [given, ...reloaded] });
   const forms = [token, encodeURIComponent(token), Buffer.from(token).toString("base64"), JSON.stringify(token)];
   const leak = () => { throw new Error("failed with " + forms.join(" and ")); };
   const app = createApp({ ...host, commands: new Map([["get_meta", leak]]) });
@@ -85,20 +87,28 @@ test.each(["throw", "reject"])("an uncaught error (%s) ends the process with 70"
   expect(await ended).toEqual([70, null]);
 });
 
-test("a token never reaches the log, in any form", async () => {
-  const token = "0123456789+secret/token=";
-  const child = spawn(process.execPath, ["--input-type=module", "-e", LEAKING, token], {
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  let log = "";
-  for await (const chunk of child.stderr) log += chunk;
-  const lines = log
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line));
-  expect(lines.map(({ msg }) => msg)).toEqual(["request.failed", "request"]);
-  expect(lines[0].err.message).toBe(
-    'failed with [redacted] and [redacted] and [redacted] and "[redacted]"',
-  );
-  expect(lines[1]).toMatchObject({ method: "GET", route: "/api/meta", status: 500, tokenId: null });
-});
+test.each(["given", "reloaded"])(
+  "a token that was %s never reaches the log, in any form",
+  async (how) => {
+    const token = "0123456789+secret/token=";
+    const child = spawn(process.execPath, ["--input-type=module", "-e", LEAKING, token, how], {
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    let log = "";
+    for await (const chunk of child.stderr) log += chunk;
+    const lines = log
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.map(({ msg }) => msg)).toEqual(["request.failed", "request"]);
+    expect(lines[0].err.message).toBe(
+      'failed with [redacted] and [redacted] and [redacted] and "[redacted]"',
+    );
+    expect(lines[1]).toMatchObject({
+      method: "GET",
+      route: "/api/meta",
+      status: 500,
+      tokenId: null,
+    });
+  },
+);

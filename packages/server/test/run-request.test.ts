@@ -4,7 +4,7 @@ import type { ServerHost } from "@millrace/server";
 import { createApp, createServer } from "@millrace/server";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { HELLO, SLEEP } from "./support/flows.ts";
-import { invoke, keepLog, post, problemOf, serve } from "./support/server.ts";
+import { invoke, keepLog, post, problemOf, sendRaw, serve } from "./support/server.ts";
 import { expectLegal, kinds, readEvents } from "./support/streams.ts";
 
 const graph = parseFlow(HELLO).graph;
@@ -121,6 +121,69 @@ test("a body of 200,000 levels is refused before it is parsed", async () => {
   });
   expect(response.status).toBe(400);
   expect((await problemOf(response)).code).toBe("json_too_deep");
+});
+
+test("a body in chunks of one byte costs no more memory than in one piece", async () => {
+  const server = await serve();
+  const text = JSON.stringify({ dsl: HELLO }).padEnd(1_000_000);
+  const before = process.memoryUsage().rss;
+  const answer = await sendRaw(
+    server,
+    `POST /api/flows/format HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${text.replace(/./gs, "1\r\n$&\r\n")}0\r\n\r\n`,
+  );
+  expect(answer.status).toBe(200);
+  expect(process.memoryUsage().rss - before).toBeLessThan(150_000_000);
+});
+
+test("a body that breaks off over fetch is its client's loss, not a fault", async () => {
+  const log = keepLog();
+  const server = await serve({ log });
+  const body = new ReadableStream({
+    start(controller) {
+      controller.enqueue(Buffer.from('{"dsl":'));
+      controller.error(new Error("gone"));
+    },
+  });
+  const headers = { "content-type": "application/json" };
+  const init = { method: "POST", headers, body, duplex: "half" } as RequestInit;
+  const response = await server.app.fetch(new Request("http://localhost/api/run", init));
+  expect(response.status).toBe(499);
+  expect(log.lines.map(({ level }) => level)).toEqual(["info"]);
+});
+
+describe("a list of many elements", () => {
+  const node = { id: "say", type: "log", fields: { message: "hi" } };
+  const withNodes = (nodes: readonly object[]) => ({
+    graph: { version: 1, id: "many", nodes, edges: [] },
+  });
+
+  test("is taken when each of them fits", async () => {
+    const server = await serve();
+    const nodes = Array.from({ length: 1_000 }, (_, i) => ({ ...node, id: `n${i}` }));
+    expect(await invoke(server, "validate_flow", withNodes(nodes))).toMatchObject({ valid: true });
+  });
+
+  test("is refused for the only one that does not, with its place", async () => {
+    const server = await serve();
+    const nodes: object[] = Array.from({ length: 1_000 }, (_, i) => ({ ...node, id: `n${i}` }));
+    nodes[777] = { ...node, id: 5 };
+    const response = await post(server, "/api/flows/validate", withNodes(nodes));
+    expect((await problemOf(response)).errors).toMatchObject([{ pointer: "/graph/nodes/777/id" }]);
+  });
+
+  test("is refused for the first hundred of those found, each with its place", async () => {
+    const server = await serve();
+    const nodes = Array.from({ length: 200_000 }, (_, i) => (i % 2 === 0 ? {} : node));
+    const body = JSON.stringify(withNodes(nodes.map((each) => (each === node ? 0 : each))));
+    const response = await post(server, "/api/run", undefined, { body });
+    expect(response.status).toBe(422);
+    const { errors = [] } = await problemOf(response);
+    expect(errors).toHaveLength(100);
+    for (const { pointer, message } of errors) {
+      const place = Number(/^\/graph\/nodes\/(\d+)/.exec(pointer)?.[1]);
+      expect(message).toContain(place % 2 === 0 ? "received undefined" : "received number");
+    }
+  });
 });
 
 test("the same flow as graph and as text yields the same kinds of events", async () => {

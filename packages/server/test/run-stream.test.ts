@@ -312,6 +312,70 @@ many -> nap
   expect(log.lines.map(({ message }) => message)).toContain("stream.stalled");
 });
 
+test("a client that leaves ends every run it asked for, also those behind another answer", async () => {
+  const server = await serve();
+  const socket = connect(server.address.port, server.address.address);
+  onTestFinished(() => void socket.destroy());
+  const ids = Array.from({ length: 20 }, (_, i) => `behind-${i}`);
+  for (const runId of ids) {
+    const body = JSON.stringify({ dsl: SLEEP, options: { runId } });
+    socket.write(
+      `POST /api/run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+  }
+  for (let known = 0; known < ids.length; ) {
+    const page = await invoke<{ items: unknown[] }>(server, "list_runs", {});
+    known = page.items.length;
+  }
+  socket.destroy();
+  for (const runId of ids) {
+    expect((await endOf(server, runId)).at(-1)).toMatchObject({ status: "cancelled" });
+  }
+});
+
+test("a request over fetch whose signal is aborted has left", async () => {
+  const server = await serve();
+  const leaving = new AbortController();
+  const response = await server.app.fetch(
+    new Request("http://localhost/api/run", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ dsl: SLEEP, options: { runId: "aborted" } }),
+      signal: leaving.signal,
+    }),
+  );
+  leaving.abort();
+  expect((await endOf(server, "aborted")).at(-1)).toMatchObject({ status: "cancelled" });
+  await expect(response.text()).rejects.toThrow();
+});
+
+test("a reader over fetch that takes nothing is thrown out, and its run with it", async () => {
+  const log = keepLog();
+  const server = await serve({ stallMs: 50, log });
+  await server.app.fetch(
+    new Request("http://localhost/api/run", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ dsl: SLEEP, options: { runId: "unread" } }),
+    }),
+  );
+  expect((await endOf(server, "unread")).at(-1)).toMatchObject({ status: "cancelled" });
+  expect(log.lines.map(({ message }) => message)).toContain("stream.stalled");
+});
+
+test("a key whose run is forgotten is answered with not found, not with an empty stream", async () => {
+  const server = await serve();
+  const key = { headers: { "idempotency-key": "long-ago" } };
+  await readEvents(await post(server, "/api/run", { dsl: HELLO }, key));
+  const caller = { tokenId: null, role: "admin", requestId: "r", remote: null } as const;
+  for (let i = 0; i < 1_001; i += 1) {
+    await server.app.invoke("run_and_wait", { dsl: HELLO, waitMs: 60_000 }, caller);
+  }
+  const again = await post(server, "/api/run", { dsl: HELLO }, key);
+  expect(again.status).toBe(404);
+  expect(await problemOf(again)).toMatchObject({ code: "not_found", resource: "run" });
+});
+
 test("a stream over fetch has the same bytes, and leaving it cancels too", async () => {
   const server = await serve();
   const ask = (dsl: string) =>

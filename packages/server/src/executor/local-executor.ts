@@ -2,7 +2,7 @@
  * Runs flows in this process: an engine, a journal, a queue in front, and a bounded memory of what has ended.
  *   L1  At most `maxLiveRuns` runs work at once; a paused run does not count. The others wait in the order of their start.
  *   L2  A reader sees an event only after the journal has stored it.
- *   L3  What has ended is forgotten, oldest first, when it is more than the retention allows.
+ *   L3  What has ended is forgotten when it is more than the retention allows.
  */
 import {
   type CancelOptions,
@@ -31,10 +31,11 @@ import {
   type RunOptions,
   type SubflowPort,
 } from "@millrace/engine";
-import { LIMITS } from "../limits.ts";
+import { LIMITS } from "../config/index.ts";
 import { ExecutorError } from "./errors.ts";
 import { runFilter } from "./filter.ts";
 import { RunRecord } from "./record.ts";
+import { Retention } from "./retention.ts";
 import { writeUnstarted } from "./unstarted.ts";
 
 /** What a local executor is made of. `engine` must write to `journal`. */
@@ -53,11 +54,6 @@ export interface LocalExecutorOptions {
   /** Epoch milliseconds; default the machine's clock. */
   readonly now?: () => number;
 }
-
-/** Ended runs kept for `get`, `list` and `attach`; enough to look back over a working day of a small server. */
-const MAX_ENDED_RUNS = 1_000;
-/** Bytes of their logs kept in all. */
-const MAX_ENDED_BYTES = 64 * 1_024 * 1_024;
 
 /** States that hold a place; what a summary has ended holds none, even before it is taken off the books. */
 const WORKING: ReadonlySet<string> = new Set(["pending", "running", "cancelling"]);
@@ -92,9 +88,8 @@ class LocalExecutor implements Executor {
   readonly #records = new Map<string, RunRecord>();
   readonly #live = new Map<string, LiveRun>();
   readonly #queue: LiveRun[] = [];
+  readonly #retention: Retention;
   #started = 0;
-  #endedRuns = 0;
-  #endedBytes = 0;
   #closing = false;
   readonly #idle = new Set<() => void>();
 
@@ -107,6 +102,10 @@ class LocalExecutor implements Executor {
     this.#maxQueued = options.maxQueuedRuns ?? LIMITS.maxQueuedRuns.default;
     this.#maxNodes = options.maxNodes ?? LIMITS.maxNodes.default;
     this.#now = options.now ?? Date.now;
+    this.#retention = new Retention((runId) => {
+      this.#records.delete(runId);
+      this.#journal.forget?.(runId);
+    });
   }
 
   async start(spec: RunSpec): Promise<RunRef> {
@@ -210,7 +209,7 @@ class LocalExecutor implements Executor {
     try {
       yield* record.log.read(options.after ?? 0, options.signal);
     } finally {
-      this.#retain();
+      this.#retention.trim();
     }
   }
 
@@ -241,7 +240,7 @@ class LocalExecutor implements Executor {
 
   async close({ graceMs }: { readonly graceMs: number }): Promise<void> {
     this.#closing = true;
-    await Promise.all(this.#queue.map((live) => this.#drop(live)));
+    await Promise.all([...this.#queue].map((live) => this.#drop(live)));
     // A paused run waits for somebody who is no longer let in.
     for (const { record, run } of this.#live.values()) {
       if (record.state === "paused") run?.cancel({ reason: "shutdown" });
@@ -267,7 +266,7 @@ class LocalExecutor implements Executor {
     await record.until(() => record.log.lastSeq > 0);
     if (record.log.lastSeq > 0) return;
     this.#records.delete(record.runId);
-    this.#endedRuns -= 1;
+    this.#retention.remove(record);
     throw live.failure instanceof Error &&
       "code" in live.failure &&
       live.failure.code === "run_exists"
@@ -340,9 +339,7 @@ class LocalExecutor implements Executor {
   #forgetLive({ record }: LiveRun): void {
     record.end();
     this.#live.delete(record.runId);
-    this.#endedRuns += 1;
-    this.#endedBytes += record.bytes;
-    this.#retain();
+    this.#retention.add(record);
     this.#fill();
     if (this.#live.size > 0) return;
     for (const resolve of this.#idle) resolve();
@@ -353,19 +350,6 @@ class LocalExecutor implements Executor {
   #fill(): void {
     while (!this.#closing && this.#queue.length > 0 && this.#working() < this.#maxLive) {
       this.#launch(this.#queue.shift() as LiveRun);
-    }
-  }
-
-  /** The newest is kept whatever its size, and so is what somebody still reads. */
-  #retain(): void {
-    for (const record of this.#records.values()) {
-      const fits = this.#endedRuns <= MAX_ENDED_RUNS && this.#endedBytes <= MAX_ENDED_BYTES;
-      if (fits || this.#endedRuns <= 1) return;
-      if (!record.ended || record.log.readers > 0) continue;
-      this.#records.delete(record.runId);
-      this.#endedRuns -= 1;
-      this.#endedBytes -= record.bytes;
-      this.#journal.forget?.(record.runId);
     }
   }
 

@@ -20,7 +20,7 @@ import {
   viewToJson,
 } from "@millrace/contracts";
 import { digest } from "@millrace/dsl";
-import { decodeEvent } from "../decode-event.ts";
+import { decodeEvent } from "./decode-event.ts";
 import { RunLog } from "./run-log.ts";
 
 /** Kinds that change what is kept here; the others are not even decoded. */

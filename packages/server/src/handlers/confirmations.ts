@@ -1,10 +1,9 @@
 /** Commands of confirmations: the inbox, and the answer. */
 import type { CommandName, Confirmation, Run } from "@millrace/contracts";
-import { Answer, type CommandHandler, wire } from "../command.ts";
+import { Answer, type CommandHandler, REPLAYED, wire } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
 import type { ServerHost } from "../host.ts";
-import { REPLAYED } from "../idempotency.ts";
-import { knownRun } from "../runs.ts";
+import { knownRun } from "../runs/index.ts";
 import { actorOf } from "./runs.ts";
 
 /** States in which a confirmation can be open. */

@@ -1,9 +1,9 @@
 /** Commands of flows as text and as graph. Nothing is executed and no socket is opened. */
 import type { CommandName, Diagnostic, FlowGraph } from "@millrace/contracts";
 import { DslError, formatFlow, parseFlow, printFlow, validateFlow } from "@millrace/dsl";
-import { type CommandHandler, wire } from "../command.ts";
+import { type CommandHandler, wire } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
-import { flowInvalid, readDsl } from "../runs.ts";
+import { flowInvalid, readDsl } from "../runs/index.ts";
 
 const isError = ({ severity }: Diagnostic): boolean => severity === "error";
 

@@ -1,5 +1,5 @@
 /** The handlers of this version. */
-import type { CommandHandlers } from "../command.ts";
+import type { CommandHandlers } from "../commands/index.ts";
 import { confirmationHandlers } from "./confirmations.ts";
 import { flowHandlers } from "./flows.ts";
 import { metaHandlers } from "./meta.ts";

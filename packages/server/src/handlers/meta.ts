@@ -6,8 +6,8 @@ import {
   type JsonSchema,
   MAX_JSON_DEPTH,
 } from "@millrace/contracts";
-import { type CommandHandler, wire } from "../command.ts";
-import { MAX_EVENT_BYTES } from "../limits.ts";
+import { type CommandHandler, wire } from "../commands/index.ts";
+import { MAX_EVENT_BYTES } from "../config/index.ts";
 import { packageVersion } from "../version.ts";
 
 // Schemas of some sixty commands take milliseconds to write out and never change.

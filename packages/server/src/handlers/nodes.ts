@@ -1,7 +1,6 @@
 /** Commands of the catalog: which node types there are. No code of a node type runs for them. */
 import type { CatalogEntry, CommandName } from "@millrace/contracts";
-import { etagOf } from "../canonical-json.ts";
-import { Answer, type CommandHandler, wire } from "../command.ts";
+import { Answer, type CommandHandler, etagOf, wire } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
 
 // Entries never change, and hashing one costs more than everything else that its request needs.

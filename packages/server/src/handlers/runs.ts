@@ -1,11 +1,22 @@
 /** Commands of runs that are lived: start, look, steer. */
 import type { AnyEvent, CommandName, CommandResult, RunRef, RunSummary } from "@millrace/contracts";
-import { Answer, type CommandCall, type CommandHandler, wire } from "../command.ts";
-import { decodeEvent } from "../decode-event.ts";
+import {
+  Answer,
+  type CommandCall,
+  type CommandHandler,
+  REPLAYED,
+  wire,
+} from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
-import { REPLAYED } from "../idempotency.ts";
-import { acceptsKinds, checkPosition } from "../positions.ts";
-import { callExecutor, isEnded, knownRun, startRun } from "../runs.ts";
+import { decodeEvent } from "../executor/index.ts";
+import {
+  acceptsKinds,
+  callExecutor,
+  checkPosition,
+  isEnded,
+  knownRun,
+  startRun,
+} from "../runs/index.ts";
 
 /** Waits until a run has ended or paused, at most `waitMs`; the run goes on either way. */
 async function waitForRun(

@@ -1,8 +1,8 @@
 /** The command for values that were too large for their event. */
 import type { CommandName, Json } from "@millrace/contracts";
-import { type CommandHandler, wire } from "../command.ts";
+import { type CommandHandler, wire } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
-import { knownRun } from "../runs.ts";
+import { knownRun } from "../runs/index.ts";
 
 export const valueHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
   wire("get_run_blob", async ({ runId, digest }, { host }) => {

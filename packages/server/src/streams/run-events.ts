@@ -12,15 +12,14 @@ import {
   type StoredEvent,
   serialiseEvent,
 } from "@millrace/contracts";
-import type { CommandCall } from "../command.ts";
-import { decodeEvent } from "../decode-event.ts";
-import type { EventStreams } from "../event-stream.ts";
-import type { Exchange } from "../exchange.ts";
-import type { FrameFormat } from "../frames.ts";
+import type { CommandCall } from "../commands/index.ts";
+import { decodeEvent } from "../executor/index.ts";
 import type { ServerHost } from "../host.ts";
-import { acceptsKinds, checkPosition } from "../positions.ts";
+import type { Exchange } from "../http/index.ts";
 import type { StreamHandler } from "../routes.ts";
-import { isEnded, knownRun } from "../runs.ts";
+import { acceptsKinds, checkPosition, isEnded, knownRun } from "../runs/index.ts";
+import type { EventStreams } from "./event-stream.ts";
+import type { FrameFormat } from "./frames.ts";
 
 /** Events handed over at once by an executor; a reader that gets so many is behind. */
 const FULL_PAGE = 512;

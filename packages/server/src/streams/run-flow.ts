@@ -3,13 +3,11 @@
  * the last such reader leaves, the run is cancelled, unless it was started with `onDisconnect: "continue"`.
  */
 import type { ParsedArgs } from "@millrace/contracts";
-import type { CommandCall } from "../command.ts";
-import type { EventStreams } from "../event-stream.ts";
-import type { Exchange } from "../exchange.ts";
-import { REPLAYED } from "../idempotency.ts";
-import { acceptsKinds } from "../positions.ts";
+import { type CommandCall, REPLAYED } from "../commands/index.ts";
+import type { Exchange } from "../http/index.ts";
 import type { StreamHandler } from "../routes.ts";
-import { startRun } from "../runs.ts";
+import { acceptsKinds, startRun } from "../runs/index.ts";
+import type { EventStreams } from "./event-stream.ts";
 
 export function createRunFlowStream(streams: EventStreams): StreamHandler {
   /** Open owners by run. */

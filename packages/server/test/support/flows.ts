@@ -83,3 +83,20 @@ node each: map {
   }
 }
 `;
+
+/** Logs `text` once for each of `items`. */
+export const LOUD = `flow 1 loud
+
+input items: int[]
+
+input text: string
+
+node each: map {
+  items = inputs.items
+  body {
+    node say: log {
+      message = inputs.text
+    }
+  }
+}
+`;

@@ -3,7 +3,7 @@
  * or how much of one, was right.
  */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import { ConfigError } from "./errors.ts";
+import { ConfigError } from "../errors.ts";
 
 /** `read` may read; `run` may also run; `admin` may also write and administrate. */
 export type Role = "read" | "run" | "admin";

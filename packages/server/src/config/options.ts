@@ -1,10 +1,9 @@
 /** Options of a server: checked once, resolved once, before anything is opened. */
 import type { EgressPolicy, FilePolicy } from "@millrace/engine";
-import { ConfigError } from "./errors.ts";
+import { ConfigError } from "../errors.ts";
+import { parseHost, parseToken } from "../gate/index.ts";
+import type { Logger } from "../process/index.ts";
 import { LIMITS, type ServerLimits } from "./limits.ts";
-import type { Logger } from "./logger.ts";
-import { parseHost } from "./target.ts";
-import { parseToken } from "./tokens.ts";
 
 /** What `createApp`, `createServer` and `start` take; every limit of `ServerLimits` is an option too. */
 export interface ServerOptions extends Partial<ServerLimits> {

@@ -3,8 +3,8 @@
  * reads a position into them that the server did not give.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { ProblemError } from "../errors.ts";
 import { canonicalHash } from "./canonical-json.ts";
-import { ProblemError } from "./errors.ts";
 
 const VERSION = 1;
 const MAC_BYTES = 16;

@@ -3,10 +3,10 @@
  * @see the server page, "The command registry"
  */
 import type { CommandDef, HttpBinding, Problem } from "@millrace/contracts";
+import { ProblemError } from "../errors.ts";
+import { parsePosition } from "../runs/index.ts";
 import { argTypes } from "./arg-types.ts";
-import { ProblemError } from "./errors.ts";
 import { escapeSegment, MAX_ERRORS } from "./parse-args.ts";
-import { parsePosition } from "./positions.ts";
 
 /** The parts of a request that hold arguments. */
 export interface RequestParts {

@@ -5,7 +5,7 @@
  *       keep the server busy for seconds. So of a long list some elements are looked at first.
  */
 import type { CommandDef } from "@millrace/contracts";
-import { ProblemError } from "./errors.ts";
+import { ProblemError } from "../errors.ts";
 
 /** Problems told at once; more do not help anybody. */
 export const MAX_ERRORS = 100;
@@ -47,7 +47,8 @@ function thin(value: unknown, places: Places): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {
     if (value.length <= LONG_LIST) return mapChanged(value, (child) => thin(child, places));
-    const chosen = Array.from({ length: SAMPLE }, () => Math.floor(Math.random() * value.length));
+    const drawn = Array.from({ length: SAMPLE }, () => Math.floor(Math.random() * value.length));
+    const chosen = [...new Set(drawn)].sort((a, b) => a - b);
     const sample = chosen.map((place) => thin(value[place], places));
     places.set(sample, chosen);
     return sample;

@@ -1,9 +1,9 @@
 /** How a refusal or a fault becomes an answer. */
 import { problemDocument } from "@millrace/contracts";
+import { ProblemError } from "../errors.ts";
+import type { Logger } from "../process/index.ts";
 import { ClientGoneError } from "./body.ts";
-import { ProblemError } from "./errors.ts";
 import type { Exchange, Reply } from "./exchange.ts";
-import type { Logger } from "./logger.ts";
 
 /** Content type of every problem document. */
 export const PROBLEM_TYPE = "application/problem+json";

@@ -1,6 +1,6 @@
 /** Positions in a log, and which kinds of its events a reader wants. */
 import type { Run } from "@millrace/contracts";
-import { ProblemError } from "./errors.ts";
+import { ProblemError } from "../errors.ts";
 
 /** Kinds that pass every filter: without them a reader cannot tell where it is. */
 const ALWAYS: ReadonlySet<string> = new Set([

@@ -6,8 +6,9 @@
  *   G3  A missing, malformed or wrong token gets the same answer, on every path.
  * @see the server page, "The gate", rows 2 to 10
  */
+
+import { ProblemError } from "../errors.ts";
 import type { AuthFailures } from "./auth-failures.ts";
-import { ProblemError } from "./errors.ts";
 import { isLoopback, parseHost, parseTarget } from "./target.ts";
 import { type TokenIdentity, TokenSet } from "./tokens.ts";
 

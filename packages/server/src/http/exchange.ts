@@ -6,10 +6,9 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import type { Passage, RawRequest } from "./gate.ts";
+import { LINGER_MS } from "../config/index.ts";
+import type { Passage, RawRequest, Role, TokenIdentity } from "../gate/index.ts";
 import { baseHeaders, type HeaderRecord } from "./headers.ts";
-import { LINGER_MS } from "./limits.ts";
-import type { Role, TokenIdentity } from "./tokens.ts";
 
 /** Who asks. `tokenId` is null when the server is open; `remote` is the peer's address, null where it is not known. */
 export interface Caller {

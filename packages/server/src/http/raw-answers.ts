@@ -2,8 +2,8 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { type ErrorCode, problemDocument } from "@millrace/contracts";
+import { LINGER_MS } from "../config/index.ts";
 import { baseHeaders } from "./headers.ts";
-import { LINGER_MS } from "./limits.ts";
 import { PROBLEM_TYPE } from "./problem.ts";
 import { createRequestIds } from "./request-id.ts";
 

@@ -4,8 +4,9 @@
  *   K2  The work behind a key is done once as long as the key is kept. What a later try may change, a failure of the server
  *       or a full queue, is not kept.
  */
+
+import { ProblemError } from "../errors.ts";
 import { canonicalHash } from "./canonical-json.ts";
-import { ProblemError } from "./errors.ts";
 
 /** How long a key is kept. A day: long enough for any retry of a job that failed over night. */
 const KEY_TTL_MS = 24 * 3_600_000;

@@ -1,15 +1,13 @@
 /** What handlers of commands are and get, and the checks that every call passes on whichever way it comes. */
 import type { CommandDef, CommandName, CommandResult, ParsedArgs } from "@millrace/contracts";
+import { checkRunInput, parseArgs } from "../args/index.ts";
+import type { ServerLimits } from "../config/index.ts";
+import { ProblemError } from "../errors.ts";
+import type { Role } from "../gate/index.ts";
+import type { ServerHost } from "../host.ts";
+import type { Caller, HeaderRecord } from "../http/index.ts";
 import type { Cursors } from "./cursors.ts";
-import { ProblemError } from "./errors.ts";
-import type { Caller } from "./exchange.ts";
-import type { HeaderRecord } from "./headers.ts";
-import type { ServerHost } from "./host.ts";
 import type { IdempotencyKeys } from "./idempotency.ts";
-import type { ServerLimits } from "./limits.ts";
-import { parseArgs } from "./parse-args.ts";
-import { checkRunInput } from "./run-request.ts";
-import type { Role } from "./tokens.ts";
 
 /** What belongs to one app and is shared by its handlers. */
 export interface AppServices {

@@ -8,14 +8,13 @@
 
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { StoredEvent } from "@millrace/contracts";
-import { ProblemError } from "./errors.ts";
-import type { Exchange } from "./exchange.ts";
+import type { ServerLimits } from "../config/index.ts";
+import { ProblemError } from "../errors.ts";
+import type { TokenIdentity } from "../gate/index.ts";
+import type { Exchange, HeaderRecord } from "../http/index.ts";
+import type { Logger } from "../process/index.ts";
 import { contentTypeOf, DRAINING, type FrameFormat, frameChunks, HEARTBEAT } from "./frames.ts";
-import type { HeaderRecord } from "./headers.ts";
-import type { ServerLimits } from "./limits.ts";
-import type { Logger } from "./logger.ts";
 import { createNodeSink, createWebSink, type Sink } from "./sink.ts";
-import type { TokenIdentity } from "./tokens.ts";
 
 /** Why a stream is over: its log ended, its reader left or took nothing, its token is gone, the server stops. */
 type StreamEnd = "ended" | "left" | "revoked" | "shutdown";

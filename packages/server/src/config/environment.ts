@@ -1,6 +1,6 @@
 /** Options that come from environment variables and from a token file. */
 import { readFile } from "node:fs/promises";
-import { ConfigError } from "./errors.ts";
+import { ConfigError } from "../errors.ts";
 import { LIMITS } from "./limits.ts";
 import type { ServerOptions } from "./options.ts";
 

@@ -1,6 +1,6 @@
 /** The one rule of run requests that no schema says well: exactly one of three inputs. */
 import type { CommandDef, Problem } from "@millrace/contracts";
-import { ProblemError } from "./errors.ts";
+import { ProblemError } from "../errors.ts";
 
 const INPUTS = ["graph", "template", "dsl"] as const;
 const RUN_COMMANDS: ReadonlySet<string> = new Set(["run_flow", "start_run", "run_and_wait"]);

@@ -4,6 +4,8 @@
  *   I2  Success is 200 with the result verbatim; a command without an answer gives null.
  */
 import type { CommandDef } from "@millrace/contracts";
+import { escapeSegment } from "../args/index.ts";
+import { ProblemError } from "../errors.ts";
 import {
   type Answer,
   type CommandCall,
@@ -12,8 +14,6 @@ import {
   checkRole,
   notWired,
 } from "./command.ts";
-import { ProblemError } from "./errors.ts";
-import { escapeSegment } from "./parse-args.ts";
 import { runCommand } from "./run-command.ts";
 
 /** The body of `POST /api/invoke`. */

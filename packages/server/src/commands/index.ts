@@ -1,0 +1,19 @@
+/** What a command is to this server, whichever way it is called. */
+export { etagOf } from "./canonical-json.ts";
+export {
+  Answer,
+  type AppServices,
+  type CommandCall,
+  type CommandHandler,
+  type CommandHandlers,
+  checkArgs,
+  checkDraining,
+  checkRole,
+  notWired,
+  wire,
+} from "./command.ts";
+export { type Cursors, createCursors } from "./cursors.ts";
+export { IdempotencyKeys, type KeyedResult, REPLAYED } from "./idempotency.ts";
+export { invokeCommand, readInvocation } from "./invoke.ts";
+export { BYTES, bytesReply, JSON_TYPE, jsonReply } from "./reply.ts";
+export { runCommand } from "./run-command.ts";

@@ -1,0 +1,15 @@
+/** What an operator may set: options, limits, and where they come from. */
+export { type Environment, gatherOptions, type OptionSources } from "./environment.ts";
+export {
+  CONNECTIONS_CHECK_MS,
+  LIMITS,
+  LINGER_MS,
+  MAX_EVENT_BYTES,
+  type ServerLimits,
+} from "./limits.ts";
+export {
+  type ReloadOptions,
+  type ResolvedOptions,
+  resolveOptions,
+  type ServerOptions,
+} from "./options.ts";

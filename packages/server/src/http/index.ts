@@ -1,0 +1,13 @@
+/** One request and its answer, on Node and on fetch. */
+export { readJsonBody } from "./body.ts";
+export {
+  type Caller,
+  Exchange,
+  type ExchangeReport,
+  type NodeBindings,
+  type Reply,
+} from "./exchange.ts";
+export { type HeaderRecord, preflightHeaders } from "./headers.ts";
+export { closeListener, createListener, listen } from "./listener.ts";
+export { answerError } from "./problem.ts";
+export { createRequestIds } from "./request-id.ts";

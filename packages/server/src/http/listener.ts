@@ -1,0 +1,108 @@
+/**
+ * The server of Node below the app.
+ *   N1  What is no HTTP, and what Node would refuse by itself, is answered like everything else: with a problem document.
+ *   N2  An answer hears when its client leaves, also while it waits behind another one on the same socket.
+ */
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { CONNECTIONS_CHECK_MS, type ServerLimits } from "../config/index.ts";
+import { awaitingContinue, type NodeBindings } from "./exchange.ts";
+import { createRawAnswers } from "./raw-answers.ts";
+
+/** How long the last bytes of streams may take to leave when the server closes. */
+const FLUSH_MS = 1_000;
+
+/** Sockets, and what is being answered on them. */
+export interface Listener {
+  readonly http: Server;
+  /** Answers that are not over yet. */
+  readonly answering: ReadonlySet<ServerResponse>;
+}
+
+/** Hands every request to `serve`, and answers by itself what is no request. Nothing is bound yet. */
+export function createListener(options: {
+  readonly limits: ServerLimits;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly serve: (node: NodeBindings) => void;
+}): Listener {
+  const { limits, random } = options;
+  const answering = new Set<ServerResponse>();
+  const raw = createRawAnswers(random, (socket) =>
+    [...answering].some((outgoing) => outgoing.headersSent && outgoing.socket === socket),
+  );
+  /** Answers that wait behind another one of their socket. Node tells them nothing when the client leaves. */
+  const waiting = new WeakMap<Socket, Set<ServerResponse>>();
+  const waitBehind = (socket: Socket, outgoing: ServerResponse) => {
+    let behind = waiting.get(socket);
+    if (behind === undefined) {
+      const held = new Set<ServerResponse>();
+      behind = held;
+      waiting.set(socket, held);
+      socket.once("close", () => {
+        for (const left of held) {
+          if (left.socket !== null) continue; // its turn had come
+          left.destroy();
+          left.emit("close");
+        }
+      });
+    }
+    behind.add(outgoing);
+    outgoing.once("close", () => behind.delete(outgoing));
+  };
+  const serve = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    answering.add(outgoing);
+    outgoing.once("close", () => answering.delete(outgoing));
+    if (outgoing.socket === null) waitBehind(incoming.socket, outgoing);
+    options.serve({ incoming, outgoing });
+  };
+  const http = createServer(
+    {
+      maxHeaderSize: limits.maxHeaderBytes,
+      headersTimeout: limits.headersTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+      connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
+      requireHostHeader: false, // the gate answers, with a problem document
+      insecureHTTPParser: false,
+    },
+    serve,
+  );
+  http.maxConnections = limits.maxConnections;
+  http.maxHeadersCount = 0; // Node would drop the rest in silence; the gate refuses
+  http.on("clientError", raw.clientError);
+  http.on("checkExpectation", raw.expectationFailed);
+  http.on("checkContinue", (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    if (Number(incoming.headers["content-length"] ?? 0) > limits.maxBodyBytes) {
+      raw.bodyTooLarge(incoming, outgoing);
+      return;
+    }
+    awaitingContinue.add(incoming);
+    serve(incoming, outgoing);
+  });
+  return { http, answering };
+}
+
+/** Binds. Rejects with the error of Node, such as `EADDRINUSE`. */
+export function listen({ http }: Listener, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    http.once("error", reject);
+    http.listen({ host, port }, () => {
+      http.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+/** Lets the last answers leave, then cuts every connection: Node keeps one that never sent a request. */
+export async function closeListener({ http, answering }: Listener): Promise<void> {
+  const closed = new Promise((resolve) => http.close(resolve));
+  const flushed = [...answering].map((outgoing) => once(outgoing, "close"));
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise((resolve) => {
+    timer = setTimeout(resolve, FLUSH_MS);
+  });
+  await Promise.race([Promise.all(flushed), late]);
+  clearTimeout(timer);
+  http.closeAllConnections();
+  await closed;
+}

@@ -1,0 +1,64 @@
+/** How the refusals of an executor become problems. */
+import type { Diagnostic, Problem } from "@millrace/contracts";
+import { type FlowDocument, locate } from "@millrace/dsl";
+import { ProblemError } from "../errors.ts";
+import { ExecutorError } from "../executor/index.ts";
+
+/** Seconds after which a refused run may be tried again. */
+const RETRY_AFTER_BUSY_S = 5;
+
+/** Calls the executor; its refusals become problems. */
+export async function callExecutor<T>(call: () => Promise<T>, document?: FlowDocument): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw ExecutorError.isInstance(error) ? toProblem(error, document) : error;
+  }
+}
+
+function toProblem(error: ExecutorError, document: FlowDocument | undefined): ProblemError {
+  switch (error.code) {
+    case "flow_invalid":
+      return flowInvalid(error.diagnostics, document);
+    case "input_invalid":
+      return new ProblemError("input_invalid", { errors: toProblems(error.diagnostics) });
+    case "run_exists":
+      return new ProblemError("already_exists", {
+        detail: "A run has this id",
+        members: { resource: "run" },
+      });
+    case "not_found":
+      return new ProblemError("not_found", { members: { resource: "run" } });
+    case "state_conflict":
+      return new ProblemError("state_conflict", { members: { state: error.state } });
+    case "too_many_runs":
+    case "executor_unavailable":
+      return new ProblemError(error.code, { headers: { "Retry-After": `${RETRY_AFTER_BUSY_S}` } });
+  }
+}
+
+/** The refusal of a flow; with its text, each problem has a line. */
+export function flowInvalid(
+  diagnostics: readonly Diagnostic[],
+  document?: FlowDocument,
+): ProblemError {
+  return new ProblemError("flow_invalid", { errors: toProblems(diagnostics, document) });
+}
+
+/** Errors alone: warnings do not keep a flow from running. */
+function toProblems(
+  diagnostics: readonly Diagnostic[],
+  document?: FlowDocument,
+): readonly Problem[] {
+  return diagnostics
+    .filter(({ severity }) => severity === "error")
+    .map(({ code, message, pointer = "", range }) => {
+      const place = range ?? (document === undefined ? undefined : locate(document, pointer));
+      return {
+        pointer,
+        code,
+        message,
+        ...(place === undefined ? {} : { line: place.start.line, column: place.start.column }),
+      };
+    });
+}

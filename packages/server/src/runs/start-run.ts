@@ -1,0 +1,81 @@
+/** From a checked run request to a started run. */
+import type { FlowGraph, RunRef, RunRequest, RunSpec, RunTemplate } from "@millrace/contracts";
+import { type FlowDocument, parseFlow } from "@millrace/dsl";
+import type { CommandCall, KeyedResult } from "../commands/index.ts";
+import { ProblemError } from "../errors.ts";
+import { knownRun } from "./known-run.ts";
+import { callExecutor, flowInvalid } from "./problems.ts";
+
+/** Starts the run of a checked request, once for each idempotency key. Throws `not_found` when that run is forgotten. */
+export async function startRun(
+  call: CommandCall,
+  command: "run_flow" | "start_run" | "run_and_wait",
+  request: RunRequest,
+): Promise<KeyedResult<RunRef>> {
+  const { app, caller, host, key } = call;
+  const started = await app.keys.run(
+    { tokenId: caller.tokenId, command, key, args: request, joins: true },
+    async () => {
+      const flow = await findFlow(call, request);
+      return callExecutor(() => host.executor.start(toRunSpec(flow, request)), flow.document);
+    },
+  );
+  if (started.replayed) await knownRun(host, started.value.runId);
+  return started;
+}
+
+function toRunSpec(flow: Flow, request: RunRequest): RunSpec {
+  const { options = {} } = request;
+  return {
+    graph: flow.graph,
+    inputs: request.inputs ?? {},
+    trigger: "api",
+    ...(options.runId === undefined ? {} : { runId: options.runId }),
+    ...(flow.template === undefined ? {} : { template: flow.template }),
+    ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+    ...(options.confirm === undefined || options.confirm === "ask"
+      ? {}
+      : { confirm: options.confirm }),
+    ...(options.tags === undefined ? {} : { tags: options.tags }),
+  };
+}
+
+interface Flow {
+  readonly graph: FlowGraph;
+  /** Present when the flow came as text: places in it can be shown. */
+  readonly document?: FlowDocument;
+  readonly template?: RunTemplate;
+}
+
+async function findFlow({ app, host }: CommandCall, request: RunRequest): Promise<Flow> {
+  if (request.graph !== undefined) return { graph: request.graph };
+  if (request.dsl !== undefined) return readDsl(request.dsl, app.limits.maxDslBytes);
+  const stored = await host.templates?.get(request.template ?? "", request.version);
+  if (stored === undefined || stored === null) {
+    throw new ProblemError("not_found", { members: { resource: "template" } });
+  }
+  const { graph, slug, version } = stored;
+  return { graph, template: { slug, version } };
+}
+
+/** Reads a text. Throws `flow_invalid` with what is wrong, line by line. */
+export function readDsl(
+  text: string,
+  maxBytes: number,
+): { readonly graph: FlowGraph; readonly document: FlowDocument } {
+  const bytes = Buffer.byteLength(text);
+  if (bytes > maxBytes) {
+    throw new ProblemError("flow_invalid", {
+      errors: [
+        {
+          pointer: "/dsl",
+          code: "limit_exceeded",
+          message: `the text has ${bytes} bytes; the limit is ${maxBytes}`,
+        },
+      ],
+    });
+  }
+  const { graph, document, diagnostics, ok } = parseFlow(text);
+  if (!ok) throw flowInvalid(diagnostics);
+  return { graph, document };
+}
