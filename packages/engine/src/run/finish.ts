@@ -8,7 +8,7 @@ import {
   type ValueRef,
 } from "@millrace/contracts";
 import { refOf, sizeOf } from "../values.ts";
-import { emitSummary } from "./emit.ts";
+import { emitResumed, emitSummary } from "./emit.ts";
 import type { Frame } from "./frame.ts";
 import { skipExcluded } from "./only.ts";
 import type { RunCore } from "./run-core.ts";
@@ -28,9 +28,13 @@ const NOTHING_ELSE = {
   nodes: new Map(),
 };
 
-/** Ends a run whose nodes have all ended. */
+/** Ends a run whose nodes have all ended. A pause has nothing left to hold back, and ends with it. */
 export function finishRun(run: RunCore): void {
   skipExcluded(run);
+  if (run.paused === "operator" && run.stop?.reason !== "run_cancelled") {
+    run.paused = null;
+    emitResumed(run, "operator");
+  }
   run.state = "over";
   const { timers } = run.engine;
   timers.cancel(run.grace);

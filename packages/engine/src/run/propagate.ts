@@ -14,7 +14,7 @@ import type { Frame } from "./frame.ts";
 import { goOn, restoreFrame } from "./restore.ts";
 import type { RunCore } from "./run-core.ts";
 import { FrameScope } from "./scope.ts";
-import { PENDING, READY, SKIPPED, TERMINAL } from "./states.ts";
+import { PENDING, READY, SKIPPED, SUCCEEDED } from "./states.ts";
 
 /** Port of a node that no edge leaves live. */
 export const NO_PORT = -1;
@@ -198,7 +198,7 @@ function decideOutput(run: RunCore, frame: Frame, target: number): void {
   const { layout } = frame;
   const output = layout.outputs[target - layout.size] as Layout["outputs"][number];
   const required = layout.required[target] as Layout["required"][number];
-  frame.setState(target, TERMINAL);
+  frame.setState(target, SUCCEEDED);
   if (required.every((read) => frame.isPresent(read))) {
     try {
       const value: Json = output.value.evaluate(scopeOf(run, frame), run.now);

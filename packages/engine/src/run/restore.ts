@@ -18,11 +18,11 @@ import { effectOf, enterAgain } from "./start.ts";
 import {
   DEFAULTED,
   FAILED,
+  isTerminal,
   RETRYING,
   ROUTED,
   RUNNING,
   SUCCEEDED,
-  TERMINAL,
   WAITING,
 } from "./states.ts";
 import { stopFrame } from "./stop.ts";
@@ -36,7 +36,7 @@ export function restoreFrame(run: RunCore, frame: Frame, past: Past): number[] {
     if (was === undefined) continue;
     frame.setState(node, was.state);
     frame.setAttempt(node, was.attempt);
-    if (was.state >= TERMINAL) ended.push({ node, was });
+    if (isTerminal(was.state)) ended.push({ node, was });
     else open.push(node);
   }
   ended.sort((a, b) => a.was.order - b.was.order);

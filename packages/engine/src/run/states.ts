@@ -14,5 +14,7 @@ export const FAILED = 8;
 export const SKIPPED = 9;
 export const CANCELLED = 10;
 
-/** The first terminal state. */
-export const TERMINAL: number = SUCCEEDED;
+/** Whether a node in this state has ended. */
+export function isTerminal(state: number): boolean {
+  return state >= SUCCEEDED;
+}

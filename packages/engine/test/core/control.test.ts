@@ -172,6 +172,20 @@ describe("pause", () => {
     expect(summary.status).toBe("succeeded");
   });
 
+  test("a pause ends by itself when the run has nothing left to do, whether it succeeds or fails", async () => {
+    for (const [text, status] of [
+      ["node w: test.gauge", "succeeded"],
+      [`node w: test.patient { @timeout = 10ms }\nnode p: test.patient`, "failed"],
+    ] as const) {
+      const { run, clock, events, end } = await start(text, { types: [gauge().type, patient] });
+      run.pause();
+      await clock.advance(10);
+      expect((await end()).status).toBe(status);
+      expect(kinds(events).slice(-2)).toEqual(["run.resumed", "summary"]);
+      expect(run.resume()).toBe(false);
+    }
+  });
+
   test("a paused run can be cancelled", async () => {
     const { run, end } = await start("node d: delay { for = 1h }");
     run.pause();
