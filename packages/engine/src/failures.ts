@@ -31,6 +31,20 @@ export function limitFailure(name: string, detail: string): Failure {
  * hold what nobody should see, so it is not shown. `core`: the code is ours.
  */
 export function toFailure(thrown: unknown, options: { core?: boolean } = {}): Failure {
+  try {
+    const told = ofKnownError(thrown);
+    if (told !== null) return told;
+  } catch {
+    // a proxy or a getter that throws when it is looked at says nothing of itself
+  }
+  return options.core === true
+    ? failureOf("internal", "the engine's own code failed", { reason: "internal" })
+    : failureOf("extension_threw", "the node's code threw an error without a code", {
+        reason: "internal",
+      });
+}
+
+function ofKnownError(thrown: unknown): Failure | null {
   if (FailureError.isInstance(thrown)) return thrown.failure;
   if (NodeError.isInstance(thrown)) return ofNodeError(thrown);
   if (DslError.isInstance(thrown)) {
@@ -39,11 +53,7 @@ export function toFailure(thrown: unknown, options: { core?: boolean } = {}): Fa
   if (NotJsonError.isInstance(thrown)) {
     return failureOf(thrown.code, thrown.message, { reason: "output" });
   }
-  return options.core === true
-    ? failureOf("internal", "the engine's own code failed", { reason: "internal" })
-    : failureOf("extension_threw", "the node's code threw an error without a code", {
-        reason: "internal",
-      });
+  return null;
 }
 
 function ofNodeError(error: NodeError): Failure {

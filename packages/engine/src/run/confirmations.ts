@@ -13,7 +13,7 @@ import type {
 import { NodeError } from "@millrace/contracts";
 import type { Answer, ConfirmReply, OpenConfirmation } from "../options.ts";
 import { schemaProblems } from "../schema-check.ts";
-import { deepFreeze, toOutput } from "../values.ts";
+import { deepFreeze, INLINE_BYTES, sizeOf, toOutput } from "../values.ts";
 import type { Attempt } from "./attempt.ts";
 import { emitConfirmRequested, emitConfirmResolved, emitLog, emitNodeResumed } from "./emit.ts";
 import { park, unpark } from "./parking.ts";
@@ -187,6 +187,8 @@ export function answerConfirmation(run: RunCore, id: string, answer: Answer): Co
     return { ok: false, code };
   }
   run.tick();
+  const problem = answerProblem(answer);
+  if (problem !== null) return { ok: false, code: "value_invalid", problems: [problem] };
   const { deadline } = confirmation.open;
   if (deadline !== undefined && deadline <= run.now) {
     resolveConfirmation(run, confirmation, "expired", {});
@@ -201,6 +203,23 @@ export function answerConfirmation(run: RunCore, id: string, answer: Answer): Co
   return { ok: true };
 }
 
+/** What is wrong with the form of an answer, which may come from code without types. */
+function answerProblem(answer: Answer | null | undefined): Problem | null {
+  const invalid = (pointer: string, message: string) => ({
+    pointer,
+    code: "value_invalid",
+    message,
+  });
+  const { decision, by, comment } = answer ?? {};
+  if (decision !== "approve" && decision !== "reject") {
+    return invalid("/decision", 'must be "approve" or "reject"');
+  }
+  if (by !== undefined && typeof by !== "string") return invalid("/by", "must be text");
+  if (comment !== undefined && typeof comment !== "string")
+    return invalid("/comment", "must be text");
+  return null;
+}
+
 /** The value of an answer as JSON; problems when an approval does not fit its schema. An absent one counts as `{}`. */
 function checkedValue(
   open: OpenConfirmation,
@@ -212,6 +231,10 @@ function checkedValue(
       value = toOutput(answer.value);
     } catch {
       return [{ pointer: "", code: "value_invalid", message: "the value is not JSON" }];
+    }
+    if (sizeOf(value) > INLINE_BYTES) {
+      const message = `the value has more than ${INLINE_BYTES} bytes`;
+      return [{ pointer: "", code: "value_invalid", message }];
     }
   }
   if (answer.decision === "approve" && open.schema !== undefined) {

@@ -53,7 +53,8 @@ export class Cursor implements EventCursor {
     ports: { journal: Journal | undefined; now: () => number },
   ) {
     this.#log = log;
-    this.seq = options.after ?? 0;
+    const after = Math.floor(options.after ?? 0);
+    this.seq = after > 0 ? after : 0; // what is no position in the log is before it
     this.#kinds = options.kinds === undefined ? null : new Set([...options.kinds, ...ALWAYS]);
     this.#journal = ports.journal;
     this.#now = ports.now;

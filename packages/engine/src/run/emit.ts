@@ -88,7 +88,7 @@ export function emitCancelling(
     seq: ++run.log.seq,
     ts: run.now,
     reason,
-    ...(who.by !== undefined && { by: who.by }),
+    ...(who.by !== undefined && { by: cutText(who.by, EVENT_LIMITS.message).text }),
     ...(who.note !== undefined && { note: cutText(who.note, EVENT_LIMITS.message).text }),
   });
 }
@@ -354,7 +354,7 @@ export function emitConfirmResolved(
     attempt: frame.attempt(node),
     id,
     outcome,
-    ...(by !== undefined && { by }),
+    ...(by !== undefined && { by: cutText(by, EVENT_LIMITS.message).text }),
     ...(value !== undefined && { value }),
     ...(comment !== undefined && { comment: cutText(comment, EVENT_LIMITS.message).text }),
   });

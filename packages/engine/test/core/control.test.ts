@@ -417,6 +417,28 @@ node m: map { items = range(50)
     expect(outputOf(events, "q")).toEqual({ by: ["first", "second"] });
   });
 
+  test("an answer that is none, or too large for the log, is refused and leaves the question open", async () => {
+    const { run, events, end } = await start('node k: confirm { prompt = "?" }');
+    for (const answer of [
+      null,
+      {},
+      { decision: "maybe" },
+      { decision: "approve", by: 5 },
+      { decision: "approve", comment: {} },
+      { decision: "approve", value: "x".repeat(70_000) },
+    ]) {
+      expect(await run.confirm("k1", answer as never)).toMatchObject({
+        ok: false,
+        code: "value_invalid",
+      });
+    }
+    const long = "y".repeat(300_000);
+    const answer = { decision: "approve", by: long, comment: long } as const;
+    expect(await run.confirm("k1", answer)).toEqual({ ok: true });
+    await end();
+    expect(one(events, "confirm.resolved").by).toHaveLength(2_048);
+  });
+
   test("one key asked twice in one try is refused", async () => {
     const again = bodyType("again", async (_fields, ctx) => {
       void ctx.confirm("same", { prompt: "?" });

@@ -95,3 +95,13 @@ test("a snapshot at any time says what the log says", async () => {
   expect(run.state).toBe("running");
   await end();
 });
+
+test("a reader that starts after no position of the log reads all of it", async () => {
+  const { run, events, end } = await start('node a: log { message = "x" }');
+  await end();
+  for (const after of [-1, Number.NaN, -0.5]) {
+    const read: unknown[] = [];
+    for await (const batch of run.events({ after })) read.push(...batch);
+    expect(read).toEqual(events);
+  }
+});

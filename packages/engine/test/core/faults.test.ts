@@ -264,3 +264,21 @@ describe("what a body gets", () => {
     expect(one(events, "log", "a").text).toBe("using [redacted] and [redacted]");
   });
 });
+
+test("a thrown value that cannot even be looked at fails the node like any other", async () => {
+  const revoked = () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    return proxy;
+  };
+  for (const body of [
+    () => {
+      throw revoked();
+    },
+    () => Promise.reject(revoked()),
+  ]) {
+    const { events, summary } = await finish("node a: test.x", { types: [bodyType("x", body)] });
+    expect(summary.status).toBe("failed");
+    expect(one(events, "node.failed", "a").error.code).toBe("extension_threw");
+  }
+});

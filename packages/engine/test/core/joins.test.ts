@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { finish, outputOf, portOf, states } from "./support.ts";
+import { finish, outputOf, portOf, start, states } from "./support.ts";
 
 /** Branches b0 … bn-1, each behind a condition that is true or false, and a join behind their `true` ports. */
 function branches(taken: readonly boolean[], policy: string): string {
@@ -112,4 +112,17 @@ c.true -> a -> b -> d`);
     d: "skipped:dead",
   });
   expect(summary.counts).toEqual({ succeeded: 1, failed: 0, skipped: 3, cancelled: 0 });
+});
+
+test("a join that is out of reach is skipped while a person is waited for, and then the run pauses", async () => {
+  const { run, clock, events, end } = await start(`
+node ask: confirm { prompt = "?" }
+node c: condition { if = false }
+node j: join { @join = 2 }
+ask.approved -> j
+c.true -> j`);
+  await clock.settle();
+  expect(events.slice(-2).map(({ kind }) => kind)).toEqual(["node.skipped", "run.paused"]);
+  await run.confirm("k1", { decision: "approve" });
+  await end();
 });
