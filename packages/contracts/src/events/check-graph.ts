@@ -39,12 +39,12 @@ export function mustPause(state: CheckState): boolean {
     if (!isAsking || node.openChildren > 0) return false;
   }
   for (const [id, waits] of state.scope.nodes) {
-    if (!state.nodes.has(id) && isDecided(state, id, waits)) return false;
+    if (!state.nodes.has(id) && isDecided(state, waits)) return false;
   }
   return true;
 }
 
-function isDecided(state: CheckState, path: string, waits: Waits): boolean {
+function isDecided(state: CheckState, waits: Waits): boolean {
   if (waits.reads.some(({ from }) => !isOver(state, from))) return false;
   if (waits.edges.every(({ from }) => isOver(state, from))) return true;
   if (!waits.isEarly) return false;

@@ -53,8 +53,7 @@ export class Cursor implements EventCursor {
     ports: { journal: Journal | undefined; now: () => number },
   ) {
     this.#log = log;
-    const after = Math.floor(options.after ?? 0);
-    this.seq = after > 0 ? after : 0; // what is no position in the log is before it
+    this.seq = Math.max(0, Math.floor(options.after ?? 0) || 0); // NaN and negative: from the start
     this.#kinds = options.kinds === undefined ? null : new Set([...options.kinds, ...ALWAYS]);
     this.#journal = ports.journal;
     this.#now = ports.now;
