@@ -17,6 +17,7 @@ export interface ChannelMap {
   };
 }
 
+/** The name of a desktop channel. */
 export type Channel = keyof ChannelMap;
 
 /** Where events are emitted to; never throws, never blocks. */
@@ -43,4 +44,5 @@ export interface Transport extends CommandBus {
   close(): Promise<void>;
 }
 
+/** Whether messages get through: `connecting` before the first, `open`, or `closed` for good. */
 export type TransportState = "connecting" | "open" | "closed";

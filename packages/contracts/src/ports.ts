@@ -123,6 +123,7 @@ export type RunSignal =
   | { readonly kind: "pause"; readonly by: string }
   | { readonly kind: "resume"; readonly by: string };
 
+/** Whether a live run took a signal; if not, `code` says why and nothing has changed. */
 export type SignalResult =
   | { readonly ok: true }
   | {

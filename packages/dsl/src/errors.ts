@@ -13,6 +13,7 @@ export type ExpressionErrorCode =
   | "bad_argument"
   | "budget_exceeded";
 
+/** Why the package threw: a value that is no graph, or an expression that failed. */
 export type DslErrorCode = "graph_invalid" | ExpressionErrorCode;
 
 /** Base of the package's errors; branch on `code`. */

@@ -13,6 +13,7 @@ import { type Run, RunHandle } from "./run/run.ts";
 import { RunCore } from "./run/run-core.ts";
 import { sizeOf } from "./values.ts";
 
+/** Runs plans on one host, with one set of ports, policies and limits; many runs at once. */
 export interface Engine {
   /**
    * Starts a run; its first event comes with the next microtask, so a caller may listen first. Throws `EngineError` `input_invalid` (with `diagnostics`), `run_exists`,

@@ -34,6 +34,7 @@ export interface ServicePort {
   get(slug: string): ServiceDefinition | undefined;
 }
 
+/** What an engine runs with. Every port is optional; what is absent fails the node that wants it. */
 export interface EngineOptions {
   /** Clock, random, network, files; default `createPortableHost()`, on Node `createNodeHost()`. */
   readonly host?: Host;
@@ -59,6 +60,7 @@ export interface EngineOptions {
   readonly freeze?: boolean;
 }
 
+/** What one run may say of itself; its limits may only lower those of the engine. */
 export interface RunOptions {
   /** `[A-Za-z0-9_-]{1,64}`; default `run_` and 26 characters that sort by time. */
   readonly runId?: string;
@@ -103,6 +105,7 @@ export interface Answer {
   readonly comment?: string;
 }
 
+/** Whether an answer was taken; if not, the confirmation is as it was. */
 export type ConfirmReply =
   | { readonly ok: true }
   | {

@@ -7,6 +7,7 @@ import type { NodeType } from "./node-type.ts";
 import { coreTypes } from "./nodes/index.ts";
 import { unreadable } from "./schema-check.ts";
 
+/** The node types that flows are compiled with: core and what was added. Immutable. */
 export interface Registry {
   /** A type; without `version` the newest. */
   get(type: string, version?: number): NodeType | undefined;

@@ -16,6 +16,7 @@ const flow = z
     "give exactly one of graph and dsl",
   ) as unknown as z.ZodType<FlowArgs>;
 
+/** Commands on text and graphs that run nothing: validate, format, convert. */
 export const flowCommands: CommandTable<FlowCommands> = commandTable<FlowCommands>({
   validate_flow: {
     summary: "Check a flow without running it",

@@ -37,6 +37,7 @@ const REMOTE_ERRORS: readonly ErrorCode[] = [
   "upstream_timeout",
 ];
 
+/** Commands on hubs and their items. */
 export const hubCommands: CommandTable<HubCommands> = commandTable<HubCommands>({
   list_hubs: {
     summary: "List hubs",

@@ -4,6 +4,7 @@ import { commandInfoSchema, metaSchema } from "../schemas/server.ts";
 import type { MetaCommands } from "./names.ts";
 import { type CommandTable, commandTable, get, none } from "./table.ts";
 
+/** Commands that tell about the server itself. */
 export const metaCommands: CommandTable<MetaCommands> = commandTable<MetaCommands>({
   get_meta: {
     summary: "Show versions, limits and features",

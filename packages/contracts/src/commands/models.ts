@@ -28,6 +28,7 @@ const modelId = modelIdSchema;
 const WORK_ERRORS: readonly ErrorCode[] = [...KEY_ERRORS, "models_locked"];
 const MODEL_ERRORS: readonly ErrorCode[] = [...WORK_ERRORS, "not_found", "in_use"];
 
+/** Commands on managed models and their engines. */
 export const modelCommands: CommandTable<ModelCommands> = commandTable<ModelCommands>({
   list_models: {
     summary: "List models, managed ones first",

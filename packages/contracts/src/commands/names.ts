@@ -334,6 +334,7 @@ export interface CommandTypes
     ServiceCommands,
     MetaCommands {}
 
+/** The name of a command of version 1. */
 export type CommandName = keyof CommandTypes;
 
 /** What a caller passes. */
@@ -345,6 +346,7 @@ export type ParsedArgs<N extends CommandName> = WithDefaults<
   CommandTypes[N]["defaults"]
 >;
 
+/** What the command `N` answers, as it stands on the wire. */
 export type CommandResult<N extends CommandName> = CommandTypes[N]["result"];
 
 type WithDefaults<A, D> = [D] extends [never] ? A : A & Required<Pick<A, D & keyof A>>;

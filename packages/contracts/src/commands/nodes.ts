@@ -5,6 +5,7 @@ import { pageSchema } from "../schemas/common.ts";
 import type { NodeCommands } from "./names.ts";
 import { type CommandTable, commandTable, get, pageArgs } from "./table.ts";
 
+/** Commands on the catalog of node types. */
 export const nodeCommands: CommandTable<NodeCommands> = commandTable<NodeCommands>({
   list_nodes: {
     summary: "List node types, sorted by type",

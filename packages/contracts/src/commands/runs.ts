@@ -57,6 +57,7 @@ const START_ERRORS: readonly ErrorCode[] = [
   "store_full",
 ];
 
+/** Commands that start, watch and steer runs. */
 export const runCommands: CommandTable<RunCommands> = commandTable<RunCommands>({
   run_flow: {
     summary: "Run a flow and stream its events",

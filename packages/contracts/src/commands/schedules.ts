@@ -43,6 +43,7 @@ const oneTime = (args: object): boolean =>
   ["cron", "everyMs", "at"].filter((name) => Object.hasOwn(args, name)).length === 1;
 const ONE_TIME = "give exactly one of cron, everyMs and at";
 
+/** Commands on schedules. */
 export const scheduleCommands: CommandTable<ScheduleCommands> = commandTable<ScheduleCommands>({
   list_schedules: {
     summary: "List schedules",

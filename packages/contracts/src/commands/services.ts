@@ -18,6 +18,7 @@ const connectId = z.string().min(1).max(64);
 const oneConnect = { slug: slug.exactOptional(), connectId };
 const SECRET_ERRORS: readonly ErrorCode[] = ["not_found", "credential_store_unavailable"];
 
+/** Commands on services and their connections; tokens never leave through them. */
 export const serviceCommands: CommandTable<ServiceCommands> = commandTable<ServiceCommands>({
   list_services: {
     summary: "List services with the state of their connections",

@@ -13,6 +13,7 @@ import {
   none,
 } from "./table.ts";
 
+/** Commands on the settings document. */
 export const settingsCommands: CommandTable<SettingsCommands> = commandTable<SettingsCommands>({
   get_settings: {
     summary: "Show the settings",

@@ -26,6 +26,7 @@ import {
 const slug = slugSchema;
 const version = z.int().min(1);
 
+/** Commands on templates and their versions. */
 export const templateCommands: CommandTable<TemplateCommands> = commandTable<TemplateCommands>({
   list_templates: {
     summary: "List templates",

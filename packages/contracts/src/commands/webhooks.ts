@@ -24,6 +24,7 @@ const header = z
     "this header is never passed on",
   );
 
+/** Commands on webhooks. */
 export const webhookCommands: CommandTable<WebhookCommands> = commandTable<WebhookCommands>({
   list_webhooks: {
     summary: "List webhooks; their tokens are not shown",

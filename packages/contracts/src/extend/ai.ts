@@ -42,6 +42,7 @@ export interface AiCapabilities {
   readonly price?: PricePerMillion;
 }
 
+/** A model that a provider offers. */
 export interface AiModelInfo {
   readonly id: string;
   readonly title?: string;

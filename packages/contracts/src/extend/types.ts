@@ -72,6 +72,7 @@ export interface ActionSpec<F, O> extends NodeSpec<F, O> {
   ) => NoInfer<O> | NodeExit<NoInfer<O>> | Promise<NoInfer<O> | NodeExit<NoInfer<O>>>;
 }
 
+/** What `defineAction` answers: the spec, checked, frozen and stamped with its version of the seam. */
 export interface ActionDefinition<F = unknown, O = unknown>
   extends Omit<ActionSpec<F, O>, "run">,
     Stamp<"action"> {
@@ -90,6 +91,7 @@ export interface ActionAdapterSpec {
   readonly open?: (config: JsonObject, host: HostContext) => Promise<{ close(): Promise<void> }>;
 }
 
+/** What `defineActionAdapter` answers; its actions become the types `id.name`. */
 export interface ActionAdapterDefinition extends ActionAdapterSpec, Stamp<"adapter"> {}
 
 /** A source of models, named by the `provider` field and by failover targets. */
@@ -100,6 +102,7 @@ export interface ProviderSpec {
   readonly create: (config: JsonObject, host: HostContext) => AiProvider;
 }
 
+/** What `defineProvider` answers. */
 export interface ProviderDefinition extends ProviderSpec, Stamp<"provider"> {}
 
 /** A finding of `NodeTypeSpec.check`; `pointer` is a JSON Pointer into the fields. */
@@ -124,6 +127,7 @@ export interface NodeTypeSpec<F, O> extends NodeSpec<F, O> {
   ) => Promise<NoInfer<O> | NodeExit<NoInfer<O>>>;
 }
 
+/** What `defineNodeType` answers. */
 export interface NodeTypeDefinition<F = unknown, O = unknown>
   extends Omit<NodeTypeSpec<F, O>, "run" | "check">,
     Stamp<"nodeType"> {
@@ -131,6 +135,7 @@ export interface NodeTypeDefinition<F = unknown, O = unknown>
   run(fields: F, ctx: ControlContext): Promise<O | NodeExit<O>>;
 }
 
+/** What `defineService` answers. */
 export interface ServiceDefinition extends ServiceSpec, Stamp<"service"> {}
 
 /** What a package contributes. */

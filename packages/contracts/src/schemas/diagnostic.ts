@@ -8,6 +8,7 @@ const position: z.ZodType<Position> = z.strictObject({
   offset: z.int().min(0),
 });
 
+/** Schema of `Range`. */
 export const rangeSchema: z.ZodType<Range> = z.strictObject({ start: position, end: position });
 
 const fix: z.ZodType<Fix> = z.strictObject({

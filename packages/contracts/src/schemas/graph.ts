@@ -23,12 +23,14 @@ const value: z.ZodType<FieldValue> = jsonValueSchema;
 const count = z.int().min(0);
 const text = z.string();
 
+/** Schema of `FlowPolicy`. */
 export const flowPolicySchema: z.ZodType<FlowPolicy> = z.strictObject({
   timeoutMs: count.exactOptional(),
   onFailure: z.enum(["stop", "finish"]).exactOptional(),
   concurrency: count.exactOptional(),
 });
 
+/** Schema of `FlowInput`. */
 export const flowInputSchema: z.ZodType<FlowInput> = z.strictObject({
   name: text,
   schema: jsonObjectSchema.exactOptional(),
@@ -36,6 +38,7 @@ export const flowInputSchema: z.ZodType<FlowInput> = z.strictObject({
   description: text.exactOptional(),
 });
 
+/** Schema of `FlowOutput`. */
 export const flowOutputSchema: z.ZodType<FlowOutput> = z.strictObject({
   name: text,
   schema: jsonObjectSchema.exactOptional(),
@@ -53,6 +56,7 @@ const retry: z.ZodType<RetryPolicy> = z.strictObject({
   if: value.exactOptional(),
 });
 
+/** Schema of `Policy`. */
 export const policySchema: z.ZodType<Policy> = z.strictObject({
   timeoutMs: count.exactOptional(),
   retry: retry.exactOptional(),
@@ -67,6 +71,7 @@ export const policySchema: z.ZodType<Policy> = z.strictObject({
   delivery: z.enum(["atLeastOnce", "atMostOnce"]).exactOptional(),
 });
 
+/** Schema of `FlowEdge`. */
 export const flowEdgeSchema: z.ZodType<FlowEdge> = z.strictObject({
   from: text,
   port: text.default("out"),
@@ -74,6 +79,7 @@ export const flowEdgeSchema: z.ZodType<FlowEdge> = z.strictObject({
   meta: jsonObjectSchema.exactOptional(),
 });
 
+/** Schema of `FlowNode`. */
 export const flowNodeSchema: z.ZodType<FlowNode> = z.strictObject({
   id: text,
   type: text,
@@ -83,12 +89,14 @@ export const flowNodeSchema: z.ZodType<FlowNode> = z.strictObject({
   body: z.lazy(() => flowBodySchema).exactOptional(),
 });
 
+/** Schema of `FlowBody`. */
 export const flowBodySchema: z.ZodType<FlowBody> = z.strictObject({
   nodes: z.array(flowNodeSchema),
   edges: z.array(flowEdgeSchema).default([]),
   output: value.exactOptional(),
 });
 
+/** Schema of `FlowConnection`. */
 export const flowConnectionSchema: z.ZodType<FlowConnection> = z.strictObject({
   name: text,
   auth: text,
@@ -97,6 +105,7 @@ export const flowConnectionSchema: z.ZodType<FlowConnection> = z.strictObject({
   scopes: z.array(text).exactOptional(),
 });
 
+/** Schema of `FlowSchedule`. */
 export const flowScheduleSchema: z.ZodType<FlowSchedule> = z.strictObject({
   name: text,
   cron: text.exactOptional(),

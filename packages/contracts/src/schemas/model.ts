@@ -15,6 +15,7 @@ export const modelIdSchema: z.ZodType<string> = z
     "must be a model id such as qwen3-4b:q4_k_m",
   );
 
+/** Schema of `ModelState`. */
 export const modelStateSchema: z.ZodType<ModelState> = z.enum([
   "installing",
   "ready",
@@ -26,6 +27,7 @@ export const modelStateSchema: z.ZodType<ModelState> = z.enum([
   "invalid",
 ]);
 
+/** Schema of `Model`. */
 export const modelSchema: z.ZodType<Model> = z.strictObject({
   id: modelIdSchema,
   state: modelStateSchema,
@@ -78,8 +80,10 @@ export const modelSchema: z.ZodType<Model> = z.strictObject({
   lastUsedAt: timeSchema.nullable(),
 });
 
+/** Schema of `JobRef`. */
 export const jobRefSchema: z.ZodType<JobRef> = z.strictObject({ jobId: z.string().min(1).max(64) });
 
+/** Schema of `Job`. */
 export const jobSchema: z.ZodType<Job> = z.strictObject({
   id: z.string(),
   kind: z.enum(["install", "engine", "scan"]),
@@ -91,6 +95,7 @@ export const jobSchema: z.ZodType<Job> = z.strictObject({
   error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
 });
 
+/** Schema of `ModelEngine`. */
 export const modelEngineSchema: z.ZodType<ModelEngine> = z.strictObject({
   id: z.string(),
   version: z.string().nullable(),

@@ -35,6 +35,7 @@ import { flowGraphSchema } from "./graph.ts";
 
 const count = z.int().min(0);
 
+/** Schema of `RunState`. */
 export const runStateSchema: z.ZodType<RunState> = z.enum([
   "pending",
   "running",
@@ -56,6 +57,7 @@ const nodeState: z.ZodType<NodeState> = z.enum([
   "cancelled",
 ]);
 
+/** Schema of `Trigger`. */
 export const triggerSchema: z.ZodType<Trigger> = z.enum([
   "cli",
   "api",
@@ -90,8 +92,10 @@ const errorInfo = {
   cause: z.string().exactOptional(),
 };
 
+/** Schema of `ErrorInfo`. */
 export const errorInfoSchema: z.ZodType<ErrorInfo> = z.strictObject(errorInfo);
 
+/** Schema of `ValueRef`. */
 export const valueRefSchema: z.ZodType<ValueRef> = z.strictObject({
   ref: digestSchema,
   bytes: count,
@@ -181,11 +185,13 @@ export function checkRunRequest(request: object, ctx: z.RefinementCtx): void {
   }
 }
 
+/** Schema of `RunRef`. */
 export const runRefSchema: z.ZodType<RunRef> = z.strictObject({
   runId: runIdSchema,
   status: runStateSchema,
 });
 
+/** Schema of `ConfirmationStatus`. */
 export const confirmationStatusSchema: z.ZodType<Confirmation["status"]> = z.enum([
   "requested",
   "approved",
@@ -194,6 +200,7 @@ export const confirmationStatusSchema: z.ZodType<Confirmation["status"]> = z.enu
   "cancelled",
 ]);
 
+/** Schema of `Confirmation`. */
 export const confirmationSchema: z.ZodType<Confirmation> = z.strictObject({
   id: z.string().min(1).max(64),
   runId: runIdSchema,
@@ -234,12 +241,14 @@ const summaryShape = {
 /** A run without its nodes. */
 export const runSummarySchema: z.ZodType<RunSummary> = z.strictObject(summaryShape);
 
+/** Schema of `Run`. */
 export const runSchema: z.ZodType<Run> = z.strictObject({
   ...summaryShape,
   nodes: z.record(z.string(), z.strictObject({ state: nodeState, attempt: count })),
   confirmations: z.array(confirmationSchema),
 });
 
+/** Schema of `RunBlob`. */
 export const runBlobSchema: z.ZodType<RunBlob> = z.strictObject({
   digest: digestSchema,
   mediaType: z.string(),

@@ -27,8 +27,10 @@ import {
 } from "./common.ts";
 import { authSchemeSchema } from "./service.ts";
 
+/** Schema of `HubProvides`. */
 export const hubProvidesSchema: z.ZodType<HubProvides> = z.enum(["templates", "nodes", "models"]);
 
+/** Schema of `Hub`. */
 export const hubSchema: z.ZodType<Hub> = z.strictObject({
   id: slugSchema,
   name: z.string(),
@@ -41,6 +43,7 @@ export const hubSchema: z.ZodType<Hub> = z.strictObject({
   serial: z.int().min(0).exactOptional(),
 });
 
+/** Schema of `HubItem`. */
 export const hubItemSchema: z.ZodType<HubItem> = z.strictObject({
   id: z.string(),
   kind: z.enum(["template", "nodes", "model"]),
@@ -66,6 +69,7 @@ const schedule = {
   catchUp: z.enum(["skip", "one", "all"]),
 };
 
+/** Schema of `Schedule`. */
 export const scheduleSchema: z.ZodType<Schedule> = z.strictObject({
   ...schedule,
   id: z.string(),
@@ -83,12 +87,15 @@ const webhook = {
   enabled: z.boolean(),
 };
 
+/** Schema of `Webhook`. */
 export const webhookSchema: z.ZodType<Webhook> = z.strictObject(webhook);
+/** Schema of `NewWebhook`. */
 export const newWebhookSchema: z.ZodType<NewWebhook> = z.strictObject({
   ...webhook,
   token: z.string(),
 });
 
+/** Schema of `ConnectionStatus`. */
 export const connectionStatusSchema: z.ZodType<ConnectionStatus> = z.strictObject({
   slug: slugSchema,
   service: z.string(),
@@ -102,6 +109,7 @@ export const connectionStatusSchema: z.ZodType<ConnectionStatus> = z.strictObjec
   lastError: z.strictObject({ code: z.string(), at: timeSchema }).exactOptional(),
 });
 
+/** Schema of `ServiceInfo`. */
 export const serviceInfoSchema: z.ZodType<ServiceInfo> = z.strictObject({
   slug: z.string(),
   title: z.string(),
@@ -110,6 +118,7 @@ export const serviceInfoSchema: z.ZodType<ServiceInfo> = z.strictObject({
   connections: z.array(connectionStatusSchema),
 });
 
+/** Schema of `ConnectStarted`. */
 export const connectStartedSchema: z.ZodType<ConnectStarted> = z.strictObject({
   connectId: z.string(),
   authorizeUrl: z.string(),
@@ -117,11 +126,13 @@ export const connectStartedSchema: z.ZodType<ConnectStarted> = z.strictObject({
   expiresAt: timeSchema,
 });
 
+/** Schema of `ConnectProgress`. */
 export const connectProgressSchema: z.ZodType<ConnectProgress> = z.strictObject({
   state: z.enum(["waiting", "connected", "failed", "expired", "cancelled", "superseded"]),
   error: z.strictObject({ code: z.string(), reason: z.string().exactOptional() }).exactOptional(),
 });
 
+/** Schema of `Meta`. */
 export const metaSchema: z.ZodType<Meta> = z.strictObject({
   name: z.literal("millrace"),
   version: z.string(),
@@ -139,6 +150,7 @@ export const metaSchema: z.ZodType<Meta> = z.strictObject({
   commands: z.strictObject({ wired: z.array(z.string()), unwired: z.array(z.string()) }),
 });
 
+/** Schema of `CommandInfo`. */
 export const commandInfoSchema: z.ZodType<CommandInfo> = z.strictObject({
   name: z.string(),
   wired: z.boolean(),

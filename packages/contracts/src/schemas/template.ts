@@ -41,15 +41,20 @@ const version = {
   createdAt: timeSchema,
 };
 
+/** Schema of `TemplateSummary`. */
 export const templateSummarySchema: z.ZodType<TemplateSummary> = z.strictObject(summary);
+/** Schema of `Template`. */
 export const templateSchema: z.ZodType<Template> = z.strictObject({ ...summary, ...content });
+/** Schema of `TemplateVersionSummary`. */
 export const templateVersionSummarySchema: z.ZodType<TemplateVersionSummary> =
   z.strictObject(version);
+/** Schema of `TemplateVersion`. */
 export const templateVersionSchema: z.ZodType<TemplateVersion> = z.strictObject({
   ...version,
   ...content,
 });
 
+/** Schema of `FlowReport`. */
 export const flowReportSchema: z.ZodType<FlowReport> = z.strictObject({
   valid: z.boolean(),
   diagnostics: z.array(diagnosticSchema),

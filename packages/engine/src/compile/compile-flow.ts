@@ -12,6 +12,7 @@ import type { Names } from "./names.ts";
 import { type Need, Plan } from "./plan.ts";
 import { type Called, callsOf, resolveSubflows } from "./subflows.ts";
 
+/** What a flow is compiled against. */
 export interface CompileOptions {
   readonly registry: Registry;
   /** Where flows that this one calls come from; absent: there is none. */
@@ -19,6 +20,7 @@ export interface CompileOptions {
   readonly limits?: Partial<Limits>;
 }
 
+/** A plan, or what is wrong with the flow; `diagnostics` of a plan hold no error. */
 export type CompileResult =
   | { readonly ok: true; readonly plan: Plan; readonly diagnostics: Diagnostic[] }
   | { readonly ok: false; readonly diagnostics: Diagnostic[] };

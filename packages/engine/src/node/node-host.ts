@@ -6,6 +6,7 @@ import { openFetch } from "./egress/open-fetch.ts";
 import { type Resolve, systemResolve } from "./egress/pinned-lookup.ts";
 import { openFiles } from "./files/open-files.ts";
 
+/** What may differ from Node's own: `resolve` answers all addresses of a name. */
 export interface NodeHostOptions {
   /** Addresses of a name; default the resolver of the machine. Every answer is checked against the policy. */
   readonly resolve?: (host: string) => Promise<readonly string[]>;

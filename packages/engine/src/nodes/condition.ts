@@ -3,6 +3,7 @@ import { exit, NodeError } from "@millrace/contracts";
 import type { NodeType } from "../node-type.ts";
 import { coreEntry, record } from "./entry.ts";
 
+/** `condition`: leaves by `true` or `false`. */
 export const condition: NodeType = {
   core: true,
   checksFields: true,

@@ -3,6 +3,7 @@ import { exit, type JsonSchema, NodeError } from "@millrace/contracts";
 import type { NodeType } from "../node-type.ts";
 import { coreEntry, record } from "./entry.ts";
 
+/** `confirm`: waits for a person, and leaves by `approved`, `rejected` or `expired`. */
 export const confirm: NodeType = {
   core: true,
   ownsTimeout: true,

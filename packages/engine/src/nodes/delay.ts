@@ -5,6 +5,7 @@ import { coreEntry, record } from "./entry.ts";
 
 const LONGEST_MS = 366 * 24 * 3_600_000; // whoever waits longer wants a schedule
 
+/** `delay`: waits for a time or until one. */
 export const delay: NodeType = {
   core: true,
   entry: coreEntry({

@@ -6,6 +6,7 @@ import { coreEntry } from "./entry.ts";
 
 const CODE = "^[a-z][a-z0-9_]{0,63}$";
 
+/** `fail`: ends the flow with a code of the author's. */
 export const fail: NodeType = {
   core: true,
   entry: coreEntry({

@@ -3,6 +3,7 @@ import type { JsonObject, LogLevel } from "@millrace/contracts";
 import type { NodeType } from "../node-type.ts";
 import { coreEntry, record } from "./entry.ts";
 
+/** `log`: writes one line into the log of the run. */
 export const log: NodeType = {
   core: true,
   entry: coreEntry({

@@ -6,6 +6,7 @@ import { coreEntry, record } from "./entry.ts";
 
 const MOST_ROUNDS = 10_000; // more is a service of its own, not a step of a flow
 
+/** `loop`: repeats its body, each round reading the state that the last one left. */
 export const loop: NodeType = {
   core: true,
   slots: "none",

@@ -6,6 +6,7 @@ import { coreEntry, record } from "./entry.ts";
 
 const ITEMS_AT_ONCE = 8; // enough to hide waiting, kind to whatever the body calls
 
+/** `map`: runs its body once for each item, in order of the items, several at once. */
 export const map: NodeType = {
   core: true,
   slots: "none",

@@ -4,6 +4,7 @@ import { FailureError, failureOf } from "../failures.ts";
 import type { BodyEnd, NodeType } from "../node-type.ts";
 import { coreEntry, record } from "./entry.ts";
 
+/** `subflow`: runs another flow within this run. */
 export const subflow: NodeType = {
   core: true,
   slots: "none",

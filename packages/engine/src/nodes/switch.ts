@@ -5,6 +5,7 @@ import { coreEntry, record } from "./entry.ts";
 
 const RESERVED = ["default", "error"];
 
+/** `switch`: leaves by the first case that equals its value, else by `default`. */
 export const switchType: NodeType = {
   core: true,
   entry: coreEntry({

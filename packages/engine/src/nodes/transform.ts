@@ -2,6 +2,7 @@
 import type { NodeType } from "../node-type.ts";
 import { coreEntry, record } from "./entry.ts";
 
+/** `transform`: computes a value. */
 export const transform: NodeType = {
   core: true,
   entry: coreEntry({

@@ -31,6 +31,7 @@ export interface EventCursor extends AsyncIterable<readonly ExecutionEvent[]> {
   close(): void;
 }
 
+/** Where a cursor begins and what it shows. */
 export interface EventsOptions {
   /** Start after this `seq`; default 0. */
   readonly after?: number;
@@ -38,6 +39,7 @@ export interface EventsOptions {
   readonly kinds?: readonly string[];
 }
 
+/** A reader's place in the log of one run. */
 export class Cursor implements EventCursor {
   seq: number;
   readonly #log: EventLog;

@@ -17,6 +17,7 @@ export interface Cursors {
   decode(cursor: string, filter: unknown): unknown;
 }
 
+/** Makes page cursors that cannot be forged: signed, and bound to the filter they were made for. */
 export function createCursors(key: Uint8Array): Cursors {
   const mac = (text: string): Buffer =>
     createHmac("sha256", key).update(text).digest().subarray(0, MAC_BYTES);

@@ -44,6 +44,7 @@ export interface KeyedResult<T> {
   readonly replayed: boolean;
 }
 
+/** Answers kept by idempotency key, so that a repeated request has one effect. */
 export class IdempotencyKeys {
   readonly #entries = new Map<string, Entry>();
   readonly #now: () => number;

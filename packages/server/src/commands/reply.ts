@@ -6,6 +6,7 @@ import type { Answer } from "./command.ts";
 
 /** Media type of routes that answer bytes. */
 export const BYTES = "application/octet-stream";
+/** Content type of every answer that is JSON and no problem. */
 export const JSON_TYPE: HeaderRecord = { "Content-Type": "application/json" };
 
 /** The result as JSON; 304 when the client has it already. */

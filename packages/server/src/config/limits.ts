@@ -45,6 +45,7 @@ const MAX_BYTES = 1 << 30;
 const MAX_COUNT = 1_000_000;
 const MAX_TIMER_MS = 2 ** 31 - 1; // a Node timer beyond this fires at once
 
+/** Every limit with its default and range; each is an option of the same name. */
 export const LIMITS: { readonly [K in keyof ServerLimits]: LimitSpec } = {
   maxBodyBytes: { default: 1_048_576, min: 1, max: MAX_BYTES },
   maxDslBytes: { default: 524_288, min: 1, max: MAX_BYTES },

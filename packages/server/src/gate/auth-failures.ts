@@ -14,6 +14,7 @@ interface Bucket {
   at: number;
 }
 
+/** Counts refused logins by address, to slow down who guesses. */
 export class AuthFailures {
   readonly #buckets = new Map<string, Bucket>();
   readonly #now: () => number;

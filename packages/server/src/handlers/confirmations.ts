@@ -45,6 +45,7 @@ async function* allRuns(host: ServerHost, status: string): AsyncGenerator<Run, v
   } while (cursor !== undefined);
 }
 
+/** Handlers of the confirmation commands. */
 export const confirmationHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
   wire("list_confirmations", async ({ status, runId, limit, cursor }, { app, host }) => {
     const filter = { list: "confirmations", status, ...(runId === undefined ? {} : { runId }) };

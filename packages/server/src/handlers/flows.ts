@@ -16,6 +16,7 @@ function print(graph: FlowGraph): string {
   }
 }
 
+/** Handlers of validate, format and convert. */
 export const flowHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
   wire("validate_flow", (args, { host }) => {
     const catalog = host.registry.catalog();

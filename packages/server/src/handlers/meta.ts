@@ -28,6 +28,7 @@ function infoOf(command: CommandDef): Omit<CommandInfo, "wired"> {
   return info;
 }
 
+/** Handlers of the commands about the server itself. */
 export const metaHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
   wire("list_commands", (_args, { app }) =>
     [...app.commands.values()].map((command) => {

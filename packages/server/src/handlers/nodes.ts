@@ -22,6 +22,7 @@ function matches(entry: CatalogEntry, q: string): boolean {
   );
 }
 
+/** Handlers of the catalog commands. */
 export const nodeHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
   wire("list_nodes", ({ q, category, limit, cursor }, { app, host }) => {
     const filter = { list: "nodes", q: q ?? null, category: category ?? null };

@@ -77,6 +77,7 @@ export function actorOf(call: CommandCall): string {
   return call.caller.tokenId ?? "api";
 }
 
+/** Handlers of the run commands. */
 export const runHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
   wire("start_run", async (args, call) => {
     const { value, replayed } = await startRun(call, "start_run", args);

@@ -4,6 +4,7 @@ import { type CommandHandler, wire } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
 import { knownRun } from "../runs/index.ts";
 
+/** Handler of the command that gives a large value back. */
 export const valueHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
   wire("get_run_blob", async ({ runId, digest }, { host }) => {
     await knownRun(host, runId);

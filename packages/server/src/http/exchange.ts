@@ -45,6 +45,7 @@ const CLIENT_LEFT = 499;
 
 const OPEN_PASSAGE: Passage = { path: "/", query: "", corsOrigin: null, exempt: true };
 
+/** One request and its answer, the same on Node and over fetch. */
 export class Exchange implements RawRequest {
   readonly requestId: string;
   readonly method: string;

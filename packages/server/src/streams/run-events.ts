@@ -80,6 +80,7 @@ async function* readLog(reading: Reading): AsyncGenerator<readonly StoredEvent[]
   } while (leap);
 }
 
+/** Makes the stream of `GET /api/runs/{id}/events`: replay, then live, to the summary. */
 export function createRunEventsStream(streams: EventStreams): StreamHandler {
   return async (args: ParsedArgs<"get_run_events">, call: CommandCall, exchange: Exchange) => {
     const { host } = call;

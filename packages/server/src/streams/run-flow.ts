@@ -9,6 +9,7 @@ import type { StreamHandler } from "../routes.ts";
 import { acceptsKinds, startRun } from "../runs/index.ts";
 import type { EventStreams } from "./event-stream.ts";
 
+/** Makes the stream of `POST /api/run`. */
 export function createRunFlowStream(streams: EventStreams): StreamHandler {
   /** Open owners by run. */
   const owners = new Map<string, number>();

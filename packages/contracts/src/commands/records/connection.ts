@@ -48,6 +48,7 @@ export interface ConnectStarted {
   readonly expiresAt: string;
 }
 
+/** How far a consent has come, for a page that waits for it. */
 export interface ConnectProgress {
   readonly state: "waiting" | "connected" | "failed" | "expired" | "cancelled" | "superseded";
   readonly error?: { readonly code: string; readonly reason?: string };

@@ -1,6 +1,7 @@
 /** Managed local models, and the port behind their commands. */
 import type { AbortSignalLike } from "../../extend/context.ts";
 
+/** Where a managed model stands, from known to loaded. */
 export type ModelState =
   | "installing"
   | "ready"
@@ -74,6 +75,7 @@ export interface Job {
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
+/** A job that was begun; its progress is in the stream of models. */
 export interface JobRef {
   readonly jobId: string;
 }

@@ -53,6 +53,7 @@ export interface RunRef {
   readonly status: RunState;
 }
 
+/** The stored flow that a run was started from. */
 export interface RunTemplate {
   readonly slug: string;
   readonly version: number;

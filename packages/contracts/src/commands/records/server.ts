@@ -38,6 +38,7 @@ export interface Settings {
   };
 }
 
+/** What a hub offers. */
 export type HubProvides = "templates" | "nodes" | "models";
 
 /** A digest-pinned source of templates, node packs and models. */
@@ -85,6 +86,7 @@ export interface ScheduleArgs {
   readonly catchUp?: "skip" | "one" | "all";
 }
 
+/** A stored schedule with its next and last fire time. */
 export interface Schedule extends ScheduleArgs {
   readonly id: string;
   readonly timezone: string;
@@ -107,6 +109,7 @@ export interface WebhookArgs {
   readonly enabled?: boolean;
 }
 
+/** A public trigger of one template; its token is shown once, on creation. */
 export interface Webhook {
   readonly id: string;
   readonly template: string;

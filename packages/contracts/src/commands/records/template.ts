@@ -19,6 +19,7 @@ export type FlowArgs =
   | { readonly graph: FlowGraph; readonly dsl?: never }
   | { readonly dsl: string; readonly graph?: never };
 
+/** A template without its content. */
 export interface TemplateSummary {
   readonly slug: string;
   readonly name: string;
@@ -38,6 +39,7 @@ export interface Template extends TemplateSummary {
   readonly graph: FlowGraph;
 }
 
+/** One immutable version of a template, without its content. */
 export interface TemplateVersionSummary {
   readonly slug: string;
   readonly version: number;
@@ -45,6 +47,7 @@ export interface TemplateVersionSummary {
   readonly createdAt: string;
 }
 
+/** One immutable version of a template. */
 export interface TemplateVersion extends TemplateVersionSummary {
   readonly dsl: string;
   readonly graph: FlowGraph;

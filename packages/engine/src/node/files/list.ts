@@ -8,6 +8,7 @@ import { isTemporary } from "./temporary-name.ts";
 
 const MAX_VISITED = 100_000; // entries looked at; a tree of that size wants a narrower path
 
+/** What is listed, and how much of it. */
 export interface Listing {
   readonly root: string;
   /** Where it begins. */

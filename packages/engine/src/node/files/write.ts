@@ -11,6 +11,7 @@ const { O_WRONLY, O_CREAT, O_EXCL, O_APPEND, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = 
 const NEW = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
 const MODE = 0o666; // as any program creates files; the process's mask takes from it
 
+/** How a file is written. */
 export interface Writing {
   readonly folder: Folder;
   readonly name: string;

@@ -10,17 +10,20 @@ import { pathField } from "./path-field.ts";
 const DEFAULT_MAX = 1_000;
 const MOST = 10_000; // as many as a map takes
 
+/** Fields of `file.list`. */
 export interface ListFields {
   readonly path?: string;
   readonly glob?: string;
   readonly max?: number;
 }
 
+/** Output of `file.list`. */
 export interface ListRecord {
   readonly files: readonly FileEntry[];
   readonly truncated: boolean;
 }
 
+/** `file.list`: files below a folder that match a pattern. */
 export const list: ActionDefinition<ListFields, ListRecord> = defineAction<ListFields, ListRecord>({
   name: "list",
   title: "List files",

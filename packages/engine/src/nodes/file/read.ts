@@ -9,12 +9,14 @@ import {
 import { toBase64 } from "../base64.ts";
 import { pathField } from "./path-field.ts";
 
+/** Fields of `file.read`. */
 export interface ReadFields {
   readonly path: string;
   readonly encoding?: "utf8" | "json" | "base64";
   readonly maxBytes?: number;
 }
 
+/** Output of `file.read`. */
 export interface ReadRecord {
   readonly path: string;
   readonly content: Json;
@@ -22,6 +24,7 @@ export interface ReadRecord {
   readonly modifiedAt: string;
 }
 
+/** `file.read`: a file as text, JSON or base64. */
 export const read: ActionDefinition<ReadFields, ReadRecord> = defineAction<ReadFields, ReadRecord>({
   name: "read",
   title: "Read file",

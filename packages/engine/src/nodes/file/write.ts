@@ -3,6 +3,7 @@ import { type ActionDefinition, defineAction, jsonSchema, NodeError } from "@mil
 import { fromBase64 } from "../base64.ts";
 import { pathField } from "./path-field.ts";
 
+/** Fields of `file.write`. */
 export interface WriteFields {
   readonly path: string;
   readonly content: string;
@@ -10,12 +11,14 @@ export interface WriteFields {
   readonly mode?: "create" | "replace" | "append";
 }
 
+/** Output of `file.write`. */
 export interface WriteRecord {
   readonly path: string;
   readonly bytes: number;
   readonly created: boolean;
 }
 
+/** `file.write`: creates, replaces or extends a file. */
 export const write: ActionDefinition<WriteFields, WriteRecord> = defineAction<
   WriteFields,
   WriteRecord

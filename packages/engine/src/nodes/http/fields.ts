@@ -1,8 +1,10 @@
 /** Fields and record of `http.request`, as types and as the schemas that validation reads. */
 import { type Json, type JsonSchemaOf, jsonSchema } from "@millrace/contracts";
 
+/** What a query or form value may be. */
 export type Scalar = string | number | boolean | null;
 
+/** Fields of `http.request`. */
 export interface HttpFields {
   readonly url: string;
   readonly method?: string;
@@ -17,6 +19,7 @@ export interface HttpFields {
   readonly maxBytes?: number;
 }
 
+/** Output of `http.request`. */
 export interface HttpRecord {
   readonly status: number;
   readonly headers: { readonly [name: string]: string };
@@ -31,6 +34,7 @@ const pairs = {
   additionalProperties: { anyOf: [scalar, { type: "array", items: scalar }] },
 };
 
+/** JSON Schema of the fields. */
 export const httpFields: JsonSchemaOf<HttpFields> = jsonSchema<HttpFields>({
   type: "object",
   required: ["url"],
@@ -89,6 +93,7 @@ export const httpFields: JsonSchemaOf<HttpFields> = jsonSchema<HttpFields>({
   },
 });
 
+/** JSON Schema of the output. */
 export const httpRecord: JsonSchemaOf<HttpRecord> = jsonSchema<HttpRecord>({
   type: "object",
   required: ["status", "headers", "body", "url", "bytes"],
