@@ -1,5 +1,6 @@
 /** `digest`: the identity of a graph. */
 import type { FlowGraph, Json, JsonObject } from "@millrace/contracts";
+import { isObject } from "../expression/values.ts";
 import { sha256Hex } from "../sha256.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import { normalizeGraph } from "./normalize.ts";
@@ -67,8 +68,4 @@ function sortBy(list: readonly Json[], keys: readonly string[]): Json[] {
     return left < right ? -1 : left > right ? 1 : 0;
   });
   return rows.map(({ item }) => item);
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

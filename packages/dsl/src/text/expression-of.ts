@@ -2,7 +2,7 @@
 import type { FieldValue, Json, JsonObject } from "@millrace/contracts";
 import type { Expression } from "../expression/ast.ts";
 import { parseExpression } from "../expression/parse.ts";
-import { memberNames } from "../expression/values.ts";
+import { isObject, memberNames } from "../expression/values.ts";
 import { isReserved, pointerSegment } from "./values.ts";
 
 /** Told about a value that has no text: malformed, a source with errors, or nested too deep. May throw. */
@@ -204,8 +204,4 @@ function operand(e: Expression): number {
 function onlyKey(object: JsonObject): string | undefined {
   const names = memberNames(object);
   return names.length === 1 ? names[0] : undefined;
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

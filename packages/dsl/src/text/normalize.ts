@@ -6,7 +6,7 @@ import {
   type JsonObject,
   MAX_JSON_DEPTH,
 } from "@millrace/contracts";
-import { memberNames, setMember } from "../expression/values.ts";
+import { isObject, memberNames, setMember } from "../expression/values.ts";
 import { toExpression } from "./expression-of.ts";
 import { toFieldValue } from "./values.ts";
 
@@ -140,8 +140,4 @@ function each(list: unknown, make: (item: JsonObject) => Json): Json {
   if (list === undefined) return [];
   if (!Array.isArray(list)) return list as Json;
   return list.map((item: Json) => (isObject(item) ? make(item) : item));
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,22 +1,13 @@
 /** One text per JSON value, whatever the order of its keys; and what is derived from it. */
 import { createHash } from "node:crypto";
-
-/** JSON with sorted keys. `value` must be JSON; keys whose value is undefined are left out. */
-function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) => {
-    if (typeof inner !== "object" || inner === null || Array.isArray(inner)) return inner;
-    const record = inner as Record<string, unknown>;
-    return Object.fromEntries(
-      Object.keys(record)
-        .sort()
-        .map((key) => [key, record[key]]),
-    );
-  });
-}
+import type { Json } from "@millrace/contracts";
+import { canonicalJson } from "@millrace/dsl";
 
 /** SHA-256 of the canonical text, in base64url. */
 export function canonicalHash(value: unknown): string {
-  return createHash("sha256").update(canonicalJson(value)).digest("base64url");
+  return createHash("sha256")
+    .update(canonicalJson(value as Json))
+    .digest("base64url");
 }
 
 /** Characters of a hash that make an entity tag: 132 bits, far beyond chance. */
