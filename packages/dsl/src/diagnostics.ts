@@ -1,7 +1,7 @@
 /**
- * The one table of diagnostic codes: severity, message, hint, an example of wrong and right. `{part}` in a text is filled
- * by the place that reports. A code never changes its meaning, and a retired code is never used again; new ones go to the
- * end of a family.
+ * The one table of diagnostic codes: severity, message, hint. `{part}` in a text is filled by the place that reports. A
+ * code never changes its meaning, and a retired code is never used again; new ones go to the end of a family. What a code
+ * means at length, with examples, is in `explain.ts`.
  * @see the diagnostics page
  */
 import type { Severity } from "@millrace/contracts";
@@ -18,12 +18,6 @@ export interface DiagnosticRule {
   /** Lower-case, names what was found, no full stop. */
   readonly message: string;
   readonly hint?: string;
-  /** Text of a flow, without its first line, that has the problem. */
-  readonly wrong: string;
-  /** The same without the problem. */
-  readonly right: string;
-  /** `whole`: the two are whole texts; `prose`: they say in words what a short text cannot show. */
-  readonly form?: "whole" | "prose";
 }
 
 /** Every code of the language. */
@@ -38,7 +32,7 @@ export type DiagnosticCode =
   | keyof typeof SECURITY_RULES
   | keyof typeof STYLE_RULES;
 
-/** Code to severity, message, hint and examples, in order of codes. */
+/** Code to severity, message and hint, in order of codes. */
 export const DIAGNOSTICS: { readonly [code in DiagnosticCode]: DiagnosticRule } = {
   ...FILE_RULES,
   ...SYNTAX_RULES,

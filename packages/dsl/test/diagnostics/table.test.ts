@@ -1,5 +1,6 @@
 /** The table of codes: complete, as documented, and with examples that show what they say. */
 import { DIAGNOSTICS, type DiagnosticCode } from "@millrace/dsl";
+import { EXPLANATIONS } from "@millrace/dsl/explain";
 import { describe, expect, test } from "vitest";
 import { catalogOf } from "../fixtures/catalog.ts";
 import { findings } from "../validate/check.ts";
@@ -139,8 +140,13 @@ test("a message is one line without a full stop", () => {
   }
 });
 
+test("every code has an explanation, in the same order", () => {
+  expect(Object.keys(EXPLANATIONS)).toEqual(CODES);
+  for (const code of CODES) expect(EXPLANATIONS[code].why, code).toMatch(/^[^\n]{20,200}\.$/);
+});
+
 describe("of the examples that are text", () => {
-  const shown = CODES.filter((code) => DIAGNOSTICS[code].form !== "prose");
+  const shown = CODES.filter((code) => EXPLANATIONS[code].form !== "prose");
 
   test.each(shown)("the wrong one has %s", (code) => {
     expect(codesOf(code, "wrong")).toContain(code);
@@ -160,7 +166,8 @@ function exampleFindings(
   code: DiagnosticCode,
   side: "wrong" | "right",
 ): ReturnType<typeof findings> {
-  const rule = DIAGNOSTICS[code];
-  const text = rule.form === "whole" ? rule[side] : `flow 1 example\n\n${rule[side]}`;
-  return findings(text, world, code.startsWith("FLOW9"), rule.form === "whole");
+  const example = EXPLANATIONS[code];
+  const whole = example.form === "whole";
+  const text = whole ? example[side] : `flow 1 example\n\n${example[side]}`;
+  return findings(text, world, code.startsWith("FLOW9"), whole);
 }
