@@ -37,14 +37,14 @@ export interface CommandIo extends CliIo {
   readonly interactive: boolean;
 }
 
-/** `stream` and `check` end in a `summary` line under `--json`; `text` is for people. */
+/** `stream` and `check` end in a `summary` line under `--json`, `query` is one line; `text` is for people. */
 export interface CliCommand {
   readonly path: readonly [string, ...string[]];
   /** At most 72 characters, no full stop. */
   readonly summary: string;
   readonly args: readonly ArgSpec[];
   readonly flags: readonly FlagSpec[];
-  readonly output: "stream" | "check" | "text";
+  readonly output: "stream" | "check" | "query" | "text";
   readonly examples: readonly { readonly line: string; readonly says: string }[];
   load(): Promise<{ run(input: Input, io: CommandIo): Promise<number> }>;
 }

@@ -29,7 +29,7 @@ export async function main(argv: readonly string[], io: CliIo): Promise<number> 
       parsed.hint === undefined ? {} : { hint: parsed.hint },
     );
     const json = await ndjsonTo(out, wantsJson);
-    const code = await fail(error, { ...bare(io, out, err), json });
+    const code = await fail(error, { ...bare(io, out, err), json }, parsed.command);
     await json?.drained();
     return code;
   }
@@ -55,7 +55,7 @@ export async function main(argv: readonly string[], io: CliIo): Promise<number> 
     await json.events([summary]);
     return summary.exitCode;
   } catch (error) {
-    return await fail(error, commandIo);
+    return await fail(error, commandIo, command);
   } finally {
     await json?.drained();
   }
@@ -75,13 +75,21 @@ async function perform(command: CliCommand, input: Input, io: CommandIo): Promis
   return command.output === "stream" ? work : interruptible(io.signal, work);
 }
 
-async function fail(error: unknown, io: CommandIo): Promise<number> {
+async function fail(
+  error: unknown,
+  io: CommandIo,
+  command: CliCommand | undefined,
+): Promise<number> {
   const known = error instanceof CliError ? error : internal(error);
   const { soleSummary } = await import("./ndjson.ts");
   const summary: Summary = soleSummary(known, io.now(), {
     cancelReason: reason(io),
     after: io.json?.last,
   });
+  if (io.json !== undefined && command?.output === "query") {
+    await io.err.write(`${await problemLine(known)}\n`);
+    return summary.exitCode;
+  }
   if (io.json !== undefined && io.json.summary === undefined) await io.json.events([summary]);
   if (!known.told || io.json !== undefined) {
     const hint = known.hint === undefined ? "" : `; ${known.hint}`;
@@ -95,6 +103,14 @@ async function fail(error: unknown, io: CommandIo): Promise<number> {
       await io.err.write(`${error.stack}\n`);
   }
   return summary.exitCode;
+}
+
+/** What a query that failed says to a program: one line, because its only line on stdout is its result. */
+async function problemLine({ code, message, hint }: CliError): Promise<string> {
+  const { problemDocument } = await import("@millrace/contracts");
+  const detail = hint === undefined ? message : `${message}; ${hint}`;
+  const problem = code === "usage" ? "invalid_args" : "internal";
+  return JSON.stringify(problemDocument(problem, { requestId: "", detail }));
 }
 
 /** Place of a word, or the end. */

@@ -7,7 +7,13 @@ import { COMMANDS, GLOBAL_FLAGS } from "./table.ts";
 export type Parsed =
   | { readonly kind: "command"; readonly command: CliCommand; readonly input: Input }
   | { readonly kind: "help"; readonly text: string }
-  | { readonly kind: "usage"; readonly message: string; readonly hint: string | undefined };
+  | {
+      readonly kind: "usage";
+      readonly message: string;
+      readonly hint: string | undefined;
+      /** The command whose words are wrong, if it is one. */
+      readonly command: CliCommand | undefined;
+    };
 
 /** Reads a command line (without `node` and the script). Runs nothing. */
 export function parseArguments(argv: readonly string[]): Parsed {
@@ -58,8 +64,9 @@ export function parseArguments(argv: readonly string[]): Parsed {
     });
     program.addCommand(sub);
   }
+  const words = commandFirst(argv);
   try {
-    program.parse(commandFirst(argv), { from: "user" });
+    program.parse(words, { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (
@@ -77,6 +84,7 @@ export function parseArguments(argv: readonly string[]): Parsed {
       kind: "usage",
       message: first.replace(/^error: /, ""),
       hint: hint === "" ? undefined : hint.charAt(0).toLowerCase() + hint.slice(1),
+      command: COMMANDS.find(({ path }) => path[0] === words[0]),
     };
   }
   return result ?? { kind: "help", text: program.helpInformation() };

@@ -96,6 +96,15 @@ export const COMMANDS: readonly CliCommand[] = [
     load: () => import("./commands/fmt.ts"),
   },
   {
+    path: ["explain"],
+    summary: "say what a diagnostic, an exit code or a node type means",
+    args: [{ name: "word", summary: "FLOW1001, 3, http.request…; without one, every diagnostic" }],
+    flags: [],
+    output: "query",
+    examples: [{ line: "millrace explain FLOW1003", says: "what it means, wrong and right" }],
+    load: () => import("./commands/explain.ts"),
+  },
+  {
     path: ["serve"],
     summary: "serve flows over HTTP",
     args: [],

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import * as dsl from "@millrace/dsl";
+import * as explain from "@millrace/dsl/explain";
 import { expect, test } from "vitest";
 
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
@@ -22,7 +23,9 @@ test("the program of the README prints what its comments say", () => {
 
 test("the README names exports that there are", () => {
   const section = /## Exports\n([\s\S]*?)## Limits/.exec(readme)?.[1] ?? "";
-  const values = [...section.matchAll(/`([a-z]\w+|DIAGNOSTICS|DslError|ExpressionError)`/g)];
-  for (const [, name] of values) expect(Object.keys(dsl)).toContain(name);
+  const values = [
+    ...section.matchAll(/`([a-z]\w+|DIAGNOSTICS|EXPLANATIONS|DslError|ExpressionError)`/g),
+  ];
+  for (const [, name] of values) expect(Object.keys({ ...dsl, ...explain })).toContain(name);
   expect(values.length).toBeGreaterThan(20);
 });

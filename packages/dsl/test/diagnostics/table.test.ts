@@ -158,6 +158,67 @@ describe("of the examples that are text", () => {
   });
 });
 
+test("the reference page is the table and its explanations", async () => {
+  await expect(page()).toMatchFileSnapshot("../../../../docs/reference/diagnostics.md");
+});
+
+const FAMILIES: { readonly [digit: string]: string } = {
+  0: "file",
+  1: "words and syntax",
+  2: "names and structure",
+  3: "nodes, fields, types",
+  4: "graph",
+  5: "expressions",
+  6: "security",
+  9: "style (only on request)",
+};
+
+/** The page as Markdown. */
+function page(): string {
+  const lines = [
+    "# Diagnostics",
+    "",
+    "Every code that `parseFlow` and `validateFlow` can give. A code never changes its meaning. `{part}` in a text is filled by the",
+    "place that it is about. `millrace explain CODE` prints the same. Written by `packages/dsl/test/diagnostics/table.test.ts`.",
+  ];
+  let family = "";
+  for (const code of CODES) {
+    const { severity, severities = [severity], message, hint } = DIAGNOSTICS[code];
+    const { why, wrong, right, form } = EXPLANATIONS[code];
+    if (code.charAt(4) !== family) {
+      family = code.charAt(4);
+      lines.push("", `## ${family}xxx ${FAMILIES[family]}`);
+    }
+    lines.push(
+      "",
+      `### ${code}`,
+      "",
+      `**${severities.join(" or ")}**: ${quoted(message)}`,
+      "",
+      why,
+    );
+    if (hint !== undefined) lines.push("", `Hint: ${quoted(hint)}`);
+    if (form === "prose") lines.push("", `Wrong: ${wrong}. Right: ${right}.`);
+    else lines.push("", "Wrong:", "", ...block(wrong), "", "Right:", "", ...block(right));
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+/** Text as Markdown code, whatever quotes it holds. */
+function quoted(text: string): string {
+  return text.includes("`") ? `\`\` ${text} \`\`` : `\`${text}\``;
+}
+
+/** A fenced block; what cannot be seen is spelled out. */
+function block(text: string): string[] {
+  const visible = text.replace(
+    /(?!\n)[\p{Cc}\p{Cf}\p{M}\u00a0]/gu,
+    (char) => `<U+${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}>`,
+  );
+  const fence = text.includes("```") ? "````" : "```";
+  return [`${fence}text`, ...visible.trimEnd().split("\n"), fence];
+}
+
 function codesOf(code: DiagnosticCode, side: "wrong" | "right"): string[] {
   return exampleFindings(code, side).map((it) => it.code);
 }

@@ -1,0 +1,164 @@
+/** `millrace explain`: what a diagnostic, an exit code or a node type means, with an example. */
+import { type CatalogEntry, ExitCode, type JsonSchema } from "@millrace/contracts";
+import { describeType, printFlow, typeFromSchema } from "@millrace/dsl";
+import { DIAGNOSTICS, type DiagnosticCode, EXPLANATIONS, nearestName } from "@millrace/dsl/explain";
+import type { CommandIo, Input } from "../command.ts";
+import { coreEntries } from "../core-catalog.ts";
+import { usage } from "../errors.ts";
+import { createStyle, type Style } from "../render/style.ts";
+import { clean } from "../render/text.ts";
+
+/** Meaning of each exit code, as in the README. */
+const EXIT_CODES: { readonly [name in keyof typeof ExitCode]: string } = {
+  succeeded: "succeeded",
+  failed: "the run failed, or a check found a difference",
+  usage: "usage: unknown flag, bad value, missing input, unreadable file",
+  invalid: "the flow is invalid",
+  confirmation: "a confirmation was needed or denied",
+  credentials: "credentials are missing",
+  unavailable: "something the run needs is not available",
+  internal: "a bug",
+  timeout: "`--timeout` elapsed",
+  interrupted: "interrupted",
+  terminated: "terminated",
+};
+
+const CODES = Object.keys(DIAGNOSTICS) as DiagnosticCode[];
+
+/** Explains one word; without a word, lists every diagnostic. */
+export async function run(input: Input, io: CommandIo): Promise<number> {
+  const [word] = input.args;
+  const { value, text } =
+    word === undefined ? list() : explain(word, createStyle(io.colour, io.env));
+  await (io.json === undefined ? io.out.write(text) : io.json.result(value));
+  return 0;
+}
+
+interface Told {
+  /** What `--json` prints. */
+  readonly value: object;
+  readonly text: string;
+}
+
+function list(): Told {
+  const rows = CODES.map((code) => ({ code, ...DIAGNOSTICS[code] }));
+  const text = rows
+    .map((row) => `${row.code}  ${row.severity.padEnd(7)}  ${row.message}\n`)
+    .join("");
+  return { value: rows, text };
+}
+
+function explain(word: string, style: Style): Told {
+  const code = /^\d{4}$/.test(word) ? `FLOW${word}` : word.toUpperCase();
+  if (Object.hasOwn(DIAGNOSTICS, code)) return explainCode(code as DiagnosticCode, style);
+  const exit = Object.entries(ExitCode).find(([, number]) => String(number) === word);
+  if (exit) return explainExit(exit[0] as keyof typeof ExitCode, style);
+  const entries = coreEntries();
+  const entry = entries.findLast(
+    ({ type, version }) => type === word || `${type}@${version}` === word,
+  );
+  if (entry) return explainType(entry, style);
+  const types = entries.map(({ type }) => type);
+  const near = nearestName(code, CODES) ?? nearestName(word, types);
+  throw usage(
+    `nothing is called ${JSON.stringify(word)}: neither a diagnostic, an exit code nor a node type`,
+    near === undefined ? "millrace explain lists the diagnostics" : `did you mean ${near}?`,
+  );
+}
+
+function explainCode(code: DiagnosticCode, style: Style): Told {
+  const rule = DIAGNOSTICS[code];
+  const { why, wrong, right } = EXPLANATIONS[code];
+  const parts = [
+    `${style.bold(`${code} (${(rule.severities ?? [rule.severity]).join(" or ")})`)} ${rule.message}`,
+    why,
+    ...(rule.hint === undefined ? [] : [`hint: ${rule.hint}`]),
+    `${style.bad("wrong")}\n\n${example(wrong)}`,
+    `${style.good("right")}\n\n${example(right)}`,
+  ];
+  return { value: { code, ...rule, why, wrong, right }, text: `${parts.join("\n\n")}\n` };
+}
+
+function explainExit(name: keyof typeof ExitCode, style: Style): Told {
+  const exitCode = ExitCode[name];
+  const meaning = EXIT_CODES[name];
+  return {
+    value: { exitCode, name, meaning },
+    text: `${style.bold(`exit code ${exitCode} (${name})`)} ${meaning}\n`,
+  };
+}
+
+function explainType(entry: CatalogEntry, style: Style): Told {
+  const { type, version, summary, ports, portsFrom, effect, deprecated } = entry;
+  const names = [
+    ...ports.map(({ name }) => name),
+    ...(portsFrom ? [`those of ${portsFrom}`] : []),
+    "error",
+  ];
+  const parts = [
+    `${style.bold(`${type}@${version}`)} ${summary}`,
+    ...(deprecated === undefined ? [] : [`deprecated: ${deprecated}`]),
+    `fields\n\n${memberRows(entry.fields, true)}`,
+    `output\n\n${memberRows(entry.output, false)}`,
+    `ports: ${names.join(", ")}\neffect: ${effect}`,
+    ...entry.examples.slice(0, 1).map((each) => `example\n\n${example(exampleText(entry, each))}`),
+  ];
+  return { value: entry, text: `${parts.map(cleanLines).join("\n\n")}\n` };
+}
+
+/** One row for each member of an object schema; `marks`: those that are required say so. */
+function memberRows(schema: JsonSchema, marks: boolean): string {
+  const { properties = {}, required = [] } = schema as {
+    properties?: { readonly [name: string]: JsonSchema };
+    required?: readonly string[];
+  };
+  const names = Object.keys(properties);
+  const width = Math.max(0, ...names.map((name) => name.length));
+  const rows = names.map((name) => {
+    const member = properties[name] as JsonSchema;
+    const { description } = member as { description?: string };
+    const type = describeType(typeFromSchema(member));
+    const needed = marks && required.includes(name) ? ", required" : "";
+    return `  ${name.padEnd(width)}  ${type}${needed}${description === undefined ? "" : `. ${description}`}`;
+  });
+  return rows.join("\n") || `  ${describeType(typeFromSchema(schema))}`;
+}
+
+/** An example's fields as a node of a flow. */
+function exampleText({ type }: CatalogEntry, sample: CatalogEntry["examples"][number]): string {
+  const { fields = {} } = sample as { fields?: JsonSchema };
+  const id = type.slice(type.lastIndexOf(".") + 1);
+  const text = printFlow({
+    version: 1,
+    id: "x",
+    inputs: [],
+    nodes: [{ id, type, fields }],
+    edges: [],
+    outputs: [],
+    connections: [],
+    schedules: [],
+  } as never);
+  return text.slice(text.indexOf("\n")).trim();
+}
+
+/** Lines of an example, indented; what cannot be seen is spelled out. */
+function example(text: string): string {
+  return text
+    .split("\n")
+    .map((line) => `    ${visible(line)}`.trimEnd())
+    .join("\n");
+}
+
+/** A line without invisible characters. */
+function visible(line: string): string {
+  return clean(
+    line.replace(
+      /[\p{Cc}\p{Cf}\p{M}\u00a0]/gu,
+      (char) => `<U+${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}>`,
+    ),
+  );
+}
+
+function cleanLines(text: string): string {
+  return text.split("\n").map(clean).join("\n");
+}

@@ -1,0 +1,106 @@
+/** `explain`: codes, exit codes, node types, and what is nearly one of them. */
+import { DIAGNOSTICS } from "@millrace/dsl";
+import { EXPLANATIONS } from "@millrace/dsl/explain";
+import { expect, test } from "vitest";
+import { inside } from "./inside.ts";
+
+test("a diagnostic is explained with an example of wrong and right", async () => {
+  const { code, stdout, stderr } = await inside(["explain", "FLOW1003"]);
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(stdout).toMatchInlineSnapshot(`
+    "FLOW1003 (error) string is not closed on its line
+
+    A quoted string ends on the line that it starts on, so one forgotten quote costs one line and not the rest of the file.
+
+    hint: use a \`"""\` block for text on several lines
+
+    wrong
+
+        node a: log {
+          message = "late
+        }
+
+    right
+
+        node a: log {
+          message = "late"
+        }
+    "
+  `);
+});
+
+test.each(["flow1003", "1003"])("%s is FLOW1003", async (word) => {
+  const { stdout } = await inside(["explain", word, "--json"]);
+  expect(JSON.parse(stdout)).toEqual({
+    code: "FLOW1003",
+    ...DIAGNOSTICS.FLOW1003,
+    ...EXPLANATIONS.FLOW1003,
+  });
+});
+
+test("what cannot be seen in an example is spelled out", async () => {
+  const { stdout } = await inside(["explain", "FLOW1001"]);
+  expect(stdout).toContain("    value =<U+00A0>1\n");
+});
+
+test("an exit code is explained", async () => {
+  expect((await inside(["explain", "3"])).stdout).toBe(
+    "exit code 3 (invalid) the flow is invalid\n",
+  );
+});
+
+test("a node type is explained with its fields, ports and an example", async () => {
+  expect((await inside(["explain", "delay"])).stdout).toMatchInlineSnapshot(`
+    "delay@1 Waits for a while or until a time, without holding a slot.
+
+    fields
+
+      for    number. A duration: \`90s\`.
+      until  string. ISO 8601; past means at once.
+
+    output
+
+      at  string
+
+    ports: out, error
+    effect: pure
+
+    example
+
+        node delay: delay {
+          for = 90000
+        }
+    "
+  `);
+});
+
+test("without a word every diagnostic is listed", async () => {
+  const { stdout } = await inside(["explain"]);
+  const lines = stdout.trimEnd().split("\n");
+  expect(lines.map((line) => line.slice(0, 8))).toEqual(Object.keys(DIAGNOSTICS));
+  expect(lines[0]).toBe("FLOW0001  error    file is not valid UTF-8 at byte {offset}");
+});
+
+test.each([
+  ["FLOW1O03", "FLOW1003"],
+  ["FLOW9099", "FLOW1099"],
+  ["http.reqest", "http.request"],
+])("%s is nearly %s", async (word, near) => {
+  const { code, stdout, stderr } = await inside(["explain", word]);
+  expect([code, stdout]).toEqual([2, ""]);
+  expect(stderr).toBe(
+    `error: nothing is called "${word}": neither a diagnostic, an exit code nor a node type; did you mean ${near}?\n`,
+  );
+});
+
+test("under --json a failure leaves stdout empty and is one problem document on stderr", async () => {
+  for (const words of [
+    ["explain", "nothing-like-it"],
+    ["explain", "FLOW1003", "--nope"],
+  ]) {
+    const { code, stdout, stderr } = await inside([...words, "--json"]);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+    expect(JSON.parse(stderr)).toMatchObject({ code: "invalid_args", status: 422 });
+  }
+});
