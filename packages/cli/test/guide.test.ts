@@ -1,0 +1,216 @@
+/**
+ * Runs the guide: every fence of its pages is what it says it is. `docs/README.md` has the convention.
+ *   G1  A whole flow is read without a word, canonical, and found valid with core's own catalog; one with a mark is not.
+ *   G2  Every command is run, in the order of the page, in one folder that holds the page's flows.
+ *   G3  The fence after a command is, byte for byte, what the command wrote.
+ *   G4  A fence of another kind, or a result without its command, fails.
+ *   G5  Every example of a table gives its result; the tables of functions, operators, policies and types are the code's.
+ */
+import { existsSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Json, JsonSchema } from "@millrace/contracts";
+import {
+  compileExpression,
+  ExpressionError,
+  formatFlow,
+  listFunctions,
+  parseExpression,
+  parseFlow,
+  printExpression,
+  validateFlow,
+} from "@millrace/dsl";
+import { createRegistry } from "@millrace/engine";
+import { describe, expect, test } from "vitest";
+import { ROOT, scratch } from "./cli.ts";
+import { inside } from "./inside.ts";
+import { codeIn, type Fence, fencesOf, readPage, tablesOf } from "./pages.ts";
+
+const PAGES = ["docs/README.md", "docs/guide/language.md", "docs/guide/expressions.md"];
+const LANGUAGE = readPage("docs/guide/language.md");
+const EXPRESSIONS = readPage("docs/guide/expressions.md");
+const registry = createRegistry();
+
+const isFlow = (fence: Fence): boolean => fence.language === "flow";
+const isResult = ({ language, marks }: Fence): boolean =>
+  language === "text" || (language === "json" && marks.length === 0);
+
+/** What a fence is, or why it may not be there. */
+function kindOf(fence: Fence, previous: Fence | undefined): string {
+  const { language, marks, line } = fence;
+  const said = `${language} ${marks.join(" ")}`.trim();
+  if (isResult(fence) && previous?.language === "sh") return "result";
+  if (/^flow \S+\.flow( fault| loose)?$/.test(said)) return "flow";
+  if (/^sh( exit=\d+)?$/.test(said)) return "command";
+  if (said === "json names") return "names"; // of the rows of expressions.md
+  return `line ${line}: a fence "${said}" that no test knows`;
+}
+
+describe.each(PAGES)("%s", (path) => {
+  const fences = fencesOf(readPage(path));
+
+  test("has no fence that nobody checks", () => {
+    for (const [index, fence] of fences.entries()) {
+      expect(["result", "flow", "command", "names"]).toContain(kindOf(fence, fences[index - 1]));
+    }
+    const names = fences.filter(isFlow).map(({ marks }) => marks[0]);
+    expect(new Set(names).size, "each flow has a name of its own").toBe(names.length);
+  });
+
+  test("shows the flows that it says it shows", () => {
+    for (const { marks, text } of fences.filter(isFlow)) {
+      const [name, mark] = marks;
+      const { graph, document, diagnostics } = parseFlow(text);
+      const found = [...diagnostics, ...validateFlow(graph, registry.catalog(), { document })];
+      const formatted = formatFlow(text);
+      if (mark === undefined) expect(found, name).toEqual([]);
+      else if (mark === "fault") expect(found, name).not.toEqual([]);
+      expect(formatted.changed, `${name} is canonical`).toBe(mark === "loose");
+    }
+  });
+
+  test("shows what its commands write", async () => {
+    const cwd = scratch();
+    for (const { marks, text } of fences.filter(isFlow)) {
+      writeFileSync(join(cwd, marks[0] ?? ""), text);
+    }
+    for (const [index, { language, marks, text, line }] of fences.entries()) {
+      if (language !== "sh") continue;
+      const next = fences[index + 1];
+      const told = { stdout: "", stderr: "" };
+      for (const command of text.trimEnd().split("\n")) {
+        const [program, ...words] = command.split(" ");
+        expect(program, `line ${line}`).toBe("millrace");
+        const { code, stdout, stderr } = await inside(words, { cwd });
+        expect(`exit=${code}`, `${command}\n${stderr}`).toBe(marks[0] ?? "exit=0");
+        told.stdout += stdout;
+        told.stderr += stderr;
+      }
+      if (next === undefined || !isResult(next)) continue;
+      expect(next.language === "json" ? told.stdout : told.stdout + told.stderr).toBe(next.text);
+    }
+  });
+});
+
+test.each([...PAGES, "README.md", "packages/dsl/README.md"])(
+  "%s links to what is there",
+  (path) => {
+    const targets = [...readPage(path).matchAll(/\]\((?!https?:)([^)]*)\)/g)];
+    for (const [, target = ""] of targets) {
+      const [file = "", anchor] = target.split("#");
+      const found = file === "" ? path : join(dirname(path), file);
+      expect(existsSync(join(ROOT, found)), target).toBe(true);
+      if (anchor === undefined) continue;
+      const heads = [...readPage(found).matchAll(/^#+ (.*)$/gm)].map(([, head = ""]) => head);
+      expect(heads.map((head) => head.toLowerCase().replaceAll(" ", "-"))).toContain(anchor);
+    }
+  },
+);
+
+test("every flow of the language page is used by a command of it", () => {
+  const fences = fencesOf(LANGUAGE);
+  const commands = fences.filter(({ language }) => language === "sh").map(({ text }) => text);
+  for (const { marks } of fences.filter(isFlow)) expect(commands.join("")).toContain(marks[0]);
+});
+
+/** The rows of every table of a page with this header. */
+function rowsOf(page: string, ...header: string[]): (readonly string[])[] {
+  const rows = tablesOf(page).filter((table) => table.header.join() === header.join());
+  expect(rows, header.join()).not.toEqual([]);
+  return rows.flatMap((table) => table.rows);
+}
+
+test("the policies of the language page can be written as they stand", () => {
+  for (const [cell] of rowsOf(LANGUAGE, "Policy", "Meaning")) {
+    const [policy = ""] = codeIn(cell);
+    const text = `flow 1 x\n\nnode a: map {\n  items = []\n  ${policy.replace("…", "null")}\n}\n`;
+    expect(policy).toMatch(/^@/);
+    expect(parseFlow(text).diagnostics, policy).toEqual([]);
+  }
+});
+
+test("the types of the language page are those of the engine, with fields, members and ports that they have", () => {
+  const rows = rowsOf(LANGUAGE, "Type", "Fields", "You read");
+  const types = rows.map(([type]) => codeIn(type)[0]);
+  expect([...types].sort()).toEqual([...registry.catalog().types()].sort());
+  for (const [type, fields = "", read = ""] of rows) {
+    const { entry } = registry.require(codeIn(type)[0] ?? "");
+    const shown = codeIn(fields);
+    expect(membersOf(entry.fields), type).toEqual(expect.arrayContaining(shown));
+    const required = (entry.fields["required"] ?? []) as string[];
+    expect(shown, type).toEqual(expect.arrayContaining(required));
+    expect(fields.endsWith("body"), type).toBe(entry.body === true);
+    const [members, ports] = read.split(";");
+    expect(membersOf(entry.output), type).toEqual(expect.arrayContaining(codeIn(members)));
+    expect(
+      entry.ports.map(({ name }) => name),
+      type,
+    ).toEqual(expect.arrayContaining(codeIn(ports)));
+  }
+});
+
+function membersOf(schema: JsonSchema): string[] {
+  return Object.keys(schema["properties"] ?? {});
+}
+
+describe.each(["docs/guide/language.md", "docs/guide/expressions.md"])("examples of %s", (path) => {
+  const page = readPage(path);
+  const names = JSON.parse(
+    fencesOf(page).find(({ marks }) => marks[0] === "names")?.text ?? "{}",
+  ) as Record<string, Json>;
+  const examples = tablesOf(page)
+    .filter(({ header }) => /(Example|Expression),Result$/.test(header.join()))
+    .flatMap(({ rows }) => rows)
+    .map((row) => [codeIn(row.at(-2))[0] ?? "", row.at(-1) ?? ""] as const);
+
+  test.each(examples)("%s is %s", (source, result) => {
+    const wanted = result.startsWith("error")
+      ? { error: codeIn(result)[0] }
+      : { value: JSON.parse(codeIn(result)[0] ?? "") as Json };
+    expect(outcome(source, names)).toEqual(wanted);
+  });
+});
+
+/** Value or code of error of an expression, at half past nine on 31 January 2026. */
+function outcome(source: string, names: Record<string, Json>): { value: Json } | { error: string } {
+  const scope = { get: (root: string) => names[root] };
+  try {
+    const nowEpoch = Date.UTC(2026, 0, 31, 9, 30);
+    return { value: compileExpression(source).evaluate(scope, { nowEpoch }) };
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    return { error: error.code };
+  }
+}
+
+test("the reference has every function, as it is, with an example that calls it", () => {
+  const rows = rowsOf(EXPRESSIONS, "Function", "Gives", "Example", "Result");
+  expect(rows.map(([signature, gives]) => [signature, gives])).toEqual(
+    listFunctions().map(({ signature, summary }) => [`\`${signature}\``, summary]),
+  );
+  for (const [index, { name }] of listFunctions().entries()) {
+    expect(rows[index]?.[2]).toContain(`${name}(`);
+  }
+});
+
+test("the reference has every operator with an example, and a later row binds tighter", () => {
+  const rows = rowsOf(EXPRESSIONS, "Operator", "Rule", "Example", "Result");
+  const operators = rows.map(([cell]) => codeIn(cell));
+  expect(operators.flat().join(" ")).toBe(
+    "? : ?? || && == != in < <= > >= + - * / % ! - . ?. [ ] ( )",
+  );
+  const binary = operators.slice(1, 8);
+  for (const [row, loose] of binary.slice(1).entries()) {
+    for (const [a, b] of loose.flatMap((tight) =>
+      (binary[row] ?? []).map((each) => [each, tight]),
+    )) {
+      expect(canonical(`x ${a} (y ${b} z)`)).toBe(`x ${a} y ${b} z`);
+      expect(canonical(`(x ${a} y) ${b} z`)).toBe(`(x ${a} y) ${b} z`);
+    }
+  }
+});
+
+/** An expression with the parentheses that it needs and no others. */
+function canonical(source: string): string {
+  const { ast } = parseExpression(source);
+  return ast === undefined ? "" : printExpression(ast);
+}

@@ -1,0 +1,62 @@
+/** The code in a page of the guide: its fences, and the rows of its tables. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "./cli.ts";
+
+/** One fence: ```` ```flow hello.flow fault ```` has the language `flow` and the marks `["hello.flow", "fault"]`. */
+export interface Fence {
+  readonly line: number;
+  readonly language: string;
+  readonly marks: readonly string[];
+  readonly text: string;
+}
+
+/** A page, by its path in the repository. */
+export function readPage(path: string): string {
+  return readFileSync(join(ROOT, path), "utf8");
+}
+
+/** Every fence of a page, in order. Throws for one that is not closed. */
+export function fencesOf(page: string): Fence[] {
+  const fences: Fence[] = [];
+  let open: { line: number; info: string; lines: string[] } | undefined;
+  for (const [index, line] of page.split("\n").entries()) {
+    if (open === undefined) {
+      if (line.startsWith("```")) open = { line: index + 1, info: line.slice(3), lines: [] };
+    } else if (line !== "```") {
+      open.lines.push(line);
+    } else {
+      const [language = "", ...marks] = open.info.split(" ");
+      const text = open.lines.map((each) => `${each}\n`).join("");
+      fences.push({ line: open.line, language, marks, text });
+      open = undefined;
+    }
+  }
+  if (open !== undefined) throw new Error(`the fence of line ${open.line} is not closed`);
+  return fences;
+}
+
+/** A table: the cells of its header, and of each row. */
+export interface Table {
+  readonly header: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** Every table of a page, in order; `\|` in a cell is the character itself. */
+export function tablesOf(page: string): Table[] {
+  const blocks = page.replace(/^```[\s\S]*?^```$/gm, "").match(/(?:^\|.*\|\n)+/gm) ?? [];
+  return blocks.map((block) => {
+    const [header = [], , ...rows] = block.trimEnd().split("\n").map(cellsOf);
+    return { header, rows };
+  });
+}
+
+function cellsOf(line: string): string[] {
+  const cells = line.slice(1, -1).split(/(?<!\\)\|/);
+  return cells.map((cell) => cell.trim().replaceAll("\\|", "|"));
+}
+
+/** The spans of code in a cell. */
+export function codeIn(cell: string | undefined): string[] {
+  return [...(cell ?? "").matchAll(/`([^`]*)`/g)].map(([, code = ""]) => code);
+}
