@@ -1,12 +1,12 @@
 /** The examples run as their READMEs say, leave what they promise, and make the events that are kept beside them. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { checkLog, type ExecutionEvent } from "@millrace/contracts";
 import { parseFlow } from "@millrace/dsl";
 import { expect, onTestFinished, test } from "vitest";
-import { events, example, millrace, scratch } from "./cli.ts";
+import { events, example, lastSummary, millrace, ROOT, scratch } from "./cli.ts";
 import { golden } from "./golden.ts";
 
 const { UPDATE_GOLDEN } = process.env;
@@ -121,6 +121,49 @@ test("06-bulk-map reaches nothing unless the person trusts the project file", as
     /is not trusted, and it sets egress.*MILLRACE_TRUST_PROJECT=sha256:[0-9a-f]{64}/s,
   );
 });
+
+/** Findings of the examples and of the language's own fixtures; those that are not here have none. */
+const FINDINGS: { readonly [file: string]: readonly string[] } = {
+  "02-fetch-and-save.flow": ["FLOW6005 text from fetch.body decides a file path"],
+  "07-service-refund.flow": ["FLOW3001 unknown node type service.call"],
+  "08-summarise-ticket.flow": ["FLOW3001 unknown node type ai"],
+  "09-classify-and-route.flow": ["FLOW3001 unknown node type ai"],
+  "10-agent-with-tools.flow": ["FLOW3001 unknown node type ai"],
+  "11-weekly-report.flow": [
+    "FLOW4011 input filters is never read",
+    "FLOW4011 input code is never read",
+  ],
+  "12-shell-and-files.flow": ["FLOW3001 unknown node type shell.exec"],
+  "13-expressions.flow": ['FLOW5010 comparing int with "1" is always true'],
+  "15-errors-and-defaults.flow": ["FLOW5011 condition is always false"],
+};
+const FOLDERS = ["examples", "packages/dsl/test/fixtures/flows"];
+
+test("every flow of the repository is canonical", async () => {
+  const ended = await millrace(["fmt", "--check", ...FOLDERS], { cwd: ROOT });
+  expect(ended).toMatchObject({ code: 0, stdout: "", stderr: "" });
+});
+
+test("validate finds in the flows of the repository what is known, and nothing else", async () => {
+  const ended = await millrace(["validate", "--json", ...FOLDERS], { cwd: ROOT });
+  const results = ended.stdout.trimEnd().split("\n").slice(0, -1).map(readResult);
+  expect(results).toHaveLength(readdirSync(join(ROOT, "examples")).length + 16);
+  for (const { file, valid, found } of results) {
+    expect({ file, found }).toEqual({ file, found: FINDINGS[basename(file)] ?? [] });
+    expect(valid, file).toBe(!found.some((each) => each.startsWith("FLOW3001")));
+  }
+  expect([ended.code, lastSummary(ended.stdout).status]).toEqual([3, "invalid"]);
+});
+
+/** One line of `validate --json`. */
+function readResult(line: string): { file: string; valid: boolean; found: string[] } {
+  const { file, valid, diagnostics } = JSON.parse(line) as {
+    file: string;
+    valid: boolean;
+    diagnostics: { code: string; message: string }[];
+  };
+  return { file, valid, found: diagnostics.map(({ code, message }) => `${code} ${message}`) };
+}
 
 /** The port of the other side is any free one; the kept events name the usual one, and no digest of the inputs. */
 function withOrigin(event: ExecutionEvent, origin: string): ExecutionEvent {
