@@ -128,6 +128,19 @@ test("the policies of the language page can be written as they stand", () => {
   }
 });
 
+test("what the cheat sheet writes can be written: at the top, in a step or as an expression", () => {
+  for (const code of rowsOf(LANGUAGE, "You write", "It means").flatMap(([cell]) => codeIn(cell))) {
+    const places = [
+      parseFlow(code),
+      parseFlow(`flow 1 x\n\n${code}\n`),
+      parseFlow(`flow 1 x\n\nnode a: log {\n  ${code}\n}\n`),
+      parseExpression(code),
+    ];
+    const clean = places.some(({ diagnostics }) => diagnostics.length === 0);
+    expect(clean, code).toBe(true);
+  }
+});
+
 test("the types of the language page are those of the engine, with fields, members and ports that they have", () => {
   const rows = rowsOf(LANGUAGE, "Type", "Fields", "You read");
   const types = rows.map(([type]) => codeIn(type)[0]);
