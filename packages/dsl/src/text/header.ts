@@ -2,7 +2,7 @@
 import { nameText } from "../expression/print.ts";
 import { quoteForMessage } from "./chars.ts";
 import type { MappingContext } from "./context.ts";
-import type { BlockItem } from "./tree.ts";
+import type { BlockItem, Label } from "./tree.ts";
 
 /** The language version of this package. */
 const LANGUAGE_VERSION = 1;
@@ -17,7 +17,7 @@ export function mapHeader(context: MappingContext, item: BlockItem): string {
     return "";
   }
   context.marks?.add("/version", first.start, first.end);
-  const id = second ?? (first.digits ? undefined : first);
+  const id = nameOf(first, second);
   if (id) context.marks?.add("/id", id.start, id.end);
   checkVersion(context, item);
   if (id) return id.text;
@@ -25,6 +25,12 @@ export function mapHeader(context: MappingContext, item: BlockItem): string {
     parts: { kind: "flow", needs: "needs a name" },
   });
   return "";
+}
+
+/** The label that is the flow's name: the second, or the one that is no number. */
+function nameOf(first: Label, second: Label | undefined): Label | undefined {
+  if (second && (first.digits || !second.digits)) return second;
+  return first.digits ? undefined : first;
 }
 
 function checkVersion(context: MappingContext, item: BlockItem): void {
@@ -37,13 +43,13 @@ function checkVersion(context: MappingContext, item: BlockItem): void {
     });
     return;
   }
-  const id = second ?? first;
+  const id = nameOf(first, second) ?? first;
   const text = `${LANGUAGE_VERSION} ${nameText(id.text)}`;
   context.report.add("FLOW0003", first.start, first.end, {
     parts: { found },
     fix: {
       title: `write flow ${quoteForMessage(text)}`,
-      edits: [{ start: first.start, end: id.end, text }],
+      edits: [{ start: first.start, end: (second ?? first).end, text }],
     },
   });
 }

@@ -12,6 +12,15 @@ const UNITS: readonly (readonly [string, number])[] = [
   ["ms", 1],
 ];
 
+/** Units as other languages write them. */
+const UNIT_WORDS: readonly (readonly [string, RegExp])[] = [
+  ["ms", /^(?:msecs?|millis(?:econds?)?)$/],
+  ["s", /^sec(?:onds?|s)?$/],
+  ["m", /^min(?:utes?|s)?$/],
+  ["h", /^(?:hrs?|hours?)$/],
+  ["d", /^days?$/],
+];
+
 /**
  * Reads the number or duration at `pos` (a digit, or a `.` before one). `minusAt` is the place of a `-` directly before
  * it, or -1; it becomes part of a number, and is left to the caller when a duration follows.
@@ -87,7 +96,16 @@ function readDuration(
   const number = s.src.slice(start, numberEnd);
   const unit = UNITS.find(([name]) => name === suffix);
   if (!unit) {
-    s.error("FLOW1011", start, s.pos, { parts: { unit: quoteForMessage(suffix) } });
+    const near = UNIT_WORDS.find(([, words]) => words.test(suffix))?.[0];
+    s.error("FLOW1011", start, s.pos, {
+      parts: { unit: quoteForMessage(suffix) },
+      ...(near !== undefined && {
+        fix: {
+          title: `write ${near}`,
+          edits: [{ start: numberEnd, end: s.pos, text: near }],
+        },
+      }),
+    });
     return { kind: "literal", value: Number(number), start, end: s.pos };
   }
   const ms = milliseconds(number, unit[1]);
@@ -118,6 +136,16 @@ function milliseconds(number: string, unitMs: number): number {
 }
 
 function badNumber(s: Scanner, start: number, text: string, negative: boolean): LiteralExpression {
+  const date = dateAround(s.src, start);
+  if (date) {
+    const { from, text: quoted } = date;
+    s.pos = s.tokenEnd = from + quoted.length;
+    s.error("FLOW1010", from, s.pos, {
+      parts: { text: quoted },
+      fix: { title: "put it in quotes", edits: [{ start: from, end: s.pos, text: `"${quoted}"` }] },
+    });
+    return { kind: "literal", value: quoted, start: from, end: s.pos };
+  }
   const mended = mendNumber(text);
   const value = mended === undefined ? 0 : Number(`${negative ? "-" : ""}${mended}`);
   const spelled = numberText(value);
@@ -129,6 +157,17 @@ function badNumber(s: Scanner, start: number, text: string, negative: boolean): 
   });
   if (mended === undefined) throw FAIL;
   return { kind: "literal", value, start, end: s.pos };
+}
+
+/** The date without quotes of which `01` at `at` is the month or the day. */
+function dateAround(src: string, at: number): { from: number; text: string } | undefined {
+  const before = /(?<![\w.])\d{4}-(?:\d\d-)?$/.exec(src.slice(Math.max(0, at - 9), at))?.[0];
+  if (before === undefined) return undefined;
+  const from = at - before.length;
+  const text = /^\d{4}-\d\d-\d\d(?:T[\d:.]*\d(?:Z|[+-]\d\d:?\d\d)?)?/.exec(
+    src.slice(from, from + 40),
+  )?.[0];
+  return text === undefined ? undefined : { from, text };
 }
 
 /** What a number that JSON does not know was meant to be. */

@@ -4,6 +4,7 @@ import { parseHole } from "../expression/parse.ts";
 import { printExpression } from "../expression/print.ts";
 import { codeName, isNameStart, unicodeEscape } from "./chars.ts";
 import { type Scanner, TEXT_END } from "./scanner.ts";
+import { openBrackets } from "./skip.ts";
 
 /** A string or template under construction: no empty strings, no two strings in a row. */
 export class TextParts {
@@ -33,17 +34,18 @@ export class TextParts {
 }
 
 /**
- * Reads the one-line string at `pos`. Single quotes are a slip that is read alike. A string that is not closed ends with
+ * Reads the one-line string at `pos`. Quotes of others are a slip that is read alike. A string that is not closed ends with
  * its line. `s.height` is set.
  */
 export function readQuoted(s: Scanner): LiteralExpression | TemplateExpression {
   const { src } = s;
   const start = s.pos;
-  const quote = src.charCodeAt(start);
-  if (quote === 34) {
+  const isSlip = src.charCodeAt(start) !== 34;
+  if (!isSlip) {
     const plain = readPlain(s, start);
     if (plain) return plain;
   }
+  const quote = isSlip ? (CLOSERS[src.charAt(start)] as string).charCodeAt(0) : 34;
   const built = new TextParts();
   let height = 0;
   let chunk = start + 1;
@@ -63,8 +65,9 @@ export function readQuoted(s: Scanner): LiteralExpression | TemplateExpression {
       at = chunk = s.pos;
     } else if (code < 32 || Number.isNaN(code)) {
       if (code === 10 || code === 13 || Number.isNaN(code)) {
-        built.add(src.slice(chunk, at));
-        return unclosed(s, built, start, at, height);
+        const end = Math.max(chunk, closingPlace(s, start, at));
+        built.add(src.slice(chunk, end));
+        return unclosed(s, built, start, end, height);
       }
       if (code !== 9) controlCharacter(s, at, code, "string");
       at += 1;
@@ -74,7 +77,7 @@ export function readQuoted(s: Scanner): LiteralExpression | TemplateExpression {
   s.pos = s.tokenEnd = at + 1;
   s.height = height + 1;
   const read = built.finish(start, at + 1);
-  if (quote === 39 && s.report.takesNotices) {
+  if (isSlip && s.report.takesNotices) {
     s.error("FLOW1102", start, at + 1, {
       fix: {
         title: "use double quotes",
@@ -101,10 +104,42 @@ function readPlain(s: Scanner, start: number): LiteralExpression | undefined {
   }
 }
 
-/** Whether a single-quoted string closes on its line. */
+/** Quotes of other languages and of word processors, each with the one that closes it. */
+const CLOSERS: { readonly [quote: string]: string } = {
+  "'": "'",
+  "`": "`",
+  "\u2018": "\u2019",
+  "\u201c": "\u201d",
+  "\u201d": "\u201d",
+  "\u201e": "\u201c",
+};
+
+/** Whether a string in the quotes of others stands here and closes on its line. */
 export function closesSingle(s: Scanner): boolean {
-  const end = s.src.indexOf("'", s.pos + 1);
+  const closer = CLOSERS[s.src.charAt(s.pos)];
+  if (closer === undefined) return false;
+  const end = s.src.indexOf(closer, s.pos + 1);
   return end !== -1 && end < s.lineEnd(s.pos);
+}
+
+/** Lines longer than this are not looked through for the place of one quote. */
+const MAX_CLOSING_LINE = 1000;
+
+/** Where the quote of a string is missing that ends with its line at `at`: before what closes brackets of this line. */
+function closingPlace(s: Scanner, start: number, at: number): number {
+  const line = s.lineStart(start);
+  if (at - line > MAX_CLOSING_LINE) return at;
+  let open = openBrackets(s, line, start, 0);
+  const tail = /[\])},;\s]*$/.exec(s.src.slice(start + 1, at))?.[0] ?? "";
+  let end = at;
+  for (let last = at - 1; open > 0 && last >= at - tail.length; last -= 1) {
+    if (/[\])}]/.test(s.src.charAt(last))) {
+      open -= 1;
+      end = last;
+    }
+  }
+  while (end < at && /\s/.test(s.src.charAt(end - 1))) end -= 1;
+  return end;
 }
 
 function unclosed(
@@ -116,9 +151,11 @@ function unclosed(
 ): LiteralExpression | TemplateExpression {
   s.pos = s.tokenEnd = at;
   s.height = height + 1;
-  const quote = s.src.charAt(start);
+  const quote = CLOSERS[s.src.charAt(start)] ?? '"';
+  // A word processor's quote at the end was meant as ours.
+  const from = /[\u201c\u201d]/.test(s.src.charAt(at - 1)) ? at - 1 : at;
   s.error("FLOW1003", start, at, {
-    fix: { title: `add ${quote}`, edits: [{ start: at, end: at, text: quote }] },
+    fix: { title: `add ${quote}`, edits: [{ start: from, end: at, text: quote }] },
   });
   return built.finish(start, at);
 }
@@ -158,8 +195,8 @@ function readEscape(s: Scanner, at: number, quote: number, built: TextParts): nu
       return at + 6;
     }
   }
-  if (char === "'" && quote === 39) {
-    built.add("'");
+  if (src.charCodeAt(at + 1) === quote) {
+    built.add(char);
     return at + 2;
   }
   const point = src.codePointAt(at + 1);
@@ -181,7 +218,7 @@ export function readName(s: Scanner): string | undefined {
   const code = s.peek();
   if (code === TEXT_END) return undefined;
   if (isNameStart(code)) return s.readIdent();
-  if (code !== 34 && !(code === 39 && closesSingle(s))) return undefined;
+  if (code !== 34 && !closesSingle(s)) return undefined;
   const start = s.pos;
   const read = readQuoted(s);
   if (read.kind === "literal") return read.value as string;

@@ -39,6 +39,24 @@ const TYPE_NAMES: readonly string[] = [
   "uri",
 ];
 
+/** Types as other languages name them. */
+const SLIP_TYPES: { readonly [name: string]: string } = {
+  array: "any[]",
+  boolean: "bool",
+  dict: "object",
+  double: "number",
+  float: "number",
+  integer: "int",
+  json: "object",
+  list: "any[]",
+  map: "object",
+  str: "string",
+  text: "string",
+  timestamp: "datetime",
+  unknown: "any",
+  url: "uri",
+};
+
 /** Reads a type at the next token. */
 export function readType(s: Scanner): TypeNode {
   const code = s.peek();
@@ -181,7 +199,8 @@ function namedSchema(
     if (Object.hasOwn(FORMATS, name)) return { type: "string", format: FORMATS[name] as string };
     if (name === "any") return {};
   }
-  report(type.start, type.end, { name: typeText(type), mended: nearestName(name, TYPE_NAMES) });
+  const mended = Object.hasOwn(SLIP_TYPES, name) ? SLIP_TYPES[name] : nearestName(name, TYPE_NAMES);
+  report(type.start, type.end, { name: typeText(type), mended });
   return undefined;
 }
 

@@ -279,7 +279,9 @@ const CASES: readonly Case[] = [
       at: "4:7-4:11",
       message: "unknown unit min",
       hint: "units: ms s m h d",
+      fix: "write m",
     },
+    fixed: node("5m"),
   },
   {
     text: node("1e999"),
