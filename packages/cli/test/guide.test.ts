@@ -6,7 +6,7 @@
  *   G4  A fence of another kind, or a result without its command, fails.
  *   G5  Every example of a table gives its result; the tables of functions, operators, policies and types are the code's.
  */
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Json, JsonSchema } from "@millrace/contracts";
 import {
@@ -25,7 +25,8 @@ import { ROOT, scratch } from "./cli.ts";
 import { inside } from "./inside.ts";
 import { codeIn, type Fence, fencesOf, readPage, tablesOf } from "./pages.ts";
 
-const PAGES = ["docs/README.md", "docs/guide/language.md", "docs/guide/expressions.md"];
+const GUIDE = readdirSync(join(ROOT, "docs/guide")).map((name) => `docs/guide/${name}`);
+const PAGES = ["docs/README.md", ...GUIDE];
 const LANGUAGE = readPage("docs/guide/language.md");
 const EXPRESSIONS = readPage("docs/guide/expressions.md");
 const registry = createRegistry();
@@ -106,10 +107,25 @@ test.each([...PAGES, "README.md", "packages/dsl/README.md"])(
   },
 );
 
-test("every flow of the language page is used by a command of it", () => {
+test("every flow of the language page has a command whose result is shown, a faulty one `validate`", () => {
   const fences = fencesOf(LANGUAGE);
-  const commands = fences.filter(({ language }) => language === "sh").map(({ text }) => text);
-  for (const { marks } of fences.filter(isFlow)) expect(commands.join("")).toContain(marks[0]);
+  const shown = fences.filter(({ language }, index) => {
+    const next = fences[index + 1];
+    return language === "sh" && next !== undefined && isResult(next);
+  });
+  for (const { marks } of fences.filter(isFlow)) {
+    const [name = "", mark] = marks;
+    const command = mark === "fault" ? `millrace validate ${name}` : name;
+    expect(
+      shown.some(({ text }) => text.includes(command)),
+      command,
+    ).toBe(true);
+  }
+});
+
+test("the flow of the README is the first example", () => {
+  const [flow] = fencesOf(readPage("README.md")).filter(isFlow);
+  expect(flow?.text).toBe(readFileSync(join(ROOT, "examples/01-hello/hello.flow"), "utf8"));
 });
 
 /** The rows of every table of a page with this header. */
@@ -165,7 +181,7 @@ function membersOf(schema: JsonSchema): string[] {
   return Object.keys(schema["properties"] ?? {});
 }
 
-describe.each(["docs/guide/language.md", "docs/guide/expressions.md"])("examples of %s", (path) => {
+describe.each(GUIDE)("examples of %s", (path) => {
   const page = readPage(path);
   const names = JSON.parse(
     fencesOf(page).find(({ marks }) => marks[0] === "names")?.text ?? "{}",
