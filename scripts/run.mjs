@@ -35,12 +35,13 @@ const gate = [
 ];
 const jobs = {
   demo: [build, ["node", "scripts/demo.mjs"]],
-  bench: [build, ["node", "bench/engine/run.js"]],
+  bench: [build, ["node", "scripts/bench.mjs"]],
   test: [tests],
   gate,
   check: [...gate, [...tests, "--coverage"]],
   format: [["biome", "check", "--write", "."]],
   nodes: [["node", "scripts/nodes.mjs"]],
+  fuzz: [["node", "scripts/fuzz.mjs"]],
 };
 
 function exec(command, args) {

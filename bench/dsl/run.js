@@ -1,0 +1,211 @@
+// Times the flow language against baselines and peers of the same round, asks of hostile texts what twice the text takes,
+// and writes results/latest.{json,md}. A ratio is the median over the rounds.
+// Usage: node run.js [--quick] [--workload <case>]…   Exits 1 when ours is past a hard bar. `growth`, `heap` and `size`
+// are cases too.
+import { spawnSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { createCorpus } from "./corpus.js";
+import { expressionCases } from "./expression-cases.js";
+import { heapRows } from "./heap.js";
+import { hostile } from "./hostile.js";
+import { sizeRows } from "./size.js";
+import { corpusFolder, textCases } from "./text-cases.js";
+
+const OURS = "millrace";
+const { values } = parseArgs({
+  options: { quick: { type: "boolean" }, workload: { type: "string", multiple: true } },
+});
+const { quick } = values;
+const rounds = quick ? 3 : 5;
+const wanted = (name, long) => values.workload?.includes(name) ?? !(quick && long);
+const past = [];
+
+const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
+const shuffle = (list) =>
+  list
+    .map((item) => [Math.random(), item])
+    .sort((a, b) => a[0] - b[0])
+    .map(([, item]) => item);
+const times = (ratio) => `${ratio.toFixed(2)}x`;
+const time = (ms) =>
+  ms >= 1
+    ? `${ms.toFixed(1)} ms`
+    : ms >= 0.001
+      ? `${(ms * 1e3).toFixed(2)} µs`
+      : `${(ms * 1e6).toFixed(0)} ns`;
+const note = (text) => process.stderr.write(`${text}\n`);
+const table = (head, rows) =>
+  [head, head.map((_, i) => (i === 0 ? "---" : "--:")), ...rows].map(
+    (row) => `| ${row.join(" | ")} |`,
+  );
+
+/** Runs a program of this folder; the JSON of each line that it prints. Throws when it fails. */
+function cell(file, ...args) {
+  const { stdout, stderr, status } = spawnSync(
+    process.execPath,
+    [fileURLToPath(new URL(file, import.meta.url)), ...args],
+    { encoding: "utf8", timeout: 600_000 },
+  );
+  if (status !== 0) throw new Error(`${file} ${args.join(" ")}: exit ${status}\n${stderr}`);
+  return stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+}
+
+/** The graphs in every format, once: writing YAML takes longer than all that is timed. */
+async function writeCorpus(name) {
+  const { graph, flow } = createCorpus(name);
+  const texts = { flow, json: JSON.stringify(graph) };
+  if (name === "mixed") {
+    texts.toml = (await import("smol-toml")).stringify(graph);
+    texts.yaml = (await import("yaml")).stringify(graph);
+  }
+  mkdirSync(corpusFolder, { recursive: true });
+  for (const [format, text] of Object.entries(texts))
+    writeFileSync(new URL(`${name}.${format}`, corpusFolder), text);
+}
+
+/** One case: each contender a process of its own, in random order, the baseline in every round. */
+function measure(name, { contenders, bars }) {
+  const [baseline] = Object.keys(contenders);
+  const all = Object.fromEntries(Object.keys(contenders).map((who) => [who, []]));
+  for (let round = 0; round < rounds; round++)
+    for (const who of shuffle(Object.keys(all))) all[who].push(cell("cell.js", name, who)[0].ms);
+  const against = (who, base) => median(all[who].map((ms, round) => ms / all[base][round]));
+  const ms = Object.fromEntries(Object.keys(all).map((who) => [who, median(all[who])]));
+  const ratios = Object.fromEntries(Object.keys(all).map((who) => [who, against(who, baseline)]));
+  const noise = Math.max(...all[baseline]) / Math.min(...all[baseline]);
+  const { ms: most, goal, ...others } = bars;
+  if (ms[OURS] > most) past.push(`${name}: ${time(ms[OURS])}, bar ${time(most)}`);
+  for (const [base, bar] of Object.entries(others))
+    if (against(OURS, base) > bar)
+      past.push(`${name}: ${times(against(OURS, base))} of ${base}, bar ${bar}x`);
+  const limits = [
+    ...(goal ? [`goal ${goal}x`] : []),
+    ...Object.entries(others).map(
+      ([base, bar]) => `${bar}x${base === baseline ? "" : ` of ${base}`}`,
+    ),
+    ...(most ? [time(most)] : []),
+  ];
+  note(
+    `${name}: ${Object.entries(ratios)
+      .map(([who, ratio]) => `${who} ${times(ratio)}`)
+      .join("  ")}`,
+  );
+  return { name, baseline, ms, ratios, limits, noise };
+}
+
+function caseTable(cases) {
+  const rows = Object.entries(cases)
+    .filter(([name, { long }]) => wanted(name, long))
+    .map(([name, one]) => measure(name, one));
+  if (rows.length === 0) return [];
+  const peers = [...new Set(rows.flatMap(({ ratios }) => Object.keys(ratios)))].filter(
+    (who) => who !== OURS && who !== rows[0].baseline,
+  );
+  results.push(...rows);
+  const head = ["case", rows[0].baseline, OURS, "ratio", "bar", ...peers, "noise"];
+  return table(
+    head,
+    rows.map(({ name, baseline, ms, ratios, limits, noise }) => [
+      name,
+      time(ms[baseline]),
+      time(ms[OURS]),
+      times(ratios[OURS]),
+      limits.join(", ") || "–",
+      ...peers.map((who) => (who in ratios ? times(ratios[who]) : "–")),
+      noise.toFixed(2),
+    ]),
+  );
+}
+
+/** Every family of hostile texts; shown are the slowest and those past a bar. */
+function growthTable() {
+  const units = quick ? 1_000_000 : 10_000_000;
+  const rows = [];
+  for (const family of Object.keys(hostile)) {
+    try {
+      rows.push(...cell("growth.js", family, String(units)));
+    } catch (error) {
+      past.push(`growth: ${error.message}`);
+    }
+    note(`growth ${family}`);
+  }
+  const over = ({ ms, growth, bars }) => growth > bars.growth || ms > bars.ms;
+  for (const row of rows.filter(over))
+    past.push(
+      `growth: \`${row.family}\` in ${row.place}, ${row.operation}: ${time(row.ms)}, ${times(row.growth)}`,
+    );
+  results.push(...rows);
+  const worst = rows
+    .sort((a, b) => b.ms - a.ms)
+    .filter((row, i) => i < 12 || row.growth > row.bars.growth);
+  return [
+    `${rows.length} texts and operations at ${units / 1e6} MB, ${rows.filter(over).length} past a bar (twice the text: 2.6x; parsing 10 MB: 1 s). The slowest, and all past 2.6x:`,
+    "",
+    ...table(
+      ["text", "in", "operation", "time", "twice the text"],
+      worst.map((row) => [
+        `\`${row.family.replaceAll("|", "\\|")}\``,
+        row.place,
+        row.operation,
+        time(row.ms),
+        times(row.growth),
+      ]),
+    ),
+  ];
+}
+
+function heapTable() {
+  const rows = [];
+  for (const row of heapRows()) {
+    rows.push(row);
+    note(`heap ${row.name}: ${row.multiple}x`);
+    if (row.multiple > row.bar) past.push(`heap: ${row.name}: ${row.multiple}x, bar ${row.bar}x`);
+  }
+  results.push(...rows);
+  return table(
+    ["heap beside the text", "multiple of its bytes", "bar"],
+    rows.map((row) => [row.name, `<= ${row.multiple}x`, `${row.bar}x`]),
+  );
+}
+
+function sizeTable() {
+  const rows = sizeRows();
+  results.push(...rows);
+  const kb = (bytes) => `${(bytes / 1_000).toFixed(1)} kB`;
+  return table(
+    ["import", "minified", "gzip"],
+    rows.map((row) => [row.name, kb(row.minified), kb(row.gzip)]),
+  );
+}
+
+const results = [];
+await writeCorpus("mixed");
+await writeCorpus("wide");
+const tables = [
+  caseTable(textCases),
+  caseTable(expressionCases),
+  ...(wanted("growth") ? [growthTable()] : []),
+  ...(wanted("heap", true) ? [heapTable()] : []),
+  ...(wanted("size") ? [sizeTable()] : []),
+].filter((lines) => lines.length > 0);
+
+const machine = `Node ${process.version}, ${process.platform} ${process.arch}, ${availableParallelism()} cores, ${rounds} rounds, ${new Date().toISOString().slice(0, 10)}`;
+const text = `${[
+  `${machine}. Columns of peers are ratios to the first column of the same round, median; noise = slowest / fastest round of the first column.`,
+  ...tables.map((lines) => lines.join("\n")),
+].join("\n\n")}\n`;
+const folder = new URL("results/", import.meta.url);
+writeFileSync(
+  new URL("latest.json", folder),
+  `${JSON.stringify({ machine, results, past }, null, 2)}\n`,
+);
+writeFileSync(new URL("latest.md", folder), text);
+process.stdout.write(text);
+for (const line of past) note(`past the bar: ${line}`);
+process.exitCode = past.length > 0 ? 1 : 0;

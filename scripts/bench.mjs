@@ -1,0 +1,13 @@
+// Runs the benches, all or the named one, on what is built. Words after the name go to the bench.
+// Usage: node scripts/bench.mjs [engine | dsl] [--quick] …   Exits 1 when one is past a hard bar.
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+const BENCHES = ["engine", "dsl"];
+const words = process.argv.slice(2);
+const chosen = BENCHES.includes(words[0]) ? [words.shift()] : BENCHES;
+for (const name of chosen) {
+  const program = fileURLToPath(new URL(`../bench/${name}/run.js`, import.meta.url));
+  const { status } = spawnSync(process.execPath, [program, ...words], { stdio: "inherit" });
+  if (status !== 0) process.exitCode = 1;
+}
