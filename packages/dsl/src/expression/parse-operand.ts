@@ -94,6 +94,7 @@ function parseCall(
     height = Math.max(height, s.height);
     const code = s.peek();
     if (code === 44) s.pos += 1;
+    else if (code === 61 && s.src.charCodeAt(s.pos + 1) === 62) lambdaArrow(s);
     else if (code !== 41) s.expected("`,` or `)`");
   }
   s.flat = flat;
@@ -154,10 +155,11 @@ function parsePrimary(s: Scanner, inValue: boolean): Expression {
     case 91:
       return readList(s, inValue);
     case 123:
-      return readObject(s, inValue);
+      return s.src.charCodeAt(start + 1) === 123 ? parseNeedlessHole(s) : readObject(s, inValue);
     case 40:
       return parseParentheses(s);
     case 39:
+    case 96:
       if (closesSingle(s)) return readQuoted(s);
       break;
     case 36:
@@ -165,8 +167,13 @@ function parsePrimary(s: Scanner, inValue: boolean): Expression {
       break;
     default:
       if (code > 127) {
+        if (closesSingle(s)) return readQuoted(s);
         const end = s.tokenEndAt(start);
-        s.error("FLOW1001", start, end, { parts: { found: s.tokenText(start, end) } });
+        const isQuote = code >= 0x2018 && code <= 0x201f;
+        s.error("FLOW1001", start, end, {
+          parts: { found: s.tokenText(start, end) },
+          ...(isQuote && { fix: { title: 'write "', edits: [{ start, end, text: '"' }] } }),
+        });
         throw FAIL;
       }
   }
@@ -186,10 +193,26 @@ function parseParentheses(s: Scanner): Expression {
   return inner;
 }
 
-/** `${x}` where a value stands: read as `x`. */
+/** `f(l, x => …)`, where a comma belongs. */
+function lambdaArrow(s: Scanner): void {
+  const start = s.pos;
+  s.pos += 2;
+  const from = s.src.charCodeAt(start - 1) === 32 ? start - 1 : start;
+  s.error("FLOW1006", start, s.pos, {
+    parts: { what: "`,`", found: "=>" },
+    fix: { title: "write ,", edits: [{ start: from, end: s.pos, text: "," }] },
+  });
+}
+
+/** `${x}` or `{{x}}` where a value stands: read as `x`. */
 function parseNeedlessHole(s: Scanner): Expression {
   const start = s.pos;
+  const braces = s.src.charCodeAt(start) === 123;
   const inner = parseHole(s);
+  if (braces) {
+    if (s.src.charCodeAt(s.pos) !== 125) s.expected("`}`");
+    s.pos = s.tokenEnd = s.pos + 1;
+  }
   const end = s.pos;
   const height = s.height;
   const next = s.peek();
@@ -197,11 +220,14 @@ function parseNeedlessHole(s: Scanner): Expression {
   s.height = height;
   const simple = alone || !["binary", "conditional", "unary"].includes(inner.kind);
   s.error("FLOW1101", start, end, {
+    ...(braces && {
+      message: "`{{…}}` is not needed here: this place is already an expression",
+    }),
     fix: {
-      title: "remove ${ }",
+      title: braces ? "remove {{ }}" : "remove ${ }",
       edits: [
         { start, end: start + 2, text: simple ? "" : "(" },
-        { start: end - 1, end, text: simple ? "" : ")" },
+        { start: braces ? end - 2 : end - 1, end, text: simple ? "" : ")" },
       ],
     },
   });

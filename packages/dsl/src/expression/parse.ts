@@ -88,7 +88,7 @@ function parseBinary(s: Scanner, above: number, inValue: boolean): Expression {
   let left = parseUnary(s, inValue);
   let height = s.height;
   for (;;) {
-    const op = peekOperator(s);
+    const op = peekOperator(s, start);
     if (op === undefined || PRECEDENCE[op] <= above) {
       s.height = height;
       return left;
@@ -103,8 +103,8 @@ function parseBinary(s: Scanner, above: number, inValue: boolean): Expression {
   }
 }
 
-/** The operator at the next token, without reading it. */
-function peekOperator(s: Scanner): BinaryOperator | undefined {
+/** The operator at the next token, without reading it; `start`: where its left side begins. */
+function peekOperator(s: Scanner, start: number): BinaryOperator | undefined {
   const code = s.peek();
   const next = s.src.charCodeAt(s.pos + 1);
   switch (code) {
@@ -115,11 +115,11 @@ function peekOperator(s: Scanner): BinaryOperator | undefined {
     case 38: // &
       return next === 38 ? "&&" : undefined;
     case 61: // =
-      return next === 61 ? "==" : undefined;
+      return next === 61 || isCompared(s, start, next) ? "==" : undefined;
     case 33: // !
       return next === 61 ? "!=" : undefined;
     case 60: // <
-      return next === 61 ? "<=" : "<";
+      return next === 61 ? "<=" : next === 62 ? "!=" : "<";
     case 62: // >
       return next === 61 ? ">=" : ">";
     case 43:
@@ -143,14 +143,20 @@ function peekOperator(s: Scanner): BinaryOperator | undefined {
   }
 }
 
+/** Whether a single `=` stands between two values, where `==` is meant: not behind a name that begins its line. */
+function isCompared(s: Scanner, start: number, next: number): boolean {
+  return s.flat === 0 && next !== 62 && !s.isFirstOnLine(start);
+}
+
 /** Moves behind the operator that `peekOperator` saw; spellings of other languages are slips. */
 function takeOperator(s: Scanner, op: BinaryOperator): void {
   const start = s.pos;
   const code = s.src.charCodeAt(start);
   s.pos += op.length;
   if (op !== "in" && isNameStart(code)) s.pos = s.identEnd(start);
+  else if (op === "==" && s.src.charCodeAt(start + 1) !== 61) s.pos = start + 1;
   else if ((op === "==" || op === "!=") && s.src.charCodeAt(s.pos) === 61) s.pos += 1;
-  else return;
+  else if (op !== "!=" || code !== 60) return;
   slipOperator(s, start, op);
 }
 

@@ -9,6 +9,7 @@ import { parseHole } from "../expression/parse.ts";
 import { CHAR, CLASSES } from "./chars.ts";
 import type { Scanner } from "./scanner.ts";
 import { firstOfLine } from "./skip.ts";
+import { misplacedFence } from "./slips.ts";
 import { controlCharacter, readQuoted, TextParts } from "./strings.ts";
 
 /** Text between holes, by offsets, or a hole, or a literal `${` with its backslashes. */
@@ -147,7 +148,16 @@ function endOfText(
   s.swallowed = true;
   s.pos = s.tokenEnd = src.length;
   s.height = height + 1;
-  s.error("FLOW1004", start, start + count, { parts: { n: count } });
+  const close = misplacedFence(src, start + count, '"'.repeat(count));
+  s.error("FLOW1004", start, start + count, {
+    parts: { n: count },
+    ...(close !== -1 && {
+      fix: {
+        title: "start a new line",
+        edits: [{ start: close, end: close, text: s.lineBreak(close) }],
+      },
+    }),
+  });
   pieces.push({ from: Math.min(from, src.length), to: src.length });
   const built = new TextParts();
   for (const piece of pieces) addRaw(s, built, piece);

@@ -113,7 +113,16 @@ export class MappingContext {
   private misplaced(what: string, place: Place, item: Item): void {
     const end =
       item.kind === "block" ? item.wordEnd : item.kind === "attr" ? item.nameEnd : item.end;
-    this.report.add("FLOW2004", item.start, end, { parts: { block: what, place: PLACES[place] } });
+    const isKnown = item.kind === "block" && isBlockWord(item.word);
+    const home = isKnown ? BLOCKS[item.word as keyof typeof BLOCKS].in : ["file", "body"];
+    const isField = item.kind === "attr" && place === "file";
+    this.report.add("FLOW2004", item.start, end, {
+      parts: { block: what, place: PLACES[place] },
+      ...(isField && { hint: "a field stands between the `{` and `}` of its node" }),
+      ...(item.kind !== "attr" && {
+        hint: `it stands ${home.map((each) => (each === "file" ? "at the top level" : `in ${PLACES[each as Place]}`)).join(" or ")}`,
+      }),
+    });
   }
 
   private unknownBlock(item: BlockItem, place: Place): void {

@@ -9,6 +9,15 @@ import { isArrow, readEdge } from "./read-edge.ts";
 import { type Opener, recover } from "./recover.ts";
 import { FAIL, LINE_END, type Scanner, TEXT_END } from "./scanner.ts";
 import { findSeparator, firstOfLine } from "./skip.ts";
+import {
+  arrowEnd,
+  beginsItem,
+  hintForRest,
+  holdsType,
+  isProse,
+  partedUnit,
+  proseEnd,
+} from "./slips.ts";
 import { closesSingle, readName } from "./strings.ts";
 import {
   type BlockItem,
@@ -20,7 +29,7 @@ import {
   type TypeNode,
 } from "./tree.ts";
 import { readType } from "./types.ts";
-import { BLOCKS, isBlockWord, type Place } from "./words.ts";
+import { BLOCKS, type BlockWord, isBlockWord, type Place } from "./words.ts";
 
 /**
  * Reads items up to the end of the text, or up to and with the `}` of `opener`, and hands each to `take`; gives the comments
@@ -32,6 +41,7 @@ export function readItems(
   take: (item: Item) => void,
 ): readonly Comment[] {
   let count = 0;
+  if (!opener) s.pos = Math.max(s.pos, proseEnd(s.src));
   for (;;) {
     s.skipLines();
     const code = s.peek();
@@ -121,19 +131,26 @@ function checkLineEnd(s: Scanner): void {
   if (code === LINE_END || code === TEXT_END || code === 125) return;
   const at = s.pos;
   const end = s.tokenEndAt(at);
-  const isComma = code === 44;
-  const startsItem = isComma || isNameStart(code) || code === 64;
+  const isComma = code === 44 && (isLastOnLine(s, end) || beginsItem(s, firstBehind(s, end)));
+  const startsItem = isComma || beginsItem(s, at);
+  const hint = startsItem ? undefined : hintForRest(s, at);
+  const unit = partedUnit(s, at);
   s.error("FLOW1015", at, end, {
     parts: { found: s.tokenText(at, end) },
+    ...(hint !== undefined && unit === undefined && { hint }),
     ...(startsItem && {
-      fix: {
-        title: "start a new line",
-        edits: [
-          isComma && isLastOnLine(s, end)
-            ? { start: at, end, text: "" }
-            : { start: at, end: isComma ? end : at, text: s.lineBreak(at) },
-        ],
-      },
+      fix: isComma
+        ? {
+            title: "remove ,",
+            edits: [{ start: at, end, text: isLastOnLine(s, end) ? "" : s.lineBreak(at) }],
+          }
+        : {
+            title: "start a new line",
+            edits: [{ start: at, end: at, text: s.lineBreak(at) }],
+          },
+    }),
+    ...(unit !== undefined && {
+      fix: { title: "remove the blank", edits: [{ start: s.tokenEnd, end: at, text: "" }] },
     }),
   });
   if (isComma) s.pos = end;
@@ -161,13 +178,14 @@ function readBareItem(s: Scanner, start: number, opener: Opener | undefined): Fr
   if (!policy && isArrow(s, code, next)) return readEdge(s, start, name, nameEnd);
   const isBlock = code !== 61 && (code !== 58 || !isFieldSlip(name, opener, policy));
   if (isBlock && !policy) return readBlock(s, start, name, nameEnd, opener);
-  if (isBlock || (code === 61 && next === 61)) s.expected("`=`");
-  if (code === 58) {
-    s.error("FLOW1108", s.pos, s.pos + 1, {
-      fix: { title: "write =", edits: [{ start: nameEnd, end: s.pos + 1, text: " =" }] },
-    });
+  if (isBlock) s.expected("`=`");
+  const signStart = s.pos;
+  s.pos += next === 61 ? 2 : 1;
+  const fix = { title: "write =", edits: [{ start: nameEnd, end: s.pos, text: " =" }] };
+  if (code === 58) s.error("FLOW1108", signStart, s.pos, { fix });
+  else if (next === 61) {
+    s.error("FLOW1006", signStart, s.pos, { parts: { what: "`=`", found: "==" }, fix });
   }
-  s.pos += 1;
   const value = parseValue(s, true);
   return {
     kind: "attr",
@@ -210,15 +228,22 @@ function readBlock(
   const labels: Label[] = [];
   while (atLabel(s)) {
     if (rule && labels.length > 0 && labels.length === rule.labels) {
-      s.expected(rule.type === "none" ? "`{`" : "`:`");
+      if (rule.type === "none") s.expected("`{`");
+      break;
     }
     labels.push(readLabel(s));
+  }
+  const behindWord = labels[0];
+  if (!rule && behindWord && arrowEnd(s.src, firstBehind(s, s.pos)) !== -1) {
+    return edgeBehindWord(s, start, behindWord);
   }
   let type: TypeNode | undefined;
   if (s.peek() === 58) {
     s.pos += 1;
     type = readType(s);
-  } else if (rule?.type === "needed" && labels.length > 0) s.expected("`:` and a type");
+  } else if (rule && rule.type !== "none" && labels.length === rule.labels) {
+    type = typeWithoutColon(s, rule);
+  }
   let value: BlockItem["value"];
   if (s.peek() === 61) {
     s.pos += 1;
@@ -226,9 +251,7 @@ function readBlock(
   } else if (rule?.value === "needed" && labels.length > 0) s.expected("`=` and a value");
   const code = s.peek();
   const inAttributes = opener !== undefined && opener.word !== "body";
-  if (!rule && code !== 123 && (labels.length === 0 || inAttributes)) {
-    s.expected("`=`", firstBehind(s, wordEnd));
-  }
+  if (!rule && code !== 123 && (labels.length === 0 || inAttributes)) noEqualsSign(s, wordEnd);
   let items: Item[] | undefined;
   let foot: readonly Comment[] = NO_COMMENTS;
   if (code === 123) {
@@ -263,6 +286,46 @@ function readBlock(
   };
 }
 
+/** The type of a head without its colon, `node a t {`; undefined where a type need not stand. */
+function typeWithoutColon(s: Scanner, rule: BlockWord): TypeNode | undefined {
+  const start = s.pos;
+  const from = s.tokenEnd;
+  const isEquals = rule.value === "none" && s.peek() === 61;
+  const at = isEquals ? firstBehind(s, start + 1) : start;
+  const isType = isNameStart(s.src.charCodeAt(at)) && holdsType(s, at);
+  if (!isType) return rule.type === "needed" ? s.expected("`:` and a type") : undefined;
+  const end = s.tokenEndAt(start);
+  s.error("FLOW1006", start, end, {
+    parts: { what: "`:`", found: s.tokenText(start, end) },
+    fix: { title: "write :", edits: [{ start: from, end: isEquals ? end : from, text: ":" }] },
+  });
+  s.pos = at;
+  return readType(s);
+}
+
+/** `edge a -> b`: read as the edge that it is. */
+function edgeBehindWord(s: Scanner, start: number, { text, start: from, end }: Label): FreshItem {
+  s.error("FLOW1106", start, from, {
+    message: "an edge is written without a word in front",
+    fix: { title: "remove it", edits: [{ start, end: from, text: "" }] },
+  });
+  return readEdge(s, from, text, end);
+}
+
+/** A word that is neither a block nor a field with its `=`. */
+function noEqualsSign(s: Scanner, wordEnd: number): never {
+  const at = firstBehind(s, wordEnd);
+  const end = s.tokenEndAt(at);
+  const isValue = /["\d[]/.test(s.src.charAt(at));
+  s.error("FLOW1006", at, end, {
+    parts: { what: "`=`", found: s.tokenText(at, end) },
+    ...(isValue && {
+      fix: { title: "write =", edits: [{ start: wordEnd, end: wordEnd, text: " =" }] },
+    }),
+  });
+  throw FAIL;
+}
+
 function firstBehind(s: Scanner, at: number): number {
   let first = at;
   while (CLASSES[s.src.charCodeAt(first)] === CHAR.blank) first += 1;
@@ -271,7 +334,7 @@ function firstBehind(s: Scanner, at: number): number {
 
 function atLabel(s: Scanner): boolean {
   const code = s.peek();
-  return isNameStart(code) || code === 34 || isDigit(code) || (code === 39 && closesSingle(s));
+  return isNameStart(code) || code === 34 || isDigit(code) || closesSingle(s);
 }
 
 function readLabel(s: Scanner): Label {
@@ -318,11 +381,13 @@ function strayCloser(s: Scanner): void {
 function markdownFence(s: Scanner): void {
   const start = s.pos;
   const end = s.lineEnd(start);
-  s.pos = end;
+  const behind = (from: number): number =>
+    isProse(s.src.slice(s.lineEnd(from))) ? s.src.length : s.lineEnd(from);
+  s.pos = start === s.fenceEnd ? behind(start) : end;
   if (start === s.fenceEnd) return;
-  const edits = [{ start, end, text: "" }];
+  const edits = [{ start: proseEnd(s.src) === start ? 0 : start, end, text: "" }];
   const close = s.src.indexOf("\n```", end);
-  if (close !== -1) edits.push({ start: close + 1, end: s.lineEnd(close + 1), text: "" });
+  if (close !== -1) edits.push({ start: close + 1, end: behind(close + 1), text: "" });
   s.error("FLOW1107", start, end, { fix: { title: "remove it", edits } });
   s.fenceEnd = close === -1 ? -1 : close + 1;
 }

@@ -1,14 +1,13 @@
 /** Edges as written: `a.port -> b -> c { … }`. */
 import { readObject } from "./collections.ts";
 import type { Scanner } from "./scanner.ts";
+import { arrowEnd } from "./slips.ts";
 import { readName } from "./strings.ts";
 import { type Collection, type EdgeEnd, type FreshItem, NO_COMMENTS } from "./tree.ts";
 
 /** Whether an arrow, or the port before one, stands at `pos`. */
 export function isArrow(s: Scanner, code: number, next: number): boolean {
-  if (code === 46 || code === 0x2192) return true;
-  if (code === 61) return next === 62;
-  return code === 45 && (next === 62 || s.src.startsWith("-->", s.pos));
+  return code === 46 || (code === 45 && next === 62) || arrowEnd(s.src, s.pos) !== -1;
 }
 
 /** `a.port -> b { … }`; the name of the first end is read. */
@@ -45,16 +44,12 @@ function readEnd(s: Scanner, node: string, start: number, nodeEnd: number): Edge
 }
 
 function readArrow(s: Scanner): void {
-  const code = s.peek();
+  s.peek();
   const start = s.pos;
-  if (code === 45 && s.src.charCodeAt(start + 1) === 62) {
-    s.pos = start + 2;
-    return;
-  }
-  if (s.src.startsWith("-->", start)) s.pos = start + 3;
-  else if (s.src.startsWith("=>", start)) s.pos = start + 2;
-  else if (code === 0x2192) s.pos = start + 1;
-  else s.expected("`->`");
+  const end = arrowEnd(s.src, start);
+  if (end === -1) s.expected("`->`");
+  s.pos = end;
+  if (end === start + 2 && s.src.charCodeAt(start) === 45) return;
   s.error("FLOW1106", start, s.pos, {
     fix: { title: "write ->", edits: [{ start, end: s.pos, text: "->" }] },
   });

@@ -4,7 +4,7 @@ import { parseHole } from "../expression/parse.ts";
 import { printExpression } from "../expression/print.ts";
 import { codeName, isNameStart, unicodeEscape } from "./chars.ts";
 import { type Scanner, TEXT_END } from "./scanner.ts";
-import { openBrackets } from "./skip.ts";
+import { closingPlace } from "./slips.ts";
 
 /** A string or template under construction: no empty strings, no two strings in a row. */
 export class TextParts {
@@ -120,26 +120,6 @@ export function closesSingle(s: Scanner): boolean {
   if (closer === undefined) return false;
   const end = s.src.indexOf(closer, s.pos + 1);
   return end !== -1 && end < s.lineEnd(s.pos);
-}
-
-/** Lines longer than this are not looked through for the place of one quote. */
-const MAX_CLOSING_LINE = 1000;
-
-/** Where the quote of a string is missing that ends with its line at `at`: before what closes brackets of this line. */
-function closingPlace(s: Scanner, start: number, at: number): number {
-  const line = s.lineStart(start);
-  if (at - line > MAX_CLOSING_LINE) return at;
-  let open = openBrackets(s, line, start, 0);
-  const tail = /[\])},;\s]*$/.exec(s.src.slice(start + 1, at))?.[0] ?? "";
-  let end = at;
-  for (let last = at - 1; open > 0 && last >= at - tail.length; last -= 1) {
-    if (/[\])}]/.test(s.src.charAt(last))) {
-      open -= 1;
-      end = last;
-    }
-  }
-  while (end < at && /\s/.test(s.src.charAt(end - 1))) end -= 1;
-  return end;
 }
 
 function unclosed(

@@ -77,6 +77,7 @@ const CASES: readonly Case[] = [
       severity: "error",
       at: "4:3-4:8",
       message: "input does not belong in a node",
+      hint: "it stands at the top level",
     },
   },
   {
@@ -86,6 +87,7 @@ const CASES: readonly Case[] = [
       severity: "error",
       at: "3:1-3:2",
       message: "attribute v does not belong in the file",
+      hint: "a field stands between the `{` and `}` of its node",
     },
   },
   {

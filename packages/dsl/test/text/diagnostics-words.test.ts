@@ -351,7 +351,7 @@ const CASES: readonly Case[] = [
       severity: "error",
       at: "4:8-4:9",
       message: "expected a new line, found ,",
-      fix: "start a new line",
+      fix: "remove ,",
     },
     fixed: node("1\n  w = 2"),
   },

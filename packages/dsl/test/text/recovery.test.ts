@@ -70,6 +70,7 @@ node good: t {
       ["group", { w: 3 }],
       ["quote", { v: "abc", w: 1 }],
       ["number", { v: 1 }],
+      ["header", { v: 1 }],
       ["open", { v: 1 }],
       ["call", {}],
       ["good", { v: 1 }],

@@ -1,0 +1,97 @@
+/** Looks at text that is not understood for what was meant: only on the way to a message, never on good text. */
+
+import type { Scanner } from "./scanner.ts";
+import { openBrackets } from "./skip.ts";
+import { isBlockWord } from "./words.ts";
+
+/** A line longer than this is data; nobody looks for what was meant in it. */
+const MAX_LINE = 1000;
+
+/** End of an arrow as others draw it (`=>`, `-->`, `==>`, `→`) at `at`, or -1. */
+export function arrowEnd(src: string, at: number): number {
+  const first = src.charCodeAt(at);
+  if (first === 0x2192 || first === 0x21d2) return at + 1;
+  let end = at;
+  while ("-=\u2013\u2014".includes(src.charAt(end)) && end < src.length) end += 1;
+  if (end === at || src.charCodeAt(end) !== 62) return -1;
+  while (src.charCodeAt(end) === 62) end += 1;
+  return end;
+}
+
+/** Whether what stands at `at`, behind an item, begins another one. */
+export function beginsItem(s: Scanner, at: number): boolean {
+  const head = /^(@?)([\w-]+)[ \t]*(.{0,2})/.exec(lineFrom(s, at));
+  if (!head) return false;
+  const [, policy, word = "", next = ""] = head;
+  if (policy !== "" || isBlockWord(word)) return true;
+  return /^(?:=(?!=)|:|\{)/.test(next) || arrowEnd(next, 0) !== -1;
+}
+
+/** Whether a type, and nothing but what may follow one, stands at `at`. */
+export function holdsType(s: Scanner, at: number): boolean {
+  return /^[A-Za-z_][\w.-]*(?:@\d+)?(?:\[\]|\?)*[ \t\r]*(?:[{=#].*)?$/.test(lineFrom(s, at));
+}
+
+/** What to do about text behind an item that begins no other one; undefined when nobody can say. */
+export function hintForRest(s: Scanner, at: number): string | undefined {
+  const before = s.src.slice(Math.max(s.itemStart, at - MAX_LINE), at);
+  const rest = lineFrom(s, at);
+  if (/\bif\b.+\b(?:then|else)\b/.test(before + rest)) return "a choice is written `c ? a : b`";
+  if (/^is\b/.test(rest)) return "compare with `==` or `!=`";
+  const isBareText = /=[ \t]*[A-Za-z][\w-]*[ \t]*$/.test(before) && !rest.startsWith('"');
+  return isBareText ? "text stands in double quotes" : undefined;
+}
+
+/** The unit that a blank parts from the number before it: `10 s`; undefined when `at` is something else. */
+export function partedUnit(s: Scanner, at: number): string | undefined {
+  const unit = /^(?:ms|[smhd])(?![\w-])/.exec(s.src.slice(at, at + 3))?.[0];
+  return unit !== undefined && /\d[ \t]+$/.test(s.src.slice(Math.max(0, at - 9), at))
+    ? unit
+    : undefined;
+}
+
+/** Where the quote of a string is missing that ends with its line at `at`: before what closes brackets of this line. */
+export function closingPlace(s: Scanner, start: number, at: number): number {
+  const line = s.lineStart(start);
+  if (at - line > MAX_LINE) return at;
+  let open = openBrackets(s, line, start, 0);
+  let end = at;
+  for (
+    let last = at - 1;
+    open > 0 && last > start && /[\])},;\s]/.test(s.src.charAt(last));
+    last -= 1
+  ) {
+    if (!/[\])}]/.test(s.src.charAt(last))) continue;
+    open -= 1;
+    end = last;
+  }
+  while (end < at && /\s/.test(s.src.charAt(end - 1))) end -= 1;
+  return end;
+}
+
+/** The first line behind `from` that ends in exactly these quotes, with text before them: the place of the quotes, or -1. */
+export function misplacedFence(src: string, from: number, quotes: string): number {
+  const found = new RegExp(`[^\\s"][^\\n"]*(${quotes})[ \\t\\r]*(?:\\n|$)`, "g");
+  found.lastIndex = from;
+  const match = found.exec(src);
+  return match ? match.index + match[0].lastIndexOf(quotes) : -1;
+}
+
+/** Where the Markdown fence of a flow begins that stands behind lines of prose; 0 when the text begins otherwise. */
+export function proseEnd(src: string): number {
+  const first = /^\s*(\S{1,4})/.exec(src.slice(0, MAX_LINE))?.[1] ?? "";
+  if (first === "" || first === "flow" || /^(?:#|```|\/[/*])/.test(first)) return 0;
+  const fence = /^[ \t]*```[^\n]*\n\s*(?:#[^\n]*\n\s*)*flow[ \t]/m.exec(src);
+  return fence && isProse(src.slice(0, fence.index)) ? fence.index : 0;
+}
+
+/** Whether text says something, and no item of a flow. */
+export function isProse(text: string): boolean {
+  const item =
+    /^[ \t]*(?:flow|input|connection|schedule|node|output|layout)[ \t]+[\w"-]+[ \t]*(?:[:={]|$)|->/m;
+  return /^[ \t]*[^\s#]/m.test(text) && !item.test(text);
+}
+
+function lineFrom(s: Scanner, at: number): string {
+  return s.src.slice(at, Math.min(s.lineEnd(at), at + MAX_LINE));
+}
