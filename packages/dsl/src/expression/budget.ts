@@ -1,8 +1,8 @@
 /**
  * What one evaluation may spend. All holes of one value share one `Evaluation`.
- *   B1  work is paid for before it is done, so no single call can do more than the budget allows.
- *   B2  what leaves is measured as it would be written out: a list that holds one object a thousand times counts it a
- *       thousand times.
+ *   B1  work is paid for before it is done, or after one linear pass over what is there: no call can do more than the budget
+ *       allows but for that.
+ *   B2  what is paid bounds the time that it takes, whatever the data: nothing here is worse than linear in its steps.
  */
 import { type Json, MAX_JSON_DEPTH } from "@millrace/contracts";
 import { ExpressionError, type ExpressionErrorCode } from "../errors.ts";
@@ -26,8 +26,8 @@ export const DEFAULT_EXPRESSION_LIMITS: ExpressionLimits = {
 
 /** An operator may raise steps and bytes this far: more belongs into a node, which can be cancelled. */
 const MAX_RAISE = 10;
-const BYTES_PER_ELEMENT = 16;
-const BYTES_PER_UNIT = 2;
+export const BYTES_PER_ELEMENT = 16;
+export const BYTES_PER_UNIT = 2;
 
 /** A stretch of the expression's source, in UTF-16 units. */
 export interface Place {
@@ -44,20 +44,21 @@ export interface Scope {
 export class Evaluation {
   steps: number;
   bytes: number;
-  /** Bytes of the result, counted as if written out. */
-  written = 0;
   readonly limits: ExpressionLimits;
   readonly scope: Scope;
   readonly nowEpoch: number;
   /** Values of roots (read once) and of macro variables. */
-  readonly slots: (Json | undefined)[] = [];
+  readonly slots: (Json | undefined)[];
+  /** Bytes of the result, counted as if written out. */
+  written = 0;
 
-  constructor(limits: ExpressionLimits, scope: Scope, nowEpoch: number) {
+  constructor(limits: ExpressionLimits, scope: Scope, nowEpoch: number, slots: number) {
     this.steps = limits.steps;
     this.bytes = limits.bytes;
     this.limits = limits;
     this.scope = scope;
     this.nowEpoch = nowEpoch;
+    this.slots = new Array(slots);
   }
 }
 
@@ -65,10 +66,15 @@ export class Evaluation {
 export function resolveLimits(limits: Partial<ExpressionLimits> = {}): ExpressionLimits {
   const { steps, bytes, depth } = DEFAULT_EXPRESSION_LIMITS;
   return {
-    steps: Math.min(limits.steps ?? steps, steps * MAX_RAISE),
-    bytes: Math.min(limits.bytes ?? bytes, bytes * MAX_RAISE),
-    depth: Math.min(limits.depth ?? depth, depth),
+    steps: atMost(limits.steps ?? steps, steps * MAX_RAISE),
+    bytes: atMost(limits.bytes ?? bytes, bytes * MAX_RAISE),
+    depth: atMost(limits.depth ?? depth, depth),
   };
+}
+
+/** A limit that is no number limits: it is the most there is. */
+function atMost(limit: number, most: number): number {
+  return Number.isNaN(limit) ? most : Math.min(limit, most);
 }
 
 /** Ends the evaluation with an error at a place. */
@@ -104,43 +110,9 @@ export function produceElements(run: Evaluation, place: Place, count: number): v
   takeBytes(run, place, count * BYTES_PER_ELEMENT);
 }
 
-/** Checks that a result is no deeper than allowed and, when it may hold one thing many times, no larger when written out. */
-export function checkResult(
-  run: Evaluation,
-  place: Place,
-  value: Json,
-  options: { size: boolean; depth?: number },
-): void {
-  if (typeof value !== "object" || value === null) return;
-  measure(run, place, value, options.size, options.depth ?? 0);
-}
-
-function measure(run: Evaluation, place: Place, value: Json, size: boolean, depth: number): void {
-  if (typeof value !== "object" || value === null) {
-    if (size && typeof value === "string") write(run, place, value.length * BYTES_PER_UNIT);
-    return;
-  }
-  if (depth >= run.limits.depth) overDepth(run, place);
-  if (Array.isArray(value)) {
-    if (size) write(run, place, value.length * BYTES_PER_ELEMENT);
-    for (const element of value) measure(run, place, element, size, depth + 1);
-    return;
-  }
-  for (const key in value) {
-    if (!Object.hasOwn(value, key)) continue;
-    if (size) write(run, place, BYTES_PER_ELEMENT);
-    measure(run, place, (value as Record<string, Json>)[key] as Json, size, depth + 1);
-  }
-}
-
 /** Ends the evaluation because of nesting. */
 export function overDepth(run: Evaluation, place: Place): never {
   fail(place, "budget_exceeded", `data is nested deeper than ${run.limits.depth} levels`);
-}
-
-function write(run: Evaluation, place: Place, bytes: number): void {
-  run.written += bytes;
-  if (run.written > run.limits.bytes) overBytes(run, place);
 }
 
 function takeBytes(run: Evaluation, place: Place, bytes: number): void {
@@ -148,6 +120,7 @@ function takeBytes(run: Evaluation, place: Place, bytes: number): void {
   if (run.bytes < 0) overBytes(run, place);
 }
 
-function overBytes(run: Evaluation, place: Place): never {
+/** Ends the evaluation because of what it produces. */
+export function overBytes(run: Evaluation, place: Place): never {
   fail(place, "budget_exceeded", `the evaluation produces more than ${run.limits.bytes} bytes`);
 }

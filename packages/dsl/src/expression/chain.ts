@@ -33,7 +33,14 @@ export function chainClosure(
     !unit.locals.includes("nodes") &&
     findVariable(variables, "nodes") === undefined;
   let closure: Link = compile(base);
-  for (let i = links.length - 1; i >= 0; i -= 1) {
+  let i = links.length - 1;
+  const first = links[i];
+  if (first?.kind === "member" && base.kind === "name" && !ofNodes) {
+    const slot = findVariable(variables, base.name) ?? unit.rootSlot(base.name);
+    closure = nameMember(first, base, slot);
+    i -= 1;
+  }
+  for (; i >= 0; i -= 1) {
     const link = links[i] as MemberExpression | IndexExpression;
     const key = link.kind === "index" ? compile(link.index) : undefined;
     if (ofNodes && i === links.length - 1) closure = nodeLink(link, closure, key);
@@ -55,6 +62,16 @@ function nameClosure(node: NameExpression, unit: Unit, variables: Variables | nu
   };
 }
 
+/** A name and its first member at once: most of what expressions read. */
+function nameMember(node: MemberExpression, base: NameExpression, slot: number): Link {
+  return (run) => {
+    run.steps -= 2;
+    if (run.steps < 0) overSteps(run, node);
+    const value = run.slots[slot];
+    return readMember(node, value !== undefined ? value : readRoot(run, slot, base));
+  };
+}
+
 function readRoot(run: Evaluation, slot: number, node: NameExpression): Json {
   const value = run.scope.get(node.name);
   if (value === undefined) fail(node, "unknown_name", `unknown name ${node.name}`);
@@ -63,21 +80,19 @@ function readRoot(run: Evaluation, slot: number, node: NameExpression): Json {
 }
 
 function memberLink(node: MemberExpression, object: Link): Link {
-  const { name, optional } = node;
   return (run) => {
     if (--run.steps < 0) overSteps(run, node);
     const value = object(run);
-    if (value === undefined) return undefined;
-    if (value === null) return optional ? undefined : nullAccess(node, `member ${name}`);
-    if (!isObject(value)) {
-      fail(
-        node,
-        "type_mismatch",
-        `${kindName(value)} has no member ${name}: only objects have members`,
-      );
-    }
-    return memberOf(value, name);
+    return value === undefined ? undefined : readMember(node, value);
   };
+}
+
+function readMember(node: MemberExpression, value: Json): Json | undefined {
+  const { name } = node;
+  if (isObject(value)) return memberOf(value, name);
+  if (value === null) return node.optional ? undefined : nullAccess(node, `member ${name}`);
+  const found = kindName(value);
+  fail(node, "type_mismatch", `${found} has no member ${name}: only objects have members`);
 }
 
 function indexLink(node: IndexExpression, object: Link, index: Closure): Link {

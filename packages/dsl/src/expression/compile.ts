@@ -5,7 +5,6 @@
 import type { Json } from "@millrace/contracts";
 import type { Expression, ListExpression, ObjectExpression } from "./ast.ts";
 import {
-  checkResult,
   Evaluation,
   type ExpressionLimits,
   overSteps,
@@ -20,8 +19,9 @@ import { chainClosure } from "./chain.ts";
 import { binaryClosure, notBool, unaryClosure } from "./operators.ts";
 import { parseExpression } from "./parse.ts";
 import { distinctReferences, findReferences, type Reference } from "./references.ts";
+import { checkResult } from "./result.ts";
 import { type Closure, MAX_EXPRESSION_HEIGHT, syntaxError, Unit, type Variables } from "./unit.ts";
-import { setMember, toText } from "./values.ts";
+import { checkData, setMember, toText } from "./values.ts";
 
 /** Options of `compileExpression` and `compileValue`. */
 export interface CompileOptions {
@@ -51,14 +51,15 @@ export function compileExpression(
   const unit = new Unit(locals);
   const closure = compileInto(unit, ast);
   const limits = resolveLimits(options.limits);
-  const { constant, nests, multiplies: size } = unit;
+  const { constant, nests, multiplies, slots } = unit;
   return {
     references: distinctReferences(findReferences(ast, locals)),
     constant,
     evaluate(scope, { nowEpoch }) {
-      const run = new Evaluation(limits, scope, nowEpoch);
+      const run = new Evaluation(limits, scope, nowEpoch, slots);
       const value = closure(run);
-      if (nests) checkResult(run, ast, value, { size });
+      if (nests) checkResult(run, ast, value, multiplies);
+      else checkData(ast, value);
       return value;
     },
   };
@@ -133,7 +134,7 @@ function compile(
     case "unary":
       return unaryClosure(node, part(node.operand));
     case "binary":
-      return binaryClosure(node, part(node.left), part(node.right));
+      return binaryClosure(node, part(node.left), part(node.right), unit.constants);
     case "conditional": {
       const test = part(node.test);
       const then = part(node.then);

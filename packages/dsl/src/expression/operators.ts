@@ -15,6 +15,8 @@ import { compareText, equals, finite, isObject, kindName, listHas } from "./valu
 
 type Site = BinaryExpression;
 
+const ORDERED = "two numbers or two strings";
+
 /** The closure of a prefix operator. */
 export function unaryClosure(node: UnaryExpression, operand: Closure): Closure {
   const { op } = node;
@@ -36,8 +38,16 @@ export function unaryClosure(node: UnaryExpression, operand: Closure): Closure {
   };
 }
 
-/** The closure of an operator between two operands. */
-export function binaryClosure(node: BinaryExpression, left: Closure, right: Closure): Closure {
+/**
+ * The closure of an operator between two operands. A literal, the usual right side of a comparison, is looked up in
+ * `constants` and compared without a call.
+ */
+export function binaryClosure(
+  node: BinaryExpression,
+  left: Closure,
+  right: Closure,
+  constants: ReadonlyMap<Closure, Json>,
+): Closure {
   switch (node.op) {
     case "??":
       return (run) => {
@@ -49,15 +59,8 @@ export function binaryClosure(node: BinaryExpression, left: Closure, right: Clos
     case "&&":
       return logical(node, left, right, false);
     case "==":
-      return (run) => {
-        if (--run.steps < 0) overSteps(run, node);
-        return equals(run, node, left(run), right(run));
-      };
     case "!=":
-      return (run) => {
-        if (--run.steps < 0) overSteps(run, node);
-        return !equals(run, node, left(run), right(run));
-      };
+      return equality(node, left, right, constants.get(right));
     case "in":
       return (run) => {
         if (--run.steps < 0) overSteps(run, node);
@@ -67,7 +70,7 @@ export function binaryClosure(node: BinaryExpression, left: Closure, right: Clos
     case "<=":
     case ">":
     case ">=":
-      return order(node, left, right);
+      return order(node, left, right, constants.get(right));
     case "+":
       return (run) => {
         if (--run.steps < 0) overSteps(run, node);
@@ -96,21 +99,42 @@ function logical(node: Site, left: Closure, right: Closure, decisive: boolean): 
   };
 }
 
-function order(node: Site, left: Closure, right: Closure): Closure {
+function equality(node: Site, left: Closure, right: Closure, literal: Json | undefined): Closure {
+  const wanted = node.op === "==";
+  if (typeof literal === "number" || typeof literal === "boolean" || literal === null) {
+    return (run) => {
+      run.steps -= 2;
+      if (run.steps < 0) overSteps(run, node);
+      return (left(run) === literal) === wanted;
+    };
+  }
+  return (run) => {
+    if (--run.steps < 0) overSteps(run, node);
+    return equals(run, node, left(run), right(run)) === wanted;
+  };
+}
+
+function order(node: Site, left: Closure, right: Closure, literal: Json | undefined): Closure {
   const { op } = node;
   const orEqual = op === "<=" || op === ">=";
   const below = op === "<" || op === "<=";
+  if (typeof literal === "number") {
+    return (run) => {
+      run.steps -= 2;
+      if (run.steps < 0) overSteps(run, node);
+      const a = left(run);
+      if (typeof a !== "number") return mismatch(node, ORDERED, a, literal);
+      return a === literal ? orEqual : a < literal === below;
+    };
+  }
   return (run) => {
     if (--run.steps < 0) overSteps(run, node);
     const a = left(run);
     const b = right(run);
     if (typeof a === "number" && typeof b === "number") {
-      if (a === b) return orEqual;
-      return a < b === below;
+      return a === b ? orEqual : a < b === below;
     }
-    if (typeof a !== "string" || typeof b !== "string") {
-      return mismatch(node, "two numbers or two strings", a, b);
-    }
+    if (typeof a !== "string" || typeof b !== "string") return mismatch(node, ORDERED, a, b);
     handleText(run, node, Math.min(a.length, b.length));
     const compared = compareText(a, b);
     return compared === 0 ? orEqual : compared < 0 === below;

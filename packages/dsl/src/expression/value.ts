@@ -6,7 +6,7 @@
  */
 import { type FieldValue, type Json, type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts";
 import { DslError } from "../errors.ts";
-import { checkResult, Evaluation, type Place, resolveLimits, type Scope } from "./budget.ts";
+import { Evaluation, type Place, resolveLimits, type Scope } from "./budget.ts";
 import { type CompileOptions, compileInto, parse, templateClosure } from "./compile.ts";
 import {
   distinctReferences,
@@ -14,8 +14,9 @@ import {
   type Reference,
   type ReferencePlace,
 } from "./references.ts";
+import { checkResult } from "./result.ts";
 import { type Closure, Unit } from "./unit.ts";
-import { isObject, memberNames, memberOf, setMember } from "./values.ts";
+import { checkData, isObject, memberNames, memberOf, setMember } from "./values.ts";
 
 /** A value of a graph, ready to be evaluated any number of times. */
 export interface CompiledValue {
@@ -47,7 +48,11 @@ export function compileValue(value: FieldValue, options: CompileOptions = {}): C
   return {
     references,
     constant: unit.constant,
-    evaluate: (scope, { nowEpoch }) => closure(new Evaluation(limits, scope, nowEpoch)),
+    evaluate(scope, { nowEpoch }) {
+      const result = closure(new Evaluation(limits, scope, nowEpoch, unit.slots));
+      checkData(NOWHERE, result);
+      return result;
+    },
   };
 }
 
@@ -115,7 +120,7 @@ class ValueCompiler {
     return {
       closure: (run) => {
         const value = closure(run);
-        checkResult(run, NOWHERE, value, { size: multiplies, depth });
+        checkResult(run, NOWHERE, value, multiplies, depth);
         return value;
       },
     };

@@ -36,15 +36,17 @@ export function kindOf(value: unknown): number {
     case "boolean":
       return Kind.bool;
     case "object":
-      return value === null ? Kind.null : Array.isArray(value) ? Kind.list : Kind.object;
+      if (value === null) return Kind.null;
+      if (Array.isArray(value)) return Kind.list;
+      return isPlain(value) ? Kind.object : 0;
     default:
       return 0;
   }
 }
 
-/** The kind of a value as `type()` names it. */
+/** The kind of a value as `type()` names it; in words for what is not JSON. */
 export function kindName(value: unknown): string {
-  return kindsText(kindOf(value)) || typeof value;
+  return kindsText(kindOf(value)) || "what is no data";
 }
 
 /** A set of kinds in words: `string, list or object`. */
@@ -55,9 +57,24 @@ export function kindsText(kinds: number): string {
   return names.length < 2 ? names.join() : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
 }
 
-/** Whether a value is an object of the language. */
+/** Whether a value is an object of the language: plain, of this realm or another. */
 export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && isPlain(value);
+}
+
+/** Whether nothing but an `Object.prototype` stands behind an object: the members of all others are none of ours. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return (
+    prototype === Object.prototype ||
+    prototype === null ||
+    Object.getPrototypeOf(prototype) === null
+  );
+}
+
+/** Ends the evaluation when a value is nothing that JSON can hold: a function, an instance of a class. */
+export function checkData(place: Place, value: unknown): void {
+  if (kindOf(value) === 0) fail(place, "type_mismatch", `found ${kindName(value)}`);
 }
 
 /** An own member; null when there is none. */
@@ -131,13 +148,15 @@ function sameData(
     if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
     return a.every((element, i) => same(element ?? null, b[i] ?? null));
   }
-  const object = a as JsonObject;
-  const other = b as JsonObject;
-  const names = memberNames(object);
-  if (names.length !== memberNames(other).length) return false;
+  if (!isObject(a) || !isObject(b)) return false;
+  const names = memberNames(a);
+  const { length } = memberNames(b);
+  // Names are counted without a comparison, but not for nothing.
+  spend(run, place, (names.length + length) >> 3);
+  if (names.length !== length) return false;
   return names.every((name) => {
-    const value = Object.hasOwn(other, name) ? other[name] : undefined;
-    return value !== undefined && same(object[name] as Json, value);
+    const value = Object.hasOwn(b, name) ? b[name] : undefined;
+    return value !== undefined && same(a[name] as Json, value);
   });
 }
 
@@ -158,7 +177,9 @@ export function compareText(a: string, b: string): number {
 /** A value as text, as in a template: text as it is, numbers as ECMAScript prints them, data as compact JSON. */
 export function toText(run: Evaluation, place: Place, value: Json): string {
   if (typeof value === "string") return value;
-  return typeof value === "object" && value !== null ? toJson(run, place, value, 0) : String(value);
+  if (typeof value === "object" && value !== null) return toJson(run, place, value, 0);
+  checkData(place, value);
+  return String(value);
 }
 
 /** A value as JSON text. */
@@ -178,6 +199,7 @@ function payForJson(
 ): void {
   spend(run, place, 1);
   if (typeof value === "string") handleText(run, place, value.length);
+  checkData(place, value);
   if (typeof value !== "object" || value === null) return;
   if (depth >= run.limits.depth) overDepth(run, place);
   for (const key of Object.keys(value)) {

@@ -110,6 +110,47 @@ describe("nothing small makes something huge", () => {
     expect(codeOf(source, { text, wide }, {})).toBe("budget_exceeded");
   });
 
+  const a = (length: number) => "a".repeat(length);
+  const keys = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, i]));
+  test.each([
+    ["objects of other sizes, told apart by counting", "filter(range(2000), i, big == small)"],
+    ["texts told apart by `unique`", "unique(map(range(2000), i, text))"],
+    ["keys told apart by `unique`", "unique(map(range(2000), i, key))"],
+    ["empty lists, flattened", "map(range(2000), i, flatten(empties))"],
+    ["patterns of a time", "map(range(2000), i, dateFormat(now(), pattern))"],
+    ["names counted by `size`", "map(range(2000), i, size(big))"],
+  ])("work that produces nothing is paid for: %s", (_name, source) => {
+    const names = {
+      big: keys(1_000),
+      small: keys(2),
+      text: a(64_000),
+      key: { [a(64_000)]: 1 },
+      empties: Array.from({ length: 1_000 }, () => []),
+      pattern: "-".repeat(1_000),
+    };
+    expect(codeOf(source, names)).toBe("budget_exceeded");
+  });
+
+  test("texts that defeat a plain search are searched in linear time", () => {
+    // A plain search compares all of the part at each place: 6e11 comparisons here.
+    const text = a(1_000_000);
+    const part = `ab${a(600_000)}`;
+    for (const source of ["contains(text, part)", "size(split(text, part)) > 1"]) {
+      expect(evaluate(source, { text, part }), source).toBe(false);
+    }
+    expect(evaluate('replace(text, part, "") == text', { text, part })).toBe(true);
+    expect(evaluate("contains(text + part, part)", { text, part })).toBe(true);
+  });
+
+  test("a limit that is no number is a limit all the same", () => {
+    const names = { l: Array.from({ length: 600_000 }, () => 1) };
+    expect(codeOf("map(l, x, x)", names, { steps: Number.NaN, bytes: Number.NaN })).toBe(
+      "budget_exceeded",
+    );
+    expect(codeOf("[d]", { d: deep(200) }, { depth: Number.NaN })).toBe("budget_exceeded");
+  });
+
   test("data that endlessly holds itself is refused", () => {
     const endless = (): unknown[] => {
       const list: unknown[] = [];

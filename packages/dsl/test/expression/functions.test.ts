@@ -133,6 +133,7 @@ const TABLE: { readonly [group: string]: readonly (readonly [source: string, val
       ["range(-1, 1)", [-1, 0]],
       ["range(0)", []],
       ["range(-3)", []],
+      ["range(9007199254740988, 9007199254740991)", [2 ** 53 - 4, 2 ** 53 - 3, 2 ** 53 - 2]],
       ["size(range(10000))", 10_000],
       ["keys({ b: 1, a: 2 })", ["b", "a"]],
       ["values({ b: 1, a: [2] })", [1, [2]]],
@@ -275,9 +276,15 @@ describe("arguments of the right type that mean nothing are `bad_argument`", () 
     'base64Decode("w6k")',
     'base64Decode("w6-=")',
     'base64Decode("=AAA")',
+    'base64Decode("====")',
+    'base64Decode("QQ==\\n")',
+    'base64Decode(" QQ==")',
+    'base64Decode("-_-_")',
     'base64Decode("/w==")',
     'uriDecode("%")',
     'uriDecode("%ff")',
+    'uriDecode("%ED%A0%80")',
+    'uriDecode("100%")',
     'sha256("\\ud800")',
     'base64Encode("\\udc00")',
     'uriEncode("\\ud800")',
@@ -293,6 +300,9 @@ test.each([
   "date(1e20)",
   'dateAdd("9999-12-31", 1d)',
   'date("0000-01-01T00:00:00+00:01")',
+  'dateAdd("0000-01-01", -1)',
+  "ago(1e300)",
+  "range(1e16, 1e16 + 4)",
 ])("%s is `number_range`", (source) => {
   expect(codeOf(source)).toBe("number_range");
 });
@@ -335,6 +345,45 @@ test("what is encoded decodes to itself", () => {
         evaluate("base64Decode(base64Encode(t)) == t && uriDecode(uriEncode(t)) == t", { t }),
       ).toBe(true);
       expect(evaluate("base64Encode(t)", { t })).toBe(Buffer.from(t).toString("base64"));
+    }),
+  );
+});
+
+test("text is searched, split and replaced as the platform does, however long the part", () => {
+  const texts = fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 300 });
+  const parts = fc.string({ unit: fc.constantFrom("a", "b"), minLength: 25, maxLength: 60 });
+  fc.assert(
+    fc.property(texts, parts, fc.array(texts, { maxLength: 4 }), (t, p, between) => {
+      const text = [t, ...between].join(p);
+      const names = { t: text, p };
+      expect(evaluate("contains(t, p)", names)).toBe(text.includes(p));
+      expect(evaluate("split(t, p)", names)).toEqual(text.split(p));
+      expect(evaluate('replace(t, p, "$&")', names)).toBe(text.replaceAll(p, () => "$&"));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("sorting is that of a stable sort by code point, null last", () => {
+  const key = fc.oneof(
+    fc.constant(null),
+    fc.string({ unit: fc.constantFrom("a", "\u{1f600}", "\uffff"), maxLength: 3 }),
+  );
+  fc.assert(
+    fc.property(fc.array(key), (list) => {
+      const l = list.map((k, i) => ({ k, i }));
+      const points = (s: string) => Array.from(s, (c) => c.codePointAt(0) as number);
+      const compare = (a: string, b: string) => {
+        const [x, y] = [points(a), points(b)];
+        const at = x.findIndex((point, i) => point !== y[i]);
+        return at < 0 ? x.length - y.length : (x[at] as number) - (y[at] ?? -1);
+      };
+      const wanted = l.toSorted((a, b) =>
+        a.k === null || b.k === null
+          ? Number(a.k === null) - Number(b.k === null)
+          : compare(a.k, b.k),
+      );
+      expect(evaluate("sortBy(l, x, x.k)", { l })).toEqual(wanted);
     }),
   );
 });

@@ -237,9 +237,9 @@ const FUNCTIONS: Record<
     (a, b) => {
       const [from, to] = b === undefined ? [0, a] : [a, b];
       if (to - from > 10_000) throw new Failure("budget_exceeded");
-      const list: number[] = [];
-      for (let i = from; i < to; i += 1) list.push(i);
-      return list;
+      const length = Math.max(0, to - from);
+      if (![from, from + length].every(Number.isSafeInteger)) throw new Failure("number_range");
+      return Array.from({ length }, (_, i) => from + i);
     },
   ],
   keys: [["object"], (o) => Object.keys(o)],

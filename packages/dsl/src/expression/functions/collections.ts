@@ -13,8 +13,8 @@ import {
   STRING,
   unionOf,
 } from "../../types/flow-type.ts";
-import { type Evaluation, fail, overDepth, produceElements, spend } from "../budget.ts";
-import { isObject, memberNames, memberOf, setMember } from "../values.ts";
+import { type Evaluation, fail, handleText, overDepth, produceElements, spend } from "../budget.ts";
+import { checkData, isObject, memberNames, memberOf, setMember } from "../values.ts";
 import { type CallSite, define, type FunctionSpec } from "./define.ts";
 import { itemsOf } from "./numbers.ts";
 
@@ -33,7 +33,8 @@ export const COLLECTIONS: readonly FunctionSpec[] = [
     returns: ([list]) => listOf(flatItems(list ?? LIST)),
     call(run, site, list) {
       let count = 0;
-      for (const element of list) count += Array.isArray(element) ? element.length : 1;
+      // An empty list is looked at too.
+      for (const element of list) count += Array.isArray(element) ? element.length || 1 : 1;
       produceElements(run, site, count);
       return list.flat() as Json[];
     },
@@ -68,6 +69,9 @@ export const COLLECTIONS: readonly FunctionSpec[] = [
       const length = Math.max(0, (b ?? a) - from);
       if (length > MAX_RANGE) {
         fail(site, "budget_exceeded", `range gives at most ${MAX_RANGE} numbers`);
+      }
+      if (!Number.isSafeInteger(from) || !Number.isSafeInteger(from + length)) {
+        fail(site, "number_range", "range counts no further than 2^53");
       }
       produceElements(run, site, length);
       return Array.from({ length }, (_, i) => from + i);
@@ -181,25 +185,26 @@ function paidNames(run: Evaluation, site: CallSite, object: JsonObject): string[
  * that they never look like data.
  */
 function identity(run: Evaluation, site: CallSite, value: Json): string | number | boolean | null {
-  if (typeof value === "string") return `"${value}`;
   if (typeof value === "object" && value !== null) return sorted(run, site, value, 0);
-  return value;
+  if (typeof value !== "string") return value;
+  handleText(run, site, value.length);
+  return `"${value}`;
 }
 
 function sorted(run: Evaluation, site: CallSite, value: Json, depth: number): string {
   spend(run, site, 1 + (typeof value === "string" ? value.length >> 6 : 0));
+  checkData(site, value);
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   if (depth >= run.limits.depth) overDepth(run, site);
   if (Array.isArray(value)) {
     return `[${value.map((element) => sorted(run, site, element, depth + 1)).join()}]`;
   }
   const object = value as JsonObject;
-  const members = memberNames(object)
-    .sort()
-    .map(
-      (name) => `${JSON.stringify(name)}:${sorted(run, site, memberOf(object, name), depth + 1)}`,
-    );
-  return `{${members.join()}}`;
+  const members = memberNames(object).map((name) => {
+    handleText(run, site, name.length);
+    return `${JSON.stringify(name)}:${sorted(run, site, memberOf(object, name), depth + 1)}`;
+  });
+  return `{${members.sort().join()}}`;
 }
 
 function flatItems(list: FlowType): FlowType {

@@ -1,7 +1,8 @@
 /** Functions over any value: sizes, conversions, JSON. */
 import type { Json, JsonObject } from "@millrace/contracts";
 import { ANY, BOOL, INT, LIST, NUMBER, OBJECT, STRING, unionOf } from "../../types/flow-type.ts";
-import { checkResult, fail, handleText, produceElements, spend } from "../budget.ts";
+import { fail, handleText, produceElements, spend } from "../budget.ts";
+import { checkResult } from "../result.ts";
 import { codePointCount, finite, kindName, memberNames, toJson, toText } from "../values.ts";
 import { type CallSite, define, type FunctionSpec } from "./define.ts";
 
@@ -114,7 +115,7 @@ export const GENERAL: readonly FunctionSpec[] = [
     call(run, site, text) {
       handleText(run, site, text.length);
       const value = parse(site, text);
-      checkResult(run, site, value, { size: false });
+      checkResult(run, site, value, false);
       payForParsed(value, (count) => produceElements(run, site, count), site);
       return value;
     },

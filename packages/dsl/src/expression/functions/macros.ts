@@ -12,7 +12,7 @@ import {
   produceElements,
   spend,
 } from "../budget.ts";
-import { compareText, kindName } from "../values.ts";
+import { compareText, Kind, kindName, kindOf } from "../values.ts";
 import type { FunctionInfo } from "./define.ts";
 
 /** The body of a macro: the value for one element. */
@@ -130,12 +130,8 @@ function checkKeys(site: MacroSite, keyed: readonly { key: Json }[]): void {
     if (kind !== "null") {
       fail(site.body, "type_mismatch", `sortBy takes keys of one type, found ${kind} and ${found}`);
     }
-    if (typeof key === "object") {
-      fail(
-        site.body,
-        "type_mismatch",
-        `sortBy takes numbers, strings or bools as keys, found ${found}`,
-      );
+    if ((kindOf(key) & (Kind.number | Kind.string | Kind.bool)) === 0) {
+      fail(site.body, "type_mismatch", `sortBy takes numbers, strings or bools, found ${found}`);
     }
     kind = found;
   }

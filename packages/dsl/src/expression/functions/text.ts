@@ -12,6 +12,9 @@ import {
 import { codePointCount, codePointOffset, kindName, listHas } from "../values.ts";
 import { type CallSite, define, type FunctionSpec } from "./define.ts";
 
+/** Up to here the platform's search is the faster one whatever the texts. */
+const LONG_PART = 32;
+
 export const TEXT: readonly FunctionSpec[] = [
   mapping("lower", "the text in lower case", (text) => text.toLowerCase()),
   mapping("upper", "the text in upper case", (text) => text.toUpperCase()),
@@ -29,8 +32,8 @@ export const TEXT: readonly FunctionSpec[] = [
         produceElements(run, site, codePointCount(text));
         return Array.from(text);
       }
-      // One part more than can be paid for: enough to fail, never more than that is made.
-      const parts = text.split(separator, run.steps + 1);
+      handleText(run, site, separator.length);
+      const parts = partsBetween(text, separator, run.steps + 1);
       produceElements(run, site, parts.length);
       return parts;
     },
@@ -75,7 +78,7 @@ export const TEXT: readonly FunctionSpec[] = [
           `contains looks for a string in a string, found ${kindName(part)}`,
         );
       }
-      return search(run, site, whole, part, (a, b) => a.includes(b));
+      return search(run, site, whole, part, (a, b) => indexOf(a, b, 0) >= 0);
     },
   }),
   test("startsWith", "whether the text begins with the part", (text, part) =>
@@ -92,10 +95,20 @@ export const TEXT: readonly FunctionSpec[] = [
     returns: STRING,
     call(run, site, text, from, to) {
       handleText(run, site, text.length + from.length);
-      const found = from === "" ? codePointCount(text) + 1 : occurrences(run, site, text, from);
+      if (from === "") {
+        const found = codePointCount(text) + 1;
+        produceText(run, site, text.length + found * to.length);
+        return ["", ...Array.from(text), ""].join(to);
+      }
+      let found = 0;
+      for (let at = indexOf(text, from, 0); at >= 0; at = indexOf(text, from, at + from.length)) {
+        found += 1;
+      }
+      spend(run, site, found >> 6);
       produceText(run, site, text.length + found * (to.length - from.length));
-      if (from === "") return ["", ...Array.from(text), ""].join(to);
-      return text.replaceAll(from, () => to);
+      return from.length <= LONG_PART
+        ? text.replaceAll(from, () => to)
+        : partsBetween(text, from, found + 1).join(to);
     },
   }),
   define<[string, number, number | undefined]>({
@@ -158,9 +171,40 @@ function search(
   return holds(text, part);
 }
 
-function occurrences(run: Evaluation, site: CallSite, text: string, part: string): number {
-  let count = 0;
-  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) count += 1;
-  spend(run, site, count >> 6);
-  return count;
+/** The parts between separators, at most `limit`: one more than can be paid for is enough to fail. */
+function partsBetween(text: string, separator: string, limit: number): string[] {
+  if (separator.length <= LONG_PART) return text.split(separator, limit);
+  const parts: string[] = [];
+  let from = 0;
+  for (let at = 0; parts.length < limit; from = at + separator.length) {
+    at = indexOf(text, separator, from);
+    if (at < 0) break;
+    parts.push(text.slice(from, at));
+  }
+  parts.push(text.slice(from));
+  return parts;
+}
+
+/**
+ * Where `part` first stands in `text` from `from` on, or -1. The platform's search may compare all of the part at each place
+ * of the text: minutes for texts of a megabyte. Long parts are found in linear time (Knuth, Morris, Pratt 1977).
+ */
+function indexOf(text: string, part: string, from: number): number {
+  const { length } = part;
+  if (length <= LONG_PART) return text.indexOf(part, from);
+  /** For each prefix of the part: how much of its end is again a beginning of the part. */
+  const border = new Int32Array(length + 1);
+  for (let i = 1, matched = 0; i < length; i += 1) {
+    const unit = part.charCodeAt(i);
+    while (matched > 0 && unit !== part.charCodeAt(matched)) matched = border[matched] as number;
+    if (unit === part.charCodeAt(matched)) matched += 1;
+    border[i + 1] = matched;
+  }
+  for (let at = from, matched = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    while (matched > 0 && unit !== part.charCodeAt(matched)) matched = border[matched] as number;
+    if (unit === part.charCodeAt(matched)) matched += 1;
+    if (matched === length) return at - length + 1;
+  }
+  return -1;
 }

@@ -3,7 +3,7 @@
  * read and written here without the platform's time zone.
  */
 import { INT, NUMBER, STRING, unionOf } from "../../types/flow-type.ts";
-import { fail, handleText, produceText } from "../budget.ts";
+import { fail, produceText, spend } from "../budget.ts";
 import { type CallSite, define, type FunctionSpec } from "./define.ts";
 
 /** RFC 3339, section 5.6, and a date alone; without an offset it is UTC. */
@@ -83,7 +83,8 @@ export const TIME_FUNCTIONS: readonly FunctionSpec[] = [
     returns: STRING,
     call(run, site, time, pattern) {
       const iso = isoTime(site, epochMs(site, time));
-      handleText(run, site, pattern.length);
+      // Each character of a pattern is matched by itself.
+      spend(run, site, pattern.length);
       produceText(run, site, pattern.length);
       return format(site, iso, pattern);
     },

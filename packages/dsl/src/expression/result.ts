@@ -1,0 +1,49 @@
+/**
+ * What leaves an evaluation.
+ *   R1  it is data: no function, no instance of a class, nothing deeper than the limit.
+ *   R2  it is measured as it would be written out: a list that holds one object a thousand times counts it a thousand times.
+ * Data that a name gave and that leaves as it came is not walked.
+ */
+import type { Json } from "@millrace/contracts";
+import {
+  BYTES_PER_ELEMENT,
+  BYTES_PER_UNIT,
+  type Evaluation,
+  overBytes,
+  overDepth,
+  type Place,
+} from "./budget.ts";
+import { checkData } from "./values.ts";
+
+/** Checks a value that was put together here; `size`: it may hold one thing many times. `depth` levels are around it. */
+export function checkResult(
+  run: Evaluation,
+  place: Place,
+  value: Json,
+  size: boolean,
+  depth = 0,
+): void {
+  if (typeof value === "string") {
+    if (size) write(run, place, value.length * BYTES_PER_UNIT);
+    return;
+  }
+  checkData(place, value);
+  if (typeof value !== "object" || value === null) return;
+  if (depth >= run.limits.depth) overDepth(run, place);
+  if (Array.isArray(value)) {
+    if (size) write(run, place, value.length * BYTES_PER_ELEMENT);
+    for (const element of value) checkResult(run, place, element ?? null, size, depth + 1);
+    return;
+  }
+  for (const key in value) {
+    if (!Object.hasOwn(value, key)) continue;
+    if (size) write(run, place, BYTES_PER_ELEMENT);
+    const member = (value as Record<string, Json>)[key] ?? null;
+    checkResult(run, place, member, size, depth + 1);
+  }
+}
+
+function write(run: Evaluation, place: Place, bytes: number): void {
+  run.written += bytes;
+  if (run.written > run.limits.bytes) overBytes(run, place);
+}
