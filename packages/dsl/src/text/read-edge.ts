@@ -7,7 +7,9 @@ import { type Collection, type EdgeEnd, type FreshItem, NO_COMMENTS } from "./tr
 
 /** Whether an arrow, or the port before one, stands at `pos`. */
 export function isArrow(s: Scanner, code: number, next: number): boolean {
-  return code === 46 || (code === 45 && next === 62) || arrowEnd(s.src, s.pos) !== -1;
+  if (code === 46 || (code === 45 && next === 62)) return true;
+  const isDrawn = code === 45 || code > 127 || (code === 61 && (next === 61 || next === 62));
+  return isDrawn && arrowEnd(s.src, s.pos) !== -1;
 }
 
 /** `a.port -> b { … }`; the name of the first end is read. */

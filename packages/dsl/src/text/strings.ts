@@ -116,6 +116,8 @@ const CLOSERS: { readonly [quote: string]: string } = {
 
 /** Whether a string in the quotes of others stands here and closes on its line. */
 export function closesSingle(s: Scanner): boolean {
+  const code = s.src.charCodeAt(s.pos);
+  if (code !== 39 && code !== 96 && !(code > 127)) return false;
   const closer = CLOSERS[s.src.charAt(s.pos)];
   if (closer === undefined) return false;
   const end = s.src.indexOf(closer, s.pos + 1);
