@@ -124,24 +124,21 @@ function parseCall(
   return call;
 }
 
-const WORDS: { readonly [word: string]: null | boolean } = {
-  true: true,
-  false: false,
-  null: null,
-};
-
-/** Words of other languages for `true`, `false` and `null`. */
-const SLIP_WORDS: { readonly [word: string]: null | boolean } = {
-  True: true,
-  TRUE: true,
-  False: false,
-  FALSE: false,
-  None: null,
-  Null: null,
-  NULL: null,
-  nil: null,
-  undefined: null,
-};
+/** Words that are no names, with those of other languages, which are read as meant and reported. */
+const WORDS: ReadonlyMap<string, null | boolean> = new Map<string, null | boolean>([
+  ["true", true],
+  ["false", false],
+  ["null", null],
+  ["True", true],
+  ["TRUE", true],
+  ["False", false],
+  ["FALSE", false],
+  ["None", null],
+  ["Null", null],
+  ["NULL", null],
+  ["nil", null],
+  ["undefined", null],
+]);
 
 function parsePrimary(s: Scanner, inValue: boolean): Expression {
   const code = s.peek();
@@ -238,20 +235,20 @@ function parseWord(s: Scanner): Expression {
   const start = s.pos;
   const name = s.readIdent();
   const end = s.pos;
-  if (Object.hasOwn(WORDS, name)) {
-    return { kind: "literal", value: WORDS[name] as null | boolean, start, end };
+  const value = WORDS.get(name);
+  if (value === undefined) {
+    if (name === "in") s.expected("a value", start);
+    return { kind: "name", name, start, end };
   }
-  if (name === "in") s.expected("a value", start);
-  if (Object.hasOwn(SLIP_WORDS, name) && standsAlone(s)) {
-    const value = SLIP_WORDS[name] as null | boolean;
-    const word = String(value);
+  const word = String(value);
+  if (name !== word) {
+    if (!standsAlone(s)) return { kind: "name", name, start, end };
     s.error("FLOW1110", start, end, {
       parts: { word },
       fix: { title: `write ${word}`, edits: [{ start, end, text: word }] },
     });
-    return { kind: "literal", value, start, end };
   }
-  return { kind: "name", name, start, end };
+  return { kind: "literal", value, start, end };
 }
 
 /** Whether no member, index or call follows: `None.x` reads a node of that name. */

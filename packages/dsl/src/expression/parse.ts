@@ -6,7 +6,7 @@
 import type { Diagnostic } from "@millrace/contracts";
 import { isDigit, isNameStart } from "../text/chars.ts";
 import { readNumber } from "../text/numbers.ts";
-import { FAIL, Scanner, STOP, TEXT_END } from "../text/scanner.ts";
+import { FAIL, LINE_END, Scanner, STOP, TEXT_END } from "../text/scanner.ts";
 import { isCollection, withoutNotes } from "../text/tree.ts";
 import type { BinaryOperator, Expression } from "./ast.ts";
 import { isPointNumber, parsePostfix, parsePostfixOf } from "./parse-operand.ts";
@@ -39,9 +39,11 @@ export function parseExpression(source: string): ParsedExpression {
  * Sets `s.height`.
  */
 export function parseValue(s: Scanner, inValue: boolean): Expression {
-  s.peek();
+  const code = s.peek();
   const start = s.pos;
-  const test = parseBinary(s, 0, inValue);
+  const first = parseUnary(s, code, inValue);
+  if (endsValue(s.peek())) return first;
+  const test = parseBinary(s, first, start, 0, inValue);
   if (s.peek() !== 63) return test;
   const question = s.pos;
   s.enter(question);
@@ -82,10 +84,20 @@ export function hoist(s: Scanner, expression: Expression): Expression {
   return plain;
 }
 
-function parseBinary(s: Scanner, above: number, inValue: boolean): Expression {
-  s.peek();
-  const start = s.pos;
-  let left = parseUnary(s, inValue);
+/** Whether nothing can go on an expression here: most are one operand. */
+function endsValue(code: number): boolean {
+  return code === LINE_END || code === 44 || code === 93 || code === 125 || code === 41;
+}
+
+/** The operators behind `first`, which begins at `start`, that bind tighter than `above`. */
+function parseBinary(
+  s: Scanner,
+  first: Expression,
+  start: number,
+  above: number,
+  inValue: boolean,
+): Expression {
+  let left = first;
   let height = s.height;
   for (;;) {
     const op = peekOperator(s, start);
@@ -96,7 +108,10 @@ function parseBinary(s: Scanner, above: number, inValue: boolean): Expression {
     const opStart = s.pos;
     takeOperator(s, op);
     if (inValue) left = hoist(s, left);
-    const right = parseBinary(s, PRECEDENCE[op], false);
+    const code = s.peek();
+    const rightStart = s.pos;
+    const operand = parseUnary(s, code, false);
+    const right = parseBinary(s, operand, rightStart, PRECEDENCE[op], false);
     s.setHeight(Math.max(height, s.height) + 1, opStart);
     height = s.height;
     left = { kind: "binary", op, left, right, start, end: s.tokenEnd };
@@ -168,12 +183,16 @@ function slipOperator(s: Scanner, start: number, operator: string): void {
   });
 }
 
-function parseUnary(s: Scanner, inValue: boolean): Expression {
-  if (!atPrefix(s)) return parsePostfix(s, inValue);
+function parseUnary(s: Scanner, code: number, inValue: boolean): Expression {
+  return isPrefix(s, code) ? parsePrefixed(s) : parsePostfix(s, inValue);
+}
+
+/** `!` and `-`, as many as there are, and their operand. */
+function parsePrefixed(s: Scanner): Expression {
   const depth = s.depth;
   const prefixes: Prefix[] = [];
   let operand: Expression | undefined;
-  while (operand === undefined && atPrefix(s)) {
+  while (operand === undefined && isPrefix(s, s.peek())) {
     const at = s.pos;
     const op = s.src.charCodeAt(at) === 45 ? "-" : "!";
     if (s.src.charCodeAt(at) === 110) readNotWord(s);
@@ -199,8 +218,8 @@ interface Prefix {
   readonly at: number;
 }
 
-function atPrefix(s: Scanner): boolean {
-  const code = s.peek();
+/** Whether a prefix operator stands at `pos`, where the character `code` is. */
+function isPrefix(s: Scanner, code: number): boolean {
   return code === 33 || code === 45 || (code === 110 && isNotWord(s));
 }
 

@@ -1,7 +1,18 @@
 /** Which characters are what: one table of 128 entries for the scanner, and the few questions asked about others. */
 
-/** Classes of the table. `name` characters are a prefix of it, so that `class <= CHAR.digit` asks "part of a name?". */
-export const CHAR = { letter: 0, digit: 1, blank: 2, newline: 3, control: 4, other: 5 } as const;
+/**
+ * Classes of the table. What goes on a name comes first, so that `class <= CHAR.digit` asks "part of a name?"; what may open
+ * something that is skipped (a comment, a `;`) comes last, so that `class <= CHAR.other` asks "stands for itself?".
+ */
+export const CHAR = {
+  letter: 0,
+  digit: 1,
+  other: 2,
+  blank: 3,
+  newline: 4,
+  control: 5,
+  mark: 6,
+} as const;
 
 /** Class of every ASCII code; codes from 128 on are `CHAR.other`. */
 export const CLASSES: Uint8Array = classTable();
@@ -16,6 +27,7 @@ function classTable(): Uint8Array {
   table[9] = table[32] = CHAR.blank;
   table[13] = CHAR.blank; // only before LF: the scanner turns a lone CR into LF first
   table[10] = CHAR.newline;
+  table[35] = table[47] = table[59] = CHAR.mark; // # / ;
   return table;
 }
 

@@ -2,7 +2,7 @@
  * Lists and objects. A bad element is dropped when a separator or closer follows on the same nesting; otherwise the item
  * fails. In value position comments and empty lines are kept as notes.
  */
-import type { Expression } from "../expression/ast.ts";
+import type { Expression, ObjectExpression } from "../expression/ast.ts";
 import { parseValue } from "../expression/parse.ts";
 import { isBlankOrLineEnd, quoteForMessage } from "./chars.ts";
 import { FAIL, LINE_END, type Scanner, TEXT_END } from "./scanner.ts";
@@ -15,30 +15,28 @@ import {
   NO_COMMENTS,
   type Notes,
 } from "./tree.ts";
-
-/** Keys of one object up to which a scan over them beats a set. */
-const FEW_KEYS = 8;
+import { hasTwins } from "./values.ts";
 
 /** Reads the list at `pos`; sets `s.height`. */
 export function readList(s: Scanner, inValue: boolean): Expression {
   const start = s.pos;
-  const elements: Expression[] = [];
-  const notes = readElements(s, inValue, elements, undefined);
+  const mark = s.stack.length;
+  const notes = readElements(s, inValue, false);
+  const elements = s.stack.splice(mark) as Expression[];
   return withNotes({ kind: "list", elements, start, end: s.tokenEnd }, notes);
 }
 
-interface Entry {
-  readonly key: string;
-  readonly value: Expression;
-}
+type Entry = ObjectExpression["entries"][number];
 
 /** Reads the object at `pos`; sets `s.height`. A key that is set twice is reported, and stays in the tree. */
 export function readObject(s: Scanner, inValue: boolean): Expression {
   const start = s.pos;
-  const entries: Entry[] = [];
-  const spans: number[] = [];
-  const notes = readElements(s, inValue, entries, spans);
-  if (entries.length > 1) checkKeys(s, entries, spans);
+  const mark = s.stack.length;
+  const spanMark = s.spans.length;
+  const notes = readElements(s, inValue, true);
+  const entries = s.stack.splice(mark) as Entry[];
+  if (hasTwins(entries)) reportTwins(s, entries, s.spans.slice(spanMark));
+  s.spans.length = spanMark;
   return withNotes({ kind: "object", entries, start, end: s.tokenEnd }, notes);
 }
 
@@ -47,15 +45,14 @@ function withNotes(collection: Collection, notes: CollectionNotes | undefined): 
 }
 
 /** `spans` holds the start of each key and the end of its value. */
-function checkKeys(s: Scanner, entries: readonly Entry[], spans: readonly number[]): void {
-  const index =
-    entries.length > FEW_KEYS ? new Map(entries.map((entry, at) => [entry.key, at])) : undefined;
-  if (index?.size === entries.length) return;
+function reportTwins(s: Scanner, entries: readonly Entry[], spans: readonly number[]): void {
   const first = new Map<string, Entry>();
   for (const [at, entry] of entries.entries()) {
-    const known = index ? first.get(entry.key) : entryBefore(entries, at);
-    if (index && !known) first.set(entry.key, entry);
-    if (!known) continue;
+    const known = first.get(entry.key);
+    if (!known) {
+      first.set(entry.key, entry);
+      continue;
+    }
     const start = spans[2 * at] as number;
     const end = spans[2 * at + 1] as number;
     let behind = end;
@@ -72,16 +69,7 @@ function checkKeys(s: Scanner, entries: readonly Entry[], spans: readonly number
   }
 }
 
-function entryBefore(entries: readonly Entry[], at: number): Entry | undefined {
-  const { key } = entries[at] as Entry;
-  for (let before = 0; before < at; before += 1) {
-    const entry = entries[before] as Entry;
-    if (entry.key === key) return entry;
-  }
-  return undefined;
-}
-
-function readEntry(s: Scanner, inValue: boolean, spans: number[]): Entry {
+function readEntry(s: Scanner, inValue: boolean): Entry {
   s.peek();
   const start = s.pos;
   const key = readName(s);
@@ -91,19 +79,19 @@ function readEntry(s: Scanner, inValue: boolean, spans: number[]): Entry {
   if ((code !== 58 && code !== 61) || isComparison) s.expected("`:`");
   s.pos += 1;
   const value = parseValue(s, inValue);
-  spans.push(start, s.tokenEnd);
+  s.spans.push(start, s.tokenEnd);
   return { key, value };
 }
 
-/** Reads the elements between the brackets into `into`; with `spans` they are the entries of an object. */
+/** Reads the elements between the brackets onto the stack; of an object they are its entries, with their spans. */
 function readElements(
   s: Scanner,
   inValue: boolean,
-  into: (Expression | Entry)[],
-  spans: number[] | undefined,
+  isObject: boolean,
 ): CollectionNotes | undefined {
   const start = s.pos;
-  const closer = spans ? 125 : 93;
+  const base = s.stack.length;
+  const closer = isObject ? 125 : 93;
   s.enter(start);
   const { flat } = s;
   const inner = s.depth;
@@ -116,19 +104,19 @@ function readElements(
     s.skipLines();
     const code = s.peek();
     if (code === closer) break;
-    if (code === TEXT_END) s.expected(spans ? "`}`" : "`]`");
-    const blank = s.blank && into.length > 0;
+    if (code === TEXT_END) s.expected(isObject ? "`}`" : "`]`");
+    const before = s.stack.length;
+    const blank = s.blank && before > base;
     const lead = inValue ? s.takeComments(mark) : NO_COMMENTS;
-    const before = into.length;
-    readElement(s, inValue, into, spans, inner);
-    if (into.length === before) {
+    readElement(s, inValue, isObject, inner);
+    if (s.stack.length === before) {
       if (inValue) s.takeComments(mark);
       continue;
     }
     if (s.height > height) height = s.height;
     if (inValue) {
       const note = noteOf(s, lead, mark, blank);
-      if (note && !notes) notes = Array.from({ length: into.length - 1 });
+      if (note && !notes) notes = Array.from({ length: before - base });
       notes?.push(note);
     } else skipSeparator(s);
   }
@@ -141,26 +129,23 @@ function readElements(
 }
 
 /** Reads one element and checks what follows it; adds nothing when it had to be dropped. */
-function readElement(
-  s: Scanner,
-  inValue: boolean,
-  into: (Expression | Entry)[],
-  spans: number[] | undefined,
-  depth: number,
-): void {
+function readElement(s: Scanner, inValue: boolean, isObject: boolean, depth: number): void {
   const start = s.pos;
-  const closer = spans ? 125 : 93;
+  const closer = isObject ? 125 : 93;
+  const before = s.stack.length;
+  const spansBefore = s.spans.length;
   try {
-    const element = spans ? readEntry(s, inValue, spans) : parseValue(s, inValue);
+    const element = isObject ? readEntry(s, inValue) : parseValue(s, inValue);
     const height = s.height;
     const next = s.peek();
     if (next !== 44 && next !== LINE_END && next !== closer) {
-      if (spans) spans.length -= 2;
-      s.expected(spans ? "`,` or `}`" : "`,` or `]`");
+      s.expected(isObject ? "`,` or `}`" : "`,` or `]`");
     }
     s.height = height;
-    into.push(element);
+    s.stack.push(element);
   } catch (thrown) {
+    s.stack.length = before;
+    s.spans.length = spansBefore;
     if (thrown !== FAIL || isFirstOfOtherItem(s, start) || lineOutsideItem(s, start, s.pos) !== -1)
       throw thrown;
     const at = findSeparator(s, s.pos);

@@ -6,7 +6,7 @@
 import { parseValue } from "../expression/parse.ts";
 import { CHAR, CLASSES, isDigit, isNameStart } from "./chars.ts";
 import { isArrow, readEdge } from "./read-edge.ts";
-import { type Opener, recover } from "./recover.ts";
+import { Opener, recover } from "./recover.ts";
 import { FAIL, LINE_END, type Scanner, TEXT_END } from "./scanner.ts";
 import { findSeparator, firstOfLine } from "./skip.ts";
 import {
@@ -72,22 +72,21 @@ export function readItems(
 function isOutside(s: Scanner, code: number, opener: Opener): boolean {
   if (!s.isFirstOnLine(s.pos)) return false;
   const indent = s.indentOf(s.pos);
-  return code === 125 ? indent < opener.indent : indent <= opener.indent;
+  return code === 125 ? indent < opener.indent(s) : indent <= opener.indent(s);
 }
 
 /** Whether a `}` starts its line and, by its indent, closes something inside the block of `opener`. */
 function isDeeper(s: Scanner, opener: Opener): boolean {
-  return s.isFirstOnLine(s.pos) && s.indentOf(s.pos) > opener.indent;
+  return s.isFirstOnLine(s.pos) && s.indentOf(s.pos) > opener.indent(s);
 }
 
 /** Reads one item with its comments; false when it failed and was dropped. */
 function readItem(s: Scanner, opener: Opener | undefined, take: (item: Item) => void): boolean {
-  const { blank, depth, itemStart, itemIndent } = s;
+  const { blank, depth, itemStart } = s;
   const { count } = s.report;
   const before = s.takeComments();
   const start = s.pos;
-  s.itemStart = start;
-  s.itemIndent = s.indentOf(start);
+  s.startItem(start);
   let isRead = false;
   try {
     const item = readBareItem(s, start, opener);
@@ -106,11 +105,10 @@ function readItem(s: Scanner, opener: Opener | undefined, take: (item: Item) => 
     if (thrown !== FAIL) throw thrown;
     s.takeComments();
     s.depth = depth;
-    s.flat = 0;
+    s.flat = s.stack.length = s.spans.length = 0;
     recover(s, start, opener, count);
   }
-  s.itemStart = itemStart;
-  s.itemIndent = itemIndent;
+  s.startItem(itemStart);
   return isRead;
 }
 
@@ -122,7 +120,7 @@ function isInPlace(item: Item, opener: Opener): boolean {
 
 /** An item that cannot stand in its block, and is indented no deeper than it, was never meant to: a `}` is missing. */
 function checkIndent(s: Scanner, start: number, opener: Opener): void {
-  if (s.isFirstOnLine(start) && s.indentOf(start) <= opener.indent) s.unclosed = true;
+  if (s.isFirstOnLine(start) && s.indentOf(start) <= opener.indent(s)) s.unclosed = true;
 }
 
 /** Behind an item a line ends, or its block does. */
@@ -216,6 +214,8 @@ function isFieldSlip(name: string, opener: Opener | undefined, policy: boolean):
   return !BLOCKS[name].in.some((place) => place === (opener?.word ?? "file"));
 }
 
+const NO_LABELS: Label[] = [];
+
 /** A block whose word is read. */
 function readBlock(
   s: Scanner,
@@ -225,9 +225,9 @@ function readBlock(
   opener: Opener | undefined,
 ): FreshItem {
   const rule = isBlockWord(word) ? BLOCKS[word] : undefined;
-  const labels: Label[] = [];
-  while (atLabel(s)) {
-    if (rule && labels.length > 0 && labels.length === rule.labels) {
+  const labels = atLabel(s) ? [readLabel(s)] : NO_LABELS;
+  while (labels.length > 0 && atLabel(s)) {
+    if (labels.length === rule?.labels) {
       if (rule.type === "none") s.expected("`{`");
       break;
     }
@@ -260,12 +260,10 @@ function readBlock(
     if (!isFree) s.enter(at);
     s.pos += 1;
     const hoisted = s.takeComments();
-    const { itemStart, itemIndent } = s;
     const inner: Item[] = [];
-    foot = readItems(s, { word, at, indent: itemIndent }, (item) => inner.push(item));
+    foot = readItems(s, new Opener(word, at, start), (item) => inner.push(item));
     items = inner;
-    s.itemStart = itemStart;
-    s.itemIndent = itemIndent;
+    s.startItem(start);
     s.giveComments(hoisted);
     if (!isFree) s.depth -= 1;
   }
@@ -356,7 +354,7 @@ function unclosed(s: Scanner, opener: Opener): void {
   const at = s.lineStart(s.pos);
   const isEnd = s.pos >= s.src.length;
   const where = isEnd ? s.src.length : at;
-  const indent = " ".repeat(opener.indent);
+  const indent = " ".repeat(opener.indent(s));
   const lineBreak = isEnd && s.src.charCodeAt(where - 1) !== 10 ? "\n" : "";
   const next = isEnd ? "the end" : s.tokenText(s.pos, s.tokenEndAt(s.pos));
   s.error("FLOW1016", opener.at, opener.at + 1, {

@@ -14,16 +14,8 @@ export function isArrow(s: Scanner, code: number, next: number): boolean {
 
 /** `a.port -> b { … }`; the name of the first end is read. */
 export function readEdge(s: Scanner, start: number, name: string, nameEnd: number): FreshItem {
-  const ends: EdgeEnd[] = [readEnd(s, name, start, nameEnd)];
-  do {
-    readArrow(s);
-    s.peek();
-    const at = s.pos;
-    const node = readName(s);
-    if (node === undefined) s.expected("a node");
-    ends.push(readEnd(s, node, at, s.tokenEnd));
-    s.peek();
-  } while (isArrow(s, s.src.charCodeAt(s.pos), s.src.charCodeAt(s.pos + 1)));
+  const ends = [readEnd(s, name, start, nameEnd), readNext(s)];
+  while (isArrow(s, s.peek(), s.src.charCodeAt(s.pos + 1))) ends.push(readNext(s));
   const meta = s.peek() === 123 ? (readObject(s, true) as Collection) : undefined;
   return {
     kind: "edge",
@@ -35,6 +27,16 @@ export function readEdge(s: Scanner, start: number, name: string, nameEnd: numbe
     blank: false,
     trail: undefined,
   };
+}
+
+/** `-> node.port` */
+function readNext(s: Scanner): EdgeEnd {
+  readArrow(s);
+  s.peek();
+  const at = s.pos;
+  const node = readName(s);
+  if (node === undefined) s.expected("a node");
+  return readEnd(s, node, at, s.tokenEnd);
 }
 
 function readEnd(s: Scanner, node: string, start: number, nodeEnd: number): EdgeEnd {

@@ -7,13 +7,24 @@ import { isBlankOrLineEnd } from "./chars.ts";
 import type { Scanner } from "./scanner.ts";
 import { findSeparator, firstOfLine, lineOutsideItem, openBrackets } from "./skip.ts";
 
-/** The block whose items are being read. */
-export interface Opener {
+/** The block whose items are being read: its word, its `{`, and its first character. */
+export class Opener {
   readonly word: string;
-  /** Its `{`. */
   readonly at: number;
+  private readonly start: number;
+  private knownIndent = -1;
+
+  constructor(word: string, at: number, start: number) {
+    this.word = word;
+    this.at = at;
+    this.start = start;
+  }
+
   /** Indent of the line of its first character. */
-  readonly indent: number;
+  indent(s: Scanner): number {
+    if (this.knownIndent === -1) this.knownIndent = s.indentOf(this.start);
+    return this.knownIndent;
+  }
 }
 
 /** Moves behind the item at `start`, which failed at `pos`; its findings begin at `mark`. */

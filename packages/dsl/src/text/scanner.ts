@@ -5,7 +5,7 @@
  *   S3  nothing here recurses; nesting is counted by `enter`, and the count never passes `maxDepth`.
  */
 import { MAX_JSON_DEPTH } from "@millrace/contracts";
-import { CHAR, CLASSES, codeName, isStrangeBlank, unicodeEscape } from "./chars.ts";
+import { CHAR, CLASSES, codeName, isNamePart, isStrangeBlank, unicodeEscape } from "./chars.ts";
 import { hashComments, loneCrToLf, starCommentLines } from "./foreign.ts";
 import { type Details, Report } from "./report.ts";
 import { skipBalanced } from "./skip.ts";
@@ -15,8 +15,8 @@ import { type Comment, NO_COMMENTS } from "./tree.ts";
 /** Height of one expression tree: `a + b + …`, `a.b.c…`. Every walk over a tree may recurse this deep and no deeper. */
 const MAX_EXPRESSION_HEIGHT = 1000;
 
-/** Places for known idents, less one: a power of two. */
-const IDENT_MASK = 511;
+/** Places for known idents, less one: a power of two. Small enough to make one for each text. */
+const IDENT_MASK = 1023;
 
 /** What `peek` answers at the end of a line and of the text. */
 export const LINE_END = 10;
@@ -58,9 +58,8 @@ export class Scanner {
   flat = 0;
   /** An empty line stands before `pos`; set by `skipLines`. */
   blank = false;
-  /** First character of the item being read, and the indent of its line. */
+  /** First character of the item being read. */
   itemStart = 0;
-  itemIndent = 0;
   /** A block ran to the end of the text, or into an item that cannot stand in it, without its `}`. */
   unclosed = false;
   /** A `}` closed nothing. */
@@ -75,11 +74,17 @@ export class Scanner {
   fenceEnd = -1;
   /** Characters that recovery may still read a second time. */
   rereadBudget: number;
+  /** Elements of the lists and objects that are being read; each takes its own off the end. */
+  readonly stack: unknown[] = [];
+  /** Start of the key and end of the value of each entry of the objects that are being read. */
+  readonly spans: number[] = [];
   private comments: Comment[] = [];
   private readonly idents: (string | undefined)[] = new Array(IDENT_MASK + 1).fill(undefined);
   private readonly loneCr: number;
   private holeFrom = 0;
   private holeAt = -2;
+  /** Indent of the line of `itemStart`; -1: nobody has asked yet. */
+  private knownIndent = -1;
   private lineFrom = 0;
   private lineTo = -1;
 
@@ -143,10 +148,17 @@ export class Scanner {
 
   /** The next character that is not blank; `LINE_END` also for a comment or `;`, `TEXT_END` at the end. */
   peek(): number {
+    const code = this.src.charCodeAt(this.pos);
+    return code < 128 && (CLASSES[code] as number) <= CHAR.other ? code : this.peekBehind();
+  }
+
+  /** `peek` where something has to be skipped first, or the character is not ASCII. */
+  private peekBehind(): number {
     for (;;) {
       const code = this.src.charCodeAt(this.pos);
       if (code < 128) {
-        const kind = CLASSES[code];
+        const kind = CLASSES[code] as number;
+        if (kind <= CHAR.other) return code;
         if (kind === CHAR.blank) {
           this.pos += 1;
           continue;
@@ -160,7 +172,6 @@ export class Scanner {
           this.strangeCharacter(code);
           continue;
         }
-        if (code !== 47) return code;
         const next = this.src.charCodeAt(this.pos + 1);
         if (next === 47) {
           if (this.flat === 0) return LINE_END;
@@ -238,16 +249,22 @@ export class Scanner {
     return this.holeAt;
   }
 
-  /** Reads an ident that starts here. */
+  /** Reads an ident that starts here. The words of a flow repeat: mostly one string for each. */
   readIdent(): string {
-    const start = this.pos;
-    const end = identEnd(this.src, start);
+    const { src, pos: start } = this;
+    let end = start;
+    let mix = 0;
+    for (let code = src.charCodeAt(end); ; code = src.charCodeAt(end)) {
+      const goesOn =
+        isNamePart(code) || (code === 45 && end > start && isNamePart(src.charCodeAt(end + 1)));
+      if (!goesOn) break;
+      mix = (mix * 31 + code) & 0xffffff;
+      end += 1;
+    }
     this.pos = this.tokenEnd = end;
-    // The words of a flow repeat: one string for each, found by a cheap mix of its length and ends.
-    const mix = (end - start) * 31 + this.src.charCodeAt(start) * 7 + this.src.charCodeAt(end - 1);
     const known = this.idents[mix & IDENT_MASK];
-    if (known?.length === end - start && this.src.startsWith(known, start)) return known;
-    const ident = this.src.slice(start, end);
+    if (known?.length === end - start && src.startsWith(known, start)) return known;
+    const ident = src.slice(start, end);
     this.idents[mix & IDENT_MASK] = ident;
     return ident;
   }
@@ -287,6 +304,18 @@ export class Scanner {
     const lineStart = this.lineStart(at);
     const start = lineStart === 0 && this.src.charCodeAt(0) === 0xfeff ? 1 : lineStart;
     return start + this.indentOf(at) === at;
+  }
+
+  /** Sets the item being read. */
+  startItem(start: number): void {
+    this.itemStart = start;
+    this.knownIndent = -1;
+  }
+
+  /** Indent of the line on which the item being read starts. */
+  get itemIndent(): number {
+    if (this.knownIndent === -1) this.knownIndent = this.indentOf(this.itemStart);
+    return this.knownIndent;
   }
 
   skipBlanks(): void {

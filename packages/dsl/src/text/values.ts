@@ -61,10 +61,15 @@ function templateParts(e: TemplateExpression, pointer: string, marks: Marks | un
 /** Entries up to which comparing each with each beats a set. */
 const FEW_ENTRIES = 8;
 
-function hasTwins(entries: ObjectExpression["entries"]): boolean {
+/** Whether some key is set twice. */
+export function hasTwins(entries: ObjectExpression["entries"]): boolean {
+  if (entries.length > FEW_ENTRIES) {
+    return new Set(entries.map((entry) => entry.key)).size < entries.length;
+  }
   for (let at = 1; at < entries.length; at += 1) {
+    const key = entries[at]?.key;
     for (let before = 0; before < at; before += 1) {
-      if (entries[at]?.key === entries[before]?.key) return true;
+      if (entries[before]?.key === key) return true;
     }
   }
   return false;
@@ -72,11 +77,9 @@ function hasTwins(entries: ObjectExpression["entries"]): boolean {
 
 /** The entries of an object; of a key that is set twice the first. */
 export function ownEntries(e: ObjectExpression): ObjectExpression["entries"] {
-  const { entries } = e;
-  if (entries.length <= FEW_ENTRIES && !hasTwins(entries)) return entries;
-  const keys = new Set(entries.map((entry) => entry.key));
-  if (keys.size === entries.length) return entries;
-  return entries.filter((entry) => keys.delete(entry.key));
+  if (!hasTwins(e.entries)) return e.entries;
+  const keys = new Set(e.entries.map((entry) => entry.key));
+  return e.entries.filter((entry) => keys.delete(entry.key));
 }
 
 /** The data that an expression writes out, or `undefined` when a part of it has to be evaluated. */
