@@ -1,5 +1,5 @@
 // Property tests walk the same cases on every run, so that a red test is a change's own doing. Other cases:
-// MILLRACE_LAW_SEED=<number>, or more of them where a suite says so.
+// MILLRACE_LAW_SEED=<number>; the laws of the text form then begin at that seed, and are as many as MILLRACE_LAW_RUNS.
 import * as fc from "fast-check";
 
 const { MILLRACE_LAW_SEED = "20261121" } = process.env;

@@ -5,7 +5,7 @@ import type {
   MemberExpression,
   NameExpression,
 } from "../expression/ast.ts";
-import { printExpression } from "../expression/print.ts";
+import { nameText, printExpression } from "../expression/print.ts";
 import { literalStep } from "../expression/references.ts";
 import { nearestName } from "../nearest.ts";
 import { quoted } from "./findings.ts";
@@ -95,7 +95,9 @@ function unknownName(node: NameExpression, scope: TypeScope, inference: Inferenc
     });
     return;
   }
-  const near = nearestName(name, [...(scope.env.names?.() ?? []), ...ALWAYS_PRESENT]);
+  const nearest = nearestName(name, [...(scope.env.names?.() ?? []), ...ALWAYS_PRESENT]);
+  const spelled = nearest === undefined ? undefined : nameText(nearest);
+  const near = spelled === nearest ? nearest : `nodes[${spelled}]`;
   inference.findings.add("FLOW5001", node, {
     parts: { name: quoted(name), near: near ?? "" },
     ...(near === undefined

@@ -1,82 +1,86 @@
-/** Canonical text made uncanonical: comments, empty lines, other blanks, other line ends. */
-import type { Random } from "./generate.ts";
+/** Canonical text made uncanonical: comments, empty lines, items in another order, other blanks, other line ends. */
+import { itemsIn, layoutOf } from "./layout.ts";
+import type { Random } from "./random.ts";
 
 const COMMENTS: readonly string[] = ["", " c", "#", "  spaced", " ${x}", ' "', " é 👍", "!", " }"];
 
-/** Where a line stands: outside block strings, inside one, or closing one. */
-type Stand = "code" | "block" | "fence";
-
-/** Lines of a canonical text. A canonical block opens at the end of a line and closes at the start of one. */
-function linesOf(text: string): { line: string; stand: Stand }[] {
-  let fence = "";
-  return text.split("\n").map((line) => {
-    let stand: Stand = "code";
-    if (fence !== "") {
-      const start = line.trimStart();
-      stand = start.startsWith(fence) && start[fence.length] !== '"' ? "fence" : "block";
+/**
+ * Comments and empty lines wherever the language takes them. Most comments end in `@` and two numbers: of the item that they
+ * are in or lead, and of their own.
+ */
+export function decorate(text: string, r: Random): string {
+  const layout = layoutOf(text);
+  const owners = ownersOf(text, layout);
+  let count = 0;
+  let decorated = "";
+  let done = 0;
+  let next = 0;
+  for (const [index, line] of layout.lines.entries()) {
+    const comment = (): string => {
+      count += 1;
+      return `#${r.pick(COMMENTS)}${r.chance(0.8) ? `@${owners[index]}.${count}` : ""}`;
+    };
+    decorated += text.slice(done, line.start);
+    done = line.start;
+    if (line.kind === "code") {
+      while (r.chance(0.12)) decorated += r.chance(0.5) ? "\n" : `  ${comment()}\n`;
     }
-    if (stand !== "block") fence = /"{3,}$/.exec(line.trimEnd())?.[0] ?? "";
-    if (stand === "fence" && line.trim() === fence) fence = "";
-    return { line, stand };
-  });
+    for (; (layout.breaks[next] ?? Infinity) <= line.end; next += 1) {
+      if (!r.chance(0.04)) continue;
+      const at = layout.breaks[next] as number;
+      decorated += text.slice(done, at) + (r.chance(0.7) ? ` ${comment()}\n` : "\n");
+      done = at;
+    }
+    decorated += text.slice(done, line.end);
+    done = line.end;
+    const isEmpty = line.start === line.end;
+    if (line.takesComment && !isEmpty && r.chance(0.12)) decorated += ` ${comment()}`;
+  }
+  return decorated + text.slice(done);
 }
 
-/** Comments on lines of their own and behind items, and empty lines, wherever the language takes them. */
-export function decorate(text: string, r: Random): string {
-  const lines: string[] = [];
-  for (const { line, stand } of linesOf(text)) {
-    if (stand === "code") {
-      while (r.chance(0.15)) lines.push(r.chance(0.5) ? "" : `  #${r.pick(COMMENTS)}`);
-    }
-    const opens = /"{3,}$/.test(line) && (stand === "code" || /[^" ]/.test(line));
-    const takes = stand !== "block" && !opens && line !== "";
-    lines.push(takes && r.chance(0.15) ? `${line} #${r.pick(COMMENTS)}` : line);
+/** For each line the number of the top-level item that a comment on it or above it belongs to. */
+function ownersOf(text: string, layout: ReturnType<typeof layoutOf>): readonly number[] {
+  const owners: number[] = [];
+  for (const [index, { end }] of itemsIn(text, layout).entries()) {
+    while (owners.length < end) owners.push(index);
   }
-  return lines.join("\n");
+  while (owners.length < layout.lines.length) owners.push(owners.length);
+  return owners;
+}
+
+/** The same comments and items, the items behind the first in another order. */
+export function shuffleItems(text: string, r: Random): string {
+  const layout = layoutOf(text);
+  const [head, ...items] = itemsIn(text, layout).map(({ start, end }) =>
+    text.slice(layout.lines[start]?.start, layout.lines[end]?.start ?? text.length),
+  );
+  return [head ?? "", ...r.shuffle(items)].join("");
 }
 
 /** Other blanks: indentation, numbers of empty lines, line ends. The meaning and the canonical form stay. */
 export function reblank(text: string, r: Random): string {
   const lines: string[] = [];
-  const crlf = r.chance(0.5);
-  for (const { line, stand } of linesOf(text)) {
-    if (stand !== "code") lines.push(line);
+  for (const { start, end, kind } of layoutOf(text).lines) {
+    const line = text.slice(start, end);
+    if (kind !== "code") lines.push(line);
     else if (line.trim() === "") lines.push(...r.list(2, () => r.pick(["", "  ", "\t"])), "");
-    else
-      lines.push(
-        r.pick(["", " ", "\t", "      "]) + line.trimStart() + r.pick(["", "", " ", "\t"]),
-      );
+    else {
+      const indent = r.pick(["", " ", "\t", "      "]);
+      lines.push(indent + line.trimStart() + r.pick(["", "", " ", "\t"]));
+    }
   }
-  return lines.join(crlf ? "\r\n" : "\n");
+  return lines.join(r.chance(0.5) ? "\r\n" : "\n");
 }
 
-/** Every comment of a canonical or decorated text. */
-export function commentsIn(text: string): string[] {
-  return linesOf(text.replaceAll("\r\n", "\n"))
-    .filter(({ stand }) => stand !== "block")
-    .flatMap(({ line, stand }) => {
-      const code = stand === "fence" ? line.replace(/^\s*"+/, "") : line;
-      const at = commentStart(code);
-      return at === -1 ? [] : [code.slice(at + 1).trimEnd()];
-    });
-}
-
-/** Where the comment of a line begins; strings and their holes lie within each other, the innermost last. */
-function commentStart(line: string): number {
-  const open: ("string" | "hole")[] = [];
-  for (let at = 0; at < line.length; at += 1) {
-    const char = line[at];
-    if (open.at(-1) === "string") {
-      if (char === "\\") at += 1;
-      else if (char === '"') open.pop();
-      else if (char === "$" && line[at + 1] === "{") {
-        open.push("hole");
-        at += 1;
-      }
-    } else if (char === '"') open.push("string");
-    else if (char === "{" && open.length > 0) open.push("hole");
-    else if (char === "}" && open.length > 0) open.pop();
-    else if (char === "#") return at;
+/** Whether the numbered comments of each item stand in the order in which they were put there. */
+export function keepsOrder(comments: readonly string[]): boolean {
+  const last = new Map<string, number>();
+  for (const comment of comments) {
+    const [, owner, number] = /@(\d+)\.(\d+)$/.exec(comment) ?? [];
+    if (owner === undefined) continue;
+    if (Number(number) < (last.get(owner) ?? 0)) return false;
+    last.set(owner, Number(number));
   }
-  return -1;
+  return true;
 }

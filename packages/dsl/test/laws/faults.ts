@@ -1,5 +1,5 @@
 /** One-token faults: what slips from a keyboard or out of a merge. */
-import type { Random } from "./generate.ts";
+import type { Random } from "./random.ts";
 
 /** Items of every kind, by a number that keeps their names apart. None holds a block string. */
 const ITEMS: readonly ((n: number) => string)[] = [

@@ -5,50 +5,12 @@ import type {
   FlowGraph,
   FlowNode,
   FlowOutput,
+  FlowSchedule,
   Json,
   JsonSchema,
   Policy,
 } from "@millrace/contracts";
-
-/** Numbers in [0, 1) from a seed (mulberry32). */
-export class Random {
-  private state: number;
-
-  constructor(seed: number) {
-    this.state = seed >>> 0;
-  }
-
-  next(): number {
-    this.state = (this.state + 0x6d2b79f5) >>> 0;
-    let t = this.state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  }
-
-  below(limit: number): number {
-    return Math.floor(this.next() * limit);
-  }
-
-  chance(probability: number): boolean {
-    return this.next() < probability;
-  }
-
-  pick<T>(list: readonly T[]): T {
-    return list[this.below(list.length)] as T;
-  }
-
-  list<T>(most: number, make: (index: number) => T): T[] {
-    return Array.from({ length: this.below(most + 1) }, (_, index) => make(index));
-  }
-
-  shuffle<T>(list: readonly T[]): T[] {
-    return list
-      .map((value) => ({ value, at: this.next() }))
-      .sort((a, b) => a.at - b.at)
-      .map(({ value }) => value);
-  }
-}
+import { Random } from "./random.ts";
 
 /** Texts that have broken parsers before. */
 export const NASTY: readonly string[] = [
@@ -323,44 +285,85 @@ function anyOutput(r: Random): FlowOutput {
   };
 }
 
-/** The graph of a seed. `title` in `meta` has no text and is left out. */
+/** One seed in so many makes a large graph. */
+export const LARGE_EVERY = 2000;
+
+/**
+ * The graph of a seed: mostly a few items, for one seed in four more of each, for one in 2,000 up to 20,000 nodes. `title` in
+ * `meta` has no text and is left out.
+ */
 export function anyGraph(seed: number): FlowGraph {
   const r = new Random(seed);
+  if (seed % LARGE_EVERY === LARGE_EVERY - 1) {
+    return largeGraph(r, Math.floor(20 * 1000 ** (r.next() ** 3)));
+  }
+  const isRich = r.chance(0.25);
+  const few = isRich ? 3 : 1;
   const meta = record(r, 2, () => anyData(r, 2));
   return {
     version: 1,
     id: anyName(r),
-    ...(r.chance(0.4) && { title: anyText(r) }),
-    ...(r.chance(0.3) && { meta }),
-    ...(r.chance(0.3) && {
+    ...(r.chance(0.3) && { title: anyText(r) }),
+    ...(r.chance(0.2) && { meta }),
+    ...(r.chance(0.2) && {
       policy: {
         ...(r.chance(0.5) && { timeoutMs: 1000 }),
-        ...(r.chance(0.5) && { onFailure: "finish" as const }),
+        ...(r.chance(0.5) && { onFailure: r.pick(["stop", "finish"] as const) }),
+        ...(r.chance(0.5) && { concurrency: 4 }),
       },
     }),
-    inputs: r.list(3, () => ({
+    inputs: r.list(few, () => ({
       name: anyName(r),
       ...(r.chance(0.6) && { schema: anySchema(r, 3) }),
       ...(r.chance(0.5) && { default: anyData(r, 3) }),
       ...(r.chance(0.3) && { description: anyText(r) }),
     })),
-    nodes: r.list(4, () => anyNode(r, 2)),
-    edges: r.list(4, () => anyEdge(r)),
-    outputs: r.list(2, () => anyOutput(r)),
-    connections: r.list(1, () => ({
+    nodes: r.list(isRich ? 4 : 2, () => anyNode(r, 2)),
+    edges: r.list(few, () => anyEdge(r)),
+    outputs: r.list(1, () => anyOutput(r)),
+    connections: r.list(r.chance(0.3) ? few : 0, () => ({
       name: anyName(r),
       auth: r.pick(["oauth", "api key", "oauth@2"]),
+      ...(r.chance(0.5) && { service: anyText(r) }),
       ...(r.chance(0.5) && { slug: anyName(r) }),
       ...(r.chance(0.5) && { scopes: r.list(2, () => anyText(r)) }),
     })),
-    schedules: r.list(1, () => ({
-      name: anyName(r),
-      ...(r.chance(0.5) ? { cron: "0 7 * * 1" } : { everyMs: 90_000 }),
-      ...(r.chance(0.5) && {
-        inputs: { region: anyValue(r, 2), ...record(r, 2, () => anyValue(r, 2)) },
-      }),
-      ...(r.chance(0.3) && { enabled: false }),
-    })),
-    layout: record(r, 2, () => [r.below(100), r.below(100)]),
+    schedules: r.list(r.chance(0.3) ? few : 0, () => anySchedule(r)),
+    layout: record(r, 1, () => [r.below(100), r.below(100)]),
+  };
+}
+
+function anySchedule(r: Random): FlowSchedule {
+  return {
+    name: anyName(r),
+    ...r.pick([{ cron: "0 7 * * 1" }, { everyMs: 90_000 }, { at: "2030-01-01T00:00:00Z" }]),
+    ...(r.chance(0.3) && { timezone: anyText(r) }),
+    ...(r.chance(0.5) && {
+      inputs: { region: anyValue(r, 2), ...record(r, 2, () => anyValue(r, 2)) },
+    }),
+    ...(r.chance(0.3) && { enabled: r.chance(0.5) }),
+    ...(r.chance(0.3) && { overlap: r.pick(["skip", "queue", "allow"] as const) }),
+    ...(r.chance(0.3) && { catchUp: r.pick(["skip", "one", "all"] as const) }),
+  };
+}
+
+/** `count` nodes in a chain that read and lead to each other; one in sixteen is as nasty as those of small graphs. */
+export function largeGraph(r: Random, count: number): FlowGraph {
+  const nodes = Array.from({ length: count }, (_, n): FlowNode => {
+    const before = `n${r.below(n + 1)}`;
+    return n % 16 === 15
+      ? { ...anyNode(r, 1), id: `n${n}` }
+      : { id: `n${n}`, type: "transform", fields: { value: { $: `${before}.value` } } };
+  });
+  return {
+    version: 1,
+    id: "large",
+    inputs: [],
+    nodes,
+    edges: nodes.slice(1).map(({ id }, n) => ({ from: `n${n}`, port: "out", to: id })),
+    outputs: [anyOutput(r)],
+    connections: [],
+    schedules: [],
+    layout: { n0: [1, 2] },
   };
 }

@@ -1,0 +1,21 @@
+/** The laws of the text form over odd seeds, among them those of large graphs. */
+import { MAX_JSON_DEPTH } from "@millrace/contracts";
+import { parseFlow } from "@millrace/dsl";
+import { expect, test } from "vitest";
+import { largeGraph } from "./generate.ts";
+import { Random } from "./random.ts";
+import { checkSeed } from "./run-seed.ts";
+import { testSeeds } from "./seeds.ts";
+
+testSeeds(1);
+
+test("a graph of 20,000 nodes holds every law", () => {
+  expect(checkSeed(1999, undefined, { graph: largeGraph(new Random(1), 20_000) })).toEqual([]);
+}, 120_000);
+
+test("the depth limit of a text is the one of the platform", () => {
+  const nested = (depth: number): string =>
+    `flow 1 deep\n\nnode a: t {\n  v = ${"[".repeat(depth)}${"]".repeat(depth)}\n}\n`;
+  expect(parseFlow(nested(MAX_JSON_DEPTH)).ok).toBe(true);
+  expect(parseFlow(nested(MAX_JSON_DEPTH + 1)).ok).toBe(false);
+});

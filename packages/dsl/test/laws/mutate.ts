@@ -1,0 +1,192 @@
+/** L8 and totality: texts with slips in them, texts cut off, bytes that are no text. */
+
+import { isDeepStrictEqual } from "node:util";
+import type { Diagnostic, FlowGraph, Range } from "@millrace/contracts";
+import {
+  DslError,
+  formatFlow,
+  type ParseResult,
+  parseFlow,
+  printFlow,
+  validateFlow,
+} from "@millrace/dsl";
+import { catalog } from "../fixtures/catalog.ts";
+import { NASTY } from "./generate.ts";
+import type { Random } from "./random.ts";
+import { Broken, type Sample, syntaxOf } from "./sample.ts";
+
+const PIECES: readonly string[] = [
+  ...NASTY,
+  ..."\"'{}[]()=:,;.@#$-!<>?|&*/%\\\n\r\t §→",
+  ...["//", "/*", "*/", "and", "===", "None", "=>", "@retry", "${", '"""', "1e400", "01", "body"],
+];
+
+/** How many seeds share one validation of a garbled text: it costs as much as all other laws together. */
+const VALIDATE_EVERY = 8;
+
+/** Findings that silence others: what they are about is looked at more closely once it is known. */
+const SILENCING: readonly string[] = ["FLOW2003", "FLOW3001"];
+
+/** A text with one fault has few fixes; one that was taken for something else altogether may have many. */
+const MAX_FIXES = 3;
+
+/**
+ * Every range of a garbled text lies in it, between characters, in order. A fix, applied alone to a text with one fault, adds no
+ * error of syntax or structure; where there are more faults, the next may come to light behind a mended one.
+ */
+export function checkRanges(sample: Sample): void {
+  const r = sample.random(8);
+  const faults = r.chance(0.7) ? 1 : 1 + r.below(3);
+  const text = garble(sample.decorated, faults, r);
+  const read = parseFlow(text);
+  checkPlaces(text, read.diagnostics);
+  if (faults === 1) checkFixes(text, read);
+  if (sample.seed % VALIDATE_EVERY !== 0 || sample.isLarge) return;
+  const more = validateFlow(read.graph, catalog, { document: read.document, lint: true });
+  checkPlaces(text, more);
+  if (faults === 1) checkFixes(text, read, more);
+}
+
+function checkFixes(text: string, read = parseFlow(text), found = read.diagnostics): void {
+  const errors = errorsIn(read.diagnostics);
+  const fixes = found.flatMap(({ code, fixes: own = [] }) => own.map((fix) => ({ code, fix })));
+  for (const { code, fix } of fixes.slice(0, MAX_FIXES)) {
+    const fixed = applied(text, fix.edits);
+    if (errorsIn(parseFlow(fixed).diagnostics) <= errors || SILENCING.includes(code)) continue;
+    const says = `the fix of ${code} (${fix.title}) adds errors`;
+    if (found === read.diagnostics) throw new Broken(says, text, (other) => checkFixes(other));
+    throw new Broken(says, `${text}\n---\n${fixed}`);
+  }
+}
+
+function errorsIn(diagnostics: readonly Diagnostic[]): number {
+  return diagnostics.filter(({ severity }) => severity === "error").length;
+}
+
+function applied(text: string, edits: readonly { range: Range; newText: string }[]): string {
+  let fixed = text;
+  const last = [...edits].sort((a, b) => b.range.start.offset - a.range.start.offset);
+  for (const { range, newText } of last) {
+    fixed = fixed.slice(0, range.start.offset) + newText + fixed.slice(range.end.offset);
+  }
+  return fixed;
+}
+
+function checkPlaces(text: string, diagnostics: readonly Diagnostic[]): void {
+  let last = 0;
+  for (const { code, range, related = [], fixes = [] } of diagnostics) {
+    const edits = fixes.flatMap((fix) => fix.edits.map((edit) => edit.range));
+    const others = [...related.map((other) => other.range), ...edits];
+    for (const { start, end } of range ? [range, ...others] : others) {
+      const lies = start.offset >= 0 && start.offset <= end.offset && end.offset <= text.length;
+      const isWhole = !splitsPair(text, start.offset) && !splitsPair(text, end.offset);
+      if (lies && isWhole && start.line > 0 && start.column > 0) continue;
+      throw new Broken(`${code} has the range ${start.offset}-${end.offset}`, text);
+    }
+    const at = range?.start.offset ?? last;
+    if (at < last) throw new Broken(`${code} at ${at} follows one at ${last}`, text);
+    last = at;
+  }
+}
+
+function splitsPair(text: string, at: number): boolean {
+  const before = text.charCodeAt(at - 1);
+  const after = text.charCodeAt(at);
+  return before >= 0xd800 && before < 0xdc00 && after >= 0xdc00 && after < 0xe000;
+}
+
+/** Characters or words taken out or put in anywhere. */
+function garble(text: string, faults: number, r: Random): string {
+  let garbled = text;
+  for (let count = 0; count < faults; count += 1) {
+    const at = r.below(garbled.length + 1);
+    const gone = r.chance(0.5) ? r.below(3) : 0;
+    const piece = r.chance(0.7) ? r.pick(PIECES) : "";
+    garbled = garbled.slice(0, at) + piece + garbled.slice(at + gone);
+  }
+  return garbled;
+}
+
+const MUTATIONS: readonly ((text: string, r: Random) => string | Uint8Array)[] = [
+  (text, r) => text.slice(0, r.below(text.length + 1)),
+  (text, r) => text.slice(r.below(text.length + 1)),
+  swapTokens,
+  swapTokens,
+  (text, r) => {
+    const [from, to] = [r.below(text.length + 1), r.below(text.length + 1)];
+    return text.slice(0, from) + text.slice(to);
+  },
+  (text, r) => {
+    const bytes = new TextEncoder().encode(text);
+    for (let count = r.below(4); count >= 0; count -= 1)
+      bytes[r.below(bytes.length)] = r.below(256);
+    return bytes;
+  },
+  (_, r) => Uint8Array.from({ length: r.below(200) }, () => r.below(256)),
+  (_, r) => Array.from({ length: r.below(40) }, () => r.pick(PIECES)).join(r.pick(["", " "])),
+];
+
+/** A few tokens deleted, doubled or put in each other's place. */
+function swapTokens(text: string, r: Random): string {
+  const tokens = text.match(/[\w$]+|\s+|"+|[^\w\s"]/g) ?? [];
+  for (let count = r.below(3); count >= 0 && tokens.length > 0; count -= 1) {
+    const [at, other] = [r.below(tokens.length), r.below(tokens.length)];
+    const [token, second] = [tokens[at] as string, tokens[other] as string];
+    tokens[at] = r.pick(["", token + token, `${token} ${second}`, second]);
+  }
+  return tokens.join("");
+}
+
+const PROTOTYPES: readonly object[] = [Object.prototype, Array.prototype, String.prototype];
+
+function prototypeKeys(): string {
+  return PROTOTYPES.map((prototype) => Reflect.ownKeys(prototype).map(String).join()).join(";");
+}
+
+const KEYS = prototypeKeys();
+
+/**
+ * Whatever the input, reading and formatting answer, and what has no syntax error obeys L2 and L3.
+ */
+export function checkTotal(sample: Sample): void {
+  const r = sample.random(10);
+  const input = r.pick(MUTATIONS)(sample.decorated, r);
+  const text = typeof input === "string" ? input : new TextDecoder().decode(input);
+  if (typeof input !== "string") checkAnswers(input, text);
+  checkText(text);
+  if (prototypeKeys() !== KEYS) throw new Broken("a prototype was changed", text);
+}
+
+function checkText(text: string): void {
+  const read = checkAnswers(text, text);
+  const isSound = !syntaxOf(read.diagnostics).some(({ severity }) => severity === "error");
+  const formatted = formatFlow(text).text;
+  const broken = (says: string): Broken => new Broken(says, text, checkText);
+  if (!isSound) {
+    if (formatted !== text) throw broken("a text with syntax errors was formatted");
+    return;
+  }
+  if (formatFlow(formatted).text !== formatted) throw broken("formatting twice changes more");
+  if (isDeepStrictEqual(parseFlow(formatted).graph, read.graph)) return;
+  throw broken("formatting changes the graph");
+}
+
+function checkAnswers(input: string | Uint8Array, text: string): ParseResult {
+  try {
+    const read = parseFlow(input);
+    printed(read.graph);
+    if (errorsIn(read.diagnostics) <= 101) return read;
+  } catch (thrown) {
+    throw new Broken(String((thrown as Error)?.stack ?? thrown), text, checkText);
+  }
+  throw new Broken("more than a hundred errors", text, checkText);
+}
+
+/** What was read may have a member of a wrong type, which validation reports and printing refuses. */
+function printed(graph: FlowGraph): void {
+  try {
+    printFlow(graph);
+  } catch (thrown) {
+    if (!DslError.isInstance(thrown)) throw thrown;
+  }
+}
