@@ -6,7 +6,7 @@ const PREDICATE = 'score > 0.5 && "admin" in user.roles && size(items) == 2';
 const TEMPLATE = { $t: ["Order ", { $: "order.id" }, ": ", { $: "order.total" }, " EUR"] };
 const MACROS = "map(filter(rows, r, r.n > 50.5), r, r.n * 2.5)";
 
-export const scopes = Array.from({ length: 8 }, (_, n) => ({
+const scopes = Array.from({ length: 8 }, (_, n) => ({
   score: n / 4 + 0.05,
   user: { roles: n % 3 === 0 ? ["guest", "admin"] : ["admin"] },
   items: n % 4 === 1 ? [1, 2, 3] : [1, 2],

@@ -18,7 +18,7 @@ const texts = {
   "block on one line": () => hostile.a.block(UNITS),
   comments: () => hostile["# c\\n"].item(UNITS),
   "`node a: t`": () => hostile["node a: t\\n"].item(UNITS),
-  "list of numbers": () => hostile["1,\\n"].value(UNITS),
+  "list of numbers": () => hostile["1,\\n"].list(UNITS),
   "`a -> b`": () => hostile["a -> b\\n"].item(UNITS),
   "`[`": () => hostile["["].value(UNITS),
 };

@@ -99,7 +99,7 @@ export const hostile = Object.fromEntries([
     ),
   ],
   ...[...CHARACTERS, ...PIECES].map((piece) => {
-    const places = Object.entries(PLACES).slice(0, PIECES.includes(piece) ? 2 : undefined);
+    const places = Object.entries(PLACES).slice(0, PIECES.includes(piece) ? 3 : undefined);
     return [
       show(piece),
       Object.fromEntries(

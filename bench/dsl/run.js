@@ -29,13 +29,12 @@ const shuffle = (list) =>
     .map((item) => [Math.random(), item])
     .sort((a, b) => a[0] - b[0])
     .map(([, item]) => item);
-const times = (ratio) => `${ratio.toFixed(2)}x`;
-const time = (ms) =>
-  ms >= 1
-    ? `${ms.toFixed(1)} ms`
-    : ms >= 0.001
-      ? `${(ms * 1e3).toFixed(2)} µs`
-      : `${(ms * 1e6).toFixed(0)} ns`;
+const times = (ratio) => (Number.isFinite(ratio) ? `${ratio.toFixed(2)}x` : "FAIL");
+function time(ms) {
+  if (!Number.isFinite(ms)) return "FAIL";
+  if (ms >= 1) return `${ms.toFixed(1)} ms`;
+  return ms >= 0.001 ? `${(ms * 1e3).toFixed(2)} µs` : `${(ms * 1e6).toFixed(0)} ns`;
+}
 const note = (text) => process.stderr.write(`${text}\n`);
 const table = (head, rows) =>
   [head, head.map((_, i) => (i === 0 ? "---" : "--:")), ...rows].map(
@@ -69,18 +68,28 @@ async function writeCorpus(name) {
     writeFileSync(new URL(`${name}.${format}`, corpusFolder), text);
 }
 
+/** Milliseconds of one contender; without end when it fails. */
+function timeOf(name, who) {
+  try {
+    return cell("cell.js", name, who)[0].ms;
+  } catch (error) {
+    note(error.message);
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
 /** One case: each contender a process of its own, in random order, the baseline in every round. */
 function measure(name, { contenders, bars }) {
   const [baseline] = Object.keys(contenders);
   const all = Object.fromEntries(Object.keys(contenders).map((who) => [who, []]));
   for (let round = 0; round < rounds; round++)
-    for (const who of shuffle(Object.keys(all))) all[who].push(cell("cell.js", name, who)[0].ms);
+    for (const who of shuffle(Object.keys(all))) all[who].push(timeOf(name, who));
   const against = (who, base) => median(all[who].map((ms, round) => ms / all[base][round]));
   const ms = Object.fromEntries(Object.keys(all).map((who) => [who, median(all[who])]));
   const ratios = Object.fromEntries(Object.keys(all).map((who) => [who, against(who, baseline)]));
   const noise = Math.max(...all[baseline]) / Math.min(...all[baseline]);
-  const { ms: most, goal, ...others } = bars;
-  if (ms[OURS] > most) past.push(`${name}: ${time(ms[OURS])}, bar ${time(most)}`);
+  const { ms: most = Number.POSITIVE_INFINITY, goal, ...others } = bars;
+  if (ms[OURS] >= most) past.push(`${name}: ${time(ms[OURS])}, bar ${time(most)}`);
   for (const [base, bar] of Object.entries(others))
     if (against(OURS, base) > bar)
       past.push(`${name}: ${times(against(OURS, base))} of ${base}, bar ${bar}x`);
@@ -89,7 +98,7 @@ function measure(name, { contenders, bars }) {
     ...Object.entries(others).map(
       ([base, bar]) => `${bar}x${base === baseline ? "" : ` of ${base}`}`,
     ),
-    ...(most ? [time(most)] : []),
+    ...(Number.isFinite(most) ? [time(most)] : []),
   ];
   note(
     `${name}: ${Object.entries(ratios)
