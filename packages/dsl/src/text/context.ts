@@ -63,27 +63,30 @@ export class MappingContext {
     return this.literal(e, place, pointer);
   }
 
-  /**
-   * Sorts the items of a block: `attr` gets each attribute once, `block` each block that may stand here, `edge` each edge
-   * where edges may stand. Everything else is reported and left out.
-   */
-  sort(items: readonly Item[], place: Place, take: Takers): void {
-    // A set only where there are many attributes; a scan over a few is faster.
-    const seen = items.length > FEW_ITEMS ? new Map<string, AttrItem>() : undefined;
-    for (let index = 0; index < items.length && !this.report.full; index += 1) {
-      const item = items[index] as Item;
-      if (item.kind === "attr") {
-        const first = seen ? firstSeen(seen, item) : firstAmong(items, index, item);
-        if (!take.attr) this.misplaced(`attribute ${quoteForMessage(item.name)}`, place, item);
-        else if (first) this.setTwice(item, first);
-        else take.attr(item);
-      } else if (item.kind === "edge") {
-        if (take.edge) take.edge(item);
-        else this.misplaced("an edge", place, item);
-      } else if (!isBlockWord(item.word)) this.unknownBlock(item, place);
-      else if (BLOCKS[item.word].in.includes(place)) take.block?.(item);
-      else this.misplaced(item.word, place, item);
-    }
+  /** Whether an item may stand where it stands, and is no attribute that was set before; everything else is reported. */
+  admits(item: Item, place: Place, twins: Twins = undefined): boolean {
+    if (item.kind === "attr") {
+      const first = twins?.get(item);
+      if (first) this.setTwice(item, first);
+      else if (place !== "file") return true;
+      else this.misplaced(`attribute ${quoteForMessage(item.name)}`, place, item);
+    } else if (item.kind === "edge") {
+      if (place === "file" || place === "body") return true;
+      this.misplaced("an edge", place, item);
+    } else if (!isBlockWord(item.word)) this.unknownBlock(item, place);
+    else if (BLOCKS[item.word].in.includes(place)) return true;
+    else this.misplaced(item.word, place, item);
+    return false;
+  }
+
+  /** The attributes of a block that holds nothing else, each once. */
+  attributes(item: BlockItem, place: Place): AttrItem[] {
+    const items = item.items ?? [];
+    const twins = twinsOf(items);
+    return items.filter(
+      (inner): inner is AttrItem =>
+        !this.report.full && this.admits(inner, place, twins) && inner.kind === "attr",
+    );
   }
 
   /** Reports FLOW2012 or FLOW2013 for an attribute that a block does not know. */
@@ -156,30 +159,35 @@ function fitsHead(item: BlockItem, word: string): boolean {
   );
 }
 
-/** Items of one block up to which a scan over them beats a map. */
+/** Attributes that were set before, each with the first of its name; undefined: none. */
+export type Twins = ReadonlyMap<AttrItem, AttrItem> | undefined;
+
+/** Items of one block up to which comparing each with each beats a map. */
 const FEW_ITEMS = 12;
 
-function firstAmong(items: readonly Item[], index: number, item: AttrItem): AttrItem | undefined {
-  for (let at = 0; at < index; at += 1) {
-    const other = items[at] as Item;
-    if (other.kind === "attr" && other.name === item.name && other.policy === item.policy)
-      return other;
+/** Finds the attributes of a block that are set more than once. */
+export function twinsOf(items: readonly Item[]): Twins {
+  if (items.length <= FEW_ITEMS && !items.some(hasTwin)) return undefined;
+  const first = new Map<string, AttrItem>();
+  const twins = new Map<AttrItem, AttrItem>();
+  for (const item of items) {
+    if (item.kind !== "attr") continue;
+    const key = item.policy ? `@${item.name}` : `=${item.name}`;
+    const known = first.get(key);
+    if (known) twins.set(item, known);
+    else first.set(key, item);
   }
-  return undefined;
+  return twins;
 }
 
-function firstSeen(seen: Map<string, AttrItem>, item: AttrItem): AttrItem | undefined {
-  const key = item.policy ? `@${item.name}` : `=${item.name}`;
-  const first = seen.get(key);
-  if (!first) seen.set(key, item);
-  return first;
-}
-
-/** Who takes the items of a block; absent: no such items here. */
-export interface Takers {
-  readonly attr?: (item: AttrItem) => void;
-  readonly edge?: (item: Extract<Item, { kind: "edge" }>) => void;
-  readonly block?: (item: BlockItem) => void;
+function hasTwin(item: Item, index: number, items: readonly Item[]): boolean {
+  if (item.kind !== "attr") return false;
+  for (let before = 0; before < index; before += 1) {
+    const other = items[before] as Item;
+    if (other.kind === "attr" && other.name === item.name && other.policy === item.policy)
+      return true;
+  }
+  return false;
 }
 
 /** The whole number of milliseconds that a bare number in the place of a duration means. */

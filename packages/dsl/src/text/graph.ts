@@ -16,7 +16,7 @@ import type {
 } from "@millrace/contracts";
 import { setMember } from "../expression/values.ts";
 import { quoteForMessage } from "./chars.ts";
-import { MappingContext, type Takers } from "./context.ts";
+import { MappingContext, twinsOf } from "./context.ts";
 import { mapEdge } from "./edges.ts";
 import { mapHeader } from "./header.ts";
 import { Names } from "./names.ts";
@@ -56,13 +56,11 @@ export class GraphBuilder {
   /** Adds the next item of the file. */
   add(item: Item): void {
     this.first ??= item;
-    this.context.sort([item], "file", this.takers);
+    if (!this.context.admits(item, "file")) return;
+    if (item.kind === "edge") {
+      mapEdge(this.context, item, this.lists.edges, this.names.edges, "/edges");
+    } else if (item.kind === "block") this.block(item);
   }
-
-  private readonly takers: Takers = {
-    edge: (item) => mapEdge(this.context, item, this.lists.edges, this.names.edges, "/edges"),
-    block: (item) => this.block(item),
-  };
 
   private block(item: BlockItem): void {
     const { context, names, lists } = this;
@@ -121,20 +119,18 @@ function mapFlow(context: MappingContext, item: BlockItem): Partial<FlowGraph> {
   const header: Mutable<Partial<FlowGraph>> = { id: mapHeader(context, item) };
   const meta: Record<string, Json> = {};
   const policy: Record<string, Json> = {};
-  context.sort(item.items ?? [], "flow", {
-    attr: (attr) => {
-      if (attr.policy) {
-        mapPolicy(context, attr, policy, { pointer: "/policy", table: FLOW_POLICIES });
-        return;
-      }
-      const isTitle = attr.name === "title";
-      const pointer = isTitle ? "/title" : `/meta${pointerSegment(attr.name)}`;
-      const data = context.literal(attr.value, quoteForMessage(attr.name), pointer);
-      if (data === undefined) return;
-      if (isTitle) header.title = data as string;
-      else setMember(meta, attr.name, data);
-    },
-  });
+  for (const attr of context.attributes(item, "flow")) {
+    if (attr.policy) {
+      mapPolicy(context, attr, policy, { pointer: "/policy", table: FLOW_POLICIES });
+      continue;
+    }
+    const isTitle = attr.name === "title";
+    const pointer = isTitle ? "/title" : `/meta${pointerSegment(attr.name)}`;
+    const data = context.literal(attr.value, quoteForMessage(attr.name), pointer);
+    if (data === undefined) continue;
+    if (isTitle) header.title = data as string;
+    else setMember(meta, attr.name, data);
+  }
   if (Object.keys(meta).length > 0) header.meta = meta;
   if (Object.keys(policy).length > 0) header.policy = policy as NonNullable<FlowGraph["policy"]>;
   return header;
@@ -149,12 +145,10 @@ function attributes(
   const word = item.word as keyof typeof BLOCKS;
   const known = BLOCKS[word].attributes ?? [];
   refuse(context, item, word);
-  context.sort(item.items ?? [], word, {
-    attr: (attr) => {
-      if (!attr.policy && known.includes(attr.name)) take(attr);
-      else context.unknown(attr, word, attr.policy ? [] : known);
-    },
-  });
+  for (const attr of context.attributes(item, word)) {
+    if (!attr.policy && known.includes(attr.name)) take(attr);
+    else context.unknown(attr, word, attr.policy ? [] : known);
+  }
 }
 
 /** A type or value where the block takes none. */
@@ -308,21 +302,22 @@ function mapNode(
   const fields: Record<string, Json> = {};
   let policy: Record<string, Json> | undefined;
   let body: FlowBody | undefined;
-  context.sort(item.items ?? [], "node", {
-    attr: (attr) => {
-      if (attr.policy) {
-        policy ??= {};
-        mapPolicy(context, attr, policy, { pointer: `${pointer}/policy`, table: NODE_POLICIES });
-      } else {
-        const place = context.marks ? `${pointer}/fields${pointerSegment(attr.name)}` : "";
-        setMember(fields, attr.name, context.value(attr.value, place));
-      }
-    },
-    block: (block) => {
-      if (body) names.twice(block, "body");
-      else body = mapBody(context, block, names, `${pointer}/body`);
-    },
-  });
+  const items = item.items ?? [];
+  const twins = twinsOf(items);
+  for (const inner of items) {
+    if (context.report.full) break;
+    if (!context.admits(inner, "node", twins)) continue;
+    if (inner.kind === "block") {
+      if (body) names.twice(inner, "body");
+      else body = mapBody(context, inner, names, `${pointer}/body`);
+    } else if (inner.kind === "attr" && inner.policy) {
+      policy ??= {};
+      mapPolicy(context, inner, policy, { pointer: `${pointer}/policy`, table: NODE_POLICIES });
+    } else if (inner.kind === "attr") {
+      const place = context.marks ? `${pointer}/fields${pointerSegment(inner.name)}` : "";
+      setMember(fields, inner.name, context.value(inner.value, place));
+    }
+  }
   const node: Mutable<FlowNode> = { id, type: type.name, fields };
   if (type.version !== undefined) node.typeVersion = type.version;
   if (policy && Object.keys(policy).length > 0) node.policy = policy;
@@ -348,15 +343,17 @@ function mapBody(
     });
   }
   refuse(context, item, "body");
-  context.sort(item.items ?? [], "body", {
-    attr: (attr) => {
-      if (attr.name === "output" && !attr.policy) {
-        output = context.value(attr.value, `${pointer}/output`);
-      } else context.unknown(attr, "body", attr.policy ? [] : ["output"]);
-    },
-    edge: (edge) => mapEdge(context, edge, edges, names.edges, `${pointer}/edges`),
-    block: (block) => mapNode(context, block, names, nodes, `${pointer}/nodes`),
-  });
+  const items = item.items ?? [];
+  const twins = twinsOf(items);
+  for (const inner of items) {
+    if (context.report.full) break;
+    if (!context.admits(inner, "body", twins)) continue;
+    if (inner.kind === "edge") mapEdge(context, inner, edges, names.edges, `${pointer}/edges`);
+    else if (inner.kind === "block") mapNode(context, inner, names, nodes, `${pointer}/nodes`);
+    else if (inner.name === "output" && !inner.policy) {
+      output = context.value(inner.value, `${pointer}/output`);
+    } else context.unknown(inner, "body", inner.policy ? [] : ["output"]);
+  }
   return { nodes, edges, ...(output !== undefined && { output }) };
 }
 
@@ -373,15 +370,13 @@ function mapLayout(
     });
   }
   refuse(context, item, "layout");
-  context.sort(item.items ?? [], "layout", {
-    attr: (attr) => {
-      if (attr.policy) {
-        context.unknown(attr, "layout", []);
-        return;
-      }
-      const pointer = `/layout${pointerSegment(attr.name)}`;
-      const data = context.literal(attr.value, "layout", pointer);
-      if (data !== undefined) setMember(layout, attr.name, data);
-    },
-  });
+  for (const attr of context.attributes(item, "layout")) {
+    if (attr.policy) {
+      context.unknown(attr, "layout", []);
+      continue;
+    }
+    const pointer = `/layout${pointerSegment(attr.name)}`;
+    const data = context.literal(attr.value, "layout", pointer);
+    if (data !== undefined) setMember(layout, attr.name, data);
+  }
 }

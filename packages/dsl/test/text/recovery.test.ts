@@ -59,7 +59,7 @@ node good: t {
       "FLOW1010 23:7 not a number: 01",
       "FLOW1006 26:13 expected `:`, found t",
       "FLOW1016 30:14 `{` is not closed",
-      "FLOW1006 35:1 expected `,` or `)`, found }",
+      "FLOW1006 34:13 expected `,` or `)`, found line end",
     ]);
   });
 
