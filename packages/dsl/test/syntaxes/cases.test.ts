@@ -303,6 +303,12 @@ describe("slips", () => {
     ["a => b", "=>"],
     ["a --> b", "-->"],
     ["a → b", "→"],
+    ["a ==> b", "==>"],
+    ["a –> b", "–>"],
+    ["a ⇒ b", "⇒"],
+    ["x = `it's`", "`"],
+    ["x = “a”", "“"],
+    ["x = „a“", "„"],
     ["x: 1", ":"],
     ["x = ${a}", "${"],
     ["x = a and b", "and"],
@@ -329,6 +335,8 @@ describe("slips", () => {
     expect(scopeOf("x = 1; y = 2", "y")).toBe("entity.other.attribute-name.field");
     expect(scopeOf("x = 1 /* y\n z */\nw = 1", "w")).toBe("entity.other.attribute-name.field");
     expect(scopeOf("a => b", "b")).toBe("variable.other.node");
+    expect(scopeOf("x = `it's`\ny = 1", "it's")).toBe("string.quoted.single");
+    expect(scopeOf("x = ‘a’ + b", "a")).toBe("string.quoted.other");
     expect(scopeOf("x = 1 // c", " c")).toBe("comment.line.double-slash");
   });
 
