@@ -357,7 +357,7 @@ describe("slips", () => {
 
 test.each([
   ...["a", "a-", " ", "1", "\\", '"', '\\"', "(", '"${', "\\\\${"],
-  ...['"""', '"a": 1, ', 'a.b ?? "c" + '],
+  ...['"""', '"a": 1, ', "„a", 'a.b ?? "c" + '],
 ])("a line of 100 kB of %j is coloured to its end", { timeout: 60_000 }, (part) => {
   const long = part.repeat(Math.ceil(100_000 / part.length));
   for (const start of ["x = { ", 'x = "', "a -> "]) {
