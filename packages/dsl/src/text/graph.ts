@@ -15,6 +15,7 @@ import type {
   JsonSchema,
 } from "@millrace/contracts";
 import { setMember } from "../expression/values.ts";
+import { isEmptyLayout } from "./canonical.ts";
 import { quoteForMessage } from "./chars.ts";
 import { MappingContext, twinsOf } from "./context.ts";
 import { mapEdge } from "./edges.ts";
@@ -88,7 +89,7 @@ export class GraphBuilder {
       case "layout":
         if (this.hasLayout) names.twice(item, "layout");
         else mapLayout(context, item, this.layout);
-        this.hasLayout = true;
+        this.hasLayout ||= !isEmptyLayout(item);
         break;
       case "body":
         break; // stands only in a node
