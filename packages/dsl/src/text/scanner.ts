@@ -409,7 +409,7 @@ export class Scanner {
     this.error("FLOW1105", start, end, {
       fix: {
         title: "remove ;",
-        edits: [{ start, end, text: isLast ? "" : this.lineBreak(start) }],
+        edits: [{ start, end, text: isLast ? "" : this.flat > 0 ? " " : this.lineBreak(start) }],
       },
     });
   }
