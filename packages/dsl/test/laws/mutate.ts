@@ -27,6 +27,12 @@ const VALIDATE_EVERY = 8;
 /** Findings that silence others: what they are about is looked at more closely once it is known. */
 const SILENCING: readonly string[] = ["FLOW2003", "FLOW3001"];
 
+/**
+ * An item that fails is dropped where it fails, so an error that is mended may uncover two that it hid. What is only a slip hides
+ * nothing.
+ */
+const UNCOVERED = 1;
+
 /** A text with one fault has few fixes; one that was taken for something else altogether may have many. */
 const MAX_FIXES = 3;
 
@@ -49,10 +55,11 @@ export function checkRanges(sample: Sample): void {
 
 function checkFixes(text: string, read = parseFlow(text), found = read.diagnostics): void {
   const errors = errorsIn(read.diagnostics);
-  const fixes = found.flatMap(({ code, fixes: own = [] }) => own.map((fix) => ({ code, fix })));
-  for (const { code, fix } of fixes.slice(0, MAX_FIXES)) {
+  const fixes = found.flatMap((one) => (one.fixes ?? []).map((fix) => ({ ...one, fix })));
+  for (const { code, severity, fix } of fixes.slice(0, MAX_FIXES)) {
     const fixed = applied(text, fix.edits);
-    if (errorsIn(parseFlow(fixed).diagnostics) <= errors || SILENCING.includes(code)) continue;
+    const most = errors + (severity === "error" ? UNCOVERED : 0);
+    if (errorsIn(parseFlow(fixed).diagnostics) <= most || SILENCING.includes(code)) continue;
     const says = `the fix of ${code} (${fix.title}) adds errors`;
     if (found === read.diagnostics) throw new Broken(says, text, (other) => checkFixes(other));
     throw new Broken(says, `${text}\n---\n${fixed}`);
