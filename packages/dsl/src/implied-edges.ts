@@ -3,12 +3,11 @@
  * control; they are computed, never stored.
  */
 import type { CatalogEntry, FlowGraph } from "@millrace/contracts";
-import type { Expression } from "./expression/ast.ts";
-import { parseExpression } from "./expression/parse.ts";
-import { findReferences } from "./expression/references.ts";
-import { isWithin, modelOf, type NodeModel } from "./model/bodies.ts";
-import { meaningOf } from "./model/resolve.ts";
-import { rootsOf, type Site, siteLeaves, sitesOf } from "./model/sites.ts";
+import { modelOf, type NodeModel } from "./model/bodies.ts";
+import { readsOf, waitsFor } from "./model/resolve.ts";
+import { Leaf, outputSites, type Site, sitesOfNode } from "./model/sites.ts";
+import { TreeCache } from "./model/trees.ts";
+import { visitValue } from "./model/values.ts";
 
 /**
  * A reader and a node that it reads, as node paths: ids joined by `/` from the flow inwards (`pages/get`).
@@ -32,48 +31,36 @@ export function impliedEdges(
   graph: FlowGraph,
   catalog?: { entry(type: string, version?: number): CatalogEntry | undefined },
 ): ImpliedEdge[] {
-  const model = modelOf(graph);
-  const order = new Map<NodeModel, Map<NodeModel, string>>();
-  for (const node of model.nodes) order.set(node, new Map());
-  const trees = new Map<string, Expression | undefined>();
-  const entryOf = ({ node }: NodeModel): CatalogEntry | undefined =>
-    catalog?.entry(node.type, node.typeVersion);
-  for (const site of sitesOf(graph, model, entryOf)) {
-    const { reader } = site;
-    if (reader === undefined) continue;
-    const reads = order.get(reader);
-    for (const leaf of siteLeaves(site)) {
-      const tree = parsed(leaf.source, trees);
-      if (tree === undefined) continue;
-      const roots = rootsOf(site, leaf);
-      for (const reference of findReferences(tree)) {
-        const meaning = meaningOf(reference, site.body, roots);
-        if (meaning.kind !== "node" || isOwn(site, meaning.node)) continue;
-        if (!reads?.has(meaning.node)) reads?.set(meaning.node, leaf.pointer);
-      }
+  const model = modelOf(graph, (type, version) => catalog?.entry(type, version));
+  const known = new Map<NodeModel, Map<NodeModel, Leaf>>();
+  for (const node of model.nodes) known.set(node, new Map());
+  const trees = new TreeCache();
+  const read = (site: Site): void => {
+    const found = site.reader && known.get(site.reader);
+    if (found === undefined) return;
+    visitValue(
+      site.value,
+      {
+        expression: (source, trail, hole, alone) => {
+          const tree = trees.get(source);
+          if (!("kind" in tree)) return;
+          const leaf = new Leaf(site, source, trail, hole, alone);
+          for (const { node } of readsOf(tree, site.body, leaf.roots)) {
+            if (node === undefined || found.has(node) || !waitsFor(site, node)) continue;
+            found.set(node, leaf);
+          }
+        },
+      },
+      site.schemas,
+    );
+  };
+  for (const node of model.nodes) sitesOfNode(node).forEach(read);
+  outputSites(graph, model).forEach(read);
+  const edges: ImpliedEdge[] = [];
+  for (const [reader, found] of known) {
+    for (const [node, { pointer }] of found) {
+      edges.push({ from: node.path, to: reader.path, pointer });
     }
   }
-  const edges: ImpliedEdge[] = [];
-  for (const [reader, reads] of order) {
-    for (const [node, pointer] of reads) edges.push({ from: node.path, to: reader.path, pointer });
-  }
   return edges;
-}
-
-/** A body's output reads the nodes of the body: its owner holds them, it does not wait for them. */
-function isOwn({ kind, reader }: Site, node: NodeModel): boolean {
-  return (
-    kind === "body-output" && reader !== undefined && node !== reader && isWithin(node, reader)
-  );
-}
-
-function parsed(
-  source: string,
-  trees: Map<string, Expression | undefined>,
-): Expression | undefined {
-  const known = trees.get(source);
-  if (known !== undefined || trees.has(source)) return known;
-  const tree = parseExpression(source).ast;
-  trees.set(source, tree);
-  return tree;
 }

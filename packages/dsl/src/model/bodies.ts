@@ -2,8 +2,15 @@
  * A graph as bodies and nodes that know their place: the flow itself is the outermost body.
  *   Everything is found without recursion, whatever the graph's size or depth.
  *   What has not the shape of a graph is left out; the shape check says so.
+ *   Pointers and paths are made when somebody asks: of most nodes nobody does.
  */
-import { type FlowEdge, type FlowNode, type Json, MAX_JSON_DEPTH } from "@millrace/contracts";
+import {
+  type CatalogEntry,
+  type FlowEdge,
+  type FlowNode,
+  type Json,
+  MAX_JSON_DEPTH,
+} from "@millrace/contracts";
 import { bodyLocals } from "./deferred.ts";
 import { isObject, listOrNone, own } from "./plain.ts";
 
@@ -11,8 +18,11 @@ import { isObject, listOrNone, own } from "./plain.ts";
 export interface BodyModel {
   readonly owner: NodeModel | undefined;
   readonly outer: BodyModel | undefined;
+  readonly depth: number;
   /** JSON Pointer of the object that holds `nodes` and `edges`; "" for the flow. */
   readonly pointer: string;
+  /** What the object holds, as it was given. */
+  readonly source: unknown;
   readonly nodes: NodeModel[];
   /** The first node of each id. */
   readonly byId: Map<string, NodeModel>;
@@ -23,25 +33,58 @@ export interface BodyModel {
 }
 
 /** A node with its place. */
-export interface NodeModel {
-  readonly id: string;
-  /** Ids from the outermost body inwards, joined by `/`. */
-  readonly path: string;
-  readonly pointer: string;
+export class NodeModel {
+  readonly body: BodyModel;
   /** Place among the nodes of its body that have the shape of one. */
   readonly index: number;
-  readonly body: BodyModel;
+  readonly id: string;
   readonly node: FlowNode;
-  inner: BodyModel | undefined;
+  readonly entry: CatalogEntry | undefined;
+  inner: BodyModel | undefined = undefined;
+  readonly #at: number;
+
+  constructor(body: BodyModel, at: number, node: FlowNode, entry: CatalogEntry | undefined) {
+    this.body = body;
+    this.index = body.nodes.length;
+    this.id = node.id;
+    this.node = node;
+    this.entry = entry;
+    this.#at = at;
+  }
+
+  get pointer(): string {
+    return `${this.body.pointer}/nodes/${this.#at}`;
+  }
+
+  /** Ids from the outermost body inwards, joined by `/`. */
+  get path(): string {
+    const { owner } = this.body;
+    return owner === undefined ? this.id : `${owner.path}/${this.id}`;
+  }
 }
 
 /** An edge with its place; the ends that name a node of the same body are resolved. */
-export interface EdgeModel {
-  readonly pointer: string;
+export class EdgeModel {
+  readonly body: BodyModel;
   readonly edge: FlowEdge;
   readonly port: string;
   readonly from: NodeModel | undefined;
   readonly to: NodeModel | undefined;
+  readonly #at: number;
+
+  constructor(body: BodyModel, at: number, edge: FlowEdge) {
+    const port = own(edge, "port");
+    this.body = body;
+    this.edge = edge;
+    this.port = typeof port === "string" ? port : "out";
+    this.from = body.byId.get(edge.from);
+    this.to = body.byId.get(edge.to);
+    this.#at = at;
+  }
+
+  get pointer(): string {
+    return `${this.body.pointer}/edges/${this.#at}`;
+  }
 }
 
 /** A whole graph. `bodies` and `nodes` are in order of nesting: an owner comes before what is inside it. */
@@ -51,24 +94,22 @@ export interface GraphModel {
   readonly nodes: readonly NodeModel[];
 }
 
+/** Looks up the catalog entry of a type; absent: what is known of core types without a catalog. */
+export type EntryOf = (type: string, version: number | undefined) => CatalogEntry | undefined;
+
 /** Finds bodies, nodes and edges of a graph. Bodies deeper than `MAX_JSON_DEPTH` are not entered. */
-export function modelOf(graph: unknown): GraphModel {
+export function modelOf(graph: unknown, entryOf: EntryOf): GraphModel {
   const root = openBody(graph, undefined);
   const bodies = [root];
   const nodes: NodeModel[] = [];
-  const depths = new Map([[root, 0]]);
-  const sources = new Map<BodyModel, unknown>([[root, graph]]);
   for (let at = 0; at < bodies.length; at += 1) {
     const body = bodies[at] as BodyModel;
-    const depth = depths.get(body) ?? 0;
-    fillBody(body, sources.get(body));
+    fillBody(body, entryOf);
     for (const node of body.nodes) {
       nodes.push(node);
       const inner = own(node.node, "body");
-      if (!isObject(inner) || depth >= MAX_JSON_DEPTH) continue;
+      if (!isObject(inner) || body.depth >= MAX_JSON_DEPTH) continue;
       node.inner = openBody(inner, node);
-      depths.set(node.inner, depth + 1);
-      sources.set(node.inner, inner);
       bodies.push(node.inner);
     }
   }
@@ -76,9 +117,8 @@ export function modelOf(graph: unknown): GraphModel {
 }
 
 /** Whether `inside` is `node` or lies in a body of it. */
-export function isWithin(inside: NodeModel | undefined, node: NodeModel): boolean {
-  for (let at = inside; at !== undefined; at = at.body.owner) if (at === node) return true;
-  return false;
+export function isWithin(inside: NodeModel, node: NodeModel): boolean {
+  return ancestorIn(node.body, inside) === node;
 }
 
 /** The node of `body` that is `node` or holds it; undefined when `node` is elsewhere. */
@@ -92,7 +132,9 @@ function openBody(source: unknown, owner: NodeModel | undefined): BodyModel {
   return {
     owner,
     outer: owner?.body,
+    depth: owner === undefined ? 0 : owner.body.depth + 1,
     pointer: owner === undefined ? "" : `${owner.pointer}/body`,
+    source,
     nodes: [],
     byId: new Map(),
     edges: [],
@@ -101,34 +143,19 @@ function openBody(source: unknown, owner: NodeModel | undefined): BodyModel {
   };
 }
 
-function fillBody(body: BodyModel, source: unknown): void {
-  const prefix = body.owner === undefined ? "" : `${body.owner.path}/`;
-  listOrNone(own(source, "nodes")).forEach((value, at) => {
+function fillBody(body: BodyModel, entryOf: EntryOf): void {
+  listOrNone(own(body.source, "nodes")).forEach((value, at) => {
+    const type = own(value, "type");
     const id = own(value, "id");
-    if (typeof id !== "string" || typeof own(value, "type") !== "string") return;
-    const node: NodeModel = {
-      id,
-      path: prefix + id,
-      pointer: `${body.pointer}/nodes/${at}`,
-      index: body.nodes.length,
-      body,
-      node: value as unknown as FlowNode,
-      inner: undefined,
-    };
+    if (typeof id !== "string" || typeof type !== "string") return;
+    const version = own(value, "typeVersion");
+    const entry = entryOf(type, Number.isInteger(version) ? (version as number) : undefined);
+    const node = new NodeModel(body, at, value as unknown as FlowNode, entry);
     body.nodes.push(node);
     if (!body.byId.has(id)) body.byId.set(id, node);
   });
-  listOrNone(own(source, "edges")).forEach((value, at) => {
-    const from = own(value, "from");
-    const to = own(value, "to");
-    if (typeof from !== "string" || typeof to !== "string") return;
-    const port = own(value, "port");
-    body.edges.push({
-      pointer: `${body.pointer}/edges/${at}`,
-      edge: value as unknown as FlowEdge,
-      port: typeof port === "string" ? port : "out",
-      from: body.byId.get(from),
-      to: body.byId.get(to),
-    });
+  listOrNone(own(body.source, "edges")).forEach((value, at) => {
+    if (typeof own(value, "from") !== "string" || typeof own(value, "to") !== "string") return;
+    body.edges.push(new EdgeModel(body, at, value as unknown as FlowEdge));
   });
 }

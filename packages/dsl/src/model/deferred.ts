@@ -42,10 +42,12 @@ export function fieldHints(
   return entry?.fields ?? CORE_FIELDS.get(node.type);
 }
 
+const NO_ROOTS: readonly string[] = [];
+
 /** The extra roots that a schema gives; those of a node with a body have the body's locals, too. */
-export function deferredRoots(schema: unknown, node: FlowNode): readonly string[] | undefined {
+export function deferredRoots(schema: unknown, node: FlowNode): readonly string[] {
   const roots = own(own(schema, "x-millrace"), "deferred");
-  if (!Array.isArray(roots)) return undefined;
+  if (!Array.isArray(roots)) return NO_ROOTS;
   const names = roots.filter((root): root is string => typeof root === "string");
   return isObject(node.body) || LOCAL_DEFAULTS.has(node.type)
     ? [...bodyLocals(node), ...names]
@@ -83,7 +85,7 @@ function findSchemas(schema: unknown, key: string | number): readonly unknown[] 
     const one = open[at];
     for (const word of ALTERNATIVES) {
       const branches = own(one, word);
-      if (Array.isArray(branches)) open.push(...branches);
+      if (Array.isArray(branches)) for (const branch of branches) open.push(branch);
     }
     const inner =
       typeof key === "string"

@@ -1,7 +1,6 @@
 /** Reading of data that may be anything: graphs also come from programs and models, and validation never throws. */
 import type { Json, JsonObject } from "@millrace/contracts";
 import { isObject } from "../expression/values.ts";
-import { pointerSegment } from "../text/values.ts";
 
 export { isObject, memberNames as keysOf } from "../expression/values.ts";
 
@@ -27,5 +26,6 @@ export function own(value: unknown, key: string): Json | undefined {
 
 /** One step of a JSON Pointer (RFC 6901), with its slash. */
 export function step(key: string | number): string {
-  return typeof key === "number" ? `/${key}` : pointerSegment(key);
+  if (typeof key === "number" || !/[~/]/.test(key)) return `/${key}`;
+  return `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }

@@ -2,33 +2,80 @@
  * What a name means at a place: extra roots of a deferred field first, then level by level outwards the locals and the
  * nodes of a body, then `inputs`, `nodes` and `run`.
  */
-import type { Reference } from "../expression/references.ts";
-import type { BodyModel, NodeModel } from "./bodies.ts";
 
-/** A name with its meaning. `path` is what is read of it. */
-export type Meaning =
-  | { readonly kind: "node"; readonly node: NodeModel; readonly path: readonly string[] }
-  | { readonly kind: "local"; readonly name: string; readonly body: BodyModel }
-  | { readonly kind: "root"; readonly name: string }
-  | { readonly kind: "inputs" | "run" | "nodes" }
-  | { readonly kind: "unknown"; readonly name: string };
+import type { Expression } from "../expression/ast.ts";
+import { findReferences } from "../expression/references.ts";
+import { type BodyModel, isWithin, NodeModel } from "./bodies.ts";
+import type { Site } from "./sites.ts";
 
-/** The node or other thing that a reference reads. */
-export function meaningOf(
-  reference: Reference,
+/** What a root name means, when it is known. */
+export type Found =
+  | NodeModel
+  | { readonly kind: "root" | "inputs" | "run" | "nodes" }
+  | { readonly kind: "local"; readonly body: BodyModel };
+
+/** A read of an expression with its meaning. */
+export interface Read {
+  readonly kind: "node" | "local" | "root" | "inputs" | "run" | "nodes" | "unknown";
+  /** The root, or the id in `nodes["id"]`. */
+  readonly name: string;
+  /** The node that is read; absent for all that is no node. */
+  readonly node: NodeModel | undefined;
+  /** The body whose local is read. */
+  readonly body: BodyModel | undefined;
+  /** The first member that is read of it, when it is a literal name. */
+  readonly member: string | undefined;
+  /** An absent node reads as null. */
+  readonly optional: boolean;
+  /** Its place among the references of the expression. */
+  readonly index: number;
+}
+
+const ROOT = { kind: "root" } as const;
+const FLOW_ROOTS: ReadonlyMap<string, Found> = new Map([
+  ["inputs", { kind: "inputs" }],
+  ["run", { kind: "run" }],
+  ["nodes", { kind: "nodes" }],
+]);
+
+/** Everything that an expression at a place reads, in its order. */
+export function readsOf(
+  tree: Expression,
   body: BodyModel,
   roots: readonly string[],
-): Meaning {
-  const { root, path } = reference;
-  if (roots.includes(root)) return { kind: "root", name: root };
-  const found = lookUp(root, body);
-  if (found !== undefined) return "id" in found ? { kind: "node", node: found, path } : found;
-  if (root === "inputs" || root === "run") return { kind: root };
-  if (root !== "nodes") return { kind: "unknown", name: root };
-  const [id, ...rest] = path;
-  if (id === undefined) return { kind: "nodes" };
-  const node = visibleNode(id, body);
-  return node === undefined ? { kind: "unknown", name: id } : { kind: "node", node, path: rest };
+): readonly Read[] {
+  const references = findReferences(tree);
+  return references.length === 0
+    ? NO_READS
+    : references.map((reference, index) => {
+        const { root, path } = reference;
+        let found = lookUp(root, body, roots);
+        let name = root;
+        let [member] = path;
+        if (found === FLOW_ROOTS.get("nodes") && member !== undefined) {
+          name = member;
+          found = visibleNode(name, body);
+          member = path[1];
+        }
+        const node = found instanceof NodeModel ? found : undefined;
+        const kind = found instanceof NodeModel ? "node" : (found?.kind ?? "unknown");
+        const of =
+          found !== undefined && "body" in found && node === undefined ? found.body : undefined;
+        return { kind, name, node, body: of, member, optional: reference.optional, index };
+      });
+}
+
+const NO_READS: readonly Read[] = [];
+
+/** What a root name means. */
+export function lookUp(name: string, body: BodyModel, roots: readonly string[]): Found | undefined {
+  if (roots.includes(name)) return ROOT;
+  for (let at: BodyModel | undefined = body; at !== undefined; at = at.outer) {
+    if (at.locals.includes(name)) return { kind: "local", body: at };
+    const node = at.byId.get(name);
+    if (node !== undefined) return node;
+  }
+  return FLOW_ROOTS.get(name);
 }
 
 /** The node that bears an id and is visible in a body, whatever locals hide it. */
@@ -47,20 +94,11 @@ export function* visibleNames(body: BodyModel, roots: readonly string[]): Genera
     yield* at.locals;
     yield* at.byId.keys();
   }
-  yield* ["inputs", "nodes", "run"];
+  yield* FLOW_ROOTS.keys();
 }
 
-function lookUp(
-  name: string,
-  body: BodyModel,
-):
-  | NodeModel
-  | { readonly kind: "local"; readonly name: string; readonly body: BodyModel }
-  | undefined {
-  for (let at: BodyModel | undefined = body; at !== undefined; at = at.outer) {
-    if (at.locals.includes(name)) return { kind: "local", name, body: at };
-    const node = at.byId.get(name);
-    if (node !== undefined) return node;
-  }
-  return undefined;
+/** Whether a site waits for a node: a body's output reads the nodes of the body, but its owner only holds those. */
+export function waitsFor({ kind, reader }: Site, node: NodeModel): boolean {
+  if (reader === undefined) return false;
+  return kind !== "body-output" || node === reader || !isWithin(node, reader);
 }

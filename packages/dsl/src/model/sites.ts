@@ -1,15 +1,17 @@
 /** The places of a graph that hold values with expressions, and who reads what they read. */
-import type { CatalogEntry, Json } from "@millrace/contracts";
+import type { Json } from "@millrace/contracts";
 import type { BodyModel, GraphModel, NodeModel } from "./bodies.ts";
 import { deferredRoots, fieldHints, schemasAt } from "./deferred.ts";
 import { isObject, keysOf, listOrNone, objectOrNone, own, step } from "./plain.ts";
-import { type Leaf, leavesOf } from "./values.ts";
+import { pathTo, pointerTo, type Trail } from "./values.ts";
 
 /** What a value is for. */
 export type SiteKind = "field" | "policy" | "body-output" | "flow-output";
 
+const NONE: readonly never[] = [];
+
 /** One value that may hold expressions. */
-export interface Site {
+export class Site {
   readonly kind: SiteKind;
   /** Field, policy or output name: `url`, `@when`, `@retry.if`, `output`. */
   readonly name: string;
@@ -18,123 +20,150 @@ export interface Site {
   /** Where names are looked up. */
   readonly body: BodyModel;
   readonly value: Json;
-  readonly pointer: string;
-  /** Schema of the value where one is known. */
-  readonly schema: unknown;
+  /** Schemas of the value where any are known; several are alternatives. */
+  readonly schemas: readonly unknown[];
   /** Roots that the whole value has beside the names of its body. */
   readonly roots: readonly string[];
+  readonly #steps: string | undefined;
+
+  /** `steps`: the pointer inside of the holder; absent: it is the field `name`. */
+  constructor(
+    kind: SiteKind,
+    name: string,
+    { reader, body }: { readonly reader: NodeModel | undefined; readonly body: BodyModel },
+    value: Json,
+    schemas: readonly unknown[] = NONE,
+    roots: readonly string[] = NONE,
+    steps?: string,
+  ) {
+    this.kind = kind;
+    this.name = name;
+    this.reader = reader;
+    this.body = body;
+    this.value = value;
+    this.schemas = schemas;
+    this.roots = roots;
+    this.#steps = steps;
+  }
+
+  get pointer(): string {
+    const ofNode = this.kind === "field" || this.kind === "policy";
+    const holder = ofNode ? (this.reader?.pointer ?? "") : this.body.pointer;
+    return holder + (this.#steps ?? `/fields${step(this.name)}`);
+  }
+
+  /** The one schema of a value that has no alternatives. */
+  get schema(): unknown {
+    return this.schemas.length === 1 ? this.schemas[0] : undefined;
+  }
 }
 
-/** Looks up the catalog entry of a node; absent: what is known of core types without a catalog. */
-export type EntryOf = (node: NodeModel) => CatalogEntry | undefined;
+/** Fields and policies of a node that may hold expressions. */
+export function sitesOfNode(node: NodeModel): readonly Site[] {
+  const sites: Site[] = [];
+  const fields = objectOrNone(node.node.fields);
+  const hints = fieldHints(node.node, node.entry);
+  const place = { reader: node, body: node.body };
+  for (const name of keysOf(fields)) {
+    const schemas = hints === undefined ? NONE : schemasAt(hints, name);
+    const roots = schemas.length === 0 ? NONE : deferredRoots(schemas[0], node.node);
+    sites.push(new Site("field", name, place, fields[name] as Json, schemas, roots));
+  }
+  const { policy } = node.node;
+  if (!isObject(policy)) return sites;
+  for (const [name, path] of POLICY_VALUES) {
+    let value: unknown = policy;
+    for (const key of path) value = own(value, key);
+    if (value === undefined) continue;
+    const roots = name === "@retry.if" ? ["output"] : NONE;
+    const steps = `/policy/${path.join("/")}`;
+    sites.push(new Site("policy", name, place, value as Json, NONE, roots, steps));
+  }
+  return sites;
+}
 
-/** Every place that may hold expressions, in order: nodes with fields and policies, body outputs, flow outputs. */
-export function sitesOf(
+/** Outputs of bodies, then those of the flow. */
+export function outputSites(
   graph: { readonly outputs?: unknown },
   model: GraphModel,
-  entryOf: EntryOf,
 ): readonly Site[] {
   const sites: Site[] = [];
-  for (const node of model.nodes) addNode(sites, node, entryOf(node));
   for (const body of model.bodies) {
     if (body.output === undefined) continue;
-    sites.push({
-      kind: "body-output",
-      name: "output",
-      reader: body.owner,
-      body,
-      value: body.output,
-      pointer: `${body.pointer}/output`,
-      schema: undefined,
-      roots: NO_ROOTS,
-    });
+    const place = { reader: body.owner, body };
+    sites.push(new Site("body-output", "output", place, body.output, NONE, NONE, "/output"));
   }
+  const place = { reader: undefined, body: model.root };
   listOrNone(own(graph, "outputs")).forEach((output, at) => {
     const value = own(output, "value");
     if (value === undefined) return;
-    sites.push({
-      kind: "flow-output",
-      name: String(own(output, "name")),
-      reader: undefined,
-      body: model.root,
-      value,
-      pointer: `/outputs/${at}/value`,
-      schema: own(output, "schema"),
-      roots: NO_ROOTS,
-    });
+    const schema = own(output, "schema");
+    const schemas = schema === undefined ? NONE : [schema];
+    const steps = `/outputs/${at}/value`;
+    const name = String(own(output, "name"));
+    sites.push(new Site("flow-output", name, place, value, schemas, NONE, steps));
   });
   return sites;
 }
 
-const NO_ROOTS: readonly string[] = [];
-
-function addNode(sites: Site[], node: NodeModel, entry: CatalogEntry | undefined): void {
-  const fields = objectOrNone(node.node.fields);
-  const hints = fieldHints(node.node, entry);
-  for (const name of keysOf(fields)) {
-    const [schema] = hints === undefined ? [] : schemasAt(hints, name);
-    const roots = deferredRoots(schema, node.node);
-    sites.push({
-      kind: "field",
-      name,
-      reader: node,
-      body: node.body,
-      value: fields[name] as Json,
-      pointer: `${node.pointer}/fields${step(name)}`,
-      schema,
-      roots: roots ?? NO_ROOTS,
-    });
-  }
-  if (isObject(node.node.policy)) addPolicies(sites, node);
-}
-
-/** The members of a policy that may hold expressions; all others are literal. */
-export const POLICY_VALUES: readonly (readonly string[])[] = [
-  ["when"],
-  ["retry", "if"],
-  ["onError", "default"],
-  ["concurrency", "key"],
-  ["idempotencyKey"],
-  ["cache", "key"],
+/** The members of a policy that may hold expressions, by their names in text; all others are literal. */
+export const POLICY_VALUES: readonly (readonly [string, readonly string[]])[] = [
+  ["@when", ["when"]],
+  ["@retry.if", ["retry", "if"]],
+  ["@on-error.default", ["onError", "default"]],
+  ["@concurrency.key", ["concurrency", "key"]],
+  ["@idempotency-key", ["idempotencyKey"]],
+  ["@cache.key", ["cache", "key"]],
 ];
 
-const POLICY_NAMES: { readonly [name: string]: string } = {
-  onError: "on-error",
-  idempotencyKey: "idempotency-key",
-};
+/** One expression of a site. */
+export class Leaf {
+  readonly site: Site;
+  readonly source: string;
+  /** The container in the value that is the expression or its template; none when it is the whole value. */
+  readonly trail: Trail | undefined;
+  /** Its place in a template, -1 outside: its value becomes text. */
+  readonly hole: number;
+  /** It is all that its template holds. */
+  readonly alone: boolean;
 
-function addPolicies(sites: Site[], node: NodeModel): void {
-  for (const path of POLICY_VALUES) {
-    let value: unknown = node.node.policy;
-    for (const key of path) value = own(value, key);
-    if (value === undefined) continue;
-    const [first, ...rest] = path as [string, ...string[]];
-    const name = `@${[POLICY_NAMES[first] ?? first, ...rest].join(".")}`;
-    sites.push({
-      kind: "policy",
-      name,
-      reader: node,
-      body: node.body,
-      value: value as Json,
-      pointer: `${node.pointer}/policy/${path.join("/")}`,
-      schema: undefined,
-      roots: name === "@retry.if" ? ["output"] : NO_ROOTS,
-    });
+  constructor(site: Site, source: string, trail: Trail | undefined, hole: number, alone: boolean) {
+    this.site = site;
+    this.source = source;
+    this.trail = trail;
+    this.hole = hole;
+    this.alone = alone;
   }
-}
 
-/** The expressions of a place. */
-export function siteLeaves(site: Site): readonly Leaf[] {
-  return leavesOf(site.value, site.pointer, site.schema);
-}
-
-/** The extra roots of one expression: those of the whole value and those that its own place in the schema gives. */
-export function rootsOf(site: Site, leaf: Leaf): readonly string[] {
-  if (site.reader === undefined || leaf.schemas.length === 0) return site.roots;
-  let roots = site.roots;
-  for (const schema of leaf.schemas) {
-    const more = leaf.path.length > 0 ? deferredRoots(schema, site.reader.node) : undefined;
-    if (more !== undefined) roots = [...roots, ...more];
+  /** JSON Pointer of the `{"$"}` object. */
+  get pointer(): string {
+    return this.valuePointer + (this.hole < 0 ? "" : `/$t/${this.hole}`);
   }
-  return roots;
+
+  /** JSON Pointer of the expression, or of the whole template that it is a part of. */
+  get valuePointer(): string {
+    return pointerTo(this.site.pointer, this.trail);
+  }
+
+  /** Keys and indexes from the value's root. */
+  get path(): readonly (string | number)[] {
+    return pathTo(this.trail);
+  }
+
+  /** What is known of its place. */
+  get schemas(): readonly unknown[] {
+    return this.trail === undefined ? this.site.schemas : this.trail.schemas;
+  }
+
+  /** The extra roots: those of the whole value and those that its own place in the schema gives. */
+  get roots(): readonly string[] {
+    const { site, trail } = this;
+    if (site.reader === undefined || trail === undefined) return site.roots;
+    let { roots } = site;
+    for (const schema of trail.schemas) {
+      const more = deferredRoots(schema, site.reader.node);
+      if (more.length > 0) roots = [...roots, ...more];
+    }
+    return roots;
+  }
 }

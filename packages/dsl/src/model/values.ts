@@ -3,41 +3,137 @@ import { type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts";
 import { schemasAt } from "./deferred.ts";
 import { isObject, keysOf, own, step } from "./plain.ts";
 
-/** One expression of a value. */
-export interface Leaf {
-  readonly source: string;
-  /** JSON Pointer of the `{"$"}` object. */
-  readonly pointer: string;
-  /** It stands in a template: its value becomes text. */
-  readonly hole: boolean;
-  /** It is all that its template holds. */
-  readonly alone: boolean;
-  /** Keys and indexes from the value's root. */
-  readonly path: readonly (string | number)[];
-  /** What a schema says of this place; several where it has alternatives. */
-  readonly schemas: readonly unknown[];
-}
-
 /** What an object of a value stands for. */
 export type Marker = "expression" | "template" | "protected" | "data";
 
-const MARKERS: readonly (readonly [string, Marker])[] = [
+const MARKERS: ReadonlyMap<string | undefined, Marker> = new Map([
   ["$", "expression"],
   ["$t", "template"],
   ["$lit", "protected"],
-];
+]);
 
 /** What an object means by its keys. */
 export function markerOf(value: JsonObject): Marker {
-  for (const [key, marker] of MARKERS) {
-    if (Object.hasOwn(value, key)) return keysOf(value).length === 1 ? marker : "data";
-  }
-  return "data";
+  const keys = keysOf(value);
+  return keys.length === 1 ? (MARKERS.get(keys[0]) ?? "data") : "data";
 }
 
-/** Whether a value holds no expression and no template with holes. */
-export function isLiteral(value: unknown): boolean {
-  return leavesOf(value, "").length === 0;
+/** A container inside a value: one step inwards from the container around it; the outermost has none. */
+export interface Trail {
+  readonly outer: Trail | undefined;
+  readonly key: string | number;
+  /** The step is part of the pointer but not of the data: `$lit`, `$t`. */
+  readonly isMarker: boolean;
+  readonly value: unknown;
+  /** What a schema says of this place; several where it has alternatives. */
+  readonly schemas: readonly unknown[];
+  readonly depth: number;
+}
+
+/** What is told of a value, in order. */
+export interface ValueVisitor {
+  /** `hole`: its place in a template, -1 outside; `alone`: it is all that its template holds. */
+  expression?(source: string, trail: Trail | undefined, hole: number, alone: boolean): void;
+  /** A literal text, and the member of `trail` that it is; none when it is the whole value. */
+  text?(text: string, trail: Trail | undefined, key: string | number | undefined): void;
+}
+
+const NO_SCHEMAS: readonly unknown[] = [];
+
+/** Walks through a value. Reading stops at data deeper than `MAX_JSON_DEPTH`. */
+export function visitValue(
+  value: unknown,
+  visitor: ValueVisitor,
+  schemas: readonly unknown[] = NO_SCHEMAS,
+): void {
+  if (typeof value === "string") visitor.text?.(value, undefined, undefined);
+  if (typeof value !== "object" || value === null) return;
+  const open: Trail[] = [];
+  enter(value, undefined, schemas, visitor, open);
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (next.depth > MAX_JSON_DEPTH) return;
+    enter(next.value as object, next, next.schemas, visitor, open);
+  }
+}
+
+function enter(
+  value: object,
+  trail: Trail | undefined,
+  schemas: readonly unknown[],
+  visitor: ValueVisitor,
+  open: Trail[],
+): void {
+  const into = (key: string | number, inner: unknown, isMarker: boolean): void => {
+    if (typeof inner === "string") visitor.text?.(inner, trail, key);
+    if (typeof inner !== "object" || inner === null) return;
+    const below = isMarker ? schemas : schemasBelow(schemas, key);
+    const depth = (trail?.depth ?? 0) + 1;
+    open.push({ outer: trail, key, isMarker, value: inner, schemas: below, depth });
+  };
+  if (Array.isArray(value)) {
+    for (let i = value.length - 1; i >= 0; i -= 1) into(i, value[i], false);
+    return;
+  }
+  const keys = keysOf(value as JsonObject);
+  const protect = trail?.isMarker === true && trail.key === "$lit";
+  const marker = keys.length === 1 && !protect ? MARKERS.get(keys[0]) : undefined;
+  if (marker === undefined) {
+    for (let i = keys.length - 1; i >= 0; i -= 1) {
+      const key = keys[i] as string;
+      into(key, (value as JsonObject)[key], false);
+    }
+  } else if (marker === "protected") into("$lit", own(value, "$lit"), true);
+  else if (marker === "expression") {
+    const source = own(value, "$");
+    if (typeof source === "string") visitor.expression?.(source, trail, -1, false);
+  } else enterTemplate(own(value, "$t"), trail, schemas, visitor);
+}
+
+function enterTemplate(
+  parts: unknown,
+  trail: Trail | undefined,
+  schemas: readonly unknown[],
+  visitor: ValueVisitor,
+): void {
+  if (!Array.isArray(parts)) return;
+  const depth = (trail?.depth ?? 0) + 1;
+  const inside = { outer: trail, key: "$t", isMarker: true, value: parts, schemas, depth };
+  for (let i = 0; i < parts.length; i += 1) {
+    const part = parts[i];
+    if (typeof part === "string") visitor.text?.(part, inside, i);
+    const source = own(part, "$");
+    if (typeof source === "string") visitor.expression?.(source, trail, i, parts.length === 1);
+  }
+}
+
+function schemasBelow(schemas: readonly unknown[], key: string | number): readonly unknown[] {
+  if (schemas.length < 2) return schemas.length === 0 ? schemas : schemasAt(schemas[0], key);
+  return schemas.flatMap((schema) => schemasAt(schema, key));
+}
+
+/** The JSON Pointer of a container of the value at `pointer`. */
+export function pointerTo(pointer: string, trail: Trail | undefined): string {
+  let inside = "";
+  for (let at = trail; at !== undefined; at = at.outer) inside = step(at.key) + inside;
+  return pointer + inside;
+}
+
+/** Keys and indexes of the data that lead to a container. */
+export function pathTo(trail: Trail | undefined): readonly (string | number)[] {
+  const path: (string | number)[] = [];
+  for (let at = trail; at !== undefined; at = at.outer) if (!at.isMarker) path.push(at.key);
+  return path.reverse();
+}
+
+/** The pointer of the first expression of a value; undefined: it is literal. */
+export function firstExpression(value: unknown, pointer = ""): string | undefined {
+  let first: string | undefined;
+  visitValue(value, {
+    expression: (_, trail, hole) => {
+      first ??= pointerTo(pointer, trail) + (hole < 0 ? "" : `/$t/${hole}`);
+    },
+  });
+  return first;
 }
 
 /**
@@ -63,21 +159,38 @@ function mapMembers(value: JsonObject): JsonObject {
   ) as JsonObject;
 }
 
-interface Open {
-  readonly value: unknown;
-  readonly pointer: string;
-  readonly path: readonly (string | number)[];
-  readonly schemas: readonly unknown[];
-  readonly depth: number;
-  readonly protect: boolean;
+/** The literal text of a value, if it is one; a template without holes is. */
+export function literalText(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  const parts = isObject(value) && markerOf(value) === "template" ? own(value, "$t") : undefined;
+  return isTextList(parts) ? parts.join("") : undefined;
 }
 
-/** Whether data is nested deeper than `MAX_JSON_DEPTH`, or holds itself. */
+function isTextList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((part) => typeof part === "string");
+}
+
+/** Containers of one value that are counted without asking whether they are shared. */
+const MAX_UNASKED = 10_000;
+/** How often the containers of a value may stand in it, on average. */
+const MAX_SHARED = 16;
+
+/**
+ * Whether data is nested deeper than `MAX_JSON_DEPTH`, or holds itself, or holds the same parts so often that written out
+ * it would have no end (a bomb of YAML aliases).
+ */
 export function isTooDeep(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
-  const open = [{ value: value as object, depth: 1 }];
+  const open: { value: object; depth: number }[] = [{ value, depth: 1 }];
+  const distinct = new Set<object>();
+  let count = 0;
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (next.depth > MAX_JSON_DEPTH) return true;
+    count += 1;
+    if (count > MAX_UNASKED) {
+      distinct.add(next.value);
+      if (count > MAX_UNASKED + distinct.size * MAX_SHARED) return true;
+    }
     for (const inner of Object.values(next.value)) {
       if (typeof inner === "object" && inner !== null) {
         open.push({ value: inner, depth: next.depth + 1 });
@@ -85,74 +198,4 @@ export function isTooDeep(value: unknown): boolean {
     }
   }
   return false;
-}
-
-/** Every expression of a value, in order. Reading stops at data deeper than `MAX_JSON_DEPTH`. */
-export function leavesOf(value: unknown, pointer: string, schema?: unknown): readonly Leaf[] {
-  if (typeof value !== "object" || value === null) return NO_LEAVES;
-  const leaves: Leaf[] = [];
-  const open: Open[] = [
-    {
-      value,
-      pointer,
-      path: [],
-      schemas: schema === undefined ? [] : [schema],
-      depth: 0,
-      protect: false,
-    },
-  ];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (next.depth > MAX_JSON_DEPTH) break;
-    enter(next, open, leaves);
-  }
-  return leaves;
-}
-
-const NO_LEAVES: readonly Leaf[] = [];
-
-function enter(at: Open, open: Open[], leaves: Leaf[]): void {
-  const { value, pointer, path, schemas } = at;
-  const child = (key: string | number, inner: unknown): void => {
-    if (typeof inner !== "object" || inner === null) return;
-    open.push({
-      value: inner,
-      pointer: pointer + step(key),
-      path: [...path, key],
-      schemas: schemas.flatMap((schema) => schemasAt(schema, key)),
-      depth: at.depth + 1,
-      protect: false,
-    });
-  };
-  if (Array.isArray(value)) {
-    for (let i = value.length - 1; i >= 0; i -= 1) child(i, value[i]);
-    return;
-  }
-  if (!isObject(value)) return;
-  const marker = at.protect ? "data" : markerOf(value);
-  if (marker === "data") {
-    for (const key of keysOf(value).reverse()) child(key, value[key]);
-  } else if (marker === "protected") {
-    const inner = own(value, "$lit");
-    open.push({
-      ...at,
-      value: inner,
-      pointer: `${pointer}/$lit`,
-      depth: at.depth + 1,
-      protect: true,
-    });
-  } else if (marker === "expression") {
-    const source = own(value, "$");
-    if (typeof source === "string")
-      leaves.push({ source, pointer, hole: false, alone: false, path, schemas });
-  } else {
-    const parts = own(value, "$t");
-    if (!Array.isArray(parts)) return;
-    parts.forEach((part, i) => {
-      const source = own(part, "$");
-      if (typeof source === "string") {
-        const alone = parts.length === 1;
-        leaves.push({ source, pointer: `${pointer}/$t/${i}`, hole: true, alone, path, schemas });
-      }
-    });
-  }
 }

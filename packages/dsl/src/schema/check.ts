@@ -3,6 +3,7 @@
  * number of checks.
  */
 import { type JsonSchema, MAX_JSON_DEPTH } from "@millrace/contracts";
+import { codePointCount } from "../expression/values.ts";
 import { step } from "../model/plain.ts";
 import { readSchema, type SchemaNode, type SchemaProblem } from "./compile.ts";
 import { hasFormat } from "./formats.ts";
@@ -20,16 +21,21 @@ export type CompiledSchema =
 /** Which rule a value broke, beside the place and the sentence. */
 export interface SchemaFinding extends SchemaProblem {
   readonly rule: "type" | "limit" | "choice" | "required" | "unknown" | "format" | "budget";
+  /** What was found at the place. */
+  readonly value: unknown;
   /** The name of the missing or unknown member. */
   readonly member?: string;
 }
+
+/** Stands for a value that is not known yet: it satisfies everything. */
+export const UNKNOWN: unique symbol = Symbol("unknown");
 
 /** How a value is checked. */
 export interface CheckOptions {
   /** Whether `format` counts; it is a note otherwise. */
   readonly formats?: boolean;
-  /** Values that are not known yet: they satisfy everything. */
-  readonly unknown?: (value: unknown) => boolean;
+  /** What a value, a member or an element stands for, `UNKNOWN` included; default: itself. */
+  readonly read?: (value: unknown) => unknown;
 }
 
 /** A schema that is ready, with what each finding broke. */
@@ -68,23 +74,28 @@ export function compileSchema(schema: JsonSchema): CompiledSchema {
 export function checkableSchema(schema: unknown): CheckableSchema {
   const read = readSchema(schema);
   if ("problems" in read) return { ok: false, problems: read.problems };
-  return { ok: true, findings: (value, options = {}) => check(read.node, value, options) };
+  const { node } = read;
+  const isAny = Object.keys(node).length === 0;
+  return {
+    ok: true,
+    findings: (value, options = NO_OPTIONS) => (isAny ? NO_FINDINGS : check(node, value, options)),
+  };
 }
 
+const NO_OPTIONS: CheckOptions = {};
+const NO_FINDINGS: readonly SchemaFinding[] = [];
+
 function check(node: SchemaNode, value: unknown, options: CheckOptions): readonly SchemaFinding[] {
+  const whole = (message: string): SchemaFinding[] => [
+    { pointer: "", message, rule: "budget", value },
+  ];
   const members = countMembers(value);
-  if (members === undefined) {
-    return [
-      { pointer: "", message: `nested deeper than ${MAX_JSON_DEPTH} levels`, rule: "budget" },
-    ];
-  }
+  if (members === undefined) return whole(`nested deeper than ${MAX_JSON_DEPTH} levels`);
   const checker = new Checker(MAX_CHECKS + members * CHECKS_PER_MEMBER, options);
   const found: SchemaFinding[] = [];
   checker.apply(node, value, "", found);
-  if (checker.spent) {
-    return [{ pointer: "", message: "needs too many checks; simplify the schema", rule: "budget" }];
-  }
-  return found.slice(0, MAX_PROBLEMS);
+  if (checker.spent) return whole("needs too many checks; simplify the schema");
+  return found.length > MAX_PROBLEMS ? found.slice(0, MAX_PROBLEMS) : found;
 }
 
 /** How many values a value holds; undefined when it is nested too deep. */
@@ -104,14 +115,19 @@ function countMembers(value: unknown): number | undefined {
   return count;
 }
 
+/** Notes a broken rule of the value at hand. */
+type Say = (rule: SchemaFinding["rule"], message: string, member?: string) => void;
+
 class Checker {
   private left: number;
   private applied = 0;
-  private readonly options: CheckOptions;
+  private readonly formats: boolean;
+  private readonly read: (value: unknown) => unknown;
 
-  constructor(checks: number, options: CheckOptions) {
+  constructor(checks: number, { formats = false, read = (value) => value }: CheckOptions) {
     this.left = checks;
-    this.options = options;
+    this.formats = formats;
+    this.read = read;
   }
 
   /** The bound was reached; what was found is not complete. */
@@ -119,8 +135,14 @@ class Checker {
     return this.left < 0;
   }
 
-  apply(node: SchemaNode, value: unknown, pointer: string, found: SchemaFinding[]): void {
-    if (this.options.unknown?.(value)) return;
+  /** Checks a value that was not read yet. */
+  apply(node: SchemaNode, given: unknown, pointer: string, found: SchemaFinding[]): void {
+    const value = this.read(given);
+    if (value !== UNKNOWN) this.same(node, value, pointer, found);
+  }
+
+  /** Checks a value against one more schema. */
+  private same(node: SchemaNode, value: unknown, pointer: string, found: SchemaFinding[]): void {
     this.left -= 1;
     if (this.applied >= MAX_APPLIED) this.left = -1;
     if (this.left < 0) return;
@@ -130,36 +152,40 @@ class Checker {
   }
 
   private rules(node: SchemaNode, value: unknown, pointer: string, found: SchemaFinding[]): void {
+    const say: Say = (rule, message, member) => {
+      found.push({ pointer, message, rule, value, ...(member !== undefined && { member }) });
+    };
     if (node.never) {
-      found.push({ pointer, message: "is not allowed", rule: "unknown" });
+      say("unknown", "is not allowed");
       return;
     }
     if (node.types !== undefined && !node.types.some((type) => hasType(value, type))) {
-      const types = node.types.join(" or ");
-      found.push({ pointer, message: `must be ${types}, found ${typeName(value)}`, rule: "type" });
+      say("type", `must be ${node.types.join(" or ")}, found ${typeName(value)}`);
       return;
     }
-    if (node.allowed !== undefined && !node.allowed.has(equalityKey(value))) {
-      found.push({ pointer, message: `must be one of ${node.allowedText}`, rule: "choice" });
+    if (node.allowed !== undefined) {
+      const key = equalityKey(value, this.read);
+      if (key !== undefined && !node.allowed.has(key)) {
+        say("choice", `must be one of ${node.allowedText}`);
+      }
     }
-    if (typeof value === "string") this.text(node, value, pointer, found);
-    else if (typeof value === "number") checkNumber(node, value, pointer, found);
-    else if (Array.isArray(value)) this.list(node, value, pointer, found);
+    if (typeof value === "string") this.text(node, value, say);
+    else if (typeof value === "number") checkNumber(node, value, say);
+    else if (Array.isArray(value)) this.list(node, value, pointer, found, say);
     else if (typeof value === "object" && value !== null) this.object(node, value, pointer, found);
-    this.combined(node, value, pointer, found);
+    if (node.combines) this.combined(node, value, pointer, found, say);
   }
 
-  private text(node: SchemaNode, value: string, pointer: string, found: SchemaFinding[]): void {
+  private text(node: SchemaNode, value: string, say: Say): void {
     const { minLength = 0, maxLength = Infinity, pattern, format } = node;
-    const limit = (message: string): void => void found.push({ pointer, message, rule: "limit" });
     if (minLength > 0 || maxLength < Infinity) {
-      const length = codePoints(value);
-      if (length < minLength) limit(`must have at least ${minLength} characters`);
-      if (length > maxLength) limit(`must have at most ${maxLength} characters`);
+      const length = codePointCount(value);
+      if (length < minLength) say("limit", `must have at least ${minLength} characters`);
+      if (length > maxLength) say("limit", `must have at most ${maxLength} characters`);
     }
-    if (pattern !== undefined && !pattern.test(value)) limit(`must match ${pattern.source}`);
-    if (this.options.formats && format !== undefined && !hasFormat(format, value)) {
-      found.push({ pointer, message: `must be a ${format}`, rule: "format" });
+    if (pattern !== undefined && !pattern.test(value)) say("limit", `must match ${pattern.source}`);
+    if (this.formats && format !== undefined && !hasFormat(format, value)) {
+      say("format", `must be a ${format}`);
     }
   }
 
@@ -168,13 +194,15 @@ class Checker {
     value: readonly unknown[],
     pointer: string,
     found: SchemaFinding[],
+    say: Say,
   ): void {
     const { prefix = [], items, minItems = 0, maxItems = Infinity } = node;
-    const limit = (message: string): void => void found.push({ pointer, message, rule: "limit" });
-    if (value.length < minItems) limit(`must have at least ${minItems} elements`);
-    if (value.length > maxItems) limit(`must have at most ${maxItems} elements`);
-    if (node.uniqueItems && new Set(value.map(equalityKey)).size < value.length) {
-      limit("must not hold an element twice");
+    if (value.length < minItems) say("limit", `must have at least ${minItems} elements`);
+    if (value.length > maxItems) say("limit", `must have at most ${maxItems} elements`);
+    if (node.uniqueItems) {
+      const keys = value.map((it) => equalityKey(this.read(it), this.read));
+      const known = keys.filter((key) => key !== undefined);
+      if (new Set(known).size < known.length) say("limit", "must not hold an element twice");
     }
     for (let i = 0; i < value.length && !this.full(found); i += 1) {
       const schema = prefix[i] ?? items;
@@ -187,20 +215,21 @@ class Checker {
     for (const member of node.required ?? []) {
       if (!Object.hasOwn(members, member) || members[member] === undefined) {
         const message = `needs the member ${JSON.stringify(member)}`;
-        found.push({ pointer, message, rule: "required", member });
+        found.push({ pointer, message, rule: "required", value, member });
       }
     }
     const { properties, additional } = node;
     if (properties === undefined && additional === undefined) return;
     for (const member of Object.keys(members)) {
-      if (members[member] === undefined) continue;
+      const inner = members[member];
+      if (inner === undefined) continue;
       if (this.full(found)) return;
       const schema = properties?.get(member) ?? additional;
       const at = pointer + step(member);
       if (schema === additional && additional?.never) {
         const message = `has no member ${JSON.stringify(member)}`;
-        found.push({ pointer: at, message, rule: "unknown", member });
-      } else if (schema !== undefined) this.apply(schema, members[member], at, found);
+        found.push({ pointer: at, message, rule: "unknown", value: inner, member });
+      } else if (schema !== undefined) this.apply(schema, inner, at, found);
     }
   }
 
@@ -209,48 +238,25 @@ class Checker {
     value: unknown,
     pointer: string,
     found: SchemaFinding[],
+    say: Say,
   ): void {
-    if (node.ref !== undefined) this.apply(node.ref, value, pointer, found);
-    for (const part of node.allOf ?? []) this.apply(part, value, pointer, found);
-    if (node.anyOf !== undefined) this.alternatives(node.anyOf, value, pointer, found);
-    if (node.oneOf !== undefined) {
-      const fitting = this.alternatives(node.oneOf, value, pointer, found);
-      if (fitting > 1) {
-        found.push({ pointer, message: "fits several alternatives, not one", rule: "limit" });
-      }
+    const attempt = (part: SchemaNode): SchemaFinding[] => {
+      const problems: SchemaFinding[] = [];
+      this.same(part, value, pointer, problems);
+      return problems;
+    };
+    if (node.ref !== undefined) this.same(node.ref, value, pointer, found);
+    for (const part of node.allOf ?? []) this.same(part, value, pointer, found);
+    for (const nodes of [node.anyOf, node.oneOf]) {
+      if (nodes === undefined) continue;
+      const tries = nodes.map(attempt);
+      const fitting = tries.filter((problems) => problems.length === 0).length;
+      if (fitting === 0) closest(nodes, tries, value, pointer, found, say);
+      if (fitting > 1 && nodes === node.oneOf) say("limit", "fits several alternatives, not one");
     }
-    if (node.not !== undefined && this.try(node.not, value, pointer).length === 0) {
-      found.push({ pointer, message: "is of a kind that is excluded", rule: "limit" });
+    if (node.not !== undefined && attempt(node.not).length === 0) {
+      say("limit", "is of a kind that is excluded");
     }
-  }
-
-  /** How many alternatives fit. When none does, the problems of the one that comes closest are the value's. */
-  private alternatives(
-    nodes: readonly SchemaNode[],
-    value: unknown,
-    pointer: string,
-    found: SchemaFinding[],
-  ): number {
-    const tries = nodes.map((node) => this.try(node, value, pointer));
-    const fitting = tries.filter((problems) => problems.length === 0).length;
-    if (fitting > 0) return fitting;
-    const close = tries.filter(
-      (problems) => !problems.some((it) => it.pointer === pointer && it.rule === "type"),
-    );
-    if (close.length === 1) found.push(...(close[0] as SchemaFinding[]));
-    else if (close.length > 1) {
-      found.push({ pointer, message: `fits none of ${nodes.length} alternatives`, rule: "limit" });
-    } else {
-      const types = [...new Set(nodes.flatMap(typesOf))].join(" or ");
-      found.push({ pointer, message: `must be ${types}, found ${typeName(value)}`, rule: "type" });
-    }
-    return 0;
-  }
-
-  private try(node: SchemaNode, value: unknown, pointer: string): SchemaFinding[] {
-    const found: SchemaFinding[] = [];
-    this.apply(node, value, pointer, found);
-    return found;
   }
 
   private full(found: readonly SchemaFinding[]): boolean {
@@ -258,24 +264,38 @@ class Checker {
   }
 }
 
-function checkNumber(
-  node: SchemaNode,
-  value: number,
+/** When no alternative fits, the problems of the one that comes closest are the value's. */
+function closest(
+  nodes: readonly SchemaNode[],
+  tries: readonly SchemaFinding[][],
+  value: unknown,
   pointer: string,
   found: SchemaFinding[],
+  say: Say,
 ): void {
-  const limit = (message: string): void => void found.push({ pointer, message, rule: "limit" });
+  const close = tries.filter(
+    (problems) => !problems.some((it) => it.pointer === pointer && it.rule === "type"),
+  );
+  const [only, ...others] = close;
+  if (only === undefined) {
+    const types = [...new Set(nodes.flatMap(typesOf))].join(" or ");
+    say("type", `must be ${types}, found ${typeName(value)}`);
+  } else if (others.length > 0) say("limit", `fits none of ${nodes.length} alternatives`);
+  else for (const problem of only) found.push(problem);
+}
+
+function checkNumber(node: SchemaNode, value: number, say: Say): void {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = node;
-  if (minimum !== undefined && value < minimum) limit(`must be at least ${minimum}`);
-  if (maximum !== undefined && value > maximum) limit(`must be at most ${maximum}`);
+  if (minimum !== undefined && value < minimum) say("limit", `must be at least ${minimum}`);
+  if (maximum !== undefined && value > maximum) say("limit", `must be at most ${maximum}`);
   if (exclusiveMinimum !== undefined && value <= exclusiveMinimum) {
-    limit(`must be above ${exclusiveMinimum}`);
+    say("limit", `must be above ${exclusiveMinimum}`);
   }
   if (exclusiveMaximum !== undefined && value >= exclusiveMaximum) {
-    limit(`must be below ${exclusiveMaximum}`);
+    say("limit", `must be below ${exclusiveMaximum}`);
   }
   if (multipleOf !== undefined && !isMultiple(value, multipleOf)) {
-    limit(`must be a multiple of ${multipleOf}`);
+    say("limit", `must be a multiple of ${multipleOf}`);
   }
 }
 
@@ -283,12 +303,6 @@ function checkNumber(
 function isMultiple(value: number, of: number): boolean {
   const times = value / of;
   return Math.abs(times - Math.round(times)) <= Math.abs(times) * Number.EPSILON * 4;
-}
-
-function codePoints(text: string): number {
-  let count = 0;
-  for (const _ of text) count += 1;
-  return count;
 }
 
 function typesOf(node: SchemaNode): readonly string[] {

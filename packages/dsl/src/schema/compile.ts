@@ -47,6 +47,8 @@ export interface SchemaNode {
   oneOf?: readonly SchemaNode[];
   not?: SchemaNode;
   ref?: SchemaNode;
+  /** Other schemas are applied to the same value. */
+  combines?: true;
 }
 
 const TYPES = ["null", "boolean", "object", "array", "number", "integer", "string"];
@@ -128,6 +130,7 @@ class SchemaReader {
       if (found === undefined) this.problem(`${pointer}/$ref`, "refers to nothing");
       else from.ref = found;
     }
+    for (const one of this.nodes.values()) if (sameValue(one).length > 0) one.combines = true;
     if (this.problems.length === 0) this.refuseCircles();
     return node;
   }
@@ -240,7 +243,7 @@ class SchemaReader {
   }
 
   private allow(node: SchemaNode, values: readonly unknown[]): void {
-    const keys = values.map(equalityKey);
+    const keys = values.map((value) => equalityKey(value) ?? "");
     node.allowed = new Set(
       node.allowed === undefined ? keys : keys.filter((key) => node.allowed?.has(key)),
     );

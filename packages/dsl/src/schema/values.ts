@@ -14,13 +14,24 @@ export function hasType(value: unknown, type: string): boolean {
   return typeName(value) === type;
 }
 
-/** A text that two values share exactly when they are equal as JSON: key order does not count. */
-export function equalityKey(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(equalityKey).join()}]`;
-  if (typeof value !== "object" || value === null)
+/**
+ * A text that two values share exactly when they are equal as JSON: key order does not count. `read` tells what members
+ * and elements stand for; undefined when one of them is not known.
+ */
+export function equalityKey(
+  value: unknown,
+  read: (value: unknown) => unknown = (it) => it,
+): string | undefined {
+  if (typeof value === "symbol") return undefined;
+  if (typeof value !== "object" || value === null) {
     return JSON.stringify(value === 0 ? 0 : value) ?? "";
-  const members = Object.keys(value)
-    .sort()
-    .map((key) => `${JSON.stringify(key)}:${equalityKey((value as Record<string, unknown>)[key])}`);
-  return `{${members.join()}}`;
+  }
+  const isList = Array.isArray(value);
+  const parts: string[] = [];
+  for (const key of isList ? value.keys() : Object.keys(value).sort()) {
+    const inner = equalityKey(read((value as Record<string | number, unknown>)[key]), read);
+    if (inner === undefined) return undefined;
+    parts.push(isList ? inner : `${JSON.stringify(key)}:${inner}`);
+  }
+  return isList ? `[${parts.join()}]` : `{${parts.join()}}`;
 }

@@ -17,6 +17,7 @@ import {
   membersOf,
   NULL,
   unionOf,
+  unionOfAll,
   withoutNull,
 } from "./flow-type.ts";
 import type { Inference } from "./infer.ts";
@@ -99,10 +100,8 @@ function unknownName(node: NameExpression, scope: TypeScope, inference: Inferenc
   const spelled = nearest === undefined ? undefined : nameText(nearest);
   const near = spelled === nearest ? nearest : `nodes[${spelled}]`;
   inference.findings.add("FLOW5001", node, {
-    parts: { name: quoted(name), near: near ?? "" },
-    ...(near === undefined
-      ? { hint: null }
-      : { fix: { title: `did you mean ${near}`, newText: near } }),
+    parts: { name: quoted(name), ...(near !== undefined && { near }) },
+    ...(near !== undefined && { fix: { title: `did you mean ${near}`, newText: near } }),
   });
 }
 
@@ -170,7 +169,7 @@ function memberType(
     if (prop !== undefined) found.push(prop);
     else if (member.open) return ANY;
   }
-  if (found.length > 0) return unionOf(...found);
+  if (found.length > 0) return unionOfAll(found);
   // Nothing can be read optionally from what is always null; that is no error.
   if (membersOf(type).length > 0) noMember(link, name, type, inference);
   return ANY;
@@ -182,9 +181,8 @@ function noMember(link: Expression, name: string, type: FlowType, inference: Inf
   );
   const near = nearestName(name, names);
   inference.findings.add("FLOW5001", link, {
-    message: "{type} has no member {name}",
-    parts: { type: describeType(type), name: quoted(name), near: near ?? "" },
-    ...(near === undefined ? { hint: null } : {}),
+    message: `${describeType(type)} has no member ${quoted(name)}`,
+    parts: near === undefined ? {} : { near },
   });
 }
 
@@ -207,7 +205,7 @@ function indexType(
       found.push(literal === undefined ? ANY : (member.props.get(literal) ?? ANY));
     }
   }
-  if (found.length > 0 || membersOf(type).length === 0) return unionOf(...found);
+  if (found.length > 0 || membersOf(type).length === 0) return unionOfAll(found);
   return inference.mismatch(link, "[ ]", "a list and a number, or an object and a string", [
     type,
     index,

@@ -49,12 +49,19 @@ export function objectOf(props: Iterable<readonly [string, FlowType]>, open = fa
 
 /** The type that admits what any of the given types admits. */
 export function unionOf(...types: readonly FlowType[]): FlowType {
+  return unionOfAll(types);
+}
+
+/** Like `unionOf`, for any number of types. */
+export function unionOfAll(types: readonly FlowType[]): FlowType {
+  const [first] = types;
+  if (first !== undefined && types.every((type) => type === first)) return first;
   const members = new Map<string, FlowType>();
   const objects: ObjectType[] = [];
   for (const type of types.flatMap(membersOf)) {
     if (type.kind === "any") return ANY;
     if (type.kind === "object") {
-      if (!objects.includes(type)) objects.push(type);
+      if (objects.length <= MAX_OBJECTS && !objects.includes(type)) objects.push(type);
       continue;
     }
     const known = members.get(type.kind);
@@ -72,7 +79,10 @@ export function membersOf(type: FlowType): readonly FlowType[] {
 
 /** Whether a value of the type may be null; of `any` nothing is known, so it does not count. */
 export function mayBeNull(type: FlowType): boolean {
-  return membersOf(type).some(({ kind }) => kind === "null");
+  return (
+    type.kind === "null" ||
+    (type.kind === "union" && type.types.some(({ kind }) => kind === "null"))
+  );
 }
 
 /** The type without null. */
@@ -97,6 +107,7 @@ function mergeKind(a: FlowType, b: FlowType): FlowType {
   if (a.kind === "bool" && b.kind === "bool") return a.value === b.value ? a : BOOL;
   if (a.kind !== "string" || b.kind !== "string") return a;
   if (a.values === undefined || b.values === undefined) return STRING;
+  if (b.values.every((value) => a.values?.includes(value))) return a;
   const values = [...new Set([...a.values, ...b.values])];
   return values.length > MAX_STRINGS ? STRING : { kind: "string", values };
 }

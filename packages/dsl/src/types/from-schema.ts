@@ -21,6 +21,7 @@ import {
   objectOf,
   STRING,
   unionOf,
+  unionOfAll,
   withoutNull,
 } from "./flow-type.ts";
 
@@ -53,7 +54,7 @@ class Reader {
     if (typeof ref === "string") return this.#follow(ref, references, nesting);
     if (Object.hasOwn(schema, "const")) return literalType(memberOf(schema, "const"));
     const values = memberOf(schema, "enum");
-    if (Array.isArray(values)) return unionOf(...values.map(literalType));
+    if (Array.isArray(values)) return unionOfAll(values.map(literalType));
     const part = (inner: Json): FlowType => this.read(inner, references, nesting + 1);
     const all = memberOf(schema, "allOf");
     return intersect([this.#own(schema, part), ...(Array.isArray(all) ? all.map(part) : [])]);
@@ -63,11 +64,11 @@ class Reader {
     const type = memberOf(schema, "type");
     if (typeof type === "string") return ofKind(type, schema, part);
     if (Array.isArray(type)) {
-      return unionOf(...type.map((kind) => ofKind(String(kind), schema, part)));
+      return unionOfAll(type.map((kind) => ofKind(String(kind), schema, part)));
     }
     for (const key of ["anyOf", "oneOf"]) {
       const options = memberOf(schema, key);
-      if (Array.isArray(options)) return unionOf(...options.map(part));
+      if (Array.isArray(options)) return unionOfAll(options.map(part));
     }
     return ANY;
   }
@@ -108,7 +109,7 @@ function ofKind(kind: string, schema: JsonObject, part: (inner: Json) => FlowTyp
 function elementType(schema: JsonObject, part: (inner: Json) => FlowType): FlowType {
   const first = memberOf(schema, "prefixItems");
   const rest = Object.hasOwn(schema, "items") ? part(memberOf(schema, "items")) : ANY;
-  return unionOf(...(Array.isArray(first) ? first.map(part) : []), rest);
+  return unionOfAll([...(Array.isArray(first) ? first.map(part) : []), rest]);
 }
 
 function objectType(schema: JsonObject, part: (inner: Json) => FlowType): FlowType {

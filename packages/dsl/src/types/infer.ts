@@ -11,7 +11,7 @@ import { printExpression } from "../expression/print.ts";
 import { MAX_EXPRESSION_HEIGHT } from "../expression/unit.ts";
 import { callType } from "./call-types.ts";
 import { chainType } from "./chain-types.ts";
-import { Findings, quoted } from "./findings.ts";
+import { type Finding, Findings, quoted, toDiagnostic } from "./findings.ts";
 import {
   ANY,
   BOOL,
@@ -25,7 +25,7 @@ import {
   NUMBER,
   objectOf,
   STRING,
-  unionOf,
+  unionOfAll,
   withoutNull,
 } from "./flow-type.ts";
 import { binaryType, negatedType, notType } from "./operator-types.ts";
@@ -39,26 +39,35 @@ export function inferType(
   ast: Expression,
   env: TypeEnv,
 ): { type: FlowType; diagnostics: Diagnostic[] } {
-  const findings = new Findings();
-  const inference = new Inference(findings, 0);
+  const { type, findings } = findTypes(ast, env);
+  return { type, diagnostics: findings.map(toDiagnostic) };
+}
+
+/** The type of an expression and what is wrong with it. */
+export function findTypes(
+  ast: Expression,
+  env: TypeEnv,
+): { type: FlowType; findings: readonly Finding[] } {
+  const inference = new Inference();
   const type = inference.of(ast, new TypeScope(env));
-  return { type, diagnostics: findings.list() };
+  return { type, findings: inference.findings.list() };
 }
 
 /** What the parts of the inference share. */
 export class Inference {
-  readonly findings: Findings;
-  readonly #height: number;
-
-  constructor(findings: Findings, height: number) {
-    this.findings = findings;
-    this.#height = height;
-  }
+  readonly findings: Findings = new Findings();
+  #height = 0;
 
   /** The type of a part. */
   of(node: Expression, scope: TypeScope): FlowType {
     if (this.#height >= MAX_EXPRESSION_HEIGHT) return ANY;
-    const inner = new Inference(this.findings, this.#height + 1);
+    this.#height += 1;
+    const type = this.#of(node, scope);
+    this.#height -= 1;
+    return type;
+  }
+
+  #of(node: Expression, scope: TypeScope): FlowType {
     switch (node.kind) {
       case "literal":
         return literalType(node.value);
@@ -67,23 +76,23 @@ export class Inference {
       case "name":
       case "member":
       case "index":
-        return chainType(node, scope, inner);
+        return chainType(node, scope, this);
       case "template":
-        return inner.#template(node, scope);
+        return this.#template(node, scope);
       case "list":
-        return listOf(unionOf(...node.elements.map((element) => inner.of(element, scope))));
+        return listOf(unionOfAll(node.elements.map((element) => this.of(element, scope))));
       case "object":
-        return objectOf(node.entries.map(({ key, value }) => [key, inner.of(value, scope)]));
+        return objectOf(node.entries.map(({ key, value }) => [key, this.of(value, scope)]));
       case "call":
-        return callType(node, scope, inner);
+        return callType(node, scope, this);
       case "unary": {
-        const operand = inner.of(node.operand, scope);
-        return node.op === "!" ? notType(node, operand, inner) : negatedType(node, operand, inner);
+        const operand = this.of(node.operand, scope);
+        return node.op === "!" ? notType(node, operand, this) : negatedType(node, operand, this);
       }
       case "binary":
-        return binaryType(node, scope, inner);
+        return binaryType(node, scope, this);
       case "conditional":
-        return inner.#conditional(node, scope);
+        return this.#conditional(node, scope);
     }
   }
 
@@ -124,10 +133,10 @@ export class Inference {
 
   #conditional(node: ConditionalExpression, scope: TypeScope): FlowType {
     this.condition(node.test, this.of(node.test, scope), "the condition before `?`");
-    return unionOf(
+    return unionOfAll([
       this.of(node.then, scope.given(factsOf(node.test, true, scope))),
       this.of(node.otherwise, scope.given(factsOf(node.test, false, scope))),
-    );
+    ]);
   }
 
   #template(node: TemplateExpression, scope: TypeScope): FlowType {

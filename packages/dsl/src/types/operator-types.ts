@@ -10,10 +10,10 @@ import {
   type FlowType,
   INT,
   listOf,
-  membersOf,
   NUMBER,
   STRING,
   unionOf,
+  unionOfAll,
   withoutNull,
 } from "./flow-type.ts";
 import type { Inference } from "./infer.ts";
@@ -129,7 +129,7 @@ function sumType(
   if (has(a, "list") && has(b, "list")) sums.push(listOf(unionOf(itemsOf(a), itemsOf(b))));
   if (a.kind === "any" && b.kind === "any") return ANY;
   return sums.length > 0
-    ? unionOf(...sums)
+    ? unionOfAll(sums)
     : inference.mismatch(node, "+", "two numbers, two strings or two lists", [left, right]);
 }
 
@@ -187,5 +187,6 @@ function isInt(type: FlowType): boolean {
 
 /** Whether a value of the type may be of one of the kinds. */
 export function has(type: FlowType, ...kinds: readonly FlowType["kind"][]): boolean {
-  return membersOf(type).some(({ kind }) => kind === "any" || kinds.includes(kind));
+  if (type.kind === "union") return type.types.some((member) => has(member, ...kinds));
+  return type.kind === "any" || kinds.includes(type.kind);
 }

@@ -3,7 +3,7 @@
  */
 import type { NodeModel } from "../model/bodies.ts";
 import { isObject, listOrNone, objectOrNone, own } from "../model/plain.ts";
-import { isLiteral } from "../model/values.ts";
+import { firstExpression } from "../model/values.ts";
 import { shown, type Validation } from "./context.ts";
 
 /** A task with what it needs and what it cannot go with. */
@@ -35,24 +35,22 @@ const EMBED_CHECKS: ReadonlySet<unknown> = new Set(["cost", "latencyMs", "expr"]
 const TOOL_REF =
   /^(?:flow:[a-z0-9][\w./@#:-]*|action:[a-z][\w-]*\.[a-z][\w-]*|mcp:[\w.-]+\/[\w./-]+)$/i;
 
-/** Checks all nodes whose type is of kind `ai`. */
-export function checkAi(run: Validation): void {
-  for (const node of run.model.nodes) {
-    if (run.entryOf(node)?.kind !== "ai") continue;
-    const fields = objectOrNone(node.node.fields);
-    const has = (name: string): boolean => {
-      const value = fields[name];
-      return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
-    };
-    checkTask(run, node, has);
-    checkTools(run, node);
-    if (has("failover") && Number(own(own(node.node.policy, "retry"), "max") ?? 0) > 0) {
-      run.findings.add("FLOW3015", `${node.pointer}/policy/retry`, {
-        message: `two retry loops multiply: \`@retry\` and failover of ${shown(node.id)}`,
-        hint: "keep one",
-        severity: "warning",
-      });
-    }
+/** Checks a node whose type is of kind `ai`. */
+export function checkAi(run: Validation, node: NodeModel): void {
+  const fields = objectOrNone(node.node.fields);
+  const has = (name: string): boolean => {
+    const value = own(fields, name);
+    return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
+  };
+  checkTask(run, node, has);
+  checkTools(run, node);
+  const max = own(own(node.node.policy, "retry"), "max");
+  if (has("failover") && typeof max === "number" && max > 0) {
+    run.findings.add("FLOW3015", `${node.pointer}/policy/retry`, {
+      message: `two retry loops multiply: \`@retry\` and failover of ${shown(node.id)}`,
+      hint: "keep one",
+      severity: "warning",
+    });
   }
 }
 
@@ -61,7 +59,7 @@ function checkTask(run: Validation, node: NodeModel, has: (name: string) => bool
   const written = own(fields, "task");
   if (written !== undefined && typeof written !== "string") return;
   const task = written ?? (has("labels") ? "classify" : "generate");
-  const rule = TASKS[task];
+  const rule = Object.hasOwn(TASKS, task) ? TASKS[task] : undefined;
   if (rule === undefined) return;
   const say = (field: string, problem: string): void => {
     const pointer = has(field) ? `${node.pointer}/fields/${field}` : node.pointer;
@@ -83,7 +81,7 @@ function checkTask(run: Validation, node: NodeModel, has: (name: string) => bool
   }
   if (
     task === "chat" &&
-    isLiteral(own(fields, "input")) &&
+    firstExpression(own(fields, "input")) === undefined &&
     own(own(fields, "input"), "messages") === undefined
   ) {
     say("input", "needs the form { messages: [...] } with task chat");
@@ -109,7 +107,7 @@ function checkFallback(run: Validation, node: NodeModel): void {
   const pointer = `${node.pointer}/fields/fallbackLabel`;
   const { parts, fix } = run.nearest(
     fallback,
-    labels.filter((label): label is string => typeof label === "string"),
+    () => labels.filter((label): label is string => typeof label === "string"),
     pointer,
     (near) => JSON.stringify(near),
   );
@@ -130,7 +128,7 @@ function checkTools(run: Validation, node: NodeModel): void {
     if (typeof ref !== "string") return;
     const pointer = `${node.pointer}/fields/tools/${at}`;
     const action = ref.startsWith("action:") ? ref.slice("action:".length) : undefined;
-    const entry = action === undefined ? undefined : run.catalog.entry(action);
+    const entry = action === undefined ? undefined : run.catalog.entry(action, undefined);
     if (!TOOL_REF.test(ref) || (action !== undefined && entry === undefined)) {
       run.findings.add("FLOW3015", isObject(tool) ? `${pointer}/ref` : pointer, {
         message: `ai: unknown tool ${shown(ref)}`,

@@ -1,12 +1,14 @@
 /** What the phases of one validation share. */
-import type { CatalogEntry, FlowGraph } from "@millrace/contracts";
+import type { FlowGraph } from "@millrace/contracts";
 import { type GraphModel, modelOf, type NodeModel } from "../model/bodies.ts";
-import { type Site, sitesOf } from "../model/sites.ts";
+import { listOrNone, own } from "../model/plain.ts";
+import { isTooDeep } from "../model/values.ts";
 import { nearestName } from "../nearest.ts";
 import { quoteForMessage } from "../text/chars.ts";
-import type { FlowCatalog } from "./catalog.ts";
+import { type FlowCatalog, KnownCatalog } from "./catalog.ts";
 import { Findings } from "./findings.ts";
 import type { Places } from "./places.ts";
+import { Ports } from "./ports.ts";
 
 /** Names that one validation looks for; who misspells more has a problem that no suggestion solves. */
 const MAX_SUGGESTIONS = 200;
@@ -14,46 +16,62 @@ const MAX_SUGGESTIONS = 200;
 /** One validation. */
 export class Validation {
   readonly graph: FlowGraph;
+  readonly catalog: KnownCatalog;
   readonly model: GraphModel;
-  readonly catalog: FlowCatalog;
   readonly places: Places;
   readonly findings: Findings;
-  /** All nodes of an id, in whatever body. */
-  readonly everywhere: ReadonlyMap<string, readonly NodeModel[]>;
-  #sites: readonly Site[] | undefined;
+  readonly ports: Ports = new Ports();
+  readonly #unreadable = new Set<unknown>();
+  #everywhere: Map<string, NodeModel> | undefined;
+  #connections: ReadonlySet<string> | undefined;
+  readonly #calls = new Map<string, readonly string[] | undefined>();
   #suggestions = MAX_SUGGESTIONS;
-  readonly #entries = new Map<string, CatalogEntry | undefined>();
 
   constructor(graph: FlowGraph, catalog: FlowCatalog, places: Places) {
     this.graph = graph;
-    this.catalog = catalog;
+    this.catalog = new KnownCatalog(catalog);
     this.places = places;
     this.findings = new Findings(places);
-    this.model = modelOf(graph);
-    const everywhere = new Map<string, NodeModel[]>();
-    for (const node of this.model.nodes) {
-      const known = everywhere.get(node.id);
-      if (known === undefined) everywhere.set(node.id, [node]);
-      else known.push(node);
-    }
-    this.everywhere = everywhere;
+    this.model = modelOf(graph, this.catalog.entry);
   }
 
-  /** The catalog entry of a node; of a version that is not there the newest. */
-  entryOf = ({ node }: NodeModel): CatalogEntry | undefined => {
-    const version = Number.isInteger(node.typeVersion) ? node.typeVersion : undefined;
-    const key = `${version ?? ""} ${node.type}`;
-    if (!this.#entries.has(key)) {
-      const entry = this.catalog.entry(node.type, version) ?? this.catalog.entry(node.type);
-      this.#entries.set(key, entry);
-    }
-    return this.#entries.get(key);
-  };
+  /** Names of the connections that the flow declares. */
+  get connections(): ReadonlySet<string> {
+    this.#connections ??= new Set(
+      listOrNone(own(this.graph, "connections"))
+        .map((connection) => own(connection, "name"))
+        .filter((name) => typeof name === "string"),
+    );
+    return this.#connections;
+  }
 
-  /** Every place of the graph that may hold expressions. */
-  get sites(): readonly Site[] {
-    this.#sites ??= sitesOf(this.graph, this.model, this.entryOf);
-    return this.#sites;
+  /** The calls by which another flow leads back to this one, looked for once a flow. */
+  callsOf(slug: string, find: () => readonly string[] | undefined): readonly string[] | undefined {
+    if (!this.#calls.has(slug)) this.#calls.set(slug, find());
+    return this.#calls.get(slug);
+  }
+
+  /** The first node of an id, in whatever body. */
+  anywhere(id: string): NodeModel | undefined {
+    if (this.#everywhere === undefined) {
+      this.#everywhere = new Map();
+      for (const node of this.model.nodes) {
+        if (!this.#everywhere.has(node.id)) this.#everywhere.set(node.id, node);
+      }
+    }
+    return this.#everywhere.get(id);
+  }
+
+  /** Whether a value is nested so deep that no phase may enter it. The first phase asks, the others remember. */
+  isTooDeep(value: unknown): boolean {
+    if (!isTooDeep(value)) return false;
+    this.#unreadable.add(value);
+    return true;
+  }
+
+  /** Whether a value was found not to be too deep. */
+  isReadable(value: unknown): boolean {
+    return this.#unreadable.size === 0 || !this.#unreadable.has(value);
   }
 
   /** Whether one more name may be looked for; each look costs as much as there are names. */
@@ -62,14 +80,19 @@ export class Validation {
     return this.#suggestions >= 0;
   }
 
-  /** The hint, parts and fix of a misspelt name that stands alone at `span`. */
+  /** The name that a misspelt one most likely stands for. */
+  near(name: string, candidates: () => Iterable<string>): string | undefined {
+    return this.suggests() ? nearestName(name, candidates()) : undefined;
+  }
+
+  /** The parts and the fix of a misspelt name that stands alone at `pointer`. */
   nearest(
     name: string,
-    candidates: Iterable<string>,
+    candidates: () => Iterable<string>,
     pointer: string,
     spelt: (near: string) => string = (near) => near,
   ): { parts: { near?: string }; fix?: ReturnType<Findings["replace"]> } {
-    const near = this.suggests() ? nearestName(name, candidates) : undefined;
+    const near = this.near(name, candidates);
     if (near === undefined) return { parts: {} };
     const fix = this.findings.replace(`write ${near}`, this.places.exact(pointer), spelt(near));
     return { parts: { near }, ...(fix && { fix }) };

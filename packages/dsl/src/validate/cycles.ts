@@ -1,6 +1,6 @@
 /** Cycles over edges and references (FLOW4003), one finding for each group of nodes that wait for each other. */
 import { shown, type Validation } from "./context.ts";
-import type { BodyOrder, Wait } from "./order.ts";
+import type { BodyOrder } from "./order.ts";
 
 /** Most nodes of a cycle that a message shows. */
 const MAX_SHOWN = 10;
@@ -16,22 +16,20 @@ export function checkCycles(run: Validation, orders: readonly BodyOrder[]): void
   }
 }
 
-function report(run: Validation, { body }: BodyOrder, cycle: readonly Wait[]): void {
-  const name = (index: number): string => shown(body.nodes[index]?.id ?? "");
-  const [first] = cycle;
-  const last = cycle.at(-1);
-  if (first === undefined || last === undefined) return;
-  let path = name(first.from);
-  for (const { to, implied } of cycle.slice(0, MAX_SHOWN)) {
-    path += `${implied ? " ~> " : " -> "}${name(to)}`;
+/** `cycle`: waits, each from the node to which the one before it leads. */
+function report(run: Validation, order: BodyOrder, cycle: readonly number[]): void {
+  const name = (index: number | undefined): string => shown(order.body.nodes[index ?? 0]?.id ?? "");
+  let path = name(order.from[cycle[0] ?? 0]);
+  for (const wait of cycle.slice(0, MAX_SHOWN)) {
+    path += `${order.isImplied(wait) ? " ~> " : " -> "}${name(order.to[wait])}`;
   }
   if (cycle.length > MAX_SHOWN) path += " -> …";
-  run.findings.add("FLOW4003", last.pointer, { parts: { path } });
+  run.findings.add("FLOW4003", order.cause[cycle.at(-1) ?? 0]?.pointer, { parts: { path } });
 }
 
 /** Strongly connected groups that hold a cycle (Tarjan's algorithm with its own stack), in author order of their first node. */
-function groupsOf({ waits, sorted }: BodyOrder): number[][] {
-  const count = waits.length;
+function groupsOf({ body, starts, byFrom, to, sorted }: BodyOrder): number[][] {
+  const count = body.nodes.length;
   const order = new Int32Array(count); // 0: not seen
   const low = new Int32Array(count);
   const open = new Uint8Array(count);
@@ -48,16 +46,16 @@ function groupsOf({ waits, sorted }: BodyOrder): number[][] {
       next += 1;
       open[node] = 1;
       stack.push(node);
-      path.push({ node, at: 0 });
+      path.push({ node, at: starts[node] as number });
     };
     enter(root);
     for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
       const { node } = top;
-      const wait = waits[node]?.[top.at];
-      if (wait !== undefined) {
+      if (top.at < (starts[node + 1] as number)) {
+        const waiting = to[byFrom[top.at] as number] as number;
         top.at += 1;
-        if (order[wait.to] === 0) enter(wait.to);
-        else if (open[wait.to] === 1) low[node] = Math.min(low[node] ?? 0, order[wait.to] ?? 0);
+        if (order[waiting] === 0) enter(waiting);
+        else if (open[waiting] === 1) low[node] = Math.min(low[node] ?? 0, order[waiting] ?? 0);
         continue;
       }
       path.pop();
@@ -66,8 +64,7 @@ function groupsOf({ waits, sorted }: BodyOrder): number[][] {
       if (low[node] === order[node]) groups.push(close(stack, open, node));
     }
   }
-  const first = (group: readonly number[]): number => group.reduce((a, b) => Math.min(a, b));
-  return groups.sort((a, b) => first(a) - first(b));
+  return groups.sort((a, b) => firstOf(a) - firstOf(b));
 }
 
 function close(stack: number[], open: Uint8Array, node: number): number[] {
@@ -80,31 +77,35 @@ function close(stack: number[], open: Uint8Array, node: number): number[] {
   return group;
 }
 
+function firstOf(group: readonly number[]): number {
+  return group.reduce((a, b) => Math.min(a, b));
+}
+
 /** The shortest cycle through the first node of a group that is in one; undefined for a single node without a loop. */
-function shortestCycle({ waits }: BodyOrder, group: readonly number[]): Wait[] | undefined {
+function shortestCycle(order: BodyOrder, group: readonly number[]): number[] | undefined {
+  const { starts, byFrom, from, to } = order;
   const inside = new Set(group);
-  const start = group.reduce((a, b) => Math.min(a, b));
-  const arrived = new Map<number, Wait>();
+  const start = firstOf(group);
+  const arrived = new Map<number, number>();
   const open = [start];
   for (let at = 0; at < open.length; at += 1) {
-    for (const wait of waits[open[at] as number] ?? []) {
-      if (!inside.has(wait.to)) continue;
-      if (wait.to === start) return pathTo(wait, arrived, start);
-      if (arrived.has(wait.to)) continue;
-      arrived.set(wait.to, wait);
-      open.push(wait.to);
+    const node = open[at] as number;
+    for (let i = starts[node] as number; i < (starts[node + 1] as number); i += 1) {
+      const wait = byFrom[i] as number;
+      const next = to[wait] as number;
+      if (!inside.has(next) || (next !== start && arrived.has(next))) continue;
+      arrived.set(next, wait);
+      if (next !== start) open.push(next);
+      else {
+        const path: number[] = [];
+        for (let back = start; path.length === 0 || back !== start; ) {
+          const step = arrived.get(back) as number;
+          path.push(step);
+          back = from[step] as number;
+        }
+        return path.reverse();
+      }
     }
   }
   return undefined;
-}
-
-function pathTo(last: Wait, arrived: ReadonlyMap<number, Wait>, start: number): Wait[] {
-  const path = [last];
-  for (let at = last.from; at !== start; ) {
-    const wait = arrived.get(at);
-    if (wait === undefined) break;
-    path.push(wait);
-    at = wait.from;
-  }
-  return path.reverse();
 }

@@ -1,6 +1,6 @@
-/** Inputs, outputs, connections and schedules by themselves (FLOW3004-3008, 3011). */
-import { isObject, listOrNone, own } from "../model/plain.ts";
-import { isTooDeep, leavesOf, literalData } from "../model/values.ts";
+/** Inputs, outputs, connections and schedules by themselves (FLOW3004-3008, 3011, 4011). */
+import { isObject, listOrNone, own, step } from "../model/plain.ts";
+import { firstExpression, literalData } from "../model/values.ts";
 import { isDate, isDateTime } from "../schema/formats.ts";
 import { shown, type Validation } from "./context.ts";
 import { cronProblem } from "./cron.ts";
@@ -28,6 +28,15 @@ export function checkDeclarations(run: Validation): void {
     checkValue(run, policy, FLOW_POLICY, { pointer: "/policy", name: "flow" });
 }
 
+/** FLOW4011 for inputs that no expression reads. */
+export function checkInputsRead(run: Validation, read: ReadonlySet<string>): void {
+  listOrNone(own(run.graph, "inputs")).forEach((input, at) => {
+    const name = own(input, "name");
+    if (typeof name !== "string" || read.has(name)) return;
+    run.findings.add("FLOW4011", `/inputs/${at}/name`, { parts: { name: shown(name) } });
+  });
+}
+
 function nameOf(value: unknown): string {
   const name = own(value, "name");
   return typeof name === "string" ? shown(name) : "?";
@@ -37,7 +46,7 @@ function checkInput(run: Validation, input: unknown, pointer: string): void {
   const schema = own(input, "schema");
   if (schema !== undefined && !checkSchema(run, schema, `${pointer}/schema`)) return;
   const value = own(input, "default");
-  if (value === undefined || !isObject(schema) || isTooDeep(value)) return;
+  if (value === undefined || !isObject(schema) || !run.isReadable(value)) return;
   const checker = checkerOf(schema);
   const [problem] = checker.ok ? checker.findings(value, { formats: true }) : [];
   if (problem === undefined) return;
@@ -88,9 +97,9 @@ function checkSchedule(run: Validation, schedule: unknown, pointer: string): voi
     run.findings.add("FLOW3016", `${pointer}/${times[1]}`, { parts });
   }
   checkTimes(run, schedule, pointer);
-  const [leaf] = leavesOf(own(schedule, "inputs"), `${pointer}/inputs`);
-  if (leaf !== undefined) {
-    run.findings.add("FLOW3013", leaf.pointer, { parts: { place: `inputs of ${name}` } });
+  const expression = firstExpression(own(schedule, "inputs"), `${pointer}/inputs`);
+  if (expression !== undefined) {
+    run.findings.add("FLOW3013", expression, { parts: { place: `inputs of ${name}` } });
   } else checkScheduleInputs(run, schedule, pointer, name);
 }
 
@@ -110,8 +119,13 @@ function checkTimes(run: Validation, schedule: unknown, pointer: string): void {
   const zone = own(schedule, "timezone");
   const zones = run.catalog.timeZones;
   if (typeof zone !== "string" || zones === undefined || zone === "UTC") return;
-  for (const known of zones) if (known === zone) return;
-  const { parts, fix } = run.nearest(zone, zones, `${pointer}/timezone`, (near) => `"${near}"`);
+  if (zones.has(zone)) return;
+  const { parts, fix } = run.nearest(
+    zone,
+    () => zones,
+    `${pointer}/timezone`,
+    (near) => `"${near}"`,
+  );
   run.findings.add("FLOW3008", `${pointer}/timezone`, {
     message: "unknown time zone",
     hint: parts.near === undefined ? null : `did you mean ${parts.near}?`,
@@ -127,7 +141,7 @@ function checkScheduleInputs(
   name: string,
 ): void {
   const given = own(schedule, "inputs");
-  if (given !== undefined && (!isObject(given) || isTooDeep(given))) return;
+  if (given !== undefined && (!isObject(given) || !run.isReadable(given))) return;
   const values = literalData(given ?? {});
   for (const input of listOrNone(own(run.graph, "inputs"))) {
     const key = own(input, "name");
@@ -135,17 +149,20 @@ function checkScheduleInputs(
     const value = own(values, key);
     const schema = own(input, "schema");
     if (value !== undefined) {
-      checkValue(run, value, schema, { pointer: `${pointer}/inputs/${key}`, name: `input ${key}` });
+      checkValue(run, value, schema, {
+        pointer: `${pointer}/inputs${step(key)}`,
+        name: `input ${key}`,
+      });
     } else if (own(input, "default") === undefined) {
       run.findings.add("FLOW3002", pointer, {
         parts: { type: name, name: `inputs.${shown(key)}` },
       });
     }
   }
-  const known = listOrNone(own(run.graph, "inputs")).map((input) => own(input, "name"));
+  const known = new Set(listOrNone(own(run.graph, "inputs")).map((input) => own(input, "name")));
   for (const key of isObject(given) ? Object.keys(literalData(given) as object) : []) {
-    if (known.includes(key)) continue;
-    run.findings.add("FLOW3003", `${pointer}/inputs/${key}`, {
+    if (known.has(key)) continue;
+    run.findings.add("FLOW3003", `${pointer}/inputs${step(key)}`, {
       parts: { type: "the flow", name: `input ${shown(key)}` },
     });
   }

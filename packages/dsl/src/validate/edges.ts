@@ -2,9 +2,7 @@
 import { nameText } from "../expression/print.ts";
 import type { BodyModel, EdgeModel, NodeModel } from "../model/bodies.ts";
 import { own } from "../model/plain.ts";
-import { nearestName } from "../nearest.ts";
 import { shown, type Validation } from "./context.ts";
-import { portsOf } from "./node-types.ts";
 import { onErrorOf } from "./policies.ts";
 
 /** Checks the edges of every body. */
@@ -31,6 +29,9 @@ export function checkEdges(run: Validation): void {
   }
 }
 
+/** Ports of a node that a message lists. */
+const MAX_LISTED = 50;
+
 /** Types that say something when an exit leads nowhere. */
 const CHOOSING: ReadonlySet<string> = new Set(["switch", "confirm"]);
 const NONE: ReadonlySet<string> = new Set();
@@ -39,20 +40,19 @@ function checkEnd(run: Validation, body: BodyModel, edge: EdgeModel, side: "from
   if (edge[side] !== undefined) return;
   const id = edge.edge[side];
   const pointer = `${edge.pointer}/${side}`;
-  if (run.everywhere.has(id)) {
+  if (run.anywhere(id) !== undefined) {
     run.findings.add("FLOW4012", pointer);
     return;
   }
-  const near = run.nearest(id, body.byId.keys(), pointer, nameText);
+  const near = run.nearest(id, () => body.byId.keys(), pointer, nameText);
   run.findings.add("FLOW4001", pointer, { ...near, parts: { id: shown(id), ...near.parts } });
 }
 
 function checkPort(run: Validation, edge: EdgeModel, from: NodeModel): void {
-  const { port, pointer } = edge;
-  const { names, open } = portsOf(from, run.entryOf(from));
+  const { port } = edge;
   const onError = onErrorOf(from);
   if (port === "error" && onError !== undefined && onError !== "port") {
-    run.findings.add("FLOW4014", pointer, {
+    run.findings.add("FLOW4014", edge.pointer, {
       parts: { node: shown(from.id), value: onError },
       hint: "remove one",
       related: { pointer: `${from.pointer}/policy/onError`, message: "set here" },
@@ -63,15 +63,17 @@ function checkPort(run: Validation, edge: EdgeModel, from: NodeModel): void {
       ),
     });
   }
-  if (open || names.includes(port)) return;
-  const near = nearestName(port, names);
-  const span = run.places.exact(`${pointer}/port`);
-  run.findings.add("FLOW4002", `${pointer}/port`, {
+  const { names, open } = run.ports.of(from);
+  if (open || names.has(port)) return;
+  const near = run.near(port, () => names);
+  const pointer = `${edge.pointer}/port`;
+  const span = run.places.exact(pointer);
+  run.findings.add("FLOW4002", pointer, {
     parts: {
       node: shown(from.id),
       type: shown(from.node.type),
       port: shown(port),
-      list: names.map(shown).join(", "),
+      list: Array.from(names).slice(0, MAX_LISTED).map(shown).join(", "),
     },
     fix:
       near === undefined

@@ -1,10 +1,14 @@
-/** Expressions: names, types, conditions (FLOW5001-5011), what a place takes (FLOW4007), and inputs never read (FLOW4011). */
-import type { Diagnostic, JsonSchema } from "@millrace/contracts";
-import type { DiagnosticCode } from "../diagnostics.ts";
+/** Expressions: names, types, conditions (FLOW5001-5011), what a place takes (FLOW4007), nodes of other bodies (FLOW4005). */
+
+import { DIAGNOSTICS, type DiagnosticCode } from "../diagnostics.ts";
+import type { Expression } from "../expression/ast.ts";
 import { compileExpression } from "../expression/compile.ts";
 import { printExpression } from "../expression/print.ts";
-import { isObject, listOrNone, own } from "../model/plain.ts";
-import type { Site } from "../model/sites.ts";
+import { isObject } from "../model/plain.ts";
+import { type Read, readsOf } from "../model/resolve.ts";
+import type { Leaf, Site } from "../model/sites.ts";
+import { TreeCache } from "../model/trees.ts";
+import type { Finding } from "../types/findings.ts";
 import { fits } from "../types/fits.ts";
 import {
   describeType,
@@ -13,102 +17,203 @@ import {
   mayBeNull,
   NULL,
   STRING,
-  unionOf,
+  unionOfAll,
   withoutNull,
 } from "../types/flow-type.ts";
 import { typeFromSchema } from "../types/from-schema.ts";
-import { inferType } from "../types/infer.ts";
+import { findTypes } from "../types/infer.ts";
 import { shown, type Validation } from "./context.ts";
 import { reportHidden } from "./names.ts";
-import { pass, type ReadLeaf } from "./reads.ts";
+import type { Span } from "./places.ts";
 import { Types } from "./types.ts";
+
+/** An expression as all that look at it need it. */
+export interface Checked {
+  readonly leaf: Leaf;
+  readonly tree: Expression;
+  readonly reads: readonly Read[];
+  readonly type: FlowType;
+}
 
 /** Fields that decide: always true or always false is worth a word. */
 const CONDITIONS: ReadonlySet<string> = new Set(["condition.if", "loop.until", "loop.while"]);
 
-/** Checks all expressions, and answers the type of each. */
-export function checkExpressions(
-  run: Validation,
-  leaves: readonly ReadLeaf[],
-): ReadonlyMap<ReadLeaf, FlowType> {
-  const types = new Types(run);
-  const found = new Map<ReadLeaf, FlowType>();
-  for (const leaf of leaves) {
-    const type = checkLeaf(run, leaf, types);
-    found.set(leaf, type);
-    const { reader, kind, name, value } = leaf.site;
-    if (reader?.inner !== undefined && kind === "field" && name === "items") {
-      const list = leaf.leaf.path.length === 0 ? type : literalList(value, type);
-      if (list !== undefined) types.setItem(reader.inner, list);
+/** Checks the expressions of one graph. Those of a node come before those in its body. */
+export class Expressions {
+  readonly #run: Validation;
+  readonly #trees = new TreeCache();
+  readonly #types: Types;
+
+  constructor(run: Validation) {
+    this.#run = run;
+    this.#types = new Types(run);
+  }
+
+  /** Checks one expression; undefined: it is none, which is reported with the code of the parser. */
+  check(leaf: Leaf): Checked | undefined {
+    const { site } = leaf;
+    const tree = this.#trees.get(leaf.source);
+    if (!("kind" in tree)) {
+      for (const { code, message, hint, severity } of tree) {
+        const wording = { message, hint: hint ?? null, severity };
+        this.#run.findings.add(code as DiagnosticCode, leaf.pointer, wording);
+      }
+      return undefined;
     }
-    checkNames(run, leaf);
-    checkOnlyHole(run, leaf);
+    const { roots } = leaf;
+    const reads = readsOf(tree, site.body, roots);
+    const env = this.#types.env(site.body, roots);
+    const { type, findings } = findTypes(tree, env);
+    if (findings.length > 0) {
+      const written = this.#run.places.expression(leaf);
+      const found = written === undefined ? findings : findTypes(written, env).findings;
+      for (const finding of found) this.#add(finding, leaf, written !== undefined);
+    }
+    const checked = { leaf, tree, reads, type };
+    this.#checkPlace(checked, findings);
+    this.#noteItems(leaf, type);
+    for (const read of reads) this.#checkName(read, leaf);
+    if (leaf.alone) this.#checkOnlyHole(checked);
+    return checked;
   }
-  checkLiteralConditions(run);
-  checkInputsRead(run, leaves);
-  return found;
-}
 
-/** The type of a list of which all elements are expressions of one type. */
-function literalList(value: unknown, type: FlowType): FlowType | undefined {
-  return Array.isArray(value) && value.length === 1 ? listOf(type) : undefined;
-}
-
-function checkLeaf(run: Validation, read: ReadLeaf, types: Types): FlowType {
-  const { site, tree, roots } = read;
-  const { type, diagnostics } = inferType(tree, types.env(site.body, roots));
-  for (const diagnostic of diagnostics) add(run, diagnostic, read);
-  const isBool = checkCondition(run, read, type, diagnostics);
-  if (!isBool && !diagnostics.some(({ severity }) => severity === "error")) {
-    checkTaken(run, read, type);
+  /** FLOW5011 for a condition that is written out. */
+  checkLiteral(site: Site): void {
+    if (typeof site.value !== "boolean" || !isDecision(site)) return;
+    this.#run.findings.add("FLOW5011", site.pointer, { parts: { result: String(site.value) } });
   }
-  return type;
-}
 
-/** Adds what type inference found; its ranges are offsets of the text when the tree is. */
-function add(run: Validation, diagnostic: Diagnostic, read: ReadLeaf): void {
-  const { range, fixes, code, message, hint, severity } = diagnostic;
-  if (!read.inText || range === undefined) {
-    pass(run, diagnostic, read.leaf.pointer);
-    return;
+  /** Adds what type inference found. */
+  #add({ code, place, fix, ...wording }: Finding, leaf: Leaf, inText: boolean): void {
+    const { start, end } = place;
+    this.#run.findings.add(code, leaf.pointer, {
+      ...wording,
+      ...(inText && { span: { start, end } }),
+      ...(inText &&
+        fix && {
+          fix: this.#run.findings.replace(fix.title, fix.at ?? place, fix.newText),
+        }),
+    });
   }
-  const fix = fixes?.[0];
-  run.findings.add(code as DiagnosticCode, read.leaf.pointer, {
-    message,
-    hint: hint ?? null,
-    severity,
-    span: { start: range.start.offset, end: range.end.offset },
-    fix: fix && {
-      title: fix.title,
-      edits: fix.edits.map((edit) => ({
-        start: edit.range.start.offset,
-        end: edit.range.end.offset,
-        text: edit.newText,
-      })),
-    },
-  });
-}
 
-/** The stretch of a whole expression in the text. */
-function spanOf(read: ReadLeaf): { start: number; end: number } | undefined {
-  return read.inText ? { start: read.tree.start, end: read.tree.end } : undefined;
+  /** The stretch of a whole expression in the text. */
+  #spanOf(leaf: Leaf): Span | undefined {
+    return this.#run.places.expression(leaf);
+  }
+
+  /** Whether the type of an expression suits the place where it stands. */
+  #checkPlace(checked: Checked, findings: readonly Finding[]): void {
+    const { leaf, type } = checked;
+    const { site, hole } = leaf;
+    const decides = site.name === "@when" || site.name === "@retry.if";
+    const taken = takenType(leaf);
+    const failed = findings.some(
+      ({ code, severity }) => (severity ?? DIAGNOSTICS[code].severity) === "error",
+    );
+    if (failed) return;
+    if (hole < 0 && (decides || taken?.kind === "bool")) {
+      const answer = fits(withoutNull(type), { kind: "bool" });
+      if (answer === "no") {
+        this.#run.findings.add("FLOW5005", leaf.pointer, {
+          parts: { place: placeName(leaf), type: describeType(type) },
+          span: this.#spanOf(leaf),
+        });
+      } else if (mayBeNull(type)) this.#reportNull(checked);
+      else if (isDecision(site) && findings.length === 0) this.#checkConstant(checked);
+    } else if (taken !== undefined && taken.kind !== "any") this.#checkTaken(checked, taken);
+  }
+
+  /** FLOW5011 when a condition is the same in every run. */
+  #checkConstant({ leaf, tree, reads, type }: Checked): void {
+    let value: unknown = type.kind === "bool" ? type.value : undefined;
+    if (value === undefined && reads.length === 0) value = constantOf(tree);
+    if (typeof value !== "boolean") return;
+    const parts = { result: String(value) };
+    this.#run.findings.add("FLOW5011", leaf.pointer, { parts, span: this.#spanOf(leaf) });
+  }
+
+  #reportNull({ leaf, tree }: Checked): void {
+    this.#run.findings.add("FLOW5006", leaf.pointer, {
+      parts: { expression: shown(printExpression(tree)) },
+      span: this.#spanOf(leaf),
+    });
+  }
+
+  /** FLOW4007 when no value of the expression fits its place, FLOW5006 when null does not. */
+  #checkTaken(checked: Checked, taken: FlowType): void {
+    const { leaf, tree } = checked;
+    const isHole = leaf.hole >= 0;
+    const given = isHole ? STRING : checked.type;
+    const answer = fits(given, taken);
+    if (answer === "no") {
+      this.#run.findings.add("FLOW4007", isHole ? leaf.valuePointer : leaf.pointer, {
+        parts: {
+          place: placeName(leaf),
+          type: describeType(taken),
+          expression: isHole ? "text with holes" : shown(printExpression(tree)),
+          found: describeType(given),
+        },
+        span: isHole ? undefined : this.#spanOf(leaf),
+      });
+    } else if (answer === "maybe" && mayBeNull(given) && fits(NULL, taken) === "no") {
+      this.#reportNull(checked);
+    }
+  }
+
+  /** What the body of a `map` is run for. */
+  #noteItems({ site, trail }: Leaf, type: FlowType): void {
+    const inner = site.reader?.inner;
+    if (inner === undefined || site.kind !== "field" || site.name !== "items") return;
+    if (trail === undefined) this.#types.setItem(inner, type);
+    else if (Array.isArray(site.value) && site.value.length === 1) {
+      this.#types.setItem(inner, listOf(type));
+    }
+  }
+
+  /** FLOW4005 for nodes of other bodies, FLOW2008 for locals that hide a node. */
+  #checkName({ kind, name, body, index }: Read, leaf: Leaf): void {
+    if (kind === "unknown") {
+      const owner = this.#run.anywhere(name)?.body.owner;
+      if (owner === undefined) return;
+      this.#run.findings.add("FLOW4005", leaf.pointer, {
+        parts: { node: shown(name), owner: shown(owner.id) },
+        span: this.#run.places.reference(leaf, index)?.name,
+      });
+    } else if (kind === "local") {
+      for (let at = body?.outer; at !== undefined; at = at.outer) {
+        if (at.byId.has(name)) reportHidden(this.#run, name, leaf.pointer);
+      }
+    }
+  }
+
+  /** FLOW5008: text that is one hole and nothing else. */
+  #checkOnlyHole({ leaf, tree }: Checked): void {
+    const pointer = leaf.valuePointer;
+    const source = printExpression(tree);
+    const { places, findings } = this.#run;
+    const span = places.exact(pointer);
+    findings.add("FLOW5008", pointer, {
+      parts: { expression: shown(source) },
+      span,
+      fix: places.expression(leaf) && findings.replace(`write ${shown(source)}`, span, source),
+    });
+  }
 }
 
 /** The type that the schemas of a place take. */
-function takenType(read: ReadLeaf): FlowType | undefined {
-  const { site, leaf } = read;
-  if (site.kind === "policy") return undefined;
-  const schemas = leaf.path.length === 0 ? [site.schema] : leaf.schemas;
-  const known = schemas.filter(isObject);
-  const [first] = known;
-  if (first === undefined) return undefined;
-  return known.length === 1 ? typeOf(first) : unionOf(...known.map(typeOf));
+function takenType(leaf: Leaf): FlowType | undefined {
+  if (leaf.site.kind === "policy") return undefined;
+  const { schemas } = leaf;
+  if (schemas.length === 1) return typeOf(schemas[0]);
+  const types = schemas.map(typeOf).filter((type) => type !== undefined);
+  return types.length === 0 ? undefined : unionOfAll(types);
 }
 
 const schemaTypes = new WeakMap<object, FlowType>();
 
 /** The type of a schema, made once. */
-function typeOf(schema: JsonSchema): FlowType {
+function typeOf(schema: unknown): FlowType | undefined {
+  if (!isObject(schema)) return undefined;
   let type = schemaTypes.get(schema);
   if (type === undefined) {
     type = typeFromSchema(schema);
@@ -117,51 +222,16 @@ function typeOf(schema: JsonSchema): FlowType {
   return type;
 }
 
-function placeName({ site, leaf }: ReadLeaf): string {
+function placeName({ site, path }: Leaf): string {
   const name = site.kind === "flow-output" ? `output ${site.name}` : site.name;
-  return shown([name, ...leaf.path].join("."));
+  return shown([name, ...path].join("."));
 }
 
-/** Places that are true or false: FLOW5005 when the expression never is. True: it is such a place. */
-function checkCondition(
-  run: Validation,
-  read: ReadLeaf,
-  type: FlowType,
-  diagnostics: readonly Diagnostic[],
-): boolean {
-  const { site, leaf } = read;
-  if (leaf.hole) return false;
-  const named = site.name === "@when" || site.name === "@retry.if";
-  const taken = named ? undefined : takenType(read);
-  if (!named && (taken === undefined || taken.kind !== "bool")) return false;
-  if (diagnostics.some(({ severity }) => severity === "error")) return true;
-  const rest = withoutNull(type);
-  const answer = fits(rest, { kind: "bool" });
-  if (answer === "no") {
-    run.findings.add("FLOW5005", leaf.pointer, {
-      parts: { place: placeName(read), type: describeType(type) },
-      span: spanOf(read),
-    });
-  } else if (mayBeNull(type)) reportNull(run, read);
-  else if (isDecision(site) && diagnostics.length === 0) checkConstant(run, read, type);
-  return true;
+function isDecision({ kind, name, reader }: Site): boolean {
+  return kind === "policy" || (kind === "field" && CONDITIONS.has(`${reader?.node.type}.${name}`));
 }
 
-function isDecision(site: Site): boolean {
-  if (site.kind === "policy") return true;
-  return site.kind === "field" && CONDITIONS.has(`${site.reader?.node.type}.${site.name}`);
-}
-
-/** FLOW5011 when a condition is the same in every run. */
-function checkConstant(run: Validation, read: ReadLeaf, type: FlowType): void {
-  let value: unknown = type.kind === "bool" ? type.value : undefined;
-  if (value === undefined && read.reads.length === 0) value = constantOf(read);
-  if (typeof value !== "boolean") return;
-  const parts = { result: String(value) };
-  run.findings.add("FLOW5011", read.leaf.pointer, { parts, span: spanOf(read) });
-}
-
-function constantOf({ tree }: ReadLeaf): unknown {
+function constantOf(tree: Expression): unknown {
   try {
     const expression = compileExpression(tree);
     if (!expression.constant) return undefined;
@@ -169,92 +239,4 @@ function constantOf({ tree }: ReadLeaf): unknown {
   } catch {
     return undefined; // it fails in every run, which is another finding
   }
-}
-
-function reportNull(run: Validation, read: ReadLeaf): void {
-  run.findings.add("FLOW5006", read.leaf.pointer, {
-    parts: { expression: shown(printExpression(read.tree)) },
-    span: spanOf(read),
-  });
-}
-
-/** FLOW4007 when no value of the expression fits its place, FLOW5006 when null does not. */
-function checkTaken(run: Validation, read: ReadLeaf, type: FlowType): void {
-  const taken = takenType(read);
-  if (taken === undefined) return;
-  const given = read.leaf.hole ? STRING : type;
-  const answer = fits(given, taken);
-  if (answer === "no") {
-    const { hole, pointer } = read.leaf;
-    run.findings.add("FLOW4007", hole ? pointer.replace(/\/\$t\/\d+$/, "") : pointer, {
-      parts: {
-        place: placeName(read),
-        type: describeType(taken),
-        expression: hole ? "text with holes" : shown(printExpression(read.tree)),
-        found: describeType(given),
-      },
-      span: hole ? undefined : spanOf(read),
-    });
-  } else if (answer === "maybe" && mayBeNull(given) && fits(NULL, taken) === "no") {
-    reportNull(run, read);
-  }
-}
-
-/** FLOW4005 for nodes of other bodies, FLOW2008 for locals that hide a node. */
-function checkNames(run: Validation, read: ReadLeaf): void {
-  for (const { reference, meaning } of read.reads) {
-    const span = read.inText ? reference.name : undefined;
-    if (meaning.kind === "unknown") {
-      const owner = run.everywhere.get(meaning.name)?.[0]?.body.owner;
-      if (owner === undefined) continue;
-      run.findings.add("FLOW4005", read.leaf.pointer, {
-        parts: { node: shown(meaning.name), owner: shown(owner.id) },
-        span,
-      });
-    } else if (meaning.kind === "local") {
-      for (let at = meaning.body.outer; at !== undefined; at = at.outer) {
-        if (at.byId.has(meaning.name)) reportHidden(run, meaning.name, read.leaf.pointer);
-      }
-    }
-  }
-}
-
-/** FLOW5008: text that is one hole and nothing else. */
-function checkOnlyHole(run: Validation, read: ReadLeaf): void {
-  const { leaf, tree } = read;
-  if (!leaf.alone) return;
-  const pointer = leaf.pointer.slice(0, -"/$t/0".length);
-  const source = printExpression(tree);
-  const span = run.places.exact(pointer);
-  run.findings.add("FLOW5008", pointer, {
-    parts: { expression: shown(source) },
-    span,
-    fix: read.inText ? run.findings.replace(`write ${shown(source)}`, span, source) : undefined,
-  });
-}
-
-/** FLOW5011 for conditions that are written out. */
-function checkLiteralConditions(run: Validation): void {
-  for (const site of run.sites) {
-    if (typeof site.value !== "boolean" || !isDecision(site)) continue;
-    run.findings.add("FLOW5011", site.pointer, { parts: { result: String(site.value) } });
-  }
-}
-
-/** FLOW4011. Reading `inputs` as a whole reads all. */
-function checkInputsRead(run: Validation, leaves: readonly ReadLeaf[]): void {
-  const names = new Set<string>();
-  for (const { reads } of leaves) {
-    for (const { reference, meaning } of reads) {
-      if (meaning.kind !== "inputs") continue;
-      const [name] = reference.path;
-      if (name === undefined) return;
-      names.add(name);
-    }
-  }
-  listOrNone(own(run.graph, "inputs")).forEach((input, at) => {
-    const name = own(input, "name");
-    if (typeof name !== "string" || names.has(name)) return;
-    run.findings.add("FLOW4011", `/inputs/${at}/name`, { parts: { name: shown(name) } });
-  });
 }

@@ -1,45 +1,37 @@
 /** The literal parts of a value checked against a schema, with expressions as what is not known yet (FLOW3004-3006). */
 
-import { isObject, keysOf, own } from "../model/plain.ts";
-import { markerOf } from "../model/values.ts";
-import { nearestName } from "../nearest.ts";
-import type { SchemaFinding } from "../schema/check.ts";
-import { checkableSchema } from "../schema/check.ts";
+import { parseExpression } from "../expression/parse.ts";
+import { isObject, own, step } from "../model/plain.ts";
+import { literalText, markerOf } from "../model/values.ts";
+import { checkableSchema, type SchemaFinding, UNKNOWN } from "../schema/check.ts";
 import { describeType } from "../types/flow-type.ts";
 import { typeFromSchema } from "../types/from-schema.ts";
 import { shown, type Validation } from "./context.ts";
 
-/** Stands for what an expression will give. */
-const UNKNOWN: unique symbol = Symbol("unknown");
-
-/** The value with markers resolved: expressions and templates with holes are `UNKNOWN`. Not for values too deep. */
-export function withUnknowns(value: unknown, known: (source: string) => unknown): unknown {
-  if (Array.isArray(value)) return value.map((element) => withUnknowns(element, known));
+/** What a value of the graph stands for: `UNKNOWN` for expressions and for templates with holes. */
+function readValue(value: unknown): unknown {
   if (!isObject(value)) return value;
-  const members = (from: object): object =>
-    Object.fromEntries(
-      Object.entries(from)
-        .filter(([, inner]) => inner !== undefined)
-        .map(([key, inner]) => [key, withUnknowns(inner, known)]),
-    );
   switch (markerOf(value)) {
-    case "expression": {
-      const source = own(value, "$");
-      const result = typeof source === "string" ? known(source) : undefined;
-      return result === undefined ? UNKNOWN : result;
-    }
-    case "template": {
-      const parts = own(value, "$t");
-      const fixed = Array.isArray(parts) && parts.every((part) => typeof part === "string");
-      return fixed ? parts.join("") : UNKNOWN;
-    }
-    case "protected": {
-      const inner = own(value, "$lit");
-      return isObject(inner) ? members(inner) : withUnknowns(inner, known);
-    }
+    case "expression":
+      return writtenNumber(own(value, "$")) ?? UNKNOWN;
+    case "template":
+      return literalText(value) ?? UNKNOWN;
+    case "protected":
+      return own(value, "$lit");
     case "data":
-      return members(value);
+      return value;
   }
+}
+
+/** A duration or a negative number: written as an expression, but its value is known. */
+function writtenNumber(source: unknown): number | undefined {
+  if (typeof source !== "string" || !/^-?\d/.test(source)) return undefined;
+  const { ast } = parseExpression(source);
+  const negated = ast?.kind === "unary" && ast.op === "-";
+  const operand = negated ? ast.operand : ast;
+  if (operand?.kind === "duration") return negated ? -operand.ms : operand.ms;
+  if (operand?.kind !== "literal" || typeof operand.value !== "number") return undefined;
+  return negated ? -operand.value : operand.value;
 }
 
 const compiled = new WeakMap<object, ReturnType<typeof checkableSchema>>();
@@ -60,19 +52,22 @@ export interface ValuePlace {
   readonly name: string;
 }
 
-/** Checks a value that `withUnknowns` has prepared. A schema that is none is the catalog's fault and checks nothing. */
+/** Checks the literal parts of a value. A schema that is none is the catalog's fault and checks nothing. */
 export function checkValue(
   run: Validation,
   value: unknown,
   schema: unknown,
   place: ValuePlace,
 ): void {
-  if (!isObject(schema)) return;
+  if (!isObject(schema) || !run.isReadable(value)) return;
   const checker = checkerOf(schema);
   if (!checker.ok) return;
-  const findings = checker.findings(value, { formats: true, unknown: (it) => it === UNKNOWN });
-  for (const finding of findings) report(run, finding, value, schema, place);
+  for (const finding of checker.findings(value, GRAPH_VALUE)) {
+    report(run, finding, value, schema, place);
+  }
 }
+
+const GRAPH_VALUE = { formats: true, read: readValue };
 
 function report(
   run: Validation,
@@ -81,10 +76,10 @@ function report(
   schema: object,
   place: ValuePlace,
 ): void {
-  const pointer = place.pointer + finding.pointer;
   const keys = decode(finding.pointer);
+  const pointer = place.pointer + pointerIn(root, keys);
   const field = shown([place.name, ...keys].join("."));
-  const value = keys.reduce<unknown>((at, key) => own(at, key), root);
+  const { value } = finding;
   const member = finding.member === undefined ? "" : shown(finding.member);
   switch (finding.rule) {
     case "type":
@@ -112,19 +107,33 @@ function report(
       } else run.findings.add("FLOW3008", pointer, { message: `${field} is not a date` });
       return;
     default: {
-      const rule = /^must (?:be )?(.*)$/.exec(finding.message)?.[1];
-      const message =
+      const rule = /^must be (.*)$/.exec(finding.message)?.[1];
+      run.findings.add(
+        "FLOW3005",
+        pointer,
         rule === undefined
-          ? `${field} ${finding.message}`
-          : finding.message.startsWith("must be ")
-            ? undefined
-            : `${field} ${finding.message}`;
-      run.findings.add("FLOW3005", pointer, {
-        parts: { field, rule: rule ?? "" },
-        ...(message !== undefined && { message }),
-      });
+          ? { message: `${field} ${finding.message}` }
+          : { parts: { field, rule } },
+      );
     }
   }
+}
+
+/** The pointer of data inside a value: protected data stands one level deeper. */
+function pointerIn(root: unknown, keys: readonly string[]): string {
+  let pointer = "";
+  let at = root;
+  const enter = (): void => {
+    if (!isObject(at) || markerOf(at) !== "protected") return;
+    at = own(at, "$lit");
+    pointer += "/$lit";
+  };
+  for (const key of keys) {
+    enter();
+    at = own(at, key);
+    pointer += step(key);
+  }
+  return pointer;
 }
 
 function reportChoice(
@@ -136,7 +145,7 @@ function reportChoice(
 ): void {
   const list = finding.message.replace(/^must be one of /, "");
   const choices = [...list.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map((match) => match[1] ?? "");
-  const near = typeof value === "string" ? nearestName(value, choices) : undefined;
+  const near = typeof value === "string" ? run.near(value, () => choices) : undefined;
   const found = typeof value === "string" ? `"${shown(value)}"` : describeValue(value);
   run.findings.add("FLOW3006", pointer, {
     parts: {
@@ -187,10 +196,4 @@ function decode(pointer: string): string[] {
         .slice(1)
         .split("/")
         .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
-}
-
-/** The keys of an object schema's properties. */
-export function propertiesOf(schema: unknown): readonly string[] {
-  const properties = own(schema, "properties");
-  return isObject(properties) ? keysOf(properties) : [];
 }

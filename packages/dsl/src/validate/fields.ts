@@ -4,12 +4,12 @@ import { nameText, quoteText } from "../expression/print.ts";
 import type { NodeModel } from "../model/bodies.ts";
 import { schemasAt } from "../model/deferred.ts";
 import { isObject, keysOf, listOrNone, objectOrNone, own, step } from "../model/plain.ts";
-import { isTooDeep, leavesOf } from "../model/values.ts";
+import type { Site } from "../model/sites.ts";
+import { firstExpression, literalText } from "../model/values.ts";
 import { readSchema } from "../schema/compile.ts";
 import { shown, type Validation } from "./context.ts";
-import { checkValue, propertiesOf, withUnknowns } from "./field-values.ts";
+import { checkValue } from "./field-values.ts";
 import type { Details } from "./findings.ts";
-import { literalText } from "./node-types.ts";
 
 /** Fields of core types that exclude each other; `one`: one of them is needed. */
 const EXCLUSIVE: {
@@ -26,43 +26,33 @@ const SCHEMA_FIELDS: { readonly [type: string]: string } = {
   ai: "outputSchema",
 };
 
-/** Checks the fields of all nodes. `known` gives the value of an expression that is a constant. */
-export function checkFields(run: Validation, known: (source: string) => unknown): void {
-  for (const node of run.model.nodes) {
-    const entry = run.entryOf(node);
-    if (entry !== undefined) checkNode(run, node, entry, known);
-  }
+/** Checks that a node has the fields that it needs, and none that exclude each other. */
+export function checkFields(run: Validation, node: NodeModel): void {
+  const { entry } = node;
+  if (entry === undefined) return;
+  checkNeeded(run, node, entry, objectOrNone(node.node.fields));
+  checkPorts(run, node, entry);
 }
 
-function checkNode(
-  run: Validation,
-  node: NodeModel,
-  entry: CatalogEntry,
-  known: (source: string) => unknown,
-): void {
-  const fields = objectOrNone(node.node.fields);
-  const names = keysOf(fields);
-  checkNeeded(run, node, entry, fields);
-  for (const name of names) {
-    const pointer = `${node.pointer}/fields${step(name)}`;
-    const value = fields[name];
-    if (isTooDeep(value)) continue;
-    const [schema] = schemasAt(entry.fields, name);
-    if (schema === undefined) {
-      checkKnown(run, node, entry, name);
-      continue;
-    }
-    checkLiteral(run, value, pointer, name, schema);
-    checkValue(run, withUnknowns(value, known), schema, { pointer, name });
-    if (
-      own(own(schema, "x-millrace"), "connection") === true ||
-      entry.requires.connection === name
-    ) {
-      checkConnection(run, value, pointer);
-    }
-    if (SCHEMA_FIELDS[entry.type] === name) checkSchemaField(run, value, pointer);
+/** Checks one field of a node by value. */
+export function checkField(run: Validation, site: Site): void {
+  const { reader: node, name, value, schemas } = site;
+  const entry = node?.entry;
+  if (entry === undefined) return;
+  const [schema] = schemas;
+  if (schema === undefined) {
+    checkKnown(run, site, entry);
+    return;
   }
-  checkPorts(run, node, entry);
+  if (schemas.length === 1) checkValue(run, value, schema, site);
+  const hints = own(schema, "x-millrace");
+  if (hints !== undefined && own(hints, "literal") === true) checkLiteral(run, site);
+  if (entry.requires.connection === name || own(hints, "connection") === true) {
+    checkConnection(run, site);
+  }
+  if (SCHEMA_FIELDS[entry.type] === name && firstExpression(value) === undefined) {
+    checkSchema(run, value, site.pointer);
+  }
 }
 
 function checkNeeded(
@@ -71,22 +61,23 @@ function checkNeeded(
   entry: CatalogEntry,
   fields: JsonObject,
 ): void {
-  const type = shown(entry.type);
   for (const name of listOrNone(own(entry.fields, "required"))) {
-    if (typeof name !== "string" || fields[name] !== undefined) continue;
+    if (typeof name !== "string" || own(fields, name) !== undefined) continue;
     run.findings.add("FLOW3002", node.pointer, {
-      parts: { type, name: shown(name) },
+      parts: { type: shown(entry.type), name: shown(name) },
       fix: insertion(run, node, name, exampleOf(entry, name)),
     });
   }
   const rule = EXCLUSIVE[entry.type];
   if (rule === undefined) return;
   const [a, b] = rule.fields;
-  const has = rule.fields.filter((name) => fields[name] !== undefined);
+  const has = rule.fields.filter((name) => own(fields, name) !== undefined);
   if (has.length === 2) {
     run.findings.add("FLOW3016", `${node.pointer}/fields/${b}`, { parts: { a, b } });
   } else if (has.length === 0 && rule.one) {
-    run.findings.add("FLOW3002", node.pointer, { parts: { type, name: `${a} or ${b}` } });
+    run.findings.add("FLOW3002", node.pointer, {
+      parts: { type: entry.type, name: `${a} or ${b}` },
+    });
   }
 }
 
@@ -95,7 +86,7 @@ function exampleOf(entry: CatalogEntry, name: string): string {
   const [schema] = schemasAt(entry.fields, name);
   const example = own(own(entry.examples[0], "fields"), name);
   for (const value of [own(schema, "default"), listOrNone(own(schema, "enum"))[0], example]) {
-    if (value === undefined || leavesOf(value, "").length > 0) continue;
+    if (value === undefined || firstExpression(value) !== undefined) continue;
     return isObject(value) || Array.isArray(value) ? JSON.stringify(value) : literalSource(value);
   }
   const type = own(schema, "type");
@@ -140,22 +131,25 @@ function insertion(run: Validation, node: NodeModel, name: string, value: string
 
 /** Where the `{` of a node's block is; quoted names are passed over. */
 function blockStart(text: string): number | undefined {
-  const head = /^(?:[^"{\n]|"(?:[^"\\\n]|\\.)*")*\{/.exec(text);
-  return head === null ? undefined : head[0].length - 1;
+  let quoted = false;
+  for (let at = 0; at < text.length && text[at] !== "\n"; at += 1) {
+    if (text[at] === "\\" && quoted) at += 1;
+    else if (text[at] === '"') quoted = !quoted;
+    else if (text[at] === "{" && !quoted) return at;
+  }
+  return undefined;
 }
 
-function checkKnown(run: Validation, node: NodeModel, entry: CatalogEntry, name: string): void {
-  if (own(entry.fields, "additionalProperties") !== false) return;
-  const pointer = `${node.pointer}/fields${step(name)}`;
-  const near = run.nearest(name, propertiesOf(entry.fields), pointer, nameText);
+function checkKnown(run: Validation, site: Site, { fields, type }: CatalogEntry): void {
+  if (own(fields, "additionalProperties") !== false) return;
+  const { name, pointer } = site;
+  const near = run.near(name, () => keysOf(objectOrNone(own(fields, "properties"))));
   const span = keySpan(run, pointer, name);
-  const fix =
-    near.parts.near &&
-    run.findings.replace(`write ${near.parts.near}`, span, nameText(near.parts.near));
   run.findings.add("FLOW3003", pointer, {
-    parts: { type: shown(entry.type), name: shown(name), ...near.parts },
-    ...(span && { span }),
-    fix: fix || undefined,
+    parts: { type: shown(type), name: shown(name), ...(near !== undefined && { near }) },
+    span,
+    fix:
+      near === undefined ? undefined : run.findings.replace(`write ${near}`, span, nameText(near)),
   });
 }
 
@@ -177,38 +171,25 @@ function keySpan(
   return undefined;
 }
 
-function checkLiteral(
-  run: Validation,
-  value: unknown,
-  pointer: string,
-  name: string,
-  schema: unknown,
-): void {
-  if (own(own(schema, "x-millrace"), "literal") !== true) return;
-  const [leaf] = leavesOf(value, pointer);
-  if (leaf !== undefined) {
-    run.findings.add("FLOW3013", leaf.pointer, { parts: { place: shown(name) } });
-  }
+function checkLiteral(run: Validation, { value, pointer, name }: Site): void {
+  const expression = firstExpression(value, pointer);
+  if (expression === undefined) return;
+  run.findings.add("FLOW3013", expression, { parts: { place: shown(name) } });
 }
 
-function checkConnection(run: Validation, value: unknown, pointer: string): void {
+function checkConnection(run: Validation, { value, pointer }: Site): void {
   const name = literalText(value);
-  if (name === undefined) return;
-  const declared = listOrNone(own(run.graph, "connections"))
-    .map((connection) => own(connection, "name"))
-    .filter((it): it is string => typeof it === "string");
-  if (declared.includes(name)) return;
-  run.findings.add("FLOW2014", pointer, {
-    parts: { name: shown(name), list: declared.map(shown).join(", ") || "none" },
-  });
+  if (name === undefined || run.connections.has(name)) return;
+  const list = Array.from(run.connections).slice(0, MAX_LISTED).map(shown).join(", ");
+  run.findings.add("FLOW2014", pointer, { parts: { name: shown(name), list: list || "none" } });
 }
 
-function checkSchemaField(run: Validation, value: unknown, pointer: string): void {
-  if (leavesOf(value, pointer).length === 0) checkSchema(run, value, pointer);
-}
+/** Names that a message lists. */
+const MAX_LISTED = 50;
 
 /** FLOW3007 for every problem of a JSON Schema that stands at a place. True: it is one. */
 export function checkSchema(run: Validation, schema: unknown, pointer: string): boolean {
+  if (!run.isReadable(schema)) return false;
   const read = readSchema(schema);
   if (!("problems" in read)) return true;
   for (const problem of read.problems) {
@@ -222,7 +203,7 @@ export function checkSchema(run: Validation, schema: unknown, pointer: string): 
 /** A port that a field yields must not have the name of one that means something else. */
 function checkPorts(run: Validation, node: NodeModel, entry: CatalogEntry): void {
   const { portsFrom } = entry;
-  if (portsFrom === undefined) return;
+  if (typeof portsFrom !== "string") return;
   const taken = new Set([...entry.ports.map(({ name }) => name), "error"]);
   const value = own(node.node.fields, portsFrom);
   const pointer = `${node.pointer}/fields${step(portsFrom)}`;

@@ -1,7 +1,8 @@
 /** Collects what validation finds. Texts come from the one table; lines and columns are counted once, at the end. */
-import type { Diagnostic, Fix, Range, Severity } from "@millrace/contracts";
-import { DIAGNOSTICS, type DiagnosticCode, fillText } from "../diagnostics.ts";
+import type { Diagnostic, Fix, Range } from "@millrace/contracts";
+import type { DiagnosticCode } from "../diagnostics.ts";
 import { lineIndex } from "../text/lines.ts";
+import { type Wording, wordingOf } from "../types/findings.ts";
 import type { Places, Span } from "./places.ts";
 
 /** A change of the text. */
@@ -9,12 +10,8 @@ export interface Edit extends Span {
   readonly text: string;
 }
 
-/** What a finding carries beside code and place. `message` and `hint` replace those of the table; `hint: null` leaves it out. */
-export interface Details {
-  readonly parts?: { readonly [name: string]: string | number };
-  readonly message?: string;
-  readonly hint?: string | null;
-  readonly severity?: Severity;
+/** What a finding carries beside code and place. */
+export interface Details extends Wording {
   /** The stretch of text, when it is less than the whole place. */
   readonly span?: Span | undefined;
   /** Another place that belongs to it; shown where the text is known. */
@@ -71,15 +68,13 @@ export class Findings {
     range?: Range,
     toRange?: (start: number, end: number) => Range,
   ): Diagnostic {
-    const rule = DIAGNOSTICS[found.code];
-    const parts = found.parts ?? {};
-    const hint = found.hint === null ? undefined : (found.hint ?? fillHint(rule.hint, parts));
+    const { severity, message, hint } = wordingOf(found.code, found);
     const related = toRange && found.related && this.#related(found.related, toRange);
     const fix = toRange && found.fix && toFix(found.fix, toRange);
     return {
       code: found.code,
-      severity: found.severity ?? rule.severity,
-      message: found.message ?? fillText(rule.message, parts),
+      severity,
+      message,
       ...(found.pointer !== undefined && { pointer: found.pointer }),
       ...(range && { range }),
       ...(hint !== undefined && { hint }),
@@ -105,15 +100,6 @@ function toFix(
     title: fix.title,
     edits: fix.edits.map(({ start, end, text }) => ({ range: toRange(start, end), newText: text })),
   };
-}
-
-/** A hint whose parts are all known; "did you mean {near}?" without a near name is no hint. */
-function fillHint(
-  hint: string | undefined,
-  parts: { readonly [name: string]: string | number },
-): string | undefined {
-  const text = hint === undefined ? undefined : fillText(hint, parts);
-  return text?.includes("{near}") || text?.includes("{list}") ? undefined : text;
 }
 
 function compareText(a: string, b: string): number {

@@ -1,5 +1,6 @@
 /** Names: declared once, not reserved, not hidden, not mistaken for another (FLOW2005-2008, 2011, 2014, 2015). */
-import type { BodyModel, NodeModel } from "../model/bodies.ts";
+import { codePointCount } from "../expression/values.ts";
+import type { BodyModel, EdgeModel, NodeModel } from "../model/bodies.ts";
 import { listOrNone, own } from "../model/plain.ts";
 import { shown, type Validation } from "./context.ts";
 import { skeleton } from "./look-alikes.ts";
@@ -77,18 +78,24 @@ function checkUnique(run: Validation, kind: string, named: readonly Named[]): vo
 }
 
 function checkEdges(run: Validation, body: BodyModel): void {
-  const first = new Map<string, string>();
-  for (const { edge, port, pointer } of body.edges) {
-    const key = `${edge.from.length} ${port.length} ${edge.from}${port}${edge.to}`;
+  const first = new Map<string | number, EdgeModel>();
+  const count = body.nodes.length;
+  for (const it of body.edges) {
+    const { edge, port, from, to } = it;
+    const isPlain = port === "out" && from !== undefined && to !== undefined;
+    const key = isPlain
+      ? from.index * count + to.index
+      : `${edge.from.length} ${port.length} ${edge.from}${port}${edge.to}`;
     const same = first.get(key);
     if (same === undefined) {
-      first.set(key, pointer);
+      first.set(key, it);
       continue;
     }
+    const { pointer } = it;
     const parts = { from: shown(edge.from), port: shown(port), to: shown(edge.to) };
     run.findings.add("FLOW2006", pointer, {
       parts,
-      related: { pointer: same, message: "first written here" },
+      related: { pointer: same.pointer, message: "first written here" },
       fix: run.findings.replace("remove it", wholeLine(run, pointer), ""),
     });
   }
@@ -108,13 +115,12 @@ function wholeLine(run: Validation, pointer: string): Span | undefined {
 
 function checkId(run: Validation, node: NodeModel): void {
   const { id, body } = node;
-  const pointer = `${node.pointer}/id`;
-  if (RESERVED.has(id)) run.findings.add("FLOW2007", pointer, { parts: { id } });
-  const length = Array.from(id).length;
-  if (length === 0 || length > MAX_ID_LENGTH || /[/[\]~\p{Cc}]/u.test(id)) {
-    run.findings.add("FLOW2015", pointer);
+  if (RESERVED.has(id)) run.findings.add("FLOW2007", `${node.pointer}/id`, { parts: { id } });
+  const isLong = id.length > MAX_ID_LENGTH && codePointCount(id) > MAX_ID_LENGTH;
+  if (id === "" || isLong || /[/[\]~\p{Cc}]/u.test(id)) {
+    run.findings.add("FLOW2015", `${node.pointer}/id`);
   }
-  if (body.locals.includes(id)) reportHidden(run, id, pointer);
+  if (body.locals.includes(id)) reportHidden(run, id, `${node.pointer}/id`);
 }
 
 /** FLOW2008: a local of a body has the name of a node. */

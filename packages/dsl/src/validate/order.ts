@@ -1,84 +1,102 @@
 /**
  * The order of a body: what waits for what, by edges and by references. References from inside a nested body make its
- * owner wait.
+ * owner wait. Waits are numbers in flat lists: a graph has hundreds of thousands.
  */
-import { ancestorIn, type BodyModel, isWithin, type NodeModel } from "../model/bodies.ts";
-import type { Validation } from "./context.ts";
-import { nodeRead, type ReadLeaf } from "./reads.ts";
+import { ancestorIn, type BodyModel, EdgeModel } from "../model/bodies.ts";
+import { type Read, waitsFor } from "../model/resolve.ts";
+import type { Leaf } from "../model/sites.ts";
 
-/** One thing that makes a node wait. */
-export interface Wait {
-  readonly from: number;
-  readonly to: number;
-  /** Place of the edge or of the expression. */
-  readonly pointer: string;
-  readonly implied: boolean;
-}
-
-/** The nodes of one body by index, with what each is waited for by. */
-export interface BodyOrder {
+export class BodyOrder {
   readonly body: BodyModel;
-  /** By the index of the node that is waited for. */
-  readonly waits: readonly (readonly Wait[])[];
+  /** Of each wait the index of the node that is waited for, that of the waiting one, and the edge or expression. */
+  readonly from: number[] = [];
+  readonly to: number[] = [];
+  readonly cause: (EdgeModel | Leaf)[] = [];
+  /** The waits of node `i` are those in `byFrom` at `starts[i]` up to `starts[i + 1]`. */
+  starts: Int32Array = new Int32Array(0);
+  byFrom: Int32Array = new Int32Array(0);
   /** Indexes so that each comes after all that it waits for; nodes in a cycle and behind one are left out. */
-  readonly sorted: readonly number[];
+  sorted: readonly number[] = [];
+
+  constructor(body: BodyModel) {
+    this.body = body;
+    for (const edge of body.edges) {
+      if (edge.from !== undefined && edge.to !== undefined) {
+        this.add(edge.from.index, edge.to.index, edge);
+      }
+    }
+  }
+
+  add(from: number, to: number, cause: EdgeModel | Leaf): void {
+    this.from.push(from);
+    this.to.push(to);
+    this.cause.push(cause);
+  }
+
+  isImplied(wait: number): boolean {
+    return !(this.cause[wait] instanceof EdgeModel);
+  }
+
+  /** Puts the waits in order once all are known. */
+  finish(): void {
+    const count = this.body.nodes.length;
+    [this.starts, this.byFrom] = grouped(this.from, count);
+    const left = new Int32Array(count);
+    for (const to of this.to) left[to] = (left[to] ?? 0) + 1;
+    const sorted: number[] = [];
+    for (let index = 0; index < count; index += 1) if (left[index] === 0) sorted.push(index);
+    for (let at = 0; at < sorted.length; at += 1) {
+      const from = sorted[at] as number;
+      for (let i = this.starts[from] as number; i < (this.starts[from + 1] as number); i += 1) {
+        const to = this.to[this.byFrom[i] as number] as number;
+        left[to] = (left[to] as number) - 1;
+        if (left[to] === 0) sorted.push(to);
+      }
+    }
+    this.sorted = sorted;
+  }
 }
 
-/** The order of every body. */
-export function ordersOf(run: Validation, leaves: readonly ReadLeaf[]): readonly BodyOrder[] {
-  const waits = new Map<BodyModel, Wait[][]>();
-  for (const body of run.model.bodies) {
-    const lists: Wait[][] = body.nodes.map(() => []);
-    for (const { from, to, pointer } of body.edges) {
-      if (from === undefined || to === undefined) continue;
-      lists[from.index]?.push({ from: from.index, to: to.index, pointer, implied: false });
-    }
-    waits.set(body, lists);
+/** Places by key: those of key `k` are in the second list at `starts[k]` up to `starts[k + 1]`, in order. */
+export function grouped(keys: readonly number[], count: number): [Int32Array, Int32Array] {
+  const starts = new Int32Array(count + 1);
+  for (const key of keys) starts[key + 1] = (starts[key + 1] as number) + 1;
+  for (let key = 0; key < count; key += 1) {
+    starts[key + 1] = (starts[key + 1] as number) + (starts[key] as number);
   }
-  for (const read of leaves) addReads(read, waits);
-  return run.model.bodies.map((body) => {
-    const lists = waits.get(body) ?? [];
-    return { body, waits: lists, sorted: sort(lists) };
+  const next = starts.slice();
+  const places = new Int32Array(keys.length);
+  keys.forEach((key, place) => {
+    places[next[key] as number] = place;
+    next[key] = (next[key] as number) + 1;
   });
+  return [starts, places];
 }
 
-function addReads(read: ReadLeaf, waits: ReadonlyMap<BodyModel, readonly Wait[][]>): void {
-  const { site, leaf } = read;
-  const { reader } = site;
-  if (reader === undefined) return;
-  for (const one of read.reads) {
-    const node = nodeRead(one);
-    if (node === undefined || isOwn(read, node)) continue;
-    const waiting = ancestorIn(node.body, reader);
-    if (waiting === undefined) continue;
-    waits.get(node.body)?.[node.index]?.push({
-      from: node.index,
-      to: waiting.index,
-      pointer: leaf.pointer,
-      implied: true,
-    });
+/** The orders of all bodies of a graph. */
+export class Orders {
+  readonly #orders: ReadonlyMap<BodyModel, BodyOrder>;
+
+  constructor(bodies: readonly BodyModel[]) {
+    this.#orders = new Map(bodies.map((body) => [body, new BodyOrder(body)]));
   }
-}
 
-/** A body's output reads the nodes of the body: its owner holds them, it does not wait for them. */
-function isOwn({ site }: ReadLeaf, node: NodeModel): boolean {
-  const { kind, reader } = site;
-  return (
-    kind === "body-output" && reader !== undefined && node !== reader && isWithin(node, reader)
-  );
-}
-
-function sort(waits: readonly (readonly Wait[])[]): number[] {
-  const left = new Int32Array(waits.length);
-  for (const list of waits) for (const { to } of list) left[to] = (left[to] ?? 0) + 1;
-  const sorted: number[] = [];
-  for (let index = 0; index < waits.length; index += 1) if (left[index] === 0) sorted.push(index);
-  for (let at = 0; at < sorted.length; at += 1) {
-    for (const { to } of waits[sorted[at] as number] ?? []) {
-      const count = (left[to] ?? 0) - 1;
-      left[to] = count;
-      if (count === 0) sorted.push(to);
+  /** Notes what an expression waits for. */
+  addReads(leaf: Leaf, reads: readonly Read[]): void {
+    const { site } = leaf;
+    if (site.reader === undefined) return;
+    for (const { node } of reads) {
+      if (node === undefined || !waitsFor(site, node)) continue;
+      const waiting = ancestorIn(node.body, site.reader);
+      if (waiting !== undefined) {
+        this.#orders.get(node.body)?.add(node.index, waiting.index, leaf);
+      }
     }
   }
-  return sorted;
+
+  /** Every order, once all expressions are noted. */
+  finish(): readonly BodyOrder[] {
+    for (const order of this.#orders.values()) order.finish();
+    return [...this.#orders.values()];
+  }
 }

@@ -1,6 +1,8 @@
-/** From places of a graph to stretches of the text that it was read from. */
+/** From places of a graph to stretches of the text that it was read from. The text is looked through once something is found. */
 import type { Expression } from "../expression/ast.ts";
 import { printExpression } from "../expression/print.ts";
+import { findReferences } from "../expression/references.ts";
+import type { Leaf } from "../model/sites.ts";
 import { dataOf, type FlowDocument, isDocument } from "../text/document.ts";
 import { type Mark, marksOf } from "../text/locate.ts";
 
@@ -13,12 +15,17 @@ export interface Span {
 /** Where the places of a graph are in its text; without a document nowhere. */
 export class Places {
   readonly source: string | undefined;
-  private readonly marks: ReadonlyMap<string, Mark> = new Map();
+  readonly #document: FlowDocument | undefined;
 
   constructor(document: FlowDocument | undefined) {
     if (!isDocument(document)) return;
+    this.#document = document;
     this.source = dataOf(document).source;
-    this.marks = marksOf(document);
+  }
+
+  /** Every place that was written. */
+  get marks(): ReadonlyMap<string, Mark> {
+    return this.#document === undefined ? NO_MARKS : marksOf(this.#document);
   }
 
   /** The stretch of exactly this place. */
@@ -28,28 +35,24 @@ export class Places {
 
   /** The stretch of the place, else that of the nearest place around it. */
   around(pointer: string): Span | undefined {
+    const { marks } = this;
     for (let at = pointer; ; at = at.slice(0, at.lastIndexOf("/"))) {
-      const mark = this.marks.get(at);
+      const mark = marks.get(at);
       if (mark !== undefined || at === "") return mark;
     }
   }
 
-  /** The expression that the author wrote at a place, when it still is the graph's `source`. */
-  expression(pointer: string, source: string): Expression | undefined {
-    const expression = this.marks.get(pointer)?.expression;
-    return expression !== undefined && printExpression(expression) === source
-      ? expression
-      : undefined;
+  /** The expression that the author wrote at a place, when it still is that of the graph; its offsets are those of the text. */
+  expression({ pointer, source }: Leaf): Expression | undefined {
+    const written = this.marks.get(pointer)?.expression;
+    return written !== undefined && printExpression(written) === source ? written : undefined;
   }
 
-  /** The source of the smallest quoted text around an offset; undefined in a comment. */
-  textAt(offset: number): string | undefined {
-    let best: Mark | undefined;
-    for (const mark of this.marks.values()) {
-      if (mark.start > offset || mark.end <= offset || this.source?.[mark.start] !== '"') continue;
-      if (best === undefined || mark.end - mark.start < best.end - best.start) best = mark;
-    }
-    return best && this.text(best);
+  /** The stretch of the name that an expression reads, by its place among the references. */
+  reference(leaf: Leaf, index: number): { name: Span; whole: Span } | undefined {
+    const written = this.expression(leaf);
+    const found = written && findReferences(written)[index];
+    return found && { name: found.name, whole: { start: found.start, end: found.end } };
   }
 
   /** The text of a stretch. */
@@ -57,3 +60,5 @@ export class Places {
     return this.source?.slice(span.start, span.end) ?? "";
   }
 }
+
+const NO_MARKS: ReadonlyMap<string, Mark> = new Map();

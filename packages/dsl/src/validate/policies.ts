@@ -1,14 +1,15 @@
 /** Policies of nodes: types and ranges, what must be literal, what goes together (FLOW3004-3006, 3013, 4008, 4014). */
+import type { JsonSchema } from "@millrace/contracts";
 import type { NodeModel } from "../model/bodies.ts";
-import { isObject, own } from "../model/plain.ts";
+import { isObject, own, step } from "../model/plain.ts";
 import { POLICY_VALUES } from "../model/sites.ts";
-import { isTooDeep, leavesOf } from "../model/values.ts";
-import type { Validation } from "./context.ts";
-import { checkValue, withUnknowns } from "./field-values.ts";
+import { pointerTo, visitValue } from "../model/values.ts";
+import { shown, type Validation } from "./context.ts";
+import { checkValue } from "./field-values.ts";
 
 const DURATION = { type: "number", minimum: 0 } as const;
 
-const POLICY: { readonly [member: string]: object } = {
+const POLICY: { readonly [member: string]: JsonSchema } = {
   timeoutMs: { type: "number", exclusiveMinimum: 0 },
   retry: {
     type: "object",
@@ -64,49 +65,56 @@ const SPELLING: { readonly [member: string]: string } = {
   idempotencyKey: "@idempotency-key",
 };
 
-const EVALUATED: ReadonlySet<string> = new Set(POLICY_VALUES.map((path) => path.join("/")));
-
-/** Checks the policies of all nodes. `known` gives the value of an expression that is a constant. */
-export function checkPolicies(run: Validation, known: (source: string) => unknown): void {
-  for (const node of run.model.nodes) {
-    const { policy } = node.node;
-    if (!isObject(policy) || isTooDeep(policy)) continue;
-    for (const [member, value] of Object.entries(policy)) {
-      if (value !== undefined) checkPolicy(run, node, member, value, known);
-    }
+/** Checks the policies of a node. */
+export function checkPolicies(run: Validation, node: NodeModel): void {
+  const { policy } = node.node;
+  if (!isObject(policy) || !run.isReadable(policy)) return;
+  for (const [member, value] of Object.entries(policy)) {
+    if (value !== undefined) checkPolicy(run, node, member, value);
   }
 }
 
-function checkPolicy(
-  run: Validation,
-  node: NodeModel,
-  member: string,
-  value: unknown,
-  known: (source: string) => unknown,
-): void {
-  const pointer = `${node.pointer}/policy/${member}`;
-  const name = SPELLING[member] ?? `@${member}`;
-  const schema = POLICY[member];
+function checkPolicy(run: Validation, node: NodeModel, member: string, value: unknown): void {
+  const schema = own(POLICY, member);
   if (schema === undefined) {
-    run.findings.add("FLOW2012", pointer, { parts: { name: member }, hint: null });
+    const near = run.near(member, () => Object.keys(POLICY));
+    run.findings.add("FLOW2012", `${node.pointer}/policy${step(member)}`, {
+      parts: { name: shown(member), ...(near !== undefined && { near }) },
+    });
     return;
   }
-  for (const leaf of leavesOf(value, "")) {
-    if (isEvaluated(`${member}${leaf.pointer}`)) continue;
-    run.findings.add("FLOW3013", pointer + leaf.pointer, { parts: { place: name } });
+  const place = {
+    get pointer(): string {
+      return `${node.pointer}/policy/${member}`;
+    },
+    name: SPELLING[member] ?? `@${member}`,
+  };
+  for (const expression of isObject(value) ? expressionsOf(value) : []) {
+    if (isEvaluated(member + expression)) continue;
+    const parts = { place: place.name };
+    run.findings.add("FLOW3013", place.pointer + expression, { parts });
     return;
   }
-  checkValue(run, withUnknowns(value, known), schema, { pointer, name });
+  checkValue(run, value, schema, place);
   if (member === "onError" && value === "collect" && node.node.type !== "map") {
-    const parts = { field: name, list: "fail, port, { default: … }", value: '"collect"' };
-    run.findings.add("FLOW3006", pointer, { parts, hint: "`collect` is for `map`" });
+    const parts = { field: place.name, list: "fail, port, { default: … }", value: '"collect"' };
+    run.findings.add("FLOW3006", place.pointer, { parts, hint: "`collect` is for `map`" });
   }
+}
+
+/** Pointers of the expressions of a value, from its root. */
+function expressionsOf(value: unknown): readonly string[] {
+  const found: string[] = [];
+  visitValue(value, {
+    expression: (_, trail, hole) =>
+      void found.push(pointerTo("", trail) + (hole < 0 ? "" : `/$t/${hole}`)),
+  });
+  return found;
 }
 
 /** Whether a place inside a policy may hold an expression: `retry/if`, and all that is below `onError/default`. */
-function isEvaluated(path: string): boolean {
-  const [first = "", second = ""] = path.split("/");
-  return EVALUATED.has(first) || EVALUATED.has(`${first}/${second}`);
+function isEvaluated(place: string): boolean {
+  return POLICY_VALUES.some(([, path]) => `${place}/`.startsWith(`${path.join("/")}/`));
 }
 
 /** The written `@on-error` of a node: a word, `default`, or undefined. */

@@ -5,106 +5,109 @@
  *       exit that leads to it leads to the reader, too.
  *   P3  one dominator tree per body: near-linear, whatever the graph.
  */
-import type { CatalogEntry } from "@millrace/contracts";
 import { ancestorIn, type BodyModel, type EdgeModel, type NodeModel } from "../model/bodies.ts";
 import { own } from "../model/plain.ts";
+import type { Read } from "../model/resolve.ts";
+import type { Leaf } from "../model/sites.ts";
 import { shown, type Validation } from "./context.ts";
 import { DominatorTree, ROOT } from "./dominators.ts";
-import type { BodyOrder } from "./order.ts";
-import { nodeRead, type Read, type ReadLeaf } from "./reads.ts";
+import { type BodyOrder, grouped } from "./order.ts";
+
+/** A read of a node that must be there, by the reader or the output of the flow that would be missing else. */
+export interface NeededRead {
+  readonly leaf: Leaf;
+  readonly read: Read;
+  readonly node: NodeModel;
+}
 
 /** Reports nodes that never run, and reads of nodes that may be skipped. */
 export function checkPresence(
   run: Validation,
   orders: readonly BodyOrder[],
-  leaves: readonly ReadLeaf[],
+  reads: readonly NeededRead[],
 ): void {
   const bodies = new Map<BodyModel, BodyPresence>();
   for (const order of orders) {
-    const presence = new BodyPresence(run, order);
+    const presence = new BodyPresence(order);
     bodies.set(order.body, presence);
     for (const node of presence.dead) {
       run.findings.add("FLOW4004", `${node.pointer}/id`, { parts: { node: shown(node.id) } });
     }
   }
-  const told = new Set<string>();
-  for (const read of leaves) {
-    for (const one of read.reads) {
-      const node = nodeRead(one);
-      if (node !== undefined) checkRead(run, read, one, node, bodies.get(node.body), told);
-    }
+  const told = new Map<unknown, Set<NodeModel>>();
+  for (const needed of reads) {
+    const { leaf, read, node } = needed;
+    const { site } = leaf;
+    const reader = site.reader && ancestorIn(node.body, site.reader);
+    if (site.reader !== undefined && (reader === undefined || reader === node)) continue;
+    if (bodies.get(node.body)?.isThere(node, reader, read.member === "error") !== false) continue;
+    const known = told.get(site.reader ?? site) ?? new Set();
+    if (known.has(node)) continue;
+    told.set(site.reader ?? site, known.add(node));
+    report(run, needed);
   }
 }
 
-function checkRead(
-  run: Validation,
-  read: ReadLeaf,
-  one: Read,
-  node: NodeModel,
-  presence: BodyPresence | undefined,
-  told: Set<string>,
-): void {
-  const { site, leaf } = read;
-  const { reference, meaning } = one;
-  if (reference.optional || presence === undefined || meaning.kind !== "node") return;
-  const reader = site.reader === undefined ? undefined : ancestorIn(node.body, site.reader);
-  if (site.reader !== undefined && (reader === undefined || reader === node)) return;
-  const error = meaning.path[0] === "error";
-  if (presence.isThere(node, reader, error)) return;
-  const code = site.kind === "flow-output" ? "FLOW4015" : "FLOW4006";
-  const key = `${code} ${site.reader?.path ?? site.pointer} ${node.path}`;
-  if (told.has(key)) return;
-  told.add(key);
-  run.findings.add(code, leaf.pointer, {
+function report(run: Validation, { leaf, read, node }: NeededRead): void {
+  const { site } = leaf;
+  const span = run.places.reference(leaf, read.index)?.name;
+  const dot = span && { start: span.end, end: span.end + 1 };
+  const isDot = dot !== undefined && run.places.text(dot) === ".";
+  run.findings.add(site.kind === "flow-output" ? "FLOW4015" : "FLOW4006", leaf.pointer, {
     parts: { node: shown(node.id), name: shown(site.name) },
-    span: read.inText ? reference.name : undefined,
-    fix: optionalFix(run, read, one),
+    span,
+    fix: isDot ? run.findings.replace("read it with `?.`", dot, "?.") : undefined,
   });
 }
 
-/** `x.a` becomes `x?.a`. */
-function optionalFix(
-  run: Validation,
-  read: ReadLeaf,
-  { reference }: Read,
-): ReturnType<Validation["findings"]["replace"]> {
-  if (!read.inText) return undefined;
-  const { end } = reference.name;
-  const dot = run.places.text({ start: end, end: end + 1 });
-  if (dot !== ".") return undefined;
-  return run.findings.replace("read it with `?.`", { start: end, end: end + 1 }, "?.");
+/** The edges that lead to each node. */
+class Incoming {
+  readonly #edges: readonly EdgeModel[];
+  readonly #starts: Int32Array;
+  readonly #places: Int32Array;
+
+  constructor({ nodes, edges }: BodyModel) {
+    this.#edges = edges.filter(({ from, to }) => from !== undefined && to !== undefined);
+    const ends = this.#edges.map(({ to }) => to?.index ?? 0);
+    [this.#starts, this.#places] = grouped(ends, nodes.length);
+  }
+
+  /** The edges of a node that has not many; looking through more for a single read would not be linear. */
+  few(index: number): readonly EdgeModel[] {
+    const count = (this.#starts[index + 1] ?? 0) - (this.#starts[index] ?? 0);
+    return count > MAX_JOINED ? [] : this.of(index);
+  }
+
+  of(index: number): readonly EdgeModel[] {
+    const places = this.#places.subarray(this.#starts[index], this.#starts[index + 1]);
+    return Array.from(places, (place) => this.#edges[place] as EdgeModel);
+  }
 }
 
 class BodyPresence {
   /** Nodes to which only dead exits lead. */
   readonly dead: readonly NodeModel[];
   readonly #order: BodyOrder;
-  readonly #incoming: readonly EdgeModel[][];
+  readonly #incoming: Incoming;
   readonly #sure: Uint8Array;
   #paths: BodyPaths | undefined;
 
-  constructor(run: Validation, order: BodyOrder) {
+  constructor(order: BodyOrder) {
     const { body, sorted } = order;
-    const incoming: EdgeModel[][] = body.nodes.map(() => []);
-    for (const edge of body.edges) {
-      if (edge.from !== undefined && edge.to !== undefined) incoming[edge.to.index]?.push(edge);
-    }
     this.#order = order;
-    this.#incoming = incoming;
+    this.#incoming = new Incoming(body);
     this.#sure = new Uint8Array(body.nodes.length);
     const live = new Uint8Array(body.nodes.length).fill(1);
     const dead: NodeModel[] = [];
+    const isConditional = (edge: EdgeModel): boolean =>
+      this.#sure[edge.from?.index ?? 0] === 0 || isConditionalPort(edge);
     for (const index of sorted) {
-      const node = body.nodes[index];
-      if (node === undefined) continue;
-      const edges = incoming[index] ?? [];
+      const node = body.nodes[index] as NodeModel;
+      const edges = this.#incoming.of(index);
       if (!isLive(node, edges, live)) {
         live[index] = 0;
         dead.push(node);
       }
-      const isConditional = (edge: EdgeModel): boolean =>
-        this.#sure[edge.from?.index ?? 0] === 0 ||
-        isConditionalPort(edge, run.entryOf(edge.from as NodeModel));
       const hasWhen = own(node.node.policy, "when") !== undefined;
       this.#sure[index] = !hasWhen && !edges.some(isConditional) ? 1 : 0;
     }
@@ -122,19 +125,19 @@ class BodyPresence {
 
 /** Dominators of the nodes of a body and of their exits. */
 class BodyPaths {
-  readonly #incoming: readonly EdgeModel[][];
+  readonly #incoming: Incoming;
   readonly #tree = new DominatorTree();
   /** Of each node, of its success, and of each of its exits the place in the tree. */
   readonly #nodes: number[] = [];
   readonly #succeeded: number[] = [];
   readonly #exits: Map<string, number>[] = [];
 
-  constructor({ body, sorted }: BodyOrder, incoming: readonly EdgeModel[][]) {
+  constructor({ body, sorted }: BodyOrder, incoming: Incoming) {
     this.#incoming = incoming;
     const ports = body.nodes.map(() => new Set<string>());
     for (const { from, port } of body.edges) if (from !== undefined) ports[from.index]?.add(port);
     for (const index of sorted) {
-      const place = this.#tree.add((incoming[index] ?? []).map((edge) => this.#exit(edge)));
+      const place = this.#tree.add(incoming.of(index).map((edge) => this.#exit(edge)));
       const succeeded = this.#tree.add([place]);
       const exits = new Map<string, number>([["error", this.#tree.add([place])]]);
       for (const port of ports[index] ?? []) {
@@ -152,8 +155,8 @@ class BodyPaths {
     const exit = error ? this.#exits[node.index]?.get("error") : this.#succeeded[node.index];
     if (at === undefined || exit === undefined) return true; // in a cycle, which is another finding
     if (this.#tree.dominates(exit, at)) return true;
-    const edges = this.#incoming[reader.index] ?? [];
-    if (reader.node.policy?.join === "all" && edges.length <= MAX_JOINED) {
+    if (own(reader.node.policy, "join") === "all") {
+      const edges = this.#incoming.few(reader.index);
       if (edges.some((edge) => this.#tree.dominates(exit, this.#exit(edge)))) return true;
     }
     return !error && this.#goesAlong(node, at);
@@ -163,10 +166,8 @@ class BodyPaths {
   #goesAlong(node: NodeModel, at: number): boolean {
     const { policy } = node.node;
     if (own(policy, "when") !== undefined || own(policy, "join") !== undefined) return false;
-    const edges = this.#incoming[node.index] ?? [];
-    return (
-      edges.length <= MAX_JOINED && edges.some((edge) => this.#tree.dominates(this.#exit(edge), at))
-    );
+    const edges = this.#incoming.few(node.index);
+    return edges.some((edge) => this.#tree.dominates(this.#exit(edge), at));
   }
 
   #exit(edge: EdgeModel): number {
@@ -174,13 +175,14 @@ class BodyPaths {
   }
 }
 
-/** Edges of one node that are looked through for a single read; joins are small, and the bound keeps reads linear. */
+/** Edges of one node that are looked through for a single read. */
 const MAX_JOINED = 64;
 
 /** Whether a node may leave by another exit than this one. */
-function isConditionalPort({ port, from }: EdgeModel, entry: CatalogEntry | undefined): boolean {
+function isConditionalPort({ port, from }: EdgeModel): boolean {
   if (port === "error") return true;
-  if (entry === undefined || from === undefined) return port !== "out";
+  const entry = from?.entry;
+  if (entry === undefined) return port !== "out";
   if (port === "out" && entry.kind === "ai") return false;
   const several = entry.ports.length > 1 || entry.portsFrom !== undefined;
   return several || (port !== "out" && entry.ports[0]?.name !== port);

@@ -1,11 +1,13 @@
 /** Literals that must not be in a shared text: secrets (FLOW6001), direction controls (FLOW6003), clear-text URLs (FLOW6004). */
-import type { JsonObject } from "@millrace/contracts";
 import type { Expression } from "../expression/ast.ts";
-import { listOrNone, own, step } from "../model/plain.ts";
-import { markerOf } from "../model/values.ts";
+import { isObject, listOrNone, own, step } from "../model/plain.ts";
+import type { Site } from "../model/sites.ts";
+import { pointerTo, type Trail, visitValue } from "../model/values.ts";
 import type { Validation } from "./context.ts";
-import type { ReadLeaf } from "./reads.ts";
+import type { Checked } from "./expressions.ts";
+import type { Span } from "./places.ts";
 import { templateParts } from "./security.ts";
+import { flowMembers } from "./shape.ts";
 import { partsOf } from "./taint.ts";
 
 const B = "[A-Za-z0-9_-]";
@@ -26,7 +28,7 @@ const SECRET = new RegExp(
     "\\bhf_[A-Za-z0-9]{20,}",
     `\\bya29\\.${B}{20,}`,
     `\\bSG\\.${B}{16,}\\.${B}{16,}`,
-    `\\beyJ${B}{8,}\\.eyJ${B}{8,}\\.${B}{8,}`,
+    `(?<!${B})eyJ${B}{8,}\\.eyJ${B}{8,}\\.${B}{8,}`,
     "-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----",
   ].join("|"),
 );
@@ -39,39 +41,122 @@ const MIN_SECRET_LENGTH = 32;
 const MIN_ENTROPY_BITS = 4;
 
 /** Checks every text of a graph, those inside expressions too. */
-export function checkLiterals(run: Validation, leaves: readonly ReadLeaf[]): void {
-  const { source } = run.places;
-  eachText(run.graph, (text, name, place) => {
-    checkText(run, text, name, place);
-    const control = source === undefined ? DIRECTION.exec(text) : null;
-    if (control !== null) reportControl(run, control[0], place());
-  });
-  for (const { tree, leaf, site, inText } of leaves) {
-    const name = String([site.name, ...leaf.path].findLast((key) => typeof key === "string"));
-    eachLiteral(tree, (text, node) => {
-      const span = inText ? { start: node.start, end: node.end } : undefined;
-      checkText(run, text, name, () => leaf.pointer, span);
+export class Literals {
+  readonly #run: Validation;
+
+  constructor(run: Validation) {
+    this.#run = run;
+  }
+
+  /** Checks a text of a value that may hold expressions. */
+  text(site: Site, text: string, trail: Trail | undefined, key: string | number | undefined): void {
+    if (this.#isHarmless(text)) return;
+    const name = nameAbove(trail, key, site.value) ?? site.name;
+    this.#check(text, name, () => pointerOf(site.pointer, trail, key));
+  }
+
+  /** Checks the texts inside an expression. */
+  expression({ tree, leaf }: Checked): void {
+    const secret = secretsOf(
+      tree,
+      () => nameAbove(leaf.trail, undefined, undefined) ?? leaf.site.name,
+    );
+    if (secret.length === 0) return;
+    const written = this.#run.places.expression(leaf);
+    const places = written === undefined ? [undefined] : literalsOf(written);
+    for (const at of written === undefined ? [0] : secret) {
+      const place = places[at];
+      const span = place && { start: place.node.start, end: place.node.end };
+      this.#run.findings.add("FLOW6001", leaf.pointer, { span });
+    }
+  }
+
+  /** Checks a field that is a URL. */
+  url(site: Site): void {
+    const isUrl = site.schemas.some((schema) => own(own(schema, "x-millrace"), "sink") === "url");
+    if (!isUrl) return;
+    const parts = templateParts(site.value);
+    const [first] = parts ?? [site.value];
+    if (typeof first !== "string" || !CLEAR.test(first)) return;
+    checkUrl(this.#run, first, site.pointer, (parts?.length ?? 1) > 1);
+  }
+
+  /** Checks all that is no value with expressions. */
+  finish(): void {
+    const { graph, model, places } = this.#run;
+    if (isObject(graph)) {
+      for (const { value, pointer, name } of flowMembers(graph)) this.#rest(value, pointer, name);
+    }
+    for (const { nodes, edges } of model.bodies) {
+      for (const node of nodes) {
+        if (!this.#isHarmless(node.id)) this.#rest(node.id, `${node.pointer}/id`, "id");
+        const policy = own(node.node, "policy");
+        if (policy !== undefined) this.#rest(policy, `${node.pointer}/policy`, "policy");
+      }
+      for (const { edge, pointer } of edges.filter((it) => own(it.edge, "meta") !== undefined)) {
+        this.#rest(own(edge, "meta"), `${pointer}/meta`, "meta");
+      }
+    }
+    checkInputUrls(this.#run);
+    if (places.source !== undefined) checkSource(this.#run, places.source);
+  }
+
+  #rest(value: unknown, pointer: string, name: string): void {
+    if (!this.#run.isReadable(value)) return;
+    visitValue(value, {
+      text: (text, trail, key) => {
+        if (this.#isHarmless(text)) return;
+        const above = nameAbove(trail, key, value) ?? name;
+        this.#check(text, above, () => pointerOf(pointer, trail, key));
+      },
     });
   }
-  checkClearText(run);
-  if (source !== undefined) checkSource(run, source);
+
+  /** Most texts are: too short for a secret, and nothing in them is invisible. */
+  #isHarmless(text: string): boolean {
+    return text.length < MIN_TEXT && !DIRECTION.test(text);
+  }
+
+  #check(text: string, name: string, pointer: () => string): void {
+    if (isSecret(text, name)) this.#run.findings.add("FLOW6001", pointer());
+    const control = this.#run.places.source === undefined ? DIRECTION.exec(text) : null;
+    if (control !== null) {
+      this.#run.findings.add("FLOW6003", pointer(), { parts: { char: codeName(control[0]) } });
+    }
+  }
 }
 
-function checkText(
-  run: Validation,
-  text: string,
-  name: string,
-  place: () => string,
-  span?: { start: number; end: number },
-): void {
-  if (text.length < MIN_TEXT) return;
-  if (isSecret(text, name)) run.findings.add("FLOW6001", place(), { span });
+function pointerOf(
+  pointer: string,
+  trail: Trail | undefined,
+  key: string | number | undefined,
+): string {
+  return pointerTo(pointer, trail) + (key === undefined ? "" : step(key));
+}
+
+/** The nearest name above a text: of a header, of a member; that of an input for its default. */
+function nameAbove(
+  trail: Trail | undefined,
+  key: string | number | undefined,
+  root: unknown,
+): string | undefined {
+  let inner: { key: string | number | undefined; isMarker: boolean } = { key, isMarker: false };
+  for (let at = trail; ; at = at.outer) {
+    const { key: name, isMarker } = inner;
+    if (typeof name === "string" && !isMarker) {
+      const named = name === "default" ? own(at === undefined ? root : at.value, "name") : name;
+      if (typeof named === "string") return named;
+    }
+    if (at === undefined) return undefined;
+    inner = at;
+  }
 }
 
 /** No secret is shorter. */
 const MIN_TEXT = 12;
 
 function isSecret(text: string, name: string): boolean {
+  if (text.length < MIN_TEXT) return false;
   if (SECRET.test(text)) return true;
   if (text.length < MIN_SECRET_LENGTH || !SECRET_NAME.test(name)) return false;
   return text
@@ -91,70 +176,31 @@ function entropyBits(text: string): number {
   return bits;
 }
 
-interface Holder {
-  readonly value: object;
-  /** The nearest name above: of a field, of a header, of an input. */
-  readonly name: string;
-  readonly key: string;
-  readonly outer: Holder | undefined;
-  readonly depth: number;
-}
-
-/** Calls `take` for every text of a value, with the nearest name above it; sources of expressions are left out. */
-function eachText(
-  value: unknown,
-  take: (text: string, name: string, place: () => string) => void,
-): void {
-  if (typeof value !== "object" || value === null) return;
-  const open: Holder[] = [{ value, name: "", key: "", outer: undefined, depth: 0 }];
-  for (let at = open.pop(); at !== undefined; at = open.pop()) {
-    const holder = at;
-    const isList = Array.isArray(at.value);
-    if (!isList && markerOf(at.value as JsonObject) === "expression") continue;
-    for (const [key, inner] of Object.entries(at.value)) {
-      const name = isList || key.startsWith("$") ? at.name : key === "default" ? nameOf(at) : key;
-      if (typeof inner === "string") take(inner, name, () => pointerOf(holder, key));
-      else if (typeof inner === "object" && inner !== null) {
-        if (at.depth >= MAX_WALK_DEPTH) return; // it holds itself, which is another finding
-        open.push({ value: inner, name, key, outer: at, depth: at.depth + 1 });
-      }
-    }
-  }
-}
-
-/** The name that a default stands for: that of its input. */
-function nameOf(holder: Holder): string {
-  const name = own(holder.value, "name");
-  return typeof name === "string" ? name : holder.name;
-}
-
-function pointerOf(holder: Holder, key: string): string {
-  let pointer = step(key);
-  for (let at: Holder | undefined = holder; at?.outer !== undefined; at = at.outer) {
-    pointer = step(at.key) + pointer;
-  }
-  return pointer;
-}
-
-/** Bodies in bodies count here, too. */
-const MAX_WALK_DEPTH = 1000;
-
-function eachLiteral(tree: Expression, take: (text: string, node: Expression) => void): void {
+/** The literal texts of an expression, in order. */
+function literalsOf(tree: Expression): readonly { text: string; node: Expression }[] {
+  const found: { text: string; node: Expression }[] = [];
   const open = [tree];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    if (node.kind === "literal" && typeof node.value === "string") take(node.value, node);
-    if (node.kind === "template") {
-      for (const part of node.parts) if (typeof part === "string") take(part, node);
+    if (node.kind === "literal") {
+      if (typeof node.value === "string") found.push({ text: node.value, node });
+    } else if (node.kind === "template") {
+      for (const part of node.parts) if (typeof part === "string") found.push({ text: part, node });
     }
-    open.push(...partsOf(node));
+    for (const part of partsOf(node)) open.push(part);
   }
+  return found;
+}
+
+/** Which of the literal texts of an expression are secrets. */
+function secretsOf(tree: Expression, name: () => string): readonly number[] {
+  const secret: number[] = [];
+  literalsOf(tree).forEach(({ text }, at) => {
+    if (text.length >= MIN_TEXT && isSecret(text, name())) secret.push(at);
+  });
+  return secret;
 }
 
 const DIRECTION = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
-
-function reportControl(run: Validation, char: string, pointer: string | undefined): void {
-  run.findings.add("FLOW6003", pointer, { parts: { char: codeName(char) } });
-}
 
 function codeName(char: string): string {
   return `U+${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
@@ -162,9 +208,17 @@ function codeName(char: string): string {
 
 /** Controls that stand in the text itself; an escape can be seen and is fine. */
 function checkSource(run: Validation, source: string): void {
+  if (!DIRECTION.test(source)) return;
+  const quoted = [...run.places.marks.values()]
+    .filter(({ start }) => source[start] === '"')
+    .sort((a, b) => b.start - a.start || a.end - b.end);
+  const around: Span[] = [];
   for (const { index: start, 0: char } of source.matchAll(new RegExp(DIRECTION, "g"))) {
     const span = { start, end: start + 1 };
-    const text = run.places.textAt(start);
+    while ((quoted.at(-1)?.start ?? start) < start) around.push(quoted.pop() as Span);
+    while ((around.at(-1)?.end ?? span.end) <= start) around.pop();
+    const smallest = around.at(-1);
+    const text = smallest && run.places.text(smallest);
     const isBlock = text?.startsWith('"""') ?? false;
     const inComment = text === undefined;
     const spelt = `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
@@ -186,14 +240,8 @@ const CLEAR = /^(http|ws):\/\/([^/?#]*)/i;
 const LOOPBACK =
   /^(?:[^@]*@)?(?:localhost|[^:]*\.localhost|127(?:\.\d{1,3}){3}|\[::1\])\.?(?::|$)/i;
 
-/** URLs that send in the clear to another machine. */
-function checkClearText(run: Validation): void {
-  for (const site of run.sites) {
-    if (own(own(site.schema, "x-millrace"), "sink") !== "url") continue;
-    const parts = templateParts(site.value);
-    const [first] = parts ?? [site.value];
-    if (typeof first === "string") checkUrl(run, first, site.pointer, (parts?.length ?? 1) > 1);
-  }
+/** Defaults of inputs that are URLs. */
+function checkInputUrls(run: Validation): void {
   listOrNone(own(run.graph, "inputs")).forEach((input, at) => {
     const value = own(input, "default");
     if (own(own(input, "schema"), "format") !== "uri" || typeof value !== "string") return;

@@ -2,10 +2,11 @@
 
 import type { Expression } from "../expression/ast.ts";
 import { isObject, own } from "../model/plain.ts";
-import type { FlowType } from "../types/flow-type.ts";
+import type { Read } from "../model/resolve.ts";
+import type { Leaf } from "../model/sites.ts";
 import type { Validation } from "./context.ts";
 import { shown } from "./context.ts";
-import type { Read, ReadLeaf } from "./reads.ts";
+import type { Checked } from "./expressions.ts";
 import { mayBeText, Taint, textReads } from "./taint.ts";
 
 const SINKS: { readonly [sink: string]: string } = {
@@ -15,32 +16,47 @@ const SINKS: { readonly [sink: string]: string } = {
   url: "the host of a URL",
 };
 
+/** Text that reaches a sink, from wherever it comes. */
+interface Arrival {
+  readonly leaf: Leaf;
+  readonly read: Read;
+  /** None: the `system` of an `ai` node. */
+  readonly sink: string | undefined;
+}
+
 /** Follows untrusted text to its sinks. */
-export function checkSinks(
-  run: Validation,
-  leaves: readonly ReadLeaf[],
-  types: ReadonlyMap<ReadLeaf, FlowType>,
-): void {
-  const taint = new Taint(run, leaves);
-  for (const read of leaves) {
-    if (read.site.kind !== "field" || !mayBeText(types.get(read))) continue;
-    const sink = sinkOf(read);
-    const isSystem = read.site.name === "system" && isAi(run, read);
-    if (sink === undefined && !isSystem) continue;
-    if (sink === "url" && hasFixedHost(read)) continue;
-    for (const one of textReads(read, sink === "url")) {
-      const source = taint.sourceOf(one) ?? inputSource(one, sink);
-      if (source !== undefined) report(run, read, one, source, sink);
+export class Sinks {
+  readonly #taint = new Taint();
+  readonly #arrivals: Arrival[] = [];
+
+  /** Notes an expression. */
+  add(checked: Checked): void {
+    this.#taint.add(checked);
+    const { leaf } = checked;
+    const { kind, name, reader } = leaf.site;
+    if (kind !== "field") return;
+    const sink = sinkOf(leaf);
+    const isSystem = name === "system" && reader?.entry?.kind === "ai";
+    if ((sink === undefined && !isSystem) || !mayBeText(checked.type)) return;
+    if (sink === "url" && hasFixedHost(checked)) return;
+    for (const read of textReads(checked, sink === "url")) {
+      this.#arrivals.push({ leaf, read, sink });
+    }
+  }
+
+  /** Reports what arrived, once all expressions are noted. */
+  report(run: Validation): void {
+    this.#taint.spread();
+    for (const arrival of this.#arrivals) {
+      const { read, sink } = arrival;
+      const source = this.#taint.sourceOf(read) ?? inputSource(read, sink);
+      if (source !== undefined) report(run, arrival, source);
     }
   }
 }
 
-function isAi(run: Validation, { site }: ReadLeaf): boolean {
-  return site.reader !== undefined && run.entryOf(site.reader)?.kind === "ai";
-}
-
-function sinkOf({ site, leaf }: ReadLeaf): string | undefined {
-  for (const schema of leaf.path.length === 0 ? [site.schema] : leaf.schemas) {
+function sinkOf({ schemas }: Leaf): string | undefined {
+  for (const schema of schemas) {
     const sink = own(own(schema, "x-millrace"), "sink");
     if (typeof sink === "string") return sink;
   }
@@ -48,26 +64,20 @@ function sinkOf({ site, leaf }: ReadLeaf): string | undefined {
 }
 
 /** Inputs count where text is code; URLs and paths of inputs are the business of the policies. */
-function inputSource({ meaning, reference }: Read, sink: string | undefined): string | undefined {
-  if (meaning.kind !== "inputs" || sink === undefined || sink === "url" || sink === "path") {
+function inputSource({ kind, member }: Read, sink: string | undefined): string | undefined {
+  if (kind !== "inputs" || sink === undefined || sink === "url" || sink === "path") {
     return undefined;
   }
-  return shown(["inputs", ...reference.path.slice(0, 1)].join("."));
+  return shown(member === undefined ? "inputs" : `inputs.${member}`);
 }
 
-function report(
-  run: Validation,
-  read: ReadLeaf,
-  { reference }: Read,
-  source: string,
-  sink: string | undefined,
-): void {
-  const { pointer } = read.leaf;
-  const span = read.inText ? { start: reference.start, end: reference.end } : undefined;
+function report(run: Validation, { leaf, read, sink }: Arrival, source: string): void {
+  const { pointer } = leaf;
+  const span = run.places.reference(leaf, read.index)?.whole;
   if (sink === undefined) run.findings.add("FLOW6007", pointer, { parts: { source }, span });
   else if (sink === "path") run.findings.add("FLOW6005", pointer, { parts: { source }, span });
   else {
-    const isProgram = sink === "command" && read.site.name === "program";
+    const isProgram = sink === "command" && leaf.site.name === "program";
     run.findings.add("FLOW6002", pointer, {
       parts: { source, sink: SINKS[sink] ?? sink },
       span,
@@ -77,17 +87,17 @@ function report(
 }
 
 /** Whether scheme and host of a URL are settled before an expression of it. */
-function hasFixedHost({ site, leaf, tree }: ReadLeaf): boolean {
-  if (!leaf.hole) return hostSettled(leadingText(tree));
-  let value: unknown = site.value;
-  for (const key of leaf.path) value = own(value, String(key));
-  const parts = own(value, "$t");
-  const at = Number(leaf.pointer.slice(leaf.pointer.lastIndexOf("/") + 1));
-  if (!Array.isArray(parts)) return false;
-  const before = parts.slice(0, at).map((part) => (typeof part === "string" ? part : HOLE));
+function hasFixedHost({ leaf, tree }: Checked): boolean {
+  if (leaf.hole < 0) return hostSettled(leadingText(tree));
+  const parts = templateParts(leaf.trail === undefined ? leaf.site.value : leaf.trail.value);
+  if (parts === undefined) return false;
+  const count = Math.min(leaf.hole, MAX_PARTS);
+  const before = parts.slice(0, count).map((part) => (typeof part === "string" ? part : HOLE));
   return hostSettled(before.join(""));
 }
 
+/** Parts of a URL within which its host ends. */
+const MAX_PARTS = 32;
 const HOLE = "\uffff";
 
 function hostSettled(before: string): boolean {
@@ -104,7 +114,7 @@ function leadingText(tree: Expression): string {
   return typeof first === "string" ? first : HOLE;
 }
 
-/** Whether a value is written as a template. */
+/** The parts of a value that is a template. */
 export function templateParts(value: unknown): readonly unknown[] | undefined {
   const parts = isObject(value) ? own(value, "$t") : undefined;
   return Array.isArray(parts) ? parts : undefined;

@@ -2,9 +2,8 @@
  * Whether a value has the shape of a graph at all. Graphs also come from programs, models and stores; whatever they hold,
  * the other phases skip what is reported here.
  */
-import { MAX_JSON_DEPTH } from "@millrace/contracts";
-import { isObject, listOrNone, own, step } from "../model/plain.ts";
-import { isTooDeep } from "../model/values.ts";
+import { type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts";
+import { isObject, keysOf, listOrNone, objectOrNone, own, step } from "../model/plain.ts";
 import { typeName } from "../schema/values.ts";
 import type { Validation } from "./context.ts";
 import { shown } from "./context.ts";
@@ -30,6 +29,7 @@ export function checkShape(run: Validation): void {
     run.findings.add("FLOW0003", "/version", { parts: { found } });
   }
   is(run, graph, "", "id", "string");
+  for (const { value, pointer } of flowMembers(graph)) checkDepth(run, value, pointer);
   optional(run, graph, "", "title", "string");
   optional(run, graph, "", "meta", "object");
   optional(run, graph, "", "policy", "object");
@@ -55,6 +55,30 @@ const LISTS: { readonly [list: string]: readonly (readonly [string, Kind])[] } =
   schedules: [["name", "string"]],
 };
 
+/** A value of a flow that is no node and no edge. */
+export interface FlowMember {
+  readonly value: unknown;
+  readonly pointer: string;
+  readonly name: string;
+}
+
+/** What a flow holds beside nodes and edges; of inputs, outputs, connections and schedules the members of each. */
+export function* flowMembers(graph: JsonObject): Generator<FlowMember> {
+  for (const list of keysOf(graph)) {
+    if (list === "nodes" || list === "edges") continue;
+    const value = own(graph, list);
+    if (!Array.isArray(value)) yield { value, pointer: step(list), name: list };
+    for (const [at, element] of listOrNone(value).entries()) {
+      const pointer = `${step(list)}/${at}`;
+      if (!isObject(element)) yield { value: element, pointer, name: list };
+      for (const key of keysOf(objectOrNone(element))) {
+        const name = key === "default" ? String(own(element, "name")) : key;
+        yield { value: own(element, key), pointer: pointer + step(key), name };
+      }
+    }
+  }
+}
+
 /** Nodes and edges of every body; without recursion, since bodies nest as deep as a program likes. */
 function checkBodies(run: Validation): void {
   const open: { body: unknown; pointer: string; depth: number }[] = [
@@ -64,9 +88,9 @@ function checkBodies(run: Validation): void {
     const { body, pointer, depth } = next;
     if (is(run, body, pointer, "nodes", "list")) {
       listOrNone(own(body, "nodes")).forEach((node, at) => {
+        const inner = own(node, "body");
         const place = `${pointer}/nodes/${at}`;
         if (!checkNode(run, node, place)) return;
-        const inner = own(node, "body");
         if (!isObject(inner)) return;
         if (depth < MAX_JSON_DEPTH)
           open.push({ body: inner, pointer: `${place}/body`, depth: depth + 1 });
@@ -75,10 +99,17 @@ function checkBodies(run: Validation): void {
     }
     if (is(run, body, pointer, "edges", "list")) {
       listOrNone(own(body, "edges")).forEach((edge, at) => {
-        checkEdge(run, edge, `${pointer}/edges/${at}`);
+        const isWhole =
+          typeof own(edge, "from") === "string" &&
+          typeof own(edge, "port") === "string" &&
+          typeof own(edge, "to") === "string";
+        if (!isWhole) checkEdge(run, edge, `${pointer}/edges/${at}`);
+        else if (own(edge, "meta") !== undefined) {
+          checkDepth(run, own(edge, "meta"), `${pointer}/edges/${at}/meta`);
+        }
       });
     }
-    if (isTooDeep(own(body, "output"))) tooDeep(run, `${pointer}/output`);
+    if (depth > 0) checkDepth(run, own(body, "output"), `${pointer}/output`);
   }
 }
 
@@ -89,29 +120,27 @@ function checkNode(run: Validation, node: unknown, pointer: string): boolean {
   }
   is(run, node, pointer, "id", "string");
   is(run, node, pointer, "type", "string");
+  const fields = is(run, node, pointer, "fields", "object") ? own(node, "fields") : {};
+  for (const [name, value] of Object.entries(fields as object)) {
+    if (run.isTooDeep(value)) tooDeep(run, `${pointer}/fields${step(name)}`);
+  }
   optional(run, node, pointer, "policy", "object");
   optional(run, node, pointer, "body", "object");
   const version = own(node, "typeVersion");
   if (version !== undefined && !Number.isInteger(version)) {
     expected(run, `${pointer}/typeVersion`, "a whole number", version);
   }
-  if (is(run, node, pointer, "fields", "object")) {
-    for (const [name, value] of Object.entries(own(node, "fields") as object)) {
-      if (isTooDeep(value)) tooDeep(run, `${pointer}/fields${step(name)}`);
-    }
-  }
-  if (isTooDeep(own(node, "policy"))) tooDeep(run, `${pointer}/policy`);
+  checkDepth(run, own(node, "policy"), `${pointer}/policy`);
   return true;
 }
 
+function checkDepth(run: Validation, value: unknown, pointer: string): void {
+  if (run.isTooDeep(value)) tooDeep(run, pointer);
+}
+
 function checkEdge(run: Validation, edge: unknown, pointer: string): void {
-  if (!isObject(edge)) {
-    expected(run, pointer, "an edge", edge);
-    return;
-  }
-  is(run, edge, pointer, "from", "string");
-  is(run, edge, pointer, "port", "string");
-  is(run, edge, pointer, "to", "string");
+  if (!isObject(edge)) expected(run, pointer, "an edge", edge);
+  else for (const key of ["from", "port", "to"]) is(run, edge, pointer, key, "string");
 }
 
 function optional(

@@ -39,7 +39,8 @@ function checkCanonical(run: Validation, document: FlowDocument, source: string)
 }
 
 /** Edges from `out` to a node that reads the same node and has no other edge. */
-function checkEdges(run: Validation, { body, waits }: BodyOrder): void {
+function checkEdges(run: Validation, order: BodyOrder): void {
+  const { body } = order;
   const incoming = new Int32Array(body.nodes.length);
   const outgoing = new Int32Array(body.nodes.length);
   for (const { from, to } of body.edges) {
@@ -47,9 +48,9 @@ function checkEdges(run: Validation, { body, waits }: BodyOrder): void {
     if (from !== undefined) outgoing[from.index] = (outgoing[from.index] ?? 0) + 1;
   }
   const implied = new Set<string>();
-  for (const list of waits) {
-    for (const wait of list) if (wait.implied) implied.add(`${wait.from} ${wait.to}`);
-  }
+  order.from.forEach((from, wait) => {
+    if (order.isImplied(wait)) implied.add(`${from} ${order.to[wait]}`);
+  });
   for (const { from, to, port, pointer } of body.edges) {
     if (from === undefined || to === undefined || port !== "out") continue;
     if (incoming[to.index] !== 1 || outgoing[from.index] !== 1) continue;

@@ -4,11 +4,14 @@
  */
 import type { CatalogEntry } from "@millrace/contracts";
 import type { Expression } from "../expression/ast.ts";
+import { findReferences } from "../expression/references.ts";
 import type { BodyModel, NodeModel } from "../model/bodies.ts";
 import { isObject, own } from "../model/plain.ts";
+import type { Read } from "../model/resolve.ts";
+import type { Site } from "../model/sites.ts";
 import { type FlowType, membersOf } from "../types/flow-type.ts";
-import { shown, type Validation } from "./context.ts";
-import type { Read, ReadLeaf } from "./reads.ts";
+import { shown } from "./context.ts";
+import type { Checked } from "./expressions.ts";
 
 /** Types whose record hands on what their fields or bodies gave, by the member that holds it. */
 const CARRIED: { readonly [type: string]: string } = {
@@ -49,105 +52,97 @@ const COMPARING: ReadonlySet<string> = new Set([
 type Carrier = NodeModel | BodyModel;
 
 export class Taint {
-  readonly #run: Validation;
-  readonly #members = new WeakMap<CatalogEntry, ReadonlySet<string>>();
+  readonly #members = new Map<CatalogEntry, ReadonlySet<string>>();
   /** Where the text of a carrier comes from. */
   readonly #sources = new Map<Carrier, string>();
+  /** What carriers hand their text on to. */
+  readonly #arrows = new Map<Carrier, Carrier[]>();
 
-  constructor(run: Validation, leaves: readonly ReadLeaf[]) {
-    this.#run = run;
-    this.#spread(leaves);
+  /** Notes what an expression hands on. */
+  add(checked: Checked): void {
+    const to = carriersOf(checked.leaf.site);
+    if (to.length === 0) return;
+    for (const read of textReads(checked, false)) {
+      const source = this.#untrustedRead(read);
+      const from = read.node ?? read.body;
+      for (const carrier of to) {
+        if (source !== undefined && !this.#sources.has(carrier)) this.#sources.set(carrier, source);
+        if (from === undefined) continue;
+        const arrows = this.#arrows.get(from);
+        if (arrows === undefined) this.#arrows.set(from, [carrier]);
+        else arrows.push(carrier);
+      }
+    }
+  }
+
+  /** Follows the arrows, once all expressions are noted. */
+  spread(): void {
+    const open = [...this.#sources.keys()];
+    for (let from = open.pop(); from !== undefined; from = open.pop()) {
+      const source = this.#sources.get(from) ?? "";
+      for (const to of this.#arrows.get(from) ?? []) {
+        if (this.#sources.has(to)) continue;
+        this.#sources.set(to, source);
+        open.push(to);
+      }
+    }
   }
 
   /** Where the text comes from that a read brings; undefined: it is trusted. */
-  sourceOf({ meaning, reference }: Read): string | undefined {
-    if (meaning.kind === "local") {
-      return meaning.name === "index" ? undefined : this.#sources.get(meaning.body);
-    }
-    if (meaning.kind !== "node") return undefined;
-    const { node } = meaning;
-    const [member] = meaning.path;
-    const entry = this.#run.entryOf(node);
-    const untrusted = entry === undefined ? undefined : this.#untrusted(entry);
-    const named = member === undefined ? [...(untrusted ?? [])][0] : member;
-    if (named !== undefined && (untrusted?.has(named) || untrusted?.has(""))) {
-      return shown(`${node.id}.${named}`);
-    }
-    const carried = CARRIED[node.node.type];
-    const reads = member === undefined || member === carried;
-    return reads && reference.root !== "" ? this.#sources.get(node) : undefined;
+  sourceOf(read: Read): string | undefined {
+    const { node, body, name, member } = read;
+    if (body !== undefined) return name === "index" ? undefined : this.#sources.get(body);
+    if (node === undefined) return undefined;
+    const carried = member === undefined || member === CARRIED[node.node.type];
+    return this.#untrustedRead(read) ?? (carried ? this.#sources.get(node) : undefined);
+  }
+
+  #untrustedRead({ node, member }: Read): string | undefined {
+    const members = node?.entry && this.#untrusted(node.entry);
+    if (node === undefined || members === undefined || members.size === 0) return undefined;
+    const named = member ?? [...members][0] ?? "";
+    return members.has(named) || members.has("") ? shown(`${node.id}.${named}`) : undefined;
   }
 
   /** Members of a record that are untrusted; "" stands for all. */
   #untrusted(entry: CatalogEntry): ReadonlySet<string> {
     const known = this.#members.get(entry);
     if (known !== undefined) return known;
-    const marked = (schema: unknown): boolean =>
-      own(own(schema, "x-millrace"), "untrusted") === true;
-    const members = new Set<string>(marked(entry.output) ? [""] : []);
+    const members = new Set<string>(isMarked(entry.output) ? [""] : []);
     const properties = own(entry.output, "properties");
     if (isObject(properties)) {
-      for (const [name, schema] of Object.entries(properties))
-        if (holds(schema, marked)) members.add(name);
+      for (const [name, schema] of Object.entries(properties)) if (holds(schema)) members.add(name);
     }
     this.#members.set(entry, members);
     return members;
   }
-
-  #spread(leaves: readonly ReadLeaf[]): void {
-    const arrows = new Map<Carrier, Carrier[]>();
-    const open: Carrier[] = [];
-    const mark = (carrier: Carrier, source: string): void => {
-      if (this.#sources.has(carrier)) return;
-      this.#sources.set(carrier, source);
-      open.push(carrier);
-    };
-    const direct: { to: readonly Carrier[]; source: string }[] = [];
-    for (const leaf of leaves) {
-      const to = carriersOf(leaf);
-      if (to.length === 0) continue;
-      for (const read of textReads(leaf, false)) {
-        const source = this.sourceOf(read);
-        if (source !== undefined) direct.push({ to, source });
-        const { meaning } = read;
-        const from =
-          meaning.kind === "node"
-            ? meaning.node
-            : meaning.kind === "local"
-              ? meaning.body
-              : undefined;
-        if (from !== undefined) arrows.set(from, [...(arrows.get(from) ?? []), ...to]);
-      }
-    }
-    for (const { to, source } of direct) for (const carrier of to) mark(carrier, source);
-    for (let from = open.pop(); from !== undefined; from = open.pop()) {
-      const source = this.#sources.get(from);
-      if (source === undefined) continue;
-      for (const to of arrows.get(from) ?? []) mark(to, source);
-    }
-  }
 }
 
 /** What a value hands its text on to. */
-function carriersOf({ site }: ReadLeaf): readonly Carrier[] {
-  const { reader, kind, name } = site;
-  if (reader === undefined) return [];
+function carriersOf({ reader, kind, name }: Site): readonly Carrier[] {
+  if (reader === undefined) return NO_CARRIERS;
   const { type } = reader.node;
-  const isLoop = type === "loop" && reader.inner !== undefined;
-  if (kind === "body-output") return isLoop && reader.inner ? [reader, reader.inner] : [reader];
-  if (kind !== "field" || !CARRYING.has(`${type}.${name}`)) return [];
-  if (type === "map") return reader.inner === undefined ? [] : [reader.inner];
-  return isLoop && reader.inner ? [reader, reader.inner] : [reader];
+  const isField = kind === "field" && CARRYING.has(`${type}.${name}`);
+  if (!isField && kind !== "body-output") return NO_CARRIERS;
+  const { inner } = reader;
+  if (type === "loop" && inner !== undefined) return [reader, inner];
+  return type === "map" && isField ? (inner === undefined ? NO_CARRIERS : [inner]) : [reader];
+}
+
+const NO_CARRIERS: readonly Carrier[] = [];
+
+function isMarked(schema: unknown): boolean {
+  return own(own(schema, "x-millrace"), "untrusted") === true;
 }
 
 /** Whether a schema, or one of its members or elements, is marked. */
-function holds(schema: unknown, marked: (schema: unknown) => boolean): boolean {
+function holds(schema: unknown): boolean {
   const open = [schema];
   for (let at = 0; at < open.length && at < MAX_SCHEMAS; at += 1) {
     const one = open[at];
-    if (marked(one)) return true;
+    if (isMarked(one)) return true;
     const properties = own(one, "properties");
-    if (isObject(properties)) open.push(...Object.values(properties));
+    if (isObject(properties)) for (const inner of Object.values(properties)) open.push(inner);
     const items = own(one, "items");
     if (isObject(items)) open.push(items);
   }
@@ -158,14 +153,15 @@ function holds(schema: unknown, marked: (schema: unknown) => boolean): boolean {
 const MAX_SCHEMAS = 1000;
 
 /** Reads whose text is in the result; `encoded`: `uriEncode` cleans, too. */
-export function textReads({ tree, reads }: ReadLeaf, encoded: boolean): readonly Read[] {
+export function textReads({ tree, reads }: Checked, encoded: boolean): readonly Read[] {
   if (reads.length === 0) return reads;
   const clean = cleanSpans(tree, encoded);
   if (clean.length === 0) return reads;
-  return reads.filter(
-    ({ reference }) =>
-      !clean.some((span) => span.start <= reference.start && reference.end <= span.end),
-  );
+  const places = findReferences(tree);
+  return reads.filter(({ index }) => {
+    const { start = 0, end = 0 } = places[index] ?? {};
+    return !clean.some((span) => span.start <= start && end <= span.end);
+  });
 }
 
 function cleanSpans(tree: Expression, encoded: boolean): readonly Expression[] {
@@ -184,7 +180,7 @@ function cleanSpans(tree: Expression, encoded: boolean): readonly Expression[] {
     if (node.kind === "conditional") {
       clean.push(node.test);
       open.push(node.then, node.otherwise);
-    } else open.push(...partsOf(node));
+    } else for (const part of partsOf(node)) open.push(part);
   }
   return clean;
 }

@@ -1,8 +1,8 @@
 /** Types of what expressions may read: nodes, inputs, the run, locals of bodies, roots of deferred fields. */
-import type { CatalogEntry, JsonSchema } from "@millrace/contracts";
-import type { BodyModel, NodeModel } from "../model/bodies.ts";
+import type { CatalogEntry } from "@millrace/contracts";
+import { type BodyModel, NodeModel } from "../model/bodies.ts";
 import { isObject, listOrNone, own } from "../model/plain.ts";
-import { visibleNames, visibleNode } from "../model/resolve.ts";
+import { lookUp, visibleNames, visibleNode } from "../model/resolve.ts";
 import {
   ANY,
   BOOL,
@@ -44,8 +44,9 @@ const ROOTS: ReadonlyMap<string, FlowType> = new Map([
 export class Types {
   readonly #run: Validation;
   readonly #inputs: FlowType;
-  readonly #outputs = new WeakMap<CatalogEntry, FlowType>();
+  readonly #outputs = new Map<CatalogEntry, FlowType>();
   readonly #items = new Map<BodyModel, FlowType>();
+  readonly #envs = new Map<BodyModel, TypeEnv>();
 
   constructor(run: Validation) {
     this.#run = run;
@@ -54,54 +55,50 @@ export class Types {
 
   /** Notes the type of the elements that a body is run for. */
   setItem(body: BodyModel, list: FlowType): void {
-    const lists = membersOf(list).filter((type) => type.kind === "list");
-    const [only] = lists;
-    if (lists.length === 1 && only !== undefined) this.#items.set(body, only.items);
+    const [only, ...others] = membersOf(list).filter((type) => type.kind === "list");
+    if (only !== undefined && others.length === 0) this.#items.set(body, only.items);
   }
 
   /** What the expressions of a place may read. */
   env(body: BodyModel, roots: readonly string[]): TypeEnv {
-    return {
+    const known = roots.length === 0 ? this.#envs.get(body) : undefined;
+    if (known !== undefined) return known;
+    const env: TypeEnv = {
       get: (root) => this.#root(root, body, roots),
-      node: (id) => {
-        const node = visibleNode(id, body);
-        if (node !== undefined) return this.#node(node);
-        return this.#run.everywhere.has(id) ? ANY : undefined;
+      node: (id) => this.#nodeOrElsewhere(id, visibleNode(id, body)),
+      mayBeAbsent: (root) => {
+        const found = lookUp(root, body, roots);
+        return found instanceof NodeModel || found?.kind === "nodes";
       },
-      mayBeAbsent: (root) => !roots.includes(root) && this.#isNode(root, body),
       names: () => (this.#run.suggests() ? firstNames(visibleNames(body, roots)) : []),
     };
-  }
-
-  #isNode(root: string, body: BodyModel): boolean {
-    for (let at: BodyModel | undefined = body; at !== undefined; at = at.outer) {
-      if (at.locals.includes(root)) return false;
-      if (at.byId.has(root)) return true;
-    }
-    return root === "nodes";
+    if (roots.length === 0) this.#envs.set(body, env);
+    return env;
   }
 
   #root(root: string, body: BodyModel, roots: readonly string[]): FlowType | undefined {
-    if (roots.includes(root)) return ROOTS.get(root) ?? ANY;
-    for (let at: BodyModel | undefined = body; at !== undefined; at = at.outer) {
-      if (at.locals.includes(root)) return this.#local(root, at);
-      const node = at.byId.get(root);
-      if (node !== undefined) return this.#node(node);
+    const found = lookUp(root, body, roots);
+    if (found === undefined || found instanceof NodeModel) {
+      return this.#nodeOrElsewhere(root, found);
     }
-    if (root === "inputs") return this.#inputs;
-    if (root === "run") return RUN;
-    if (root === "nodes") return ANY;
-    // A node that lives in a body elsewhere is FLOW4005, not an unknown name.
-    return this.#run.everywhere.has(root) ? ANY : undefined;
+    switch (found.kind) {
+      case "root":
+        return ROOTS.get(root) ?? ANY;
+      case "local":
+        return root === "index" ? INT : (this.#items.get(found.body) ?? ANY);
+      case "inputs":
+        return this.#inputs;
+      case "run":
+        return RUN;
+      case "nodes":
+        return ANY;
+    }
   }
 
-  #local(name: string, body: BodyModel): FlowType {
-    if (name === "index") return INT;
-    return this.#items.get(body) ?? ANY;
-  }
-
-  #node(node: NodeModel): FlowType {
-    const entry = this.#run.entryOf(node);
+  /** The type of a node's record. A node that lives in a body elsewhere is FLOW4005, not an unknown name. */
+  #nodeOrElsewhere(id: string, node: NodeModel | undefined): FlowType | undefined {
+    if (node === undefined) return this.#run.anywhere(id) && ANY;
+    const { entry } = node;
     if (entry === undefined) return ANY;
     let type = this.#outputs.get(entry);
     if (type === undefined) {
@@ -126,7 +123,7 @@ function inputsType(run: Validation): FlowType {
     const name = own(input, "name");
     const schema = own(input, "schema");
     if (typeof name !== "string") continue;
-    props.push([name, isObject(schema) ? typeFromSchema(schema as JsonSchema) : ANY]);
+    props.push([name, isObject(schema) && run.isReadable(schema) ? typeFromSchema(schema) : ANY]);
   }
   return objectOf(props);
 }

@@ -2,30 +2,32 @@
  * `validateFlow`: everything that can be known of a graph before it runs. All phases run whatever earlier ones found.
  *   V1  never throws, whatever the graph; no code of extensions runs.
  *   V2  O(nodes + edges + references), without recursion over the graph.
+ *   V3  each expression is read once; what one leaves behind for the phases that look at the whole graph is a few numbers.
  */
 import type { Diagnostic, FlowGraph } from "@millrace/contracts";
-import { parseExpression } from "../expression/parse.ts";
+import type { NodeModel } from "../model/bodies.ts";
+import { Leaf, outputSites, type Site, sitesOfNode } from "../model/sites.ts";
+import { visitValue } from "../model/values.ts";
 import type { FlowDocument } from "../text/document.ts";
 import { checkAi } from "./ai.ts";
 import type { FlowCatalog } from "./catalog.ts";
 import { Validation } from "./context.ts";
 import { checkCycles } from "./cycles.ts";
-import { checkDeclarations } from "./declarations.ts";
+import { checkDeclarations, checkInputsRead } from "./declarations.ts";
 import { checkEdges } from "./edges.ts";
-import { checkExpressions } from "./expressions.ts";
-import { checkFields } from "./fields.ts";
+import { type Checked, Expressions } from "./expressions.ts";
+import { checkField, checkFields } from "./fields.ts";
 import { checkNames } from "./names.ts";
-import { checkNodeTypes } from "./node-types.ts";
-import { ordersOf } from "./order.ts";
+import { checkNodeType } from "./node-types.ts";
+import { Orders } from "./order.ts";
 import { Places } from "./places.ts";
 import { checkPolicies } from "./policies.ts";
-import { checkPresence } from "./presence.ts";
-import { readExpressions } from "./reads.ts";
-import { checkLiterals } from "./secrets.ts";
-import { checkSinks } from "./security.ts";
+import { checkPresence, type NeededRead } from "./presence.ts";
+import { Literals } from "./secrets.ts";
+import { Sinks } from "./security.ts";
 import { checkShape } from "./shape.ts";
 import { checkStyle } from "./style.ts";
-import { checkSubflows } from "./subflows.ts";
+import { checkFlowField, checkFlowTools } from "./subflows.ts";
 
 /** Options of `validateFlow`. */
 export interface ValidateOptions {
@@ -47,35 +49,86 @@ export function validateFlow(
   const run = new Validation(graph, catalog, new Places(options.document));
   checkShape(run);
   checkNames(run);
-  checkNodeTypes(run);
-  checkFields(run, writtenNumber);
-  checkPolicies(run, writtenNumber);
   checkDeclarations(run);
   checkEdges(run);
-  checkSubflows(run);
-  checkAi(run);
-  const leaves = readExpressions(run);
-  const types = checkExpressions(run, leaves);
-  const orders = ordersOf(run, leaves);
+  const walk = new Walk(run);
+  for (const node of run.model.nodes) walk.node(node);
+  for (const site of outputSites(graph, run.model)) walk.site(site);
+  walk.literals.finish();
+  if (!walk.readsAllInputs) checkInputsRead(run, walk.inputs);
+  const orders = walk.orders.finish();
   checkCycles(run, orders);
-  checkPresence(run, orders, leaves);
-  checkSinks(run, leaves, types);
-  checkLiterals(run, leaves);
+  checkPresence(run, orders, walk.needed);
+  walk.sinks.report(run);
   if (options.lint) checkStyle(run, orders, options.document);
   return run.findings.list();
 }
 
-/** A duration or a negative number: written as an expression, but its value is known. */
-function writtenNumber(source: string): number | undefined {
-  if (!/^-?\d/.test(source)) return undefined;
-  const { ast } = parseExpression(source);
-  const negated = ast?.kind === "unary" && ast.op === "-";
-  const operand = negated ? ast.operand : ast;
-  const value =
-    operand?.kind === "duration"
-      ? operand.ms
-      : operand?.kind === "literal" && typeof operand.value === "number"
-        ? operand.value
-        : undefined;
-  return value === undefined ? undefined : negated ? -value : value;
+/** The one way through nodes and expressions, and what is gathered on it. */
+class Walk {
+  readonly orders: Orders;
+  readonly needed: NeededRead[] = [];
+  readonly inputs = new Set<string>();
+  readsAllInputs = false;
+  readonly sinks = new Sinks();
+  readonly literals: Literals;
+  readonly #run: Validation;
+  readonly #expressions: Expressions;
+
+  constructor(run: Validation) {
+    this.#run = run;
+    this.orders = new Orders(run.model.bodies);
+    this.literals = new Literals(run);
+    this.#expressions = new Expressions(run);
+  }
+
+  node(node: NodeModel): void {
+    const run = this.#run;
+    checkNodeType(run, node);
+    checkFields(run, node);
+    checkPolicies(run, node);
+    if (node.entry?.kind === "ai") {
+      checkAi(run, node);
+      checkFlowTools(run, node);
+    }
+    for (const site of sitesOfNode(node)) {
+      if (site.kind === "field") {
+        checkField(run, site);
+        checkFlowField(run, site);
+        this.literals.url(site);
+      }
+      this.#expressions.checkLiteral(site);
+      this.site(site);
+    }
+  }
+
+  site(site: Site): void {
+    if (!this.#run.isReadable(site.value)) return;
+    visitValue(
+      site.value,
+      {
+        text: (text, trail, key) => this.literals.text(site, text, trail, key),
+        expression: (source, trail, hole, alone) => {
+          const leaf = new Leaf(site, source, trail, hole, alone);
+          const checked = this.#expressions.check(leaf);
+          if (checked !== undefined) this.#gather(checked);
+        },
+      },
+      site.schemas,
+    );
+  }
+
+  #gather(checked: Checked): void {
+    const { leaf, reads } = checked;
+    this.sinks.add(checked);
+    this.literals.expression(checked);
+    this.orders.addReads(leaf, reads);
+    for (const read of reads) {
+      const { node, kind, member } = read;
+      if (node !== undefined && !read.optional) this.needed.push({ leaf, read, node });
+      else if (kind !== "inputs") continue;
+      else if (member === undefined) this.readsAllInputs = true;
+      else this.inputs.add(member);
+    }
+  }
 }

@@ -12,6 +12,7 @@ import {
   objectOf,
   STRING,
   unionOf,
+  unionOfAll,
 } from "../../types/flow-type.ts";
 import { type Evaluation, fail, handleText, overDepth, produceElements, spend } from "../budget.ts";
 import { checkData, isObject, memberNames, memberOf, setMember } from "../values.ts";
@@ -209,12 +210,12 @@ function sorted(run: Evaluation, site: CallSite, value: Json, depth: number): st
 
 function flatItems(list: FlowType): FlowType {
   const items = itemsOf(list);
-  return unionOf(...membersOf(items).map((item) => (item.kind === "list" ? item.items : item)));
+  return unionOfAll(membersOf(items).map((item) => (item.kind === "list" ? item.items : item)));
 }
 
 function valuesOf(type: FlowType): FlowType {
   if (type.kind !== "object" || type.open) return ANY;
-  return unionOf(...type.props.values());
+  return unionOfAll([...type.props.values()]);
 }
 
 function mergedType(types: readonly FlowType[]): FlowType {

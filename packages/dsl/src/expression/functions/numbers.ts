@@ -10,6 +10,7 @@ import {
   NULL,
   NUMBER,
   unionOf,
+  unionOfAll,
 } from "../../types/flow-type.ts";
 import { type Evaluation, fail, spend } from "../budget.ts";
 import { finite, kindName } from "../values.ts";
@@ -117,7 +118,7 @@ function numbers(run: Evaluation, site: CallSite, list: readonly Json[]): readon
 /** The element type of a list type, `any` when it is not known. */
 export function itemsOf(type: FlowType): FlowType {
   const items = membersOf(type).flatMap((member) => (member.kind === "list" ? [member.items] : []));
-  return items.length === 0 ? ANY : unionOf(...items);
+  return items.length === 0 ? ANY : unionOfAll(items);
 }
 
 /**
