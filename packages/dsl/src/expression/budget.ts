@@ -40,6 +40,8 @@ export interface Scope {
   get(root: string): Json | undefined;
 }
 
+const NO_SLOTS: Json[] = [];
+
 /** The state of one evaluation. */
 export class Evaluation {
   steps: number;
@@ -58,7 +60,7 @@ export class Evaluation {
     this.limits = limits;
     this.scope = scope;
     this.nowEpoch = nowEpoch;
-    this.slots = new Array(slots);
+    this.slots = slots === 0 ? NO_SLOTS : new Array(slots);
   }
 }
 

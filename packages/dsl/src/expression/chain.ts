@@ -6,7 +6,7 @@
 import type { Json } from "@millrace/contracts";
 import type { Expression, IndexExpression, MemberExpression, NameExpression } from "./ast.ts";
 import { type Evaluation, fail, overSteps, type Place } from "./budget.ts";
-import { type Closure, findVariable, type Unit, type Variables } from "./unit.ts";
+import { type Closure, findVariable, type Root, type Unit, type Variables } from "./unit.ts";
 import { isObject, kindName, memberOf } from "./values.ts";
 
 type Link = (run: Evaluation) => Json | undefined;
@@ -36,8 +36,7 @@ export function chainClosure(
   let i = links.length - 1;
   const first = links[i];
   if (first?.kind === "member" && base.kind === "name" && !ofNodes) {
-    const slot = findVariable(variables, base.name) ?? unit.rootSlot(base.name);
-    closure = nameMember(first, base, slot);
+    closure = nameMember(first, base, rootOrSlot(base, unit, variables));
     i -= 1;
   }
   for (; i >= 0; i -= 1) {
@@ -53,29 +52,46 @@ export function chainClosure(
 }
 
 function nameClosure(node: NameExpression, unit: Unit, variables: Variables | null): Closure {
-  const variable = findVariable(variables, node.name);
-  const slot = variable ?? unit.rootSlot(node.name);
+  const from = rootOrSlot(node, unit, variables);
+  if (typeof from === "number") {
+    return (run) => {
+      if (--run.steps < 0) overSteps(run, node);
+      return run.slots[from] as Json;
+    };
+  }
   return (run) => {
     if (--run.steps < 0) overSteps(run, node);
-    const value = run.slots[slot];
-    return value !== undefined ? value : readRoot(run, slot, node);
+    return readRoot(run, from, node);
   };
+}
+
+/** What a name means: the slot of a macro variable, or a root. */
+function rootOrSlot(node: NameExpression, unit: Unit, variables: Variables | null): Root | number {
+  return findVariable(variables, node.name) ?? unit.root(node.name, variables !== null);
 }
 
 /** A name and its first member at once: most of what expressions read. */
-function nameMember(node: MemberExpression, base: NameExpression, slot: number): Link {
+function nameMember(node: MemberExpression, base: NameExpression, from: Root | number): Link {
+  if (typeof from === "number") {
+    return (run) => {
+      run.steps -= 2;
+      if (run.steps < 0) overSteps(run, node);
+      return readMember(node, run.slots[from] as Json);
+    };
+  }
   return (run) => {
     run.steps -= 2;
     if (run.steps < 0) overSteps(run, node);
-    const value = run.slots[slot];
-    return readMember(node, value !== undefined ? value : readRoot(run, slot, base));
+    return readMember(node, readRoot(run, from, base));
   };
 }
 
-function readRoot(run: Evaluation, slot: number, node: NameExpression): Json {
-  const value = run.scope.get(node.name);
-  if (value === undefined) fail(node, "unknown_name", `unknown name ${node.name}`);
-  run.slots[slot] = value;
+function readRoot(run: Evaluation, { slot, name }: Root, node: NameExpression): Json {
+  const known = slot < 0 ? undefined : run.slots[slot];
+  if (known !== undefined) return known;
+  const value = run.scope.get(name);
+  if (value === undefined) fail(node, "unknown_name", `unknown name ${name}`);
+  if (slot >= 0) run.slots[slot] = value;
   return value;
 }
 

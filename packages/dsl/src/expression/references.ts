@@ -33,13 +33,15 @@ export function nodeReference(
   return id === undefined ? undefined : { id, path: rest };
 }
 
+const NONE: ReadonlySet<string> = new Set();
+
 /** Every place where an expression reads a name that is neither a macro variable nor in `locals`, in source order. */
 export function findReferences(
   ast: Expression,
   locals: readonly string[] = [],
 ): readonly ReferencePlace[] {
   const found: ReferencePlace[] = [];
-  visit(ast, new Set(locals), false, found);
+  visit(ast, locals.length === 0 ? NONE : new Set(locals), false, found);
   return found;
 }
 
@@ -47,10 +49,10 @@ export function findReferences(
 export function distinctReferences(places: readonly ReferencePlace[]): readonly Reference[] {
   const distinct = new Map<string, Reference>();
   for (const { root, path, optional } of places) {
-    const key = JSON.stringify([root, path, optional]);
-    if (!distinct.has(key)) distinct.set(key, Object.freeze({ root, path, optional }));
+    const key = `${root}${optional ? "?" : "."}${path.length > 1 ? JSON.stringify(path) : path.join()}`;
+    if (!distinct.has(key)) distinct.set(key, { root, path, optional });
   }
-  return Object.freeze([...distinct.values()]);
+  return [...distinct.values()];
 }
 
 /** `coalesced`: the expression is the left side of `??`. */
@@ -150,7 +152,7 @@ function toReference(
     (coalesced && links.length === rootLinks);
   return {
     root: base.name,
-    path: Object.freeze(path),
+    path,
     optional,
     start: top.start,
     end: top.end,

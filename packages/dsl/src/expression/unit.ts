@@ -9,6 +9,13 @@ export type Closure = (run: Evaluation) => Json;
 /** Tallest expression tree that is compiled; the parser accepts no taller one. Closures nest as deep as the tree. */
 export const MAX_EXPRESSION_HEIGHT = 1_000;
 
+/** A name that is asked of the scope. One that is read once needs no place to keep its value. */
+export interface Root {
+  readonly name: string;
+  /** Where its value is kept, -1 when it is not. */
+  slot: number;
+}
+
 /** The shared state while the expressions of one value are compiled. */
 export class Unit {
   /** Slots taken so far. */
@@ -19,7 +26,7 @@ export class Unit {
   nests = false;
   /** Some part may put one value into the result many times. */
   multiplies = false;
-  readonly roots: Map<string, number> = new Map();
+  readonly roots: Map<string, Root> = new Map();
   readonly constants: Map<Closure, Json> = new Map();
   readonly locals: readonly string[];
 
@@ -27,14 +34,13 @@ export class Unit {
     this.locals = locals;
   }
 
-  /** The slot of a root; the same for every read of it. */
-  rootSlot(name: string): number {
-    let slot = this.roots.get(name);
-    if (slot === undefined) {
-      slot = this.newSlot();
-      this.roots.set(name, slot);
-    }
-    return slot;
+  /** A root, the same for every read of it; `repeats`: this read can happen many times. */
+  root(name: string, repeats: boolean): Root {
+    const known = this.roots.get(name);
+    const root = known ?? { name, slot: -1 };
+    if (known === undefined) this.roots.set(name, root);
+    if (root.slot < 0 && (known !== undefined || repeats)) root.slot = this.newSlot();
+    return root;
   }
 
   newSlot(): number {

@@ -26,6 +26,8 @@ export const Kind = {
   any: 63,
 } as const;
 
+const ROOT = Object.prototype;
+
 /** The kind of a value as one bit; 0 for what is not JSON. */
 export function kindOf(value: unknown): number {
   switch (typeof value) {
@@ -65,11 +67,7 @@ export function isObject(value: unknown): value is JsonObject {
 /** Whether nothing but an `Object.prototype` stands behind an object: the members of all others are none of ours. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
-  return (
-    prototype === Object.prototype ||
-    prototype === null ||
-    Object.getPrototypeOf(prototype) === null
-  );
+  return prototype === ROOT || prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 /** Ends the evaluation when a value is nothing that JSON can hold: a function, an instance of a class. */

@@ -124,8 +124,6 @@ describe("the host", () => {
     "o.#constructor",
     "o.@@iterator",
     "o[Symbol.iterator]()",
-    "`${process}`",
-    "`x`",
     "(() => 1)()",
     "x => x",
     "function() {}",
@@ -180,6 +178,7 @@ describe("the host", () => {
     expect(evaluate('o["__" + "proto__"]', { o: {} })).toBe(null);
     expect(evaluate('o[join(["con", "structor"], "")]', { o: {} })).toBe(null);
     expect(codeOf('"${constructor}"')).toBe("unknown_name");
+    expect(["unknown_name", "syntax"]).toContain(codeOf("`${process}`"));
   });
 });
 
