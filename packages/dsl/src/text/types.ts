@@ -69,11 +69,12 @@ export function readType(s: Scanner): TypeNode {
     const isArray = next === 91 && s.src.charCodeAt(at + 1) === 93;
     if (!isArray && next !== 63) return type;
     depth += 1;
-    if (depth > s.maxDepth) {
+    s.pos = s.tokenEnd = at + (isArray ? 2 : 1);
+    if (depth <= s.maxDepth) {
+      type = { kind: isArray ? "array" : "optional", of: type, start, end: s.pos };
+    } else if (depth === s.maxDepth + 1) {
       s.error("FLOW1014", at, at + 1, { parts: { limit: `${s.maxDepth} levels` } });
     }
-    s.pos = s.tokenEnd = at + (isArray ? 2 : 1);
-    type = { kind: isArray ? "array" : "optional", of: type, start, end: s.pos };
   }
 }
 
