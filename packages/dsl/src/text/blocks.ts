@@ -41,7 +41,6 @@ export function readBlock(s: Scanner): LiteralExpression | TemplateExpression {
   let isLineStart = content > quotes;
   for (;;) {
     if (line > src.length) {
-      if (content === quotes) textBesideQuotes(s, quotes, undefined);
       return endOfText(s, start, count, pieces, from, height);
     }
     if (isLineStart) {
@@ -127,12 +126,12 @@ function readInline(
   return { ...read, start, end: s.pos };
 }
 
-function textBesideQuotes(s: Scanner, quotes: number, indent: string | undefined): void {
-  const text = `\n${indent}`;
+function textBesideQuotes(s: Scanner, quotes: number, indent: string): void {
   s.error("FLOW1007", quotes, s.lineEnd(quotes), {
-    ...(indent !== undefined && {
-      fix: { title: "start a new line", edits: [{ start: quotes, end: quotes, text }] },
-    }),
+    fix: {
+      title: "start a new line",
+      edits: [{ start: quotes, end: quotes, text: `\n${indent}` }],
+    },
   });
 }
 
@@ -148,7 +147,7 @@ function endOfText(
   s.swallowed = true;
   s.pos = s.tokenEnd = src.length;
   s.height = height + 1;
-  const close = misplacedFence(src, start + count, '"'.repeat(count));
+  const close = misplacedFence(src, start + count, count);
   s.error("FLOW1004", start, start + count, {
     parts: { n: count },
     ...(close !== -1 && {

@@ -136,6 +136,8 @@ export class MappingContext {
     );
     this.report.add("FLOW2003", item.start, item.wordEnd, {
       parts: { word: quoteForMessage(item.word), ...(near !== undefined && { near }) },
+      ...(near === undefined &&
+        isBareEdge(item) && { hint: "an edge is written with `->` between its nodes" }),
       ...(near !== undefined &&
         fitsHead(item, near) && {
           fix: {
@@ -145,6 +147,11 @@ export class MappingContext {
         }),
     });
   }
+}
+
+/** Whether a block is two names and nothing else: `fetch save`. */
+function isBareEdge({ labels, type, value, items }: BlockItem): boolean {
+  return labels.length === 1 && !type && !value && !items;
 }
 
 /** Whether a block would have the right head under another word. */

@@ -2,7 +2,8 @@
 import type { FlowEdge, JsonObject } from "@millrace/contracts";
 import { quoteForMessage } from "./chars.ts";
 import type { MappingContext } from "./context.ts";
-import type { EdgeEnd, EdgeItem, Item } from "./tree.ts";
+import type { Declared } from "./names.ts";
+import type { EdgeEnd, EdgeItem } from "./tree.ts";
 
 /** One string per (from, port, to); lengths keep names that hold separators apart. */
 export function edgeKey(from: string, port: string, to: string): string {
@@ -14,7 +15,7 @@ export function mapEdge(
   context: MappingContext,
   item: EdgeItem,
   edges: FlowEdge[],
-  known: Map<string, Item>,
+  known: Declared,
   list: string,
 ): void {
   const first = `${list}/${edges.length}/meta`;
@@ -51,15 +52,11 @@ function checkTwice(
   context: MappingContext,
   item: EdgeItem,
   edge: { from: EdgeEnd; port: string; to: EdgeEnd; pointer: string },
-  known: Map<string, Item>,
+  known: Declared,
 ): void {
   const { from, port, to, pointer } = edge;
-  const key = edgeKey(from.node, port, to.node);
-  const first = known.get(key);
-  if (!first) {
-    known.set(key, item);
-    return;
-  }
+  const first = known.add(edgeKey(from.node, port, to.node), item.start, item.end);
+  if (!first) return;
   context.report.add("FLOW2006", from.start, to.end, {
     parts: {
       from: quoteForMessage(from.node),
@@ -67,7 +64,7 @@ function checkTwice(
       to: quoteForMessage(to.node),
     },
     pointer,
-    related: { start: first.start, end: first.end, message: "first written here" },
+    related: { ...first, message: "first written here" },
     ...(item.ends.length === 2 && {
       fix: { title: "remove it", edits: [{ start: item.start, end: item.end, text: "" }] },
     }),

@@ -15,6 +15,7 @@ import type {
   JsonSchema,
 } from "@millrace/contracts";
 import { setMember } from "../expression/values.ts";
+import { nearestName } from "../nearest.ts";
 import { isEmptyLayout } from "./canonical.ts";
 import { quoteForMessage } from "./chars.ts";
 import { MappingContext, twinsOf } from "./context.ts";
@@ -107,11 +108,14 @@ export class GraphBuilder {
     const { first, flow } = this;
     const at = first?.start ?? 0;
     const end = first?.kind === "block" ? first.wordEnd : (first?.end ?? 0);
-    const edits = [{ start: at, end: at, text: "flow 1 my-flow\n\n" }];
+    const isMisspelt = first?.kind === "block" && nearestName(first.word, ["flow"]) !== undefined;
+    const fix = isMisspelt
+      ? { title: "write flow", edits: [{ start: at, end, text: "flow" }] }
+      : { title: "add it", edits: [{ start: at, end: at, text: "flow 1 my-flow\n\n" }] };
     this.context.report.add("FLOW2001", at, end, {
       ...(flow
         ? { related: { start: flow.start, end: flow.end, message: "move it to the top" } }
-        : { fix: { title: "add it", edits } }),
+        : { fix }),
     });
   }
 }

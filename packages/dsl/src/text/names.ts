@@ -1,13 +1,30 @@
 /** Names of blocks: each has one, and no two of a kind are alike. */
 import { quoteForMessage } from "./chars.ts";
 import type { MappingContext } from "./context.ts";
-import type { BlockItem, Item, Label } from "./tree.ts";
+import type { BlockItem } from "./tree.ts";
+
+/** Where things of one kind were first declared, by name; only offsets are kept, as a text may have very many. */
+export class Declared {
+  private readonly places = new Map<string, number>();
+  private readonly spans: number[] = [];
+
+  /** Notes a declaration; answers where the same name was declared before. */
+  add(name: string, start: number, end: number): { start: number; end: number } | undefined {
+    const at = this.places.get(name);
+    if (at === undefined) {
+      this.places.set(name, this.spans.length);
+      this.spans.push(start, end);
+      return undefined;
+    }
+    return { start: this.spans[at] as number, end: this.spans[at + 1] as number };
+  }
+}
 
 /** Names that were declared, by kind, to find the ones that are declared twice. */
 export class Names {
-  readonly edges: Map<string, Item> = new Map();
+  readonly edges: Declared = new Declared();
   private readonly context: MappingContext;
-  private readonly seen = new Map<string, Map<string, Label>>();
+  private readonly blocks = new Map<string, Declared>();
 
   constructor(context: MappingContext) {
     this.context = context;
@@ -22,16 +39,19 @@ export class Names {
       });
       return undefined;
     }
-    const seen = this.seen.get(item.word) ?? new Map<string, Label>();
-    this.seen.set(item.word, seen);
-    const first = seen.get(label.text);
+    let declared = this.blocks.get(item.word);
+    if (!declared) {
+      declared = new Declared();
+      this.blocks.set(item.word, declared);
+    }
+    const first = declared.add(label.text, label.start, label.end);
     if (first) {
       this.context.report.add("FLOW2005", label.start, label.end, {
         parts: { kind: item.word, name: quoteForMessage(label.text) },
         pointer,
-        related: { start: first.start, end: first.end, message: "first declared here" },
+        related: { ...first, message: "first declared here" },
       });
-    } else seen.set(label.text, label);
+    }
     return label.text;
   }
 

@@ -1,5 +1,5 @@
 /** Looks at text that is not understood for what was meant: only on the way to a message, never on good text. */
-
+import { isBlankOrLineEnd } from "./chars.ts";
 import type { Scanner } from "./scanner.ts";
 import { openBrackets } from "./skip.ts";
 import { isBlockWord } from "./words.ts";
@@ -7,13 +7,16 @@ import { isBlockWord } from "./words.ts";
 /** A line longer than this is data; nobody looks for what was meant in it. */
 const MAX_LINE = 1000;
 
-/** End of an arrow as others draw it (`=>`, `-->`, `==>`, `→`) at `at`, or -1. */
+/** End of an arrow as others draw it (`=>`, `-->`, `==>`, `→`, a mere `-`) at `at`, or -1. */
 export function arrowEnd(src: string, at: number): number {
   const first = src.charCodeAt(at);
   if (first === 0x2192 || first === 0x21d2) return at + 1;
   let end = at;
   while ("-=\u2013\u2014".includes(src.charAt(end)) && end < src.length) end += 1;
-  if (end === at || src.charCodeAt(end) !== 62) return -1;
+  if (src.charCodeAt(end) !== 62) {
+    return end === at + 1 && first !== 61 && /^ +[\w"]/.test(src.slice(end, end + 9)) ? end : -1;
+  }
+  if (end === at) return -1;
   while (src.charCodeAt(end) === 62) end += 1;
   return end;
 }
@@ -24,7 +27,12 @@ export function beginsItem(s: Scanner, at: number): boolean {
   if (!head) return false;
   const [, policy, word = "", next = ""] = head;
   if (policy !== "" || isBlockWord(word)) return true;
-  return /^(?:=(?!=)|:|\{)/.test(next) || arrowEnd(next, 0) !== -1;
+  return /^(?:=(?!=)|:)/.test(next) || arrowEnd(next, 0) !== -1;
+}
+
+/** Whether a value stands at `at`: a string, a number, a list or a name, and no text of several words. */
+export function beginsValue(s: Scanner, at: number): boolean {
+  return /^(?:["\d[]|[A-Za-z_][\w-]*(?![\w-]|[ \t]+[\w"]))/.test(lineFrom(s, at));
 }
 
 /** Whether a type, and nothing but what may follow one, stands at `at`. */
@@ -69,12 +77,18 @@ export function closingPlace(s: Scanner, start: number, at: number): number {
   return end;
 }
 
-/** The first line behind `from` that ends in exactly these quotes, with text before them: the place of the quotes, or -1. */
-export function misplacedFence(src: string, from: number, quotes: string): number {
-  const found = new RegExp(`[^\\s"][^\\n"]*(${quotes})[ \\t\\r]*(?:\\n|$)`, "g");
-  found.lastIndex = from;
-  const match = found.exec(src);
-  return match ? match.index + match[0].lastIndexOf(quotes) : -1;
+/** The first line behind `from` that ends in exactly `count` quotes, with text before them: the place of the quotes, or -1. */
+export function misplacedFence(src: string, from: number, count: number): number {
+  for (let line = from, next = 0; line < src.length; line = next + 1) {
+    const found = src.indexOf("\n", line);
+    next = found === -1 ? src.length : found;
+    let end = next;
+    while (end > line && isBlankOrLineEnd(src.charCodeAt(end - 1))) end -= 1;
+    let quotes = end;
+    while (quotes > line && src.charCodeAt(quotes - 1) === 34) quotes -= 1;
+    if (end - quotes === count && src.slice(line, quotes).trim() !== "") return quotes;
+  }
+  return -1;
 }
 
 /** Where the Markdown fence of a flow begins that stands behind lines of prose; 0 when the text begins otherwise. */
