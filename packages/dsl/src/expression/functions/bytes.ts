@@ -3,7 +3,7 @@ import { sha256Hex } from "../../sha256.ts";
 import { STRING } from "../../types/flow-type.ts";
 import { type Evaluation, fail, handleText, produceText } from "../budget.ts";
 import { isWellFormed } from "../values.ts";
-import { type CallSite, define, type FunctionSpec } from "./define.ts";
+import { type CallSite, define, type FunctionRow } from "./define.ts";
 
 /** RFC 4648, section 4, with its padding; the platform's decoder forgives more. */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
@@ -14,12 +14,10 @@ const LEFT_ALONE = /[!'()*]/g;
 /** A digest takes about as long as handling eight times the text. */
 const SHA_WEIGHT = 8;
 
-export const BYTES: readonly FunctionSpec[] = [
+export const BYTES: readonly FunctionRow[] = [
   mapping("base64Encode", "the UTF-8 of the text in base64", encode),
   mapping("base64Decode", "the text whose UTF-8 is in base64", decode),
   define<[string]>({
-    name: "sha256",
-    group: "bytes",
     signature: "sha256(string) string",
     summary: "the SHA-256 of the UTF-8 of the text, 64 hex digits",
     params: [STRING],
@@ -53,10 +51,8 @@ function mapping(
   name: string,
   summary: string,
   change: (site: CallSite, text: string) => string,
-): FunctionSpec {
+): FunctionRow {
   return define<[string]>({
-    name,
-    group: "bytes",
     signature: `${name}(string) string`,
     summary,
     params: [STRING],

@@ -16,18 +16,16 @@ import {
 } from "../../types/flow-type.ts";
 import { type Evaluation, fail, handleText, overDepth, produceElements, spend } from "../budget.ts";
 import { checkData, isObject, memberNames, memberOf, setMember } from "../values.ts";
-import { type CallSite, define, type FunctionSpec } from "./define.ts";
+import { type CallSite, define, type FunctionRow } from "./define.ts";
 import { itemsOf } from "./numbers.ts";
 
 /** A longer list is never what a flow means: a `map` node over that many items wants a data source. */
 export const MAX_RANGE = 10_000;
 
-export const COLLECTIONS: readonly FunctionSpec[] = [
+export const COLLECTIONS: readonly FunctionRow[] = [
   end("first", "the first element, null when there is none", (list) => list[0]),
   end("last", "the last element, null when there is none", (list) => list[list.length - 1]),
   define<[readonly Json[]]>({
-    name: "flatten",
-    group: "collections",
     signature: "flatten(list) list",
     summary: "the elements of the lists in the list, one level deep",
     params: [LIST],
@@ -41,8 +39,6 @@ export const COLLECTIONS: readonly FunctionSpec[] = [
     },
   }),
   define<[readonly Json[]]>({
-    name: "unique",
-    group: "collections",
     signature: "unique(list) list",
     summary: "the list without later elements that equal an earlier one",
     params: [LIST],
@@ -58,8 +54,6 @@ export const COLLECTIONS: readonly FunctionSpec[] = [
     },
   }),
   define<[number, number | undefined]>({
-    name: "range",
-    group: "collections",
     signature: "range(n) list, range(from, to) list",
     summary: `the integers from 0 or \`from\` up to but not including the end, at most ${MAX_RANGE}`,
     params: [INT, INT],
@@ -79,8 +73,6 @@ export const COLLECTIONS: readonly FunctionSpec[] = [
     },
   }),
   define<[JsonObject]>({
-    name: "keys",
-    group: "collections",
     signature: "keys(object) list",
     summary: "the names of the members, in their order",
     params: [OBJECT],
@@ -88,8 +80,6 @@ export const COLLECTIONS: readonly FunctionSpec[] = [
     call: (run, site, object) => paidNames(run, site, object),
   }),
   define<[JsonObject]>({
-    name: "values",
-    group: "collections",
     signature: "values(object) list",
     summary: "the values of the members, in their order",
     params: [OBJECT],
@@ -97,8 +87,6 @@ export const COLLECTIONS: readonly FunctionSpec[] = [
     call: (run, site, object) => paidNames(run, site, object).map((name) => memberOf(object, name)),
   }),
   define<[JsonObject]>({
-    name: "entries",
-    group: "collections",
     signature: "entries(object) list",
     summary: "the members as a list of `{ key, value }`",
     params: [OBJECT],
@@ -116,8 +104,6 @@ export const COLLECTIONS: readonly FunctionSpec[] = [
     },
   }),
   define<[readonly Json[]]>({
-    name: "fromEntries",
-    group: "collections",
     signature: "fromEntries(list) object",
     summary: "the object with the members of a list of `{ key, value }`; the last of a name wins",
     params: [LIST],
@@ -140,8 +126,6 @@ export const COLLECTIONS: readonly FunctionSpec[] = [
     },
   }),
   define<[readonly JsonObject[]]>({
-    name: "merge",
-    group: "collections",
     signature: "merge(object, …) object",
     summary: "the members of all objects; of one name the last wins",
     params: [OBJECT],
@@ -163,10 +147,8 @@ function end(
   name: string,
   summary: string,
   pick: (list: readonly Json[]) => Json | undefined,
-): FunctionSpec {
+): FunctionRow {
   return define<[readonly Json[]]>({
-    name,
-    group: "collections",
     signature: `${name}(list) T`,
     summary,
     params: [LIST],

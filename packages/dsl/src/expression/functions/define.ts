@@ -32,11 +32,15 @@ export interface FunctionSpec extends FunctionInfo {
   call(run: Evaluation, site: CallSite, ...args: (Json | undefined)[]): Json;
 }
 
+/** A row of a table: its name is that of its signature, its group that of its table. */
+export type Row<Spec extends FunctionInfo> = Omit<Spec, "name" | "group">;
+export type FunctionRow = Row<FunctionSpec>;
+
 /** A function whose arguments have the TypeScript types `A` once `params` were checked. */
 export function define<A extends readonly unknown[]>(
-  spec: Omit<FunctionSpec, "call"> & {
+  spec: Omit<FunctionRow, "call"> & {
     call(run: Evaluation, site: CallSite, ...args: A): Json;
   },
-): FunctionSpec {
-  return spec as unknown as FunctionSpec;
+): FunctionRow {
+  return spec as unknown as FunctionRow;
 }

@@ -4,16 +4,14 @@ import { ANY, BOOL, INT, LIST, NUMBER, OBJECT, STRING, unionOf } from "../../typ
 import { fail, handleText, produceElements, spend } from "../budget.ts";
 import { checkResult } from "../result.ts";
 import { codePointCount, finite, kindName, memberNames, toJson, toText } from "../values.ts";
-import { type CallSite, define, type FunctionSpec } from "./define.ts";
+import { type CallSite, define, type FunctionRow } from "./define.ts";
 
 /** The numbers of the language; the same as JSON's. */
 const NUMBER_TEXT = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 const MAX_INDENT = 8;
 
-export const GENERAL: readonly FunctionSpec[] = [
+export const GENERAL: readonly FunctionRow[] = [
   define<[string | readonly Json[] | JsonObject]>({
-    name: "size",
-    group: "general",
     signature: "size(string|list|object) int",
     summary: "number of code points, elements or keys",
     params: [unionOf(STRING, LIST, OBJECT)],
@@ -30,8 +28,6 @@ export const GENERAL: readonly FunctionSpec[] = [
     },
   }),
   define<[Json]>({
-    name: "string",
-    group: "general",
     signature: "string(T) string",
     summary: "the value as a template shows it",
     params: [ANY],
@@ -39,8 +35,6 @@ export const GENERAL: readonly FunctionSpec[] = [
     call: toText,
   }),
   define<[string | number | boolean]>({
-    name: "number",
-    group: "general",
     signature: "number(string|number|bool) number",
     summary: "the number that the text spells; 1 and 0 for true and false",
     params: [unionOf(STRING, NUMBER, BOOL)],
@@ -52,8 +46,6 @@ export const GENERAL: readonly FunctionSpec[] = [
     },
   }),
   define<[string | number]>({
-    name: "int",
-    group: "general",
     signature: "int(string|number) int",
     summary: "the number without its fraction",
     params: [unionOf(STRING, NUMBER)],
@@ -64,8 +56,6 @@ export const GENERAL: readonly FunctionSpec[] = [
     },
   }),
   define<[string | boolean]>({
-    name: "bool",
-    group: "general",
     signature: 'bool("true"|"false"|bool) bool',
     summary: "the truth value that the text spells",
     params: [unionOf(STRING, BOOL)],
@@ -79,8 +69,6 @@ export const GENERAL: readonly FunctionSpec[] = [
     },
   }),
   define<[Json]>({
-    name: "type",
-    group: "general",
     signature: "type(T) string",
     summary: "null, bool, number, string, list or object",
     params: [ANY],
@@ -91,8 +79,6 @@ export const GENERAL: readonly FunctionSpec[] = [
     call: (_run, _site, value) => kindName(value),
   }),
   define<[Json, number | undefined]>({
-    name: "json",
-    group: "general",
     signature: "json(T, indent?) string",
     summary: "JSON text, on several lines when an indent of 1 to 8 is given",
     params: [ANY, INT],
@@ -106,8 +92,6 @@ export const GENERAL: readonly FunctionSpec[] = [
     },
   }),
   define<[string]>({
-    name: "parseJson",
-    group: "general",
     signature: "parseJson(string) T",
     summary: "the value that the JSON text spells",
     params: [STRING],

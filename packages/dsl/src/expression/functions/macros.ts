@@ -13,7 +13,7 @@ import {
   spend,
 } from "../budget.ts";
 import { compareText, Kind, kindName, kindOf } from "../values.ts";
-import type { FunctionInfo } from "./define.ts";
+import type { FunctionInfo, Row } from "./define.ts";
 
 /** The body of a macro: the value for one element. */
 type MacroBody = (run: Evaluation, element: Json) => Json;
@@ -34,10 +34,8 @@ export interface MacroSpec extends FunctionInfo {
   run(run: Evaluation, site: MacroSite, list: readonly Json[], body: MacroBody): Json;
 }
 
-export const MACROS: readonly MacroSpec[] = [
+export const MACROS: readonly Row<MacroSpec>[] = [
   {
-    name: "filter",
-    group: "macros",
     signature: "filter(list, x, bool) list",
     summary: "the elements for which the condition holds",
     condition: true,
@@ -54,8 +52,6 @@ export const MACROS: readonly MacroSpec[] = [
     },
   },
   {
-    name: "map",
-    group: "macros",
     signature: "map(list, x, T) list",
     summary: "the value of the expression for each element",
     condition: false,
@@ -69,8 +65,6 @@ export const MACROS: readonly MacroSpec[] = [
     },
   },
   {
-    name: "all",
-    group: "macros",
     signature: "all(list, x, bool) bool",
     summary:
       "whether the condition holds for each element; stops at the first for which it does not",
@@ -81,8 +75,6 @@ export const MACROS: readonly MacroSpec[] = [
       list.every((element) => holds(run, site, body, element ?? null)),
   },
   {
-    name: "exists",
-    group: "macros",
     signature: "exists(list, x, bool) bool",
     summary: "whether the condition holds for some element; stops at the first for which it does",
     condition: true,
@@ -91,8 +83,6 @@ export const MACROS: readonly MacroSpec[] = [
     run: (run, site, list, body) => list.some((element) => holds(run, site, body, element ?? null)),
   },
   {
-    name: "sortBy",
-    group: "macros",
     signature: "sortBy(list, x, number|string|bool) list",
     summary: "the elements by rising key; equal keys keep their order, null comes last",
     condition: false,

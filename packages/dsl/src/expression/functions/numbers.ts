@@ -14,16 +14,14 @@ import {
 } from "../../types/flow-type.ts";
 import { type Evaluation, fail, spend } from "../budget.ts";
 import { finite, kindName } from "../values.ts";
-import { type CallSite, define, type FunctionSpec } from "./define.ts";
+import { type CallSite, define, type FunctionRow } from "./define.ts";
 
 const MAX_DIGITS = 15;
 
-export const NUMBERS: readonly FunctionSpec[] = [
+export const NUMBERS: readonly FunctionRow[] = [
   extreme("min", "the smallest", (a, b) => a < b),
   extreme("max", "the largest", (a, b) => a > b),
   define<[readonly Json[]]>({
-    name: "sum",
-    group: "numbers",
     signature: "sum(list) number",
     summary: "all elements added, 0 for an empty list",
     params: [listOf(NUMBER)],
@@ -35,8 +33,6 @@ export const NUMBERS: readonly FunctionSpec[] = [
     },
   }),
   define<[number, number | undefined]>({
-    name: "round",
-    group: "numbers",
     signature: "round(number, digits?) number",
     summary: "to 0 to 15 decimal digits; halves go away from zero",
     params: [NUMBER, INT],
@@ -52,8 +48,6 @@ export const NUMBERS: readonly FunctionSpec[] = [
   whole("floor", "the next integer below", Math.floor),
   whole("ceil", "the next integer above", Math.ceil),
   define<[number]>({
-    name: "abs",
-    group: "numbers",
     signature: "abs(number) number",
     summary: "the number without its sign",
     params: [NUMBER],
@@ -66,10 +60,8 @@ function extreme(
   name: string,
   summary: string,
   beats: (a: number, b: number) => boolean,
-): FunctionSpec {
+): FunctionRow {
   return define<[readonly Json[]]>({
-    name,
-    group: "numbers",
     signature: `${name}(number, …) number, ${name}(list) number`,
     summary: `${summary} of the numbers, null for an empty list`,
     params: [unionOf(NUMBER, LIST)],
@@ -93,10 +85,8 @@ function extreme(
   });
 }
 
-function whole(name: string, summary: string, change: (value: number) => number): FunctionSpec {
+function whole(name: string, summary: string, change: (value: number) => number): FunctionRow {
   return define<[number]>({
-    name,
-    group: "numbers",
     signature: `${name}(number) int`,
     summary,
     params: [NUMBER],

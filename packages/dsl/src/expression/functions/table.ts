@@ -1,22 +1,32 @@
 /** All functions and macros of the language. Adding one is additive; a signature never changes. */
 import { BYTES } from "./bytes.ts";
 import { COLLECTIONS } from "./collections.ts";
-import type { FunctionInfo, FunctionSpec } from "./define.ts";
+import type { FunctionInfo, FunctionSpec, Row } from "./define.ts";
 import { GENERAL } from "./general.ts";
 import { MACROS, type MacroSpec } from "./macros.ts";
 import { NUMBERS } from "./numbers.ts";
 import { TEXT } from "./text.ts";
 import { TIME_FUNCTIONS } from "./time.ts";
 
-const FUNCTIONS: ReadonlyMap<string, FunctionSpec> = new Map(
-  [...GENERAL, ...TEXT, ...NUMBERS, ...COLLECTIONS, ...TIME_FUNCTIONS, ...BYTES].map((spec) => [
-    spec.name,
-    spec,
-  ]),
-);
-const MACRO_TABLE: ReadonlyMap<string, MacroSpec> = new Map(
-  MACROS.map((spec) => [spec.name, spec]),
-);
+const FUNCTIONS: ReadonlyMap<string, FunctionSpec> = new Map([
+  ...named<FunctionSpec>("general", GENERAL),
+  ...named<FunctionSpec>("text", TEXT),
+  ...named<FunctionSpec>("numbers", NUMBERS),
+  ...named<FunctionSpec>("collections", COLLECTIONS),
+  ...named<FunctionSpec>("time", TIME_FUNCTIONS),
+  ...named<FunctionSpec>("bytes", BYTES),
+]);
+const MACRO_TABLE: ReadonlyMap<string, MacroSpec> = new Map(named<MacroSpec>("macros", MACROS));
+
+function named<Spec extends FunctionInfo>(
+  group: FunctionInfo["group"],
+  rows: readonly Row<Spec>[],
+): [string, Spec][] {
+  return rows.map((row) => {
+    const name = row.signature.slice(0, row.signature.indexOf("("));
+    return [name, { ...row, name, group } as Spec];
+  });
+}
 
 /** A function by name; macros are not among them. */
 export function findFunction(name: string): FunctionSpec | undefined {

@@ -10,18 +10,16 @@ import {
   spend,
 } from "../budget.ts";
 import { codePointCount, codePointOffset, kindName, listHas } from "../values.ts";
-import { type CallSite, define, type FunctionSpec } from "./define.ts";
+import { type CallSite, define, type FunctionRow } from "./define.ts";
 
 /** Up to here the platform's search is the faster one whatever the texts. */
 const LONG_PART = 32;
 
-export const TEXT: readonly FunctionSpec[] = [
+export const TEXT: readonly FunctionRow[] = [
   mapping("lower", "the text in lower case", (text) => text.toLowerCase()),
   mapping("upper", "the text in upper case", (text) => text.toUpperCase()),
   mapping("trim", "the text without blanks and line ends around it", (text) => text.trim()),
   define<[string, string]>({
-    name: "split",
-    group: "text",
     signature: "split(string, separator) list",
     summary: "the parts between separators; code points when the separator is empty",
     params: [STRING, STRING],
@@ -39,8 +37,6 @@ export const TEXT: readonly FunctionSpec[] = [
     },
   }),
   define<[readonly Json[], string]>({
-    name: "join",
-    group: "text",
     signature: "join(list of string, separator) string",
     summary: "the texts with the separator between them",
     params: [listOf(STRING), STRING],
@@ -63,8 +59,6 @@ export const TEXT: readonly FunctionSpec[] = [
     },
   }),
   define<[string | readonly Json[], Json]>({
-    name: "contains",
-    group: "text",
     signature: "contains(string, part) bool, contains(list, T) bool",
     summary: "whether the text has the part, or the list an equal element",
     params: [unionOf(STRING, LIST), ANY],
@@ -86,8 +80,6 @@ export const TEXT: readonly FunctionSpec[] = [
   ),
   test("endsWith", "whether the text ends with the part", (text, part) => text.endsWith(part)),
   define<[string, string, string]>({
-    name: "replace",
-    group: "text",
     signature: "replace(string, from, to) string",
     summary:
       "every occurrence of `from` replaced, taken literally; an empty `from` is at every code point",
@@ -112,8 +104,6 @@ export const TEXT: readonly FunctionSpec[] = [
     },
   }),
   define<[string, number, number | undefined]>({
-    name: "substring",
-    group: "text",
     signature: "substring(string, start, end?) string",
     summary: "the code points from `start` up to `end`, both cut to the text",
     params: [STRING, INT, INT],
@@ -127,10 +117,8 @@ export const TEXT: readonly FunctionSpec[] = [
   }),
 ];
 
-function mapping(name: string, summary: string, change: (text: string) => string): FunctionSpec {
+function mapping(name: string, summary: string, change: (text: string) => string): FunctionRow {
   return define<[string]>({
-    name,
-    group: "text",
     signature: `${name}(string) string`,
     summary,
     params: [STRING],
@@ -148,10 +136,8 @@ function test(
   name: string,
   summary: string,
   holds: (text: string, part: string) => boolean,
-): FunctionSpec {
+): FunctionRow {
   return define<[string, string]>({
-    name,
-    group: "text",
     signature: `${name}(string, part) bool`,
     summary,
     params: [STRING, STRING],

@@ -4,7 +4,7 @@
  */
 import { INT, NUMBER, STRING, unionOf } from "../../types/flow-type.ts";
 import { fail, produceText, spend } from "../budget.ts";
-import { type CallSite, define, type FunctionSpec } from "./define.ts";
+import { type CallSite, define, type FunctionRow } from "./define.ts";
 
 /** RFC 3339, section 5.6, and a date alone; without an offset it is UTC. */
 const TIME =
@@ -16,10 +16,8 @@ const MINUTE_MS = 60_000;
 /** A quoted text, a run of one letter, or one other character. */
 const PATTERN_PART = /'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']|'/gu;
 
-export const TIME_FUNCTIONS: readonly FunctionSpec[] = [
+export const TIME_FUNCTIONS: readonly FunctionRow[] = [
   define<[]>({
-    name: "now",
-    group: "time",
     signature: "now() string",
     summary: "the time at which the attempt started",
     params: [],
@@ -28,8 +26,6 @@ export const TIME_FUNCTIONS: readonly FunctionSpec[] = [
     call: (run, site) => isoTime(site, run.nowEpoch),
   }),
   define<[number]>({
-    name: "ago",
-    group: "time",
     signature: "ago(ms) string",
     summary: "the time so long before now()",
     params: [NUMBER],
@@ -38,8 +34,6 @@ export const TIME_FUNCTIONS: readonly FunctionSpec[] = [
     call: (run, site, ms) => isoTime(site, run.nowEpoch - ms),
   }),
   define<[string | number]>({
-    name: "date",
-    group: "time",
     signature: "date(string|number) string",
     summary: "the time that the text spells or that epoch milliseconds mean",
     params: [unionOf(STRING, NUMBER)],
@@ -48,8 +42,6 @@ export const TIME_FUNCTIONS: readonly FunctionSpec[] = [
       isoTime(site, typeof value === "number" ? value : epochMs(site, value)),
   }),
   define<[string]>({
-    name: "epochMs",
-    group: "time",
     signature: "epochMs(string) int",
     summary: "the time in milliseconds since 1970",
     params: [STRING],
@@ -57,8 +49,6 @@ export const TIME_FUNCTIONS: readonly FunctionSpec[] = [
     call: (_run, site, time) => epochMs(site, time),
   }),
   define<[string, number]>({
-    name: "dateAdd",
-    group: "time",
     signature: "dateAdd(string, ms) string",
     summary: "the time so much later",
     params: [STRING, NUMBER],
@@ -66,8 +56,6 @@ export const TIME_FUNCTIONS: readonly FunctionSpec[] = [
     call: (_run, site, time, ms) => isoTime(site, epochMs(site, time) + ms),
   }),
   define<[string, string]>({
-    name: "dateDiff",
-    group: "time",
     signature: "dateDiff(a, b) int",
     summary: "milliseconds from `b` to `a`",
     params: [STRING, STRING],
@@ -75,8 +63,6 @@ export const TIME_FUNCTIONS: readonly FunctionSpec[] = [
     call: (_run, site, a, b) => epochMs(site, a) - epochMs(site, b),
   }),
   define<[string, string]>({
-    name: "dateFormat",
-    group: "time",
     signature: "dateFormat(string, pattern) string",
     summary: "the time in UTC as `yyyy MM dd HH mm ss SSS` say; other letters stand in '…'",
     params: [STRING, STRING],
