@@ -38,6 +38,24 @@ export function breakOne(item: string, r: Random): string {
   return item.slice(0, token.index) + item.slice(token.index + token[0].length);
 }
 
+/** What people write who have another language in their fingers. */
+const SLIPS: readonly (readonly [RegExp, string])[] = [
+  [/ = /, ": "],
+  [/ = /, " == "],
+  [/ -> /, " => "],
+  [/"(\w+)"/, "'$1'"],
+  [/(?<=\w)$/m, ";"],
+  [/(?<=[\w}\])])$/m, " // why"],
+  [/(?<=[\w}\])])$/m, " /* why */"],
+  [/(?<== )[\w(["]/, "not $&"],
+  [/\{$/m, "{ # why"],
+];
+
+/** Puts such a slip into an item, or leaves it as it is. */
+export function slipOne(item: string, r: Random): string {
+  return item.replace(...r.pick(SLIPS));
+}
+
 /** Every name that the top level of a graph knows. */
 export function namesIn(graph: {
   inputs: readonly { name: string }[];

@@ -11,6 +11,7 @@ import {
   validateFlow,
 } from "@millrace/dsl";
 import { catalog } from "../fixtures/catalog.ts";
+import { breakOne, slipOne, someItems } from "./faults.ts";
 import { NASTY } from "./generate.ts";
 import type { Random } from "./random.ts";
 import { Broken, type Sample, syntaxOf } from "./sample.ts";
@@ -27,47 +28,50 @@ const VALIDATE_EVERY = 8;
 /** Findings that silence others: what they are about is looked at more closely once it is known. */
 const SILENCING: readonly string[] = ["FLOW2003", "FLOW3001"];
 
-/**
- * An item that fails is dropped where it fails, so an error that is mended may uncover two that it hid. What is only a slip hides
- * nothing.
- */
-const UNCOVERED = 1;
-
 /** A text with one fault has few fixes; one that was taken for something else altogether may have many. */
 const MAX_FIXES = 3;
 
+const SOUND = someItems(9).map(({ item }) => item);
+
 /**
- * Every range of a garbled text lies in it, between characters, in order. A fix, applied alone to a text with one fault, adds no
- * error of syntax or structure; where there are more faults, the next may come to light behind a mended one.
+ * Every range of a garbled text lies in it, between characters, in order. A fix, applied alone to a sound text in which one token
+ * is wrong, adds no syntax error. Where characters were put in at random a fix may guess wrong, and what followed in the dropped
+ * item comes to light, so of garbled texts only the fixes of validation are held to this: they are about what was read.
  */
 export function checkRanges(sample: Sample): void {
   const r = sample.random(8);
-  const faults = r.chance(0.7) ? 1 : 1 + r.below(3);
-  const text = garble(sample.decorated, faults, r);
+  const text = garble(sample.decorated, r);
   const read = parseFlow(text);
   checkPlaces(text, read.diagnostics);
-  if (faults === 1) checkFixes(text, read);
+  const broken = r.below(SOUND.length);
+  const fault = r.pick([breakOne, slipOne]);
+  const items = SOUND.map((item, at) => (at === broken ? fault(item, r) : item));
+  checkFixes(`flow 1 faults\n\n${items.join("\n\n")}\n`);
   if (sample.seed % VALIDATE_EVERY !== 0 || sample.isLarge) return;
   const more = validateFlow(read.graph, catalog, { document: read.document, lint: true });
   checkPlaces(text, more);
-  if (faults === 1) checkFixes(text, read, more);
-}
-
-function checkFixes(text: string, read = parseFlow(text), found = read.diagnostics): void {
-  const errors = errorsIn(read.diagnostics);
-  const fixes = found.flatMap((one) => (one.fixes ?? []).map((fix) => ({ ...one, fix })));
-  for (const { code, severity, fix } of fixes.slice(0, MAX_FIXES)) {
+  for (const { code, fixes = [] } of more) {
+    const [fix] = fixes;
+    if (!fix || r.chance(0.8) || SILENCING.includes(code)) continue;
     const fixed = applied(text, fix.edits);
-    const most = errors + (severity === "error" ? UNCOVERED : 0);
-    if (errorsIn(parseFlow(fixed).diagnostics) <= most || SILENCING.includes(code)) continue;
-    const says = `the fix of ${code} (${fix.title}) adds errors`;
-    if (found === read.diagnostics) throw new Broken(says, text, (other) => checkFixes(other));
-    throw new Broken(says, `${text}\n---\n${fixed}`);
+    if (errorsIn(parseFlow(fixed).diagnostics) <= errorsIn(read.diagnostics)) continue;
+    throw new Broken(`the fix of ${code} (${fix.title}) adds errors`, `${text}\n---\n${fixed}`);
   }
 }
 
+function checkFixes(text: string): void {
+  const { diagnostics } = parseFlow(text);
+  const fixes = diagnostics.flatMap((one) => (one.fixes ?? []).map((fix) => ({ ...one, fix })));
+  for (const { code, fix } of fixes.slice(0, MAX_FIXES)) {
+    const after = parseFlow(applied(text, fix.edits)).diagnostics;
+    if (errorsIn(after) <= errorsIn(diagnostics)) continue;
+    throw new Broken(`the fix of ${code} (${fix.title}) adds errors`, text, checkFixes);
+  }
+}
+
+/** How many errors of syntax there are. */
 function errorsIn(diagnostics: readonly Diagnostic[]): number {
-  return diagnostics.filter(({ severity }) => severity === "error").length;
+  return syntaxOf(diagnostics).filter(({ severity }) => severity === "error").length;
 }
 
 function applied(text: string, edits: readonly { range: Range; newText: string }[]): string {
@@ -102,10 +106,10 @@ function splitsPair(text: string, at: number): boolean {
   return before >= 0xd800 && before < 0xdc00 && after >= 0xdc00 && after < 0xe000;
 }
 
-/** Characters or words taken out or put in anywhere. */
-function garble(text: string, faults: number, r: Random): string {
+/** One to three characters or words taken out or put in anywhere. */
+function garble(text: string, r: Random): string {
   let garbled = text;
-  for (let count = 0; count < faults; count += 1) {
+  for (let count = r.below(3); count >= 0; count -= 1) {
     const at = r.below(garbled.length + 1);
     const gone = r.chance(0.5) ? r.below(3) : 0;
     const piece = r.chance(0.7) ? r.pick(PIECES) : "";
@@ -166,7 +170,7 @@ export function checkTotal(sample: Sample): void {
 
 function checkText(text: string): void {
   const read = checkAnswers(text, text);
-  const isSound = !syntaxOf(read.diagnostics).some(({ severity }) => severity === "error");
+  const isSound = errorsIn(read.diagnostics) === 0;
   const formatted = formatFlow(text).text;
   const broken = (says: string): Broken => new Broken(says, text, checkText);
   if (!isSound) {
@@ -182,7 +186,7 @@ function checkAnswers(input: string | Uint8Array, text: string): ParseResult {
   try {
     const read = parseFlow(input);
     printed(read.graph);
-    if (errorsIn(read.diagnostics) <= 101) return read;
+    if (read.diagnostics.filter(({ severity }) => severity === "error").length <= 101) return read;
   } catch (thrown) {
     throw new Broken(String((thrown as Error)?.stack ?? thrown), text, checkText);
   }
