@@ -138,7 +138,7 @@ export function firstExpression(value: unknown, pointer = ""): string | undefine
 
 /**
  * The data that a literal value stands for: `{"$lit"}` and templates without holes are resolved. Not for values that
- * `isTooDeep` refuses.
+ * `countMembers` refuses.
  */
 export function literalData(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(literalData);
@@ -176,26 +176,30 @@ const MAX_UNASKED = 10_000;
 const MAX_SHARED = 16;
 
 /**
- * Whether data is nested deeper than `MAX_JSON_DEPTH`, or holds itself, or holds the same parts so often that written out
- * it would have no end (a bomb of YAML aliases).
+ * How many members and elements data holds. Undefined when it is nested deeper than `MAX_JSON_DEPTH`, holds itself, or holds
+ * the same parts so often that written out it would have no end (a bomb of YAML aliases): no walk may enter it.
  */
-export function isTooDeep(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  const open: { value: object; depth: number }[] = [{ value, depth: 1 }];
+export function countMembers(value: unknown): number | undefined {
+  if (typeof value !== "object" || value === null) return 0;
+  let members = 0;
+  let containers = 0;
   const distinct = new Set<object>();
-  let count = 0;
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (next.depth > MAX_JSON_DEPTH) return true;
-    count += 1;
-    if (count > MAX_UNASKED) {
-      distinct.add(next.value);
-      if (count > MAX_UNASKED + distinct.size * MAX_SHARED) return true;
+  const open: { value: object; depth: number }[] = [];
+  for (let at = value, depth = 1; ; ) {
+    if (depth > MAX_JSON_DEPTH) return undefined;
+    containers += 1;
+    if (containers > MAX_UNASKED) {
+      distinct.add(at);
+      if (containers > MAX_UNASKED + distinct.size * MAX_SHARED) return undefined;
     }
-    for (const inner of Object.values(next.value)) {
+    for (const inner of Object.values(at)) {
+      members += 1;
       if (typeof inner === "object" && inner !== null) {
-        open.push({ value: inner, depth: next.depth + 1 });
+        open.push({ value: inner, depth: depth + 1 });
       }
     }
+    const next = open.pop();
+    if (next === undefined) return members;
+    ({ value: at, depth } = next);
   }
-  return false;
 }

@@ -5,6 +5,7 @@
 import { type JsonSchema, MAX_JSON_DEPTH } from "@millrace/contracts";
 import { codePointCount } from "../expression/values.ts";
 import { step } from "../model/plain.ts";
+import { countMembers } from "../model/values.ts";
 import { readSchema, type SchemaNode, type SchemaProblem } from "./compile.ts";
 import { hasFormat } from "./formats.ts";
 import { equalityKey, hasType, typeName } from "./values.ts";
@@ -96,23 +97,6 @@ function check(node: SchemaNode, value: unknown, options: CheckOptions): readonl
   checker.apply(node, value, "", found);
   if (checker.spent) return whole("needs too many checks; simplify the schema");
   return found.length > MAX_PROBLEMS ? found.slice(0, MAX_PROBLEMS) : found;
-}
-
-/** How many values a value holds; undefined when it is nested too deep. */
-function countMembers(value: unknown): number | undefined {
-  if (typeof value !== "object" || value === null) return 0;
-  let count = 0;
-  const open = [{ value: value as object, depth: 1 }];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (next.depth > MAX_JSON_DEPTH) return undefined;
-    for (const inner of Object.values(next.value)) {
-      count += 1;
-      if (typeof inner === "object" && inner !== null) {
-        open.push({ value: inner, depth: next.depth + 1 });
-      }
-    }
-  }
-  return count;
 }
 
 /** Notes a broken rule of the value at hand. */

@@ -4,6 +4,7 @@
  */
 import { MAX_JSON_DEPTH } from "@millrace/contracts";
 import { isObject, own, step } from "../model/plain.ts";
+import { countMembers } from "../model/values.ts";
 import { compilePattern, type Pattern } from "./pattern.ts";
 import { equalityKey } from "./values.ts";
 
@@ -98,15 +99,8 @@ export function readSchema(
 }
 
 function tooLarge(schema: object): SchemaProblem | undefined {
-  const deep = { pointer: "", message: `nested deeper than ${MAX_JSON_DEPTH} levels` };
-  const open = [{ value: schema, depth: 1 }];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (next.depth > MAX_JSON_DEPTH) return deep;
-    for (const inner of Object.values(next.value)) {
-      if (typeof inner === "object" && inner !== null) {
-        open.push({ value: inner, depth: next.depth + 1 });
-      }
-    }
+  if (countMembers(schema) === undefined) {
+    return { pointer: "", message: `nested deeper than ${MAX_JSON_DEPTH} levels` };
   }
   return JSON.stringify(schema).length > MAX_SCHEMA_LENGTH
     ? { pointer: "", message: `longer than ${MAX_SCHEMA_LENGTH} characters` }

@@ -87,6 +87,7 @@ function combine(answers: readonly Fit[]): Fit {
 
 /** Whether no value is of both types, so that comparing them is pointless. */
 export function areDisjoint(a: FlowType, b: FlowType): boolean {
-  const pairs = membersOf(a).flatMap((x) => membersOf(b).map((y) => [x, y] as const));
-  return pairs.length > 0 && pairs.every(([x, y]) => fits(x, y) === "no" && fits(y, x) === "no");
+  const [left, right] = [membersOf(a), membersOf(b)];
+  if (left.length === 0 || right.length === 0) return false;
+  return left.every((x) => right.every((y) => fits(x, y) === "no" && fits(y, x) === "no"));
 }

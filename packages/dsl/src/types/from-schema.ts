@@ -27,6 +27,8 @@ import {
 
 /** References followed on one path: enough for a recursive schema to describe any data that people write. */
 const MAX_REFERENCES = 32;
+/** Subschemas of one schema that are read; data that shares its parts may have no end of them. */
+const MAX_SCHEMAS = 100_000;
 /** Subschemas in subschemas; more is not a schema that a person wrote. */
 const MAX_NESTING = 200;
 
@@ -42,6 +44,7 @@ export function typeFromSchema(schema: JsonSchema): FlowType {
 class Reader {
   readonly #root: JsonSchema;
   readonly #known = new Map<string, FlowType>();
+  #left = MAX_SCHEMAS;
 
   constructor(root: JsonSchema) {
     this.#root = root;
@@ -49,7 +52,8 @@ class Reader {
 
   read(schema: Json, references: number, nesting: number): FlowType {
     if (schema === false) return NEVER;
-    if (!isObject(schema) || nesting > MAX_NESTING) return ANY;
+    this.#left -= 1;
+    if (!isObject(schema) || nesting > MAX_NESTING || this.#left < 0) return ANY;
     const ref = memberOf(schema, "$ref");
     if (typeof ref === "string") return this.#follow(ref, references, nesting);
     if (Object.hasOwn(schema, "const")) return literalType(memberOf(schema, "const"));

@@ -81,6 +81,7 @@ function checkTask(run: Validation, node: NodeModel, has: (name: string) => bool
   }
   if (
     task === "chat" &&
+    run.isReadable(own(fields, "input")) &&
     firstExpression(own(fields, "input")) === undefined &&
     own(own(fields, "input"), "messages") === undefined
   ) {

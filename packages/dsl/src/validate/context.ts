@@ -2,7 +2,7 @@
 import type { FlowGraph } from "@millrace/contracts";
 import { type GraphModel, modelOf, type NodeModel } from "../model/bodies.ts";
 import { listOrNone, own } from "../model/plain.ts";
-import { isTooDeep } from "../model/values.ts";
+import { countMembers } from "../model/values.ts";
 import { nearestName } from "../nearest.ts";
 import { quoteForMessage } from "../text/chars.ts";
 import { type FlowCatalog, KnownCatalog } from "./catalog.ts";
@@ -20,7 +20,7 @@ export class Validation {
   readonly model: GraphModel;
   readonly places: Places;
   readonly findings: Findings;
-  readonly ports: Ports = new Ports();
+  readonly ports: Ports = new Ports((value) => this.isReadable(value));
   readonly #unreadable = new Set<unknown>();
   #everywhere: Map<string, NodeModel> | undefined;
   #connections: ReadonlySet<string> | undefined;
@@ -62,10 +62,13 @@ export class Validation {
     return this.#everywhere.get(id);
   }
 
-  /** Whether a value is nested so deep that no phase may enter it. The first phase asks, the others remember. */
-  isTooDeep(value: unknown): boolean {
-    if (!isTooDeep(value)) return false;
-    this.#unreadable.add(value);
+  /**
+   * Whether a value, a part of `holder`, is nested so deep that no phase may enter either. The first phase asks, the others
+   * remember.
+   */
+  isTooDeep(value: unknown, holder: unknown = value): boolean {
+    if (typeof value !== "object" || countMembers(value) !== undefined) return false;
+    this.#unreadable.add(value).add(holder);
     return true;
   }
 

@@ -87,6 +87,7 @@ const TIMES = ["cron", "everyMs", "at"];
 
 function checkSchedule(run: Validation, schedule: unknown, pointer: string): void {
   const name = `schedule ${nameOf(schedule)}`;
+  if (!run.isReadable(schedule)) return;
   checkValue(run, schedule, SCHEDULE, { pointer, name });
   const times = TIMES.filter((key) => own(schedule, key) !== undefined);
   const spelt = times.map((key) => (key === "everyMs" ? "every" : key));
@@ -141,7 +142,7 @@ function checkScheduleInputs(
   name: string,
 ): void {
   const given = own(schedule, "inputs");
-  if (given !== undefined && (!isObject(given) || !run.isReadable(given))) return;
+  if (given !== undefined && !isObject(given)) return;
   const values = literalData(given ?? {});
   for (const input of listOrNone(own(run.graph, "inputs"))) {
     const key = own(input, "name");

@@ -4,6 +4,7 @@ import type { BodyModel, EdgeModel, NodeModel } from "../model/bodies.ts";
 import { listOrNone, own } from "../model/plain.ts";
 import { shown, type Validation } from "./context.ts";
 import { skeleton } from "./look-alikes.ts";
+import { grouped } from "./order.ts";
 import type { Span } from "./places.ts";
 
 const RESERVED: ReadonlySet<string> = new Set(["inputs", "nodes", "run"]);
@@ -77,28 +78,38 @@ function checkUnique(run: Validation, kind: string, named: readonly Named[]): vo
   }
 }
 
-function checkEdges(run: Validation, body: BodyModel): void {
-  const first = new Map<string | number, EdgeModel>();
-  const count = body.nodes.length;
-  for (const it of body.edges) {
+/** Edges by the node that they leave, so that one list of numbers tells which node was already reached from it. */
+function checkEdges(run: Validation, { nodes, edges }: BodyModel): void {
+  const [, order] = grouped(
+    edges.map(({ from }) => from?.index ?? nodes.length),
+    nodes.length + 1,
+  );
+  const lastFrom = new Int32Array(nodes.length).fill(-1);
+  const lastEdge = new Int32Array(nodes.length);
+  const others = new Map<string, EdgeModel>();
+  for (const place of order) {
+    const it = edges[place] as EdgeModel;
     const { edge, port, from, to } = it;
-    const isPlain = port === "out" && from !== undefined && to !== undefined;
-    const key = isPlain
-      ? from.index * count + to.index
-      : `${edge.from.length} ${port.length} ${edge.from}${port}${edge.to}`;
-    const same = first.get(key);
-    if (same === undefined) {
-      first.set(key, it);
+    if (port === "out" && from !== undefined && to !== undefined) {
+      const same = edges[lastEdge[to.index] as number] as EdgeModel;
+      if (lastFrom[to.index] === from.index) reportTwice(run, it, same);
+      else lastEdge[to.index] = place;
+      lastFrom[to.index] = from.index;
       continue;
     }
-    const { pointer } = it;
-    const parts = { from: shown(edge.from), port: shown(port), to: shown(edge.to) };
-    run.findings.add("FLOW2006", pointer, {
-      parts,
-      related: { pointer: same.pointer, message: "first written here" },
-      fix: run.findings.replace("remove it", wholeLine(run, pointer), ""),
-    });
+    const key = `${edge.from.length} ${port.length} ${edge.from}${port}${edge.to}`;
+    const same = others.get(key);
+    if (same === undefined) others.set(key, it);
+    else reportTwice(run, it, same);
   }
+}
+
+function reportTwice(run: Validation, { edge, port, pointer }: EdgeModel, first: EdgeModel): void {
+  run.findings.add("FLOW2006", pointer, {
+    parts: { from: shown(edge.from), port: shown(port), to: shown(edge.to) },
+    related: { pointer: first.pointer, message: "first written here" },
+    fix: run.findings.replace("remove it", wholeLine(run, pointer), ""),
+  });
 }
 
 /** The line of an edge, when it stands alone on it; a part of a chain cannot be taken out. */

@@ -16,12 +16,18 @@ const ANY_PORTS: NodePorts = { names: new Set(), open: true };
 export class Ports {
   readonly #fixed = new Map<CatalogEntry, NodePorts>();
   readonly #nodes = new Map<NodeModel, NodePorts>();
+  readonly #isReadable: (value: unknown) => boolean;
+
+  constructor(isReadable: (value: unknown) => boolean) {
+    this.#isReadable = isReadable;
+  }
 
   of(node: NodeModel): NodePorts {
     const { entry } = node;
     if (entry === undefined) return ANY_PORTS;
     const { portsFrom } = entry;
     const value = typeof portsFrom === "string" ? own(node.node.fields, portsFrom) : undefined;
+    if (!this.#isReadable(value)) return ANY_PORTS;
     const [known, key] = value === undefined ? [this.#fixed, entry] : [this.#nodes, node];
     let ports = (known as Map<unknown, NodePorts>).get(key);
     if (ports === undefined) {

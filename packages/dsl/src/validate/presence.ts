@@ -79,8 +79,12 @@ class Incoming {
   }
 
   of(index: number): readonly EdgeModel[] {
-    const places = this.#places.subarray(this.#starts[index], this.#starts[index + 1]);
-    return Array.from(places, (place) => this.#edges[place] as EdgeModel);
+    const edges: EdgeModel[] = [];
+    const end = this.#starts[index + 1] ?? 0;
+    for (let at = this.#starts[index] ?? 0; at < end; at += 1) {
+      edges.push(this.#edges[this.#places[at] as number] as EdgeModel);
+    }
+    return edges;
   }
 }
 

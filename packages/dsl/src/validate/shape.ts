@@ -29,7 +29,9 @@ export function checkShape(run: Validation): void {
     run.findings.add("FLOW0003", "/version", { parts: { found } });
   }
   is(run, graph, "", "id", "string");
-  for (const { value, pointer } of flowMembers(graph)) checkDepth(run, value, pointer);
+  for (const { value, pointer, holder } of flowMembers(graph)) {
+    if (run.isTooDeep(value, holder)) tooDeep(run, pointer);
+  }
   optional(run, graph, "", "title", "string");
   optional(run, graph, "", "meta", "object");
   optional(run, graph, "", "policy", "object");
@@ -58,6 +60,7 @@ const LISTS: { readonly [list: string]: readonly (readonly [string, Kind])[] } =
 /** A value of a flow that is no node and no edge. */
 export interface FlowMember {
   readonly value: unknown;
+  readonly holder: unknown;
   readonly pointer: string;
   readonly name: string;
 }
@@ -67,13 +70,14 @@ export function* flowMembers(graph: JsonObject): Generator<FlowMember> {
   for (const list of keysOf(graph)) {
     if (list === "nodes" || list === "edges") continue;
     const value = own(graph, list);
-    if (!Array.isArray(value)) yield { value, pointer: step(list), name: list };
+    if (!Array.isArray(value)) yield { value, holder: value, pointer: step(list), name: list };
     for (const [at, element] of listOrNone(value).entries()) {
       const pointer = `${step(list)}/${at}`;
-      if (!isObject(element)) yield { value: element, pointer, name: list };
+      if (!isObject(element)) yield { value: element, holder: element, pointer, name: list };
       for (const key of keysOf(objectOrNone(element))) {
         const name = key === "default" ? String(own(element, "name")) : key;
-        yield { value: own(element, key), pointer: pointer + step(key), name };
+        const value = own(element, key);
+        yield { value, holder: element, pointer: pointer + step(key), name };
       }
     }
   }

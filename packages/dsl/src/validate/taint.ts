@@ -21,12 +21,12 @@ const CARRIED: { readonly [type: string]: string } = {
   loop: "state",
 };
 
-/** Fields of those types that are handed on. */
-const CARRYING: ReadonlySet<string> = new Set([
-  "transform.value",
-  "switch.on",
-  "map.items",
-  "loop.init",
+/** The field of each of those types that is handed on. */
+const CARRYING: ReadonlyMap<string, string> = new Map([
+  ["transform", "value"],
+  ["switch", "on"],
+  ["map", "items"],
+  ["loop", "init"],
 ]);
 
 /** Functions whose result is no text of their argument. */
@@ -122,7 +122,7 @@ export class Taint {
 function carriersOf({ reader, kind, name }: Site): readonly Carrier[] {
   if (reader === undefined) return NO_CARRIERS;
   const { type } = reader.node;
-  const isField = kind === "field" && CARRYING.has(`${type}.${name}`);
+  const isField = kind === "field" && CARRYING.get(type) === name;
   if (!isField && kind !== "body-output") return NO_CARRIERS;
   const { inner } = reader;
   if (type === "loop" && inner !== undefined) return [reader, inner];

@@ -92,6 +92,7 @@ class Walk {
       checkFlowTools(run, node);
     }
     for (const site of sitesOfNode(node)) {
+      if (!run.isReadable(site.value)) continue;
       if (site.kind === "field") {
         checkField(run, site);
         checkFlowField(run, site);
