@@ -23,12 +23,12 @@ export function checkResult(
   size: boolean,
   depth = 0,
 ): void {
+  if (typeof value === "number" || typeof value === "boolean" || value === null) return;
   if (typeof value === "string") {
     if (size) write(run, place, value.length * BYTES_PER_UNIT);
     return;
   }
   checkData(place, value);
-  if (typeof value !== "object" || value === null) return;
   if (depth >= run.limits.depth) overDepth(run, place);
   if (Array.isArray(value)) {
     if (size) write(run, place, value.length * BYTES_PER_ELEMENT);

@@ -12,7 +12,7 @@ import { expect, test } from "vitest";
 import { NOW, scopeOf } from "./evaluate.ts";
 import { Failure, referenceEvaluate, type Variables } from "./reference-evaluator.ts";
 
-const { FUZZ_RUNS = 5_000 } = process.env;
+const { FUZZ_RUNS = 2_000 } = process.env;
 const RUNS = Number(FUZZ_RUNS);
 const AT = { start: 0, end: 0 };
 const NAMES = ["a", "b", "l", "o", "s", "x", "y", "unknown"];

@@ -48,7 +48,7 @@ export const COLLECTIONS: readonly FunctionRow[] = [
       const seen = new Set<string | number | boolean | null>();
       return list.filter((element) => {
         const before = seen.size;
-        seen.add(identity(run, site, element));
+        seen.add(identity(run, site, element ?? null));
         return seen.size > before;
       });
     },
@@ -180,7 +180,7 @@ function sorted(run: Evaluation, site: CallSite, value: Json, depth: number): st
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   if (depth >= run.limits.depth) overDepth(run, site);
   if (Array.isArray(value)) {
-    return `[${value.map((element) => sorted(run, site, element, depth + 1)).join()}]`;
+    return `[${value.map((element) => sorted(run, site, element ?? null, depth + 1)).join()}]`;
   }
   const object = value as JsonObject;
   const members = memberNames(object).map((name) => {

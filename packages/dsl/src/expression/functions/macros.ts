@@ -8,6 +8,7 @@ import {
   type Evaluation,
   fail,
   handleText,
+  overSteps,
   type Place,
   produceElements,
   spend,
@@ -100,7 +101,7 @@ export const MACROS: readonly Row<MacroSpec>[] = [
 ];
 
 function holds(run: Evaluation, site: MacroSite, body: MacroBody, element: Json): boolean {
-  spend(run, site, 1);
+  if (--run.steps < 0) overSteps(run, site);
   const result = body(run, element);
   if (typeof result !== "boolean") {
     fail(
