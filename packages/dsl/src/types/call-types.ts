@@ -14,6 +14,9 @@ import {
   LIST,
   listOf,
   mayBeNull,
+  membersOf,
+  objectOf,
+  unionOfAll,
   withoutNull,
 } from "./flow-type.ts";
 import type { Inference } from "./infer.ts";
@@ -88,7 +91,7 @@ function macroType(
   );
 }
 
-/** `filter(l, x, x != null)` leaves no null in the list. */
+/** `filter(l, x, x != null)` leaves no null in the list, `filter(l, x, x.a != null)` none in that member. */
 function keptItems(
   macro: MacroSpec,
   items: FlowType,
@@ -96,10 +99,28 @@ function keptItems(
   body: Expression,
   scope: TypeScope,
 ): FlowType {
-  if (macro.name !== "filter") return items;
-  const key = scope.keyOf(variable);
-  const kept = key !== undefined && factsOf(body, true, scope).has(key);
-  return kept ? withoutNull(items) : items;
+  const facts = macro.name === "filter" ? factsOf(body, true, scope) : undefined;
+  if (facts === undefined || facts.size === 0) return items;
+  const isGiven = (node: Expression): boolean => facts.has(scope.keyOf(node) ?? "");
+  const { start, end } = variable;
+  const kept = isGiven(variable) ? withoutNull(items) : items;
+  return unionOfAll(
+    membersOf(kept).map((item) => {
+      if (item.kind !== "object") return item;
+      const props = [...item.props].map(([name, type]): [string, FlowType] => {
+        const member = {
+          kind: "member",
+          object: variable,
+          name,
+          optional: false,
+          start,
+          end,
+        } as const;
+        return [name, isGiven(member) ? withoutNull(type) : type];
+      });
+      return objectOf(props, item.open);
+    }),
+  );
 }
 
 function newName(

@@ -302,6 +302,7 @@ describe("a condition rules null out where it holds", () => {
     "fetch?.status != null && fetch?.status > 1",
     "exists(inputs.people, p, p.tags != null && size(p.tags) > 1)",
     "map(filter(words, w, w != null), w, size(w))",
+    "map(filter(inputs.people, p, p.tags != null && p.age > 1), q, size(q.tags))",
     "(inputs.maybe ?? 0) + 1",
   ])("%s", (source) => {
     expect(findings(source)).toEqual([]);
