@@ -12,10 +12,10 @@ import { findSeparator, firstOfLine } from "./skip.ts";
 import {
   arrowEnd,
   beginsItem,
+  beginsValue,
   hintForRest,
   holdsType,
   isProse,
-  partedUnit,
   proseEnd,
 } from "./slips.ts";
 import { closesSingle, readName } from "./strings.ts";
@@ -29,7 +29,7 @@ import {
   type TypeNode,
 } from "./tree.ts";
 import { readType } from "./types.ts";
-import { BLOCKS, type BlockWord, isBlockWord, type Place } from "./words.ts";
+import { BLOCKS, type BlockWord, isBlockWord, NODE_POLICIES, type Place } from "./words.ts";
 
 /**
  * Reads items up to the end of the text, or up to and with the `}` of `opener`, and hands each to `take`; gives the comments
@@ -132,10 +132,9 @@ function checkLineEnd(s: Scanner): void {
   const isComma = code === 44 && (isLastOnLine(s, end) || beginsItem(s, firstBehind(s, end)));
   const startsItem = isComma || beginsItem(s, at);
   const hint = startsItem ? undefined : hintForRest(s, at);
-  const unit = partedUnit(s, at);
   s.error("FLOW1015", at, end, {
     parts: { found: s.tokenText(at, end) },
-    ...(hint !== undefined && unit === undefined && { hint }),
+    ...(hint !== undefined && { hint }),
     ...(startsItem && {
       fix: isComma
         ? {
@@ -146,9 +145,6 @@ function checkLineEnd(s: Scanner): void {
             title: "start a new line",
             edits: [{ start: at, end: at, text: s.lineBreak(at) }],
           },
-    }),
-    ...(unit !== undefined && {
-      fix: { title: "remove the blank", edits: [{ start: s.tokenEnd, end: at, text: "" }] },
     }),
   });
   if (isComma) s.pos = end;
@@ -176,7 +172,7 @@ function readBareItem(s: Scanner, start: number, opener: Opener | undefined): Fr
   if (!policy && isArrow(s, code, next)) return readEdge(s, start, name, nameEnd);
   const isBlock = code !== 61 && (code !== 58 || !isFieldSlip(name, opener, policy));
   if (isBlock && !policy) return readBlock(s, start, name, nameEnd, opener);
-  if (isBlock) s.expected("`=`");
+  if (isBlock) noEqualsSign(s, nameEnd, opener?.word === "node" && isPolicy(name));
   const signStart = s.pos;
   s.pos += next === 61 ? 2 : 1;
   const fix = { title: "write =", edits: [{ start: nameEnd, end: s.pos, text: " =" }] };
@@ -202,6 +198,18 @@ function readBareItem(s: Scanner, start: number, opener: Opener | undefined): Fr
 
 function unexpectedStart(s: Scanner): never {
   const code = s.peek();
+  if (/^(?:<{7}|={7}|>{7})(?![<=>])/.test(s.src.slice(s.pos, s.pos + 8))) {
+    const found = "a merge conflict";
+    s.error("FLOW1006", s.pos, s.lineEnd(s.pos), { parts: { what: "a name", found } });
+    throw FAIL;
+  }
+  if (code === 123 && s.src.trimStart().startsWith("{")) {
+    s.error("FLOW1006", s.pos, s.pos + 1, {
+      parts: { what: "a name", found: "{" },
+      hint: "a graph in JSON is no text of a flow; `printFlow` writes it as one",
+    });
+    throw FAIL;
+  }
   if (code < 128) return s.expected("a name");
   const end = s.tokenEndAt(s.pos);
   s.error("FLOW1001", s.pos, end, { parts: { found: s.tokenText(s.pos, end) } });
@@ -251,7 +259,9 @@ function readBlock(
   } else if (rule?.value === "needed" && labels.length > 0) s.expected("`=` and a value");
   const code = s.peek();
   const inAttributes = opener !== undefined && opener.word !== "body";
-  if (!rule && code !== 123 && (labels.length === 0 || inAttributes)) noEqualsSign(s, wordEnd);
+  if (!rule && code !== 123 && (labels.length === 0 || inAttributes)) {
+    noEqualsSign(s, wordEnd, opener?.word === "node" || opener?.word === "flow");
+  }
   let items: Item[] | undefined;
   let foot: readonly Comment[] = NO_COMMENTS;
   if (code === 123) {
@@ -310,18 +320,22 @@ function edgeBehindWord(s: Scanner, start: number, { text, start: from, end }: L
   return readEdge(s, from, text, end);
 }
 
-/** A word that is neither a block nor a field with its `=`. */
-function noEqualsSign(s: Scanner, wordEnd: number): never {
+/** A word that is neither a block nor a field with its `=`; `mends`: any field of that name may stand here. */
+function noEqualsSign(s: Scanner, wordEnd: number, mends: boolean): never {
   const at = firstBehind(s, wordEnd);
   const end = s.tokenEndAt(at);
-  const isValue = /["\d[]/.test(s.src.charAt(at));
   s.error("FLOW1006", at, end, {
     parts: { what: "`=`", found: s.tokenText(at, end) },
-    ...(isValue && {
-      fix: { title: "write =", edits: [{ start: wordEnd, end: wordEnd, text: " =" }] },
-    }),
+    ...(mends &&
+      beginsValue(s, at) && {
+        fix: { title: "write =", edits: [{ start: wordEnd, end: wordEnd, text: " =" }] },
+      }),
   });
   throw FAIL;
+}
+
+function isPolicy(name: string): boolean {
+  return NODE_POLICIES.some(([known]) => known === name);
 }
 
 function firstBehind(s: Scanner, at: number): number {

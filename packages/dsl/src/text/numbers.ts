@@ -48,6 +48,10 @@ export function readNumber(s: Scanner, minusAt: number): LiteralExpression | Dur
   const leadingZero = wholeEnd - digits > 1 && src.charCodeAt(digits) === 48;
   const wellFormed = wholeEnd > digits && !leadingZero && !dangling;
   if (suffix === "" && wellFormed) {
+    if (src.charCodeAt(at) === 32) {
+      const unit = /^ +(ms|[smhd])(?![\w-])/.exec(src.slice(at, at + 9));
+      if (unit && minusAt === -1) return partedUnit(s, digits, at, unit);
+    }
     const isInteger = bodyEnd === wholeEnd;
     return { kind: "literal", value: numberValue(s, start, isInteger), start, end: at };
   }
@@ -55,6 +59,24 @@ export function readNumber(s: Scanner, minusAt: number): LiteralExpression | Dur
     return readDuration(s, digits, mantissaEnd, suffix);
   }
   return badNumber(s, start, text, minusAt !== -1);
+}
+
+/** `10 s`: read as `10s`. */
+function partedUnit(
+  s: Scanner,
+  start: number,
+  numberEnd: number,
+  [text, unit = ""]: RegExpExecArray,
+): LiteralExpression | DurationExpression {
+  s.pos = s.tokenEnd = numberEnd + text.length;
+  s.error("FLOW1010", start, s.pos, {
+    parts: { text: quoteForMessage(s.src.slice(start, s.pos)) },
+    fix: {
+      title: "remove the blank",
+      edits: [{ start: numberEnd, end: s.pos - unit.length, text: "" }],
+    },
+  });
+  return readDuration(s, start, numberEnd, unit);
 }
 
 function skipDigits(src: string, from: number): number {

@@ -15,8 +15,10 @@ import { type Comment, NO_COMMENTS } from "./tree.ts";
 /** Height of one expression tree: `a + b + …`, `a.b.c…`. Every walk over a tree may recurse this deep and no deeper. */
 const MAX_EXPRESSION_HEIGHT = 1000;
 
-/** Places for known idents, less one: a power of two. Small enough to make one for each text. */
+/** Places for known idents, less one: a power of two. An expression repeats few words, and each has its own table. */
 const IDENT_MASK = 1023;
+const SHORT_TEXT = 2_048;
+const SHORT_IDENT_MASK = 15;
 
 /** What `peek` answers at the end of a line and of the text. */
 export const LINE_END = 10;
@@ -79,7 +81,8 @@ export class Scanner {
   /** Start of the key and end of the value of each entry of the objects that are being read. */
   readonly spans: number[] = [];
   private comments: Comment[] = [];
-  private readonly idents: (string | undefined)[] = new Array(IDENT_MASK + 1).fill(undefined);
+  private readonly identMask: number;
+  private readonly idents: (string | undefined)[];
   private readonly loneCr: number;
   private holeFrom = 0;
   private holeAt = -2;
@@ -92,6 +95,8 @@ export class Scanner {
     this.report = new Report(options.maxErrors);
     this.maxDepth = options.maxDepth;
     this.guided = options.guided;
+    this.identMask = source.length < SHORT_TEXT ? SHORT_IDENT_MASK : IDENT_MASK;
+    this.idents = new Array(this.identMask + 1).fill(undefined);
     this.rereadBudget = 2 * source.length + 1000;
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
     this.hasControl = /[\0-\x08\x0b\x0c\x0e-\x1f]/.test(source);
@@ -119,9 +124,13 @@ export class Scanner {
 
   /** Reports at the next token that something else was expected, and fails. */
   expected(what: string, at: number = this.pos): never {
-    const end = this.tokenEndAt(at);
-    const found = this.tokenText(at, end);
-    this.error("FLOW1006", at, end, { parts: { what, found } });
+    // In brackets a line end is a blank; what is missing is missed on the line that was written last.
+    const isLater = this.flat > 0 && this.tokenEnd <= at && this.lineEnd(this.tokenEnd) < at;
+    const start = isLater ? this.tokenEnd : at;
+    const end = isLater ? start : this.tokenEndAt(at);
+    this.error("FLOW1006", start, end, {
+      parts: { what, found: isLater ? "line end" : this.tokenText(at, end) },
+    });
     throw FAIL;
   }
 
@@ -262,10 +271,11 @@ export class Scanner {
       end += 1;
     }
     this.pos = this.tokenEnd = end;
-    const known = this.idents[mix & IDENT_MASK];
+    const at = mix & this.identMask;
+    const known = this.idents[at];
     if (known?.length === end - start && src.startsWith(known, start)) return known;
     const ident = src.slice(start, end);
-    this.idents[mix & IDENT_MASK] = ident;
+    this.idents[at] = ident;
     return ident;
   }
 

@@ -50,14 +50,6 @@ export function hintForRest(s: Scanner, at: number): string | undefined {
   return isBareText ? "text stands in double quotes" : undefined;
 }
 
-/** The unit that a blank parts from the number before it: `10 s`; undefined when `at` is something else. */
-export function partedUnit(s: Scanner, at: number): string | undefined {
-  const unit = /^(?:ms|[smhd])(?![\w-])/.exec(s.src.slice(at, at + 3))?.[0];
-  return unit !== undefined && /\d[ \t]+$/.test(s.src.slice(Math.max(0, at - 9), at))
-    ? unit
-    : undefined;
-}
-
 /** Where the quote of a string is missing that ends with its line at `at`: before what closes brackets of this line. */
 export function closingPlace(s: Scanner, start: number, at: number): number {
   const line = s.lineStart(start);
@@ -73,6 +65,7 @@ export function closingPlace(s: Scanner, start: number, at: number): number {
     open -= 1;
     end = last;
   }
+  if (open > 0) return at;
   while (end < at && /\s/.test(s.src.charAt(end - 1))) end -= 1;
   return end;
 }

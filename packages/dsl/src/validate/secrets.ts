@@ -3,35 +3,13 @@ import type { Expression } from "../expression/ast.ts";
 import { isObject, listOrNone, own, step } from "../model/plain.ts";
 import type { Site } from "../model/sites.ts";
 import { pointerTo, type Trail, visitValue } from "../model/values.ts";
+import { SECRET } from "../secret-pattern.ts";
 import type { Validation } from "./context.ts";
 import type { Checked } from "./expressions.ts";
 import type { Span } from "./places.ts";
 import { templateParts } from "./security.ts";
 import { flowMembers } from "./shape.ts";
 import { partsOf } from "./taint.ts";
-
-const B = "[A-Za-z0-9_-]";
-
-/** Prefixes that issuers give their keys, JSON web tokens, private keys in PEM. */
-const SECRET = new RegExp(
-  [
-    `\\bsk-(?:ant-|proj-)?${B}{16,}`,
-    "\\bgh[pousr]_[A-Za-z0-9]{20,}",
-    `\\bgithub_pat_${B}{20,}`,
-    `\\bglpat-${B}{16,}`,
-    "\\bxox[abeprs]-[A-Za-z0-9-]{10,}",
-    "\\b(?:AKIA|ASIA)[A-Z0-9]{16}\\b",
-    `\\bAIza${B}{30,}`,
-    "\\b[rs]k_(?:live|test)_[A-Za-z0-9]{12,}",
-    "\\bwhsec_[A-Za-z0-9]{16,}",
-    "\\bnpm_[A-Za-z0-9]{30,}",
-    "\\bhf_[A-Za-z0-9]{20,}",
-    `\\bya29\\.${B}{20,}`,
-    `\\bSG\\.${B}{16,}\\.${B}{16,}`,
-    `(?<!${B})eyJ${B}{8,}\\.eyJ${B}{8,}\\.${B}{8,}`,
-    "-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----",
-  ].join("|"),
-);
 
 const SECRET_NAME =
   /token|secret|passw|api[-_]?key|access[-_]?key|private[-_]?key|authori[sz]ation|credential/i;
