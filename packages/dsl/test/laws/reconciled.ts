@@ -10,13 +10,14 @@ import { Broken, type Sample } from "./sample.ts";
 
 /**
  * The same graph changes nothing, for every seed; of the other edits (another value, another graph, a node deleted, a node
- * renamed) each seed takes one, since each costs as much as three other laws.
+ * renamed) every second seed takes one, since each costs as much as three other laws.
  */
 export function checkReconcile(sample: Sample): void {
   const { read, formatted } = sample;
   const same = printFlow(reconcile(read.document, read.graph));
   if (same !== formatted) throw new Broken("the same graph changes the text", sample.decorated);
   const r = sample.random(7);
+  if (r.chance(0.5)) return;
   r.pick([checkEdit, checkOther, checkDelete, checkDelete, checkRename, checkRename])(sample, r);
 }
 
@@ -53,7 +54,7 @@ function choose(graph: FlowGraph, r: Random): Chosen | undefined {
     const ids = new Set<string>();
     const shared = new Set<string>();
     for (const { id } of holder.nodes) (ids.has(id) ? shared : ids).add(id);
-    const single = holder.nodes.filter(({ id }) => !shared.has(id) && !id.includes("/"));
+    const single = holder.nodes.filter(({ id }) => !shared.has(id) && /^[^/]+$/.test(id));
     if (single.length === 0) return undefined;
     const node = r.pick(single);
     if (!node.body || r.chance(0.3)) return { owners, holder, node };
