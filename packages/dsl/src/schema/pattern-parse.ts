@@ -24,29 +24,24 @@ export function parsePattern(source: string, ignoreCase: boolean): PatternNode {
   return parser.parse();
 }
 
-const SHORTHANDS: { readonly [letter: string]: CharTest } = {
-  d: isDigit,
-  w: isWord,
-  s: isSpace,
-};
-
-const CONTROL_ESCAPES: { readonly [letter: string]: number } = { t: 9, n: 10, v: 11, f: 12, r: 13 };
-
-const SYNTAX = "^$\\.*+?()[]{}|/";
+/** One escape or class of characters, or any other character, in the spelling of the `u` flag. */
+const ESCAPE =
+  /^\\(?:u\{[^}]*\}|u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u.{0,4}|x.{0,2}|c.?|[pP](?:\{[^}]*\})?|.)/su;
+const CLASS = /^\[(?:[^\]\\]|\\.)*\]/su;
 
 class PatternParser {
   private at = 0;
-  private readonly chars: readonly string[];
+  private readonly source: readonly string[];
   private readonly ignoreCase: boolean;
 
-  constructor(chars: readonly string[], ignoreCase: boolean) {
-    this.chars = chars;
+  constructor(source: readonly string[], ignoreCase: boolean) {
+    this.source = source;
     this.ignoreCase = ignoreCase;
   }
 
   parse(): PatternNode {
     const node = this.choice();
-    if (this.at < this.chars.length) fail("a `)` closes nothing");
+    if (this.at < this.source.length) fail("a `)` closes nothing");
     return node;
   }
 
@@ -58,7 +53,7 @@ class PatternParser {
 
   private sequence(): PatternNode {
     const parts: PatternNode[] = [];
-    while (this.at < this.chars.length && this.peek() !== "|" && this.peek() !== ")") {
+    while (this.at < this.source.length && this.peek() !== "|" && this.peek() !== ")") {
       parts.push(this.term());
     }
     return { kind: "sequence", parts };
@@ -99,9 +94,9 @@ class PatternParser {
       case "(":
         return this.group();
       case "[":
-        return { kind: "chars", test: this.charClass() };
+        return this.chars(this.rest(CLASS) ?? fail("a `[` is not closed"), "a bad character class");
       case ".":
-        return { kind: "chars", test: (code) => !isLineEnd(code) };
+        return this.chars(char, "");
       case "^":
         return { kind: "assert", what: "start" };
       case "$":
@@ -109,7 +104,7 @@ class PatternParser {
       case "\\":
         if (this.take("b")) return { kind: "assert", what: "boundary" };
         if (this.take("B")) return { kind: "assert", what: "inside" };
-        return { kind: "chars", test: this.single(this.escape()) };
+        return this.escape();
       case "*":
       case "+":
       case "?":
@@ -119,7 +114,8 @@ class PatternParser {
       case "]":
         return fail(`a \`${char}\` stands alone; write \`\\${char}\``);
       default:
-        return { kind: "chars", test: this.single(char.codePointAt(0) ?? 0) };
+        if (this.ignoreCase) return this.chars(char, "");
+        return { kind: "chars", test: (code) => code === char.codePointAt(0) };
     }
   }
 
@@ -127,7 +123,7 @@ class PatternParser {
     if (this.take("?")) {
       if (this.take("<")) {
         if (this.peek() === "=" || this.peek() === "!") fail("no lookbehind");
-        while (this.at < this.chars.length && this.next() !== ">");
+        while (this.at < this.source.length && this.next() !== ">");
       } else if (!this.take(":")) {
         fail(this.peek() === "=" || this.peek() === "!" ? "no lookahead" : "no group flags");
       }
@@ -137,112 +133,49 @@ class PatternParser {
     return node;
   }
 
-  private charClass(): CharTest {
-    const negated = this.take("^");
-    const tests: CharTest[] = [];
-    while (!this.take("]")) {
-      if (this.at >= this.chars.length) fail("a `[` is not closed");
-      const from = this.classAtom();
-      if (this.peek() !== "-" || this.chars[this.at + 1] === "]") {
-        tests.push(this.single(from));
-        continue;
-      }
-      this.next();
-      const to = this.classAtom();
-      if (typeof from !== "number" || typeof to !== "number") fail("a range needs two characters");
-      else if (to < from) fail("a range ends before it starts");
-      else tests.push(this.folded((code) => code >= from && code <= to));
-    }
-    return (code) => tests.some((test) => test(code)) !== negated;
+  private escape(): PatternNode {
+    const text = this.rest(ESCAPE) ?? fail("it ends too early");
+    if (/^\\[1-9k]/.test(text)) fail("no backreference");
+    const name = /^\\p\{(.*)\}$/is.exec(text)?.[1];
+    return this.chars(
+      text,
+      name === undefined ? `unknown escape \`${text}\`` : `unknown property \`${name}\``,
+    );
   }
 
-  private classAtom(): number | CharTest {
-    const char = this.next();
-    if (char !== "\\") return char.codePointAt(0) ?? 0;
-    if (this.take("b")) return 8;
-    if (this.take("-")) return 45;
-    return this.escape();
+  /** The text from the character that was read last as far as it matches; goes on behind it. */
+  private rest(what: RegExp): string | undefined {
+    const text = what.exec(this.source.slice(this.at - 1).join(""))?.[0];
+    if (text !== undefined) this.at += Array.from(text).length - 1;
+    return text;
   }
 
-  private escape(): number | CharTest {
-    const letter = this.next();
-    const shorthand = SHORTHANDS[letter.toLowerCase()];
-    if (shorthand !== undefined) {
-      return letter === letter.toLowerCase() ? shorthand : (code) => !shorthand(code);
-    }
-    const control = CONTROL_ESCAPES[letter];
-    if (control !== undefined) return control;
-    if (letter === "0" && !isDigit(this.peek()?.codePointAt(0) ?? -1)) return 0;
-    if (letter === "x") return this.hex(2);
-    if (letter === "u") return this.unicode();
-    if (letter === "p" || letter === "P") return this.property(letter === "P");
-    if (letter === "c" && /^[A-Za-z]$/.test(this.peek() ?? "")) {
-      return (this.next().codePointAt(0) ?? 0) % 32;
-    }
-    if (isDigit(letter.codePointAt(0) ?? -1) || letter === "k") fail("no backreference");
-    if (!SYNTAX.includes(letter)) fail(`unknown escape \`\\${letter}\``);
-    return letter.codePointAt(0) ?? 0;
-  }
-
-  private unicode(): number {
-    if (this.take("{")) {
-      let digits = "";
-      while (this.peek() !== "}" && this.at < this.chars.length) digits += this.next();
-      if (!this.take("}") || !/^[0-9A-Fa-f]{1,6}$/.test(digits)) fail("a bad `\\u{…}`");
-      return Number.parseInt(digits, 16);
-    }
-    const high = this.hex(4);
-    const pair = this.chars.slice(this.at, this.at + 6).join("");
-    if (high < 0xd800 || high > 0xdbff || !/^\\u[dD][c-fC-F][0-9A-Fa-f]{2}$/.test(pair))
-      return high;
-    this.at += 6;
-    return 0x10000 + ((high - 0xd800) << 10) + (Number.parseInt(pair.slice(2), 16) - 0xdc00);
-  }
-
-  private hex(length: number): number {
-    const digits = this.chars.slice(this.at, this.at + length).join("");
-    if (digits.length < length || !/^[0-9A-Fa-f]+$/.test(digits)) fail("a bad hexadecimal escape");
-    this.at += length;
-    return Number.parseInt(digits, 16);
-  }
-
-  /** `\p{…}`: one character against one property never backtracks, so the platform's own tables serve. */
-  private property(negated: boolean): CharTest {
-    let name = "";
-    if (this.take("{"))
-      while (this.peek() !== "}" && this.at < this.chars.length) name += this.next();
-    if (!this.take("}") || !/^[A-Za-z_0-9=]+$/.test(name)) fail("a bad `\\p{…}`");
-    let test: RegExp;
+  /** One character against one class never backtracks, so the platform's own engine and tables serve. */
+  private chars(text: string, problem: string): PatternNode {
+    let own: RegExp;
     try {
-      test = new RegExp(`^\\p{${name}}$`, "u");
+      own = new RegExp(`^${text}$`, this.ignoreCase ? "iu" : "u");
     } catch {
-      return fail(`unknown property \`${name}\``);
+      return fail(problem);
     }
-    return (code) => test.test(String.fromCodePoint(code)) !== negated;
-  }
-
-  private single(what: number | CharTest): CharTest {
-    return this.folded(typeof what === "number" ? (code) => code === what : what);
-  }
-
-  private folded(test: CharTest): CharTest {
-    if (!this.ignoreCase) return test;
-    return (code) => test(code) || test(lowerOf(code)) || test(upperOf(code));
+    const test = (code: number): boolean => own.test(String.fromCodePoint(code));
+    const ascii = Array.from({ length: 128 }, (_, code) => test(code));
+    return { kind: "chars", test: (code) => ascii[code] ?? test(code) };
   }
 
   private peek(): string | undefined {
-    return this.chars[this.at];
+    return this.source[this.at];
   }
 
   private next(): string {
-    const char = this.chars[this.at];
+    const char = this.source[this.at];
     if (char === undefined) return fail("it ends too early");
     this.at += 1;
     return char;
   }
 
   private take(char: string): boolean {
-    if (this.chars[this.at] !== char) return false;
+    if (this.source[this.at] !== char) return false;
     this.at += 1;
     return true;
   }
@@ -256,27 +189,6 @@ function isDigit(code: number): boolean {
 /** `\w`; word boundaries are between such and others. */
 export function isWord(code: number): boolean {
   return isDigit(code) || code === 95 || (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
-}
-
-function isLineEnd(code: number): boolean {
-  return code === 10 || code === 13 || code === 0x2028 || code === 0x2029;
-}
-
-function isSpace(code: number): boolean {
-  if (code <= 32) return code === 32 || (code >= 9 && code <= 13);
-  return (
-    code === 0xfeff ||
-    isLineEnd(code) ||
-    (code >= 0xa0 && /^\p{Zs}$/u.test(String.fromCodePoint(code)))
-  );
-}
-
-function lowerOf(code: number): number {
-  return String.fromCodePoint(code).toLowerCase().codePointAt(0) ?? code;
-}
-
-function upperOf(code: number): number {
-  return String.fromCodePoint(code).toUpperCase().codePointAt(0) ?? code;
 }
 
 function fail(problem: string): never {

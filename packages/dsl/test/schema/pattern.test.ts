@@ -42,7 +42,7 @@ test.each([
   ["(a", "a `(` is not closed"],
   ["a)", "a `)` closes nothing"],
   ["[a", "a `[` is not closed"],
-  ["[z-a]", "a range ends before it starts"],
+  ["[z-a]", "a bad character class"],
   ["*a", "nothing to repeat"],
   ["a{2,1}", "a repetition ends before it starts"],
   ["a\\", "it ends too early"],
@@ -63,6 +63,7 @@ test("case is ignored on request", () => {
   expect(matches("^straße [a-c]É$", "STRASSE", true)).toBe(false);
   expect(matches("^[a-c]é$", "BÉ", true)).toBe(true);
   expect(matches("^[a-c]é$", "BÉ")).toBe(false);
+  expect(matches("^[^a]$", "A", true)).toBe(false);
 });
 
 const atom = fc.constantFrom(
