@@ -125,7 +125,7 @@ function parseCall(
 }
 
 /** Words that are no names, with those of other languages, which are read as meant and reported. */
-const WORDS: ReadonlyMap<string, null | boolean> = new Map<string, null | boolean>([
+export const WORDS: ReadonlyMap<string, null | boolean> = new Map<string, null | boolean>([
   ["true", true],
   ["false", false],
   ["null", null],

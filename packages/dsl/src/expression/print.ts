@@ -52,7 +52,7 @@ function printBare(e: Expression): string {
     case "duration":
       return durationText(e.ms);
     case "template":
-      return `"${e.parts.map((part) => (typeof part === "string" ? escapeText(part) : `\${${printExpression(part)}}`)).join("")}"`;
+      return `"${printParts(e.parts)}"`;
     case "list":
       return `[${e.elements.map(printExpression).join(", ")}]`;
     case "object": {
@@ -78,6 +78,14 @@ function printBare(e: Expression): string {
     case "conditional":
       return `${print(e.test, CONDITIONAL + 1)} ? ${print(e.then, CONDITIONAL)} : ${print(e.otherwise, CONDITIONAL)}`;
   }
+}
+
+function printParts(parts: readonly (string | Expression)[]): string {
+  let text = "";
+  for (const part of parts) {
+    text += typeof part === "string" ? escapeText(part) : `\${${printExpression(part)}}`;
+  }
+  return text;
 }
 
 /** What stands before a dot: `1.a` would read as a broken number. */

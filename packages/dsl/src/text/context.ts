@@ -1,8 +1,10 @@
 /** What the mapping of text to graph carries along: reports, marks, and the checks that every block shares. */
 import type { FieldValue, Json } from "@millrace/contracts";
 import type { Expression } from "../expression/ast.ts";
+import { kindName } from "../expression/values.ts";
 import { nearestName } from "../nearest.ts";
 import { quoteForMessage } from "./chars.ts";
+import { DURATION, type Shape } from "./member-shapes.ts";
 import { durationText } from "./numbers.ts";
 import type { Details, Report } from "./report.ts";
 import type { AttrItem, BlockItem, Item } from "./tree.ts";
@@ -36,10 +38,14 @@ export class MappingContext {
     return toFieldValue(e, pointer, this.marks);
   }
 
-  /** Literal data; an expression in it is FLOW3013, and nothing is stored. */
-  literal(e: Expression, place: string, pointer: string): Json | undefined {
+  /** Literal data; an expression in it is FLOW3013, data of another shape FLOW3004-3006, and nothing is stored. */
+  literal(e: Expression, place: string, pointer: string, shape?: Shape): Json | undefined {
     const data = toLiteral(e, pointer, this.marks);
     if (data === undefined) this.notLiteral(e, place, pointer);
+    else if (shape && !shape.is(data)) {
+      this.misshapen(e, data, shape, { field: place, pointer });
+      return undefined;
+    }
     return data;
   }
 
@@ -48,7 +54,7 @@ export class MappingContext {
     this.report.add("FLOW3013", at.start, at.end, { parts: { place }, pointer });
   }
 
-  /** Milliseconds; a bare number is read as such and FLOW3014. Other literals are kept for validation to judge. */
+  /** Milliseconds; a bare number is read as such and FLOW3014. */
   duration(e: Expression, place: string, pointer: string): Json | undefined {
     this.marks?.add(pointer, e.start, e.end);
     if (e.kind === "duration") return e.ms;
@@ -60,7 +66,45 @@ export class MappingContext {
         fix: { title: `write ${text}`, edits: [{ start: e.start, end: e.end, text }] },
       });
     }
-    return this.literal(e, place, pointer);
+    return this.literal(e, place, pointer, DURATION);
+  }
+
+  /** Reports a value that its place does not take. */
+  misshapen(
+    e: Expression,
+    data: Json,
+    { choices, type, rule }: Shape,
+    { field, pointer }: { readonly field: string; readonly pointer: string },
+  ): void {
+    const { start, end } = e;
+    const write = (text: string): Details => ({
+      fix: { title: `write ${text}`, edits: [{ start, end, text }] },
+    });
+    if (choices && typeof data === "string") {
+      const near = nearestName(data, choices);
+      this.report.add("FLOW3006", start, end, {
+        parts: {
+          field,
+          list: rule.replace(" or ", ", "),
+          value: `"${quoteForMessage(data)}"`,
+          ...(near !== undefined && { near }),
+        },
+        pointer,
+        ...(near !== undefined && write(`"${near}"`)),
+      });
+      return;
+    }
+    const kind = kindName(data);
+    if (kind === type || (kind === "number" && NUMERIC.includes(type))) {
+      this.report.add("FLOW3005", start, end, { parts: { field, rule }, pointer });
+      return;
+    }
+    const isQuoted = type === "duration" && typeof data === "string" && QUOTED_DURATION.test(data);
+    this.report.add("FLOW3004", start, end, {
+      parts: { field, type, found: kind },
+      pointer,
+      ...(isQuoted && write(data)),
+    });
   }
 
   /** Whether an item may stand where it stands, and is no attribute that was set before; everything else is reported. */
@@ -148,6 +192,12 @@ export class MappingContext {
     });
   }
 }
+
+/** Types whose values are numbers. */
+const NUMERIC: readonly string[] = ["int", "duration"];
+
+/** A duration that was put in quotes. */
+const QUOTED_DURATION = /^\d{1,6}(?:ms|s|m|h|d)$/;
 
 /** Whether a block is two names and nothing else: `fetch save`. */
 function isBareEdge({ labels, type, value, items }: BlockItem): boolean {

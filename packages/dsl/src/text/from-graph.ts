@@ -226,7 +226,8 @@ function edgeItem(edge: JsonObject, pointer: string): EdgeItem {
 
 /** An attribute without notes. */
 export function attr(name: string, value: Expression, policy = false): AttrItem {
-  return { kind: "attr", policy, name, nameStart: 0, nameEnd: 0, value, ...NO_NOTES, ...NOWHERE };
+  const bare = { policy, name, nameStart: 0, nameEnd: 0, value, data: undefined };
+  return { kind: "attr", ...bare, ...NO_NOTES, ...NOWHERE };
 }
 
 function block(

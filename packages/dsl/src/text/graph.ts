@@ -21,13 +21,14 @@ import { quoteForMessage } from "./chars.ts";
 import { MappingContext, twinsOf } from "./context.ts";
 import { mapEdge } from "./edges.ts";
 import { mapHeader } from "./header.ts";
+import { ATTRIBUTE_SHAPES } from "./member-shapes.ts";
 import { Names } from "./names.ts";
 import { mapPolicy } from "./policies.ts";
 import type { Report } from "./report.ts";
 import type { AttrItem, BlockItem, Item } from "./tree.ts";
 import { schemaOf, typeName, typeText } from "./types.ts";
 import { firstEvaluated, type Marks, pointerSegment } from "./values.ts";
-import { BLOCKS, FLOW_POLICIES, NODE_POLICIES } from "./words.ts";
+import { BLOCKS, FLOW_POLICIES, isBlockWord, NODE_POLICIES } from "./words.ts";
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -58,6 +59,7 @@ export class GraphBuilder {
   /** Adds the next item of the file. */
   add(item: Item): void {
     this.first ??= item;
+    if (item === this.first && isMisspeltFlow(item)) return; // the missing header is reported
     if (!this.context.admits(item, "file")) return;
     if (item.kind === "edge") {
       mapEdge(this.context, item, this.lists.edges, this.names.edges, "/edges");
@@ -108,16 +110,26 @@ export class GraphBuilder {
     const { first, flow } = this;
     const at = first?.start ?? 0;
     const end = first?.kind === "block" ? first.wordEnd : (first?.end ?? 0);
-    const isMisspelt = first?.kind === "block" && nearestName(first.word, ["flow"]) !== undefined;
+    const isMisspelt = first !== undefined && isMisspeltFlow(first);
     const fix = isMisspelt
       ? { title: "write flow", edits: [{ start: at, end, text: "flow" }] }
       : { title: "add it", edits: [{ start: at, end: at, text: "flow 1 my-flow\n\n" }] };
     this.context.report.add("FLOW2001", at, end, {
+      ...(isMisspelt && { hint: "did you mean flow?" }),
       ...(flow
         ? { related: { start: flow.start, end: flow.end, message: "move it to the top" } }
         : { fix }),
     });
   }
+}
+
+/** Whether a block at the head of the file was meant as the header. */
+function isMisspeltFlow(item: Item): boolean {
+  return (
+    item.kind === "block" &&
+    !isBlockWord(item.word) &&
+    nearestName(item.word, Object.keys(BLOCKS)) === "flow"
+  );
 }
 
 function mapFlow(context: MappingContext, item: BlockItem): Partial<FlowGraph> {
@@ -131,7 +143,8 @@ function mapFlow(context: MappingContext, item: BlockItem): Partial<FlowGraph> {
     }
     const isTitle = attr.name === "title";
     const pointer = isTitle ? "/title" : `/meta${pointerSegment(attr.name)}`;
-    const data = context.literal(attr.value, quoteForMessage(attr.name), pointer);
+    const shape = isTitle ? ATTRIBUTE_SHAPES[attr.name] : undefined;
+    const data = context.literal(attr.value, quoteForMessage(attr.name), pointer, shape);
     if (data === undefined) continue;
     if (isTitle) header.title = data as string;
     else setMember(meta, attr.name, data);
@@ -199,7 +212,7 @@ function describe(
       });
       return;
     }
-    const data = context.literal(attr.value, attr.name, place);
+    const data = context.literal(attr.value, attr.name, place, ATTRIBUTE_SHAPES[attr.name]);
     if (data !== undefined) setMember(found as Record<string, Json>, attr.name, data);
   });
   return found;
@@ -249,7 +262,8 @@ function mapConnection(
   context.marks?.add(`${pointer}/auth`, item.type.start, item.type.end);
   const found: Record<string, Json> = { name, auth: typeName(item.type) };
   attributes(context, item, (attr) => {
-    const data = context.literal(attr.value, attr.name, `${pointer}/${attr.name}`);
+    const place = `${pointer}/${attr.name}`;
+    const data = context.literal(attr.value, attr.name, place, ATTRIBUTE_SHAPES[attr.name]);
     if (data !== undefined && !(attr.name === "slug" && data === name)) found[attr.name] = data;
   });
   into.push(found as unknown as FlowConnection);
@@ -270,14 +284,14 @@ function mapSchedule(
     const isEvery = attr.name === "every";
     const key = isEvery ? "everyMs" : attr.name;
     const place = `${pointer}/${key}`;
-    if (attr.name === "inputs") {
+    if (attr.name === "inputs" && attr.value.kind === "object") {
       if (firstEvaluated(attr.value)) context.notLiteral(attr.value, "inputs", place);
       found[key] = context.value(attr.value, place);
       return;
     }
     const data = isEvery
       ? context.duration(attr.value, "every", place)
-      : context.literal(attr.value, attr.name, place);
+      : context.literal(attr.value, attr.name, place, ATTRIBUTE_SHAPES[attr.name]);
     if (data !== undefined) found[key] = data;
   });
   into.push(found as unknown as FlowSchedule);
@@ -320,7 +334,7 @@ function mapNode(
       mapPolicy(context, inner, policy, { pointer: `${pointer}/policy`, table: NODE_POLICIES });
     } else if (inner.kind === "attr") {
       const place = context.marks ? `${pointer}/fields${pointerSegment(inner.name)}` : "";
-      setMember(fields, inner.name, context.value(inner.value, place));
+      setMember(fields, inner.name, inner.data ?? context.value(inner.value, place));
     }
   }
   const node: Mutable<FlowNode> = { id, type: type.name, fields };
@@ -381,7 +395,7 @@ function mapLayout(
       continue;
     }
     const pointer = `/layout${pointerSegment(attr.name)}`;
-    const data = context.literal(attr.value, "layout", pointer);
+    const data = attr.data ?? context.literal(attr.value, "layout", pointer);
     if (data !== undefined) setMember(layout, attr.name, data);
   }
 }

@@ -1,6 +1,6 @@
 /** The first line, `flow <language version> <id>`. */
 import { nameText } from "../expression/print.ts";
-import { quoteForMessage } from "./chars.ts";
+import { isIdent, quoteForMessage } from "./chars.ts";
 import type { MappingContext } from "./context.ts";
 import type { BlockItem, Label } from "./tree.ts";
 
@@ -36,20 +36,24 @@ function nameOf(first: Label, second: Label | undefined): Label | undefined {
 function checkVersion(context: MappingContext, item: BlockItem): void {
   const [first, second] = item.labels;
   if (!first || (first.digits && first.text === String(LANGUAGE_VERSION))) return;
-  const found = quoteForMessage(first.text);
+  const { source, report } = context;
+  const found = quoteForMessage(source.slice(first.start, first.end));
   if (first.digits && /^[1-9][0-9]*$/.test(first.text)) {
-    context.report.add("FLOW0002", first.start, first.end, {
+    report.add("FLOW0002", first.start, first.end, {
       parts: { found, supported: LANGUAGE_VERSION },
     });
     return;
   }
   const id = nameOf(first, second) ?? first;
   const text = `${LANGUAGE_VERSION} ${nameText(id.text)}`;
-  context.report.add("FLOW0003", first.start, first.end, {
+  const isWhole = isIdent(id.text) || source[id.start] === source[id.end - 1];
+  report.add("FLOW0003", first.start, first.end, {
     parts: { found },
-    fix: {
-      title: `write flow ${quoteForMessage(text)}`,
-      edits: [{ start: first.start, end: (second ?? first).end, text }],
-    },
+    ...(isWhole && {
+      fix: {
+        title: `write flow ${quoteForMessage(text)}`,
+        edits: [{ start: first.start, end: (second ?? first).end, text }],
+      },
+    }),
   });
 }

@@ -5,6 +5,7 @@
  */
 import { parseValue } from "../expression/parse.ts";
 import { CHAR, CLASSES, isDigit, isNameStart } from "./chars.ts";
+import { readPlainValue } from "./plain-value.ts";
 import { isArrow, readEdge } from "./read-edge.ts";
 import { Opener, recover } from "./recover.ts";
 import { FAIL, LINE_END, type Scanner, TEXT_END } from "./scanner.ts";
@@ -20,6 +21,7 @@ import {
 } from "./slips.ts";
 import { closesSingle, readName } from "./strings.ts";
 import {
+  type AttrItem,
   type BlockItem,
   type Comment,
   type FreshItem,
@@ -31,14 +33,16 @@ import {
 import { readType } from "./types.ts";
 import { BLOCKS, type BlockWord, isBlockWord, NODE_POLICIES, type Place } from "./words.ts";
 
+type Take = (item: Item) => void;
+
 /**
- * Reads items up to the end of the text, or up to and with the `}` of `opener`, and hands each to `take`; gives the comments
- * at the foot.
+ * Reads items up to the end of the text, or up to and with the `}` of `opener`, and hands each to `take`, or puts it on the
+ * stack; gives the comments at the foot.
  */
 export function readItems(
   s: Scanner,
   opener: Opener | undefined,
-  take: (item: Item) => void,
+  take: Take | undefined,
 ): readonly Comment[] {
   let count = 0;
   if (!opener) s.pos = Math.max(s.pos, proseEnd(s.src));
@@ -81,8 +85,9 @@ function isDeeper(s: Scanner, opener: Opener): boolean {
 }
 
 /** Reads one item with its comments; false when it failed and was dropped. */
-function readItem(s: Scanner, opener: Opener | undefined, take: (item: Item) => void): boolean {
+function readItem(s: Scanner, opener: Opener | undefined, take: Take | undefined): boolean {
   const { blank, depth, itemStart } = s;
+  const mark = s.stack.length;
   const { count } = s.report;
   const before = s.takeComments();
   const start = s.pos;
@@ -96,7 +101,8 @@ function readItem(s: Scanner, opener: Opener | undefined, take: (item: Item) => 
     item.lead = hoisted.length === 0 ? before : [...before, ...hoisted];
     item.blank = blank;
     item.trail = trail;
-    take(item);
+    if (take) take(item);
+    else s.stack.push(item);
     isRead = true;
     if (opener && !isInPlace(item, opener)) checkIndent(s, start, opener);
     if (s.closedByGuide) s.closedByGuide = false;
@@ -105,7 +111,8 @@ function readItem(s: Scanner, opener: Opener | undefined, take: (item: Item) => 
     if (thrown !== FAIL) throw thrown;
     s.takeComments();
     s.depth = depth;
-    s.flat = s.stack.length = s.spans.length = 0;
+    s.flat = s.spans.length = 0;
+    s.stack.length = mark;
     recover(s, start, opener, count);
   }
   s.startItem(itemStart);
@@ -174,13 +181,19 @@ function readBareItem(s: Scanner, start: number, opener: Opener | undefined): Fr
   if (isBlock && !policy) return readBlock(s, start, name, nameEnd, opener);
   if (isBlock) noEqualsSign(s, nameEnd, opener?.word === "node" && isPolicy(name));
   const signStart = s.pos;
-  s.pos += next === 61 ? 2 : 1;
+  s.pos += 1;
+  if (code === 58 && next === 61) s.pos += 1;
+  while (code === 61 && s.src.charCodeAt(s.pos) === 61) s.pos += 1;
   const fix = { title: "write =", edits: [{ start: nameEnd, end: s.pos, text: " =" }] };
   if (code === 58) s.error("FLOW1108", signStart, s.pos, { fix });
   else if (next === 61) {
-    s.error("FLOW1006", signStart, s.pos, { parts: { what: "`=`", found: "==" }, fix });
+    const found = s.tokenText(signStart, s.pos);
+    s.error("FLOW1006", signStart, s.pos, { parts: { what: "`=`", found }, fix });
   }
-  const value = parseValue(s, true);
+  const isLayout = opener?.word === "layout";
+  const isPlain = s.graphOnly && !policy && (isLayout || opener?.word === "node");
+  const data = isPlain ? readPlainValue(s, isLayout) : undefined;
+  const value = data === undefined ? parseValue(s, true) : READ_AS_DATA;
   return {
     kind: "attr",
     policy,
@@ -188,6 +201,7 @@ function readBareItem(s: Scanner, start: number, opener: Opener | undefined): Fr
     nameStart,
     nameEnd,
     value,
+    data,
     start,
     end: s.tokenEnd,
     lead: NO_COMMENTS,
@@ -195,6 +209,8 @@ function readBareItem(s: Scanner, start: number, opener: Opener | undefined): Fr
     trail: undefined,
   };
 }
+
+const READ_AS_DATA: AttrItem["value"] = { kind: "literal", value: null, start: 0, end: 0 };
 
 function unexpectedStart(s: Scanner): never {
   const code = s.peek();
@@ -270,9 +286,9 @@ function readBlock(
     if (!isFree) s.enter(at);
     s.pos += 1;
     const hoisted = s.takeComments();
-    const inner: Item[] = [];
-    foot = readItems(s, new Opener(word, at, start), (item) => inner.push(item));
-    items = inner;
+    const mark = s.stack.length;
+    foot = readItems(s, new Opener(word, at, start), undefined);
+    items = s.stack.splice(mark) as Item[];
     s.startItem(start);
     s.giveComments(hoisted);
     if (!isFree) s.depth -= 1;

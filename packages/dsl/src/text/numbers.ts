@@ -28,6 +28,12 @@ const UNIT_WORDS: readonly (readonly [string, RegExp])[] = [
 export function readNumber(s: Scanner, minusAt: number): LiteralExpression | DurationExpression {
   const { src } = s;
   const digits = s.pos;
+  const start = minusAt === -1 ? digits : minusAt;
+  const plain = readPlainNumber(s, start);
+  if (plain !== undefined && src.charCodeAt(s.pos) !== 32) {
+    s.tokenEnd = s.pos;
+    return { kind: "literal", value: plain, start, end: s.pos };
+  }
   let at = skipDigits(src, digits);
   const wholeEnd = at;
   if (src.charCodeAt(at) === 46 && isDigit(src.charCodeAt(at + 1))) at = skipDigits(src, at + 1);
@@ -42,7 +48,6 @@ export function readNumber(s: Scanner, minusAt: number): LiteralExpression | Dur
     while (isNamePart(src.charCodeAt(at)) || src.charCodeAt(at) === 46) at += 1;
   }
   s.pos = s.tokenEnd = at;
-  const start = minusAt === -1 ? digits : minusAt;
   const text = src.slice(digits, at);
   const suffix = src.slice(bodyEnd, at);
   const leadingZero = wholeEnd - digits > 1 && src.charCodeAt(digits) === 48;
@@ -59,6 +64,27 @@ export function readNumber(s: Scanner, minusAt: number): LiteralExpression | Dur
     return readDuration(s, digits, mantissaEnd, suffix);
   }
   return badNumber(s, start, text, minusAt !== -1);
+}
+
+/** Digits that a number holds exactly, whatever they are. */
+const MAX_DIGITS = 15;
+
+/** Reads a number that has nothing special: digits, perhaps with a minus at `start` and a fraction. Else nothing is read. */
+export function readPlainNumber(s: Scanner, start: number): number | undefined {
+  const { src } = s;
+  const digits = src.charCodeAt(start) === 45 ? start + 1 : start;
+  let at = skipDigits(src, digits);
+  if (at === digits || (src.charCodeAt(digits) === 48 && at > digits + 1)) return undefined;
+  if (src.charCodeAt(at) === 46) {
+    const fraction = at + 1;
+    at = skipDigits(src, fraction);
+    if (at === fraction) return undefined;
+  }
+  const next = src.charCodeAt(at);
+  if (at - digits > MAX_DIGITS || isNamePart(next) || next === 46) return undefined;
+  s.pos = at;
+  const value = Number(src.slice(start, at));
+  return value === 0 ? 0 : value;
 }
 
 /** `10 s`: read as `10s`. */
@@ -148,8 +174,8 @@ function readDuration(
 
 /** `1.1` seconds are 1100 ms, although 1.1 * 1000 is not: the fraction counts in decimal places. */
 function milliseconds(number: string, unitMs: number): number {
+  if (!number.includes(".")) return Number(number) * unitMs;
   const [whole = "", fraction = ""] = number.split(".");
-  if (fraction === "") return Number(whole) * unitMs;
   const places = fraction.replace(/0+$/, "");
   const scaled = Number(places) * unitMs;
   const part = scaled / 10 ** places.length;

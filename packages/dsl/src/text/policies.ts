@@ -1,13 +1,13 @@
 /** Policies of nodes and of the flow: `@name = value` to a member of `policy`. */
 import type { Json } from "@millrace/contracts";
 import type { Expression, ObjectExpression } from "../expression/ast.ts";
-import { setMember } from "../expression/values.ts";
 import { nearestName } from "../nearest.ts";
 import { quoteForMessage } from "./chars.ts";
 import type { MappingContext } from "./context.ts";
+import { NEEDED, POLICY_SHAPES } from "./member-shapes.ts";
 import type { AttrItem } from "./tree.ts";
 import { ownEntries } from "./values.ts";
-import { type MemberKind, POLICY_KINDS, POLICY_MEMBERS } from "./words.ts";
+import { FLOW_POLICIES, type MemberKind, POLICY_KINDS, POLICY_MEMBERS } from "./words.ts";
 
 type PolicyTable = readonly (readonly [string, string])[];
 
@@ -29,25 +29,27 @@ export function mapPolicy(
   }
   const [text, name] = row;
   const pointer = `${place.pointer}/${name}`;
-  const members = POLICY_MEMBERS[text];
+  const isOfFlow = place.table === FLOW_POLICIES;
   const value =
-    members && item.value.kind === "object"
+    !isOfFlow && Object.hasOwn(POLICY_MEMBERS, text) && item.value.kind === "object"
       ? mapMembers(context, item.value, text, pointer)
-      : mapMember(context, item.value, POLICY_KINDS[text] ?? "literal", `@${text}`, pointer);
+      : mapMember(context, item.value, [text, name, POLICY_KINDS[text] ?? "literal"], {
+          field: `@${text}`,
+          pointer,
+        });
   if (value !== undefined) policy[name] = value;
 }
 
 function mapMember(
   context: MappingContext,
   e: Expression,
-  kind: MemberKind,
-  place: string,
-  pointer: string,
+  [name, , kind]: readonly [string, string, MemberKind],
+  { field, pointer }: { readonly field: string; readonly pointer: string },
 ): Json | undefined {
   if (kind === "value") return context.value(e, pointer);
   return kind === "duration"
-    ? context.duration(e, place, pointer)
-    : context.literal(e, place, pointer);
+    ? context.duration(e, field, pointer)
+    : context.literal(e, field, pointer, POLICY_SHAPES[name]);
 }
 
 function mapMembers(
@@ -55,23 +57,33 @@ function mapMembers(
   e: ObjectExpression,
   policy: string,
   pointer: string,
-): Json {
+): Json | undefined {
   const members = POLICY_MEMBERS[policy] ?? [];
   const result: Record<string, Json> = {};
   context.marks?.add(pointer, e.start, e.end);
-  for (const { key, value } of ownEntries(e)) {
+  const entries = ownEntries(e);
+  for (const { key, value } of entries) {
     const member = members.find(([text]) => text === key);
     if (!member) {
       const names = members.map(([text]) => text);
       unknownMember(context, key, value, policy, names);
       continue;
     }
-    const [text, name, kind] = member;
-    const place = `${text} of @${policy}`;
-    const data = mapMember(context, value, kind, place, `${pointer}/${name}`);
-    if (data !== undefined) setMember(result, name, data);
+    const [text, name] = member;
+    const place = { field: `${text} of @${policy}`, pointer: `${pointer}/${name}` };
+    const data = mapMember(context, value, member, place);
+    if (data !== undefined) result[name] = data;
   }
-  return result;
+  const missing = (NEEDED[policy] ?? []).find(([, name]) => !Object.hasOwn(result, name));
+  if (!missing) return result;
+  const [name] = missing;
+  if (!entries.some(({ key }) => key === name)) {
+    context.report.add("FLOW3002", e.start, e.end, {
+      parts: { type: `@${policy}`, name },
+      pointer,
+    });
+  }
+  return undefined;
 }
 
 function unknownMember(

@@ -65,7 +65,9 @@ function readOnce<S extends Sink>(
   guided: boolean,
   headless = false,
 ): Reading<S> & { readonly unclosed: boolean; readonly stray: boolean } {
-  const s = new Scanner(text, { maxDepth: limits.maxDepth, maxErrors: limits.maxErrors, guided });
+  const { maxDepth, maxErrors } = limits;
+  const graphOnly = !wanted.sink && !wanted.marks;
+  const s = new Scanner(text, { maxDepth, maxErrors, guided, graphOnly });
   const marks = wanted.marks?.();
   const builder = new GraphBuilder(text, s.report, marks);
   const sink = wanted.sink?.();

@@ -5,7 +5,7 @@
  *   S3  nothing here recurses; nesting is counted by `enter`, and the count never passes `maxDepth`.
  */
 import { MAX_JSON_DEPTH } from "@millrace/contracts";
-import { CHAR, CLASSES, codeName, isNamePart, isStrangeBlank, unicodeEscape } from "./chars.ts";
+import { CHAR, CLASSES, codeName, isStrangeBlank, unicodeEscape } from "./chars.ts";
 import { hashComments, loneCrToLf, starCommentLines } from "./foreign.ts";
 import { type Details, Report } from "./report.ts";
 import { skipBalanced } from "./skip.ts";
@@ -34,12 +34,15 @@ export interface ScannerOptions {
   readonly maxErrors: number;
   /** Second pass: indentation says where blocks end. */
   readonly guided: boolean;
+  /** Only the graph is wanted, so plain values of nodes need no tree. */
+  readonly graphOnly: boolean;
 }
 
 export const DEFAULT_SCANNER_OPTIONS: ScannerOptions = {
   maxDepth: MAX_JSON_DEPTH,
   maxErrors: 100, // nobody mends more in one go, and broken text makes follow-up errors
   guided: false,
+  graphOnly: false,
 };
 
 export class Scanner {
@@ -48,6 +51,7 @@ export class Scanner {
   readonly report: Report;
   readonly maxDepth: number;
   readonly guided: boolean;
+  readonly graphOnly: boolean;
   /** Whether control characters occur at all, so that long texts need not be looked through one by one. */
   readonly hasControl: boolean;
   pos = 0;
@@ -76,7 +80,7 @@ export class Scanner {
   fenceEnd = -1;
   /** Characters that recovery may still read a second time. */
   rereadBudget: number;
-  /** Elements of the lists and objects that are being read; each takes its own off the end. */
+  /** Elements of the lists, objects and blocks that are being read; each takes its own off the end. */
   readonly stack: unknown[] = [];
   /** Start of the key and end of the value of each entry of the objects that are being read. */
   readonly spans: number[] = [];
@@ -95,12 +99,13 @@ export class Scanner {
     this.report = new Report(options.maxErrors);
     this.maxDepth = options.maxDepth;
     this.guided = options.guided;
+    this.graphOnly = options.graphOnly;
     this.identMask = source.length < SHORT_TEXT ? SHORT_IDENT_MASK : IDENT_MASK;
     this.idents = new Array(this.identMask + 1).fill(undefined);
     this.rereadBudget = 2 * source.length + 1000;
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
     this.hasControl = /[\0-\x08\x0b\x0c\x0e-\x1f]/.test(source);
-    const loneCr = source.search(/\r(?!\n)/);
+    const loneCr = source.includes("\r") ? source.search(/\r(?!\n)/) : -1;
     this.src = loneCr === -1 ? source : loneCrToLf(source);
     this.loneCr = loneCr;
     if (source.charCodeAt(0) === 0xfeff) this.pos = 1;
@@ -261,21 +266,19 @@ export class Scanner {
   /** Reads an ident that starts here. The words of a flow repeat: mostly one string for each. */
   readIdent(): string {
     const { src, pos: start } = this;
-    let end = start;
-    let mix = 0;
-    for (let code = src.charCodeAt(end); ; code = src.charCodeAt(end)) {
-      const goesOn =
-        isNamePart(code) || (code === 45 && end > start && isNamePart(src.charCodeAt(end + 1)));
-      if (!goesOn) break;
-      mix = (mix * 31 + code) & 0xffffff;
-      end += 1;
-    }
+    const end = identEnd(src, start);
     this.pos = this.tokenEnd = end;
-    const at = mix & this.identMask;
-    const known = this.idents[at];
-    if (known?.length === end - start && src.startsWith(known, start)) return known;
+    // A cheap mix of its length and of where the words of one flow differ: their ends.
+    const length = end - start;
+    const mix =
+      length +
+      src.charCodeAt(start) * 7 +
+      src.charCodeAt(end - 1) * 67 +
+      src.charCodeAt(end - 2) * 601;
+    const known = this.idents[mix & this.identMask];
+    if (known?.length === length && src.startsWith(known, start)) return known;
     const ident = src.slice(start, end);
-    this.idents[at] = ident;
+    this.idents[mix & this.identMask] = ident;
     return ident;
   }
 

@@ -90,17 +90,21 @@ export function readQuoted(s: Scanner): LiteralExpression | TemplateExpression {
 
 /** A string without escapes, holes and control characters: nothing is built, the text is a slice. */
 function readPlain(s: Scanner, start: number): LiteralExpression | undefined {
-  const { src } = s;
-  for (let at = start + 1; ; at += 1) {
+  const end = plainEnd(s.src, start + 1);
+  if (end === -1) return undefined;
+  s.pos = s.tokenEnd = end + 1;
+  s.height = 1;
+  return { kind: "literal", value: s.src.slice(start + 1, end), start, end: end + 1 };
+}
+
+/** Where the string whose text begins at `from` closes, when nothing in it has to be looked at; else -1. */
+export function plainEnd(src: string, from: number): number {
+  for (let at = from; ; at += 1) {
     const code = src.charCodeAt(at);
-    if (code === 34) {
-      s.pos = s.tokenEnd = at + 1;
-      s.height = 1;
-      return { kind: "literal", value: src.slice(start + 1, at), start, end: at + 1 };
-    }
+    if (code === 34) return at;
     const isHole = code === 36 && src.charCodeAt(at + 1) === 123;
     // NaN, past the end, is not >= 32.
-    if (code === 92 || isHole || !(code >= 32)) return undefined;
+    if (code === 92 || isHole || !(code >= 32)) return -1;
   }
 }
 
@@ -136,8 +140,12 @@ function unclosed(
   const quote = CLOSERS[s.src.charAt(start)] ?? '"';
   // A word processor's quote at the end was meant as ours.
   const from = /[\u201c\u201d]/.test(s.src.charAt(at - 1)) ? at - 1 : at;
+  let slashes = 0;
+  while (s.src.charCodeAt(from - slashes - 1) === 92) slashes += 1;
+  // A backslash that escapes nothing would take the quote.
+  const text = slashes % 2 === 0 ? quote : `\\${quote}`;
   s.error("FLOW1003", start, at, {
-    fix: { title: `add ${quote}`, edits: [{ start: from, end: at, text: quote }] },
+    fix: { title: `add ${text}`, edits: [{ start: from, end: at, text }] },
   });
   return built.finish(start, at);
 }
@@ -185,10 +193,13 @@ function readEscape(s: Scanner, at: number, quote: number, built: TextParts): nu
   const atEnd = point === undefined || point < 32;
   const shown = atEnd ? "" : String.fromCodePoint(point);
   const end = at + 1 + shown.length;
-  s.error("FLOW1005", at, end, {
-    parts: { char: shown },
-    fix: { title: "write a backslash", edits: [{ start: at, end, text: `\\\\${shown}` }] },
-  });
+  const isUnclosed = point === undefined || point === 10 || point === 13;
+  if (!isUnclosed) {
+    s.error("FLOW1005", at, end, {
+      parts: { char: shown },
+      fix: { title: "write a backslash", edits: [{ start: at, end, text: `\\\\${shown}` }] },
+    });
+  }
   built.add(`\\${shown}`);
   return end;
 }

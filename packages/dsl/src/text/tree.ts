@@ -3,6 +3,7 @@
  * spelling of the author. Everything in it is plain data, so a document survives a structured clone.
  * Offsets are UTF-16 units into the source.
  */
+import type { Json } from "@millrace/contracts";
 import type { Expression, ListExpression, ObjectExpression } from "../expression/ast.ts";
 
 /** One `#` line; `text` is what follows the `#`. `blank`: an empty line stands before it. */
@@ -40,6 +41,8 @@ export interface AttrItem extends ItemBase {
   readonly nameStart: number;
   readonly nameEnd: number;
   readonly value: Expression;
+  /** The value in graph form, where it was read straight into it; `value` says nothing then. */
+  readonly data: Json | undefined;
 }
 
 /** `node` or `node.port` in an edge. */

@@ -95,7 +95,7 @@ function readTypeName(s: Scanner): TypeNode {
     let end = s.pos + 1;
     while (isDigit(s.src.charCodeAt(end))) end += 1;
     version = Number(s.src.slice(s.pos + 1, end));
-    if (end === s.pos + 1 || !Number.isSafeInteger(version)) s.expected("a version", s.pos + 1);
+    if (!Number.isSafeInteger(version) || version === 0) s.expected("a version", s.pos + 1);
     s.pos = s.tokenEnd = end;
   }
   return { kind: "name", name, nameEnd, version, start, end: s.pos };
