@@ -1,0 +1,121 @@
+/**
+ * Plain values, read straight into the graph: literals, `a.b.c`, and lists and objects of them, without comments. They are
+ * what most files are made of, and a reader who wants the graph alone needs no tree of them.
+ *   Q1  what is read here, `parseValue` and `toFieldValue` read alike.
+ *   Q2  whatever is not known here is left where it was, unread and unreported, for them.
+ */
+import type { Json } from "@millrace/contracts";
+import { WORDS } from "../expression/parse-operand.ts";
+import { isDigit, isNameStart } from "./chars.ts";
+import { readPlainNumber } from "./numbers.ts";
+import type { Scanner } from "./scanner.ts";
+import { plainEnd } from "./strings.ts";
+import { isReserved } from "./values.ts";
+
+/**
+ * Reads the value of an attribute up to its line end; `undefined`, and nothing is read, when it is not plain. `literal`:
+ * nothing in it may have to be evaluated.
+ */
+export function readPlainValue(s: Scanner, literal: boolean): Json | undefined {
+  const { pos } = s;
+  s.skipBlanks();
+  const value = readPlain(s, s.maxDepth - s.depth, literal);
+  if (value !== undefined) {
+    s.tokenEnd = s.pos;
+    s.skipBlanks();
+    const code = s.src.charCodeAt(s.pos);
+    if (code === 10 || code === 35) return value;
+  }
+  s.pos = pos;
+  return undefined;
+}
+
+function readPlain(s: Scanner, levels: number, literal: boolean): Json | undefined {
+  const code = s.src.charCodeAt(s.pos);
+  if (code === 34) return readText(s);
+  if (isNameStart(code)) return readWords(s, literal);
+  if (code === 91) return levels > 0 ? readPlainList(s, levels - 1, literal) : undefined;
+  if (code === 123) return levels > 0 ? readPlainObject(s, levels - 1, literal) : undefined;
+  return isDigit(code) || code === 45 ? readPlainNumber(s, s.pos) : undefined;
+}
+
+/** A string without escapes and holes, and no block string. */
+function readText(s: Scanner): string | undefined {
+  const start = s.pos + 1;
+  const end = plainEnd(s.src, start);
+  if (end === -1 || (end === start && s.src.charCodeAt(end + 1) === 34)) return undefined;
+  s.pos = end + 1;
+  return s.src.slice(start, end);
+}
+
+function readWords(s: Scanner, literal: boolean): Json | undefined {
+  const { src, pos: start } = s;
+  const name = s.readIdent();
+  const word = WORDS.get(name);
+  let members = 0;
+  while (src.charCodeAt(s.pos) === 46 && isNameStart(src.charCodeAt(s.pos + 1))) {
+    s.pos += 1;
+    s.readIdent();
+    members += 1;
+  }
+  if (word !== undefined) return String(word) === name && members === 0 ? word : undefined;
+  return literal || name === "in" || members > s.maxDepth
+    ? undefined
+    : { $: src.slice(start, s.pos) };
+}
+
+function readPlainList(s: Scanner, levels: number, literal: boolean): Json[] | undefined {
+  const mark = s.stack.length;
+  s.pos += 1;
+  for (let next = nextElement(s, 93, true); next !== undefined; next = nextElement(s, 93, false)) {
+    if (!next) return s.stack.splice(mark) as Json[];
+    const element = readPlain(s, levels, literal);
+    if (element === undefined) break;
+    s.stack.push(element);
+  }
+  s.stack.length = mark;
+  return undefined;
+}
+
+function readPlainObject(s: Scanner, levels: number, literal: boolean): Json | undefined {
+  const members: Record<string, Json> = {};
+  s.pos += 1;
+  for (
+    let next = nextElement(s, 125, true);
+    next !== undefined;
+    next = nextElement(s, 125, false)
+  ) {
+    if (!next) return members;
+    const code = s.src.charCodeAt(s.pos);
+    const key = isNameStart(code) ? s.readIdent() : code === 34 ? readText(s) : undefined;
+    // A key that is there already, or that every object seems to have.
+    if (key === undefined || members[key] !== undefined || isReserved(key)) return undefined;
+    s.skipBlanks();
+    if (s.src.charCodeAt(s.pos) !== 58) return undefined;
+    s.pos += 1;
+    s.skipBlanks();
+    const value = readPlain(s, levels, literal);
+    if (value === undefined) return undefined;
+    members[key] = value;
+  }
+  return undefined;
+}
+
+/**
+ * Moves over blanks and a separator to the next element: true; behind the closer: false; `undefined` when something else
+ * follows, such as an operator. `separated`: no separator is needed.
+ */
+function nextElement(s: Scanner, closer: number, separated: boolean): boolean | undefined {
+  let isSeparated = separated;
+  for (;;) {
+    s.skipBlanks();
+    const code = s.src.charCodeAt(s.pos);
+    if (code === closer) {
+      s.pos += 1;
+      return false;
+    }
+    if (code !== 10 && (code !== 44 || isSeparated)) return isSeparated ? true : undefined;
+    isSeparated = true;
+    s.pos += 1;
+  }
+}
