@@ -1,8 +1,7 @@
 /** Style, only on request (FLOW9001-9005). */
 import { nameText } from "../expression/print.ts";
 import { listOrNone, own } from "../model/plain.ts";
-import type { FlowDocument } from "../text/document.ts";
-import { printFlow } from "../text/print.ts";
+import { formatFlow } from "../text/format.ts";
 import { shown, type Validation } from "./context.ts";
 import type { BodyOrder } from "./order.ts";
 
@@ -10,14 +9,10 @@ import type { BodyOrder } from "./order.ts";
 const WAITING: ReadonlySet<string> = new Set(["http.request", "loop"]);
 
 /** Checks style. */
-export function checkStyle(
-  run: Validation,
-  orders: readonly BodyOrder[],
-  document: FlowDocument | undefined,
-): void {
+export function checkStyle(run: Validation, orders: readonly BodyOrder[]): void {
   if (listOrNone(own(run.graph, "nodes")).length === 0) run.findings.add("FLOW9001", "");
   const { source } = run.places;
-  if (document !== undefined && source !== undefined) checkCanonical(run, document, source);
+  if (source !== undefined) checkCanonical(run, source);
   for (const order of orders) checkEdges(run, order);
   for (const node of run.model.nodes) {
     const { id, pointer } = node;
@@ -31,11 +26,11 @@ export function checkStyle(
   }
 }
 
-function checkCanonical(run: Validation, document: FlowDocument, source: string): void {
-  const canonical = printFlow(document);
-  if (canonical === source) return;
+function checkCanonical(run: Validation, source: string): void {
+  const { text, changed } = formatFlow(source);
+  if (!changed) return;
   const span = { start: 0, end: source.length };
-  run.findings.add("FLOW9002", "", { fix: run.findings.replace("format it", span, canonical) });
+  run.findings.add("FLOW9002", "", { fix: run.findings.replace("format it", span, text) });
 }
 
 /** Edges from `out` to a node that reads the same node and has no other edge. */

@@ -60,7 +60,7 @@ export function validateFlow(
   checkCycles(run, orders);
   checkPresence(run, orders, walk.needed);
   walk.sinks.report(run);
-  if (options.lint) checkStyle(run, orders, options.document);
+  if (options.lint) checkStyle(run, orders);
   return run.findings.list();
 }
 

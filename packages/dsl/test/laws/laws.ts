@@ -106,7 +106,7 @@ export const LAWS: readonly Law[] = [
   },
   {
     id: "total",
-    says: "no text or bytes make it throw, hang or change a prototype",
+    says: "no text or bytes make it throw, hang or change a prototype; what was read prints",
     check: checkTotal,
   },
 ];

@@ -232,11 +232,15 @@ describe("policies", () => {
     expect(formatFlow(mixed).text).toContain("  v = 1\n  @timeout = 90s\n");
   });
 
-  test("that are written wrong but literal stay in the graph, for validation to judge", () => {
-    const { graph, ok } = parseFlow(
-      flow('node a: t {\n  @timeout = "soon"\n  @join = "some"\n}\n'),
+  test("that are no value of their policy are reported and left out, so that the graph prints", () => {
+    const { graph, diagnostics } = parseFlow(
+      flow('node a: t {\n  @timeout = "soon"\n  @join = "some"\n  @cache = { key: 1 }\n}\n'),
     );
-    expect(ok).toBe(true);
-    expect(graph.nodes[0]?.policy).toEqual({ timeoutMs: "soon", join: "some" });
+    expect(diagnostics.map(({ message }) => message)).toEqual([
+      "@timeout must be duration, found string",
+      '@join must be one of all, any, a whole number, found "some"',
+      "@cache needs the field ttl",
+    ]);
+    expect(graph.nodes[0]).toEqual({ id: "a", type: "t", fields: {} });
   });
 });
