@@ -98,11 +98,11 @@ export function isValid(diagnostics: readonly Diagnostic[], strict = false): boo
   );
 }
 
-/** "1 error", "2 errors, 1 warning". */
+/** "1 error", "2 errors, 1 warning, 1 info"; "nothing found". */
 export function countFindings(diagnostics: readonly Diagnostic[]): string {
   const count = (severity: string) =>
     diagnostics.filter((each) => each.severity === severity).length;
-  const words = (["error", "warning"] as const)
+  const words = (["error", "warning", "info"] as const)
     .map((severity) => ({ severity, n: count(severity) }))
     .filter(({ n }) => n > 0)
     .map(({ severity, n }) => `${n} ${severity}${n === 1 ? "" : "s"}`);

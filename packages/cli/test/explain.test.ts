@@ -2,6 +2,7 @@
 import { DIAGNOSTICS } from "@millrace/dsl";
 import { EXPLANATIONS } from "@millrace/dsl/explain";
 import { expect, test } from "vitest";
+import { coreEntries } from "../src/core-catalog.ts";
 import { inside } from "./inside.ts";
 
 test("a diagnostic is explained with an example of wrong and right", async () => {
@@ -68,11 +69,32 @@ test("a node type is explained with its fields, ports and an example", async () 
     example
 
         node delay: delay {
-          for = 90000
+          for = 90s
         }
     "
   `);
 });
+
+/** What a node on its own cannot have: edges. */
+const WANTS_EDGES = ["FLOW4008", "FLOW4009", "FLOW4016"];
+
+test.each(coreEntries().map(({ type }) => type))(
+  "the example of %s is a node of a flow without a finding",
+  async (type) => {
+    const { stdout } = await inside(["explain", type]);
+    const node = stdout.slice(stdout.indexOf("\nexample\n") + "\nexample\n".length);
+    const read = new Set([...node.matchAll(/\binputs\.(\w+)/g)].map(([, name]) => name));
+    const inputs = [...read].map((name) => `input ${name}\n`).join("");
+    const used = /connection = (".*")/.exec(node)?.[1];
+    const connection = used === undefined ? "" : `connection ${used}: oauth\n`;
+    const { stdout: told, code } = await inside(["validate", "x.flow", "--json"], {
+      files: { "x.flow": `flow 1 x\n\n${inputs}${connection}${node}` },
+    });
+    const found = JSON.parse(told.split("\n")[0] ?? "").diagnostics as { code: string }[];
+    expect(found.filter((each) => !WANTS_EDGES.includes(each.code))).toEqual([]);
+    expect(code).toBe(0);
+  },
+);
 
 test("without a word every diagnostic is listed", async () => {
   const { stdout } = await inside(["explain"]);

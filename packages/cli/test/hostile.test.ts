@@ -91,6 +91,21 @@ test("a secret found in a flow is not shown once more", async () => {
   expect(told.stderr).not.toContain(KEY.slice(0, 10));
 });
 
+test.each([
+  ['  message = "sk-live-Zq8vT3nLx0PbYw7RkMs2Hd5J', "sk-live"],
+  ['  message = "ghp_Zq8vT3nLx0PbYw7RkMs2Hd5JcFg9" +', "ghp_"],
+  ["  api_key = 'Zq8vT3nLx0PbYw7RkMs2Hd5JcFg9UeAa' x", "Zq8v"],
+  ['  message = """\n    -----BEGIN PRIVATE KEY-----\n    Zq8vT3nLx0PbYw7R\n    """ x', "Zq8v"],
+])("a secret on a line that cannot be read is not shown: %s", async (line, secret) => {
+  const files = { "x.flow": flow("node a: log {", line, "}") };
+  for (const words of [["validate"], ["run"], ["fmt", "--stdout"]]) {
+    const told = await inside([...words, "x.flow"], { files });
+    expect(told.code).toBe(3);
+    expect(told.stderr).toContain("x.flow:");
+    expect(told.stderr + told.stdout).not.toContain(secret);
+  }
+});
+
 test("a finding far along an endless line shows its surroundings only", async () => {
   const files = {
     "x.flow": `flow 1 x\n\n# é ${"long ".repeat(20_000)}\nnode a: log { message = "${"y".repeat(50_000)}" nope = 1 }\n`,

@@ -51,6 +51,12 @@ test("a warning shows, and is an error only when asked for", async () => {
   expect((await inside([...words, "--quiet"], { files })).stderr).toBe("");
 });
 
+test("the last line of a file counts all that was shown", async () => {
+  const files = { "x.flow": flow("// late", "node a: log {", '  message = "hi"', "}") };
+  const { code, stderr } = await inside(["validate", "x.flow"], { files });
+  expect([code, stderr.trimEnd().split("\n").at(-1)]).toEqual([0, "✓ x.flow: 1 info"]);
+});
+
 test("without a terminal each step is a line, and the outputs are JSON on stdout", async () => {
   const files = {
     "x.flow": flow("node a: transform {", "  value = 1", "}", "", "output n: int = a.value"),

@@ -124,15 +124,15 @@ function memberRows(schema: JsonSchema, marks: boolean): string {
   return rows.join("\n") || `  ${describeType(typeFromSchema(schema))}`;
 }
 
-/** An example's fields as a node of a flow. */
+/** An example as a node of a flow. */
 function exampleText({ type }: CatalogEntry, sample: CatalogEntry["examples"][number]): string {
-  const { fields = {} } = sample as { fields?: JsonSchema };
+  const { fields = {}, body } = sample;
   const id = type.slice(type.lastIndexOf(".") + 1);
   const text = printFlow({
     version: 1,
     id: "x",
     inputs: [],
-    nodes: [{ id, type, fields }],
+    nodes: [{ id, type, fields, ...(body !== undefined && { body }) }],
     edges: [],
     outputs: [],
     connections: [],

@@ -1,5 +1,6 @@
 /** A diagnostic as people read it: what, where, the lines around it, and how to mend it. */
 import type { Diagnostic } from "@millrace/contracts";
+import { maskSecrets } from "@millrace/dsl";
 import type { Style } from "./style.ts";
 import { clean } from "./text.ts";
 
@@ -27,9 +28,9 @@ export async function renderDiagnostics(
   return shown.join("\n");
 }
 
-/** A secret that was found in a flow must not reach the log of a build as well. */
+/** A secret in a flow must not reach the log of a build as well: what validation found, and what looks like one elsewhere. */
 function hideSecrets(text: string, diagnostics: readonly Diagnostic[]): string {
-  let hidden = text;
+  let hidden = maskSecrets(text);
   for (const { code, range } of diagnostics) {
     if (code !== "FLOW6001" || range === undefined) continue;
     const { start, end } = range;

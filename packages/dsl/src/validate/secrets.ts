@@ -3,20 +3,13 @@ import type { Expression } from "../expression/ast.ts";
 import { isObject, listOrNone, own, step } from "../model/plain.ts";
 import type { Site } from "../model/sites.ts";
 import { pointerTo, type Trail, visitValue } from "../model/values.ts";
-import { SECRET } from "../secret-pattern.ts";
+import { isSecret, MIN_SECRET_TEXT } from "../secret-pattern.ts";
 import type { Validation } from "./context.ts";
 import type { Checked } from "./expressions.ts";
 import type { Span } from "./places.ts";
 import { templateParts } from "./security.ts";
 import { flowMembers } from "./shape.ts";
 import { partsOf } from "./taint.ts";
-
-const SECRET_NAME =
-  /token|secret|passw|api[-_]?key|access[-_]?key|private[-_]?key|authori[sz]ation|credential/i;
-
-/** Shortest text without a known prefix that is taken for a secret, and how evenly its characters are spread. */
-const MIN_SECRET_LENGTH = 32;
-const MIN_ENTROPY_BITS = 4;
 
 /** Checks every text of a graph, those inside expressions too. */
 export class Literals {
@@ -92,7 +85,7 @@ export class Literals {
 
   /** Most texts are: too short for a secret, and nothing in them is invisible. */
   #isHarmless(text: string): boolean {
-    return text.length < MIN_TEXT && !DIRECTION.test(text);
+    return text.length < MIN_SECRET_TEXT && !DIRECTION.test(text);
   }
 
   #check(text: string, name: string, pointer: () => string): void {
@@ -130,30 +123,6 @@ function nameAbove(
   }
 }
 
-/** No secret is shorter. */
-const MIN_TEXT = 12;
-
-function isSecret(text: string, name: string): boolean {
-  if (text.length < MIN_TEXT) return false;
-  if (SECRET.test(text)) return true;
-  if (text.length < MIN_SECRET_LENGTH || !SECRET_NAME.test(name)) return false;
-  return text
-    .split(/\s+/)
-    .some((word) => word.length >= MIN_SECRET_LENGTH && entropyBits(word) >= MIN_ENTROPY_BITS);
-}
-
-/** Shannon entropy of the characters of a text. */
-function entropyBits(text: string): number {
-  const counts = new Map<string, number>();
-  for (const char of text) counts.set(char, (counts.get(char) ?? 0) + 1);
-  let bits = 0;
-  for (const count of counts.values()) {
-    const share = count / text.length;
-    bits -= share * Math.log2(share);
-  }
-  return bits;
-}
-
 /** The literal texts of an expression, in order. */
 function literalsOf(tree: Expression): readonly { text: string; node: Expression }[] {
   const found: { text: string; node: Expression }[] = [];
@@ -173,7 +142,7 @@ function literalsOf(tree: Expression): readonly { text: string; node: Expression
 function secretsOf(tree: Expression, name: () => string): readonly number[] {
   const secret: number[] = [];
   literalsOf(tree).forEach(({ text }, at) => {
-    if (text.length >= MIN_TEXT && isSecret(text, name())) secret.push(at);
+    if (text.length >= MIN_SECRET_TEXT && isSecret(text, name())) secret.push(at);
   });
   return secret;
 }

@@ -18,7 +18,7 @@ export const delay: NodeType = {
       until: { type: "string", format: "date-time", description: "ISO 8601; past means at once." },
     },
     output: record({ at: { type: "string", format: "date-time" } }),
-    example: { title: "A pause", fields: { for: 90_000 } },
+    example: { title: "A pause", fields: { for: { $: "90s" } } },
   }),
   check: (fields) => (both(fields) ? [finding("`for` and `until` cannot be used together")] : []),
   async run(fields, ctx) {

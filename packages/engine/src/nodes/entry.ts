@@ -1,5 +1,14 @@
 /** Catalog entries of core types: what they share, said once. */
-import type { CatalogEntry, Effect, Json, JsonSchema, Policy, PortSpec } from "@millrace/contracts";
+import type {
+  CatalogEntry,
+  Effect,
+  FlowBody,
+  Json,
+  JsonObject,
+  JsonSchema,
+  Policy,
+  PortSpec,
+} from "@millrace/contracts";
 
 /** What a core type says of itself. */
 export interface CoreEntry {
@@ -15,7 +24,11 @@ export interface CoreEntry {
   readonly body?: true;
   readonly effect?: Effect;
   readonly policy?: Partial<Policy>;
-  readonly example: { readonly title: string; readonly fields: { readonly [name: string]: Json } };
+  readonly example: {
+    readonly title: string;
+    readonly fields: { readonly [name: string]: Json };
+    readonly body?: FlowBody;
+  };
 }
 
 /** The catalog entry of a core type. */
@@ -42,7 +55,7 @@ export function coreEntry(core: CoreEntry): CatalogEntry {
     effect: core.effect ?? "pure",
     requires: { secrets: [], permissions: {} },
     defaults: core.policy === undefined ? {} : { policy: core.policy },
-    examples: [example],
+    examples: [example as unknown as JsonObject],
     source: { package: "core" },
     state: "ready",
   } satisfies CatalogEntry);

@@ -47,6 +47,13 @@ export const loop: NodeType = {
     example: {
       title: "Poll",
       fields: { init: { status: "queued" }, until: { $: 'state.status == "done"' }, max: 20 },
+      body: {
+        nodes: [
+          { id: "job", type: "http.request", fields: { url: "https://shop.example/jobs/7" } },
+        ],
+        edges: [],
+        output: { $: "job.body" },
+      },
     },
   }),
   check: (fields) =>

@@ -34,7 +34,15 @@ export const map: NodeType = {
       count: { type: "integer" },
     }),
     body: true,
-    example: { title: "Each page", fields: { items: { $: "inputs.urls" }, as: "url" } },
+    example: {
+      title: "Each page",
+      fields: { items: { $: "inputs.urls" }, as: "url" },
+      body: {
+        nodes: [{ id: "page", type: "http.request", fields: { url: { $: "url" } } }],
+        edges: [],
+        output: { $: "page.body" },
+      },
+    },
   }),
   run(fields, ctx) {
     const list = fields["items"] as readonly Json[];
