@@ -5,49 +5,45 @@
 import type { Json, JsonObject } from "@millrace/contracts";
 import { memberNames } from "../expression/values.ts";
 
+/** Stands in data for a part whose canonical JSON is known. */
+export class Written {
+  readonly json: string;
+
+  constructor(json: string) {
+    this.json = json;
+  }
+}
+
+/** A list or object of which some elements or members are written; a list has no names. */
+interface Open {
+  readonly holder: JsonObject | readonly Json[];
+  readonly names: readonly string[] | undefined;
+  readonly size: number;
+  next: number;
+}
+
 /** The canonical JSON of a value. Members that are undefined are absent. */
 export function canonicalJson(value: Json): string {
-  let text = "";
-  const open: { readonly closer: string; readonly parts: readonly Part[]; next: number }[] = [];
-  let part: Part | undefined = { key: "", value };
-  while (part) {
-    text += part.key;
-    const current: Json = part.value;
-    if (typeof current !== "object" || current === null) {
-      text += JSON.stringify(current === 0 ? 0 : current);
-    } else if (Array.isArray(current)) {
-      text += "[";
-      open.push({ closer: "]", parts: (current as Json[]).map(elementPart), next: 0 });
-    } else {
-      text += "{";
-      open.push({ closer: "}", parts: memberParts(current as JsonObject), next: 0 });
+  let json = "";
+  const open: Open[] = [];
+  for (let at: Json | undefined = value; ; ) {
+    if (typeof at !== "object" || at === null) json += JSON.stringify(at === 0 ? 0 : at);
+    else if (at instanceof Written) json += at.json;
+    else {
+      const names = Array.isArray(at) ? undefined : memberNames(at as JsonObject).sort();
+      json += names === undefined ? "[" : "{";
+      open.push({ holder: at, names, size: (names ?? (at as Json[])).length, next: 0 });
     }
-    part = undefined;
-    while (!part) {
-      const top = open.at(-1);
-      if (!top) break;
-      part = top.parts[top.next];
-      top.next += 1;
-      if (!part) {
-        text += top.closer;
-        open.pop();
-      } else if (top.next > 1) text += ",";
+    let top = open.at(-1);
+    for (; top !== undefined && top.next === top.size; top = open.at(-1)) {
+      json += top.names === undefined ? "]" : "}";
+      open.pop();
     }
+    if (top === undefined) return json;
+    if (top.next > 0) json += ",";
+    const name = top.names?.[top.next];
+    if (name !== undefined) json += `${JSON.stringify(name)}:`;
+    at = (top.holder as JsonObject)[name ?? top.next] ?? null;
+    top.next += 1;
   }
-  return text;
-}
-
-interface Part {
-  readonly key: string;
-  readonly value: Json;
-}
-
-function elementPart(value: Json | undefined): Part {
-  return { key: "", value: value ?? null };
-}
-
-function memberParts(object: JsonObject): Part[] {
-  return memberNames(object)
-    .sort()
-    .map((name) => ({ key: `${JSON.stringify(name)}:`, value: object[name] as Json }));
 }

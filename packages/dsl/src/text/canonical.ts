@@ -134,10 +134,11 @@ function toDuration(e: Expression): Expression {
 
 /** A chain is its pairs: the first takes the comments before it, the last the one behind it, each the object. */
 function chainToEdges(item: EdgeItem): EdgeItem[] {
-  const comments: Comment[] = [];
   const isChain = item.ends.length > 2;
   let { meta } = item;
   const isEmpty = meta?.kind === "object" && meta.entries.length === 0;
+  if (!isChain && !isEmpty && item.ends[0]?.port !== "out") return [item];
+  const comments: Comment[] = [];
   if (meta && (isChain || isEmpty)) meta = withoutNotes(meta, comments) as typeof meta;
   const lead = comments.length === 0 ? item.lead : [...item.lead, ...comments];
   const edges: EdgeItem[] = [];

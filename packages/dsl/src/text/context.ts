@@ -27,15 +27,17 @@ export class MappingContext {
   readonly source: string;
   readonly report: Report;
   readonly marks: Marks | undefined;
+  private readonly noValues: boolean;
 
-  constructor(source: string, report: Report, marks: Marks | undefined) {
+  constructor(source: string, report: Report, marks: Marks | undefined, noValues: boolean) {
     this.source = source;
     this.report = report;
     this.marks = marks;
+    this.noValues = noValues;
   }
 
   value(e: Expression, pointer: string): FieldValue {
-    return toFieldValue(e, pointer, this.marks);
+    return this.noValues ? null : toFieldValue(e, pointer, this.marks);
   }
 
   /** Literal data; an expression in it is FLOW3013, data of another shape FLOW3004-3006, and nothing is stored. */

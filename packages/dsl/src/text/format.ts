@@ -17,7 +17,10 @@ export interface FormatResult {
  * because what could not be read would be lost. Never throws.
  */
 export function formatFlow(source: string, options: ParseOptions = {}): FormatResult {
-  const reading = readText(source, limitsOf(options), { sink: () => new FilePrinter() });
+  const reading = readText(source, limitsOf(options), {
+    sink: () => new FilePrinter(),
+    noValues: true,
+  });
   const { report, sink, foot } = reading;
   const diagnostics = report.diagnostics(source);
   const isUnread = diagnostics.some(

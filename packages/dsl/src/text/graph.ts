@@ -50,8 +50,8 @@ export class GraphBuilder {
   private first: Item | undefined;
   private flow: BlockItem | undefined;
 
-  constructor(source: string, report: Report, marks: Marks | undefined) {
-    this.context = new MappingContext(source, report, marks);
+  constructor(source: string, report: Report, marks: Marks | undefined, noValues = false) {
+    this.context = new MappingContext(source, report, marks, noValues);
     this.names = new Names(this.context);
     marks?.add("", 0, source.length);
   }

@@ -18,7 +18,10 @@ import { Writer } from "./writer.ts";
  */
 export function printFlow(source: FlowGraph | FlowDocument): string {
   if (!isDocument(source)) return printItems(itemsOf(source as FlowGraph), NO_COMMENTS);
-  const { sink, foot } = readText(source.source, source.limits, { sink: () => new FilePrinter() });
+  const { sink, foot } = readText(source.source, source.limits, {
+    sink: () => new FilePrinter(),
+    noValues: true,
+  });
   return sink?.finish(foot) ?? "";
 }
 

@@ -20,6 +20,8 @@ export interface Sink {
 export interface Wanted<S extends Sink> {
   /** Makes what takes the items: one for each pass. */
   readonly sink?: () => S;
+  /** Nobody looks at the values of the graph, only at what is wrong with it. */
+  readonly noValues?: boolean;
   /** Makes what collects the places of the graph: one for each pass. */
   readonly marks?: () => Marks;
   /** The first byte that was no UTF-8: its offset, and its place in the text. */
@@ -69,7 +71,7 @@ function readOnce<S extends Sink>(
   const graphOnly = !wanted.sink && !wanted.marks;
   const s = new Scanner(text, { maxDepth, maxErrors, guided, graphOnly });
   const marks = wanted.marks?.();
-  const builder = new GraphBuilder(text, s.report, marks);
+  const builder = new GraphBuilder(text, s.report, marks, wanted.noValues);
   const sink = wanted.sink?.();
   let foot: readonly Comment[] = NO_COMMENTS;
   try {

@@ -1,6 +1,12 @@
 /** Lines of canonical text: indentation, empty lines and comments. */
 import type { Comment } from "./tree.ts";
 
+/** A line end and the indent behind it, for the levels that are common. */
+const LINE_STARTS: readonly string[] = Array.from(
+  { length: 12 },
+  (_, level) => `\n${"  ".repeat(level)}`,
+);
+
 export class Writer {
   // Joined once: a string that grows by small steps becomes a tree that costs more than its text.
   private readonly parts: string[] = [];
@@ -17,8 +23,8 @@ export class Writer {
 
   /** Starts a line at an indent of two spaces a level. */
   line(level: number): void {
-    const indent = "  ".repeat(level);
-    this.parts.push(this.parts.length > 0 ? `\n${indent}` : indent);
+    const start = LINE_STARTS[level] ?? `\n${"  ".repeat(level)}`;
+    this.parts.push(this.parts.length > 0 ? start : start.slice(1));
   }
 
   /** An empty line before the next one; at the start of the text there is none. */
@@ -47,6 +53,7 @@ export class Writer {
 
   /** The whole text, with its final line end; nothing is "". */
   finish(): string {
-    return this.parts.length === 0 ? "" : `${this.text}\n`;
+    if (this.parts.length > 0) this.parts.push("\n");
+    return this.text;
   }
 }
