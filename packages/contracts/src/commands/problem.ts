@@ -147,7 +147,10 @@ export interface ProblemDocument {
   readonly [member: string]: unknown;
 }
 
-/** Makes the problem document of a code; absent members are left out. `detail` of `internal` is dropped: the log has it. */
+/**
+ * Makes the problem document of a code; absent members are left out, and none can stand in for what the code decides.
+ * `detail` of `internal` is dropped: the log has it.
+ */
 export function problemDocument(
   code: ErrorCode,
   members: {
@@ -158,12 +161,11 @@ export function problemDocument(
     readonly [member: string]: unknown;
   },
 ): ProblemDocument {
-  const { requestId, detail, instance, errors, ...more } = members;
-  const { status, title } = PROBLEMS[code];
+  const { requestId, detail, instance, errors, type, title, status, code: _, ...more } = members;
   return {
     type: `https://millrace.dev/problems/${code}`,
-    title,
-    status,
+    title: PROBLEMS[code].title,
+    status: PROBLEMS[code].status,
     ...(detail === undefined || code === "internal" ? {} : { detail }),
     ...(instance === undefined ? {} : { instance }),
     code,

@@ -52,7 +52,7 @@ function openCall(
   kind: CallRecord["kind"],
 ): CallRecord {
   if (known.has(id)) report(state, e, "I7", `the id ${id} is used twice`);
-  const lengths = { text: 0, reasoning: 0, object: 0 };
+  const lengths = new Map<string, number>();
   const call: CallRecord = { id, kind, node, attempt: e.attempt, isOpen: true, lengths };
   known.set(id, call);
   node.openCalls += 1;
@@ -86,11 +86,11 @@ function checkDelta(state: CheckState, node: NodeRecord, e: LlmDelta): void {
     if (call !== undefined) return;
     call = openCall(state, node, e, state.calls, e.call, "llm");
   }
-  const length = call.lengths[e.channel] ?? 0;
+  const length = call.lengths.get(e.channel) ?? 0;
   if (e.offset !== length) {
     report(state, e, "I6", `a delta of ${e.call} at ${e.offset}, not at ${length}`);
   }
-  call.lengths[e.channel] = length + e.text.length;
+  call.lengths.set(e.channel, length + e.text.length);
 }
 
 function checkModelCallEnd(state: CheckState, node: NodeRecord, e: LlmFinished | LlmFailed): void {
@@ -98,18 +98,28 @@ function checkModelCallEnd(state: CheckState, node: NodeRecord, e: LlmFinished |
   if (!closeCall(state, node, e, call, "llm") || call === undefined) return;
   if (e.kind === "llm.finished") {
     node.rejectable = [...node.rejectable, e.call];
-    for (const [channel, sum] of Object.entries(call.lengths)) {
-      const stated = (e.lengths as Record<string, number | undefined>)[channel] ?? 0;
-      if (stated !== sum) {
-        report(state, e, "I6", `${e.call} has ${sum} units of ${channel}, not ${stated}`);
-      }
-    }
+    checkLengths(state, e, call);
   } else {
-    const sum = Object.values(call.lengths).reduce((a, b) => a + b, 0);
-    if (e.discarded !== sum)
+    let sum = 0;
+    for (const length of call.lengths.values()) sum += length;
+    if (e.discarded !== sum) {
       report(state, e, "I6", `${e.call} discards ${sum} units, not ${e.discarded}`);
+    }
   }
   count(state, e);
+}
+
+function checkLengths(state: CheckState, e: LlmFinished, { lengths }: CallRecord): void {
+  const stated = Object.entries<number>(e.lengths);
+  for (const [channel, length] of stated) {
+    const sum = lengths.get(channel) ?? 0;
+    if (length !== sum) {
+      report(state, e, "I6", `${e.call} has ${sum} units of ${channel}, not ${length}`);
+    }
+  }
+  if (stated.length < lengths.size) {
+    report(state, e, "I6", `${e.call} does not tell the lengths of all its channels`);
+  }
 }
 
 function count(state: CheckState, e: LlmFinished | LlmFailed): void {

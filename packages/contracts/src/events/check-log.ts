@@ -25,7 +25,14 @@ import { isPath } from "./path.ts";
 import { payloadProblem } from "./payloads.ts";
 import { lineForms } from "./secrets.ts";
 import { serialiseEvent } from "./serialise.ts";
-import type { AnyEvent, ExecutionEvent, Snapshot, Summary, UnknownEvent } from "./types.ts";
+import type {
+  AnyEvent,
+  ExecutionEvent,
+  NodeSucceeded,
+  Snapshot,
+  Summary,
+  UnknownEvent,
+} from "./types.ts";
 import { viewToJson } from "./view-json.ts";
 import { createView } from "./view-state.ts";
 
@@ -41,7 +48,7 @@ const NODE_KINDS: ReadonlySet<string> = new Set(
   EVENT_KINDS.filter((kind) => /^(node|llm|tool|confirm)\./.test(kind)),
 );
 
-/** Kinds that come by the thousand and whose fields are all bounded far below a line. */
+/** Kinds that come by the thousand and whose fields are all bounded far below a line, but for `ports`. */
 const SMALL_KINDS: ReadonlySet<string> = new Set([
   "llm.delta",
   "log",
@@ -67,12 +74,22 @@ class LogCheck {
   }
 
   run(): Violation[] {
-    for (let i = 0; i < this.#log.length; i += 1) this.#event(this.#log[i] as ExecutionEvent, i);
+    for (let i = 0; i < this.#log.length; i += 1) this.#judge(this.#log[i] as ExecutionEvent, i);
     if (this.#summary === undefined && this.#state.options.unfinished !== true) {
       const last = { seq: this.#seq, kind: "" };
       report(this.#state, last, "I2", "the log has no summary");
     }
     return this.#state.violations;
+  }
+
+  #judge(given: ExecutionEvent, index: number): void {
+    try {
+      this.#event(given, index);
+    } catch {
+      // C2: only what is not JSON, or not of its kind, gets here; most of it is reported already.
+      const at = { seq: this.#seq, kind: "" };
+      report(this.#state, at, "I1", "what follows is no event that can be looked at");
+    }
   }
 
   #event(given: ExecutionEvent, index: number): void {
@@ -94,28 +111,23 @@ class LogCheck {
     if (!KINDS.has(e.kind)) return;
     const fields = payloadProblem(e);
     if (fields !== undefined) report(state, e, "I1", `${e.kind}: ${fields}`);
-    try {
-      this.#dispatch(e, index);
-    } catch (error) {
-      // C2: only a payload that is not of its kind gets here, and that is reported above.
-      if (fields === undefined && problem === undefined) throw error;
-    }
+    this.#dispatch(e, index);
   }
 
   /** An event with a bad envelope, as what it most likely is, so that what follows is judged for itself. */
   #mended(given: ExecutionEvent | null | undefined): ExecutionEvent {
     const { kind, runId, seq, ts, node, attempt } = (given ?? {}) as Partial<UnknownEvent>;
-    const known = this.#state.nodes.get(String(node));
+    const path = typeof node === "string" ? node : "?";
+    const known = this.#state.nodes.get(path);
     const next = (known?.attempt ?? 1) + (kind === "node.started" && known !== undefined ? 1 : 0);
     return {
       ...given,
       v: 1,
-      kind: String(kind),
+      kind: typeof kind === "string" ? kind : "?",
       runId: this.#runId ?? (isId(runId) ? runId : undefined),
       seq: isPositive(seq) ? seq : this.#seq + 1,
       ts: isPositive(ts) ? ts : this.#ts,
-      ...(node === undefined ? {} : { node: String(node) }),
-      ...(node === undefined ? {} : { attempt: isPositive(attempt) ? attempt : next }),
+      ...(node === undefined ? {} : { node: path, attempt: isPositive(attempt) ? attempt : next }),
     } as unknown as ExecutionEvent;
   }
 
@@ -152,7 +164,8 @@ class LogCheck {
   /** What the event looks like as a line. */
   #bytes(e: ExecutionEvent): void {
     const state = this.#state;
-    if (!SMALL_KINDS.has(e.kind) && bytesBeyond(e, EVENT_LIMITS.lineBytes) > 0) {
+    const isSmall = SMALL_KINDS.has(e.kind) && (e as NodeSucceeded).ports === undefined;
+    if (!isSmall && bytesBeyond(e, EVENT_LIMITS.lineBytes) > 0) {
       report(state, e, "I1", `the line is longer than ${EVENT_LIMITS.lineBytes} bytes`);
     }
     if (this.#secrets.length === 0) return;

@@ -2,7 +2,7 @@
 import type { FlowGraph } from "../graph.ts";
 import { type ImpliedEdge, type Scope, scopeOf } from "./check-scope.ts";
 import { enclosingAttempt, enclosingNode } from "./path.ts";
-import type { AnyEvent, DeltaChannel, RunStarted } from "./types.ts";
+import type { AnyEvent, RunStarted } from "./types.ts";
 import type { NodeState, RunState } from "./view.ts";
 
 /** The name of an invariant. @see the events page, "Invariants" */
@@ -79,7 +79,8 @@ export interface CallRecord {
   readonly node: NodeRecord;
   readonly attempt: number;
   isOpen: boolean;
-  readonly lengths: Record<DeltaChannel, number>;
+  /** Units of each channel so far. */
+  readonly lengths: Map<string, number>;
 }
 
 /** What must come next in a pause: an answer, `run.resumed` after the answer, `run.resumed` after a crash. */

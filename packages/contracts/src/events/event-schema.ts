@@ -2,8 +2,8 @@
 import * as z from "zod";
 import { EVENT_KINDS } from "./kinds.ts";
 import { partProblem } from "./part-problem.ts";
-import { type Fields, object, type Part } from "./parts.ts";
-import { fieldsOf } from "./payloads.ts";
+import type { ObjectPart, Part } from "./parts.ts";
+import { eventPart } from "./payloads.ts";
 import type { ExecutionEvent, Kind } from "./types.ts";
 
 /** Every event that a writer of version 1 may make, told apart by `kind`; unknown kinds, keys and words are refused. */
@@ -13,7 +13,7 @@ export const executionEventSchema: z.ZodType<ExecutionEvent> = z.discriminatedUn
 ) as unknown as z.ZodType<ExecutionEvent>;
 
 function eventSchemaOf(kind: Kind): z.ZodType {
-  const schema = schemaOf(object(fieldsOf(kind)));
+  const schema = schemaOf(eventPart(kind));
   return kind === "log" ? schema.refine(hasWholePlace, "has node and attempt, or neither") : schema;
 }
 
@@ -25,7 +25,7 @@ function hasWholePlace(event: unknown): boolean {
 function schemaOf(part: Part): z.ZodType {
   switch (part.is) {
     case "object":
-      return z.strictObject(shapeOf(part.fields));
+      return z.strictObject(shapeOf(part));
     case "list":
       return Number.isFinite(part.max)
         ? z.array(schemaOf(part.of)).max(part.max)
@@ -59,9 +59,9 @@ function schemaOf(part: Part): z.ZodType {
   }
 }
 
-function shapeOf(fields: Fields): z.ZodRawShape {
+function shapeOf({ entries }: ObjectPart): z.ZodRawShape {
   return Object.fromEntries(
-    Object.entries(fields).map(([key, part]) => {
+    entries.map(([key, part]) => {
       const schema = schemaOf(part);
       return [key, part.isOptional === true ? schema.exactOptional() : schema];
     }),

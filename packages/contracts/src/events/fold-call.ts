@@ -3,6 +3,7 @@ import { splitsPair } from "./limits.ts";
 import type {
   ConfirmRequested,
   ConfirmResolved,
+  DeltaChannel,
   LlmDelta,
   LlmFailed,
   LlmFinished,
@@ -76,10 +77,13 @@ function openCall(
   view.calls.set(call, { call, node, attempt, kind, name, startedAt: ts, texts: {} });
 }
 
+/** Channels that a view has a place for. */
+const CHANNELS: ReadonlySet<string> = new Set<DeltaChannel>(["text", "reasoning", "object"]);
+
 /** Overlaps are ignored and gaps filled with U+FFFD, so a length is always right. */
 function foldDelta(view: RunView, e: LlmDelta): void {
   const call = view.calls.get(e.call);
-  if (call === undefined) return;
+  if (call === undefined || !CHANNELS.has(e.channel)) return;
   const known = call.texts[e.channel] ?? "";
   const gap = e.offset - known.length;
   if (known.length + e.text.length + Math.max(gap, 0) > MAX_CHANNEL_UNITS) return;

@@ -11,10 +11,9 @@ import { type Json, MAX_JSON_DEPTH } from "../json.ts";
 const MAX_JSON_VALUES = 1_000_000;
 
 /** Not JSON at all, nested beyond the limit, or more values than the limit. */
-export type NotJsonErrorCode =
-  | "output_not_json"
-  | "output_too_deep"
-  | "output_too_large"; /** What was changed on the way to JSON. */
+export type NotJsonErrorCode = "output_not_json" | "output_too_deep" | "output_too_large";
+
+/** What was changed on the way to JSON. */
 export type JsonWarningCode = "json_not_finite" | "json_bigint" | "json_key_dropped";
 
 /** Something was changed on the way; at most one for each code, at the first place. */

@@ -63,32 +63,33 @@ export function utf8Length(text: string): number {
   return bytes;
 }
 
-/** True when the JSON text of `value` is surely within `maxBytes`; false when only measuring can tell. Stops early. */
-function isSurelyWithin(value: unknown, maxBytes: number): boolean {
-  return room(value, maxBytes) >= 0;
-}
-
 /** What is left of `left` bytes after the longest text that `value` can have; negative: too little. */
-function room(value: unknown, left: number): number {
+function room(value: unknown, left: number, depth = 0): number {
   if (typeof value === "string") return left - value.length * 6 - 2; // \u00XX is the longest escape
   if (typeof value !== "object" || value === null) return left - 25; // -1.7976931348623157e+308
+  if (depth > EVENT_DEPTH) return -1;
   let rest = left - 2;
   if (Array.isArray(value)) {
-    for (let i = 0; i < value.length && rest >= 0; i += 1) rest = room(value[i], rest - 1);
+    for (let i = 0; i < value.length && rest >= 0; i += 1)
+      rest = room(value[i], rest - 1, depth + 1);
     return rest;
   }
   for (const key in value) {
-    rest = room((value as Record<string, unknown>)[key], rest - key.length * 6 - 4);
+    rest = room((value as Record<string, unknown>)[key], rest - key.length * 6 - 4, depth + 1);
     if (rest < 0) return rest;
   }
   return rest;
 }
 
-/** Bytes of the JSON text of `value`, when they are more than `maxBytes`; otherwise 0. */
+/** Bytes of the JSON text of `value`, when they are more than `maxBytes`, infinitely many when it has none; otherwise 0. */
 export function bytesBeyond(value: unknown, maxBytes: number): number {
-  if (isSurelyWithin(value, maxBytes)) return 0;
-  const bytes = utf8Length(JSON.stringify(value) ?? "");
-  return bytes > maxBytes ? bytes : 0;
+  if (room(value, maxBytes) >= 0) return 0; // most values, and it stops early
+  try {
+    const bytes = utf8Length(JSON.stringify(value) ?? "");
+    return bytes > maxBytes ? bytes : 0;
+  } catch {
+    return Number.POSITIVE_INFINITY; // a cycle, or deeper than the stack
+  }
 }
 
 function isHigh(unit: number): boolean {

@@ -1,6 +1,6 @@
 /** Whether a value is what a part says. */
 import { bytesBeyond, EVENT_LIMITS } from "./limits.ts";
-import type { Fields, Part } from "./parts.ts";
+import type { ObjectPart, Part } from "./parts.ts";
 import { isPath } from "./path.ts";
 
 /**
@@ -11,7 +11,7 @@ import { isPath } from "./path.ts";
 export function partProblem(part: Part, value: unknown, strict: boolean): string | undefined {
   switch (part.is) {
     case "object":
-      return isRecord(value) ? fieldsProblem(part.fields, value, strict) : " is not an object";
+      return isRecord(value) ? fieldsProblem(part, value, strict) : " is not an object";
     case "list":
       return listProblem(part.of, part.max, value, strict);
     case "record":
@@ -47,14 +47,14 @@ export function partProblem(part: Part, value: unknown, strict: boolean): string
   return undefined;
 }
 
-/** The same for an object of these fields. */
+/** The same for a value that is known to be an object. */
 export function fieldsProblem(
-  fields: Fields,
+  { fields, entries }: ObjectPart,
   record: Readonly<Record<string, unknown>>,
   strict: boolean,
 ): string | undefined {
-  for (const key in fields) {
-    const part = fields[key] as Part;
+  for (let i = 0; i < entries.length; i += 1) {
+    const [key, part] = entries[i] as (typeof entries)[number];
     const value = record[key];
     if (value === undefined) {
       if (part.isOptional !== true) return `.${key} is missing`;

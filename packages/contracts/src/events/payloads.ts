@@ -17,6 +17,7 @@ import {
   literal,
   message,
   nullable,
+  type ObjectPart,
   object,
   oneOf,
   open,
@@ -194,8 +195,8 @@ const PAYLOADS: Readonly<Record<Kind, Fields>> = {
   summary: summaryFields,
 };
 
-/** Fields of the whole event: envelope, then payload. */
-export function fieldsOf(kind: Kind): Fields {
+/** The whole event: envelope, then payload. */
+export function eventPart(kind: Kind): ObjectPart {
   const common = { v: literal(1), kind: literal(kind), runId: id, seq: integer(1), ts: count };
   const attempt = integer(1);
   const isRunEvent = kind.startsWith("run.") || kind === "snapshot" || kind === "summary";
@@ -204,20 +205,22 @@ export function fieldsOf(kind: Kind): Fields {
     : kind === "log"
       ? { node: optional(path), attempt: optional(attempt) }
       : { node: path, attempt };
-  return { ...common, ...place, ...PAYLOADS[kind] };
+  return object({ ...common, ...place, ...PAYLOADS[kind] });
 }
 
 /** The first thing that no reader could use, or `undefined`; unknown kinds and fields pass. The envelope is not looked at. */
 export function payloadProblem(event: AnyEvent): string | undefined {
-  const fields = PAYLOADS_BY_KIND.get(event.kind);
-  return fields && fieldsProblem(fields, event as UnknownEvent, false)?.slice(1);
+  const payload = PAYLOAD_PARTS.get(event.kind);
+  return payload && fieldsProblem(payload, event as UnknownEvent, false)?.slice(1);
 }
 
 /** The first thing that a writer of version 1 may not write, or `undefined`. */
 export function strictProblem(event: AnyEvent): string | undefined {
   const { kind } = event;
-  if (!PAYLOADS_BY_KIND.has(kind)) return "kind is none of version 1";
-  return fieldsProblem(fieldsOf(kind as Kind), event as UnknownEvent, true)?.slice(1);
+  if (!PAYLOAD_PARTS.has(kind)) return "kind is none of version 1";
+  return fieldsProblem(eventPart(kind as Kind), event as UnknownEvent, true)?.slice(1);
 }
 
-const PAYLOADS_BY_KIND: ReadonlyMap<string, Fields> = new Map(Object.entries(PAYLOADS));
+const PAYLOAD_PARTS: ReadonlyMap<string, ObjectPart> = new Map(
+  Object.entries(PAYLOADS).map(([kind, fields]) => [kind, object(fields)]),
+);

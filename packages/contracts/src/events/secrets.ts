@@ -4,12 +4,18 @@
 const MIN_SECRET_UNITS = 6;
 
 /**
- * `secret` as it is, as JSON text (without the quotes), percent-encoded (as the common encoders do it, in both cases) and as
- * base64 (both alphabets, at each of the three places where it may begin inside a longer text). Shorter than 6 units: none.
+ * `secret` as it is, as JSON text (without the quotes, also with the escapes that only some writers make), percent-encoded
+ * (as the common encoders do it, in both cases) and as base64 (both alphabets, at each of the three places where it may
+ * begin inside a longer text). Shorter than 6 units: none.
  */
 export function secretForms(secret: string): readonly string[] {
   if (secret.length < MIN_SECRET_UNITS) return [];
-  const forms = new Set<string>([secret, asJson(secret)]);
+  const json = asJson(secret);
+  const forms = new Set([secret]);
+  for (const form of [json, asAscii(json)]) {
+    forms.add(form);
+    forms.add(form.replaceAll("/", "\\/"));
+  }
   for (const form of percentForms(secret)) {
     forms.add(form);
     forms.add(form.replace(/%[0-9A-F]{2}/g, (hex) => hex.toLowerCase()));
@@ -28,6 +34,13 @@ export function lineForms(secrets: readonly string[]): readonly string[] {
 
 function asJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
+}
+
+/** JSON text as writers leave it that keep to ASCII. */
+function asAscii(json: string): string {
+  return json.replace(/[^\0-\x7f]/g, (unit) => {
+    return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  });
 }
 
 /** What each encoder leaves as it is: RFC 3986, `encodeURIComponent`, `encodeURI`, form data. */
@@ -53,7 +66,9 @@ function percentForms(text: string): string[] {
 
 /** What of the base64 text does not depend on what stands around the secret. */
 function base64Forms(secret: string): string[] {
-  const bytes = String.fromCharCode(...new TextEncoder().encode(secret));
+  const bytes = Array.from(new TextEncoder().encode(secret), (b) => String.fromCharCode(b)).join(
+    "",
+  );
   return [0, 1, 2].map((shift) => {
     const bits = (shift + bytes.length) * 8;
     const text = btoa("\0".repeat(shift) + bytes);

@@ -46,21 +46,27 @@ export function escapeLine(json: string): string {
     : json;
 }
 
-/** Whether `text` is its own JSON text between quotes. */
-export function isPlain(text: string): boolean {
-  return PLAIN.test(text);
+/** A value as JSON text. */
+export function json(value: unknown): string {
+  return escapeLine(JSON.stringify(value) ?? "null");
 }
 
-/** A string as JSON text. */
+/** Whether `text` is its own JSON text between quotes. */
+export function isPlain(text: string): boolean {
+  return typeof text === "string" && PLAIN.test(text);
+}
+
+/** A string as JSON text; also what a reader passes on that is none. */
 export function str(text: string): string {
-  return PLAIN.test(text) ? `"${text}"` : escapeLine(JSON.stringify(text));
+  return isPlain(text) ? `"${text}"` : json(text);
 }
 
 /** Six digits: both halves of an epoch in milliseconds are then small integers, which engines convert three times faster. */
 const HALF = 1_000_000;
 
-/** A number as JSON text. */
+/** A number as JSON text; also what a reader passes on that is none. */
 export function num(value: number): string {
+  if (typeof value !== "number") return json(value);
   if (value < HALF * HALF || value >= HALF * HALF * 1_000 || value % 1 !== 0) {
     return value - value === 0 ? `${value}` : "null";
   }

@@ -6,15 +6,7 @@
  * expected order, goes through `JSON.stringify`, so the shortcut never changes a byte.
  * @see the events page, "Serialiser"
  */
-import {
-  escapeLine,
-  hasKeys,
-  isPlain,
-  type KeyList,
-  keyList,
-  num,
-  str,
-} from "./serialise-parts.ts";
+import { hasKeys, isPlain, json, type KeyList, keyList, num, str } from "./serialise-parts.ts";
 import type {
   AnyEvent,
   ExecutionEvent,
@@ -55,7 +47,7 @@ const LOG: KeyList = keyList(
 
 /** The line of an event, without a line end. */
 export function serialiseEvent(event: AnyEvent): string {
-  return writeHot(event as ExecutionEvent) ?? escapeLine(JSON.stringify(event));
+  return writeHot(event as ExecutionEvent) ?? json(event);
 }
 
 /** `undefined`: this one needs `JSON.stringify`. */
@@ -161,8 +153,4 @@ function head(
     '","attempt":' +
     num(e.attempt)
   );
-}
-
-function json(value: unknown): string {
-  return escapeLine(JSON.stringify(value));
 }

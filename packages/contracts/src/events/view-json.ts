@@ -61,22 +61,22 @@ export function viewToJson(view: RunView): RunViewJson {
   };
 }
 
-/** The view of its JSON form, ready to fold on. A part that is missing or of another type counts as empty. */
+/** The view of its JSON form, ready to fold on. A part that is missing or of another type counts as empty, an entry as absent. */
 export function viewFromJson(json: RunViewJson): RunView {
   const view = createView();
   for (const key of PLAIN_KEYS) {
-    if (json[key] !== undefined) Object.assign(view, { [key]: json[key] });
+    if (json?.[key] !== undefined) Object.assign(view, { [key]: json[key] });
   }
-  Object.assign(view.counts, json.counts);
-  Object.assign(view.bodyCounts, json.bodyCounts);
-  Object.assign(view.usage, json.usage);
-  view.logs = list(json.logs).slice();
-  view.failures = list(json.failures).slice();
-  for (const call of list(json.calls)) {
-    view.calls.set(call.call, { ...call, texts: { ...call.texts } });
+  Object.assign(view.counts, json?.counts);
+  Object.assign(view.bodyCounts, json?.bodyCounts);
+  Object.assign(view.usage, json?.usage);
+  view.logs = records(json?.logs);
+  view.failures = records(json?.failures);
+  for (const call of records(json?.calls)) {
+    view.calls.set(call.call, { ...call, texts: texts(call) });
   }
-  for (const node of list(json.nodes)) restoreNode(view, node);
-  for (const confirmation of list(json.confirmations)) restoreConfirmation(view, confirmation);
+  for (const node of records(json?.nodes)) restoreNode(view, node);
+  for (const confirmation of records(json?.confirmations)) restoreConfirmation(view, confirmation);
   view.appeared = Math.max(view.nodes.size, view.confirmations.size);
   return view;
 }
@@ -103,7 +103,7 @@ const PLAIN_KEYS = [
 function nodeToJson(node: LiveNode): NodeView {
   const { order, ...json } = node;
   json.checks = { ...node.checks };
-  json.text = node.text === undefined ? undefined : tail(node.text);
+  json.text = typeof node.text === "string" ? tail(node.text) : undefined;
   return present(json);
 }
 
@@ -113,30 +113,29 @@ function confirmationToJson({ order, ...json }: LiveConfirmation): ConfirmationV
 
 function callToJson(open: CallView): CallView {
   const { call, node, attempt, kind, name, startedAt } = open;
-  const { text, reasoning, object } = open.texts;
-  const texts = present({ text, reasoning, object }) as CallView["texts"];
-  return { call, node, attempt, kind, name, startedAt, texts };
+  return { call, node, attempt, kind, name, startedAt, texts: texts(open) };
+}
+
+function texts({ texts }: CallView): CallView["texts"] {
+  const copy: CallView["texts"] = {};
+  for (const channel of ["text", "reasoning", "object"] as const) {
+    const text = texts?.[channel];
+    if (typeof text === "string") copy[channel] = text;
+  }
+  return copy;
 }
 
 function restoreNode(view: RunView, json: NodeView): void {
-  const node: LiveNode = Object.assign(pendingNode(json.node, view.nodes.size), json);
+  const node: LiveNode = { ...pendingNode(json.node, view.nodes.size), ...json };
   view.nodes.set(node.node, node);
   if (isBodyPath(node.node) && isTerminal(node.state)) enqueue(view.settled, node, settledAt);
 }
 
 function restoreConfirmation(view: RunView, json: ConfirmationView): void {
-  const confirmation: LiveConfirmation = {
-    id: json.id,
-    node: json.node,
-    attempt: json.attempt,
-    state: json.state,
-    prompt: json.prompt,
-    deadline: json.deadline,
-    requestedAt: json.requestedAt,
-    resolvedAt: json.resolvedAt,
-    by: json.by,
-    order: view.confirmations.size,
-  };
+  const order = view.confirmations.size;
+  const { id, node, attempt, state, prompt, deadline, requestedAt, by } = json;
+  const known = { id, node, attempt, state, prompt, deadline, requestedAt };
+  const confirmation: LiveConfirmation = { ...known, resolvedAt: json.resolvedAt, by, order };
   view.confirmations.set(confirmation.id, confirmation);
   if (confirmation.state !== "requested") enqueue(view.resolved, confirmation, resolvedAt);
 }
@@ -148,6 +147,6 @@ function present<T extends object>(record: T): T {
   return copy as T;
 }
 
-function list<T>(value: readonly T[] | undefined): readonly T[] {
-  return Array.isArray(value) ? value : [];
+function records<T extends object>(value: readonly T[] | undefined): T[] {
+  return Array.isArray(value) ? value.filter((entry) => typeof entry === "object" && entry) : [];
 }

@@ -5,7 +5,7 @@
 import type { Diagnostic } from "../diagnostics.ts";
 import type { JsonObject, JsonSchema } from "../json.ts";
 import type { ServiceAuth, ServiceIntegration, ServiceOperation, ServiceSpec } from "../service.ts";
-import { isObject, problemsOf } from "./check.ts";
+import { type Check, isObject, problemsOf } from "./check.ts";
 import { escapePointer } from "./json-data.ts";
 import { integrationShape, serviceShape } from "./service-shape.ts";
 
@@ -28,7 +28,7 @@ export type ServiceFindingCode =
 
 /** All findings of a service, each with a JSON Pointer; an empty list: it may be loaded. Takes anything, never throws. */
 export function checkService(spec: unknown): Diagnostic[] {
-  const wrong = shapeFindings(problemsOf(spec, serviceShape));
+  const wrong = shapeFindings(spec, serviceShape);
   if (wrong.length > 0) return wrong;
   const service = spec as ServiceSpec;
   const bytes = new TextEncoder().encode(JSON.stringify(service)).length;
@@ -41,7 +41,7 @@ export function checkService(spec: unknown): Diagnostic[] {
 
 /** The same for the descriptor alone; pointers begin at the descriptor. */
 export function checkServiceIntegration(integration: unknown): Diagnostic[] {
-  const wrong = shapeFindings(problemsOf(integration, integrationShape));
+  const wrong = shapeFindings(integration, integrationShape);
   return wrong.length > 0 ? wrong : ruleFindings(integration as ServiceIntegration, "");
 }
 
@@ -55,7 +55,7 @@ function ruleFindings(integration: ServiceIntegration, pointer: string): Diagnos
   for (const [index, operation] of integration.operations.entries()) {
     const here: Report = (at, code, message) => report(`/operations/${index}${at}`, code, message);
     checkPath(operation, here);
-    checkHeaders(operation, here);
+    checkHeaders(operation, integration.auth, here);
     checkArguments(operation, integration.auth, here);
     checkSchemas(operation, here);
     checkPaginationAndRetry(operation, here);
@@ -69,13 +69,26 @@ function checkAuth(auth: ServiceAuth, report: Report): void {
       const url = auth[member];
       if (url !== undefined) checkUrl(url, `/auth/${member}`, report);
     }
+    for (const name of Object.keys(auth.extraParams ?? {}).filter((key) => OUR_PARAMS.has(key))) {
+      const at = `/auth/extraParams/${name}`;
+      report(at, "service_argument", "is a parameter that the consent itself sends");
+    }
   }
   // `Authorization` is refused to arguments because it belongs to the auth scheme: here it is at home.
   if (auth.scheme === "apiKey" && auth.in === "header" && !/^authorization$/i.test(auth.name)) {
     const problem = headerProblem(auth.name);
     if (problem !== undefined) report("/auth/name", "service_header", problem);
   }
+  if (auth.scheme === "apiKey") checkHeaderText(auth.prefix ?? "", "/auth/prefix", report);
 }
+
+/** What OAuth requests are made of; a secret never stands in a descriptor, and the rest is not a descriptor's to choose. */
+const OUR_PARAMS: ReadonlySet<string> = new Set(
+  (
+    "response_type client_id client_secret redirect_uri scope state access_type prompt code grant_type refresh_token " +
+    "code_challenge code_challenge_method code_verifier resource"
+  ).split(" "),
+);
 
 function checkUrl(text: string, pointer: string, report: Report): void {
   const problem = urlProblem(text);
@@ -123,20 +136,33 @@ function checkPath(operation: ServiceOperation, report: Report): void {
   }
 }
 
-function checkHeaders(operation: ServiceOperation, report: Report): void {
+function checkHeaders(operation: ServiceOperation, auth: ServiceAuth, report: Report): void {
   const seen = new Set<string>();
-  for (const name of Object.keys(properties(operation.headers))) {
+  for (const [name, schema] of Object.entries(properties(operation.headers))) {
     const at = `/headers/properties/${escapePointer(name)}`;
     const problem = headerProblem(name);
     if (problem !== undefined) report(at, "service_header", problem);
+    if (isObject(schema) && typeof schema["const"] === "string") {
+      checkHeaderText(schema["const"], `${at}/const`, report);
+    }
     if (seen.has(name.toLowerCase())) {
       report(at, "service_header", "is there twice; header names are compared without case");
     }
     seen.add(name.toLowerCase());
   }
   const key = operation.idempotencyHeader;
-  const problem = key === undefined ? undefined : headerProblem(key);
+  if (key === undefined) return;
+  const carrier = auth.scheme === "apiKey" && auth.in === "header" ? auth.name : "";
+  const isTaken = seen.has(key.toLowerCase()) || equalsIgnoreCase(key, carrier);
+  const problem = isTaken ? "is already a header of the request" : headerProblem(key);
   if (problem !== undefined) report("/idempotencyHeader", "service_header", problem);
+}
+
+/** What is sent in a header as it stands has no line end to forge another one with. @see RFC 9110, section 5.5 */
+function checkHeaderText(text: string, pointer: string, report: Report): void {
+  if (/[^\t\x20-\x7e]/.test(text)) {
+    report(pointer, "service_header", "must hold characters of a header value only");
+  }
 }
 
 /** @see RFC 9110, section 5.1; the refused names frame the request, carry credentials, or speak for a proxy. */
@@ -261,8 +287,14 @@ function equalsIgnoreCase(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
 }
 
-function shapeFindings(problems: readonly { pointer: string; message: string }[]): Diagnostic[] {
-  return problems.map(({ pointer, message }) => finding(pointer, "service_shape", message));
+/** Data has no getters: what survives this is read again without a thought. */
+function shapeFindings(value: unknown, shape: Check): Diagnostic[] {
+  try {
+    const problems = problemsOf(value, shape);
+    return problems.map(({ pointer, message }) => finding(pointer, "service_shape", message));
+  } catch {
+    return [finding("", "service_shape", "must be data; something in it throws when it is read")];
+  }
 }
 
 function finding(pointer: string, code: ServiceFindingCode, message: string): Diagnostic {

@@ -125,3 +125,11 @@ describe("defineCommand", () => {
     expect(() => defineCommand({ ...def, ...change })).toThrow(message);
   });
 });
+
+test("no member of a problem stands in for what its code decides", () => {
+  const taken = { type: "x", title: "x", status: 200, code: "internal" };
+  expect(problemDocument("upstream_failed", { requestId: "q1", ...taken, state: "s" })).toEqual({
+    ...problemDocument("upstream_failed", { requestId: "q1" }),
+    state: "s",
+  });
+});

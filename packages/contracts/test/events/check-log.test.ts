@@ -871,10 +871,39 @@ test("garbage is judged, never thrown at", () => {
     {},
     { v: 1 },
     { v: 1, kind: "log" },
+    { v: 1, kind: { toString: 1, valueOf: 1 } },
+    { v: 1, kind: "node.started", runId: "r1", seq: 1, ts: 1, node: { toString: 1, valueOf: 1 } },
+    {
+      v: 1,
+      kind: "foo",
+      runId: "r1",
+      seq: 8,
+      ts: 1,
+      deep: JSON.parse(`${"[".repeat(150_000)}${"]".repeat(150_000)}`),
+    },
     { ...started(), v: 1, runId: "r1", seq: 9, ts: 1, flow: null },
     { v: 1, kind: "summary", runId: "r1", seq: 10, ts: 1 },
   ];
   const found = checkLog(garbage as unknown as ExecutionEvent[]);
   expect(found.length).toBeGreaterThan(4);
   expect(found[0]?.invariant).toBe("I1");
+});
+
+test("exits of any length make a line too long, although most ends of nodes are not measured", () => {
+  const log = run(node("a"));
+  const end = log.findIndex(({ kind }) => kind === "node.succeeded") + 1;
+  expect(broken(checkLog(change(log, end, { ports: ["x".repeat(300_000)] })))).toEqual(["I1"]);
+  expect(checkLog(change(log, end, { ports: ["x".repeat(3_000)] }))).toEqual([]);
+});
+
+test("a channel of a newer writer is counted like every other, whatever its name", () => {
+  for (const channel of ["audio", "constructor", "__proto__"]) {
+    const said = { ...delta(0, "Hel"), channel };
+    const more = { ...delta(3, "lo"), channel };
+    const lengths = Object.fromEntries([[channel, 5]]);
+    const log = run([begin(), call(), said, more, { ...finish(), lengths }, end()]);
+    expect(checkLog(log)).toEqual([]);
+    expect(broken(checkLog(change(log, 6, { lengths: {} })))).toEqual(["I6"]);
+    expect(foldEvents(createView(), log[4] as ExecutionEvent).seq).toBe(5);
+  }
 });

@@ -27,3 +27,14 @@ test("what is shorter than six units has no form, for it would be found everywhe
   expect(secretForms("12345")).toEqual([]);
   expect(secretForms("")).toEqual([]);
 });
+
+test("writers of JSON that escape slashes, or all that is not ASCII, hide no secret", () => {
+  const forms = secretForms('ké/"y"-1');
+  expect(forms).toContain('ké\\/\\"y\\"-1');
+  expect(forms).toContain('k\\u00e9/\\"y\\"-1');
+  expect(forms).toContain('k\\u00e9\\/\\"y\\"-1');
+});
+
+test("a secret may be as long as a body", () => {
+  expect(secretForms("ab".repeat(500_000))[0]).toHaveLength(1_000_000);
+});

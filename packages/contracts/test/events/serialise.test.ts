@@ -88,3 +88,13 @@ test("a line that is made already is not made again", () => {
   expect(sse.frame(event, "LINE")).toBe("data: LINE\n\n");
   expect(sse.frameWithId(event, "LINE")).toBe("data: LINE\nid: 1\n\n");
 });
+
+test("what a reader passes on keeps its bytes, also where the payload is not of its kind", () => {
+  const envelope = { v: 1, kind: "llm.delta", runId: RUN, seq: 1, ts: T0, node: "ask", attempt: 1 };
+  for (const odd of ["5", 5, null, true, ["x"], { a: "\u2028" }]) {
+    const delta = { ...envelope, call: odd, channel: odd, offset: odd, text: odd };
+    expect(serialiseEvent(delta as unknown as ExecutionEvent)).toBe(reference(delta));
+    const known = { ...delta, call: "c1", channel: "text" };
+    expect(serialiseEvent(known as unknown as ExecutionEvent)).toBe(reference(known));
+  }
+});

@@ -121,3 +121,24 @@ test("the view of a map of any size stays small", () => {
   expect(view.bodyCounts.succeeded).toBe(items);
   expect(serialiseEvent(makeSnapshot(view, 1)).length).toBeLessThan(8 * 1024 * 1024);
 });
+
+test("a snapshot of a writer that errs leaves a view that can be shown and folded on", () => {
+  const odd = {
+    logs: [null, 7],
+    failures: [null],
+    counts: null,
+    nodes: [null, { node: "ask", text: 7 }],
+    calls: [null, { call: "c1", node: "ask", texts: { text: 7, __proto__: null } }],
+    confirmations: [null],
+  };
+  const envelope = { v: 1, runId: "r1", ts: 1 } as const;
+  const snapshot = { ...envelope, kind: "snapshot", seq: 5, view: odd };
+  const view = foldEvents(createView(), snapshot as unknown as ExecutionEvent);
+  const delta = { node: "ask", attempt: 1, call: "c1", channel: "text", offset: 0, text: "Hi" };
+  foldEvents(view, { ...envelope, ...delta, kind: "llm.delta", seq: 6 } as ExecutionEvent);
+  const shown = viewToJson(view);
+  expect(shown.nodes.map(({ node }) => node)).toEqual(["ask"]);
+  expect(shown.calls.map(({ texts }) => texts)).toEqual([{ text: "Hi" }]);
+  expect([shown.logs, shown.failures, shown.confirmations]).toEqual([[], [], []]);
+  expect(viewToJson(viewFromJson(null as never))).toEqual(viewToJson(createView()));
+});

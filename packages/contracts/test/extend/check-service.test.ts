@@ -333,3 +333,46 @@ test("pointers of a whole service begin at the service, and 4 MiB are the end", 
   const large = { ...service, meta: { text: "ä".repeat(2 * 1024 * 1024) } };
   expect(checkService(large)).toMatchObject([{ code: "service_size", pointer: "" }]);
 });
+
+test("what throws when it is read is no data", () => {
+  const revoked = Proxy.revocable({}, {});
+  revoked.revoke();
+  const throwing = {
+    get slug(): string {
+      throw new Error("no");
+    },
+  };
+  for (const hostile of [revoked.proxy, throwing]) {
+    expect(checkService(hostile).map(({ code }) => code)).toEqual(["service_shape"]);
+  }
+});
+
+test("a header that is always sent holds no line end, and none is sent by two hands", () => {
+  const auth = { scheme: "apiKey", in: "header", name: "X-Key" } as const;
+  expect(findings({ auth: { ...auth, prefix: "a\r\nX-Evil: 1" } })).toEqual([
+    "/auth/prefix service_header",
+  ]);
+  expect(ofOperation({ headers: properties({ "X-Source": { const: "a\nb" } }) })).toEqual([
+    "/headers/properties/X-Source/const service_header",
+  ]);
+  const taken = "/operations/0/idempotencyHeader service_header";
+  const withKey = (idempotencyHeader: string) => ({
+    auth,
+    operations: [{ ...operation, idempotencyHeader }],
+  });
+  expect(findings(withKey("x-source"))).toEqual([taken]);
+  expect(findings(withKey("x-key"))).toEqual([taken]);
+  expect(findings(withKey("Idempotency-Key"))).toEqual([]);
+});
+
+test("extra parameters of a consent replace none of its own, and bring no client secret", () => {
+  const url = "https://tracker.example/oauth";
+  const oauth2 = { scheme: "oauth2", authorizeUrl: url, tokenUrl: url, scopes: [] } as const;
+  const extra = (extraParams: { readonly [name: string]: string }) =>
+    findings({ auth: { ...oauth2, extraParams } });
+  expect(extra({ audience: "api" })).toEqual([]);
+  expect(extra({ client_secret: "s", state: "s" })).toEqual([
+    "/auth/extraParams/client_secret service_argument",
+    "/auth/extraParams/state service_argument",
+  ]);
+});
