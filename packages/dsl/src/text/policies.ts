@@ -70,7 +70,7 @@ function mapMembers(
       continue;
     }
     const [text, name] = member;
-    const place = { field: `${text} of @${policy}`, pointer: `${pointer}/${name}` };
+    const place = { field: `@${policy}.${text}`, pointer: `${pointer}/${name}` };
     const data = mapMember(context, value, member, place);
     if (data !== undefined) result[name] = data;
   }

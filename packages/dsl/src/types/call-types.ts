@@ -164,7 +164,7 @@ function unknownFunction(node: CallExpression, inference: Inference): void {
   const at = { start: node.start, end: node.start + node.name.length };
   inference.findings.add("FLOW5003", at, {
     parts: { name: node.name, ...(near !== undefined && { near }) },
-    ...(near !== undefined && { fix: { title: `did you mean ${near}`, newText: near } }),
+    ...(near !== undefined && { fix: { title: `write ${near}`, newText: near } }),
   });
 }
 

@@ -101,7 +101,7 @@ function unknownName(node: NameExpression, scope: TypeScope, inference: Inferenc
   const near = spelled === nearest ? nearest : `nodes[${spelled}]`;
   inference.findings.add("FLOW5001", node, {
     parts: { name: quoted(name), ...(near !== undefined && { near }) },
-    ...(near !== undefined && { fix: { title: `did you mean ${near}`, newText: near } }),
+    ...(near !== undefined && { fix: { title: `write ${near}`, newText: near } }),
   });
 }
 

@@ -29,6 +29,7 @@ import {
   withoutNull,
 } from "./flow-type.ts";
 import { binaryType, negatedType, notType } from "./operator-types.ts";
+import { orElse } from "./or-else.ts";
 import { factsOf, type TypeEnv, TypeScope } from "./scope.ts";
 
 /**
@@ -100,7 +101,11 @@ export class Inference {
   solid(node: Expression, type: FlowType): FlowType {
     if (!mayBeNull(type)) return type;
     const rest = withoutNull(type);
-    if (membersOf(rest).length > 0) this.mayBeNull(node);
+    if (membersOf(rest).length === 0) return rest;
+    const text = orElse(node, rest);
+    const fix =
+      text === undefined ? text : { title: `write ${quoted(text)}`, newText: `(${text})` };
+    this.mayBeNull(node, fix);
     return rest;
   }
 

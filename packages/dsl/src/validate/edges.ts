@@ -3,6 +3,7 @@ import { nameText } from "../expression/print.ts";
 import type { BodyModel, EdgeModel, NodeModel } from "../model/bodies.ts";
 import { own } from "../model/plain.ts";
 import { shown, type Validation } from "./context.ts";
+import type { Span } from "./places.ts";
 import { onErrorOf } from "./policies.ts";
 
 /** Checks the edges of every body. */
@@ -48,6 +49,13 @@ function checkEnd(run: Validation, body: BodyModel, edge: EdgeModel, side: "from
   run.findings.add("FLOW4001", pointer, { ...near, parts: { id: shown(id), ...near.parts } });
 }
 
+/** The whole of a written `@on-error`. */
+function policySpan(run: Validation, { pointer }: NodeModel): Span | undefined {
+  const value = run.places.exact(`${pointer}/policy/onError`);
+  const start = run.places.source?.lastIndexOf("@", value?.start) ?? -1;
+  return value === undefined || start === -1 ? undefined : { start, end: value.end };
+}
+
 function checkPort(run: Validation, edge: EdgeModel, from: NodeModel): void {
   const { port } = edge;
   const onError = onErrorOf(from);
@@ -56,11 +64,7 @@ function checkPort(run: Validation, edge: EdgeModel, from: NodeModel): void {
       parts: { node: shown(from.id), value: onError },
       hint: "remove one",
       related: { pointer: `${from.pointer}/policy/onError`, message: "set here" },
-      fix: run.findings.replace(
-        'write "port"',
-        run.places.exact(`${from.pointer}/policy/onError`),
-        '"port"',
-      ),
+      fix: run.findings.replace("remove @on-error", policySpan(run, from), ""),
     });
   }
   const { names, open } = run.ports.of(from);

@@ -22,6 +22,7 @@ import {
 } from "../types/flow-type.ts";
 import { typeFromSchema } from "../types/from-schema.ts";
 import { findTypes } from "../types/infer.ts";
+import { orElse } from "../types/or-else.ts";
 import { shown, type Validation } from "./context.ts";
 import { reportHidden } from "./names.ts";
 import type { Span } from "./places.ts";
@@ -118,7 +119,7 @@ export class Expressions {
           parts: { place: placeName(leaf), type: describeType(type) },
           span: this.#spanOf(leaf),
         });
-      } else if (mayBeNull(type)) this.#reportNull(checked);
+      } else if (mayBeNull(type)) this.#reportNull(checked, type);
       else if (isDecision(site) && findings.length === 0) this.#checkConstant(checked);
     } else if (taken !== undefined && taken.kind !== "any") this.#checkTaken(checked, taken);
   }
@@ -132,10 +133,16 @@ export class Expressions {
     this.#run.findings.add("FLOW5011", leaf.pointer, { parts, span: this.#spanOf(leaf) });
   }
 
-  #reportNull({ leaf, tree }: Checked): void {
+  #reportNull({ leaf, tree }: Checked, type: FlowType): void {
+    const span = this.#spanOf(leaf);
+    const instead = orElse(tree, withoutNull(type));
     this.#run.findings.add("FLOW5006", leaf.pointer, {
       parts: { expression: shown(printExpression(tree)) },
-      span: this.#spanOf(leaf),
+      span,
+      fix:
+        instead === undefined
+          ? undefined
+          : this.#run.findings.replace(`write ${shown(instead)}`, span, instead),
     });
   }
 
@@ -156,7 +163,7 @@ export class Expressions {
         span: isHole ? undefined : this.#spanOf(leaf),
       });
     } else if (answer === "maybe" && mayBeNull(given) && fits(NULL, taken) === "no") {
-      this.#reportNull(checked);
+      this.#reportNull(checked, given);
     }
   }
 

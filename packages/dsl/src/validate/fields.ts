@@ -143,7 +143,11 @@ function blockStart(text: string): number | undefined {
 function checkKnown(run: Validation, site: Site, { fields, type }: CatalogEntry): void {
   if (own(fields, "additionalProperties") !== false) return;
   const { name, pointer } = site;
-  const near = run.near(name, () => keysOf(objectOrNone(own(fields, "properties"))));
+  const free = (): string[] =>
+    keysOf(objectOrNone(own(fields, "properties"))).filter(
+      (key) => own(site.reader?.node.fields, key) === undefined,
+    );
+  const near = run.near(name, free);
   const span = keySpan(run, pointer, name);
   run.findings.add("FLOW3003", pointer, {
     parts: { type: shown(type), name: shown(name), ...(near !== undefined && { near }) },

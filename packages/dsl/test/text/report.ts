@@ -1,5 +1,5 @@
-/** Diagnostics as short rows, and the fix of one applied, for tests that compare all of what is said. */
-import type { Diagnostic, Fix, Range } from "@millrace/contracts";
+/** Diagnostics as short rows, for tests that compare all of what is said. */
+import type { Diagnostic, Range } from "@millrace/contracts";
 import { parseFlow } from "@millrace/dsl";
 
 /** One diagnostic as a test writes it down; ranges as `line:column-line:column`. */
@@ -34,24 +34,7 @@ function toRow(found: Diagnostic): Row {
   };
 }
 
-function rangeText({ start, end }: Range): string {
+/** `line:column-line:column`. */
+export function rangeText({ start, end }: Range): string {
   return `${start.line}:${start.column}-${end.line}:${end.column}`;
-}
-
-/** The text with the first fix of its diagnostic of that code applied. */
-export function fixed(text: string, code: string): string {
-  const found = parseFlow(text).diagnostics.find((diagnostic) => diagnostic.code === code);
-  const fix = found?.fixes?.[0];
-  return fix ? applyFix(text, fix) : text;
-}
-
-/** A text with all edits of a fix. */
-function applyFix(text: string, fix: Fix): string {
-  return [...fix.edits]
-    .sort((a, b) => b.range.start.offset - a.range.start.offset)
-    .reduce(
-      (all, { range, newText }) =>
-        all.slice(0, range.start.offset) + newText + all.slice(range.end.offset),
-      text,
-    );
 }

@@ -254,7 +254,7 @@ describe("whole diagnostics", () => {
         message: "unknown name input",
         hint: "did you mean inputs?",
         range: at(4, 9),
-        fixes: [{ title: "did you mean inputs", edits: [{ range: at(4, 9), newText: "inputs" }] }],
+        fixes: [{ title: "write inputs", edits: [{ range: at(4, 9), newText: "inputs" }] }],
       },
     ]);
   });
