@@ -5,6 +5,7 @@
 import type { Diagnostic, Range, Severity } from "@millrace/contracts";
 import { DIAGNOSTICS, type DiagnosticCode, fillText } from "../diagnostics.ts";
 import type { Place } from "../expression/budget.ts";
+import { maskSecrets } from "../secret-pattern.ts";
 
 /** Text quoted from a source is cut to this many characters. */
 const MAX_QUOTED = 60;
@@ -77,9 +78,10 @@ export function toDiagnostic({ code, place, fix, ...wording }: Finding): Diagnos
   };
 }
 
-/** Source text in a message: on one line, cut, control characters escaped. */
+/** Source text in a message: on one line, cut, control characters escaped, stars for what looks like a secret. */
 export function quoted(text: string): string {
-  const shown = text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text;
+  const masked = maskSecrets(text.slice(0, 1000));
+  const shown = text.length > MAX_QUOTED ? `${masked.slice(0, MAX_QUOTED)}…` : masked;
   return JSON.stringify(shown).slice(1, -1).replaceAll('\\"', '"');
 }
 

@@ -1,8 +1,10 @@
 /** Slips of other languages, several in one text: each has its own diagnostic, and its fixes give the text back. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: holes of the flow language
-import { type Diagnostic, formatFlow, parseFlow } from "@millrace/dsl";
+import { readFileSync } from "node:fs";
+import { type Diagnostic, formatFlow, parseFlow, validateFlow } from "@millrace/dsl";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { catalog } from "../fixtures/catalog.ts";
 
 const CLEAN = `flow 1 orders {
   title = "Orders"
@@ -103,28 +105,121 @@ test("each slip is named, and mending one after the other gives the flow that wa
   );
 });
 
-test("no message quotes a literal that looks like a secret, whatever stands next to it", () => {
-  const secret = "sk-live-Zq8vT3nLx0PbYw7RkMs2Hd5JcFg9UeAa";
-  const places = [
-    `v = "${secret}" x`,
-    `v = ["a" "${secret}"]`,
-    `v "${secret}"`,
-    `v = { a "${secret}" }`,
-    `v = f("a" "${secret}")`,
-    `v = "${secret}`,
-    `v = '${secret}' + `,
-    `v = ("${secret}"`,
-    `"${secret}" = `,
-  ];
-  for (const place of places) {
-    const { diagnostics } = parseFlow(`flow 1 x\n\nnode a: log {\n  ${place}\n}\n`);
-    expect(diagnostics.length, place).toBeGreaterThan(0);
-    const said = diagnostics.map(({ message, hint, related, fixes }) => [
-      message,
-      hint,
-      related?.map((each) => each.message),
-      fixes?.map(({ title }) => title),
-    ]);
-    expect(JSON.stringify(said), place).not.toContain(secret.slice(8));
+/** Slips that any line may have: what is found, what is written instead, and the code that says so. */
+const LINE_SLIPS: readonly (readonly [find: RegExp, write: string, code: string])[] = [
+  [/^( +[\w-]+) = (?=["\d[{])/, "$1: ", "FLOW1108"],
+  [/ -> /, " => ", "FLOW1106"],
+  [/^( *)# /, "$1// ", "FLOW1103"],
+  [/ = "(\w+)"$/, " = '$1'", "FLOW1102"],
+  [/^([^"#]* = (?:\d+|"\w*"|\w+))$/, "$1;", "FLOW1105"],
+  [/^([^"#]*) && /, "$1 and ", "FLOW1109"],
+  [/^([^"#]*) == /, "$1 === ", "FLOW1109"],
+  [/^([^"#]*[ (])null\b/, "$1None", "FLOW1110"],
+  [/^( +)@timeout/, "$1@timeuot", "FLOW2012"],
+];
+
+/** The examples that run with nothing around them, without their block strings' lines. */
+const EXAMPLES = [
+  "01-hello",
+  "03-branches-and-joins",
+  "06-confirm-refund",
+  "09-classify-and-route",
+  "13-expressions",
+  "14-text-and-names",
+  "16-nested-bodies",
+].map((name) => {
+  const url = new URL(`../fixtures/flows/${name}.flow`, import.meta.url);
+  const text = readFileSync(url, "utf8");
+  let inside = false;
+  const places = text.split("\n").flatMap((line, at) => {
+    const fences = line.match(/"{3,}/g)?.length ?? 0;
+    const isText = inside || fences > 0;
+    if (fences % 2 === 1) inside = !inside;
+    return isText ? [] : LINE_SLIPS.flatMap((slip) => (slip[0].test(line) ? [{ at, slip }] : []));
+  });
+  return { text, places, graph: parseFlow(text).graph };
+});
+
+test("every example is itself again when its slips are mended one after the other", () => {
+  const chosen = fc.constantFrom(...EXAMPLES).chain((example) =>
+    fc.record({
+      example: fc.constant(example),
+      slips: fc.uniqueArray(fc.constantFrom(...example.places), {
+        minLength: 1,
+        maxLength: 6,
+        selector: ({ at }) => at,
+      }),
+    }),
+  );
+  const property = fc.property(chosen, ({ example, slips }) => {
+    const lines = example.text.split("\n");
+    for (const { at, slip } of slips) lines[at] = (lines[at] ?? "").replace(slip[0], slip[1]);
+    let text = lines.join("\n");
+    const codes = parseFlow(text).diagnostics.map(({ code }) => code);
+    expect(codes.sort(), text).toEqual(slips.map(({ slip }) => slip[2]).sort());
+    for (const _ of slips) {
+      const next = parseFlow(text).diagnostics.find(({ fixes }) => fixes);
+      if (next) text = applied(text, next);
+    }
+    expect(parseFlow(text).diagnostics, text).toEqual([]);
+    expect(parseFlow(text).graph).toEqual(example.graph);
+    expect(formatFlow(text).text).toBe(example.text);
+  });
+  fc.assert(property, { numRuns: 120 });
+}, 60_000);
+
+const SECRET = "sk-live-Zq8vT3nLx0PbYw7RkMs2Hd5JcFg9UeAa";
+
+/** Places of a text that may hold a secret, by the text of it: `S` in quotes, `N` as a name. */
+const PLACES: readonly string[] = [
+  "node a: log {\n  message = S~\n}",
+  "node a: log {\n  message = [S~, 1]\n}",
+  "node a: log {\n  message = { S~: 1 }\n}",
+  'node a: log {\n  message = { a: S, "b"~: S }\n}',
+  "node a: log {\n  message = f(S~)\n}",
+  "node a: log {\n  message = run.N~\n}",
+  'node a: log {\n  message = "x${S~}"\n}',
+  "node a: log {\n  S~ = 1\n}",
+  "node a: log {\n  @retry = { max: S~ }\n}",
+  "node a: log {\n  @N~ = S\n}",
+  "node S~: log",
+  "node N: N~",
+  "node a S~: log",
+  "input S~: N = S",
+  "input a: N~ = S",
+  "connection S~: N",
+  "schedule S~ {\n  cron = S\n}",
+  "output S~: string = S",
+  "layout {\n  S~ = S\n}",
+  "S~ -> N",
+  "N.S -> S.N~",
+  "N~",
+  "N S~ {\n}",
+];
+
+const FAULTS = ["", " x", " =", "]", ")", " }", ' "', "'", " ->", " {", ",,", " § ", " 1.", "\\"];
+
+test("no message quotes what looks like a secret, wherever it stands and whatever stands next to it", () => {
+  let found = 0;
+  for (const place of PLACES) {
+    for (const fault of FAULTS) {
+      const words: { readonly [letter: string]: string } = {
+        N: SECRET,
+        S: `"${SECRET}"`,
+        "~": fault,
+      };
+      const text = `flow 1 x\n\n${place.replace(/[NS~]/g, (letter) => words[letter] ?? "")}\n`;
+      const { graph, document, diagnostics } = parseFlow(text);
+      const all = [...diagnostics, ...validateFlow(graph, catalog, { document, lint: true })];
+      found += all.length;
+      const said = all.map(({ message, hint, related, fixes }) => [
+        message,
+        hint,
+        related?.map((each) => each.message),
+        fixes?.map(({ title }) => title),
+      ]);
+      expect(JSON.stringify(said), text).not.toContain(SECRET.slice(8));
+    }
   }
+  expect(found).toBeGreaterThan(PLACES.length * FAULTS.length);
 });
