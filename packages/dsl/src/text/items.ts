@@ -5,7 +5,7 @@
  */
 import { parseValue } from "../expression/parse.ts";
 import { CHAR, CLASSES, isDigit, isNameStart } from "./chars.ts";
-import { readPlainValue } from "./plain-value.ts";
+import { readPlainAttr } from "./plain-attr.ts";
 import { isArrow, readEdge } from "./read-edge.ts";
 import { Opener, recover } from "./recover.ts";
 import { FAIL, LINE_END, type Scanner, TEXT_END } from "./scanner.ts";
@@ -21,7 +21,6 @@ import {
 } from "./slips.ts";
 import { closesSingle, readName } from "./strings.ts";
 import {
-  type AttrItem,
   type BlockItem,
   type Comment,
   type FreshItem,
@@ -45,6 +44,7 @@ export function readItems(
   take: Take | undefined,
 ): readonly Comment[] {
   let count = 0;
+  const hasFields = opener?.word === "node" || opener?.word === "layout";
   if (!opener) s.pos = Math.max(s.pos, proseEnd(s.src));
   for (;;) {
     s.skipLines();
@@ -65,7 +65,8 @@ export function readItems(
       strayCloser(s);
       continue;
     }
-    if (code === 96 && s.src.startsWith("```", s.pos)) markdownFence(s);
+    if (s.graphOnly && hasFields && readPlainAttr(s, opener.word === "layout")) count += 1;
+    else if (code === 96 && s.src.startsWith("```", s.pos)) markdownFence(s);
     else if (readItem(s, opener, take)) count += 1;
     else if (!opener && count === 0) s.headless = true;
   }
@@ -190,10 +191,7 @@ function readBareItem(s: Scanner, start: number, opener: Opener | undefined): Fr
     const found = s.tokenText(signStart, s.pos);
     s.error("FLOW1006", signStart, s.pos, { parts: { what: "`=`", found }, fix });
   }
-  const isLayout = opener?.word === "layout";
-  const isPlain = s.graphOnly && !policy && (isLayout || opener?.word === "node");
-  const data = isPlain ? readPlainValue(s, isLayout) : undefined;
-  const value = data === undefined ? parseValue(s, true) : READ_AS_DATA;
+  const value = parseValue(s, true);
   return {
     kind: "attr",
     policy,
@@ -201,7 +199,7 @@ function readBareItem(s: Scanner, start: number, opener: Opener | undefined): Fr
     nameStart,
     nameEnd,
     value,
-    data,
+    data: undefined,
     start,
     end: s.tokenEnd,
     lead: NO_COMMENTS,
@@ -209,8 +207,6 @@ function readBareItem(s: Scanner, start: number, opener: Opener | undefined): Fr
     trail: undefined,
   };
 }
-
-const READ_AS_DATA: AttrItem["value"] = { kind: "literal", value: null, start: 0, end: 0 };
 
 function unexpectedStart(s: Scanner): never {
   const code = s.peek();

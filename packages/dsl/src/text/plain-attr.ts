@@ -1,7 +1,8 @@
 /**
- * Plain values, read straight into the graph: literals, `a.b.c`, and lists and objects of them, without comments. They are
- * what most files are made of, and a reader who wants the graph alone needs no tree of them.
- *   Q1  what is read here, `parseValue` and `toFieldValue` read alike.
+ * Plain attributes, read straight into the graph: `name = value` on lines of their own, where the value is a literal, `a.b.c`,
+ * or a list or object of them, without comments. They are what most files are made of, and a reader who wants the graph alone
+ * needs no tree of them.
+ *   Q1  what is read here, the readers of items and values read alike.
  *   Q2  whatever is not known here is left where it was, unread and unreported, for them.
  */
 import type { Json } from "@millrace/contracts";
@@ -10,24 +11,57 @@ import { isDigit, isNameStart } from "./chars.ts";
 import { readPlainNumber } from "./numbers.ts";
 import type { Scanner } from "./scanner.ts";
 import { plainEnd } from "./strings.ts";
+import { type AttrItem, NO_COMMENTS } from "./tree.ts";
 import { isReserved } from "./values.ts";
 
+const NO_VALUE: AttrItem["value"] = { kind: "literal", value: null, start: 0, end: 0 };
+
 /**
- * Reads the value of an attribute up to its line end; `undefined`, and nothing is read, when it is not plain. `literal`:
- * nothing in it may have to be evaluated.
+ * Reads the attribute at `pos` onto the stack, up to its line end; false, and nothing is read, when it is not plain.
+ * `literal`: nothing in it may have to be evaluated.
  */
-export function readPlainValue(s: Scanner, literal: boolean): Json | undefined {
-  const { pos } = s;
+export function readPlainAttr(s: Scanner, literal: boolean): boolean {
+  const { src, pos: start } = s;
+  const code = src.charCodeAt(start);
+  const name = isNameStart(code) ? s.readIdent() : code === 34 ? readText(s) : undefined;
+  const nameEnd = s.pos;
   s.skipBlanks();
-  const value = readPlain(s, s.maxDepth - s.depth, literal);
-  if (value !== undefined) {
-    s.tokenEnd = s.pos;
+  if (name !== undefined && src.charCodeAt(s.pos) === 61) {
+    s.pos += 1;
     s.skipBlanks();
-    const code = s.src.charCodeAt(s.pos);
-    if (code === 10 || code === 35) return value;
+    const data = readPlain(s, s.maxDepth - s.depth, literal);
+    if (data !== undefined && endsLine(s)) {
+      s.stack.push(attrOf(name, data, start, nameEnd, s.tokenEnd));
+      return true;
+    }
   }
-  s.pos = pos;
-  return undefined;
+  s.pos = start;
+  return false;
+}
+
+/** Whether the line ends here, perhaps behind a comment. */
+function endsLine(s: Scanner): boolean {
+  s.tokenEnd = s.pos;
+  s.skipBlanks();
+  const code = s.src.charCodeAt(s.pos);
+  return code === 10 || code === 35;
+}
+
+function attrOf(name: string, data: Json, start: number, nameEnd: number, end: number): AttrItem {
+  return {
+    kind: "attr",
+    policy: false,
+    name,
+    nameStart: start,
+    nameEnd,
+    value: NO_VALUE,
+    data,
+    start,
+    end,
+    lead: NO_COMMENTS,
+    blank: false,
+    trail: undefined,
+  };
 }
 
 function readPlain(s: Scanner, levels: number, literal: boolean): Json | undefined {
