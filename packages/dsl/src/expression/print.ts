@@ -5,6 +5,7 @@
 import { isIdent, unicodeEscape } from "../text/chars.ts";
 import { durationText, numberText } from "../text/numbers.ts";
 import type { BinaryOperator, Expression } from "./ast.ts";
+import { ownEntries } from "./entries.ts";
 
 /** Binding strength of each binary operator; `?:` is 1, prefix operators 9, members and calls 10. */
 export const PRECEDENCE: { readonly [op in BinaryOperator]: number } = {
@@ -56,7 +57,7 @@ function printBare(e: Expression): string {
     case "list":
       return `[${e.elements.map(printExpression).join(", ")}]`;
     case "object": {
-      const entries = e.entries.map(
+      const entries = ownEntries(e).map(
         ({ key, value }) => `${nameText(key)}: ${printExpression(value)}`,
       );
       return entries.length === 0 ? "{}" : `{ ${entries.join(", ")} }`;

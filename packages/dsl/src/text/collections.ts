@@ -3,6 +3,7 @@
  * fails. In value position comments and empty lines are kept as notes.
  */
 import type { Expression, ObjectExpression } from "../expression/ast.ts";
+import { hasTwins } from "../expression/entries.ts";
 import { parseValue } from "../expression/parse.ts";
 import { isBlankOrLineEnd, quoteForMessage } from "./chars.ts";
 import { FAIL, LINE_END, type Scanner, TEXT_END } from "./scanner.ts";
@@ -15,7 +16,6 @@ import {
   NO_COMMENTS,
   type Notes,
 } from "./tree.ts";
-import { hasTwins } from "./values.ts";
 
 /** Reads the list at `pos`; sets `s.height`. */
 export function readList(s: Scanner, inValue: boolean): Expression {

@@ -1,12 +1,12 @@
 /** Policies of nodes and of the flow: `@name = value` to a member of `policy`. */
 import type { Json } from "@millrace/contracts";
 import type { Expression, ObjectExpression } from "../expression/ast.ts";
+import { ownEntries } from "../expression/entries.ts";
 import { nearestName } from "../nearest.ts";
 import { quoteForMessage } from "./chars.ts";
 import type { MappingContext } from "./context.ts";
 import { NEEDED, POLICY_SHAPES } from "./member-shapes.ts";
 import type { AttrItem } from "./tree.ts";
-import { ownEntries } from "./values.ts";
 import { FLOW_POLICIES, type MemberKind, POLICY_KINDS, POLICY_MEMBERS } from "./words.ts";
 
 type PolicyTable = readonly (readonly [string, string])[];

@@ -1,6 +1,7 @@
 /** Values of the text as values of the graph: `{"$"}`, `{"$t"}`, `{"$lit"}`, and data as it is. */
 import type { FieldValue, Json } from "@millrace/contracts";
-import type { Expression, ObjectExpression, TemplateExpression } from "../expression/ast.ts";
+import type { Expression, TemplateExpression } from "../expression/ast.ts";
+import { ownEntries } from "../expression/entries.ts";
 import { printExpression } from "../expression/print.ts";
 import { setMember } from "../expression/values.ts";
 
@@ -34,6 +35,7 @@ export function toFieldValue(e: Expression, pointer: string, marks: Marks | unde
       const single = entries.length === 1 ? entries[0] : undefined;
       const wrapped = single !== undefined && isReserved(single.key);
       const inside = wrapped ? `${pointer}/$lit` : pointer;
+      if (wrapped) marks?.add(inside, e.start, e.end);
       const members: Record<string, Json> = {};
       for (const { key, value } of entries) {
         const place = marks ? inside + pointerSegment(key) : "";
@@ -42,6 +44,7 @@ export function toFieldValue(e: Expression, pointer: string, marks: Marks | unde
       return wrapped ? { $lit: members } : members;
     }
     case "template":
+      marks?.add(`${pointer}/$t`, e.start, e.end);
       return { $t: templateParts(e, pointer, marks) };
     default:
       marks?.add(`${pointer}/$`, e.start, e.end, e);
@@ -56,30 +59,6 @@ function templateParts(e: TemplateExpression, pointer: string, marks: Marks | un
     marks?.add(`${pointer}/$t/${index}/$`, part.start, part.end, part);
     return { $: printExpression(part) };
   });
-}
-
-/** Entries up to which comparing each with each beats a set. */
-const FEW_ENTRIES = 8;
-
-/** Whether some key is set twice. */
-export function hasTwins(entries: ObjectExpression["entries"]): boolean {
-  if (entries.length > FEW_ENTRIES) {
-    return new Set(entries.map((entry) => entry.key)).size < entries.length;
-  }
-  for (let at = 1; at < entries.length; at += 1) {
-    const key = entries[at]?.key;
-    for (let before = 0; before < at; before += 1) {
-      if (entries[before]?.key === key) return true;
-    }
-  }
-  return false;
-}
-
-/** The entries of an object; of a key that is set twice the first. */
-export function ownEntries(e: ObjectExpression): ObjectExpression["entries"] {
-  if (!hasTwins(e.entries)) return e.entries;
-  const keys = new Set(e.entries.map((entry) => entry.key));
-  return e.entries.filter((entry) => keys.delete(entry.key));
 }
 
 /** The data that an expression writes out, or `undefined` when a part of it has to be evaluated. */

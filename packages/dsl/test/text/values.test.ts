@@ -244,3 +244,10 @@ describe("policies", () => {
     expect(graph.nodes[0]).toEqual({ id: "a", type: "t", fields: {} });
   });
 });
+
+test("of a key that is set twice inside an expression the first stays, so that the graph prints", () => {
+  const { graph, diagnostics } = parseFlow(flow("node a: t {\n  v = size({ k: b, k: 2 })\n}\n"));
+  expect(diagnostics.map(({ code }) => code)).toEqual(["FLOW2002"]);
+  expect(graph.nodes[0]?.fields).toEqual({ v: { $: "size({ k: b })" } });
+  expect(printFlow(graph)).toContain("v = size({ k: b })");
+});
