@@ -2,9 +2,7 @@
 import type { Problem } from "../ports.ts";
 
 /** Status and title of every code. The set is closed: a reader may switch over it. */
-export const PROBLEMS: {
-  readonly [C in ErrorCode]: { readonly status: number; readonly title: string };
-} = {
+export const PROBLEMS = {
   bad_target: { status: 400, title: "The request target is not a plain path" },
   bad_header: { status: 400, title: "A header is not allowed or is there twice" },
   bad_host: { status: 400, title: "The Host header is missing or malformed" },
@@ -66,68 +64,10 @@ export const PROBLEMS: {
   store_full: { status: 507, title: "The store is full" },
   disk_full: { status: 507, title: "The disk is full" },
   model_out_of_memory: { status: 507, title: "There is not enough memory for the model" },
-};
+} as const;
 
 /** Every code of a problem document. */
-export type ErrorCode =
-  | "bad_target"
-  | "bad_header"
-  | "bad_host"
-  | "bad_json"
-  | "json_too_deep"
-  | "bad_cursor"
-  | "bad_idempotency_key"
-  | "unauthorized"
-  | "host_not_allowed"
-  | "origin_not_allowed"
-  | "forbidden"
-  | "route_not_found"
-  | "not_found"
-  | "method_not_allowed"
-  | "request_timeout"
-  | "state_conflict"
-  | "already_exists"
-  | "already_resolved"
-  | "idempotency_in_flight"
-  | "ahead_of_journal"
-  | "in_use"
-  | "operator_required"
-  | "confirmation_expired"
-  | "etag_mismatch"
-  | "body_too_large"
-  | "unsupported_media_type"
-  | "expectation_failed"
-  | "invalid_args"
-  | "run_input_conflict"
-  | "flow_invalid"
-  | "input_invalid"
-  | "value_invalid"
-  | "idempotency_mismatch"
-  | "stream_only"
-  | "hub_rejected"
-  | "digest_mismatch"
-  | "digest_required"
-  | "precondition_required"
-  | "too_many_runs"
-  | "too_many_requests"
-  | "headers_too_large"
-  | "internal"
-  | "command_not_wired"
-  | "upstream_failed"
-  | "draining"
-  | "too_many_streams"
-  | "store_unavailable"
-  | "store_read_only"
-  | "credential_store_unavailable"
-  | "executor_unavailable"
-  | "reconnect_service"
-  | "model_busy"
-  | "model_unavailable"
-  | "models_locked"
-  | "upstream_timeout"
-  | "store_full"
-  | "disk_full"
-  | "model_out_of_memory";
+export type ErrorCode = keyof typeof PROBLEMS;
 
 /**
  * A problem document (`application/problem+json`). Members beyond these belong to single codes: `resource`, `state`,

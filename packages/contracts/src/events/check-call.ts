@@ -1,6 +1,7 @@
 /** Calls and confirmations: I6 (texts add up), I7 (each is closed once, where it was opened). */
 import { checkProgress, checkRemark, type Remark } from "./check-node.ts";
 import { type CallRecord, type CheckState, type NodeRecord, report } from "./check-state.ts";
+import { addCall } from "./sums.ts";
 import type { LlmDelta, LlmFailed, LlmFinished, LlmRejected } from "./types.ts";
 
 /** A remark of a node, whatever it is about. */
@@ -106,7 +107,7 @@ function checkModelCallEnd(state: CheckState, node: NodeRecord, e: LlmFinished |
       report(state, e, "I6", `${e.call} discards ${sum} units, not ${e.discarded}`);
     }
   }
-  count(state, e);
+  addCall(state, e);
 }
 
 function checkLengths(state: CheckState, e: LlmFinished, { lengths }: CallRecord): void {
@@ -120,20 +121,6 @@ function checkLengths(state: CheckState, e: LlmFinished, { lengths }: CallRecord
   if (stated.length < lengths.size) {
     report(state, e, "I6", `${e.call} does not tell the lengths of all its channels`);
   }
-}
-
-function count(state: CheckState, e: LlmFinished | LlmFailed): void {
-  const { usage } = state;
-  usage.calls += 1;
-  if (e.usage !== undefined) {
-    usage.inputTokens += e.usage.inputTokens;
-    usage.outputTokens += e.usage.outputTokens;
-    usage.cachedInputTokens += e.usage.cachedInputTokens ?? 0;
-    usage.cacheWriteTokens += e.usage.cacheWriteTokens ?? 0;
-    usage.reasoningTokens += e.usage.reasoningTokens ?? 0;
-  }
-  const cost = e.costUsd === undefined ? 0 : e.costUsd;
-  state.costUsd = state.costUsd === null || cost === null ? null : state.costUsd + cost;
 }
 
 function checkAnswer(

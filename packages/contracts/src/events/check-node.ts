@@ -3,54 +3,24 @@ import { checkReady } from "./check-graph.ts";
 import { appear, type CheckState, isInBody, type NodeRecord, report } from "./check-state.ts";
 import { NODE_MACHINE, NODE_REMARKS } from "./machines.ts";
 import type {
-  ConfirmRequested,
-  ConfirmResolved,
+  EventOf,
   ExecutionEvent,
-  LlmDelta,
-  LlmFailed,
-  LlmFinished,
-  LlmRejected,
-  LlmStarted,
   Log,
-  NodeCancelled,
   NodeChecked,
   NodeFailed,
   NodeProgress,
-  NodeResumed,
-  NodeRetrying,
-  NodeSkipped,
-  NodeStarted,
   NodeSucceeded,
-  NodeWaiting,
-  ToolFinished,
-  ToolStarted,
 } from "./types.ts";
 import type { NodeState } from "./view.ts";
 import { isTerminal } from "./view-state.ts";
 
-export type NodeStep =
-  | NodeStarted
-  | NodeRetrying
-  | NodeWaiting
-  | NodeResumed
-  | NodeSucceeded
-  | NodeFailed
-  | NodeSkipped
-  | NodeCancelled;
+export type NodeStep = Exclude<EventOf<"node">, NodeProgress | NodeChecked>;
 
 export type Remark =
   | NodeProgress
   | NodeChecked
   | (Log & { readonly node: string; readonly attempt: number })
-  | LlmStarted
-  | LlmDelta
-  | LlmFinished
-  | LlmFailed
-  | LlmRejected
-  | ToolStarted
-  | ToolFinished
-  | ConfirmRequested
-  | ConfirmResolved;
+  | EventOf<"llm" | "tool" | "confirm">;
 
 const STATE_AFTER: Readonly<Record<NodeStep["kind"], NodeState>> = {
   "node.started": "running",

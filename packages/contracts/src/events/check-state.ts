@@ -2,30 +2,13 @@
 import type { FlowGraph } from "../graph.ts";
 import { type ImpliedEdge, type Scope, scopeOf } from "./check-scope.ts";
 import { enclosingAttempt, enclosingNode } from "./path.ts";
-import type { AnyEvent, RunStarted } from "./types.ts";
+import { type Growing, NO_COUNTS, NO_USAGE } from "./sums.ts";
+import type { AnyEvent, Counts, RunStarted, SummaryUsage } from "./types.ts";
 import type { NodeState, RunState } from "./view.ts";
 
 /** The name of an invariant. @see the events page, "Invariants" */
-export type Invariant =
-  | "I1"
-  | "I2"
-  | "I3"
-  | "I4"
-  | "I5"
-  | "I6"
-  | "I7"
-  | "I8"
-  | "I9"
-  | "I10"
-  | "I11"
-  | "I12"
-  | "I13"
-  | "I14"
-  | "I15"
-  | "I16"
-  | "I17"
-  | "I18"
-  | "I19";
+export type Invariant = `I${Digit | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17 | 18 | 19}`;
+type Digit = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
 
 /** One thing that a log may not do. `seq` is that of the event at which it shows. */
 export interface Violation {
@@ -105,23 +88,11 @@ export interface CheckState {
   readonly confirmations: Map<string, CallRecord>;
   readonly openConfirmations: Set<CallRecord>;
   firstFailure: string | undefined;
-  readonly counts: Tally;
-  readonly bodyCounts: Tally;
-  readonly usage: UsageTally;
+  readonly counts: Growing<Counts>;
+  readonly bodyCounts: Growing<Counts>;
+  readonly usage: Growing<SummaryUsage>;
   costUsd: number | null;
 }
-
-/** Terminal nodes by state. */
-type Tally = Record<"succeeded" | "failed" | "skipped" | "cancelled", number>;
-type UsageTally = Record<
-  | "calls"
-  | "inputTokens"
-  | "outputTokens"
-  | "cachedInputTokens"
-  | "cacheWriteTokens"
-  | "reasoningTokens",
-  number
->;
 
 export function createState(options: CheckOptions): CheckState {
   return {
@@ -140,16 +111,9 @@ export function createState(options: CheckOptions): CheckState {
     confirmations: new Map(),
     openConfirmations: new Set(),
     firstFailure: undefined,
-    counts: { succeeded: 0, failed: 0, skipped: 0, cancelled: 0 },
-    bodyCounts: { succeeded: 0, failed: 0, skipped: 0, cancelled: 0 },
-    usage: {
-      calls: 0,
-      inputTokens: 0,
-      outputTokens: 0,
-      cachedInputTokens: 0,
-      cacheWriteTokens: 0,
-      reasoningTokens: 0,
-    },
+    counts: { ...NO_COUNTS },
+    bodyCounts: { ...NO_COUNTS },
+    usage: { ...NO_USAGE },
     costUsd: 0,
   };
 }

@@ -2,7 +2,8 @@
 import { type CheckState, report } from "./check-state.ts";
 import { exitCodeFor } from "./exit-codes.ts";
 import { RUN_MACHINE } from "./machines.ts";
-import type { Counts, Summary } from "./types.ts";
+import { NO_COUNTS } from "./sums.ts";
+import type { Summary } from "./types.ts";
 
 /** Sums of money are kept to this: they are added in one order and compared in the same. */
 const COST_TOLERANCE = 1e-9;
@@ -77,7 +78,7 @@ function checkSums(state: CheckState, e: Summary, isPartial: boolean): void {
   const wrong = (what: string, value: unknown): void =>
     report(state, e, "I10", `${what} of the log: ${JSON.stringify(value)}`);
   if (!isSame(e.counts, state.counts)) wrong("counts", state.counts);
-  if (!isSame(e.bodyCounts ?? ZERO, state.bodyCounts)) wrong("bodyCounts", state.bodyCounts);
+  if (!isSame(e.bodyCounts ?? NO_COUNTS, state.bodyCounts)) wrong("bodyCounts", state.bodyCounts);
   if (!isSame(e.usage, state.usage)) wrong("usage", state.usage);
   if (!isSameCost(e.costUsd, state.costUsd)) wrong("costUsd", state.costUsd);
   const durationMs = state.started === undefined ? 0 : e.ts - state.started.ts;
@@ -87,8 +88,6 @@ function checkSums(state: CheckState, e: Summary, isPartial: boolean): void {
   const sum = succeeded + failed + skipped + cancelled;
   if (isPartial ? sum > nodeCount : sum !== nodeCount) wrong("nodeCount", nodeCount);
 }
-
-const ZERO: Counts = { succeeded: 0, failed: 0, skipped: 0, cancelled: 0 };
 
 function isSame(stated: object, counted: Record<string, number>): boolean {
   return Object.entries(counted).every(

@@ -1,29 +1,20 @@
 /** How a view follows model calls, tool calls and confirmations. */
 import { splitsPair } from "./limits.ts";
+import { addCall } from "./sums.ts";
 import type {
   ConfirmRequested,
   ConfirmResolved,
   DeltaChannel,
+  EventOf,
   LlmDelta,
-  LlmFailed,
-  LlmFinished,
+  LlmRejected,
   LlmStarted,
-  ToolFinished,
   ToolStarted,
-  Usage,
 } from "./types.ts";
 import type { CallView, LiveConfirmation, LiveNode, RunView } from "./view.ts";
 import { nodeAt, resolve, VIEW_LIMITS } from "./view-state.ts";
 
-type CallEvent =
-  | LlmStarted
-  | LlmDelta
-  | LlmFinished
-  | LlmFailed
-  | ToolStarted
-  | ToolFinished
-  | ConfirmRequested
-  | ConfirmResolved;
+type CallEvent = Exclude<EventOf<"llm" | "tool" | "confirm">, LlmRejected>;
 
 /** Longest text of one channel, and longest gap in it, that a view follows: far beyond any model, well below what a string can hold. */
 const MAX_CHANNEL_UNITS = 2 ** 26;
@@ -44,11 +35,11 @@ export function foldCall(view: RunView, e: CallEvent): void {
       break;
     case "llm.finished":
       view.calls.delete(e.call);
-      count(view, e.usage, e.costUsd);
+      addCall(view, e);
       break;
     case "llm.failed":
       view.calls.delete(e.call);
-      count(view, e.usage, e.costUsd === undefined ? 0 : e.costUsd);
+      addCall(view, e);
       dropText(view.nodes.get(e.node), e.call);
       break;
     case "tool.started":
@@ -108,19 +99,6 @@ function dropText(node: LiveNode | undefined, call: string): void {
   if (node === undefined || node.textCall !== call) return;
   node.text = undefined;
   node.textCall = undefined;
-}
-
-function count(view: RunView, usage: Usage | undefined, costUsd: number | null): void {
-  const sum = view.usage;
-  sum.calls += 1;
-  if (usage !== undefined) {
-    sum.inputTokens += usage.inputTokens;
-    sum.outputTokens += usage.outputTokens;
-    sum.cachedInputTokens += usage.cachedInputTokens ?? 0;
-    sum.cacheWriteTokens += usage.cacheWriteTokens ?? 0;
-    sum.reasoningTokens += usage.reasoningTokens ?? 0;
-  }
-  view.costUsd = view.costUsd === null || costUsd === null ? null : view.costUsd + costUsd;
 }
 
 function requested(view: RunView, e: ConfirmRequested): LiveConfirmation {

@@ -1,34 +1,11 @@
 /** How a view follows the steps of nodes. */
 import { bytesBeyond, cutText, EVENT_LIMITS } from "./limits.ts";
-import type {
-  NodeCancelled,
-  NodeChecked,
-  NodeFailed,
-  NodeProgress,
-  NodeResumed,
-  NodeRetrying,
-  NodeSkipped,
-  NodeStarted,
-  NodeSucceeded,
-  NodeWaiting,
-} from "./types.ts";
+import type { EventOf, NodeChecked, NodeFailed, NodeProgress, NodeSucceeded } from "./types.ts";
 import type { LiveNode, RunView } from "./view.ts";
 import { beginAttempt, nodeAt, reopen, settle, VIEW_LIMITS } from "./view-state.ts";
 
-type NodeEvent =
-  | NodeStarted
-  | NodeRetrying
-  | NodeWaiting
-  | NodeResumed
-  | NodeProgress
-  | NodeSucceeded
-  | NodeFailed
-  | NodeSkipped
-  | NodeCancelled
-  | NodeChecked;
-
 /** Applies one step of a node. */
-export function foldNode(view: RunView, e: NodeEvent): void {
+export function foldNode(view: RunView, e: EventOf<"node">): void {
   const node = nodeAt(view, e.node);
   switch (e.kind) {
     case "node.started":

@@ -123,6 +123,9 @@ export const valueRef: Part = object({
   preview: optional(text(EVENT_LIMITS.preview)),
 });
 
+/** What started a run. */
+export const trigger: Part = open("cli", "api", "schedule", "webhook", "desktop", "embed");
+
 export const usage: Part = object({
   inputTokens: count,
   outputTokens: count,
@@ -147,7 +150,7 @@ export const counts: Part = object({
   cancelled: count,
 });
 
-const range: Part = object(
+export const range: Part = object(
   Object.fromEntries(
     ["start", "end"].map((key) => [
       key,

@@ -1,5 +1,6 @@
 /** The fields of a view as JSON, and of the summary that it may hold. */
 import { EVENT_LIMITS } from "./limits.ts";
+import { NODE_MACHINE, RUN_MACHINE } from "./machines.ts";
 import {
   amount,
   code,
@@ -8,7 +9,6 @@ import {
   diagnostic,
   errorFields,
   errorInfo,
-  type Fields,
   id,
   integer,
   json,
@@ -17,6 +17,7 @@ import {
   literal,
   message,
   nullable,
+  type ObjectPart,
   object,
   oneOf,
   optional,
@@ -29,11 +30,9 @@ import {
 } from "./parts.ts";
 import { VIEW_LIMITS } from "./view-state.ts";
 
-const STATUSES = ["succeeded", "failed", "cancelled", "invalid"] as const;
-
 /** What a summary says beyond its envelope. */
-export const summaryFields: Fields = {
-  status: oneOf(...STATUSES),
+export const summaryPart: ObjectPart = object({
+  status: oneOf("succeeded", "failed", "cancelled", "invalid"),
   outputs: jsonObject(EVENT_LIMITS.outputsBytes),
   outputRefs: optional(record(valueRef)),
   counts,
@@ -44,20 +43,11 @@ export const summaryFields: Fields = {
   error: optional(object({ ...errorFields, node: optional(path) })),
   diagnostics: optional(list(diagnostic, EVENT_LIMITS.diagnostics)),
   exitCode: integer(0),
-};
+});
 
 const node: Part = object({
   node: path,
-  state: oneOf(
-    "pending",
-    "running",
-    "retrying",
-    "waiting",
-    "succeeded",
-    "failed",
-    "skipped",
-    "cancelled",
-  ),
+  state: oneOf(...Object.keys(NODE_MACHINE)),
   attempt: integer(1),
   type: optional(text()),
   startedAt: optional(count),
@@ -124,7 +114,7 @@ export const view: Part = object({
   v: literal(1),
   runId: id,
   seq: count,
-  state: oneOf("pending", "running", "paused", "cancelling", ...STATUSES),
+  state: oneOf(...Object.keys(RUN_MACHINE), "invalid"),
   startedAt: nullable(count),
   updatedAt: count,
   flow: nullable(object({ id: text(), title: optional(text()), hash: text() })),
@@ -144,5 +134,5 @@ export const view: Part = object({
   warnings: count,
   failures: list(failure, VIEW_LIMITS.failures),
   trimmed: count,
-  summary: nullable(object(summaryFields)),
+  summary: nullable(summaryPart),
 });

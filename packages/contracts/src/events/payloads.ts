@@ -25,10 +25,11 @@ import {
   path,
   record,
   text,
+  trigger,
   usage,
   valueRef,
 } from "./parts.ts";
-import { summaryFields, view } from "./payload-view.ts";
+import { summaryPart, view } from "./payload-view.ts";
 import type { AnyEvent, Kind, UnknownEvent } from "./types.ts";
 
 const label = text(EVENT_LIMITS.tagText);
@@ -45,7 +46,7 @@ const PAYLOADS: Readonly<Record<Kind, Fields>> = {
     nodeCount: count,
     onFailure: oneOf("stop", "finish"),
     inputs: digest,
-    trigger: open("cli", "api", "schedule", "webhook", "desktop", "embed"),
+    trigger,
     template: optional(text()),
     resumedFrom: optional(object({ runId: id, seq: count })),
     tags: optional(record(label, EVENT_LIMITS.tags, EVENT_LIMITS.tagText)),
@@ -192,11 +193,20 @@ const PAYLOADS: Readonly<Record<Kind, Fields>> = {
     comment: optional(message),
   },
   snapshot: { view },
-  summary: summaryFields,
+  summary: summaryPart.fields,
 };
 
-/** The whole event: envelope, then payload. */
-export function eventPart(kind: Kind): ObjectPart {
+/** Payloads by kind. */
+const PAYLOAD_PARTS: ReadonlyMap<string, ObjectPart> = new Map(
+  Object.entries(PAYLOADS).map(([kind, fields]) => [kind, object(fields)]),
+);
+
+/** Whole events by kind: envelope, then payload. */
+export const EVENT_PARTS: ReadonlyMap<string, ObjectPart> = new Map(
+  Object.entries(PAYLOADS).map(([kind, fields]) => [kind, eventPart(kind, fields)]),
+);
+
+function eventPart(kind: string, payload: Fields): ObjectPart {
   const common = { v: literal(1), kind: literal(kind), runId: id, seq: integer(1), ts: count };
   const attempt = integer(1);
   const isRunEvent = kind.startsWith("run.") || kind === "snapshot" || kind === "summary";
@@ -205,7 +215,7 @@ export function eventPart(kind: Kind): ObjectPart {
     : kind === "log"
       ? { node: optional(path), attempt: optional(attempt) }
       : { node: path, attempt };
-  return object({ ...common, ...place, ...PAYLOADS[kind] });
+  return object({ ...common, ...place, ...payload });
 }
 
 /** The first thing that no reader could use, or `undefined`; unknown kinds and fields pass. The envelope is not looked at. */
@@ -216,11 +226,7 @@ export function payloadProblem(event: AnyEvent): string | undefined {
 
 /** The first thing that a writer of version 1 may not write, or `undefined`. */
 export function strictProblem(event: AnyEvent): string | undefined {
-  const { kind } = event;
-  if (!PAYLOAD_PARTS.has(kind)) return "kind is none of version 1";
-  return fieldsProblem(eventPart(kind as Kind), event as UnknownEvent, true)?.slice(1);
+  const part = EVENT_PARTS.get(event.kind);
+  if (part === undefined) return "kind is none of version 1";
+  return fieldsProblem(part, event as UnknownEvent, true)?.slice(1);
 }
-
-const PAYLOAD_PARTS: ReadonlyMap<string, ObjectPart> = new Map(
-  Object.entries(PAYLOADS).map(([kind, fields]) => [kind, object(fields)]),
-);

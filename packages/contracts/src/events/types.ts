@@ -337,6 +337,12 @@ export type ExecutionEvent =
   | Snapshot
   | Summary;
 
+/** Events of a family: `EventOf<"node">` is every `node.…`. */
+export type EventOf<F extends string> = Extract<
+  ExecutionEvent,
+  { readonly kind: `${F}.${string}` }
+>;
+
 /** The `kind` of an event. */
 export type Kind = ExecutionEvent["kind"];
 

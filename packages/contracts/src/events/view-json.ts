@@ -126,7 +126,7 @@ function texts({ texts }: CallView): CallView["texts"] {
 }
 
 function restoreNode(view: RunView, json: NodeView): void {
-  const node: LiveNode = { ...pendingNode(json.node, view.nodes.size), ...json };
+  const node: LiveNode = Object.assign(pendingNode(json.node, view.nodes.size), json);
   view.nodes.set(node.node, node);
   if (isBodyPath(node.node) && isTerminal(node.state)) enqueue(view.settled, node, settledAt);
 }

@@ -4,6 +4,7 @@
  *       are both in the JSON form, so a view that was saved and restored forgets in the same order.
  *   V2  `counts` and `bodyCounts` never forget.
  */
+import { NO_COUNTS, NO_USAGE } from "./sums.ts";
 import type { LiveConfirmation, LiveNode, NodeState, NodeView, RunView } from "./view.ts";
 
 /** What a view keeps; enough for every display, small for a run of any length. */
@@ -35,16 +36,9 @@ export function createView(runId = ""): RunView {
     nodes: new Map(),
     confirmations: new Map(),
     calls: new Map(),
-    counts: { succeeded: 0, failed: 0, skipped: 0, cancelled: 0 },
-    bodyCounts: { succeeded: 0, failed: 0, skipped: 0, cancelled: 0 },
-    usage: {
-      calls: 0,
-      inputTokens: 0,
-      outputTokens: 0,
-      cachedInputTokens: 0,
-      cacheWriteTokens: 0,
-      reasoningTokens: 0,
-    },
+    counts: { ...NO_COUNTS },
+    bodyCounts: { ...NO_COUNTS },
+    usage: { ...NO_USAGE },
     costUsd: 0,
     logs: [],
     warnings: 0,

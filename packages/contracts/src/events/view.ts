@@ -1,5 +1,6 @@
 /** The state of a run as the fold of its log: the one truth behind every display. */
 import type { Json } from "../json.ts";
+import type { Growing } from "./sums.ts";
 import type {
   Counts,
   ErrorInfo,
@@ -150,9 +151,9 @@ export interface RunView extends Omit<RunViewJson, "v" | "nodes" | "confirmation
   confirmations: Map<string, LiveConfirmation>;
   /** Open ones only. */
   calls: Map<string, CallView>;
-  counts: MutableCounts;
-  bodyCounts: MutableCounts;
-  usage: { -readonly [K in keyof SummaryUsage]: SummaryUsage[K] };
+  counts: Growing<Counts>;
+  bodyCounts: Growing<Counts>;
+  usage: Growing<SummaryUsage>;
   /** Settled body nodes that are still in `nodes`, the oldest first. */
   settled: LiveNode[];
   /** Resolved confirmations that are still in `confirmations`, the oldest first. */
@@ -160,5 +161,3 @@ export interface RunView extends Omit<RunViewJson, "v" | "nodes" | "confirmation
   /** How many nodes and confirmations have appeared. */
   appeared: number;
 }
-
-type MutableCounts = { -readonly [K in keyof Counts]: Counts[K] };

@@ -9,13 +9,15 @@ import type {
   RunSummary,
 } from "../commands/records/run.ts";
 import { EVENT_KINDS } from "../events/kinds.ts";
+import { NODE_MACHINE, RUN_MACHINE } from "../events/machines.ts";
+import { schemaOf } from "../events/part-schema.ts";
+import { errorInfo, trigger, valueRef } from "../events/parts.ts";
+import { summaryPart } from "../events/payload-view.ts";
 import type {
   AnyEvent,
-  Counts,
   ErrorInfo,
   Kind,
   SummaryPayload,
-  SummaryUsage,
   Trigger,
   ValueRef,
 } from "../events/types.ts";
@@ -30,42 +32,17 @@ import {
   tagsSchema,
   timeSchema,
 } from "./common.ts";
-import { diagnosticSchema } from "./diagnostic.ts";
 import { flowGraphSchema } from "./graph.ts";
 
 const count = z.int().min(0);
 
 /** Schema of `RunState`. */
-export const runStateSchema: z.ZodType<RunState> = z.enum([
-  "pending",
-  "running",
-  "paused",
-  "cancelling",
-  "succeeded",
-  "failed",
-  "cancelled",
-]);
+export const runStateSchema: z.ZodType<RunState> = z.enum(Object.keys(RUN_MACHINE) as RunState[]);
 
-const nodeState: z.ZodType<NodeState> = z.enum([
-  "pending",
-  "running",
-  "retrying",
-  "waiting",
-  "succeeded",
-  "failed",
-  "skipped",
-  "cancelled",
-]);
+const nodeState: z.ZodType<NodeState> = z.enum(Object.keys(NODE_MACHINE) as NodeState[]);
 
 /** Schema of `Trigger`. */
-export const triggerSchema: z.ZodType<Trigger> = z.enum([
-  "cli",
-  "api",
-  "schedule",
-  "webhook",
-  "desktop",
-  "embed",
-]);
+export const triggerSchema: z.ZodType<Trigger> = schemaOf(trigger) as z.ZodType<Trigger>;
 
 /** A kind of this version; a filter with another one is refused. */
 export const kindSchema: z.ZodType<Kind> = z.enum(EVENT_KINDS);
@@ -84,55 +61,16 @@ export const eventSchema: z.ZodType<AnyEvent> = z.looseObject({
   attempt: z.int().min(1).exactOptional(),
 });
 
-const errorInfo = {
-  code: z.string(),
-  message: z.string(),
-  retryable: z.boolean(),
-  status: z.int().exactOptional(),
-  cause: z.string().exactOptional(),
-};
-
 /** Schema of `ErrorInfo`. */
-export const errorInfoSchema: z.ZodType<ErrorInfo> = z.strictObject(errorInfo);
+export const errorInfoSchema: z.ZodType<ErrorInfo> = schemaOf(errorInfo) as z.ZodType<ErrorInfo>;
 
 /** Schema of `ValueRef`. */
-export const valueRefSchema: z.ZodType<ValueRef> = z.strictObject({
-  ref: digestSchema,
-  bytes: count,
-  mediaType: z.string(),
-  preview: z.string().exactOptional(),
-});
-
-const counts: z.ZodType<Counts> = z.strictObject({
-  succeeded: count,
-  failed: count,
-  skipped: count,
-  cancelled: count,
-});
-
-const usage: z.ZodType<SummaryUsage> = z.strictObject({
-  calls: count,
-  inputTokens: count,
-  outputTokens: count,
-  cachedInputTokens: count,
-  cacheWriteTokens: count,
-  reasoningTokens: count,
-});
+export const valueRefSchema: z.ZodType<ValueRef> = schemaOf(valueRef) as z.ZodType<ValueRef>;
 
 /** What the last event of a run says. */
-export const summaryPayloadSchema: z.ZodType<SummaryPayload> = z.strictObject({
-  status: z.enum(["succeeded", "failed", "cancelled", "invalid"]),
-  outputs: jsonRecordSchema,
-  outputRefs: z.record(z.string(), valueRefSchema).exactOptional(),
-  counts,
-  bodyCounts: counts.exactOptional(),
-  usage,
-  costUsd: z.number().min(0).nullable(),
-  durationMs: z.number().min(0),
-  error: z.strictObject({ ...errorInfo, node: z.string().exactOptional() }).exactOptional(),
-  diagnostics: z.array(diagnosticSchema).exactOptional(),
-  exitCode: z.int().min(0).max(255),
-});
+export const summaryPayloadSchema: z.ZodType<SummaryPayload> = schemaOf(
+  summaryPart,
+) as z.ZodType<SummaryPayload>;
 
 /** Members of a run request; a command may add its own. */
 export const runRequestShape: {

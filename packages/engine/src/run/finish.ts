@@ -3,6 +3,7 @@ import {
   EVENT_LIMITS,
   type Json,
   makeSummary,
+  NO_USAGE,
   type RunEnd,
   type SummaryStatus,
   type ValueRef,
@@ -14,19 +15,7 @@ import { skipExcluded } from "./only.ts";
 import type { RunCore } from "./run-core.ts";
 
 /** What of a view the engine has not counted. */
-const NOTHING_ELSE = {
-  usage: {
-    calls: 0,
-    inputTokens: 0,
-    outputTokens: 0,
-    cachedInputTokens: 0,
-    cacheWriteTokens: 0,
-    reasoningTokens: 0,
-  },
-  costUsd: 0,
-  failures: [],
-  nodes: new Map(),
-};
+const NOTHING_ELSE = { usage: NO_USAGE, costUsd: 0, failures: [], nodes: new Map() };
 
 /** Ends a run whose nodes have all ended. A pause has nothing left to hold back, and ends with it. */
 export function finishRun(run: RunCore): void {
