@@ -28,14 +28,14 @@ export function sha256Hex(bytes: Uint8Array): string {
   const state = Int32Array.from(INITIAL);
   const schedule = new Int32Array(64);
   const whole = bytes.length - (bytes.length % 64);
-  for (let at = 0; at < whole; at += 64) compress(state, schedule, bytes, at);
-  const rest = padded(bytes, whole);
-  for (let at = 0; at < rest.length; at += 64) compress(state, schedule, rest, at);
+  for (const view of [new DataView(bytes.buffer, bytes.byteOffset, whole), padded(bytes, whole)]) {
+    for (let at = 0; at < view.byteLength; at += 64) compress(state, schedule, view, at);
+  }
   return Array.from(state, (word) => (word >>> 0).toString(16).padStart(8, "0")).join("");
 }
 
 /** The last block or two: what is left, a one bit, zeros, and the length in bits. */
-function padded(bytes: Uint8Array, from: number): Uint8Array {
+function padded(bytes: Uint8Array, from: number): DataView {
   const left = bytes.length - from;
   const block = new Uint8Array(left < 56 ? 64 : 128);
   block.set(bytes.subarray(from));
@@ -43,26 +43,27 @@ function padded(bytes: Uint8Array, from: number): Uint8Array {
   const view = new DataView(block.buffer);
   view.setUint32(block.length - 8, Math.floor(bytes.length / 0x20000000));
   view.setUint32(block.length - 4, bytes.length << 3);
-  return block;
+  return view;
 }
 
-function compress(state: Int32Array, w: Int32Array, bytes: Uint8Array, from: number): void {
-  for (let i = 0; i < 16; i += 1) {
-    const at = from + i * 4;
-    w[i] =
-      ((bytes[at] as number) << 24) |
-      ((bytes[at + 1] as number) << 16) |
-      ((bytes[at + 2] as number) << 8) |
-      (bytes[at + 3] as number);
-  }
+function compress(state: Int32Array, w: Int32Array, view: DataView, from: number): void {
+  for (let i = 0; i < 16; i += 1) w[i] = view.getInt32(from + i * 4);
   for (let i = 16; i < 64; i += 1) {
     const x = w[i - 15] as number;
     const y = w[i - 2] as number;
     const s0 = rotate(x, 7) ^ rotate(x, 18) ^ (x >>> 3);
     const s1 = rotate(y, 17) ^ rotate(y, 19) ^ (y >>> 10);
-    w[i] = (w[i - 16] as number) + s0 + (w[i - 7] as number) + s1;
+    w[i] = ((w[i - 16] as number) + s0 + (w[i - 7] as number) + s1) | 0;
   }
-  let [a, b, c, d, e, f, g, h] = state as unknown as Eight;
+  // Eight names, not a list: they stay in registers.
+  let a = state[0] as number;
+  let b = state[1] as number;
+  let c = state[2] as number;
+  let d = state[3] as number;
+  let e = state[4] as number;
+  let f = state[5] as number;
+  let g = state[6] as number;
+  let h = state[7] as number;
   for (let i = 0; i < 64; i += 1) {
     const s1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
     const t1 = (h + s1 + ((e & f) ^ (~e & g)) + (ROUND[i] as number) + (w[i] as number)) | 0;
@@ -77,11 +78,9 @@ function compress(state: Int32Array, w: Int32Array, bytes: Uint8Array, from: num
     b = a;
     a = (t1 + t2) | 0;
   }
-  const next = [a, b, c, d, e, f, g, h];
-  for (let i = 0; i < 8; i += 1) state[i] = (state[i] as number) + (next[i] as number);
+  const sums = [a, b, c, d, e, f, g, h];
+  for (let i = 0; i < 8; i += 1) state[i] = (state[i] as number) + (sums[i] as number);
 }
-
-type Eight = [number, number, number, number, number, number, number, number];
 
 function rotate(word: number, by: number): number {
   return (word >>> by) | (word << (32 - by));

@@ -24,25 +24,25 @@ interface Open {
 
 /** The canonical JSON of a value. Members that are undefined are absent. */
 export function canonicalJson(value: Json): string {
-  let json = "";
+  const pieces: string[] = [];
   const open: Open[] = [];
   for (let at: Json | undefined = value; ; ) {
-    if (typeof at !== "object" || at === null) json += JSON.stringify(at === 0 ? 0 : at);
-    else if (at instanceof Written) json += at.json;
+    if (typeof at !== "object" || at === null) pieces.push(JSON.stringify(at === 0 ? 0 : at));
+    else if (at instanceof Written) pieces.push(at.json);
     else {
       const names = Array.isArray(at) ? undefined : memberNames(at as JsonObject).sort();
-      json += names === undefined ? "[" : "{";
+      pieces.push(names === undefined ? "[" : "{");
       open.push({ holder: at, names, size: (names ?? (at as Json[])).length, next: 0 });
     }
     let top = open.at(-1);
     for (; top !== undefined && top.next === top.size; top = open.at(-1)) {
-      json += top.names === undefined ? "]" : "}";
+      pieces.push(top.names === undefined ? "]" : "}");
       open.pop();
     }
-    if (top === undefined) return json;
-    if (top.next > 0) json += ",";
+    if (top === undefined) return pieces.join("");
+    if (top.next > 0) pieces.push(",");
     const name = top.names?.[top.next];
-    if (name !== undefined) json += `${JSON.stringify(name)}:`;
+    if (name !== undefined) pieces.push(`${JSON.stringify(name)}:`);
     at = (top.holder as JsonObject)[name ?? top.next] ?? null;
     top.next += 1;
   }

@@ -1,76 +1,42 @@
 /** `digest`: the identity of a graph. */
-import type { FlowGraph, Json, JsonObject } from "@millrace/contracts";
+import type { FlowGraph, Json } from "@millrace/contracts";
 import { isObject } from "../expression/values.ts";
 import { sha256Hex } from "../sha256.ts";
 import { canonicalJson, Written } from "./canonical-json.ts";
-import { normalizeGraph } from "./normalize.ts";
+import { type Collect, normalizeWith } from "./normalize.ts";
 
 /**
  * `sha256:` and 64 hex digits over the RFC 8785 form of the normalized graph, with nodes, edges, inputs, outputs,
  * connections and schedules as sets, and without `layout`. Two graphs that mean the same have the same digest.
  */
 export function digest(graph: FlowGraph): string {
-  const { layout: _, ...identity } = normalizeGraph(graph);
-  const json = canonicalJson(withSortedSets(identity as unknown as JsonObject));
+  const { layout: _, ...identity } = normalizeWith(graph, sorted);
+  const json = canonicalJson(identity as unknown as Json);
   return `sha256:${sha256Hex(new TextEncoder().encode(json))}`;
 }
 
-/** Members that are sets, and what their elements are sorted by; equal ones by all that they hold. */
-const SETS: readonly (readonly [member: string, keys: readonly string[]])[] = [
-  ["inputs", ["name"]],
-  ["nodes", ["id"]],
-  ["edges", ["from", "port", "to"]],
-  ["outputs", ["name"]],
-  ["connections", ["name"]],
-  ["schedules", ["name"]],
-];
+const BY_NAME: readonly string[] = ["name"];
+/** What the elements of sets are sorted by when that is not their name. */
+const KEYS: { readonly [list: string]: readonly string[] } = {
+  nodes: ["id"],
+  edges: ["from", "port", "to"],
+};
 
-type Holder = Record<string, Json | undefined>;
-
-/**
- * A graph with its sets, and those of the bodies in it, written in order: innermost first, so that nodes that only differ
- * in the order of their bodies sort alike. Bodies are worked off from a list, not by recursion.
- */
-function withSortedSets(graph: JsonObject): Json {
-  const root: Holder = { ...graph };
-  const holders = [root];
-  for (const holder of holders) {
-    for (const [member] of SETS) {
-      const list = holder[member];
-      if (!Array.isArray(list)) continue;
-      holder[member] = (list as Json[]).map((item) => {
-        const body = isObject(item) ? item["body"] : undefined;
-        if (!isObject(body)) return item;
-        const copy: Holder = { ...body };
-        holders.push(copy);
-        return { ...(item as JsonObject), body: copy as Json };
-      });
-    }
-  }
-  for (const holder of holders.reverse()) {
-    for (const [member, keys] of SETS) {
-      const list = holder[member];
-      if (Array.isArray(list)) holder[member] = sorted(list, keys) as unknown as Json;
-    }
-  }
-  return root as Json;
-}
-
-function sorted(list: readonly Json[], keys: readonly string[]): Written {
-  const rows = list.map((item) => ({
-    keys: keys.map((key) => (isObject(item) ? String(item[key]) : "")),
-    json: canonicalJson(item),
-  }));
+/** A set, written in order: by its keys, equal ones by all that they hold, bodies included. */
+const sorted: Collect = (list, name, make) => {
+  const keys = KEYS[name] ?? BY_NAME;
+  const rows = list.map((element) => {
+    const item = make(element);
+    const values = keys.map((key) => (isObject(item) ? String(item[key]) : ""));
+    return { values, json: canonicalJson(item) };
+  });
   rows.sort((a, b) => {
     for (let i = 0; i < keys.length; i += 1) {
-      const order = compare(a.keys[i] as string, b.keys[i] as string);
-      if (order !== 0) return order;
+      const left = a.values[i] as string;
+      const right = b.values[i] as string;
+      if (left !== right) return left < right ? -1 : 1;
     }
-    return compare(a.json, b.json);
+    return a.json < b.json ? -1 : a.json > b.json ? 1 : 0;
   });
-  return new Written(`[${rows.map(({ json }) => json).join()}]`);
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
+  return new Written(`[${rows.map(({ json }) => json).join()}]`) as unknown as readonly Json[];
+};

@@ -15,57 +15,57 @@ import { toFieldValue } from "./values.ts";
  * objects that mean nothing left out. What is malformed stays as it is; never throws.
  */
 export function normalizeGraph(graph: FlowGraph): FlowGraph {
+  return normalizeWith(graph, (list, _, make) => list.map(make));
+}
+
+/** What becomes of a list of a graph or of a body: its elements, the name of the list, and how one of them is normalized. */
+export type Collect = (
+  list: readonly Json[],
+  name: string,
+  make: (element: Json) => Json,
+) => readonly Json[];
+
+/** The normalized graph with its lists as `collect` makes them, those of bodies first. */
+export function normalizeWith(graph: FlowGraph, collect: Collect): FlowGraph {
   if (!isObject(graph)) return graph;
-  return compact({
-    ...plain(graph as unknown as JsonObject),
+  const each = (name: string, make: (item: JsonObject) => Json): Json =>
+    collected(graph[name as keyof FlowGraph] as Json, name, make, collect);
+  return changed(graph as unknown as JsonObject, {
     meta: nonEmpty(graph.meta && plainData(graph.meta, 0)),
     policy: nonEmpty(graph.policy && plainData(graph.policy as unknown as Json, 0)),
-    inputs: each(graph.inputs, (input) => plainData(input, 0)),
-    nodes: each(graph.nodes, (node) => normalizeNode(node, 0)),
-    edges: each(graph.edges, normalizeEdge),
-    outputs: each(graph.outputs, (output) => normalizeMembers(output, ["value"])),
-    connections: each(graph.connections, normalizeConnection),
-    schedules: each(graph.schedules, (schedule) => normalizeMembers(schedule, ["inputs"])),
+    inputs: each("inputs", (input) => plainData(input, 0)),
+    nodes: each("nodes", (node) => normalizeNode(node, 0, collect)),
+    edges: each("edges", normalizeEdge),
+    outputs: each("outputs", (output) => normalizeMembers(output, ["value"])),
+    connections: each("connections", normalizeConnection),
+    schedules: each("schedules", (schedule) => normalizeMembers(schedule, ["inputs"])),
     layout: plainData(graph.layout ?? {}, 0),
   }) as unknown as FlowGraph;
 }
 
-function normalizeNode(node: JsonObject, depth: number): Json {
-  const fields: Record<string, Json> = {};
-  if (isObject(node["fields"])) {
-    for (const name of memberNames(node["fields"])) {
-      setMember(fields, name, normalizeValue(node["fields"][name] as Json));
-    }
-  }
-  return compact({
-    ...plain(node),
-    fields,
-    policy: nonEmpty(isObject(node["policy"]) ? normalizePolicy(node["policy"]) : node["policy"]),
-    body: isObject(node["body"]) ? normalizeBody(node["body"], depth + 1) : node["body"],
+function normalizeNode(node: JsonObject, depth: number, collect: Collect): Json {
+  const { fields, policy, body } = node;
+  return changed(node, {
+    fields: isObject(fields) ? mapMembers(fields, normalizeValue) : {},
+    policy: nonEmpty(isObject(policy) ? mapMembers(policy, normalizePolicy) : policy),
+    body: isObject(body) ? normalizeBody(body, depth + 1, collect) : body,
   });
 }
 
-function normalizeBody(body: JsonObject, depth: number): Json {
+function normalizeBody(body: JsonObject, depth: number, collect: Collect): Json {
   if (depth > MAX_JSON_DEPTH) return body;
-  const { output } = body;
-  return compact({
-    ...plain(body),
-    nodes: each(body["nodes"], (node) => normalizeNode(node, depth)),
-    edges: each(body["edges"], normalizeEdge),
+  const { nodes, edges, output } = body;
+  return changed(body, {
+    nodes: collected(nodes, "nodes", (node) => normalizeNode(node, depth, collect), collect),
+    edges: collected(edges, "edges", normalizeEdge, collect),
     output: output === undefined ? undefined : normalizeValue(output),
   });
 }
 
-function normalizePolicy(policy: JsonObject): Json {
-  const normal: Record<string, Json> = {};
-  for (const name of memberNames(policy)) {
-    const value = policy[name] as Json;
-    const values = VALUES_IN[name];
-    if (name === "when" || name === "idempotencyKey") normal[name] = normalizeValue(value);
-    else if (values && isObject(value)) setMember(normal, name, normalizeMembers(value, values));
-    else setMember(normal, name, plainData(value, 0));
-  }
-  return normal;
+function normalizePolicy(value: Json, name: string): Json {
+  if (name === "when" || name === "idempotencyKey") return normalizeValue(value);
+  const values = isObject(value) ? VALUES_IN[name] : undefined;
+  return values ? normalizeMembers(value as JsonObject, values) : plainData(value, 0);
 }
 
 /** Members of policies that hold values. */
@@ -77,18 +77,14 @@ const VALUES_IN: { readonly [policy: string]: readonly string[] } = {
 };
 
 function normalizeMembers(object: JsonObject, values: readonly string[]): Json {
-  const normal: Record<string, Json> = {};
-  for (const name of memberNames(object)) {
-    const value = object[name] as Json;
-    setMember(normal, name, values.includes(name) ? normalizeValue(value) : plainData(value, 0));
-  }
-  return normal;
+  return mapMembers(object, (value, name) =>
+    values.includes(name) ? normalizeValue(value) : plainData(value, 0),
+  );
 }
 
 function normalizeEdge(edge: JsonObject): Json {
   const { meta, port } = edge;
-  return compact({
-    ...plain(edge),
+  return changed(edge, {
     port: port ?? "out",
     meta: nonEmpty(meta === undefined ? undefined : plainData(meta, 0)),
   });
@@ -96,7 +92,7 @@ function normalizeEdge(edge: JsonObject): Json {
 
 function normalizeConnection(connection: JsonObject): Json {
   const { name, slug } = connection;
-  return compact({ ...plain(connection), slug: slug === name ? undefined : slug });
+  return changed(connection, { slug: slug === name ? undefined : slug });
 }
 
 const WALK = { refuse: () => {}, maxDepth: MAX_JSON_DEPTH };
@@ -113,31 +109,43 @@ function plainData(value: Json, depth: number): Json {
   if (depth > MAX_JSON_DEPTH) return value;
   if (Array.isArray(value))
     return (value as Json[]).map((element) => plainData(element, depth + 1));
-  const object = value as JsonObject;
-  const data: Record<string, Json> = {};
+  return mapMembers(value as JsonObject, (inner) => plainData(inner, depth + 1));
+}
+
+/** The members that are there, each as `make` makes it. */
+function mapMembers(object: JsonObject, make: (value: Json, name: string) => Json): JsonObject {
+  const made: Record<string, Json> = {};
   for (const name of memberNames(object)) {
-    setMember(data, name, plainData(object[name] as Json, depth + 1));
+    setMember(made, name, make(object[name] as Json, name));
   }
-  return data;
+  return made;
 }
 
-/** Own members, without what an object spread could do to `__proto__`. */
-function plain(object: JsonObject): Record<string, Json | undefined> {
-  return { ...object };
-}
-
-function compact(object: Record<string, Json | undefined>): Json {
-  const kept: Record<string, Json> = {};
-  for (const name of memberNames(object)) setMember(kept, name, object[name] as Json);
-  return kept;
+/** A copy with other members; those that are undefined are left out. */
+function changed(object: JsonObject, changes: { readonly [name: string]: Json | undefined }): Json {
+  const copy: Record<string, Json> = {};
+  for (const name of Object.keys(object)) {
+    const value = Object.hasOwn(changes, name) ? changes[name] : object[name];
+    if (value !== undefined) setMember(copy, name, value);
+  }
+  for (const name of Object.keys(changes)) {
+    const value = changes[name];
+    if (value !== undefined && !Object.hasOwn(object, name)) copy[name] = value;
+  }
+  return copy;
 }
 
 function nonEmpty(value: Json | undefined): Json | undefined {
   return isObject(value) && memberNames(value).length === 0 ? undefined : value;
 }
 
-function each(list: unknown, make: (item: JsonObject) => Json): Json {
-  if (list === undefined) return [];
-  if (!Array.isArray(list)) return list as Json;
-  return list.map((item: Json) => (isObject(item) ? make(item) : item));
+function collected(
+  list: Json | undefined,
+  name: string,
+  make: (item: JsonObject) => Json,
+  collect: Collect,
+): Json {
+  if (list !== undefined && !Array.isArray(list)) return list;
+  const one = (item: Json): Json => (isObject(item) ? make(item) : item);
+  return collect((list as readonly Json[] | undefined) ?? [], name, one) as Json;
 }
