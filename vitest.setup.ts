@@ -1,7 +1,11 @@
 // Property tests walk the same cases on every run, so that a red test is a change's own doing. Other cases:
 // MILLRACE_LAW_SEED=<number>; the laws of the text form then begin at that seed, and are as many as MILLRACE_LAW_RUNS.
 import * as fc from "fast-check";
+import { vi } from "vitest";
 
 const { MILLRACE_LAW_SEED = "20261121" } = process.env;
 
 fc.configureGlobal({ seed: Number(MILLRACE_LAW_SEED) });
+
+// A limit for what hangs, not for what is slow: a busy machine takes ten times as long.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });

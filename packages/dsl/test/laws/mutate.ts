@@ -18,8 +18,11 @@ const PIECES: readonly string[] = [
 /** How many seeds share one validation of a garbled text: it costs as much as all other laws together. */
 const VALIDATE_EVERY = 8;
 
-/** Findings that silence others: what they are about is looked at more closely once it is known. */
-const SILENCING: readonly string[] = ["FLOW2003", "FLOW3001"];
+/**
+ * Findings that silence others: what they are about is looked at more closely once it is known. A control outside of strings and
+ * comments (FLOW6003) keeps its whole item from being read.
+ */
+const SILENCING: readonly string[] = ["FLOW2003", "FLOW3001", "FLOW6003"];
 
 /** A text with one fault has few fixes; one that was taken for something else altogether may have many. */
 const MAX_FIXES = 3;
