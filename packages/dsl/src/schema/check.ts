@@ -180,7 +180,7 @@ class Checker {
     found: SchemaFinding[],
     say: Say,
   ): void {
-    const { prefix = [], items, minItems = 0, maxItems = Infinity } = node;
+    const { prefixItems = [], items, minItems = 0, maxItems = Infinity } = node;
     if (value.length < minItems) say("limit", `must have at least ${minItems} elements`);
     if (value.length > maxItems) say("limit", `must have at most ${maxItems} elements`);
     if (node.uniqueItems) {
@@ -189,7 +189,7 @@ class Checker {
       if (new Set(known).size < known.length) say("limit", "must not hold an element twice");
     }
     for (let i = 0; i < value.length && !this.full(found); i += 1) {
-      const schema = prefix[i] ?? items;
+      const schema = prefixItems[i] ?? items;
       if (schema !== undefined) this.apply(schema, value[i], `${pointer}/${i}`, found);
     }
   }
@@ -202,7 +202,7 @@ class Checker {
         found.push({ pointer, message, rule: "required", value, member });
       }
     }
-    const { properties, additional } = node;
+    const { properties, additionalProperties: additional } = node;
     if (properties === undefined && additional === undefined) return;
     for (const member of Object.keys(members)) {
       const inner = members[member];

@@ -28,8 +28,8 @@ export interface SchemaNode {
   allowedText?: string;
   properties?: ReadonlyMap<string, SchemaNode>;
   required?: readonly string[];
-  additional?: SchemaNode;
-  prefix?: readonly SchemaNode[];
+  additionalProperties?: SchemaNode;
+  prefixItems?: readonly SchemaNode[];
   items?: SchemaNode;
   minItems?: number;
   maxItems?: number;
@@ -54,37 +54,17 @@ export interface SchemaNode {
 
 const TYPES = ["null", "boolean", "object", "array", "number", "integer", "string"];
 
+const SCHEMAS = ["additionalProperties", "items", "not"] as const;
+const LISTS = ["prefixItems", "allOf", "anyOf", "oneOf"] as const;
 const COUNTS = ["minItems", "maxItems", "minLength", "maxLength"] as const;
 const NUMBERS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"] as const;
-const LISTS = ["allOf", "anyOf", "oneOf"] as const;
 
 /** Assertions of the standard that the subset has not. */
-const REFUSED: ReadonlySet<string> = new Set([
-  "$anchor",
-  "$dynamicAnchor",
-  "$dynamicRef",
-  "$recursiveRef",
-  "additionalItems",
-  "contains",
-  "contentEncoding",
-  "contentMediaType",
-  "contentSchema",
-  "definitions",
-  "dependencies",
-  "dependentRequired",
-  "dependentSchemas",
-  "else",
-  "if",
-  "maxContains",
-  "maxProperties",
-  "minContains",
-  "minProperties",
-  "patternProperties",
-  "propertyNames",
-  "then",
-  "unevaluatedItems",
-  "unevaluatedProperties",
-]);
+const REFUSED: ReadonlySet<string> = new Set(
+  "$anchor $dynamicAnchor $dynamicRef $recursiveRef additionalItems contains contentEncoding contentMediaType contentSchema definitions dependencies dependentRequired dependentSchemas else if maxContains maxProperties minContains minProperties patternProperties propertyNames then unevaluatedItems unevaluatedProperties".split(
+    " ",
+  ),
+);
 
 /** The schema in checkable form, or every problem with it. */
 export function readSchema(
@@ -147,14 +127,34 @@ class SchemaReader {
   private word(node: SchemaNode, word: string, value: unknown, at: string, depth: number): void {
     const inner = (schema: unknown, key?: string | number): SchemaNode =>
       this.schema(schema, key === undefined ? at : at + step(key), depth + 1);
+    if (isOneOf(SCHEMAS, word)) node[word] = inner(value);
+    else if (isOneOf(LISTS, word)) {
+      if (Array.isArray(value) && value.length > 0) node[word] = value.map(inner);
+      else this.problem(at, "must be a list of schemas");
+    } else if (isOneOf(COUNTS, word)) {
+      if (isNumber(value) && Number.isInteger(value) && value >= 0) node[word] = value;
+      else this.problem(at, "must be a whole number from 0");
+    } else if (isOneOf(NUMBERS, word)) {
+      if (isNumber(value)) node[word] = value;
+      else this.problem(at, "must be a number");
+    } else this.single(node, word, value, at, inner);
+  }
+
+  /** The words that are like no other. */
+  private single(
+    node: SchemaNode,
+    word: string,
+    value: unknown,
+    at: string,
+    inner: (schema: unknown, key: string) => SchemaNode,
+  ): void {
     switch (word) {
       case "type":
         node.types = this.types(value, at);
         return;
       case "enum":
-        if (!Array.isArray(value) || value.length === 0)
-          this.problem(at, "must be a list of values");
-        else this.allow(node, value);
+        if (Array.isArray(value) && value.length > 0) this.allow(node, value);
+        else this.problem(at, "must be a list of values");
         return;
       case "const":
         this.allow(node, [value]);
@@ -164,27 +164,11 @@ class SchemaReader {
         else this.problem(at, "must be a list of names");
         return;
       case "properties":
-        if (isObject(value)) {
-          node.properties = new Map(
-            Object.entries(value).map(([key, it]) => [key, inner(it, key)]),
-          );
-        } else this.problem(at, "must be an object of schemas");
-        return;
       case "$defs":
-        if (isObject(value)) for (const [key, it] of Object.entries(value)) inner(it, key);
-        else this.problem(at, "must be an object of schemas");
-        return;
-      case "additionalProperties":
-        node.additional = inner(value);
-        return;
-      case "items":
-        node.items = inner(value);
-        return;
-      case "not":
-        node.not = inner(value);
-        return;
-      case "prefixItems":
-        node.prefix = this.list(value, at, inner);
+        if (isObject(value)) {
+          const schemas = Object.entries(value).map(([key, it]) => [key, inner(it, key)] as const);
+          if (word === "properties") node.properties = new Map(schemas);
+        } else this.problem(at, "must be an object of schemas");
         return;
       case "uniqueItems":
         if (typeof value !== "boolean") this.problem(at, "must be true or false");
@@ -200,30 +184,11 @@ class SchemaReader {
         if (isNumber(value) && value > 0) node.multipleOf = value;
         else this.problem(at, "must be a number above 0");
         return;
-      case "propertyNames":
-        // Every key is a string; generators of schemas say so all the same.
-        if (equalityKey(value) !== '{"type":"string"}') this.refuse(word, at);
-        return;
       default:
-        this.repetitive(node, word, value, at, inner);
+        // Every key is a string; generators of schemas say so all the same.
+        if (word === "propertyNames" && equalityKey(value) === '{"type":"string"}') return;
+        if (REFUSED.has(word)) this.problem(at, `\`${word}\` is not supported`);
     }
-  }
-
-  private repetitive(
-    node: SchemaNode,
-    word: string,
-    value: unknown,
-    at: string,
-    inner: (schema: unknown, key?: string | number) => SchemaNode,
-  ): void {
-    if (isOneOf(LISTS, word)) node[word] = this.list(value, at, inner);
-    else if (isOneOf(COUNTS, word)) {
-      if (isNumber(value) && Number.isInteger(value) && value >= 0) node[word] = value;
-      else this.problem(at, "must be a whole number from 0");
-    } else if (isOneOf(NUMBERS, word)) {
-      if (isNumber(value)) node[word] = value;
-      else this.problem(at, "must be a number");
-    } else if (REFUSED.has(word)) this.refuse(word, at);
   }
 
   private types(value: unknown, at: string): readonly string[] {
@@ -243,16 +208,6 @@ class SchemaReader {
     );
     const shown = [...node.allowed].slice(0, MAX_SHOWN).join(", ");
     node.allowedText = node.allowed.size > MAX_SHOWN ? `${shown}, …` : shown;
-  }
-
-  private list(
-    value: unknown,
-    at: string,
-    inner: (schema: unknown, key: number) => SchemaNode,
-  ): SchemaNode[] {
-    if (Array.isArray(value) && value.length > 0) return value.map((it, i) => inner(it, i));
-    this.problem(at, "must be a list of schemas");
-    return [];
   }
 
   private pattern(node: SchemaNode, value: unknown, at: string): void {
@@ -293,10 +248,6 @@ class SchemaReader {
       }
     }
     if (left > 0) this.problem("", "a `$ref` leads back to itself");
-  }
-
-  private refuse(word: string, at: string): void {
-    this.problem(at, `\`${word}\` is not supported`);
   }
 
   private problem(pointer: string, message: string): void {
