@@ -106,8 +106,8 @@ function readElements(
     if (code === closer) break;
     if (code === TEXT_END) s.expected(isObject ? "`}`" : "`]`");
     const before = s.stack.length;
-    const blank = s.blank && before > base;
     const lead = inValue ? s.takeComments(mark) : NO_COMMENTS;
+    const blank = s.blank && (before > base || lead.length > 0);
     readElement(s, inValue, isObject, inner);
     if (s.stack.length === before) {
       if (inValue) s.takeComments(mark);

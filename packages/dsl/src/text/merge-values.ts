@@ -112,6 +112,10 @@ function rebuild(old: Collection, rows: readonly Row[]): Expression {
     notes.foot,
   );
   const elements = rows.map(({ from }) => (from === undefined ? undefined : leads[from]));
+  const wasFirst = leads.findIndex((_, index) => kept.has(index));
+  const at = rows.findIndex(({ from }) => from === wasFirst);
+  const heads = at > 0 ? movedHead(leads[wasFirst] as Notes, elements[0] ?? NO_NOTES) : undefined;
+  if (heads) [elements[0], elements[at]] = [heads.first, heads.wasFirst];
   return { ...made, notes: { elements, foot } } as Collection;
 }
 
@@ -133,16 +137,37 @@ export function carryComments(
       return moved;
     }
     gap ||= notes.lead[0]?.blank ?? notes.blank;
-    const staying = partedComments(notes);
-    if (staying.length > 0) {
-      carried.push(...staying);
+    const [first, ...others] = partedComments(notes);
+    if (first) {
+      carried.push(gap ? { ...first, blank: true } : first, ...others);
       gap = true;
     }
     return notes;
   });
   if (carried.length === 0) return { leads, foot };
-  const [first, ...others] = foot;
-  return { leads, foot: [...carried, ...(first ? [{ ...first, blank: true }] : []), ...others] };
+  return { leads, foot: [...parted(carried), ...parted(foot)] };
+}
+
+/** Comments with an empty line before the first. */
+function parted(comments: readonly Comment[]): readonly Comment[] {
+  return comments.map((comment, index) => (index === 0 ? { ...comment, blank: true } : comment));
+}
+
+/**
+ * Comments at the head of some things, parted from the one that stood first there, stay at the head when another comes first.
+ * Undefined: there are none.
+ */
+export function movedHead(
+  wasFirst: Notes,
+  first: Notes,
+): { readonly wasFirst: Notes; readonly first: Notes } | undefined {
+  const head = partedComments(wasFirst);
+  if (head.length === 0) return undefined;
+  const { blank, trail } = wasFirst;
+  return {
+    wasFirst: { lead: wasFirst.lead.slice(head.length), blank, trail },
+    first: withCarried(first, head, true),
+  };
 }
 
 function withCarried(notes: Notes, carried: readonly Comment[], gap: boolean): Notes {

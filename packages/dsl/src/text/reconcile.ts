@@ -6,11 +6,11 @@
  */
 import type { FlowGraph } from "@millrace/contracts";
 import { DslError } from "../errors.ts";
-import { toOrder } from "./canonical.ts";
+import { sectionOf, toOrder } from "./canonical.ts";
 import { dataOf, type FlowDocument } from "./document.ts";
 import { edgeKey } from "./edges.ts";
 import { itemsOf } from "./from-graph.ts";
-import { carryComments, mergeValue } from "./merge-values.ts";
+import { carryComments, mergeValue, movedHead } from "./merge-values.ts";
 import { parseFlow } from "./parse.ts";
 import { printItems } from "./print.ts";
 import { readText } from "./read.ts";
@@ -74,7 +74,7 @@ interface Where {
 }
 
 interface Merged {
-  readonly items: Item[];
+  readonly items: readonly Item[];
   readonly foot: readonly Comment[];
 }
 
@@ -113,7 +113,7 @@ class Merge {
     }
     const isOrdered = where.place === "file" || where.place === "body";
     const items = isOrdered ? inGraphOrder(survivors, after) : inWrittenOrder(survivors, after);
-    return { items, foot: carried.foot };
+    return { items: withHeads(items, survivors, where.place), foot: carried.foot };
   }
 
   private item(old: Item, base: Item | undefined, fresh: Item, where: Where): Item {
@@ -237,6 +237,42 @@ function keyed(items: readonly Item[], key: (item: Item) => string): [string, It
     counts.set(own, count + 1);
     return [`${count} ${own}`, item];
   });
+}
+
+/** Comments at the head of a section, parted from its first item, stay there whichever item comes first. */
+function withHeads(
+  items: readonly Item[],
+  survivors: readonly (readonly [string, Item])[],
+  place: Place,
+): readonly Item[] {
+  const section = (item: Item): string =>
+    place === "file" || place === "body" ? sectionOf(item, place) : "";
+  const first = firstOf(items, section);
+  const moved = new Map<Item, Item>();
+  for (const [name, wasFirst] of firstOf(
+    survivors.map(([, item]) => item),
+    section,
+  )) {
+    const now = first.get(name) as Item;
+    const heads = now === wasFirst ? undefined : movedHead(wasFirst, now);
+    if (!heads) continue;
+    moved.set(wasFirst, { ...wasFirst, ...heads.wasFirst });
+    moved.set(now, { ...now, ...heads.first });
+  }
+  return moved.size === 0 ? items : items.map((item) => moved.get(item) ?? item);
+}
+
+/** The first item of each section. */
+function firstOf(
+  items: readonly Item[],
+  section: (item: Item) => string,
+): ReadonlyMap<string, Item> {
+  const first = new Map<string, Item>();
+  for (const item of items) {
+    const name = section(item);
+    if (!first.has(name)) first.set(name, item);
+  }
+  return first;
 }
 
 /** The graph's order; what the graph does not know follows the item that it followed. */

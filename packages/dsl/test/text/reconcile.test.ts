@@ -1,7 +1,7 @@
-import type { FlowGraph } from "@millrace/contracts";
+import type { FieldValue, FlowGraph, FlowNode } from "@millrace/contracts";
 import { DslError, parseFlow, printFlow, reconcile } from "@millrace/dsl";
 import { describe, expect, test } from "vitest";
-import { flow } from "./cases.ts";
+import { flow, node } from "./cases.ts";
 
 type Edit = (graph: FlowGraph) => Partial<FlowGraph>;
 
@@ -153,6 +153,42 @@ node second: log {
         inputs: inputs.map((i) => ({ ...i, schema: { type: "number" } })),
       })),
     ).toBe(before);
+  });
+
+  test("leaves comments at the head of a section, parted from its items, where they are", () => {
+    const before = flow(
+      "# ---- steps ----\n\n# the first\nnode a: t {\n  # what it does\n\n  v = 1\n}\n\n# the second\nnode b: t\n",
+    );
+    const [a, b] = parseFlow(before).graph.nodes as [FlowNode, FlowNode];
+    const added = { id: "n", type: "t", fields: {} };
+    expect(edited(before, () => ({ nodes: [added, a, b] }))).toBe(
+      before.replace("# the first", "node n: t\n\n# the first"),
+    );
+    expect(edited(before, () => ({ nodes: [b, a] }))).toBe(
+      flow(
+        "# ---- steps ----\n\n# the second\nnode b: t\n\n# the first\nnode a: t {\n  # what it does\n\n  v = 1\n}\n",
+      ),
+    );
+    expect(edited(before, () => ({ nodes: [{ ...a, fields: { u: 0, v: 1 } }, b] }))).toBe(
+      before.replace("  v = 1", "  u = 0\n\n  v = 1"),
+    );
+  });
+
+  test("leaves comments at the head of a list or object where they are", () => {
+    const before = node("[\n    # all of them\n\n    # one\n    1,\n    2,\n  ]");
+    const set = (v: FieldValue) => (graph: FlowGraph) => ({
+      nodes: graph.nodes.map((one) => ({ ...one, fields: { v } })),
+    });
+    expect(edited(before, set([0, 1, 2]))).toBe(before.replace("    # one", "    0,\n\n    # one"));
+    const object = node("{\n    # all of them\n\n    b: 1,\n  }");
+    expect(edited(object, set({ a: 0, b: 1 }))).toBe(object.replace("b: 1", "a: 0,\n\n    b: 1"));
+  });
+
+  test("keeps paragraphs of comments apart when all between them goes", () => {
+    const before = flow("# one\n\nnode a: t\n\n# two\n\na -> a\n\n# end\n");
+    expect(edited(before, () => ({ nodes: [], edges: [] }))).toBe(
+      flow("# one\n\n# two\n\n# end\n"),
+    );
   });
 
   test("refuses what is no graph", () => {
