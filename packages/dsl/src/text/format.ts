@@ -14,7 +14,7 @@ export interface FormatResult {
 
 /**
  * Formats a flow. Comments stay; the graph stays the same. Text with errors of the families 0 and 1 comes back as it was,
- * because what could not be read would be lost. Never throws.
+ * because what could not be read would be lost, and so does one with a call of what is no name. Never throws.
  */
 export function formatFlow(source: string, options: ParseOptions = {}): FormatResult {
   const reading = readText(source, limitsOf(options), {
@@ -23,9 +23,12 @@ export function formatFlow(source: string, options: ParseOptions = {}): FormatRe
   });
   const { report, sink, foot } = reading;
   const diagnostics = report.diagnostics(source);
-  const isUnread = diagnostics.some(
-    ({ code, severity }) => severity === "error" && /^FLOW[01]/.test(code),
-  );
+  const isUnread = diagnostics.some(hidesText);
   const text = isUnread || !sink ? source : sink.finish(foot);
   return { text, changed: text !== source, diagnostics };
+}
+
+/** Whether something could not be read; a call that is read as another one has a fix. */
+function hidesText({ code, severity, fixes }: Diagnostic): boolean {
+  return severity === "error" && (/^FLOW[01]/.test(code) || (code === "FLOW5003" && !fixes));
 }

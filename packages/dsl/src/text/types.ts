@@ -115,13 +115,14 @@ function readObjectType(s: Scanner): TypeNode {
     const at = s.pos;
     const name = readName(s);
     if (name === undefined) s.expected("a name");
-    const isNew = !names.has(name);
-    if (!isNew) s.error("FLOW2002", at, s.tokenEnd, { parts: { key: quoteForMessage(name) } });
+    if (names.has(name)) {
+      s.error("FLOW2002", at, s.tokenEnd, { parts: { key: quoteForMessage(name) } });
+    }
     names.add(name);
     if (s.peek() !== 58) s.expected("`:`");
     s.pos += 1;
     const type = readType(s);
-    if (isNew) fields.push({ name, type, start: at });
+    fields.push({ name, type, start: at });
     const next = s.peek();
     if (next === 44) s.pos += 1;
     else if (next !== LINE_END && next !== 125) s.expected("`,` or `}`");
@@ -173,6 +174,7 @@ export function schemaOf(
       const required: string[] = [];
       let isWhole = true;
       for (const field of type.fields) {
+        if (Object.hasOwn(properties, field.name)) continue; // set twice: the first counts
         const schema = schemaOf(field.type, report);
         if (schema) setMember(properties, field.name, schema);
         else isWhole = false;

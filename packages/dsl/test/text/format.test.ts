@@ -99,6 +99,22 @@ layout {
     });
   });
 
+  test("keeps the empty line behind comments at the head of a list", () => {
+    const text = node("[\n    # all of them\n\n    # one\n\n    1,\n  ]");
+    expect(format(text)).toBe(text);
+    expect(format(text.replace("\n    # one\n", ""))).toBe(text.replace("\n    # one\n", ""));
+  });
+
+  test.each(["f(x)(y)", "a[0](1)", "[1, f(x)(y)]"])(
+    "leaves a text with %j, a call that it cannot read, as it is",
+    (value) => {
+      const text = node(value);
+      const { diagnostics, ...formatted } = formatFlow(text);
+      expect(formatted).toEqual({ text, changed: false });
+      expect(diagnostics.map(({ code }) => code)).toEqual(["FLOW5003"]);
+    },
+  );
+
   test("formats a text with mistakes of meaning", () => {
     expect(format(flow("node a:t\nnode a :t\n"))).toBe(flow("node a: t\nnode a: t\n"));
   });
