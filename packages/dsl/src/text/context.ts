@@ -97,7 +97,7 @@ export class MappingContext {
       return;
     }
     const kind = kindName(data);
-    if (kind === type || (kind === "number" && NUMERIC.includes(type))) {
+    if (kind === type || (kind === "number" && NUMERIC.test(type))) {
       this.report.add("FLOW3005", start, end, { parts: { field, rule }, pointer });
       return;
     }
@@ -196,7 +196,7 @@ export class MappingContext {
 }
 
 /** Types whose values are numbers. */
-const NUMERIC: readonly string[] = ["int", "duration"];
+const NUMERIC = /int$|duration$/;
 
 /** A duration that was put in quotes. */
 const QUOTED_DURATION = /^\d{1,6}(?:ms|s|m|h|d)$/;

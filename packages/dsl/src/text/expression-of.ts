@@ -22,7 +22,7 @@ export function toExpression(
   walk: Walk,
   depth = 0,
 ): Expression | undefined {
-  if (typeof value !== "object" || value === null) return literal(value);
+  if (typeof value !== "object" || value === null) return literal(value, pointer, walk);
   if (depth >= walk.maxDepth) return tooDeep(walk, pointer);
   if (Array.isArray(value)) return listOf(value, pointer, walk, depth, toExpression);
   const object = value as JsonObject;
@@ -58,15 +58,29 @@ export function dataExpression(
   walk: Walk,
   depth = 0,
 ): Expression | undefined {
-  if (typeof value !== "object" || value === null) return literal(value);
+  if (typeof value !== "object" || value === null) return literal(value, pointer, walk);
   if (depth >= walk.maxDepth) return tooDeep(walk, pointer);
   return Array.isArray(value)
     ? listOf(value, pointer, walk, depth, dataExpression)
     : objectOf(value as JsonObject, pointer, walk, depth, dataExpression);
 }
 
-function literal(value: null | boolean | number | string): Expression {
-  return { kind: "literal", value: value === 0 ? 0 : value, ...NOWHERE };
+/** What JSON cannot say (`undefined` in a list, `NaN`, a big integer, a function) no text says either. */
+function literal(
+  value: null | boolean | number | string,
+  pointer: string,
+  walk: Walk,
+): Expression | undefined {
+  const isData =
+    typeof value === "number"
+      ? Number.isFinite(value)
+      : value === null || typeof value === "string" || typeof value === "boolean";
+  if (isData) return { kind: "literal", value: value === 0 ? 0 : value, ...NOWHERE };
+  walk.refuse(
+    pointer,
+    "must be JSON: a string, a finite number, true, false, null, a list or an object",
+  );
+  return undefined;
 }
 
 function tooDeep(walk: Walk, pointer: string): undefined {
@@ -159,7 +173,7 @@ function templateOf(
     text = "";
     parts.push(hole);
   }
-  if (parts.length === 0) return literal(text);
+  if (parts.length === 0) return { kind: "literal", value: text, ...NOWHERE };
   if (text !== "") parts.push(text);
   return { kind: "template", parts, ...NOWHERE };
 }

@@ -153,9 +153,10 @@ function scheduleItem(schedule: JsonObject, pointer: string): Item {
     items.push(attr("every", { kind: "duration", ms: everyMs as number, ...NOWHERE }));
   }
   if (inputs !== undefined) {
-    items.push(
-      attr("inputs", field(objectAt(inputs, `${pointer}/inputs`), `${pointer}/inputs`, 0)),
-    );
+    const place = `${pointer}/inputs`;
+    const value = field(objectAt(inputs, place), place, 0);
+    if (value.kind !== "object") invalid(place, "must be an object, not an expression");
+    items.push(attr("inputs", value));
   }
   if (enabled !== undefined) {
     if (typeof enabled !== "boolean") invalid(`${pointer}/enabled`, "must be true or false");

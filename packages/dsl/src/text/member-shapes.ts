@@ -69,6 +69,7 @@ const ON_ERROR = oneOf("fail", "port", "collect");
 export const POLICY_SHAPES: { readonly [name: string]: Shape } = {
   join: {
     ...JOIN,
+    type: "string or int",
     is: (value) => isCount(value) || JOIN.is(value),
     rule: "all, any or a whole number",
   },

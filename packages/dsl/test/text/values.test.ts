@@ -125,6 +125,36 @@ describe("a value of the graph", () => {
   });
 });
 
+describe("a graph by hand", () => {
+  const value = (v: unknown) => () => printFlow(holding(v as FieldValue));
+
+  test.each([
+    [Number.NaN, "/nodes/0/fields/v"],
+    [[1, Number.POSITIVE_INFINITY], "/nodes/0/fields/v/1"],
+    [{ a: 1n }, "/nodes/0/fields/v/a"],
+    [Symbol("s"), "/nodes/0/fields/v"],
+    [{ f: () => 1 }, "/nodes/0/fields/v/f"],
+    [[undefined], "/nodes/0/fields/v/0"],
+    [{ $lit: { $: Number.NaN } }, "/nodes/0/fields/v/$lit/$"],
+  ])("is refused for %o, which no JSON says, with its place", (v, pointer) => {
+    expect(value(v)).toThrow(expect.objectContaining({ code: "graph_invalid", pointer }));
+  });
+
+  test("is refused for data that no JSON says", () => {
+    const graph = { ...holding(1), layout: { a: [Number.NaN, 0] } };
+    expect(() => printFlow(graph)).toThrow(
+      expect.objectContaining({ code: "graph_invalid", pointer: "/layout/a/0" }),
+    );
+  });
+
+  test("is refused for inputs of a schedule that are one expression, which its text could not say", () => {
+    const schedules = [{ name: "s", inputs: { $: "inputs" } }];
+    expect(() => printFlow({ ...holding(1), schedules })).toThrow(
+      expect.objectContaining({ code: "graph_invalid", pointer: "/schedules/0/inputs" }),
+    );
+  });
+});
+
 describe("a type", () => {
   test.each<[string, JsonSchema]>([
     ["string", { type: "string" }],
@@ -170,6 +200,14 @@ describe("a type", () => {
     const { graph } = parseFlow(flow(`input a {\n  schema = ${text}\n}\n`));
     expect(graph.inputs).toEqual([{ name: "a", schema }]);
     expect(printFlow(graph)).toBe(flow(`input a {\n  schema = ${text}\n}\n`));
+  });
+
+  test("with a field twice stays as written; the first counts", () => {
+    const text = flow("input a: { x: int, x: string }\n");
+    const { graph, diagnostics } = parseFlow(text);
+    expect(diagnostics.map(({ code }) => code)).toEqual(["FLOW2002"]);
+    expect(graph.inputs[0]?.schema).toMatchObject({ properties: { x: { type: "integer" } } });
+    expect(formatFlow(text).text).toBe(text);
   });
 
   test("takes the place of a schema that says no more", () => {
@@ -234,14 +272,20 @@ describe("policies", () => {
 
   test("that are no value of their policy are reported and left out, so that the graph prints", () => {
     const { graph, diagnostics } = parseFlow(
-      flow('node a: t {\n  @timeout = "soon"\n  @join = "some"\n  @cache = { key: 1 }\n}\n'),
+      flow(
+        'node a: t {\n  @timeout = "soon"\n  @join = -1\n}\nnode b: t {\n  @join = "some"\n  @cache = { key: 1 }\n}\n',
+      ),
     );
     expect(diagnostics.map(({ message }) => message)).toEqual([
       "@timeout must be duration, found string",
+      "@join must be all, any or a whole number",
       '@join must be one of all, any, a whole number, found "some"',
       "@cache needs the field ttl",
     ]);
-    expect(graph.nodes[0]).toEqual({ id: "a", type: "t", fields: {} });
+    expect(graph.nodes).toEqual([
+      { id: "a", type: "t", fields: {} },
+      { id: "b", type: "t", fields: {} },
+    ]);
   });
 });
 
