@@ -4,6 +4,7 @@ import { quoteForMessage } from "./chars.ts";
 import type { MappingContext } from "./context.ts";
 import type { Declared } from "./names.ts";
 import type { EdgeEnd, EdgeItem } from "./tree.ts";
+import { toLiteral } from "./values.ts";
 
 /** One string per (from, port, to); lengths keep names that hold separators apart. */
 export function edgeKey(from: string, port: string, to: string): string {
@@ -32,6 +33,7 @@ export function mapEdge(
       context.marks.add(`${pointer}/from`, from.start, from.nodeEnd);
       if (from.port !== undefined) context.marks.add(`${pointer}/port`, from.nodeEnd, from.end);
       context.marks.add(`${pointer}/to`, to.start, to.nodeEnd);
+      if (item.meta && index > 1) toLiteral(item.meta, `${pointer}/meta`, context.marks);
     }
     const edge = { from: from.node, port, to: to.node };
     edges.push(isEmpty ? edge : { ...edge, meta: data as JsonObject });

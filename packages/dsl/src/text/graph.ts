@@ -316,7 +316,9 @@ function mapNode(
   }
   markBlock(context, item, pointer, "id");
   context.marks?.add(`${pointer}/type`, type.start, type.nameEnd);
-  context.marks?.add(`${pointer}/typeVersion`, type.nameEnd, type.end);
+  if (type.version !== undefined) {
+    context.marks?.add(`${pointer}/typeVersion`, type.nameEnd, type.end);
+  }
   refuse(context, item, "node");
   const fields: Record<string, Json> = {};
   let policy: Record<string, Json> | undefined;

@@ -57,13 +57,17 @@ export function pointerAt(document: FlowDocument, offset: number): string {
   let found = "";
   let length = Number.POSITIVE_INFINITY;
   for (const [pointer, mark] of placesOf(document).marks) {
-    if (mark.start > offset || offset >= mark.end || mark.end - mark.start > length) continue;
-    if (pointer.endsWith("/$")) continue;
-    length = mark.end - mark.start;
+    const size = mark.end - mark.start;
+    if (mark.start > offset || offset >= mark.end || size > length) continue;
+    if (size === length && FORM.test(pointer)) continue;
+    length = size;
     found = pointer;
   }
   return found;
 }
+
+/** What a value has in the graph alone, such as `/nodes/0/fields/url/$`: the text of it is that of the value. */
+const FORM = /\/\$(?:t|lit)?$/;
 
 /** Every place of the graph that was written in the text, by JSON Pointer. */
 export function marksOf(document: FlowDocument): ReadonlyMap<string, Mark> {

@@ -71,6 +71,37 @@ describe("locate and pointerAt", () => {
     expect(textAt("/outputs/0/value/$")).toBe("size(all.items)");
   });
 
+  test("know the members of protected objects, the parts of templates and the object of each edge of a chain", () => {
+    const text = `flow 1 x
+
+node a: t {
+  v = { "$": 1 }
+  w = { "$": 2, b: "n\${a}" }
+}
+
+a -> a -> a { k: "v" }
+`;
+    const { document } = parseFlow(text);
+    const at = (pointer: string): string | undefined => {
+      const range = locate(document, pointer);
+      return range && text.slice(range.start.offset, range.end.offset);
+    };
+    expect(at("/nodes/0/fields/v/$lit")).toBe('{ "$": 1 }');
+    expect(at("/nodes/0/fields/v/$lit/$")).toBe("1");
+    expect(at("/nodes/0/fields/w/$")).toBe("2");
+    expect(at("/nodes/0/fields/w/b/$t")).toBe('"n${a}"');
+    expect(at("/edges/0/meta/k")).toBe('"v"');
+    expect(at("/edges/1/meta/k")).toBe('"v"');
+    expect(at("/nodes/0/typeVersion")).toBeUndefined();
+    const pointers = ["v", "v/$lit/$", "w", "w/$", "w/b", "w/b/$t/1"].map(
+      (place) => `/nodes/0/fields/${place}`,
+    );
+    const found = pointers.map((pointer) =>
+      pointerAt(document, locate(document, pointer)?.start.offset ?? -1),
+    );
+    expect(found).toEqual(pointers);
+  });
+
   test("know nothing of what was not written", () => {
     expect(locate(document, "/nodes/7")).toBeUndefined();
     expect(locate(document, "/nodes/0/fields/missing")).toBeUndefined();
