@@ -10,6 +10,7 @@ import { editOne } from "./edit.ts";
 import { breakOne, namesIn, someItems } from "./faults.ts";
 import { commentsIn } from "./layout.ts";
 import { checkRanges, checkTotal } from "./mutate.ts";
+import { checkReadings } from "./readings.ts";
 import { checkReconcile } from "./reconciled.ts";
 import { Broken, type Sample, syntaxOf } from "./sample.ts";
 import { shuffled } from "./shuffled.ts";
@@ -103,6 +104,11 @@ export const LAWS: readonly Law[] = [
     id: "L9",
     says: "each of several faults is found in its own item, and all other items are read",
     check: checkFaults,
+  },
+  {
+    id: "readings",
+    says: "reading for the graph alone, for the text and for the places finds the same",
+    check: checkReadings,
   },
   {
     id: "total",

@@ -103,7 +103,7 @@ function splitsPair(text: string, at: number): boolean {
 }
 
 /** One to three characters or words taken out or put in anywhere. */
-function garble(text: string, r: Random): string {
+export function garble(text: string, r: Random): string {
   let garbled = text;
   for (let count = r.below(3); count >= 0; count -= 1) {
     const at = r.below(garbled.length + 1);
