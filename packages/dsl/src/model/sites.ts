@@ -51,11 +51,6 @@ export class Site {
     const holder = ofNode ? (this.reader?.pointer ?? "") : this.body.pointer;
     return holder + (this.#steps ?? `/fields${step(this.name)}`);
   }
-
-  /** The one schema of a value that has no alternatives. */
-  get schema(): unknown {
-    return this.schemas.length === 1 ? this.schemas[0] : undefined;
-  }
 }
 
 /** Fields and policies of a node that may hold expressions. */

@@ -125,15 +125,19 @@ export function pathTo(trail: Trail | undefined): readonly (string | number)[] {
   return path.reverse();
 }
 
+/** The pointers of the expressions of a value, which is at `pointer`. */
+export function expressionsOf(value: unknown, pointer = ""): readonly string[] {
+  const found: string[] = [];
+  visitValue(value, {
+    expression: (_, trail, hole) =>
+      void found.push(pointerTo(pointer, trail) + (hole < 0 ? "" : `/$t/${hole}`)),
+  });
+  return found;
+}
+
 /** The pointer of the first expression of a value; undefined: it is literal. */
 export function firstExpression(value: unknown, pointer = ""): string | undefined {
-  let first: string | undefined;
-  visitValue(value, {
-    expression: (_, trail, hole) => {
-      first ??= pointerTo(pointer, trail) + (hole < 0 ? "" : `/$t/${hole}`);
-    },
-  });
-  return first;
+  return expressionsOf(value, pointer)[0];
 }
 
 /**

@@ -102,19 +102,16 @@ function report(
       }
       return;
     case "format":
-      if (finding.message.endsWith("uri")) {
-        run.findings.add("FLOW3005", pointer, { parts: { field, rule: "a URI" } });
-      } else run.findings.add("FLOW3008", pointer, { message: `${field} is not a date` });
+      if (!finding.message.endsWith("uri")) {
+        run.findings.add("FLOW3008", pointer, { message: `${field} is not a date` });
+        return;
+      }
+      run.findings.add("FLOW3005", pointer, { parts: { field, rule: "a URI" } });
       return;
     default: {
       const rule = /^must be (.*)$/.exec(finding.message)?.[1];
-      run.findings.add(
-        "FLOW3005",
-        pointer,
-        rule === undefined
-          ? { message: `${field} ${finding.message}` }
-          : { parts: { field, rule } },
-      );
+      const message = `${field} ${finding.message}`;
+      run.findings.add("FLOW3005", pointer, rule ? { parts: { field, rule } } : { message });
     }
   }
 }
@@ -190,10 +187,6 @@ function describeValue(value: unknown): string {
 }
 
 function decode(pointer: string): string[] {
-  return pointer === ""
-    ? []
-    : pointer
-        .slice(1)
-        .split("/")
-        .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const steps = pointer.split("/").slice(1);
+  return steps.map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
 }

@@ -3,7 +3,7 @@ import type { JsonSchema } from "@millrace/contracts";
 import type { NodeModel } from "../model/bodies.ts";
 import { isObject, own, step } from "../model/plain.ts";
 import { POLICY_VALUES } from "../model/sites.ts";
-import { pointerTo, visitValue } from "../model/values.ts";
+import { expressionsOf } from "../model/values.ts";
 import { shown, type Validation } from "./context.ts";
 import { checkValue } from "./field-values.ts";
 
@@ -100,16 +100,6 @@ function checkPolicy(run: Validation, node: NodeModel, member: string, value: un
     const parts = { field: place.name, list: "fail, port, { default: … }", value: '"collect"' };
     run.findings.add("FLOW3006", place.pointer, { parts, hint: "`collect` is for `map`" });
   }
-}
-
-/** Pointers of the expressions of a value, from its root. */
-function expressionsOf(value: unknown): readonly string[] {
-  const found: string[] = [];
-  visitValue(value, {
-    expression: (_, trail, hole) =>
-      void found.push(pointerTo("", trail) + (hole < 0 ? "" : `/$t/${hole}`)),
-  });
-  return found;
 }
 
 /** Whether a place inside a policy may hold an expression: `retry/if`, and all that is below `onError/default`. */
