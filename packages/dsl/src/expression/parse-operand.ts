@@ -140,6 +140,11 @@ export const WORDS: ReadonlyMap<string, null | boolean> = new Map<string, null |
   ["undefined", null],
 ]);
 
+/** Whether a name that stands bare is read as something else: a node of this name is read as `nodes["in"]`. */
+export function readsAsWord(name: string): boolean {
+  return name === "in" || WORDS.has(name);
+}
+
 function parsePrimary(s: Scanner, inValue: boolean): Expression {
   const code = s.peek();
   const start = s.pos;

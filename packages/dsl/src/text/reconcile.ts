@@ -42,7 +42,7 @@ export function reconcile(
   const base = toSections(knownItems(known), "file", old.connected).flat();
   const fresh = toSections(itemsOf(graph), "file", old.connected).flat();
   const merge = new Merge(options.renames ?? {});
-  const merged = merge.items(written, base, fresh, { place: "file", path: "" }, [
+  const merged = merge.items(written, base, fresh, { place: "file", path: undefined }, [
     ...old.behind,
     ...foot,
   ]);
@@ -69,8 +69,8 @@ function knownItems(graph: FlowGraph): Item[] {
 
 interface Where {
   readonly place: Place;
-  /** Path of the node around, as it was. */
-  readonly path: string;
+  /** Path of the node around, as it was; undefined: in the file itself. */
+  readonly path: string | undefined;
 }
 
 interface Merged {
@@ -169,7 +169,7 @@ class Merge {
     const path = joinPath(where.path, id);
     if (!Object.hasOwn(this.renames, path)) return id;
     const next = this.renames[path] as string;
-    return where.path === "" ? next : next.slice(next.lastIndexOf("/") + 1);
+    return where.path === undefined ? next : next.slice(next.lastIndexOf("/") + 1);
   }
 
   /** A path with the longest renamed beginning replaced. */
@@ -206,8 +206,8 @@ function withoutGap(section: readonly Item[]): Item[] {
   });
 }
 
-function joinPath(path: string, id: string): string {
-  return path === "" ? id : `${path}/${id}`;
+function joinPath(path: string | undefined, id: string): string {
+  return path === undefined ? id : `${path}/${id}`;
 }
 
 /** Identity of an item among its neighbours. */

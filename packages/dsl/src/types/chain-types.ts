@@ -5,9 +5,11 @@ import type {
   MemberExpression,
   NameExpression,
 } from "../expression/ast.ts";
-import { nameText, printExpression } from "../expression/print.ts";
+import { readsAsWord } from "../expression/parse-operand.ts";
+import { printExpression, quoteText } from "../expression/print.ts";
 import { literalStep } from "../expression/references.ts";
 import { nearestName } from "../nearest.ts";
+import { isIdent } from "../text/chars.ts";
 import { quoted } from "./findings.ts";
 import {
   ANY,
@@ -97,8 +99,8 @@ function unknownName(node: NameExpression, scope: TypeScope, inference: Inferenc
     return;
   }
   const nearest = nearestName(name, [...(scope.env.names?.() ?? []), ...ALWAYS_PRESENT]);
-  const spelled = nearest === undefined ? undefined : nameText(nearest);
-  const near = spelled === nearest ? nearest : `nodes[${spelled}]`;
+  const isBare = nearest === undefined || (isIdent(nearest) && !readsAsWord(nearest));
+  const near = isBare ? nearest : `nodes[${quoteText(nearest)}]`;
   inference.findings.add("FLOW5001", node, {
     parts: { name: quoted(name), ...(near !== undefined && { near }) },
     ...(near !== undefined && { fix: { title: `write ${near}`, newText: near } }),

@@ -132,6 +132,20 @@ node second: log {
     );
   });
 
+  test("tells a node from one of the same name in an owner without a name", () => {
+    const before = flow(
+      'node "": map {\n  body {\n    node a: t # inner\n  }\n}\n\nnode a: t # outer\n',
+    );
+    const text = edited(
+      before,
+      (graph) => ({
+        nodes: graph.nodes.map((one) => (one.id === "a" ? { ...one, id: "b" } : one)),
+      }),
+      { a: "b" },
+    );
+    expect(text).toBe(before.replace("node a: t # outer", "node b: t # outer"));
+  });
+
   test("keeps what never was in the graph", () => {
     const before = flow("node a: t\n\n# of a later version\nmacro m {\n  v = 1\n}\n");
     expect(edited(before, () => ({ nodes: [] }))).toBe(

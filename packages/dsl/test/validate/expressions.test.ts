@@ -34,6 +34,20 @@ node a: ai {
   expect(codes(text)).not.toContain("FLOW5001");
 });
 
+test("a node whose id is a word of expressions is offered as it can be read", () => {
+  const text = `
+node in: log {
+  message = "x"
+}
+
+node say: log {
+  message = string(inn.value)
+}
+`;
+
+  expect(report(text, "FLOW5001")).toContain('nodes["in"]');
+});
+
 test("a loop reads its state under its own name", () => {
   const text = `
 node poll: loop {

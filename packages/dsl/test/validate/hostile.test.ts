@@ -75,7 +75,7 @@ test("a body that is the flow itself is cut at the limit of depth", () => {
   expect(counts(graph)["FLOW1014"]).toBe(1);
 });
 
-test.each([
+test.each<[string, unknown]>([
   ["no catalog", undefined],
   ["entries that are none", { entry: () => 5, types: () => 5, flow: () => 7, timeZones: 5 }],
   ["entries without members", { entry: () => ({}), types: () => [1, null] }],
