@@ -87,7 +87,9 @@ describe.each(PAGES)("%s", (path) => {
         told.stderr += stderr;
       }
       if (next === undefined || !isResult(next)) continue;
-      expect(next.language === "json" ? told.stdout : told.stdout + told.stderr).toBe(next.text);
+      // The formatter of pages lays out JSON in its own way; other output is byte for byte.
+      if (next.language === "json") expect(JSON.parse(told.stdout)).toEqual(JSON.parse(next.text));
+      else expect(told.stdout + told.stderr).toBe(next.text);
     }
   });
 });
