@@ -4,21 +4,23 @@
  *   I2  in the guided pass indentation says where a block ends, whatever its braces say.
  */
 import { parseValue } from "../expression/parse.ts";
-import { CHAR, CLASSES, isDigit, isNameStart } from "./chars.ts";
+import { isDigit, isNameStart } from "./chars.ts";
+import {
+  edgeBehindWord,
+  firstBehind,
+  isPolicy,
+  markdownFence,
+  noEqualsSign,
+  strayCloser,
+  typeWithoutColon,
+  unexpectedStart,
+} from "./item-slips.ts";
 import { readPlainAttr } from "./plain-attr.ts";
 import { isArrow, readEdge } from "./read-edge.ts";
 import { Opener, recover } from "./recover.ts";
 import { FAIL, LINE_END, type Scanner, TEXT_END } from "./scanner.ts";
 import { findSeparator, firstOfLine } from "./skip.ts";
-import {
-  arrowEnd,
-  beginsItem,
-  beginsValue,
-  hintForRest,
-  holdsType,
-  isProse,
-  proseEnd,
-} from "./slips.ts";
+import { arrowEnd, beginsItem, hintForRest, proseEnd } from "./slips.ts";
 import { closesSingle, readName } from "./strings.ts";
 import {
   type BlockItem,
@@ -30,7 +32,7 @@ import {
   type TypeNode,
 } from "./tree.ts";
 import { readType } from "./types.ts";
-import { BLOCKS, type BlockWord, isBlockWord, NODE_POLICIES, type Place } from "./words.ts";
+import { BLOCKS, isBlockWord, type Place } from "./words.ts";
 
 type Take = (item: Item) => void;
 
@@ -208,26 +210,6 @@ function readBareItem(s: Scanner, start: number, opener: Opener | undefined): Fr
   };
 }
 
-function unexpectedStart(s: Scanner): never {
-  const code = s.peek();
-  if (/^(?:<{7}|={7}|>{7})(?![<=>])/.test(s.src.slice(s.pos, s.pos + 8))) {
-    const found = "a merge conflict";
-    s.error("FLOW1006", s.pos, s.lineEnd(s.pos), { parts: { what: "a name", found } });
-    throw FAIL;
-  }
-  if (code === 123 && s.src.trimStart().startsWith("{")) {
-    s.error("FLOW1006", s.pos, s.pos + 1, {
-      parts: { what: "a name", found: "{" },
-      hint: "a graph in JSON is no text of a flow; `printFlow` writes it as one",
-    });
-    throw FAIL;
-  }
-  if (code < 128) return s.expected("a name");
-  const end = s.tokenEndAt(s.pos);
-  s.error("FLOW1001", s.pos, end, { parts: { found: s.tokenText(s.pos, end) } });
-  throw FAIL;
-}
-
 /** `name:` where only a field can be meant: everywhere but before the type of a block. */
 function isFieldSlip(name: string, opener: Opener | undefined, policy: boolean): boolean {
   if (policy || !isBlockWord(name)) return true;
@@ -306,56 +288,6 @@ function readBlock(
   };
 }
 
-/** The type of a head without its colon, `node a t {`; undefined where a type need not stand. */
-function typeWithoutColon(s: Scanner, rule: BlockWord): TypeNode | undefined {
-  const start = s.pos;
-  const from = s.tokenEnd;
-  const isEquals = rule.value === "none" && s.peek() === 61;
-  const at = isEquals ? firstBehind(s, start + 1) : start;
-  const isType = isNameStart(s.src.charCodeAt(at)) && holdsType(s, at);
-  if (!isType) return rule.type === "needed" ? s.expected("`:` and a type") : undefined;
-  const end = s.tokenEndAt(start);
-  s.error("FLOW1006", start, end, {
-    parts: { what: "`:`", found: s.tokenText(start, end) },
-    fix: { title: "write :", edits: [{ start: from, end: isEquals ? end : from, text: ":" }] },
-  });
-  s.pos = at;
-  return readType(s);
-}
-
-/** `edge a -> b`: read as the edge that it is. */
-function edgeBehindWord(s: Scanner, start: number, { text, start: from, end }: Label): FreshItem {
-  s.error("FLOW1106", start, from, {
-    message: "an edge is written without a word in front",
-    fix: { title: "remove it", edits: [{ start, end: from, text: "" }] },
-  });
-  return readEdge(s, from, text, end);
-}
-
-/** A word that is neither a block nor a field with its `=`; `mends`: any field of that name may stand here. */
-function noEqualsSign(s: Scanner, wordEnd: number, mends: boolean): never {
-  const at = firstBehind(s, wordEnd);
-  const end = s.tokenEndAt(at);
-  s.error("FLOW1006", at, end, {
-    parts: { what: "`=`", found: s.tokenText(at, end) },
-    ...(mends &&
-      beginsValue(s, at) && {
-        fix: { title: "write =", edits: [{ start: wordEnd, end: wordEnd, text: " =" }] },
-      }),
-  });
-  throw FAIL;
-}
-
-function isPolicy(name: string): boolean {
-  return NODE_POLICIES.some(([known]) => known === name);
-}
-
-function firstBehind(s: Scanner, at: number): number {
-  let first = at;
-  while (CLASSES[s.src.charCodeAt(first)] === CHAR.blank) first += 1;
-  return first;
-}
-
 function atLabel(s: Scanner): boolean {
   const code = s.peek();
   return isNameStart(code) || code === 34 || isDigit(code) || closesSingle(s);
@@ -389,29 +321,4 @@ function unclosed(s: Scanner, opener: Opener): void {
       edits: [{ start: where, end: where, text: `${lineBreak}${indent}}\n` }],
     },
   });
-}
-
-function strayCloser(s: Scanner): void {
-  const at = s.pos;
-  s.pos += 1;
-  s.stray ||= s.src.charCodeAt(at) === 125;
-  s.error("FLOW1017", at, at + 1, {
-    parts: { closer: s.src.charAt(at) },
-    fix: { title: "remove it", edits: [{ start: at, end: at + 1, text: "" }] },
-  });
-}
-
-/** A line of three backticks: chat programs put a flow between two of them. */
-function markdownFence(s: Scanner): void {
-  const start = s.pos;
-  const end = s.lineEnd(start);
-  const behind = (from: number): number =>
-    isProse(s.src.slice(s.lineEnd(from))) ? s.src.length : s.lineEnd(from);
-  s.pos = start === s.fenceEnd ? behind(start) : end;
-  if (start === s.fenceEnd) return;
-  const edits = [{ start: proseEnd(s.src) === start ? 0 : start, end, text: "" }];
-  const close = s.src.indexOf("\n```", end);
-  if (close !== -1) edits.push({ start: close + 1, end: behind(close + 1), text: "" });
-  s.error("FLOW1107", start, end, { fix: { title: "remove it", edits } });
-  s.fenceEnd = close === -1 ? -1 : close + 1;
 }
