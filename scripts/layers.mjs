@@ -18,8 +18,13 @@ export const layers = {
   contracts: { neutral: true, needs: [], foreign: ["zod"] },
   dsl: { neutral: true, needs: ["contracts"], foreign: [] },
   engine: { neutral: true, needs: ["contracts", "dsl"], foreign: [] },
-  server: { needs: spine, foreign: ["hono", "@hono/node-server", "pino"] },
-  cli: { needs: [...spine, "server"], foreign: [] },
+  oauth: { neutral: true, needs: [], foreign: ["keytar", "@napi-rs/keyring"] },
+  store: { needs: ["contracts"], foreign: ["libsql"] },
+  server: {
+    needs: [...spine, "oauth", "store"],
+    foreign: ["hono", "@hono/node-server", "pino", "croner"],
+  },
+  cli: { needs: [...spine, "oauth", "server"], foreign: [] },
 };
 
 const SPECIFIER = /(?:\bfrom|\bimport|\bimport\s*\(|\brequire\s*\()\s*["']([^"']+)["']/g;

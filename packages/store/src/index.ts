@@ -1,0 +1,2 @@
+/** One list of public names. */
+export {};
