@@ -1,0 +1,51 @@
+/**
+ * The URL at which the user is asked.
+ *   A1  The seven parameters come first, in the order of the specification, whatever else is asked for.
+ *   A2  What the caller's URL held before stays as it was, in front of them; a fragment stays behind them.
+ */
+import { extraEntries } from "./extra-params.ts";
+import { percentEncode } from "./percent-encode.ts";
+import type { AuthorizeParams } from "./types.ts";
+
+const OURS: ReadonlySet<string> = new Set([
+  "response_type",
+  "client_id",
+  "redirect_uri",
+  "scope",
+  "state",
+  "access_type",
+  "prompt",
+  "code_challenge",
+  "code_challenge_method",
+  "resource",
+]);
+
+/**
+ * The authorize URL with `response_type`, `client_id`, `redirect_uri`, `scope`, `state`, `access_type=offline` and
+ * `prompt=consent`, then PKCE, resources and extra parameters where given. Empty values keep their parameter.
+ * Throws `TypeError` when `extraParams` names a parameter of ours.
+ * @see specification, "Build authorize URL"
+ */
+export function buildAuthorizeUrl(params: AuthorizeParams): string {
+  const { authorizeUrl, pkce, resource = [] } = params;
+  const pairs: [string, string][] = [
+    ["response_type", "code"],
+    ["client_id", params.clientId],
+    ["redirect_uri", params.redirectUri],
+    ["scope", params.scopes.join(" ")],
+    ["state", params.state],
+    ["access_type", "offline"],
+    ["prompt", "consent"],
+  ];
+  if (pkce) {
+    pairs.push(["code_challenge", pkce.challenge], ["code_challenge_method", "S256"]);
+  }
+  for (const uri of resource) pairs.push(["resource", uri]);
+  pairs.push(...extraEntries(params.extraParams, OURS));
+
+  const query = pairs.map(([name, value]) => `${percentEncode(name)}=${percentEncode(value)}`);
+  const hash = authorizeUrl.indexOf("#");
+  const base = hash < 0 ? authorizeUrl : authorizeUrl.slice(0, hash);
+  const fragment = hash < 0 ? "" : authorizeUrl.slice(hash);
+  return `${base}${base.includes("?") ? "&" : "?"}${query.join("&")}${fragment}`;
+}

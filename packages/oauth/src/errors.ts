@@ -1,0 +1,158 @@
+/**
+ * The one error of this package.
+ *   X1  `message`, `stack`, `toJSON` and `util.inspect` hold fixed text and safe values: no token, secret, code, state,
+ *       verifier, body or query.
+ *   X2  `body`, `oauthError` and `cause` can be read, but are in no listing of the error.
+ *   X3  Whether a repeat can help is decided here, from kind, status and reason.
+ */
+
+/** What went wrong, in the words of the specification. @see specification, "Errors" */
+export type OAuthErrorKind = "Http" | "Token" | "NoRefreshToken" | "Credential" | "Decode";
+
+/** The same as a code, for logs and problem documents. */
+export type OAuthErrorCode =
+  | "oauth_http"
+  | "oauth_token"
+  | "oauth_no_refresh_token"
+  | "oauth_credential"
+  | "oauth_decode";
+
+/**
+ * What exactly, where a program can do something about it.
+ *   Http        `bind`, `network`, `timeout`, `redirect_timeout`
+ *   Token       `denied`, `state_mismatch`, `issuer_mismatch`, `endpoint`
+ *   Credential  `locked`, `unavailable`, `no_backend`, `helper_timeout`, `helper_crash`, `too_large`, `lock_timeout`, `decrypt`
+ */
+export type OAuthReason =
+  | "bind"
+  | "network"
+  | "timeout"
+  | "redirect_timeout"
+  | "denied"
+  | "state_mismatch"
+  | "issuer_mismatch"
+  | "endpoint"
+  | "locked"
+  | "unavailable"
+  | "no_backend"
+  | "helper_timeout"
+  | "helper_crash"
+  | "too_large"
+  | "lock_timeout"
+  | "decrypt";
+
+/** What is known of a failure beside its kind and message. `status`, `body` and `oauthError` belong to kind `Token`. */
+export interface OAuthErrorOptions {
+  readonly reason?: OAuthReason;
+  readonly status?: number;
+  readonly body?: string;
+  readonly oauthError?: string;
+  readonly cause?: unknown;
+}
+
+const MARK = Symbol.for("@millrace/oauth.error.OAuthError");
+const INSPECT = Symbol.for("nodejs.util.inspect.custom");
+
+const CODES: Readonly<Record<OAuthErrorKind, OAuthErrorCode>> = {
+  Http: "oauth_http",
+  Token: "oauth_token",
+  NoRefreshToken: "oauth_no_refresh_token",
+  Credential: "oauth_credential",
+  Decode: "oauth_decode",
+};
+
+/** Everything that can go wrong at run time, but for an abort. Branch on `kind` or `code`. */
+export class OAuthError extends Error {
+  static {
+    // On the prototype, so that V8 writes it into the first line of the stack.
+    Object.defineProperty(OAuthError.prototype, "name", { value: "OAuthError" });
+    Object.defineProperty(OAuthError.prototype, INSPECT, { value: inspectSafely });
+  }
+
+  declare readonly name: "OAuthError";
+  readonly kind: OAuthErrorKind;
+  readonly code: OAuthErrorCode;
+  /** Whether the same call may succeed later. */
+  readonly retryable: boolean;
+  /** Kind `Token`: the status of the answer; 400 where the user denied or the state did not match. */
+  declare readonly status?: number;
+  /** Kind `Token`: the answer as it came, bytes that are no UTF-8 replaced, at most 1 MiB. Not enumerable: it may echo a secret. */
+  declare readonly body?: string;
+  /** Kind `Token`: `error` of a JSON body, as the server wrote it. Not enumerable. */
+  declare readonly oauthError?: string;
+  /** What exactly went wrong. */
+  declare readonly reason?: OAuthReason;
+
+  constructor(kind: OAuthErrorKind, message: string, options: OAuthErrorOptions = {}) {
+    super(message);
+    const { reason, status, body, oauthError, cause } = options;
+    this.kind = kind;
+    this.code = CODES[kind];
+    this.retryable = isRetryable(options);
+    if (status !== undefined) this.status = status;
+    if (reason !== undefined) this.reason = reason;
+    for (const [name, value] of Object.entries({ body, oauthError, cause })) {
+      if (value !== undefined) Object.defineProperty(this, name, { value });
+    }
+    Object.defineProperty(this, MARK, { value: true });
+  }
+
+  /** Works across two copies of this package in one process, where `instanceof` does not. */
+  static isInstance(value: unknown, kind?: OAuthErrorKind): value is OAuthError {
+    return (
+      typeof value === "object" &&
+      value !== null &&
+      MARK in value &&
+      (kind === undefined || (value as { kind?: unknown }).kind === kind)
+    );
+  }
+
+  /** `{"name":"OAuthError","kind":"Token","code":"oauth_token","message":"…","status":400,"reason":"endpoint"}`. */
+  toJSON(): {
+    name: "OAuthError";
+    kind: OAuthErrorKind;
+    code: OAuthErrorCode;
+    message: string;
+    status?: number;
+    reason?: OAuthReason;
+  } {
+    return {
+      name: "OAuthError",
+      kind: this.kind,
+      code: this.code,
+      message: this.message,
+      ...(this.status !== undefined && { status: this.status }),
+      ...(this.reason !== undefined && { reason: this.reason }),
+    };
+  }
+}
+
+/** What Node prints: it would show a cause even where it is not enumerable, and everything with `showHidden`. */
+function inspectSafely(
+  this: OAuthError,
+  _depth: number,
+  options: object,
+  inspect?: (value: object, options: object) => string,
+): string {
+  const { name: _name, message: _message, ...fields } = this.toJSON();
+  return `${this.stack} ${inspect?.(fields, options) ?? JSON.stringify(fields)}`;
+}
+
+function isRetryable({ reason, status }: OAuthErrorOptions): boolean {
+  switch (reason) {
+    case "network":
+    case "timeout":
+    case "lock_timeout":
+    case "helper_timeout":
+      return true;
+    case "endpoint":
+      return (
+        status === 408 ||
+        status === 425 ||
+        status === 429 ||
+        (status !== undefined && status >= 500)
+      );
+    default:
+      return false;
+  }
+}
