@@ -166,7 +166,7 @@ function canonicalBlock(item: BlockItem): BlockItem {
   const isTyped = item.word === "input" || item.word === "output";
   let result: BlockItem = item;
   for (const attr of item.items) {
-    if (attr.kind !== "attr" || attr.policy) continue;
+    if (attr.kind !== "attr" || attr.policy || isSetTwice(attr, item.items)) continue;
     if (attr.name === "slug" && item.word === "connection") {
       const isName = attr.value.kind === "literal" && attr.value.value === item.labels[0]?.text;
       if (isName) result = without(result, attr);
@@ -174,10 +174,18 @@ function canonicalBlock(item: BlockItem): BlockItem {
       const schema = toLiteral(attr.value, "", undefined);
       const isObject = typeof schema === "object" && schema !== null && !Array.isArray(schema);
       const type = isObject ? typeOf(schema as Parameters<typeof typeOf>[0]) : undefined;
-      if (type) result = { ...without(result, attr), type };
+      const { start, end } = attr;
+      if (type) result = { ...without(result, attr), type: { ...type, start, end } };
     }
   }
   return result;
+}
+
+/** Only the first of two counts, so neither is put right: the other might count afterwards. */
+function isSetTwice(attr: AttrItem, items: readonly Item[]): boolean {
+  return items.some(
+    (other) => other !== attr && other.kind === "attr" && other.name === attr.name && !other.policy,
+  );
 }
 
 /** A block without one of its attributes, whose comments go before the block. */

@@ -23,17 +23,34 @@ const PLACES: { readonly [place in Place]: string } = {
   body: "a body",
 };
 
+/** What is collected beside the graph. */
+export interface Collected {
+  /** Takes the places of the graph. */
+  readonly marks: Marks | undefined;
+  /** Takes the start of every item, and of every type and value of a block, that is in the graph. */
+  readonly taken: Set<number> | undefined;
+  /** Nobody looks at the values of the graph, only at what is wrong with it. */
+  readonly noValues: boolean;
+}
+
 export class MappingContext {
   readonly source: string;
   readonly report: Report;
   readonly marks: Marks | undefined;
+  private readonly taken: Set<number> | undefined;
   private readonly noValues: boolean;
 
-  constructor(source: string, report: Report, marks: Marks | undefined, noValues: boolean) {
+  constructor(source: string, report: Report, { marks, taken, noValues }: Collected) {
     this.source = source;
     this.report = report;
     this.marks = marks;
+    this.taken = taken;
     this.noValues = noValues;
+  }
+
+  /** Notes that a part of the text is in the graph. */
+  take(part: { readonly start: number }): void {
+    this.taken?.add(part.start);
   }
 
   value(e: Expression, pointer: string): FieldValue {

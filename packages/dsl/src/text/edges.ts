@@ -19,8 +19,10 @@ export function mapEdge(
   known: Declared,
   list: string,
 ): void {
+  context.take(item);
   const first = `${list}/${edges.length}/meta`;
   const data = item.meta && context.literal(item.meta, "an edge's meta", first);
+  if (item.meta && data !== undefined) context.take(item.meta);
   const isEmpty = data === undefined || Object.keys(data as JsonObject).length === 0;
   for (let index = 1; index < item.ends.length; index += 1) {
     const from = item.ends[index - 1] as EdgeEnd;

@@ -121,15 +121,26 @@ function rebuild(old: Collection, rows: readonly Row[]): Expression {
 
 /**
  * Comments of things of which some go. One that goes takes its comments along, but a paragraph of comments that an empty
- * line parts from it stays, in front of the next that is kept or at the foot.
+ * line parts from it stays, in front of the next that is kept or at the foot. `inserted`: by its index, the key of something
+ * new before which they stay too; `headed` has its notes.
  */
 export function carryComments(
   things: readonly { readonly notes: Notes; readonly isKept: boolean }[],
   foot: readonly Comment[],
-): { leads: Notes[]; foot: readonly Comment[] } {
+  inserted: ReadonlyMap<number, string> = new Map(),
+): { leads: Notes[]; headed: ReadonlyMap<string, Notes>; foot: readonly Comment[] } {
+  const headed = new Map<string, Notes>();
   let carried: Comment[] = [];
   let gap = false;
-  const leads = things.map(({ notes, isKept }) => {
+  const insert = (index: number): void => {
+    const key = carried.length > 0 ? inserted.get(index) : undefined;
+    if (key === undefined) return;
+    headed.set(key, withCarried(NO_NOTES, carried, gap));
+    carried = [];
+    gap = false;
+  };
+  const leads = things.map(({ notes, isKept }, index) => {
+    insert(index);
     if (isKept) {
       const moved = carried.length === 0 && !gap ? notes : withCarried(notes, carried, gap);
       carried = [];
@@ -144,8 +155,9 @@ export function carryComments(
     }
     return notes;
   });
-  if (carried.length === 0) return { leads, foot };
-  return { leads, foot: [...parted(carried), ...parted(foot)] };
+  insert(things.length);
+  if (carried.length === 0) return { leads, headed, foot };
+  return { leads, headed, foot: [...parted(carried), ...parted(foot)] };
 }
 
 /** Comments with an empty line before the first. */

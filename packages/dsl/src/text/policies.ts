@@ -37,7 +37,9 @@ export function mapPolicy(
           field: `@${text}`,
           pointer,
         });
-  if (value !== undefined) policy[name] = value;
+  if (value === undefined) return;
+  policy[name] = value;
+  context.take(item);
 }
 
 function mapMember(

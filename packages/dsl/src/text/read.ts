@@ -24,6 +24,8 @@ export interface Wanted<S extends Sink> {
   readonly noValues?: boolean;
   /** Makes what collects the places of the graph: one for each pass. */
   readonly marks?: () => Marks;
+  /** Makes what takes the starts of all that is in the graph: one for each pass. */
+  readonly taken?: () => Set<number>;
   /** The first byte that was no UTF-8: its offset, and its place in the text. */
   readonly badByte?: { readonly offset: number; readonly at: number };
 }
@@ -37,6 +39,7 @@ export interface Reading<S extends Sink> {
   /** Comments behind the last item. */
   readonly foot: readonly Comment[];
   readonly marks: Marks | undefined;
+  readonly taken: Set<number> | undefined;
 }
 
 /** Reads a text within its limits. */
@@ -71,7 +74,9 @@ function readOnce<S extends Sink>(
   const graphOnly = !wanted.sink && !wanted.marks;
   const s = new Scanner(text, { maxDepth, maxErrors, guided, graphOnly });
   const marks = wanted.marks?.();
-  const builder = new GraphBuilder(text, s.report, marks, wanted.noValues);
+  const taken = wanted.taken?.();
+  const noValues = wanted.noValues ?? false;
+  const builder = new GraphBuilder(text, s.report, { marks, taken, noValues });
   const sink = wanted.sink?.();
   let foot: readonly Comment[] = NO_COMMENTS;
   try {
@@ -89,5 +94,6 @@ function readOnce<S extends Sink>(
     if (thrown !== STOP && thrown !== FAIL) throw thrown;
   }
   const graph = builder.finish(headless || s.headless);
-  return { graph, report: s.report, sink, foot, marks, unclosed: s.unclosed, stray: s.stray };
+  const { report, unclosed, stray } = s;
+  return { graph, report, sink, foot, marks, taken, unclosed, stray };
 }

@@ -2,10 +2,10 @@
  * `reconcile`: an edited graph back into the text that it came from.
  *   R1  what the graph says, the text says afterwards.
  *   R2  what did not change keeps its comments, its empty lines and its place.
- *   R3  items that never were in the graph, such as unknown blocks, stay.
+ *   R3  what never was in the graph, such as unknown blocks, stays, unless the graph would then say something else.
  */
 import type { FlowGraph } from "@millrace/contracts";
-import { DslError } from "../errors.ts";
+import type { Expression } from "../expression/ast.ts";
 import { sectionOf, toOrder } from "./canonical.ts";
 import { dataOf, type FlowDocument } from "./document.ts";
 import { edgeKey } from "./edges.ts";
@@ -15,7 +15,7 @@ import { parseFlow } from "./parse.ts";
 import { printItems } from "./print.ts";
 import { readText } from "./read.ts";
 import { Sections, toSections } from "./sections.ts";
-import type { AttrItem, BlockItem, Collection, Comment, EdgeItem, Item } from "./tree.ts";
+import type { AttrItem, BlockItem, Collection, Comment, Item, Notes } from "./tree.ts";
 import { isBlockWord, type Place } from "./words.ts";
 
 /** Options of `reconcile`. */
@@ -34,15 +34,17 @@ export function reconcile(
   options: ReconcileOptions = {},
 ): FlowDocument {
   const { source, limits } = dataOf(document);
-  const { sink, foot, graph: known } = readText(source, limits, { sink: () => new ItemList() });
-  const items = sink?.items ?? [];
+  const { sink, foot, taken, report } = readText(source, limits, {
+    sink: () => new ItemList(),
+    taken: () => new Set(),
+  });
   const old = new Sections<Item>("file", (item) => item);
-  for (const item of items) old.add(item);
+  for (const item of sink?.items ?? []) old.add(item);
   const written = old.inOrder().flatMap(withoutGap);
-  const base = toSections(knownItems(known), "file", old.connected).flat();
   const fresh = toSections(itemsOf(graph), "file", old.connected).flat();
-  const merge = new Merge(options.renames ?? {});
-  const merged = merge.items(written, base, fresh, { place: "file", path: undefined }, [
+  // Once reading has stopped, nobody knows what else could have been read.
+  const merge = new Merge(options.renames ?? {}, report.full ? undefined : taken);
+  const merged = merge.items(written, fresh, { place: "file", path: undefined }, [
     ...old.behind,
     ...foot,
   ]);
@@ -54,16 +56,6 @@ class ItemList {
 
   add(item: Item): void {
     this.items.push(item);
-  }
-}
-
-/** What the document's own graph says; an item that is not in it never was in the graph. */
-function knownItems(graph: FlowGraph): Item[] {
-  try {
-    return itemsOf(graph);
-  } catch (thrown) {
-    if (DslError.isInstance(thrown)) return [];
-    throw thrown;
   }
 }
 
@@ -80,69 +72,108 @@ interface Merged {
 
 class Merge {
   private readonly renames: { readonly [path: string]: string };
+  /** Where the parts of the text start that were in the graph; undefined: all of them were. */
+  private readonly taken: Set<number> | undefined;
 
-  constructor(renames: { readonly [path: string]: string }) {
+  constructor(renames: { readonly [path: string]: string }, taken: Set<number> | undefined) {
     this.renames = renames;
+    this.taken = taken;
   }
 
-  /** Brings the written items to what `fresh` says; `base` is what their graph said before. */
+  /** Brings the written items to what `fresh` says. */
   items(
     old: readonly Item[],
-    base: readonly Item[],
     fresh: readonly Item[],
     where: Where,
     foot: readonly Comment[],
   ): Merged {
-    const before = keyed(old, (item) => this.oldKey(item, where));
-    const were = new Set(keyed(base, (item) => this.oldKey(item, where)).map(([key]) => key));
-    const baseByKey = new Map(keyed(base, (item) => this.oldKey(item, where)));
     const after = keyed(fresh, keyOf);
     const wanted = new Map(after);
+    const keys = this.keys(old, where, wanted);
+    const replaced = replacedSections(old, keys, after, where.place);
     const carried = carryComments(
-      before.map(([key, item]) => ({ notes: item, isKept: wanted.has(key) || !were.has(key) })),
+      old.map((item, index) => ({ notes: item, isKept: keys[index] !== undefined })),
       foot,
+      replaced,
     );
     const survivors: [string, Item][] = [];
-    for (const [index, [key, item]] of before.entries()) {
+    for (const [index, key] of keys.entries()) {
+      if (key === undefined) continue;
+      const noted = { ...(old[index] as Item), ...notesIn(carried.leads[index] as Notes) };
       const now = wanted.get(key);
-      if (!now && were.has(key)) continue;
-      const { lead, blank, trail } = carried.leads[index] as Item;
-      const noted = { ...item, lead, blank, trail };
-      const next = now && were.has(key) ? this.item(noted, baseByKey.get(key), now, where) : noted;
-      survivors.push([key, next]);
+      survivors.push([key, now ? this.item(noted, now, where) : noted]);
     }
+    const headed = after.map(([key, item]): [string, Item] => {
+      const notes = carried.headed.get(key);
+      return [key, notes ? { ...item, ...notes } : item];
+    });
     const isOrdered = where.place === "file" || where.place === "body";
-    const items = isOrdered ? inGraphOrder(survivors, after) : inWrittenOrder(survivors, after);
+    const items = isOrdered ? inGraphOrder(survivors, headed) : inWrittenOrder(survivors, headed);
     return { items: withHeads(items, survivors, where.place), foot: carried.foot };
   }
 
-  private item(old: Item, base: Item | undefined, fresh: Item, where: Where): Item {
+  /** The key of each old item: in the new graph, or of its own where it never was in the graph. Undefined: it goes. */
+  private keys(
+    old: readonly Item[],
+    where: Where,
+    wanted: ReadonlyMap<string, Item>,
+  ): (string | undefined)[] {
+    const key = (item: Item): string => this.oldKey(item, where);
+    const read = old.filter((item) => this.isTaken(item));
+    const keys = new Map(keyed(read, key).map(([own, item]) => [item, own]));
+    const known = new Set(keys.values());
+    return old.map((item, index) => {
+      const own = keys.get(item);
+      if (own !== undefined) return wanted.has(own) ? own : undefined;
+      const unread = `unread ${index}`;
+      if (!standsOnce(item)) return unread;
+      const only = `0 ${key(item)}`;
+      // Behind one that goes it would count, and before a new one it would hide that.
+      if (known.has(only)) return wanted.has(only) ? unread : undefined;
+      if (!wanted.has(only)) return unread;
+      known.add(only);
+      return only;
+    });
+  }
+
+  private isTaken(part: { readonly start: number } | undefined): boolean {
+    return part !== undefined && (this.taken?.has(part.start) ?? true);
+  }
+
+  private item(old: Item, fresh: Item, where: Where): Item {
     if (old.kind === "attr" && fresh.kind === "attr") {
       return { ...old, name: fresh.name, value: mergeValue(old.value, fresh.value) };
     }
-    if (old.kind === "edge" && fresh.kind === "edge") return mergeEdge(old, fresh);
-    if (old.kind === "block" && fresh.kind === "block") {
-      return this.block(old, base?.kind === "block" ? base : fresh, fresh, where);
+    if (old.kind === "edge" && fresh.kind === "edge") {
+      const meta = this.value(old.meta, fresh.meta) as Collection | undefined;
+      return { ...old, ends: fresh.ends, meta };
     }
-    return fresh;
+    return old.kind === "block" && fresh.kind === "block" ? this.block(old, fresh, where) : fresh;
   }
 
-  private block(old: BlockItem, base: BlockItem, fresh: BlockItem, where: Where): BlockItem {
+  private block(old: BlockItem, fresh: BlockItem, where: Where): BlockItem {
     const place: Place = isBlockWord(fresh.word) ? fresh.word : "layout";
-    const order = (item: BlockItem): readonly Item[] => inside(item, place);
+    const items = inside(old, place);
+    const wanted = inside(fresh, place);
+    const type =
+      fresh.type ?? (this.isTaken(old.type) || wanted.some(isSchema) ? undefined : old.type);
+    if (old.type && !type) {
+      // Without the type, the schema that it kept out of the graph would count.
+      for (const item of items.filter(isSchema)) this.taken?.add(item.start);
+    }
     const label = old.labels.at(-1)?.text ?? "";
     const path = place === "node" ? joinPath(where.path, label) : where.path;
-    const merged = this.items(order(old), order(base), order(fresh), { place, path }, old.foot);
-    const value =
-      old.value && fresh.value ? mergeValue(old.value, fresh.value) : (fresh.value ?? undefined);
-    return {
-      ...old,
-      labels: fresh.labels,
-      type: fresh.type,
-      value,
-      items: merged.items,
-      foot: merged.foot,
-    };
+    const merged = this.items(items, wanted, { place, path }, old.foot);
+    const value = this.value(old.value, fresh.value);
+    return { ...old, labels: fresh.labels, type, value, items: merged.items, foot: merged.foot };
+  }
+
+  private value(
+    old: Expression | undefined,
+    fresh: Expression | undefined,
+  ): Expression | undefined {
+    if (fresh) return old ? mergeValue(old, fresh) : fresh;
+    return this.isTaken(old) ? undefined : old;
   }
 
   /** The key that an old item has in the new graph, if it is still there. */
@@ -184,10 +215,18 @@ class Merge {
   }
 }
 
-function mergeEdge(old: EdgeItem, fresh: EdgeItem): EdgeItem {
-  const meta =
-    old.meta && fresh.meta ? (mergeValue(old.meta, fresh.meta) as Collection) : fresh.meta;
-  return { ...old, ends: fresh.ends, meta };
+/** Whether only the first of its kind counts. */
+function standsOnce(item: Item): boolean {
+  if (item.kind === "attr") return true;
+  return item.kind === "block" && (item.word === "layout" || item.word === "body");
+}
+
+function isSchema(item: Item): boolean {
+  return item.kind === "attr" && item.name === "schema" && !item.policy;
+}
+
+function notesIn({ lead, blank, trail }: Notes): Notes {
+  return { lead, blank, trail };
 }
 
 function inside(item: BlockItem, place: Place): readonly Item[] {
@@ -239,14 +278,46 @@ function keyed(items: readonly Item[], key: (item: Item) => string): [string, It
   });
 }
 
+/**
+ * Sections of which nothing stays and something is new: the index behind their last old item, and the key of the first that is
+ * new, which takes over the comments that stay.
+ */
+function replacedSections(
+  old: readonly Item[],
+  keys: readonly (string | undefined)[],
+  after: readonly (readonly [string, Item])[],
+  place: Place,
+): ReadonlyMap<number, string> {
+  const section = sectionIn(place);
+  const ends = new Map<string, number>();
+  for (const [index, item] of old.entries()) {
+    if (keys[index] === undefined) ends.set(section(item), index + 1);
+  }
+  if (ends.size === 0) return NONE_REPLACED;
+  for (const [index, item] of old.entries()) {
+    if (keys[index] !== undefined) ends.delete(section(item));
+  }
+  const replaced = new Map<number, string>();
+  for (const [key, item] of after) {
+    const end = ends.get(section(item));
+    if (end !== undefined && !replaced.has(end)) replaced.set(end, key);
+  }
+  return replaced;
+}
+
+const NONE_REPLACED: ReadonlyMap<number, string> = new Map();
+
+function sectionIn(place: Place): (item: Item) => string {
+  return (item) => (place === "file" || place === "body" ? sectionOf(item, place) : "");
+}
+
 /** Comments at the head of a section, parted from its first item, stay there whichever item comes first. */
 function withHeads(
   items: readonly Item[],
   survivors: readonly (readonly [string, Item])[],
   place: Place,
 ): readonly Item[] {
-  const section = (item: Item): string =>
-    place === "file" || place === "body" ? sectionOf(item, place) : "";
+  const section = sectionIn(place);
   const first = firstOf(items, section);
   const moved = new Map<Item, Item>();
   for (const [name, wasFirst] of firstOf(

@@ -3,8 +3,9 @@
  * `locate` read a tree of everything.
  */
 import { isDeepStrictEqual } from "node:util";
-import { formatFlow, locate, parseFlow, printFlow, reconcile } from "@millrace/dsl";
+import { formatFlow, locate, normalizeGraph, parseFlow, printFlow, reconcile } from "@millrace/dsl";
 import { reblank } from "./decorate.ts";
+import { editOne } from "./edit.ts";
 import { garble } from "./mutate.ts";
 import type { Random } from "./random.ts";
 import { Broken, type Sample } from "./sample.ts";
@@ -91,6 +92,11 @@ export function checkReadings(sample: Sample): void {
   }
   if (!isDeepStrictEqual(parseFlow(printFlow(reconcile(document, graph))).graph, graph)) {
     throw broken("reconciling with its own graph gives another");
+  }
+  const edited = editOne(graph, r);
+  const now = parseFlow(printFlow(reconcile(document, edited.graph))).graph;
+  if (!isDeepStrictEqual(now, normalizeGraph(edited.graph))) {
+    throw broken(`reconciling does not say the edit: ${edited.what}`);
   }
   for (const [index, { id, fields }] of graph.nodes.entries()) {
     if (written(`/nodes/${index}/id`) === undefined) throw broken(`no place for ${id}`);

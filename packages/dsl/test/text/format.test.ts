@@ -46,6 +46,17 @@ layout {
     );
   });
 
+  test("leaves alone what is set twice: the second would count instead", () => {
+    const text = flow(
+      'input i {\n  schema = 1\n  schema = { type: "string" }\n}\n\nconnection c: oauth {\n  slug = "c"\n  slug = "d"\n}\n',
+    );
+    expect(format(text)).toBe(text);
+    expect(parseFlow(text).graph).toMatchObject({
+      inputs: [{ name: "i" }],
+      connections: [{ name: "c", auth: "oauth" }],
+    });
+  });
+
   test("keeps one empty line where the author had some, and none at the start of a block", () => {
     expect(
       format(

@@ -153,6 +153,44 @@ node second: log {
     );
   });
 
+  test("keeps a type that is none, and the schema that it hides, until the graph has another", () => {
+    const before = flow('input a: strng = b {\n  schema = { type: "string", minLength: 1 }\n}\n');
+    const set = (about: object) => (graph: FlowGraph) => ({
+      inputs: graph.inputs.map((input) => ({ ...input, ...about })),
+    });
+    expect(edited(before, () => ({}))).toBe(before);
+    expect(edited(before, set({ schema: { type: "string" } }))).toBe(
+      before.replace("strng", "string"),
+    );
+    expect(edited(before, set({ schema: { minLength: 2 }, default: 1 }))).toBe(
+      flow("input a = 1 {\n  schema = { minLength: 2 }\n}\n"),
+    );
+    const typed = before.replace("strng", "string");
+    const bare = (graph: FlowGraph) => ({ inputs: graph.inputs.map(({ name }) => ({ name })) });
+    expect(edited(typed, bare)).toBe(flow("input a = b\n"));
+  });
+
+  test("what is set twice goes as a whole, and what could not be read makes room", () => {
+    const twice = flow("node a: t {\n  v = 1\n  v = 2\n  @join = {} # no\n}\n");
+    expect(edited(twice, () => ({}))).toBe(twice);
+    const without = (about: object) => (graph: FlowGraph) => ({
+      nodes: graph.nodes.map((one) => ({ ...one, fields: {}, ...about })),
+    });
+    expect(edited(twice, without({ policy: { join: "any" } }))).toBe(
+      flow('node a: t {\n  @join = "any" # no\n}\n'),
+    );
+    const layouts = flow("layout {\n  a = [1, 2]\n}\n\nlayout {\n  b = [3, 4]\n}\n");
+    expect(edited(layouts, () => ({ layout: {} }))).toBe("flow 1 x\n");
+  });
+
+  test("does not take a node without a name for one of the empty name", () => {
+    const before = flow('node: t\n\nnode "": t\n');
+    const { nodes } = parseFlow(before).graph;
+    expect(nodes).toEqual([{ id: "", type: "t", fields: {} }]);
+    expect(parseFlow(edited(before, () => ({}))).graph.nodes).toEqual(nodes);
+    expect(parseFlow(edited(before, () => ({ nodes: [] }))).graph.nodes).toEqual([]);
+  });
+
   test("turns a schema into a type and back as the graph says", () => {
     const before = flow("# rate\ninput a: number = 1 # r\n");
     const schema = { type: "number", minimum: 0 };
@@ -185,6 +223,23 @@ node second: log {
     );
     expect(edited(before, () => ({ nodes: [{ ...a, fields: { u: 0, v: 1 } }, b] }))).toBe(
       before.replace("  v = 1", "  u = 0\n\n  v = 1"),
+    );
+  });
+
+  test("leaves comments at the head of a section there when every item of it is another", () => {
+    const before = flow(
+      "# ---- steps ----\n\n# the first\nnode a: t\n\n# ---- order ----\n\na -> a\n\n# end\n",
+    );
+    const renamed = [{ id: "b", type: "t", fields: {} }];
+    expect(edited(before, () => ({ nodes: renamed, edges: [] }))).toBe(
+      flow("# ---- steps ----\n\nnode b: t\n\n# ---- order ----\n\n# end\n"),
+    );
+    const edges = [{ from: "b", port: "out", to: "b" }];
+    expect(edited(before, () => ({ nodes: renamed, edges }))).toBe(
+      flow("# ---- steps ----\n\nnode b: t\n\n# ---- order ----\n\nb -> b\n\n# end\n"),
+    );
+    expect(edited(before, () => ({ nodes: [], edges: [] }))).toBe(
+      flow("# ---- steps ----\n\n# ---- order ----\n\n# end\n"),
     );
   });
 
