@@ -233,6 +233,9 @@ export type {
   NodeContext,
   ResponseLike,
   Secret,
+  SpawnEnd,
+  SpawnOptions,
+  SpawnPort,
 } from "./extend/context.ts";
 export {
   defineAction,
@@ -247,6 +250,11 @@ export { NodeError, type NodeErrorOptions } from "./extend/error.ts";
 export { exit, isNodeExit, type NodeExit } from "./extend/exit.ts";
 export { ExtensionError, type ExtensionErrorCode } from "./extend/extension-error.ts";
 export { isZodSchema, type JsonSchemaOf, jsonSchema, type Schema } from "./extend/schema.ts";
+export {
+  type ServiceArgument,
+  type ServiceArguments,
+  serviceArguments,
+} from "./extend/service-arguments.ts";
 export {
   type ActionAdapterDefinition,
   type ActionAdapterSpec,

@@ -84,6 +84,8 @@ export interface CredentialsPort {
     rejected: ServiceCredential,
     options: { signal: AbortSignalLike },
   ): Promise<ServiceCredential>;
+  /** Told when a renewed credential was answered with 401 as well: somebody has to connect again. */
+  refused?(connection: string, credential: ServiceCredential): void;
   /** `ai:<name>` and granted extension secrets. */
   secret(name: string): Promise<string | undefined>;
 }

@@ -23,7 +23,8 @@ export type ServiceAuth =
       readonly scopes: readonly string[];
       /** Public clients only; never a secret. */
       readonly clientId?: string;
-      readonly clientAuth?: "post";
+      /** How the client shows itself at the token URL; default `post`. */
+      readonly clientAuth?: "post" | "basic" | "none";
       readonly pkce?: boolean;
       readonly issuer?: string;
       readonly resource?: string;

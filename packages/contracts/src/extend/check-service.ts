@@ -3,10 +3,11 @@
  * make a request leave its origin, forge a header or name an argument twice is refused here, before any request exists.
  */
 import type { Diagnostic } from "../diagnostics.ts";
-import type { JsonObject, JsonSchema } from "../json.ts";
+import type { JsonSchema } from "../json.ts";
 import type { ServiceAuth, ServiceIntegration, ServiceOperation, ServiceSpec } from "../service.ts";
 import { type Check, isObject, problemsOf } from "./check.ts";
 import { escapePointer } from "./json-data.ts";
+import { bodyFields, propertiesOf as properties } from "./service-arguments.ts";
 import { integrationShape, serviceShape } from "./service-shape.ts";
 
 const MAX_SERVICE_BYTES = 4 * 1024 * 1024; // one entry of the catalog; larger APIs are imported in parts
@@ -50,7 +51,7 @@ function ruleFindings(integration: ServiceIntegration, pointer: string): Diagnos
   const findings: Diagnostic[] = [];
   const report: Report = (at, code, message) => findings.push(finding(pointer + at, code, message));
   checkUrl(integration.baseUrl, "/baseUrl", report);
-  if (integration.baseUrl.includes("?")) report("/baseUrl", "service_url", "must have no query");
+  checkBase(integration.baseUrl, report);
   checkAuth(integration.auth, report);
   for (const [index, operation] of integration.operations.entries()) {
     const here: Report = (at, code, message) => report(`/operations/${index}${at}`, code, message);
@@ -58,7 +59,8 @@ function ruleFindings(integration: ServiceIntegration, pointer: string): Diagnos
     checkHeaders(operation, integration.auth, here);
     checkArguments(operation, integration.auth, here);
     checkSchemas(operation, here);
-    checkPaginationAndRetry(operation, here);
+    checkPagination(operation, integration.auth, here);
+    checkRetry(operation, here);
   }
   return findings;
 }
@@ -93,6 +95,22 @@ const OUR_PARAMS: ReadonlySet<string> = new Set(
 function checkUrl(text: string, pointer: string, report: Report): void {
   const problem = urlProblem(text);
   if (problem !== undefined) report(pointer, "service_url", problem);
+}
+
+/** Paths are joined to the base as text, so it must be what is sent: without a query, dot segments, unescaped characters. */
+function checkBase(text: string, report: Report): void {
+  if (text.includes("?")) {
+    report("/baseUrl", "service_url", "must have no query");
+  } else if (urlProblem(text) === undefined) {
+    const path = /^[^/]*\/\/[^/]*(\/.*)?$/.exec(text)?.[1] ?? "/";
+    if (new URL(text).pathname !== path) {
+      report(
+        "/baseUrl",
+        "service_url",
+        "must have a path without . and .. segments, percent-encoded",
+      );
+    }
+  }
 }
 
 function urlProblem(text: string): string | undefined {
@@ -187,6 +205,9 @@ function checkArguments(operation: ServiceOperation, auth: ServiceAuth, report: 
           `must be a scalar${place === "query" ? " or a list of scalars" : ""}`,
         );
       }
+      if (isObject(schema) && !EXPLODES.has(schema["explode"])) {
+        report(`${at}/explode`, "service_schema", 'must be "repeat" or "comma"');
+      }
       if (auth.scheme === "apiKey" && auth.in === (place === "headers" ? "header" : place)) {
         const same = place === "headers" ? equalsIgnoreCase : Object.is;
         if (same(name, auth.name)) report(at, "service_argument", "carries the credential");
@@ -201,11 +222,14 @@ function checkArguments(operation: ServiceOperation, auth: ServiceAuth, report: 
   }
 }
 
+/** How a list in the query is written: the name again for each, or one text with commas. */
+const EXPLODES = new Set<unknown>([undefined, "repeat", "comma"]);
+
 /** Names of the arguments that make the body: its properties when it is an object, else `body`. */
-function bodyArguments({ body }: ServiceOperation): [name: string, pointer: string][] {
-  if (body === undefined) return [];
-  const fields = /json|urlencoded/.test(body.contentType) ? body.schema?.["properties"] : undefined;
-  if (!isObject(fields)) return [["body", "/body"]];
+function bodyArguments(operation: ServiceOperation): [name: string, pointer: string][] {
+  if (operation.body === undefined) return [];
+  const fields = bodyFields(operation);
+  if (fields === undefined) return [["body", "/body"]];
   return Object.keys(fields).map((name) => [
     name,
     `/body/schema/properties/${escapePointer(name)}`,
@@ -266,21 +290,36 @@ function isPrimitive(value: unknown): boolean {
   return typeof value !== "object" || value === null;
 }
 
-function checkPaginationAndRetry(operation: ServiceOperation, report: Report): void {
-  if (operation.pagination !== undefined && operation.method !== "GET") {
-    report("/pagination", "service_pagination", "is for GET only");
+/** What names a page is set over the arguments, so it must not be what carries the credential or is always the same. */
+function checkPagination(operation: ServiceOperation, auth: ServiceAuth, report: Report): void {
+  const { pagination } = operation;
+  if (pagination === undefined) return;
+  if (operation.method !== "GET") report("/pagination", "service_pagination", "is for GET only");
+  if (pagination.kind === "link") return;
+  const names: [member: string, name: string][] = [["param", pagination.param]];
+  if (pagination.kind === "offset") names.push(["limitParam", pagination.limitParam]);
+  const query = properties(operation.query);
+  for (const [member, name] of names) {
+    const schema = Object.hasOwn(query, name) ? query[name] : undefined;
+    const problem =
+      auth.scheme === "apiKey" && auth.in === "query" && auth.name === name
+        ? "carries the credential"
+        : isObject(schema) && "const" in schema
+          ? "is always the same"
+          : member === "limitParam" && name === pagination.param
+            ? "must not be that of param"
+            : undefined;
+    if (problem !== undefined) report(`/pagination/${member}`, "service_pagination", problem);
   }
+}
+
+function checkRetry(operation: ServiceOperation, report: Report): void {
   for (const [index, on] of (operation.retryOn ?? []).entries()) {
     if (!/^(?:network|timeout|5xx|[45]\d\d)$/.test(on) || on === "401") {
       const message = `must be network, timeout, 5xx, or a status 400 to 599 other than 401; found "${on.slice(0, 20)}"`;
       report(`/retryOn/${index}`, "service_retry", message);
     }
   }
-}
-
-function properties(schema: JsonSchema | undefined): { readonly [name: string]: unknown } {
-  const found = (schema as JsonObject | undefined)?.["properties"];
-  return isObject(found) ? found : {};
 }
 
 function equalsIgnoreCase(a: string, b: string): boolean {

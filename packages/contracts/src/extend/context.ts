@@ -73,6 +73,41 @@ export interface FilePort {
   ): Promise<{ files: readonly FileEntry[]; truncated: boolean }>;
 }
 
+/** How a program is started; what it writes beyond `maxBytes` of one stream is read and dropped. */
+export interface SpawnOptions {
+  readonly args?: readonly string[];
+  /** Absent: the program reads an empty input. */
+  readonly stdin?: string;
+  /** Variables beside those that the operator passes on. */
+  readonly env?: { readonly [name: string]: string };
+  /** Relative to the operator's folder, with `/`; default that folder. */
+  readonly cwd?: string;
+  /** Bytes kept of each stream; default 1 MiB. */
+  readonly maxBytes?: number;
+  /** Ends the program and all it has started; rejects with the reason. */
+  readonly signal?: AbortSignalLike;
+}
+
+/** How a program ended. */
+export interface SpawnEnd {
+  /** Null when a signal ended it. */
+  readonly exitCode: number | null;
+  /** Such as `SIGKILL`; null when it exited by itself. */
+  readonly signal: string | null;
+  readonly stdout: Uint8Array;
+  readonly stderr: Uint8Array;
+  /** Whether one of the streams was longer than `maxBytes`. */
+  readonly truncated: boolean;
+}
+
+/**
+ * Programs that the operator allows, by name; never a shell, never a search. Refuses with `NodeError`: `program_denied`,
+ * `spawn_failed`. Whatever a program has started and left behind ends with it.
+ */
+export interface SpawnPort {
+  run(program: string, options?: SpawnOptions): Promise<SpawnEnd>;
+}
+
 /** A secret that does not show itself: only `reveal` gives the text, which joins the run's redaction set. */
 export interface Secret {
   reveal(): string;
@@ -101,6 +136,7 @@ export interface NodeContext {
   readonly signal: AbortSignalLike;
   readonly fetch: FetchLike;
   readonly files: FilePort;
+  readonly shell: SpawnPort;
   /** The operator's configuration of the adapter. */
   readonly config: JsonObject;
   /** Epoch milliseconds. */

@@ -1,16 +1,15 @@
-/** What a service descriptor looks like; what it may say is in `check-service.ts`. */
+/** What a service descriptor looks like, said once; what it may say is in `check-service.ts`. */
 import {
   type Check,
   flag,
   integer,
-  isObject,
   jsonObject,
   list,
   oneOf,
-  type Report,
   record,
   shape,
   text,
+  variant,
 } from "./check.ts";
 import { name } from "./definition-shapes.ts";
 
@@ -18,6 +17,11 @@ const MAX_OPERATIONS = 5_000; // the largest public APIs have about two thousand
 
 const word = text("a string");
 const words = list(word);
+/** @see RFC 6901, section 3 */
+const jsonPointer = text("a JSON Pointer such as /items", {
+  pattern: /^(?:\/(?:[^~/]|~[01])*)*$/,
+  min: 0,
+});
 
 const oauth2: Check = shape(
   { scheme: oneOf("oauth2"), authorizeUrl: word, tokenUrl: word, scopes: words },
@@ -25,7 +29,7 @@ const oauth2: Check = shape(
     revocationUrl: word,
     deviceUrl: word,
     clientId: word,
-    clientAuth: oneOf("post"),
+    clientAuth: oneOf("post", "basic", "none"),
     pkce: flag,
     issuer: word,
     resource: word,
@@ -42,9 +46,10 @@ const oauth2: Check = shape(
 );
 const apiKey: Check = shape(
   { scheme: oneOf("apiKey"), in: oneOf("header", "query"), name: word },
-  { prefix: word },
+  { prefix: text("a prefix such as Token", { min: 0 }) },
 );
-const plain: Check = shape({ scheme: oneOf("none", "bearer", "basic", "apiKey", "oauth2") });
+const authScheme: Check = oneOf("none", "bearer", "basic", "apiKey", "oauth2");
+const plain: Check = shape({ scheme: authScheme });
 const auth: Check = variant("scheme", { oauth2, apiKey }, plain);
 
 const start = integer(0, Number.MAX_SAFE_INTEGER);
@@ -102,29 +107,15 @@ const operation: Check = shape(
   },
 );
 
+/** A `serviceIntegration`. */
 export const integrationShape: Check = shape({
   baseUrl: word,
   auth,
   operations: list(operation, { min: 1, max: MAX_OPERATIONS, unique: "id" }),
 });
 
+/** A service as `defineService` takes it. */
 export const serviceShape: Check = shape(
   { slug: name, title: word, summary: word, serviceIntegration: integrationShape },
   { meta: jsonObject },
 );
-
-/** The shape that the member `tag` chooses; `other` when it chooses none. */
-function variant(tag: string, shapes: { readonly [value: string]: Check }, other: Check): Check {
-  const byTag = new Map(Object.entries(shapes));
-  return (value, pointer, report) => {
-    const chosen = isObject(value) ? byTag.get(String(value[tag])) : undefined;
-    (chosen ?? other)(value, pointer, report);
-  };
-}
-
-/** @see RFC 6901, section 3 */
-function jsonPointer(value: unknown, pointer: string, report: Report): void {
-  if (typeof value !== "string" || !/^(?:\/(?:[^~/]|~[01])*)*$/.test(value)) {
-    report(pointer, "must be a JSON Pointer such as /items");
-  }
-}

@@ -4,6 +4,7 @@ import {
   type ServiceIntegration,
   type ServiceOperation,
   type ServiceSpec,
+  serviceArguments,
 } from "@millrace/contracts";
 import { describe, expect, test } from "vitest";
 
@@ -375,4 +376,115 @@ test("extra parameters of a consent replace none of its own, and bring no client
     "/auth/extraParams/client_secret service_argument",
     "/auth/extraParams/state service_argument",
   ]);
+});
+
+describe("what is read again before a request", () => {
+  const page = { kind: "page", param: "p", items: "/items" } as const;
+
+  test.each<[string, Partial<ServiceIntegration>, string]>([
+    ["dots in the base path", { baseUrl: "https://a.example/v1/../x" }, "/baseUrl service_url"],
+    ["a base path to be encoded", { baseUrl: "https://a.example/ü" }, "/baseUrl service_url"],
+    [
+      "a page that carries the credential",
+      {
+        auth: { scheme: "apiKey", in: "query", name: "p" },
+        operations: [{ ...get, pagination: page }],
+      },
+      "/operations/0/pagination/param service_pagination",
+    ],
+    [
+      "a page that is always the same",
+      {
+        operations: [{ ...get, pagination: page, query: properties({ p: { const: 1 } }) as never }],
+      },
+      "/operations/0/pagination/param service_pagination",
+    ],
+    [
+      "an offset without a limit of its own",
+      {
+        operations: [
+          {
+            ...get,
+            pagination: { kind: "offset", param: "o", limitParam: "o", limit: 10, items: "" },
+          },
+        ],
+      },
+      "/operations/0/pagination/limitParam service_pagination",
+    ],
+    [
+      "a list that is written in an unknown way",
+      {
+        operations: [
+          {
+            ...get,
+            query: properties({
+              a: { type: "array", items: { type: "string" }, explode: "pipe" },
+            }) as never,
+          },
+        ],
+      },
+      "/operations/0/query/properties/a/explode service_schema",
+    ],
+  ])("%s is refused", (_, change, found) => {
+    expect(findings(change)).toEqual([found]);
+  });
+
+  test("a client may show itself in each way that OAuth knows, and a prefix may be empty", () => {
+    const oauth2 = {
+      scheme: "oauth2",
+      authorizeUrl: "https://a.example/authorize",
+      tokenUrl: "https://a.example/token",
+      scopes: [],
+    } as const;
+    for (const clientAuth of ["post", "basic", "none"] as const) {
+      expect(findings({ auth: { ...oauth2, clientAuth } })).toEqual([]);
+    }
+    expect(findings({ auth: { scheme: "apiKey", in: "query", name: "k", prefix: "" } })).toEqual(
+      [],
+    );
+  });
+});
+
+describe("the arguments of an operation", () => {
+  const ref = { $ref: "#/$defs/label" };
+  const $defs = { label: { type: "string" } };
+  const places = (change: Partial<ServiceOperation>) =>
+    [...serviceArguments({ ...operation, ...change }).known].map(
+      ([name, { place, required }]) => `${name} ${place} ${required}`,
+    );
+
+  test("are the names of params, query, headers and the properties of the body, without what is always sent", () => {
+    expect(places({})).toEqual(["project params true", "notify query false", "title field false"]);
+  });
+
+  test("of a body that is needed are needed when its schema says so", () => {
+    const schema = {
+      type: "object",
+      required: ["title"],
+      properties: { title: {}, label: ref },
+      $defs,
+    };
+    const body = { contentType: "application/json", required: true, schema } as const;
+    expect(places({ body }).slice(2)).toEqual(["title field true", "label field false"]);
+    const { known, open } = serviceArguments({ ...operation, body });
+    expect(known.get("label")?.schema).toEqual({ ...ref, $defs });
+    expect(open).toBe(false);
+    const more = { ...body, schema: { ...schema, additionalProperties: true } };
+    expect(serviceArguments({ ...operation, body: more }).open).toBe(true);
+  });
+
+  test.each([
+    ["text/plain", undefined, { type: "string" }],
+    ["application/octet-stream", undefined, { type: "string" }],
+    ["application/json", { type: "array" }, { type: "array" }],
+    ["application/json", undefined, {}],
+    ["application/x-www-form-urlencoded", undefined, { type: "object" }],
+  ] as const)("of a %s body without properties are one: body", (contentType, schema, expected) => {
+    const body = { contentType, ...(schema && { schema }) };
+    expect(serviceArguments({ ...operation, body }).known.get("body")).toEqual({
+      place: "body",
+      required: false,
+      schema: expected,
+    });
+  });
 });

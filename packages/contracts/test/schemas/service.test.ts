@@ -182,3 +182,19 @@ test("a finding of the rules is an issue at the same place, with its code", () =
     { path: ["baseUrl"], params: { code: "service_url" } },
   ]);
 });
+
+test("its JSON Schema names the members of a service, an operation and an auth scheme", () => {
+  const { properties, additionalProperties } = serviceSpecSchema.toJSONSchema({ io: "input" });
+  expect(additionalProperties).toBe(false);
+  expect(Object.keys(properties ?? {})).toEqual([
+    "slug",
+    "title",
+    "summary",
+    "serviceIntegration",
+    "meta",
+  ]);
+  const text = JSON.stringify(properties?.["serviceIntegration"]);
+  for (const word of ["baseUrl", "tokenUrl", "idempotencyHeader", "limitParam", "oauth2"]) {
+    expect(text).toContain(`"${word}"`);
+  }
+});
