@@ -1,1 +1,4 @@
-export {};
+/** One list of public names. */
+export { type AcceptOptions, acceptOAuthCode } from "./accept.ts";
+export { bindLoopback, type LoopbackListener } from "./listener.ts";
+export type { LoopbackPage, LoopbackPageName } from "./page.ts";

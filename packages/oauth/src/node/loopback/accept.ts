@@ -1,0 +1,101 @@
+/**
+ * The wait for a redirect.
+ *   W1  Answers go out one at a time, in the order in which the request lines were complete.
+ *   W2  What is decided stays decided: neither a lost page nor a late timeout changes the result.
+ *   W3  However it ends, the port is free when the promise settles.
+ */
+import { OAuthError } from "../../errors.ts";
+import { sendAnswer } from "./arrivals.ts";
+import { type LoopbackListener, takeListener } from "./listener.ts";
+import { type LoopbackPage, type LoopbackPageName, renderPage } from "./page.ts";
+import { type Expected, judge } from "./redirect.ts";
+import { checkRedirectPath } from "./redirect-path.ts";
+
+/** What to wait for, and for how long. */
+export interface AcceptOptions {
+  /** The `state` of the authorize URL. */
+  readonly state: string;
+  /** Milliseconds; Infinity waits without end. Then: code `oauth_http`, reason `redirect_timeout`. */
+  readonly timeoutMs: number;
+  /** Ends the wait; the promise rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Only this path counts, such as `/callback`; absent: any path. Others are answered with 404. */
+  readonly path?: string;
+  /** An `error` counts only with the right state; default false, as the specification has it. */
+  readonly requireStateOnError?: boolean;
+  /** The `iss` a code must come with (RFC 9207); absent: not looked at. */
+  readonly expectedIssuer?: string;
+  /** Texts to show in place of ours. */
+  readonly pages?: Partial<Record<LoopbackPageName, LoopbackPage>>;
+}
+
+const MAX_TIMER_MS = 2 ** 31 - 1; // above it setTimeout fires at once
+const DECIDED = Symbol("decided");
+
+/**
+ * Waits for the redirect of a consent and resolves with its code. Rejects with code `oauth_token`, status 400, when the
+ * provider sent `error` (reason `denied`) or the wrong state (`state_mismatch`) or issuer (`issuer_mismatch`); with
+ * `oauth_http` on timeout, on a closed listener, and on a second wait of one listener. Requests that are no redirect are
+ * answered with 404, and the wait goes on. Bad options are a `TypeError` or `RangeError`, and leave the listener as it was.
+ * @see specification, "Accept OAuth code"
+ */
+export async function acceptOAuthCode(
+  listener: LoopbackListener,
+  options: AcceptOptions,
+): Promise<string> {
+  const expected = checkOptions(options);
+  const { arrivals, stopListening } = takeListener(listener);
+  const end = (reason: unknown): void => {
+    stopListening();
+    arrivals.end(reason);
+  };
+  const disarm = arm(options, end);
+  try {
+    for (;;) {
+      const arrival = await arrivals.next();
+      const { page, head, result } = judge(arrival, expected);
+      if (result !== undefined) {
+        disarm();
+        end(DECIDED);
+      }
+      await sendAnswer(arrival.socket, renderPage(page, { ...options, head }));
+      if (result === undefined) continue;
+      if ("error" in result) throw result.error;
+      return result.code;
+    }
+  } finally {
+    disarm();
+  }
+}
+
+function checkOptions({ state, timeoutMs, path, ...rest }: AcceptOptions): Expected {
+  if (typeof state !== "string") throw new TypeError("state: must be a string");
+  if (typeof timeoutMs !== "number" || !(timeoutMs >= 0)) {
+    throw new RangeError("timeoutMs: must be a number of milliseconds, 0 or more");
+  }
+  if (path === undefined) return { state, ...rest };
+  return { state, ...rest, path: checkRedirectPath(path).replace(/\?.*/, "") };
+}
+
+/** Ends the wait on abort and after the timeout; gives the way to call both off. */
+function arm({ timeoutMs, signal }: AcceptOptions, end: (reason: unknown) => void): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const wait = (restMs: number): void => {
+    timer = setTimeout(
+      () => {
+        if (restMs > MAX_TIMER_MS) return wait(restMs - MAX_TIMER_MS);
+        const message = "timed out waiting for the OAuth redirect";
+        end(new OAuthError("Http", message, { reason: "redirect_timeout" }));
+      },
+      Math.min(restMs, MAX_TIMER_MS),
+    );
+  };
+  const onAbort = (): void => end(signal?.reason);
+  if (timeoutMs !== Number.POSITIVE_INFINITY) wait(timeoutMs);
+  if (signal?.aborted) onAbort();
+  signal?.addEventListener("abort", onAbort, { once: true });
+  return () => {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", onAbort);
+  };
+}

@@ -1,0 +1,65 @@
+/** The pages a browser is left with. Their text is ours or the caller's, never the request's. */
+
+/** One page as plain text; it is escaped where it is shown. */
+export interface LoopbackPage {
+  title: string;
+  message: string;
+}
+
+/** The three answers of the receiver: connected, denied, and anything that is no redirect. */
+export type LoopbackPageName = "ok" | "denied" | "notFound";
+
+const STATUS = { ok: "200 OK", denied: "400 Bad Request", notFound: "404 Not Found" } as const;
+
+const PAGES: Record<LoopbackPageName, LoopbackPage> = {
+  ok: { title: "Connected", message: "The connection succeeded. You can close this tab." },
+  denied: {
+    title: "Not connected",
+    message: "Authorization was denied. You can close this tab.",
+  },
+  notFound: { title: "Not found", message: "There is nothing at this address." },
+};
+
+const HEADERS = [
+  "Connection: close",
+  "Cache-Control: no-store",
+  "Referrer-Policy: no-referrer",
+  "X-Content-Type-Options: nosniff",
+  "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'",
+];
+
+/** A whole response; `head` leaves its body out and keeps the body's length, as HEAD wants it. */
+export function renderPage(
+  name: LoopbackPageName,
+  options: {
+    readonly pages?: Partial<Record<LoopbackPageName, LoopbackPage>>;
+    readonly head?: boolean;
+  },
+): string {
+  const { title, message } = options.pages?.[name] ?? PAGES[name];
+  const body = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${escapeHtml(title)}</title>
+<style>body{font:1.1rem/1.5 system-ui,sans-serif;max-width:32rem;margin:20vh auto;padding:0 1rem}</style>
+</head>
+<body>
+<h1>${escapeHtml(title)}</h1>
+<p>${escapeHtml(message)}</p>
+</body>
+</html>
+`;
+  const head = [
+    `HTTP/1.1 ${STATUS[name]}`,
+    "Content-Type: text/html; charset=utf-8",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...HEADERS,
+  ].join("\r\n");
+  return `${head}\r\n\r\n${options.head ? "" : body}`;
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

@@ -1,0 +1,71 @@
+/** What one request means to a wait: which page answers it, and whether it ends the wait. */
+import { createHash, timingSafeEqual } from "node:crypto";
+import { registeredError } from "../../error-codes.ts";
+import { OAuthError } from "../../errors.ts";
+import type { LoopbackPageName } from "./page.ts";
+import { type ArrivedLine, readRequestLine } from "./request-line.ts";
+
+/** What a wait expects. */
+export interface Expected {
+  readonly state: string;
+  readonly path?: string | undefined;
+  readonly requireStateOnError?: boolean | undefined;
+  readonly expectedIssuer?: string | undefined;
+}
+
+/** The answer to a request, and the end of the wait unless it goes on. */
+export interface Verdict {
+  readonly page: LoopbackPageName;
+  readonly head: boolean;
+  readonly result?: { readonly code: string } | { readonly error: OAuthError };
+}
+
+/**
+ * Judges one line. The page follows what the provider said: a code with the wrong state is answered like any code.
+ * @see specification, "Accept OAuth code"
+ */
+export function judge(arrived: ArrivedLine, expected: Expected): Verdict {
+  const { method, path, query } = readRequestLine(arrived);
+  const head = method === "HEAD";
+  const elsewhere = expected.path !== undefined && path !== expected.path;
+  const code = query.get("code");
+  const error = query.get("error");
+  if (elsewhere || (error === undefined && code === undefined)) return { page: "notFound", head };
+  const stateMatches = equal(query.get("state"), expected.state);
+  if (error !== undefined) {
+    if (expected.requireStateOnError && !stateMatches) return { page: "denied", head };
+    return { page: "denied", head, result: { error: denied(error) } };
+  }
+  if (!stateMatches) return { page: "ok", head, result: { error: mismatch("state") } };
+  const { expectedIssuer } = expected;
+  if (expectedIssuer !== undefined && query.get("iss") !== expectedIssuer) {
+    return { page: "ok", head, result: { error: mismatch("issuer") } };
+  }
+  return { page: "ok", head, result: { code: code ?? "" } };
+}
+
+function denied(error: string): OAuthError {
+  const why = error === "access_denied" ? "" : registeredError(error);
+  return new OAuthError("Token", `authorization was denied${why}`, {
+    status: 400,
+    body: `authorization denied: ${error}`,
+    oauthError: error,
+    reason: "denied",
+  });
+}
+
+function mismatch(what: "state" | "issuer"): OAuthError {
+  const body = what === "state" ? "OAuth state mismatch (possible CSRF)" : "OAuth issuer mismatch";
+  return new OAuthError("Token", `OAuth ${what} mismatch`, {
+    status: 400,
+    body,
+    reason: `${what}_mismatch`,
+  });
+}
+
+/** Compares digests, so that the time it takes says nothing about how much of a guess was right. */
+function equal(sent: string | undefined, expected: string): boolean {
+  if (sent === undefined) return false;
+  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(sent), digest(expected));
+}
