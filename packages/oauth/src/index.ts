@@ -7,8 +7,13 @@ export {
   type OAuthErrorOptions,
   type OAuthReason,
 } from "./errors.ts";
+export { isExpired } from "./expiry.ts";
+export { ensureFreshToken } from "./fresh-token.ts";
 export { percentEncode } from "./percent-encode.ts";
 export { generatePkce, generateState } from "./state.ts";
+export { accountFor, deleteToken, loadToken, storeToken } from "./stored-token.ts";
+export { exchangeCode, refreshToken, revokeToken } from "./token-request.ts";
+export { tokenFromResponse } from "./token-response.ts";
 export type {
   AuthorizeParams,
   CredentialStore,

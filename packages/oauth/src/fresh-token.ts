@@ -1,0 +1,206 @@
+/**
+ * A token that can be used now. Providers that rotate refresh tokens revoke the whole grant when one is used twice, and
+ * an answer that nobody stores is a lost grant; hence:
+ *   E1  In this process one renewal runs per (store object, account); with a lock, one in all processes.
+ *   E2  Whoever waited reads the store again before he asks the server.
+ *   E3  From the request on, the answer is stored whoever has stopped waiting; if the store refuses it, it stays in
+ *       memory and is written before the entry is used again.
+ */
+import { withDeadline } from "./deadline.ts";
+import { OAuthError } from "./errors.ts";
+import { isExpired } from "./expiry.ts";
+import { type Departure, SingleFlight } from "./single-flight.ts";
+import {
+  accountFor,
+  loadToken,
+  parseToken,
+  printToken,
+  readEntry,
+  storeToken,
+} from "./stored-token.ts";
+import { checkClient, refreshToken } from "./token-request.ts";
+import type { CredentialStore, Lock, OAuthToken, TokenEndpoint } from "./types.ts";
+import { Unwritten } from "./unwritten.ts";
+
+/** Longer than a token request may take, shorter than a person waits. */
+const LOCK_WAIT_MS = 45_000;
+/** A lock that is lost so often is broken. */
+const MAX_RESTARTS = 3;
+/** A store that was locked or busy for a moment is ready after one of these. */
+const WRITE_PAUSES_MS = [100, 400, 1600];
+
+type Params = TokenEndpoint & {
+  store: CredentialStore;
+  slug: string;
+  lock?: Lock;
+  rejected?: string;
+};
+
+const renewals = new SingleFlight<OAuthToken | undefined>();
+const unwritten = new Unwritten();
+
+/**
+ * The token of a service connection, renewed where it has expired; undefined when none is stored. A fresh one is returned
+ * without a request. `rejected` is an access token that was just answered 401: it is renewed although it looks fresh, unless
+ * the store holds another one by now. `lock` keeps other processes from renewing at the same time.
+ * Callers in one process share one renewal; aborting rejects the caller at once, and a request under way is still stored.
+ * Throws `OAuthError`: `NoRefreshToken`; `Token` (the entry stays as it is); `Http`; `Decode`; `Credential`, with reason
+ * `lock_timeout` after 45 s, or when the renewed token could not be written: it is then kept in memory until it can.
+ * @see specification, "States and transitions"
+ */
+export async function ensureFreshToken(
+  params: TokenEndpoint & {
+    store: CredentialStore;
+    slug: string;
+    lock?: Lock;
+    rejected?: string;
+  },
+): Promise<OAuthToken | undefined> {
+  checkClient(params);
+  const { store, slug, rejected, signal } = params;
+  const account = accountFor(slug);
+  if (!unwritten.has(store, account)) {
+    const read = (): Promise<OAuthToken | undefined> => loadToken(store, slug);
+    const token = await (signal ? withDeadline({ signal }, read) : read());
+    if (token === undefined || isUsable(token, params)) return token;
+    renewable(token, slug);
+  }
+  for (;;) {
+    const flight = renewals.joinOrStart(store, account, rejected, (departure) =>
+      renew(params, account, departure),
+    );
+    const token = await flight.join(signal);
+    // A flight that others started may bring the very token that was rejected here.
+    if (token?.access_token !== rejected || flight.forced === rejected || !token) return token;
+  }
+}
+
+async function renew(
+  params: Params,
+  account: string,
+  departure: Departure,
+): Promise<OAuthToken | undefined> {
+  const { store, slug, lock } = params;
+  for (let attempt = 0; attempt <= MAX_RESTARTS; attempt++) {
+    const hold = lock && (await acquire(lock, account, departure.signal));
+    try {
+      const entry = await readCurrent(store, slug, account);
+      if (entry === undefined) return undefined;
+      const token = parseToken(entry);
+      if (isUsable(token, params)) return token;
+      const refresh = renewable(token, slug);
+      if (hold && !(await hold.held().catch(() => false))) continue;
+      departure.depart();
+      const renewed = await request(params, token, refresh);
+      if (renewed.write) await write(store, slug, account, renewed.token, entry);
+      return renewed.token;
+    } finally {
+      // A lock that cannot be released goes stale by itself; the token matters more.
+      await hold?.release().catch(() => {});
+    }
+  }
+  throw new OAuthError(
+    "Credential",
+    `credential store: the lock of "${account}" was lost ${MAX_RESTARTS + 1} times. Try again.`,
+    { reason: "lock_timeout" },
+  );
+}
+
+/** The stored text, behind a write that is still owed. */
+async function readCurrent(
+  store: CredentialStore,
+  slug: string,
+  account: string,
+): Promise<string | undefined> {
+  const entry = await readEntry(store, account);
+  const owed = unwritten.get(store, account);
+  if (owed === undefined) return entry;
+  if (entry !== owed.replaces) {
+    unwritten.delete(store, account); // somebody connected or disconnected since
+    return entry;
+  }
+  await write(store, slug, account, owed.token, owed.replaces);
+  return printToken(owed.token);
+}
+
+/** Asks the server. Another process that was faster leaves us with `invalid_grant` and its own token in the store. */
+async function request(
+  params: Params,
+  token: OAuthToken,
+  refresh: string,
+): Promise<{ token: OAuthToken; write: boolean }> {
+  const { signal: _signal, ...endpoint } = params;
+  try {
+    return { token: await refreshToken({ ...endpoint, refreshToken: refresh }), write: true };
+  } catch (error) {
+    if (OAuthError.isInstance(error, "Token") && error.oauthError === "invalid_grant") {
+      const other = await loadToken(params.store, params.slug).catch(() => undefined);
+      if (other && other.access_token !== token.access_token && isUsable(other, params)) {
+        return { token: other, write: false };
+      }
+    }
+    throw error;
+  }
+}
+
+async function write(
+  store: CredentialStore,
+  slug: string,
+  account: string,
+  token: OAuthToken,
+  replaces: string,
+): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    try {
+      await storeToken(store, slug, token);
+      unwritten.delete(store, account);
+      return;
+    } catch (error) {
+      const pauseMs = WRITE_PAUSES_MS[tries];
+      if (pauseMs === undefined) {
+        unwritten.set(store, account, { token, replaces });
+        throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  }
+}
+
+async function acquire(lock: Lock, key: string, signal: AbortSignal): ReturnType<Lock["acquire"]> {
+  let waiting: ReturnType<Lock["acquire"]> | undefined;
+  try {
+    return await withDeadline({ signal, timeout: { ms: LOCK_WAIT_MS, error: lockTimeout } }, () => {
+      waiting = lock.acquire(key, { timeoutMs: LOCK_WAIT_MS, signal });
+      return waiting;
+    });
+  } catch (cause) {
+    // It may still be granted, to nobody.
+    waiting?.then((hold) => hold.release()).catch(() => {});
+    if (OAuthError.isInstance(cause) || signal.aborted) throw cause;
+    throw new OAuthError(
+      "Credential",
+      `credential store: the lock of "${key}" could not be taken. Check that its folder can be written, then try again.`,
+      { reason: "unavailable", cause },
+    );
+  }
+}
+
+function lockTimeout(): OAuthError {
+  return new OAuthError(
+    "Credential",
+    `credential store: another process held the lock for ${LOCK_WAIT_MS / 1000} s. Try again.`,
+    { reason: "lock_timeout" },
+  );
+}
+
+function isUsable(token: OAuthToken, { rejected, now }: Params): boolean {
+  return token.access_token !== rejected && !isExpired(token, now?.());
+}
+
+function renewable(token: OAuthToken, slug: string): string {
+  if (token.refresh_token) return token.refresh_token;
+  throw new OAuthError(
+    "NoRefreshToken",
+    `No refresh token is stored for service "${slug}". Reconnect the service: millrace connect ${slug}`,
+  );
+}

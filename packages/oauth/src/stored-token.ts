@@ -1,0 +1,107 @@
+/**
+ * Tokens in a credential store, as JSON under `service:<slug>`.
+ *   S1  A failing store is an error of kind `Credential`; it never looks like a missing entry.
+ *   S2  An entry that was written here is read here, unchanged.
+ */
+import { OAuthError } from "./errors.ts";
+import { JsonFields } from "./json-fields.ts";
+import type { CredentialStore, OAuthToken } from "./types.ts";
+
+/** RFC 3339 with an offset. `Date.parse` alone also takes `1` and zone-less times. */
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i;
+
+/**
+ * The account of a service connection: `service:<slug>`. Throws `OAuthError` kind `Credential` for an empty slug, and for
+ * one with NUL or half a surrogate pair, which stores cut or mangle.
+ * @see specification, "Credential-store entry"
+ */
+export function accountFor(slug: string): string {
+  if (slug === "" || /[\0\p{Surrogate}]/u.test(slug)) {
+    throw new OAuthError(
+      "Credential",
+      "credential store: a slug must be text that is not empty, without NUL and without halves of surrogate pairs. Choose another slug.",
+    );
+  }
+  return `service:${slug}`;
+}
+
+/** Writes a token under `service:<slug>`. Throws `OAuthError` kind `Credential` when the store fails. */
+export async function storeToken(
+  store: CredentialStore,
+  slug: string,
+  token: OAuthToken,
+): Promise<void> {
+  const account = accountFor(slug);
+  await ofStore("written", account, () => store.set(account, printToken(token)));
+}
+
+/**
+ * Reads the token under `service:<slug>`; undefined when there is no entry. Throws `OAuthError` kind `Credential` when the
+ * store fails, and kind `Decode` when the entry is not a token.
+ */
+export async function loadToken(
+  store: CredentialStore,
+  slug: string,
+): Promise<OAuthToken | undefined> {
+  const text = await readEntry(store, accountFor(slug));
+  return text === undefined ? undefined : parseToken(text);
+}
+
+/** Removes the entry `service:<slug>`; whether there was one. Throws `OAuthError` kind `Credential` when the store fails. */
+export async function deleteToken(store: CredentialStore, slug: string): Promise<boolean> {
+  const account = accountFor(slug);
+  return ofStore("deleted", account, () => store.delete(account));
+}
+
+/** The text of an entry; undefined when there is none. */
+export async function readEntry(
+  store: CredentialStore,
+  account: string,
+): Promise<string | undefined> {
+  return (await ofStore("read", account, () => store.get(account))) ?? undefined;
+}
+
+/** Keys in the order of the specification, no whitespace, absent fields left out. */
+export function printToken({
+  access_token,
+  refresh_token,
+  expires_at,
+  token_type,
+  scope,
+}: OAuthToken): string {
+  return JSON.stringify({ access_token, refresh_token, expires_at, token_type, scope });
+}
+
+/** The token of a stored text. Throws `OAuthError` kind `Decode`; fields of other names are ignored. */
+export function parseToken(text: string): OAuthToken {
+  const fields = new JsonFields("stored token", text);
+  const refresh_token = fields.string("refresh_token");
+  const expires_at = fields.string("expires_at");
+  if (
+    expires_at !== undefined &&
+    !(RFC_3339.test(expires_at) && !Number.isNaN(Date.parse(expires_at)))
+  ) {
+    throw fields.fault("expires_at must be an RFC 3339 timestamp with Z or an offset");
+  }
+  return {
+    access_token: fields.text("access_token"),
+    ...(refresh_token !== undefined && { refresh_token }),
+    ...(expires_at && { expires_at }),
+    token_type: fields.string("token_type") ?? "",
+    scope: fields.string("scope") ?? "",
+  };
+}
+
+/** What a store throws becomes an error of ours; its text is left out, because it may quote the entry. */
+async function ofStore<T>(done: string, account: string, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (cause) {
+    if (OAuthError.isInstance(cause)) throw cause;
+    throw new OAuthError(
+      "Credential",
+      `credential store: the entry "${account}" could not be ${done}. Check that the store is running and unlocked, then try again.`,
+      { reason: "unavailable", cause },
+    );
+  }
+}
