@@ -43,7 +43,7 @@ export async function acceptOAuthCode(
   listener: LoopbackListener,
   options: AcceptOptions,
 ): Promise<string> {
-  const expected = checkOptions(options);
+  const expected = checkAcceptOptions(options);
   const { arrivals, stopListening } = takeListener(listener);
   const end = (reason: unknown): void => {
     stopListening();
@@ -68,7 +68,8 @@ export async function acceptOAuthCode(
   }
 }
 
-function checkOptions({ state, timeoutMs, path, ...rest }: AcceptOptions): Expected {
+/** What to expect. Throws `TypeError` or `RangeError` for options that are none. */
+export function checkAcceptOptions({ state, timeoutMs, path, ...rest }: AcceptOptions): Expected {
   if (typeof state !== "string") throw new TypeError("state: must be a string");
   if (typeof timeoutMs !== "number" || !(timeoutMs >= 0)) {
     throw new RangeError("timeoutMs: must be a number of milliseconds, 0 or more");
