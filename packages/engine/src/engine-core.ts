@@ -1,5 +1,5 @@
 /** What the runs of one engine share: host, timers, slots, cache, and the runs themselves. */
-import type { FetchLike, FilePort, JsonObject } from "@millrace/contracts";
+import type { FetchLike, FilePort, JsonObject, SpawnPort } from "@millrace/contracts";
 import type { EngineError } from "./errors.ts";
 import type { Host } from "./host.ts";
 import { engineLimits, type Limits } from "./limits.ts";
@@ -36,6 +36,7 @@ export class EngineCore {
   readonly typeSlots: ReadonlyMap<string, Limit>;
   readonly fetch: FetchLike | null;
   readonly files: FilePort | null;
+  readonly shell: SpawnPort | null;
   /** Node starts since the clock was last looked at, over all runs. */
   starts = 0;
   /** When the process last got a turn for its timers and sockets. */
@@ -57,6 +58,7 @@ export class EngineCore {
     this.lastMacrotask = this.host.now();
     this.fetch = this.host.openFetch?.(options.egress ?? {}) ?? null;
     this.files = (options.files && this.host.openFiles?.(options.files)) ?? null;
+    this.shell = (options.shell && this.host.openSpawn?.(options.shell)) ?? null;
     const slots = { ...TYPE_SLOTS, ...options.concurrency?.types };
     this.typeSlots = new Map(Object.entries(slots).map(([type, max]) => [type, new Limit(max)]));
   }
@@ -106,8 +108,12 @@ export class EngineCore {
     this.#toWake.delete(log);
   }
 
-  claimKey(key: string, max: number, attempt: Attempt): KeyClaim {
-    return this.#keys.claim(key, max, attempt);
+  claimKey(
+    key: string,
+    how: { max: number; heldBefore: boolean },
+    attempt: Attempt,
+  ): KeyClaim {
+    return this.#keys.claim(key, how, attempt);
   }
 
   releaseKey(claim: KeyClaim): void {

@@ -1,8 +1,8 @@
 /**
  * What the engine needs from the machine it runs on. Everything is injected: the core never reaches for a clock, a
- * socket or a file. An absent member fails the node that wants it with `host_unsupported`.
+ * socket, a file or a program. An absent member fails the node that wants it with `host_unsupported`.
  */
-import type { FetchLike, FilePort } from "@millrace/contracts";
+import type { FetchLike, FilePort, SpawnPort } from "@millrace/contracts";
 
 /** Clock, randomness, hashing and the capabilities of one machine. */
 export interface Host {
@@ -20,6 +20,8 @@ export interface Host {
   openFetch?(policy: EgressPolicy): FetchLike;
   /** Files below `policy.root`. */
   openFiles?(policy: FilePolicy): FilePort;
+  /** Programs of `policy.programs`. */
+  openSpawn?(policy: ShellPolicy): SpawnPort;
 }
 
 /** An address range, or a host with the addresses it resolves to. */
@@ -56,4 +58,14 @@ export interface FilePolicy {
   readonly readOnly?: boolean;
   /** Largest file read or written; default 16 MiB. */
   readonly maxBytes?: number;
+}
+
+/** Which programs a flow may start. What it gives them as arguments is the flow's business: allow programs, not shells. */
+export interface ShellPolicy {
+  /** Name in flows to absolute path: `{ git: "/usr/bin/git" }`. */
+  readonly programs: { readonly [name: string]: string };
+  /** Variables of this process that programs get; default none, not even `PATH`. */
+  readonly env?: readonly string[];
+  /** Absolute folder in which programs run, and below which a flow may choose one; default the folder of this process. */
+  readonly cwdRoot?: string;
 }

@@ -8,7 +8,7 @@ export { type FlowRef, parseFlowRef } from "./compile/subflows.ts";
 export type { TypeSource } from "./definitions.ts";
 export { createEngine, type Engine, type RerunOptions } from "./engine.ts";
 export { EngineError, type EngineErrorCode } from "./errors.ts";
-export type { EgressPolicy, EgressRule, FilePolicy, Host } from "./host.ts";
+export type { EgressPolicy, EgressRule, FilePolicy, Host, ShellPolicy } from "./host.ts";
 export { DEFAULT_LIMITS, type Limits } from "./limits.ts";
 export { createMemoryJournal } from "./memory-journal.ts";
 export type {

@@ -11,7 +11,7 @@ import type {
   ServiceDefinition,
   Trigger,
 } from "@millrace/contracts";
-import type { EgressPolicy, FilePolicy, Host } from "./host.ts";
+import type { EgressPolicy, FilePolicy, Host, ShellPolicy } from "./host.ts";
 import type { Limits } from "./limits.ts";
 
 /** Where flows that other flows call come from. Null: there is none. */
@@ -36,7 +36,7 @@ export interface ServicePort {
 
 /** What an engine runs with. Every port is optional; what is absent fails the node that wants it. */
 export interface EngineOptions {
-  /** Clock, random, network, files; default `createPortableHost()`, on Node `createNodeHost()`. */
+  /** Clock, random, network, files, programs; default `createPortableHost()`, on Node `createNodeHost()`. */
   readonly host?: Host;
   /** Absent: a run lives and dies with the process. */
   readonly journal?: Journal;
@@ -48,6 +48,8 @@ export interface EngineOptions {
   readonly egress?: EgressPolicy;
   /** Which files a flow may touch; absent: none (`capability_denied`). */
   readonly files?: FilePolicy;
+  /** Which programs a flow may start; absent: none (`capability_denied`). */
+  readonly shell?: ShellPolicy;
   /** Configuration of adapters by their id, as bodies read it by `ctx.config`. */
   readonly config?: { readonly [adapter: string]: JsonObject };
   /** Nodes at once: of one run (default 64), and of a type in the whole engine. */

@@ -47,7 +47,8 @@ export function compileFields(node: FlowNode, type: NodeType, options: ValueOpti
   }
   const base = Object.freeze(constants);
   const whole = values.length === 0 && deferred.length === 0;
-  const checked = values.length > 0 && type.checksFields !== true;
+  const checked = type.checksFields !== true;
+  let problems = checked && mayCompute(node) ? null : NO_PROBLEMS; // of the constants, found once
   return {
     constant: whole ? base : null,
     reads: [...values, ...deferred].flatMap(([, value]) => value.reads),
@@ -58,8 +59,17 @@ export function compileFields(node: FlowNode, type: NodeType, options: ValueOpti
       for (const [name, value] of deferred) fields[name] = deferredField(value, scope, nowEpoch);
       return fields;
     },
-    check: (fields) => (checked ? schema.check(withoutDeferred(fields, schema)) : NO_PROBLEMS),
+    check(fields) {
+      if (checked && values.length > 0) return schema.check(withoutDeferred(fields, schema));
+      problems ??= schema.check(withoutDeferred(fields, schema));
+      return problems;
+    },
   };
+}
+
+/** Whether a field may hold an expression; validation has checked every plain value, but not what constants add up to. */
+function mayCompute({ fields }: FlowNode): boolean {
+  return Object.values(fields).some((source) => typeof source === "object" && source !== null);
 }
 
 /** Constant fields as the `check` of a type sees them: what needs a run is left out. */

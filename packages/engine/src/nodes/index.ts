@@ -11,6 +11,7 @@ import { join } from "./join.ts";
 import { log } from "./log.ts";
 import { loop } from "./loop.ts";
 import { map } from "./map.ts";
+import { shellAdapter } from "./shell.ts";
 import { subflow } from "./subflow.ts";
 import { switchType } from "./switch.ts";
 import { transform } from "./transform.ts";
@@ -31,6 +32,7 @@ export function coreTypes(): readonly NodeType[] {
     fail,
     ...typesOf(httpAdapter).map((type) => ({ ...type, effectOf: requestEffect })),
     ...typesOf(fileAdapter).map(withIdempotence),
+    ...typesOf(shellAdapter),
   ];
 }
 

@@ -1,5 +1,5 @@
-/** Network and files as one attempt may use them: bound to the engine's policies, and to the life of the attempt. */
-import { type FetchLike, type FilePort, NodeError } from "@millrace/contracts";
+/** Network, files and programs as one attempt may use them: bound to the engine's policies, and to the life of the attempt. */
+import { type FetchLike, type FilePort, NodeError, type SpawnPort } from "@millrace/contracts";
 import type { Attempt } from "./attempt.ts";
 
 /** The egress client; every request ends with the attempt. */
@@ -23,16 +23,22 @@ export function guardedFetch(attempt: Attempt, signal: AbortSignal): FetchLike {
 /** Files below the root that the operator allows. */
 export function guardedFiles(attempt: Attempt, signal: AbortSignal): FilePort {
   const { files, options } = attempt.run.engine;
-  if (options.files === undefined) {
-    throw new NodeError("capability_denied", "files are off; the operator must allow a folder", {
-      reason: "denied",
-    });
-  }
+  if (options.files === undefined) throw off("files are off; the operator must allow a folder");
   if (files === null) throw unsupported("files");
   return {
     read: (path, more) => use(attempt, () => files.read(path, { signal, ...more })),
     write: (path, data, more) => use(attempt, () => files.write(path, data, { signal, ...more })),
     list: (path, more) => use(attempt, () => files.list(path, { signal, ...more })),
+  };
+}
+
+/** Programs that the operator allows; each ends with the attempt. */
+export function guardedShell(attempt: Attempt, signal: AbortSignal): SpawnPort {
+  const { shell, options } = attempt.run.engine;
+  if (options.shell === undefined) throw off("programs are off; the operator must allow them");
+  if (shell === null) throw unsupported("programs");
+  return {
+    run: (program, more) => use(attempt, () => shell.run(program, { ...more, signal })),
   };
 }
 
@@ -46,8 +52,13 @@ function refuseOver(attempt: Attempt): void {
   throw new NodeError("attempt_over", "the attempt of this node has ended", { reason: "internal" });
 }
 
+function off(message: string): NodeError {
+  return new NodeError("capability_denied", message, { reason: "denied", sent: false });
+}
+
 function unsupported(what: string): NodeError {
   return new NodeError("host_unsupported", `this platform does not offer ${what}`, {
     reason: "denied",
+    sent: false,
   });
 }

@@ -14,13 +14,14 @@ import {
   type JsonSchema,
   NodeError,
   type Secret,
+  type SpawnPort,
 } from "@millrace/contracts";
 import { type Layout, localName } from "../compile/layout.ts";
 import { type CheckedInputs, checkInputs } from "../inputs.ts";
 import type { BodyEnd, CoreContext } from "../node-type.ts";
 import type { Attempt } from "./attempt.ts";
 import { openRound } from "./bodies.ts";
-import { guardedFetch, guardedFiles } from "./capabilities.ts";
+import { guardedFetch, guardedFiles, guardedShell } from "./capabilities.ts";
 import { adoptConfirmation, openConfirmation } from "./confirmations.ts";
 import { connectionOf, secretOf } from "./credentials.ts";
 import { emitLog, emitProgress } from "./emit.ts";
@@ -86,6 +87,10 @@ export class NodeContextOf implements CoreContext {
 
   get files(): FilePort {
     return guardedFiles(this.#live(), this.signal);
+  }
+
+  get shell(): SpawnPort {
+    return guardedShell(this.#live(), this.signal);
   }
 
   get config(): JsonObject {

@@ -322,3 +322,8 @@ test("fields of a type are checked when they come from expressions", async () =>
   expect(one(events, "node.failed", "a").error).toMatchObject({ code: "field_invalid" });
   expect(states(events)).toEqual({ a: "failed:none" });
 });
+
+test("what constant expressions add up to is checked like every other value", async () => {
+  const { events } = await finish('node a: log { message = "x"\n level = "in" + "fos" }');
+  expect(one(events, "node.failed", "a").error.code).toBe("field_invalid");
+});

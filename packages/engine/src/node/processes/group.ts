@@ -1,0 +1,78 @@
+/**
+ * A program and whatever it has started, as far as that has stayed in its process group.
+ *   G1  Once the group was seen empty nothing is sent to it: its number may be somebody else's by then.
+ *   G2  Ending takes at most `KILL_AFTER_MS`, whatever the processes do.
+ * On Windows there are no such groups; there it is the program alone.
+ */
+import type { ChildProcess } from "node:child_process";
+import { setTimeout as pause } from "node:timers/promises";
+import { hasLiving } from "./living.ts";
+
+const KILL_AFTER_MS = 2_000; // time to put things in order after SIGTERM
+const LOOK_EVERY_MS = 25; // whether the group is empty; nothing tells it
+
+export class ProcessGroup {
+  readonly #child: ChildProcess;
+  /** All output is read. */
+  readonly #closed: Promise<void>;
+  #empty = false;
+  #isOver = false;
+  #timer: NodeJS.Timeout | null = null;
+  #killed: Promise<void> | null = null;
+
+  /** The group that `child` leads, which has just been started. */
+  constructor(child: ChildProcess) {
+    this.#child = child;
+    this.#closed = new Promise((resolve) => child.once("close", () => resolve()));
+  }
+
+  /** Asks all of it to end, and kills what has not ended in time. */
+  end(): void {
+    if (this.#killed === null) this.#send("SIGTERM");
+    this.#killed ??= this.#killLater();
+  }
+
+  /** Call it when the program has ended. Ends the others, and resolves when the output is read and nobody is left. */
+  async gone(): Promise<void> {
+    if (this.#isAlive()) this.end();
+    this.#killed ??= this.#killLater(); // for whoever has left the group and holds the output open
+    await Promise.race([Promise.all([this.#closed, this.#vanished()]), this.#killed]);
+    this.#isOver = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  #killLater(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#timer = setTimeout(() => {
+        this.#send("SIGKILL");
+        const { stdin, stdout, stderr } = this.#child;
+        for (const pipe of [stdin, stdout, stderr]) pipe?.destroy();
+        resolve();
+      }, KILL_AFTER_MS);
+    });
+  }
+
+  async #vanished(): Promise<void> {
+    while (!this.#isOver && this.#isAlive()) {
+      if (!(await hasLiving(this.#child.pid as number))) this.#empty = true;
+      else await pause(LOOK_EVERY_MS);
+    }
+  }
+
+  #isAlive(): boolean {
+    return this.#send(0);
+  }
+
+  /** Whether there was somebody to send it to. */
+  #send(signal: NodeJS.Signals | 0): boolean {
+    if (this.#empty) return false;
+    const { pid } = this.#child;
+    try {
+      if (process.platform === "win32") this.#empty = !this.#child.kill(signal);
+      else process.kill(-(pid as number), signal);
+    } catch {
+      this.#empty = true; // nobody is left, or only what may not be ended by this process
+    }
+    return !this.#empty;
+  }
+}

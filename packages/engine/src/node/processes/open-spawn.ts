@@ -1,0 +1,63 @@
+/**
+ * The programs of Node's host.
+ *   S1  Only what the operator lists is started, by its absolute path: no shell, no search in `PATH`.
+ *   S2  A program sees the variables that the operator names and those of the flow, and no others.
+ *   S3  It runs in the operator's folder or below it, links included.
+ */
+import { isAbsolute } from "node:path";
+import type { SpawnOptions, SpawnPort } from "@millrace/contracts";
+import type { ShellPolicy } from "../../host.ts";
+import { runChild } from "./child.ts";
+import { environment } from "./environment.ts";
+import { denied } from "./failures.ts";
+import { openCwd } from "./working-folder.ts";
+
+const DEFAULT_MAX_BYTES = 1_048_576;
+
+/**
+ * The programs of a policy. Refuses with `NodeError`: `program_denied`, `spawn_failed`. An aborted signal ends the program
+ * with its process group (SIGTERM, after two seconds SIGKILL; on Windows the program alone) and rejects with the reason.
+ * Throws `TypeError` for a policy that cannot be read.
+ */
+export function openSpawn(policy: ShellPolicy): SpawnPort {
+  const programs = programsOf(policy);
+  const { env: passed = [], cwdRoot = process.cwd() } = policy;
+  if (!isList(passed)) throw new TypeError("shell: env is not a list of names of variables");
+  if (typeof cwdRoot !== "string" || !isAbsolute(cwdRoot)) {
+    throw new TypeError(`shell: the folder ${JSON.stringify(cwdRoot)} is not an absolute path`);
+  }
+  return {
+    async run(program: string, options: SpawnOptions = {}) {
+      const { args = [], stdin, env = {}, cwd = ".", signal } = options;
+      const { maxBytes = DEFAULT_MAX_BYTES } = options;
+      const path = programs.get(program);
+      if (path === undefined) {
+        throw denied(`the program ${JSON.stringify(program.slice(0, 100))} is not allowed here`);
+      }
+      const variables = environment(passed, env);
+      const folder = await openCwd(cwdRoot, cwd);
+      try {
+        const child = { program, path, args, cwd: folder.at("."), env: variables };
+        return await runChild(child, { stdin, maxBytes, signal });
+      } finally {
+        await folder.close();
+      }
+    },
+  };
+}
+
+/** By name, so that no name of a flow can mean something else. */
+function programsOf({ programs }: ShellPolicy): ReadonlyMap<string, string> {
+  if (typeof programs !== "object" || programs === null || Array.isArray(programs)) {
+    throw new TypeError('shell: programs is not an object such as { "git": "/usr/bin/git" }');
+  }
+  for (const [name, path] of Object.entries(programs)) {
+    if (typeof path === "string" && isAbsolute(path)) continue;
+    throw new TypeError(`shell: the path of the program ${JSON.stringify(name)} is not absolute`);
+  }
+  return new Map(Object.entries(programs));
+}
+
+function isList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((name) => typeof name === "string");
+}
