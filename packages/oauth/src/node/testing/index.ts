@@ -1,1 +1,15 @@
-export {};
+/** Doubles and cases for tests, bound to no test runner. One list of public names. */
+export { type CredentialStoreCase, credentialStoreCases } from "./credential-store-cases.ts";
+export {
+  type FakeAuthorizationServer,
+  type FakeAuthorizationServerOptions,
+  startFakeAuthorizationServer,
+} from "./fake-authorization-server.ts";
+export {
+  type HostileAnswer,
+  type HostileFault,
+  type HostileStep,
+  type HostileTokenEndpoint,
+  startHostileTokenEndpoint,
+} from "./hostile-token-endpoint.ts";
+export type { LoopbackServer, ReceivedRequest } from "./loopback-server.ts";
