@@ -1,1 +1,2 @@
-export {};
+export { fileLock } from "./file-lock.ts";
+export { fileCredentialStore } from "./file-store.ts";
