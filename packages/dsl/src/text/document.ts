@@ -24,6 +24,12 @@ export interface DocumentData extends FlowDocument {
   readonly limits: ReadLimits;
 }
 
+/** The document of a text. */
+export function documentOf(source: string, limits: ReadLimits): FlowDocument {
+  const data: DocumentData = { kind: "flow-document", source, limits };
+  return data;
+}
+
 /** The inside of a document. */
 export function dataOf(document: FlowDocument): DocumentData {
   return document as DocumentData;

@@ -1,7 +1,7 @@
 /** `parseFlow`: text to graph, document and diagnostics. */
 import { type Diagnostic, type FlowGraph, MAX_JSON_DEPTH } from "@millrace/contracts";
 import { decodeUtf8 } from "./decode.ts";
-import { type DocumentData, dataOf, type FlowDocument, type ReadLimits } from "./document.ts";
+import { documentOf, type FlowDocument, type ReadLimits } from "./document.ts";
 import { readText } from "./read.ts";
 import { DEFAULT_SCANNER_OPTIONS } from "./scanner.ts";
 
@@ -36,9 +36,9 @@ export function parseFlow(source: string | Uint8Array, options: ParseOptions = {
   const decoded = typeof source === "string" ? { text: source } : decodeUtf8(source);
   const limits = limitsOf(options);
   const { graph, report } = readText(decoded.text, limits, decoded);
-  const document: DocumentData = { kind: "flow-document", source: decoded.text, limits };
+  const document = documentOf(decoded.text, limits);
   const diagnostics = report.diagnostics(decoded.text);
-  return { graph, document: dataOf(document), diagnostics, ok: !report.hasErrors };
+  return { graph, document, diagnostics, ok: !report.hasErrors };
 }
 
 /** The limits that options ask for. */

@@ -7,11 +7,11 @@
 import type { FlowGraph } from "@millrace/contracts";
 import type { Expression } from "../expression/ast.ts";
 import { sectionOf, toOrder } from "./canonical.ts";
-import { dataOf, type FlowDocument } from "./document.ts";
+import { dataOf, documentOf, type FlowDocument } from "./document.ts";
 import { edgeKey } from "./edges.ts";
 import { itemsOf } from "./from-graph.ts";
 import { carryComments, mergeValue, movedHead } from "./merge-values.ts";
-import { parseFlow } from "./parse.ts";
+import { limitsOf } from "./parse.ts";
 import { printItems } from "./print.ts";
 import { readText } from "./read.ts";
 import { Sections, toSections } from "./sections.ts";
@@ -48,7 +48,7 @@ export function reconcile(
     ...old.behind,
     ...foot,
   ]);
-  return parseFlow(printItems(merged.items, merged.foot)).document;
+  return documentOf(printItems(merged.items, merged.foot), limitsOf({}));
 }
 
 class ItemList {

@@ -87,17 +87,15 @@ export function checkReadings(sample: Sample): void {
     throw broken(`formatting finds something else than parsing (${JSON.stringify(limits)})`);
   }
   if (sample.isLarge || "maxErrors" in limits) return;
-  if (!isDeepStrictEqual(parseFlow(printFlow(document)).graph, graph)) {
+  const printed = printFlow(document);
+  if (!isDeepStrictEqual(parseFlow(printed).graph, graph)) {
     throw broken("the text of the document has another graph");
   }
-  if (!isDeepStrictEqual(parseFlow(printFlow(reconcile(document, graph))).graph, graph)) {
+  const same = printFlow(reconcile(document, graph));
+  if (same !== printed && !isDeepStrictEqual(parseFlow(same).graph, graph)) {
     throw broken("reconciling with its own graph gives another");
   }
-  const edited = editOne(graph, r);
-  const now = parseFlow(printFlow(reconcile(document, edited.graph))).graph;
-  if (!isDeepStrictEqual(now, normalizeGraph(edited.graph))) {
-    throw broken(`reconciling does not say the edit: ${edited.what}`);
-  }
+  if (r.chance(0.25)) checkEdit();
   for (const [index, { id, fields }] of graph.nodes.entries()) {
     if (written(`/nodes/${index}/id`) === undefined) throw broken(`no place for ${id}`);
     for (const [name, value] of Object.entries(fields)) {
@@ -108,6 +106,13 @@ export function checkReadings(sample: Sample): void {
         throw broken(`${name} of ${id} is ${value}, and written ${source}`);
       }
     }
+  }
+
+  function checkEdit(): void {
+    const edited = editOne(graph, r);
+    const now = parseFlow(printFlow(reconcile(document, edited.graph))).graph;
+    if (isDeepStrictEqual(now, normalizeGraph(edited.graph))) return;
+    throw broken(`reconciling does not say the edit: ${edited.what}`);
   }
 
   function written(pointer: string): string | undefined {

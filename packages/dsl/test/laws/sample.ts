@@ -1,6 +1,13 @@
 /** What the laws of one seed look at, each made when first asked for and shared between the laws. */
 import type { Diagnostic, FlowGraph } from "@millrace/contracts";
-import { formatFlow, normalizeGraph, type ParseResult, parseFlow, printFlow } from "@millrace/dsl";
+import {
+  digest,
+  formatFlow,
+  normalizeGraph,
+  type ParseResult,
+  parseFlow,
+  printFlow,
+} from "@millrace/dsl";
 import { decorate, shuffleItems } from "./decorate.ts";
 import { anyGraph, LARGE_EVERY } from "./generate.ts";
 import { Random } from "./random.ts";
@@ -47,6 +54,10 @@ export class Sample {
 
   get normal(): FlowGraph {
     return this.once("normal", () => normalizeGraph(this.graph));
+  }
+
+  get digest(): string {
+    return this.once("digest", () => digest(this.graph));
   }
 
   /** The text with comments and empty lines, and for half of the seeds with its items in another order. */
