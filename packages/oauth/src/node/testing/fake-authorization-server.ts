@@ -4,7 +4,6 @@
  *   V2  PKCE is checked where the authorize URL asked for it.
  */
 import { createHash, randomBytes } from "node:crypto";
-import type { ServerResponse } from "node:http";
 import {
   type LoopbackServer,
   type ReceivedRequest,
@@ -36,6 +35,12 @@ export interface FakeAuthorizationServer extends LoopbackServer {
   accepts(accessToken: string): boolean;
 }
 
+interface Reply {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: object;
+}
+
 interface Grant {
   alive: boolean;
   readonly scope: string;
@@ -55,10 +60,10 @@ export async function startFakeAuthorizationServer({
   const refreshTokens = new Map<string, { grant: Grant; used: boolean }>();
   const accessTokens = new Map<string, { grant: Grant; endsEpoch: number }>();
 
-  const authorize = (query: URLSearchParams, response: ServerResponse): void => {
+  const authorize = (query: URLSearchParams): Reply => {
     const redirectUri = query.get("redirect_uri") ?? "";
     if (query.get("client_id") !== clientId || !URL.canParse(redirectUri)) {
-      return json(response, 400, { error: "invalid_request" });
+      return { status: 400, body: { error: "invalid_request" } };
     }
     const target = new URL(redirectUri);
     if (deny) {
@@ -71,7 +76,7 @@ export async function startFakeAuthorizationServer({
       target.searchParams.set("code", code);
     }
     target.searchParams.set("state", query.get("state") ?? "");
-    response.writeHead(302, { location: target.href }).end();
+    return { status: 302, headers: { location: target.href } };
   };
 
   const take = (
@@ -85,47 +90,55 @@ export async function startFakeAuthorizationServer({
     return found.grant.alive ? found.grant : undefined;
   };
 
-  const token = (form: URLSearchParams, response: ServerResponse): void => {
+  const token = (form: URLSearchParams): Reply => {
     const type = form.get("grant_type");
     if (type !== "authorization_code" && type !== "refresh_token") {
-      return json(response, 400, { error: "unsupported_grant_type" });
+      return { status: 400, body: { error: "unsupported_grant_type" } };
     }
     const grant =
       type === "refresh_token"
         ? take(refreshTokens, form.get("refresh_token"))
         : take(codes, form.get("code"));
     if (!grant || (type === "authorization_code" && !isProven(grant, form))) {
-      return json(response, 400, { error: "invalid_grant" });
+      return { status: 400, body: { error: "invalid_grant" } };
     }
     const access_token = random();
     const refresh_token = random();
     accessTokens.set(access_token, { grant, endsEpoch: Date.now() + expiresIn * 1000 });
     refreshTokens.set(refresh_token, { grant, used: false });
-    json(response, 200, {
-      access_token,
-      refresh_token,
-      expires_in: expiresIn,
-      token_type: "Bearer",
-      scope: grant.scope,
-    });
+    return {
+      status: 200,
+      body: {
+        access_token,
+        refresh_token,
+        expires_in: expiresIn,
+        token_type: "Bearer",
+        scope: grant.scope,
+      },
+    };
   };
 
-  const revoke = (form: URLSearchParams, response: ServerResponse): void => {
+  const revoke = (form: URLSearchParams): Reply => {
     const key = form.get("token") ?? "";
     const found = refreshTokens.get(key) ?? accessTokens.get(key);
     if (found) found.grant.alive = false;
-    response.writeHead(200).end();
+    return { status: 200 };
+  };
+
+  const reply = (request: ReceivedRequest): Reply => {
+    const { pathname, searchParams } = new URL(request.path, "http://127.0.0.1");
+    const form = new URLSearchParams(request.body);
+    if (pathname === "/authorize") return authorize(searchParams);
+    if (pathname !== "/token" && pathname !== "/revoke") return { status: 404 };
+    if (!isClient(request, form, clientId, clientSecret)) {
+      return { status: 401, body: { error: "invalid_client" } };
+    }
+    return pathname === "/token" ? token(form) : revoke(form);
   };
 
   const server = await startLoopbackServer((request, response) => {
-    const { pathname, searchParams } = new URL(request.path, "http://127.0.0.1");
-    const form = new URLSearchParams(request.body);
-    if (pathname === "/authorize") authorize(searchParams, response);
-    else if (pathname !== "/token" && pathname !== "/revoke") response.writeHead(404).end();
-    else if (!isClient(request, form, clientId, clientSecret)) {
-      json(response, 401, { error: "invalid_client" });
-    } else if (pathname === "/token") token(form, response);
-    else revoke(form, response);
+    const { status, headers = { "content-type": "application/json" }, body } = reply(request);
+    response.writeHead(status, headers).end(body && JSON.stringify(body));
   });
 
   return {
@@ -142,7 +155,7 @@ export async function startFakeAuthorizationServer({
     },
     accepts: (accessToken) => {
       const found = accessTokens.get(accessToken);
-      return found !== undefined && found.grant.alive && Date.now() < found.endsEpoch;
+      return found ? found.grant.alive && Date.now() < found.endsEpoch : false;
     },
   };
 }
@@ -170,10 +183,6 @@ function isClient(
     new URLSearchParams([["", half]]).toString().slice(1),
   );
   return id === expectedId && secret === expectedSecret;
-}
-
-function json(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
 }
 
 function random(): string {
