@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { scratch } from "./cli.ts";
@@ -79,4 +79,58 @@ test("objects of the user's and the project's file merge by key, and the environ
 test("a malformed file is named and never quoted", async () => {
   const told = await inside(["run", "x.flow"], { cwd: project('{ "token": canary-value }') });
   expect([told.code, told.stderr.includes("canary")]).toEqual([2, false]);
+});
+
+const PROGRAM = flow(
+  "node version: shell.exec {",
+  '  program = "node"',
+  '  args = ["-p", "JSON.stringify([process.cwd(), process.env])"]',
+  "}",
+  "",
+  "output told: string = version.stdout",
+);
+
+/** A project that allows this very Node, with more of the key `shell`. */
+function allowing(shell: object): string {
+  const config = JSON.stringify({ shell: { programs: { node: process.execPath }, ...shell } });
+  const cwd = scratch({ "x.flow": PROGRAM, "millrace.json": config });
+  mkdirSync(join(cwd, "work"));
+  return cwd;
+}
+
+test("a flow starts the programs that a trusted project file allows, in its folder, with the variables it names", async () => {
+  const cwd = allowing({ env: ["LANG"], cwdRoot: "work" });
+  const refused = await inside(["run", "x.flow"], { cwd });
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("it sets shell")]);
+  const ran = await inside(["run", "x.flow"], { cwd, env: { MILLRACE_TRUST_PROJECT: "1" } });
+  const [where, env] = JSON.parse((JSON.parse(ran.stdout) as { told: string }).told) as [
+    string,
+    Record<string, string>,
+  ];
+  expect(where).toBe(realpathSync(join(cwd, "work")));
+  expect(Object.keys(env)).toEqual(process.env["LANG"] === undefined ? [] : ["LANG"]);
+});
+
+test("the user's own file allows programs without being trusted; where no file does, none starts", async () => {
+  const cwd = scratch({ "x.flow": PROGRAM });
+  const none = await inside(["run", "x.flow"], { cwd });
+  expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("capability_denied")]);
+  const home = scratch({
+    "config.json": JSON.stringify({ shell: { programs: { node: process.execPath } } }),
+  });
+  const ran = await inside(["run", "x.flow", "--home", home], { cwd });
+  expect([ran.code, ran.stdout]).toEqual([0, expect.stringContaining(realpathSync(cwd))]);
+});
+
+test.each([
+  ["[]", "shell must be a JSON object"],
+  ['{ "programs": { "git": "git" } }', 'shell.programs: "git" takes the whole path of a program'],
+  ["{}", "shell.programs must be a JSON object"],
+  ['{ "programs": {}, "env": "PATH" }', "shell.env takes a list of names of variables"],
+  ['{ "programs": {}, "cwdRoot": 1 }', "shell.cwdRoot takes a folder"],
+  ['{ "program": {} , "programs": {} }', 'and no "program"'],
+])("the key shell %s is refused with its fault", async (shell, fault) => {
+  const cwd = scratch({ "x.flow": PROGRAM, "millrace.json": `{ "shell": ${shell} }` });
+  const told = await inside(["run", "x.flow"], { cwd, env: { MILLRACE_TRUST_PROJECT: "1" } });
+  expect([told.code, told.stderr]).toEqual([2, expect.stringContaining(fault)]);
 });

@@ -57,6 +57,7 @@ export async function buildServer(
     },
     ...(options.egress === null ? {} : { egress: options.egress }),
     ...(options.files === null ? {} : { files: options.files }),
+    ...(options.shell === null ? {} : { shell: options.shell }),
   });
   const executor = createLocalExecutor({
     engine,

@@ -92,6 +92,7 @@ async function prepare(input: Input, io: CommandIo) {
     host: createNodeHost(),
     egress: config.egress,
     files: { root: config.filesRoot ?? config.folder },
+    ...(config.shell === undefined ? {} : { shell: config.shell }),
   });
   const missing = engine.checkInputs(plan, inputs).filter(({ severity }) => severity === "error");
   if (missing[0] !== undefined) {

@@ -21,6 +21,7 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
     signals: false,
     egress: config.egress,
     ...(config.filesRoot === undefined ? {} : { files: { root: config.filesRoot } }),
+    ...(config.shell === undefined ? {} : { shell: config.shell }),
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port }),
     ...(tokenFile === undefined ? {} : { tokenFile: resolve(io.cwd, tokenFile) }),

@@ -6,11 +6,12 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import type { EgressPolicy } from "@millrace/engine";
+import type { EgressPolicy, ShellPolicy } from "@millrace/engine";
 import { usage } from "../errors.ts";
 import { reason } from "../file-reason.ts";
 import type { CliIo } from "../io.ts";
 import { clean } from "../render/text.ts";
+import { readShell } from "./shell.ts";
 
 /** What the commands read. */
 export interface Config {
@@ -18,6 +19,8 @@ export interface Config {
   readonly egress: EgressPolicy;
   /** Folder that flows may read and write, absolute; absent where no file says so. */
   readonly filesRoot: string | undefined;
+  /** Programs that flows may start; absent where no file names one. */
+  readonly shell: ShellPolicy | undefined;
   /** Folder of the project file; without one the working directory. */
   readonly folder: string;
   /** Folder of stored flows of the project, absolute; absent without a project file. */
@@ -29,6 +32,7 @@ interface Values {
   readonly [key: string]: unknown;
   readonly egress?: unknown;
   readonly files?: unknown;
+  readonly shell?: unknown;
   readonly flows?: unknown;
   readonly run?: unknown;
 }
@@ -86,13 +90,15 @@ export async function loadConfig(
   const { env } = io;
   const files: { readonly root?: unknown } = object(merged.files, "files");
   const folder = project === undefined ? io.cwd : dirname(project.path);
+  const filesRoot = typeof files.root === "string" ? resolve(folder, files.root) : undefined;
   return {
     run: {
       ...duration("timeoutMs", env.MILLRACE_RUN_TIMEOUT_MS ?? run.timeoutMs),
       ...duration("graceMs", env.MILLRACE_RUN_GRACE_MS ?? run.graceMs),
     },
     egress: object(merged.egress, "egress") as EgressPolicy,
-    filesRoot: typeof files.root === "string" ? resolve(folder, files.root) : undefined,
+    filesRoot,
+    shell: readShell(merged.shell, { folder, filesRoot }),
     folder,
     flows:
       project === undefined

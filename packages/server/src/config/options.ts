@@ -1,5 +1,5 @@
 /** Options of a server: checked once, resolved once, before anything is opened. */
-import type { EgressPolicy, FilePolicy } from "@millrace/engine";
+import type { EgressPolicy, FilePolicy, ShellPolicy } from "@millrace/engine";
 import { ConfigError } from "../errors.ts";
 import { parseHost, parseToken } from "../gate/index.ts";
 import type { Logger } from "../process/index.ts";
@@ -25,6 +25,8 @@ export interface ServerOptions extends Partial<ServerLimits> {
   readonly egress?: EgressPolicy;
   /** Which files flows may touch. Default: none. */
   readonly files?: FilePolicy;
+  /** Which programs flows may start. Default: none. */
+  readonly shell?: ShellPolicy;
   /** Where to log. Default: JSON lines on stderr. */
   readonly log?: Logger;
 }
@@ -43,6 +45,7 @@ export interface ResolvedOptions {
   readonly publicUrl: string | null;
   readonly egress: EgressPolicy | null;
   readonly files: FilePolicy | null;
+  readonly shell: ShellPolicy | null;
   readonly log: Logger | null;
   readonly limits: ServerLimits;
 }
@@ -95,6 +98,7 @@ const READERS: {
   },
   egress: (value) => (value ?? null) as EgressPolicy | null,
   files: (value) => (value ?? null) as FilePolicy | null,
+  shell: (value) => (value ?? null) as ShellPolicy | null,
   log: (value) => (value ?? null) as Logger | null,
 };
 
