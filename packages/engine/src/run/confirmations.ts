@@ -129,10 +129,14 @@ function register(run: RunCore, confirmation: Confirmation): void {
 }
 
 /** Asks the handler of the run about everything that it has not heard of, in the order of requests. */
-export function askAll(run: RunCore): void {
-  const open = [...run.confirmations.values()].filter(({ asked }) => !asked);
+export function askAll(
+  run: RunCore,
+  among: Iterable<Confirmation> = run.confirmations.values(),
+): void {
+  const open = [...among].filter(({ asked }) => !asked);
   open.sort((a, b) => Number(a.open.id.slice(1)) - Number(b.open.id.slice(1)));
   for (const confirmation of open) {
+    if (run.confirmations.get(confirmation.open.id) !== confirmation) continue;
     confirmation.asked = true;
     askHandler(run, confirmation);
   }
@@ -146,12 +150,8 @@ function parkAsking(attempt: Attempt): void {
   if (open.length === 0) return;
   run.tick();
   park(attempt, { on: "confirm", ids: open.map((one) => one.open.id) });
-  for (const confirmation of open) {
-    if (confirmation.asked) continue;
-    confirmation.asked = true;
-    askHandler(run, confirmation);
-  }
-  run.engine.pump(run);
+  run.engine.pump(run); // the run pauses first, if this was all that it did: the handler may answer at once
+  askAll(run, open);
 }
 
 /** The handler of the run is asked first, once. What it throws leaves the question open. */
@@ -263,10 +263,12 @@ function resolveConfirmation(
   };
   deepFreeze(record.value);
   const give = () => confirmation.answer(record);
-  if (attempt.frame.state(attempt.node) !== WAITING) {
-    give();
-    return;
-  }
+  if (attempt.frame.state(attempt.node) === WAITING) giveTogether(attempt, give);
+  else give();
+}
+
+/** Gives a parked node an answer, once all that it has asked at once is answered and it works again. */
+export function giveTogether(attempt: Attempt, give: () => void): void {
   const { answers } = attempt.aside;
   answers.push(give);
   if (isAsking(attempt)) return;

@@ -22,7 +22,7 @@ import type { BodyEnd, CoreContext } from "../node-type.ts";
 import type { Attempt } from "./attempt.ts";
 import { openRound } from "./bodies.ts";
 import { guardedFetch, guardedFiles, guardedShell } from "./capabilities.ts";
-import { adoptConfirmation, openConfirmation } from "./confirmations.ts";
+import { giveTogether, openConfirmation } from "./confirmations.ts";
 import { connectionOf, secretOf } from "./credentials.ts";
 import { emitLog, emitProgress } from "./emit.ts";
 import { park, unpark } from "./parking.ts";
@@ -188,6 +188,7 @@ export class NodeContextOf implements CoreContext {
     const { run, frame, node } = attempt;
     const progress = this.#progress;
     if (progress === null || attempt.over || frame.state(node) !== RUNNING) return;
+    if (run.paused === "confirmation" && run.stop === null) return; // said when somebody works again
     this.#progress = null;
     this.#progressAt = run.now;
     emitProgress(run, frame, node, progress);
@@ -204,11 +205,11 @@ export class NodeContextOf implements CoreContext {
     const before = questions[this.#questions];
     this.#questions += 1;
     if (before !== undefined) {
-      const { answer, asked } = before;
-      if (answer === null) return adoptConfirmation(attempt, asked);
+      if (before.reply !== null) return before.reply;
+      const answer = before.answer as ConfirmAnswer;
       const parked = attempt.frame.state(attempt.node) === WAITING;
-      if (!parked || this.#questions < questions.length) return Promise.resolve(answer);
-      return new Promise((go) => unpark(attempt, () => go(answer))); // it came just before the end
+      if (!parked || before.given) return Promise.resolve(answer);
+      return new Promise((go) => giveTogether(attempt, () => go(answer))); // it came just before the end
     }
     const asked = openConfirmation(attempt, request);
     attempt.run.engine.pump(attempt.run);
@@ -224,8 +225,11 @@ export class NodeContextOf implements CoreContext {
     if (past !== undefined && steps !== undefined && Object.hasOwn(steps, name)) {
       return steps[name] as T;
     }
+    const { journal } = attempt.run;
+    if (journal !== null) await journal.stored(); // a step of an attempt that the log does not know would be lost
+    this.#live();
     const result = await fn();
-    await attempt.run.journal?.keepStep(name, result);
+    await journal?.keepStep(name, result);
     return result;
   }
 

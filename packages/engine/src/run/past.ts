@@ -37,6 +37,10 @@ export interface PastQuestion {
   readonly asked: ConfirmRequested;
   /** Null: still open. */
   answer: ConfirmAnswer | null;
+  /** The body has had the answer: its node worked again after all that it had asked was answered. */
+  given: boolean;
+  /** What the body that asked is to get, once the question is open again. */
+  reply: Promise<ConfirmAnswer> | null;
 }
 
 /** One node as its log leaves it. */
@@ -155,6 +159,9 @@ class Reader {
         const node = this.#node(e.node);
         node.state = RUNNING;
         node.waitsFor = null;
+        if (node.questions.every(({ answer }) => answer !== null)) {
+          for (const question of node.questions) question.given = true;
+        }
         return;
       }
       case "node.progress":
@@ -173,7 +180,7 @@ class Reader {
         this.#end(e.node, CANCELLED);
         return;
       case "confirm.requested": {
-        const question: PastQuestion = { asked: e, answer: null };
+        const question: PastQuestion = { asked: e, answer: null, given: false, reply: null };
         this.#questions.set(e.id, question);
         this.#node(e.node).questions.push(question);
         return;

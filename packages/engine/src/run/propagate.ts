@@ -167,10 +167,15 @@ function holds(run: RunCore, frame: Frame, node: number): boolean {
 }
 
 /** Evaluates `when` of a node; throws what the expression throws, and `expression_error` for what is not true or false. */
-export function evaluateWhen(run: RunCore, frame: Frame, node: number): boolean {
+export function evaluateWhen(
+  run: RunCore,
+  frame: Frame,
+  node: number,
+  now: number = run.now,
+): boolean {
   const when = frame.layout.policies[node]?.when ?? null;
   if (when === null) return true;
-  const value = when.evaluate(scopeOf(run, frame), run.now);
+  const value = when.evaluate(scopeOf(run, frame), now);
   if (typeof value === "boolean") return value;
   throw new NodeError("expression_error", "@when must be true or false", { reason: "input" });
 }

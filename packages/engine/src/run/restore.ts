@@ -14,7 +14,7 @@ import { NO_PORT, nodeEnded, scopeOf } from "./propagate.ts";
 import type { RunCore } from "./run-core.ts";
 import { failNode } from "./settle.ts";
 import { acquire } from "./slots.ts";
-import { effectOf, enterAgain } from "./start.ts";
+import { effectOf, enterAgain, queueAgain } from "./start.ts";
 import {
   DEFAULTED,
   FAILED,
@@ -77,18 +77,23 @@ export function goOn(run: RunCore, frame: Frame, open: readonly number[], past: 
     attempt.startedAt = was.startedAt;
     run.link(attempt);
     if (was.state === RUNNING && frame.layout.bodies[node] !== null) enterAgain(attempt);
-    else if (ending) keepOpen(attempt, was);
-    else if (was.state === WAITING && was.waitsFor !== "slot") enterAgain(attempt);
-    else if (was.state === RETRYING) waitForRetry(attempt, was.due);
-    else interrupted(attempt, was);
+    else if (ending) openAgain(attempt, was);
+    else if (was.state === WAITING && was.waitsFor === "slot") queueAgain(attempt);
+    else if (was.state === WAITING) {
+      openAgain(attempt, was);
+      enterAgain(attempt);
+    } else if (was.state === RETRYING) {
+      if (was.error?.code === "interrupted") continueTry(was);
+      waitForRetry(attempt, was.due);
+    } else interrupted(attempt, was);
   }
   if (frame.failure !== null) stopFrame(run, frame, "sibling");
 }
 
-/** Questions of a node that is only there to end: they are withdrawn with it. */
-function keepOpen(attempt: Attempt, { questions }: PastNode): void {
-  for (const { asked, answer } of questions) {
-    if (answer === null) void adoptConfirmation(attempt, asked);
+/** Open questions of a node are open from the start, however long its body takes to come to them again. */
+function openAgain(attempt: Attempt, { questions }: PastNode): void {
+  for (const question of questions) {
+    if (question.answer === null) question.reply = adoptConfirmation(attempt, question.asked);
   }
 }
 
@@ -122,9 +127,14 @@ function interrupted(attempt: Attempt, was: PastNode): void {
   const error = failureOf("interrupted", text, { reason: "interrupted", retryable: true }).info;
   frame.setState(node, RETRYING);
   emitRetrying(run, frame, node, { error, delayMs: 0 });
-  was.interruptions += 1;
-  was.attempt += 1; // the next attempt goes on with the try
+  continueTry(was);
   if (acquire(attempt)) attempt.granted();
+}
+
+/** The attempt after an interruption has the steps and answers of those before it, and counts as none of the retries. */
+function continueTry(was: PastNode): void {
+  was.interruptions += 1;
+  was.attempt += 1;
 }
 
 /** Whether doing it again does no harm, whatever `delivery` says. */

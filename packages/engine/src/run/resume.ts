@@ -172,8 +172,8 @@ function takeUp(run: RunCore, past: Past): void {
   run.pumping = false;
   if (stop !== null) endRun(run, stop);
   else if (run.paused !== "confirmation") startClock(run);
-  askAll(run);
   run.engine.pump(run);
+  askAll(run);
 }
 
 /** What the log says about the interruption. A run that waited for a person, was paused or was being cancelled says nothing. */

@@ -3,7 +3,7 @@
  * limits.
  *   S1  nobody holds some of its slots while it waits for others.
  *   S2  first in, first out per limit; a blocked node blocks nobody behind it at another limit.
- *   S3  `used` never passes `max`.
+ *   S3  `used` never passes `max`, but for those who had a key when their process died.
  */
 
 /** Somebody who takes slots: all of `limits` at once. */
@@ -99,14 +99,20 @@ export class KeyClaim implements Claimant {
 export class Keys {
   readonly #keys: Map<string, { limit: Limit; claims: Set<KeyClaim> }> = new Map();
 
-  claim(name: string, max: number, owner: Claimant): KeyClaim {
+  /** `heldBefore`: the owner is not refused, even when others have the key meanwhile. */
+  claim(
+    name: string,
+    { max, heldBefore }: { max: number; heldBefore: boolean },
+    owner: Claimant,
+  ): KeyClaim {
     const known = this.#keys.get(name);
     const key = known ?? { limit: new Limit(max), claims: new Set<KeyClaim>() };
     if (known === undefined) this.#keys.set(name, key);
     const claim = new KeyClaim(name, max, key.limit, owner);
     key.claims.add(claim);
     key.limit.max = Math.min(key.limit.max, max);
-    if (acquire(claim)) claim.held = true;
+    if (heldBefore) key.limit.used += 1;
+    claim.held = heldBefore || acquire(claim);
     return claim;
   }
 

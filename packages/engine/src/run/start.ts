@@ -9,6 +9,7 @@ import type { Fields, NodeType } from "../node-type.ts";
 import { digestOf, sizeOf } from "../values.ts";
 import { Attempt } from "./attempt.ts";
 import { answerFromCache, cacheKeyOf } from "./cache.ts";
+import { wakeToEnd } from "./confirmations.ts";
 import { NodeContextOf } from "./context.ts";
 import { emitNodeStarted, emitWaiting } from "./emit.ts";
 import { failRun } from "./fail-run.ts";
@@ -18,7 +19,7 @@ import type { RunCore } from "./run-core.ts";
 import { bodyReturned, bodyThrew, failed, setIdle, succeed } from "./settle.ts";
 import { acquire, release } from "./slots.ts";
 import { READY, RETRYING, RUNNING, WAITING } from "./states.ts";
-import { armTimeout } from "./timeout.ts";
+import { armTimeout, holdTimeout } from "./timeout.ts";
 
 /** Takes a ready node out of the ring: starts it, or queues it for a slot. */
 export function startNode(run: RunCore, frame: Frame, node: number): void {
@@ -88,10 +89,7 @@ function prepare(attempt: Attempt, fields: Fields | null): void {
   }
   try {
     if (policy.when !== null) evaluateWhen(run, frame, node);
-    if (policy.keyed !== null && attempt.asideIfAny === null) {
-      const key = policy.keyed.key.evaluate(scopeOf(run, frame), run.now);
-      attempt.aside.key = run.engine.claimKey(textOf(key), policy.keyed.max, attempt);
-    }
+    if (policy.keyed !== null && attempt.asideIfAny === null) claimKey(attempt);
   } catch (error) {
     failed(attempt, toFailure(error, { core: true }));
     return;
@@ -106,6 +104,15 @@ function prepare(attempt: Attempt, fields: Fields | null): void {
     return;
   }
   enter(attempt, fields);
+}
+
+/** Queues for the key of the policy, or takes it. `heldBefore`: the node had it when its process died, and has it again. */
+function claimKey(attempt: Attempt, heldBefore = false): void {
+  const { run, frame, policy } = attempt;
+  if (policy.keyed === null) return;
+  const { key, max } = policy.keyed;
+  const name = textOf(key.evaluate(scopeOf(run, frame), attempt.startedAt));
+  attempt.aside.key = run.engine.claimKey(name, { max, heldBefore }, attempt);
 }
 
 const MAX_KEY_UNITS = 256; // a key names a thing; whoever needs more hashes it
@@ -171,12 +178,29 @@ export function enterAgain(attempt: Attempt): void {
   if (parked && past?.questions.some(({ answer }) => answer === null)) setIdle(attempt, true);
   let fields: Fields;
   try {
+    if (!parked) evaluateWhen(run, frame, node, attempt.startedAt);
+    claimKey(attempt, true);
     fields = fieldsOf(attempt).evaluate(scopeOf(run, frame), attempt.startedAt);
   } catch (error) {
+    wakeToEnd(attempt);
     failed(attempt, toFailure(error));
     return;
   }
   callBody(attempt, fields);
+  if (past?.waitsFor === "confirm" && frame.state(node) === WAITING) holdTimeout(attempt);
+}
+
+/** A node that waited for its key when the process died waits on. */
+export function queueAgain(attempt: Attempt): void {
+  attempt.aside.onResume = [() => enter(attempt, null)];
+  try {
+    claimKey(attempt);
+  } catch (error) {
+    wakeToEnd(attempt);
+    failed(attempt, toFailure(error));
+    return;
+  }
+  if (attempt.aside.key?.held !== false && acquire(attempt)) attempt.granted();
 }
 
 function callBody(attempt: Attempt, given: Fields): void {

@@ -23,6 +23,7 @@ import {
   createRandom,
   createSimClock,
   randomFlow,
+  referenceRun,
   type SimClock,
   scriptedNode,
 } from "@millrace/engine/testing";
@@ -129,6 +130,35 @@ export function settled(record: Json | undefined): string {
   });
 }
 
+/** Where a run and the reference differ. */
+export function differences(ran: Pick<Ran, "events" | "summary">, graph: FlowGraph): string[] {
+  const reference = referenceRun(graph);
+  const ends = endsOf(ran.events);
+  const found = [...reference.nodes].flatMap(([path, wanted]) => {
+    const end = ends.get(path);
+    const says = `${wanted.state} by ${wanted.port} with ${settled(wanted.record)}`;
+    if (end === undefined) return [`${path} has no end, the reference says ${says}`];
+    const record = wanted.state === "failed:port" ? end.record : wanted.record;
+    const same =
+      end.state === wanted.state &&
+      end.port === wanted.port &&
+      settled(end.record) === settled(record);
+    return same
+      ? []
+      : [
+          `${path}: ${end.state} by ${end.port} with ${settled(end.record)}, the reference says ${says}`,
+        ];
+  });
+  const { status, outputs } = ran.summary;
+  if (status !== reference.status) found.push(`${status}, the reference says ${reference.status}`);
+  if (JSON.stringify(outputs) !== JSON.stringify(reference.outputs)) {
+    found.push(
+      `outputs ${JSON.stringify(outputs)}, the reference: ${JSON.stringify(reference.outputs)}`,
+    );
+  }
+  return found;
+}
+
 /** For one property: more seeds than usual may take longer. */
 export const TIMEOUT_MS: number = 120_000 + 50 * Number(process.env["MILLRACE_SEEDS"] ?? 0);
 
@@ -139,15 +169,23 @@ function seeds(count: number): number[] {
   return Array.from({ length: Number(process.env["MILLRACE_SEEDS"] ?? count) }, (_, seed) => seed);
 }
 
-/** Holds a property for each seed. The first that fails says how to see it again, in one line. */
-export async function forSeeds(
+/** Holds a property for each random flow. */
+export function forSeeds(
   count: number,
   file: string,
   property: (seed: number, graph: FlowGraph) => Promise<readonly string[]>,
 ): Promise<void> {
+  return forSeedNumbers(count, file, (seed) => property(seed, randomFlow(seed)));
+}
+
+/** Holds a property for each seed. The first that fails says how to see it again, in one line. */
+export async function forSeedNumbers(
+  count: number,
+  file: string,
+  property: (seed: number) => Promise<readonly string[]>,
+): Promise<void> {
   for (const seed of seeds(count)) {
-    const graph = randomFlow(seed);
-    const faults = await property(seed, graph).catch((error) => [String(error?.stack ?? error)]);
+    const faults = await property(seed).catch((error) => [String(error?.stack ?? error)]);
     if (faults.length === 0) continue;
     const again = `MILLRACE_SEED=${seed} npx vitest run --project engine ${file}`;
     throw new Error([`seed ${seed}: ${again}`, ...faults.slice(0, 5)].join("\n"));

@@ -3,46 +3,16 @@ import { createRandom, randomFlow, referenceRun } from "@millrace/engine/testing
 import { expect, test } from "vitest";
 import {
   compiled,
-  endsOf,
+  differences,
   faultsOf,
   forSeeds,
   ndjson,
   type Ran,
   runPlan,
-  settled,
   TIMEOUT_MS,
 } from "./flows.ts";
 
 const FILE = "reference";
-
-/** Where a run and the reference differ. */
-function differences(ran: Ran, graph: FlowGraph): string[] {
-  const reference = referenceRun(graph);
-  const ends = endsOf(ran.events);
-  const found = [...reference.nodes].flatMap(([path, wanted]) => {
-    const end = ends.get(path);
-    const says = `${wanted.state} by ${wanted.port} with ${settled(wanted.record)}`;
-    if (end === undefined) return [`${path} has no end, the reference says ${says}`];
-    const record = wanted.state === "failed:port" ? end.record : wanted.record;
-    const same =
-      end.state === wanted.state &&
-      end.port === wanted.port &&
-      settled(end.record) === settled(record);
-    return same
-      ? []
-      : [
-          `${path}: ${end.state} by ${end.port} with ${settled(end.record)}, the reference says ${says}`,
-        ];
-  });
-  const { status, outputs } = ran.summary;
-  if (status !== reference.status) found.push(`${status}, the reference says ${reference.status}`);
-  if (JSON.stringify(outputs) !== JSON.stringify(reference.outputs)) {
-    found.push(
-      `outputs ${JSON.stringify(outputs)}, the reference: ${JSON.stringify(reference.outputs)}`,
-    );
-  }
-  return found;
-}
 
 test(
   "2,000 random flows end as the reference says, with legal logs and nothing left behind",
