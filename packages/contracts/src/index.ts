@@ -293,6 +293,7 @@ export type {
 export { type Json, type JsonObject, type JsonSchema, MAX_JSON_DEPTH } from "./json.ts";
 export type {
   CancelOptions,
+  CredentialOptions,
   CredentialsPort,
   EncodedEvent,
   Executor,

@@ -74,15 +74,21 @@ export interface ServiceCredential {
   reveal(): string;
 }
 
+/** How a credential is asked for. `service`: what the flow says the connection is of; it counts where no record does. */
+export interface CredentialOptions {
+  readonly signal: AbortSignalLike;
+  readonly service?: string;
+}
+
 /** Where a run gets credentials from; the engine never sees a store. */
 export interface CredentialsPort {
   /** A fresh credential of a connection slug. */
-  resolve(connection: string, options: { signal: AbortSignalLike }): Promise<ServiceCredential>;
+  resolve(connection: string, options: CredentialOptions): Promise<ServiceCredential>;
   /** Another one after `rejected` was answered with 401. */
   renew(
     connection: string,
     rejected: ServiceCredential,
-    options: { signal: AbortSignalLike },
+    options: CredentialOptions,
   ): Promise<ServiceCredential>;
   /** Told when a renewed credential was answered with 401 as well: somebody has to connect again. */
   refused?(connection: string, credential: ServiceCredential): void;

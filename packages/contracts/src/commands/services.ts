@@ -60,7 +60,7 @@ export const serviceCommands: CommandTable<ServiceCommands> = commandTable<Servi
     result: connectStartedSchema,
     effect: "admin",
     idempotency: "none",
-    errors: [...SECRET_ERRORS, "in_use"],
+    errors: [...SECRET_ERRORS, "in_use", "too_many_requests"],
     http: post("/api/connections/:slug/connect", 202),
   },
   get_connect_status: {
