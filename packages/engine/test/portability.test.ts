@@ -1,0 +1,56 @@
+// The core entry on platforms that are not Node: a thread without Node's globals, and a browser.
+import { Worker } from "node:worker_threads";
+import { chromium } from "playwright-core";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { bundleGuest } from "./portability/bundle.ts";
+import { findChromium } from "./portability/chromium.ts";
+import { runGuest } from "./portability/guest.ts";
+
+let bundle: string;
+
+beforeAll(async () => {
+  bundle = await bundleGuest();
+});
+
+test("a flow runs to its summary in a thread, and no global of Node is read", async () => {
+  const worker = new Worker(new URL("portability/worker.cjs", import.meta.url), {
+    workerData: bundle,
+    execArgv: [],
+  });
+  onTestFinished(async () => void (await worker.terminate()));
+  const result = await new Promise((resolve, reject) => {
+    worker.once("message", resolve);
+    worker.once("error", reject);
+  });
+  expect(result).toEqual({ ...(await runGuest()), touched: [] });
+});
+
+test("a flow runs to its summary in a browser, with the events that it has here", async ({
+  skip,
+}) => {
+  const executablePath = findChromium();
+  if (executablePath === null) {
+    if (process.env["CI"] !== undefined) throw new Error("no Chromium: the gate must install one");
+    process.stderr.write("SKIPPED: the engine was not run in a browser, there is no Chromium\n");
+    skip("no Chromium on this machine");
+  }
+  const args = process.getuid?.() === 0 ? ["--no-sandbox"] : []; // root has no sandbox
+  const browser = await chromium.launch({ executablePath: executablePath as string, args });
+  onTestFinished(() => browser.close());
+  const page = await browser.newPage();
+  const errors: string[] = [];
+  page.on("pageerror", (error) => errors.push(error.message));
+  await page.addScriptTag({ content: bundle });
+  const result = await page.evaluate("guest.runGuest()");
+  expect(errors).toEqual([]);
+  expect(result).toEqual(await runGuest());
+});
+
+test("the run that is compared does what its flow says", async () => {
+  const { status, outputs, lines } = await runGuest();
+  expect({ status, outputs }).toEqual({
+    status: "succeeded",
+    outputs: { greetings: ["hello ada", "hello grace", "hello edsger"], rounds: 7, answer: "yes" },
+  });
+  expect(lines.length).toBeGreaterThan(40);
+});
