@@ -8,6 +8,7 @@ import type { EngineOptions, RunOptions } from "./options.ts";
 import { cancelRun } from "./run/cancel.ts";
 import { launch } from "./run/launch.ts";
 import { includedNodes } from "./run/only.ts";
+import { pinnedResults } from "./run/pins.ts";
 import { readEarlier, resumeRunById } from "./run/resume.ts";
 import { type Run, RunHandle } from "./run/run.ts";
 import { RunCore } from "./run/run-core.ts";
@@ -68,7 +69,12 @@ export function createEngine(options: EngineOptions = {}): Engine {
       }
       const run = prepare(core, plan, inputs ?? earlier.inputs, more);
       run.resumedFrom = earlier.resumedFrom;
-      run.reused = earlier.reused(plan, run.inputs, from);
+      const { reused: pinned } = run;
+      // What follows a pin may read something new.
+      const again = from ?? [];
+      const changed = pinned === null ? again : [...again, ...pinned.keys()];
+      const kept = earlier.reused(plan, run.inputs, changed);
+      run.reused = pinned === null ? kept : new Map([...kept, ...pinned]);
       core.runs.set(run.id, run);
       launch(run);
       return new RunHandle(run);
@@ -102,7 +108,9 @@ function prepare(
   const id = options.runId ?? createRunId(core.host.now(), core.host.random);
   if (core.runs.has(id)) throw new EngineError("run_exists", `the run ${id} exists already`);
   const inputsDigest = core.inputsDigest(inputs);
-  return new RunCore(core, plan, { id, inputs, inputsDigest, options });
+  const run = new RunCore(core, plan, { id, inputs, inputsDigest, options });
+  if (options.pins !== undefined) run.reused = pinnedResults(run.parts.layout, options.pins);
+  return run;
 }
 
 function problemsOf(core: EngineCore, plan: Plan, inputs: unknown): ReturnType<typeof checkInputs> {

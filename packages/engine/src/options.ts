@@ -82,6 +82,11 @@ export interface RunOptions {
   readonly limits?: Partial<Limits>;
   /** Runs these nodes and what leads to them; the others are skipped. */
   readonly only?: readonly string[];
+  /**
+   * Results by id of a node of the flow itself: when its turn comes it leaves by `port` (default `out`) with `output`, its body
+   * does not run, and its `node.succeeded` says `cached`. For tests and for trying a change without its costly steps.
+   */
+  readonly pins?: { readonly [node: string]: { readonly port?: string; readonly output: Json } };
 }
 
 /** A confirmation that waits for an answer. */

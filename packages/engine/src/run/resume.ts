@@ -20,6 +20,7 @@ import { learnSecrets, listen, startFresh } from "./launch.ts";
 import { exclude, includedNodes } from "./only.ts";
 import { type Past, readPast } from "./past.ts";
 import { startClock } from "./pause.ts";
+import { pinnedResults } from "./pins.ts";
 import { seedFrame } from "./propagate.ts";
 import { reusableNodes } from "./reuse.ts";
 import { RunCore, type Stop } from "./run-core.ts";
@@ -55,6 +56,7 @@ export async function resumeRunById(
   const gone = await readValues(journal, runId, past, state);
   if (gone !== null) throw notResumable(runId, `the output of ${gone} is gone`);
   const run = coreOf(core, plan, state, options);
+  if (options.pins !== undefined) run.reused = pinnedResults(run.parts.layout, options.pins);
   run.journal = new JournalWriter(journal, run, { epoch: lease.epoch, stored: past.view.seq });
   core.runs.set(runId, run);
   listen(run);

@@ -122,3 +122,50 @@ test("a run that is not there cannot be tried again", async () => {
     await expect(engine.rerun("nobody", { plan })).rejects.toMatchObject({ code: "run_not_found" });
   }
 });
+
+test("a pinned node does not run and hands its output on; another try runs what follows it", async () => {
+  const bench = await first(FLOW);
+  const pins = { b: { output: { value: 42 } } };
+  const { ran: did, events } = await again(bench, { plan: bench.plan, pins });
+  expect(did).toEqual(["d"]);
+  const of = (id: string) => events.find((e) => e.kind === "node.succeeded" && e.node === id);
+  expect(of("b")).toMatchObject({ cached: true, output: { value: 42 } });
+  expect(of("d")).toMatchObject({ output: { value: 42 } });
+});
+
+test("pins stand in for bodies in any run, leave by a port, and are checked first", async () => {
+  const text = `
+node c: condition { if = true }
+node y: test.work { value = 1 }
+node n: test.work { value = c.result }
+node k: confirm { prompt = "?" }
+c.true -> y
+c.false -> n
+n -> k
+k.rejected -> r
+node r: test.work { value = k.by }`;
+  ran.length = 0;
+  const plan = await planOf(text, { types });
+  const clock = createSimClock();
+  const engine = createEngine({ host: clock });
+  const pins = {
+    c: { port: "false", output: { result: false } },
+    k: { port: "rejected", output: { by: "nobody" } },
+  };
+  const run = engine.run(plan, {}, { pins });
+  await clock.run();
+  expect(await run.result).toMatchObject({ status: "succeeded", counts: { succeeded: 4 } });
+  expect(ran).toEqual(["n", "r"]);
+  for (const wrong of [
+    { zz: { output: 1 } },
+    { c: { port: "zz", output: 1 } },
+    { y: { output: new Map() as never } },
+  ]) {
+    expect(() => engine.run(plan, {}, { pins: wrong as never })).toThrow(
+      expect.objectContaining({
+        code: "input_invalid",
+        message: expect.stringContaining("options.pins"),
+      }),
+    );
+  }
+});

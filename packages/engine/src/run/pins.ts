@@ -1,0 +1,38 @@
+/** `RunOptions.pins`: results that are given instead of made. They go the way of results that a rerun takes over. */
+import { NodeError } from "@millrace/contracts";
+import type { Layout } from "../compile/layout.ts";
+import { EngineError } from "../errors.ts";
+import type { RunOptions } from "../options.ts";
+import { deepFreeze, toOutput } from "../values.ts";
+import type { Reused } from "./resume.ts";
+
+/** The pins by node. Throws `EngineError` `input_invalid` for an unknown node or port, and for what is not JSON. */
+export function pinnedResults(layout: Layout, pins: NonNullable<RunOptions["pins"]>): Reused {
+  return new Map(
+    Object.entries(pins).map(([id, { port = "out", output }]) => {
+      const node = layout.index.get(id);
+      if (node === undefined) throw invalid(`names the unknown node "${id}"`);
+      const ports = layout.types[node]?.entry.ports ?? [];
+      const known = ports.length === 0 ? ["out"] : ports.map(({ name }) => name);
+      if (!known.includes(port) && layout.ports[node]?.includes(port) !== true) {
+        throw invalid(`"${id}" has no port "${port}"; it has ${known.join(", ")}`);
+      }
+      return [id, { port, output: plain(id, output) }];
+    }),
+  );
+}
+
+function plain(id: string, output: unknown): ReturnType<typeof toOutput> {
+  try {
+    const value = toOutput(output);
+    deepFreeze(value);
+    return value;
+  } catch (error) {
+    const why = error instanceof NodeError || error instanceof Error ? error.message : "not JSON";
+    throw invalid(`the output of "${id}" is not JSON: ${why}`);
+  }
+}
+
+function invalid(what: string): EngineError {
+  return new EngineError("input_invalid", `options.pins: ${what}`);
+}
