@@ -2,7 +2,13 @@ import { defineConfig } from "tsup";
 
 // JavaScript only: declarations come from tsc, which is faster than tsup's own pass.
 export default defineConfig({
-  entry: ["src/index.ts", "src/commands/index.ts", "src/schemas/index.ts", "src/testing/index.ts"],
+  entry: [
+    "src/index.ts",
+    "src/commands/index.ts",
+    "src/json.ts",
+    "src/schemas/index.ts",
+    "src/testing/index.ts",
+  ],
   format: ["esm"],
   target: "node20",
   platform: "neutral",

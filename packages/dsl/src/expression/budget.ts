@@ -4,7 +4,7 @@
  *       allows but for that.
  *   B2  what is paid bounds the time that it takes, whatever the data: nothing here is worse than linear in its steps.
  */
-import { type Json, MAX_JSON_DEPTH } from "@millrace/contracts";
+import { type Json, MAX_JSON_DEPTH } from "@millrace/contracts/json";
 import { ExpressionError, type ExpressionErrorCode } from "../errors.ts";
 
 /** What one evaluation may spend at most. */

@@ -4,7 +4,8 @@
  *   V1  parts without an expression are one frozen copy, shared by all evaluations; the graph itself is not touched.
  *   V2  all expressions of one value share one budget and see one instant.
  */
-import { type FieldValue, type Json, type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts";
+import type { FieldValue } from "@millrace/contracts";
+import { type Json, type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts/json";
 import { DslError } from "../errors.ts";
 import { Evaluation, type Place, resolveLimits, type Scope } from "./budget.ts";
 import { type CompileOptions, compileInto, parse, templateClosure } from "./compile.ts";

@@ -4,13 +4,8 @@
  *   What has not the shape of a graph is left out; the shape check says so.
  *   Pointers and paths are made when somebody asks: of most nodes nobody does.
  */
-import {
-  type CatalogEntry,
-  type FlowEdge,
-  type FlowNode,
-  type Json,
-  MAX_JSON_DEPTH,
-} from "@millrace/contracts";
+import type { CatalogEntry, FlowEdge, FlowNode } from "@millrace/contracts";
+import { type Json, MAX_JSON_DEPTH } from "@millrace/contracts/json";
 import { bodyLocals } from "./deferred.ts";
 import { isObject, listOrNone, own } from "./plain.ts";
 

@@ -1,5 +1,5 @@
 /** Expressions inside the values of a graph: data in which `{"$"}`, `{"$t"}` and `{"$lit"}` have meaning, at any depth. */
-import { type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts";
+import { type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts/json";
 import { schemasAt } from "./deferred.ts";
 import { isObject, keysOf, own, step } from "./plain.ts";
 

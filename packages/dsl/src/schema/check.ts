@@ -2,7 +2,7 @@
  * The one JSON Schema checker of the project: a subset of 2020-12, no `eval`, linear time in `pattern`, a bound on the
  * number of checks.
  */
-import { type JsonSchema, MAX_JSON_DEPTH } from "@millrace/contracts";
+import { type JsonSchema, MAX_JSON_DEPTH } from "@millrace/contracts/json";
 import { codePointCount } from "../expression/values.ts";
 import { step } from "../model/plain.ts";
 import { countMembers } from "../model/values.ts";

@@ -2,7 +2,7 @@
  * Reads a JSON Schema (2020-12) into a form that can be checked. Assertions outside of the subset are refused, so that no
  * rule of an author is ever silently left out; annotations are skipped.
  */
-import { MAX_JSON_DEPTH } from "@millrace/contracts";
+import { MAX_JSON_DEPTH } from "@millrace/contracts/json";
 import { isObject, own, step } from "../model/plain.ts";
 import { countMembers } from "../model/values.ts";
 import { compilePattern, type Pattern } from "./pattern.ts";

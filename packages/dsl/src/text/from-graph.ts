@@ -2,7 +2,8 @@
  * Graph to items, with the structural check of a graph by hand: the language does without a schema library. A value that
  * is no `FlowGraph` throws `DslError` code `graph_invalid` with the pointer of the bad place.
  */
-import { type FlowGraph, type Json, type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts";
+import type { FlowGraph } from "@millrace/contracts";
+import { type Json, type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts/json";
 import { DslError } from "../errors.ts";
 import type { Expression } from "../expression/ast.ts";
 import { memberNames } from "../expression/values.ts";

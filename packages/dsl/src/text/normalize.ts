@@ -1,11 +1,6 @@
 /** `normalizeGraph`: the one spelling of a graph among those that mean the same. */
-import {
-  type FieldValue,
-  type FlowGraph,
-  type Json,
-  type JsonObject,
-  MAX_JSON_DEPTH,
-} from "@millrace/contracts";
+import type { FieldValue, FlowGraph } from "@millrace/contracts";
+import { type Json, type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts/json";
 import { isObject, memberNames, setMember } from "../expression/values.ts";
 import { toExpression } from "./expression-of.ts";
 import { toFieldValue } from "./values.ts";

@@ -1,5 +1,6 @@
 /** `parseFlow`: text to graph, document and diagnostics. */
-import { type Diagnostic, type FlowGraph, MAX_JSON_DEPTH } from "@millrace/contracts";
+import type { Diagnostic, FlowGraph } from "@millrace/contracts";
+import { MAX_JSON_DEPTH } from "@millrace/contracts/json";
 import { decodeUtf8 } from "./decode.ts";
 import { documentOf, type FlowDocument, type ReadLimits } from "./document.ts";
 import { readText } from "./read.ts";

@@ -4,7 +4,7 @@
  *   S2  every comment is handed out once, in order: to `takeComments`, or as the return value of `readTrail`.
  *   S3  nothing here recurses; nesting is counted by `enter`, and the count never passes `maxDepth`.
  */
-import { MAX_JSON_DEPTH } from "@millrace/contracts";
+import { MAX_JSON_DEPTH } from "@millrace/contracts/json";
 import { CHAR, CLASSES, codeName, isStrangeBlank, unicodeEscape } from "./chars.ts";
 import { hashComments, loneCrToLf, starCommentLines } from "./foreign.ts";
 import { type Details, Report } from "./report.ts";

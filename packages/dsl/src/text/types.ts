@@ -2,7 +2,7 @@
  * Types as text and as JSON Schema: an exact two-way map. A schema that no type says is written as a schema.
  *   T1  schemaOf(typeOf(schema)) equals schema whenever typeOf answers; typeOf(schemaOf(type)) is type.
  */
-import { type Json, type JsonSchema, MAX_JSON_DEPTH } from "@millrace/contracts";
+import { type Json, type JsonSchema, MAX_JSON_DEPTH } from "@millrace/contracts/json";
 import { nameText, quoteText } from "../expression/print.ts";
 import { memberNames, setMember } from "../expression/values.ts";
 import { nearestName } from "../nearest.ts";

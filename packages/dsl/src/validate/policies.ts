@@ -72,6 +72,30 @@ export function checkPolicies(run: Validation, node: NodeModel): void {
   for (const [member, value] of Object.entries(policy)) {
     if (value !== undefined) checkPolicy(run, node, member, value);
   }
+  checkDefault(run, node, own(own(policy, "onError"), "default"));
+}
+
+/** What stands in for an output is like one, as far as it goes: members that nobody reads may be left out. */
+function checkDefault(run: Validation, node: NodeModel, value: unknown): void {
+  const output = node.entry?.output;
+  if (value === undefined || output === undefined || !isObject(own(output, "properties"))) return;
+  checkValue(run, value, withoutRequired(output), {
+    get pointer(): string {
+      return `${node.pointer}/policy/onError/default`;
+    },
+    name: "the default",
+  });
+}
+
+const open = new WeakMap<JsonSchema, JsonSchema>();
+
+/** The schema without what it requires; one object for each, so that it is compiled once. */
+function withoutRequired(schema: JsonSchema): JsonSchema {
+  const known = open.get(schema);
+  if (known !== undefined) return known;
+  const { required: _, ...made } = schema;
+  open.set(schema, made);
+  return made;
 }
 
 function checkPolicy(run: Validation, node: NodeModel, member: string, value: unknown): void {

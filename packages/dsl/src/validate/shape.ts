@@ -2,7 +2,7 @@
  * Whether a value has the shape of a graph at all. Graphs also come from programs, models and stores; whatever they hold,
  * the other phases skip what is reported here.
  */
-import { type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts";
+import { type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts/json";
 import { isObject, keysOf, listOrNone, objectOrNone, own, step } from "../model/plain.ts";
 import { typeName } from "../schema/values.ts";
 import type { Validation } from "./context.ts";
