@@ -100,3 +100,20 @@ node a: http.request {
 
   expect(codes(text)).not.toContain("FLOW3018");
 });
+
+test("a default for failures is like the output that it stands for, as far as it goes", () => {
+  const text = (value: string): string => `
+node a: http.request {
+  url = "https://shop.example"
+  @on-error = { default: ${value} }
+}
+`;
+
+  expect(codes(text("{ status: 404, body: null }"))).toEqual([]);
+  expect(report(text('{ status: "none" }'), "FLOW3004")).toMatchInlineSnapshot(`
+    "error: the default.status must be int, found string
+    at 6:36 to 6:42 "\\"none\\""
+    place /nodes/0/policy/onError/default/status"
+  `);
+  expect(codes(text("{ statsu: 404 }"))).toEqual(["FLOW3003"]);
+});
