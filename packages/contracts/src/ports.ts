@@ -60,7 +60,10 @@ export interface Journal {
   ): Promise<string>;
   getValue(runId: string, ref: string): Promise<Json | undefined>;
   load(runId: string): Promise<ResumeState | null>;
-  /** Null: a live owner has the run. */
+  /**
+   * Makes `owner` the one who may append, for `ttlMs`, under a new epoch; null: a live owner has the run. The owner that has it
+   * renews it by the same call and keeps its epoch.
+   */
   lease(runId: string, owner: string, ttlMs: number): Promise<{ epoch: number } | null>;
   release(runId: string, epoch: number): Promise<void>;
   /** Drops all of an ended run; absent where retention is the business of the store itself. */

@@ -11,6 +11,7 @@ import { createPortableHost } from "./portable-host.ts";
 import { digestOf } from "./values.ts";
 
 const PAGE = 512; // events of one page of `read`
+const RELEASED = Number.NEGATIVE_INFINITY; // end of a lease that was given back
 
 interface Kept {
   readonly header: RunHeader;
@@ -87,16 +88,16 @@ export function createMemoryJournal(options: { now?: () => number } = {}): Journ
     },
     async lease(runId, owner, ttlMs) {
       const kept = get(runId);
-      const taken = kept.leaseUntil > now() && kept.owner !== owner;
-      if (taken) return null;
-      kept.epoch += 1;
+      const isLive = kept.leaseUntil > now();
+      if (isLive && kept.owner !== owner) return null;
+      if (kept.owner !== owner || kept.leaseUntil === RELEASED) kept.epoch += 1;
       kept.owner = owner;
       kept.leaseUntil = now() + ttlMs;
       return { epoch: kept.epoch };
     },
     async release(runId, epoch) {
       const kept = get(runId);
-      if (kept.epoch === epoch) kept.leaseUntil = Number.NEGATIVE_INFINITY;
+      if (kept.epoch === epoch) kept.leaseUntil = RELEASED;
     },
     forget(runId) {
       runs.delete(runId);

@@ -3,6 +3,8 @@
  *   W1  a batch holds everything that was made up to the end of a drain.
  *   W2  whoever must not begin before something is stored waits for its `seq`.
  *   W3  after a failed append nothing is written any more.
+ *   W4  the lease of a run that was taken up is renewed while the run works. One that waits for people lets it lapse: nothing of
+ *       it is in flight, and whoever takes it over meanwhile has the newer epoch.
  */
 import {
   type EncodedEvent,
@@ -14,8 +16,20 @@ import {
 import { EngineError } from "../errors.ts";
 import { announceEnd } from "./finish.ts";
 import type { RunCore } from "./run-core.ts";
+import type { Timer } from "./timers.ts";
 
 const utf8 = new TextEncoder();
+
+/** How long a process that says nothing is taken for alive. */
+export const LEASE_MS = 30_000;
+const RENEW_MS = LEASE_MS / 3; // two renewals may fail before anybody notices
+
+/** What is known of a run that is taken up: its lease, and how much of it is stored. */
+export interface Taken {
+  readonly owner: string;
+  readonly epoch: number;
+  readonly stored: number;
+}
 
 /** Kinds that may wait a little on their way to the disk. */
 const RELAXED: ReadonlySet<string> = new Set(["log", "llm.delta", "node.progress"]);
@@ -28,13 +42,17 @@ export class JournalWriter {
   #busy = false;
   #dead = false;
   #waiting: { seq: number; fn: () => void }[] = [];
+  readonly #owner: string | null;
+  #renewal: Timer | null = null;
+  #renewedAt: number;
 
-  /** `from`: a run that is taken up, with what is stored of it and the epoch of its lease. */
-  constructor(journal: Journal, run: RunCore, from?: { epoch: number; stored: number }) {
+  constructor(journal: Journal, run: RunCore, taken?: Taken) {
     this.#journal = journal;
     this.#run = run;
-    this.#epoch = from?.epoch ?? null;
-    this.#stored = from?.stored ?? 0;
+    this.#owner = taken?.owner ?? null;
+    this.#epoch = taken?.epoch ?? null;
+    this.#stored = taken?.stored ?? 0;
+    this.#renewedAt = run.now;
   }
 
   /** Creates the journal of a new run. */
@@ -76,8 +94,14 @@ export class JournalWriter {
     void this.#append(log.unpublished(this.#stored + 1), this.#epoch);
   }
 
-  async keepStep(key: string, value: Json): Promise<void> {
-    await this.#journal.putValue(this.#run.id, key, value);
+  /** Resolves when the result of a step is stored; never when the journal is lost, which stops the run. */
+  keepStep(key: string, value: Json): Promise<void> {
+    return new Promise((done) => {
+      this.#journal.putValue(this.#run.id, key, value).then(
+        () => done(),
+        (error: unknown) => this.#failed(error),
+      );
+    });
   }
 
   /** A large output, beside the log. It is written in order with the events that name it. */
@@ -110,16 +134,48 @@ export class JournalWriter {
     this.#waiting = this.#waiting.filter(({ seq }) => seq > this.#stored);
     for (const { fn } of ready) fn();
     announceEnd(run);
+    this.#renewLater();
     run.engine.pump(run);
   }
 
+  /** Keeps the lease while the run works. */
+  #renewLater(): void {
+    const run = this.#run;
+    if (this.#owner === null || this.#renewal !== null || run.state === "over") return;
+    const due = this.#renewedAt + RENEW_MS;
+    this.#renewal = run.engine.timers.set(Math.max(due, run.now), () => {
+      this.#renewal = null;
+      if (run.paused !== "confirmation") void this.#renew(this.#owner as string);
+    });
+  }
+
+  async #renew(owner: string): Promise<void> {
+    const run = this.#run;
+    this.#renewedAt = run.engine.host.now();
+    try {
+      const lease = await this.#journal.lease(run.id, owner, LEASE_MS);
+      if (lease === null) this.#failed({ code: "lease_lost" });
+      else this.#epoch = lease.epoch;
+    } catch {
+      // a journal that is away now may be back for the next try; if not, the next append says so
+    }
+    if (!this.#dead) this.#renewLater();
+  }
+
   async release(): Promise<void> {
+    this.#stopRenewing();
     if (this.#epoch !== null) await this.#journal.release(this.#run.id, this.#epoch);
+  }
+
+  #stopRenewing(): void {
+    this.#run.engine.timers.cancel(this.#renewal);
+    this.#renewal = null;
   }
 
   #failed(error: unknown): void {
     if (this.#dead) return;
     this.#dead = true;
+    this.#stopRenewing();
     const run = this.#run;
     const code = codeOf(error) === "lease_lost" ? "lease_lost" : "journal_failed";
     const text =

@@ -15,7 +15,7 @@ import type { RunOptions } from "../options.ts";
 import { askAll } from "./confirmations.ts";
 import { emitPaused, emitResumed } from "./emit.ts";
 import { Frame } from "./frame.ts";
-import { JournalWriter } from "./journal-writer.ts";
+import { JournalWriter, LEASE_MS } from "./journal-writer.ts";
 import { learnSecrets, listen, startFresh } from "./launch.ts";
 import { exclude, includedNodes } from "./only.ts";
 import { type Past, readPast } from "./past.ts";
@@ -27,7 +27,6 @@ import { RunCore, type Stop } from "./run-core.ts";
 import { DEFAULTED, FAILED, SUCCEEDED } from "./states.ts";
 import { endRun } from "./stop.ts";
 
-const LEASE_MS = 30_000; // a process that says nothing for so long is taken for dead
 const MAX_RECOVERIES = 5; // a run that only kills its process is not tried for ever
 
 /**
@@ -51,17 +50,18 @@ export async function resumeRunById(
   }
   const past = readPast(state);
   if (past.view.summary !== null) throw notResumable(runId, "it has ended");
-  const lease = await journal.lease(runId, ownerOf(core), LEASE_MS);
+  const owner = ownerOf(core);
+  const lease = await journal.lease(runId, owner, LEASE_MS);
   if (lease === null) throw notResumable(runId, "another process has it");
   const gone = await readValues(journal, runId, past, state);
-  if (gone !== null) throw notResumable(runId, `the output of ${gone} is gone`);
   const run = coreOf(core, plan, state, options);
   if (options.pins !== undefined) run.reused = pinnedResults(run.parts.layout, options.pins);
-  run.journal = new JournalWriter(journal, run, { epoch: lease.epoch, stored: past.view.seq });
+  const { epoch } = lease;
+  run.journal = new JournalWriter(journal, run, { owner, epoch, stored: past.view.seq });
   core.runs.set(runId, run);
   listen(run);
   learnSecrets(run);
-  queueMicrotask(() => (past.view.seq === 0 ? startFresh(run) : takeUp(run, past)));
+  queueMicrotask(() => (past.view.seq === 0 ? startFresh(run) : takeUp(run, past, gone)));
   return run;
 }
 
@@ -150,7 +150,7 @@ async function readValues(
   return gone;
 }
 
-function takeUp(run: RunCore, past: Past): void {
+function takeUp(run: RunCore, past: Past, gone: string | null): void {
   const { view } = past;
   run.state = "running";
   run.past = past;
@@ -163,7 +163,7 @@ function takeUp(run: RunCore, past: Past): void {
   Object.assign(run.counts, view.counts);
   Object.assign(run.bodyCounts, view.bodyCounts);
   run.log.continueFrom(view);
-  const stop = stopOf(run, past);
+  const stop = stopOf(run, past, gone);
   run.ending = stop !== null;
   announce(run, past);
   run.pumping = true; // bodies are entered before everything stands where it stood
@@ -199,10 +199,15 @@ function announce(run: RunCore, { view, answeredBy }: Past): void {
 }
 
 /** Why the run does not go on but only ends; null: it goes on. */
-function stopOf(run: RunCore, past: Past): Stop | null {
+function stopOf(run: RunCore, past: Past, gone: string | null): Stop | null {
   const { view } = past;
   if (view.state === "cancelling") {
     return { reason: "run_cancelled", cancel: (view.cancelReason ?? "user") as CancelReason };
+  }
+  if (gone !== null) {
+    const text = `the output of ${gone} is gone from the journal`;
+    run.failure = failureOf("resume_impossible", text, { reason: "internal" }).info;
+    return { reason: "run_failed", cancel: null };
   }
   if (past.recoveries >= MAX_RECOVERIES) {
     const text = `the run was interrupted ${past.recoveries} times without getting on`;

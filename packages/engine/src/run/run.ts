@@ -24,7 +24,7 @@ export interface Run {
   resume(): boolean;
   /** Open ones, in the order in which they were asked. */
   confirmations(): readonly OpenConfirmation[];
-  /** Answers an open confirmation. */
+  /** Answers an open confirmation; resolves once the answer is stored. Rejects like `result` when the journal is lost. */
   confirm(id: string, answer: Answer): Promise<ConfirmReply>;
   /** The state of the run as the fold of its log. */
   snapshot(): Snapshot;
@@ -77,7 +77,8 @@ export class RunHandle implements Run {
 
   async confirm(id: string, answer: Answer): Promise<ConfirmReply> {
     const reply = answerConfirmation(this.#run, id, answer);
-    if (reply.ok) await this.#run.journal?.stored();
+    const { journal, finished } = this.#run;
+    if (reply.ok && journal !== null) await Promise.race([journal.stored(), finished]);
     return reply;
   }
 

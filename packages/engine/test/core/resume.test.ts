@@ -466,6 +466,28 @@ describe("resume refuses", () => {
     expect(await code(third.resume("r", { plan: run.plan }))).toBe("run_not_resumable");
   });
 
+  test("no run whose journal has lost an output that is to be read: it fails with resume_impossible", async () => {
+    const text = `
+input s: string
+node a: transform { value = inputs.s }
+node d: delay { for = 5ms }
+node b: transform { value = size(a.value) }
+d -> b`;
+    const run = await whole(text, { inputs: { s: "x".repeat(70_000) } });
+    const k = run.lines.findIndex(({ event: e }) => e.kind === "node.resumed");
+    const clock = createSimClock();
+    const journal = { ...(await cut(run, k, clock)), getValue: async () => undefined };
+    const handle = await createEngine({ host: clock, journal }).resume("r", { plan: run.plan });
+    await clock.run();
+    const log = (await linesOf(journal, "r")).map(({ event }) => event);
+    assertLog(log, { graph: run.graph });
+    expect(await handle.result).toMatchObject({
+      status: "failed",
+      error: { code: "resume_impossible", retryable: false },
+      counts: { cancelled: 1, skipped: 1, succeeded: 1 },
+    });
+  });
+
   test("a run that was interrupted again and again without getting on fails with crash_loop", async () => {
     const run = await whole("node d: delay { for = 1h }");
     let lines = run.lines.slice(0, 2);
@@ -478,5 +500,62 @@ describe("resume refuses", () => {
     }
     const { summary } = await resumed({ ...run, lines }, lines.length);
     expect(summary).toMatchObject({ status: "failed", error: { code: "crash_loop" } });
+  });
+});
+
+describe("the lease of a run that was taken up", () => {
+  const answered = 'node k: confirm { prompt = "?"\n  @timeout = 1h }';
+
+  async function taken(text: string, k: number) {
+    const run = await whole(text, { run: { confirm: () => undefined, timeoutMs: 86_400_000 } });
+    const clock = createSimClock();
+    const journal = await cut(run, k, clock);
+    const first = await createEngine({ host: clock, journal }).resume("r", { plan: run.plan });
+    const second = createEngine({ host: clock, journal });
+    await clock.settle();
+    const take = () => second.resume("r", { plan: run.plan });
+    return { run, clock, journal, first, take };
+  }
+
+  test("is renewed as long as it works, however little it writes", async () => {
+    const { clock, first, take } = await taken("node d: delay { for = 10m }", 3);
+    for (let minute = 0; minute < 9; minute += 1) {
+      await clock.advance(60_000);
+      await expect(take()).rejects.toMatchObject({ code: "run_not_resumable" });
+    }
+    await clock.run();
+    expect((await first.result).status).toBe("succeeded");
+    expect(clock.pending).toBe(0);
+  });
+
+  test("lapses while it waits for people; who takes it over has it, and the other one stops and writes nothing", async () => {
+    const { clock, journal, first, take } = await taken(answered, 5);
+    await expect(take()).rejects.toMatchObject({ code: "run_not_resumable" });
+    await clock.advance(60_000);
+    const second = await take();
+    await clock.settle();
+    const before = (await linesOf(journal, "r")).length;
+    const told = first.confirm("k1", { decision: "approve" }).catch((e) => e.code);
+    const ended = first.result.catch((e) => e.code);
+    await clock.settle();
+    expect([await told, await ended]).toEqual(["lease_lost", "lease_lost"]);
+    expect((await linesOf(journal, "r")).length).toBe(before);
+    expect(await second.confirm("k1", { decision: "reject" })).toEqual({ ok: true });
+    await clock.run();
+    expect((await second.result).error?.code).toBe("confirm_rejected");
+    expect(clock.pending).toBe(0);
+  });
+
+  test("is noticed when it is lost, even by a run that writes nothing", async () => {
+    const { clock, journal, first } = await taken("node d: delay { for = 10m }", 3);
+    const before = (await linesOf(journal, "r")).length;
+    const late = { ...journal };
+    await late.release("r", 2);
+    expect(await late.lease("r", "somebody", 3_600_000)).toEqual({ epoch: 3 });
+    const ended = first.result.catch((e) => e.code);
+    await clock.advance(15_000);
+    expect(await ended).toBe("lease_lost");
+    expect((await linesOf(journal, "r")).length).toBe(before);
+    expect(clock.pending).toBe(0);
   });
 });
