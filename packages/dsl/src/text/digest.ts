@@ -1,15 +1,21 @@
 /** `digest`: the identity of a graph. */
 import type { FlowGraph, Json } from "@millrace/contracts";
+import { DslError } from "../errors.ts";
 import { isObject } from "../expression/values.ts";
 import { sha256Hex } from "../sha256.ts";
 import { canonicalJson, Written } from "./canonical-json.ts";
+import { checkJson } from "./check-json.ts";
 import { type Collect, normalizeWith } from "./normalize.ts";
 
 /**
  * `sha256:` and 64 hex digits over the RFC 8785 form of the normalized graph, with nodes, edges, inputs, outputs,
- * connections and schedules as sets, and without `layout`. Two graphs that mean the same have the same digest.
+ * connections and schedules as sets, and without `layout`. Two graphs that mean the same have the same digest. Throws
+ * `DslError` code `graph_invalid`, with the `pointer` of the bad place, for what is no object of JSON.
  */
 export function digest(graph: FlowGraph): string {
+  checkJson(graph);
+  if (!isObject(graph))
+    throw new DslError("graph_invalid", "the graph must be an object", { pointer: "" });
   const { layout: _, ...identity } = normalizeWith(graph, sorted);
   const json = canonicalJson(identity as unknown as Json);
   return `sha256:${sha256Hex(new TextEncoder().encode(json))}`;

@@ -16,17 +16,21 @@ import { printItems } from "./print.ts";
 import { readText } from "./read.ts";
 import { Sections, toSections } from "./sections.ts";
 import type { AttrItem, BlockItem, Collection, Comment, Item, Notes } from "./tree.ts";
-import { isBlockWord, type Place } from "./words.ts";
+import { BLOCKS, isBlockWord, type Place } from "./words.ts";
 
 /** Options of `reconcile`. */
 export interface ReconcileOptions {
-  /** Node path before to node path after, such as `{ "pages/get": "pages/fetch" }`. */
+  /**
+   * Node path before to node path after, such as `{ "pages/get": "pages/fetch" }`. It says which node is which, no more:
+   * expressions are those of the graph, and none is rewritten to name the node anew.
+   */
   readonly renames?: { readonly [path: string]: string };
 }
 
 /**
  * The document with the graph's content: comments, empty lines and order of what is still there, new items after their
- * neighbour in the graph. Throws `DslError` code `graph_invalid` for a value that is no `FlowGraph`.
+ * neighbour in the graph. What could not be read stays while the graph says nothing else in its place. Throws `DslError`
+ * code `graph_invalid` for a value that is no `FlowGraph`.
  */
 export function reconcile(
   document: FlowDocument,
@@ -253,10 +257,15 @@ function joinPath(path: string | undefined, id: string): string {
 function keyOf(item: Item): string {
   if (item.kind === "attr") return attrKey(item);
   if (item.kind === "block") {
-    return blockKey(item.word, item.word === "flow" ? "" : (item.labels.at(-1)?.text ?? ""));
+    return blockKey(item.word, isNamed(item) ? (item.labels.at(-1)?.text ?? "") : "");
   }
   const [from, to] = item.ends;
   return `edge ${edgeKey(from?.node ?? "", from?.port ?? "out", to?.node ?? "")}`;
+}
+
+/** Whether a block is one of several of its kind, told apart by their names. */
+function isNamed({ word }: BlockItem): boolean {
+  return !isBlockWord(word) || BLOCKS[word].labels === 1;
 }
 
 function attrKey(item: AttrItem): string {

@@ -1,6 +1,7 @@
 import type { FlowGraph } from "@millrace/contracts";
 import { DslError, digest, normalizeGraph, parseFlow, printFlow } from "@millrace/dsl";
 import { describe, expect, test } from "vitest";
+import { endless } from "../validate/graphs.ts";
 import { flow } from "./cases.ts";
 
 const NODE = { id: "a", type: "t", fields: {} };
@@ -76,11 +77,61 @@ describe("a value that is no graph", () => {
     expect(thrown).toMatchObject({ code: "graph_invalid", pointer });
   });
 
-  test("is never a reason to throw for normalizing and for the digest", () => {
+  test("is never a reason to throw for normalizing, nor for the digest when it is an object of JSON", () => {
     for (const value of [null, 1, {}, { nodes: [1, { fields: 2, body: { nodes: {} } }] }]) {
       expect(() => normalizeGraph(value as never)).not.toThrow();
     }
     expect(digest({ nodes: [{ id: {} }] } as never)).toMatch(/^sha256:[0-9a-f]{64}$/);
+  });
+
+  test.each<[string, unknown, string, string]>([
+    ["nothing", undefined, "", "the graph must be JSON, found undefined"],
+    ["a list", [], "", "the graph must be an object"],
+    [
+      "a whole number of another kind",
+      withNode({ fields: { "a/b": 1n } }),
+      "/nodes/0/fields/a~1b",
+      "must be JSON, found bigint",
+    ],
+    ["a function", { ...GRAPH, meta: { f: () => 1 } }, "/meta/f", "must be JSON, found function"],
+    [
+      "a number without end",
+      { ...GRAPH, meta: { n: [1, Infinity] } },
+      "/meta/n/1",
+      "must be a finite number",
+    ],
+    [
+      "an object of a class",
+      { ...GRAPH, meta: { at: new Date(0) } },
+      "/meta/at",
+      "must be a plain object",
+    ],
+    [
+      "what holds itself",
+      { ...GRAPH, meta: { self: endless() } },
+      "/meta/self/x",
+      "must not hold itself",
+    ],
+  ])("has no digest when it is no object of JSON: %s", (_, value, pointer, says) => {
+    let thrown: unknown;
+    try {
+      digest(value as FlowGraph);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(DslError.isInstance(thrown)).toBe(true);
+    expect(thrown).toMatchObject({ code: "graph_invalid", pointer });
+    expect(String(thrown)).toContain(says);
+  });
+
+  test("has a digest when parts of it are shared, and however deep it is", () => {
+    const shared = { a: [1] };
+    expect(digest({ ...GRAPH, meta: { one: shared, two: shared } } as never)).toBe(
+      digest({ ...GRAPH, meta: { one: { a: [1] }, two: { a: [1] } } } as never),
+    );
+    let deep: unknown[] = [];
+    for (let i = 0; i < 100_000; i += 1) deep = [deep];
+    expect(digest({ ...GRAPH, meta: { deep } } as never)).toMatch(/^sha256:/);
   });
 });
 

@@ -179,6 +179,9 @@ node second: log {
     expect(edited(twice, without({ policy: { join: "any" } }))).toBe(
       flow('node a: t {\n  @join = "any" # no\n}\n'),
     );
+    const bodies = flow("node a: map {\n  body b\n  body {\n    node c: t\n  }\n}\n");
+    const { graph } = parseFlow(bodies);
+    expect(parseFlow(edited(bodies, () => ({}))).graph).toEqual(graph);
     const layouts = flow("layout {\n  a = [1, 2]\n}\n\nlayout {\n  b = [3, 4]\n}\n");
     expect(edited(layouts, () => ({ layout: {} }))).toBe("flow 1 x\n");
   });

@@ -4,22 +4,7 @@ import { digest, impliedEdges, validateFlow } from "@millrace/dsl";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { catalog } from "../fixtures/catalog.ts";
-
-const EMPTY = {
-  version: 1,
-  id: "g",
-  inputs: [],
-  nodes: [],
-  edges: [],
-  outputs: [],
-  connections: [],
-  schedules: [],
-  layout: {},
-};
-
-function codes(graph: unknown): string[] {
-  return validateFlow(graph as FlowGraph, catalog, { lint: true }).map(({ code }) => code);
-}
+import { codes, EMPTY, endless, times } from "./graphs.ts";
 
 /** Words that mean something somewhere in a graph, so that chance reaches deep. */
 const word = fc.constantFrom(
@@ -104,15 +89,12 @@ test("an expression that is none is an error at its place", () => {
 });
 
 test("a value that holds itself ends in FLOW1014", () => {
-  const value: { self?: unknown; also?: unknown } = {};
-  value.self = value;
-  value.also = [value, value];
-  const nodes = [{ id: "a", type: "transform", fields: { value } }];
+  const nodes = [{ id: "a", type: "transform", fields: { value: endless() } }];
   expect(codes({ ...EMPTY, nodes })).toContain("FLOW1014");
 });
 
 test("a hundred thousand nodes in a chain of edges and references are checked without recursion", () => {
-  const nodes = Array.from({ length: 100_000 }, (_, i) => ({
+  const nodes = times(100_000, (i) => ({
     id: `n${i}`,
     type: "transform",
     fields: { value: i === 0 ? 1 : { $: `n${i - 1}.value` } },
@@ -125,7 +107,7 @@ test("a hundred thousand nodes in a chain of edges and references are checked wi
 }, 60_000);
 
 test("a cycle of a hundred thousand nodes is one finding", () => {
-  const nodes = Array.from({ length: 100_000 }, (_, i) => ({
+  const nodes = times(100_000, (i) => ({
     id: `n${i}`,
     type: "transform",
     fields: { value: 1 },

@@ -1,51 +1,20 @@
 /** Graphs and catalogs that want validation to hang, to throw, or to work with the square of their size. */
-import type { FlowGraph } from "@millrace/contracts";
 import { type FlowCatalog, parseFlow, validateFlow } from "@millrace/dsl";
 import { expect, test } from "vitest";
 import { catalog } from "../fixtures/catalog.ts";
-
-const EMPTY = {
-  version: 1,
-  id: "g",
-  inputs: [],
-  nodes: [],
-  edges: [],
-  outputs: [],
-  connections: [],
-  schedules: [],
-  layout: {},
-};
+import { codes, EMPTY, endless, times, transform } from "./graphs.ts";
 
 /** How often each code is found. */
 function counts(graph: object, known: FlowCatalog = catalog): { [code: string]: number } {
   const found: { [code: string]: number } = {};
-  for (const { code } of validateFlow(graph as FlowGraph, known, { lint: true })) {
-    found[code] = (found[code] ?? 0) + 1;
-  }
+  for (const code of codes(graph, known)) found[code] = (found[code] ?? 0) + 1;
   return found;
 }
-
-function times<T>(count: number, make: (i: number) => T): T[] {
-  return Array.from({ length: count }, (_, i) => make(i));
-}
-
-const transform = (id: string, source: string) => ({
-  id,
-  type: "transform",
-  fields: { value: { $: source } },
-});
 
 /** Lists in lists, each twice the same one: small in memory, without end when written out. */
 function doubled(): unknown {
   let value: unknown = ["x"];
   for (let i = 0; i < 100; i += 1) value = [value, value];
-  return value;
-}
-
-function endless(): object {
-  const value: { [key: string]: unknown } = {};
-  value["x"] = value;
-  value["y"] = [value, value];
   return value;
 }
 
