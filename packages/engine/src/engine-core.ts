@@ -14,6 +14,7 @@ import { closeAttempt } from "./run/settle.ts";
 import { type KeyClaim, Keys, Limit } from "./run/slots.ts";
 import { giveBack } from "./run/start.ts";
 import { Timers } from "./run/timers.ts";
+import { Renewals } from "./services/renewals.ts";
 import { digestOf } from "./values.ts";
 
 /** Nodes of a type at once, in the whole engine: what a machine and the other side of a wire bear well. */
@@ -36,6 +37,7 @@ export class EngineCore {
   readonly typeSlots: ReadonlyMap<string, Limit>;
   readonly fetch: FetchLike | null;
   readonly files: FilePort | null;
+  readonly renewals: Renewals;
   readonly shell: SpawnPort | null;
   /** Node starts since the clock was last looked at, over all runs. */
   starts = 0;
@@ -55,6 +57,7 @@ export class EngineCore {
     this.host = options.host ?? createPortableHost();
     this.timers = new Timers(this.host);
     this.limits = engineLimits(options.limits);
+    this.renewals = new Renewals(() => this.host.now());
     this.lastMacrotask = this.host.now();
     this.fetch = this.host.openFetch?.(options.egress ?? {}) ?? null;
     this.files = (options.files && this.host.openFiles?.(options.files)) ?? null;
@@ -108,11 +111,7 @@ export class EngineCore {
     this.#toWake.delete(log);
   }
 
-  claimKey(
-    key: string,
-    how: { max: number; heldBefore: boolean },
-    attempt: Attempt,
-  ): KeyClaim {
+  claimKey(key: string, how: { max: number; heldBefore: boolean }, attempt: Attempt): KeyClaim {
     return this.#keys.claim(key, how, attempt);
   }
 

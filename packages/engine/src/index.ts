@@ -35,3 +35,10 @@ export { createPortableHost } from "./portable-host.ts";
 export { createRegistry, type Registry } from "./registry.ts";
 export type { EventCursor, EventsOptions } from "./run/cursor.ts";
 export type { Run } from "./run/run.ts";
+export {
+  buildServiceRequest,
+  type ServiceCallOptions,
+  type ServiceRequest,
+} from "./services/build-request.ts";
+export type { ServiceOf } from "./services/effect.ts";
+export type { ServiceLink } from "./services/link.ts";

@@ -12,6 +12,9 @@ import type {
   JsonObject,
 } from "@millrace/contracts";
 import type { CheckedInputs } from "./inputs.ts";
+import type { Limits } from "./limits.ts";
+import type { ServiceOf } from "./services/effect.ts";
+import type { ServiceLink } from "./services/link.ts";
 
 /** Fields of one attempt, evaluated; a deferred field is a function of its extra roots. */
 export type Fields = { readonly [name: string]: unknown };
@@ -27,9 +30,9 @@ export interface NodeType {
   /** Findings about literal fields before a run. */
   readonly check?: (fields: Fields) => readonly FieldFinding[];
   /** Effect of one node where it depends on its fields; absent: that of the entry. */
-  readonly effectOf?: (fields: Fields) => Effect;
+  readonly effectOf?: (fields: Fields, serviceOf: ServiceOf) => Effect;
   /** Whether the same key twice has one effect, where that depends on the fields. */
-  readonly idempotentOf?: (fields: Fields) => boolean;
+  readonly idempotentOf?: (fields: Fields, serviceOf: ServiceOf) => boolean;
   /** `none`: the node holds no slot, because its bodies do. */
   readonly slots?: "none";
   /** The policy's `timeoutMs` is the business of the body, not of the attempt. */
@@ -74,7 +77,7 @@ export interface CoreContext extends ControlContext {
   /** Whether failed items are collected (`onError: "collect"`). */
   readonly collects: boolean;
   /** A limit of the run, by name. */
-  limit(name: "map.items" | "loop.max"): number;
+  limit(name: "map.items" | "loop.max" | "outputBytes"): Limits[typeof name];
   /** Whether an edge leaves by this port. */
   hasEdge(port: string): boolean;
   /** Sources of the live edges so far, in the order in which they came. */
@@ -89,6 +92,14 @@ export interface CoreContext extends ControlContext {
   checkFlowInputs(inputs: JsonObject): CheckedInputs;
   /** Starts the node's subflow; its value is the record of outputs. */
   runFlow(inputs: JsonObject, done: (end: BodyEnd) => void): void;
+  /** A connection by the name that the flow gives it, or by its slug. Throws `operation_unknown` for an unknown service. */
+  link(connection: string): ServiceLink;
+  /** Runs `work` with a signal that also aborts, with `timeout`, after `ms`. */
+  within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  /** A warning of the engine in the log, with a code. */
+  warn(code: string, text: string): void;
+  /** The first `max` units of a text after every known secret was taken out; `isWhole`: it is not itself the beginning of one. */
+  withoutSecrets(text: string, max: number, isWhole: boolean): string;
   /** Stops every open round; each still calls its `done`. */
   abortBodies(): void;
 }

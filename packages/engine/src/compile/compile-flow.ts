@@ -144,6 +144,7 @@ function layOutAll(
         edges: one.edges,
         outputs: one.outputs,
         inputs: one.inputs,
+        connections: one.connections,
         locals: [],
       },
       null,
@@ -210,7 +211,8 @@ function needsOfType({ type, requires, source }: ReturnType<Registry["entries"]>
   if ((permissions.net ?? []).length > 0) needs.push("net");
   if (permissions.fs !== undefined) needs.push("files");
   if ((permissions.spawn ?? []).length > 0) needs.push("shell");
-  if (secrets.length > 0 || (connection !== undefined && own !== "net")) needs.push("credentials");
+  const isOptional = type === "http.request"; // whether a node of it names a connection is up to the flow
+  if (secrets.length > 0 || (connection !== undefined && !isOptional)) needs.push("credentials");
   return needs;
 }
 

@@ -5,6 +5,7 @@
  */
 import type {
   FieldValue,
+  FlowConnection,
   FlowEdge,
   FlowInput,
   FlowNode,
@@ -72,6 +73,8 @@ export interface Layout {
   readonly outputs: readonly LayoutOutput[];
   /** Inputs of a flow; empty for a body. */
   readonly inputs: readonly FlowInput[];
+  /** Of the flow that the level belongs to. */
+  readonly connections: readonly FlowConnection[];
   /** Nodes as written, for hashes. */
   readonly nodes: readonly FlowNode[];
   readonly locals: readonly string[];
@@ -89,6 +92,7 @@ export interface Level {
   readonly edges: readonly FlowEdge[];
   readonly outputs: readonly FlowOutput[];
   readonly inputs: Layout["inputs"];
+  readonly connections: readonly FlowConnection[];
   readonly output?: FieldValue | undefined;
   readonly locals: readonly string[];
 }
@@ -176,6 +180,7 @@ export function layOut(level: Level, outer: Names | null, options: LayoutOptions
     bodyOutputRequired: requiredOf(bodyReads),
     outputs,
     inputs: level.inputs,
+    connections: level.connections,
     nodes,
     locals: level.locals,
     longestId: nodes.reduce((longest, { id }) => Math.max(longest, id.length), 0),
@@ -202,6 +207,7 @@ function bodyOf(
     edges,
     outputs: [],
     inputs: [],
+    connections: level.connections,
     output,
     locals: [localName(node), "index"],
   };

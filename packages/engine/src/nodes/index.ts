@@ -11,6 +11,7 @@ import { join } from "./join.ts";
 import { log } from "./log.ts";
 import { loop } from "./loop.ts";
 import { map } from "./map.ts";
+import { serviceCall } from "./service-call.ts";
 import { shellAdapter } from "./shell.ts";
 import { subflow } from "./subflow.ts";
 import { switchType } from "./switch.ts";
@@ -30,6 +31,7 @@ export function coreTypes(): readonly NodeType[] {
     transform,
     log,
     fail,
+    serviceCall,
     ...typesOf(httpAdapter).map((type) => ({ ...type, effectOf: requestEffect })),
     ...typesOf(fileAdapter).map(withIdempotence),
     ...typesOf(shellAdapter),

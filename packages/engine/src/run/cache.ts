@@ -1,6 +1,7 @@
 /** Results that are not made twice: in memory with a bound, beyond it by a port; one maker per key at a time. */
 import type { Json } from "@millrace/contracts";
 import type { Fields } from "../node-type.ts";
+import { connectionNamed } from "../services/link.ts";
 import { digestOf, sizeOf } from "../values.ts";
 import type { Attempt } from "./attempt.ts";
 import { emitLog } from "./emit.ts";
@@ -84,7 +85,13 @@ export function cacheKeyOf(attempt: Attempt, fields: Fields): string {
     own === null
       ? digestOf(plainFields(fields), host)
       : digestOf(own.evaluate(scopeOf(run, frame), attempt.startedAt), host);
-  return `${contentHash(frame.layout, node, host)} ${by}`;
+  return `${contentHash(frame.layout, node, host)} ${slugOf(attempt, fields)} ${by}`;
+}
+
+/** One account's answers are not another's: the slug behind a connection may change while the flow does not. */
+function slugOf({ type, frame }: Attempt, fields: Fields): string {
+  const name = fields[type.entry.requires.connection ?? ""];
+  return typeof name === "string" ? connectionNamed(frame.layout.connections, name).slug : "";
 }
 
 /** Ends the attempt with a kept result, or calls `make`. */

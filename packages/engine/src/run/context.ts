@@ -19,11 +19,12 @@ import {
 import { type Layout, localName } from "../compile/layout.ts";
 import { type CheckedInputs, checkInputs } from "../inputs.ts";
 import type { BodyEnd, CoreContext } from "../node-type.ts";
+import type { ServiceLink } from "../services/link.ts";
 import type { Attempt } from "./attempt.ts";
 import { openRound } from "./bodies.ts";
 import { guardedFetch, guardedFiles, guardedShell } from "./capabilities.ts";
 import { giveTogether, openConfirmation } from "./confirmations.ts";
-import { connectionOf, secretOf } from "./credentials.ts";
+import { connectionOf, linkOf, secretOf } from "./credentials.ts";
 import { emitLog, emitProgress } from "./emit.ts";
 import { park, unpark } from "./parking.ts";
 import type { PastNode } from "./past.ts";
@@ -32,6 +33,7 @@ import { scopeOf } from "./propagate.ts";
 import { maskKeys } from "./redact.ts";
 import { RUNNING, WAITING } from "./states.ts";
 import { stopRounds } from "./stop.ts";
+import { within } from "./timeout.ts";
 
 const PROGRESS_EVERY_MS = 100; // ten a second are as many as an eye can follow
 
@@ -142,11 +144,19 @@ export class NodeContextOf implements CoreContext {
   }
 
   log(level: "debug" | "info" | "warn" | "error", text: string, data?: JsonObject): void {
+    this.#write({ level, channel: "node", text, ...cutData(data) });
+  }
+
+  warn(code: string, text: string): void {
+    this.#write({ level: "warn", channel: "engine", text, code });
+  }
+
+  #write(given: Parameters<typeof emitLog>[1]): void {
     const attempt = this.#live();
     const { run } = attempt;
     const limit = run.limits.logBytes;
     if (this.#logged > limit || attempt.asideIfAny?.replaying === true) return;
-    this.#logged += text.length;
+    this.#logged += given.text.length;
     const line =
       this.#logged > limit
         ? {
@@ -155,7 +165,7 @@ export class NodeContextOf implements CoreContext {
             text: `limit logBytes: more than ${limit} units of log; the rest of this node is dropped`,
             code: "log_limit",
           }
-        : { level, channel: "node" as const, text, ...cutData(data) };
+        : given;
     whenUnpaused(run, () => {
       if (attempt.over) return;
       run.tick();
@@ -251,7 +261,7 @@ export class NodeContextOf implements CoreContext {
     return this.#attempt.policy.onError === "collect";
   }
 
-  limit(name: "map.items" | "loop.max"): number {
+  limit(name: "map.items" | "loop.max" | "outputBytes"): number {
     return this.#attempt.run.limits[name];
   }
 
@@ -307,6 +317,19 @@ export class NodeContextOf implements CoreContext {
   get bodyName(): string {
     const { frame, node } = this.#attempt;
     return localName(frame.layout.nodes[node] as Parameters<typeof localName>[0]);
+  }
+
+  link(connection: string): ServiceLink {
+    return linkOf(this.#live(), connection);
+  }
+
+  within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return within(this.#live(), { ms, signal: this.signal }, work);
+  }
+
+  withoutSecrets(text: string, max: number, isWhole: boolean): string {
+    const { redactor } = this.#live().run;
+    return redactor?.beginning(text, max, isWhole) ?? cutText(text, max).text;
   }
 
   abortBodies(): void {

@@ -1,13 +1,9 @@
 /** Secrets and connections as one attempt may use them. A credential never leaves by a value that a flow can read. */
-import {
-  type Connection,
-  type FetchInit,
-  NodeError,
-  type ResponseLike,
-  type Secret,
-  type ServiceAuth,
-  type ServiceCredential,
-} from "@millrace/contracts";
+import { type Connection, NodeError, type Secret } from "@millrace/contracts";
+import type { ServiceOf } from "../services/effect.ts";
+import { send } from "../services/exchange.ts";
+import { connectionNamed, type ServiceLink, serviceNamed } from "../services/link.ts";
+import { notConnected, offOrigin } from "../services/refusals.ts";
 import type { Attempt } from "./attempt.ts";
 import { guardedFetch } from "./capabilities.ts";
 import { Redactor } from "./redact.ts";
@@ -21,93 +17,83 @@ export async function secretOf(attempt: Attempt, name: string): Promise<Secret> 
     throw new NodeError("capability_denied", text, { reason: "denied" });
   }
   const value = await run.engine.options.credentials?.secret(name);
-  if (value === undefined) throw missing(`the secret ${name} is not set`);
+  if (value === undefined) {
+    const text = `the secret ${name} is not set`;
+    throw new NodeError("credentials_missing", text, { reason: "auth" });
+  }
   learn(run, value);
   const hidden = (): "[secret]" => "[secret]";
   return { reveal: () => value, toString: hidden, toJSON: hidden };
 }
 
-/** A connection by the name that the flow gives it, or by its slug. */
+/** The services behind the connections of the flow that the attempt belongs to. */
+export function serviceOf({ run, frame }: Attempt): ServiceOf {
+  return (name) => serviceNamed(run.engine.options.services, frame.layout.connections, name);
+}
+
+/** A connection by the name that the flow gives it, or by its slug. Throws `operation_unknown` for an unknown service. */
+export function linkOf(attempt: Attempt, name: string): ServiceLink {
+  const { run, frame } = attempt;
+  const { engine } = run;
+  const { slug, service, scopes } = connectionNamed(frame.layout.connections, name);
+  const integration = engine.options.services?.get(service)?.serviceIntegration;
+  if (integration === undefined) {
+    const text = `the service "${service.slice(0, 64)}" is not known to this engine`;
+    throw new NodeError("operation_unknown", text, { reason: "input", sent: false });
+  }
+  return {
+    slug,
+    integration,
+    scopes,
+    send: (request, options) =>
+      send(
+        {
+          slug,
+          auth: integration.auth,
+          port: engine.options.credentials,
+          renewals: engine.renewals,
+          fetch: guardedFetch(attempt, options.signal),
+          signal: options.signal,
+          learn: (secret) => learn(run, secret),
+        },
+        request,
+        options.scopes,
+      ),
+  };
+}
+
+/** The same for bodies of extensions and for `http.request`: requests on the origin of the service. */
 export async function connectionOf(
   attempt: Attempt,
   name: string,
   signal: AbortSignal,
 ): Promise<Connection> {
-  const { run } = attempt;
-  const declared = run.parts.graph.connections.find((connection) => connection.name === name);
-  const slug = declared?.slug ?? name;
-  const service = run.engine.options.services?.get(declared?.service ?? slug);
-  const { credentials } = run.engine.options;
-  if (service === undefined || credentials === undefined) {
-    throw missing(`the connection ${slug} is not set up`);
+  if (serviceOf(attempt)(name) === undefined) {
+    const { slug } = connectionNamed(attempt.frame.layout.connections, name);
+    throw notConnected(`the connection ${slug} is not set up`, slug);
   }
-  const { baseUrl, auth } = service.serviceIntegration;
-  let credential = await credentials.resolve(slug, { signal });
-  const send = (url: URL, init: FetchInit): Promise<ResponseLike> => {
-    const authorized = authorize(run, { url, auth, credential, init });
-    return guardedFetch(attempt, signal)(authorized.url, authorized.init);
-  };
+  const { slug, integration, scopes, send } = linkOf(attempt, name);
+  const { baseUrl } = integration;
   return {
     slug,
     baseUrl,
-    async fetch(path, init = {}) {
+    fetch: async (path, init = {}) => {
+      const { headers = {}, ...rest } = init;
       const url = sameOrigin(baseUrl, path);
-      const first = await send(url, init);
-      if (first.status !== 401 || auth.scheme === "none") return first;
-      await first.body?.[Symbol.asyncIterator]().return?.(); // nobody will read it
-      credential = await credentials.renew(slug, credential, { signal });
-      return send(url, init);
+      return send({ url: url.href, headers, init: rest }, { scopes, signal });
     },
   };
 }
 
 /** The URL of a path below a base; `egress_denied` for any other origin. */
 function sameOrigin(baseUrl: string, path: string): URL {
-  const base = new URL(baseUrl);
-  const url = new URL(/^[a-z][a-z0-9+.-]*:/i.test(path) ? path : baseUrl.replace(/\/$/, "") + path);
-  if (url.origin === base.origin) return url;
-  throw new NodeError("egress_denied", "connection-origin: a connection stays on its own origin", {
-    reason: "denied",
-  });
-}
-
-/** Adds the credential the way the service wants it. */
-function authorize(
-  run: RunCore,
-  call: { url: URL; auth: ServiceAuth; credential: ServiceCredential; init: FetchInit },
-): { url: string; init: FetchInit } {
-  const { auth, init } = call;
-  const url = new URL(call.url);
-  if (auth.scheme === "none") return { url: url.href, init };
-  const value = call.credential.reveal();
-  learn(run, value);
-  if (auth.scheme === "apiKey" && auth.in === "query") {
-    url.searchParams.set(auth.name, value);
-    return { url: url.href, init };
-  }
-  const [name, text] =
-    auth.scheme === "apiKey"
-      ? [auth.name, `${auth.prefix ?? ""}${value}`]
-      : ["authorization", auth.scheme === "basic" ? `Basic ${base64(value)}` : `Bearer ${value}`];
-  if (!/^[\t\x20-\x7e]+$/.test(text)) {
-    throw new NodeError("credentials_expired", "the stored credential is not a header value", {
-      reason: "auth",
-    });
-  }
-  const headers = { ...init.headers, [name]: text };
-  const originHeaders = [...(init.originHeaders ?? []), name];
-  return { url: url.href, init: { ...init, headers, originHeaders } };
-}
-
-function base64(text: string): string {
-  return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+  const text = /^[a-z][a-z0-9+.-]*:/i.test(path) ? path : baseUrl.replace(/\/$/, "") + path;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.origin === new URL(baseUrl).origin) return url as URL;
+  throw offOrigin("a connection stays on its own origin");
 }
 
 function learn(run: RunCore, secret: string): void {
   run.redactor ??= new Redactor();
   run.redactor.add(secret);
-}
-
-function missing(text: string): NodeError {
-  return new NodeError("credentials_missing", text, { reason: "auth" });
 }

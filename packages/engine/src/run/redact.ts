@@ -2,7 +2,8 @@
  * Keeps known secrets out of the log: every string of an event is searched for each of them, as it is, escaped in JSON,
  * percent-encoded and in base64; a hit becomes `[redacted]`. A run that knows no secret has no redactor and pays nothing.
  */
-import type { ExecutionEvent, Json } from "@millrace/contracts";
+import { cutText, type ExecutionEvent, type Json, secretForms } from "@millrace/contracts";
+import { toBase64 } from "../nodes/base64.ts";
 
 const MARK = "[redacted]";
 const SHORTEST = 6; // shorter ones would hide ordinary words
@@ -12,19 +13,37 @@ const SECRET_KEY =
 
 export class Redactor {
   #pattern: RegExp | null = null;
+  #longest = 0;
   readonly #forms: Set<string> = new Set();
 
   /** Learns a secret. */
   add(secret: string): void {
-    if (secret.length < SHORTEST) return;
+    if (secret.length < SHORTEST || this.#forms.has(secret)) return;
     for (const form of formsOf(secret)) this.#forms.add(form);
     const longestFirst = [...this.#forms].sort((a, b) => b.length - a.length);
+    this.#longest = longestFirst[0]?.length ?? 0;
     this.#pattern = new RegExp(longestFirst.map(escapeRegExp).join("|"), "g");
   }
 
   /** The event without any known secret; the same object when it holds none. */
   redact(event: ExecutionEvent): ExecutionEvent {
     return this.clean(event as unknown as Json) as unknown as ExecutionEvent;
+  }
+
+  /** The first `max` units of a cleaned text. Of one that is not whole the end goes too: half a secret may stand there. */
+  beginning(text: string, max: number, isWhole: boolean): string {
+    const clean = this.clean(text);
+    const known = isWhole ? clean.length : Math.max(0, clean.length - this.#longest);
+    return cutText(clean, Math.min(max, known)).text;
+  }
+
+  /** Units at the end of a text that may be the beginning of a secret. */
+  unsure(text: string): number {
+    for (let units = Math.min(text.length, this.#longest - 1); units > 0; units -= 1) {
+      const end = text.slice(-units);
+      for (const form of this.#forms) if (form.length > units && form.startsWith(end)) return units;
+    }
+    return 0;
   }
 
   /** A value without any known secret. */
@@ -61,17 +80,12 @@ function replaced(value: Json | undefined, pattern: RegExp): Json | undefined {
   return changed ? Object.fromEntries(entries) : value;
 }
 
+/** `secretForms` leaves out what depends on the text around a base64 form; alone that text is known as well. */
 function formsOf(secret: string): string[] {
-  const bytes = new TextEncoder().encode(secret);
-  const base64 = btoa(String.fromCharCode(...bytes));
-  return [
-    secret,
-    JSON.stringify(secret).slice(1, -1),
-    encodeURIComponent(secret),
-    base64,
-    base64.replaceAll("=", ""),
-    base64.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", ""),
-  ];
+  const base64 = toBase64(new TextEncoder().encode(secret));
+  const url = base64.replaceAll("+", "-").replaceAll("/", "_");
+  const plain = [base64, url].flatMap((form) => [form, form.replaceAll("=", "")]);
+  return [...secretForms(secret), ...plain];
 }
 
 function escapeRegExp(text: string): string {

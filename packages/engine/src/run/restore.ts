@@ -7,6 +7,7 @@ import type { Fields } from "../node-type.ts";
 import { INLINE_BYTES, sizeOf } from "../values.ts";
 import { Attempt } from "./attempt.ts";
 import { adoptConfirmation } from "./confirmations.ts";
+import { serviceOf } from "./credentials.ts";
 import { emitConfirmResolved, emitRetrying } from "./emit.ts";
 import type { Frame } from "./frame.ts";
 import type { Past, PastNode } from "./past.ts";
@@ -146,7 +147,7 @@ function mayRepeat(attempt: Attempt): boolean {
   } catch {
     return true; // it fails before it does anything
   }
-  const effect = effectOf(type, fields);
+  const effect = effectOf(attempt, fields);
   if (effect === "pure" || effect === "read" || type.entry.idempotent === true) return true;
-  return fields !== null && type.idempotentOf?.(fields) === true;
+  return fields !== null && type.idempotentOf?.(fields, serviceOf(attempt)) === true;
 }

@@ -5,12 +5,13 @@
 import type { Effect } from "@millrace/contracts";
 import type { FieldSet } from "../compile/fields.ts";
 import { failureOf, toFailure } from "../failures.ts";
-import type { Fields, NodeType } from "../node-type.ts";
+import type { Fields } from "../node-type.ts";
 import { digestOf, sizeOf } from "../values.ts";
 import { Attempt } from "./attempt.ts";
 import { answerFromCache, cacheKeyOf } from "./cache.ts";
 import { wakeToEnd } from "./confirmations.ts";
 import { NodeContextOf } from "./context.ts";
+import { serviceOf } from "./credentials.ts";
 import { emitNodeStarted, emitWaiting } from "./emit.ts";
 import { failRun } from "./fail-run.ts";
 import type { Frame } from "./frame.ts";
@@ -244,14 +245,15 @@ function isThenable(value: unknown): boolean {
 
 /** Whether the body may only begin once its start is on disk. */
 function mustBeStored(attempt: Attempt, fields: Fields | null): boolean {
-  const effect = effectOf(attempt.type, fields ?? fieldsOf(attempt).constant);
+  const effect = effectOf(attempt, fields ?? fieldsOf(attempt).constant);
   return effect === "write" || effect === "destructive";
 }
 
 /** Effect of a node; of a type whose effect depends on fields that are not known yet, the strongest. */
-export function effectOf(type: NodeType, fields: Fields | null): Effect {
+export function effectOf(attempt: Attempt, fields: Fields | null): Effect {
+  const { type } = attempt;
   if (type.effectOf === undefined) return type.entry.effect;
-  return fields === null ? "destructive" : type.effectOf(fields);
+  return fields === null ? "destructive" : type.effectOf(fields, serviceOf(attempt));
 }
 
 function fieldsOf(attempt: Attempt): FieldSet {

@@ -1,4 +1,5 @@
 /** The clock of one attempt: it stands still while the node waits for a person. */
+import { NodeError } from "@millrace/contracts";
 import { failureOf } from "../failures.ts";
 import type { Attempt } from "./attempt.ts";
 import { stopAttempt } from "./stop.ts";
@@ -33,4 +34,30 @@ export function timeoutFailure(attempt: Attempt): ReturnType<typeof failureOf> {
     reason: "timeout",
     retryable: true,
   });
+}
+
+/** Runs `work` with a signal that follows `signal` and aborts with `timeout` after `ms`; no timer and no listener is left behind. */
+export async function within<T>(
+  attempt: Attempt,
+  { ms, signal }: { readonly ms: number; readonly signal: AbortSignal },
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { run } = attempt;
+  const { timers } = run.engine;
+  const inner = new AbortController();
+  const follow = (): void => inner.abort(signal.reason);
+  signal.addEventListener("abort", follow, { once: true });
+  if (signal.aborted) follow();
+  run.tick();
+  const late = new NodeError("timeout", `no end within ${ms} ms`, {
+    reason: "timeout",
+    retryable: true,
+  });
+  const timer = timers.set(run.now + ms, () => inner.abort(late));
+  try {
+    return await work(inner.signal);
+  } finally {
+    timers.cancel(timer);
+    signal.removeEventListener("abort", follow);
+  }
 }

@@ -1,5 +1,6 @@
 /** Fields to a request. Nothing is sent here. */
 import { type FetchInit, type Json, type NodeContext, NodeError } from "@millrace/contracts";
+import { idempotencyKeyOf } from "../idempotency-key.ts";
 import type { HttpFields, Scalar } from "./fields.ts";
 
 const JSON_TYPE = "application/json";
@@ -17,8 +18,8 @@ export function buildRequest(
   }
   const content = contentOf(fields);
   if (content !== undefined) headers["content-type"] ??= content.type;
-  const key = writtenKey(ctx);
-  if (key !== undefined) headers["idempotency-key"] ??= key;
+  const key = idempotencyKeyOf(ctx);
+  if (key.isWritten) headers["idempotency-key"] ??= key.text;
   const init = { method: fields.method ?? "GET", headers };
   return {
     url: urlOf(fields),
@@ -60,16 +61,6 @@ function pairsOf(from: {
 
 function isList(value: Scalar | readonly Scalar[]): value is readonly Scalar[] {
   return Array.isArray(value);
-}
-
-/** The key of a flow that wrote the policy out; the key that every node has by default is not sent. */
-function writtenKey(
-  ctx: Pick<NodeContext, "runId" | "node" | "idempotencyKey">,
-): string | undefined {
-  const byDefault = `${ctx.runId}/${ctx.node.replace(/~\d+(?=\[|\/|$)/g, "")}`;
-  const key = ctx.idempotencyKey;
-  if (key === byDefault) return undefined;
-  return /^[\x21-\x7e]+$/.test(key) ? key : encodeURIComponent(key);
 }
 
 function invalid(message: string): NodeError {

@@ -10,7 +10,7 @@ export async function checkStatus(
   if (options.ok.some((pattern) => fits(status, String(pattern)))) return;
   await response.body?.[Symbol.asyncIterator]().return?.();
   const { reason, retryable } = familyOf(status);
-  const retryAfterMs = retryAfter(response.headers.get("retry-after"), options.nowMs);
+  const retryAfterMs = retryAfterOf(response.headers.get("retry-after"), options.nowMs);
   throw new NodeError("http_status", `${status} from ${hostOf(response.url)}`, {
     reason,
     retryable,
@@ -26,7 +26,8 @@ function fits(status: number, pattern: string): boolean {
     : status === Number(pattern);
 }
 
-function familyOf(status: number): { reason: string; retryable: boolean } {
+/** The family of a status that is no success, and whether the same request may succeed later. */
+export function familyOf(status: number): { reason: string; retryable: boolean } {
   if (status === 429) return { reason: "rate_limit", retryable: true };
   if (status >= 500 || status === 408 || status === 425) {
     return { reason: "server", retryable: true };
@@ -35,7 +36,7 @@ function familyOf(status: number): { reason: string; retryable: boolean } {
 }
 
 /** Seconds or an HTTP date (RFC 9110, 10.2.3), as milliseconds from now. */
-function retryAfter(value: string | null, nowMs: number): number | undefined {
+export function retryAfterOf(value: string | null, nowMs: number): number | undefined {
   if (value === null) return undefined;
   if (/^\d{1,9}$/.test(value.trim())) return Number(value) * 1000;
   const at = Date.parse(value);
