@@ -126,7 +126,7 @@ export { formatPath, type PathSegment, parsePath } from "./events/path.ts";
 export { secretForms } from "./events/secrets.ts";
 export { serialiseEvent } from "./events/serialise.ts";
 export { escapeLine } from "./events/serialise-parts.ts";
-export { NO_USAGE } from "./events/sums.ts";
+export { addCall, NO_USAGE } from "./events/sums.ts";
 export { ndjson, sse } from "./events/surfaces.ts";
 export type {
   AnyEvent,

@@ -13,6 +13,7 @@ import type {
 } from "@millrace/contracts";
 import type { CheckedInputs } from "./inputs.ts";
 import type { Limits } from "./limits.ts";
+import type { Report } from "./run/calls.ts";
 import type { ServiceOf } from "./services/effect.ts";
 import type { ServiceLink } from "./services/link.ts";
 
@@ -82,6 +83,13 @@ export interface CoreContext extends ControlContext {
   hasEdge(port: string): boolean;
   /** Sources of the live edges so far, in the order in which they came. */
   liveSources(): readonly string[];
+  /**
+   * Tells of a model call, a tool call or a check. Calls that the body leaves open are closed with the attempt; in a run that
+   * ends nothing begins. Throws `internal` for a call id that was used before.
+   */
+  emit(report: Report): void;
+  /** An id for a call, new in the run: `c1`, `t2` … */
+  newCall(prefix: "c" | "t"): string;
   /** As for every body; `unit` says what is counted. */
   progress(done: number, total?: number, unit?: "items" | "iterations" | "bytes"): void;
   /** Parks the node, without its slots, until the clock has reached `due` (epoch milliseconds). */

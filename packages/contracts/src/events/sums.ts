@@ -25,7 +25,7 @@ export type Growing<T> = { -readonly [K in keyof T]: T[K] };
 /** Adds a closed model call. `costUsd` is null as soon as one price is unknown; a failed call without one cost nothing. */
 export function addCall(
   sums: { readonly usage: Growing<SummaryUsage>; costUsd: number | null },
-  { usage, costUsd = 0 }: LlmFinished | LlmFailed,
+  { usage, costUsd = 0 }: Pick<LlmFinished | LlmFailed, "usage" | "costUsd">,
 ): void {
   const sum = sums.usage;
   sum.calls += 1;

@@ -5,6 +5,7 @@
  */
 import type { NodePolicy } from "../compile/policy.ts";
 import type { NodeType } from "../node-type.ts";
+import type { Calls } from "./calls.ts";
 import type { NodeContextOf } from "./context.ts";
 import type { Frame, StopReason } from "./frame.ts";
 import type { RunCore } from "./run-core.ts";
@@ -24,6 +25,8 @@ export interface Aside {
   onResume: (() => void)[] | null;
   /** Answers that are there while other questions of the node are open. */
   readonly answers: (() => void)[];
+  /** Model and tool calls; null: none. */
+  calls: Calls | null;
   /** The body was entered again and has not come to the place where it was parked: what it says was said before. */
   replaying: boolean;
 }
@@ -78,6 +81,7 @@ export class Attempt implements Claimant {
       wait: null,
       onResume: null,
       answers: [],
+      calls: null,
       replaying: false,
     };
     return this.#aside;

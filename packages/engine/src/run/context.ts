@@ -22,6 +22,7 @@ import type { BodyEnd, CoreContext } from "../node-type.ts";
 import type { ServiceLink } from "../services/link.ts";
 import type { Attempt } from "./attempt.ts";
 import { openRound } from "./bodies.ts";
+import { Calls, type Report } from "./calls.ts";
 import { guardedFetch, guardedFiles, guardedShell } from "./capabilities.ts";
 import { giveTogether, openConfirmation } from "./confirmations.ts";
 import { connectionOf, linkOf, secretOf } from "./credentials.ts";
@@ -224,6 +225,19 @@ export class NodeContextOf implements CoreContext {
     const asked = openConfirmation(attempt, request);
     attempt.run.engine.pump(attempt.run);
     return asked;
+  }
+
+  emit(report: Report): void {
+    const attempt = this.#live();
+    const { aside, run } = attempt;
+    run.tick();
+    aside.calls ??= new Calls(attempt);
+    aside.calls.report(report);
+    run.engine.pump(run);
+  }
+
+  newCall(prefix: "c" | "t"): string {
+    return this.#live().run.calls.next(prefix);
   }
 
   async step<T extends Json>(key: string, fn: () => Promise<T> | T): Promise<T> {

@@ -367,3 +367,35 @@ export function emitSummary(run: RunCore, payload: SummaryPayload): Summary {
   add(run, event);
   return event;
 }
+
+/** Keys of what bodies tell, in wire order. */
+const REPORT_KEYS: { readonly [kind: string]: readonly string[] } = {
+  "llm.started": ["call", "provider", "model", "target", "step", "purpose", "audit"],
+  "llm.delta": ["call", "channel", "offset", "text"],
+  "llm.finished": ["call", "finish", "lengths", "usage", "costUsd", "firstTokenMs", "durationMs"],
+  "llm.failed": "call reason status retryAfterMs discarded usage costUsd next".split(" "),
+  "llm.rejected": ["call", "problems", "repair"],
+  "tool.started": ["call", "tool", "llmCall", "args", "argsRef", "argsDigest"],
+  "tool.finished": "call outcome result resultRef resultDigest error durationMs".split(" "),
+  "node.checked": ["index", "check", "pass", "level", "detail", "score"],
+};
+
+/** An event of a call or a check. Keys that do not belong to its kind are left out. */
+export function emitReport(
+  { run, frame, node }: { run: RunCore; frame: Frame; node: number },
+  report: { readonly kind: string; readonly [key: string]: unknown },
+): void {
+  const event: { [key: string]: unknown } = {
+    v: 1,
+    kind: report.kind,
+    runId: run.id,
+    seq: ++run.log.seq,
+    ts: run.now,
+    node: frame.path(node),
+    attempt: frame.attempt(node),
+  };
+  for (const key of REPORT_KEYS[report.kind] ?? []) {
+    if (report[key] !== undefined) event[key] = report[key];
+  }
+  add(run, event as unknown as ExecutionEvent);
+}

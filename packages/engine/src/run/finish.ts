@@ -15,7 +15,10 @@ import { skipExcluded } from "./only.ts";
 import type { RunCore } from "./run-core.ts";
 
 /** What of a view the engine has not counted. */
-const NOTHING_ELSE = { usage: NO_USAGE, costUsd: 0, failures: [], nodes: new Map() };
+const NOTHING_ELSE = { failures: [], nodes: new Map() };
+
+/** Sums of a run that has called no model. */
+const NO_CALLS = { usage: NO_USAGE, costUsd: 0 };
 
 /** Ends a run whose nodes have all ended. A pause has nothing left to hold back, and ends with it. */
 export function finishRun(run: RunCore): void {
@@ -40,7 +43,8 @@ export function finishRun(run: RunCore): void {
   };
   const { startedAt, counts, bodyCounts } = run;
   const cancelReason = run.stop?.cancel ?? null;
-  const view = { ...NOTHING_ELSE, startedAt, counts, bodyCounts, cancelReason };
+  const { usage, costUsd } = run.callsIfAny ?? NO_CALLS;
+  const view = { ...NOTHING_ELSE, usage, costUsd, startedAt, counts, bodyCounts, cancelReason };
   run.summary = emitSummary(run, makeSummary(view, end));
 }
 

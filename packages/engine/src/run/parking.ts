@@ -45,6 +45,7 @@ export function resumeParked(attempt: Attempt): void {
   attempt.aside.replaying = false;
   frame.setState(node, RUNNING);
   emitNodeResumed(run, frame, node);
+  if (run.past !== null) attempt.aside.calls?.closePast();
   armTimeout(attempt);
   for (const then of onResume ?? []) then();
 }

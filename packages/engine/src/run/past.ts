@@ -4,10 +4,12 @@
  */
 import {
   type AnyEvent,
+  type CallView,
   type ConfirmAnswer,
   type ConfirmRequested,
   type ConfirmResolved,
   createView,
+  type DeltaChannel,
   type ErrorInfo,
   type ExecutionEvent,
   foldEvents,
@@ -66,6 +68,12 @@ export interface PastNode {
   order: number;
 }
 
+/** A call that was open when the process died. */
+export interface PastCall extends Pick<CallView, "call" | "kind" | "startedAt"> {
+  /** Units of its deltas, by channel. */
+  readonly lengths: { [C in DeltaChannel]?: number };
+}
+
 /** An interrupted run. */
 export interface Past {
   readonly nodes: ReadonlyMap<string, PastNode>;
@@ -80,6 +88,10 @@ export interface Past {
   readonly answeredBy: string | null;
   readonly steps: { readonly [key: string]: Json };
   readonly executions: number;
+  /** Ids of all its calls. */
+  readonly calls: ReadonlySet<string>;
+  /** Open calls by the path of their node. */
+  readonly openCalls: ReadonlyMap<string, readonly PastCall[]>;
 }
 
 /** Reads the log of a run. */
@@ -99,6 +111,7 @@ class Reader {
   #recoveries = 0;
   #ends = 0;
   #executions = 0;
+  readonly #calls: Set<string> = new Set();
   #answeredBy: string | null = null;
 
   constructor(runId: string) {
@@ -126,6 +139,8 @@ class Reader {
       answeredBy: this.#answeredBy,
       steps,
       executions: this.#executions,
+      calls: this.#calls,
+      openCalls: openCallsOf(this.#view),
     };
   }
 
@@ -178,6 +193,10 @@ class Reader {
         return;
       case "node.cancelled":
         this.#end(e.node, CANCELLED);
+        return;
+      case "llm.started":
+      case "tool.started":
+        this.#calls.add(e.call);
         return;
       case "confirm.requested": {
         const question: PastQuestion = { asked: e, answer: null, given: false, reply: null };
@@ -266,4 +285,16 @@ class Reader {
     }
     return node;
   }
+}
+
+function openCallsOf({ calls }: RunView): Map<string, PastCall[]> {
+  const open = new Map<string, PastCall[]>();
+  for (const { call, kind, node, startedAt, texts } of calls.values()) {
+    const lengths = Object.fromEntries(
+      Object.entries(texts).map(([channel, text]) => [channel, text.length]),
+    );
+    const known = open.get(node) ?? [];
+    open.set(node, [...known, { call, kind, startedAt, lengths }]);
+  }
+  return open;
 }

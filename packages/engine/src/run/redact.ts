@@ -37,11 +37,14 @@ export class Redactor {
     return cutText(clean, Math.min(max, known)).text;
   }
 
-  /** Units at the end of a text that may be the beginning of a secret. */
+  /** Units at the end of a text that may be the beginning of a secret; a whole one before them is none. */
   unsure(text: string): number {
-    for (let units = Math.min(text.length, this.#longest - 1); units > 0; units -= 1) {
-      const end = text.slice(-units);
-      for (const form of this.#forms) if (form.length > units && form.startsWith(end)) return units;
+    if (this.#pattern === null) return 0;
+    let from = 0;
+    for (const match of text.matchAll(this.#pattern)) from = match.index + match[0].length;
+    for (let at = Math.max(from, text.length - this.#longest + 1); at < text.length; at += 1) {
+      const end = text.slice(at);
+      for (const form of this.#forms) if (form.startsWith(end)) return end.length;
     }
     return 0;
   }

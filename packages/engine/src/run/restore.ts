@@ -6,6 +6,7 @@ import { failureOf } from "../failures.ts";
 import type { Fields } from "../node-type.ts";
 import { INLINE_BYTES, sizeOf } from "../values.ts";
 import { Attempt } from "./attempt.ts";
+import { Calls } from "./calls.ts";
 import { adoptConfirmation } from "./confirmations.ts";
 import { serviceOf } from "./credentials.ts";
 import { emitConfirmResolved, emitRetrying } from "./emit.ts";
@@ -77,6 +78,7 @@ export function goOn(run: RunCore, frame: Frame, open: readonly number[], past: 
     const attempt = new Attempt(run, frame, node, run.slotsOf(frame.layout, node));
     attempt.startedAt = was.startedAt;
     run.link(attempt);
+    adoptCalls(attempt, past);
     if (was.state === RUNNING && frame.layout.bodies[node] !== null) enterAgain(attempt);
     else if (ending) openAgain(attempt, was);
     else if (was.state === WAITING && was.waitsFor === "slot") queueAgain(attempt);
@@ -89,6 +91,15 @@ export function goOn(run: RunCore, frame: Frame, open: readonly number[], past: 
     } else interrupted(attempt, was);
   }
   if (frame.failure !== null) stopFrame(run, frame, "sibling");
+}
+
+/** Calls that were open end with the attempt that they belong to. */
+function adoptCalls(attempt: Attempt, past: Past): void {
+  const open = past.openCalls.get(attempt.frame.path(attempt.node));
+  if (open === undefined) return;
+  const calls = new Calls(attempt);
+  attempt.aside.calls = calls;
+  for (const call of open) calls.adopt(call);
 }
 
 /** Open questions of a node are open from the start, however long its body takes to come to them again. */
@@ -113,6 +124,7 @@ function interrupted(attempt: Attempt, was: PastNode): void {
   const { run, frame, node, policy } = attempt;
   const text = "the process ended while the node was at work";
   frame.setState(node, RUNNING);
+  attempt.asideIfAny?.calls?.close();
   for (const { asked, answer } of was.questions) {
     if (answer === null) {
       emitConfirmResolved(run, frame, node, { id: asked.id, outcome: "cancelled" });

@@ -162,6 +162,7 @@ function takeUp(run: RunCore, past: Past, gone: string | null): void {
   run.confirmationCount = past.confirmationCount;
   Object.assign(run.counts, view.counts);
   Object.assign(run.bodyCounts, view.bodyCounts);
+  if (past.calls.size > 0) run.calls.continueFrom(view, past.calls);
   run.log.continueFrom(view);
   const stop = stopOf(run, past, gone);
   run.ending = stop !== null;

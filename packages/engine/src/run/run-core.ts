@@ -8,6 +8,7 @@ import { type Limits, lowerLimits } from "../limits.ts";
 import type { NodeType } from "../node-type.ts";
 import type { RunOptions } from "../options.ts";
 import type { Attempt } from "./attempt.ts";
+import { CallSums } from "./call-sums.ts";
 import type { Confirmation } from "./confirmations.ts";
 import { EventLog } from "./event-log.ts";
 import type { Frame } from "./frame.ts";
@@ -102,6 +103,7 @@ export class RunCore {
   /** Ended nodes, kept here because a whole fold would cost more than the run. */
   readonly counts: MutableCounts = { succeeded: 0, failed: 0, skipped: 0, cancelled: 0 };
   readonly bodyCounts: MutableCounts = { succeeded: 0, failed: 0, skipped: 0, cancelled: 0 };
+  #calls: CallSums | null = null;
   summary: Summary | null = null;
   announced = false;
   grace: Timer | null = null;
@@ -158,6 +160,16 @@ export class RunCore {
       flow: this.parts.graph.id,
     });
     return this.#info;
+  }
+
+  /** Model and tool calls; made when there is one. */
+  get calls(): CallSums {
+    this.#calls ??= new CallSums();
+    return this.#calls;
+  }
+
+  get callsIfAny(): CallSums | null {
+    return this.#calls;
   }
 
   /** Rejects the result. A caller that never asks for it causes no unhandled rejection. */

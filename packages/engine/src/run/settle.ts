@@ -282,6 +282,7 @@ export function setIdle(attempt: Attempt, idle: boolean): void {
 export function closeAttempt(attempt: Attempt): void {
   const { run } = attempt;
   attempt.context?.flushProgress();
+  attempt.asideIfAny?.calls?.close();
   withdrawConfirmations(attempt);
   attempt.over = true;
   run.unlink(attempt);

@@ -1,0 +1,228 @@
+/**
+ * Model and tool calls of one attempt, as its body tells of them.
+ *   C1  every call is closed once, on its own attempt, at the latest when that ends.
+ *   C2  deltas of a call and channel follow each other without a gap. The first goes out at once; later ones gather.
+ *   C3  no piece of a known secret goes out: what may be the beginning of one waits for what follows.
+ */
+import {
+  type CallView,
+  type DeltaChannel,
+  type ErrorInfo,
+  EVENT_LIMITS,
+  type LlmDelta,
+  type LlmFailed,
+  type LlmFinished,
+  type LlmRejected,
+  type LlmStarted,
+  type NodeChecked,
+  NodeError,
+  type ToolFinished,
+  type ToolStarted,
+} from "@millrace/contracts";
+import type { Attempt } from "./attempt.ts";
+import { emitReport } from "./emit.ts";
+import type { PastCall } from "./past.ts";
+import { RUNNING } from "./states.ts";
+import type { Timer } from "./timers.ts";
+
+const GATHER_MS = 16; // a frame of a screen: nobody reads faster
+
+type Payload<E> = E extends unknown
+  ? Omit<E, "v" | "runId" | "seq" | "ts" | "node" | "attempt">
+  : never;
+
+/** What a body tells of its calls and checks. Offsets, sums and durations are the engine's. */
+export type Report =
+  | Payload<LlmStarted | LlmRejected | ToolStarted | NodeChecked>
+  | Omit<Payload<LlmDelta>, "offset" | "merged">
+  | Omit<Payload<LlmFinished>, "lengths" | "durationMs">
+  | Omit<Payload<LlmFailed>, "discarded">
+  | Omit<Payload<ToolFinished>, "durationMs">;
+
+type Delta = Extract<Report, { kind: "llm.delta" }>;
+
+/** A call that has begun and not ended. */
+interface OpenCall {
+  readonly kind: CallView["kind"];
+  readonly startedAt: number;
+  /** Units that went out, by channel. */
+  readonly lengths: { [C in DeltaChannel]?: number };
+  /** Text that has not gone out, by channel. */
+  readonly held: Map<DeltaChannel, string>;
+  firstTokenAt: number | null;
+  /** It was open when its process died. */
+  readonly isPast: boolean;
+}
+
+export class Calls {
+  readonly #attempt: Attempt;
+  readonly #open: Map<string, OpenCall> = new Map();
+  readonly #finished: Set<string> = new Set();
+  #timer: Timer | null = null;
+
+  constructor(attempt: Attempt) {
+    this.#attempt = attempt;
+  }
+
+  /** A call that was open when the process died: it ends as interrupted. */
+  adopt({ call, kind, startedAt, lengths }: PastCall): void {
+    const held = new Map<DeltaChannel, string>();
+    this.#open.set(call, { kind, startedAt, lengths, held, firstTokenAt: null, isPast: true });
+  }
+
+  /**
+   * Writes what the body tells. Nothing begins in a run that ends, and what belongs to a call that is not open is dropped.
+   * Throws `NodeError` `internal` for an id that was used before.
+   */
+  report(report: Report): void {
+    const { run, frame, node } = this.#attempt;
+    if (frame.state(node) !== RUNNING) return; // entered again after a restart: it was said before
+    switch (report.kind) {
+      case "llm.started":
+      case "tool.started":
+        this.#begin(report);
+        return;
+      case "llm.delta":
+        this.#hold(report);
+        return;
+      case "llm.finished":
+      case "llm.failed":
+      case "tool.finished":
+        this.#end(report);
+        return;
+      case "llm.rejected":
+        if (this.#finished.has(report.call)) this.#emit(report);
+        return;
+      case "node.checked":
+        if (run.stop === null) this.#emit(report);
+    }
+  }
+
+  /** Ends what was open when the process died: the node works again. */
+  closePast(): void {
+    this.#closeAll([...this.#open].filter(([, { isPast }]) => isPast));
+  }
+
+  /** Ends every call that is open: the attempt is over. */
+  close(): void {
+    this.#closeAll([...this.#open]);
+    this.#attempt.run.engine.timers.cancel(this.#timer);
+    this.#timer = null;
+  }
+
+  #closeAll(calls: readonly [string, OpenCall][]): void {
+    for (const [call, { kind, isPast }] of calls) {
+      if (kind === "llm") {
+        const reason = isPast ? "interrupted" : "aborted";
+        this.#end({ kind: "llm.failed", call, reason, next: "none" });
+      } else if (isPast) {
+        this.#end({ kind: "tool.finished", call, outcome: "error", error: INTERRUPTED });
+      } else this.#end({ kind: "tool.finished", call, outcome: "cancelled" });
+    }
+  }
+
+  #begin(report: Extract<Report, { kind: "llm.started" | "tool.started" }>): void {
+    const { run } = this.#attempt;
+    if (run.stop !== null) return;
+    if (!run.calls.take(report.call)) {
+      throw new NodeError("internal", `the call id ${report.call} was used before`);
+    }
+    this.#open.set(report.call, {
+      kind: report.kind === "llm.started" ? "llm" : "tool",
+      startedAt: run.now,
+      lengths: {},
+      held: new Map(),
+      firstTokenAt: null,
+      isPast: false,
+    });
+    this.#emit(report);
+  }
+
+  #hold({ call, channel, text }: Delta): void {
+    const open = this.#open.get(call);
+    if (open === undefined || open.isPast || text === "") return;
+    open.firstTokenAt ??= this.#attempt.run.now;
+    const held = (open.held.get(channel) ?? "") + text;
+    open.held.set(channel, held);
+    const isFirst = open.lengths[channel] === undefined;
+    if (isFirst || held.length >= EVENT_LIMITS.deltaText) this.#flush(call, open, false);
+    else this.#gather();
+  }
+
+  #gather(): void {
+    const { run } = this.#attempt;
+    this.#timer ??= run.engine.timers.set(run.now + GATHER_MS, () => {
+      this.#timer = null;
+      run.tick();
+      for (const [call, open] of this.#open) this.#flush(call, open, false);
+      run.engine.pump(run);
+    });
+  }
+
+  /** Sends what is held. Unless it is `all`, what may be half of a pair or of a secret stays. */
+  #flush(call: string, open: OpenCall, all: boolean): void {
+    const { redactor } = this.#attempt.run;
+    for (const [channel, held] of open.held) {
+      let ready = held.length;
+      if (!all) {
+        ready -= redactor?.unsure(held) ?? 0;
+        if (ready > 0 && isHighSurrogate(held.charCodeAt(ready - 1))) ready -= 1;
+      }
+      open.held.set(channel, held.slice(ready));
+      const text = held.slice(0, ready);
+      this.#send(call, open, { channel, text: redactor?.clean(text) ?? text });
+    }
+  }
+
+  #send(call: string, open: OpenCall, what: { channel: DeltaChannel; text: string }): void {
+    const { channel, text } = what;
+    for (let at = 0; at < text.length; ) {
+      let end = Math.min(text.length, at + EVENT_LIMITS.deltaText);
+      if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end -= 1;
+      const offset = open.lengths[channel] ?? 0;
+      const piece = text.slice(at, end);
+      emitReport(this.#attempt, { kind: "llm.delta", call, channel, offset, text: piece });
+      open.lengths[channel] = offset + piece.length;
+      at = end;
+    }
+  }
+
+  #end(report: Extract<Report, { kind: "llm.finished" | "llm.failed" | "tool.finished" }>): void {
+    const { call } = report;
+    const open = this.#open.get(call);
+    if (open === undefined || (report.kind === "tool.finished") !== (open.kind === "tool")) return;
+    const { run } = this.#attempt;
+    this.#flush(call, open, true);
+    this.#open.delete(call);
+    const { lengths, startedAt, firstTokenAt } = open;
+    const durationMs = Math.max(0, run.now - startedAt);
+    if (report.kind === "tool.finished") {
+      emitReport(this.#attempt, { ...report, durationMs });
+      return;
+    }
+    run.calls.add(report);
+    if (report.kind === "llm.finished") {
+      this.#finished.add(call);
+      const first = firstTokenAt === null ? {} : { firstTokenMs: firstTokenAt - startedAt };
+      emitReport(this.#attempt, { ...first, ...report, lengths: { ...lengths }, durationMs });
+      return;
+    }
+    const discarded = Object.values(lengths).reduce((sum, units) => sum + units, 0);
+    emitReport(this.#attempt, { ...report, discarded });
+  }
+
+  #emit(report: Parameters<typeof emitReport>[1]): void {
+    for (const [call, open] of this.#open) this.#flush(call, open, false);
+    emitReport(this.#attempt, report);
+  }
+}
+
+const INTERRUPTED: ErrorInfo = Object.freeze({
+  code: "interrupted",
+  message: "the process ended while the tool was at work",
+  retryable: true,
+});
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
