@@ -15,7 +15,8 @@ const { graph } = parseFlow(readFileSync(join(FOLDER, "order.flow")));
 /** The example with its dependencies; started. */
 function embed(...words: string[]) {
   const cwd = scratch();
-  cpSync(FOLDER, cwd, { recursive: true });
+  const filter = (path: string): boolean => !path.includes("node_modules");
+  cpSync(FOLDER, cwd, { recursive: true, filter });
   mkdirSync(join(cwd, "node_modules/@millrace"), { recursive: true });
   for (const name of ["contracts", "dsl", "engine"]) {
     symlinkSync(join(ROOT, "packages", name), join(cwd, "node_modules/@millrace", name), "dir");

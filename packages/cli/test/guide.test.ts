@@ -8,7 +8,7 @@
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Json, JsonSchema } from "@millrace/contracts";
+import { ExitCode, type Json, type JsonSchema } from "@millrace/contracts";
 import {
   compileExpression,
   ExpressionError,
@@ -146,6 +146,24 @@ test("the policies of the language page can be written as they stand", () => {
   }
 });
 
+test("the exit codes of the page on runs are those of the command", () => {
+  const rows = rowsOf(readPage("docs/guide/runs.md"), "Code", "The run");
+  const codes = rows.flatMap(([cell = ""]) => cell.split(", ").map(Number));
+  const { internal: _, ...known } = ExitCode;
+  expect(codes).toEqual(Object.values(known).sort((a, b) => a - b));
+});
+
+test("the keys of configuration on the page on runs are JSON that the command reads", async () => {
+  const rows = rowsOf(readPage("docs/guide/runs.md"), "Key", "Such as", "Without it");
+  const keys = rows.map(([key, value]) => `"${codeIn(key)[0]}": ${codeIn(value)[0]}`);
+  const cwd = scratch({
+    "x.flow": "flow 1 x\n\noutput n: int = 1\n",
+    "millrace.json": `{ ${keys.join(", ")} }`,
+  });
+  const ended = await inside(["run", "x.flow"], { cwd, env: { MILLRACE_TRUST_PROJECT: "1" } });
+  expect(ended).toMatchObject({ code: 0, stderr: expect.not.stringContaining("warning") });
+});
+
 test("what the cheat sheet writes can be written: at the top, in a step or as an expression", () => {
   for (const code of rowsOf(LANGUAGE, "You write", "It means").flatMap(([cell]) => codeIn(cell))) {
     const places = [
@@ -183,23 +201,29 @@ function membersOf(schema: JsonSchema): string[] {
   return Object.keys(schema["properties"] ?? {});
 }
 
-describe.each(GUIDE)("examples of %s", (path) => {
-  const page = readPage(path);
-  const names = JSON.parse(
-    fencesOf(page).find(({ marks }) => marks[0] === "names")?.text ?? "{}",
-  ) as Record<string, Json>;
-  const examples = tablesOf(page)
-    .filter(({ header }) => /(Example|Expression),Result$/.test(header.join()))
-    .flatMap(({ rows }) => rows)
-    .map((row) => [codeIn(row.at(-2))[0] ?? "", row.at(-1) ?? ""] as const);
+const shows = ({ header }: { readonly header: readonly string[] }): boolean =>
+  /(Example|Expression),Result$/.test(header.join());
 
-  test.each(examples)("%s is %s", (source, result) => {
-    const wanted = result.startsWith("error")
-      ? { error: codeIn(result)[0] }
-      : { value: JSON.parse(codeIn(result)[0] ?? "") as Json };
-    expect(outcome(source, names)).toEqual(wanted);
-  });
-});
+describe.each(GUIDE.filter((path) => tablesOf(readPage(path)).some(shows)))(
+  "examples of %s",
+  (path) => {
+    const page = readPage(path);
+    const names = JSON.parse(
+      fencesOf(page).find(({ marks }) => marks[0] === "names")?.text ?? "{}",
+    ) as Record<string, Json>;
+    const examples = tablesOf(page)
+      .filter(shows)
+      .flatMap(({ rows }) => rows)
+      .map((row) => [codeIn(row.at(-2))[0] ?? "", row.at(-1) ?? ""] as const);
+
+    test.each(examples)("%s is %s", (source, result) => {
+      const wanted = result.startsWith("error")
+        ? { error: codeIn(result)[0] }
+        : { value: JSON.parse(codeIn(result)[0] ?? "") as Json };
+      expect(outcome(source, names)).toEqual(wanted);
+    });
+  },
+);
 
 /** Value or code of error of an expression, at half past nine on 31 January 2026. */
 function outcome(source: string, names: Record<string, Json>): { value: Json } | { error: string } {
