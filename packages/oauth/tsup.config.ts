@@ -7,6 +7,7 @@ export default defineConfig({
     "src/store/memory.ts",
     "src/node/loopback/index.ts",
     "src/node/os-store/index.ts",
+    "src/node/os-store/helper.js",
     "src/node/file-store/index.ts",
     "src/node/testing/index.ts",
   ],

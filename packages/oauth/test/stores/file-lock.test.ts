@@ -171,6 +171,16 @@ test("many who find a stale lock at once: one of them has it", async () => {
   expect(readdirSync(dir)).toEqual([]);
 });
 
+test("a thief that died in the act delays others for a minute, not for ever", async () => {
+  const dir = temporaryFolder();
+  for (const name of [lockFile(dir, "k"), `${lockFile(dir, "k")}.thief`]) {
+    writeFileSync(name, "");
+    touch(name, 61_000);
+  }
+  await (await fileLock({ dir }).acquire("k", SOON)).release();
+  expect(readdirSync(dir)).toEqual([]);
+});
+
 test("an owner touches its lock every ten seconds", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   const dir = temporaryFolder();

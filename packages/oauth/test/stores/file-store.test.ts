@@ -174,8 +174,8 @@ describe("what is not for this store's eyes", () => {
     if (to === "to a file") await real.set("service:a", SECRET);
     symlinkSync(target, path);
     const store = fileCredentialStore({ path, key: { bytes } });
-    for (const call of [store.get("service:a"), store.set("service:a", "new")]) {
-      await expect(call).rejects.toMatchObject({ kind: "Credential", reason: "unavailable" });
+    for (const call of [() => store.get("service:a"), () => store.set("service:a", "new")]) {
+      await expect(call()).rejects.toMatchObject({ kind: "Credential", reason: "unavailable" });
     }
     expect(await real.get("service:a")).toBe(to === "to a file" ? SECRET : undefined);
   });
@@ -215,8 +215,9 @@ describe("what may be stored", () => {
 
   test.each(["", "a\0b", "\ud800"])("an account %j is refused", async (account) => {
     const store = fileCredentialStore({ path: newPath(), key: { bytes } });
-    for (const call of [store.get(account), store.set(account, "v"), store.delete(account)]) {
-      await expect(call).rejects.toMatchObject({ kind: "Credential" });
+    const calls = [() => store.get(account), () => store.set(account, "v")];
+    for (const call of [...calls, () => store.delete(account)]) {
+      await expect(call()).rejects.toMatchObject({ kind: "Credential" });
     }
   });
 

@@ -1,0 +1,88 @@
+/** One native library as a store of entries, through the helper process. */
+import { credentialFailure, OTHER_STORE } from "../credential-failure.ts";
+import { type HelperProcess, NativeError } from "./helper-process.ts";
+import type { Attributes } from "./secret-service.ts";
+
+/** `keytar` is the package of that name, `napi` is `@napi-rs/keyring`. */
+export type BackendName = "keytar" | "napi";
+
+/** In order of preference: entries of the user that other programs wrote are keytar's, more often than not. */
+export const BACKEND_NAMES: readonly BackendName[] = ["keytar", "napi"];
+
+/** A store of entries of one service. */
+export interface Backend {
+  get(account: string): Promise<string | undefined>;
+  set(account: string, value: string): Promise<void>;
+  delete(account: string): Promise<boolean>;
+  list(): Promise<string[]>;
+}
+
+/** The libraries mark their items differently in the Secret Service, and so do not see each other's. */
+const ACCOUNT_ATTRIBUTE: Readonly<Record<BackendName, string>> = {
+  keytar: "account",
+  napi: "username",
+};
+
+/** The attributes of an item in the Secret Service; without an account, those of all items of the service. */
+export function attributesOf(name: BackendName, service: string, account: string): Attributes {
+  return { service, [ACCOUNT_ATTRIBUTE[name]]: account };
+}
+
+/** The account of an item that this library wrote, if it did. */
+export function accountIn(name: BackendName, attributes: Attributes): string | undefined {
+  return attributes[ACCOUNT_ATTRIBUTE[name]];
+}
+
+/** The library in the helper. Throws `OAuthError` of kind `Credential`. */
+export function helperBackend(
+  helper: HelperProcess,
+  backend: BackendName,
+  service: string,
+): Backend {
+  const ask = async (
+    op: "get" | "set" | "delete" | "list",
+    more: object = {},
+  ): Promise<unknown> => {
+    try {
+      return await helper.request({ op, backend, service, ...more });
+    } catch (error) {
+      throw error instanceof NativeError ? refused(backend, error) : error;
+    }
+  };
+  return {
+    async get(account) {
+      const value = await ask("get", { account });
+      return typeof value === "string" ? value : undefined;
+    },
+    async set(account, value) {
+      await ask("set", { account, value });
+    },
+    async delete(account) {
+      return (await ask("delete", { account })) === true;
+    },
+    async list() {
+      return (await ask("list")) as string[];
+    },
+  };
+}
+
+/** The keyring is locked. `what` says more where there is more to say. */
+export function locked(what = "the keyring is locked", cause?: unknown): Error {
+  return credentialFailure(what, `Unlock it and try again; ${OTHER_STORE}`, {
+    reason: "locked",
+    cause,
+  });
+}
+
+/** How the libraries, and the systems below them, say that somebody would have to unlock something. */
+const LOCKED = /\blocked\b|dismissed|prompt|interaction is not allowed/i;
+
+/** The library's own words are the cause: they are not ours to vouch for. */
+function refused(backend: BackendName, cause: NativeError): Error {
+  if (LOCKED.test(cause.message)) return locked(undefined, cause);
+  return credentialFailure(
+    `${backend} could not ask the credential store of the system`,
+    `Install gnome-keyring or KWallet and log in to a desktop session; ${OTHER_STORE}`,
+    { reason: "unavailable", cause },
+  );
+}

@@ -1,0 +1,317 @@
+/**
+ * Messages of D-Bus as bytes, as far as asking a service and reading its answer needs them: calls with arguments of type
+ * `s`, `ss` or `a{ss}`, and answers of any type. @see D-Bus Specification, "Message Protocol"
+ */
+
+/** A method call to be sent. */
+export interface BusCall {
+  readonly destination: string;
+  readonly path: string;
+  readonly interface: string;
+  readonly member: string;
+  readonly signature: "" | "s" | "ss" | "a{ss}";
+  readonly body: readonly (string | Readonly<Record<string, string>>)[];
+}
+
+/** What came from the bus. `type`: 2 is an answer, 3 an error, 4 a signal. */
+export interface BusMessage {
+  readonly type: number;
+  /** The serial of the call that this answers; 0 when it answers none. */
+  readonly replySerial: number;
+  readonly errorName: string;
+  readonly body: readonly BusValue[];
+}
+
+/** Numbers that do not have 8 or 32 bits come as 0; a dictionary as an array of pairs; a variant as its value. */
+export type BusValue = string | number | boolean | readonly BusValue[];
+
+export const REPLY = 2;
+export const ERROR = 3;
+
+const METHOD_CALL = 1;
+const PROTOCOL_VERSION = 1;
+const FIXED_HEADER_BYTES = 16;
+/** An answer with every item of a keyring is far shorter; the protocol allows 128 MiB. */
+const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+/** As deep as the protocol lets types nest. */
+const MAX_DEPTH = 64;
+
+const FIELD = {
+  path: 1,
+  interface: 2,
+  member: 3,
+  errorName: 4,
+  replySerial: 5,
+  destination: 6,
+  signature: 8,
+};
+
+/** The bytes of a call. */
+export function encodeCall(call: BusCall, serial: number): Uint8Array {
+  const body = new Writer();
+  for (const value of call.body) body.argument(value);
+  const head = new Writer();
+  head.bytes("l".charCodeAt(0), METHOD_CALL, 0, PROTOCOL_VERSION);
+  head.uint32(body.length);
+  head.uint32(serial);
+  head.array(8, () => {
+    head.field(FIELD.path, "o", call.path);
+    head.field(FIELD.interface, "s", call.interface);
+    head.field(FIELD.member, "s", call.member);
+    head.field(FIELD.destination, "s", call.destination);
+    if (call.signature !== "") head.field(FIELD.signature, "g", call.signature);
+  });
+  head.align(8);
+  return Buffer.concat([head.toBytes(), body.toBytes()]);
+}
+
+/**
+ * The first message of `bytes` and how long it is, or undefined when it is not whole yet. Throws `RangeError` for bytes that
+ * are no message.
+ */
+export function decodeMessage(bytes: Buffer): { message: BusMessage; length: number } | undefined {
+  if (bytes.length < FIXED_HEADER_BYTES) return undefined;
+  const order = bytes.readUInt8(0);
+  if (order !== "l".charCodeAt(0) && order !== "B".charCodeAt(0))
+    throw new RangeError("no message");
+  const head = new Reader(bytes, order === "l".charCodeAt(0));
+  head.skip(1);
+  const type = head.byte();
+  head.skip(2);
+  const bodyLength = head.uint32();
+  head.skip(4);
+  const fieldsLength = head.uint32();
+  const bodyAt = FIXED_HEADER_BYTES + Math.ceil(fieldsLength / 8) * 8;
+  const length = bodyAt + bodyLength;
+  if (length > MAX_MESSAGE_BYTES) throw new RangeError("a message that is too long");
+  if (bytes.length < length) return undefined;
+  const whole = new Reader(bytes.subarray(0, length), order === "l".charCodeAt(0));
+  whole.skip(FIXED_HEADER_BYTES - 4);
+  const fields = new Map(whole.values("a(yv)")[0] as [number, BusValue][]);
+  whole.skip(bodyAt - whole.offset);
+  return {
+    message: {
+      type,
+      replySerial: Number(fields.get(FIELD.replySerial) ?? 0),
+      errorName: String(fields.get(FIELD.errorName) ?? ""),
+      body: whole.values(String(fields.get(FIELD.signature) ?? "")),
+    },
+    length,
+  };
+}
+
+class Writer {
+  readonly #bytes: number[] = [];
+
+  get length(): number {
+    return this.#bytes.length;
+  }
+
+  toBytes(): Uint8Array {
+    return Uint8Array.from(this.#bytes);
+  }
+
+  bytes(...bytes: number[]): void {
+    for (const byte of bytes) this.#bytes.push(byte);
+  }
+
+  align(to: number): void {
+    while (this.#bytes.length % to !== 0) this.#bytes.push(0);
+  }
+
+  uint32(value: number): void {
+    this.align(4);
+    this.bytes(value & 255, (value >>> 8) & 255, (value >>> 16) & 255, value >>> 24);
+  }
+
+  string(text: string): void {
+    const utf8 = Buffer.from(text);
+    this.uint32(utf8.length);
+    this.bytes(...utf8, 0);
+  }
+
+  /** Its length is written first, and is not counted from there but from the first element, which stands at `alignment`. */
+  array(alignment: number, writeElements: () => void): void {
+    this.uint32(0);
+    const lengthAt = this.#bytes.length - 4;
+    this.align(alignment);
+    const start = this.#bytes.length;
+    writeElements();
+    const length = this.#bytes.length - start;
+    for (let i = 0; i < 4; i++) this.#bytes[lengthAt + i] = (length >>> (8 * i)) & 255;
+  }
+
+  argument(value: string | Readonly<Record<string, string>>): void {
+    if (typeof value === "string") {
+      this.string(value);
+      return;
+    }
+    this.array(8, () => {
+      for (const [name, text] of Object.entries(value)) {
+        this.align(8);
+        this.string(name);
+        this.string(text);
+      }
+    });
+  }
+
+  field(code: number, type: "o" | "s" | "g", text: string): void {
+    this.align(8);
+    this.bytes(code, 1, type.charCodeAt(0), 0);
+    if (type === "g") this.bytes(text.length, ...Buffer.from(text), 0);
+    else this.string(text);
+  }
+}
+
+/** Reads values by their signature. Node's own bounds checks are the `RangeError`s of what is cut off. */
+class Reader {
+  readonly #bytes: Buffer;
+  readonly #isLittle: boolean;
+  offset = 0;
+
+  constructor(bytes: Buffer, isLittle: boolean) {
+    this.#bytes = bytes;
+    this.#isLittle = isLittle;
+  }
+
+  skip(count: number): void {
+    this.offset += count;
+  }
+
+  byte(): number {
+    return this.#bytes.readUInt8(this.offset++);
+  }
+
+  uint32(): number {
+    this.#align(4);
+    const at = this.offset;
+    this.offset += 4;
+    return this.#isLittle ? this.#bytes.readUInt32LE(at) : this.#bytes.readUInt32BE(at);
+  }
+
+  values(signature: string): BusValue[] {
+    const values: BusValue[] = [];
+    for (let at = 0; at < signature.length; ) {
+      const end = typeEnd(signature, at);
+      values.push(this.#value(signature.slice(at, end), 0));
+      at = end;
+    }
+    return values;
+  }
+
+  #value(type: string, depth: number): BusValue {
+    if (depth > MAX_DEPTH) throw new RangeError("types that nest too deep");
+    switch (type[0]) {
+      case "y":
+        return this.byte();
+      case "b":
+        return this.uint32() !== 0;
+      case "i":
+      case "u":
+      case "h":
+        return this.uint32();
+      case "n":
+      case "q":
+        return this.#passOver(2);
+      case "x":
+      case "t":
+      case "d":
+        return this.#passOver(8);
+      case "s":
+      case "o":
+        return this.#text(this.uint32());
+      case "g":
+        return this.#text(this.byte());
+      case "v":
+        return this.#variant(depth);
+      case "a":
+        return this.#array(type.slice(1), depth);
+      case "(":
+      case "{":
+        return this.#struct(type.slice(1, -1), depth);
+      default:
+        throw new RangeError("a type that does not exist");
+    }
+  }
+
+  /** A number of a size that nothing we ask for has: 0. */
+  #passOver(size: number): number {
+    this.#align(size);
+    this.offset += size;
+    this.#bytes.readUInt8(this.offset - 1);
+    return 0;
+  }
+
+  #text(length: number): string {
+    const start = this.offset;
+    this.offset += length + 1;
+    this.#bytes.readUInt8(this.offset - 1);
+    return this.#bytes.toString("utf8", start, this.offset - 1);
+  }
+
+  #variant(depth: number): BusValue {
+    const type = this.#text(this.byte());
+    if (type === "" || typeEnd(type, 0) !== type.length) throw new RangeError("no single type");
+    return this.#value(type, depth + 1);
+  }
+
+  #array(type: string, depth: number): BusValue {
+    const length = this.uint32();
+    this.#align(alignmentOf(type));
+    const end = this.offset + length;
+    if (end > this.#bytes.length) throw new RangeError("an array that is cut off");
+    const values: BusValue[] = [];
+    while (this.offset < end) values.push(this.#value(type, depth + 1));
+    return values;
+  }
+
+  #struct(types: string, depth: number): BusValue {
+    if (types === "") throw new RangeError("a struct of nothing");
+    this.#align(8);
+    const values: BusValue[] = [];
+    for (let at = 0; at < types.length; ) {
+      const end = typeEnd(types, at);
+      values.push(this.#value(types.slice(at, end), depth + 1));
+      at = end;
+    }
+    return values;
+  }
+
+  #align(to: number): void {
+    this.offset = Math.ceil(this.offset / to) * to;
+  }
+}
+
+/** Where the single type that begins at `at` ends. */
+function typeEnd(signature: string, at: number): number {
+  let end = at;
+  while (signature[end] === "a") end++;
+  let depth = 0;
+  do {
+    const type = signature[end++];
+    if (type === undefined) throw new RangeError("a type that is cut off");
+    if (type === "(" || type === "{") depth++;
+    if (type === ")" || type === "}") depth--;
+  } while (depth > 0);
+  return end;
+}
+
+function alignmentOf(type: string): number {
+  switch (type[0]) {
+    case "y":
+    case "g":
+    case "v":
+      return 1;
+    case "n":
+    case "q":
+      return 2;
+    case "x":
+    case "t":
+    case "d":
+    case "(":
+    case "{":
+      return 8;
+    default:
+      return 4;
+  }
+}
