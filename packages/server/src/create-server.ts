@@ -10,11 +10,17 @@ import {
   resolveOptions,
   type ServerOptions,
 } from "./config/index.ts";
+import {
+  createServiceConnections,
+  egressFetch,
+  openCredentialStore,
+  type ServiceConnections,
+} from "./connections/index.ts";
 import { createLocalExecutor } from "./executor/index.ts";
 import { parseToken } from "./gate/index.ts";
 import { coreHandlers } from "./handlers/index.ts";
 import type { ServerHost } from "./host.ts";
-import { createLogger, createRedactor } from "./process/index.ts";
+import { createLogger, createRedactor, type Logger } from "./process/index.ts";
 
 /** Options of `createServer`: those of the app, and where others come from. */
 export interface CreateServerOptions extends ServerOptions, OptionSources {}
@@ -47,9 +53,13 @@ export async function buildServer(
   const log = options.log ?? createLogger({ redact: (text) => redact(text) });
   const registry = createRegistry();
   const journal = createMemoryJournal();
+  const machine = createNodeHost();
+  const services = openServices(options, log, egressFetch(machine.openFetch(options.egress ?? {})));
   const engine = createEngine({
-    host: createNodeHost(),
+    host: machine,
     journal,
+    credentials: services.credentials,
+    services,
     limits: {
       nodes: limits.maxNodes,
       executions: limits.maxSteps,
@@ -72,6 +82,7 @@ export async function buildServer(
     journal,
     registry,
     commands: coreHandlers,
+    services,
     log,
     now: Date.now,
     random: randomBytes,
@@ -89,6 +100,32 @@ export async function buildServer(
     host,
     async close(closeOptions) {
       await app.drain(closeOptions);
+    },
+  };
+}
+
+/** The services of a server over the credential store of its operator. */
+function openServices(
+  options: ResolvedOptions,
+  log: Logger,
+  fetchThrough: typeof fetch,
+): ServiceConnections {
+  const { store, name, lock, close } = openCredentialStore(options.credentials);
+  const connections = createServiceConnections({
+    store,
+    storeName: name,
+    ...(lock && { lock }),
+    services: options.services,
+    fetch: fetchThrough,
+    log,
+    now: Date.now,
+    random: randomBytes,
+  });
+  return {
+    ...connections,
+    async close() {
+      await connections.close();
+      await close();
     },
   };
 }

@@ -2,6 +2,7 @@
 import type { Executor, FlowGraph, Journal } from "@millrace/contracts";
 import type { Registry } from "@millrace/engine";
 import type { CommandHandlers } from "./commands/index.ts";
+import type { ServiceConnections } from "./connections/index.ts";
 import type { Logger } from "./process/index.ts";
 
 /** A stored flow as a run needs it. */
@@ -26,6 +27,8 @@ export interface ServerHost {
   readonly registry: Registry;
   /** A command without a handler is not wired. */
   readonly commands: CommandHandlers;
+  /** Services, and what is connected. */
+  readonly services: ServiceConnections;
   /** Absent: a run request that names a template is answered with `not_found`. */
   readonly templates?: TemplatePort;
   readonly log: Logger;

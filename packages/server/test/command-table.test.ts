@@ -6,24 +6,32 @@ import { invoke, post, problemOf, serve } from "./support/server.ts";
 
 /** What this version can do. */
 const WIRED = [
+  "cancel_connect",
   "cancel_run",
+  "complete_connect",
+  "connect_service",
   "convert_flow",
+  "disconnect_service",
   "format_flow",
+  "get_connect_status",
   "get_meta",
   "get_node",
   "get_run",
   "get_run_blob",
   "get_run_events",
   "get_run_graph",
+  "get_service",
   "list_commands",
   "list_confirmations",
   "list_nodes",
   "list_runs",
+  "list_services",
   "pause_run",
   "resolve_confirmation",
   "resume_run",
   "run_and_wait",
   "run_flow",
+  "set_service_secret",
   "start_run",
   "validate_flow",
 ];
@@ -94,7 +102,7 @@ test("list_commands and get_meta tell the same: what there is, and what is wired
     dslVersion: 1,
     node: process.versions.node,
     limits: { maxBodyBytes: 1_048_576, maxJsonDepth: 200, maxEventBytes: 262_144, maxLiveRuns: 64 },
-    features: { webhooks: false, models: false, credentialStore: null, executor: "memory" },
+    features: { webhooks: false, models: false, credentialStore: "os", executor: "memory" },
     commands: { wired: WIRED },
   });
 });

@@ -1,6 +1,7 @@
 /** Options that come from environment variables and from a token file. */
 import { readFile } from "node:fs/promises";
 import { ConfigError } from "../errors.ts";
+import { credentialsFrom } from "./credentials.ts";
 import { LIMITS } from "./limits.ts";
 import type { ServerOptions } from "./options.ts";
 
@@ -41,6 +42,7 @@ export async function gatherOptions<T extends ServerOptions & OptionSources>(
   options: T,
 ): Promise<Omit<T, keyof OptionSources> & ServerOptions> {
   const { env = {}, tokenFile: givenFile, ...explicit } = options;
+  const credentials = explicit.credentials ?? {};
   const { MILLRACE_TOKEN: token, MILLRACE_SERVE_TOKEN_FILE: envFile } = env;
   const tokenFile = givenFile ?? envFile;
   const fromEnv: Record<string, unknown> = {};
@@ -57,11 +59,14 @@ export async function gatherOptions<T extends ServerOptions & OptionSources>(
   if (tokenFile !== undefined) tokens.push(...(await readTokenFile(tokenFile)));
   const given = tokens.length === 0 ? {} : { tokens };
   const chosen = Object.entries(explicit).filter(([, value]) => value !== undefined);
-  return { ...fromEnv, ...given, ...Object.fromEntries(chosen) } as unknown as Omit<
-    T,
-    keyof OptionSources
-  > &
-    ServerOptions;
+  const kept =
+    typeof credentials === "object" ? { ...credentialsFrom(env), ...credentials } : credentials;
+  return {
+    ...fromEnv,
+    ...given,
+    ...Object.fromEntries(chosen),
+    credentials: kept,
+  } as unknown as Omit<T, keyof OptionSources> & ServerOptions;
 }
 
 async function readTokenFile(path: string): Promise<readonly string[]> {

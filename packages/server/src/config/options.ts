@@ -1,8 +1,11 @@
 /** Options of a server: checked once, resolved once, before anything is opened. */
+import type { ServiceDefinition } from "@millrace/contracts";
 import type { EgressPolicy, FilePolicy, ShellPolicy } from "@millrace/engine";
+import type { CredentialsOptions } from "../connections/index.ts";
 import { ConfigError } from "../errors.ts";
 import { parseHost, parseToken } from "../gate/index.ts";
 import type { Logger } from "../process/index.ts";
+import { readCredentials, readServices } from "./credentials.ts";
 import { LIMITS, type ServerLimits } from "./limits.ts";
 
 /** What `createApp`, `createServer` and `start` take; every limit of `ServerLimits` is an option too. */
@@ -27,6 +30,10 @@ export interface ServerOptions extends Partial<ServerLimits> {
   readonly files?: FilePolicy;
   /** Which programs flows may start. Default: none. */
   readonly shell?: ShellPolicy;
+  /** Services that flows may connect to, made by `defineService`. Default none. */
+  readonly services?: readonly ServiceDefinition[];
+  /** Where credentials are kept. Default: the store of the operating system. */
+  readonly credentials?: CredentialsOptions;
   /** Where to log. Default: JSON lines on stderr. */
   readonly log?: Logger;
 }
@@ -46,6 +53,8 @@ export interface ResolvedOptions {
   readonly egress: EgressPolicy | null;
   readonly files: FilePolicy | null;
   readonly shell: ShellPolicy | null;
+  readonly services: readonly ServiceDefinition[];
+  readonly credentials: CredentialsOptions;
   readonly log: Logger | null;
   readonly limits: ServerLimits;
 }
@@ -99,6 +108,8 @@ const READERS: {
   egress: (value) => (value ?? null) as EgressPolicy | null,
   files: (value) => (value ?? null) as FilePolicy | null,
   shell: (value) => (value ?? null) as ShellPolicy | null,
+  services: readServices,
+  credentials: readCredentials,
   log: (value) => (value ?? null) as Logger | null,
 };
 

@@ -5,6 +5,7 @@ import { flowHandlers } from "./flows.ts";
 import { metaHandlers } from "./meta.ts";
 import { nodeHandlers } from "./nodes.ts";
 import { runHandlers } from "./runs.ts";
+import { serviceHandlers } from "./services.ts";
 import { valueHandlers } from "./values.ts";
 
 /** Every command that this server can do, to be extended or narrowed by who builds a `ServerHost`. */
@@ -14,5 +15,6 @@ export const coreHandlers: CommandHandlers = new Map([
   ...flowHandlers,
   ...nodeHandlers,
   ...valueHandlers,
+  ...serviceHandlers,
   ...metaHandlers,
 ]);

@@ -49,7 +49,7 @@ export const metaHandlers: readonly (readonly [CommandName, CommandHandler])[] =
       features: {
         webhooks: false,
         models: false,
-        credentialStore: null,
+        credentialStore: host.services.storeName,
         executor: host.executor.kind,
       },
       commands: {

@@ -1,0 +1,197 @@
+/**
+ * From a wish to connect to a stored token, in two steps with a person between them.
+ *   F1  State, verifier and client secret never leave the server.
+ *   F2  A code is exchanged once, and nothing is stored for a consent that has ended.
+ */
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { ConnectStarted, ParsedArgs } from "@millrace/contracts";
+import {
+  buildAuthorizeUrl,
+  exchangeCode,
+  generatePkce,
+  generateState,
+  OAuthError,
+  storeToken,
+  type TokenEndpoint,
+} from "@millrace/oauth";
+import { acceptOAuthCode, bindLoopback } from "@millrace/oauth/loopback";
+import { ProblemError } from "../errors.ts";
+import { endpointOf, loadClient, type OAuth2 } from "./oauth-client.ts";
+import type { ConnectionParts } from "./parts.ts";
+import { type PendingConnect, PendingConnects } from "./pending-connects.ts";
+
+/** What is known of a consent until its code comes. */
+interface Consent {
+  readonly connect: PendingConnect;
+  readonly slug: string;
+  readonly service: string;
+  readonly scopes: readonly string[];
+  readonly redirectUri: string;
+  readonly state: string;
+  readonly verifier: string | undefined;
+  readonly endpoint: TokenEndpoint;
+  readonly byCaller: boolean;
+}
+
+/** The consents of a server, by the commands that drive them. */
+export class ConnectFlow {
+  readonly pending: PendingConnects;
+  readonly #consents = new WeakMap<PendingConnect, Consent>();
+  readonly #parts: ConnectionParts;
+
+  constructor(parts: ConnectionParts) {
+    this.#parts = parts;
+    this.pending = new PendingConnects(parts.now);
+  }
+
+  /** Begins a consent; with receiver `server` its port is bound when this resolves. */
+  async start(args: ParsedArgs<"connect_service">): Promise<ConnectStarted> {
+    const { slug, receiver } = args;
+    const { records, services, store, fetch, random, now } = this.#parts;
+    const record = await records.get(slug);
+    const service = args.service ?? record?.service ?? slug;
+    const auth = oauth2Of(service, services.get(service)?.serviceIntegration.auth);
+    const client = await loadClient(store, service, auth);
+    if (client === undefined) {
+      throw new ProblemError("not_found", {
+        detail: `No OAuth client of service "${service}" is stored; store one with set_service_secret`,
+        members: { resource: "client" },
+      });
+    }
+    const ofService = record?.service === service && record.scopes.length > 0;
+    const scopes = args.scopes ?? (ofService ? record.scopes : auth.scopes);
+    if (!this.pending.hasRoom(slug)) {
+      const detail =
+        "Too many consents wait for a person; cancel one, or come back in five minutes";
+      throw new ProblemError("too_many_requests", { detail, headers: { "Retry-After": "300" } });
+    }
+    const id = `con_${Buffer.from(random(16)).toString("base64url")}`;
+    const connect = await this.pending.begin(id, slug);
+    try {
+      const state = generateState();
+      const pkce = auth.pkce === true ? await generatePkce() : undefined;
+      const consent: Omit<Consent, "redirectUri"> = {
+        connect,
+        slug,
+        service,
+        scopes,
+        state,
+        verifier: pkce?.verifier,
+        endpoint: endpointOf(auth, client, { ...(fetch && { fetch }), now: () => new Date(now()) }),
+        byCaller: receiver === "caller",
+      };
+      const redirectUri = args.redirectUri ?? (await this.#listen(consent, auth, args.port));
+      this.#consents.set(connect, { ...consent, redirectUri });
+      const authorizeUrl = buildAuthorizeUrl({
+        ...consent.endpoint,
+        authorizeUrl: auth.authorizeUrl,
+        redirectUri,
+        scopes,
+        state,
+        ...(pkce && { pkce }),
+      });
+      const expiresAt = new Date(connect.expiresEpoch).toISOString();
+      return { connectId: connect.id, authorizeUrl, redirectUri, expiresAt };
+    } catch (error) {
+      connect.end({ state: "failed" });
+      this.pending.drop(connect.id);
+      throw error;
+    }
+  }
+
+  /** Takes the code that the caller received. Throws `state_conflict` for another state, and when its use is spent. */
+  async complete(connect: PendingConnect, { code, state }: { code: string; state: string }) {
+    const consent = this.#consents.get(connect);
+    if (consent?.byCaller !== true || !connect.claim()) throw conflict(connect);
+    if (!sameText(state, consent.state)) {
+      connect.end({ state: "failed", error: { code: "oauth_token", reason: "state_mismatch" } });
+      throw conflict(connect, "OAuth state mismatch (possible CSRF)");
+    }
+    await this.#finish(consent, code);
+  }
+
+  /** Binds the port and waits for the redirect in the background. */
+  async #listen(
+    consent: Omit<Consent, "redirectUri">,
+    auth: OAuth2,
+    port = auth.redirect?.port,
+  ): Promise<string> {
+    const { connect, state } = consent;
+    const listener = await bindLoopback(port);
+    connect.onEnd(() => listener.close());
+    const path = auth.redirect?.path;
+    const redirectUri = listener.redirectUri(path);
+    const wait = acceptOAuthCode(listener, {
+      state,
+      timeoutMs: Number.POSITIVE_INFINITY, // the consent has its own end
+      signal: connect.signal,
+      ...(path !== undefined && { path }),
+      ...(auth.issuer !== undefined && { expectedIssuer: auth.issuer }),
+    });
+    void wait
+      .then(async (code) => {
+        if (connect.claim()) await this.#finish({ ...consent, redirectUri }, code);
+      })
+      .catch((error: unknown) => this.#fail(connect, error));
+    return redirectUri;
+  }
+
+  async #finish(consent: Consent, code: string): Promise<void> {
+    const { connect, slug, service, scopes, redirectUri, verifier, endpoint } = consent;
+    const { store, records, credentials, now, log } = this.#parts;
+    try {
+      const token = await exchangeCode({
+        ...endpoint,
+        code,
+        redirectUri,
+        signal: connect.signal,
+        ...(verifier !== undefined && { codeVerifier: verifier }),
+      });
+      connect.signal.throwIfAborted();
+      await storeToken(store, slug, token);
+      credentials.forget(slug);
+      const connectedAt = new Date(now()).toISOString();
+      await records.put({ slug, service, scopes, connectedAt });
+      if (!token.refresh_token) log.warn({ slug }, "connect.no_refresh_token");
+      connect.end({ state: "connected" });
+    } catch (error) {
+      if (connect.signal.aborted) throw conflict(connect);
+      this.#fail(connect, error);
+      throw error;
+    }
+  }
+
+  #fail(connect: PendingConnect, error: unknown): void {
+    if (connect.progress.state !== "waiting") return;
+    const known = OAuthError.isInstance(error) ? error : undefined;
+    const code = known?.code ?? "internal";
+    const reason = known?.reason;
+    connect.end({ state: "failed", error: { code, ...(reason !== undefined && { reason }) } });
+    this.#parts.log.warn({ slug: connect.slug, code, reason }, "connect.failed");
+  }
+}
+
+/** The consent has ended, or is not the caller's to complete. */
+function conflict(connect: PendingConnect, detail?: string): ProblemError {
+  return new ProblemError("state_conflict", {
+    ...(detail !== undefined && { detail }),
+    members: { state: connect.progress.state },
+  });
+}
+
+function oauth2Of(service: string, auth: { readonly scheme: string } | undefined): OAuth2 {
+  if (auth === undefined) {
+    throw new ProblemError("not_found", { members: { resource: "service" } });
+  }
+  if (auth.scheme === "oauth2") return auth as OAuth2;
+  const message = `service "${service}" asks nobody for consent: its scheme is ${auth.scheme}`;
+  throw new ProblemError("invalid_args", {
+    errors: [{ pointer: "/service", code: "custom", message }],
+  });
+}
+
+/** Compares digests, so that the time it takes tells nothing. */
+function sameText(one: string, other: string): boolean {
+  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(one), digest(other));
+}

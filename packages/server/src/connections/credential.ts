@@ -1,0 +1,24 @@
+/** A token as a run gets it: it can be asked for, and shown nowhere. */
+import type { AuthScheme, ServiceCredential } from "@millrace/contracts";
+import type { OAuthToken } from "@millrace/oauth";
+
+const HIDDEN = "[redacted]";
+const INSPECT = Symbol.for("nodejs.util.inspect.custom");
+
+/** Makes a credential; its value is in no listing, JSON or inspection of it. */
+export function createCredential(scheme: AuthScheme, token?: OAuthToken): ServiceCredential {
+  const value = token?.access_token ?? "";
+  const hidden = (): typeof HIDDEN => HIDDEN;
+  const credential = { scheme, scopes: scopesOf(token), reveal: () => value };
+  const members = { toJSON: hidden, toString: hidden, [INSPECT]: hidden };
+  for (const key of Reflect.ownKeys(members)) {
+    Object.defineProperty(credential, key, { value: hidden });
+  }
+  return Object.freeze(credential);
+}
+
+/** The scopes of a token. They are parted by spaces, by some servers with commas. @see RFC 6749 section 3.3 */
+export function scopesOf(token: OAuthToken | undefined): readonly string[] {
+  const scope = token?.scope ?? "";
+  return scope.split(scope.includes(" ") ? " " : /[ ,]/).filter((name) => name !== "");
+}

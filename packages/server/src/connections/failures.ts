@@ -1,0 +1,97 @@
+/** OAuth errors in the words of their readers: node errors for runs, problems for commands. */
+import { NodeError } from "@millrace/contracts";
+import { OAuthError } from "@millrace/oauth";
+import { ProblemError } from "../errors.ts";
+
+/** Answers of a token endpoint after which only a person can help. */
+const GRANT_IS_GONE: ReadonlySet<string | undefined> = new Set([
+  "invalid_grant",
+  "invalid_client",
+  "unauthorized_client",
+]);
+
+const connect = (slug: string): string => `Connect it: millrace connect ${slug}`;
+const reconnect = (slug: string): string => `Reconnect the service: millrace connect ${slug}`;
+
+/** Nothing is stored for a connection. */
+export function credentialsMissing(slug: string, what: string): NodeError {
+  return new NodeError("credentials_missing", `${what}. ${connect(slug)}`, { reason: "auth" });
+}
+
+/** What is stored for a connection is of no use any more. */
+export function credentialsExpired(slug: string, what: string, cause?: unknown): NodeError {
+  const message = `${what}. ${reconnect(slug)}`;
+  return new NodeError("credentials_expired", message, {
+    reason: "auth",
+    ...(cause !== undefined && { cause }),
+  });
+}
+
+/** Whether the connection needs a person before it can work again. */
+export function needsReconnect(error: unknown): boolean {
+  if (!OAuthError.isInstance(error)) return false;
+  if (error.kind === "Token") return GRANT_IS_GONE.has(error.oauthError);
+  return error.kind === "NoRefreshToken" || isStoredTokenFault(error);
+}
+
+/** The node error of a failure to load or renew the credential of a connection; what is no `OAuthError` stays as it is. */
+export function toNodeError(error: unknown, slug: string, tokenHost: string): unknown {
+  if (!OAuthError.isInstance(error)) return error;
+  // A refusal of the egress policy is the operator's word, not a fault of the network.
+  if (NodeError.isInstance(error.cause)) return error.cause;
+  const { kind, message, retryable, status = 0, cause } = error;
+  const what = `the credential of connection "${slug}" could not be renewed`;
+  switch (kind) {
+    case "NoRefreshToken":
+      return new NodeError("no_refresh_token", message, { reason: "auth", cause });
+    case "Credential":
+      return new NodeError("unavailable", message, { reason: "unavailable", retryable });
+    case "Http": {
+      const code = error.reason === "timeout" ? "timeout" : "network";
+      return new NodeError(code, `${what}: ${message}; host ${tokenHost}`, {
+        reason: code,
+        retryable,
+      });
+    }
+    case "Token":
+      if (needsReconnect(error)) return credentialsExpired(slug, `${what}: ${message}`, error);
+      return new NodeError("http_status", `${what}: the token endpoint answered ${status}`, {
+        reason: status === 429 ? "rate_limit" : status >= 500 ? "server" : "client",
+        status,
+        retryable,
+      });
+    case "Decode":
+      if (isStoredTokenFault(error)) return credentialsExpired(slug, message, error);
+      return new NodeError("decode_failed", `${what}: ${message}`, { reason: "server" });
+  }
+}
+
+/** The problem of a failed command; what is no `OAuthError` stays as it is. */
+export function toProblem(error: unknown): unknown {
+  if (!OAuthError.isInstance(error)) return error;
+  const { kind, reason, message: detail, oauthError } = error;
+  const options = { detail, cause: error };
+  switch (kind) {
+    case "NoRefreshToken":
+      return new ProblemError("reconnect_service", options);
+    case "Credential":
+      return new ProblemError("credential_store_unavailable", options);
+    case "Http":
+      if (reason === "bind") return new ProblemError("in_use", options);
+      return new ProblemError(
+        reason === "timeout" ? "upstream_timeout" : "upstream_failed",
+        options,
+      );
+    case "Token":
+      return new ProblemError(
+        oauthError === "invalid_grant" ? "reconnect_service" : "upstream_failed",
+        options,
+      );
+    case "Decode":
+      return new ProblemError("upstream_failed", options);
+  }
+}
+
+function isStoredTokenFault({ kind, message }: OAuthError): boolean {
+  return kind === "Decode" && message.startsWith("stored ");
+}

@@ -1,0 +1,24 @@
+/** Connections of services: credentials for runs, and what commands do with them. */
+export { egressFetch } from "./egress-fetch.ts";
+export {
+  type CredentialKey,
+  type CredentialsOptions,
+  type OpenedStore,
+  openCredentialStore,
+} from "./open-store.ts";
+export {
+  type ConnectionRecord,
+  type ConnectionRecords,
+  memoryConnectionRecords,
+} from "./records.ts";
+export {
+  createServiceConnections,
+  type ServiceConnections,
+  type ServiceConnectionsOptions,
+} from "./service-connections.ts";
+export {
+  createServiceCredentials,
+  type ServiceCatalog,
+  type ServiceCredentials,
+  type ServiceCredentialsOptions,
+} from "./service-credentials.ts";

@@ -1,0 +1,89 @@
+/** Who this installation is to an authorization server, and how its token endpoint is asked. */
+import type { ServiceAuth } from "@millrace/contracts";
+import { type CredentialStore, OAuthError, type TokenEndpoint } from "@millrace/oauth";
+
+/** Auth of scheme `oauth2`. */
+export type OAuth2 = Extract<ServiceAuth, { scheme: "oauth2" }>;
+
+/** A registered client, as it is stored: `{"client_id":"…","client_secret":"…"}`. A public client has no secret. */
+export interface OAuthClient {
+  readonly client_id: string;
+  readonly client_secret?: string;
+}
+
+const accountOf = (service: string): string => `client:${service}`;
+
+/** The stored client of a service, else the public one of its descriptor. Throws `OAuthError`: `Credential`, `Decode`. */
+export async function loadClient(
+  store: CredentialStore,
+  service: string,
+  auth: OAuth2,
+): Promise<OAuthClient | undefined> {
+  const account = accountOf(service);
+  const text = await attempt(account, "read", () => store.get(account));
+  if (text === undefined || text === null) {
+    return auth.clientId === undefined ? undefined : { client_id: auth.clientId };
+  }
+  return readClient(text);
+}
+
+/** Stores the client of a service. Throws `OAuthError` kind `Credential`. */
+export async function storeClient(
+  store: CredentialStore,
+  service: string,
+  { client_id, client_secret }: OAuthClient,
+): Promise<void> {
+  const account = accountOf(service);
+  const text = JSON.stringify({ client_id, client_secret });
+  await attempt(account, "written", () => store.set(account, text));
+}
+
+/** What requests to the token endpoint of a service need. */
+export function endpointOf(
+  auth: OAuth2,
+  { client_id, client_secret }: OAuthClient,
+  options: Pick<TokenEndpoint, "fetch" | "now">,
+): TokenEndpoint {
+  return {
+    tokenUrl: auth.tokenUrl,
+    clientId: client_id,
+    ...(client_secret === undefined
+      ? { clientAuth: "none" }
+      : { clientSecret: client_secret, clientAuth: auth.clientAuth ?? "post" }),
+    ...(auth.resource !== undefined && { resource: [auth.resource] }),
+    ...(auth.extraParams !== undefined && { extraParams: auth.extraParams }),
+    ...(auth.lenient !== undefined && { lenient: auth.lenient }),
+    ...options,
+  };
+}
+
+function readClient(text: string): OAuthClient {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The error would quote the text.
+  }
+  const { client_id, client_secret } = (value ?? {}) as { [name: string]: unknown };
+  if (typeof client_id === "string" && client_id !== "") {
+    if (client_secret === undefined) return { client_id };
+    if (typeof client_secret === "string") return { client_id, client_secret };
+  }
+  const message =
+    "stored client: it must be JSON with client_id and, unless it is public, client_secret";
+  throw new OAuthError("Decode", message);
+}
+
+/** What a store throws may quote the entry, so its text goes no further. */
+async function attempt<T>(account: string, done: string, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (cause) {
+    if (OAuthError.isInstance(cause)) throw cause;
+    throw new OAuthError(
+      "Credential",
+      `credential store: the entry "${account}" could not be ${done}. Check that the store is running and unlocked, then try again.`,
+      { reason: "unavailable", cause },
+    );
+  }
+}

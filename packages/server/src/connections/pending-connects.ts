@@ -1,0 +1,127 @@
+/**
+ * Consents that wait for a person.
+ *   P1  A connection has one at most: a new one supersedes the old.
+ *   P2  Each ends once, and its port is free then.
+ *   P3  How it ended can be asked for KEPT_MS; a restart forgets it.
+ */
+import type { ConnectProgress } from "@millrace/contracts";
+
+/** How long a person may take. */
+const CONNECT_WAIT_MS = 300_000;
+/** How long the end of a consent can be asked for. */
+const KEPT_MS = 600_000;
+/** Whoever starts more than one a person can answer only fills the machine with open ports. */
+const MAX_PENDING = 16;
+/** Ends that are kept, so that a caller in a loop fills no memory. */
+const MAX_KEPT = 256;
+
+/** A consent. Whatever runs for it ends with `signal`. */
+export interface PendingConnect {
+  readonly id: string;
+  readonly slug: string;
+  readonly expiresEpoch: number;
+  readonly signal: AbortSignal;
+  readonly progress: ConnectProgress;
+  /** Takes the one use of its code; false when it was taken, or the consent has ended. */
+  claim(): boolean;
+  /** Ends it; only the first call counts. */
+  end(progress: ConnectProgress): void;
+  /** Registers what must be done before its port counts as free. */
+  onEnd(release: () => Promise<void>): void;
+  /** Resolves when everything registered is done. */
+  released(): Promise<void>;
+}
+
+/** The consents of a server. */
+export class PendingConnects {
+  readonly #all = new Map<string, PendingConnect>();
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Whether a consent of this connection may wait beside those of others. */
+  hasRoom(slug: string): boolean {
+    return this.#waiting().filter((connect) => connect.slug !== slug).length < MAX_PENDING;
+  }
+
+  get(id: string): PendingConnect | undefined {
+    this.#prune();
+    return this.#all.get(id);
+  }
+
+  /** Begins one, and ends the one that the connection had; resolves when that one's port is free. */
+  async begin(id: string, slug: string): Promise<PendingConnect> {
+    const before = this.#waiting().filter((connect) => connect.slug === slug);
+    const connect = createPending(id, slug, this.#now() + CONNECT_WAIT_MS);
+    this.#all.set(id, connect);
+    this.#prune();
+    for (const old of before) old.end({ state: "superseded" });
+    await Promise.all(before.map((old) => old.released()));
+    return connect;
+  }
+
+  /** Forgets one that never got as far as to wait. */
+  drop(id: string): void {
+    this.#all.delete(id);
+  }
+
+  /** Ends those of one connection, or all, and resolves when their ports are free. */
+  async cancel(slug?: string): Promise<void> {
+    const ended = this.#waiting().filter((connect) => slug === undefined || connect.slug === slug);
+    for (const connect of ended) connect.end({ state: "cancelled" });
+    await Promise.all(ended.map((connect) => connect.released()));
+  }
+
+  #waiting(): readonly PendingConnect[] {
+    return [...this.#all.values()].filter(({ progress }) => progress.state === "waiting");
+  }
+
+  #prune(): void {
+    const kept = [...this.#all.values()].filter(({ progress }) => progress.state !== "waiting");
+    const surplus = new Set(kept.slice(0, Math.max(0, kept.length - MAX_KEPT)));
+    for (const connect of kept) {
+      const old = connect.expiresEpoch + KEPT_MS <= this.#now();
+      if (old || surplus.has(connect)) this.#all.delete(connect.id);
+    }
+  }
+}
+
+function createPending(id: string, slug: string, expiresEpoch: number): PendingConnect {
+  const controller = new AbortController();
+  const releases: (() => Promise<void>)[] = [];
+  let progress: ConnectProgress = { state: "waiting" };
+  let claimed = false;
+  let released: Promise<unknown> | undefined;
+  const end = (last: ConnectProgress): void => {
+    if (progress.state !== "waiting") return;
+    progress = last;
+    clearTimeout(timer);
+    controller.abort();
+    released = Promise.all(releases.map((each) => each()));
+  };
+  const timer = setTimeout(() => end({ state: "expired" }), CONNECT_WAIT_MS).unref();
+  return {
+    id,
+    slug,
+    expiresEpoch,
+    signal: controller.signal,
+    get progress() {
+      return progress;
+    },
+    claim() {
+      if (claimed || progress.state !== "waiting") return false;
+      claimed = true;
+      return true;
+    },
+    end,
+    onEnd(each) {
+      if (progress.state === "waiting") releases.push(each);
+      else released = Promise.all([released, each()]);
+    },
+    async released() {
+      await released;
+    },
+  };
+}

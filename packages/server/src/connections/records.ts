@@ -1,0 +1,36 @@
+/** What is remembered of a connection besides its credential; nothing of it is secret. */
+
+/** One connection. A credential without a record works: its service is then the one of the same slug. */
+export interface ConnectionRecord {
+  readonly slug: string;
+  readonly service: string;
+  /** Scopes that were asked for. */
+  readonly scopes: readonly string[];
+  /** ISO 8601. */
+  readonly connectedAt?: string;
+  /** Code and ISO 8601 time of the newest failure; gone with the next success. */
+  readonly lastError?: { readonly code: string; readonly at: string };
+  /** Only a person can help: the grant is gone. */
+  readonly reconnect?: boolean;
+}
+
+/** Where records are kept. */
+export interface ConnectionRecords {
+  get(slug: string): Promise<ConnectionRecord | undefined>;
+  list(): Promise<readonly ConnectionRecord[]>;
+  /** Writes or replaces. */
+  put(record: ConnectionRecord): Promise<void>;
+  /** Nothing happens when there is none. */
+  delete(slug: string): Promise<void>;
+}
+
+/** Records that end with the process. */
+export function memoryConnectionRecords(): ConnectionRecords {
+  const records = new Map<string, ConnectionRecord>();
+  return {
+    get: async (slug) => records.get(slug),
+    list: async () => [...records.values()],
+    put: async (record) => void records.set(record.slug, record),
+    delete: async (slug) => void records.delete(slug),
+  };
+}

@@ -1,0 +1,261 @@
+/**
+ * Services and their connections, as commands see them.
+ *   S1  No answer holds a credential, or a prefix, length or hash of one.
+ *   S2  What a command changes is seen by runs at once.
+ */
+import type {
+  ConnectionStatus,
+  ConnectProgress,
+  ConnectStarted,
+  ParsedArgs,
+  ServiceDefinition,
+  ServiceInfo,
+  ServiceSecret,
+} from "@millrace/contracts";
+import {
+  type CredentialStore,
+  deleteToken,
+  type Lock,
+  loadToken,
+  OAuthError,
+  type OAuthToken,
+  revokeToken,
+  storeToken,
+} from "@millrace/oauth";
+import { ProblemError } from "../errors.ts";
+import type { Logger } from "../process/index.ts";
+import { ConnectFlow } from "./connect-flow.ts";
+import { toProblem } from "./failures.ts";
+import { endpointOf, loadClient, type OAuth2, storeClient } from "./oauth-client.ts";
+import type { ConnectionParts } from "./parts.ts";
+import type { PendingConnect } from "./pending-connects.ts";
+import { type ConnectionRecords, memoryConnectionRecords } from "./records.ts";
+import { createServiceCredentials, type ServiceCredentials } from "./service-credentials.ts";
+import { connectionStatus } from "./status.ts";
+
+/** Forgetting a connection must not wait for a server that does not answer. */
+const REVOKE_MS = 5_000;
+
+/** What connections are built from. */
+export interface ServiceConnectionsOptions {
+  readonly store: CredentialStore;
+  /** Name of the store, as a status shows it: `os`, `file`, `memory`. */
+  readonly storeName: string;
+  /** Keeps processes that share the store from renewing the same token at once. */
+  readonly lock?: Lock;
+  readonly services: readonly ServiceDefinition[];
+  /** Default: in memory. */
+  readonly records?: ConnectionRecords;
+  /** For requests to token endpoints, behind the egress policy; default the global `fetch`. */
+  readonly fetch?: typeof fetch;
+  readonly log: Logger;
+  /** Epoch milliseconds. */
+  now(): number;
+  random(bytes: number): Uint8Array;
+}
+
+/** The services of a server and what is connected. Methods throw `ProblemError`. */
+export interface ServiceConnections {
+  readonly storeName: string;
+  /** For runs. */
+  readonly credentials: ServiceCredentials;
+  /** Sorted by slug. */
+  readonly services: readonly ServiceDefinition[];
+  get(slug: string): ServiceDefinition | undefined;
+  info(service: ServiceDefinition): Promise<ServiceInfo>;
+  connect(args: ParsedArgs<"connect_service">): Promise<ConnectStarted>;
+  progress(args: ParsedArgs<"get_connect_status">): ConnectProgress;
+  complete(args: ParsedArgs<"complete_connect">): Promise<ConnectionStatus>;
+  cancel(args: ParsedArgs<"cancel_connect">): Promise<null>;
+  setSecret(args: ParsedArgs<"set_service_secret">): Promise<ConnectionStatus>;
+  disconnect(slug: string): Promise<null>;
+  /** Ends every consent and frees its port. */
+  close(): Promise<void>;
+}
+
+/** Services, their connections, and the credentials of both for runs. */
+export function createServiceConnections(options: ServiceConnectionsOptions): ServiceConnections {
+  const { store, storeName, log } = options;
+  const services = [...options.services].sort((a, b) => (a.slug < b.slug ? -1 : 1));
+  const bySlug = new Map(services.map((service) => [service.slug, service]));
+  const records = options.records ?? memoryConnectionRecords();
+  const credentials = createServiceCredentials({
+    ...options,
+    services: bySlug,
+    connections: records,
+  });
+  const parts: ConnectionParts = {
+    store,
+    storeName,
+    services: bySlug,
+    records,
+    credentials,
+    fetch: options.fetch,
+    log,
+    now: () => options.now(),
+    random: (bytes) => options.random(bytes),
+  };
+  const flow = new ConnectFlow(parts);
+
+  async function status(slug: string, service: ServiceDefinition): Promise<ConnectionStatus> {
+    const record = await records.get(slug);
+    return connectionStatus({ slug, service, record, store, storeName, now: parts.now() });
+  }
+
+  async function info(service: ServiceDefinition): Promise<ServiceInfo> {
+    const { slug, title, serviceIntegration } = service;
+    const recorded = (await records.list()).filter((record) => record.service === slug);
+    const slugs = new Set(recorded.map((record) => record.slug).sort());
+    // What was connected elsewhere, under the slug of the service, has no record here.
+    const unrecorded = slugs.has(slug) || (await records.get(slug)) !== undefined ? [] : [slug];
+    const own = (await Promise.all(unrecorded.map((each) => status(each, service)))).filter(
+      (each) => each.status !== "not_connected",
+    );
+    const others = await Promise.all([...slugs].map((each) => status(each, service)));
+    return {
+      slug,
+      title,
+      scheme: serviceIntegration.auth.scheme,
+      operations: serviceIntegration.operations.map(({ id }) => id),
+      connections: [...own, ...others],
+    };
+  }
+
+  function known(args: { readonly connectId: string; readonly slug?: string }): PendingConnect {
+    const connect = flow.pending.get(args.connectId);
+    if (connect === undefined || (args.slug ?? connect.slug) !== connect.slug) {
+      throw new ProblemError("not_found", { members: { resource: "connect" } });
+    }
+    return connect;
+  }
+
+  function serviceOf(slug: string): ServiceDefinition {
+    const service = bySlug.get(slug);
+    if (service === undefined) {
+      throw new ProblemError("not_found", { members: { resource: "service" } });
+    }
+    return service;
+  }
+
+  async function setSecret({ slug, service: name, value }: ParsedArgs<"set_service_secret">) {
+    const service = serviceOf(name);
+    const { auth } = service.serviceIntegration;
+    const before = await records.get(slug);
+    const secret = checkSecret(auth.scheme, value);
+    if (typeof secret === "object") {
+      await storeClient(store, name, secret);
+      credentials.forget(slug);
+      return status(slug, service);
+    }
+    await storeToken(store, slug, { access_token: secret, token_type: "", scope: "" });
+    credentials.forget(slug);
+    const scopes = before?.service === name ? before.scopes : [];
+    const connectedAt = new Date(parts.now()).toISOString();
+    await records.put({ slug, service: name, scopes, connectedAt });
+    return status(slug, service);
+  }
+
+  async function disconnect(slug: string): Promise<null> {
+    const record = await records.get(slug);
+    await flow.pending.cancel(slug);
+    // An entry that cannot be read is no reason to keep it.
+    const token = await loadToken(store, slug).catch((error: unknown) => {
+      if (OAuthError.isInstance(error, "Decode")) return undefined;
+      throw error;
+    });
+    const auth = bySlug.get(record?.service ?? slug)?.serviceIntegration.auth;
+    if (token !== undefined && auth?.scheme === "oauth2") {
+      await revoke(auth, { slug, service: record?.service ?? slug, token });
+    }
+    const existed = await deleteToken(store, slug);
+    credentials.forget(slug);
+    await records.delete(slug);
+    if (!existed && record === undefined) {
+      throw new ProblemError("not_found", { members: { resource: "connection" } });
+    }
+    return null;
+  }
+
+  /** Asks the server to forget the grant. That it does not is its own affair: here the credential goes either way. */
+  async function revoke(
+    auth: OAuth2,
+    { slug, service, token }: { slug: string; service: string; token: OAuthToken },
+  ): Promise<void> {
+    const { revocationUrl } = auth;
+    if (revocationUrl === undefined) return;
+    try {
+      const client = await loadClient(store, service, auth);
+      if (client === undefined) return log.warn({ slug }, "revoke.no_client");
+      const { tokenUrl: _, ...endpoint } = endpointOf(auth, client, {
+        ...(options.fetch && { fetch: options.fetch }),
+      });
+      const { refresh_token, access_token } = token;
+      await revokeToken({
+        ...endpoint,
+        revocationUrl,
+        token: refresh_token || access_token,
+        hint: refresh_token ? "refresh_token" : "access_token",
+        timeoutMs: REVOKE_MS,
+      });
+    } catch (error) {
+      const code = OAuthError.isInstance(error) ? error.code : "internal";
+      log.warn({ slug, code }, "revoke.failed");
+    }
+  }
+
+  return {
+    storeName,
+    credentials,
+    services,
+    get: (slug) => bySlug.get(slug),
+    info: (service) => asProblem(info(service)),
+    connect: (args) => asProblem(flow.start(args)),
+    progress: (args) => known(args).progress,
+    async complete(args) {
+      const connect = known(args);
+      await asProblem(flow.complete(connect, args));
+      const record = await records.get(connect.slug);
+      return asProblem(status(connect.slug, serviceOf(record?.service ?? connect.slug)));
+    },
+    async cancel(args) {
+      const connect = known(args);
+      connect.end({ state: "cancelled" });
+      await connect.released();
+      return null;
+    },
+    setSecret: (args) => asProblem(setSecret(args)),
+    disconnect: (slug) => asProblem(disconnect(slug)),
+    close: () => flow.pending.cancel(),
+  };
+}
+
+/** A secret in the shape that its scheme wants. Throws `invalid_args`. */
+function checkSecret(scheme: string, value: ServiceSecret): ServiceSecret {
+  const refuse = (message: string): ProblemError =>
+    new ProblemError("invalid_args", { errors: [{ pointer: "/value", code: "custom", message }] });
+  if (scheme === "none") throw refuse("the service takes no credential");
+  if ((scheme === "oauth2") !== (typeof value === "object")) {
+    throw refuse(
+      scheme === "oauth2"
+        ? "must be an OAuth client, an object with client_id and client_secret; tokens come by connect_service"
+        : "must be text; only services of scheme oauth2 have a client",
+    );
+  }
+  if (typeof value === "object") return value;
+  if (scheme === "basic" ? !value.includes(":") : !/^[\x21-\x7e]+$/.test(value)) {
+    throw refuse(
+      scheme === "basic"
+        ? "must be user:password"
+        : "must be visible ASCII without spaces, as a header can carry it",
+    );
+  }
+  return value;
+}
+
+async function asProblem<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw toProblem(error);
+  }
+}

@@ -1,0 +1,245 @@
+/**
+ * The credentials of runs, from a credential store.
+ *   C1  A store that fails is never reported as a missing entry.
+ *   C2  A credential is remembered for at most CACHE_MS, and never past its expiry.
+ *   C3  A connection whose fresh credential was refused is not renewed again for REFUSED_MS, by nobody.
+ */
+import type {
+  CredentialsPort,
+  ServiceAuth,
+  ServiceCredential,
+  ServiceDefinition,
+} from "@millrace/contracts";
+import {
+  type CredentialStore,
+  ensureFreshToken,
+  isExpired,
+  type Lock,
+  loadToken,
+  OAuthError,
+  type OAuthToken,
+} from "@millrace/oauth";
+import { toAbortSignal } from "./abort-signal.ts";
+import { createCredential } from "./credential.ts";
+import { credentialsExpired, credentialsMissing, needsReconnect, toNodeError } from "./failures.ts";
+import { endpointOf, loadClient, type OAuth2 } from "./oauth-client.ts";
+import type { ConnectionRecord, ConnectionRecords } from "./records.ts";
+
+/** How long a credential is used without a look into the store, where another process may have put another one. */
+const CACHE_MS = 30_000;
+/** A service that refuses what it just gave out will do so again. */
+const REFUSED_MS = 60_000;
+
+/** The services that connections may be of. */
+export interface ServiceCatalog {
+  get(slug: string): ServiceDefinition | undefined;
+}
+
+/** What credentials are made from. */
+export interface ServiceCredentialsOptions {
+  readonly store: CredentialStore;
+  /** Keeps processes that share the store from renewing the same token at once. */
+  readonly lock?: Lock;
+  readonly services: ServiceCatalog;
+  /** Absent: a connection is of the service that the flow says, else of the one with its slug. */
+  readonly connections?: ConnectionRecords;
+  /** For requests to token endpoints, behind the egress policy; default the global `fetch`. */
+  readonly fetch?: typeof fetch;
+  /** Epoch milliseconds; default the system's clock. */
+  readonly now?: () => number;
+}
+
+/** The port of a run, and how others tell it that a connection has changed. */
+export interface ServiceCredentials extends CredentialsPort {
+  refused(connection: string, credential: ServiceCredential): void;
+  /** Drops what is remembered of a connection: it was connected, disconnected or given another secret. */
+  forget(connection: string): void;
+}
+
+interface Remembered {
+  readonly credential: ServiceCredential;
+  readonly token: OAuthToken;
+  readonly service: string;
+  readonly untilEpoch: number;
+}
+
+/** A connection that is looked up. */
+interface Wanted {
+  readonly slug: string;
+  readonly service: string;
+  readonly auth: ServiceAuth;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The credentials of services for runs. Its methods reject with `NodeError`: `credentials_missing`, `no_refresh_token`,
+ * `credentials_expired` (a person must connect), `unavailable` (the store), and `network`, `timeout`, `http_status`,
+ * `decode_failed` (the token endpoint); an abort rejects with the signal's reason.
+ */
+export function createServiceCredentials(options: ServiceCredentialsOptions): ServiceCredentials {
+  const { store, services, connections, now = Date.now } = options;
+  const remembered = new Map<string, Remembered>();
+  const refused = new Map<string, { readonly value: string; readonly untilEpoch: number }>();
+
+  async function look(
+    slug: string,
+    { signal, service: said }: Parameters<CredentialsPort["resolve"]>[1],
+  ): Promise<Wanted> {
+    const record = await connections?.get(slug);
+    const service = record?.service ?? said ?? slug;
+    const definition = services.get(service);
+    if (definition === undefined) {
+      throw credentialsMissing(slug, `connection "${slug}" is of no service that is known here`);
+    }
+    const { auth } = definition.serviceIntegration;
+    return { slug, service, auth, signal: toAbortSignal(signal) };
+  }
+
+  /** The stored token; of `oauth2` renewed where it has expired or is `rejected`. */
+  async function fresh(wanted: Wanted, rejected?: string): Promise<OAuthToken> {
+    const { slug, service, auth, signal } = wanted;
+    const token = await loadToken(store, slug);
+    if (token === undefined)
+      throw credentialsMissing(slug, `connection "${slug}" has no credential`);
+    const usable = token.access_token !== rejected && !isExpired(token, new Date(now()));
+    if (usable) return token;
+    if (auth.scheme !== "oauth2")
+      throw credentialsExpired(slug, `the credential of "${slug}" was refused`);
+    const renewed = await renew(auth, { slug, service, signal }, token, rejected);
+    if (renewed === undefined) {
+      throw credentialsMissing(slug, `connection "${slug}" has no credential`);
+    }
+    return renewed;
+  }
+
+  async function renew(
+    auth: OAuth2,
+    { slug, service, signal }: Omit<Wanted, "auth">,
+    token: OAuthToken,
+    rejected: string | undefined,
+  ): Promise<OAuthToken | undefined> {
+    const client = await loadClient(store, service, auth);
+    if (client === undefined && token.refresh_token) {
+      throw credentialsMissing(slug, `no OAuth client of service "${service}" is stored`);
+    }
+    return ensureFreshToken({
+      ...endpointOf(auth, client ?? { client_id: "" }, {
+        ...(options.fetch && { fetch: options.fetch }),
+        now: () => new Date(now()),
+      }),
+      store,
+      slug,
+      signal,
+      ...(options.lock && { lock: options.lock }),
+      ...(rejected !== undefined && { rejected }),
+    });
+  }
+
+  async function obtain(wanted: Wanted, rejected?: string): Promise<ServiceCredential> {
+    const { slug, service, auth } = wanted;
+    if (auth.scheme === "none") return createCredential("none");
+    try {
+      const token = await fresh(wanted, rejected);
+      const credential = createCredential(auth.scheme, token);
+      remembered.set(slug, { credential, token, service, untilEpoch: now() + CACHE_MS });
+      await noteSuccess(slug, token);
+      return credential;
+    } catch (error) {
+      remembered.delete(slug);
+      if (OAuthError.isInstance(error)) {
+        await noteFailure(slug, error.code, needsReconnect(error));
+      }
+      throw toNodeError(error, slug, hostOf(auth));
+    }
+  }
+
+  /** Changes the record of a connection; it is for people to read, so its own failure fails nothing. */
+  async function change(
+    slug: string,
+    edit: (record: ConnectionRecord) => ConnectionRecord,
+  ): Promise<void> {
+    try {
+      const record = await connections?.get(slug);
+      if (record === undefined) return;
+      const changed = edit(record);
+      if (changed !== record) await connections?.put(changed);
+    } catch {
+      // The caller has its credential, or its error.
+    }
+  }
+
+  /** A credential that came after a failure clears it, unless it is the one that was refused. */
+  function noteSuccess(slug: string, token: OAuthToken): Promise<void> {
+    return change(slug, (record) => {
+      const { lastError, reconnect: _, ...rest } = record;
+      const worked = refused.get(slug)?.value !== token.access_token;
+      return lastError !== undefined && worked ? rest : record;
+    });
+  }
+
+  function noteFailure(slug: string, code: string, lost: boolean): Promise<void> {
+    const lastError = { code, at: new Date(now()).toISOString() };
+    return change(slug, (record) => ({ ...record, lastError, ...(lost && { reconnect: true }) }));
+  }
+
+  function isRefused(slug: string, credential: ServiceCredential): boolean {
+    const last = refused.get(slug);
+    if (last === undefined) return false;
+    if (last.untilEpoch > now()) return last.value === credential.reveal();
+    refused.delete(slug);
+    return false;
+  }
+
+  return {
+    async resolve(slug, asked) {
+      const known = remembered.get(slug);
+      if (
+        known !== undefined &&
+        known.untilEpoch > now() &&
+        !isExpired(known.token, new Date(now())) &&
+        (asked.service ?? known.service) === known.service
+      ) {
+        return known.credential;
+      }
+      return obtain(await look(slug, asked));
+    },
+    async renew(slug, rejected, asked) {
+      const wanted = await look(slug, asked);
+      if (wanted.auth.scheme !== "oauth2" || isRefused(slug, rejected)) {
+        throw credentialsExpired(slug, `the credential of connection "${slug}" was refused`);
+      }
+      return obtain(wanted, rejected.reveal());
+    },
+    refused(slug, credential) {
+      refused.set(slug, { value: credential.reveal(), untilEpoch: now() + REFUSED_MS });
+      const known = remembered.get(slug);
+      if (known?.credential.reveal() === credential.reveal()) remembered.delete(slug);
+      void noteFailure(slug, "credentials_expired", true);
+    },
+    async secret(name) {
+      const account = /^(?:ai|ext):/.test(name) ? name : `ext:${name}`;
+      try {
+        return (await store.get(account)) ?? undefined;
+      } catch (error) {
+        throw toNodeError(storeFailure(account, error), account, "");
+      }
+    },
+    forget(slug) {
+      remembered.delete(slug);
+      refused.delete(slug);
+    },
+  };
+}
+
+function hostOf(auth: ServiceAuth): string {
+  return auth.scheme === "oauth2" && URL.canParse(auth.tokenUrl) ? new URL(auth.tokenUrl).host : "";
+}
+
+function storeFailure(account: string, error: unknown): unknown {
+  if (OAuthError.isInstance(error)) return error;
+  return new OAuthError(
+    "Credential",
+    `credential store: the entry "${account}" could not be read. Check that the store is running and unlocked, then try again.`,
+    { reason: "unavailable" },
+  );
+}

@@ -1,0 +1,566 @@
+/** Services and their connections over HTTP: list, connect, complete, cancel, secrets, disconnect. */
+import { createServer } from "node:net";
+import type {
+  ConnectionStatus,
+  ConnectProgress,
+  ConnectStarted,
+  ServiceInfo,
+} from "@millrace/contracts";
+import type { FakeAuthorizationServer } from "@millrace/oauth/testing";
+import type { RunningServer, StartOptions } from "@millrace/server";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { invoke, keepLog, post, problemOf, serve } from "../support/server.ts";
+import {
+  authorizationServer,
+  consent,
+  oauth2,
+  service,
+  stored,
+  type WatchedStore,
+  watchedStore,
+} from "./support.ts";
+
+const ADMIN = "0123456789abcdef-admin";
+const RUNNER = "0123456789abcdef-runner";
+const LOOPBACK = { allow: [{ cidr: "127.0.0.0/8" }] };
+const CLIENT = { client_id: "client", client_secret: "client-secret" };
+
+interface World {
+  readonly server: RunningServer;
+  readonly store: WatchedStore;
+  readonly auth: FakeAuthorizationServer;
+}
+
+/** A server with a service of each scheme; the OAuth client of `tracker` is stored. */
+async function world(
+  options: StartOptions & {
+    readonly deny?: boolean;
+    readonly more?: Parameters<typeof oauth2>[1];
+  } = {},
+): Promise<World> {
+  const { deny = false, more, ...rest } = options;
+  const auth = await authorizationServer({ deny });
+  const store = watchedStore({ "client:tracker": JSON.stringify(CLIENT) });
+  const server = await serve({
+    services: [
+      service("tracker", oauth2(auth, more)),
+      service("mail", { scheme: "bearer" }),
+      service("keys", { scheme: "apiKey", in: "header", name: "X-Key" }),
+      service("files", { scheme: "basic" }),
+      service("open", { scheme: "none" }),
+    ],
+    credentials: { store },
+    egress: LOOPBACK,
+    ...rest,
+  });
+  return { server, store, auth };
+}
+
+const start = (server: RunningServer, args: object = {}): Promise<ConnectStarted> =>
+  invoke(server, "connect_service", { slug: "tracker", ...args });
+
+const stateOf = (server: RunningServer, connectId: string): Promise<ConnectProgress> =>
+  invoke(server, "get_connect_status", { connectId });
+
+/** The end of a consent, once it has one. */
+async function endOf(server: RunningServer, connectId: string): Promise<ConnectProgress> {
+  return vi.waitFor(async () => {
+    const progress = await stateOf(server, connectId);
+    expect(progress.state).not.toBe("waiting");
+    return progress;
+  });
+}
+
+async function problem(server: RunningServer, command: string, args: object) {
+  return problemOf(await post(server, "/api/invoke", { command, args }));
+}
+
+async function expectFree(url: string): Promise<void> {
+  const other = createServer();
+  await new Promise<void>((resolve, reject) => {
+    other.once("error", reject);
+    other.listen({ host: "127.0.0.1", port: Number(new URL(url).port), exclusive: true }, resolve);
+  });
+  await new Promise((resolve) => other.close(resolve));
+}
+
+const caller = { receiver: "caller", redirectUri: "http://127.0.0.1:9/callback" };
+
+describe("services", () => {
+  test("are listed by slug, with operations and without what is not connected", async () => {
+    const { server } = await world();
+    const page = await (await fetch(`${server.url}/api/services?limit=2`)).json();
+    expect(page).toEqual({
+      items: [
+        {
+          slug: "files",
+          title: "The service files",
+          scheme: "basic",
+          operations: ["list"],
+          connections: [],
+        },
+        {
+          slug: "keys",
+          title: "The service keys",
+          scheme: "apiKey",
+          operations: ["list"],
+          connections: [],
+        },
+      ],
+      nextCursor: expect.any(String),
+    });
+    const { nextCursor } = page as { nextCursor: string };
+    const rest = await invoke<{ items: ServiceInfo[] }>(server, "list_services", {
+      cursor: nextCursor,
+    });
+    expect(rest.items.map(({ slug }) => slug)).toEqual(["mail", "open", "tracker"]);
+    expect(await (await fetch(`${server.url}/api/services/open`)).json()).toMatchObject({
+      connections: [{ slug: "open", status: "connected", refreshable: false }],
+    });
+    expect(await problem(server, "get_service", { slug: "none" })).toMatchObject({
+      code: "not_found",
+      resource: "service",
+    });
+  });
+
+  test("show a connection that was made elsewhere", async () => {
+    const { server, store } = await world();
+    await store.set(
+      "service:tracker",
+      stored({ expires_at: "2020-01-01T00:00:00Z", scope: "a b" }),
+    );
+    expect(
+      (await invoke<ServiceInfo>(server, "get_service", { slug: "tracker" })).connections,
+    ).toEqual([
+      {
+        slug: "tracker",
+        service: "tracker",
+        scheme: "oauth2",
+        status: "reconnect_required",
+        scopes: ["a", "b"],
+        expires_at: "2020-01-01T00:00:00.000Z",
+        refreshable: false,
+        store: "custom",
+      },
+    ]);
+  });
+
+  test("show a store that fails as unavailable, not as nothing connected", async () => {
+    const { server, store } = await world();
+    store.failure = new Error("s3cret");
+    const { connections } = await invoke<ServiceInfo>(server, "get_service", { slug: "mail" });
+    expect(connections).toMatchObject([
+      { status: "unavailable", lastError: { code: "oauth_credential" } },
+    ]);
+  });
+});
+
+describe("a consent that the server receives", () => {
+  test("ends connected: the token is stored, no answer shows it, the port is free", async () => {
+    const { server, store, auth } = await world({ more: { pkce: true } });
+    const response = await post(server, "/api/connections/tracker/connect", {});
+    expect(response.status).toBe(202);
+    const started = (await response.json()) as ConnectStarted;
+    expect(started.redirectUri).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback$/);
+    expect(Date.parse(started.expiresAt) - Date.now()).toBeGreaterThan(290_000);
+    const route = `${server.url}/api/connections/tracker/connect/${started.connectId}`;
+    expect(await (await fetch(route)).json()).toEqual({ state: "waiting" });
+    expect(await auth.visit(started.authorizeUrl)).toBe(200);
+    expect(await endOf(server, started.connectId)).toEqual({ state: "connected" });
+
+    const { connections } = await invoke<ServiceInfo>(server, "get_service", { slug: "tracker" });
+    expect(connections).toEqual([
+      {
+        slug: "tracker",
+        service: "tracker",
+        scheme: "oauth2",
+        status: "connected",
+        scopes: ["read"],
+        expires_at: expect.stringMatching(/Z$/),
+        refreshable: true,
+        connectedAt: expect.stringMatching(/Z$/),
+        store: "custom",
+      },
+    ]);
+    const entry = (await store.entries())["service:tracker"] ?? "";
+    const { access_token, refresh_token } = JSON.parse(entry) as Record<string, string>;
+    expect(auth.accepts(access_token ?? "")).toBe(true);
+    const shown = JSON.stringify([started, connections, server.app]);
+    for (const secret of [access_token, refresh_token, CLIENT.client_secret]) {
+      expect(shown).not.toContain(secret);
+    }
+    await expectFree(started.redirectUri);
+  });
+
+  test("may be of a service of another name, with scopes, port and path of its own", async () => {
+    const { server, auth } = await world({ more: { redirect: { path: "/back" } } });
+    const spare = await start(server);
+    const port = Number(new URL(spare.redirectUri).port);
+    const args = { slug: "tracker-eu", service: "tracker", scopes: ["x", "y"] };
+    expect(await problem(server, "connect_service", { ...args, port })).toMatchObject({
+      code: "in_use",
+      detail: `cannot bind 127.0.0.1:${port}: EADDRINUSE`,
+    });
+    await invoke(server, "cancel_connect", { connectId: spare.connectId });
+    const started = await start(server, { ...args, port });
+    expect(started.redirectUri).toBe(`http://127.0.0.1:${port}/back`);
+    expect(await auth.visit(started.authorizeUrl)).toBe(200);
+    await endOf(server, started.connectId);
+    const { connections } = await invoke<ServiceInfo>(server, "get_service", { slug: "tracker" });
+    expect(connections).toMatchObject([
+      { slug: "tracker-eu", scopes: ["x", "y"], status: "connected" },
+    ]);
+    // Connecting again asks for the same, of the same service.
+    const again = await start(server, { slug: "tracker-eu" });
+    expect(new URL(again.authorizeUrl).searchParams.get("scope")).toBe("x y");
+  });
+
+  test("fails when the user denies", async () => {
+    const { server, auth } = await world({ deny: true });
+    const { connectId, authorizeUrl, redirectUri } = await start(server);
+    expect(await auth.visit(authorizeUrl)).toBe(400);
+    expect(await endOf(server, connectId)).toEqual({
+      state: "failed",
+      error: { code: "oauth_token", reason: "denied" },
+    });
+    await expectFree(redirectUri);
+  });
+
+  test("fails on another state", async () => {
+    const { server } = await world();
+    const { connectId, redirectUri } = await start(server);
+    expect((await fetch(`${redirectUri}?code=x&state=y`)).status).toBe(200);
+    expect((await endOf(server, connectId)).error?.reason).toBe("state_mismatch");
+  });
+
+  test("fails when the client is refused, and the log says so without a secret", async () => {
+    const log = keepLog();
+    const { server, auth, store } = await world({ log });
+    await store.set("client:tracker", JSON.stringify({ ...CLIENT, client_secret: "wr0ng" }));
+    const { connectId, authorizeUrl } = await start(server);
+    await auth.visit(authorizeUrl);
+    expect((await endOf(server, connectId)).error).toEqual({
+      code: "oauth_token",
+      reason: "endpoint",
+    });
+    expect(log.lines).toContainEqual({
+      level: "warn",
+      message: "connect.failed",
+      fields: { slug: "tracker", code: "oauth_token", reason: "endpoint" },
+    });
+    expect(JSON.stringify(log.lines)).not.toContain("wr0ng");
+  });
+
+  test("is superseded by the next one of its connection", async () => {
+    const { server, auth } = await world();
+    const first = await start(server, { port: 0 });
+    const port = Number(new URL(first.redirectUri).port);
+    const second = await start(server, { port });
+    expect(await stateOf(server, first.connectId)).toEqual({ state: "superseded" });
+    expect(new URL(second.redirectUri).port).toBe(String(port));
+    await auth.visit(second.authorizeUrl);
+    expect(await endOf(server, second.connectId)).toEqual({ state: "connected" });
+  });
+
+  test("is cancelled, and its port is free", async () => {
+    const { server } = await world();
+    const { connectId, redirectUri } = await start(server);
+    const route = `${server.url}/api/connections/tracker/connect/${connectId}`;
+    expect((await fetch(route, { method: "DELETE" })).status).toBe(204);
+    await expectFree(redirectUri);
+    expect(await stateOf(server, connectId)).toEqual({ state: "cancelled" });
+    expect((await fetch(route, { method: "DELETE" })).status).toBe(204);
+    const elsewhere = `${server.url}/api/connections/other/connect/${connectId}`;
+    expect((await fetch(elsewhere, { method: "DELETE" })).status).toBe(404);
+    expect(await problem(server, "get_connect_status", { connectId: "con_none" })).toMatchObject({
+      code: "not_found",
+    });
+  });
+
+  test("expires after five minutes, and its port is free", async () => {
+    const { server } = await world();
+    const admin = { tokenId: null, role: "admin", requestId: "r", remote: null } as const;
+    const call = (command: string, args: object) => server.app.invoke(command, args, admin);
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { connectId, redirectUri } = (await call("connect_service", {
+      slug: "tracker",
+    })) as ConnectStarted;
+    vi.advanceTimersByTime(299_999);
+    expect(await call("get_connect_status", { connectId })).toEqual({ state: "waiting" });
+    vi.advanceTimersByTime(1);
+    expect(await call("get_connect_status", { connectId })).toEqual({ state: "expired" });
+    vi.useRealTimers();
+    await vi.waitFor(() => expectFree(redirectUri));
+  });
+
+  test("waits beside fifteen others at most", async () => {
+    const { server } = await world();
+    const all = Array.from({ length: 16 }, (_, i) => ({ slug: `c${i}`, service: "tracker" }));
+    await Promise.all(all.map((args) => start(server, args)));
+    const response = await post(server, "/api/connections/c16/connect", { service: "tracker" });
+    expect(response.status).toBe(429);
+    expect(response.headers.get("retry-after")).toBe("300");
+    expect((await problemOf(response)).code).toBe("too_many_requests");
+    // The place of its own connection is not another one.
+    await start(server, all[3]);
+  });
+
+  test("ends with the server, and its port is free", async () => {
+    const { server } = await world();
+    const { redirectUri } = await start(server);
+    await server.close({ graceMs: 0 });
+    await expectFree(redirectUri);
+  });
+});
+
+describe("a consent that the caller receives", () => {
+  test("is completed once, with code and state", async () => {
+    const { server, auth } = await world({ more: { pkce: true } });
+    const { connectId, authorizeUrl, redirectUri } = await start(server, caller);
+    expect(redirectUri).toBe(caller.redirectUri);
+    const { code, state } = await consent(authorizeUrl);
+    const route = `/api/connections/tracker/connect/${connectId}`;
+    const response = await post(server, route, { code, state });
+    expect(response.status).toBe(200);
+    expect((await response.json()) as ConnectionStatus).toMatchObject({
+      slug: "tracker",
+      status: "connected",
+    });
+    expect(await stateOf(server, connectId)).toEqual({ state: "connected" });
+    const again = await post(server, route, { code, state });
+    expect(await problemOf(again)).toMatchObject({ code: "state_conflict", state: "connected" });
+    expect(auth.requests.filter(({ path }) => path === "/token")).toHaveLength(1);
+  });
+
+  test("ends at another state, without a request", async () => {
+    const { server, auth } = await world();
+    const { connectId, authorizeUrl } = await start(server, caller);
+    const { code } = await consent(authorizeUrl);
+    const refused = await problem(server, "complete_connect", { connectId, code, state: "guess" });
+    expect(refused).toMatchObject({
+      code: "state_conflict",
+      state: "failed",
+      detail: "OAuth state mismatch (possible CSRF)",
+    });
+    expect((await stateOf(server, connectId)).error?.reason).toBe("state_mismatch");
+    expect(auth.requests.filter(({ path }) => path === "/token")).toEqual([]);
+  });
+
+  test.each([
+    ["a code that is none", {}, "reconnect_service"],
+    [
+      "a token endpoint that is not there",
+      { tokenUrl: "http://127.0.0.1:1/token" },
+      "upstream_failed",
+    ],
+  ])("fails with %s", async (_what, more, code) => {
+    const { server } = await world({ more });
+    const { connectId, authorizeUrl } = await start(server, caller);
+    const { state } = await consent(authorizeUrl);
+    const refused = await problem(server, "complete_connect", { connectId, code: "none", state });
+    expect(refused.code).toBe(code);
+    expect((await stateOf(server, connectId)).state).toBe("failed");
+  });
+
+  test("fails when the store does", async () => {
+    const { server, store } = await world();
+    const { connectId, authorizeUrl } = await start(server, caller);
+    const { code, state } = await consent(authorizeUrl);
+    store.failure = new Error("s3cret");
+    const refused = await problem(server, "complete_connect", { connectId, code, state });
+    expect(refused.code).toBe("credential_store_unavailable");
+    expect(JSON.stringify(refused)).not.toContain("s3cret");
+  });
+
+  test("is not completed when the server is to receive it", async () => {
+    const { server } = await world();
+    const { connectId, authorizeUrl } = await start(server);
+    const { code, state } = await consent(authorizeUrl);
+    const refused = await problem(server, "complete_connect", { connectId, code, state });
+    expect(refused).toMatchObject({ code: "state_conflict", state: "waiting" });
+  });
+});
+
+describe("connecting is refused", () => {
+  test("to a service that is not there, asks nobody, or has no client", async () => {
+    const { server, store } = await world();
+    expect(await problem(server, "connect_service", { slug: "none" })).toMatchObject({
+      code: "not_found",
+      resource: "service",
+    });
+    expect((await problem(server, "connect_service", { slug: "mail" })).code).toBe("invalid_args");
+    await store.delete("client:tracker");
+    expect(await problem(server, "connect_service", { slug: "tracker" })).toMatchObject({
+      code: "not_found",
+      resource: "client",
+    });
+    store.failure = new Error("s3cret");
+    expect((await problem(server, "connect_service", { slug: "tracker" })).code).toBe(
+      "credential_store_unavailable",
+    );
+  });
+
+  test("to who may only run flows", async () => {
+    const { server } = await world({ tokens: [ADMIN, `runner:run:${RUNNER}`] });
+    const as = (token: string, command: string, args: object) =>
+      post(
+        server,
+        "/api/invoke",
+        { command, args },
+        { headers: { authorization: `Bearer ${token}` } },
+      );
+    const { connectId } = (await (
+      await as(ADMIN, "connect_service", { slug: "tracker" })
+    ).json()) as ConnectStarted;
+    for (const [command, args] of [
+      ["connect_service", { slug: "tracker" }],
+      ["complete_connect", { connectId, code: "x", state: "y" }],
+      ["cancel_connect", { connectId }],
+      ["set_service_secret", { slug: "mail", service: "mail", value: "x" }],
+      ["disconnect_service", { slug: "mail" }],
+    ] as const) {
+      expect((await as(RUNNER, command, args)).status, command).toBe(403);
+    }
+    expect((await as(RUNNER, "get_connect_status", { connectId })).status).toBe(200);
+    expect((await as(RUNNER, "list_services", {})).status).toBe(200);
+  });
+
+  test("a public client needs no secret", async () => {
+    const { server, store } = await world({ more: { clientId: "client" } });
+    await store.delete("client:tracker");
+    const { authorizeUrl } = await start(server);
+    expect(new URL(authorizeUrl).searchParams.get("client_id")).toBe("client");
+  });
+});
+
+describe("set_service_secret", () => {
+  test.each([
+    ["mail", "t0ken"],
+    ["keys", "k3y"],
+    ["files", "user:päss word"],
+  ])("stores the credential of %s as a token that never expires", async (slug, value) => {
+    const { server, store } = await world();
+    const response = await fetch(`${server.url}/api/connections/my-${slug}/secret`, {
+      method: "PUT",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ service: slug, value }),
+    });
+    expect(response.status).toBe(200);
+    const text = await response.text();
+    expect(JSON.parse(text)).toMatchObject({
+      slug: `my-${slug}`,
+      service: slug,
+      status: "connected",
+    });
+    expect(text).not.toContain(value);
+    expect((await store.entries())[`service:my-${slug}`]).toBe(
+      JSON.stringify({ access_token: value, token_type: "", scope: "" }),
+    );
+    const { connections } = await invoke<ServiceInfo>(server, "get_service", { slug });
+    expect(connections.map((connection) => connection.slug)).toEqual([`my-${slug}`]);
+  });
+
+  test("stores the OAuth client of a service, which connects nothing", async () => {
+    const { server, store } = await world();
+    const value = { client_id: "other", client_secret: "s" };
+    const args = { slug: "tracker", service: "tracker", value };
+    const status = await invoke<ConnectionStatus>(server, "set_service_secret", args);
+    expect(status.status).toBe("not_connected");
+    expect((await store.entries())["client:tracker"]).toBe(
+      `{"client_id":"other","client_secret":"s"}`,
+    );
+    await invoke(server, "set_service_secret", { ...args, value: { client_id: "public" } });
+    expect((await store.entries())["client:tracker"]).toBe(`{"client_id":"public"}`);
+  });
+
+  test.each([
+    ["tracker", "a-token"],
+    ["mail", { client_id: "x" }],
+    ["mail", "two words"],
+    ["keys", "line\nbreak"],
+    ["files", "user-without-password"],
+    ["open", "x"],
+  ])("refuses for %s what its scheme does not take", async (slug, value) => {
+    const { server, store } = await world();
+    const before = await store.entries();
+    const refused = await problem(server, "set_service_secret", { slug, service: slug, value });
+    expect(refused).toMatchObject({ code: "invalid_args", errors: [{ pointer: "/value" }] });
+    expect(await store.entries()).toEqual(before);
+  });
+
+  test("refuses a service that is not there, and says when the store fails", async () => {
+    const { server, store } = await world();
+    const args = { slug: "mail", service: "none", value: "x" };
+    expect((await problem(server, "set_service_secret", args)).code).toBe("not_found");
+    store.failure = new Error("s3cret");
+    const refused = await problem(server, "set_service_secret", { ...args, service: "mail" });
+    expect(refused.code).toBe("credential_store_unavailable");
+  });
+});
+
+describe("disconnect_service", () => {
+  async function connected(
+    options: Parameters<typeof world>[0] = {},
+  ): Promise<World & { refresh: string }> {
+    const made = await world(options);
+    const { connectId, authorizeUrl } = await start(made.server, caller);
+    const { code, state } = await consent(authorizeUrl);
+    await invoke(made.server, "complete_connect", { connectId, code, state });
+    const entry = JSON.parse((await made.store.entries())["service:tracker"] ?? "{}");
+    return { ...made, refresh: entry.refresh_token };
+  }
+
+  test("revokes the refresh token, deletes the entry and the record", async () => {
+    const { server, store, auth, refresh } = await connected();
+    const response = await fetch(`${server.url}/api/connections/tracker`, { method: "DELETE" });
+    expect(response.status).toBe(204);
+    const revoked = auth.requests.filter(({ path }) => path === "/revoke");
+    expect(revoked.map(({ body }) => new URLSearchParams(body).get("token"))).toEqual([refresh]);
+    expect(Object.keys(await store.entries())).toEqual(["client:tracker"]);
+    const { connections } = await invoke<ServiceInfo>(server, "get_service", { slug: "tracker" });
+    expect(connections).toEqual([]);
+    expect((await problem(server, "disconnect_service", { slug: "tracker" })).code).toBe(
+      "not_found",
+    );
+  });
+
+  test("deletes although the revocation fails, and logs it", async () => {
+    const log = keepLog();
+    const more = { revocationUrl: "http://127.0.0.1:1/revoke" };
+    const { server, store } = await connected({ more, log });
+    await invoke(server, "disconnect_service", { slug: "tracker" });
+    expect(Object.keys(await store.entries())).toEqual(["client:tracker"]);
+    expect(log.lines).toContainEqual({
+      level: "warn",
+      message: "revoke.failed",
+      fields: { slug: "tracker", code: "oauth_http" },
+    });
+  });
+
+  test("deletes an entry that cannot be read, and ends a consent that waits", async () => {
+    const { server, store } = await world();
+    await store.set("service:tracker", "no token");
+    const { connectId } = await start(server);
+    await invoke(server, "disconnect_service", { slug: "tracker" });
+    expect(Object.keys(await store.entries())).toEqual(["client:tracker"]);
+    expect((await stateOf(server, connectId)).state).toBe("cancelled");
+  });
+
+  test("says when the store fails", async () => {
+    const { server, store } = await world();
+    store.failure = new Error("s3cret");
+    expect((await problem(server, "disconnect_service", { slug: "tracker" })).code).toBe(
+      "credential_store_unavailable",
+    );
+  });
+});
+
+test("token requests obey the egress policy", async () => {
+  const { server, auth } = await world({ egress: {} });
+  const { connectId, authorizeUrl } = await start(server, caller);
+  const { code, state } = await consent(authorizeUrl);
+  const refused = await problem(server, "complete_connect", { connectId, code, state });
+  expect(refused).toMatchObject({ code: "upstream_failed" });
+  expect(auth.requests.filter(({ path }) => path === "/token")).toEqual([]);
+});
