@@ -1,0 +1,213 @@
+// What is not a time beside a floor: memory, cancelling, reading. One goal in one process, printed as JSON
+// {value, bar, unit, what}; `value` above `bar` is past it.
+// Usage: node --expose-gc goals.js <name>
+
+import { fileURLToPath } from "node:url";
+import {
+  checkLog,
+  createView,
+  defineNodeType,
+  foldEvents,
+  jsonSchema,
+  serialiseEvent,
+} from "@millrace/contracts";
+import { compileFlow, createEngine, createRegistry } from "@millrace/engine";
+import { workload } from "./workloads.js";
+
+const KIB = 1_024;
+const MIB = 1_048_576;
+const { gc } = globalThis;
+
+const anyRecord = jsonSchema({ type: "object" });
+const nodeType = (type, run) =>
+  defineNodeType({
+    type,
+    title: type,
+    summary: "A node of the bench.",
+    effect: "pure",
+    fields: anyRecord,
+    output: anyRecord,
+    run,
+  });
+
+/** A plan with a node of `types[i] ?? type` for each entry of `deps`; `values(i)` are its fields. */
+async function planOf(deps, run, { fields = () => ({}), gateAt = -1 } = {}) {
+  const graph = {
+    version: 1,
+    id: "goal",
+    inputs: [],
+    nodes: deps.map((_, i) =>
+      i === gateAt
+        ? { id: `n${i}`, type: "confirm", fields: { prompt: "Go on?" } }
+        : { id: `n${i}`, type: "bench.node", fields: fields(i) },
+    ),
+    edges: deps.flatMap((inputs, i) =>
+      inputs.map((d) => ({
+        from: `n${d}`,
+        port: d === gateAt ? "approved" : "out",
+        to: `n${i}`,
+      })),
+    ),
+    outputs: [],
+    connections: [],
+    schedules: [],
+    layout: {},
+  };
+  const registry = createRegistry([nodeType("bench.node", run)]);
+  const compiled = await compileFlow(graph, { registry });
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics.slice(0, 3)));
+  return compiled.plan;
+}
+
+function heapNow() {
+  gc();
+  gc();
+  return process.memoryUsage().heapUsed;
+}
+
+const macrotask = () => new Promise((go) => setImmediate(go));
+
+/** Median of the ratio of two functions called in turn. */
+function ratioOf(ours, base, times = 41) {
+  const timed = (fn) => {
+    const from = performance.now();
+    fn();
+    return performance.now() - from;
+  };
+  const ratios = Array.from({ length: times }, () => timed(ours) / timed(base));
+  return ratios.sort((a, b) => a - b)[Math.floor(times / 2)];
+}
+
+/** The log of a run of 4,000 nodes. */
+async function someLog() {
+  const engine = createEngine();
+  const plan = await planOf(workload("chain1000").deps.concat(Array(3_000).fill([0])), () => ({
+    rows: 3,
+    city: "Oslo",
+  }));
+  const run = engine.run(plan);
+  await run.result;
+  const events = [];
+  for await (const batch of run.events()) events.push(...batch);
+  return { run, events };
+}
+
+const goals = {
+  async "parked run"() {
+    const RUNS = 1_000;
+    const engine = createEngine();
+    const plan = await planOf(workload("conc1000x10").deps, () => ({}), { gateAt: 4 });
+    const park = async (count) => {
+      const runs = Array.from({ length: count }, () => engine.run(plan));
+      while (runs.some(({ state }) => state !== "paused")) await macrotask();
+      return runs;
+    };
+    const kept = [await park(10)]; // what all runs share is there before it is measured
+    const before = heapNow();
+    kept.push(await park(RUNS));
+    const value = (heapNow() - before) / RUNS / KIB;
+    await engine.close({ graceMs: 0 });
+    return { value, bar: 5, unit: "KiB", what: `heap of a run at a gate, ${kept[1].length} runs` };
+  },
+
+  async "large outputs"() {
+    const NODES = 10_000;
+    let peak = 0;
+    let made = 0;
+    const body = () => {
+      made += 1;
+      if (made % 250 === 0) peak = Math.max(peak, heapNow());
+      return { text: String(made).padEnd(100 * KIB, "x") };
+    };
+    const deps = Array.from({ length: NODES }, (_, i) => (i === 0 ? [] : [i - 1]));
+    const fields = (i) => (i === 0 ? {} : { text: { $: `size(n${i - 1}.text)` } });
+    const plan = await planOf(deps, body, { fields });
+    const engine = createEngine();
+    const before = heapNow();
+    const run = engine.run(plan);
+    const { status } = await run.result;
+    if (status !== "succeeded" || made !== NODES) throw new Error(`${status}, ${made} nodes`);
+    const value = (peak - before) / MIB;
+    return { value, bar: 5, unit: "MiB", what: "live heap over the start, 10,000 x 100 KiB" };
+  },
+
+  async "cancel 1,000 nodes"() {
+    const signals = [];
+    let started = 0;
+    const plan = await planOf(Array(1_000).fill([]), (_fields, { signal }) => {
+      started += 1;
+      signals.push(signal);
+      return new Promise((_go, fail) =>
+        signal.addEventListener("abort", () => fail(signal.reason)),
+      );
+    });
+    const engine = createEngine({ concurrency: { run: 1_000 } });
+    const run = engine.run(plan);
+    while (started < 1_000) await macrotask();
+    const from = performance.now();
+    run.cancel();
+    const ms = performance.now() - from;
+    const missed = signals.filter(({ aborted }) => !aborted).length;
+    await run.result;
+    const what = `signals not aborted when cancel() returns, or nodes started after; ${ms.toFixed(1)} ms`;
+    return { value: missed + (started - 1_000), bar: 0, unit: "", what };
+  },
+
+  async "read through a cursor"() {
+    const { run, events } = await someLog();
+    let taken = 0;
+    const sink = () => {
+      const list = [];
+      for (const event of events) list.push(event);
+      return list.length;
+    };
+    const ratios = [];
+    for (let round = 0; round < 41; round++) {
+      const from = performance.now();
+      for await (const batch of run.events()) for (const _event of batch) taken += 1;
+      const ours = performance.now() - from;
+      const before = performance.now();
+      sink();
+      ratios.push(ours / (performance.now() - before));
+    }
+    const value = ratios.sort((a, b) => a - b)[20];
+    return { value, bar: 2, unit: "x", what: `an array push of each of ${taken / 41} events` };
+  },
+
+  async "write an event"() {
+    const { events } = await someLog();
+    const hot = events.filter(({ kind }) => kind.startsWith("node."));
+    const each = (write) => () => hot.reduce((units, event) => units + write(event).length, 0);
+    const value = ratioOf(each(serialiseEvent), each(JSON.stringify));
+    return { value, bar: 0.5, unit: "x", what: "JSON.stringify, hot kinds" };
+  },
+
+  async "fold a log"() {
+    const { run, events } = await someLog();
+    const lines = events.map((event) => JSON.stringify(event));
+    const fold = () => {
+      const view = createView(run.id);
+      for (const event of events) foldEvents(view, event);
+    };
+    const parse = () => lines.reduce((seq, line) => seq + JSON.parse(line).seq, 0);
+    return { value: ratioOf(fold, parse), bar: 1, unit: "x", what: "JSON.parse of its lines" };
+  },
+
+  async "check a log"() {
+    const { run, events } = await someLog();
+    const fold = () => {
+      const view = createView(run.id);
+      for (const event of events) foldEvents(view, event);
+    };
+    const value = ratioOf(() => checkLog(events), fold);
+    return { value, bar: 3, unit: "x", what: "the fold of the same log" };
+  },
+};
+
+export const goalNames = Object.keys(goals);
+
+const name = process.argv[1] === fileURLToPath(import.meta.url) ? process.argv[2] : undefined;
+if (name in goals) {
+  process.stdout.write(`${JSON.stringify({ name, ...(await goals[name]()) })}\n`);
+  process.exit();
+}

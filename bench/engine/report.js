@@ -1,0 +1,54 @@
+// The tables of a run, as Markdown.
+import { OURS } from "./contenders.js";
+
+/** A ratio as it is read; FAIL for a workload that was not done. */
+export function shown(ratio) {
+  if (!Number.isFinite(ratio)) return "FAIL";
+  return ratio >= 100 ? `${Math.round(ratio)}x` : `${ratio.toFixed(2)}x`;
+}
+
+const table = (head, rows) => {
+  const line = (cells) => `| ${cells.join(" | ")} |`;
+  return [line(head), line(head.map((_, i) => (i === 0 ? "---" : "--:"))), ...rows.map(line)];
+};
+
+/** Everything that a run found out. */
+export function tables({ machine, rows, goals, probes, peers }) {
+  const failures = rows.flatMap(({ workload, failed }) =>
+    Object.entries(failed).map(([name, why]) => `- ${name}, ${workload}: ${why || "no answer"}`),
+  );
+  return [
+    `${machine}. Ratio to the hand-written floor of the same round, median; noise = slowest floor / fastest floor.`,
+    "",
+    ...table(
+      ["workload", "floor", OURS, "goal / bar", ...peers, "noise"],
+      rows.map((row) => timeRow(row, peers)),
+    ),
+    "",
+    ...(goals.length > 0 ? table(["goal", "found", "bar", "what"], goals.map(goalRow)) : []),
+    ...(failures.length > 0 ? ["", "FAIL:", "", ...failures] : []),
+    ...(probes.length > 0 ? ["", "Probes:", "", ...probes.map(probeLine)] : []),
+    "",
+  ].join("\n");
+}
+
+function timeRow({ workload, floorMs, ratios, bars, noise }, peers) {
+  return [
+    workload,
+    `${floorMs.toFixed(2)} ms`,
+    shown(ratios[OURS]),
+    bars === undefined ? "–" : `${bars[0]}x / ${bars[1]}x`,
+    ...peers.map((name) => (name in ratios ? shown(ratios[name]) : "–")),
+    noise.toFixed(2),
+  ];
+}
+
+function goalRow({ name, value, bar, unit, what, failed }) {
+  if (failed !== undefined) return [name, "FAIL", "", failed.replaceAll("\n", " ")];
+  const digits = Number.isInteger(value) ? 0 : 2;
+  return [name, `${value.toFixed(digits)} ${unit}`, `${bar} ${unit}`, what];
+}
+
+function probeLine({ peer, text, failed }) {
+  return failed === undefined ? `- ${peer}: ${text}.` : `- not run: ${failed}`;
+}
