@@ -13,6 +13,7 @@ import {
   NodeError,
   type NodeTypeDefinition,
   type Schema,
+  type ServiceDefinition,
 } from "@millrace/contracts";
 import type { CoreContext, Fields, NodeType } from "./node-type.ts";
 
@@ -21,9 +22,17 @@ export type TypeSource =
   | NodeType
   | NodeTypeDefinition
   | ActionAdapterDefinition
-  | ExtensionDefinition;
+  | ExtensionDefinition
+  | ServiceDefinition;
 
-/** The node types that a definition adds. */
+/** The services that a definition adds. */
+export function servicesOf(source: TypeSource): readonly ServiceDefinition[] {
+  const kind = definitionKind(source);
+  if (kind === "service") return [source as ServiceDefinition];
+  return kind === "extension" ? (source as ExtensionDefinition).services : [];
+}
+
+/** The node types that a definition adds; a service adds none. */
 export function typesOf(source: TypeSource, options: CatalogOptions = {}): readonly NodeType[] {
   switch (definitionKind(source)) {
     case "nodeType":
@@ -34,6 +43,8 @@ export function typesOf(source: TypeSource, options: CatalogOptions = {}): reado
       const { adapters, nodeTypes } = source as ExtensionDefinition;
       return [...adapters, ...nodeTypes].flatMap((part) => typesOf(part, options));
     }
+    case "service":
+      return [];
     default:
       return [source as NodeType];
   }

@@ -1,7 +1,7 @@
 /** The node types that flows may use: core's, and those of extensions beside them. */
-import type { CatalogEntry } from "@millrace/contracts";
+import { type CatalogEntry, catalogEntryOf, type ServiceDefinition } from "@millrace/contracts";
 import type { FlowCatalog } from "@millrace/dsl";
-import { type TypeSource, typesOf } from "./definitions.ts";
+import { servicesOf, type TypeSource, typesOf } from "./definitions.ts";
 import { EngineError } from "./errors.ts";
 import type { NodeType } from "./node-type.ts";
 import { coreTypes } from "./nodes/index.ts";
@@ -13,15 +13,16 @@ export interface Registry {
   get(type: string, version?: number): NodeType | undefined;
   /** The same; throws `registry_invalid` for a type that is not there. */
   require(type: string, version?: number): NodeType;
-  /** Every entry, sorted by type, then version. */
+  /** Every entry, sorted by type, then version; services are listed as `service.<slug>`. */
   entries(): readonly CatalogEntry[];
   /** The same as validation reads it. */
   catalog(): FlowCatalog;
 }
 
 /**
- * A registry of core's node types and `types`: definitions of `defineNodeType`, `defineActionAdapter`, `defineExtension`,
- * or low-level types. Throws `EngineError`: `registry_duplicate` for a type and version that is there already,
+ * A registry of core's node types and `types`: definitions of `defineNodeType`, `defineActionAdapter`, `defineService`,
+ * `defineExtension`, or low-level types. Services are listed and known to validation; what runs them is `services` of
+ * `createEngine`. Throws `EngineError`: `registry_duplicate` for a type and version that is there already,
  * `registry_invalid` for what is no node type or has a schema outside the subset of JSON Schema that is checked.
  */
 export function createRegistry(types: readonly TypeSource[] = []): Registry {
@@ -37,10 +38,20 @@ export function createRegistry(types: readonly TypeSource[] = []): Registry {
     }
     versions.set(name, known.set(version, type));
   }
+  const services = new Map<string, CatalogEntry>();
+  for (const service of types.flatMap(servicesOf)) {
+    refuseOperations(service);
+    const entry = catalogEntryOf(service);
+    if (services.has(entry.type) || versions.has(entry.type)) {
+      const text = `service "${service.slug}" is there twice; remove one of the two`;
+      throw new EngineError("registry_duplicate", text);
+    }
+    services.set(entry.type, entry);
+  }
   const entries = Object.freeze(
-    all
-      .map(({ entry }) => entry)
-      .sort((a, b) => (a.type < b.type ? -1 : a.type > b.type ? 1 : a.version - b.version)),
+    [...all.map(({ entry }) => entry), ...services.values()].sort((a, b) =>
+      a.type < b.type ? -1 : a.type > b.type ? 1 : a.version - b.version,
+    ),
   );
   const get = (type: string, version?: number): NodeType | undefined => {
     const known = versions.get(type);
@@ -56,7 +67,7 @@ export function createRegistry(types: readonly TypeSource[] = []): Registry {
     },
     entries: () => entries,
     catalog: () => ({
-      entry: (type: string, version?: number) => get(type, version)?.entry,
+      entry: (type: string, version?: number) => get(type, version)?.entry ?? services.get(type),
       types: () => versions.keys(),
     }),
   });
@@ -71,6 +82,19 @@ function refuseSchemas(type: NodeType): void {
     if (problem === undefined) continue;
     const text = `node type "${name}": schema of ${part}${problem.pointer}: ${problem.message}`;
     throw new EngineError("registry_invalid", text);
+  }
+}
+
+/** The same for the schemas of operations; `checkService` has seen to all else. */
+function refuseOperations({ slug, serviceIntegration }: ServiceDefinition): void {
+  for (const { id, params, query, headers, body, result } of serviceIntegration.operations) {
+    const parts = { params, query, headers, "body/schema": body?.schema, result };
+    for (const [part, schema] of Object.entries(parts)) {
+      const problem = schema === undefined ? undefined : unreadable(schema)[0];
+      if (problem === undefined) continue;
+      const text = `service "${slug}": ${part}${problem.pointer} of operation ${id}: ${problem.message}`;
+      throw new EngineError("registry_invalid", text);
+    }
   }
 }
 

@@ -3,6 +3,7 @@ import type { CatalogEntry, Effect } from "@millrace/contracts";
 import type { NodeModel } from "../model/bodies.ts";
 import { isObject, own } from "../model/plain.ts";
 import { shown, type Validation } from "./context.ts";
+import { effectOfCall } from "./service-calls.ts";
 
 /** Checks the type of a node. */
 export function checkNodeType(run: Validation, node: NodeModel): void {
@@ -18,6 +19,13 @@ export function checkNodeType(run: Validation, node: NodeModel): void {
     });
     return;
   }
+  if (entry.serviceIntegration !== undefined) {
+    run.findings.add("FLOW3001", `${node.pointer}/type`, {
+      parts: { type: shown(type) },
+      hint: "a service is called by `service.call` with a connection to it",
+    });
+    return;
+  }
   if (Number.isInteger(typeVersion) && entry.version !== typeVersion) {
     run.findings.add("FLOW3010", `${node.pointer}/typeVersion`, {
       parts: { type: shown(type), n: String(typeVersion), list: versionsOf(run, entry).join(", ") },
@@ -28,7 +36,7 @@ export function checkNodeType(run: Validation, node: NodeModel): void {
     run.findings.add("FLOW3009", `${node.pointer}/type`, { parts });
   }
   checkBody(run, node, entry);
-  const effect = effectOf(node, entry);
+  const effect = effectOf(run, node, entry);
   if (
     (effect === "write" || effect === "destructive") &&
     own(node.node.policy, "cache") !== undefined
@@ -38,8 +46,9 @@ export function checkNodeType(run: Validation, node: NodeModel): void {
 }
 
 /** What a node does outside, where its type leaves that to a field: a GET only reads. */
-function effectOf(node: NodeModel, entry: CatalogEntry): Effect {
-  if (entry.type === "service.call") return "read"; // the operation decides, which the catalog of services knows
+function effectOf(run: Validation, node: NodeModel, entry: CatalogEntry): Effect {
+  // What the operation decides is not held against a flow when the catalog does not know it.
+  if (entry.type === "service.call") return effectOfCall(run, node) ?? "read";
   if (entry.type !== "http.request") return entry.effect;
   const method = own(node.node.fields, "method") ?? "GET";
   if (method === "GET" || method === "HEAD") return "read";

@@ -25,6 +25,7 @@ import { checkPolicies } from "./policies.ts";
 import { checkPresence, type NeededRead } from "./presence.ts";
 import { Literals } from "./secrets.ts";
 import { Sinks } from "./security.ts";
+import { checkServiceCall } from "./service-calls.ts";
 import { checkShape } from "./shape.ts";
 import { checkStyle } from "./style.ts";
 import { checkFlowField, checkFlowTools } from "./subflows.ts";
@@ -87,6 +88,7 @@ class Walk {
     checkNodeType(run, node);
     checkFields(run, node);
     checkPolicies(run, node);
+    if (node.entry?.type === "service.call") checkServiceCall(run, node);
     if (node.entry?.kind === "ai") {
       checkAi(run, node);
       checkFlowTools(run, node);
