@@ -1,9 +1,21 @@
 /** `shell.exec` with real programs: this very Node, under the names that a test allows. */
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { EncodedEvent, FlowGraph } from "@millrace/contracts";
+import { parseEvent } from "@millrace/contracts";
 import {
   compileFlow,
+  createEngine,
+  createMemoryJournal,
   createPortableHost,
   createRegistry,
   type EngineOptions,
@@ -224,6 +236,53 @@ test("a failed program is repeated only where the flow allows that it ran before
   expect(events.filter(({ kind }) => kind === "node.retrying")).toHaveLength(1);
 });
 
+/** A flow of one program. */
+function graphOf(fields: object): FlowGraph {
+  return {
+    version: 1,
+    id: "one",
+    inputs: [{ name: "name", schema: { type: "string" }, default: "" }],
+    nodes: [{ id: "a", type: "shell.exec", fields: fields as never }],
+    edges: [],
+    outputs: [],
+    connections: [],
+    schedules: [],
+    layout: {},
+  };
+}
+
+test("a program that was at work when its process died is not started again: the node fails interrupted", async () => {
+  const file = join(folder(), "ran");
+  const source = `require("fs").appendFileSync(${JSON.stringify(file)}, "x")`;
+  const compiled = await compileFlow(graphOf({ program: "node", args: ["-e", source] }), {
+    registry: createRegistry(),
+  });
+  if (!compiled.ok) throw new Error("the flow does not compile");
+  const { plan } = compiled;
+  const options = { host: createNodeHost(), shell: NODE };
+  const journal = createMemoryJournal();
+  const whole = createEngine({ ...options, journal }).run(plan, {}, { runId: "r" });
+  expect((await whole.result).status).toBe("succeeded");
+
+  const until: EncodedEvent[] = [];
+  for await (const page of journal.read("r", 0)) {
+    for (const stored of page) {
+      const event = parseEvent(new TextDecoder().decode(stored.line)) as EncodedEvent["event"];
+      if (event.seq <= 2) until.push({ ...stored, event });
+    }
+  }
+  expect(until.at(-1)?.event.kind).toBe("node.started");
+  const cut = createMemoryJournal();
+  const state = await journal.load("r");
+  if (state === null) throw new Error("the run is not there");
+  const { epoch } = await cut.create(state);
+  await cut.append("r", 0, until, { epoch, sync: true });
+  await cut.release("r", epoch);
+  const resumed = await createEngine({ ...options, journal: cut }).resume("r", { plan });
+  expect((await resumed.result).error).toMatchObject({ code: "interrupted", node: "a" });
+  expect(readFileSync(file, "utf8")).toBe("x");
+});
+
 test("the catalog says what shell.exec is, and a plan that it needs the shell", async () => {
   const registry = createRegistry();
   expect(registry.require("shell.exec").entry).toMatchObject({
@@ -231,21 +290,7 @@ test("the catalog says what shell.exec is, and a plan that it needs the shell", 
     effect: "write",
     defaults: { policy: { timeoutMs: 60_000, delivery: "atMostOnce" } },
   });
-  const plan = async (program: unknown) =>
-    compileFlow(
-      {
-        version: 1,
-        id: "one",
-        inputs: [{ name: "name", schema: { type: "string" } }],
-        nodes: [{ id: "a", type: "shell.exec", fields: { program } as never }],
-        edges: [],
-        outputs: [],
-        connections: [],
-        schedules: [],
-        layout: {},
-      },
-      { registry },
-    );
+  const plan = (program: unknown) => compileFlow(graphOf({ program }), { registry });
   const good = await plan("git");
   expect(good.ok && good.plan.needs).toEqual(["shell"]);
   const bad = await plan({ $: "inputs.name" });
