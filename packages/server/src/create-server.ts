@@ -51,7 +51,7 @@ export async function buildServer(
   };
   hide(options.tokens);
   const log = options.log ?? createLogger({ redact: (text) => redact(text) });
-  const registry = createRegistry();
+  const registry = createRegistry(options.services);
   const journal = createMemoryJournal();
   const machine = createNodeHost();
   const services = openServices(options, log, egressFetch(machine.openFetch(options.egress ?? {})));

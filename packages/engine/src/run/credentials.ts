@@ -49,6 +49,7 @@ export function linkOf(attempt: Attempt, name: string): ServiceLink {
       send(
         {
           slug,
+          service,
           auth: integration.auth,
           port: engine.options.credentials,
           renewals: engine.renewals,

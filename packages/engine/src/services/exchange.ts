@@ -20,6 +20,8 @@ import { whileOpen } from "./while-open.ts";
 /** A connection as one attempt uses it. */
 export interface Exchange {
   readonly slug: string;
+  /** What the flow says the connection is of. */
+  readonly service: string;
   readonly auth: ServiceAuth;
   readonly port: CredentialsPort | undefined;
   readonly renewals: Renewals;
@@ -71,10 +73,10 @@ export async function endUnread(response: ResponseLike): Promise<void> {
 }
 
 async function resolve(exchange: Exchange): Promise<ServiceCredential> {
-  const { port, slug, signal } = exchange;
+  const { port, slug, service, signal } = exchange;
   if (port === undefined) throw notConnected("this engine has no credentials", slug);
   const found = await asked(exchange, async () => {
-    const credential = await whileOpen(port.resolve(slug, { signal }), signal);
+    const credential = await whileOpen(port.resolve(slug, { signal, service }), signal);
     return credential as ServiceCredential | null | undefined;
   });
   if (found === null || found === undefined) throw notConnected(`${slug} is not connected`, slug);
@@ -86,9 +88,9 @@ async function renewed(
   exchange: Exchange,
   rejected: ServiceCredential,
 ): Promise<ServiceCredential | null> {
-  const { port, slug, signal, renewals, auth } = exchange;
+  const { port, slug, service, signal, renewals, auth } = exchange;
   if (auth.scheme !== "oauth2" || port === undefined) return null;
-  return asked(exchange, () => renewals.renew(port, slug, { rejected, signal }));
+  return asked(exchange, () => renewals.renew(port, slug, { rejected, signal, service }));
 }
 
 async function asked<T>({ slug, auth, signal }: Exchange, ask: () => Promise<T>): Promise<T> {

@@ -29,7 +29,11 @@ export class Renewals {
   async renew(
     port: CredentialsPort,
     slug: string,
-    { rejected, signal }: { rejected: ServiceCredential; signal: AbortSignal },
+    {
+      rejected,
+      signal,
+      service,
+    }: { rejected: ServiceCredential; signal: AbortSignal; service: string },
   ): Promise<ServiceCredential | null> {
     const now = this.#now();
     if (now < (this.#restingUntil.get(slug) ?? 0)) return null;
@@ -39,7 +43,7 @@ export class Renewals {
       return whileOpen(known.credential, signal);
     }
     // It belongs to all callers, so the abort of one does not end it.
-    const options = { signal: new AbortController().signal };
+    const options = { signal: new AbortController().signal, service };
     const credential = (async () => port.renew(slug, rejected, options))();
     const renewal = { rejected: value, at: now, credential };
     this.#bySlug.set(slug, renewal);

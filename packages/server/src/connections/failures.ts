@@ -45,12 +45,17 @@ export function toNodeError(error: unknown, slug: string, tokenHost: string): un
     case "NoRefreshToken":
       return new NodeError("no_refresh_token", message, { reason: "auth", cause });
     case "Credential":
-      return new NodeError("unavailable", message, { reason: "unavailable", retryable });
+      return new NodeError("unavailable", message, {
+        reason: "unavailable",
+        retryable,
+        sent: false,
+      });
     case "Http": {
       const code = error.reason === "timeout" ? "timeout" : "network";
       return new NodeError(code, `${what}: ${message}; host ${tokenHost}`, {
         reason: code,
         retryable,
+        sent: false,
       });
     }
     case "Token":
@@ -59,6 +64,7 @@ export function toNodeError(error: unknown, slug: string, tokenHost: string): un
         reason: status === 429 ? "rate_limit" : status >= 500 ? "server" : "client",
         status,
         retryable,
+        sent: false,
       });
     case "Decode":
       if (isStoredTokenFault(error)) return credentialsExpired(slug, message, error);
