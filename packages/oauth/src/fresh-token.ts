@@ -60,9 +60,11 @@ export async function ensureFreshToken(
   const { store, slug, rejected, signal } = params;
   const account = accountFor(slug);
   if (!unwritten.has(store, account)) {
-    const read = (): Promise<OAuthToken | undefined> => loadToken(store, slug);
-    const token = await (signal ? withDeadline({ signal }, read) : read());
-    if (token === undefined || isUsable(token, params)) return token;
+    const read = (): Promise<string | undefined> => readEntry(store, account);
+    const entry = await (signal ? withDeadline({ signal }, read) : read());
+    if (entry === undefined) return undefined;
+    const token = parseToken(entry);
+    if (isUsable(token, params)) return token;
     renewable(token, slug);
   }
   for (;;) {

@@ -32,7 +32,12 @@ export async function storeToken(
   token: OAuthToken,
 ): Promise<void> {
   const account = accountFor(slug);
-  await ofStore("written", account, () => store.set(account, printToken(token)));
+  const text = printToken(token);
+  try {
+    await store.set(account, text);
+  } catch (cause) {
+    throw storeFailure("written", account, cause);
+  }
 }
 
 /**
@@ -50,7 +55,11 @@ export async function loadToken(
 /** Removes the entry `service:<slug>`; whether there was one. Throws `OAuthError` kind `Credential` when the store fails. */
 export async function deleteToken(store: CredentialStore, slug: string): Promise<boolean> {
   const account = accountFor(slug);
-  return ofStore("deleted", account, () => store.delete(account));
+  try {
+    return await store.delete(account);
+  } catch (cause) {
+    throw storeFailure("deleted", account, cause);
+  }
 }
 
 /** The text of an entry; undefined when there is none. */
@@ -58,7 +67,11 @@ export async function readEntry(
   store: CredentialStore,
   account: string,
 ): Promise<string | undefined> {
-  return (await ofStore("read", account, () => store.get(account))) ?? undefined;
+  try {
+    return (await store.get(account)) ?? undefined;
+  } catch (cause) {
+    throw storeFailure("read", account, cause);
+  }
 }
 
 /** Keys in the order of the specification, no whitespace, absent fields left out. */
@@ -83,25 +96,20 @@ export function parseToken(text: string): OAuthToken {
   ) {
     throw fields.fault("expires_at must be an RFC 3339 timestamp with Z or an offset");
   }
-  return {
-    access_token: fields.text("access_token"),
-    ...(refresh_token !== undefined && { refresh_token }),
-    ...(expires_at && { expires_at }),
-    token_type: fields.string("token_type") ?? "",
-    scope: fields.string("scope") ?? "",
-  };
+  const token = { access_token: fields.text("access_token") } as OAuthToken;
+  if (refresh_token !== undefined) token.refresh_token = refresh_token;
+  if (expires_at !== undefined) token.expires_at = expires_at;
+  token.token_type = fields.string("token_type") ?? "";
+  token.scope = fields.string("scope") ?? "";
+  return token;
 }
 
-/** What a store throws becomes an error of ours; its text is left out, because it may quote the entry. */
-async function ofStore<T>(done: string, account: string, call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (cause) {
-    if (OAuthError.isInstance(cause)) throw cause;
-    throw new OAuthError(
-      "Credential",
-      `credential store: the entry "${account}" could not be ${done}. Check that the store is running and unlocked, then try again.`,
-      { reason: "unavailable", cause },
-    );
-  }
+/** What a store throws as an error of ours; its text is left out, because it may quote the entry. */
+function storeFailure(done: string, account: string, cause: unknown): OAuthError {
+  if (OAuthError.isInstance(cause, "Credential")) return cause;
+  return new OAuthError(
+    "Credential",
+    `credential store: the entry "${account}" could not be ${done}. Check that the store is running and unlocked, then try again.`,
+    { reason: "unavailable", cause },
+  );
 }

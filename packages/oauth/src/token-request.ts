@@ -89,35 +89,41 @@ function request(
   url: string,
   { first, middle = [], last }: { first: Fields; middle?: Fields; last: Fields },
 ): Promise<FormAnswer> {
-  const who = checkClient(client);
+  checkClient(client);
+  const who = identify(client);
   const fields = [
     ...first,
     ...who.fields,
     ...middle,
     ...last,
     ...(client.resource ?? []).map((uri): [string, string] => ["resource", uri]),
-    ...who.extra,
+    ...extraEntries(client.extraParams, OURS),
   ];
   const form = new URLSearchParams(fields).toString();
   return sendForm({ url, form, authorization: who.authorization }, client);
 }
 
-/** What a client adds to each of its requests. Throws the `TypeError` or `RangeError` of a client that cannot send any. */
-export function checkClient(client: Client): ReturnType<typeof identify> & { extra: Fields } {
-  checkTimeout(client.timeoutMs);
-  return { ...identify(client), extra: extraEntries(client.extraParams, OURS) };
-}
-
-function identify({ clientId, clientSecret, clientAuth = "post" }: Client): {
-  fields: Fields;
-  authorization?: FormRequest["authorization"];
-} {
-  if (clientAuth === "none") return { fields: [["client_id", clientId]] };
-  if (clientSecret === undefined) {
+/** Throws the `TypeError` or `RangeError` of a client that cannot send any request. */
+export function checkClient({
+  clientAuth = "post",
+  clientSecret,
+  extraParams,
+  timeoutMs,
+}: Client): void {
+  checkTimeout(timeoutMs);
+  if (extraParams) extraEntries(extraParams, OURS);
+  if (clientAuth !== "none" && clientSecret === undefined) {
     throw new TypeError(
       `clientAuth "${clientAuth}" needs a clientSecret; a client without one is clientAuth "none"`,
     );
   }
+}
+
+function identify({ clientId, clientSecret = "", clientAuth = "post" }: Client): {
+  fields: Fields;
+  authorization?: FormRequest["authorization"];
+} {
+  if (clientAuth === "none") return { fields: [["client_id", clientId]] };
   if (clientAuth === "basic") {
     const pair = `${formEncode(clientId)}:${formEncode(clientSecret)}`;
     return { fields: [], authorization: `Basic ${btoa(pair)}` };
