@@ -9,6 +9,7 @@ import { BY_REFERENCE, JOIN_ALL, JOIN_DEFAULT, type Layout } from "../compile/la
 import { failureOf, toFailure } from "../failures.ts";
 import { schemaProblems } from "../schema-check.ts";
 import { sizeOf } from "../values.ts";
+import { closeRound } from "./bodies.ts";
 import { emitLog, emitSkipped } from "./emit.ts";
 import type { Frame } from "./frame.ts";
 import { goOn, restoreFrame } from "./restore.ts";
@@ -53,6 +54,35 @@ export function propagate(run: RunCore): void {
     }
   }
   run.endedSize = 0;
+}
+
+/**
+ * Ends the bodies of a restored frame that are over, so that what holds them comes as far as it had come: to the rounds that
+ * were open. Nothing else is decided.
+ */
+export function endRestoredBodies(run: RunCore): void {
+  for (;;) {
+    const queue = run.ended.slice(0, run.endedSize);
+    run.endedSize = 0;
+    const over = new Set<Frame>();
+    for (let at = 0; at < queue.length; at += 3) {
+      const [id, node, port] = queue.slice(at, at + 3) as [number, number, number];
+      const frame = run.frames[id] as Frame;
+      if (frame.owner !== null && frame.open === 0) {
+        over.add(frame);
+        follow(run, frame, node, port);
+      } else {
+        run.ended[run.endedSize++] = id;
+        run.ended[run.endedSize++] = node;
+        run.ended[run.endedSize++] = port;
+      }
+    }
+    if (over.size === 0) return;
+    for (const frame of over) {
+      frame.ended = true;
+      closeRound(run, frame);
+    }
+  }
 }
 
 function follow(run: RunCore, frame: Frame, node: number, port: number): void {

@@ -12,7 +12,7 @@ import { serviceOf } from "./credentials.ts";
 import { emitConfirmResolved, emitRetrying } from "./emit.ts";
 import type { Frame } from "./frame.ts";
 import type { Past, PastNode } from "./past.ts";
-import { NO_PORT, nodeEnded, scopeOf } from "./propagate.ts";
+import { endRestoredBodies, NO_PORT, nodeEnded, scopeOf } from "./propagate.ts";
 import type { RunCore } from "./run-core.ts";
 import { failNode } from "./settle.ts";
 import { acquire } from "./slots.ts";
@@ -90,7 +90,9 @@ export function goOn(run: RunCore, frame: Frame, open: readonly number[], past: 
       waitForRetry(attempt, was.due);
     } else interrupted(attempt, was);
   }
-  if (frame.failure !== null) stopFrame(run, frame, "sibling");
+  if (frame.failure === null) return;
+  endRestoredBodies(run);
+  stopFrame(run, frame, "sibling");
 }
 
 /** Calls that were open end with the attempt that they belong to. */

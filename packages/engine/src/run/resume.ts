@@ -21,7 +21,7 @@ import { exclude, includedNodes } from "./only.ts";
 import { type Past, readPast } from "./past.ts";
 import { startClock } from "./pause.ts";
 import { pinnedResults } from "./pins.ts";
-import { seedFrame } from "./propagate.ts";
+import { endRestoredBodies, seedFrame } from "./propagate.ts";
 import { reusableNodes } from "./reuse.ts";
 import { RunCore, type Stop } from "./run-core.ts";
 import { DEFAULTED, FAILED, SUCCEEDED } from "./states.ts";
@@ -169,9 +169,10 @@ function takeUp(run: RunCore, past: Past, gone: string | null): void {
   announce(run, past);
   run.pumping = true; // bodies are entered before everything stands where it stood
   const top = new Frame(run.parts.layout, { id: 0, base: "", depth: 0 }, { inputs: run.inputs });
-  run.frames.push(top);
+  run.frames = [top];
   exclude(top, includedNodes(run.parts.layout, run.options.only));
   seedFrame(run, top);
+  if (stop !== null) endRestoredBodies(run);
   run.pumping = false;
   if (stop !== null) endRun(run, stop);
   else if (run.paused !== "confirmation") startClock(run);
