@@ -1,6 +1,12 @@
 /** A whole server without a port: engine, journal, executor, app. */
 import { randomBytes } from "node:crypto";
-import { createEngine, createMemoryJournal, createRegistry } from "@millrace/engine";
+import {
+  createEngine,
+  createMemoryJournal,
+  createRegistry,
+  EngineError,
+  type Registry,
+} from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
 import { buildApp, type MillraceApp, type ServedApp } from "./app.ts";
 import {
@@ -16,6 +22,7 @@ import {
   openCredentialStore,
   type ServiceConnections,
 } from "./connections/index.ts";
+import { ConfigError } from "./errors.ts";
 import { createLocalExecutor } from "./executor/index.ts";
 import { parseToken } from "./gate/index.ts";
 import { coreHandlers } from "./handlers/index.ts";
@@ -51,7 +58,7 @@ export async function buildServer(
   };
   hide(options.tokens);
   const log = options.log ?? createLogger({ redact: (text) => redact(text) });
-  const registry = createRegistry(options.services);
+  const registry = registryOf(options);
   const journal = createMemoryJournal();
   const machine = createNodeHost();
   const services = openServices(options, log, egressFetch(machine.openFetch(options.egress ?? {})));
@@ -102,6 +109,16 @@ export async function buildServer(
       await app.drain(closeOptions);
     },
   };
+}
+
+/** The registry of core and of the services. Throws `ConfigError` for a service with a schema that cannot be checked. */
+function registryOf({ services }: ResolvedOptions): Registry {
+  try {
+    return createRegistry(services);
+  } catch (cause) {
+    if (!EngineError.isInstance(cause)) throw cause;
+    throw new ConfigError("option_invalid", `option "services": ${cause.message}`, { cause });
+  }
 }
 
 /** The services of a server over the credential store of its operator. */
