@@ -42,3 +42,8 @@ export {
 } from "./services/build-request.ts";
 export type { ServiceOf } from "./services/effect.ts";
 export type { ServiceLink } from "./services/link.ts";
+export {
+  type ImportedService,
+  type ImportOpenApiOptions,
+  importOpenApi,
+} from "./services/openapi/import-openapi.ts";
