@@ -15,7 +15,7 @@ export interface Check {
 }
 
 /** A check with its description. */
-export function described(schema: JsonSchema, check: Check): Check {
+function described(schema: JsonSchema, check: Check): Check {
   return Object.assign(check, { schema });
 }
 

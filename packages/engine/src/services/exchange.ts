@@ -68,7 +68,7 @@ export async function send(
 }
 
 /** Ends an answer whose body nobody will read. */
-export async function endUnread(response: ResponseLike): Promise<void> {
+async function endUnread(response: ResponseLike): Promise<void> {
   await response.body?.[Symbol.asyncIterator]().return?.();
 }
 

@@ -21,14 +21,14 @@ export interface Seen {
   readonly body: string;
 }
 
-export const OAUTH: ServiceAuth = {
+const OAUTH: ServiceAuth = {
   scheme: "oauth2",
   authorizeUrl: "https://auth.example/authorize",
   tokenUrl: "https://auth.example/token",
   scopes: ["read", "write"],
 };
 
-export const credentialOf = (value: string, scopes: readonly string[] = []): ServiceCredential => ({
+const credentialOf = (value: string, scopes: readonly string[] = []): ServiceCredential => ({
   scheme: "oauth2",
   scopes,
   reveal: () => value,

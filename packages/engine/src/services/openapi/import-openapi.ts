@@ -42,7 +42,7 @@ export interface ImportedService {
  * first success of each operation. Local references are written out, patterns, examples and `x-…` members dropped; what has
  * no place in a service (cookies, multipart, callbacks) is a warning. Never throws, whatever the document; pointers of
  * diagnostics lead into it.
- * @see guide, "Services from OpenAPI"
+ * @see README of this package, "Services"
  */
 export function importOpenApi(
   document: unknown,
