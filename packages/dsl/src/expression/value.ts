@@ -4,8 +4,10 @@
  *   V1  parts without an expression are one frozen copy, shared by all evaluations; the graph itself is not touched.
  *   V2  all expressions of one value share one budget and see one instant.
  */
+
 import type { FieldValue } from "@millrace/contracts";
 import { type Json, type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts/json";
+import { append } from "../append.ts";
 import { DslError } from "../errors.ts";
 import { Evaluation, type Place, resolveLimits, type Scope } from "./budget.ts";
 import { type CompileOptions, compileInto, parse, templateClosure } from "./compile.ts";
@@ -144,7 +146,7 @@ class ValueCompiler {
   #hole(source: Json, pointer: string): Closure {
     if (typeof source !== "string") return invalid(pointer, "an expression is a string");
     const ast = parse(source);
-    this.references.push(...findReferences(ast, this.unit.locals));
+    append(this.references, findReferences(ast, this.unit.locals));
     return compileInto(this.unit, ast);
   }
 }

@@ -2,6 +2,7 @@
  * Regular expressions in linear time (Thompson's construction): a test costs at most states x characters, whatever the
  * pattern and the text. No backreference, no lookaround.
  */
+import { append } from "../append.ts";
 import {
   type CharTest,
   isWord,
@@ -133,7 +134,7 @@ class Program {
       const state = this.states[index] as State;
       if (state.kind === "match") return true;
       if (state.kind === "chars") live.push(index);
-      else if (state.kind === "split") from.push(...state.next);
+      else if (state.kind === "split") append(from, state.next);
       else if (holds(state.what, place.before, place.code)) from.push(state.next);
     }
     return false;

@@ -2,6 +2,7 @@
  * Items in canonical shape and order: what `printFlow` prints is a function of the graph, the comments and the author's
  * empty lines, so every spelling that the graph does not keep is put right here. No comment is lost on the way.
  */
+import { append } from "../append.ts";
 import type { Expression, ObjectExpression } from "../expression/ast.ts";
 import { bareDuration } from "./context.ts";
 import {
@@ -202,8 +203,8 @@ export function commentsOf(item: Item): Comment[] {
     if (item.meta) withoutNotes(item.meta, comments);
   } else {
     if (item.value) withoutNotes(item.value, comments);
-    for (const inner of item.items ?? []) comments.push(...commentsOf(inner));
-    comments.push(...item.foot);
+    for (const inner of item.items ?? []) append(comments, commentsOf(inner));
+    append(comments, item.foot);
   }
   if (item.trail !== undefined) comments.push({ text: item.trail, blank: false });
   return comments;

@@ -2,8 +2,10 @@
  * Graph to items, with the structural check of a graph by hand: the language does without a schema library. A value that
  * is no `FlowGraph` throws `DslError` code `graph_invalid` with the pointer of the bad place.
  */
+
 import type { FlowGraph } from "@millrace/contracts";
 import { type Json, type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts/json";
+import { append } from "../append.ts";
 import { DslError } from "../errors.ts";
 import type { Expression } from "../expression/ast.ts";
 import { memberNames } from "../expression/values.ts";
@@ -74,10 +76,10 @@ function headerItem(flow: JsonObject): Item {
     const meta = objectAt(flow["meta"], "/meta");
     if (meta["title"] !== undefined)
       invalid("/meta/title", "belongs to the flow itself, as `title`");
-    items.push(...dataAttrs(meta, "/meta"));
+    append(items, dataAttrs(meta, "/meta"));
   }
   if (flow["policy"] !== undefined) {
-    items.push(...policyItems(objectAt(flow["policy"], "/policy"), "/policy", FLOW_POLICIES));
+    append(items, policyItems(objectAt(flow["policy"], "/policy"), "/policy", FLOW_POLICIES));
   }
   const version: Label = { text: "1", digits: true, ...NOWHERE };
   return block("flow", { labels: [version, label(textAt(flow, "id", ""))], items });
@@ -176,7 +178,7 @@ function nodeItem(node: JsonObject, pointer: string, depth: number): Item {
   }
   if (node["policy"] !== undefined) {
     const place = `${pointer}/policy`;
-    items.push(...policyItems(objectAt(node["policy"], place), place, NODE_POLICIES, depth));
+    append(items, policyItems(objectAt(node["policy"], place), place, NODE_POLICIES, depth));
   }
   if (node["body"] !== undefined) {
     items.push(bodyItem(objectAt(node["body"], `${pointer}/body`), `${pointer}/body`, depth + 1));

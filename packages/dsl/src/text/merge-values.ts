@@ -2,6 +2,7 @@
  * An edited value over the one that was written: where both hold the same, the writing stays; where they differ, only what
  * differs is new.
  */
+import { append } from "../append.ts";
 import type { Expression, ObjectExpression } from "../expression/ast.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import {
@@ -84,7 +85,7 @@ function mergeObjects(old: Collection & ObjectExpression, fresh: ObjectExpressio
     const now = wanted.get(key);
     if (now) rows.push({ from, key, value: mergeValue(value, now) });
     wanted.delete(key);
-    rows.push(...(added.get(key) ?? []));
+    append(rows, added.get(key) ?? []);
     added.delete(key);
   }
   return rebuild(old, rows);
@@ -150,7 +151,8 @@ export function carryComments(
     gap ||= notes.lead[0]?.blank ?? notes.blank;
     const [first, ...others] = partedComments(notes);
     if (first) {
-      carried.push(gap ? { ...first, blank: true } : first, ...others);
+      carried.push(gap ? { ...first, blank: true } : first);
+      append(carried, others);
       gap = true;
     }
     return notes;

@@ -6,17 +6,19 @@
  */
 import type { FlowGraph } from "@millrace/contracts";
 import type { Expression } from "../expression/ast.ts";
-import { sectionOf, toOrder } from "./canonical.ts";
+import { toOrder } from "./canonical.ts";
 import { dataOf, documentOf, type FlowDocument } from "./document.ts";
 import { edgeKey } from "./edges.ts";
 import { itemsOf } from "./from-graph.ts";
-import { carryComments, mergeValue, movedHead } from "./merge-values.ts";
+import { attrKey, blockKey, keyed, keyOf, standsOnce } from "./item-keys.ts";
+import { inGraphOrder, inWrittenOrder, replacedSections, withHeads } from "./item-order.ts";
+import { carryComments, mergeValue } from "./merge-values.ts";
 import { limitsOf } from "./parse.ts";
 import { printItems } from "./print.ts";
 import { readText } from "./read.ts";
 import { Sections, toSections } from "./sections.ts";
-import type { AttrItem, BlockItem, Collection, Comment, Item, Notes } from "./tree.ts";
-import { BLOCKS, isBlockWord, type Place } from "./words.ts";
+import type { BlockItem, Collection, Comment, Item, Notes } from "./tree.ts";
+import { isBlockWord, type Place } from "./words.ts";
 
 /** Options of `reconcile`. */
 export interface ReconcileOptions {
@@ -219,12 +221,6 @@ class Merge {
   }
 }
 
-/** Whether only the first of its kind counts. */
-function standsOnce(item: Item): boolean {
-  if (item.kind === "attr") return true;
-  return item.kind === "block" && (item.word === "layout" || item.word === "body");
-}
-
 function isSchema(item: Item): boolean {
   return item.kind === "attr" && item.name === "schema" && !item.policy;
 }
@@ -251,151 +247,4 @@ function withoutGap(section: readonly Item[]): Item[] {
 
 function joinPath(path: string | undefined, id: string): string {
   return path === undefined ? id : `${path}/${id}`;
-}
-
-/** Identity of an item among its neighbours. */
-function keyOf(item: Item): string {
-  if (item.kind === "attr") return attrKey(item);
-  if (item.kind === "block") {
-    return blockKey(item.word, isNamed(item) ? (item.labels.at(-1)?.text ?? "") : "");
-  }
-  const [from, to] = item.ends;
-  return `edge ${edgeKey(from?.node ?? "", from?.port ?? "out", to?.node ?? "")}`;
-}
-
-/** Whether a block is one of several of its kind, told apart by their names. */
-function isNamed({ word }: BlockItem): boolean {
-  return !isBlockWord(word) || BLOCKS[word].labels === 1;
-}
-
-function attrKey(item: AttrItem): string {
-  return `${item.policy ? "@" : "="}${item.name}`;
-}
-
-function blockKey(word: string, label: string): string {
-  return `${word} ${label}`;
-}
-
-/** Items with their keys; the second of a kind is another one than the first. */
-function keyed(items: readonly Item[], key: (item: Item) => string): [string, Item][] {
-  const counts = new Map<string, number>();
-  return items.map((item) => {
-    const own = key(item);
-    const count = counts.get(own) ?? 0;
-    counts.set(own, count + 1);
-    return [`${count} ${own}`, item];
-  });
-}
-
-/**
- * Sections of which nothing stays and something is new: the index behind their last old item, and the key of the first that is
- * new, which takes over the comments that stay.
- */
-function replacedSections(
-  old: readonly Item[],
-  keys: readonly (string | undefined)[],
-  after: readonly (readonly [string, Item])[],
-  place: Place,
-): ReadonlyMap<number, string> {
-  const section = sectionIn(place);
-  const ends = new Map<string, number>();
-  for (const [index, item] of old.entries()) {
-    if (keys[index] === undefined) ends.set(section(item), index + 1);
-  }
-  if (ends.size === 0) return NONE_REPLACED;
-  for (const [index, item] of old.entries()) {
-    if (keys[index] !== undefined) ends.delete(section(item));
-  }
-  const replaced = new Map<number, string>();
-  for (const [key, item] of after) {
-    const end = ends.get(section(item));
-    if (end !== undefined && !replaced.has(end)) replaced.set(end, key);
-  }
-  return replaced;
-}
-
-const NONE_REPLACED: ReadonlyMap<number, string> = new Map();
-
-function sectionIn(place: Place): (item: Item) => string {
-  return (item) => (place === "file" || place === "body" ? sectionOf(item, place) : "");
-}
-
-/** Comments at the head of a section, parted from its first item, stay there whichever item comes first. */
-function withHeads(
-  items: readonly Item[],
-  survivors: readonly (readonly [string, Item])[],
-  place: Place,
-): readonly Item[] {
-  const section = sectionIn(place);
-  const first = firstOf(items, section);
-  const moved = new Map<Item, Item>();
-  for (const [name, wasFirst] of firstOf(
-    survivors.map(([, item]) => item),
-    section,
-  )) {
-    const now = first.get(name) as Item;
-    const heads = now === wasFirst ? undefined : movedHead(wasFirst, now);
-    if (!heads) continue;
-    moved.set(wasFirst, { ...wasFirst, ...heads.wasFirst });
-    moved.set(now, { ...now, ...heads.first });
-  }
-  return moved.size === 0 ? items : items.map((item) => moved.get(item) ?? item);
-}
-
-/** The first item of each section. */
-function firstOf(
-  items: readonly Item[],
-  section: (item: Item) => string,
-): ReadonlyMap<string, Item> {
-  const first = new Map<string, Item>();
-  for (const item of items) {
-    const name = section(item);
-    if (!first.has(name)) first.set(name, item);
-  }
-  return first;
-}
-
-/** The graph's order; what the graph does not know follows the item that it followed. */
-function inGraphOrder(
-  survivors: readonly (readonly [string, Item])[],
-  after: readonly (readonly [string, Item])[],
-): Item[] {
-  const written = new Map(survivors);
-  const graph = new Map(after);
-  return interleave(
-    after.map(([key, item]) => [key, written.get(key) ?? item]),
-    survivors,
-    (key) => graph.has(key),
-  );
-}
-
-/** The author's order; what is new follows the item that it follows in the graph. */
-function inWrittenOrder(
-  survivors: readonly (readonly [string, Item])[],
-  after: readonly (readonly [string, Item])[],
-): Item[] {
-  const written = new Map(survivors);
-  return interleave(survivors, after, (key) => written.has(key));
-}
-
-/** `main`, and behind each item those of `others` that follow it and are not in `main`. */
-function interleave(
-  main: readonly (readonly [string, Item])[],
-  others: readonly (readonly [string, Item])[],
-  inMain: (key: string) => boolean,
-): Item[] {
-  const following = new Map<string, Item[]>();
-  let anchor = "";
-  for (const [key, item] of others) {
-    if (inMain(key)) anchor = key;
-    else {
-      const list = following.get(anchor);
-      if (list) list.push(item);
-      else following.set(anchor, [item]);
-    }
-  }
-  return [
-    ...(following.get("") ?? []),
-    ...main.flatMap(([key, item]) => [item, ...(following.get(key) ?? [])]),
-  ];
 }

@@ -4,9 +4,11 @@
  *   S2  every comment is handed out once, in order: to `takeComments`, or as the return value of `readTrail`.
  *   S3  nothing here recurses; nesting is counted by `enter`, and the count never passes `maxDepth`.
  */
+
 import { MAX_JSON_DEPTH } from "@millrace/contracts/json";
+import { append } from "../append.ts";
 import { CHAR, CLASSES, codeName, isStrangeBlank, unicodeEscape } from "./chars.ts";
-import { hashComments, loneCrToLf, starCommentLines } from "./foreign.ts";
+import { loneCrToLf, readSemicolons, readStarComment, strangeCharacter } from "./foreign.ts";
 import { type Details, Report } from "./report.ts";
 import { skipBalanced } from "./skip.ts";
 import { identEnd, tokenEnd, tokenText } from "./tokens.ts";
@@ -183,18 +185,18 @@ export class Scanner {
           continue;
         }
         if (kind === CHAR.control) {
-          this.strangeCharacter(code);
+          strangeCharacter(this, code);
           continue;
         }
         const next = this.src.charCodeAt(this.pos + 1);
         if (next === 47) {
           if (this.flat === 0) return LINE_END;
           this.skipLines();
-        } else if (next === 42) this.readStarComment(false);
+        } else if (next === 42) readStarComment(this, false);
         else return code;
       } else if (code >= 128) {
         if (!isStrangeBlank(code)) return code;
-        this.strangeCharacter(code);
+        strangeCharacter(this, code);
       } else return TEXT_END;
     }
   }
@@ -209,13 +211,13 @@ export class Scanner {
         newlines += 1;
         this.pos += 1;
       } else if (this.atComment()) {
-        if (this.isStarComment()) this.readStarComment(newlines > 1);
+        if (this.isStarComment()) readStarComment(this, newlines > 1);
         else this.comments.push({ text: this.readLineComment(), blank: newlines > 1 });
         newlines = 0;
       } else if (code === 59) {
-        this.readSemicolons();
+        readSemicolons(this);
       } else if (code < 32 || (code >= 128 && isStrangeBlank(code))) {
-        this.strangeCharacter(code);
+        strangeCharacter(this, code);
       } else break;
     }
     this.blank = newlines > 1;
@@ -231,7 +233,7 @@ export class Scanner {
   /** The comment that follows on this line, if there is one. */
   readTrail(): string | undefined {
     while (this.src.charCodeAt(this.pos) === 59) {
-      this.readSemicolons();
+      readSemicolons(this);
       this.skipBlanks();
     }
     if (!this.atComment() || this.isStarComment()) return undefined;
@@ -246,7 +248,7 @@ export class Scanner {
 
   /** Puts comments back in front of whatever comes next. */
   giveComments(comments: readonly Comment[]): void {
-    this.comments.push(...comments);
+    append(this.comments, comments);
   }
 
   get commentCount(): number {
@@ -370,33 +372,6 @@ export class Scanner {
     return this.commentText(start + (slashes ? 2 : 1), end);
   }
 
-  /** Reads a star comment as one comment a line. */
-  private readStarComment(blank: boolean): void {
-    const start = this.pos;
-    const close = this.src.indexOf("*/", start + 2);
-    const inner = close === -1 ? this.src.length : close;
-    const end = close === -1 ? inner : close + 2;
-    const texts = starCommentLines(this.src.slice(start + 2, inner));
-    if (this.report.takesNotices) {
-      const fix = close === -1 ? undefined : this.starCommentFix(start, end, texts);
-      this.error("FLOW1104", start, start + 2, fix && { fix });
-    }
-    for (const [index, text] of texts.entries()) {
-      this.comments.push({ text, blank: blank && index === 0 });
-    }
-    this.pos = end;
-  }
-
-  private starCommentFix(
-    start: number,
-    end: number,
-    texts: readonly string[],
-  ): NonNullable<Details["fix"]> | undefined {
-    const before = this.src.slice(this.lineStart(start), start);
-    const text = hashComments(texts, before, this.src.slice(end, this.lineEnd(end)));
-    return text === undefined ? undefined : { title: "write #", edits: [{ start, end, text }] };
-  }
-
   private commentText(start: number, end: number): string {
     const { src } = this;
     let last = end;
@@ -410,33 +385,5 @@ export class Scanner {
       hint: null,
     });
     return text.replaceAll("\0", "").replace(/[ \t]+$/, "");
-  }
-
-  private readSemicolons(): void {
-    const start = this.pos;
-    while (this.src.charCodeAt(this.pos) === 59) this.pos += 1;
-    const end = this.pos;
-    this.skipBlanks();
-    const next = this.src.charCodeAt(this.pos);
-    const isLast = Number.isNaN(next) || next === 10 || next === 35 || next === 47 || next === 125;
-    this.error("FLOW1105", start, end, {
-      fix: {
-        title: "remove ;",
-        edits: [{ start, end, text: isLast ? "" : this.flat > 0 ? " " : this.lineBreak(start) }],
-      },
-    });
-  }
-
-  private strangeCharacter(code: number): void {
-    const at = this.pos;
-    this.pos += 1;
-    const blank = isStrangeBlank(code);
-    this.error("FLOW1001", at, at + 1, {
-      parts: { found: codeName(code) },
-      ...(blank && {
-        hint: code === 0xfeff ? "a byte order mark stands only at the start" : "use a plain space",
-        fix: { title: "use a space", edits: [{ start: at, end: at + 1, text: " " }] },
-      }),
-    });
   }
 }

@@ -1,4 +1,5 @@
 /** The items of a file or body by section; inside a section the author's order stays. */
+import { append } from "../append.ts";
 import {
   BODY_ORDER,
   CONNECTED_ORDER,
@@ -29,7 +30,7 @@ export class Sections<T> {
   add(item: Item): void {
     for (const canonical of canonicalItem(item, this.place)) {
       if (this.place === "file" && isEmptyLayout(canonical)) {
-        this.behind.push(...commentsOf(canonical));
+        append(this.behind, commentsOf(canonical));
         continue;
       }
       const name = sectionOf(canonical, this.place);

@@ -3,7 +3,9 @@
  * spelling of the author. Everything in it is plain data, so a document survives a structured clone.
  * Offsets are UTF-16 units into the source.
  */
+
 import type { Json } from "@millrace/contracts";
+import { append } from "../append.ts";
 import type { Expression, ListExpression, ObjectExpression } from "../expression/ast.ts";
 
 /** One `#` line; `text` is what follows the `#`. `blank`: an empty line stands before it. */
@@ -138,7 +140,7 @@ export function withoutNotes(expression: Expression, comments: Comment[]): Expre
   const notes = expression.notes;
   const strip = (value: Expression, index: number): Expression => {
     const own = notes?.elements[index];
-    if (own) comments.push(...own.lead);
+    if (own) append(comments, own.lead);
     const stripped = withoutNotes(value, comments);
     if (own?.trail !== undefined) comments.push({ text: own.trail, blank: false });
     return stripped;
@@ -156,6 +158,6 @@ export function withoutNotes(expression: Expression, comments: Comment[]): Expre
           start,
           end,
         };
-  if (notes) comments.push(...notes.foot);
+  if (notes) append(comments, notes.foot);
   return plain;
 }

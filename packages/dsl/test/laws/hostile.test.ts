@@ -19,6 +19,8 @@ import { catalog } from "../fixtures/catalog.ts";
 const TIMEOUT_MS = 60_000;
 
 const LENGTH = 250_000;
+/** More than a call takes arguments. */
+const MANY = 130_000;
 
 /** A hundred errors and FLOW1099, and at most so many slips. */
 function expectFewFindings(diagnostics: readonly Diagnostic[]): void {
@@ -43,6 +45,29 @@ test.each([
   TIMEOUT_MS,
 );
 // biome-ignore-end lint/suspicious/noTemplateCurlyInString: holes of the flow language
+
+test.each([
+  ["in an empty layout", (comments: string) => `layout {\n${comments}}\n`],
+  ["in the object of a chain", (comments: string) => `a -> b -> c {\n${comments}  v: 1 }\n`],
+  [
+    "in a schema that is a type",
+    (c: string) => `input a {\n  schema = {\n${c}type: "string" }\n}\n`,
+  ],
+  ["before the name of a connection", (c: string) => `connection a: b {\n${c}  slug = "a"\n}\n`],
+])(
+  "comments %s, more than a call takes arguments, are kept, and go with what they are in",
+  (_, text) => {
+    const source = `flow 1 x\n\n${text("# c\n".repeat(MANY))}`;
+    const { document, graph } = parseFlow(source);
+    const formatted = formatFlow(source).text;
+    expect(formatted.split("# c").length).toBe(MANY + 1);
+    expect(printFlow(reconcile(document, graph))).toBe(formatted);
+    const { version, id } = graph;
+    const nothing = parseFlow(`flow ${version} ${id}\n`).graph;
+    expect(parseFlow(printFlow(reconcile(document, nothing))).graph).toEqual(nothing);
+  },
+  TIMEOUT_MS,
+);
 
 /** What is repeated over the whole text. */
 // biome-ignore-start lint/suspicious/noTemplateCurlyInString: holes of the flow language
