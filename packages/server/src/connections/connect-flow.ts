@@ -16,6 +16,7 @@ import {
 } from "@millrace/oauth";
 import { acceptOAuthCode, bindLoopback } from "@millrace/oauth/loopback";
 import { ProblemError } from "../errors.ts";
+import { withEntryLock } from "./entry-lock.ts";
 import { endpointOf, loadClient, type OAuth2 } from "./oauth-client.ts";
 import type { ConnectionParts } from "./parts.ts";
 import { type PendingConnect, PendingConnects } from "./pending-connects.ts";
@@ -138,7 +139,7 @@ export class ConnectFlow {
 
   async #finish(consent: Consent, code: string): Promise<void> {
     const { connect, slug, service, scopes, redirectUri, verifier, endpoint } = consent;
-    const { store, records, credentials, now, log } = this.#parts;
+    const { store, lock, records, credentials, now, log } = this.#parts;
     try {
       const token = await exchangeCode({
         ...endpoint,
@@ -147,8 +148,10 @@ export class ConnectFlow {
         signal: connect.signal,
         ...(verifier !== undefined && { codeVerifier: verifier }),
       });
-      connect.signal.throwIfAborted();
-      await storeToken(store, slug, token);
+      await withEntryLock(lock, slug, async () => {
+        connect.signal.throwIfAborted();
+        await storeToken(store, slug, token);
+      });
       credentials.forget(slug);
       const connectedAt = new Date(now()).toISOString();
       await records.put({ slug, service, scopes, connectedAt });

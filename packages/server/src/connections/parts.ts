@@ -1,5 +1,5 @@
 /** What connections of a server are made of. */
-import type { CredentialStore } from "@millrace/oauth";
+import type { CredentialStore, Lock } from "@millrace/oauth";
 import type { Logger } from "../process/index.ts";
 import type { ConnectionRecords } from "./records.ts";
 import type { ServiceCatalog, ServiceCredentials } from "./service-credentials.ts";
@@ -9,6 +9,8 @@ export interface ConnectionParts {
   readonly store: CredentialStore;
   /** Name of the store, as a status shows it. */
   readonly storeName: string;
+  /** Of the entries of the store. */
+  readonly lock: Lock;
   readonly services: ServiceCatalog;
   readonly records: ConnectionRecords;
   readonly credentials: ServiceCredentials;

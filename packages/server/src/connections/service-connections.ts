@@ -25,11 +25,16 @@ import {
 import { ProblemError } from "../errors.ts";
 import type { Logger } from "../process/index.ts";
 import { ConnectFlow } from "./connect-flow.ts";
+import { processLock, withEntryLock } from "./entry-lock.ts";
 import { toProblem } from "./failures.ts";
 import { endpointOf, loadClient, type OAuth2, storeClient } from "./oauth-client.ts";
 import type { ConnectionParts } from "./parts.ts";
 import type { PendingConnect } from "./pending-connects.ts";
-import { type ConnectionRecords, memoryConnectionRecords } from "./records.ts";
+import {
+  type ConnectionRecord,
+  type ConnectionRecords,
+  memoryConnectionRecords,
+} from "./records.ts";
 import { createServiceCredentials, type ServiceCredentials } from "./service-credentials.ts";
 import { connectionStatus } from "./status.ts";
 
@@ -41,7 +46,7 @@ export interface ServiceConnectionsOptions {
   readonly store: CredentialStore;
   /** Name of the store, as a status shows it: `os`, `file`, `memory`. */
   readonly storeName: string;
-  /** Keeps processes that share the store from renewing the same token at once. */
+  /** Between processes that share the store; default one among the callers of this process. */
   readonly lock?: Lock;
   readonly services: readonly ServiceDefinition[];
   /** Default: in memory. */
@@ -75,18 +80,20 @@ export interface ServiceConnections {
 
 /** Services, their connections, and the credentials of both for runs. */
 export function createServiceConnections(options: ServiceConnectionsOptions): ServiceConnections {
-  const { store, storeName, log } = options;
+  const { store, storeName, log, lock = processLock() } = options;
   const services = [...options.services].sort((a, b) => (a.slug < b.slug ? -1 : 1));
   const bySlug = new Map(services.map((service) => [service.slug, service]));
   const records = options.records ?? memoryConnectionRecords();
   const credentials = createServiceCredentials({
     ...options,
+    lock,
     services: bySlug,
     connections: records,
   });
   const parts: ConnectionParts = {
     store,
     storeName,
+    lock,
     services: bySlug,
     records,
     credentials,
@@ -147,7 +154,8 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
       credentials.forget(slug);
       return status(slug, service);
     }
-    await storeToken(store, slug, { access_token: secret, token_type: "", scope: "" });
+    const token = { access_token: secret, token_type: "", scope: "" };
+    await withEntryLock(lock, slug, () => storeToken(store, slug, token));
     credentials.forget(slug);
     const scopes = before?.service === name ? before.scopes : [];
     const connectedAt = new Date(parts.now()).toISOString();
@@ -158,6 +166,17 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
   async function disconnect(slug: string): Promise<null> {
     const record = await records.get(slug);
     await flow.pending.cancel(slug);
+    const existed = await withEntryLock(lock, slug, () => forgetEntry(slug, record));
+    credentials.forget(slug);
+    await records.delete(slug);
+    if (!existed && record === undefined) {
+      throw new ProblemError("not_found", { members: { resource: "connection" } });
+    }
+    return null;
+  }
+
+  /** Revokes and deletes; whether there was an entry. */
+  async function forgetEntry(slug: string, record: ConnectionRecord | undefined): Promise<boolean> {
     // An entry that cannot be read is no reason to keep it.
     const token = await loadToken(store, slug).catch((error: unknown) => {
       if (OAuthError.isInstance(error, "Decode")) return undefined;
@@ -167,13 +186,7 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
     if (token !== undefined && auth?.scheme === "oauth2") {
       await revoke(auth, { slug, service: record?.service ?? slug, token });
     }
-    const existed = await deleteToken(store, slug);
-    credentials.forget(slug);
-    await records.delete(slug);
-    if (!existed && record === undefined) {
-      throw new ProblemError("not_found", { members: { resource: "connection" } });
-    }
-    return null;
+    return deleteToken(store, slug);
   }
 
   /** Asks the server to forget the grant. That it does not is its own affair: here the credential goes either way. */

@@ -20,7 +20,8 @@ import {
 } from "./support.ts";
 
 const PAST = "2020-01-01T00:00:00.000Z";
-const signal = new AbortController().signal;
+/** A caller who stays. */
+const asked = () => ({ signal: new AbortController().signal });
 const NOWHERE = "http://127.0.0.1:1";
 const nowhere = {
   authorizeUrl: `${NOWHERE}/authorize`,
@@ -84,17 +85,17 @@ describe("resolve", () => {
     const { port, store, clock } = credentials({
       "service:tracker": stored({ scope: "read write", expires_at: "2026-01-01T01:00:00Z" }),
     });
-    const credential = await port.resolve("tracker", { signal });
+    const credential = await port.resolve("tracker", asked());
     expect([credential.scheme, credential.scopes, credential.reveal()]).toEqual([
       "oauth2",
       ["read", "write"],
       "stored-token",
     ]);
     clock.now += 29_999;
-    await port.resolve("tracker", { signal });
+    await port.resolve("tracker", asked());
     expect(store.reads).toBe(1);
     clock.now += 1;
-    await port.resolve("tracker", { signal });
+    await port.resolve("tracker", asked());
     expect(store.reads).toBe(2);
   });
 
@@ -102,16 +103,16 @@ describe("resolve", () => {
     const { port, store, clock } = credentials({
       "service:tracker": stored({ expires_at: "2026-01-01T00:01:10Z" }),
     });
-    await port.resolve("tracker", { signal });
+    await port.resolve("tracker", asked());
     clock.now += 10_000; // a minute before the end
-    expect((await failure(port.resolve("tracker", { signal }))).code).toBe("no_refresh_token");
+    expect((await failure(port.resolve("tracker", asked()))).code).toBe("no_refresh_token");
     expect(store.reads).toBeGreaterThan(1);
   });
 
   test("renews an expired token once, whoever asks, and stores it", async () => {
     const { port, store, server, refreshes, token } = await expired();
     const all = await Promise.all(
-      Array.from({ length: 20 }, () => port.resolve("tracker", { signal })),
+      Array.from({ length: 20 }, () => port.resolve("tracker", asked())),
     );
     const values = new Set(all.map((credential) => credential.reveal()));
     expect(refreshes()).toBe(1);
@@ -131,15 +132,15 @@ describe("resolve", () => {
       },
     };
     const { port } = await expired({ lock });
-    await port.resolve("tracker", { signal });
-    await port.resolve("tracker", { signal });
+    await port.resolve("tracker", asked());
+    await port.resolve("tracker", asked());
     expect(taken).toEqual([expect.stringContaining("tracker"), "released"]);
   });
 
   test("gives secrets of other schemes as they are stored, and nothing for none", async () => {
     const { port, store } = credentials({ "service:mail": stored({ access_token: "key" }) });
-    expect((await port.resolve("mail", { signal })).reveal()).toBe("key");
-    const none = await port.resolve("open", { signal });
+    expect((await port.resolve("mail", asked())).reveal()).toBe("key");
+    const none = await port.resolve("open", asked());
     expect([none.scheme, none.reveal(), store.reads]).toEqual(["none", "", 1]);
   });
 
@@ -147,22 +148,22 @@ describe("resolve", () => {
     const connections = memoryConnectionRecords();
     const entries = { "service:eu": stored(), "service:mail": stored() };
     const { port } = credentials(entries, { connections });
-    expect((await failure(port.resolve("eu", { signal }))).message).toBe(
+    expect((await failure(port.resolve("eu", asked()))).message).toBe(
       'connection "eu" is of no service that is known here. Connect it: millrace connect eu',
     );
-    expect((await port.resolve("eu", { signal, service: "mail" })).scheme).toBe("bearer");
-    expect((await port.resolve("mail", { signal })).scheme).toBe("bearer");
+    expect((await port.resolve("eu", { ...asked(), service: "mail" })).scheme).toBe("bearer");
+    expect((await port.resolve("mail", asked())).scheme).toBe("bearer");
     await connections.put({ slug: "eu", service: "tracker", scopes: [] });
     port.forget("eu");
-    expect((await port.resolve("eu", { signal, service: "mail" })).scheme).toBe("oauth2");
+    expect((await port.resolve("eu", { ...asked(), service: "mail" })).scheme).toBe("oauth2");
   });
 
   test("sees another credential at once when it is told to forget the old one", async () => {
     const { port, store } = credentials({ "service:mail": stored({ access_token: "one" }) });
-    await port.resolve("mail", { signal });
+    await port.resolve("mail", asked());
     await store.set("service:mail", stored({ access_token: "two" }));
     port.forget("mail");
-    expect((await port.resolve("mail", { signal })).reveal()).toBe("two");
+    expect((await port.resolve("mail", asked())).reveal()).toBe("two");
   });
 
   test("ends with the reason of an abort", async () => {
@@ -174,45 +175,45 @@ describe("resolve", () => {
     ]);
     const entry = stored({ refresh_token: "r", expires_at: PAST });
     const { port } = credentials({ "service:tracker": entry }, { services });
-    const asked = port.resolve("tracker", { signal: controller.signal });
+    const waiting = port.resolve("tracker", { signal: controller.signal });
     controller.abort("enough");
-    await expect(asked).rejects.toBe("enough");
+    await expect(waiting).rejects.toBe("enough");
   });
 
   test("reads scopes that are parted by commas", async () => {
     const { port } = credentials({ "service:mail": stored({ scope: "repo,gist" }) });
-    expect((await port.resolve("mail", { signal })).scopes).toEqual(["repo", "gist"]);
+    expect((await port.resolve("mail", asked())).scopes).toEqual(["repo", "gist"]);
   });
 });
 
 describe("renew", () => {
   test("makes one request for any number of refusals, and resolve gives the new token", async () => {
     const { port, refreshes } = await expired();
-    const first = await port.resolve("tracker", { signal });
+    const first = await port.resolve("tracker", asked());
     const all = await Promise.all(
-      Array.from({ length: 10 }, () => port.renew("tracker", first, { signal })),
+      Array.from({ length: 10 }, () => port.renew("tracker", first, asked())),
     );
     expect(refreshes()).toBe(2);
     const values = new Set(all.map((credential) => credential.reveal()));
-    expect([...values]).toEqual([(await port.resolve("tracker", { signal })).reveal()]);
+    expect([...values]).toEqual([(await port.resolve("tracker", asked())).reveal()]);
     expect(values).not.toContain(first.reveal());
   });
 
   test("takes what another process has stored instead of a request", async () => {
     const { port, store } = credentials({ "service:tracker": stored({ refresh_token: "r" }) });
-    const first = await port.resolve("tracker", { signal });
+    const first = await port.resolve("tracker", asked());
     await store.set("service:tracker", stored({ access_token: "newer" }));
-    expect((await port.renew("tracker", first, { signal })).reveal()).toBe("newer");
+    expect((await port.renew("tracker", first, asked())).reveal()).toBe("newer");
   });
 
   test("makes no request for a minute after the new token was refused, too", async () => {
     const connections = memoryConnectionRecords();
     await connections.put({ slug: "tracker", service: "tracker", scopes: [] });
     const { port, clock, refreshes } = await expired({ connections });
-    const first = await port.resolve("tracker", { signal });
-    const second = await port.renew("tracker", first, { signal });
+    const first = await port.resolve("tracker", asked());
+    const second = await port.renew("tracker", first, asked());
     port.refused("tracker", second);
-    const error = await failure(port.renew("tracker", second, { signal }));
+    const error = await failure(port.renew("tracker", second, asked()));
     expect([error.code, error.message]).toEqual([
       "credentials_expired",
       'the credential of connection "tracker" was refused. Reconnect the service: millrace connect tracker',
@@ -223,7 +224,7 @@ describe("renew", () => {
       lastError: { code: "credentials_expired" },
     });
     clock.now += 60_000;
-    await port.renew("tracker", second, { signal });
+    await port.renew("tracker", second, asked());
     expect(refreshes()).toBe(3);
     expect(await connections.get("tracker")).toEqual({
       slug: "tracker",
@@ -234,8 +235,8 @@ describe("renew", () => {
 
   test("is no way out for a scheme that cannot renew", async () => {
     const { port } = credentials({ "service:mail": stored() });
-    const credential = await port.resolve("mail", { signal });
-    expect((await failure(port.renew("mail", credential, { signal }))).code).toBe(
+    const credential = await port.resolve("mail", asked());
+    expect((await failure(port.renew("mail", credential, asked()))).code).toBe(
       "credentials_expired",
     );
   });
@@ -367,7 +368,7 @@ describe("what fails a node", () => {
     };
     const { port, store } = credentials(entries, { services });
     store.failure = fault;
-    const error = await failure(port.resolve("tracker", { signal }));
+    const error = await failure(port.resolve("tracker", asked()));
     expect({ code: error.code, retryable: error.retryable, status: error.status }).toEqual({
       code: row.code,
       retryable: row.retryable ?? false,
@@ -383,7 +384,7 @@ describe("what fails a node", () => {
   test("no OAuth client for a token that must be renewed", async () => {
     const { port, store } = credentials({ "service:tracker": refreshable });
     await store.delete("client:tracker");
-    expect((await failure(port.resolve("tracker", { signal }))).message).toBe(
+    expect((await failure(port.resolve("tracker", asked()))).message).toBe(
       `no OAuth client of service "tracker" is stored. ${CONNECT}`,
     );
   });
@@ -396,7 +397,7 @@ describe("what fails a node", () => {
       { "service:tracker": refreshable },
       { fetch: () => Promise.reject(denied) },
     );
-    expect((await failure(port.resolve("tracker", { signal }))).code).toBe("egress_denied");
+    expect((await failure(port.resolve("tracker", asked()))).code).toBe("egress_denied");
   });
 });
 
@@ -426,7 +427,7 @@ describe("secret", () => {
 
 test("a credential shows its value to nobody who does not ask", async () => {
   const { port } = credentials({ "service:mail": stored({ access_token: "s3cret" }) });
-  const credential = await port.resolve("mail", { signal });
+  const credential = await port.resolve("mail", asked());
   for (const shown of [
     JSON.stringify({ credential }),
     inspect(credential, { showHidden: true, depth: 9 }),
