@@ -81,7 +81,7 @@ export function closeRound(run: RunCore, frame: Frame): void {
 }
 
 function endOf(run: RunCore, frame: Frame): BodyEnd {
-  if (run.stop !== null) return { status: "cancelled" };
+  if (run.stop !== null || (run.ending && frame.wasStopped)) return { status: "cancelled" };
   const failure = frame.failure ?? frame.outputFailure;
   if (failure !== null) return { status: "failed", failure };
   if (frame.stopping !== null) return { status: "cancelled" };

@@ -10,7 +10,7 @@ import type { Read } from "../compile/names.ts";
 import type { BodyEnd, Failure } from "../node-type.ts";
 import type { Attempt } from "./attempt.ts";
 import type { FrameScope } from "./scope.ts";
-import { DEFAULTED, ROUTED, SUCCEEDED } from "./states.ts";
+import { CANCELLED, DEFAULTED, ROUTED, SUCCEEDED } from "./states.ts";
 
 /** Why nodes of a frame are stopped. */
 export type StopReason = "run_cancelled" | "run_failed" | "sibling" | "parent";
@@ -87,6 +87,14 @@ export class Frame {
 
   setAttempt(node: number, attempt: number): void {
     this.counters[5 * this.targets + node] = attempt;
+  }
+
+  /** Whether a node of it was stopped. */
+  get wasStopped(): boolean {
+    for (let node = 0; node < this.layout.size; node += 1) {
+      if (this.state(node) === CANCELLED) return true;
+    }
+    return false;
   }
 
   path(node: number): string {

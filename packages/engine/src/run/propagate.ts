@@ -57,32 +57,43 @@ export function propagate(run: RunCore): void {
 }
 
 /**
- * Ends the bodies of a restored frame that are over, so that what holds them comes as far as it had come: to the rounds that
- * were open. Nothing else is decided.
+ * Ends the bodies within a restored frame that are over, so that what holds them comes as far as it had come: to the rounds
+ * that were open. Failed and stopped ones end last, for nothing begins after them. Nothing else is decided.
  */
-export function endRestoredBodies(run: RunCore): void {
+export function endRestoredBodies(run: RunCore, within: Frame): void {
   for (;;) {
+    const over = restoredOver(run, within);
+    const fine = over.filter(({ failure, wasStopped }) => failure === null && !wasStopped);
+    const next = new Set(fine.length > 0 ? fine : over);
+    if (next.size === 0) return;
     const queue = run.ended.slice(0, run.endedSize);
     run.endedSize = 0;
-    const over = new Set<Frame>();
     for (let at = 0; at < queue.length; at += 3) {
       const [id, node, port] = queue.slice(at, at + 3) as [number, number, number];
       const frame = run.frames[id] as Frame;
-      if (frame.owner !== null && frame.open === 0) {
-        over.add(frame);
-        follow(run, frame, node, port);
-      } else {
+      if (next.has(frame)) follow(run, frame, node, port);
+      else {
         run.ended[run.endedSize++] = id;
         run.ended[run.endedSize++] = node;
         run.ended[run.endedSize++] = port;
       }
     }
-    if (over.size === 0) return;
-    for (const frame of over) {
+    for (const frame of next) {
       frame.ended = true;
       closeRound(run, frame);
     }
   }
+}
+
+/** Bodies within a frame whose nodes have all ended. One without nodes has nothing to say and ends by itself. */
+function restoredOver(run: RunCore, within: Frame): Frame[] {
+  return run.frames.filter((frame): frame is Frame => {
+    if (frame === null || frame.open > 0 || frame.ended || frame.layout.size === 0) return false;
+    for (let outer = frame.owner?.frame; outer !== undefined; outer = outer.owner?.frame) {
+      if (outer === within) return true;
+    }
+    return false;
+  });
 }
 
 function follow(run: RunCore, frame: Frame, node: number, port: number): void {

@@ -91,7 +91,7 @@ export function goOn(run: RunCore, frame: Frame, open: readonly number[], past: 
     } else interrupted(attempt, was);
   }
   if (frame.failure === null) return;
-  endRestoredBodies(run);
+  endRestoredBodies(run, frame);
   stopFrame(run, frame, "sibling");
 }
 

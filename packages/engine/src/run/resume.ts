@@ -172,7 +172,7 @@ function takeUp(run: RunCore, past: Past, gone: string | null): void {
   run.frames = [top];
   exclude(top, includedNodes(run.parts.layout, run.options.only));
   seedFrame(run, top);
-  if (stop !== null) endRestoredBodies(run);
+  endRestoredBodies(run, top);
   run.pumping = false;
   if (stop !== null) endRun(run, stop);
   else if (run.paused !== "confirmation") startClock(run);

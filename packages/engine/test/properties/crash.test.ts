@@ -251,7 +251,7 @@ test(
   "a run that is cut after any event and resumed ends as if it had not been, and repeats nothing",
   async () => {
     let cuts = 0;
-    await forSeedNumbers(40, FILE, async (seed) => {
+    await forSeedNumbers(20, FILE, async (seed) => {
       const flow = await flowOf(busyFlow(seed));
       const past = await whole(flow, seed, {});
       for (let k = 0; k < countOf(past); k += 1) {
@@ -269,7 +269,7 @@ test(
 test(
   "so does one that is cut again and again",
   async () => {
-    await forSeedNumbers(100, FILE, async (seed) => {
+    await forSeedNumbers(60, FILE, async (seed) => {
       const flow = await flowOf(busyFlow(seed));
       const random = createRandom(seed);
       let past = await whole(flow, seed, {});
