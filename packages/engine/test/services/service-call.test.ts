@@ -1,4 +1,10 @@
-import { exitCodeFor, NodeError, type ServiceOperation } from "@millrace/contracts";
+import {
+  exitCodeFor,
+  type FlowGraph,
+  type FlowNode,
+  NodeError,
+  type ServiceOperation,
+} from "@millrace/contracts";
 import { compileFlow, createEngine, createRegistry } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
 import { describe, expect, test } from "vitest";
@@ -495,4 +501,43 @@ test("http.request renews the credential of its connection in the same way", asy
   );
   expect(output).toMatchObject({ status: 200 });
   expect(calls.renew).toEqual(["stale-token"]);
+});
+
+test("a called flow uses the connections that it declares itself", async () => {
+  const shop = await startService((_seen, response) => json(response, {}));
+  const asked: string[] = [];
+  const engine = createEngine({
+    host: createNodeHost(),
+    egress: { allow: [{ cidr: "127.0.0.1/32" }] },
+    credentials: {
+      ...portOf(["token-of-the-shop"]).port,
+      resolve: async (slug) => {
+        asked.push(slug);
+        return { scheme: "bearer", scopes: [], reveal: () => "token-of-the-shop" };
+      },
+    },
+    services: { get: () => shop.service },
+  });
+  const flow = (id: string, slug: string, nodes: readonly FlowNode[]): FlowGraph => ({
+    version: 1,
+    id,
+    inputs: [],
+    nodes,
+    edges: [],
+    outputs: [],
+    connections: [{ name: "shop", auth: "oauth", slug }],
+    schedules: [],
+    layout: {},
+  });
+  const node = { id: "n", type: "service.call", fields: { connection: "shop", operation: "op" } };
+  const inner = flow("inner", "inner-shop", [node]);
+  const called = { id: "call", type: "subflow", fields: { flow: "inner" } };
+  const compiled = await compileFlow(flow("outer", "outer-shop", [node, called]), {
+    registry: createRegistry(),
+    subflows: { get: async () => ({ graph: inner, digest: `sha256:${"0".repeat(64)}` }) },
+  });
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics));
+  expect((await engine.run(compiled.plan).result).status).toBe("succeeded");
+  expect(asked.sort()).toEqual(["inner-shop", "outer-shop"]);
+  await engine.close();
 });
