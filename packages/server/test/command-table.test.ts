@@ -21,6 +21,7 @@ const WIRED = [
   "get_run_events",
   "get_run_graph",
   "get_service",
+  "import_service",
   "list_commands",
   "list_confirmations",
   "list_nodes",

@@ -1,5 +1,6 @@
 /** Commands of services and their connections. No answer holds a credential. */
 import type { CommandName } from "@millrace/contracts";
+import { importOpenApi } from "@millrace/engine";
 import { type CommandHandler, wire } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
 
@@ -30,4 +31,5 @@ export const serviceHandlers: readonly (readonly [CommandName, CommandHandler])[
   wire("cancel_connect", (args, { host }) => host.services.cancel(args)),
   wire("set_service_secret", (args, { host }) => host.services.setSecret(args)),
   wire("disconnect_service", ({ slug }, { host }) => host.services.disconnect(slug)),
+  wire("import_service", ({ document, ...options }) => importOpenApi(document, options)),
 ];

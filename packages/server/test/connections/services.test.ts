@@ -556,6 +556,27 @@ describe("disconnect_service", () => {
   });
 });
 
+test("import_service answers with a service, and saves nothing", async () => {
+  const { server } = await world();
+  const operation = { operationId: "list", responses: { 200: { description: "" } } };
+  const document = {
+    openapi: "3.1.0",
+    info: { title: "Shop", version: "1" },
+    servers: [{ url: "https://shop.example/v1" }],
+    paths: { "/orders": { get: operation } },
+  };
+  const response = await post(server, "/api/services/import", { document, slug: "shop" });
+  expect(response.status).toBe(200);
+  expect(await response.json()).toMatchObject({
+    entry: { slug: "shop", serviceIntegration: { operations: [{ id: "list", path: "/orders" }] } },
+  });
+  expect((await problem(server, "get_service", { slug: "shop" })).code).toBe("not_found");
+  expect(await invoke(server, "import_service", { document: {} })).toMatchObject({
+    entry: null,
+    diagnostics: [{ severity: "error" }],
+  });
+});
+
 test("token requests obey the egress policy", async () => {
   const { server, auth } = await world({ egress: {} });
   const { connectId, authorizeUrl } = await start(server, caller);
