@@ -3,5 +3,11 @@ import { source } from "../../vitest.source.ts";
 
 export default defineProject({
   ...source,
-  test: { name: "oauth", include: ["test/**/*.test.ts"], setupFiles: ["../../vitest.setup.ts"] },
+  test: {
+    name: "oauth",
+    include: ["test/**/*.test.ts"],
+    // A project of their own: vitest.os-store.config.ts.
+    exclude: ["test/stores/secret-service/**"],
+    setupFiles: ["../../vitest.setup.ts"],
+  },
 });

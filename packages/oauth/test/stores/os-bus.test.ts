@@ -168,7 +168,7 @@ describe("a bus that is of no use", () => {
 
   test("because the service refuses", async () => {
     useBus(await fakeBus({ errorName: "org.freedesktop.DBus.Error.AccessDenied" }));
-    await refuses("the secret service refused to answer");
+    await refuses(`the secret service refused to answer (org.freedesktop.DBus.Error.AccessDenied)`);
   });
 });
 

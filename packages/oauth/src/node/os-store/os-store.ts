@@ -6,6 +6,7 @@
  *   O4  No other store is ever taken instead.
  */
 import { resolve } from "node:path";
+import { OAuthError } from "../../errors.ts";
 import type { CredentialStore } from "../../types.ts";
 import { credentialFailure, OTHER_STORE } from "../credential-failure.ts";
 import { checkAccount, checkValue } from "../entry-rules.ts";
@@ -18,10 +19,12 @@ import {
   helperBackend,
   locked,
 } from "./backend.ts";
+import { BusError } from "./bus.ts";
 import { sessionBusAddress } from "./bus-address.ts";
 import { chunkedBackend } from "./chunked-backend.ts";
 import { HelperProcess } from "./helper-process.ts";
 import { type Presence, type SecretService, withSecretService } from "./secret-service.ts";
+import { Turns } from "./turns.ts";
 
 /** How the credential store of the system is used. */
 export interface OsCredentialStoreOptions {
@@ -78,7 +81,7 @@ class OsStore {
   readonly #unlock: "never" | "prompt";
   readonly #helper: HelperProcess;
   readonly #backends: Readonly<Record<BackendName, Backend>>;
-  readonly #changes = new Map<string, Promise<unknown>>();
+  readonly #turns = new Turns(isTimeout);
   #isClosed = false;
 
   constructor(options: OsCredentialStoreOptions) {
@@ -110,6 +113,10 @@ class OsStore {
 
   async get(account: string): Promise<string | undefined> {
     this.#check(account);
+    return this.#turns.take(() => this.#get(account));
+  }
+
+  async #get(account: string): Promise<string | undefined> {
     const presences = await this.#probe(account);
     if (this.#isNowhere(presences)) return undefined;
     const isLocked = this.#isOnlyLocked(presences);
@@ -138,7 +145,7 @@ class OsStore {
         "The credential stores of the systems cannot keep that; store it in another encoding.",
       );
     }
-    await this.#change(account, async () => {
+    await this.#turns.take(async () => {
       const presences = await this.#probe(account, "write");
       const [chosen, ...others] = await this.#usable();
       await this.#backends[chosen].set(account, value);
@@ -151,7 +158,7 @@ class OsStore {
 
   async delete(account: string): Promise<boolean> {
     this.#check(account);
-    return this.#change(account, async () => {
+    return this.#turns.take(async () => {
       const presences = await this.#probe(account);
       if (this.#isNowhere(presences)) return false;
       const lockedNames = this.#names.filter((name) => presences?.[name] === "locked");
@@ -175,13 +182,16 @@ class OsStore {
   /** Account names, sorted. In the Secret Service without a library: those may crash when a keyring is locked. */
   async list(): Promise<string[]> {
     this.#check("any");
-    const onBus = await this.#onBus((service) => this.#search(service));
-    const accounts = onBus ?? [];
-    if (!onBus) {
-      for (const name of await this.#usable())
-        accounts.push(...(await this.#backends[name].list()));
-    }
-    return [...new Set(accounts)].sort();
+    return this.#turns.take(async () => {
+      const found = await this.#onBus((service) => this.#search(service));
+      return [...new Set(found ?? (await this.#listNative()))].sort();
+    });
+  }
+
+  async #listNative(): Promise<string[]> {
+    const accounts: string[] = [];
+    for (const name of await this.#usable()) accounts.push(...(await this.#backends[name].list()));
+    return accounts;
   }
 
   async close(): Promise<void> {
@@ -260,33 +270,23 @@ class OsStore {
     { from, to }: { from: BackendName; to: BackendName },
   ): Promise<string> {
     try {
-      return await this.#change(account, async () => {
-        await this.#onBus(checkWritable);
-        const newer = await this.#backends[to].get(account);
-        if (newer !== undefined) return newer;
-        await this.#backends[to].set(account, value);
-        await this.#backends[from].delete(account);
-        return value;
-      });
+      await this.#onBus(checkWritable);
+      const newer = await this.#backends[to].get(account);
+      if (newer !== undefined) return newer;
+      await this.#backends[to].set(account, value);
+      await this.#backends[from].delete(account);
     } catch {
-      return value;
+      // It stays where it is.
     }
+    return value;
   }
+}
 
-  /** One change of an entry after the other. */
-  async #change<T>(account: string, work: () => Promise<T>): Promise<T> {
-    const done = (this.#changes.get(account) ?? Promise.resolve()).then(work);
-    const settled = done.then(
-      () => {},
-      () => {},
-    );
-    this.#changes.set(account, settled);
-    try {
-      return await done;
-    } finally {
-      if (this.#changes.get(account) === settled) this.#changes.delete(account);
-    }
-  }
+/** Whether a call ended at a time limit, of the bus or of the helper. */
+function isTimeout(error: unknown): boolean {
+  if (!OAuthError.isInstance(error)) return false;
+  const { reason, cause } = error;
+  return reason === "helper_timeout" || (cause instanceof BusError && cause.reason === "silent");
 }
 
 /** Whether this system keeps credentials behind the Secret Service of the session. */

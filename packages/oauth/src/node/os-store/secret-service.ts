@@ -112,12 +112,15 @@ function describe({ reason, errorName }: BusError): string {
     case "error":
       return NOBODY.test(errorName)
         ? "no secret service runs in this session"
-        : "the secret service refused to answer";
+        : `the secret service refused to answer (${ERROR_NAME.exec(errorName)?.[0] ?? "no reason given"})`;
   }
 }
 
 /** Nobody has the name of the service, and the bus cannot start anybody who would. */
 const NOBODY = /\.(ServiceUnknown|NameHasNoOwner|Spawn\.\w+)$/;
+
+/** The form of an error's name; anything else is not repeated. @see D-Bus Specification, "Valid Names" */
+const ERROR_NAME = /^[\w.]{1,255}$/;
 
 function failure(what: string, cause?: BusError): Error {
   return credentialFailure(what, INSTALL, { reason: "unavailable", cause });
