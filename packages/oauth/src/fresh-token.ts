@@ -58,6 +58,7 @@ export async function ensureFreshToken(
 ): Promise<OAuthToken | undefined> {
   checkClient(params);
   const { store, slug, rejected, signal } = params;
+  signal?.throwIfAborted();
   const account = accountFor(slug);
   if (!unwritten.has(store, account)) {
     const read = (): Promise<string | undefined> => readEntry(store, account);
@@ -93,7 +94,7 @@ async function renew(
       const refresh = renewable(token, slug);
       if (hold && !(await hold.held().catch(() => false))) continue;
       departure.depart();
-      const renewed = await request(params, token, refresh);
+      const renewed = await request(params, refresh);
       if (renewed.write) await write(store, slug, account, renewed.token, entry);
       return renewed.token;
     } finally {
@@ -128,7 +129,6 @@ async function readCurrent(
 /** Asks the server. Another process that was faster leaves us with `invalid_grant` and its own token in the store. */
 async function request(
   params: Params,
-  token: OAuthToken,
   refresh: string,
 ): Promise<{ token: OAuthToken; write: boolean }> {
   const { signal: _signal, ...endpoint } = params;
@@ -137,7 +137,7 @@ async function request(
   } catch (error) {
     if (OAuthError.isInstance(error, "Token") && error.oauthError === "invalid_grant") {
       const other = await loadToken(params.store, params.slug).catch(() => undefined);
-      if (other && other.access_token !== token.access_token && isUsable(other, params)) {
+      if (other && isUsable(other, params)) {
         return { token: other, write: false };
       }
     }

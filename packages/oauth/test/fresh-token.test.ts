@@ -531,10 +531,10 @@ describe("aborting", () => {
 
 describe("a write that fails", () => {
   /** A store whose next `times` writes fail, on a clock of its own. */
-  function failingWrites(times: number) {
+  function failingWrites(times: number, entry = stored("a0", EXPIRED)) {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
-    const setup = setUp(stored("a0", EXPIRED));
+    const setup = setUp(entry);
     const set = setup.store.set.bind(setup.store);
     const state = { left: times, writes: 0 };
     setup.store.set = async (account, value) => {
@@ -597,6 +597,23 @@ describe("a write that fails", () => {
     await store.delete(ACCOUNT);
     expect(await ensure()).toBeUndefined();
     expect(forms).toHaveLength(1);
+  });
+
+  test("a kept token comes even where the stored one looks fresh", async () => {
+    const { ensure } = failingWrites(4, stored("a0", FRESH));
+    const ended = errorOf(ensure({ rejected: "a0" }));
+    await vi.advanceTimersByTimeAsync(2100);
+    expect(await ended).toMatchObject({ kind: "Credential" });
+    expect((await ensure())?.access_token).toBe("a1");
+  });
+
+  test("a kept token and an aborted signal: nothing is written", async () => {
+    const { ensure, state } = failingWrites(4);
+    const ended = errorOf(ensure());
+    await vi.advanceTimersByTimeAsync(2100);
+    await ended;
+    await expect(ensure({ signal: AbortSignal.abort("no") })).rejects.toBe("no");
+    expect(state.writes).toBe(4);
   });
 
   test("a kept token that was rejected is renewed with its own refresh token", async () => {
