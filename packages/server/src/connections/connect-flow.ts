@@ -101,7 +101,10 @@ export class ConnectFlow {
   }
 
   /** Takes the code that the caller received. Throws `state_conflict` for another state, and when its use is spent. */
-  async complete(connect: PendingConnect, { code, state }: { code: string; state: string }) {
+  async complete(
+    connect: PendingConnect,
+    { code, state }: { code: string; state: string },
+  ): Promise<void> {
     const consent = this.#consents.get(connect);
     if (consent?.byCaller !== true || !connect.claim()) throw conflict(connect);
     if (!sameText(state, consent.state)) {
