@@ -19,6 +19,9 @@ fi
 keytar="$PWD/node_modules/.keytar/$(node -p 'process.platform + "-" + process.versions.modules')"
 if ! [ -e "$keytar/node_modules/keytar/build/Release/keytar.node" ]; then
   mkdir -p "$keytar"
+  # The headers that came with this Node, if they did, spare a download of the same.
+  headers=$(node -p 'path.resolve(process.execPath, "../..")')
+  [ -e "$headers/include/node/node.h" ] && export npm_config_nodedir="$headers"
   npm install --prefix "$keytar" --no-save --no-audit --no-fund --loglevel=error keytar@7.9.0 >&2
 fi
 
