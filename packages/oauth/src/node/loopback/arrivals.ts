@@ -79,7 +79,8 @@ export function sendAnswer(socket: Socket, answer: string): Promise<void> {
       clearTimeout(timer);
       resolve();
     });
-    socket.end(answer, () => resolve());
+    socket.write(answer, () => resolve());
+    socket.end();
   });
 }
 

@@ -1,5 +1,5 @@
 /** What one request means to a wait: which page answers it, and whether it ends the wait. */
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import { registeredError } from "../../error-codes.ts";
 import { OAuthError } from "../../errors.ts";
 import type { LoopbackPageName } from "./page.ts";
@@ -66,6 +66,6 @@ function mismatch(what: "state" | "issuer"): OAuthError {
 /** Compares digests, so that the time it takes says nothing about how much of a guess was right. */
 function equal(sent: string | undefined, expected: string): boolean {
   if (sent === undefined) return false;
-  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+  const digest = (text: string): Buffer => hash("sha256", text, "buffer");
   return timingSafeEqual(digest(sent), digest(expected));
 }
