@@ -213,7 +213,6 @@ export {
   type CatalogOptions,
   catalogEntriesOf,
   catalogEntryOf,
-  operationEffect,
 } from "./extend/catalog-entry.ts";
 export {
   checkService,
@@ -251,6 +250,7 @@ export { exit, isNodeExit, type NodeExit } from "./extend/exit.ts";
 export { ExtensionError, type ExtensionErrorCode } from "./extend/extension-error.ts";
 export { isZodSchema, type JsonSchemaOf, jsonSchema, type Schema } from "./extend/schema.ts";
 export {
+  operationEffect,
   type ServiceArgument,
   type ServiceArguments,
   serviceArguments,

@@ -4,11 +4,11 @@
  */
 import type { CatalogEntry, Effect, Permissions } from "../catalog.ts";
 import type { JsonObject, JsonSchema } from "../json.ts";
-import type { ServiceOperation } from "../service.ts";
 import { definitionKind } from "./define.ts";
 import { ExtensionError } from "./extension-error.ts";
 import { frozenJson } from "./json-data.ts";
 import { isZodSchema, type Schema } from "./schema.ts";
+import { operationEffect } from "./service-arguments.ts";
 import type {
   ActionAdapterDefinition,
   ExtensionDefinition,
@@ -69,13 +69,6 @@ export function catalogEntriesOf(
   return Object.freeze(
     entries.sort((a, b) => (a.type < b.type ? -1 : a.type > b.type ? 1 : a.version - b.version)),
   );
-}
-
-/** Effect of an operation: its own word, else by its method: GET and HEAD `read`, DELETE `destructive`, others `write`. */
-export function operationEffect(operation: Pick<ServiceOperation, "effect" | "method">): Effect {
-  if (operation.effect !== undefined) return operation.effect;
-  if (operation.method === "GET" || operation.method === "HEAD") return "read";
-  return operation.method === "DELETE" ? "destructive" : "write";
 }
 
 function nodeEntry(

@@ -1,7 +1,7 @@
-/** The arguments of an operation: flat, each with the one place of the request that it goes to. */
+/** What a call of an operation does, and its arguments: flat, each with the one place of the request that it goes to. */
+import type { Effect } from "../catalog.ts";
 import type { JsonObject, JsonSchema } from "../json.ts";
 import type { ServiceOperation } from "../service.ts";
-import { isObject } from "./check.ts";
 
 /** One argument of a call. */
 export interface ServiceArgument {
@@ -17,6 +17,13 @@ export interface ServiceArguments {
   readonly known: ReadonlyMap<string, ServiceArgument>;
   /** Whether names beyond these become members of the body. */
   readonly open: boolean;
+}
+
+/** Effect of an operation: its own word, else by its method: GET and HEAD `read`, DELETE `destructive`, others `write`. */
+export function operationEffect(operation: Pick<ServiceOperation, "effect" | "method">): Effect {
+  if (operation.effect !== undefined) return operation.effect;
+  if (operation.method === "GET" || operation.method === "HEAD") return "read";
+  return operation.method === "DELETE" ? "destructive" : "write";
 }
 
 const made = new WeakMap<ServiceOperation, ServiceArguments>();
@@ -92,4 +99,8 @@ function within(root: JsonSchema | undefined, schema: unknown): JsonSchema {
   const own = isObject(schema) ? (schema as JsonSchema) : {};
   const defs = root?.["$defs"];
   return defs === undefined ? own : { ...own, $defs: defs };
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,11 +1,6 @@
 /** Calls of services against their descriptors, where the catalog knows them (FLOW3002-3006). */
-import {
-  type Effect,
-  type JsonObject,
-  operationEffect,
-  type ServiceOperation,
-  serviceArguments,
-} from "@millrace/contracts";
+import type { Effect, JsonObject, ServiceOperation } from "@millrace/contracts";
+import { operationEffect, serviceArguments } from "@millrace/contracts/service";
 import type { NodeModel } from "../model/bodies.ts";
 import { isObject, keysOf, listOrNone, objectOrNone, own, step } from "../model/plain.ts";
 import { literalText, markerOf } from "../model/values.ts";
