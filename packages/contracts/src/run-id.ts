@@ -6,10 +6,12 @@ const RANDOM_DIGITS = 16; // 80 bits
 
 /** A new id, `run_` and 26 digits that sort by time. `now` is epoch milliseconds, `random` answers numbers in [0, 1). */
 export function createRunId(now: number, random: () => number): string {
-  let id = "";
-  for (let i = 0, rest = now; i < TIME_DIGITS; i += 1, rest = Math.floor(rest / 32)) {
-    id = ALPHABET.charAt(rest % 32) + id;
+  const digits = new Array<string>(TIME_DIGITS + RANDOM_DIGITS);
+  for (let i = TIME_DIGITS - 1, rest = now; i >= 0; i -= 1, rest = Math.floor(rest / 32)) {
+    digits[i] = ALPHABET.charAt(rest % 32);
   }
-  for (let i = 0; i < RANDOM_DIGITS; i += 1) id += ALPHABET.charAt(Math.floor(random() * 32));
-  return `run_${id}`;
+  for (let i = TIME_DIGITS; i < digits.length; i += 1) {
+    digits[i] = ALPHABET.charAt(Math.floor(random() * 32));
+  }
+  return `run_${digits.join("")}`; // joined: adding digit by digit keeps a string for each of them
 }

@@ -54,26 +54,26 @@ export function emitPaused(
   reason: PauseReason,
   open: Iterable<string> = run.confirmations.keys(),
 ): void {
-  const confirmations = [...open].sort();
-  const head = {
+  add(run, {
     v: 1,
     kind: "run.paused",
     runId: run.id,
     seq: ++run.log.seq,
     ts: run.now,
-  } as const;
-  add(run, { ...head, reason, confirmations });
+    reason,
+    confirmations: [...open].sort(),
+  });
 }
 
 export function emitResumed(run: RunCore, reason: ResumeReason, by?: string): void {
-  const head = {
-    v: 1,
-    kind: "run.resumed",
-    runId: run.id,
-    seq: ++run.log.seq,
-    ts: run.now,
-  } as const;
-  add(run, by === undefined ? { ...head, reason } : { ...head, reason, by });
+  const { id, now: ts, log } = run;
+  const seq = ++log.seq;
+  add(
+    run,
+    by === undefined
+      ? { v: 1, kind: "run.resumed", runId: id, seq, ts, reason }
+      : { v: 1, kind: "run.resumed", runId: id, seq, ts, reason, by },
+  );
 }
 
 export function emitCancelling(
@@ -186,18 +186,30 @@ export function emitProgress(
 
 export function emitSucceeded(run: RunCore, attempt: Attempt, result: Result): void {
   const { frame, node } = attempt;
-  const { port, output, ref, bytes } = result;
+  const { port, output, ref } = result;
   const tries = frame.attempt(node);
   const path = frame.path(node);
   const durationMs = run.now - attempt.startedAt;
   const { id, now, log } = run;
   const seq = ++log.seq;
   const kind = "node.succeeded";
-  if (port === "out" && ref === null && !result.cached) {
+  if (port === "out" && !result.cached) {
     add(
       run,
-      { v: 1, kind, runId: id, seq, ts: now, node: path, attempt: tries, output, durationMs },
-      bytes,
+      ref === null
+        ? { v: 1, kind, runId: id, seq, ts: now, node: path, attempt: tries, output, durationMs }
+        : {
+            v: 1,
+            kind,
+            runId: id,
+            seq,
+            ts: now,
+            node: path,
+            attempt: tries,
+            outputRef: ref,
+            durationMs,
+          },
+      weightOf(result),
     );
     return;
   }
@@ -216,8 +228,13 @@ export function emitSucceeded(run: RunCore, attempt: Attempt, result: Result): v
       durationMs,
       ...(result.cached && { cached: true as const }),
     },
-    ref === null ? bytes : (ref.preview?.length ?? 0),
+    weightOf(result),
   );
+}
+
+/** Bytes of what the event of a result carries. */
+function weightOf({ ref, bytes }: Result): number {
+  return ref === null ? bytes : (ref.preview?.length ?? 0);
 }
 
 export function emitFailed(

@@ -35,7 +35,7 @@ export function startFresh(run: RunCore): void {
   emitRunStarted(run);
   const { layout } = run.parts;
   const top = new Frame(layout, { id: 0, base: "", depth: 0 }, { inputs: run.inputs });
-  run.frames.push(top);
+  run.frames = [top];
   exclude(top, includedNodes(layout, run.options.only));
   startClock(run);
   const early = run.cancelEarly;

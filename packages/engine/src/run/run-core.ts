@@ -23,6 +23,7 @@ import type { Timer } from "./timers.ts";
 const RUN_SLOTS = 64; // enough to hide waiting, few enough that a fan of ten thousand requests is not one burst
 
 const NO_LIMITS: readonly Limit[] = [];
+const NO_FRAMES: (Frame | null)[] = [];
 
 /** Shared by the runs that have asked nobody; never changed. */
 export const NO_CONFIRMATIONS: Map<string, Confirmation> = new Map();
@@ -56,13 +57,14 @@ export class RunCore {
   /** Time of the current entry; events carry it. Never falls. */
   now: number;
 
-  readonly frames: (Frame | null)[] = [];
+  /** The run's own, then those of bodies. */
+  frames: (Frame | null)[] = NO_FRAMES;
   freeFrames: number[] | null = null;
   readonly ring: ReadyRing = new ReadyRing();
   /** Attempts that have their slots and go on: queued ones, due retries, resumed ones. */
   again: Attempt[] = [];
   /** Nodes that have ended and whose readers and edges do not know it yet: frame id, node, port in turn. */
-  readonly ended: number[] = [];
+  readonly ended: number[] = [0, 0, 0]; // room for one: an empty list that grows takes room for five
   /** How many numbers of `ended` count; the list itself keeps its memory. */
   endedSize = 0;
   readonly endedFrames: Frame[] = [];
