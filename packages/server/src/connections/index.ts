@@ -1,6 +1,13 @@
 /** Connections of services: credentials for runs, and what commands do with them. */
 export { egressFetch } from "./egress-fetch.ts";
 export {
+  endpointOf,
+  loadClient,
+  type OAuth2,
+  type OAuthClient,
+  storeClient,
+} from "./oauth-client.ts";
+export {
   type CredentialKey,
   type CredentialsOptions,
   type OpenedStore,
@@ -22,3 +29,4 @@ export {
   type ServiceCredentials,
   type ServiceCredentialsOptions,
 } from "./service-credentials.ts";
+export { connectionStatus, type StatusSource } from "./status.ts";
