@@ -9,14 +9,16 @@ export interface FakeKeyring {
   readonly open?: readonly string[];
   readonly locked?: readonly string[];
   readonly collection?: "open" | "locked" | "none";
-  /** Answers every call to the service with this error. */
+  /** Answers every call to the service with this error, or only the first so many. */
   readonly errorName?: string;
+  readonly errorCount?: number;
   /** Byte order of its messages; default little endian. */
   readonly isBigEndian?: boolean;
 }
 
 /** Starts a bus that understands a client as far as ours asks; returns the socket's path. */
 export function fakeBus(keyring: FakeKeyring): Promise<string> {
+  let errorsLeft = keyring.errorCount ?? Number.POSITIVE_INFINITY;
   return listen((socket) => {
     let bytes = Buffer.alloc(0);
     let isAuthenticated = false;
@@ -32,7 +34,9 @@ export function fakeBus(keyring: FakeKeyring): Promise<string> {
         const call = bytes.subarray(0, end);
         bytes = bytes.subarray(end);
         // In two parts, as the network may: a reader must wait for the second.
-        const reply = answer(keyring, call);
+        const isError =
+          keyring.errorName !== undefined && !call.includes("Hello") && errorsLeft-- > 0;
+        const reply = answer(isError ? keyring : { ...keyring, errorName: "" }, call);
         socket.write(reply.subarray(0, 20));
         setImmediate(() => socket.write(reply.subarray(20)));
       }

@@ -68,6 +68,14 @@ describe("what the secret service says before any library is asked", () => {
     await expect(openStore(NO_HELPER).list?.()).rejects.toMatchObject({ reason: "locked" });
   });
 
+  test("an object that is away for a moment is asked for again", async () => {
+    const errorName = "org.freedesktop.DBus.Error.UnknownMethod";
+    useBus(await fakeBus({ collection: "locked", errorName, errorCount: 2 }));
+    await expect(openStore(NO_HELPER).set("a", "v")).rejects.toMatchObject({ reason: "locked" });
+    useBus(await fakeBus({ errorName }));
+    await expect(openStore(NO_HELPER).get("a")).rejects.toMatchObject({ reason: "unavailable" });
+  });
+
   test("messages of either byte order are understood", async () => {
     useBus(await fakeBus({ locked: ["a"], open: ["b"], isBigEndian: true }));
     const store = openStore(NO_HELPER);

@@ -2,6 +2,7 @@
  * What the Secret Service says of entries without giving their secrets away: whether they are there, and locked or not. The
  * native libraries say "absent" for both. @see Secret Service API Draft, "Service" and "Item"
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { credentialFailure, OTHER_STORE } from "../credential-failure.ts";
 import { type Bus, BusError, withBus } from "./bus.ts";
 import type { BusAddress } from "./bus-address.ts";
@@ -26,6 +27,9 @@ export type Attributes = Readonly<Record<string, string>>;
 
 /** A service on the same machine answers in milliseconds, also when the bus has to start it. */
 const TIMEOUT_MS = 2_000;
+/** How often, and after which pause, a question is asked again whose object was not there: half a second in all. */
+const REPEATS = 5;
+const REPEAT_AFTER_MS = 100;
 const SERVICE = "org.freedesktop.secrets";
 const SERVICE_PATH = "/org/freedesktop/secrets";
 const NO_OBJECT = "/";
@@ -39,12 +43,35 @@ export async function withSecretService<T>(
   if (address.kind === "none") throw failure("this session has no message bus");
   try {
     return await withBus({ path: address.path, timeoutMs: TIMEOUT_MS }, (bus) =>
-      work(serviceOn(bus)),
+      work(serviceOn(patient(bus))),
     );
   } catch (error) {
     if (error instanceof BusError) throw failure(describe(error), error);
     throw error;
   }
+}
+
+/**
+ * A bus whose calls are repeated while their object is not there: gnome-keyring takes a collection away for a moment when it
+ * reads its file again.
+ */
+function patient(bus: Bus): Bus {
+  return {
+    async call(call) {
+      for (let left = REPEATS; ; left--) {
+        try {
+          return await bus.call(call);
+        } catch (error) {
+          if (left === 0 || !isGone(error)) throw error;
+          await sleep(REPEAT_AFTER_MS);
+        }
+      }
+    },
+  };
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof BusError && /\.Unknown(Method|Object)$/.test(error.errorName);
 }
 
 function serviceOn(bus: Bus): SecretService {
