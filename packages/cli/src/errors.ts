@@ -1,12 +1,15 @@
 /** How a command ends when it cannot do what was asked. `main` turns it into a sentence, a summary and an exit code. */
-import type { Diagnostic, SummaryStatus } from "@millrace/contracts";
+import type { Diagnostic, ErrorCode, SummaryStatus } from "@millrace/contracts";
 
 /** `error.code` of the summary that stands in where no run wrote one. */
 export type CliErrorCode =
   | "usage"
   | "flow_invalid"
   | "check_failed"
+  | "credentials_missing"
+  | "credentials_expired"
   | "unavailable"
+  | "timeout"
   | "cancelled"
   | "internal";
 
@@ -14,9 +17,25 @@ const STATUS: Record<CliErrorCode, SummaryStatus> = {
   usage: "invalid",
   flow_invalid: "invalid",
   check_failed: "failed",
+  credentials_missing: "failed",
+  credentials_expired: "failed",
   unavailable: "failed",
+  timeout: "cancelled",
   cancelled: "cancelled",
   internal: "failed",
+};
+
+/** The problem that a program is told under `--json`, where whoever threw did not say. */
+const PROBLEM: Record<CliErrorCode, ErrorCode> = {
+  usage: "invalid_args",
+  flow_invalid: "flow_invalid",
+  check_failed: "value_invalid",
+  credentials_missing: "reconnect_service",
+  credentials_expired: "reconnect_service",
+  unavailable: "upstream_failed",
+  timeout: "upstream_timeout",
+  cancelled: "internal",
+  internal: "internal",
 };
 
 /** Ends a command. `hint` says what to do next, `diagnostics` go into the summary of an invalid flow. */
@@ -27,17 +46,25 @@ export class CliError extends Error {
   readonly diagnostics: readonly Diagnostic[] | undefined;
   /** True when everything worth saying is on stderr already. */
   readonly told: boolean;
+  /** What a query that failed says to a program. */
+  readonly problem: ErrorCode;
 
   constructor(
     code: CliErrorCode,
     message: string,
-    options: { hint?: string; diagnostics?: readonly Diagnostic[]; told?: boolean } = {},
+    options: {
+      hint?: string;
+      diagnostics?: readonly Diagnostic[];
+      told?: boolean;
+      problem?: ErrorCode;
+    } = {},
   ) {
     super(message);
     this.code = code;
     this.hint = options.hint;
     this.diagnostics = options.diagnostics;
     this.told = options.told ?? false;
+    this.problem = options.problem ?? PROBLEM[code];
   }
 
   /** Status of the summary that this error becomes. */

@@ -2,8 +2,9 @@
 import { createReadStream } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
-import type { Diagnostic, FlowGraph } from "@millrace/contracts";
+import type { Diagnostic, FlowGraph, ServiceDefinition } from "@millrace/contracts";
 import { type FlowCatalog, type FlowDocument, parseFlow, validateFlow } from "@millrace/dsl";
+import { describedServices } from "./config/load.ts";
 import { coreEntries } from "./core-catalog.ts";
 import { CliError, usage } from "./errors.ts";
 import { reason } from "./file-reason.ts";
@@ -43,15 +44,36 @@ export async function readInput(name: string, io: CliIo, who = ""): Promise<Uint
   return Buffer.concat(chunks);
 }
 
-/** Reads a flow and checks it against the core catalog; nothing is executed. */
-export async function loadFlow(name: string, io: CliIo): Promise<FlowSource> {
-  return checkFlow(name, await readInput(name, io), io);
+/** Reads a flow and checks it against the core catalog and the services described beside it; nothing is executed. */
+export async function loadFlow(
+  name: string,
+  io: CliIo,
+  config: { readonly file?: string | undefined; readonly home?: string | undefined } = {},
+): Promise<FlowSource> {
+  const bytes = await readInput(name, io);
+  const { file, home } = config;
+  const services = await describedServices({ folder: folderOf(name, io), file, home }, io);
+  return checkFlow(name, bytes, await catalogWith(services), io);
+}
+
+/** Core's entries and those of the services, as validation reads them. */
+async function catalogWith(services: readonly ServiceDefinition[]): Promise<FlowCatalog> {
+  const core = coreCatalog();
+  if (services.length === 0) return core;
+  const { catalogEntryOf } = await import("@millrace/contracts");
+  const entries = new Map(
+    services.map((service) => [`service.${service.slug}`, catalogEntryOf(service)]),
+  );
+  return { ...core, entry: (type, version) => core.entry(type, version) ?? entries.get(type) };
+}
+
+function folderOf(name: string, io: CliIo): string {
+  return name === "-" ? io.cwd : resolve(io.cwd, name, "..");
 }
 
 /** Parses and validates the bytes of a flow. */
-function checkFlow(name: string, bytes: Uint8Array, io: CliIo): FlowSource {
-  const folder = name === "-" ? io.cwd : resolve(io.cwd, name, "..");
-  const catalog = coreCatalog();
+function checkFlow(name: string, bytes: Uint8Array, catalog: FlowCatalog, io: CliIo): FlowSource {
+  const folder = folderOf(name, io);
   const shown = name === "-" ? "<stdin>" : name;
   if (isJson(bytes)) {
     const graph = parseGraph(shown, bytes);

@@ -11,15 +11,21 @@ export interface Environment {
   readonly LANG?: string | undefined;
   readonly LC_ALL?: string | undefined;
   readonly LC_CTYPE?: string | undefined;
+  readonly LOCALAPPDATA?: string | undefined;
+  readonly MILLRACE_CREDENTIAL_KEY?: string | undefined;
+  readonly MILLRACE_CREDENTIALS_STORE?: string | undefined;
   readonly MILLRACE_DEBUG?: string | undefined;
   readonly MILLRACE_HOME?: string | undefined;
   readonly MILLRACE_RUN_GRACE_MS?: string | undefined;
   readonly MILLRACE_RUN_TIMEOUT_MS?: string | undefined;
   readonly MILLRACE_PORT?: string | undefined;
+  readonly MILLRACE_SERVER_URL?: string | undefined;
+  readonly MILLRACE_TOKEN?: string | undefined;
   readonly MILLRACE_TRUST_PROJECT?: string | undefined;
   readonly NO_COLOR?: string | undefined;
   readonly TERM?: string | undefined;
   readonly XDG_CONFIG_HOME?: string | undefined;
+  readonly XDG_DATA_HOME?: string | undefined;
 }
 
 /** Streams, environment and clock of one invocation. */

@@ -83,7 +83,7 @@ async function fail(
   const known = error instanceof CliError ? error : internal(error);
   const { soleSummary } = await import("./ndjson.ts");
   const summary: Summary = soleSummary(known, io.now(), {
-    cancelReason: reason(io),
+    cancelReason: known.code === "timeout" ? "timeout" : reason(io),
     after: io.json?.last,
   });
   if (io.json !== undefined && command?.output === "query") {
@@ -106,10 +106,9 @@ async function fail(
 }
 
 /** What a query that failed says to a program: one line, because its only line on stdout is its result. */
-async function problemLine({ code, message, hint }: CliError): Promise<string> {
+async function problemLine({ problem, message, hint }: CliError): Promise<string> {
   const { problemDocument } = await import("@millrace/contracts");
   const detail = hint === undefined ? message : `${message}; ${hint}`;
-  const problem = code === "usage" ? "invalid_args" : "internal";
   return JSON.stringify(problemDocument(problem, { requestId: "", detail }));
 }
 

@@ -28,7 +28,7 @@ export interface Ndjson {
   /** Events in order; a page is one write. */
   events(events: readonly ExecutionEvent[]): Promise<boolean>;
   /** A line of a check; it has no `kind`. */
-  result(value: object): Promise<boolean>;
+  result(value: object | null): Promise<boolean>;
   /** Resolves when the reader has every line, or has left. */
   drained(): Promise<void>;
 }

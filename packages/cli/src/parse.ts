@@ -38,8 +38,24 @@ export function parseArguments(argv: readonly string[]): Parsed {
     .helpCommand(false)
     .option("-V, --version", "print the version")
     .addHelpText("after", "\nFlags of one command: millrace <command> --help\n");
+  const groups = new Map<string, Command>();
+  const groupOf = (name: string): Command => {
+    const group =
+      groups.get(name) ??
+      new Command(name)
+        .description(actionsOf(name).join(", "))
+        .usage("<action> [flags]")
+        .exitOverride()
+        .configureOutput(output)
+        .helpOption("-h, --help", "show help")
+        .helpCommand(false);
+    if (!groups.has(name)) program.addCommand(group);
+    groups.set(name, group);
+    return group;
+  };
   for (const command of COMMANDS) {
-    const sub = new Command(command.path.join(" "))
+    const [first, action] = command.path;
+    const sub = new Command(action ?? first)
       .description(command.summary)
       .exitOverride()
       .configureOutput(output)
@@ -62,7 +78,7 @@ export function parseArguments(argv: readonly string[]): Parsed {
         flags[flag.long] = options[attribute(flag)];
       result = { kind: "command", command, input: { args: sub.args, flags } };
     });
-    program.addCommand(sub);
+    (action === undefined ? program : groupOf(first)).addCommand(sub);
   }
   const words = commandFirst(argv);
   try {
@@ -75,6 +91,11 @@ export function parseArguments(argv: readonly string[]): Parsed {
     ) {
       return { kind: "help", text: text || complaint };
     }
+    const actions = actionsOf(words[0]);
+    if (error.code === "commander.help" && actions.length > 0) {
+      const message = `${words[0]} needs an action: ${actions.join(", ")}`;
+      return { kind: "usage", message, hint: undefined, command: undefined };
+    }
     const [first = "", ...rest] = complaint.trim().split("\n");
     const hint = rest
       .join(" ")
@@ -84,7 +105,7 @@ export function parseArguments(argv: readonly string[]): Parsed {
       kind: "usage",
       message: first.replace(/^error: /, ""),
       hint: hint === "" ? undefined : hint.charAt(0).toLowerCase() + hint.slice(1),
-      command: COMMANDS.find(({ path }) => path[0] === words[0]),
+      command: COMMANDS.find(({ path }) => path.every((word, at) => word === words[at])),
     };
   }
   return result ?? { kind: "help", text: program.helpInformation() };
@@ -102,8 +123,14 @@ function commandFirst(argv: readonly string[]): string[] {
     if (flag === undefined) return [...argv];
     if (flag.value !== undefined && word === `--${flag.long}`) at += 1;
   }
-  const command = argv[at];
-  return command === undefined ? [...argv] : [command, ...argv.slice(0, at), ...argv.slice(at + 1)];
+  if (at === argv.length) return [...argv];
+  const end = at + (actionsOf(argv[at]).length > 0 ? 2 : 1);
+  return [...argv.slice(at, end), ...argv.slice(0, at), ...argv.slice(end)];
+}
+
+/** Second words of the commands that begin with this one. */
+function actionsOf(first: string | undefined): string[] {
+  return COMMANDS.flatMap(({ path }) => (path[0] === first ? path.slice(1) : []));
 }
 
 function toOption(flag: FlagSpec): Option {

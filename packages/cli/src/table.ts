@@ -16,6 +16,16 @@ export const GLOBAL_FLAGS: readonly FlagSpec[] = [
   { long: "home", value: "<dir>", summary: "folder of data and user configuration" },
 ];
 
+/** Flags of commands that may ask a server instead of this installation. */
+const REMOTE_FLAGS: readonly FlagSpec[] = [
+  { long: "server", value: "<url>", summary: "ask this server (MILLRACE_SERVER_URL)" },
+  {
+    long: "token-file",
+    value: "<file>",
+    summary: "token for the server; else MILLRACE_TOKEN, else a stored one",
+  },
+];
+
 export const COMMANDS: readonly CliCommand[] = [
   {
     path: ["run"],
@@ -133,5 +143,123 @@ export const COMMANDS: readonly CliCommand[] = [
     output: "stream",
     examples: [{ line: "millrace serve --port 0 --json", says: "any free port, told on stdout" }],
     load: () => import("./commands/serve.ts"),
+  },
+  {
+    path: ["connect"],
+    summary: "connect a service: ask a person for consent, keep the credential",
+    args: [{ name: "slug", summary: "name of the connection", required: true }],
+    flags: [
+      {
+        long: "service",
+        value: "<slug>",
+        summary: "what it connects to (default: what it is of, else its own name)",
+      },
+      { long: "client-id", value: "<id>", summary: "store this OAuth client of the service" },
+      { long: "secret-stdin", summary: "read the secret from stdin instead of a hidden prompt" },
+      { long: "scope", value: "<scope>", multiple: true, summary: "ask for this scope" },
+      { long: "port", value: "<port>", summary: "port that receives the redirect" },
+      { long: "no-browser", summary: "only print the address to open" },
+      { long: "timeout", value: "<duration>", summary: "how long to wait (default and most 5m)" },
+      ...REMOTE_FLAGS,
+    ],
+    output: "query",
+    examples: [
+      {
+        line: "millrace connect tracker --client-id my-app",
+        says: "asks for the client's secret, then for consent in a browser",
+      },
+      { line: "millrace connect tracker --no-browser", says: "on a machine without a screen" },
+    ],
+    load: () => import("./commands/connect.ts"),
+  },
+  {
+    path: ["connections", "list"],
+    summary: "list connections and how they stand",
+    args: [],
+    flags: REMOTE_FLAGS,
+    output: "query",
+    examples: [{ line: "millrace connections list --json", says: "never a token" }],
+    load: () => import("./commands/connections.ts").then(({ list }) => ({ run: list })),
+  },
+  {
+    path: ["connections", "show"],
+    summary: "show one connection",
+    args: [{ name: "slug", summary: "name of the connection", required: true }],
+    flags: REMOTE_FLAGS,
+    output: "query",
+    examples: [{ line: "millrace connections show tracker", says: "scopes, expiry, store" }],
+    load: () => import("./commands/connections.ts").then(({ show }) => ({ run: show })),
+  },
+  {
+    path: ["connections", "remove"],
+    summary: "revoke and delete a connection",
+    args: [{ name: "slug", summary: "name of the connection", required: true }],
+    flags: REMOTE_FLAGS,
+    output: "query",
+    examples: [{ line: "millrace connections remove tracker", says: "the grant ends" }],
+    load: () => import("./commands/connections.ts").then(({ remove }) => ({ run: remove })),
+  },
+  {
+    path: ["secrets", "set"],
+    summary: "store a secret, from stdin or a hidden prompt",
+    args: [{ name: "name", summary: "ai:<name> or ext:<NAME>", required: true }],
+    flags: [],
+    output: "query",
+    examples: [{ line: "millrace secrets set ai:openai < key.txt", says: "from a file" }],
+    load: () => import("./commands/secrets.ts").then(({ set }) => ({ run: set })),
+  },
+  {
+    path: ["secrets", "list"],
+    summary: "list the names of stored secrets",
+    args: [],
+    flags: [],
+    output: "query",
+    examples: [{ line: "millrace secrets list", says: "names only" }],
+    load: () => import("./commands/secrets.ts").then(({ list }) => ({ run: list })),
+  },
+  {
+    path: ["secrets", "remove"],
+    summary: "delete a stored secret",
+    args: [{ name: "name", summary: "ai:<name> or ext:<NAME>", required: true }],
+    flags: [],
+    output: "query",
+    examples: [{ line: "millrace secrets remove ai:openai", says: "for good" }],
+    load: () => import("./commands/secrets.ts").then(({ remove }) => ({ run: remove })),
+  },
+  {
+    path: ["services", "import"],
+    summary: "turn an OpenAPI document (JSON) into the descriptor of a service",
+    args: [{ name: "spec", summary: "the document; - for stdin", required: true }],
+    flags: [
+      { long: "slug", value: "<slug>", summary: "name of the service (default from its title)" },
+      { long: "base-url", value: "<url>", summary: "where it is (default the first server)" },
+      {
+        long: "only",
+        value: "<filter>",
+        summary: "operations to take, such as tag:contacts,op:list_*",
+      },
+      { long: "check", summary: "write nothing; exit 1 where the file would change" },
+      {
+        long: "out",
+        short: "o",
+        value: "<file>",
+        summary: "file to write, - for stdout (default services/<slug>.json)",
+      },
+    ],
+    output: "check",
+    examples: [
+      { line: "millrace services import openapi.json", says: "writes services/<slug>.json" },
+      { line: "millrace services import openapi.json --check", says: "for continuous integration" },
+    ],
+    load: () => import("./commands/services.ts").then(({ importSpec }) => ({ run: importSpec })),
+  },
+  {
+    path: ["services", "list"],
+    summary: "list the services that flows can call here",
+    args: [],
+    flags: [],
+    output: "query",
+    examples: [{ line: "millrace services list", says: "slug, title, scheme, operations" }],
+    load: () => import("./commands/services.ts").then(({ list }) => ({ run: list })),
   },
 ];

@@ -18,14 +18,17 @@ import {
   compileFlow,
   createEngine,
   createRegistry,
+  EngineError,
   type OpenConfirmation,
   type Plan,
+  type Registry,
   type Run,
 } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
 import { prepareAnswers } from "../answers.ts";
 import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";
 import { type Config, loadConfig } from "../config/load.ts";
+import { runCredentials } from "../credentials/run-credentials.ts";
 import { createDisplay, type Display } from "../display.ts";
 import { parseDuration } from "../duration.ts";
 import { CliError, usage } from "../errors.ts";
@@ -43,7 +46,7 @@ const DEFAULT_GRACE_MS = 10_000; // long enough for a request to end, short enou
 
 /** Runs the flow and returns its exit code. */
 export async function run(input: Input, io: CommandIo): Promise<number> {
-  const { source, config, inputs, plan, engine, answers } = await interruptible(
+  const { source, config, inputs, plan, engine, answers, credentials } = await interruptible(
     io.signal,
     prepare(input, io),
   );
@@ -68,6 +71,7 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
     return io.out.closed ? 1 : summary.exitCode;
   } finally {
     await engine.close({ graceMs: 0 });
+    await credentials.close();
     await tee?.close();
   }
 }
@@ -79,17 +83,19 @@ async function prepare(input: Input, io: CommandIo) {
   const jsonFile = flagText(input, "input-json");
   checkOneStdin(file, words, jsonFile);
   const answers = prepareAnswers(flagList(input, "confirm"), isOn(input, "yes"));
-  const source = await loadFlow(file, io);
+  const named = { file: flagText(input, "config"), home: flagText(input, "home") };
+  const source = await loadFlow(file, io, named);
   await report(source, io);
-  const config = await loadConfig(
-    { folder: source.folder, file: flagText(input, "config"), home: flagText(input, "home") },
-    io,
-    (line) => void io.err.write(`warning: ${line}\n`),
-  );
+  const config = await loadConfig({ folder: source.folder, ...named }, io, (line) => {
+    void io.err.write(`warning: ${line}\n`);
+  });
   const inputs = await readInputs(source.graph, words, jsonFile, io);
   const plan = await compile(source, config, io);
+  const credentials = runCredentials(config, () => io.now());
   const engine = createEngine({
     host: createNodeHost(),
+    credentials: credentials.port,
+    services: new Map(config.services.map((service) => [service.slug, service])),
     egress: config.egress,
     files: { root: config.filesRoot ?? config.folder },
     ...(config.shell === undefined ? {} : { shell: config.shell }),
@@ -98,7 +104,7 @@ async function prepare(input: Input, io: CommandIo) {
   if (missing[0] !== undefined) {
     throw usage(missing.map(({ message }) => message).join("; "), "give it with -i name=value");
   }
-  return { source, config, inputs, plan, engine, answers };
+  return { source, config, inputs, plan, engine, answers, credentials };
 }
 
 interface Surroundings {
@@ -208,7 +214,7 @@ async function report(source: FlowSource, io: CommandIo): Promise<void> {
 
 async function compile(source: FlowSource, config: Config, io: CommandIo): Promise<Plan> {
   const compiled = await compileFlow(source.graph, {
-    registry: createRegistry(),
+    registry: registryOf(config),
     subflows: subflowsIn([source.folder, config.flows]),
   });
   if (compiled.ok) return compiled.plan;
@@ -218,6 +224,16 @@ async function compile(source: FlowSource, config: Config, io: CommandIo): Promi
     );
   }
   throw invalid(compiled.diagnostics);
+}
+
+/** Core and the services. A descriptor may have a schema that cannot be checked. */
+function registryOf({ services }: Config): Registry {
+  try {
+    return createRegistry(services);
+  } catch (error) {
+    if (EngineError.isInstance(error)) throw usage(clean(error.message));
+    throw error;
+  }
 }
 
 function invalid(diagnostics: FlowSource["diagnostics"]): CliError {

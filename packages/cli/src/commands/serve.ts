@@ -20,6 +20,8 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
     env: io.env,
     signals: false,
     egress: config.egress,
+    services: config.services,
+    credentials: config.credentials,
     ...(config.filesRoot === undefined ? {} : { files: { root: config.filesRoot } }),
     ...(config.shell === undefined ? {} : { shell: config.shell }),
     ...(host === undefined ? {} : { host }),

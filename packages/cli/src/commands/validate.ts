@@ -1,5 +1,5 @@
 /** `millrace validate`: parse and check; no execution, no store, no code of extensions. */
-import { type CommandIo, type Input, isOn } from "../command.ts";
+import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
 import { CliError } from "../errors.ts";
 import { countFindings, expandFiles, isValid, loadFlow } from "../flow-source.ts";
 import { renderDiagnostics } from "../render/code-frame.ts";
@@ -15,7 +15,10 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
   const files = await expandFiles(input.args, io);
   for (const file of files) {
     if (io.signal.aborted) break;
-    const source = await loadFlow(file, io);
+    const source = await loadFlow(file, io, {
+      file: flagText(input, "config"),
+      home: flagText(input, "home"),
+    });
     const valid = isValid(source.diagnostics, strict);
     if (!valid) invalid += 1;
     all.push(...source.diagnostics);

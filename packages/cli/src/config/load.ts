@@ -6,11 +6,14 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import type { ServiceDefinition } from "@millrace/contracts";
 import type { EgressPolicy, ShellPolicy } from "@millrace/engine";
 import { usage } from "../errors.ts";
 import { reason } from "../file-reason.ts";
 import type { CliIo } from "../io.ts";
 import { clean } from "../render/text.ts";
+import { type CredentialsChoice, readCredentials } from "./credentials.ts";
+import { type DescriptorFile, readDescriptors, SERVICES_FOLDER, toServices } from "./services.ts";
 import { readShell } from "./shell.ts";
 
 /** What the commands read. */
@@ -21,6 +24,11 @@ export interface Config {
   readonly filesRoot: string | undefined;
   /** Programs that flows may start; absent where no file names one. */
   readonly shell: ShellPolicy | undefined;
+  /** Services that are described beside the user's file and beside the project's, which wins. */
+  readonly services: readonly ServiceDefinition[];
+  readonly credentials: CredentialsChoice;
+  /** The server that commands speak to unless another is named; "" is none. */
+  readonly server: string;
   /** Folder of the project file; without one the working directory. */
   readonly folder: string;
   /** Folder of stored flows of the project, absolute; absent without a project file. */
@@ -35,6 +43,15 @@ interface Values {
   readonly shell?: unknown;
   readonly flows?: unknown;
   readonly run?: unknown;
+  readonly credentials?: unknown;
+  readonly server?: unknown;
+}
+
+/** Where a search for configuration starts, and what was named on the command line instead. */
+export interface ConfigOptions {
+  readonly folder: string;
+  readonly file: string | undefined;
+  readonly home: string | undefined;
 }
 
 interface ConfigFile {
@@ -63,25 +80,20 @@ const KNOWN_KEYS = new Set([...POWER_KEYS, "$schema", "flows", "history", "run",
 
 /** Reads and merges what is there; `folder` is where the search for a project file starts. */
 export async function loadConfig(
-  options: {
-    readonly folder: string;
-    readonly file: string | undefined;
-    readonly home: string | undefined;
-  },
+  options: ConfigOptions,
   io: CliIo,
   warn: (line: string) => void,
 ): Promise<Config> {
   const user = await readConfig(userFile(options.home, io));
-  const project =
-    options.file === undefined
-      ? await findProject(options.folder, io)
-      : await readConfig(resolve(io.cwd, options.file), true);
+  const project = await projectFile(options, io);
   for (const file of [user, project]) {
     for (const key of Object.keys(file?.values ?? {})) {
       if (!KNOWN_KEYS.has(key)) warn(`${file?.path}: unknown key "${clean(key)}" has no effect`);
     }
   }
-  if (project !== undefined) await checkTrust(project, io);
+  const descriptors = project === undefined ? [] : await readDescriptors(dirname(project.path));
+  if (project !== undefined) await checkTrust(project, descriptors, io);
+  const own = await readDescriptors(dirname(userFile(options.home, io)));
   const merged: Values = merge(user?.values ?? {}, project?.values ?? {});
   const run: { readonly timeoutMs?: unknown; readonly graceMs?: unknown } = object(
     merged.run,
@@ -99,12 +111,50 @@ export async function loadConfig(
     egress: object(merged.egress, "egress") as EgressPolicy,
     filesRoot,
     shell: readShell(merged.shell, { folder, filesRoot }),
+    services: await toServices(own, descriptors),
+    credentials: readCredentials(object(merged.credentials, "credentials"), options.home, io),
+    server: serverUrl(merged.server, io),
     folder,
     flows:
       project === undefined
         ? undefined
         : resolve(folder, typeof merged.flows === "string" ? merged.flows : "flows"),
   };
+}
+
+/**
+ * The services that a flow in this folder would be checked against. They are data that nothing acts on here, so they need
+ * no trust.
+ */
+export async function describedServices(
+  options: ConfigOptions,
+  io: CliIo,
+): Promise<readonly ServiceDefinition[]> {
+  const project = await projectFolder(options, io);
+  return toServices(
+    await readDescriptors(dirname(userFile(options.home, io))),
+    project === undefined ? [] : await readDescriptors(project),
+  );
+}
+
+/** Folder of the project file, trusted or not. */
+export async function projectFolder(
+  options: ConfigOptions,
+  io: CliIo,
+): Promise<string | undefined> {
+  const project = await projectFile(options, io);
+  return project === undefined ? undefined : dirname(project.path);
+}
+
+function projectFile({ folder, file }: ConfigOptions, io: CliIo): Promise<ConfigFile | undefined> {
+  return file === undefined ? findProject(folder, io) : readConfig(resolve(io.cwd, file), true);
+}
+
+function serverUrl(value: unknown, { env }: CliIo): string {
+  const { url = "" }: { readonly url?: unknown } = object(value, "server");
+  const chosen = env.MILLRACE_SERVER_URL || url;
+  if (typeof chosen !== "string") throw usage("server.url takes a URL");
+  return chosen;
 }
 
 /** A length of time in milliseconds; 0 is none. Variables hold text. */
@@ -173,12 +223,18 @@ async function readConfig(path: string, mustExist = false): Promise<ConfigFile |
   return { path, bytes, values: object(values, path) };
 }
 
-async function checkTrust(project: ConfigFile, io: CliIo): Promise<void> {
+/** A descriptor says where a stored credential is sent, so it is as much a power as a key is. */
+async function checkTrust(
+  project: ConfigFile,
+  descriptors: readonly DescriptorFile[],
+  io: CliIo,
+): Promise<void> {
   const powers = POWER_KEYS.filter((key) => Object.hasOwn(project.values, key));
+  if (descriptors.length > 0) powers.push(SERVICES_FOLDER);
   if (powers.length === 0) return;
   const given = io.env.MILLRACE_TRUST_PROJECT;
   if (given === "1") return;
-  const digest = await trustDigest(project);
+  const digest = await trustDigest(project, descriptors);
   if (given === digest) return;
   throw usage(
     `${project.path} is not trusted, and it sets ${powers.join(", ")}`,
@@ -186,11 +242,18 @@ async function checkTrust(project: ConfigFile, io: CliIo): Promise<void> {
   );
 }
 
-/** `sha256:…` over the project file and, when there is one, its lock file. */
-async function trustDigest({ path, bytes }: ConfigFile): Promise<string> {
+/** `sha256:…` over the project file and, where they exist, its lock file and descriptors of services. */
+async function trustDigest(
+  { path, bytes }: ConfigFile,
+  descriptors: readonly DescriptorFile[],
+): Promise<string> {
   const hash = createHash("sha256").update(bytes);
   const lock = await readFile(join(dirname(path), LOCK_FILE)).catch(() => undefined);
   if (lock !== undefined) hash.update(lock);
+  for (const each of descriptors) {
+    // Digests, so that no byte can move from one file into the next.
+    hash.update(createHash("sha256").update(each.bytes).digest());
+  }
   return `sha256:${hash.digest("hex")}`;
 }
 

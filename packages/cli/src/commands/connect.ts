@@ -1,0 +1,200 @@
+/**
+ * `millrace connect`: a person lets this installation, or a server, act for them at a service.
+ *   C1  The port is bound before the URL is shown, and free when the command ends, however it ends.
+ *   C2  The URL is on stderr before a browser opens. No secret comes in by a word or goes out by a stream.
+ */
+import type { ConnectionStatus, ServiceAuth, ServiceInfo } from "@millrace/contracts";
+import { OAuthError } from "@millrace/oauth";
+import { acceptOAuthCode, bindLoopback, type LoopbackListener } from "@millrace/oauth/loopback";
+import { askSecret, readSecret, secretFromStdin } from "../ask.ts";
+import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";
+import { openBrowser } from "../connect/browser.ts";
+import { type Keeper, openKeeper } from "../connect/keeper.ts";
+import { statusLine } from "../connect/show-status.ts";
+import { readSlug } from "../connect/slug.ts";
+import { parseDuration } from "../duration.ts";
+import { CliError, usage } from "../errors.ts";
+import { clean } from "../render/text.ts";
+
+/** How long a consent may take; whoever keeps it gives up then, too. */
+const MAX_WAIT = "5m";
+
+type OAuth2 = Extract<ServiceAuth, { scheme: "oauth2" }>;
+
+/** A connection to be made. */
+interface Wish {
+  readonly slug: string;
+  readonly service: string;
+  readonly keeper: Keeper;
+  readonly input: Input;
+  readonly io: CommandIo;
+}
+
+/** Connects, and prints how the connection stands. */
+export async function run(input: Input, io: CommandIo): Promise<number> {
+  const slug = readSlug(input.args[0]);
+  const keeper = await openKeeper(input, io);
+  try {
+    const service = flagText(input, "service") ?? (await recordedService(keeper, slug)) ?? slug;
+    const auth = await keeper.auth(service);
+    if (auth === undefined) throw await unknownService(service, keeper);
+    const wish: Wish = { slug, service, keeper, input, io };
+    const status = auth.scheme === "oauth2" ? await consent(wish, auth) : await enter(wish, auth);
+    if (auth.scheme === "oauth2" && !status.refreshable) {
+      await io.err.write(
+        `warning: the service gave no refresh token: connect again ${status.expires_at === undefined ? "when it refuses the credential" : `after ${status.expires_at}`}\n`,
+      );
+    }
+    if (io.json === undefined) await io.out.write(`${statusLine(status)}\n`);
+    else await io.json.result(status);
+    return 0;
+  } finally {
+    await keeper.close();
+  }
+}
+
+/** Schemes without a consent: the person has the secret. */
+async function enter({ slug, service, keeper, input, io }: Wish, { scheme }: ServiceAuth) {
+  if (scheme === "none") throw usage(`service "${service}" takes no credential: call it as it is`);
+  const what = scheme === "basic" ? `user:password of ${slug}` : `secret of ${slug}`;
+  const value = isOn(input, "secret-stdin")
+    ? await secretFromStdin(io, what)
+    : await readSecret(io, what);
+  return keeper.setSecret({ slug, service, value });
+}
+
+async function consent(wish: Wish, auth: OAuth2): Promise<ConnectionStatus> {
+  const { input } = wish;
+  const timeoutMs = readWait(flagText(input, "timeout") ?? MAX_WAIT);
+  const port = readPort(flagText(input, "port")) ?? auth.redirect?.port ?? 0;
+  await storeClient(wish, auth);
+  const listener = await ended(bindLoopback(port));
+  try {
+    return await receive(wish, auth, { listener, timeoutMs });
+  } finally {
+    await listener.close();
+  }
+}
+
+async function receive(
+  wish: Wish,
+  auth: OAuth2,
+  { listener, timeoutMs }: { readonly listener: LoopbackListener; readonly timeoutMs: number },
+): Promise<ConnectionStatus> {
+  const { slug, service, keeper, input, io } = wish;
+  const scopes = flagList(input, "scope");
+  const path = auth.redirect?.path ?? "/callback";
+  const started = await keeper
+    .connect({
+      slug,
+      service,
+      redirectUri: listener.redirectUri(path),
+      ...(scopes.length > 0 && { scopes }),
+    })
+    .catch((error: unknown) => {
+      throw error instanceof CliError && error.problem === "not_found" ? noClient(service) : error;
+    });
+  try {
+    const { authorizeUrl, connectId } = started;
+    const state = new URL(authorizeUrl).searchParams.get("state") ?? "";
+    await show(authorizeUrl, listener.port, wish);
+    const code = await ended(
+      acceptOAuthCode(listener, {
+        state,
+        timeoutMs,
+        signal: io.signal,
+        path,
+        ...(auth.issuer !== undefined && { expectedIssuer: auth.issuer }),
+      }),
+    );
+    return await keeper.complete({ connectId, code, state });
+  } catch (error) {
+    // What the keeper still waits for ends by itself; that it is told is a courtesy.
+    await keeper.cancel(started.connectId).catch(() => {});
+    throw error;
+  }
+}
+
+async function show(url: string, port: number, { slug, input, io }: Wish): Promise<void> {
+  await io.err.write(`open this address to connect ${slug}:\n${clean(url)}\n`);
+  if (isOn(input, "no-browser")) {
+    await io.err.write(
+      `from another machine: ssh -L ${port}:127.0.0.1:${port} this-machine, then open it there\n`,
+    );
+  } else if (!(await openBrowser(url, io))) {
+    await io.err.write("no browser could be opened here: open the address yourself\n");
+  }
+}
+
+/** Stores the OAuth client that the words name. A secret comes from stdin or the prompt; a public client has none. */
+async function storeClient(wish: Wish, auth: OAuth2): Promise<void> {
+  const { slug, service, keeper, input, io } = wish;
+  const clientId = flagText(input, "client-id");
+  const fromStdin = isOn(input, "secret-stdin");
+  if (clientId === undefined) {
+    if (fromStdin) throw usage("--secret-stdin is the secret of a client", "give --client-id too");
+    return;
+  }
+  const isPublic = auth.clientAuth === "none" && !fromStdin;
+  if (!isPublic && !fromStdin && !io.interactive) {
+    throw usage("nobody can be asked for the client's secret here", "give --secret-stdin");
+  }
+  const what = `secret of client ${clientId}`;
+  const secret = fromStdin
+    ? await secretFromStdin(io, what)
+    : isPublic
+      ? undefined
+      : await askSecret(io, what);
+  const value = { client_id: clientId, ...(secret !== undefined && { client_secret: secret }) };
+  await keeper.setSecret({ slug, service, value });
+}
+
+async function recordedService(keeper: Keeper, slug: string): Promise<string | undefined> {
+  const services: readonly ServiceInfo[] = await keeper.services();
+  return services
+    .flatMap(({ connections }) => connections)
+    .find((connection) => connection.slug === slug)?.service;
+}
+
+async function unknownService(service: string, keeper: Keeper): Promise<CliError> {
+  const known = (await keeper.services()).map((each) => each.slug);
+  return usage(
+    `no service "${clean(service)}" is described here`,
+    known.length === 0
+      ? "put its descriptor into services/ beside millrace.json; millrace services import makes one of an OpenAPI document"
+      : `there are ${known.join(", ")}; name one with --service`,
+  );
+}
+
+function noClient(service: string): CliError {
+  return usage(
+    `no OAuth client of service "${service}" is stored`,
+    "register one there, then give --client-id, and its secret with --secret-stdin or at the prompt",
+  );
+}
+
+/** The receiver's errors as ends of the command. */
+async function ended<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!OAuthError.isInstance(error)) throw error;
+    if (error.reason === "redirect_timeout") throw new CliError("timeout", error.message);
+    if (error.kind === "Token") throw new CliError("credentials_missing", error.message);
+    throw new CliError("unavailable", error.message, {
+      ...(error.reason === "bind" && { hint: "choose another with --port", problem: "in_use" }),
+    });
+  }
+}
+
+function readWait(text: string): number {
+  const ms = parseDuration(text, "--timeout");
+  if (ms > 0 && ms <= parseDuration(MAX_WAIT, "--timeout")) return ms;
+  throw usage(`--timeout takes up to ${MAX_WAIT}, found "${text}"`);
+}
+
+function readPort(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw usage(`--port takes 0 to 65535, found "${text}"`);
+}

@@ -1,0 +1,65 @@
+/** `millrace connections`: what is connected, and forgetting it. No token, or part of one, is ever shown. */
+import type { ConnectionStatus } from "@millrace/contracts";
+import type { CommandIo, Input } from "../command.ts";
+import { type Keeper, openKeeper } from "../connect/keeper.ts";
+import { statusLine } from "../connect/show-status.ts";
+import { readSlug } from "../connect/slug.ts";
+import { CliError } from "../errors.ts";
+
+/** Every connection, sorted by service, then by slug. */
+export async function list(input: Input, io: CommandIo): Promise<number> {
+  return withKeeper(input, io, async (keeper) => {
+    const items = await all(keeper);
+    if (io.json !== undefined) await io.json.result({ items });
+    else if (items.length > 0) await io.out.write(`${items.map(statusLine).join("\n")}\n`);
+    else await io.err.write("nothing is connected; millrace connect SLUG connects a service\n");
+  });
+}
+
+/** One connection. Ends with 6 where there is none. */
+export async function show(input: Input, io: CommandIo): Promise<number> {
+  const slug = readSlug(input.args[0]);
+  return withKeeper(input, io, async (keeper) => {
+    const status = (await all(keeper)).find((each) => each.slug === slug);
+    if (status === undefined) throw nothing(slug);
+    if (io.json === undefined) await io.out.write(`${statusLine(status)}\n`);
+    else await io.json.result(status);
+  });
+}
+
+/** Revokes a connection where the service can be told, and deletes it. Ends with 6 where there is none. */
+export async function remove(input: Input, io: CommandIo): Promise<number> {
+  const slug = readSlug(input.args[0]);
+  return withKeeper(input, io, async (keeper) => {
+    await keeper.disconnect(slug).catch((error: unknown) => {
+      throw error instanceof CliError && error.problem === "not_found" ? nothing(slug) : error;
+    });
+    if (io.json === undefined) await io.err.write(`${slug} is forgotten\n`);
+    else await io.json.result(null);
+  });
+}
+
+async function withKeeper(
+  input: Input,
+  io: CommandIo,
+  work: (keeper: Keeper) => Promise<void>,
+): Promise<number> {
+  const keeper = await openKeeper(input, io);
+  try {
+    await work(keeper);
+    return 0;
+  } finally {
+    await keeper.close();
+  }
+}
+
+async function all(keeper: Keeper): Promise<readonly ConnectionStatus[]> {
+  return (await keeper.services()).flatMap(({ connections }) => connections);
+}
+
+function nothing(slug: string): CliError {
+  return new CliError("unavailable", `there is no connection "${slug}"`, {
+    hint: `millrace connect ${slug} makes one`,
+    problem: "not_found",
+  });
+}

@@ -1,0 +1,87 @@
+/** `millrace secrets`: plain secrets of the credential store, by name. Values come in and never go out. */
+import type { OpenedStore } from "@millrace/server/connections";
+import { readSecret } from "../ask.ts";
+import { type CommandIo, flagText, type Input } from "../command.ts";
+import { loadConfig } from "../config/load.ts";
+import { openStore } from "../credentials/open-store.ts";
+import { CliError, usage } from "../errors.ts";
+import { clean } from "../render/text.ts";
+
+/** Keys of AI providers, and secrets that extensions were granted. */
+const NAME = /^(?:ai:[a-z0-9][a-z0-9_-]{0,63}|ext:[A-Za-z_][A-Za-z0-9_]{0,63})$/;
+
+/** Stores or replaces a secret, from stdin or a hidden prompt. */
+export async function set(input: Input, io: CommandIo): Promise<number> {
+  const name = readName(input);
+  return withStore(input, io, async ({ store, name: storeName }) => {
+    const value = await readSecret(io, `secret ${name}`);
+    await store.set(name, value);
+    if (io.json === undefined) await io.err.write(`${name} is stored in ${storeName}\n`);
+    else await io.json.result({ name, store: storeName });
+  });
+}
+
+/** Names only. */
+export async function list(input: Input, io: CommandIo): Promise<number> {
+  return withStore(input, io, async ({ store }) => {
+    const items = ((await store.list?.()) ?? []).filter((name) => NAME.test(name)).sort();
+    if (io.json !== undefined) await io.json.result({ items });
+    else if (items.length > 0) await io.out.write(`${items.join("\n")}\n`);
+    else await io.err.write("no secret is stored; millrace secrets set NAME stores one\n");
+  });
+}
+
+/** Deletes a secret. Ends with 6 where there is none. */
+export async function remove(input: Input, io: CommandIo): Promise<number> {
+  const name = readName(input);
+  return withStore(input, io, async ({ store }) => {
+    if (!(await store.delete(name))) {
+      throw new CliError("unavailable", `there is no secret ${name}`, { problem: "not_found" });
+    }
+    if (io.json === undefined) await io.err.write(`${name} is deleted\n`);
+    else await io.json.result(null);
+  });
+}
+
+async function withStore(
+  input: Input,
+  io: CommandIo,
+  work: (opened: OpenedStore) => Promise<void>,
+): Promise<number> {
+  const warn = (line: string): void => void io.err.write(`warning: ${line}\n`);
+  const config = await loadConfig(
+    { folder: io.cwd, file: flagText(input, "config"), home: flagText(input, "home") },
+    io,
+    warn,
+  );
+  const opened = openStore(config.credentials);
+  if (config.credentials.store === "memory") {
+    warn("credentials.store is memory: what is stored ends with this command");
+  }
+  try {
+    await work(opened);
+    return 0;
+  } catch (error) {
+    throw asStoreFailure(error);
+  } finally {
+    await opened.close();
+  }
+}
+
+/** A store says what is wrong and what helps, and nothing of an entry. */
+function asStoreFailure(error: unknown): unknown {
+  const { code } = (error ?? {}) as { readonly code?: unknown };
+  if (error instanceof CliError || code !== "oauth_credential") return error;
+  return new CliError("unavailable", (error as Error).message, {
+    problem: "credential_store_unavailable",
+  });
+}
+
+function readName({ args }: Input): string {
+  const [name = ""] = args;
+  if (NAME.test(name)) return name;
+  throw usage(
+    `"${clean(name)}" is no name of a secret`,
+    "ai:openai is the key of a provider, ext:WEATHER_KEY a secret of an extension",
+  );
+}

@@ -1,0 +1,165 @@
+/** `millrace services`: descriptors of services, as files that people read and commit. Nothing here reaches the network. */
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join, relative, resolve } from "node:path";
+import { checkService, type ServiceSpec } from "@millrace/contracts";
+import { importOpenApi } from "@millrace/engine";
+import { createTwoFilesPatch } from "diff";
+import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
+import { type ConfigOptions, loadConfig, projectFolder } from "../config/load.ts";
+import { SERVICES_FOLDER } from "../config/services.ts";
+import { CliError, usage } from "../errors.ts";
+import { reason } from "../file-reason.ts";
+import { readInput } from "../flow-source.ts";
+import { clean } from "../render/text.ts";
+import { compareServices } from "../services/compare.ts";
+
+/** Services that flows may call here, sorted by slug. */
+export async function list(input: Input, io: CommandIo): Promise<number> {
+  const config = await loadConfig(optionsOf(input, io), io, (line) => {
+    void io.err.write(`warning: ${line}\n`);
+  });
+  const services = [...config.services].sort((a, b) => (a.slug < b.slug ? -1 : 1));
+  const items = services.map(
+    ({ slug, title, serviceIntegration: { auth, baseUrl, operations } }) => ({
+      slug,
+      title,
+      scheme: auth.scheme,
+      baseUrl,
+      operations: operations.map(({ id }) => id),
+    }),
+  );
+  if (io.json !== undefined) await io.json.result({ items });
+  else if (items.length === 0) await io.err.write("no service is described here\n");
+  for (const { slug, title, scheme, operations } of io.json === undefined ? items : []) {
+    await io.out.write(`${clean(`${slug}  ${title}  ${scheme}  ${operations.join(" ")}`)}\n`);
+  }
+  return 0;
+}
+
+/** Turns an OpenAPI document into a descriptor and writes it; with `--check` nothing is written, and a difference ends with 1. */
+export async function importSpec(input: Input, io: CommandIo): Promise<number> {
+  const name = input.args[0] as string;
+  const document = parse(name, await readInput(name, io));
+  const { entry, diagnostics } = importOpenApi(document, {
+    ...optional("slug", flagText(input, "slug")),
+    ...optional("baseUrl", flagText(input, "base-url")),
+    ...optional("only", flagText(input, "only")),
+  });
+  for (const { severity, code, pointer, message } of io.json === undefined ? diagnostics : []) {
+    if (severity !== "error" && io.verbosity === "quiet") continue;
+    await io.err.write(`${severity}[${code}] ${clean(`${pointer || "/"} ${message}`)}\n`);
+  }
+  if (entry === null) {
+    await io.json?.result({ file: null, change: "none", diagnostics });
+    throw new CliError("check_failed", `${clean(name)} makes no service`, {
+      diagnostics: diagnostics.filter(({ severity }) => severity === "error"),
+      told: io.json === undefined,
+    });
+  }
+  const text = `${JSON.stringify(entry, null, 2)}\n`;
+  const target = flagText(input, "out");
+  if (target === "-") {
+    await io.out.write(text);
+    return 0;
+  }
+  const file = target === undefined ? await defaultFile(entry, input, io) : resolve(io.cwd, target);
+  return settle({ file, text, entry, diagnostics, check: isOn(input, "check") }, io);
+}
+
+interface Imported {
+  readonly file: string;
+  readonly text: string;
+  readonly entry: ServiceSpec;
+  readonly diagnostics: readonly object[];
+  readonly check: boolean;
+}
+
+/** Says what changes, and writes it unless this is a check. */
+async function settle(
+  { file, text, entry, diagnostics, check }: Imported,
+  io: CommandIo,
+): Promise<number> {
+  const shown = relative(io.cwd, file) || file;
+  const before = await readBefore(file);
+  const change = before === undefined ? "added" : before === text ? "none" : "changed";
+  const old = before === undefined ? undefined : serviceIn(before);
+  const operations = old === undefined ? undefined : compareServices(old, entry);
+  if (io.json !== undefined) {
+    await io.json.result({ file: shown, change, ...(operations && { operations }), diagnostics });
+  } else {
+    if (before !== undefined && change === "changed") {
+      await io.out.write(createTwoFilesPatch(shown, shown, before, text, "", "", { context: 3 }));
+    }
+    for (const line of operations?.breaking ?? []) await io.err.write(`breaking: ${clean(line)}\n`);
+  }
+  if (check) {
+    if (change === "none") return 0;
+    throw new CliError("check_failed", `${clean(shown)} is not what the document says`, {
+      hint: "run it again without --check",
+    });
+  }
+  if (change !== "none") await write(file, text);
+  if (io.json === undefined && io.verbosity !== "quiet") {
+    const count = `${entry.serviceIntegration.operations.length} operations`;
+    await io.err.write(
+      `${clean(shown)}: ${entry.slug}, ${count}, ${change === "none" ? "unchanged" : change}\n`,
+    );
+  }
+  return 0;
+}
+
+function parse(name: string, bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    throw usage(`${clean(name)} is not JSON`, "convert YAML to JSON first");
+  }
+}
+
+/** `services/<slug>.json` beside the project file, else in the working directory. */
+async function defaultFile({ slug }: ServiceSpec, input: Input, io: CommandIo): Promise<string> {
+  const folder = (await projectFolder(optionsOf(input, io), io)) ?? io.cwd;
+  return join(folder, SERVICES_FOLDER, `${slug}.json`);
+}
+
+async function readBefore(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw usage(`cannot read ${file}: ${reason(error)}`);
+  }
+}
+
+/** The service of a file that may hold anything. */
+function serviceIn(text: string): ServiceSpec | undefined {
+  try {
+    const value = JSON.parse(text) as unknown;
+    return checkService(value).length === 0 ? (value as ServiceSpec) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function write(file: string, text: string): Promise<void> {
+  const part = `${file}.${process.pid}.part`;
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(part, text);
+    await rename(part, file);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw usage(`cannot write ${file}: ${reason(error)}`);
+  }
+}
+
+function optionsOf(input: Input, io: CommandIo): ConfigOptions {
+  return { folder: io.cwd, file: flagText(input, "config"), home: flagText(input, "home") };
+}
+
+function optional<K extends string>(
+  key: K,
+  value: string | undefined,
+): { readonly [key in K]?: string } {
+  return (value === undefined ? {} : { [key]: value }) as { readonly [key in K]?: string };
+}

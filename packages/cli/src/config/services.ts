@@ -1,0 +1,76 @@
+/**
+ * Descriptors of services: the files `services/*.json` beside a configuration file, one service each. They are data; what they
+ * say is checked when they are made into services.
+ */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { ServiceDefinition } from "@millrace/contracts";
+import { usage } from "../errors.ts";
+import { reason } from "../file-reason.ts";
+import { clean } from "../render/text.ts";
+
+/** Folder of the descriptors, beside the configuration file. */
+export const SERVICES_FOLDER = "services";
+
+/** One file as it was read. */
+export interface DescriptorFile {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Every descriptor beside a configuration file, sorted by name; none where there is no such folder. */
+export async function readDescriptors(folder: string): Promise<readonly DescriptorFile[]> {
+  const at = join(folder, SERVICES_FOLDER);
+  const names = await readdir(at).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT" || error.code === "ENOTDIR") return [];
+    throw usage(`cannot read ${at}: ${reason(error)}`);
+  });
+  return Promise.all(
+    names
+      .filter((name) => name.endsWith(".json") && !name.startsWith("."))
+      .sort()
+      .map(async (name) => ({ path: join(at, name), bytes: await readDescriptor(join(at, name)) })),
+  );
+}
+
+/** The services of all files; of two with one slug the later list's counts. Throws a usage error that names the file and the place. */
+export async function toServices(
+  ...lists: readonly (readonly DescriptorFile[])[]
+): Promise<readonly ServiceDefinition[]> {
+  if (lists.every((files) => files.length === 0)) return [];
+  // Loaded when there is one: most projects have none.
+  const { checkService, defineService } = await import("@millrace/contracts");
+  const all = new Map<string, ServiceDefinition>();
+  for (const files of lists) {
+    const seen = new Map<string, string>();
+    for (const { path, bytes } of files) {
+      const value = parse(path, bytes);
+      const finding = checkService(value)[0];
+      if (finding !== undefined) {
+        throw usage(clean(`${path} is no service: ${finding.pointer} ${finding.message}`));
+      }
+      const service = defineService(value as Parameters<typeof defineService>[0]);
+      const other = seen.get(service.slug);
+      if (other !== undefined) {
+        throw usage(`${other} and ${path} both describe "${service.slug}"; remove one of the two`);
+      }
+      seen.set(service.slug, path);
+      all.set(service.slug, service);
+    }
+  }
+  return [...all.values()];
+}
+
+function readDescriptor(path: string): Promise<Uint8Array> {
+  return readFile(path).catch((error: unknown) => {
+    throw usage(`cannot read ${path}: ${reason(error)}`);
+  });
+}
+
+function parse(path: string, bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    throw usage(`${path} is not JSON`);
+  }
+}

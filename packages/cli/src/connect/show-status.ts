@@ -1,0 +1,18 @@
+/** A connection at a glance, for people. */
+import type { ConnectionStatus } from "@millrace/contracts";
+import { clean } from "../render/text.ts";
+
+/** `payments-eu  connected  service payments, scopes refunds:write, until 2026-01-01T00:00:00.000Z, in file`. */
+export function statusLine(status: ConnectionStatus): string {
+  const { slug, service, scopes, expires_at, refreshable, store, lastError } = status;
+  const about = [
+    `service ${service}`,
+    scopes.length === 0 ? "" : `scopes ${scopes.join(" ")}`,
+    expires_at === undefined
+      ? ""
+      : `until ${expires_at}${refreshable ? ", renewed by itself" : ""}`,
+    store === undefined ? "" : `in ${store}`,
+    lastError === undefined ? "" : `last error ${lastError.code} at ${lastError.at}`,
+  ];
+  return clean(`${slug}  ${status.status}  ${about.filter((word) => word !== "").join(", ")}`);
+}

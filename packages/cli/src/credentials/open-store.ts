@@ -1,0 +1,15 @@
+/** The credential store of the configuration. Loaded by the commands that need one, and by a run when its flow does. */
+import { type OpenedStore, openCredentialStore } from "@millrace/server/connections";
+import type { CredentialsChoice } from "../config/credentials.ts";
+import { usage } from "../errors.ts";
+
+/** Opens the store; nothing is read before its first use. Throws a usage error for an encrypted file without its key. */
+export function openStore(choice: CredentialsChoice): OpenedStore {
+  if (choice.store === "file" && choice.key === undefined) {
+    throw usage(
+      "credentials.store is file, and the file needs a key",
+      "set MILLRACE_CREDENTIAL_KEY to 32 random bytes in base64",
+    );
+  }
+  return openCredentialStore(choice);
+}

@@ -1,0 +1,42 @@
+/**
+ * The credentials of a run. Nothing of the store, of OAuth or of the network behind it is loaded before a step of the flow
+ * asks for a credential.
+ */
+import { type CredentialsPort, NodeError } from "@millrace/contracts";
+import type { ServiceConnections } from "@millrace/server/connections";
+import type { Config } from "../config/load.ts";
+import { CliError } from "../errors.ts";
+
+/** The port, and the end of what it opened. */
+export interface RunCredentials {
+  readonly port: CredentialsPort;
+  close(): Promise<void>;
+}
+
+/** The credentials that the configuration gives to runs. A store that cannot be opened fails the step that wants it, with code `unavailable`. */
+export function runCredentials(config: Config, now: () => number): RunCredentials {
+  let opened: Promise<ServiceConnections> | undefined;
+  const open = async (): Promise<ServiceConnections["credentials"]> => {
+    opened ??= import("./open-connections.ts").then(({ openConnections }) =>
+      openConnections(config, now, () => {}),
+    );
+    try {
+      return (await opened).credentials;
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      const message = `${error.message}; ${error.hint ?? ""}`;
+      throw new NodeError("unavailable", message, { reason: "unavailable", sent: false });
+    }
+  };
+  return {
+    port: {
+      resolve: async (slug, options) => (await open()).resolve(slug, options),
+      renew: async (slug, rejected, options) => (await open()).renew(slug, rejected, options),
+      refused: (slug, credential) => void open().then((port) => port.refused(slug, credential)),
+      secret: async (name) => (await open()).secret(name),
+    },
+    async close() {
+      await (await opened?.catch(() => undefined))?.close();
+    },
+  };
+}

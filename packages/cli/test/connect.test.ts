@@ -1,0 +1,165 @@
+/** Connecting, calling, losing and mending a connection, as a person does on the command line. */
+
+import { readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { lastSummary } from "./cli.ts";
+import { type ServiceWorld, serviceWorld } from "./service-world.ts";
+
+const CONNECT = ["connect", "tracker", "--client-id", "client", "--secret-stdin"];
+
+/** The port of the redirect in the address that was shown. */
+function portOf(stderr: string): number {
+  const [, port = ""] = /redirect_uri=http%3A%2F%2F127\.0\.0\.1%3A(\d+)/.exec(stderr) ?? [];
+  return Number(port);
+}
+
+function bind(port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once("error", reject);
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve()));
+  });
+}
+
+test("a flow calls a connected service, survives a 401, and ends with 5 and the line that helps when the grant is gone", async () => {
+  const world = await serviceWorld();
+  const said: string[] = [];
+  const run = async (...words: readonly string[]) => {
+    const ended = await world.run(words, { stdin: "client-secret\n" });
+    said.push(ended.stdout, ended.stderr);
+    return ended;
+  };
+  const before = await run("run", "issues.flow", "--json");
+  expect([before.code, lastSummary(before.stdout).error?.message]).toEqual([
+    5,
+    expect.stringContaining("Connect it: millrace connect tracker"),
+  ]);
+
+  const connected = await run(...CONNECT);
+  expect(connected.code, connected.stderr).toBe(0);
+  expect(connected.stderr).toContain(`${world.authorization.authorizeUrl}?response_type=code&`);
+  expect(connected.stdout).toContain("tracker  connected  service tracker, scopes issues:read");
+
+  const first = await run("run", "issues.flow");
+  expect(JSON.parse(first.stdout), first.stderr).toEqual({ first: "one" });
+  const [token = ""] = world.seen;
+  world.refuse(token);
+  const renewed = await run("run", "issues.flow");
+  expect(JSON.parse(renewed.stdout)).toEqual({ first: "one" });
+  expect(world.seen).toEqual([token, token, expect.not.stringContaining(token)]);
+
+  const last = world.seen.at(-1) ?? "";
+  await world.endGrant(last);
+  const gone = await run("run", "issues.flow", "--json");
+  expect(gone.code).toBe(5);
+  const { error } = lastSummary(gone.stdout);
+  expect([error?.code, error?.message]).toEqual([
+    "credentials_expired",
+    expect.stringContaining("Reconnect the service: millrace connect tracker"),
+  ]);
+  const listed = await run("connections", "list", "--json");
+  expect(JSON.parse(listed.stdout).items).toMatchObject([
+    { slug: "tracker", status: "reconnect_required", store: "file" },
+  ]);
+  expect(world.seen.length).toBeGreaterThan(3);
+  for (const secret of [...world.seen, "client-secret"]) {
+    expect(said.join("\n")).not.toContain(secret);
+    expect(filesBelow(world.cwd)).not.toContain(secret);
+  }
+});
+
+/** All text below a folder. */
+function filesBelow(folder: string): string {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath ?? entry.path, entry.name), "utf8"))
+    .join("\n");
+}
+
+test("under --json one line is the status; it is shown, listed and removed; a lost refresh token is a warning", async () => {
+  const world = await serviceWorld();
+  const { code, stdout, stderr } = await world.run([...CONNECT, "--json"], {
+    stdin: "client-secret",
+  });
+  expect(code, stderr).toBe(0);
+  const status = JSON.parse(stdout);
+  expect(status).toMatchObject({ slug: "tracker", status: "connected", refreshable: true });
+  expect(stderr).not.toContain("warning");
+  const shown = await world.run(["connections", "show", "tracker", "--json"]);
+  expect(JSON.parse(shown.stdout)).toEqual(status);
+  const removed = await world.run(["connections", "remove", "tracker", "--json"]);
+  expect([removed.code, removed.stdout]).toEqual([0, "null\n"]);
+  const again = await world.run(["connections", "remove", "tracker", "--json"]);
+  expect([again.code, again.stdout, JSON.parse(again.stderr).code]).toEqual([6, "", "not_found"]);
+});
+
+test("a refusal ends with 5, and so does a client that is not known", async () => {
+  const refusing = await serviceWorld({ deny: true });
+  const denied = await refusing.run([...CONNECT, "--json"], { stdin: "client-secret" });
+  expect([denied.code, denied.stdout]).toEqual([5, ""]);
+  expect(denied.stderr).toContain("authorization was denied");
+  const world = await serviceWorld();
+  const unknown = await world.run(CONNECT, { stdin: "another-secret" });
+  expect([unknown.code, unknown.stdout]).toEqual([5, ""]);
+  expect(unknown.stderr).toContain("invalid_client");
+});
+
+test("nobody comes: 124; the port is in use: 6; interrupted: 130, and the port is free", async () => {
+  const world = await serviceWorld({ browser: false });
+  const late = await world.run([...CONNECT, "--timeout", "50ms"], { stdin: "client-secret" });
+  expect([late.code, late.signal], late.stderr).toEqual([124, null]);
+  expect(late.stderr).toContain("no browser could be opened here");
+
+  const waiting = world.start(["connect", "tracker", "--no-browser"]);
+  await waiting.until("from another machine: ssh -L");
+  const port = await new Promise<number>((resolve) => {
+    waiting.child.kill("SIGINT");
+    void waiting.ended.then(({ stderr }) => resolve(portOf(stderr)));
+  });
+  const { code, signal, stdout } = await waiting.ended;
+  expect([code, signal, stdout]).toEqual([130, null, ""]);
+  await bind(port);
+
+  const holder = createServer();
+  await new Promise<void>((resolve) => holder.listen(port, "127.0.0.1", resolve));
+  const taken = await world.run(["connect", "tracker", "--port", String(port)]);
+  holder.close();
+  expect([taken.code, taken.stderr.includes("open this address")]).toEqual([6, false]);
+  expect(taken.stderr).toContain(`cannot bind 127.0.0.1:${port}: EADDRINUSE`);
+});
+
+/** A server over the world's project. */
+async function serve(world: ServiceWorld): Promise<{ url: string; stop(): Promise<unknown> }> {
+  const server = world.start(["serve", "--port", "0", "--json"]);
+  await server.until('"listening"');
+  const { url } = JSON.parse(server.output()) as { url: string };
+  return {
+    url,
+    stop: () => {
+      server.child.kill("SIGTERM");
+      return server.ended;
+    },
+  };
+}
+
+test("a server's connection is made over its commands: the redirect comes here, the secret stays there", async () => {
+  const world = await serviceWorld();
+  const { url, stop } = await serve(world);
+  const { code, stdout, stderr } = await world.run([...CONNECT, "--json", "--server", url], {
+    stdin: "client-secret",
+  });
+  expect(code, stderr).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ slug: "tracker", status: "connected" });
+  const listed = await world.run(["connections", "list", "--server", url, "--json"]);
+  expect(JSON.parse(listed.stdout).items).toHaveLength(1);
+  const response = await fetch(`${url}/api/run`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ dsl: readFileSync(join(world.cwd, "issues.flow"), "utf8") }),
+  });
+  expect(await response.text()).toContain('"outputs":{"first":"one"}');
+  await stop();
+  const nobody = await world.run(["connections", "list", "--server", url]);
+  expect([nobody.code, nobody.stdout]).toEqual([6, ""]);
+});

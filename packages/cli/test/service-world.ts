@@ -1,0 +1,128 @@
+/** A service, its authorization server and a project that describes it, all on loopback; and a browser that needs no person. */
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import {
+  type FakeAuthorizationServer,
+  type FakeAuthorizationServerOptions,
+  startFakeAuthorizationServer,
+} from "@millrace/oauth/testing";
+import { onTestFinished } from "vitest";
+import { type Ended, millrace, type Running, scratch, start } from "./cli.ts";
+
+const { PATH = "" } = process.env;
+/** 32 bytes in base64. */
+const KEY = "a2V5LWtleS1rZXkta2V5LWtleS1rZXkta2V5LWtleS0=";
+
+export const FLOW = `flow 1 issues
+
+connection tracker: oauth {
+  service = "tracker"
+}
+
+node open: service.call {
+  connection = "tracker"
+  operation = "issues.list"
+}
+
+output first: string = open.body.items[0]
+`;
+
+export interface ServiceWorld {
+  readonly cwd: string;
+  readonly authorization: FakeAuthorizationServer;
+  /** Credentials that the service was called with, oldest first. */
+  readonly seen: readonly string[];
+  /** The service refuses this credential from now on. */
+  refuse(credential: string): void;
+  /** Ends a grant at the authorization server, as its user may. */
+  endGrant(token: string): Promise<void>;
+  run(
+    words: readonly string[],
+    options?: { stdin?: string; env?: Record<string, string> },
+  ): Promise<Ended>;
+  start(words: readonly string[], options?: { stdin?: string }): Running;
+}
+
+/** Opens the world; everything of it ends with the test. */
+export async function serviceWorld(
+  options: FakeAuthorizationServerOptions & {
+    readonly browser?: boolean;
+    readonly auth?: object;
+  } = {},
+): Promise<ServiceWorld> {
+  const { browser = true, auth, ...behaviour } = options;
+  const authorization = await startFakeAuthorizationServer(behaviour);
+  onTestFinished(() => authorization.close());
+  const seen: string[] = [];
+  const refused = new Set<string>();
+  const api = createServer((request, response) => {
+    const credential = (request.headers.authorization ?? "").replace("Bearer ", "");
+    seen.push(credential);
+    const isGood =
+      !refused.has(credential) && (auth !== undefined || authorization.accepts(credential));
+    response.writeHead(isGood ? 200 : 401, { "content-type": "application/json" });
+    response.end(isGood ? '{"items":["one"]}' : "{}");
+  });
+  await new Promise<void>((resolve) => api.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void api.close());
+  const { authorizeUrl, tokenUrl, revocationUrl } = authorization;
+  const descriptor = {
+    slug: "tracker",
+    title: "Issue tracker",
+    summary: "Issues.",
+    serviceIntegration: {
+      baseUrl: `http://127.0.0.1:${(api.address() as AddressInfo).port}`,
+      auth: auth ?? {
+        scheme: "oauth2",
+        authorizeUrl,
+        tokenUrl,
+        revocationUrl,
+        scopes: ["issues:read"],
+        pkce: true,
+      },
+      operations: [{ id: "issues.list", method: "GET", path: "/issues" }],
+    },
+  };
+  const cwd = scratch({
+    "issues.flow": FLOW,
+    "millrace.json": JSON.stringify({
+      egress: { allow: [{ host: "127.0.0.1" }] },
+      credentials: { store: "file" },
+    }),
+  });
+  mkdirSync(join(cwd, "services"));
+  writeFileSync(join(cwd, "services", "tracker.json"), JSON.stringify(descriptor));
+  const home = scratch();
+  const env = {
+    MILLRACE_HOME: home,
+    MILLRACE_TRUST_PROJECT: "1",
+    MILLRACE_CREDENTIAL_KEY: KEY,
+    PATH: browser ? `${fakeBrowser()}:${PATH}` : scratch(),
+  };
+  return {
+    cwd,
+    authorization,
+    seen,
+    refuse: (credential) => void refused.add(credential),
+    async endGrant(token) {
+      const { clientId, clientSecret } = authorization;
+      const form = { token, client_id: clientId, client_secret: clientSecret };
+      await fetch(revocationUrl, { method: "POST", body: new URLSearchParams(form) });
+    },
+    run: (words, more = {}) => millrace(words, { cwd, ...more, env: { ...env, ...more.env } }),
+    start: (words, more = {}) => start(words, { cwd, ...more, env }),
+  };
+}
+
+/** A folder whose `xdg-open` (`open` on a Mac) visits the address, as a person would who consents at once. */
+function fakeBrowser(): string {
+  const folder = scratch();
+  const visit = "fetch(process.argv[1]).catch(() => {})";
+  for (const name of ["xdg-open", "open"]) {
+    writeFileSync(join(folder, name), `#!/bin/sh\nexec "${process.execPath}" -e '${visit}' "$1"\n`);
+    chmodSync(join(folder, name), 0o755);
+  }
+  return folder;
+}
