@@ -1,9 +1,10 @@
 /** Connecting, calling, losing and mending a connection, as a person does on the command line. */
 
 import { readdirSync, readFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { createServer as createHttpServer } from "node:http";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { lastSummary } from "./cli.ts";
 import { type ServiceWorld, serviceWorld } from "./service-world.ts";
 
@@ -77,7 +78,7 @@ function filesBelow(folder: string): string {
     .join("\n");
 }
 
-test("under --json one line is the status; it is shown, listed and removed; a lost refresh token is a warning", async () => {
+test("under --json one line is the status; it is shown and removed", async () => {
   const world = await serviceWorld();
   const { code, stdout, stderr } = await world.run([...CONNECT, "--json"], {
     stdin: "client-secret",
@@ -127,6 +128,38 @@ test("nobody comes: 124; the port is in use: 6; interrupted: 130, and the port i
   holder.close();
   expect([taken.code, taken.stderr.includes("open this address")]).toEqual([6, false]);
   expect(taken.stderr).toContain(`cannot bind 127.0.0.1:${port}: EADDRINUSE`);
+});
+
+test("a service without refresh tokens is connected, with a warning", async () => {
+  const short = createHttpServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? "/", "http://127.0.0.1");
+    request.resume();
+    if (pathname === "/authorize") {
+      const to = new URL(searchParams.get("redirect_uri") ?? "");
+      to.search = `?code=c&state=${searchParams.get("state")}`;
+      response.writeHead(302, { location: to.href }).end();
+    } else {
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end('{"access_token":"short-lived","token_type":"bearer","expires_in":600}');
+    }
+  });
+  await new Promise<void>((resolve) => short.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void short.close());
+  const origin = `http://127.0.0.1:${(short.address() as AddressInfo).port}`;
+  const world = await serviceWorld({
+    auth: {
+      scheme: "oauth2",
+      authorizeUrl: `${origin}/authorize`,
+      tokenUrl: `${origin}/token`,
+      scopes: [],
+      clientId: "public",
+      clientAuth: "none",
+    },
+  });
+  const { code, stdout, stderr } = await world.run(["connect", "tracker", "--json"]);
+  expect([code, JSON.parse(stdout).refreshable], stderr).toEqual([0, false]);
+  expect(stderr).toContain("warning: the service gave no refresh token");
+  expect(stdout + stderr).not.toContain("short-lived");
 });
 
 /** A server over the world's project. */

@@ -1,0 +1,94 @@
+/** Secrets and connections without a consent: what comes in by stdin or the prompt, and never goes out. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { expect, test } from "vitest";
+import { scratch } from "./cli.ts";
+import { inside } from "./inside.ts";
+import { serviceWorld } from "./service-world.ts";
+
+const SECRET = "sk-planted-secret";
+const KEY = Buffer.alloc(32, 7).toString("base64");
+
+/** A home with the encrypted file store. */
+function fileStore(): { cwd: string; env: Record<string, string> } {
+  const home = scratch({ "config.json": '{ "credentials": { "store": "file" } }' });
+  return { cwd: home, env: { MILLRACE_HOME: home, MILLRACE_CREDENTIAL_KEY: KEY } };
+}
+
+test("a secret comes from stdin, its name is listed, it is in no output and no file, and it is removed", async () => {
+  const world = fileStore();
+  const run = (words: string[], stdin?: string) =>
+    inside(words, { ...world, ...(stdin !== undefined && { stdin }) });
+  const stored = await run(["secrets", "set", "ai:openai", "--json"], `${SECRET}\n`);
+  expect([stored.code, stored.stdout], stored.stderr).toEqual([
+    0,
+    '{"name":"ai:openai","store":"file"}\n',
+  ]);
+  expect((await run(["secrets", "list", "--json"])).stdout).toBe('{"items":["ai:openai"]}\n');
+  expect((await run(["secrets", "list"])).stdout).toBe("ai:openai\n");
+  expect(readFileSync(join(world.cwd, "credentials.json"), "utf8")).not.toContain(SECRET);
+  expect((await run(["secrets", "remove", "ai:openai"])).code).toBe(0);
+  const again = await run(["secrets", "remove", "ai:openai", "--json"]);
+  expect([again.code, again.stdout]).toEqual([6, ""]);
+  expect(JSON.parse(again.stderr)).toMatchObject({ code: "not_found" });
+});
+
+test("at a terminal the secret is asked for, and what is typed is not shown", async () => {
+  const world = fileStore();
+  const keys = new PassThrough();
+  const asked = inside(["secrets", "set", "ext:WEATHER_KEY"], { ...world, terminal: true, keys });
+  keys.write("sk-plantez");
+  keys.write("\u007fd-secret\r");
+  const { code, stdout, stderr } = await asked;
+  expect([code, stdout], stderr).toEqual([0, ""]);
+  expect(stderr).toContain("secret ext:WEATHER_KEY: ");
+  expect(stderr).not.toContain("planted");
+  expect((await inside(["secrets", "list"], world)).stdout).toBe("ext:WEATHER_KEY\n");
+});
+
+test.each([
+  ["a name that is none", ["secrets", "set", "openai"], SECRET, "is no name of a secret"],
+  ["an empty secret", ["secrets", "set", "ai:openai"], "\n", "is empty"],
+  ["two lines", ["secrets", "set", "ai:openai"], `${SECRET}\n${SECRET}`, "must be one line"],
+  ["no action", ["secrets"], "", "secrets needs an action: set, list, remove"],
+])("%s ends with 2 and without the value", async (_name, words, stdin, said) => {
+  const { code, stdout, stderr } = await inside(words, { ...fileStore(), stdin });
+  expect([code, stdout]).toEqual([2, ""]);
+  expect(stderr).toContain(said);
+  expect(stderr).not.toContain(SECRET);
+});
+
+test("the encrypted file is never replaced by another store: without its key, 2; with another key, 6", async () => {
+  const { cwd, env } = fileStore();
+  const { MILLRACE_CREDENTIAL_KEY: _, ...keyless } = env;
+  const refused = await inside(["secrets", "set", "ai:x"], { cwd, env: keyless, stdin: SECRET });
+  expect([refused.code, refused.stderr.includes("MILLRACE_CREDENTIAL_KEY")]).toEqual([2, true]);
+  await inside(["secrets", "set", "ai:x"], { cwd, env, stdin: SECRET });
+  const other = { ...env, MILLRACE_CREDENTIAL_KEY: Buffer.alloc(32, 8).toString("base64") };
+  const locked = await inside(["secrets", "set", "ai:x", "--json"], {
+    cwd,
+    env: other,
+    stdin: SECRET,
+  });
+  expect([locked.code, locked.stdout]).toEqual([6, ""]);
+  expect(JSON.parse(locked.stderr)).toMatchObject({ code: "credential_store_unavailable" });
+});
+
+test("a service with a key of its own takes it from stdin, and a flow is sent with it", async () => {
+  const world = await serviceWorld({ auth: { scheme: "bearer" } });
+  const connected = await world.run(["connect", "tracker"], { stdin: `${SECRET}\n` });
+  expect([connected.code, connected.stdout], connected.stderr).toEqual([
+    0,
+    "tracker  connected  service tracker, in file\n",
+  ]);
+  const ended = await world.run(["run", "issues.flow", "--json"]);
+  expect([ended.code, world.seen]).toEqual([0, [SECRET]]);
+  expect(ended.stdout + ended.stderr).not.toContain(SECRET);
+  const unusable = await world.run(["run", "issues.flow"], {
+    env: { MILLRACE_CREDENTIAL_KEY: "" },
+  });
+  expect(unusable.code, unusable.stderr).toBe(6);
+  world.refuse(SECRET);
+  expect((await world.run(["run", "issues.flow"])).code).toBe(5);
+});
