@@ -43,6 +43,7 @@ export class NodeContextOf implements CoreContext {
   /** Keys of questions and steps so far; a body has a handful. */
   #keys: string[] | null = null;
   #questions = 0;
+  #sleeps = 0;
   /** Units of log text so far. */
   #logged = 0;
   #progressed = 0;
@@ -127,6 +128,7 @@ export class NodeContextOf implements CoreContext {
     const { signal } = this;
     const { run } = attempt;
     run.tick();
+    const due = this.#sleepUntil(run.now + Math.max(0, ms));
     return new Promise((wake, refuse) => {
       if (signal.aborted) {
         refuse(signal.reason);
@@ -136,12 +138,24 @@ export class NodeContextOf implements CoreContext {
         run.engine.timers.cancel(timer);
         refuse(signal.reason);
       };
-      const timer = run.engine.timers.set(run.now + Math.max(0, ms), () => {
+      const timer = run.engine.timers.set(due, () => {
         signal.removeEventListener("abort", aborted);
         wake();
       });
       signal.addEventListener("abort", aborted, { once: true });
     });
+  }
+
+  /** When a sleep ends: as the try said before a restart, so that a body that begins again has slept what it slept. */
+  #sleepUntil(due: number): number {
+    const { run } = this.#attempt;
+    this.#sleeps += 1;
+    if (run.journal === null) return due;
+    const name = this.#stepName(`${this.#sleeps}`, "~sleep#");
+    const before = this.#kept(name);
+    if (typeof before === "number") return before;
+    void run.journal.keepStep(name, due);
+    return due;
   }
 
   log(level: "debug" | "info" | "warn" | "error", text: string, data?: JsonObject): void {
@@ -243,18 +257,26 @@ export class NodeContextOf implements CoreContext {
   async step<T extends Json>(key: string, fn: () => Promise<T> | T): Promise<T> {
     const attempt = this.#live();
     this.#once(key);
-    const past = this.#past();
-    const name = `${this.node}#${past?.tryFrom ?? this.attempt}#${key}`;
-    const steps = attempt.run.past?.steps;
-    if (past !== undefined && steps !== undefined && Object.hasOwn(steps, name)) {
-      return steps[name] as T;
-    }
+    const name = this.#stepName(key);
+    const before = this.#kept(name);
+    if (before !== undefined) return before as T;
     const { journal } = attempt.run;
     if (journal !== null) await journal.stored(); // a step of an attempt that the log does not know would be lost
     this.#live();
     const result = await fn();
     await journal?.keepStep(name, result);
     return result;
+  }
+
+  /** Name in the journal of what belongs to the present try; the mark keeps the engine's own apart from those of bodies. */
+  #stepName(key: string, mark = "#"): string {
+    return `${this.node}#${this.#past()?.tryFrom ?? this.attempt}${mark}${key}`;
+  }
+
+  /** What the try has left in the journal before an interruption. */
+  #kept(name: string): Json | undefined {
+    const steps = this.#past() === undefined ? undefined : this.#attempt.run.past?.steps;
+    return steps !== undefined && Object.hasOwn(steps, name) ? steps[name] : undefined;
   }
 
   /** What the log of an interrupted run says of this attempt; `undefined` for every other. */

@@ -1,5 +1,5 @@
 import type { AnyEvent, EncodedEvent, FlowGraph, Journal, Summary } from "@millrace/contracts";
-import { parseEvent } from "@millrace/contracts";
+import { NodeError, parseEvent } from "@millrace/contracts";
 import { assertLog } from "@millrace/contracts/testing";
 import { createEngine, createMemoryJournal, type Plan, type RunOptions } from "@millrace/engine";
 import { createSimClock, randomFlow, type SimClock, scriptedNode } from "@millrace/engine/testing";
@@ -349,6 +349,34 @@ output items: any = m.items`;
     const { summary } = await resumed(run, third + 1);
     expect(calls).toBe(2);
     expect(summary.outputs).toEqual({ items: [1, 2, 3, 4] });
+  });
+
+  test("a body that begins again sleeps only what was left of its sleeps; a retry sleeps anew", async () => {
+    const woke: number[] = [];
+    const sleeper = bodyType("sleeper", async (_fields, ctx) => {
+      for (const ms of [10_000, 20_000]) {
+        await ctx.sleep(ms);
+        woke.push(ctx.now());
+      }
+      if (ctx.attempt <= 2) throw new NodeError("again", "x", { retryable: true });
+      return {};
+    });
+    const graph = graphOf(
+      "node s: test.sleeper { @retry = { max: 2\n delay = 1s\n jitter = false } }",
+    );
+    const plan = await planOf(graph, { types: [sleeper] });
+    const first = createSimClock();
+    const journal = createMemoryJournal({ now: first.now });
+    createEngine({ host: first, journal }).run(plan, {}, { runId: "r" });
+    await first.advance(15_000); // in the middle of the second sleep; then the process dies
+    const clock = createSimClock({ start: first.now() });
+    await clock.advance(60_000);
+    await journal.release("r", 1);
+    const handle = await createEngine({ host: clock, journal }).resume("r", { plan });
+    await clock.run();
+    expect((await handle.result).status).toBe("succeeded");
+    const zero = woke[0] as number;
+    expect(woke.map((at) => at - zero)).toEqual([0, 65_000, 65_000, 76_000, 96_000]);
   });
 
   test("steps of a body that was interrupted answer from the journal", async () => {
