@@ -1,0 +1,68 @@
+/** Commands on connections that ask a server: the token goes there and nowhere else. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { start as startServer } from "@millrace/server";
+import { expect, onTestFinished, test } from "vitest";
+import { scratch } from "./cli.ts";
+import { inside } from "./inside.ts";
+
+const TOKEN = "planted-token-of-a-server";
+const KEY = Buffer.alloc(32, 7).toString("base64");
+const LIST = ["connections", "list", "--json"];
+
+async function server(): Promise<string> {
+  const running = await startServer({
+    port: 0,
+    signals: false,
+    tokens: [TOKEN],
+    credentials: { store: "memory" },
+    log: { debug() {}, info() {}, warn() {}, error() {} },
+  });
+  onTestFinished(() => running.close({ graceMs: 0 }));
+  return running.url;
+}
+
+test("a server that wants a token is given the one of the variable, the file or the store; without one, 5", async () => {
+  const url = await server();
+  const home = scratch({
+    "config.json": `{ "credentials": { "store": "file" }, "server": { "url": "${url}" } }`,
+    token: `# of the server\n${TOKEN}\n`,
+  });
+  const env = { MILLRACE_HOME: home, MILLRACE_CREDENTIAL_KEY: KEY };
+  const none = await inside(LIST, { env });
+  expect([none.code, none.stdout, JSON.parse(none.stderr).code]).toEqual([5, "", "unauthorized"]);
+  const wrong = await inside(LIST, { env: { ...env, MILLRACE_TOKEN: "another-token" } });
+  expect(wrong.code).toBe(5);
+  for (const given of [
+    inside(LIST, { env: { ...env, MILLRACE_TOKEN: TOKEN } }),
+    inside([...LIST, "--token-file", `${home}/token`], { env }),
+  ]) {
+    const { code, stdout, stderr } = await given;
+    expect([code, stdout], stderr).toEqual([0, '{"items":[]}\n']);
+  }
+  const unknown = await inside(["connect", "nope", "--server", url], {
+    env: { ...env, MILLRACE_TOKEN: TOKEN },
+  });
+  expect([unknown.code, unknown.stderr.includes('no service "nope"')]).toEqual([2, true]);
+});
+
+test("a token is not sent without TLS to another machine, and over no redirect", async () => {
+  const env = { MILLRACE_TOKEN: TOKEN };
+  const clear = await inside([...LIST, "--server", "http://server.example"], { env });
+  expect([clear.code, clear.stderr.includes("has no TLS")]).toEqual([2, true]);
+  expect((await inside([...LIST, "--server", "https://me:pw@server.example"], { env })).code).toBe(
+    2,
+  );
+  const asked: string[] = [];
+  const elsewhere = createServer((request, response) => {
+    asked.push(request.url ?? "");
+    response.writeHead(307, { location: "/stolen" }).end();
+  });
+  await new Promise<void>((resolve) => elsewhere.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void elsewhere.close());
+  const url = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/base`;
+  const { code, stdout, stderr } = await inside([...LIST, "--server", url], { env });
+  expect([code, stdout, asked], stderr).toEqual([6, "", ["/base/api/invoke"]]);
+  expect(stderr).toContain("answered 307");
+  expect(stderr).not.toContain(TOKEN);
+});

@@ -1,0 +1,158 @@
+/** Descriptors of services: made from OpenAPI documents, committed as files, trusted like keys of power. */
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { scratch } from "./cli.ts";
+import { flow, inside } from "./inside.ts";
+
+const operation = (more: object = {}): object => ({
+  operationId: "listPets",
+  responses: { 200: { description: "ok", content: { "application/json": { schema: {} } } } },
+  ...more,
+});
+const SPEC = {
+  openapi: "3.1.0",
+  info: { title: "Pet Shop", version: "1" },
+  servers: [{ url: "https://pets.example/v1" }],
+  paths: {
+    "/pets": { get: operation(), post: operation({ operationId: "addPet" }) },
+  },
+};
+const CALL = flow(
+  "node pets: service.call {",
+  '  connection = "pet-shop"',
+  '  operation = "nope"',
+  "}",
+);
+
+/** A project with the document, and what it describes already imported when `imported`. */
+async function project(imported = false): Promise<string> {
+  const cwd = scratch({ "openapi.json": JSON.stringify(SPEC), "millrace.json": "{}" });
+  if (imported) await inside(["services", "import", "openapi.json"], { cwd });
+  return cwd;
+}
+
+const fileOf = (cwd: string): string => join(cwd, "services", "pet-shop.json");
+
+test("a document becomes a file beside the project file, and importing it again changes nothing", async () => {
+  const cwd = await project();
+  mkdirSync(join(cwd, "deep"));
+  const made = await inside(["services", "import", "../openapi.json", "-q"], {
+    cwd: join(cwd, "deep"),
+    env: { HOME: cwd },
+  });
+  expect([made.code, made.stdout], made.stderr).toEqual([0, ""]);
+  const text = readFileSync(fileOf(cwd), "utf8");
+  expect(JSON.parse(text)).toMatchObject({
+    slug: "pet-shop",
+    serviceIntegration: {
+      baseUrl: "https://pets.example/v1",
+      operations: [{ id: "list_pets" }, { id: "add_pet" }],
+    },
+  });
+  const again = await inside(["services", "import", "openapi.json", "--check"], { cwd });
+  expect([again.code, readFileSync(fileOf(cwd), "utf8")], again.stderr).toEqual([0, text]);
+  const printed = await inside(["services", "import", "-", "-o", "-"], {
+    cwd,
+    stdin: JSON.stringify(SPEC),
+  });
+  expect(printed.stdout).toBe(text);
+});
+
+test("a check says what changed and what breaks, writes nothing, and ends with 1", async () => {
+  const cwd = await project(true);
+  const before = readFileSync(fileOf(cwd), "utf8");
+  const required = { name: "kind", in: "query", required: true, schema: { type: "string" } };
+  const next = {
+    ...SPEC,
+    paths: { "/pets": { get: operation({ parameters: [required] }) } },
+  };
+  writeFileSync(join(cwd, "openapi.json"), JSON.stringify(next));
+  const checked = await inside(["services", "import", "openapi.json", "--check"], { cwd });
+  expect(checked.code).toBe(1);
+  expect(checked.stdout).toContain('-        "id": "add_pet"');
+  expect(checked.stderr).toContain("breaking: add_pet is gone");
+  expect(checked.stderr).toContain("breaking: list_pets now requires kind");
+  expect(readFileSync(fileOf(cwd), "utf8")).toBe(before);
+  const json = await inside(["services", "import", "openapi.json", "--check", "--json"], { cwd });
+  const [result, summary] = json.stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(result).toMatchObject({
+    change: "changed",
+    operations: { added: [], changed: ["list_pets"] },
+  });
+  expect(summary).toMatchObject({ kind: "summary", exitCode: 1 });
+  await inside(["services", "import", "openapi.json"], { cwd });
+  expect((await inside(["services", "import", "openapi.json", "--check"], { cwd })).code).toBe(0);
+});
+
+test.each([
+  ["YAML", "openapi: 3.1.0", 2, "convert YAML to JSON first"],
+  ["a document of another kind", '{"swagger":"2.0"}', 1, "convert it to OpenAPI 3 first"],
+  ["no absolute server", JSON.stringify({ ...SPEC, servers: [] }), 1, "openapi_base_url"],
+])("%s writes nothing and says why", async (_name, text, code, said) => {
+  const cwd = scratch({ "openapi.json": text });
+  const ended = await inside(["services", "import", "openapi.json"], { cwd });
+  expect([ended.code, existsSync(join(cwd, "services"))]).toEqual([code, false]);
+  expect(ended.stderr).toContain(said);
+});
+
+test("descriptors of a project count once the person trusts these very files; a check of a flow reads them anyway", async () => {
+  const cwd = await project(true);
+  writeFileSync(join(cwd, "x.flow"), CALL);
+  const refused = await inside(["services", "list"], { cwd });
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain("is not trusted, and it sets services");
+  const inner = createHash("sha256")
+    .update(readFileSync(fileOf(cwd)))
+    .digest();
+  const digest = `sha256:${createHash("sha256").update("{}").update(inner).digest("hex")}`;
+  const env = { MILLRACE_TRUST_PROJECT: digest };
+  const listed = await inside(["services", "list", "--json"], { cwd, env });
+  expect(JSON.parse(listed.stdout).items).toEqual([
+    {
+      slug: "pet-shop",
+      title: "Pet Shop",
+      scheme: "none",
+      baseUrl: "https://pets.example/v1",
+      operations: ["list_pets", "add_pet"],
+    },
+  ]);
+  const checked = await inside(["validate", "x.flow"], { cwd });
+  expect([checked.code, checked.stderr.includes('"nope"')], checked.stderr).toEqual([3, true]);
+  writeFileSync(
+    fileOf(cwd),
+    readFileSync(fileOf(cwd), "utf8").replace("pets.example", "evil.example"),
+  );
+  expect((await inside(["services", "list"], { cwd, env })).code).toBe(2);
+});
+
+test("descriptors beside the user's own file need no trust; the project's counts where both have one", async () => {
+  const cwd = await project(true);
+  const home = scratch({ "config.json": "{}" });
+  mkdirSync(join(home, "services"));
+  const own = JSON.parse(readFileSync(fileOf(cwd), "utf8"));
+  const write = (name: string, value: object): void =>
+    writeFileSync(join(home, "services", name), JSON.stringify(value));
+  write("a.json", { ...own, title: "Mine" });
+  const titles = async (where: string): Promise<string[]> => {
+    const { stdout } = await inside(["services", "list", "--json", "--home", home], {
+      cwd: where,
+      env: { MILLRACE_TRUST_PROJECT: where === cwd ? "1" : "" },
+    });
+    return JSON.parse(stdout).items.map(({ title }: { title: string }) => title);
+  };
+  expect([await titles(scratch()), await titles(cwd)]).toEqual([["Mine"], ["Pet Shop"]]);
+  write("b.json", own);
+  const twice = await inside(["services", "list", "--home", home], { cwd: scratch() });
+  expect([twice.code, twice.stderr.includes('both describe "pet-shop"')]).toEqual([2, true]);
+  write("b.json", {
+    ...own,
+    serviceIntegration: { ...own.serviceIntegration, baseUrl: "ftp://x" },
+  });
+  const wrong = await inside(["services", "list", "--home", home], { cwd: scratch() });
+  expect([wrong.code, wrong.stderr.includes("/serviceIntegration/baseUrl")]).toEqual([2, true]);
+});
