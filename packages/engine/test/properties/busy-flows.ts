@@ -2,7 +2,13 @@
  * Random flows whose bodies also write, wait for people, park on timers, keep steps and queue for keys. How each node ends is
  * what `referenceRun` says of the flow: nothing of this changes it, nor does a restart.
  */
-import { exit, type FlowGraph, type FlowNode, NodeError } from "@millrace/contracts";
+import {
+  exit,
+  type FlowGraph,
+  type FlowNode,
+  NodeError,
+  type NodePolicy,
+} from "@millrace/contracts";
 import type { CoreContext, Fields, NodeType } from "@millrace/engine";
 import {
   createRandom,
@@ -33,16 +39,19 @@ export function newWorld(): World {
   return { entered: [], steps: [], failures: new Map() };
 }
 
+/** Policies of every node that writes. */
+type WritePolicy = Pick<NodePolicy, "delivery">;
+
 /** The flow of `randomFlow(seed)`, with busier bodies. */
-export function busyFlow(seed: number): FlowGraph {
+export function busyFlow(seed: number, writes: WritePolicy = {}): FlowGraph {
   const graph = randomFlow(seed);
   const random = createRandom(seed + 1_000_000);
-  return { ...graph, nodes: graph.nodes.map((node) => busier(node, random)) };
+  return { ...graph, nodes: graph.nodes.map((node) => busier(node, random, writes)) };
 }
 
-function busier(node: FlowNode, random: Random): FlowNode {
+function busier(node: FlowNode, random: Random, writes: WritePolicy): FlowNode {
   if (node.body !== undefined) {
-    const nodes = node.body.nodes.map((inner) => busier(inner, random));
+    const nodes = node.body.nodes.map((inner) => busier(inner, random, writes));
     return { ...node, body: { ...node.body, nodes } };
   }
   if (node.type !== "test.scripted") return node;
@@ -52,7 +61,7 @@ function busier(node: FlowNode, random: Random): FlowNode {
   const modes: Mode[] = ["plain", "ask", "askTwice", "askTogether", "stepAsk"];
   const mode = random.chance(0.5) ? "plain" : random.pick(timed ? modes : [...modes, "park"]);
   const keyed = random.chance(0.1) && { concurrency: { max: 1, key: "shared" } };
-  const own = { ...policy, ...keyed };
+  const own = { ...policy, ...keyed, ...(type === "test.writes" && writes) };
   return {
     ...node,
     type,
