@@ -64,9 +64,11 @@ const CODES: Readonly<Record<OAuthErrorKind, OAuthErrorCode>> = {
 /** Everything that can go wrong at run time, but for an abort. Branch on `kind` or `code`. */
 export class OAuthError extends Error {
   static {
+    // biome-ignore lint/complexity/noThisInStatic: bundlers rename a class that names itself here, and Node prints that name.
+    const { prototype } = this;
     // On the prototype, so that V8 writes it into the first line of the stack.
-    Object.defineProperty(OAuthError.prototype, "name", { value: "OAuthError" });
-    Object.defineProperty(OAuthError.prototype, INSPECT, { value: inspectSafely });
+    Object.defineProperty(prototype, "name", { value: "OAuthError" });
+    Object.defineProperty(prototype, INSPECT, { value: inspectSafely });
   }
 
   declare readonly name: "OAuthError";
@@ -92,7 +94,8 @@ export class OAuthError extends Error {
     if (status !== undefined) this.status = status;
     if (reason !== undefined) this.reason = reason;
     for (const [name, value] of Object.entries({ body, oauthError, cause })) {
-      if (value !== undefined) Object.defineProperty(this, name, { value });
+      // As getters: Node prints an error that nobody caught with its cause and without our own inspection.
+      if (value !== undefined) Object.defineProperty(this, name, { get: () => value });
     }
     Object.defineProperty(this, MARK, { value: true });
   }

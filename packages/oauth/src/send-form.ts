@@ -132,15 +132,20 @@ function checkUrl(text: string): URL {
 }
 
 function refused(url: URL, why: string): OAuthError {
-  return new OAuthError("Http", `token request to ${url.host} failed: ${why}`);
+  const where = url.host === "" ? "" : ` to ${url.host}`;
+  return new OAuthError("Http", `token request${where} failed: ${why}`);
 }
 
 /** The machine-readable word for a failed fetch. Free text is left out: it may hold the URL. */
 function codeOf(error: unknown): string {
-  for (let at = error, depth = 0; at instanceof Object && depth < 4; depth++) {
-    const { code, cause } = at as { code?: unknown; cause?: unknown };
-    if (typeof code === "string" && /^\w{1,64}$/.test(code)) return code;
-    at = cause as object;
+  try {
+    for (let at = error, depth = 0; at instanceof Object && depth < 4; depth++) {
+      const { code, cause } = at as { code?: unknown; cause?: unknown };
+      if (typeof code === "string" && /^\w{1,64}$/.test(code)) return code;
+      at = cause as object;
+    }
+  } catch {
+    // Whatever was thrown cannot even be looked at.
   }
   return "no connection";
 }

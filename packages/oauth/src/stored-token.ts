@@ -7,8 +7,9 @@ import { OAuthError } from "./errors.ts";
 import { JsonFields } from "./json-fields.ts";
 import type { CredentialStore, OAuthToken } from "./types.ts";
 
-/** RFC 3339 with an offset. `Date.parse` alone also takes `1` and zone-less times. */
-const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i;
+/** RFC 3339 with an offset. `Date.parse` alone also takes `1`, zone-less times and 24:00. */
+const RFC_3339 =
+  /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i;
 
 /**
  * The account of a service connection: `service:<slug>`. Throws `OAuthError` kind `Credential` for an empty slug, and for
@@ -16,7 +17,7 @@ const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\
  * @see specification, "Credential-store entry"
  */
 export function accountFor(slug: string): string {
-  if (slug === "" || /[\0\p{Surrogate}]/u.test(slug)) {
+  if (typeof slug !== "string" || slug === "" || /[\0\p{Surrogate}]/u.test(slug)) {
     throw new OAuthError(
       "Credential",
       "credential store: a slug must be text that is not empty, without NUL and without halves of surrogate pairs. Choose another slug.",
@@ -90,10 +91,7 @@ export function parseToken(text: string): OAuthToken {
   const fields = new JsonFields("stored token", text);
   const refresh_token = fields.string("refresh_token");
   const expires_at = fields.string("expires_at");
-  if (
-    expires_at !== undefined &&
-    !(RFC_3339.test(expires_at) && !Number.isNaN(Date.parse(expires_at)))
-  ) {
+  if (expires_at !== undefined && !isTimestamp(expires_at)) {
     throw fields.fault("expires_at must be an RFC 3339 timestamp with Z or an offset");
   }
   const token = { access_token: fields.text("access_token") } as OAuthToken;
@@ -102,6 +100,13 @@ export function parseToken(text: string): OAuthToken {
   token.token_type = fields.string("token_type") ?? "";
   token.scope = fields.string("scope") ?? "";
   return token;
+}
+
+/** `Date.parse` moves a day that its month does not have into the next month, so the day is read back. */
+function isTimestamp(text: string): boolean {
+  const [, day = ""] = RFC_3339.exec(text) ?? [];
+  if (day === "" || Number.isNaN(Date.parse(text))) return false;
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }
 
 /** What a store throws as an error of ours; its text is left out, because it may quote the entry. */

@@ -112,7 +112,10 @@ export function checkClient({
 }: Client): void {
   checkTimeout(timeoutMs);
   if (extraParams) extraEntries(extraParams, OURS);
-  if (clientAuth !== "none" && clientSecret === undefined) {
+  if (!["post", "basic", "none"].includes(clientAuth)) {
+    throw new TypeError(`clientAuth must be "post", "basic" or "none", not "${clientAuth}"`);
+  }
+  if (clientAuth !== "none" && typeof clientSecret !== "string") {
     throw new TypeError(
       `clientAuth "${clientAuth}" needs a clientSecret; a client without one is clientAuth "none"`,
     );

@@ -35,6 +35,7 @@ test("body, error and cause can be read, and are in no listing", () => {
     JSON.stringify({ nested: [error] }),
     inspect(error),
     inspect({ nested: error }, { showHidden: true, depth: 9 }),
+    inspect(error, { customInspect: false, showHidden: true }), // as Node prints what nobody caught
     inspect(new Error("outer", { cause: error })),
   ]) {
     expect(text).not.toContain("PLANTED");
@@ -48,6 +49,10 @@ test("as JSON it is name, kind, code, message, and status and reason where there
   expect(JSON.stringify(new OAuthError("Decode", "m"))).toBe(
     '{"name":"OAuthError","kind":"Decode","code":"oauth_decode","message":"m"}',
   );
+});
+
+test("its class has its name, whatever built it", () => {
+  expect(OAuthError.name).toBe("OAuthError");
 });
 
 test("inspecting shows the stack and the safe fields", () => {

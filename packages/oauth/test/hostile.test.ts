@@ -199,17 +199,19 @@ describe("connections", () => {
     expect(error.message).toMatch(new RegExp(`^token request to ${host} failed: \\w+`));
   });
 
-  test("an error without a code says so, and not in its own words", async () => {
-    const { ask, host } = await start(GOOD);
-    const error = await errorOf(
-      ask({
-        fetch: async () => {
-          throw new Error("PLANTED-SECRET");
-        },
-      }),
-    );
-    expect(error.message).toBe(`token request to ${host} failed: no connection`);
-  });
+  const unreadable = {
+    get code(): string {
+      throw new Error("PLANTED-SECRET");
+    },
+  };
+  test.each([["its own words", new Error("PLANTED-SECRET")], ["nothing"], ["traps", unreadable]])(
+    "an error without a code, but with %s, is told as no connection",
+    async (_name, thrown?: unknown) => {
+      const { ask, host } = await start(GOOD);
+      const error = await errorOf(ask({ fetch: () => Promise.reject(thrown) }));
+      expect(error.message).toBe(`token request to ${host} failed: no connection`);
+    },
+  );
 
   test.each(["silence", "slow-headers", "drip"] as const)(
     "%s ends with the one timer",

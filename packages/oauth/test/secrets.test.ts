@@ -125,6 +125,7 @@ function everythingShown(error: OAuthError): string[] {
     JSON.stringify(Object.entries(error)),
     JSON.stringify({ ...error }),
     inspect(error),
+    inspect(error, { customInspect: false, showHidden: true }),
     inspect({ deep: { error } }, { depth: 20, showHidden: true }),
     inspect(new AggregateError([error], "several", { cause: error }), { depth: 20 }),
   ];

@@ -125,6 +125,7 @@ describe("loading", () => {
     "2026-01-01T00:00:00.123456789Z",
     "2026-01-01T02:00:00+02:00",
     "2026-01-01T00:00:00.5-11:30",
+    "2028-02-29t23:59:59z",
   ])("expires_at %s is read, and kept as it is", async (expires_at) => {
     expect((await load(withExpiry(expires_at)))?.expires_at).toBe(expires_at);
   });
@@ -134,6 +135,9 @@ describe("loading", () => {
     "2026-01-01T00:00:00",
     "2026-01-01 00:00:00Z",
     "2026-13-01T00:00:00Z",
+    "2026-02-29T00:00:00Z",
+    "2026-04-31T00:00:00Z",
+    "2026-01-01T24:00:00Z",
     "2026-01-01T00:00:00.1234567890Z",
     "1",
     "",
@@ -181,7 +185,7 @@ describe("a failing store", () => {
     expect(await errorOf(run(failingStore(locked)))).toBe(locked);
   });
 
-  test.each(["", "a\0b", "a\ud800", "\udc00b"])(
+  test.each(["", "a\0b", "a\ud800", "\udc00b", undefined as unknown as string])(
     "the slug %j is Credential before the store is touched",
     async (slug) => {
       const store = failingStore(new Error("touched"));

@@ -152,6 +152,8 @@ describe("a programming error sends nothing", () => {
   const cases: [string, object, typeof TypeError | typeof RangeError][] = [
     ["post without a secret", { clientSecret: undefined }, TypeError],
     ["basic without a secret", { clientSecret: undefined, clientAuth: "basic" }, TypeError],
+    ["a secret that is no string", { clientSecret: null }, TypeError],
+    ["a way of clientAuth that there is not", { clientAuth: "Basic" }, TypeError],
     ["timeoutMs NaN", { timeoutMs: Number.NaN }, RangeError],
     ["timeoutMs negative", { timeoutMs: -1 }, RangeError],
     ...["grant_type", "code", "client_id", "client_secret", "redirect_uri"].map(
@@ -201,6 +203,7 @@ describe("a URL that cannot be asked is Http, and nothing is sent", () => {
       "token request to as.example failed: the URL must not hold credentials",
     ],
     ["SECRET", "token request failed: the URL cannot be read"],
+    ["data:,SECRET", "token request failed: the URL must begin with https: or http:"],
   ])("%s", async (tokenUrl, message) => {
     const error = await errorOf(refreshToken({ ...client, tokenUrl, refreshToken: "r" }));
     expect(error).toMatchObject({ kind: "Http", retryable: false });
