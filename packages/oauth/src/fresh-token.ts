@@ -7,6 +7,7 @@
  *       memory and is written before the entry is used again.
  */
 import { withDeadline } from "./deadline.ts";
+import { holdEntry } from "./entry-lock.ts";
 import { OAuthError } from "./errors.ts";
 import { isExpired } from "./expiry.ts";
 import { type Departure, SingleFlight } from "./single-flight.ts";
@@ -20,10 +21,8 @@ import {
 } from "./stored-token.ts";
 import { checkClient, refreshToken } from "./token-request.ts";
 import type { CredentialStore, Lock, OAuthToken, TokenEndpoint } from "./types.ts";
-import { Unwritten } from "./unwritten.ts";
+import { type Owed, Unwritten } from "./unwritten.ts";
 
-/** Longer than a token request may take, shorter than a person waits. */
-const LOCK_WAIT_MS = 45_000;
 /** A lock that is lost so often is broken. */
 const MAX_RESTARTS = 3;
 /** A store that was locked or busy for a moment is ready after one of these. */
@@ -85,21 +84,27 @@ async function renew(
 ): Promise<OAuthToken | undefined> {
   const { store, slug, lock } = params;
   for (let attempt = 0; attempt <= MAX_RESTARTS; attempt++) {
-    const hold = lock && (await acquire(lock, account, departure.signal));
+    const hold = await holdEntry(lock, account, departure.signal);
     try {
-      const entry = await readCurrent(store, slug, account);
+      let entry = await readEntry(store, account);
+      const owed = stillOwed(store, account, entry);
+      if (owed) {
+        if (!(await hold.held())) continue;
+        departure.depart(); // called off, it could write behind the back of the next flight
+        await write(store, slug, account, owed.token, owed.replaces);
+        entry = printToken(owed.token);
+      }
       if (entry === undefined) return undefined;
       const token = parseToken(entry);
       if (isUsable(token, params)) return token;
       const refresh = renewable(token, slug);
-      if (hold && !(await hold.held().catch(() => false))) continue;
+      if (!(await hold.held())) continue;
       departure.depart();
       const renewed = await request(params, refresh);
       if (renewed.write) await write(store, slug, account, renewed.token, entry);
       return renewed.token;
     } finally {
-      // A lock that cannot be released goes stale by itself; the token matters more.
-      await hold?.release().catch(() => {});
+      await hold.release();
     }
   }
   throw new OAuthError(
@@ -109,21 +114,16 @@ async function renew(
   );
 }
 
-/** The stored text, behind a write that is still owed. */
-async function readCurrent(
+/** The write that is still owed; none when somebody connected or disconnected since. */
+function stillOwed(
   store: CredentialStore,
-  slug: string,
   account: string,
-): Promise<string | undefined> {
-  const entry = await readEntry(store, account);
+  entry: string | undefined,
+): Owed | undefined {
   const owed = unwritten.get(store, account);
-  if (owed === undefined) return entry;
-  if (entry !== owed.replaces) {
-    unwritten.delete(store, account); // somebody connected or disconnected since
-    return entry;
-  }
-  await write(store, slug, account, owed.token, owed.replaces);
-  return printToken(owed.token);
+  if (owed === undefined || owed.replaces === entry) return owed;
+  unwritten.delete(store, account);
+  return undefined;
 }
 
 /** Asks the server. Another process that was faster leaves us with `invalid_grant` and its own token in the store. */
@@ -166,33 +166,6 @@ async function write(
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }
-}
-
-async function acquire(lock: Lock, key: string, signal: AbortSignal): ReturnType<Lock["acquire"]> {
-  let waiting: ReturnType<Lock["acquire"]> | undefined;
-  try {
-    return await withDeadline({ signal, timeout: { ms: LOCK_WAIT_MS, error: lockTimeout } }, () => {
-      waiting = lock.acquire(key, { timeoutMs: LOCK_WAIT_MS, signal });
-      return waiting;
-    });
-  } catch (cause) {
-    // It may still be granted, to nobody.
-    waiting?.then((hold) => hold.release()).catch(() => {});
-    if (OAuthError.isInstance(cause) || signal.aborted) throw cause;
-    throw new OAuthError(
-      "Credential",
-      `credential store: the lock of "${key}" could not be taken. Check that its folder can be written, then try again.`,
-      { reason: "unavailable", cause },
-    );
-  }
-}
-
-function lockTimeout(): OAuthError {
-  return new OAuthError(
-    "Credential",
-    `credential store: another process held the lock for ${LOCK_WAIT_MS / 1000} s. Try again.`,
-    { reason: "lock_timeout" },
-  );
 }
 
 function isUsable(token: OAuthToken, { rejected, now }: Params): boolean {

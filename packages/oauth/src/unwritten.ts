@@ -1,7 +1,7 @@
 import type { CredentialStore, OAuthToken } from "./types.ts";
 
 /** A renewed token that the store has refused so far. */
-interface Owed {
+export interface Owed {
   readonly token: OAuthToken;
   /** The stored text it was renewed from; when the store holds another one, nothing is owed any more. */
   readonly replaces: string;

@@ -400,19 +400,28 @@ describe("the lock", () => {
     });
   });
 
-  test("that cannot be released does not spoil the token", async () => {
+  const gone = (): never => {
+    throw new Error("gone");
+  };
+  test.each<[string, object]>([
+    ["rejects its release", { held: async () => true, release: async () => gone() }],
+    ["throws when it is released", { held: async () => true, release: gone }],
+    ["answers at once, without promises", { held: () => true, release: () => {} }],
+  ])("that %s does not spoil the token", async (_name, hold) => {
     const { ensure } = setUp(stored("a0", EXPIRED));
-    const token = await ensure({
-      lock: {
-        acquire: async () => ({
-          held: async () => true,
-          release: async () => {
-            throw new Error("gone");
-          },
-        }),
-      },
-    });
-    expect(token?.access_token).toBe("a1");
+    const lock = { acquire: async () => hold } as Lock;
+    expect((await ensure({ lock }))?.access_token).toBe("a1");
+  });
+
+  test.each<[string, object | undefined]>([
+    ["rejects", { held: async () => gone(), release: async () => {} }],
+    ["throws", { held: gone, release: async () => {} }],
+    ["was never granted", undefined],
+  ])("that %s when asked whether it is held is lost", async (_name, hold) => {
+    const { ensure, forms } = setUp(stored("a0", EXPIRED));
+    const lock = { acquire: async () => hold } as Lock;
+    expect(await errorOf(ensure({ lock }))).toMatchObject({ reason: "lock_timeout" });
+    expect(forms).toEqual([]);
   });
 });
 
@@ -614,6 +623,45 @@ describe("a write that fails", () => {
     await ended;
     await expect(ensure({ signal: AbortSignal.abort("no") })).rejects.toBe("no");
     expect(state.writes).toBe(4);
+  });
+
+  test("a kept token is written under a lock that is still held", async () => {
+    const { ensure, state } = failingWrites(4);
+    const ended = errorOf(ensure());
+    await vi.advanceTimersByTimeAsync(2100);
+    await ended;
+    const log: string[] = [];
+    const lost = recordingLock(log, [false, false, false, false]);
+    expect(await errorOf(ensure({ lock: lost }))).toMatchObject({ reason: "lock_timeout" });
+    expect(state.writes).toBe(4);
+    expect((await ensure({ lock: recordingLock(log) }))?.access_token).toBe("a1");
+    expect(state.writes).toBe(5);
+  });
+
+  test("a kept token whose caller leaves is written once, before anybody else renews", async () => {
+    const { ensure, store, forms } = failingWrites(4);
+    const ended = errorOf(ensure());
+    await vi.advanceTimersByTimeAsync(2100);
+    await ended;
+    const set = store.set.bind(store);
+    const slow = later<void>();
+    const written: string[] = [];
+    store.set = async (account, value) => {
+      if (written.push(JSON.parse(value).access_token) === 1) await slow.promise;
+      await set(account, value);
+    };
+    const controller = new AbortController();
+    const leaving = errorOf(ensure({ signal: controller.signal }));
+    await vi.waitFor(() => expect(written).toEqual(["a1"]));
+    controller.abort("enough");
+    expect(await leaving).toBe("enough");
+    const next = ensure({ rejected: "a1" });
+    await settle();
+    expect(forms).toHaveLength(1);
+    slow.resolve();
+    await next;
+    expect(written).toEqual(["a1", "a1"]); // the answer of the double is always the same token
+    expect(forms.map((form) => form.get("refresh_token"))).toEqual(["r0", "r1"]);
   });
 
   test("a kept token that was rejected is renewed with its own refresh token", async () => {
