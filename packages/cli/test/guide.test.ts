@@ -1,7 +1,7 @@
 /**
  * Runs the guide: every fence of its pages is what it says it is. `docs/README.md` has the convention.
  *   G1  A whole flow is read without a word, canonical, and found valid with core's own catalog; one with a mark is not.
- *   G2  Every command is run, in the order of the page, in one folder that holds the page's flows.
+ *   G2  Every command is run, in the order of the page, in one trusted folder that holds the page's flows and data.
  *   G3  The fence after a command is, byte for byte, what the command wrote.
  *   G4  A fence of another kind, or a result without its command, fails.
  *   G5  Every example of a table gives its result; the tables of functions, operators, policies and types are the code's.
@@ -32,6 +32,8 @@ const EXPRESSIONS = readPage("docs/guide/expressions.md");
 const registry = createRegistry();
 
 const isFlow = (fence: Fence): boolean => fence.language === "flow";
+const isData = ({ language, marks }: Fence): boolean =>
+  language === "json" && marks[0]?.endsWith(".json") === true;
 const isResult = ({ language, marks }: Fence): boolean =>
   language === "text" || (language === "json" && marks.length === 0);
 
@@ -43,6 +45,7 @@ function kindOf(fence: Fence, previous: Fence | undefined): string {
   if (/^flow \S+\.flow( fault| loose)?$/.test(said)) return "flow";
   if (/^sh( exit=\d+)?$/.test(said)) return "command";
   if (said === "json names") return "names"; // of the rows of expressions.md
+  if (/^json \S+\.json$/.test(said)) return "data";
   return `line ${line}: a fence "${said}" that no test knows`;
 }
 
@@ -51,7 +54,9 @@ describe.each(PAGES)("%s", (path) => {
 
   test("has no fence that nobody checks", () => {
     for (const [index, fence] of fences.entries()) {
-      expect(["result", "flow", "command", "names"]).toContain(kindOf(fence, fences[index - 1]));
+      expect(["result", "flow", "data", "command", "names"]).toContain(
+        kindOf(fence, fences[index - 1]),
+      );
     }
     const names = fences.filter(isFlow).map(({ marks }) => marks[0]);
     expect(new Set(names).size, "each flow has a name of its own").toBe(names.length);
@@ -71,7 +76,7 @@ describe.each(PAGES)("%s", (path) => {
 
   test("shows what its commands write", async () => {
     const cwd = scratch();
-    for (const { marks, text } of fences.filter(isFlow)) {
+    for (const { marks, text } of fences.filter((fence) => isFlow(fence) || isData(fence))) {
       writeFileSync(join(cwd, marks[0] ?? ""), text);
     }
     for (const [index, { language, marks, text, line }] of fences.entries()) {
@@ -81,7 +86,10 @@ describe.each(PAGES)("%s", (path) => {
       for (const command of text.trimEnd().split("\n")) {
         const [program, ...words] = command.split(" ");
         expect(program, `line ${line}`).toBe("millrace");
-        const { code, stdout, stderr } = await inside(words, { cwd });
+        const { code, stdout, stderr } = await inside(words, {
+          cwd,
+          env: { MILLRACE_TRUST_PROJECT: "1" },
+        });
         expect(`exit=${code}`, `${command}\n${stderr}`).toBe(marks[0] ?? "exit=0");
         told.stdout += stdout;
         told.stderr += stderr;

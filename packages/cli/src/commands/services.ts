@@ -100,7 +100,8 @@ async function settle(
   }
   if (change !== "none") await write(file, text);
   if (io.json === undefined && io.verbosity !== "quiet") {
-    const count = `${entry.serviceIntegration.operations.length} operations`;
+    const { length } = entry.serviceIntegration.operations;
+    const count = `${length} operation${length === 1 ? "" : "s"}`;
     await io.err.write(
       `${clean(shown)}: ${entry.slug}, ${count}, ${change === "none" ? "unchanged" : change}\n`,
     );

@@ -238,7 +238,7 @@ async function checkTrust(
   if (given === digest) return;
   throw usage(
     `${project.path} is not trusted, and it sets ${powers.join(", ")}`,
-    `read it, then set MILLRACE_TRUST_PROJECT=${digest}`,
+    `read ${descriptors.length > 0 ? "them" : "it"}, then set MILLRACE_TRUST_PROJECT=${digest}`,
   );
 }
 
