@@ -1,1 +1,5 @@
-export {};
+export {
+  type ConformanceCase,
+  type JournalUnderTest,
+  journalConformance,
+} from "./journal-conformance.ts";

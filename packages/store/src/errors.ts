@@ -1,0 +1,41 @@
+/** What the store refuses. */
+
+const MARK = Symbol.for("@millrace/store.error.StoreError");
+
+/**
+ * `store_locked`: another process writes here. `store_too_new`: a newer version wrote the file. `store_corrupt`: it is not a
+ * store, or it is damaged. `store_read_only`, `store_full`: nothing can be written, `store_full` until there is room again.
+ * `store_unavailable`: no driver, no such folder, or the writer is gone. `lease_lost`: the run has another owner. `not_found`,
+ * `run_exists`: of runs and rows. `bad_cursor`: of another list, or made up. `path_exists`: a backup never overwrites.
+ */
+export type StoreErrorCode =
+  | "store_locked"
+  | "store_too_new"
+  | "store_corrupt"
+  | "store_read_only"
+  | "store_full"
+  | "store_unavailable"
+  | "lease_lost"
+  | "not_found"
+  | "run_exists"
+  | "bad_cursor"
+  | "path_exists";
+
+/** A call that the store does not serve; branch on `code`. `retryable`: the same call may succeed later. */
+export class StoreError extends Error {
+  override readonly name = "StoreError";
+  readonly code: StoreErrorCode;
+  readonly retryable: boolean;
+
+  constructor(code: StoreErrorCode, message: string, options: { readonly cause?: unknown } = {}) {
+    super(message, options);
+    Object.defineProperty(this, MARK, { value: true });
+    this.code = code;
+    this.retryable = code === "store_full" || code === "store_unavailable";
+  }
+
+  /** Works across two copies of this package in one process, where `instanceof` does not. */
+  static isInstance(value: unknown): value is StoreError {
+    return typeof value === "object" && value !== null && MARK in value;
+  }
+}

@@ -1,0 +1,316 @@
+/**
+ * The journal port on SQLite.
+ *   J1  Whatever a call has written is on disk when its promise resolves.
+ *   J2  Only the owner of a run appends: epoch and last `seq` are compared and set in the transaction of the events.
+ *   J3  An owner of an earlier opening of the store is gone, because only one process writes here.
+ */
+import type { Journal, Json, ResumeState, RunHeader, StoredEvent } from "@millrace/contracts";
+import { digestOf } from "./digest.ts";
+import { StoreError } from "./errors.ts";
+import { seal, unseal } from "./private-values.ts";
+import type { Reader } from "./reader.ts";
+import { sideRows } from "./side-rows.ts";
+import type { SqlRow, SqlValue } from "./sqlite-port.ts";
+import { type Op, Refusal, type Writer } from "./writer.ts";
+
+const PAGE = 512; // events of one page of `read`
+const INLINE_BYTES = 65_536; // larger values lie in `blob`, out of the way of scans
+const RELEASED = 0; // end of a lease that was given back
+const MAX_NUMBERS = 10_000; // run numbers that are remembered
+
+const NEXT_EPOCH = "UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'epoch'";
+const EPOCH = "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'epoch')";
+
+/** What the journal is made of. `opened`: epoch of this opening. `key` null: private values are not readable here. */
+export interface JournalParts {
+  readonly reader: Reader;
+  readonly writer: Pick<Writer, "write">;
+  readonly opened: number;
+  readonly key: Uint8Array | null;
+  readonly now: () => number;
+}
+
+export function createJournal({ reader, writer, opened, key, now }: JournalParts): Journal {
+  const numbers = new Map<string, number>();
+  const remember = (runId: string, no: number): number => {
+    if (numbers.size >= MAX_NUMBERS) numbers.clear();
+    numbers.set(runId, no);
+    return no;
+  };
+  const numberOf = (runId: string): number => {
+    const known = numbers.get(runId);
+    if (known !== undefined) return known;
+    const row = reader.get("SELECT no FROM run WHERE id = ?", [runId]);
+    if (row === undefined) throw new StoreError("not_found", `there is no run ${runId}`);
+    return remember(runId, Number(row["no"]));
+  };
+
+  return {
+    async create(header) {
+      try {
+        const results = await writer.write(creation(header, now()));
+        const { no, epoch } = results[1] as SqlRow;
+        remember(header.runId, Number(no));
+        return { epoch: Number(epoch) };
+      } catch (error) {
+        if (!(error instanceof Refusal) || error.code !== "run_exists") throw error;
+        throw new StoreError("run_exists", `the run ${header.runId} exists already`);
+      }
+    },
+
+    async append(runId, expectedSeq, events, { epoch, sync }) {
+      const run = numberOf(runId);
+      const last = events.at(-1)?.seq ?? expectedSeq;
+      const isInOrder = events.every(({ seq }, index) => seq === expectedSeq + 1 + index);
+      if (!isInOrder) throw lost(runId);
+      const ops: Op[] = [
+        {
+          sql: "UPDATE run SET last_seq = ? WHERE no = ? AND id = ? AND epoch = ? AND last_seq = ?",
+          rows: [[last, run, runId, epoch, expectedSeq]],
+          need: "lease_lost",
+        },
+        {
+          sql: "INSERT INTO journal(run, seq, kind, ts, line) VALUES(?, ?, ?, ?, ?)",
+          rows: events.map(({ seq, kind, line, event }) => [run, seq, kind, event.ts, line]),
+        },
+        ...sideRows(
+          run,
+          events.map(({ event }) => event),
+        ),
+      ];
+      try {
+        await writer.write(ops, { sync });
+      } catch (error) {
+        const isLost = StoreError.isInstance(error) && error.code === "lease_lost";
+        throw isLost || error instanceof Refusal ? lost(runId) : error;
+      }
+    },
+
+    async *read(runId, after) {
+      const row = reader.get("SELECT no, last_seq FROM run WHERE id = ?", [runId]);
+      if (row === undefined) throw new StoreError("not_found", `there is no run ${runId}`);
+      yield* pages(reader, { run: Number(row["no"]), after, end: Number(row["last_seq"]) });
+    },
+
+    async putValue(runId, name, value, { private: hidden = false } = {}) {
+      const run = numberOf(runId);
+      const ref = digestOf(value);
+      if (hidden) await writer.write([privateRow(run, runId, name, value)]);
+      else await writer.write(valueRows({ run, name, ref, value }));
+      return ref;
+    },
+
+    async getValue(runId, ref) {
+      const row = reader.get(
+        "SELECT value, (SELECT body FROM blob WHERE digest = s.ref) AS body FROM step_value s WHERE run = ? AND ref = ? LIMIT 1",
+        [numberOf(runId), ref],
+      );
+      return row === undefined ? undefined : parsedValue(row);
+    },
+
+    async load(runId) {
+      const row = reader.get(
+        "SELECT r.*, g.json AS graph_json FROM run r JOIN graph g ON g.digest = r.graph WHERE r.id = ?",
+        [runId],
+      );
+      if (row === undefined) return null;
+      const run = Number(row["no"]);
+      const events: StoredEvent[] = [];
+      for (const page of pages(reader, { run, after: 0, end: Number(row["last_seq"]) })) {
+        events.push(...page);
+      }
+      return {
+        ...headerOf(row, reader),
+        events,
+        steps: stepsOf(run),
+        privateValues: privatesOf(run, runId),
+      };
+    },
+
+    async lease(runId, owner, ttlMs) {
+      for (;;) {
+        const row = reader.get("SELECT epoch, owner, lease_until FROM run WHERE id = ?", [runId]);
+        if (row === undefined) throw new StoreError("not_found", `there is no run ${runId}`);
+        const until = row["lease_until"] as number | null;
+        const isOurs =
+          Number(row["epoch"]) >= opened && row["owner"] === owner && until !== RELEASED;
+        const isLive = Number(row["epoch"]) >= opened && (until === null || until > now());
+        if (isLive && row["owner"] !== owner) return null;
+        const where = "WHERE id = ? AND epoch = ? AND lease_until IS ?";
+        const values: SqlValue[] = [owner, now() + ttlMs, runId, row["epoch"] as number, until];
+        const take: Op = {
+          sql: `UPDATE run SET owner = ?, lease_until = ?${isOurs ? "" : `, epoch = ${EPOCH}`} ${where} RETURNING epoch`,
+          rows: [values],
+          need: "lease_lost",
+          get: true,
+        };
+        try {
+          const results = await writer.write(
+            isOurs ? [take] : [{ sql: NEXT_EPOCH, rows: [[]] }, take],
+          );
+          return { epoch: Number((results.at(-1) as SqlRow)["epoch"]) };
+        } catch (error) {
+          // somebody was quicker: look again
+          if (!StoreError.isInstance(error) || error.code !== "lease_lost") throw error;
+        }
+      }
+    },
+
+    async release(runId, epoch) {
+      const run = numberOf(runId);
+      const sql = "UPDATE run SET lease_until = ? WHERE no = ? AND epoch = ?";
+      await writer.write([{ sql, rows: [[RELEASED, run, epoch]] }]);
+    },
+  };
+
+  function privateRow(run: number, runId: string, name: string, value: Json): Op {
+    if (key === null) throw new StoreError("store_read_only", "the store is open for reading only");
+    const { node, attempt } = placeOf(name);
+    const { nonce, body } = seal(key, `${runId}\n${name}`, value);
+    return {
+      sql: "INSERT OR REPLACE INTO private_value(run, node, attempt, nonce, body) VALUES(?, ?, ?, ?, ?)",
+      rows: [[run, node, attempt, nonce, body]],
+    };
+  }
+
+  function privatesOf(run: number, runId: string): { [name: string]: Json } {
+    if (key === null) return {};
+    const rows = reader.all("SELECT * FROM private_value WHERE run = ?", [run]);
+    return Object.fromEntries(
+      rows.map(({ node, attempt, nonce, body }) => {
+        const name = attempt === NO_ATTEMPT ? String(node) : `${node}#${attempt}`;
+        const sealed = { nonce: nonce as Uint8Array, body: body as Uint8Array };
+        return [name, unseal(key, `${runId}\n${name}`, sealed)];
+      }),
+    );
+  }
+
+  function stepsOf(run: number): { [name: string]: Json } {
+    const rows = reader.all(
+      "SELECT key, value, (SELECT body FROM blob WHERE digest = s.ref) AS body FROM step_value s WHERE run = ?",
+      [run],
+    );
+    return Object.fromEntries(rows.map((row) => [String(row["key"]), parsedValue(row)]));
+  }
+}
+
+function lost(runId: string): StoreError {
+  return new StoreError("lease_lost", `the run ${runId} has another owner`);
+}
+
+function creation(header: RunHeader, createdAt: number): Op[] {
+  const { runId, planDigest, graph, inputs, trigger, template = null, tags = {} } = header;
+  const digest = digestOf(graph as unknown as Json);
+  return [
+    {
+      sql: "INSERT INTO graph(digest, json) VALUES(?, ?) ON CONFLICT DO NOTHING",
+      rows: [[digest, JSON.stringify(graph)]],
+    },
+    {
+      sql:
+        "INSERT INTO run(id, flow_id, graph, template, template_version, status, trigger, inputs, options, epoch, created_at) " +
+        "SELECT ?, ?, ?, ?, (SELECT max(version) FROM template_version WHERE slug = ? AND graph = ?), 'pending', ?, ?, ?, " +
+        `${EPOCH}, ? WHERE NOT EXISTS (SELECT 1 FROM run WHERE id = ?) RETURNING no, epoch`,
+      rows: [
+        [
+          runId,
+          graph.id,
+          digest,
+          template,
+          template,
+          digest,
+          trigger,
+          JSON.stringify(inputs),
+          JSON.stringify({ planDigest }),
+          createdAt,
+          runId,
+        ],
+      ],
+      need: "run_exists",
+      get: true,
+    },
+    {
+      sql: "INSERT INTO run_tag(key, value, run) SELECT ?, ?, no FROM run WHERE id = ?",
+      rows: Object.entries(tags).map(([name, value]) => [name, value, runId]),
+    },
+  ];
+}
+
+function headerOf(
+  row: SqlRow,
+  reader: Reader,
+): Omit<ResumeState, "events" | "steps" | "privateValues"> {
+  const tags = reader.all("SELECT key, value FROM run_tag WHERE run = ?", [row["no"] ?? null]);
+  return {
+    runId: String(row["id"]),
+    planDigest: JSON.parse(String(row["options"])).planDigest,
+    graph: JSON.parse(String(row["graph_json"])),
+    inputs: JSON.parse(String(row["inputs"])),
+    trigger: String(row["trigger"]),
+    ...(row["template"] !== null && { template: String(row["template"]) }),
+    ...(tags.length > 0 && {
+      tags: Object.fromEntries(tags.map(({ key, value }) => [key, value])),
+    }),
+  };
+}
+
+function* pages(
+  reader: Reader,
+  { run, after, end }: { readonly run: number; readonly after: number; readonly end: number },
+): Generator<readonly StoredEvent[], void> {
+  for (let at = after; at < end; at += PAGE) {
+    const rows = reader.all(
+      "SELECT seq, kind, line FROM journal WHERE run = ? AND seq > ? AND seq <= ? ORDER BY seq",
+      [run, at, Math.min(end, at + PAGE)],
+    );
+    if (rows.length === 0) return; // a run that retention has emptied
+    yield rows.map(({ seq, kind, line }) => ({
+      seq: seq as number,
+      kind: kind as string,
+      line: line as Uint8Array,
+    }));
+  }
+}
+
+interface KeptValue {
+  readonly run: number;
+  readonly name: string;
+  readonly ref: string;
+  readonly value: Json;
+}
+
+function valueRows({ run, name, ref, value }: KeptValue): Op[] {
+  const text = JSON.stringify(value);
+  const bytes = Buffer.byteLength(text);
+  const isLarge = bytes > INLINE_BYTES;
+  const row: Op = {
+    sql: "INSERT OR REPLACE INTO step_value(run, key, ref, value) VALUES(?, ?, ?, ?)",
+    rows: [[run, name, ref, isLarge ? null : text]],
+  };
+  if (!isLarge) return [row];
+  return [
+    {
+      sql: "INSERT INTO blob(digest, bytes, media_type, body) VALUES(?, ?, 'application/json', ?) ON CONFLICT DO NOTHING",
+      rows: [[ref, bytes, Buffer.from(text)]],
+    },
+    {
+      sql: "INSERT INTO run_blob(run, digest) VALUES(?, ?) ON CONFLICT DO NOTHING",
+      rows: [[run, ref]],
+    },
+    row,
+  ];
+}
+
+function parsedValue({ value, body }: SqlRow): Json {
+  return JSON.parse(
+    value === null ? Buffer.from(body as Uint8Array).toString("utf8") : String(value),
+  );
+}
+
+const NO_ATTEMPT = 0; // attempts count from 1
+
+/** The engine names a private value `path#attempt`; any other name is kept as it is. */
+function placeOf(name: string): { readonly node: string; readonly attempt: number } {
+  const [, node = name, attempt = "0"] = /^(.*)#([1-9]\d{0,8})$/s.exec(name) ?? [];
+  return { node, attempt: Number(attempt) };
+}

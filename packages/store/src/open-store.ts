@@ -1,0 +1,190 @@
+/** Opens the data directory: lock, file, writer, reader, and the objects over them. */
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  realpathSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { Journal } from "@millrace/contracts";
+import { checkFile, prepareFile, WRITE_PRAGMAS } from "./database-file.ts";
+import { chooseDriver, type DriverName } from "./driver.ts";
+import { StoreError } from "./errors.ts";
+import { createJournal } from "./journal.ts";
+import { type Lock, takeLock } from "./lock.ts";
+import { installationKey } from "./private-values.ts";
+import { Reader, toStoreError } from "./reader.ts";
+import { faultOf } from "./sqlite.js";
+import type { SqliteDriver } from "./sqlite-port.ts";
+import { type Condition, Writer } from "./writer.ts";
+
+/** What `openStore` takes. `now`: epoch milliseconds, by which leases run out; default the machine's clock. */
+export interface OpenStoreOptions {
+  /** The data directory; made, for its owner alone, when there is none. One process writes in it. */
+  readonly dir: string;
+  /** Reads beside the process that writes; every write is refused with `store_read_only`. Default false. */
+  readonly readonly?: boolean;
+  /** Default: `MILLRACE_SQLITE`, else `node:sqlite` where this Node has it, else `libsql`. */
+  readonly driver?: DriverName;
+  readonly now?: () => number;
+}
+
+/** An open data directory. */
+export interface Store {
+  readonly journal: Journal;
+  /**
+   * `ok`; `store_full`: the disk is full, writes wait until there is room; `store_read_only` and `store_unavailable`: nothing
+   * is written any more, and the process should end and start again.
+   */
+  readonly condition: Condition;
+  /**
+   * Writes one consistent copy of the database to `path`, without the key of the private values. Throws `path_exists` when
+   * there is something already.
+   */
+  backup(path: string): Promise<void>;
+  /** Writes what is queued, marks the end as clean, and gives the lock back. Doing it twice is doing it once. */
+  close(): Promise<void>;
+}
+
+const RESERVE_BYTES = 8_388_608; // room for cancels and summaries on a disk that is full
+
+/** File systems without the shared memory or the locks that SQLite needs, by their `statfs` type on Linux. */
+const REMOTE: ReadonlyMap<number, string> = new Map([
+  [0x6969, "NFS"],
+  [0x517b, "SMB"],
+  [0xff534d42, "CIFS"],
+  [0xfe534d42, "SMB2"],
+  [0x65735546, "FUSE"],
+]);
+
+/**
+ * Opens the store in a folder. Throws `StoreError`: `store_locked` (another process writes there), `store_too_new`,
+ * `store_corrupt`, `store_read_only` (the folder cannot be written), `store_unavailable` (no driver, a remote file system;
+ * with `readonly` also: nothing there).
+ */
+export async function openStore(options: OpenStoreOptions): Promise<Store> {
+  const driver = chooseDriver(options.driver);
+  const now = options.now ?? Date.now;
+  return options.readonly === true
+    ? openForReading(driver, options.dir, now)
+    : openForWriting(driver, options.dir, now);
+}
+
+function openForWriting(driver: SqliteDriver, wanted: string, now: () => number): Store {
+  const dir = makeFolder(wanted);
+  const path = join(dir, "millrace.db");
+  const reserve = join(dir, "reserve.bin");
+  let lock: Lock | undefined;
+  try {
+    lock = takeLock(driver, dir);
+    const opened = prepareFile(driver, path);
+    const key = installationKey(join(dir, "key"));
+    keepReserve(reserve);
+    const reader = new Reader(driver.open(path, { readonly: true }));
+    const writer = new Writer({
+      path,
+      driver: driver.name,
+      pragmas: WRITE_PRAGMAS,
+      reserve,
+      reserveBytes: RESERVE_BYTES,
+    });
+    const held = lock;
+    let closed: Promise<void> | undefined;
+    const close = async (): Promise<void> => {
+      await writer.close();
+      reader.close();
+      held.release();
+    };
+    return {
+      ...objectsOver({ reader, writer, opened, key, now }),
+      get condition() {
+        return writer.condition;
+      },
+      backup: (target) => backUp(reader, target),
+      close() {
+        closed ??= close();
+        return closed;
+      },
+    };
+  } catch (error) {
+    lock?.release();
+    throw refusalOf(error, dir);
+  }
+}
+
+function openForReading(driver: SqliteDriver, dir: string, now: () => number): Store {
+  const path = join(dir, "millrace.db");
+  if (!existsSync(path)) throw new StoreError("store_unavailable", `there is no store in ${dir}`);
+  const refuse = async (): Promise<never> => {
+    throw new StoreError("store_read_only", "the store is open for reading only");
+  };
+  try {
+    const db = driver.open(path, { readonly: true });
+    checkFile(db, path);
+    const reader = new Reader(db);
+    const keyPath = join(dir, "key");
+    const key = existsSync(keyPath) ? installationKey(keyPath) : null;
+    return {
+      ...objectsOver({ reader, writer: { write: refuse }, opened: 0, key, now }),
+      condition: "store_read_only",
+      backup: (target) => backUp(reader, target),
+      close: async () => reader.close(),
+    };
+  } catch (error) {
+    throw toStoreError(error, `${path} cannot be read`);
+  }
+}
+
+function objectsOver(parts: Parameters<typeof createJournal>[0]): Pick<Store, "journal"> {
+  return { journal: createJournal(parts) };
+}
+
+function makeFolder(wanted: string): string {
+  try {
+    if (!existsSync(wanted)) {
+      mkdirSync(wanted, { recursive: true, mode: 0o700 });
+      chmodSync(wanted, 0o700);
+    }
+  } catch (error) {
+    throw refusalOf(error, wanted);
+  }
+  const dir = realpathSync(wanted);
+  const remote = process.platform === "linux" ? REMOTE.get(statfsSync(dir).type) : undefined;
+  if (remote === undefined) return dir;
+  throw new StoreError(
+    "store_unavailable",
+    `${dir} lies on ${remote}, where SQLite cannot lock; choose a folder on a local disk`,
+  );
+}
+
+function keepReserve(path: string): void {
+  if (existsSync(path)) return;
+  try {
+    writeFileSync(path, Buffer.alloc(RESERVE_BYTES), { mode: 0o600 });
+  } catch {
+    rmSync(path, { force: true }); // no room for it: the next start tries again
+  }
+}
+
+async function backUp(reader: Reader, path: string): Promise<void> {
+  if (existsSync(path)) {
+    throw new StoreError("path_exists", `${path} exists already; a backup never overwrites`);
+  }
+  reader.once("VACUUM INTO ?", [path]);
+  chmodSync(path, 0o600);
+}
+
+const READ_ONLY: ReadonlySet<unknown> = new Set(["EROFS", "EACCES", "EPERM"]);
+
+function refusalOf(error: unknown, dir: string): StoreError {
+  if (StoreError.isInstance(error)) return error;
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const fault = faultOf(error);
+  if (READ_ONLY.has(code) || fault === "READONLY" || fault === "CANTOPEN") {
+    return new StoreError("store_read_only", `${dir} cannot be written`, { cause: error });
+  }
+  return toStoreError(error, `${dir} cannot be opened`);
+}

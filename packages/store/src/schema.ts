@@ -1,0 +1,60 @@
+/** The tables, as numbered migrations that are never edited once released. Times are epoch milliseconds, JSON is text. */
+
+/** `MILL`: tells our files from those of others. */
+export const APPLICATION_ID = 0x4d494c4c;
+
+const FIRST = `
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE graph(digest TEXT PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE run(no INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, flow_id TEXT NOT NULL,
+  graph TEXT NOT NULL REFERENCES graph(digest), template TEXT, template_version INTEGER, status TEXT NOT NULL,
+  trigger TEXT NOT NULL, source TEXT, inputs TEXT NOT NULL, options TEXT NOT NULL, token_id TEXT, retry_of TEXT,
+  last_seq INTEGER NOT NULL DEFAULT 0, epoch INTEGER NOT NULL, lease_until INTEGER, owner TEXT,
+  created_at INTEGER NOT NULL, started_at INTEGER, ended_at INTEGER, summary TEXT, pruned INTEGER NOT NULL DEFAULT 0);
+CREATE INDEX run_by_time ON run(created_at DESC, no DESC);
+CREATE INDEX run_by_status ON run(status, created_at DESC);
+CREATE INDEX run_by_template ON run(template, created_at DESC) WHERE template IS NOT NULL;
+CREATE INDEX run_live ON run(no) WHERE ended_at IS NULL;
+CREATE TABLE run_tag(key TEXT, value TEXT, run INTEGER REFERENCES run(no) ON DELETE CASCADE,
+  PRIMARY KEY(key, value, run)) WITHOUT ROWID;
+CREATE INDEX run_tag_of ON run_tag(run);
+CREATE TABLE journal(run INTEGER NOT NULL, seq INTEGER NOT NULL, kind TEXT NOT NULL, ts INTEGER NOT NULL, line BLOB NOT NULL,
+  dedupe TEXT, PRIMARY KEY(run, seq)) WITHOUT ROWID;
+CREATE UNIQUE INDEX journal_dedupe ON journal(run, dedupe) WHERE dedupe IS NOT NULL;
+CREATE TABLE step_value(run INTEGER, key TEXT, ref TEXT NOT NULL, value TEXT, PRIMARY KEY(run, key)) WITHOUT ROWID;
+CREATE TABLE private_value(run INTEGER, node TEXT, attempt INTEGER, nonce BLOB, body BLOB,
+  PRIMARY KEY(run, node, attempt)) WITHOUT ROWID;
+CREATE TABLE blob(digest TEXT PRIMARY KEY, bytes INTEGER NOT NULL, media_type TEXT, body BLOB NOT NULL);
+CREATE TABLE run_blob(run INTEGER, digest TEXT REFERENCES blob(digest), PRIMARY KEY(run, digest)) WITHOUT ROWID;
+CREATE INDEX run_blob_of ON run_blob(digest);
+CREATE TABLE confirmation(run INTEGER, id TEXT, node TEXT, status TEXT NOT NULL, prompt TEXT NOT NULL, schema TEXT, tool TEXT,
+  deadline INTEGER, by TEXT, value TEXT, comment TEXT, requested_at INTEGER, resolved_at INTEGER,
+  PRIMARY KEY(run, id)) WITHOUT ROWID;
+CREATE INDEX confirmation_open ON confirmation(status, requested_at) WHERE status = 'requested';
+CREATE TABLE timer(run INTEGER, node TEXT, attempt INTEGER, fire_at INTEGER NOT NULL,
+  PRIMARY KEY(run, node, attempt)) WITHOUT ROWID;
+CREATE INDEX timer_due ON timer(fire_at);
+CREATE TABLE feed(pos INTEGER PRIMARY KEY AUTOINCREMENT, run INTEGER NOT NULL, seq INTEGER NOT NULL);
+CREATE INDEX feed_of ON feed(run);
+CREATE TABLE template(slug TEXT PRIMARY KEY, version INTEGER NOT NULL, name TEXT, description TEXT, tags TEXT, source TEXT,
+  updated_at INTEGER) WITHOUT ROWID;
+CREATE TABLE template_version(slug TEXT, version INTEGER, digest TEXT, text TEXT NOT NULL, graph TEXT REFERENCES graph(digest),
+  created_at INTEGER, PRIMARY KEY(slug, version)) WITHOUT ROWID;
+CREATE TABLE schedule(id TEXT PRIMARY KEY, body TEXT NOT NULL, enabled INTEGER, next_at INTEGER, last_fire INTEGER,
+  last_error TEXT) WITHOUT ROWID;
+CREATE INDEX schedule_due ON schedule(next_at) WHERE enabled = 1;
+CREATE TABLE schedule_fire(schedule TEXT, fire_time INTEGER, run TEXT, outcome TEXT NOT NULL,
+  PRIMARY KEY(schedule, fire_time)) WITHOUT ROWID;
+CREATE TABLE idempotency(scope TEXT, key TEXT, fingerprint BLOB NOT NULL, state TEXT NOT NULL, answer TEXT,
+  expires_at INTEGER NOT NULL, PRIMARY KEY(scope, key)) WITHOUT ROWID;
+CREATE TABLE setting(path TEXT PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE hub(id TEXT PRIMARY KEY, body TEXT NOT NULL, serial INTEGER) WITHOUT ROWID;
+CREATE TABLE hub_item(hub TEXT REFERENCES hub(id) ON DELETE CASCADE, item TEXT, body TEXT NOT NULL,
+  PRIMARY KEY(hub, item)) WITHOUT ROWID;
+CREATE TABLE webhook(id TEXT PRIMARY KEY, token_hash TEXT NOT NULL UNIQUE, body TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE webhook_seen(hash TEXT PRIMARY KEY, expires_at INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE connection(slug TEXT PRIMARY KEY, status TEXT NOT NULL, scope TEXT, expires_at INTEGER) WITHOUT ROWID;
+`;
+
+/** Migration n is entry n - 1. */
+export const MIGRATIONS: readonly string[] = [FIRST];

@@ -1,0 +1,168 @@
+/** The main thread's end of the writer: what is written goes there as units, each answered after its COMMIT. */
+import { Worker } from "node:worker_threads";
+import { StoreError, type StoreErrorCode } from "./errors.ts";
+import type { SqlRow, SqlValue } from "./sqlite-port.ts";
+
+/** One statement, run for each row. `need`: code of the refusal when it changed or found nothing. `get`: its row is wanted. */
+export interface Op {
+  readonly sql: string;
+  readonly rows: readonly (readonly SqlValue[])[];
+  readonly need?: string;
+  readonly get?: true;
+}
+
+/** Number of changed rows of an operation, or the row that it found. */
+export type OpResult = number | SqlRow | undefined;
+
+/** A unit that its own rows refused, with the `need` of the statement or the code of the broken constraint. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** `ok`; `store_full`: writes wait for room; else nothing is written any more. */
+export type Condition = "ok" | "store_full" | "store_read_only" | "store_unavailable";
+
+const MAX_WAITING_BYTES = 67_108_864; // of a full disk: more would only fill the memory as well
+const ROW_BYTES = 64; // a guess of what a row costs besides its lines
+
+type Answer =
+  | { readonly id: number; readonly results: readonly OpResult[] }
+  | { readonly id: number; readonly code: string; readonly message: string };
+interface Message {
+  readonly done?: readonly Answer[];
+  readonly condition?: Condition;
+}
+interface Waiting {
+  readonly bytes: number;
+  readonly resolve: (results: readonly OpResult[]) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class Writer {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #exited: Promise<void>;
+  #waitingBytes = 0;
+  #lastId = 0;
+  #condition: Condition = "ok";
+  #closed: Promise<void> | undefined;
+  #isGone = false;
+
+  constructor(data: {
+    readonly path: string;
+    readonly driver: string;
+    readonly pragmas: string;
+    readonly reserve: string;
+    readonly reserveBytes: number;
+  }) {
+    this.#worker = new Worker(new URL("./writer-thread.js", import.meta.url), {
+      workerData: data,
+      execArgv: data.driver === "node" ? ["--disable-warning=ExperimentalWarning"] : [],
+      env: {}, // nothing of the environment is of use to it
+    });
+    this.#worker.unref(); // only what is being written keeps the process alive
+    this.#worker.on("message", (message: Message) => this.#take(message));
+    this.#exited = new Promise((done) => {
+      this.#worker.once("exit", () => {
+        this.#lose();
+        done();
+      });
+    });
+    this.#worker.on("error", () => this.#lose());
+  }
+
+  get condition(): Condition {
+    return this.#condition;
+  }
+
+  /** Writes all of `ops` in one transaction; resolves after its COMMIT. `sync` false: it may wait 10 ms for others. */
+  write(
+    ops: readonly Op[],
+    options: { readonly sync?: boolean } = {},
+  ): Promise<readonly OpResult[]> {
+    if (this.#closed !== undefined || this.#isGone) {
+      return Promise.reject(gone());
+    }
+    const { bytes, records } = sizeOf(ops);
+    if (this.#condition === "store_full" && this.#waitingBytes + bytes > MAX_WAITING_BYTES) {
+      return Promise.reject(new StoreError("store_full", "the disk is full, and so is the queue"));
+    }
+    this.#lastId += 1;
+    const id = this.#lastId;
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.size === 0) this.#worker.ref();
+      this.#waiting.set(id, { bytes, resolve, reject });
+      this.#waitingBytes += bytes;
+      this.#worker.postMessage({ id, sync: options.sync ?? true, bytes, records, ops });
+    });
+  }
+
+  /** Writes what is queued, marks the end as clean and ends the thread. */
+  close(): Promise<void> {
+    if (this.#closed === undefined) {
+      this.#worker.ref();
+      this.#worker.postMessage({ close: true });
+      this.#closed = this.#exited;
+    }
+    return this.#closed;
+  }
+
+  #take({ done, condition }: Message): void {
+    if (condition !== undefined) this.#condition = condition;
+    for (const answer of done ?? []) {
+      const waiting = this.#waiting.get(answer.id);
+      if (waiting === undefined) continue;
+      this.#waiting.delete(answer.id);
+      this.#waitingBytes -= waiting.bytes;
+      if ("results" in answer) waiting.resolve(answer.results);
+      else waiting.reject(errorOf(answer.code, answer.message));
+    }
+    if (this.#waiting.size === 0 && this.#closed === undefined) this.#worker.unref();
+  }
+
+  #lose(): void {
+    this.#isGone = true;
+    if (this.#closed === undefined) this.#condition = "store_unavailable";
+    for (const { reject } of this.#waiting.values()) reject(gone());
+    this.#waiting.clear();
+  }
+}
+
+const OWN: ReadonlySet<string> = new Set([
+  "store_full",
+  "store_read_only",
+  "store_unavailable",
+  "lease_lost",
+]);
+
+function errorOf(code: string, message: string): Error {
+  return OWN.has(code)
+    ? new StoreError(code as StoreErrorCode, message)
+    : new Refusal(code, message);
+}
+
+function gone(): StoreError {
+  return new StoreError("store_unavailable", "the store is closed, or its writer has ended");
+}
+
+function sizeOf(ops: readonly Op[]): { readonly bytes: number; readonly records: number } {
+  let bytes = 0;
+  let records = 0;
+  for (const { rows } of ops) {
+    records += rows.length;
+    for (const row of rows) {
+      bytes += ROW_BYTES;
+      for (const value of row) {
+        if (typeof value === "string") bytes += value.length;
+        else if (value instanceof Uint8Array) bytes += value.byteLength;
+      }
+    }
+  }
+  return { bytes, records };
+}

@@ -1,0 +1,292 @@
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { openStore, StoreError } from "@millrace/store";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { newFolder, newStore } from "./folder.ts";
+import { appendAll, linesOf, logOf, startRun } from "./logs.ts";
+
+interface RawDatabase {
+  exec(sql: string): void;
+  prepare(sql: string): {
+    get(values: unknown[]): Record<string, unknown>;
+    all(values: unknown[]): Record<string, unknown>[];
+  };
+  close(): void;
+}
+const Database = createRequire(import.meta.url)("libsql") as new (path: string) => RawDatabase;
+
+function raw<T>(path: string, use: (db: RawDatabase) => T): T {
+  const db = new Database(path);
+  try {
+    return use(db);
+  } finally {
+    db.close();
+  }
+}
+
+describe("a new folder", () => {
+  test("is its owner's alone, and so is every file in it", async () => {
+    const dir = join(newFolder(), "deep", "data");
+    await newStore({ dir });
+    expect(statSync(dir).mode & 0o777).toBe(0o700);
+    for (const name of ["millrace.db", "key", "owner.json", "reserve.bin"]) {
+      expect([name, statSync(join(dir, name)).mode & 0o777]).toEqual([name, 0o600]);
+    }
+    expect(JSON.parse(readFileSync(join(dir, "owner.json"), "utf8"))).toMatchObject({
+      pid: process.pid,
+    });
+  });
+
+  test("the database has the pragmas of the design, and the log lies in the write-ahead file", async () => {
+    const dir = newFolder();
+    const store = await newStore({ dir });
+    await appendAll(store.journal, logOf(1));
+    raw(join(dir, "millrace.db"), (db) => {
+      const pragma = (name: string) => Object.values(db.prepare(`PRAGMA ${name}`).get([]))[0];
+      expect(pragma("journal_mode")).toBe("wal");
+      expect(pragma("page_size")).toBe(8192);
+      expect(pragma("auto_vacuum")).toBe(2);
+      expect(pragma("application_id")).toBe(0x4d494c4c);
+      expect(pragma("user_version")).toBe(1);
+      expect(pragma("integrity_check")).toBe("ok");
+    });
+    expect(statSync(join(dir, "millrace.db-wal")).size).toBeGreaterThan(0);
+  });
+});
+
+describe("closing", () => {
+  test("writes what is queued, leaves an empty write-ahead file, and the folder free", async () => {
+    const dir = newFolder();
+    const store = await openStore({ dir });
+    const { epoch } = await store.journal.create(startRun(1));
+    const log = logOf(1);
+    const pending = store.journal.append("r1", 0, log, { epoch, sync: false });
+    await store.close();
+    await pending;
+    await store.close();
+    expect(existsSync(join(dir, "owner.json"))).toBe(false);
+    const wal = join(dir, "millrace.db-wal");
+    expect(existsSync(wal) ? statSync(wal).size : 0).toBe(0);
+    const again = await newStore({ dir });
+    expect(await linesOf(again.journal, "r1")).toHaveLength(log.length);
+  });
+
+  test("afterwards every call is refused, and says that it may be tried again", async () => {
+    const store = await openStore({ dir: newFolder() });
+    await store.close();
+    const call = store.journal.create(startRun(1));
+    await expect(call).rejects.toMatchObject({ code: "store_unavailable", retryable: true });
+    await expect(store.journal.load("r1")).rejects.toMatchObject({ code: "store_unavailable" });
+    expect(StoreError.isInstance(await call.catch((error: unknown) => error))).toBe(true);
+  });
+});
+
+describe("the lock", () => {
+  test("a second opening in the same process is refused and names the holder", async () => {
+    const dir = newFolder();
+    await newStore({ dir });
+    await expect(openStore({ dir })).rejects.toMatchObject({
+      code: "store_locked",
+      retryable: false,
+      message: expect.stringMatching(new RegExp(`process ${process.pid} on .*--server`)),
+    });
+  });
+
+  test("readers come in beside the writer, see what is stored, and write nothing", async () => {
+    const dir = newFolder();
+    const store = await newStore({ dir });
+    await appendAll(store.journal, logOf(1));
+    const reader = await newStore({ dir, readonly: true });
+    expect(await linesOf(reader.journal, "r1")).toEqual(await linesOf(store.journal, "r1"));
+    await expect(reader.journal.create(startRun(2))).rejects.toMatchObject({
+      code: "store_read_only",
+    });
+    await expect(reader.journal.putValue("r1", "k", 1, { private: true })).rejects.toMatchObject({
+      code: "store_read_only",
+    });
+  });
+
+  test("there is nothing to read in an empty folder, and nothing is made there", async () => {
+    const dir = newFolder();
+    await expect(openStore({ dir, readonly: true })).rejects.toMatchObject({
+      code: "store_unavailable",
+    });
+    expect(readdirSync(dir)).toEqual([]);
+  });
+});
+
+describe("files that are not ours", () => {
+  async function closedStore(): Promise<string> {
+    const dir = newFolder();
+    const store = await openStore({ dir });
+    await appendAll(store.journal, logOf(1));
+    await store.close();
+    return dir;
+  }
+
+  test("the database of another program is refused and left as it is", async () => {
+    const dir = newFolder();
+    const path = join(dir, "millrace.db");
+    raw(path, (db) => db.exec("CREATE TABLE theirs(a)"));
+    await expect(openStore({ dir })).rejects.toMatchObject({ code: "store_corrupt" });
+    raw(path, (db) => db.exec("PRAGMA application_id=77"));
+    await expect(openStore({ dir })).rejects.toMatchObject({ code: "store_corrupt" });
+    expect(raw(path, (db) => db.prepare("SELECT name FROM sqlite_master").all([]))).toEqual([
+      { name: "theirs" },
+    ]);
+  });
+
+  test("what is no database is refused, and so is its reading", async () => {
+    const dir = newFolder();
+    writeFileSync(join(dir, "millrace.db"), "x".repeat(20_000));
+    await expect(openStore({ dir })).rejects.toMatchObject({ code: "store_corrupt" });
+    await expect(openStore({ dir, readonly: true })).rejects.toMatchObject({
+      code: "store_corrupt",
+    });
+    expect(readFileSync(join(dir, "millrace.db"), "utf8")).toBe("x".repeat(20_000));
+  });
+
+  test("the file of a newer program is refused, and the folder is free again", async () => {
+    const dir = await closedStore();
+    const path = join(dir, "millrace.db");
+    raw(path, (db) => db.exec("PRAGMA user_version=2"));
+    for (const readonly of [false, true]) {
+      await expect(openStore({ dir, readonly })).rejects.toMatchObject({
+        code: "store_too_new",
+        message: expect.stringContaining("version 2"),
+      });
+    }
+    raw(path, (db) => db.exec("PRAGMA user_version=1"));
+    const store = await newStore({ dir });
+    expect(await linesOf(store.journal, "r1")).toHaveLength(logOf(1).length);
+  });
+
+  test("after an unclean end a damaged file is found, named and left as it is", async () => {
+    const dir = await closedStore();
+    const path = join(dir, "millrace.db");
+    raw(path, (db) => db.exec("UPDATE meta SET value = '0' WHERE key = 'cleanShutdown'"));
+    const bytes = readFileSync(path);
+    bytes.fill(0xa5, 8192 * 3, 8192 * 20);
+    writeFileSync(path, bytes);
+    rmSync(`${path}-wal`, { force: true });
+    await expect(openStore({ dir })).rejects.toMatchObject({
+      code: "store_corrupt",
+      message: expect.stringContaining(path),
+    });
+    expect(readFileSync(path).equals(bytes)).toBe(true);
+  });
+
+  test("a write-ahead file that was cut loses its tail and nothing else", async () => {
+    const dir = newFolder();
+    const store = await openStore({ dir });
+    const log = logOf(1);
+    const { epoch } = await store.journal.create(startRun(1));
+    for (const [index, event] of log.entries()) {
+      await store.journal.append("r1", index, [event], { epoch, sync: true });
+    }
+    // what a crash leaves: the files as they are while the writer lives
+    const crashed = newFolder();
+    for (const name of ["millrace.db", "millrace.db-wal", "key"]) {
+      writeFileSync(join(crashed, name), readFileSync(join(dir, name)));
+    }
+    await store.close();
+    const wal = join(crashed, "millrace.db-wal");
+    truncateSync(wal, statSync(wal).size - 5_000);
+    const again = await newStore({ dir: crashed });
+    const lines = await linesOf(again.journal, "r1");
+    expect(lines.length).toBeGreaterThan(0);
+    expect(lines.length).toBeLessThan(log.length);
+    expect(lines).toEqual(
+      log.slice(0, lines.length).map(({ line }) => new TextDecoder().decode(line)),
+    );
+    const lease = await again.journal.lease("r1", "b", 1_000);
+    await again.journal.append("r1", lines.length, log.slice(lines.length), {
+      epoch: lease?.epoch ?? 0,
+      sync: true,
+    });
+  });
+});
+
+test("a folder that cannot be written is refused with store_read_only", async () => {
+  const dir = newFolder();
+  await (await openStore({ dir })).close();
+  if (process.getuid?.() !== 0) {
+    chmodSync(dir, 0o500);
+    onTestFinished(() => chmodSync(dir, 0o700));
+    await expect(openStore({ dir })).rejects.toMatchObject({ code: "store_read_only" });
+    return;
+  }
+  // permissions do not stop root; a file in the place of the folder stops everybody
+  const file = join(dir, "a-file");
+  writeFileSync(file, "");
+  await expect(openStore({ dir: join(file, "data") })).rejects.toMatchObject({
+    code: expect.stringMatching(/^store_(read_only|unavailable)$/),
+  });
+});
+
+describe("the driver", () => {
+  test("MILLRACE_SQLITE names it; another name is refused", async () => {
+    onTestFinished(() => void vi.unstubAllEnvs());
+    vi.stubEnv("MILLRACE_SQLITE", "libsql");
+    await newStore();
+    vi.stubEnv("MILLRACE_SQLITE", "oracle");
+    await expect(openStore({ dir: newFolder() })).rejects.toMatchObject({
+      code: "store_unavailable",
+      message: expect.stringContaining("oracle"),
+    });
+  });
+});
+
+describe("a backup", () => {
+  test("is one whole file without the key, and overwrites nothing", async () => {
+    const dir = newFolder();
+    const store = await newStore({ dir });
+    await appendAll(store.journal, logOf(1));
+    const target = join(newFolder(), "copy.db");
+    await store.backup(target);
+    expect(statSync(target).mode & 0o777).toBe(0o600);
+    await expect(store.backup(target)).rejects.toMatchObject({ code: "path_exists" });
+    const restored = newFolder();
+    writeFileSync(join(restored, "millrace.db"), readFileSync(target));
+    const copy = await newStore({ dir: restored });
+    expect(await linesOf(copy.journal, "r1")).toEqual(await linesOf(store.journal, "r1"));
+  });
+});
+
+test("private values are unreadable in the files, and gone after the summary", async () => {
+  const dir = newFolder();
+  const store = await newStore({ dir });
+  const { epoch } = await store.journal.create(startRun(1));
+  const log = logOf(1);
+  await store.journal.append("r1", 0, log.slice(0, -1), { epoch, sync: true });
+  await store.journal.putValue("r1", "a#1", "hush-hush-hush", { private: true });
+  for (const name of readdirSync(dir)) {
+    expect([name, readFileSync(join(dir, name)).includes("hush-hush-hush")]).toEqual([name, false]);
+  }
+  expect((await store.journal.load("r1"))?.privateValues).toEqual({ "a#1": "hush-hush-hush" });
+  await store.journal.append("r1", log.length - 1, log.slice(-1), { epoch, sync: true });
+  expect((await store.journal.load("r1"))?.privateValues).toEqual({});
+});
+
+test("an owner of an earlier opening is fenced off; a run that it held is free at once", async () => {
+  const dir = newFolder();
+  const first = await openStore({ dir });
+  const { epoch } = await first.journal.create(startRun(1));
+  await first.close();
+  const store = await newStore({ dir });
+  const lease = await store.journal.lease("r1", "b", 30_000);
+  expect(lease?.epoch).toBeGreaterThan(epoch);
+  const append = store.journal.append("r1", 0, logOf(1), { epoch, sync: true });
+  await expect(append).rejects.toMatchObject({ code: "lease_lost", retryable: false });
+  expect(await linesOf(store.journal, "r1")).toEqual([]);
+});
