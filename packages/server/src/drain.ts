@@ -15,11 +15,15 @@ const LIVE: readonly RunState[] = ["pending", "running", "paused", "cancelling"]
 /** Runs listed in one step. */
 const PAGE = 200;
 
-/** Closes the executor and every open consent, and counts. */
+/** Closes the executor, then every open consent and the credentials, which runs need until they have ended; and counts. */
 export async function drainRuns(host: ServerHost, graceMs: number): Promise<DrainReport> {
   const startedAt = performance.now();
   const runIds = await liveRuns(host);
-  await Promise.all([host.executor.close({ graceMs }), host.services.close()]);
+  try {
+    await host.executor.close({ graceMs });
+  } finally {
+    await host.services.close();
+  }
   let finished = 0;
   let cancelled = 0;
   for (const runId of runIds) {

@@ -1,4 +1,6 @@
 /** Draining, reloading, and what is left when a server has closed. */
+
+import { createApp, createServer } from "@millrace/server";
 import { describe, expect, test } from "vitest";
 import { ASK_PLAINLY, HELLO, SLEEP } from "./support/flows.ts";
 import { invoke, keepLog, post, problemOf, sendRaw, serve } from "./support/server.ts";
@@ -37,6 +39,23 @@ describe("a server that drains", () => {
     for (const events of await Promise.all(streams)) {
       expect(events.at(-1)).toMatchObject({ kind: "summary", status: "cancelled" });
     }
+  });
+
+  test("keeps the credentials until its runs have ended", async () => {
+    const { host, close } = await createServer({ log: keepLog() });
+    const statuses: unknown[] = [];
+    const services = {
+      ...host.services,
+      async close() {
+        statuses.push((await host.executor.get(runId))?.status);
+        await close();
+      },
+    };
+    const app = createApp({ ...host, services });
+    const admin = { tokenId: null, role: "admin", requestId: "r", remote: null } as const;
+    const { runId } = (await app.invoke("start_run", { dsl: SLEEP }, admin)) as { runId: string };
+    await app.drain({ graceMs: 0 });
+    expect(statuses).toEqual(["cancelled"]);
   });
 
   test("cancels what is still live after the grace, and every stream gets its summary", async () => {

@@ -49,7 +49,11 @@ export const serviceCommands: CommandTable<ServiceCommands> = commandTable<Servi
         redirectUri: z
           .string()
           .max(2_048)
-          .regex(/^http:\/\/127\.0\.0\.1:\d{1,5}\/[^\s#]*$/, "must be http://127.0.0.1:<port>/…")
+          .regex(
+            /^http:\/\/127\.0\.0\.1:[1-9]\d{0,4}\/[^\s#]*$/,
+            "must be http://127.0.0.1:<port>/…",
+          )
+          .refine((uri) => URL.canParse(uri), "must have a port up to 65535")
           .exactOptional(),
         port: z.int().min(0).max(65_535).exactOptional(),
       })
@@ -60,7 +64,7 @@ export const serviceCommands: CommandTable<ServiceCommands> = commandTable<Servi
     result: connectStartedSchema,
     effect: "admin",
     idempotency: "none",
-    errors: [...SECRET_ERRORS, "in_use", "too_many_requests"],
+    errors: [...SECRET_ERRORS, "in_use", "state_conflict", "too_many_requests"],
     http: post("/api/connections/:slug/connect", 202),
   },
   get_connect_status: {

@@ -308,10 +308,12 @@ describe("arguments", () => {
         caller,
         { ...caller, redirectUri: "http://127.0.0.1:80/callback" },
         { ...caller, redirectUri: "https://evil.example/" },
+        { ...caller, redirectUri: "http://127.0.0.1:0/callback" },
+        { ...caller, redirectUri: "http://127.0.0.1:65536/callback" },
         { ...caller, redirectUri: "http://127.0.0.1.evil.example:80/" },
         { slug: "s", redirectUri: "http://127.0.0.1:80/" },
       ),
-    ).toEqual([false, true, false, false, false]);
+    ).toEqual([false, true, false, false, false, false, false]);
   });
 
   test("of a webhook never pass on a header that carries a credential", () => {

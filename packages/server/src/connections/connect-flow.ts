@@ -121,8 +121,16 @@ export class ConnectFlow {
     port = auth.redirect?.port,
   ): Promise<string> {
     const { connect, state } = consent;
-    const listener = await bindLoopback(port);
-    connect.onEnd(() => listener.close());
+    if (connect.signal.aborted) throw conflict(connect); // superseded before it had begun
+    const binding = bindLoopback(port);
+    // Told before it is bound: whoever ends this one waits until the port is free, and that may be the port of the next.
+    connect.onEnd(() =>
+      binding.then(
+        (bound) => bound.close(),
+        () => {},
+      ),
+    );
+    const listener = await binding;
     const path = auth.redirect?.path;
     const redirectUri = listener.redirectUri(path);
     const wait = acceptOAuthCode(listener, {

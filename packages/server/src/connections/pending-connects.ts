@@ -5,6 +5,7 @@
  *   P3  How it ended can be asked for KEPT_MS; a restart forgets it.
  */
 import type { ConnectProgress } from "@millrace/contracts";
+import { ProblemError } from "../errors.ts";
 
 /** How long a person may take. */
 const CONNECT_WAIT_MS = 300_000;
@@ -36,6 +37,7 @@ export interface PendingConnect {
 export class PendingConnects {
   readonly #all = new Map<string, PendingConnect>();
   readonly #now: () => number;
+  #isClosed = false;
 
   constructor(now: () => number) {
     this.#now = now;
@@ -51,8 +53,12 @@ export class PendingConnects {
     return this.#all.get(id);
   }
 
-  /** Begins one, and ends the one that the connection had; resolves when that one's port is free. */
+  /**
+   * Begins one, and ends the one that the connection had; resolves when that one's port is free. Throws `draining` after
+   * `close`: nobody would end it.
+   */
   async begin(id: string, slug: string): Promise<PendingConnect> {
+    if (this.#isClosed) throw new ProblemError("draining");
     const before = this.#waiting().filter((connect) => connect.slug === slug);
     const connect = createPending(id, slug, this.#now() + CONNECT_WAIT_MS);
     this.#all.set(id, connect);
@@ -65,6 +71,12 @@ export class PendingConnects {
   /** Forgets one that never got as far as to wait. */
   drop(id: string): void {
     this.#all.delete(id);
+  }
+
+  /** Ends all, for good. */
+  close(): Promise<void> {
+    this.#isClosed = true;
+    return this.cancel();
   }
 
   /** Ends those of one connection, or all, and resolves when their ports are free. */

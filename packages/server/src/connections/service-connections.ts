@@ -238,7 +238,7 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
     },
     setSecret: (args) => asProblem(setSecret(args)),
     disconnect: (slug) => asProblem(disconnect(slug)),
-    close: () => flow.pending.cancel(),
+    close: () => flow.pending.close(),
   };
 }
 

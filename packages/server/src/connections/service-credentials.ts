@@ -2,7 +2,8 @@
  * The credentials of runs, from a credential store.
  *   C1  A store that fails is never reported as a missing entry.
  *   C2  A credential is remembered for at most CACHE_MS, and never past its expiry.
- *   C3  A connection whose fresh credential was refused is not renewed again for REFUSED_MS, by nobody.
+ *   C3  A credential goes to the service that it is of, whatever a flow says.
+ *   C4  A connection whose fresh credential was refused is not renewed again for REFUSED_MS, by nobody.
  */
 import type {
   CredentialsPort,
@@ -80,13 +81,22 @@ export function createServiceCredentials(options: ServiceCredentialsOptions): Se
   const { store, services, connections, now = Date.now } = options;
   const remembered = new Map<string, Remembered>();
   const refused = new Map<string, { readonly value: string; readonly untilEpoch: number }>();
+  let forgotten = 0; // what was read before a change must not be remembered after it
 
   async function look(
     slug: string,
     { signal, service: said }: Parameters<CredentialsPort["resolve"]>[1],
   ): Promise<Wanted> {
     const record = await connections?.get(slug);
-    const service = record?.service ?? said ?? slug;
+    // Without a record, what is stored under the slug of a service is that service's.
+    const owner = record?.service ?? services.get(slug)?.slug;
+    if (owner !== undefined && said !== undefined && said !== owner) {
+      throw credentialsMissing(
+        slug,
+        `connection "${slug}" is of service "${owner}", not of "${said}"`,
+      );
+    }
+    const service = owner ?? said ?? slug;
     const definition = services.get(service);
     if (definition === undefined) {
       throw credentialsMissing(slug, `connection "${slug}" is of no service that is known here`);
@@ -138,10 +148,13 @@ export function createServiceCredentials(options: ServiceCredentialsOptions): Se
   async function obtain(wanted: Wanted, rejected?: string): Promise<ServiceCredential> {
     const { slug, service, auth } = wanted;
     if (auth.scheme === "none") return createCredential("none");
+    const before = forgotten;
     try {
       const token = await fresh(wanted, rejected);
       const credential = createCredential(auth.scheme, token);
-      remembered.set(slug, { credential, token, service, untilEpoch: now() + CACHE_MS });
+      if (before === forgotten) {
+        remembered.set(slug, { credential, token, service, untilEpoch: now() + CACHE_MS });
+      }
       await noteSuccess(slug, token);
       return credential;
     } catch (error) {
@@ -225,6 +238,7 @@ export function createServiceCredentials(options: ServiceCredentialsOptions): Se
       }
     },
     forget(slug) {
+      forgotten += 1;
       remembered.delete(slug);
       refused.delete(slug);
     },

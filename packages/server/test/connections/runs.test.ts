@@ -7,10 +7,10 @@ import { invoke, post, serve } from "../support/server.ts";
 import { readEvents } from "../support/streams.ts";
 import { authorizationServer, consent, oauth2, service, stored, watchedStore } from "./support.ts";
 
-const FLOW = `flow 1 call
+const flowOf = (service: string): string => `flow 1 call
 
 connection tracker: oauth {
-  service = "tracker"
+  service = "${service}"
   slug    = "tracker-eu"
 }
 
@@ -44,12 +44,15 @@ async function world() {
     "client:tracker": JSON.stringify({ client_id: "client", client_secret: "client-secret" }),
   });
   const server = await serve({
-    services: [service("tracker", oauth2(auth), baseUrl)],
+    services: [
+      service("tracker", oauth2(auth), baseUrl),
+      service("other", { scheme: "bearer" }, baseUrl),
+    ],
     credentials: { store },
     egress: { allow: [{ cidr: "127.0.0.0/8" }] },
   });
-  const run = async () => {
-    const events = await readEvents(await post(server, "/api/run", { dsl: FLOW }));
+  const run = async (of = "tracker") => {
+    const events = await readEvents(await post(server, "/api/run", { dsl: flowOf(of) }));
     return { events, summary: events.at(-1) as Record<string, unknown> };
   };
   const token = async () =>
@@ -124,6 +127,16 @@ test("an entry without a record is of the service that the flow says", async () 
   await store.set("service:tracker-eu", stored({ access_token: "by-hand" }));
   expect((await run()).summary).toMatchObject({ status: "succeeded" });
   expect(shown).toEqual(["by-hand"]);
+});
+
+test("a flow cannot send a credential to another service than its own", async () => {
+  const { connect, shown, run } = await world();
+  await connect();
+  expect((await run("other")).summary).toMatchObject({
+    status: "failed",
+    error: { code: "credentials_missing" },
+  });
+  expect(shown).toEqual([]);
 });
 
 test("what is not connected fails the run with what to do", async () => {

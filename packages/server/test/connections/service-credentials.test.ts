@@ -155,7 +155,39 @@ describe("resolve", () => {
     expect((await port.resolve("mail", asked())).scheme).toBe("bearer");
     await connections.put({ slug: "eu", service: "tracker", scopes: [] });
     port.forget("eu");
-    expect((await port.resolve("eu", { ...asked(), service: "mail" })).scheme).toBe("oauth2");
+    expect((await port.resolve("eu", asked())).scheme).toBe("oauth2");
+  });
+
+  test("gives a credential to no other service than the one that it is of", async () => {
+    const connections = memoryConnectionRecords();
+    await connections.put({ slug: "eu", service: "tracker", scopes: [] });
+    const entries = { "service:eu": stored(), "service:tracker": stored() };
+    const { port } = credentials(entries, { connections });
+    for (const slug of ["eu", "tracker"]) {
+      const aimed = { ...asked(), service: "mail" };
+      const refused = await failure(port.resolve(slug, aimed));
+      expect([refused.code, refused.message]).toEqual([
+        "credentials_missing",
+        `connection "${slug}" is of service "tracker", not of "mail". Connect it: millrace connect ${slug}`,
+      ]);
+      const own = await port.resolve(slug, { ...asked(), service: "tracker" });
+      expect(own.reveal()).toBe("stored-token");
+      expect((await failure(port.renew(slug, own, aimed))).code).toBe("credentials_missing");
+      expect((await failure(port.resolve(slug, aimed))).code).toBe("credentials_missing");
+    }
+  });
+
+  test("remembers nothing that it read before it was told to forget", async () => {
+    const { port, store } = credentials({ "service:mail": stored() });
+    const { get } = store;
+    store.get = async (account) => {
+      const text = await get(account);
+      await store.delete(account);
+      port.forget("mail");
+      return text;
+    };
+    await port.resolve("mail", asked());
+    expect((await failure(port.resolve("mail", asked()))).code).toBe("credentials_missing");
   });
 
   test("sees another credential at once when it is told to forget the old one", async () => {

@@ -22,6 +22,7 @@ import {
 
 const ADMIN = "0123456789abcdef-admin";
 const RUNNER = "0123456789abcdef-runner";
+const ADMINISTRATOR = { tokenId: null, role: "admin", requestId: "r", remote: null } as const;
 const LOOPBACK = { allow: [{ cidr: "127.0.0.0/8" }] };
 const CLIENT = { client_id: "client", client_secret: "client-secret" };
 
@@ -58,6 +59,14 @@ async function world(
 
 const start = (server: RunningServer, args: object = {}): Promise<ConnectStarted> =>
   invoke(server, "connect_service", { slug: "tracker", ...args });
+
+/** The same without HTTP, so that several begin in one tick, and one may outlast the server. */
+const call = (server: RunningServer, args: object = {}): Promise<ConnectStarted> =>
+  server.app.invoke(
+    "connect_service",
+    { slug: "tracker", ...args },
+    ADMINISTRATOR,
+  ) as Promise<ConnectStarted>;
 
 const stateOf = (server: RunningServer, connectId: string): Promise<ConnectProgress> =>
   invoke(server, "get_connect_status", { connectId });
@@ -262,6 +271,23 @@ describe("a consent that the server receives", () => {
     expect(await endOf(server, second.connectId)).toEqual({ state: "connected" });
   });
 
+  test("of several that begin at once with one port the last one has it", async () => {
+    const { server, auth } = await world();
+    const spare = await start(server);
+    const port = Number(new URL(spare.redirectUri).port);
+    await invoke(server, "cancel_connect", { connectId: spare.connectId });
+    const all = await Promise.allSettled([1, 2, 3].map(() => call(server, { port })));
+    const last = (all.at(-1) as PromiseFulfilledResult<ConnectStarted>).value;
+    for (const { reason } of all.slice(0, -1) as PromiseRejectedResult[]) {
+      expect(reason).toMatchObject({
+        code: "state_conflict",
+        options: { members: { state: "superseded" } },
+      });
+    }
+    await auth.visit(last.authorizeUrl);
+    expect(await endOf(server, last.connectId)).toEqual({ state: "connected" });
+  });
+
   test("is cancelled, and its port is free", async () => {
     const { server } = await world();
     const { connectId, redirectUri } = await start(server);
@@ -279,8 +305,7 @@ describe("a consent that the server receives", () => {
 
   test("expires after five minutes, and its port is free", async () => {
     const { server } = await world();
-    const admin = { tokenId: null, role: "admin", requestId: "r", remote: null } as const;
-    const call = (command: string, args: object) => server.app.invoke(command, args, admin);
+    const call = (command: string, args: object) => server.app.invoke(command, args, ADMINISTRATOR);
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     const { connectId, redirectUri } = (await call("connect_service", {
@@ -311,6 +336,16 @@ describe("a consent that the server receives", () => {
     const { redirectUri } = await start(server);
     await server.close({ graceMs: 0 });
     await expectFree(redirectUri);
+  });
+
+  test("does not begin when the server has closed meanwhile", async () => {
+    const { server, store } = await world();
+    const { get } = store;
+    store.get = async (account) => {
+      await server.close({ graceMs: 0 });
+      return get(account);
+    };
+    await expect(call(server)).rejects.toMatchObject({ code: "draining" });
   });
 });
 
