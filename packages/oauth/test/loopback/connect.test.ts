@@ -1,7 +1,12 @@
 /** The whole consent against a token endpoint on loopback. */
 import { createServer } from "node:http";
-import type { CredentialStore } from "@millrace/oauth";
-import { bindLoopback, type ConnectOptions, connectService } from "@millrace/oauth/loopback";
+import type { CredentialStore, Lock } from "@millrace/oauth";
+import {
+  bindLoopback,
+  type ConnectOptions,
+  connectService,
+  type LoopbackPage,
+} from "@millrace/oauth/loopback";
 import { expect, onTestFinished, test } from "vitest";
 import { type End, expectFree, failureOf, get, send } from "./support.ts";
 
@@ -239,12 +244,42 @@ test("a port that cannot be bound opens no browser", async () => {
   expect(steps).toEqual([]);
 });
 
+test("an abort between the port and the browser opens none, and the port is free", async () => {
+  const controller = new AbortController();
+  const { options, steps } = await world({ signal: controller.signal, usePkce: true });
+  const ended = connect(options);
+  controller.abort("enough");
+  expect(await ended).toEqual({ error: "enough" });
+  expect(steps).toEqual([]);
+});
+
+test("the token is stored under the lock of its entry", async () => {
+  const made = await world();
+  const lock: Lock = {
+    acquire: async (key, { timeoutMs }) => {
+      made.steps.push(`lock ${key} ${timeoutMs}`);
+      return { held: async () => true, release: async () => void made.steps.push("release") };
+    },
+  };
+  await connectService({ ...made.options, lock });
+  expect(made.steps).toEqual([
+    "browser",
+    "exchange",
+    "lock service:tracker 45000",
+    "store",
+    "release",
+  ]);
+});
+
 const mistakes: readonly [string, Partial<ConnectOptions>, unknown][] = [
   ["no timeout", { timeoutMs: Number.NaN }, expect.any(RangeError)],
   ["no secret", { clientSecret: undefined as unknown as string }, expect.any(TypeError)],
   ["a parameter of ours twice", { extraParams: { state: "x" } }, expect.any(TypeError)],
   ["a field of ours twice", { extraParams: { grant_type: "x" } }, expect.any(TypeError)],
   ["a path without a slash", { path: "x" }, expect.any(TypeError)],
+  ["a path that a browser would change", { path: "/a/%2E./b" }, expect.any(TypeError)],
+  ["a page without text", { pages: { ok: {} as LoopbackPage } }, expect.any(TypeError)],
+  ["nothing to open the browser", { openBrowser: "x" as never }, expect.any(TypeError)],
   ["an empty slug", { slug: "" }, expect.objectContaining({ kind: "Credential" })],
   ["an abort from before", { signal: AbortSignal.abort("early") }, "early"],
 ];

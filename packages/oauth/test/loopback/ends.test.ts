@@ -1,5 +1,10 @@
 /** Every way a wait can end, and that each frees the port. */
-import { acceptOAuthCode, bindLoopback, type LoopbackListener } from "@millrace/oauth/loopback";
+import {
+  acceptOAuthCode,
+  bindLoopback,
+  type LoopbackListener,
+  type LoopbackPage,
+} from "@millrace/oauth/loopback";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import {
   expectFree,
@@ -186,6 +191,8 @@ describe("misuse", () => {
     ["no state", { state: undefined as unknown as string }, TypeError],
     ["a path without a slash", { path: "callback" }, TypeError],
     ["a path that a browser would change", { path: "/call back" }, TypeError],
+    ["a path with dots that a browser resolves", { path: "/a/../b?x=/.." }, TypeError],
+    ["a page without text", { pages: { notFound: { title: "x" } as LoopbackPage } }, TypeError],
   ];
   test.each(bad)("%s is refused and the listener stays as it was", async (_name, options, type) => {
     const listener = await listen();

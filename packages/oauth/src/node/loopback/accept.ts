@@ -7,7 +7,13 @@
 import { OAuthError } from "../../errors.ts";
 import { sendAnswer } from "./arrivals.ts";
 import { type LoopbackListener, takeListener } from "./listener.ts";
-import { type LoopbackPage, type LoopbackPageName, renderPage } from "./page.ts";
+import {
+  type LoopbackPage,
+  type LoopbackPageName,
+  type LoopbackPages,
+  readPages,
+  renderPage,
+} from "./page.ts";
 import { type Expected, judge } from "./redirect.ts";
 import { checkRedirectPath } from "./redirect-path.ts";
 
@@ -43,7 +49,7 @@ export async function acceptOAuthCode(
   listener: LoopbackListener,
   options: AcceptOptions,
 ): Promise<string> {
-  const expected = checkAcceptOptions(options);
+  const { pages, ...expected } = checkAcceptOptions(options);
   const { arrivals, stopListening } = takeListener(listener);
   const end = (reason: unknown): void => {
     stopListening();
@@ -58,7 +64,7 @@ export async function acceptOAuthCode(
         disarm();
         end(DECIDED);
       }
-      await sendAnswer(arrival.socket, renderPage(page, { ...options, head }));
+      await sendAnswer(arrival.socket, renderPage(page, { pages, head }));
       if (result === undefined) continue;
       if ("error" in result) throw result.error;
       return result.code;
@@ -69,13 +75,21 @@ export async function acceptOAuthCode(
 }
 
 /** What to expect. Throws `TypeError` or `RangeError` for options that are none. */
-export function checkAcceptOptions({ state, timeoutMs, path, ...rest }: AcceptOptions): Expected {
+export function checkAcceptOptions(
+  options: AcceptOptions,
+): Expected & { readonly pages: LoopbackPages } {
+  const { state, timeoutMs, path, requireStateOnError, expectedIssuer } = options;
   if (typeof state !== "string") throw new TypeError("state: must be a string");
   if (typeof timeoutMs !== "number" || !(timeoutMs >= 0)) {
     throw new RangeError("timeoutMs: must be a number of milliseconds, 0 or more");
   }
-  if (path === undefined) return { state, ...rest };
-  return { state, ...rest, path: checkRedirectPath(path).replace(/\?.*/, "") };
+  return {
+    state,
+    requireStateOnError,
+    expectedIssuer,
+    path: path === undefined ? undefined : checkRedirectPath(path).replace(/\?.*/, ""),
+    pages: readPages(options.pages),
+  };
 }
 
 /** Ends the wait on abort and after the timeout; gives the way to call both off. */

@@ -1,9 +1,16 @@
 /** The whole consent of one service on this machine, from the free port to the stored token. */
 import { buildAuthorizeUrl } from "../../authorize-url.ts";
+import { holdEntry } from "../../entry-lock.ts";
 import { generatePkce, generateState } from "../../state.ts";
 import { accountFor, storeToken } from "../../stored-token.ts";
 import { checkClient, exchangeCode } from "../../token-request.ts";
-import type { AuthorizeParams, CredentialStore, OAuthToken, TokenEndpoint } from "../../types.ts";
+import type {
+  AuthorizeParams,
+  CredentialStore,
+  Lock,
+  OAuthToken,
+  TokenEndpoint,
+} from "../../types.ts";
 import { type AcceptOptions, acceptOAuthCode, checkAcceptOptions } from "./accept.ts";
 import { bindLoopback } from "./listener.ts";
 
@@ -15,6 +22,8 @@ export interface ConnectOptions
   /** Where the token goes, under `service:<slug>`. */
   readonly store: CredentialStore;
   readonly slug: string;
+  /** Held while the token is stored, so that a renewal of the old one cannot overwrite it. The one of `ensureFreshToken`. */
+  readonly lock?: Lock;
   /** The port, or ports to try in turn; default 0, any free one. */
   readonly port?: number | readonly number[];
   /** Proves with PKCE that who exchanges the code is who asked for it; default false. */
@@ -29,7 +38,7 @@ export interface ConnectOptions
  * `storeToken` do; mistakes of the caller are a `TypeError` or `RangeError` before the port is bound.
  */
 export async function connectService(options: ConnectOptions): Promise<OAuthToken> {
-  const { store, slug, usePkce = false, openBrowser, timeoutMs: _wait, ...client } = options;
+  const { store, slug, lock, usePkce = false, openBrowser, timeoutMs: _wait, ...client } = options;
   checkOptions(options, client);
   const listener = await bindLoopback(options.port);
   try {
@@ -37,11 +46,13 @@ export async function connectService(options: ConnectOptions): Promise<OAuthToke
     const pkce = usePkce ? await generatePkce() : undefined;
     const redirectUri = listener.redirectUri(options.path);
     const url = buildAuthorizeUrl({ ...client, state, redirectUri, ...(pkce && { pkce }) });
+    options.signal?.throwIfAborted();
     show(openBrowser, url);
     const code = await acceptOAuthCode(listener, { ...options, state });
     const proof = pkce && { codeVerifier: pkce.verifier };
     const token = await exchangeCode({ ...client, code, redirectUri, ...proof });
-    await storeToken(store, slug, token);
+    const hold = await holdEntry(lock, accountFor(slug));
+    await storeToken(store, slug, token).finally(() => hold.release());
     return token;
   } finally {
     await listener.close();
@@ -54,6 +65,8 @@ function checkOptions(options: ConnectOptions, client: TokenEndpoint): void {
   checkAcceptOptions({ ...options, state: "" });
   buildAuthorizeUrl({ ...options, state: "", redirectUri: "" });
   accountFor(options.slug);
+  if (typeof options.openBrowser !== "function")
+    throw new TypeError("openBrowser: must be a function");
   options.signal?.throwIfAborted();
 }
 

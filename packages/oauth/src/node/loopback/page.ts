@@ -28,15 +28,27 @@ const HEADERS = [
   "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'",
 ];
 
+/** The texts of all pages. */
+export type LoopbackPages = Readonly<Record<LoopbackPageName, LoopbackPage>>;
+
+/** The caller's pages, else ours, read once. Throws `TypeError` where a title or a message is no string. */
+export function readPages(
+  pages: Partial<Record<LoopbackPageName, LoopbackPage>> = {},
+): LoopbackPages {
+  const read = (name: LoopbackPageName): LoopbackPage => {
+    const { title, message } = pages[name] ?? PAGES[name];
+    if (typeof title === "string" && typeof message === "string") return { title, message };
+    throw new TypeError(`pages.${name}: must have a title and a message, both strings`);
+  };
+  return { ok: read("ok"), denied: read("denied"), notFound: read("notFound") };
+}
+
 /** A whole response; `head` leaves its body out and keeps the body's length, as HEAD wants it. */
 export function renderPage(
   name: LoopbackPageName,
-  options: {
-    readonly pages?: Partial<Record<LoopbackPageName, LoopbackPage>>;
-    readonly head?: boolean;
-  },
+  options: { readonly pages: LoopbackPages; readonly head: boolean },
 ): string {
-  const { title, message } = options.pages?.[name] ?? PAGES[name];
+  const { title, message } = options.pages[name];
   const body = `<!doctype html>
 <html lang="en">
 <head>
