@@ -24,6 +24,8 @@ export interface Running {
   readonly ended: Promise<Ended>;
   /** Standard output so far. */
   output(): string;
+  /** Standard error so far. */
+  told(): string;
   /** Resolves when stdout and stderr together hold the text. */
   until(text: string): Promise<void>;
 }
@@ -83,6 +85,7 @@ export function start(words: readonly string[], options: Options = {}): Running 
     child,
     ended,
     output: () => stdout,
+    told: () => stderr,
     until: (text) =>
       new Promise((resolve, reject) => {
         const look = (): void => {

@@ -114,11 +114,9 @@ test("nobody comes: 124; the port is in use: 6; interrupted: 130, and the port i
 
   const waiting = world.start(["connect", "tracker", "--no-browser"]);
   await waiting.until("from another machine: ssh -L");
-  const port = await new Promise<number>((resolve) => {
-    waiting.child.kill("SIGINT");
-    void waiting.ended.then(({ stderr }) => resolve(portOf(stderr)));
-  });
-  const { code, signal, stdout } = await waiting.ended;
+  waiting.child.kill("SIGINT");
+  const { code, signal, stdout, stderr } = await waiting.ended;
+  const port = portOf(stderr);
   expect([code, signal, stdout]).toEqual([130, null, ""]);
   await bind(port);
 
@@ -160,6 +158,25 @@ test("a service without refresh tokens is connected, with a warning", async () =
   expect([code, JSON.parse(stdout).refreshable], stderr).toEqual([0, false]);
   expect(stderr).toContain("warning: the service gave no refresh token");
   expect(stdout + stderr).not.toContain("short-lived");
+});
+
+test("a code that comes with another state ends with 5, and nothing is kept", async () => {
+  const world = await serviceWorld();
+  const waiting = world.start([...CONNECT, "--no-browser"], { stdin: "client-secret" });
+  await waiting.until("from another machine: ssh -L");
+  const port = portOf(waiting.told());
+  expect((await fetch(`http://127.0.0.1:${port}/callback?code=c&state=forged`)).status).toBe(200);
+  const { code, stderr } = await waiting.ended;
+  expect([code, stderr.includes("state mismatch")]).toEqual([5, true]);
+  const listed = await world.run(["--json", "connections", "list"]);
+  expect([listed.code, listed.stdout]).toEqual([0, '{"items":[]}\n']);
+});
+
+test("a token endpoint that the egress policy does not permit is not asked", async () => {
+  const world = await serviceWorld({ egress: {} });
+  const { code, stdout, stderr } = await world.run(CONNECT, { stdin: "client-secret" });
+  expect([code, stdout], stderr).toEqual([6, ""]);
+  expect(stderr).toContain("egress_denied; whoever runs this allows the host with egress.allow");
 });
 
 /** A server over the world's project. */

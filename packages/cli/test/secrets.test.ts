@@ -89,6 +89,10 @@ test("a service with a key of its own takes it from stdin, and a flow is sent wi
     env: { MILLRACE_CREDENTIAL_KEY: "" },
   });
   expect(unusable.code, unusable.stderr).toBe(6);
+  const second = ["connect", "tracker-eu", "--json"];
+  await world.run([...second, "--service", "tracker"], { stdin: "another-secret" });
+  const again = await world.run(second, { stdin: "a-third-secret" });
+  expect(JSON.parse(again.stdout)).toMatchObject({ slug: "tracker-eu", service: "tracker" });
   world.refuse(SECRET);
   expect((await world.run(["run", "issues.flow"])).code).toBe(5);
 });

@@ -15,7 +15,7 @@ const { PATH = "" } = process.env;
 /** 32 bytes in base64. */
 const KEY = "a2V5LWtleS1rZXkta2V5LWtleS1rZXkta2V5LWtleS0=";
 
-export const FLOW = `flow 1 issues
+const FLOW = `flow 1 issues
 
 connection tracker: oauth {
   service = "tracker"
@@ -50,9 +50,10 @@ export async function serviceWorld(
   options: FakeAuthorizationServerOptions & {
     readonly browser?: boolean;
     readonly auth?: object;
+    readonly egress?: object;
   } = {},
 ): Promise<ServiceWorld> {
-  const { browser = true, auth, ...behaviour } = options;
+  const { browser = true, auth, egress, ...behaviour } = options;
   const authorization = await startFakeAuthorizationServer(behaviour);
   onTestFinished(() => authorization.close());
   const seen: string[] = [];
@@ -88,7 +89,7 @@ export async function serviceWorld(
   const cwd = scratch({
     "issues.flow": FLOW,
     "millrace.json": JSON.stringify({
-      egress: { allow: [{ host: "127.0.0.1" }] },
+      egress: egress ?? { allow: [{ host: "127.0.0.1" }] },
       credentials: { store: "file" },
     }),
   });

@@ -32,7 +32,10 @@ export function toCliError({ code, message, errors = [] }: Refusal): CliError {
     (code === "upstream_failed" && REFUSED.test(message)) ||
     (code === "state_conflict" && message.includes("mismatch"));
   const end = isRefused ? "credentials_expired" : (CODES[code] ?? "unavailable");
-  const hint =
-    code === "unauthorized" ? "give it with --token-file or in MILLRACE_TOKEN" : undefined;
+  const hint = message.endsWith("egress_denied")
+    ? "whoever runs this allows the host with egress.allow in the configuration"
+    : code === "unauthorized"
+      ? "give it with --token-file or in MILLRACE_TOKEN"
+      : undefined;
   return new CliError(end, text, { problem: code, ...(hint !== undefined && { hint }) });
 }

@@ -23,6 +23,8 @@ import { type Refusal, toCliError } from "./problem.ts";
 
 /** A command on connections is one small request; a token request behind it may take 30 s. */
 const TIMEOUT_MS = 45_000;
+/** A server that is not told that nobody comes any more finds out by itself. */
+const GIVE_UP_MS = 1_000;
 const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/;
 
 interface Given {
@@ -37,15 +39,19 @@ export async function remoteKeeper(url: string, given: Given, io: CommandIo): Pr
   let asked = token !== undefined;
   if (token !== undefined) refuseClearText(base);
 
-  async function invoke<T>(command: string, args: object): Promise<T> {
-    const answer = await post(base, token, { command, args }, io);
+  async function invoke<T>(
+    command: string,
+    args: object,
+    signal: AbortSignal = AbortSignal.any([io.signal, AbortSignal.timeout(TIMEOUT_MS)]),
+  ): Promise<T> {
+    const answer = await post(base, token, { command, args }, signal);
     if (answer.ok) return answer.value as T;
     if (answer.code === "unauthorized" && !asked) {
       asked = true;
       token = await storedToken(base.origin, given.config);
       if (token !== undefined) {
         refuseClearText(base);
-        return invoke(command, args);
+        return invoke(command, args, signal);
       }
     }
     throw toCliError(answer);
@@ -76,7 +82,8 @@ export async function remoteKeeper(url: string, given: Given, io: CommandIo): Pr
     },
     connect: (args) => invoke<ConnectStarted>("connect_service", { ...args, receiver: "caller" }),
     complete: (args) => invoke<ConnectionStatus>("complete_connect", args),
-    cancel: (connectId) => invoke("cancel_connect", { connectId }),
+    // Also after an interrupt, which waits for nobody.
+    cancel: (connectId) => invoke("cancel_connect", { connectId }, AbortSignal.timeout(GIVE_UP_MS)),
     setSecret: (args) => invoke<ConnectionStatus>("set_service_secret", args),
     disconnect: (slug) => invoke("disconnect_service", { slug }),
     close: async () => {},
@@ -89,9 +96,8 @@ async function post(
   base: URL,
   token: string | undefined,
   body: object,
-  io: CommandIo,
+  signal: AbortSignal,
 ): Promise<Answer> {
-  const signal = AbortSignal.any([io.signal, AbortSignal.timeout(TIMEOUT_MS)]);
   let response: Response;
   let text: string;
   try {
@@ -107,7 +113,6 @@ async function post(
     });
     text = await response.text();
   } catch (error) {
-    io.signal.throwIfAborted();
     const { cause } = error as { readonly cause?: NodeJS.ErrnoException };
     const why = signal.aborted
       ? "it did not answer in time"
