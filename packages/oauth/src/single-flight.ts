@@ -62,7 +62,7 @@ export class SingleFlight<T> {
       join: async (signal) => {
         waiting++;
         try {
-          return await withDeadline({ signal }, () => result);
+          return await (signal ? withDeadline({ signal }, () => result) : result);
         } finally {
           waiting--;
           if (waiting === 0 && !departed) {
