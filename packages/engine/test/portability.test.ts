@@ -1,4 +1,5 @@
 // The core entry on platforms that are not Node: a thread without Node's globals, and a browser.
+import { spawnSync } from "node:child_process";
 import { Worker } from "node:worker_threads";
 import { chromium } from "playwright-core";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
@@ -23,6 +24,21 @@ test("a flow runs to its summary in a thread, and no global of Node is read", as
     worker.once("error", reject);
   });
   expect(result).toEqual({ ...(await runGuest()), touched: [] });
+});
+
+test("a cancelled run leaves no timer and no port: its process ends by itself", () => {
+  const script = `${bundle}
+guest.cancelGuest().then((end) => setImmediate(() =>
+  console.log(JSON.stringify({ ...end, left: process.getActiveResourcesInfo() }))));`;
+  const { stdout, stderr, status } = spawnSync(process.execPath, ["-"], {
+    input: script,
+    encoding: "utf8",
+    timeout: 60_000, // it would live for an hour
+  });
+  expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+  const { left, ...end } = JSON.parse(stdout) as { left: string[]; status: string };
+  expect(end).toEqual({ status: "cancelled", started: 24 });
+  expect(left.filter((kind) => /Timeout|Immediate|MessagePort/.test(kind))).toEqual([]);
 });
 
 test("a flow runs to its summary in a browser, with the events that it has here", async ({

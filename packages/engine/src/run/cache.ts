@@ -2,7 +2,7 @@
 import type { Json } from "@millrace/contracts";
 import type { Fields } from "../node-type.ts";
 import { connectionNamed } from "../services/link.ts";
-import { digestOf, sizeOf } from "../values.ts";
+import { digestOf, sizeOf, toOutput } from "../values.ts";
 import type { Attempt } from "./attempt.ts";
 import { emitLog } from "./emit.ts";
 import { contentHash } from "./hash.ts";
@@ -121,20 +121,31 @@ export function answerFromCache(attempt: Attempt, key: string, make: () => void)
     return;
   }
   run.link(attempt);
-  const settled = (found: { port: string; output: Json } | undefined) => {
+  const settled = (found: Result | null) => {
     if (attempt.over) return;
     run.tick();
-    if (found === undefined) make();
-    else {
-      const { port: by, output } = found;
-      succeed(attempt, { port: by, output, bytes: sizeOf(output), cached: true, ref: null });
-    }
+    if (found === null) make();
+    else succeed(attempt, found);
     run.engine.pump(run);
   };
-  call(() => port.get(key)).then(settled, () => {
+  const read = async () => readEntry(attempt, await port.get(key));
+  read().then(settled, () => {
     warn(attempt);
-    settled(undefined);
+    settled(null);
   });
+}
+
+/** What a port has kept, as a result; null: nothing. Throws for what this node cannot have left behind. */
+function readEntry({ frame, node, type }: Attempt, found: unknown): Result | null {
+  if (found === undefined) return null;
+  const { port, output } = found as { port: unknown; output: unknown };
+  const ports = type.entry.ports.map(({ name }) => name);
+  const isKnown =
+    typeof port === "string" &&
+    (port === "out" || ports.includes(port) || frame.layout.ports[node]?.includes(port) === true);
+  if (!isKnown || output === undefined) throw new TypeError("no result of this node");
+  const value = toOutput(output);
+  return { port, output: value, bytes: sizeOf(value), cached: true, ref: null };
 }
 
 /** Keeps a result that this attempt has made. */

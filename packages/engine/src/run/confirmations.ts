@@ -55,7 +55,7 @@ export function openConfirmation(
   }
   return new Promise((answer) => {
     whenUnpaused(run, () => {
-      if (!attempt.over) ask(attempt, request, answer);
+      if (!attempt.over && attempt.stopping === null) ask(attempt, request, answer);
     });
   });
 }

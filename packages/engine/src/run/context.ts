@@ -225,6 +225,7 @@ export class NodeContextOf implements CoreContext {
   ): Promise<ConfirmAnswer> {
     const attempt = this.#live();
     this.#once(key);
+    if (attempt.stopping !== null) return Promise.reject(this.signal.reason);
     attempt.run.tick();
     const questions = this.#past()?.questions ?? [];
     const before = questions[this.#questions];
@@ -315,6 +316,7 @@ export class NodeContextOf implements CoreContext {
   waitUntil(due: number): Promise<void> {
     const attempt = this.#live();
     const { run } = attempt;
+    if (attempt.stopping !== null) return Promise.reject(this.signal.reason);
     run.tick();
     const past = attempt.frame.state(attempt.node) === WAITING ? this.#past() : undefined;
     const until = past?.due ?? due; // a parked timer keeps its time over a restart

@@ -17,6 +17,7 @@ export function pinnedResults(layout: Layout, pins: NonNullable<RunOptions["pins
       if (!known.includes(port) && layout.ports[node]?.includes(port) !== true) {
         throw invalid(`"${id}" has no port "${port}"; it has ${known.join(", ")}`);
       }
+      if (output === undefined) throw invalid(`"${id}" has no output`);
       return [id, { port, output: plain(id, output) }];
     }),
   );

@@ -1,6 +1,7 @@
 /** A run as its caller holds it. */
 import type { RunState, Snapshot, Summary } from "@millrace/contracts";
 import type { Answer, ConfirmReply, OpenConfirmation, RunCancelOptions } from "../options.ts";
+import { checkCancelOptions } from "../options-check.ts";
 import { cancelRun } from "./cancel.ts";
 import { answerConfirmation } from "./confirmations.ts";
 import { Cursor, type EventCursor, type EventsOptions } from "./cursor.ts";
@@ -17,7 +18,10 @@ export interface Run {
   readonly result: Promise<Summary>;
   /** A new reader of the log; any number of them. */
   events(options?: EventsOptions): EventCursor;
-  /** Stops the run. False when it has ended, or ends already. A second call may only shorten the grace. */
+  /**
+   * Stops the run. False when it has ended, or ends already. A second call may only shorten the grace. Throws `EngineError`
+   * `input_invalid` for an option that is not what it must be.
+   */
   cancel(options?: RunCancelOptions): boolean;
   /** Nothing starts until `resume`; what runs goes on. False when it is paused or stops already. */
   pause(): boolean;
@@ -60,6 +64,7 @@ export class RunHandle implements Run {
   }
 
   cancel(options: RunCancelOptions = {}): boolean {
+    checkCancelOptions(options);
     return cancelRun(this.#run, options);
   }
 

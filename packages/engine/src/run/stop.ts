@@ -22,10 +22,9 @@ export function endRun(run: RunCore, stop: Stop, graceMs: number = run.limits.gr
   run.stop = stop;
   const live = run.liveAttempts();
   for (const attempt of live) {
-    if (attempt.entered && attempt.frame.state(attempt.node) === RUNNING) {
-      attempt.stopping = stop.reason;
-      attempt.controller?.abort(abortReason(stop.reason));
-    }
+    if (!attempt.entered) continue;
+    if (attempt.frame.state(attempt.node) === RUNNING) attempt.stopping = stop.reason;
+    attempt.controller?.abort(abortReason(stop.reason)); // a parked body too: it may do more than wait
   }
   for (const attempt of live) withdrawConfirmations(attempt);
   run.ring.clear();
@@ -80,6 +79,7 @@ export function stopAttempt(attempt: Attempt, why: StopReason | "timeout"): void
   const state = frame.state(node);
   if (why === "timeout" && state === WAITING) {
     wakeToEnd(attempt);
+    attempt.controller?.abort(abortReason(why));
     failed(attempt, timeoutFailure(attempt));
     return;
   }
@@ -113,6 +113,7 @@ function cancelParked(attempt: Attempt, reason: StopReason): void {
     giveBack(attempt);
     return;
   }
+  attempt.controller?.abort(abortReason(reason));
   cancelNode(attempt, reason);
 }
 

@@ -1,4 +1,4 @@
-import type { OpenConfirmation } from "@millrace/engine";
+import type { CoreContext, OpenConfirmation } from "@millrace/engine";
 import { describe, expect, test } from "vitest";
 import { finish, kinds, of, one, outputOf, portOf, start, states } from "./support.ts";
 import { bodyType, deaf, gauge, patient } from "./types.ts";
@@ -49,6 +49,46 @@ a -> after`,
     await end();
     const cancelling = events.findIndex((e) => e.kind === "run.cancelling");
     expect(kinds(events.slice(cancelling))).not.toContain("node.started");
+  });
+
+  test("a body that waits for a person is aborted too, with all that it does beside", async () => {
+    let reason: unknown;
+    const both = bodyType("both", async (_fields, ctx) => {
+      const slept = ctx.sleep(3_600_000).catch((error: unknown) => {
+        reason = error;
+      });
+      await Promise.all([ctx.confirm("a", { prompt: "a?" }), slept]);
+      return {};
+    });
+    const { run, clock, end } = await start("node a: test.both", { types: [both] });
+    expect(run.state).toBe("paused");
+    run.cancel();
+    expect(clock.pending).toBe(0);
+    expect((await end()).status).toBe("cancelled");
+    expect(reason).toMatchObject({ name: "AbortError" });
+  });
+
+  test("a body that asks or parks while it stops is refused at once: nobody is asked any more", async () => {
+    const refused: unknown[] = [];
+    const stubborn = bodyType("stubborn", async (fields, ctx) => {
+      await ctx.sleep(60_000).catch(() => undefined);
+      const late =
+        fields["how"] === "ask"
+          ? ctx.confirm("late", { prompt: "still?" })
+          : (ctx as unknown as CoreContext).waitUntil(ctx.now() + 1_000);
+      await late.catch((error: unknown) => refused.push(error));
+      return { done: true };
+    });
+    const { run, events, end } = await start(
+      'node a: test.stubborn { how = "ask" }\nnode b: test.stubborn { how = "park" }',
+      { types: [stubborn] },
+    );
+    run.cancel();
+    const summary = await end();
+    expect(summary).toMatchObject({ status: "cancelled", durationMs: 0, counts: { succeeded: 2 } });
+    expect(refused).toHaveLength(2);
+    expect(kinds(events)).not.toContain("confirm.requested");
+    expect(kinds(events)).not.toContain("node.waiting");
   });
 
   test("a body that answers within the grace has succeeded; one that does neither ends with the grace", async () => {

@@ -1,6 +1,6 @@
 /** What runs elsewhere: a flow from its text to its summary, with the core entries only. */
 import type { ExecutionEvent } from "@millrace/contracts";
-import { defineNodeType, jsonSchema } from "@millrace/contracts";
+import { defineNodeType, jsonSchema, NodeError } from "@millrace/contracts";
 import { parseFlow } from "@millrace/dsl";
 import { compileFlow, createEngine, createRegistry } from "@millrace/engine";
 
@@ -71,6 +71,45 @@ export async function runGuest(): Promise<{ status: string; outputs: unknown; li
   await engine.close();
   const untimed = events.filter(({ kind }) => kind !== "node.progress"); // at most ten a second
   return { status, outputs, lines: untimed.map(timeless).sort() };
+}
+
+const ENDLESS = `flow 1 endless
+node ask: confirm { prompt = "?"
+  @timeout = 1h }
+node pause: delay { for = 1h }
+node again: test.hour { fails = true
+  @retry = { max: 1 } }
+node each: map { items = range(20)
+  @concurrency = 20
+  body { node hello: test.hour { @timeout = 2h } } }
+`;
+
+/** Timers of every kind, cancelled in the middle of them: nothing of it is to keep its process alive. */
+export async function cancelGuest(): Promise<{ status: string; started: number }> {
+  const hour = defineNodeType({
+    type: "test.hour",
+    title: "Hour",
+    summary: "Sleeps for an hour.",
+    effect: "pure",
+    fields: jsonSchema<{ fails?: boolean }>({ type: "object" }),
+    output: jsonSchema({}),
+    async run({ fails }, ctx) {
+      if (fails === true) throw new NodeError("busy", "not now", { retryable: true });
+      await ctx.sleep(3_600_000);
+      return {};
+    },
+  });
+  const { graph, diagnostics } = parseFlow(ENDLESS);
+  if (diagnostics.length > 0) throw new Error(JSON.stringify(diagnostics));
+  const compiled = await compileFlow(graph, { registry: createRegistry([hour]) });
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics));
+  const run = createEngine().run(compiled.plan, {}, { onFailure: "finish" });
+  let started = 0;
+  for await (const batch of run.events()) {
+    started += batch.filter(({ kind }) => kind === "node.started").length;
+    if (started >= 24) run.cancel();
+  }
+  return { status: (await run.result).status, started };
 }
 
 const CLOCKED = new Set(["seq", "ts", "durationMs", "startedAt", "finishedAt", "until", "at"]);
