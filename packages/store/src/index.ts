@@ -1,5 +1,11 @@
 export type { DriverName } from "./driver.ts";
 export { StoreError, type StoreErrorCode } from "./errors.ts";
+export type { Idempotency, IdempotentRequest, Seen } from "./idempotency.ts";
 export { type OpenStoreOptions, openStore, type Store } from "./open-store.ts";
+export type { Runs } from "./runs.ts";
+export type { Fire, FireOutcome, ScheduleRow, Schedules } from "./schedules.ts";
+export type { SettingsTable } from "./settings.ts";
 export type { Fault, SqliteDb, SqliteDriver, SqlRow, SqlValue, Stmt } from "./sqlite-port.ts";
+export type { Tables } from "./tables.ts";
+export type { NewTemplate, Templates } from "./templates.ts";
 export type { Condition } from "./writer.ts";

@@ -10,15 +10,18 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import type { Journal } from "@millrace/contracts";
+import { createCursors } from "./cursor.ts";
 import { checkFile, prepareFile, WRITE_PRAGMAS } from "./database-file.ts";
 import { chooseDriver, type DriverName } from "./driver.ts";
 import { StoreError } from "./errors.ts";
-import { createJournal } from "./journal.ts";
+import { createJournal, type JournalParts } from "./journal.ts";
 import { type Lock, takeLock } from "./lock.ts";
 import { installationKey } from "./private-values.ts";
 import { Reader, toStoreError } from "./reader.ts";
+import { createRuns, type Runs } from "./runs.ts";
 import { faultOf } from "./sqlite.js";
 import type { SqliteDriver } from "./sqlite-port.ts";
+import { createTables, type Tables } from "./tables.ts";
 import { type Condition, Writer } from "./writer.ts";
 
 /** What `openStore` takes. `now`: epoch milliseconds, by which leases run out; default the machine's clock. */
@@ -33,8 +36,9 @@ export interface OpenStoreOptions {
 }
 
 /** An open data directory. */
-export interface Store {
+export interface Store extends Tables {
   readonly journal: Journal;
+  readonly runs: Runs;
   /**
    * `ok`; `store_full`: the disk is full, writes wait until there is room; `store_read_only` and `store_unavailable`: nothing
    * is written any more, and the process should end and start again.
@@ -138,8 +142,15 @@ function openForReading(driver: SqliteDriver, dir: string, now: () => number): S
   }
 }
 
-function objectsOver(parts: Parameters<typeof createJournal>[0]): Pick<Store, "journal"> {
-  return { journal: createJournal(parts) };
+function objectsOver(parts: JournalParts): Pick<Store, "journal" | "runs" | keyof Tables> {
+  const { reader, writer, now } = parts;
+  const secret = reader.get("SELECT value FROM meta WHERE key = 'cursorKey'")?.["value"];
+  const cursors = createCursors(Buffer.from(String(secret), "hex"));
+  return {
+    journal: createJournal(parts),
+    runs: createRuns(reader, writer, cursors),
+    ...createTables(reader, writer, now),
+  };
 }
 
 function makeFolder(wanted: string): string {

@@ -3,7 +3,6 @@ import {
   existsSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   truncateSync,
   writeFileSync,
@@ -172,13 +171,15 @@ describe("files that are not ours", () => {
   });
 
   test("after an unclean end a damaged file is found, named and left as it is", async () => {
-    const dir = await closedStore();
+    const whole = join(await closedStore(), "millrace.db");
+    raw(whole, (db) => {
+      db.exec("UPDATE meta SET value = '0' WHERE key = 'cleanShutdown'");
+      db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get([]);
+    });
+    const bytes = readFileSync(whole).fill(0xa5, 8192 * 3, 8192 * 20);
+    const dir = newFolder();
     const path = join(dir, "millrace.db");
-    raw(path, (db) => db.exec("UPDATE meta SET value = '0' WHERE key = 'cleanShutdown'"));
-    const bytes = readFileSync(path);
-    bytes.fill(0xa5, 8192 * 3, 8192 * 20);
     writeFileSync(path, bytes);
-    rmSync(`${path}-wal`, { force: true });
     await expect(openStore({ dir })).rejects.toMatchObject({
       code: "store_corrupt",
       message: expect.stringContaining(path),

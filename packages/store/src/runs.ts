@@ -1,0 +1,244 @@
+/** Runs as lists and commands show them, read from the rows that the journal keeps beside the events. */
+import {
+  type Confirmation,
+  createView,
+  foldEvents,
+  type Page,
+  parseEvent,
+  type Run,
+  type RunFilter,
+  type RunQuery,
+  type RunState,
+  type RunSummary,
+  viewToJson,
+} from "@millrace/contracts";
+import type { Cursors } from "./cursor.ts";
+import type { Reader } from "./reader.ts";
+import type { SqlRow, SqlValue } from "./sqlite-port.ts";
+import type { Op, Writer } from "./writer.ts";
+
+const MAX_LIMIT = 200;
+const SLICE = 500; // runs that one transaction of `prune` deletes: other writers come in between
+
+/** The runs of a store. */
+export interface Runs {
+  /** One page, newest first. Throws `bad_cursor` for a cursor of another filter, `RangeError` for a `limit` outside 1 to 200. */
+  list(query: RunQuery): Page<RunSummary>;
+  /** A run with its nodes and confirmations; null: there is none. */
+  get(runId: string): Run | null;
+  /** Ids of the runs that have not ended, oldest first: what a start takes up. */
+  live(): readonly string[];
+  /** Deletes an ended run with all that belongs to it. `live`: it has not ended and stays; `absent`: there is none. */
+  delete(runId: string): Promise<"deleted" | "live" | "absent">;
+  /** Deletes the ended runs that fit: ended before `before` (ISO 8601), in one of the states; absent: all that have ended. */
+  prune(filter: {
+    readonly before?: string;
+    readonly status?: readonly RunState[];
+  }): Promise<{ readonly deleted: number }>;
+}
+
+export function createRuns(reader: Reader, writer: Pick<Writer, "write">, cursors: Cursors): Runs {
+  return {
+    list(query) {
+      const { limit, cursor } = query;
+      if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
+        throw new RangeError(`limit is a whole number from 1 to ${MAX_LIMIT}, not ${limit}`);
+      }
+      const filter = normal(query);
+      const { where, values } = conditionsOf(query);
+      if (cursor !== undefined) {
+        where.push("(created_at, no) < (?, ?)");
+        values.push(...cursors.read(filter, cursor, 2));
+      }
+      const rows = reader.once(
+        `SELECT r.*, g.json AS graph_json FROM run r JOIN graph g ON g.digest = r.graph
+         ${where.length > 0 ? `WHERE ${where.join(" AND ")}` : ""} ORDER BY created_at DESC, no DESC LIMIT ?`,
+        [...values, limit + 1],
+      );
+      const items = rows.slice(0, limit).map((row) => summaryOf(row, reader));
+      const last = rows.length > limit ? rows[limit - 1] : undefined;
+      const key = last === undefined ? undefined : [Number(last["created_at"]), Number(last["no"])];
+      return { items, nextCursor: key === undefined ? null : cursors.write(filter, key) };
+    },
+
+    get(runId) {
+      const row = reader.get(
+        "SELECT r.*, g.json AS graph_json FROM run r JOIN graph g ON g.digest = r.graph WHERE r.id = ?",
+        [runId],
+      );
+      if (row === undefined) return null;
+      const run = Number(row["no"]);
+      const view = createView(runId);
+      const decoder = new TextDecoder();
+      for (const { line } of reader.all("SELECT line FROM journal WHERE run = ? ORDER BY seq", [
+        run,
+      ])) {
+        foldEvents(view, parseEvent(decoder.decode(line as Uint8Array)));
+      }
+      const nodes = viewToJson(view).nodes.map(
+        ({ node, state, attempt }) => [node, { state, attempt }] as const,
+      );
+      const asked = reader.all(
+        "SELECT * FROM confirmation WHERE run = ? ORDER BY requested_at, id",
+        [run],
+      );
+      return {
+        ...summaryOf(row, reader),
+        nodes: Object.fromEntries(nodes),
+        confirmations: asked.map((each) => confirmationOf(runId, each)),
+      };
+    },
+
+    live() {
+      const rows = reader.all("SELECT id FROM run WHERE ended_at IS NULL ORDER BY no");
+      return rows.map(({ id }) => String(id));
+    },
+
+    async delete(runId) {
+      const row = reader.get("SELECT no, ended_at FROM run WHERE id = ?", [runId]);
+      if (row === undefined) return "absent";
+      if (row["ended_at"] === null) return "live";
+      await writer.write(deletion([Number(row["no"])]));
+      return "deleted";
+    },
+
+    async prune({ before, status }) {
+      const where = ["ended_at IS NOT NULL"];
+      const values: SqlValue[] = [];
+      if (before !== undefined) {
+        where.push("ended_at < ?");
+        values.push(timeOf(before));
+      }
+      if (status !== undefined) {
+        where.push(`status IN (${status.map(() => "?").join(", ")})`);
+        values.push(...status);
+      }
+      const sql = `SELECT no FROM run WHERE ${where.join(" AND ")} ORDER BY no LIMIT ${SLICE}`;
+      for (let deleted = 0; ; ) {
+        const numbers = reader.once(sql, values).map(({ no }) => Number(no));
+        if (numbers.length === 0) return { deleted };
+        await writer.write(deletion(numbers));
+        deleted += numbers.length;
+      }
+    },
+  };
+}
+
+/** Tables with rows of a run, and the run itself last. */
+const OWNED = [
+  "journal",
+  "step_value",
+  "private_value",
+  "run_blob",
+  "confirmation",
+  "timer",
+  "feed",
+  "run_tag",
+];
+
+function deletion(numbers: readonly number[]): Op[] {
+  const rows = numbers.map((no) => [no]);
+  return [
+    ...OWNED.map((table) => ({ sql: `DELETE FROM ${table} WHERE run = ?`, rows })),
+    { sql: "DELETE FROM run WHERE no = ?", rows },
+    {
+      sql: "DELETE FROM blob WHERE NOT EXISTS (SELECT 1 FROM run_blob b WHERE b.digest = blob.digest)",
+      rows: [[]],
+    },
+    {
+      sql:
+        "DELETE FROM graph WHERE NOT EXISTS (SELECT 1 FROM run r WHERE r.graph = graph.digest) " +
+        "AND NOT EXISTS (SELECT 1 FROM template_version t WHERE t.graph = graph.digest)",
+      rows: [[]],
+    },
+  ];
+}
+
+/** The filter without page and order of its parts: what a cursor belongs to. */
+function normal({ status, template, tags, since, until, trigger }: RunFilter): unknown {
+  return [
+    status === undefined ? null : [...status].sort(),
+    template ?? null,
+    Object.entries(tags ?? {}).sort(([a], [b]) => (a < b ? -1 : 1)),
+    since ?? null,
+    until ?? null,
+    trigger ?? null,
+  ];
+}
+
+function conditionsOf({ status, template, tags, since, until, trigger }: RunFilter): {
+  readonly where: string[];
+  readonly values: SqlValue[];
+} {
+  const where: string[] = [];
+  const values: SqlValue[] = [];
+  const add = (sql: string, ...bound: SqlValue[]): void => {
+    where.push(sql);
+    values.push(...bound);
+  };
+  if (status !== undefined) add(`status IN (${status.map(() => "?").join(", ")})`, ...status);
+  if (template !== undefined) add("template = ?", template);
+  if (trigger !== undefined) add("trigger = ?", trigger);
+  if (since !== undefined) add("created_at >= ?", timeOf(since));
+  if (until !== undefined) add("created_at <= ?", timeOf(until));
+  for (const [name, value] of Object.entries(tags ?? {})) {
+    add("no IN (SELECT run FROM run_tag WHERE key = ? AND value = ?)", name, value);
+  }
+  return { where, values };
+}
+
+function timeOf(iso: string): number {
+  const ms = Date.parse(iso);
+  if (Number.isNaN(ms)) throw new RangeError(`"${iso}" is not a time of ISO 8601`);
+  return ms;
+}
+
+function summaryOf(row: SqlRow, reader: Reader): RunSummary {
+  const { id, title } = JSON.parse(String(row["graph_json"]));
+  const { planDigest, flowHash = planDigest } = JSON.parse(String(row["options"]));
+  const { template, template_version: version } = row;
+  const tags = reader.all("SELECT key, value FROM run_tag WHERE run = ? ORDER BY key", [
+    row["no"] ?? null,
+  ]);
+  return {
+    runId: String(row["id"]),
+    status: row["status"] as RunState,
+    flow: { id, ...(title === undefined ? {} : { title }), hash: flowHash },
+    template:
+      template === null || version === null
+        ? null
+        : { slug: String(template), version: Number(version) },
+    trigger: row["trigger"] as RunSummary["trigger"],
+    tags: Object.fromEntries(tags.map(({ key, value }) => [String(key), String(value)])),
+    createdAt: isoOf(row["created_at"]) as string,
+    startedAt: isoOf(row["started_at"]),
+    endedAt: isoOf(row["ended_at"]),
+    lastSeq: Number(row["last_seq"]),
+    retryOf: row["retry_of"] as string | null,
+    summary: row["summary"] === null ? null : JSON.parse(String(row["summary"])),
+  };
+}
+
+function confirmationOf(runId: string, row: SqlRow): Confirmation {
+  const parsed = (column: string) =>
+    row[column] === null ? undefined : JSON.parse(String(row[column]));
+  const tool = parsed("tool");
+  const value = parsed("value");
+  return {
+    id: String(row["id"]),
+    runId,
+    node: String(row["node"]),
+    status: row["status"] as Confirmation["status"],
+    prompt: String(row["prompt"]),
+    schema: parsed("schema") ?? {},
+    deadline: isoOf(row["deadline"]),
+    ...(tool !== undefined && { tool }),
+    ...(row["by"] !== null && { by: String(row["by"]) }),
+    ...(value !== undefined && { value }),
+    ...(row["comment"] !== null && { comment: String(row["comment"]) }),
+  };
+}
+
+function isoOf(ms: SqlValue | undefined): string | null {
+  return ms === null || ms === undefined ? null : new Date(Number(ms)).toISOString();
+}

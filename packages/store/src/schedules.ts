@@ -1,0 +1,142 @@
+/** Schedules and what they have fired. A fire time fires at most once, whoever asks and whenever. */
+import type { Json } from "@millrace/contracts";
+import { StoreError } from "./errors.ts";
+import type { Reader } from "./reader.ts";
+import type { SqlRow, SqlValue } from "./sqlite-port.ts";
+import { Refusal, type Writer } from "./writer.ts";
+
+/** A schedule as it is kept; times are epoch milliseconds. `body` is whatever its owner needs to know. */
+export interface ScheduleRow {
+  readonly id: string;
+  readonly body: Json;
+  readonly enabled: boolean;
+  /** Null: it never fires again. */
+  readonly nextAt: number | null;
+  readonly lastFire: number | null;
+  readonly lastError: string | null;
+}
+
+/** What became of a fire time. */
+export type FireOutcome = "started" | "skipped" | "queued" | "missed" | "error";
+
+/** One fire time. `nextAt`: when the schedule is due again. */
+export interface Fire {
+  readonly fireTime: number;
+  readonly outcome: FireOutcome;
+  readonly nextAt: number | null;
+  readonly runId?: string;
+  readonly error?: string;
+}
+
+export interface Schedules {
+  /** All, by id. */
+  list(): readonly ScheduleRow[];
+  get(id: string): ScheduleRow | null;
+  /** The enabled ones with `nextAt` at or before `time`, the longest due first. */
+  due(time: number): readonly ScheduleRow[];
+  /** Makes or changes one; what it has fired stays. */
+  put(schedule: Pick<ScheduleRow, "id" | "body" | "enabled" | "nextAt">): Promise<void>;
+  /** False: there is none. */
+  delete(id: string): Promise<boolean>;
+  /**
+   * Records a fire time and moves the schedule on, in one transaction. False: this time, or a later one, has fired already,
+   * and nothing was written. Throws `not_found`.
+   */
+  fire(id: string, fire: Fire): Promise<boolean>;
+  /** What has fired, newest first. */
+  fires(
+    id: string,
+    limit: number,
+  ): readonly {
+    readonly fireTime: number;
+    readonly outcome: FireOutcome;
+    readonly runId: string | null;
+  }[];
+}
+
+export function createSchedules(reader: Reader, writer: Pick<Writer, "write">): Schedules {
+  const one = (id: string): ScheduleRow | null => {
+    const row = reader.get("SELECT * FROM schedule WHERE id = ?", [id]);
+    return row === undefined ? null : scheduleOf(row);
+  };
+  return {
+    list: () => reader.all("SELECT * FROM schedule ORDER BY id").map(scheduleOf),
+    get: one,
+    due: (time) =>
+      reader
+        .all("SELECT * FROM schedule WHERE enabled = 1 AND next_at <= ? ORDER BY next_at, id", [
+          time,
+        ])
+        .map(scheduleOf),
+    async put({ id, body, enabled, nextAt }) {
+      await writer.write([
+        {
+          sql:
+            "INSERT INTO schedule(id, body, enabled, next_at) VALUES(?, ?, ?, ?) ON CONFLICT(id) DO UPDATE " +
+            "SET body = excluded.body, enabled = excluded.enabled, next_at = excluded.next_at",
+          rows: [[id, JSON.stringify(body), enabled ? 1 : 0, nextAt]],
+        },
+      ]);
+    },
+    async delete(id) {
+      const [deleted] = await writer.write([
+        { sql: "DELETE FROM schedule WHERE id = ?", rows: [[id]] },
+      ]);
+      return deleted === 1;
+    },
+    async fire(
+      id,
+      {
+        fireTime,
+        outcome,
+        nextAt,
+        runId = null,
+        error = null,
+      }: Fire & { runId?: SqlValue; error?: SqlValue },
+    ) {
+      if (one(id) === null) throw new StoreError("not_found", `there is no schedule ${id}`);
+      try {
+        await writer.write([
+          {
+            sql:
+              "UPDATE schedule SET last_fire = ?, next_at = ?, last_error = ? " +
+              "WHERE id = ? AND (last_fire IS NULL OR last_fire < ?)",
+            rows: [[fireTime, nextAt, error, id, fireTime]],
+            need: "fired",
+          },
+          {
+            sql: "INSERT INTO schedule_fire(schedule, fire_time, run, outcome) VALUES(?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            rows: [[id, fireTime, runId, outcome]],
+            need: "fired",
+          },
+        ]);
+        return true;
+      } catch (refusal) {
+        if (refusal instanceof Refusal && refusal.code === "fired") return false;
+        throw refusal;
+      }
+    },
+    fires: (id, limit) =>
+      reader
+        .all("SELECT * FROM schedule_fire WHERE schedule = ? ORDER BY fire_time DESC LIMIT ?", [
+          id,
+          limit,
+        ])
+        .map((row) => ({
+          fireTime: Number(row["fire_time"]),
+          outcome: row["outcome"] as FireOutcome,
+          runId: row["run"] as string | null,
+        })),
+  };
+}
+
+function scheduleOf(row: SqlRow): ScheduleRow {
+  return {
+    id: String(row["id"]),
+    body: JSON.parse(String(row["body"])),
+    enabled: row["enabled"] === 1,
+    nextAt: row["next_at"] as number | null,
+    lastFire: row["last_fire"] as number | null,
+    lastError: row["last_error"] as string | null,
+  };
+}

@@ -1,0 +1,93 @@
+import { join } from "node:path";
+import { openStore } from "@millrace/store";
+import { expect, test } from "vitest";
+import { createRandom } from "../../engine/src/testing/index.ts";
+import { bundleScript, startChild } from "./child.ts";
+import { newFolder, newStore } from "./folder.ts";
+import { linesOf, logOf, startRun } from "./logs.ts";
+
+const SEED = 11; // a log of some hundred events
+const KILLS = 10;
+
+/** Takes the run up where it is, stores one event or several at a time, and says on stdout what was acknowledged. */
+const APPENDER = `
+import { writeSync } from "node:fs";
+import { openStore } from "@millrace/store";
+import { linesOf, logOf, startRun } from "./logs.ts";
+const [dir] = process.argv.slice(2);
+const store = await openStore({ dir });
+const log = logOf(${SEED});
+const state = await store.journal.load("r${SEED}");
+let epoch;
+if (state === null) ({ epoch } = await store.journal.create(startRun(${SEED})));
+else ({ epoch } = await store.journal.lease("r${SEED}", "child " + process.pid, 30000));
+writeSync(1, "ready\\n");
+for (let seq = state?.events.length ?? 0; seq < log.length; ) {
+  const batch = log.slice(seq, seq + 1 + (seq % 3));
+  await store.journal.append("r${SEED}", seq, batch, { epoch, sync: seq % 5 !== 0 });
+  seq += batch.length;
+  await store.journal.putValue("r${SEED}", "step " + seq, { seq });
+  writeSync(1, seq + "\\n");
+}
+setInterval(() => {}, 1000); // holds the store until it is killed
+`;
+
+test("killed at any moment, nothing that was acknowledged is lost, and the log stays whole", async () => {
+  const dir = newFolder();
+  const path = await bundleScript(APPENDER);
+  const random = createRandom(SEED);
+  const log = logOf(SEED).map(({ line }) => new TextDecoder().decode(line));
+  let kept = 0;
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    const child = startChild(path, [dir]);
+    await child.until(1);
+    const left = log.length - kept;
+    const most = Math.max(1, Math.floor(left / (KILLS - kill) / 2));
+    if (left > 3) await child.until(1 + random.integer(0, most));
+    child.process.kill("SIGKILL");
+    await child.exited;
+    const acknowledged = child.lines.slice(1).map(Number).at(-1) ?? kept;
+    const store = await openStore({ dir });
+    const lines = await linesOf(store.journal, `r${SEED}`);
+    expect(lines).toEqual(log.slice(0, lines.length));
+    expect(lines.length).toBeGreaterThanOrEqual(acknowledged);
+    const steps = (await store.journal.load(`r${SEED}`))?.steps ?? {};
+    for (const line of child.lines.slice(1)) expect(steps).toHaveProperty([`step ${line}`]);
+    kept = lines.length;
+    await store.close();
+  }
+  expect(kept).toBeGreaterThan(KILLS);
+});
+
+test("a second process is refused and told who is there; a killed one leaves nothing behind", async () => {
+  const dir = newFolder();
+  const child = startChild(await bundleScript(APPENDER), [dir]);
+  await child.until(1);
+  await expect(openStore({ dir })).rejects.toMatchObject({
+    code: "store_locked",
+    message: expect.stringContaining(`process ${child.process.pid} on`),
+  });
+  const reader = await newStore({ dir, readonly: true });
+  expect((await reader.journal.load(`r${SEED}`))?.runId).toBe(`r${SEED}`);
+  child.process.kill("SIGKILL");
+  await child.exited;
+  const store = await newStore({ dir });
+  expect(await store.journal.lease(`r${SEED}`, "next", 1_000)).not.toBeNull();
+});
+
+test("an open store keeps no process alive, and what it was given is stored before the end", async () => {
+  const dir = newFolder();
+  const path = await bundleScript(`
+    import { openStore } from "@millrace/store";
+    import { logOf, startRun } from "./logs.ts";
+    const store = await openStore({ dir: process.argv[2] });
+    store.journal.create(startRun(1)).then(({ epoch }) =>
+      store.journal.append("r1", 0, logOf(1), { epoch, sync: false }));
+  `);
+  const child = startChild(path, [dir]);
+  await child.exited;
+  expect(child.process.exitCode).toBe(0);
+  const store = await newStore({ dir: join(dir) });
+  expect(await linesOf(store.journal, "r1")).toHaveLength(logOf(1).length);
+  await expect(store.journal.create(startRun(1))).rejects.toMatchObject({ code: "run_exists" });
+});
