@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   existsSync,
@@ -32,6 +33,16 @@ test("one owner has the lock; another gets it after the release", async () => {
   expect(isSecond).toBe(false);
   await first.release();
   await (await second).release();
+});
+
+test("a pipe in the place of the lock keeps nobody longer than the limit", async () => {
+  const dir = temporaryFolder();
+  const name = `${createHash("sha256").update("service:a").digest("hex")}.lock`;
+  expect(spawnSync("mkfifo", [join(dir, name)]).status).toBe(0);
+  await expect(fileLock({ dir }).acquire("service:a", { timeoutMs: 100 })).rejects.toMatchObject({
+    kind: "Credential",
+    reason: "lock_timeout",
+  });
 });
 
 test("keys do not wait for each other", async () => {

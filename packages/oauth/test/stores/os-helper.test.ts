@@ -1,6 +1,7 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 import { OAuthError } from "@millrace/oauth";
 import { describeCredentialBackends, osCredentialStore } from "@millrace/oauth/store/os";
@@ -90,6 +91,15 @@ describe("a library that crashes, and a helper that is none", () => {
     const [keytar] = await describeCredentialBackends({ helperUrl });
     expect(keytar).toMatchObject({ importable: false, state: "unavailable" });
   });
+});
+
+test("a process without files to spare gets an error, and the store when it has some again", () => {
+  const libraries = fakeLibraries({ keytar: {} });
+  libraries.write("keytar", { "service:a": "v" });
+  const path = fileURLToPath(new URL("./children/ask-without-files.mjs", import.meta.url));
+  const script = 'ulimit -n 64 && exec "$0" "$@"';
+  const { stdout } = spawnSync("sh", ["-c", script, process.execPath, path, libraries.folder]);
+  expect(String(stdout)).toBe("Credential helper_crash, v");
 });
 
 describe("what the helper gets", () => {

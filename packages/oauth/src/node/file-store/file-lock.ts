@@ -5,6 +5,7 @@
  *   K3  One thief at a time clears a stale lock, and looks again at what was moved away: a live lock is put back.
  */
 import { createHash, randomInt, randomUUID } from "node:crypto";
+import { constants } from "node:fs";
 import { type FileHandle, link, mkdir, open, rename, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -162,7 +163,8 @@ async function withFile<T>(
 ): Promise<T | undefined> {
   let file: FileHandle;
   try {
-    file = await open(path, "r");
+    // Not blocking: a named pipe in its place would wait for somebody who writes.
+    file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
     if (isCode(error, "ENOENT")) return undefined;
     throw error;

@@ -120,13 +120,7 @@ export class HelperProcess {
 
   #start(): Session {
     const { script, resolveFrom } = this.#options;
-    const path = fileURLToPath(script);
-    const child = spawn(process.execPath, [path], {
-      cwd: dirname(path), // ours may be gone
-      env: environment(),
-      stdio: ["pipe", "pipe", "ignore"],
-      windowsHide: true,
-    });
+    const child = spawnHelper(fileURLToPath(script));
     const ended = new Promise<void>((resolve) => {
       child.once("close", resolve);
       child.once("error", () => resolve());
@@ -204,6 +198,25 @@ export class HelperProcess {
     if (this.#session === session) this.#session = undefined;
     session.child.kill("SIGKILL");
   }
+}
+
+/** Starts it. Throws when the system has no room for another process, or for its pipes. */
+function spawnHelper(path: string): Child {
+  try {
+    const child = spawn(process.execPath, [path], {
+      cwd: dirname(path), // ours may be gone
+      env: environment(),
+      stdio: ["pipe", "pipe", "ignore"],
+      windowsHide: true,
+    });
+    child.on("error", () => {}); // whoever waits is told otherwise
+    // Out of files Node gives a child without pipes, whatever its type says.
+    if ((child.stdin as Writable | undefined) && (child.stdout as Readable | undefined))
+      return child;
+  } catch {
+    // Without memory, for one: the next request tries again.
+  }
+  throw crashed();
 }
 
 /** What keeps this process alive while a helper runs. */
