@@ -26,12 +26,14 @@ function bind(port: number): Promise<void> {
 test("a flow calls a connected service, survives a 401, and ends with 5 and the line that helps when the grant is gone", async () => {
   const world = await serviceWorld();
   const said: string[] = [];
-  const run = async (...words: readonly string[]) => {
-    const ended = await world.run(words, { stdin: "client-secret\n" });
+  const note = <T extends { stdout: string; stderr: string }>(ended: T): T => {
     said.push(ended.stdout, ended.stderr);
     return ended;
   };
-  const before = await run("run", "issues.flow", "--json");
+  const stdin = "client-secret\n";
+  const run = async (...words: readonly string[]) => note(await world.run(words, { stdin }));
+  const here = async (...words: readonly string[]) => note(await world.here(words, { stdin }));
+  const before = await here("run", "issues.flow", "--json");
   expect([before.code, lastSummary(before.stdout).error?.message]).toEqual([
     5,
     expect.stringContaining("Connect it: millrace connect tracker"),
@@ -42,7 +44,7 @@ test("a flow calls a connected service, survives a 401, and ends with 5 and the 
   expect(connected.stderr).toContain(`${world.authorization.authorizeUrl}?response_type=code&`);
   expect(connected.stdout).toContain("tracker  connected  service tracker, scopes issues:read");
 
-  const first = await run("run", "issues.flow");
+  const first = await here("run", "issues.flow");
   expect(JSON.parse(first.stdout), first.stderr).toEqual({ first: "one" });
   const [token = ""] = world.seen;
   world.refuse(token);
@@ -59,7 +61,7 @@ test("a flow calls a connected service, survives a 401, and ends with 5 and the 
     "credentials_expired",
     expect.stringContaining("Reconnect the service: millrace connect tracker"),
   ]);
-  const listed = await run("connections", "list", "--json");
+  const listed = await here("connections", "list", "--json");
   expect(JSON.parse(listed.stdout).items).toMatchObject([
     { slug: "tracker", status: "reconnect_required", store: "file" },
   ]);
@@ -80,28 +82,28 @@ function filesBelow(folder: string): string {
 
 test("under --json one line is the status; it is shown and removed", async () => {
   const world = await serviceWorld();
-  const { code, stdout, stderr } = await world.run([...CONNECT, "--json"], {
+  const { code, stdout, stderr } = await world.here([...CONNECT, "--json"], {
     stdin: "client-secret",
   });
   expect(code, stderr).toBe(0);
   const status = JSON.parse(stdout);
   expect(status).toMatchObject({ slug: "tracker", status: "connected", refreshable: true });
   expect(stderr).not.toContain("warning");
-  const shown = await world.run(["connections", "show", "tracker", "--json"]);
+  const shown = await world.here(["connections", "show", "tracker", "--json"]);
   expect(JSON.parse(shown.stdout)).toEqual(status);
-  const removed = await world.run(["connections", "remove", "tracker", "--json"]);
+  const removed = await world.here(["connections", "remove", "tracker", "--json"]);
   expect([removed.code, removed.stdout]).toEqual([0, "null\n"]);
-  const again = await world.run(["connections", "remove", "tracker", "--json"]);
+  const again = await world.here(["connections", "remove", "tracker", "--json"]);
   expect([again.code, again.stdout, JSON.parse(again.stderr).code]).toEqual([6, "", "not_found"]);
 });
 
 test("a refusal ends with 5, and so does a client that is not known", async () => {
   const refusing = await serviceWorld({ deny: true });
-  const denied = await refusing.run([...CONNECT, "--json"], { stdin: "client-secret" });
+  const denied = await refusing.here([...CONNECT, "--json"], { stdin: "client-secret" });
   expect([denied.code, denied.stdout]).toEqual([5, ""]);
   expect(denied.stderr).toContain("authorization was denied");
   const world = await serviceWorld();
-  const unknown = await world.run(CONNECT, { stdin: "another-secret" });
+  const unknown = await world.here(CONNECT, { stdin: "another-secret" });
   expect([unknown.code, unknown.stdout]).toEqual([5, ""]);
   expect(unknown.stderr).toContain("invalid_client");
 });
@@ -154,7 +156,7 @@ test("a service without refresh tokens is connected, with a warning", async () =
       clientAuth: "none",
     },
   });
-  const { code, stdout, stderr } = await world.run(["connect", "tracker", "--json"]);
+  const { code, stdout, stderr } = await world.here(["connect", "tracker", "--json"]);
   expect([code, JSON.parse(stdout).refreshable], stderr).toEqual([0, false]);
   expect(stderr).toContain("warning: the service gave no refresh token");
   expect(stdout + stderr).not.toContain("short-lived");
@@ -168,13 +170,13 @@ test("a code that comes with another state ends with 5, and nothing is kept", as
   expect((await fetch(`http://127.0.0.1:${port}/callback?code=c&state=forged`)).status).toBe(200);
   const { code, stderr } = await waiting.ended;
   expect([code, stderr.includes("state mismatch")]).toEqual([5, true]);
-  const listed = await world.run(["--json", "connections", "list"]);
+  const listed = await world.here(["--json", "connections", "list"]);
   expect([listed.code, listed.stdout]).toEqual([0, '{"items":[]}\n']);
 });
 
 test("a token endpoint that the egress policy does not permit is not asked", async () => {
   const world = await serviceWorld({ egress: {} });
-  const { code, stdout, stderr } = await world.run(CONNECT, { stdin: "client-secret" });
+  const { code, stdout, stderr } = await world.here(CONNECT, { stdin: "client-secret" });
   expect([code, stdout], stderr).toEqual([6, ""]);
   expect(stderr).toContain("egress_denied; whoever runs this allows the host with egress.allow");
 });
@@ -201,7 +203,7 @@ test("a server's connection is made over its commands: the redirect comes here, 
   });
   expect(code, stderr).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ slug: "tracker", status: "connected" });
-  const listed = await world.run(["connections", "list", "--server", url, "--json"]);
+  const listed = await world.here(["connections", "list", "--server", url, "--json"]);
   expect(JSON.parse(listed.stdout).items).toHaveLength(1);
   const response = await fetch(`${url}/api/run`, {
     method: "POST",
@@ -210,6 +212,6 @@ test("a server's connection is made over its commands: the redirect comes here, 
   });
   expect(await response.text()).toContain('"outputs":{"first":"one"}');
   await stop();
-  const nobody = await world.run(["connections", "list", "--server", url]);
+  const nobody = await world.here(["connections", "list", "--server", url]);
   expect([nobody.code, nobody.stdout]).toEqual([6, ""]);
 });

@@ -77,22 +77,22 @@ test("the encrypted file is never replaced by another store: without its key, 2;
 
 test("a service with a key of its own takes it from stdin, and a flow is sent with it", async () => {
   const world = await serviceWorld({ auth: { scheme: "bearer" } });
-  const connected = await world.run(["connect", "tracker"], { stdin: `${SECRET}\n` });
+  const connected = await world.here(["connect", "tracker"], { stdin: `${SECRET}\n` });
   expect([connected.code, connected.stdout], connected.stderr).toEqual([
     0,
     "tracker  connected  service tracker, in file\n",
   ]);
-  const ended = await world.run(["run", "issues.flow", "--json"]);
+  const ended = await world.here(["run", "issues.flow", "--json"]);
   expect([ended.code, world.seen]).toEqual([0, [SECRET]]);
   expect(ended.stdout + ended.stderr).not.toContain(SECRET);
-  const unusable = await world.run(["run", "issues.flow"], {
+  const unusable = await world.here(["run", "issues.flow"], {
     env: { MILLRACE_CREDENTIAL_KEY: "" },
   });
   expect(unusable.code, unusable.stderr).toBe(6);
   const second = ["connect", "tracker-eu", "--json"];
-  await world.run([...second, "--service", "tracker"], { stdin: "another-secret" });
-  const again = await world.run(second, { stdin: "a-third-secret" });
+  await world.here([...second, "--service", "tracker"], { stdin: "another-secret" });
+  const again = await world.here(second, { stdin: "a-third-secret" });
   expect(JSON.parse(again.stdout)).toMatchObject({ slug: "tracker-eu", service: "tracker" });
   world.refuse(SECRET);
-  expect((await world.run(["run", "issues.flow"])).code).toBe(5);
+  expect((await world.here(["run", "issues.flow"])).code).toBe(5);
 });

@@ -10,6 +10,7 @@ import {
 } from "@millrace/oauth/testing";
 import { onTestFinished } from "vitest";
 import { type Ended, millrace, type Running, scratch, start } from "./cli.ts";
+import { inside, type Told } from "./inside.ts";
 
 const { PATH = "" } = process.env;
 /** 32 bytes in base64. */
@@ -29,6 +30,11 @@ node open: service.call {
 output first: string = open.body.items[0]
 `;
 
+interface Given {
+  readonly stdin?: string;
+  readonly env?: Record<string, string>;
+}
+
 export interface ServiceWorld {
   readonly cwd: string;
   readonly authorization: FakeAuthorizationServer;
@@ -38,10 +44,10 @@ export interface ServiceWorld {
   refuse(credential: string): void;
   /** Ends a grant at the authorization server, as its user may. */
   endGrant(token: string): Promise<void>;
-  run(
-    words: readonly string[],
-    options?: { stdin?: string; env?: Record<string, string> },
-  ): Promise<Ended>;
+  /** Runs the command in a process of its own. */
+  run(words: readonly string[], options?: Given): Promise<Ended>;
+  /** The same in this process. */
+  here(words: readonly string[], options?: Given): Promise<Told>;
   start(words: readonly string[], options?: { stdin?: string }): Running;
 }
 
@@ -113,6 +119,7 @@ export async function serviceWorld(
       await fetch(revocationUrl, { method: "POST", body: new URLSearchParams(form) });
     },
     run: (words, more = {}) => millrace(words, { cwd, ...more, env: { ...env, ...more.env } }),
+    here: (words, more = {}) => inside(words, { cwd, ...more, env: { ...env, ...more.env } }),
     start: (words, more = {}) => start(words, { cwd, ...more, env }),
   };
 }
