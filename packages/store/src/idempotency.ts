@@ -1,6 +1,5 @@
 /** Requests that were seen, by scope and key: the first one works, the others get its answer. */
 import type { Json } from "@millrace/contracts";
-import type { Reader } from "./reader.ts";
 import type { SqlRow } from "./sqlite-port.ts";
 import type { Writer } from "./writer.ts";
 
@@ -30,11 +29,7 @@ export interface Idempotency {
 
 const TTL_MS = 86_400_000;
 
-export function createIdempotency(
-  reader: Reader,
-  writer: Pick<Writer, "write">,
-  now: () => number,
-): Idempotency {
+export function createIdempotency(writer: Pick<Writer, "write">, now: () => number): Idempotency {
   return {
     async begin({ scope, key, fingerprint, ttlMs = TTL_MS }) {
       const results = await writer.write([

@@ -2,7 +2,7 @@
 import type { Json } from "@millrace/contracts";
 import { StoreError } from "./errors.ts";
 import type { Reader } from "./reader.ts";
-import type { SqlRow, SqlValue } from "./sqlite-port.ts";
+import type { SqlRow } from "./sqlite-port.ts";
 import { Refusal, type Writer } from "./writer.ts";
 
 /** A schedule as it is kept; times are epoch milliseconds. `body` is whatever its owner needs to know. */
@@ -84,16 +84,7 @@ export function createSchedules(reader: Reader, writer: Pick<Writer, "write">): 
       ]);
       return deleted === 1;
     },
-    async fire(
-      id,
-      {
-        fireTime,
-        outcome,
-        nextAt,
-        runId = null,
-        error = null,
-      }: Fire & { runId?: SqlValue; error?: SqlValue },
-    ) {
+    async fire(id, { fireTime, outcome, nextAt, runId, error }) {
       if (one(id) === null) throw new StoreError("not_found", `there is no schedule ${id}`);
       try {
         await writer.write([
@@ -101,12 +92,12 @@ export function createSchedules(reader: Reader, writer: Pick<Writer, "write">): 
             sql:
               "UPDATE schedule SET last_fire = ?, next_at = ?, last_error = ? " +
               "WHERE id = ? AND (last_fire IS NULL OR last_fire < ?)",
-            rows: [[fireTime, nextAt, error, id, fireTime]],
+            rows: [[fireTime, nextAt, error ?? null, id, fireTime]],
             need: "fired",
           },
           {
             sql: "INSERT INTO schedule_fire(schedule, fire_time, run, outcome) VALUES(?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            rows: [[id, fireTime, runId, outcome]],
+            rows: [[id, fireTime, runId ?? null, outcome]],
             need: "fired",
           },
         ]);

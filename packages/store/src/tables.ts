@@ -19,7 +19,7 @@ export function createTables(
   now: () => number,
 ): Tables {
   return {
-    idempotency: createIdempotency(reader, writer, now),
+    idempotency: createIdempotency(writer, now),
     schedules: createSchedules(reader, writer),
     settings: createSettings(reader, writer),
     templates: createTemplates(reader, writer, now),

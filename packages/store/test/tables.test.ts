@@ -1,0 +1,190 @@
+import { openStore } from "@millrace/store";
+import { describe, expect, test } from "vitest";
+import { newFolder, newStore } from "./folder.ts";
+import { startRun } from "./logs.ts";
+
+const BEGIN = 1_770_000_000_000;
+const CALLERS = 50;
+
+describe("schedules", () => {
+  test("of many who fire a time one does, also after a restart, and an earlier time never fires again", async () => {
+    const dir = newFolder();
+    const first = await openStore({ dir });
+    const { schedules } = first;
+    await schedules.put({ id: "s", body: { cron: "* * * * *" }, enabled: true, nextAt: BEGIN });
+    const fire = {
+      fireTime: BEGIN,
+      outcome: "started",
+      nextAt: BEGIN + 60_000,
+      runId: "r1",
+    } as const;
+    const fired = await Promise.all(
+      Array.from({ length: CALLERS }, () => schedules.fire("s", fire)),
+    );
+    expect(fired.filter(Boolean)).toHaveLength(1);
+    await first.close();
+    const again = (await newStore({ dir })).schedules;
+    expect(await again.fire("s", fire)).toBe(false);
+    expect(await again.fire("s", { ...fire, fireTime: BEGIN - 1 })).toBe(false);
+    expect(again.get("s")).toEqual({
+      id: "s",
+      body: { cron: "* * * * *" },
+      enabled: true,
+      nextAt: BEGIN + 60_000,
+      lastFire: BEGIN,
+      lastError: null,
+    });
+    const error = {
+      fireTime: BEGIN + 60_000,
+      outcome: "error",
+      nextAt: null,
+      error: "no template",
+    } as const;
+    expect(await again.fire("s", error)).toBe(true);
+    expect(again.get("s")).toMatchObject({ nextAt: null, lastError: "no template" });
+    expect(again.fires("s", 10)).toEqual([
+      { fireTime: BEGIN + 60_000, outcome: "error", runId: null },
+      { fireTime: BEGIN, outcome: "started", runId: "r1" },
+    ]);
+  });
+
+  test("due are the enabled ones whose time has come, the longest due first", async () => {
+    const { schedules } = await newStore();
+    const put = (id: string, nextAt: number | null, enabled = true) =>
+      schedules.put({ id, body: null, enabled, nextAt });
+    await put("late", BEGIN + 1);
+    await put("b", BEGIN);
+    await put("a", BEGIN - 5);
+    await put("off", BEGIN - 9, false);
+    await put("never", null);
+    expect(schedules.due(BEGIN).map(({ id }) => id)).toEqual(["a", "b"]);
+    expect(schedules.list().map(({ id }) => id)).toEqual(["a", "b", "late", "never", "off"]);
+    expect(await schedules.delete("a")).toBe(true);
+    expect(await schedules.delete("a")).toBe(false);
+    const fire = { fireTime: BEGIN, outcome: "missed", nextAt: null } as const;
+    await expect(schedules.fire("a", fire)).rejects.toMatchObject({ code: "not_found" });
+  });
+});
+
+describe("request keys", () => {
+  const request = { scope: "token run_flow", key: "k", fingerprint: new Uint8Array([1, 2, 3]) };
+
+  test("of many with one key one works, the others get its answer, also after a restart", async () => {
+    const dir = newFolder();
+    const first = await openStore({ dir });
+    const seen = await Promise.all(
+      Array.from({ length: CALLERS }, () => first.idempotency.begin(request)),
+    );
+    expect(seen.filter(({ state }) => state === "new")).toHaveLength(1);
+    expect(seen.filter(({ state }) => state === "working")).toHaveLength(CALLERS - 1);
+    await first.idempotency.finish(request.scope, request.key, { runId: "r1" });
+    await first.close();
+    const { idempotency } = await newStore({ dir });
+    expect(await idempotency.begin(request)).toEqual({ state: "done", answer: { runId: "r1" } });
+    expect(await idempotency.begin({ ...request, fingerprint: new Uint8Array([9]) })).toEqual({
+      state: "mismatch",
+    });
+    expect(await idempotency.begin({ ...request, scope: "other" })).toEqual({ state: "new" });
+  });
+
+  test("one that was abandoned or is too old is new again", async () => {
+    let time = BEGIN;
+    const { idempotency } = await newStore({ now: () => time });
+    await idempotency.begin(request);
+    await idempotency.abandon(request.scope, request.key);
+    expect(await idempotency.begin({ ...request, ttlMs: 1_000 })).toEqual({ state: "new" });
+    time += 999;
+    expect(await idempotency.begin(request)).toEqual({ state: "working" });
+    expect(await idempotency.expire()).toBe(0);
+    time += 1;
+    expect(await idempotency.begin(request)).toEqual({ state: "new" });
+    time += 86_400_000;
+    expect(await idempotency.expire()).toBe(1);
+  });
+});
+
+test("settings are set and taken away together, and outlive the process", async () => {
+  const dir = newFolder();
+  const first = await openStore({ dir });
+  await first.settings.set({ "run.concurrency": 4, "ai.defaultModels": { a: "b" }, gone: null });
+  await first.settings.set({ "run.concurrency": 8, gone: undefined });
+  await first.close();
+  const { settings } = await newStore({ dir });
+  expect(settings.all()).toEqual({ "ai.defaultModels": { a: "b" }, "run.concurrency": 8 });
+});
+
+describe("templates", () => {
+  const base = {
+    slug: "digest",
+    name: "Digest",
+    description: "every morning",
+    tags: ["mail"],
+    source: { kind: "local" },
+  } as const;
+  const flow = (seed: number) =>
+    ({
+      digest: `sha256:${String(seed).repeat(64)}`,
+      dsl: `flow ${seed}`,
+      graph: startRun(seed).graph,
+    }) as const;
+
+  test("another graph is a new version; versions never change; the same graph makes none", async () => {
+    let time = BEGIN;
+    const { templates } = await newStore({ now: () => time });
+    expect(templates.get("digest")).toBeNull();
+    const one = await templates.save({ ...base, ...flow(1) }, null);
+    expect(one).toMatchObject({
+      ...base,
+      version: 1,
+      updatedAt: new Date(BEGIN).toISOString(),
+      ...flow(1),
+    });
+    time += 1_000;
+    expect(await templates.save({ ...base, ...flow(1), name: "New" }, 1)).toMatchObject({
+      version: 1,
+      name: "New",
+    });
+    expect(await templates.save({ ...base, ...flow(2) }, 1)).toMatchObject({
+      version: 2,
+      ...flow(2),
+    });
+    expect(await templates.save({ ...base, ...flow(1) }, 2)).toMatchObject({
+      version: 3,
+      ...flow(1),
+    });
+    expect(templates.versions("digest").map(({ version }) => version)).toEqual([3, 2, 1]);
+    expect(templates.version("digest", 1)).toEqual({
+      slug: "digest",
+      version: 1,
+      createdAt: new Date(BEGIN).toISOString(),
+      ...flow(1),
+    });
+    expect(templates.version("digest", 4)).toBeNull();
+    expect(templates.list().map(({ slug, version }) => [slug, version])).toEqual([["digest", 3]]);
+  });
+
+  test("who has seen an older version saves and deletes nothing", async () => {
+    const { templates } = await newStore();
+    const saved = await Promise.all(
+      [1, 2, 3].map((seed) => templates.save({ ...base, ...flow(seed) }, null)),
+    );
+    expect(saved.filter((each) => each !== null)).toHaveLength(1);
+    expect(await templates.save({ ...base, ...flow(4) }, null)).toBeNull();
+    expect(await templates.save({ ...base, ...flow(4) }, 7)).toBeNull();
+    expect(await templates.delete("digest", 7)).toBe(false);
+    expect(templates.versions("digest")).toHaveLength(1);
+    expect(await templates.delete("digest", 1)).toBe(true);
+    expect(templates.get("digest")).toBeNull();
+    expect(templates.versions("digest")).toEqual([]);
+    expect(await templates.save({ ...base, ...flow(5) }, null)).toMatchObject({ version: 1 });
+  });
+
+  test("a run keeps the graph that it started with", async () => {
+    const { templates, journal } = await newStore();
+    await templates.save({ ...base, ...flow(1) }, null);
+    await journal.create(startRun(1, { template: "digest" }));
+    await templates.save({ ...base, ...flow(2) }, 1);
+    await templates.delete("digest", 2);
+    expect((await journal.load("r1"))?.graph).toEqual(flow(1).graph);
+  });
+});
