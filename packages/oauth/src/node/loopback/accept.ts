@@ -7,13 +7,7 @@
 import { OAuthError } from "../../errors.ts";
 import { sendAnswer } from "./arrivals.ts";
 import { type LoopbackListener, takeListener } from "./listener.ts";
-import {
-  type LoopbackPage,
-  type LoopbackPageName,
-  type LoopbackPages,
-  readPages,
-  renderPage,
-} from "./page.ts";
+import { type LoopbackPage, type LoopbackPageName, type LoopbackPages, readPages } from "./page.ts";
 import { type Expected, judge } from "./redirect.ts";
 import { checkRedirectPath } from "./redirect-path.ts";
 
@@ -64,7 +58,8 @@ export async function acceptOAuthCode(
         disarm();
         end(DECIDED);
       }
-      await sendAnswer(arrival.socket, renderPage(page, { pages, head }));
+      const answer = pages[page];
+      await sendAnswer(arrival.socket, head ? answer.head : answer.head + answer.body);
       if (result === undefined) continue;
       if ("error" in result) throw result.error;
       return result.code;

@@ -28,27 +28,32 @@ const HEADERS = [
   "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'",
 ];
 
-/** The texts of all pages. */
-export type LoopbackPages = Readonly<Record<LoopbackPageName, LoopbackPage>>;
+/** All answers, in their two parts: a request with HEAD is sent only the first. */
+export type LoopbackPages = Readonly<
+  Record<LoopbackPageName, { readonly head: string; readonly body: string }>
+>;
 
-/** The caller's pages, else ours, read once. Throws `TypeError` where a title or a message is no string. */
+/**
+ * The caller's pages, else ours, read once and ready to be sent: nothing is made while a browser waits. Throws `TypeError`
+ * where a title or a message is no string.
+ */
 export function readPages(
   pages: Partial<Record<LoopbackPageName, LoopbackPage>> = {},
 ): LoopbackPages {
-  const read = (name: LoopbackPageName): LoopbackPage => {
+  const read = (name: LoopbackPageName): LoopbackPages[LoopbackPageName] => {
     const { title, message } = pages[name] ?? PAGES[name];
-    if (typeof title === "string" && typeof message === "string") return { title, message };
+    if (typeof title === "string" && typeof message === "string") {
+      return renderPage(name, { title, message });
+    }
     throw new TypeError(`pages.${name}: must have a title and a message, both strings`);
   };
   return { ok: read("ok"), denied: read("denied"), notFound: read("notFound") };
 }
 
-/** A whole response; `head` leaves its body out and keeps the body's length, as HEAD wants it. */
-export function renderPage(
+function renderPage(
   name: LoopbackPageName,
-  options: { readonly pages: LoopbackPages; readonly head: boolean },
-): string {
-  const { title, message } = options.pages[name];
+  { title, message }: LoopbackPage,
+): LoopbackPages[LoopbackPageName] {
   const body = `<!doctype html>
 <html lang="en">
 <head>
@@ -69,7 +74,7 @@ export function renderPage(
     `Content-Length: ${Buffer.byteLength(body)}`,
     ...HEADERS,
   ].join("\r\n");
-  return `${head}\r\n\r\n${options.head ? "" : body}`;
+  return { head: `${head}\r\n\r\n`, body };
 }
 
 function escapeHtml(text: string): string {
