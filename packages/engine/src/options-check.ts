@@ -1,0 +1,142 @@
+/**
+ * What callers say, looked at before anything begins: code without types must not leave a run that never ends. Everything
+ * here throws `EngineError` `input_invalid` with the name of the option.
+ */
+import { EVENT_LIMITS } from "@millrace/contracts";
+import { Plan } from "./compile/plan.ts";
+import { EngineError } from "./errors.ts";
+import { DEFAULT_LIMITS } from "./limits.ts";
+import type { EngineOptions, RunCancelOptions, RunOptions } from "./options.ts";
+
+type Test = (value: unknown) => boolean;
+
+const isObject: Test = (value) => typeof value === "object" && value !== null;
+const isRecord: Test = (value) => isObject(value) && !Array.isArray(value);
+const isText: Test = (value) => typeof value === "string";
+const isFunction: Test = (value) => typeof value === "function";
+/** Infinity is a number without a bound. */
+const isAmount: Test = (value) => typeof value === "number" && value >= 0;
+const isCount: Test = (value) => isAmount(value) && (value as number) >= 1;
+const oneOf =
+  (...values: readonly unknown[]): Test =>
+  (value) =>
+    values.includes(value);
+const has =
+  (...methods: readonly string[]): Test =>
+  (value) =>
+    isObject(value) &&
+    methods.every((name) => typeof (value as { [name: string]: unknown })[name] === "function");
+
+/** A test, and what the value must be. */
+type Rules<T> = { readonly [K in keyof T]?: readonly [Test, string] };
+
+const HOST = ["now", "random", "setTimer", "yield", "sha256"];
+const JOURNAL = "create append read putValue getValue load lease release".split(" ");
+const RECORD: readonly [Test, string] = [isRecord, "an object"];
+const TEXT: readonly [Test, string] = [isText, "text"];
+const MILLISECONDS: readonly [Test, string] = [isAmount, "milliseconds, 0 or more"];
+
+const ENGINE: Rules<EngineOptions> = {
+  host: [has(...HOST), `a host, with ${HOST.join(", ")}`],
+  journal: [has(...JOURNAL), `a journal, with ${JOURNAL.join(", ")}`],
+  credentials: [isObject, "a port with resolve, renew, secret"],
+  services: [has("get"), "a port with get"],
+  cache: [has("get", "set"), "a port with get and set"],
+  egress: RECORD,
+  files: RECORD,
+  shell: RECORD,
+  config: RECORD,
+  concurrency: RECORD,
+  limits: RECORD,
+  freeze: [oneOf(true, false), "true or false"],
+};
+
+const RUN: Rules<RunOptions> = {
+  runId: [
+    (value) => isText(value) && /^[A-Za-z0-9_-]{1,64}$/.test(value as string),
+    "1 to 64 of A-Z a-z 0-9 _ -",
+  ],
+  signal: [has("addEventListener", "removeEventListener"), "an AbortSignal"],
+  confirm: [isFunction, "a function"],
+  onFailure: [oneOf("stop", "finish"), "stop or finish"],
+  timeoutMs: MILLISECONDS,
+  trigger: [
+    oneOf("cli", "api", "schedule", "webhook", "desktop", "embed"),
+    "cli, api, schedule, webhook, desktop or embed",
+  ],
+  template: TEXT,
+  tags: RECORD,
+  limits: RECORD,
+  only: [(value) => Array.isArray(value) && value.every(isText), "a list of ids of nodes"],
+  pins: [
+    (value) => isRecord(value) && Object.values(value as object).every(isRecord),
+    "an object of results such as { fetch: { output: {} } }",
+  ],
+};
+
+const CANCEL: Rules<RunCancelOptions> = {
+  reason: [
+    oneOf("user", "timeout", "sigint", "sigterm", "shutdown", "disconnect"),
+    "user, timeout, sigint, sigterm, shutdown or disconnect",
+  ],
+  by: TEXT,
+  note: TEXT,
+  graceMs: MILLISECONDS,
+};
+
+/** Options of an engine. */
+export function checkEngineOptions(options: EngineOptions): void {
+  check(options, ENGINE);
+  checkLimits(options.limits);
+  const { run, types } = options.concurrency ?? {};
+  if (run !== undefined && !isCount(run)) throw invalid("concurrency.run", "a number from 1");
+  if (types !== undefined && !isRecord(types)) throw invalid("concurrency.types", "an object");
+  for (const [type, most] of Object.entries(types ?? {})) {
+    if (!isCount(most)) throw invalid(`concurrency.types["${type}"]`, "a number from 1");
+  }
+}
+
+/** Options of one run. */
+export function checkRunOptions(options: RunOptions): void {
+  check(options, RUN);
+  checkLimits(options.limits);
+  const { tags: most, tagText } = EVENT_LIMITS;
+  const pairs = Object.entries(options.tags ?? {});
+  if (pairs.length > most || pairs.flat().some((text) => !isText(text) || text.length > tagText)) {
+    throw invalid("tags", `at most ${most} texts of ${tagText} units each`);
+  }
+}
+
+/** Options of a cancel. */
+export function checkCancelOptions(options: RunCancelOptions): void {
+  check(options, CANCEL);
+}
+
+/** A plan that this copy of the package has compiled. */
+export function checkPlan(plan: Plan): void {
+  if (!(plan instanceof Plan)) {
+    throw invalid("plan", "what `compileFlow` of this very copy of the package has made");
+  }
+}
+
+function check<T extends object>(options: T, rules: Rules<T>): void {
+  if (!isObject(options)) throw new EngineError("input_invalid", "options must be an object");
+  for (const name of Object.keys(rules) as (keyof T & string)[]) {
+    const [test, what] = rules[name] as readonly [Test, string];
+    if (options[name] !== undefined && !test(options[name])) throw invalid(name, what);
+  }
+}
+
+function checkLimits(limits: object | undefined): void {
+  for (const [name, value] of Object.entries(limits ?? {})) {
+    if (!Object.hasOwn(DEFAULT_LIMITS, name)) {
+      const known = Object.keys(DEFAULT_LIMITS).join(", ");
+      throw new EngineError("input_invalid", `options.limits: no "${name}"; there are ${known}`);
+    }
+    if (value !== undefined && !isAmount(value)) throw invalid(`limits.${name}`, "0 or more");
+  }
+}
+
+function invalid(name: string, what: string): EngineError {
+  return new EngineError("input_invalid", `options.${name} must be ${what}`);
+}
