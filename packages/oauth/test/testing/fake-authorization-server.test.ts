@@ -158,3 +158,10 @@ test("a closed server answers nobody, and can be closed again", async () => {
   });
   await server.close();
 });
+
+test("a path that is no path of its own is 404", async () => {
+  const { server } = await start();
+  for (const path of ["//", "/elsewhere"]) {
+    expect((await fetch(`${server.origin}${path}`)).status).toBe(404);
+  }
+});

@@ -126,7 +126,7 @@ export async function startFakeAuthorizationServer({
   };
 
   const reply = (request: ReceivedRequest): Reply => {
-    const { pathname, searchParams } = new URL(request.path, "http://127.0.0.1");
+    const { pathname, searchParams } = new URL(`http://127.0.0.1${request.path}`);
     const form = new URLSearchParams(request.body);
     if (pathname === "/authorize") return authorize(searchParams);
     if (pathname !== "/token" && pathname !== "/revoke") return { status: 404 };
