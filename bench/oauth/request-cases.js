@@ -170,7 +170,7 @@ export const requestCases = {
   "service.call": {
     what: `${CALLS} nodes in a chain, credential in a memory store, time of each; \`fetch\`: a loop of bare ones`,
     bars: { fetch: 1.5, "http.request": 1.2 },
-    samples: 3,
+    samples: 1,
     prepare: calls,
   },
 };
