@@ -1,7 +1,8 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { createPortableHost } from "@millrace/engine";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { runNode } from "./run-flow.ts";
 import { tempRoot } from "./temp-root.ts";
 
@@ -92,3 +93,23 @@ test("without a policy files are off, and on a host without files they are not s
   );
   expect(none.error?.code).toBe("host_unsupported");
 });
+
+test.each(["create", "replace"])(
+  "file.write by %s on a full disk fails with disk_full and leaves nothing",
+  async (mode) => {
+    const { root, run } = nodes();
+    const file = await open(join(root, "here"), "w");
+    const handles = Object.getPrototypeOf(file) as typeof file;
+    await file.close();
+    // No test can fill the disk of its machine: what the system says of a full one stands in for it.
+    const full = Object.assign(new Error("ENOSPC: no space left on device, write"), {
+      code: "ENOSPC",
+    });
+    const spy = vi.spyOn(handles, "writeFile").mockRejectedValue(full);
+    onTestFinished(() => spy.mockRestore());
+    const { error } = await run("file.write", { path: "a", content: "x", mode });
+    expect(error).toMatchObject({ code: "disk_full", retryable: false });
+    expect(error?.message).not.toContain(root);
+    expect(readdirSync(root)).toEqual(["here"]);
+  },
+);
