@@ -162,10 +162,10 @@ export class ConnectFlow {
       await withEntryLock(lock, slug, async () => {
         connect.signal.throwIfAborted();
         await storeToken(store, slug, token);
+        const connectedAt = new Date(now()).toISOString();
+        await records.put({ slug, service, scopes, connectedAt });
       });
       credentials.forget(slug);
-      const connectedAt = new Date(now()).toISOString();
-      await records.put({ slug, service, scopes, connectedAt });
       if (!token.refresh_token) log.warn({ slug }, "connect.no_refresh_token");
       connect.end({ state: "connected" });
     } catch (error) {

@@ -2,6 +2,7 @@
  * Services and their connections, as commands see them.
  *   S1  No answer holds a credential, or a prefix, length or hash of one.
  *   S2  What a command changes is seen by runs at once.
+ *   S3  An entry and its record change under one lock, so that neither is left without the other.
  */
 import type {
   ConnectionStatus,
@@ -147,7 +148,6 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
   async function setSecret({ slug, service: name, value }: ParsedArgs<"set_service_secret">) {
     const service = serviceOf(name);
     const { auth } = service.serviceIntegration;
-    const before = await records.get(slug);
     const secret = checkSecret(auth.scheme, value);
     if (typeof secret === "object") {
       await storeClient(store, name, secret);
@@ -155,21 +155,27 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
       return status(slug, service);
     }
     const token = { access_token: secret, token_type: "", scope: "" };
-    await withEntryLock(lock, slug, () => storeToken(store, slug, token));
+    await withEntryLock(lock, slug, async () => {
+      const before = await records.get(slug);
+      await storeToken(store, slug, token);
+      const scopes = before?.service === name ? before.scopes : [];
+      const connectedAt = new Date(parts.now()).toISOString();
+      await records.put({ slug, service: name, scopes, connectedAt });
+    });
     credentials.forget(slug);
-    const scopes = before?.service === name ? before.scopes : [];
-    const connectedAt = new Date(parts.now()).toISOString();
-    await records.put({ slug, service: name, scopes, connectedAt });
     return status(slug, service);
   }
 
   async function disconnect(slug: string): Promise<null> {
-    const record = await records.get(slug);
     await flow.pending.cancel(slug);
-    const existed = await withEntryLock(lock, slug, () => forgetEntry(slug, record));
+    const existed = await withEntryLock(lock, slug, async () => {
+      const record = await records.get(slug);
+      const isDeleted = await forgetEntry(slug, record);
+      await records.delete(slug);
+      return isDeleted || record !== undefined;
+    });
     credentials.forget(slug);
-    await records.delete(slug);
-    if (!existed && record === undefined) {
+    if (!existed) {
       throw new ProblemError("not_found", { members: { resource: "connection" } });
     }
     return null;

@@ -546,6 +546,34 @@ describe("disconnect_service", () => {
     return { ...made, refresh: entry.refresh_token };
   }
 
+  test("revokes and deletes what is being stored while it is asked for", async () => {
+    const { server, store, auth } = await world();
+    const { connectId, authorizeUrl } = await start(server, {
+      ...caller,
+      slug: "eu",
+      service: "tracker",
+    });
+    const { code, state } = await consent(authorizeUrl);
+    const { set } = store;
+    let disconnected: Promise<unknown> | undefined;
+    store.set = async (account, value) => {
+      disconnected ??= invoke(server, "disconnect_service", { slug: "eu" });
+      await vi.waitFor(async () =>
+        expect((await stateOf(server, connectId)).state).toBe("cancelled"),
+      );
+      await set(account, value);
+    };
+    await post(server, "/api/invoke", {
+      command: "complete_connect",
+      args: { connectId, code, state },
+    });
+    await disconnected;
+    expect(auth.requests.filter(({ path }) => path === "/revoke")).toHaveLength(1);
+    expect(Object.keys(await store.entries())).toEqual(["client:tracker"]);
+    const { connections } = await invoke<ServiceInfo>(server, "get_service", { slug: "tracker" });
+    expect(connections).toEqual([]);
+  });
+
   test("revokes the refresh token, deletes the entry and the record", async () => {
     const { server, store, auth, refresh } = await connected();
     const response = await fetch(`${server.url}/api/connections/tracker`, { method: "DELETE" });
