@@ -18,12 +18,16 @@ export const WRITE_PRAGMAS: string =
 const KEPT_BACKUPS = 2;
 
 /** Prepares the file for writing and answers the epoch of this opening. Throws `store_too_new` and `store_corrupt`. */
-export function prepareFile(driver: SqliteDriver, path: string): number {
+export function prepareFile(
+  driver: SqliteDriver,
+  path: string,
+  migrations: readonly string[] = MIGRATIONS,
+): number {
   let db: SqliteDb | undefined;
   try {
     db = driver.open(path);
     chmodSync(path, 0o600);
-    const version = checkFile(db, path);
+    const version = checkFile(db, path, migrations.length);
     if (version === 0) db.exec("PRAGMA page_size=8192; PRAGMA auto_vacuum=INCREMENTAL");
     const mode = value(db, "PRAGMA journal_mode=WAL");
     if (mode !== "wal") {
@@ -34,7 +38,7 @@ export function prepareFile(driver: SqliteDriver, path: string): number {
     }
     db.exec(WRITE_PRAGMAS);
     if (version > 0 && meta(db, "cleanShutdown") !== "1") quickCheck(db, path);
-    migrate(db, path, version);
+    migrate(db, path, { version, migrations });
     db.exec(
       "BEGIN IMMEDIATE; UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'epoch';" +
         "UPDATE meta SET value = '0' WHERE key = 'cleanShutdown'; COMMIT",
@@ -48,7 +52,7 @@ export function prepareFile(driver: SqliteDriver, path: string): number {
 }
 
 /** The version of the file, 0 for a new one. Throws `store_corrupt` for the file of another program, `store_too_new`. */
-export function checkFile(db: SqliteDb, path: string): number {
+export function checkFile(db: SqliteDb, path: string, newest: number = MIGRATIONS.length): number {
   const application = value(db, "PRAGMA application_id");
   const version = Number(value(db, "PRAGMA user_version"));
   const isEmpty = value(db, "SELECT count(*) FROM sqlite_master") === 0;
@@ -58,10 +62,10 @@ export function checkFile(db: SqliteDb, path: string): number {
       `${path} is the database of another program; move it away`,
     );
   }
-  if (version > MIGRATIONS.length) {
+  if (version > newest) {
     throw new StoreError(
       "store_too_new",
-      `${path} has version ${version}, this program knows ${MIGRATIONS.length}; use a newer millrace`,
+      `${path} has version ${version}, this program knows ${newest}; use a newer millrace`,
     );
   }
   return version;
@@ -76,14 +80,20 @@ function quickCheck(db: SqliteDb, path: string): void {
   throw new StoreError("store_corrupt", `${path} is damaged (${String(answer)}); ${advice}`);
 }
 
-function migrate(db: SqliteDb, path: string, version: number): void {
-  if (version > 0 && version < MIGRATIONS.length) backUp(db, path, version + 1);
-  for (let n = version + 1; n <= MIGRATIONS.length; n += 1) {
-    const first = n === 1 ? `PRAGMA application_id=${APPLICATION_ID};` : "";
+function migrate(
+  db: SqliteDb,
+  path: string,
+  { version, migrations }: { readonly version: number; readonly migrations: readonly string[] },
+): void {
+  if (version > 0 && version < migrations.length) backUp(db, path, version + 1);
+  for (let n = version + 1; n <= migrations.length; n += 1) {
     db.exec("BEGIN IMMEDIATE");
     try {
-      db.exec(`${first}${MIGRATIONS[n - 1]};PRAGMA user_version=${n}`);
-      if (n === 1) firstMeta(db);
+      db.exec(`${migrations[n - 1]};PRAGMA user_version=${n}`);
+      if (n === 1) {
+        db.exec(`PRAGMA application_id=${APPLICATION_ID}`);
+        firstMeta(db);
+      }
       db.exec("COMMIT");
     } catch (error) {
       db.exec("ROLLBACK");

@@ -1,5 +1,7 @@
+export type { ConnectionRow, Connections } from "./connections.ts";
 export type { DriverName } from "./driver.ts";
 export { StoreError, type StoreErrorCode } from "./errors.ts";
+export type { Hubs } from "./hubs.ts";
 export type { Idempotency, IdempotentRequest, Seen } from "./idempotency.ts";
 export { type OpenStoreOptions, openStore, type Store } from "./open-store.ts";
 export type { Runs } from "./runs.ts";
@@ -8,4 +10,5 @@ export type { SettingsTable } from "./settings.ts";
 export type { Fault, SqliteDb, SqliteDriver, SqlRow, SqlValue, Stmt } from "./sqlite-port.ts";
 export type { Tables } from "./tables.ts";
 export type { NewTemplate, Templates } from "./templates.ts";
+export type { WebhookRow, Webhooks } from "./webhooks.ts";
 export type { Condition } from "./writer.ts";

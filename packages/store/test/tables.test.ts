@@ -188,3 +188,69 @@ describe("templates", () => {
     expect((await journal.load("r1"))?.graph).toEqual(flow(1).graph);
   });
 });
+
+test("hubs keep their index, whose serial never falls", async () => {
+  const { hubs } = await newStore();
+  const hub = {
+    id: "h",
+    name: "Hub",
+    kind: "https",
+    url: "https://hub.test/",
+    provides: ["templates"],
+    enabled: true,
+  } as const;
+  const item = {
+    id: "a",
+    kind: "template",
+    version: "1.0.0",
+    digest: `sha256:${"1".repeat(64)}`,
+    bytes: 9,
+    path: "a.flow",
+    title: "A",
+  } as const;
+  expect(await hubs.setIndex("h", { serial: 1, items: [item] })).toBe(false);
+  await hubs.put(hub);
+  expect(await hubs.setIndex("h", { serial: 2, items: [item, { ...item, id: "b" }] })).toBe(true);
+  expect(await hubs.setIndex("h", { serial: 1, items: [] })).toBe(false);
+  expect(hubs.items("h").map(({ id }) => id)).toEqual(["a", "b"]);
+  await hubs.put({ ...hub, enabled: false, serial: 0 });
+  expect(hubs.get("h")).toEqual({ ...hub, enabled: false, serial: 2 });
+  expect(await hubs.setIndex("h", { serial: 2, items: [item] })).toBe(true);
+  expect(hubs.items("h")).toEqual([item]);
+  expect(await hubs.delete("h")).toBe(true);
+  expect(await hubs.delete("h")).toBe(false);
+  expect([hubs.list(), hubs.items("h")]).toEqual([[], []]);
+});
+
+test("a webhook is found by the hash of its token; a signature counts once", async () => {
+  let time = BEGIN;
+  const { webhooks } = await newStore({ now: () => time });
+  const webhook = { id: "w", tokenHash: "aa", body: { template: "digest" } };
+  await webhooks.put(webhook);
+  expect(webhooks.byTokenHash("aa")).toEqual(webhook);
+  await webhooks.put({ ...webhook, tokenHash: "bb" });
+  expect([webhooks.byTokenHash("aa"), webhooks.get("w")?.tokenHash]).toEqual([null, "bb"]);
+  expect(webhooks.list()).toHaveLength(1);
+  const seen = await Promise.all(
+    Array.from({ length: CALLERS }, () => webhooks.firstSeen("s", 300_000)),
+  );
+  expect(seen.filter(Boolean)).toHaveLength(1);
+  time += 300_000;
+  expect(await webhooks.firstSeen("s", 300_000)).toBe(true);
+  expect(await webhooks.delete("w")).toBe(true);
+  expect(await webhooks.delete("w")).toBe(false);
+});
+
+test("connections keep their status and nothing secret", async () => {
+  const { connections } = await newStore();
+  const mail = { slug: "mail", status: "connected", scope: "read", expiresAt: BEGIN };
+  await connections.put(mail);
+  await connections.put({ ...mail, slug: "crm", scope: null, expiresAt: null });
+  await connections.put({ ...mail, status: "expired" });
+  expect(connections.list()).toEqual([
+    { slug: "crm", status: "connected", scope: null, expiresAt: null },
+    { ...mail, status: "expired" },
+  ]);
+  expect(await connections.delete("mail")).toBe(true);
+  expect(await connections.delete("mail")).toBe(false);
+});
