@@ -12,6 +12,8 @@ export interface FakeKeyring {
   /** Answers every call to the service with this error, or only the first so many. */
   readonly errorName?: string;
   readonly errorCount?: number;
+  /** Answers questions for properties with a number, whatever they are. */
+  readonly isConfused?: boolean;
   /** Byte order of its messages; default little endian. */
   readonly isBigEndian?: boolean;
 }
@@ -85,6 +87,7 @@ function answer(keyring: FakeKeyring, call: Buffer): Buffer {
   if (call.includes("ReadAlias")) {
     return reply(2, "o", write.text(keyring.collection === "none" ? "/" : "/collection").all);
   }
+  if (keyring.isConfused) return reply(2, "v", write.signature("u").uint32(7).all);
   if (call.includes("Attributes")) {
     const [, account = ""] = /\/item\/(\w+)/.exec(call.toString("latin1")) ?? [];
     const body = write.signature("a{ss}").pairs({ service: "millrace", account }).all;

@@ -51,6 +51,14 @@ describe("what the secret service says before any library is asked", () => {
     expect(String(error)).toContain("there is no keyring to write to. Log in to a desktop session");
   });
 
+  test("an answer of another type than was asked for is an error of the store", async () => {
+    useBus(await fakeBus({ open: ["a"], isConfused: true }));
+    await expect(openStore(NO_HELPER).list?.()).rejects.toMatchObject({
+      kind: "Credential",
+      reason: "unavailable",
+    });
+  });
+
   test("an entry whose library is gone is an error, not absent", async () => {
     useBus(await fakeBus({ open: ["a"] }));
     const { store } = withLibraries({ napi: {} }, { backends: ["keytar", "napi"] });

@@ -77,7 +77,7 @@ function isGone(error: unknown): boolean {
 function serviceOn(bus: Bus): SecretService {
   const items = async (attributes: Attributes) => {
     const [open, locked] = await bus.call(onService("SearchItems", "a{ss}", [attributes]));
-    return { open: paths(open), locked: paths(locked) };
+    return { open: list(open), locked: list(locked) };
   };
   return {
     async presence(attributes) {
@@ -90,7 +90,7 @@ function serviceOn(bus: Bus): SecretService {
       const found: Attributes[] = [];
       for (const path of open) {
         const [pairs] = await bus.call(property(String(path), "Item", "Attributes"));
-        found.push(Object.fromEntries(pairs as [string, string][]));
+        found.push(Object.fromEntries(list(pairs).map(list) as [string, string][]));
       }
       return { found, lockedCount: locked.length };
     },
@@ -123,7 +123,7 @@ function property(path: string, of: "Item" | "Collection", name: string): BusCal
   };
 }
 
-function paths(value: BusValue | undefined): readonly BusValue[] {
+function list(value: BusValue | undefined): readonly BusValue[] {
   if (!Array.isArray(value)) throw new BusError("broken");
   return value;
 }
