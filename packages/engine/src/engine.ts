@@ -1,10 +1,16 @@
 /** An engine: runs plans on one host, with one set of ports and limits. */
-import { createRunId, type Diagnostic, EVENT_LIMITS } from "@millrace/contracts";
+import { createRunId, type Diagnostic } from "@millrace/contracts";
 import { type Plan, partsOf } from "./compile/plan.ts";
 import { EngineCore } from "./engine-core.ts";
 import { EngineError } from "./errors.ts";
 import { checkInputs } from "./inputs.ts";
 import type { EngineOptions, RunOptions } from "./options.ts";
+import {
+  checkCancelOptions,
+  checkEngineOptions,
+  checkPlan,
+  checkRunOptions,
+} from "./options-check.ts";
 import { cancelRun } from "./run/cancel.ts";
 import { launch } from "./run/launch.ts";
 import { includedNodes } from "./run/only.ts";
@@ -45,10 +51,12 @@ export interface RerunOptions extends RunOptions {
   readonly inputs?: { readonly [name: string]: unknown };
 }
 
-const RUN_ID = /^[A-Za-z0-9_-]{1,64}$/;
-
-/** An engine. Without options: portable host, no journal, no files, public network addresses where the host has a network. */
+/**
+ * An engine. Without options: portable host, no journal, no files, public network addresses where the host has a network.
+ * Throws `EngineError` `input_invalid` for an option that is not what it must be.
+ */
 export function createEngine(options: EngineOptions = {}): Engine {
+  checkEngineOptions(options);
   const core = new EngineCore(options);
   return Object.freeze({
     run(plan: Plan, inputs: { readonly [name: string]: unknown } = {}, more: RunOptions = {}) {
@@ -59,9 +67,14 @@ export function createEngine(options: EngineOptions = {}): Engine {
     },
     async resume(runId: string, { plan, ...more }: { readonly plan: Plan } & RunOptions) {
       if (core.closed) throw new EngineError("engine_closed", "the engine is closed");
+      checkPlan(plan);
+      checkRunOptions(more);
       return new RunHandle(await resumeRunById(core, runId, { plan, options: more }));
     },
     async rerun(runId: string, { plan, from, inputs, ...more }: RerunOptions) {
+      if (core.closed) throw new EngineError("engine_closed", "the engine is closed");
+      checkPlan(plan);
+      checkRunOptions(more);
       const earlier = await readEarlier(core, runId);
       const unknown = from?.find((id) => plan.catalogEntry(id) === undefined);
       if (unknown !== undefined) {
@@ -79,8 +92,12 @@ export function createEngine(options: EngineOptions = {}): Engine {
       launch(run);
       return new RunHandle(run);
     },
-    checkInputs: (plan: Plan, inputs: unknown) => [...problemsOf(core, plan, inputs).problems],
+    checkInputs(plan: Plan, inputs: unknown) {
+      checkPlan(plan);
+      return [...problemsOf(core, plan, inputs).problems];
+    },
     async close({ graceMs }: { graceMs?: number } = {}) {
+      checkCancelOptions(graceMs === undefined ? {} : { graceMs });
       core.closed = true;
       const open = [...core.runs.values()];
       for (const run of open) {
@@ -98,12 +115,13 @@ function prepare(
   options: RunOptions,
 ): RunCore {
   if (core.closed) throw new EngineError("engine_closed", "the engine is closed");
+  checkPlan(plan);
+  checkRunOptions(options);
   const { inputs, problems } = problemsOf(core, plan, given);
   if (problems.length > 0) {
     const text = problems.map(({ message }) => message).join("; ");
     throw new EngineError("input_invalid", text, { diagnostics: problems });
   }
-  checkOptions(options);
   includedNodes(partsOf(plan).layout, options.only);
   const id = options.runId ?? createRunId(core.host.now(), core.host.random);
   if (core.runs.has(id)) throw new EngineError("run_exists", `the run ${id} exists already`);
@@ -121,18 +139,4 @@ function problemsOf(core: EngineCore, plan: Plan, inputs: unknown): ReturnType<t
   const message = `limit inputBytes: the inputs have ${bytes} bytes, at most ${most}`;
   const problem = { code: "input_invalid", severity: "error", message, pointer: "" } as const;
   return { inputs: checked.inputs, problems: [...checked.problems, problem] };
-}
-
-function checkOptions({ runId, tags }: RunOptions): void {
-  if (runId !== undefined && !RUN_ID.test(runId)) {
-    throw new EngineError("input_invalid", "options.runId must be 1 to 64 of A-Z a-z 0-9 _ -");
-  }
-  const pairs = Object.entries(tags ?? {});
-  const { tags: most, tagText } = EVENT_LIMITS;
-  if (pairs.length > most || pairs.flat().some((text) => text.length > tagText)) {
-    throw new EngineError(
-      "input_invalid",
-      `options.tags: at most ${most} of ${tagText} units each`,
-    );
-  }
 }

@@ -39,7 +39,10 @@ export async function compileFlow(
   if (tooBig !== null) return { ok: false, diagnostics: [tooBig] };
   const diagnostics = [...validateFlow(graph, registry.catalog())];
   if (hasError(diagnostics)) return { ok: false, diagnostics };
-  const resolved = await resolveSubflows(graph, options.subflows);
+  const resolved = await resolveSubflows(graph, {
+    port: options.subflows,
+    catalog: registry.catalog(),
+  });
   diagnostics.push(...resolved.diagnostics);
   const { flows } = resolved;
   if (!hasError(diagnostics)) {

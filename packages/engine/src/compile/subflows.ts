@@ -1,6 +1,6 @@
 /** Flows that a flow calls, and those that they call: read once each, before anything is laid out. */
 import type { Diagnostic, FlowGraph, FlowNode } from "@millrace/contracts";
-import { digest } from "@millrace/dsl";
+import { digest, type FlowCatalog, validateFlow } from "@millrace/dsl";
 import type { SubflowPort } from "../options.ts";
 
 /** What a node's `flow` names. */
@@ -63,13 +63,13 @@ export function callsOf(graph: FlowGraph): Call[] {
  */
 export async function resolveSubflows(
   graph: FlowGraph,
-  port: SubflowPort | undefined,
+  { port, catalog }: { port: SubflowPort | undefined; catalog: FlowCatalog },
 ): Promise<{ flows: ReadonlyMap<string, Called>; diagnostics: Diagnostic[] }> {
   const flows = new Map<string, Called>();
   const missing = new Set<string>();
   const diagnostics: Diagnostic[] = [];
   for (const { text, pointer } of callsOf(graph)) {
-    const found = await walk(text, { flows, missing, port });
+    const found = await walk(text, { flows, missing, port, catalog });
     if (found !== null) diagnostics.push(finding(pointer, found));
   }
   return { flows, diagnostics };
@@ -79,10 +79,14 @@ interface Walk {
   readonly flows: Map<string, Called>;
   readonly missing: Set<string>;
   readonly port: SubflowPort | undefined;
+  readonly catalog: FlowCatalog;
 }
 
 /** Reads one flow and what it calls, depth first; the first problem as a sentence. */
-async function walk(first: string, { flows, missing, port }: Walk): Promise<string | null> {
+async function walk(
+  first: string,
+  { flows, missing, port, catalog }: Walk,
+): Promise<string | null> {
   const path: { text: string; slug: string; rest: string[] }[] = [];
   const enter = async (text: string): Promise<string | null> => {
     const ref = parseFlowRef(text);
@@ -98,6 +102,8 @@ async function walk(first: string, { flows, missing, port }: Walk): Promise<stri
         missing.add(text);
         return `flow ${text} does not exist`;
       }
+      const problem = shapeProblem(got.graph, catalog);
+      if (problem !== null) return `in flow ${text}: ${problem}`;
       called = { graph: got.graph, digest: digest(got.graph) };
       flows.set(text, called);
     }
@@ -111,6 +117,12 @@ async function walk(first: string, { flows, missing, port }: Walk): Promise<stri
     else problem = await enter(next);
   }
   return problem;
+}
+
+/** Why the flows that a graph calls cannot be read; everything else about it is found later. */
+function shapeProblem(graph: FlowGraph, catalog: FlowCatalog): string | null {
+  const shape = validateFlow(graph, catalog).find(({ code }) => code === "FLOW1006");
+  return shape === undefined ? null : `${shape.message} (${shape.pointer ?? ""})`;
 }
 
 function finding(pointer: string, message: string): Diagnostic {

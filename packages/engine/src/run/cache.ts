@@ -6,6 +6,7 @@ import { digestOf, sizeOf, toOutput } from "../values.ts";
 import type { Attempt } from "./attempt.ts";
 import { emitLog } from "./emit.ts";
 import { contentHash } from "./hash.ts";
+import { portsOf } from "./pins.ts";
 import { scopeOf } from "./propagate.ts";
 import { type Result, succeed } from "./settle.ts";
 import { plainFields } from "./start.ts";
@@ -136,14 +137,11 @@ export function answerFromCache(attempt: Attempt, key: string, make: () => void)
 }
 
 /** What a port has kept, as a result; null: nothing. Throws for what this node cannot have left behind. */
-function readEntry({ frame, node, type }: Attempt, found: unknown): Result | null {
+function readEntry({ frame, node }: Attempt, found: unknown): Result | null {
   if (found === undefined) return null;
   const { port, output } = found as { port: unknown; output: unknown };
-  const ports = type.entry.ports.map(({ name }) => name);
-  const isKnown =
-    typeof port === "string" &&
-    (port === "out" || ports.includes(port) || frame.layout.ports[node]?.includes(port) === true);
-  if (!isKnown || output === undefined) throw new TypeError("no result of this node");
+  if (typeof port !== "string" || output === undefined) throw new TypeError("no result");
+  if (!portsOf(frame.layout, node).includes(port)) throw new TypeError("no port of this node");
   const value = toOutput(output);
   return { port, output: value, bytes: sizeOf(value), cached: true, ref: null };
 }

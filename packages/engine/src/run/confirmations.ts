@@ -160,21 +160,29 @@ function askHandler(run: RunCore, confirmation: Confirmation): void {
   if (confirm === undefined) return;
   const { id } = confirmation.open;
   const answered = (answer: Answer | undefined) => {
-    if (answer !== undefined) void answerConfirmation(run, id, answer);
+    if (answer === undefined) return;
+    const reply = answerConfirmation(run, id, answer);
+    if (!reply.ok && reply.code === "value_invalid") broken();
   };
   const broken = () => {
+    if (run.state === "over" || run.summary !== null) return;
     run.tick();
-    const text = `the confirm handler failed; ${id} stays open`;
+    const text = `the confirm handler failed or gave no valid answer; ${id} stays open`;
     emitLog(run, { level: "warn", channel: "engine", text, code: "confirm_handler_failed" });
     run.engine.pump(run);
   };
   try {
     const answer = confirm(confirmation.open);
-    if (answer instanceof Promise) answer.then(answered, broken);
-    else answered(answer as Answer | undefined);
+    if (isPromise(answer)) Promise.resolve(answer).then(answered).catch(broken);
+    else answered(answer);
   } catch {
     broken();
   }
+}
+
+/** Promises of other makes too. */
+function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }
 
 /** Answers an open confirmation. The first valid answer wins. */

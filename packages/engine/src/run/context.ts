@@ -125,6 +125,7 @@ export class NodeContextOf implements CoreContext {
 
   sleep(ms: number): Promise<void> {
     const attempt = this.#live();
+    takes(Number.isFinite(ms), "sleep", "milliseconds");
     const { signal } = this;
     const { run } = attempt;
     run.tick();
@@ -169,6 +170,7 @@ export class NodeContextOf implements CoreContext {
   #write(given: Parameters<typeof emitLog>[1]): void {
     const attempt = this.#live();
     const { run } = attempt;
+    takes(LEVELS.has(given.level) && isText(given.text), "log", `${[...LEVELS]}, and text`);
     const limit = run.limits.logBytes;
     if (this.#logged > limit || attempt.asideIfAny?.replaying === true) return;
     this.#logged += given.text.length;
@@ -192,6 +194,9 @@ export class NodeContextOf implements CoreContext {
   progress(done: number, total?: number, unit?: "items" | "iterations" | "bytes"): void {
     const attempt = this.#live();
     const { run } = attempt;
+    const isKnown = unit === undefined || UNITS.has(unit);
+    const isTotal = total === undefined || isAmount(total);
+    takes(isAmount(done) && isTotal && isKnown, "progress", `numbers from 0, and ${[...UNITS]}`);
     run.tick();
     const said = this.#past()?.progress ?? 0;
     if (done <= said && said > 0) return; // before a restart
@@ -225,6 +230,9 @@ export class NodeContextOf implements CoreContext {
   ): Promise<ConfirmAnswer> {
     const attempt = this.#live();
     this.#once(key);
+    const { expiresInMs } = request;
+    const isTime = expiresInMs === undefined || isAmount(expiresInMs);
+    takes(isText(request.prompt) && isTime, "confirm", "a prompt, and milliseconds from 0");
     if (attempt.stopping !== null) return Promise.reject(this.signal.reason);
     attempt.run.tick();
     const questions = this.#past()?.questions ?? [];
@@ -375,6 +383,7 @@ export class NodeContextOf implements CoreContext {
   }
 
   #once(key: string): void {
+    takes(isText(key), "step and ctx.confirm", "a text as their key");
     this.#keys ??= [];
     if (this.#keys.includes(key)) {
       throw new NodeError(
@@ -392,6 +401,18 @@ export class NodeContextOf implements CoreContext {
       reason: "internal",
     });
   }
+}
+
+const LEVELS: ReadonlySet<unknown> = new Set(["debug", "info", "warn", "error"]);
+const UNITS: ReadonlySet<unknown> = new Set(["items", "iterations", "bytes"]);
+
+const isText = (value: unknown): boolean => typeof value === "string";
+const isAmount = (value: unknown): boolean => Number.isFinite(value) && (value as number) >= 0;
+
+/** Bodies of extensions may come from code without types; what no event can carry is theirs to hear of. */
+function takes(isSo: boolean, member: string, what: string): void {
+  if (isSo) return;
+  throw new NodeError("extension_threw", `ctx.${member} takes ${what}`, { reason: "internal" });
 }
 
 /** Data of a log line: names of secrets lose their value, and more than 2,048 bytes are dropped. */

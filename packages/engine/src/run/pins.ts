@@ -12,15 +12,21 @@ export function pinnedResults(layout: Layout, pins: NonNullable<RunOptions["pins
     Object.entries(pins).map(([id, { port = "out", output }]) => {
       const node = layout.index.get(id);
       if (node === undefined) throw invalid(`names the unknown node "${id}"`);
-      const ports = layout.types[node]?.entry.ports ?? [];
-      const known = ports.length === 0 ? ["out"] : ports.map(({ name }) => name);
-      if (!known.includes(port) && layout.ports[node]?.includes(port) !== true) {
+      const known = portsOf(layout, node);
+      if (!known.includes(port)) {
         throw invalid(`"${id}" has no port "${port}"; it has ${known.join(", ")}`);
       }
       if (output === undefined) throw invalid(`"${id}" has no output`);
       return [id, { port, output: plain(id, output) }];
     }),
   );
+}
+
+/** Ports by which a node may leave: those of its type, and those that the flow gives edges. */
+export function portsOf(layout: Layout, node: number): readonly string[] {
+  const named = layout.types[node]?.entry.ports.map(({ name }) => name) ?? [];
+  const own = named.length === 0 ? ["out"] : named;
+  return [...new Set([...own, ...(layout.ports[node] ?? [])])];
 }
 
 function plain(id: string, output: unknown): ReturnType<typeof toOutput> {

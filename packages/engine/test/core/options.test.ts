@@ -1,0 +1,101 @@
+import {
+  compileFlow,
+  createEngine,
+  createMemoryJournal,
+  createRegistry,
+  EngineError,
+  type EngineOptions,
+  type Plan,
+  type RunCancelOptions,
+  type RunOptions,
+} from "@millrace/engine";
+import { describe, expect, test } from "vitest";
+import { graphOf, planOf } from "./support.ts";
+
+const awaited: Plan = await planOf("node x: transform { value = 1 }\noutput o = x.value");
+
+/** What `act` throws; fails when it does not. */
+function refusal(act: () => unknown): EngineError {
+  try {
+    act();
+  } catch (error) {
+    if (EngineError.isInstance(error)) return error;
+    throw error;
+  }
+  throw new Error("nothing was refused");
+}
+
+describe("what code without types may say", () => {
+  test.each<[string, unknown]>([
+    ["signal", {}],
+    ["confirm", "yes"],
+    ["onFailure", "explode"],
+    ["timeoutMs", Number.NaN],
+    ["trigger", "cron"],
+    ["template", 7],
+    ["tags", { a: 7 }],
+    ["limits", { events: "7" }],
+    ["limits", { evnets: 7 }],
+    ["only", "x"],
+    ["pins", { x: null }],
+    ["pins", { x: { port: "out" } }],
+    ["runId", "a b"],
+  ])(
+    "an option `%s` of a run that it cannot be is refused by name, and leaves nothing behind",
+    async (name, value) => {
+      const engine = createEngine();
+      const error = refusal(() => engine.run(awaited, {}, { [name]: value } as RunOptions));
+      expect(error.code).toBe("input_invalid");
+      expect(error.message).toContain(`options.${name}`);
+      await engine.close();
+    },
+  );
+
+  test.each<[string, EngineOptions]>([
+    ["host", { host: {} } as unknown as EngineOptions],
+    ["journal", { journal: {} } as unknown as EngineOptions],
+    ["services", { services: {} } as unknown as EngineOptions],
+    ["limits.depth", { limits: { depth: Number.NaN } }],
+    ["concurrency.run", { concurrency: { run: 0 } }],
+    ["concurrency.types", { concurrency: { types: { ai: -1 } } }],
+  ])("an engine with an impossible `%s` is not made: its runs would never end", (name, options) => {
+    const error = refusal(() => createEngine(options));
+    expect([error.code, error.message.includes(name)]).toEqual(["input_invalid", true]);
+  });
+
+  test.each<[string, unknown]>([
+    ["note", 7],
+    ["by", {}],
+    ["reason", "boredom"],
+    ["graceMs", Number.NaN],
+  ])("a cancel with an impossible `%s` is refused, and the run goes on", async (name, value) => {
+    const run = createEngine().run(awaited);
+    expect(refusal(() => run.cancel({ [name]: value } as RunCancelOptions)).code).toBe(
+      "input_invalid",
+    );
+    expect((await run.result).status).toBe("succeeded");
+  });
+
+  test("what is no plan is refused by all that take one", async () => {
+    const engine = createEngine({ journal: createMemoryJournal() });
+    const plan = {} as Plan;
+    expect(refusal(() => engine.run(plan)).message).toContain("compileFlow");
+    expect(refusal(() => engine.checkInputs(plan, {})).code).toBe("input_invalid");
+    await expect(engine.resume("a", { plan })).rejects.toMatchObject({ code: "input_invalid" });
+    await expect(engine.rerun("a", { plan })).rejects.toMatchObject({ code: "input_invalid" });
+  });
+
+  test("a called flow that is no graph is a diagnostic at the place that calls it", async () => {
+    for (const graph of [undefined, null, 7, { version: 1, nodes: 7 }]) {
+      const calling = graphOf('node s: subflow { flow = "called" }');
+      const result = await compileFlow(calling, {
+        registry: createRegistry(),
+        subflows: { get: async () => ({ graph, digest: "" }) as never },
+      });
+      expect(result).toMatchObject({
+        ok: false,
+        diagnostics: [{ code: "FLOW4010", pointer: "/nodes/0/fields/flow" }],
+      });
+    }
+  });
+});
