@@ -107,13 +107,18 @@ export class JournalWriter {
   /** A large output, beside the log. It is written in order with the events that name it. */
   keepValue(key: string, value: Json): void {
     const clean = this.#run.redactor?.clean(value) ?? value;
-    this.#journal.putValue(this.#run.id, key, clean).catch((error) => this.#failed(error));
+    this.#put(key, clean);
   }
 
   /** A value that the log must not show. */
   keepPrivate(key: string, value: Json): void {
-    const kept = this.#journal.putValue(this.#run.id, key, value, { private: true });
-    kept.catch((error) => this.#failed(error));
+    this.#put(key, value, { private: true });
+  }
+
+  /** A journal may throw where it should reject. */
+  #put(key: string, value: Json, options?: { private: true }): void {
+    const put = async () => this.#journal.putValue(this.#run.id, key, value, options);
+    put().catch((error) => this.#failed(error));
   }
 
   async #append(events: readonly ExecutionEvent[], epoch: number): Promise<void> {

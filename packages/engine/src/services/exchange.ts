@@ -63,7 +63,8 @@ export async function send(
   if (again.status !== 401) return again;
   await endUnread(again);
   exchange.renewals.refused(slug);
-  exchange.port?.refused?.(slug, second);
+  // Only a note: what the port makes of it, or throws, changes nothing here.
+  (async () => exchange.port?.refused?.(slug, second))().catch(() => undefined);
   throw refusedAgain(slug);
 }
 

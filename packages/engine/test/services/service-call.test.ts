@@ -541,3 +541,24 @@ test("a called flow uses the connections that it declares itself", async () => {
   expect(asked.sort()).toEqual(["inner-shop", "outer-shop"]);
   await engine.close();
 });
+
+test.each<[string, () => void]>([
+  [
+    "throws",
+    () => {
+      throw new Error("a note that nobody can take");
+    },
+  ],
+  ["rejects", async () => Promise.reject(new Error("a note that nobody can take"))],
+])(
+  "a port that %s when it is told of a refused credential changes nothing",
+  async (_name, refused) => {
+    const service = await startService((_seen, response) => json(response, {}, 401));
+    const { error } = await call(
+      service,
+      {},
+      { port: { ...portOf(["one", "two"]).port, refused } },
+    );
+    expect(error?.code).toBe("credentials_expired");
+  },
+);
