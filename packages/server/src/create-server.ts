@@ -21,6 +21,7 @@ import {
   egressFetch,
   openCredentialStore,
   type ServiceConnections,
+  type WebFetch,
 } from "./connections/index.ts";
 import { ConfigError } from "./errors.ts";
 import { createLocalExecutor } from "./executor/index.ts";
@@ -125,7 +126,7 @@ function registryOf({ services }: ResolvedOptions): Registry {
 function openServices(
   options: ResolvedOptions,
   log: Logger,
-  fetchThrough: typeof fetch,
+  fetchThrough: WebFetch,
 ): ServiceConnections {
   const { store, name, lock, close } = openCredentialStore(options.credentials);
   const connections = createServiceConnections({

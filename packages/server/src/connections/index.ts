@@ -1,5 +1,5 @@
 /** Connections of services: credentials for runs, and what commands do with them. */
-export { egressFetch } from "./egress-fetch.ts";
+export { egressFetch, type WebFetch } from "./egress-fetch.ts";
 export {
   endpointOf,
   loadClient,

@@ -1,6 +1,7 @@
 /** What connections of a server are made of. */
 import type { CredentialStore, Lock } from "@millrace/oauth";
 import type { Logger } from "../process/index.ts";
+import type { WebFetch } from "./egress-fetch.ts";
 import type { ConnectionRecords } from "./records.ts";
 import type { ServiceCatalog, ServiceCredentials } from "./service-credentials.ts";
 
@@ -15,7 +16,7 @@ export interface ConnectionParts {
   readonly records: ConnectionRecords;
   readonly credentials: ServiceCredentials;
   /** For requests to token endpoints. */
-  readonly fetch: typeof fetch | undefined;
+  readonly fetch: WebFetch | undefined;
   readonly log: Logger;
   /** Epoch milliseconds. */
   now(): number;

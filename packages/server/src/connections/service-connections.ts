@@ -26,6 +26,7 @@ import {
 import { ProblemError } from "../errors.ts";
 import type { Logger } from "../process/index.ts";
 import { ConnectFlow } from "./connect-flow.ts";
+import type { WebFetch } from "./egress-fetch.ts";
 import { processLock, withEntryLock } from "./entry-lock.ts";
 import { toProblem } from "./failures.ts";
 import { endpointOf, loadClient, type OAuth2, storeClient } from "./oauth-client.ts";
@@ -53,7 +54,7 @@ export interface ServiceConnectionsOptions {
   /** Default: in memory. */
   readonly records?: ConnectionRecords;
   /** For requests to token endpoints, behind the egress policy; default the global `fetch`. */
-  readonly fetch?: typeof fetch;
+  readonly fetch?: WebFetch;
   readonly log: Logger;
   /** Epoch milliseconds. */
   now(): number;

@@ -22,6 +22,7 @@ import {
 } from "@millrace/oauth";
 import { toAbortSignal } from "./abort-signal.ts";
 import { createCredential } from "./credential.ts";
+import type { WebFetch } from "./egress-fetch.ts";
 import { credentialsExpired, credentialsMissing, needsReconnect, toNodeError } from "./failures.ts";
 import { endpointOf, loadClient, type OAuth2 } from "./oauth-client.ts";
 import type { ConnectionRecord, ConnectionRecords } from "./records.ts";
@@ -45,7 +46,7 @@ export interface ServiceCredentialsOptions {
   /** Absent: a connection is of the service that the flow says, else of the one with its slug. */
   readonly connections?: ConnectionRecords;
   /** For requests to token endpoints, behind the egress policy; default the global `fetch`. */
-  readonly fetch?: typeof fetch;
+  readonly fetch?: WebFetch;
   /** Epoch milliseconds; default the system's clock. */
   readonly now?: () => number;
 }
