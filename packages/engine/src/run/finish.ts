@@ -39,7 +39,7 @@ export function finishRun(run: RunCore): void {
     status,
     ts: run.now,
     ...(status === "succeeded" && outputsOf(run, top)),
-    ...(status === "failed" && run.failure !== null && { error: run.failure }),
+    ...(saysError(run, status) && run.failure !== null && { error: run.failure }),
   };
   const { startedAt, counts, bodyCounts } = run;
   const cancelReason = run.stop?.cancel ?? null;
@@ -55,6 +55,11 @@ export function announceEnd(run: RunCore): void {
   run.engine.leave(run);
   run.finish(run.summary);
   void run.journal?.release();
+}
+
+/** A run that was cancelled by its own clock says which time was up. */
+function saysError({ failure }: RunCore, status: SummaryStatus): boolean {
+  return status === "failed" || (status === "cancelled" && failure?.code === "run_timeout");
 }
 
 function statusOf(run: RunCore, top: Frame): SummaryStatus {

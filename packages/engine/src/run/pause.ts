@@ -2,6 +2,7 @@
  * Pauses. The operator's: nothing starts until `resume`. A confirmation's: nobody works and only people are waited for, so
  * the run says so and its clock stands still.
  */
+import { failureOf } from "../failures.ts";
 import { emitCancelling, emitPaused, emitResumed } from "./emit.ts";
 import type { RunCore } from "./run-core.ts";
 import { endRun } from "./stop.ts";
@@ -72,10 +73,19 @@ export function startClock(run: RunCore): void {
     run.clock = null;
     run.tick();
     if (run.stop !== null || run.state === "over") return;
+    run.failure = failureOf("run_timeout", timeIsUp(run), { reason: "timeout" }).info;
     emitCancelling(run, "timeout", {});
     endRun(run, { reason: "run_cancelled", cancel: "timeout" });
     run.engine.pump(run);
   });
+}
+
+/** Which of the two times ended the run. */
+function timeIsUp({ options, parts, limits }: RunCore): string {
+  const own = options.timeoutMs ?? parts.graph.policy?.timeoutMs;
+  const most = limits.wallClockMs;
+  if (own !== undefined && own <= most) return `the run took longer than its timeout of ${own} ms`;
+  return `limit wallClockMs: the run took longer than ${most} ms`;
 }
 
 /** Stops it; what is left is kept. */

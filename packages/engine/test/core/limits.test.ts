@@ -2,8 +2,8 @@ import type { FlowGraph } from "@millrace/contracts";
 import { compileFlow, createEngine, createRegistry, type Limits } from "@millrace/engine";
 import { createSimClock } from "@millrace/engine/testing";
 import { describe, expect, test } from "vitest";
-import { finish, graphOf, kinds, of, one, planOf, states } from "./support.ts";
-import { bodyType } from "./types.ts";
+import { finish, graphOf, kinds, of, one, planOf, start, states } from "./support.ts";
+import { bodyType, deaf } from "./types.ts";
 
 const big = bodyType("big", (fields) => ({ text: "x".repeat(fields["n"] as number) }));
 
@@ -99,6 +99,19 @@ describe("limits of a run fail the run", () => {
       run: { limits: { wallClockMs: 500 } },
     });
     expect(summary).toMatchObject({ status: "cancelled", durationMs: 500, exitCode: 124 });
+    expect(summary.error).toMatchObject({
+      code: "run_timeout",
+      message: expect.stringContaining("limit wallClockMs"),
+    });
+  });
+
+  test("graceMs drops a body that does not settle", async () => {
+    const { run, end } = await start("node a: test.deaf", {
+      types: [deaf],
+      run: { limits: { graceMs: 300 } },
+    });
+    run.cancel();
+    expect(await end()).toMatchObject({ status: "cancelled", durationMs: 300 });
   });
 
   test("a log that reaches its limit still has an end for every open node", async () => {

@@ -92,11 +92,11 @@ export async function cancelGuest(): Promise<{ status: string; started: number }
     summary: "Sleeps for an hour.",
     effect: "pure",
     fields: jsonSchema<{ fails?: boolean }>({ type: "object" }),
-    output: jsonSchema({}),
+    output: jsonSchema<{ slept: boolean }>({ type: "object" }),
     async run({ fails }, ctx) {
       if (fails === true) throw new NodeError("busy", "not now", { retryable: true });
       await ctx.sleep(3_600_000);
-      return {};
+      return { slept: true };
     },
   });
   const { graph, diagnostics } = parseFlow(ENDLESS);

@@ -2,13 +2,7 @@
  * Random flows whose bodies also write, wait for people, park on timers, keep steps and queue for keys. How each node ends is
  * what `referenceRun` says of the flow: nothing of this changes it, nor does a restart.
  */
-import {
-  exit,
-  type FlowGraph,
-  type FlowNode,
-  NodeError,
-  type NodePolicy,
-} from "@millrace/contracts";
+import { exit, type FlowGraph, type FlowNode, NodeError, type Policy } from "@millrace/contracts";
 import type { CoreContext, Fields, NodeType } from "@millrace/engine";
 import {
   createRandom,
@@ -40,7 +34,7 @@ export function newWorld(): World {
 }
 
 /** Policies of every node that writes. */
-type WritePolicy = Pick<NodePolicy, "delivery">;
+type WritePolicy = Partial<Pick<Policy, "delivery">>;
 
 /** The flow of `randomFlow(seed)`, with busier bodies. */
 export function busyFlow(seed: number, writes: WritePolicy = {}): FlowGraph {
