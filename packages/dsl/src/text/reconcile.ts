@@ -171,7 +171,9 @@ class Merge {
     const path = place === "node" ? joinPath(where.path, label) : where.path;
     const merged = this.items(items, wanted, { place, path }, old.foot);
     const value = this.value(old.value, fresh.value);
-    return { ...old, labels: fresh.labels, type, value, items: merged.items, foot: merged.foot };
+    // A body with nothing but a value behind its word would be an attribute.
+    const labels = fresh.labels.length === 0 && value ? old.labels : fresh.labels;
+    return { ...old, labels, type, value, items: merged.items, foot: merged.foot };
   }
 
   private value(

@@ -194,6 +194,17 @@ node second: log {
     expect(parseFlow(edited(before, () => ({ nodes: [] }))).graph.nodes).toEqual([]);
   });
 
+  test("keeps the name and value that a body cannot have, so that they do not become an attribute", () => {
+    const before = flow("node m: map {\n  body odd = 1 {\n    node a: t\n  }\n}\n");
+    const { document, graph } = parseFlow(before);
+    expect(graph.nodes[0]?.body?.nodes).toHaveLength(1);
+    expect(parseFlow(printFlow(reconcile(document, graph))).graph).toEqual(graph);
+    const alone = flow("node m: map {\n  body odd = 1\n}\n");
+    const { graph: empty } = parseFlow(alone);
+    expect(edited(alone, () => ({}))).toBe(alone);
+    expect(empty.nodes[0]?.fields).toEqual({});
+  });
+
   test("turns a schema into a type and back as the graph says", () => {
     const before = flow("# rate\ninput a: number = 1 # r\n");
     const schema = { type: "number", minimum: 0 };
