@@ -36,7 +36,7 @@ export function emitRunStarted(run: RunCore): void {
     v: 1,
     kind: "run.started",
     runId: run.id,
-    seq: ++run.log.seq,
+    seq: run.log.seq + 1,
     ts: run.now,
     flow: title === undefined ? { id: graph.id, hash } : { id: graph.id, title, hash },
     nodeCount: layout.size,
@@ -58,7 +58,7 @@ export function emitPaused(
     v: 1,
     kind: "run.paused",
     runId: run.id,
-    seq: ++run.log.seq,
+    seq: run.log.seq + 1,
     ts: run.now,
     reason,
     confirmations: [...open].sort(),
@@ -67,7 +67,7 @@ export function emitPaused(
 
 export function emitResumed(run: RunCore, reason: ResumeReason, by?: string): void {
   const { id, now: ts, log } = run;
-  const seq = ++log.seq;
+  const seq = log.seq + 1;
   add(
     run,
     by === undefined
@@ -85,7 +85,7 @@ export function emitCancelling(
     v: 1,
     kind: "run.cancelling",
     runId: run.id,
-    seq: ++run.log.seq,
+    seq: run.log.seq + 1,
     ts: run.now,
     reason,
     ...(who.by !== undefined && { by: cutText(who.by, EVENT_LIMITS.message).text }),
@@ -103,7 +103,7 @@ export function emitNodeStarted(
   const attempt = frame.attempt(node);
   const path = frame.path(node);
   const { id, now, log } = run;
-  const seq = ++log.seq;
+  const seq = log.seq + 1;
   add(
     run,
     inputs === null
@@ -123,7 +123,7 @@ export function emitRetrying(
     v: 1,
     kind: "node.retrying",
     runId: run.id,
-    seq: ++run.log.seq,
+    seq: run.log.seq + 1,
     ts: run.now,
     node: frame.path(node),
     attempt,
@@ -146,7 +146,7 @@ export function emitWaiting(
     v: 1,
     kind: "node.waiting",
     runId: run.id,
-    seq: ++run.log.seq,
+    seq: run.log.seq + 1,
     ts: run.now,
     node: frame.path(node),
     attempt: frame.attempt(node),
@@ -159,7 +159,7 @@ export function emitNodeResumed(run: RunCore, frame: Frame, node: number): void 
     v: 1,
     kind: "node.resumed",
     runId: run.id,
-    seq: ++run.log.seq,
+    seq: run.log.seq + 1,
     ts: run.now,
     node: frame.path(node),
     attempt: frame.attempt(node),
@@ -176,7 +176,7 @@ export function emitProgress(
     v: 1,
     kind: "node.progress",
     runId: run.id,
-    seq: ++run.log.seq,
+    seq: run.log.seq + 1,
     ts: run.now,
     node: frame.path(node),
     attempt: frame.attempt(node),
@@ -191,7 +191,7 @@ export function emitSucceeded(run: RunCore, attempt: Attempt, result: Result): v
   const path = frame.path(node);
   const durationMs = run.now - attempt.startedAt;
   const { id, now, log } = run;
-  const seq = ++log.seq;
+  const seq = log.seq + 1;
   const kind = "node.succeeded";
   if (port === "out" && !result.cached) {
     add(
@@ -252,7 +252,7 @@ export function emitFailed(
     v: 1,
     kind: "node.failed",
     runId: run.id,
-    seq: ++run.log.seq,
+    seq: run.log.seq + 1,
     ts: run.now,
     node: frame.path(node),
     attempt: frame.attempt(node),
@@ -273,7 +273,7 @@ export function emitSkipped(
     v: 1,
     kind: "node.skipped",
     runId: run.id,
-    seq: ++run.log.seq,
+    seq: run.log.seq + 1,
     ts: run.now,
     node: frame.path(node),
     attempt: 1,
@@ -286,7 +286,7 @@ export function emitCancelled(run: RunCore, frame: Frame, node: number, reason: 
     v: 1,
     kind: "node.cancelled",
     runId: run.id,
-    seq: ++run.log.seq,
+    seq: run.log.seq + 1,
     ts: run.now,
     node: frame.path(node),
     attempt: Math.max(1, frame.attempt(node)),
@@ -315,7 +315,7 @@ export function emitLog(
     v: 1,
     kind: "log",
     runId: run.id,
-    seq: ++run.log.seq,
+    seq: run.log.seq + 1,
     ts: run.now,
     ...at,
     level: line.level,
@@ -337,7 +337,7 @@ export function emitConfirmRequested(
     v: 1,
     kind: "confirm.requested",
     runId: run.id,
-    seq: ++run.log.seq,
+    seq: run.log.seq + 1,
     ts: run.now,
     node: frame.path(node),
     attempt: frame.attempt(node),
@@ -365,7 +365,7 @@ export function emitConfirmResolved(
     v: 1,
     kind: "confirm.resolved",
     runId: run.id,
-    seq: ++run.log.seq,
+    seq: run.log.seq + 1,
     ts: run.now,
     node: frame.path(node),
     attempt: frame.attempt(node),
@@ -378,7 +378,7 @@ export function emitConfirmResolved(
 }
 
 export function emitSummary(run: RunCore, payload: SummaryPayload): Summary {
-  const head = { v: 1, kind: "summary", runId: run.id, seq: ++run.log.seq, ts: run.now } as const;
+  const head = { v: 1, kind: "summary", runId: run.id, seq: run.log.seq + 1, ts: run.now } as const;
   const summary = run.redactor === null ? payload : run.redactor.clean(payload as never);
   const event: Summary = { ...head, ...(summary as SummaryPayload) };
   add(run, event);
@@ -406,7 +406,7 @@ export function emitReport(
     v: 1,
     kind: report.kind,
     runId: run.id,
-    seq: ++run.log.seq,
+    seq: run.log.seq + 1,
     ts: run.now,
     node: frame.path(node),
     attempt: frame.attempt(node),

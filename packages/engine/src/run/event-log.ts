@@ -74,9 +74,10 @@ export class EventLog {
     return this.#first;
   }
 
-  /** Adds an event whose `seq` is the next; `bytes` is the size of the value it carries. */
+  /** Adds an event whose `seq` is the next: only now is the number taken. `bytes` is the size of the value it carries. */
   append(event: ExecutionEvent, bytes: number): void {
     this.#events.push(event);
+    this.seq = event.seq;
     if (bytes > LIGHT_BYTES) this.#weigh(bytes);
     if (event.kind === "llm.delta") this.hasDeltas = true;
   }
