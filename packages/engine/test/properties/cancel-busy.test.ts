@@ -94,7 +94,7 @@ async function cancelledAfter(
     const working = [...signals];
     if (!run.cancel()) return;
     cancelledAt = Math.max(1, run.seq);
- const deaf = working.filter(({ aborted }) => !aborted).length;
+    const deaf = working.filter(({ aborted }) => !aborted).length;
     if (deaf > 0) faults.push(`${deaf} bodies are not aborted when cancel returns`);
   };
   const host = watching(clock, () => {
