@@ -23,6 +23,7 @@ const BARS = {
   conc1000x10: [1.5, 3.5],
 };
 const CELL_MS = 30_000; // a contender that has not answered by then has failed the workload
+const GOAL_MS = 120_000; // a goal collects garbage hundreds of times, and hashes a gigabyte
 const SLOW_MS = 1_000; // one round tells enough of a peer that takes this long
 const LONG = "chain100000"; // nobody but the near peers is asked for it
 
@@ -41,17 +42,17 @@ const shuffle = (list) =>
     .map(([, item]) => item);
 
 /** Runs a program of this folder; the JSON of each line of it. */
-function program(file, args, flags = []) {
+function program(file, args, { flags = [], timeout = CELL_MS } = {}) {
   const { stdout, stderr, error } = spawnSync(
     process.execPath,
     [...flags, fileURLToPath(new URL(file, import.meta.url)), ...args],
-    { encoding: "utf8", timeout: CELL_MS, killSignal: "SIGKILL", maxBuffer: 67_108_864 },
+    { encoding: "utf8", timeout, killSignal: "SIGKILL", maxBuffer: 67_108_864 },
   );
   const lines = (stdout ?? "").split("\n").filter((line) => line.startsWith("{"));
   if (lines.length > 0 && error === undefined) return lines.map((line) => JSON.parse(line));
   const slow = error?.code === "ETIMEDOUT";
   return [
-    { failed: slow ? `no answer in ${CELL_MS / 1_000} s` : (stderr ?? "").slice(-200).trim() },
+    { failed: slow ? `no answer in ${timeout / 1_000} s` : (stderr ?? "").slice(-200).trim() },
   ];
 }
 
@@ -107,11 +108,12 @@ function fastGoal(rows) {
 
 if (farPeers.length > 0) installPeers();
 const rows = chosen.map(measure);
+const GOAL = { flags: ["--expose-gc"], timeout: GOAL_MS };
 const others = values.workload === undefined ? goalNames : [];
 const goals = [
   ...growthGoal(rows),
   ...fastGoal(rows),
-  ...others.map((name) => ({ name, ...program("goals.js", [name], ["--expose-gc"])[0] })),
+  ...others.map((name) => ({ name, ...program("goals.js", [name], GOAL)[0] })),
 ];
 const probes = farPeers.length > 0 ? program("peers/probes.js", []) : [];
 
