@@ -17,6 +17,10 @@ export interface IdempotentRequest {
   readonly ttlMs?: number;
 }
 
+/**
+ * Requests that carry a key, so that one who asks twice is served once. All calls reject with `StoreError`: `store_full`,
+ * `store_read_only` or `store_unavailable`.
+ */
 export interface Idempotency {
   /** Of all who come with the same scope and key, at any time and after a restart, one gets `new`. */
   begin(request: IdempotentRequest): Promise<Seen>;

@@ -28,6 +28,7 @@ export interface Fire {
   readonly error?: string;
 }
 
+/** Schedules with what they have fired; times in epoch milliseconds. Writes reject with `StoreError`, as `store_full`. */
 export interface Schedules {
   /** All, by id. */
   list(): readonly ScheduleRow[];

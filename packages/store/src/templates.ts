@@ -26,6 +26,7 @@ export interface NewTemplate {
   readonly graph: FlowGraph;
 }
 
+/** Flows by slug, every saved content a version that never changes: 1, 2, 3…. Writes reject with `StoreError`, as `store_full`. */
 export interface Templates {
   /** All, by slug. */
   list(): readonly TemplateSummary[];
