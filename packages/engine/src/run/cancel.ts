@@ -1,6 +1,6 @@
 /** Cancelling a run: in one tick all signals are aborted and nothing starts any more. */
 import type { RunCancelOptions } from "../options.ts";
-import { emitCancelling } from "./emit.ts";
+import { emitCancelling } from "./emit-run.ts";
 import type { RunCore } from "./run-core.ts";
 import { armGrace, endRun } from "./stop.ts";
 

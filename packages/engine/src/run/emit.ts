@@ -1,9 +1,8 @@
 /**
- * Every event of a run is made here: one literal for each kind, keys in wire order, so all events of a kind share one
- * hidden class. Nothing is checked; the callers keep the state machines.
+ * The events of nodes, and the one way into the log: one literal for each kind, keys in wire order, so all events of a kind
+ * share one hidden class. Nothing is checked; the callers keep the state machines. Those of the run itself: `emit-run.ts`.
  */
 import type {
-  CancelReason,
   ConfirmRequested,
   ErrorInfo,
   ExecutionEvent,
@@ -11,11 +10,7 @@ import type {
   JsonObject,
   LogLevel,
   Outcome,
-  PauseReason,
-  ResumeReason,
   Routed,
-  Summary,
-  SummaryPayload,
   ValueRef,
 } from "@millrace/contracts";
 import { cutText, EVENT_LIMITS } from "@millrace/contracts";
@@ -24,73 +19,9 @@ import type { Frame, StopReason } from "./frame.ts";
 import type { RunCore } from "./run-core.ts";
 import type { Result } from "./settle.ts";
 
-function add(run: RunCore, event: ExecutionEvent, bytes = 0): void {
+/** Puts an event into the log, without the secrets that the run knows; `bytes` is the size of the value it carries. */
+export function add(run: RunCore, event: ExecutionEvent, bytes = 0): void {
   run.log.append(run.redactor === null ? event : run.redactor.redact(event), bytes);
-}
-
-export function emitRunStarted(run: RunCore): void {
-  const { graph, hash, layout } = run.parts;
-  const { template, tags } = run.options;
-  const { title } = graph;
-  add(run, {
-    v: 1,
-    kind: "run.started",
-    runId: run.id,
-    seq: run.log.seq + 1,
-    ts: run.now,
-    flow: title === undefined ? { id: graph.id, hash } : { id: graph.id, title, hash },
-    nodeCount: layout.size,
-    onFailure: run.onFailure,
-    inputs: run.inputsDigest,
-    trigger: run.options.trigger ?? "embed",
-    ...(template !== undefined && { template }),
-    ...(run.resumedFrom !== null && { resumedFrom: run.resumedFrom }),
-    ...(tags !== undefined && { tags }),
-  });
-}
-
-export function emitPaused(
-  run: RunCore,
-  reason: PauseReason,
-  open: Iterable<string> = run.confirmations.keys(),
-): void {
-  add(run, {
-    v: 1,
-    kind: "run.paused",
-    runId: run.id,
-    seq: run.log.seq + 1,
-    ts: run.now,
-    reason,
-    confirmations: [...open].sort(),
-  });
-}
-
-export function emitResumed(run: RunCore, reason: ResumeReason, by?: string): void {
-  const { id, now: ts, log } = run;
-  const seq = log.seq + 1;
-  add(
-    run,
-    by === undefined
-      ? { v: 1, kind: "run.resumed", runId: id, seq, ts, reason }
-      : { v: 1, kind: "run.resumed", runId: id, seq, ts, reason, by },
-  );
-}
-
-export function emitCancelling(
-  run: RunCore,
-  reason: CancelReason,
-  who: { by?: string | undefined; note?: string | undefined },
-): void {
-  add(run, {
-    v: 1,
-    kind: "run.cancelling",
-    runId: run.id,
-    seq: run.log.seq + 1,
-    ts: run.now,
-    reason,
-    ...(who.by !== undefined && { by: cutText(who.by, EVENT_LIMITS.message).text }),
-    ...(who.note !== undefined && { note: cutText(who.note, EVENT_LIMITS.message).text }),
-  });
 }
 
 export function emitNodeStarted(
@@ -375,14 +306,6 @@ export function emitConfirmResolved(
     ...(value !== undefined && { value }),
     ...(comment !== undefined && { comment: cutText(comment, EVENT_LIMITS.message).text }),
   });
-}
-
-export function emitSummary(run: RunCore, payload: SummaryPayload): Summary {
-  const head = { v: 1, kind: "summary", runId: run.id, seq: run.log.seq + 1, ts: run.now } as const;
-  const summary = run.redactor === null ? payload : run.redactor.clean(payload as never);
-  const event: Summary = { ...head, ...(summary as SummaryPayload) };
-  add(run, event);
-  return event;
 }
 
 /** Keys of what bodies tell, in wire order. */

@@ -9,7 +9,7 @@ import {
   type ValueRef,
 } from "@millrace/contracts";
 import { refOf, sizeOf } from "../values.ts";
-import { emitResumed, emitSummary } from "./emit.ts";
+import { emitResumed, emitSummary } from "./emit-run.ts";
 import type { Frame } from "./frame.ts";
 import { skipExcluded } from "./only.ts";
 import type { RunCore } from "./run-core.ts";

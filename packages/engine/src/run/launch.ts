@@ -1,7 +1,7 @@
 /** The beginning of a run: journal, first event, first nodes. */
 import { EngineError } from "../errors.ts";
 import { cancelRun } from "./cancel.ts";
-import { emitCancelling, emitPaused, emitRunStarted } from "./emit.ts";
+import { emitCancelling, emitPaused, emitRunStarted } from "./emit-run.ts";
 import { Frame } from "./frame.ts";
 import { JournalWriter } from "./journal-writer.ts";
 import { exclude, includedNodes } from "./only.ts";

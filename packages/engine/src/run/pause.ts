@@ -3,7 +3,7 @@
  * the run says so and its clock stands still.
  */
 import { failureOf } from "../failures.ts";
-import { emitCancelling, emitPaused, emitResumed } from "./emit.ts";
+import { emitCancelling, emitPaused, emitResumed } from "./emit-run.ts";
 import type { RunCore } from "./run-core.ts";
 import { endRun } from "./stop.ts";
 

@@ -13,7 +13,7 @@ import { EngineError } from "../errors.ts";
 import { failureOf } from "../failures.ts";
 import type { RunOptions } from "../options.ts";
 import { askAll } from "./confirmations.ts";
-import { emitPaused, emitResumed } from "./emit.ts";
+import { emitPaused, emitResumed } from "./emit-run.ts";
 import { Frame } from "./frame.ts";
 import { JournalWriter, LEASE_MS } from "./journal-writer.ts";
 import { learnSecrets, listen, startFresh } from "./launch.ts";
