@@ -19,12 +19,13 @@ export const layers = {
   dsl: { neutral: true, needs: ["contracts"], foreign: [] },
   engine: { neutral: true, needs: ["contracts", "dsl"], foreign: [] },
   oauth: { neutral: true, needs: [], foreign: ["keytar", "@napi-rs/keyring"] },
+  providers: { needs: ["contracts"], foreign: ["@ai-sdk/*", "@modelcontextprotocol/client"] },
   store: { needs: ["contracts"], foreign: ["libsql"] },
   server: {
-    needs: [...spine, "oauth", "store"],
-    foreign: ["hono", "@hono/node-server", "pino", "croner"],
+    needs: [...spine, "oauth", "store", "providers"],
+    foreign: ["hono", "@hono/node-server", "pino", "croner", "prom-client"],
   },
-  cli: { needs: [...spine, "oauth", "server"], foreign: [] },
+  cli: { needs: [...spine, "oauth", "store", "providers", "server"], foreign: [] },
 };
 
 const SPECIFIER = /(?:\bfrom|\bimport|\bimport\s*\(|\brequire\s*\()\s*["']([^"']+)["']/g;

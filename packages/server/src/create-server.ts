@@ -1,13 +1,8 @@
 /** A whole server without a port: engine, journal, executor, app. */
 import { randomBytes } from "node:crypto";
-import {
-  createEngine,
-  createMemoryJournal,
-  createRegistry,
-  EngineError,
-  type Registry,
-} from "@millrace/engine";
+import { createEngine, createRegistry, EngineError, type Registry } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
+import { openMemoryStore, openStore } from "@millrace/store";
 import { buildApp, type MillraceApp, type ServedApp } from "./app.ts";
 import {
   gatherOptions,
@@ -60,7 +55,9 @@ export async function buildServer(
   hide(options.tokens);
   const log = options.log ?? createLogger({ redact: (text) => redact(text) });
   const registry = registryOf(options);
-  const journal = createMemoryJournal();
+  const store =
+    options.store === "memory" ? openMemoryStore() : await openStore({ dir: options.store });
+  const { journal } = store;
   const machine = createNodeHost();
   const services = openServices(options, log, egressFetch(machine.openFetch(options.egress ?? {})));
   const engine = createEngine({
@@ -87,6 +84,7 @@ export async function buildServer(
   });
   const host: ServerHost = {
     executor,
+    store,
     journal,
     registry,
     commands: coreHandlers,
@@ -108,6 +106,7 @@ export async function buildServer(
     host,
     async close(closeOptions) {
       await app.drain(closeOptions);
+      await store.close();
     },
   };
 }

@@ -1,6 +1,7 @@
 /** What the handlers of a server may touch. Every part is replaceable. */
 import type { Executor, FlowGraph, Journal } from "@millrace/contracts";
 import type { Registry } from "@millrace/engine";
+import type { Store } from "@millrace/store";
 import type { CommandHandlers } from "./commands/index.ts";
 import type { ServiceConnections } from "./connections/index.ts";
 import type { Logger } from "./process/index.ts";
@@ -21,6 +22,8 @@ export interface TemplatePort {
 /** The parts of a server. */
 export interface ServerHost {
   readonly executor: Executor;
+  /** Templates, schedules, settings, hubs, webhooks, history. */
+  readonly store: Store;
   /** Graphs and large values of runs. */
   readonly journal: Journal;
   /** Node types, for the catalog and for validation. */

@@ -39,16 +39,28 @@ export function prepareFile(
     db.exec(WRITE_PRAGMAS);
     if (version > 0 && meta(db, "cleanShutdown") !== "1") quickCheck(db, path);
     migrate(db, path, { version, migrations });
-    db.exec(
-      "BEGIN IMMEDIATE; UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'epoch';" +
-        "UPDATE meta SET value = '0' WHERE key = 'cleanShutdown'; COMMIT",
-    );
-    return Number(meta(db, "epoch"));
+    return begin(db);
   } catch (error) {
     throw toStoreError(error, `${path} cannot be opened`);
   } finally {
     db?.close();
   }
+}
+
+/** Makes the tables of a database in memory and answers the epoch of its only opening. */
+export function prepareMemory(db: SqliteDb): number {
+  db.exec("PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF");
+  migrate(db, ":memory:", { version: 0, migrations: MIGRATIONS });
+  return begin(db);
+}
+
+/** The epoch of this opening, which is unclean until `close` says otherwise. */
+function begin(db: SqliteDb): number {
+  db.exec(
+    "BEGIN IMMEDIATE; UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'epoch';" +
+      "UPDATE meta SET value = '0' WHERE key = 'cleanShutdown'; COMMIT",
+  );
+  return Number(meta(db, "epoch"));
 }
 
 /** The version of the file, 0 for a new one. Throws `store_corrupt` for the file of another program, `store_too_new`. */

@@ -1,4 +1,6 @@
 /** Opens the data directory: lock, file, writer, reader, and the objects over them. */
+
+import { randomBytes } from "node:crypto";
 import {
   chmodSync,
   existsSync,
@@ -11,12 +13,13 @@ import {
 import { join } from "node:path";
 import type { Journal } from "@millrace/contracts";
 import { createCursors } from "./cursor.ts";
-import { checkFile, prepareFile, WRITE_PRAGMAS } from "./database-file.ts";
+import { checkFile, prepareFile, prepareMemory, WRITE_PRAGMAS } from "./database-file.ts";
 import { chooseDriver, type DriverName } from "./driver.ts";
 import { StoreError } from "./errors.ts";
 import { createJournal, type JournalParts } from "./journal.ts";
 import { type Lock, takeLock } from "./lock.ts";
-import { installationKey } from "./private-values.ts";
+import { createMemoryWriter } from "./memory-writer.ts";
+import { installationKey, KEY_BYTES } from "./private-values.ts";
 import { Reader, toStoreError } from "./reader.ts";
 import { createRuns, type Runs } from "./runs.ts";
 import { faultOf } from "./sqlite.js";
@@ -75,6 +78,30 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   return options.readonly === true
     ? openForReading(driver, options.dir, now)
     : openForWriting(driver, options.dir, now);
+}
+
+/**
+ * Opens a store that lies in this process alone and is gone with it: for tests, and for servers that shall leave nothing behind.
+ * Throws `store_unavailable` when there is no driver.
+ */
+export function openMemoryStore(options: Omit<OpenStoreOptions, "dir" | "readonly"> = {}): Store {
+  const db = chooseDriver(options.driver).open(":memory:");
+  const opened = prepareMemory(db);
+  const reader = new Reader(db);
+  const writer = createMemoryWriter(db);
+  const parts = {
+    reader,
+    writer,
+    opened,
+    key: randomBytes(KEY_BYTES),
+    now: options.now ?? Date.now,
+  };
+  return {
+    ...objectsOver(parts),
+    condition: "ok",
+    backup: (target) => backUp(reader, target),
+    close: async () => reader.close(),
+  };
 }
 
 function openForWriting(driver: SqliteDriver, wanted: string, now: () => number): Store {

@@ -7,7 +7,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import type { Json } from "@millrace/contracts";
 import { StoreError } from "./errors.ts";
 
-const KEY_BYTES = 32;
+/** Of AES-256. */
+export const KEY_BYTES = 32;
 const NONCE_BYTES = 12; // NIST SP 800-38D, 8.2
 const TAG_BYTES = 16;
 

@@ -9,6 +9,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { faultOf, findDriver } from "./sqlite.js";
+import { createUnits } from "./units.js";
 
 const MAX_RECORDS = 1024; // of one COMMIT: the first of them does not wait for ever
 const MAX_BYTES = 1_048_576;
@@ -23,11 +24,9 @@ const FULL_MAX_MS = 30_000;
 const { path, driver, pragmas, reserve, reserveBytes } = workerData;
 const db = findDriver(driver).open(path);
 db.exec(pragmas);
-const prepared = new Map();
+const perform = createUnits(db);
 const begin = db.prepare("BEGIN IMMEDIATE");
 const commitStatement = db.prepare("COMMIT");
-const save = db.prepare("SAVEPOINT unit");
-const release = db.prepare("RELEASE unit");
 
 let queue = [];
 let isScheduled = false;
@@ -101,48 +100,6 @@ function take() {
     count += 1;
   }
   return queue.splice(0, count);
-}
-
-/** Writes a unit. Refusals of its own rows are its answer; what is wrong with the store is thrown. */
-function perform({ id, ops }) {
-  save.run([]);
-  try {
-    const results = ops.map(apply);
-    release.run([]);
-    return { id, results };
-  } catch (error) {
-    const isOwn = error instanceof Refused || faultOf(error) === "CONSTRAINT";
-    if (!isOwn) throw error;
-    db.exec("ROLLBACK TO unit; RELEASE unit");
-    return { id, code: error.code, message: error.message };
-  }
-}
-
-class Refused extends Error {
-  constructor(code) {
-    super(code);
-    this.code = code;
-  }
-}
-
-function apply({ sql, rows, need, get }) {
-  const statement = statementOf(sql);
-  let result = get ? undefined : 0;
-  for (const row of rows) {
-    if (get) result = statement.get(row);
-    else result += statement.run(row).changes;
-  }
-  if (need !== undefined && (result === undefined || result === 0)) throw new Refused(need);
-  return result;
-}
-
-function statementOf(sql) {
-  let statement = prepared.get(sql);
-  if (statement === undefined) {
-    statement = db.prepare(sql);
-    prepared.set(sql, statement);
-  }
-  return statement;
 }
 
 function failed(error, batch) {

@@ -2,6 +2,7 @@
 import { Worker } from "node:worker_threads";
 import { StoreError, type StoreErrorCode } from "./errors.ts";
 import type { SqlRow, SqlValue } from "./sqlite-port.ts";
+import type { UnitAnswer } from "./units.js";
 
 /** One statement, run for each row. `need`: code of the refusal when it changed or found nothing. `get`: its row is wanted. */
 export interface Op {
@@ -31,11 +32,8 @@ export type Condition = "ok" | "store_full" | "store_read_only" | "store_unavail
 const MAX_WAITING_BYTES = 67_108_864; // of a full disk: more would only fill the memory as well
 const ROW_BYTES = 64; // a guess of what a row costs besides its lines
 
-type Answer =
-  | { readonly id: number; readonly results: readonly OpResult[] }
-  | { readonly id: number; readonly code: string; readonly message: string };
 interface Message {
-  readonly done?: readonly Answer[];
+  readonly done?: readonly UnitAnswer[];
   readonly condition?: Condition;
 }
 interface Waiting {
@@ -141,7 +139,8 @@ const OWN: ReadonlySet<string> = new Set([
   "lease_lost",
 ]);
 
-function errorOf(code: string, message: string): Error {
+/** The refusal of a unit as an error. */
+export function errorOf(code: string, message: string): Error {
   return OWN.has(code)
     ? new StoreError(code as StoreErrorCode, message)
     : new Refusal(code, message);

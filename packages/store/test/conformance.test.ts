@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import { type DriverName, openStore } from "@millrace/store";
+import { type DriverName, openMemoryStore, openStore } from "@millrace/store";
 import { journalConformance } from "@millrace/store/testing";
 import { describe, expect, test } from "vitest";
 import { createMemoryJournal } from "../../engine/src/index.ts";
@@ -9,6 +9,11 @@ const HAS_NODE_SQLITE = process.getBuiltinModule?.("node:sqlite") !== undefined;
 
 describe("memory", () => {
   const cases = journalConformance(async ({ now }) => ({ journal: createMemoryJournal({ now }) }));
+  test.each(cases)("$name", ({ run }) => run());
+});
+
+describe("SQLite in memory", () => {
+  const cases = journalConformance(async ({ now }) => openMemoryStore({ now }));
   test.each(cases)("$name", ({ run }) => run());
 });
 

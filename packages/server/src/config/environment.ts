@@ -28,6 +28,7 @@ const VARIABLES: readonly (readonly [string, string, (text: string) => unknown])
   ["allowedHosts", "MILLRACE_SERVE_ALLOWED_HOSTS", list],
   ["allowedOrigins", "MILLRACE_SERVE_ALLOWED_ORIGINS", list],
   ["publicUrl", "MILLRACE_SERVE_PUBLIC_URL", String],
+  ["store", "MILLRACE_HOME", String],
   ...Object.keys(LIMITS).map(
     (name) =>
       [name, `MILLRACE_SERVE_${name.replace(/[A-Z]/g, "_$&").toUpperCase()}`, Number] as const,

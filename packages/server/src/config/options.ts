@@ -2,6 +2,7 @@
 import type { ServiceDefinition } from "@millrace/contracts";
 import type { EgressPolicy, FilePolicy, ShellPolicy } from "@millrace/engine";
 import type { CredentialsOptions } from "../connections/index.ts";
+import { dataFolder } from "../data-folder.ts";
 import { ConfigError } from "../errors.ts";
 import { parseHost, parseToken } from "../gate/index.ts";
 import type { Logger } from "../process/index.ts";
@@ -34,6 +35,11 @@ export interface ServerOptions extends Partial<ServerLimits> {
   readonly services?: readonly ServiceDefinition[];
   /** Where credentials are kept. Default: the store of the operating system. */
   readonly credentials?: CredentialsOptions;
+  /**
+   * The data directory, where runs, templates, schedules and settings are kept; `memory`: nothing outlives the process. Default:
+   * `MILLRACE_HOME`, else `millrace` in the data directory of the user.
+   */
+  readonly store?: string;
   /** Where to log. Default: JSON lines on stderr. */
   readonly log?: Logger;
 }
@@ -55,6 +61,7 @@ export interface ResolvedOptions {
   readonly shell: ShellPolicy | null;
   readonly services: readonly ServiceDefinition[];
   readonly credentials: CredentialsOptions;
+  readonly store: string;
   readonly log: Logger | null;
   readonly limits: ServerLimits;
 }
@@ -110,6 +117,7 @@ const READERS: {
   shell: (value) => (value ?? null) as ShellPolicy | null,
   services: readServices,
   credentials: readCredentials,
+  store: (value) => (value === undefined ? dataFolder() : text(value)),
   log: (value) => (value ?? null) as Logger | null,
 };
 

@@ -1,10 +1,11 @@
 /** The credential store that an operator chose. Nothing else is chosen for them: a store that fails stays the store. */
-import { homedir } from "node:os";
+
 import { join } from "node:path";
 import type { CredentialStore, Lock } from "@millrace/oauth";
 import { fileCredentialStore, fileLock } from "@millrace/oauth/store/file";
 import { memoryCredentialStore } from "@millrace/oauth/store/memory";
 import { osCredentialStore } from "@millrace/oauth/store/os";
+import { dataFolder } from "../data-folder.ts";
 
 /** The name of all our entries in the store of the system. */
 const SERVICE = "millrace";
@@ -50,14 +51,4 @@ export function openCredentialStore(options: CredentialsOptions = {}): OpenedSto
   if (key === undefined) throw new TypeError("the encrypted credential file needs a key");
   const store = fileCredentialStore({ path: join(dir, "credentials.json"), key });
   return { store, name: choice, lock, close };
-}
-
-/** @see XDG Base Directory Specification; on Windows the local application data */
-function dataFolder(): string {
-  const { LOCALAPPDATA, XDG_DATA_HOME } = process.env;
-  const base =
-    process.platform === "win32"
-      ? (LOCALAPPDATA ?? join(homedir(), "AppData", "Local"))
-      : XDG_DATA_HOME || join(homedir(), ".local", "share");
-  return join(base, "millrace");
 }

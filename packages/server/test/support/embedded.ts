@@ -1,6 +1,6 @@
 import { createServer } from "@millrace/server";
 
-const { app, close } = await createServer();
+const { app, close } = await createServer({ store: "memory" });
 const response = await app.fetch(
   new Request("http://localhost/api/run", {
     method: "POST",

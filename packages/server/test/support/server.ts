@@ -21,7 +21,13 @@ export function keepLog(): KeptLog {
 
 /** Starts a server on a free port. */
 export async function serve(options: StartOptions = {}): Promise<RunningServer> {
-  const server = await start({ port: 0, signals: false, log: keepLog(), ...options });
+  const server = await start({
+    port: 0,
+    signals: false,
+    store: "memory",
+    log: keepLog(),
+    ...options,
+  });
   onTestFinished(() => server.close({ graceMs: 0 }));
   return server;
 }
