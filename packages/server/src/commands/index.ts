@@ -1,5 +1,4 @@
 /** What a command is to this server, whichever way it is called. */
-export { etagOf } from "./canonical-json.ts";
 export {
   Answer,
   type AppServices,
@@ -13,6 +12,7 @@ export {
   wire,
 } from "./command.ts";
 export { type Cursors, createCursors } from "./cursors.ts";
+export { type Conditions, checkConditions, etagOf, tagged } from "./etag.ts";
 export { IdempotencyKeys, type KeyedResult, REPLAYED } from "./idempotency.ts";
 export { invokeCommand, readInvocation } from "./invoke.ts";
 export { BYTES, bytesReply, JSON_TYPE, jsonReply } from "./reply.ts";

@@ -1,8 +1,8 @@
 /** How the answer of a command goes over the wire. */
 import type { RunBlob } from "@millrace/contracts";
 import type { Exchange, HeaderRecord, Reply } from "../http/index.ts";
-import { matchesEtag } from "./canonical-json.ts";
 import type { Answer } from "./command.ts";
+import { matchesEtag } from "./etag.ts";
 
 /** Media type of routes that answer bytes. */
 export const BYTES = "application/octet-stream";
