@@ -302,11 +302,13 @@ export type {
   RecoveryReport,
   ResumeState,
   RunHeader,
+  RunHeaderOptions,
   RunQuery,
   RunSignal,
   RunSpec,
   ServiceCredential,
   SignalResult,
+  StartRows,
   StoredEvent,
 } from "./ports.ts";
 export { createRunId } from "./run-id.ts";

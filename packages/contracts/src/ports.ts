@@ -1,6 +1,6 @@
 /** Ports between the engine and what surrounds it: storage, execution, credentials. */
 import type { RunFilter } from "./commands/names.ts";
-import type { Page, Run, RunRef, RunSummary } from "./commands/records/run.ts";
+import type { Page, Run, RunRef, RunSource, RunSummary } from "./commands/records/run.ts";
 import type { CancelReason, ExecutionEvent } from "./events/types.ts";
 import type { AbortSignalLike } from "./extend/context.ts";
 import type { FlowGraph } from "./graph.ts";
@@ -19,15 +19,57 @@ export interface EncodedEvent extends StoredEvent {
   readonly event: ExecutionEvent;
 }
 
-/** What a journal keeps of a run before its first event. */
+/** What a journal keeps of a run before its first event: all that another process needs to start it. */
 export interface RunHeader {
   readonly runId: string;
   readonly planDigest: string;
+  /** As `run.started` will say it. */
+  readonly flowHash?: string;
   readonly graph: FlowGraph;
   readonly inputs: Json;
   readonly trigger: string;
   readonly template?: string;
+  readonly templateVersion?: number;
   readonly tags?: { readonly [name: string]: string };
+  /** What fired it. */
+  readonly source?: RunSource;
+  /** The token of who started it. */
+  readonly tokenId?: string;
+  /** The run that this one repeats. */
+  readonly retryOf?: string;
+  readonly options?: RunHeaderOptions;
+}
+
+/** Wishes of who started a run, kept for a start or a resume in another process. */
+export interface RunHeaderOptions {
+  readonly timeoutMs?: number;
+  readonly confirm?: "approve" | "reject";
+  /** Of a run with `retryOf`: nodes to run again, with all that follows them. */
+  readonly from?: readonly string[];
+}
+
+/**
+ * Rows that are committed with the row of a run, or not at all: whoever asks twice, or fires twice, gets one run.
+ * `request`: an idempotency key, whose answer is the `RunRef`; a key that is taken rejects with `key_used`. `fire`: a fire
+ * time of a schedule, which moves on to `nextAt`; one that has fired, or a schedule that is gone, rejects with `already_fired`.
+ * Times are epoch milliseconds.
+ */
+export interface StartRows {
+  readonly request?: {
+    readonly scope: string;
+    readonly key: string;
+    /** SHA-256 of the arguments. */
+    readonly fingerprint: Uint8Array;
+    /** How long it is remembered, in milliseconds; default 24 hours. */
+    readonly ttlMs?: number;
+  };
+  readonly fire?: {
+    readonly scheduleId: string;
+    readonly fireTime: number;
+    readonly outcome: "started" | "queued";
+    /** When the schedule is due again; null: never. */
+    readonly nextAt: number | null;
+  };
 }
 
 /** What `resume` needs: header, whole log, values of finished steps. */
@@ -110,6 +152,14 @@ export interface RunSpec {
   /** Answers every confirmation at once; absent: a person is asked. */
   readonly confirm?: "approve" | "reject";
   readonly tags?: { readonly [name: string]: string };
+  /** What fired it. */
+  readonly source?: RunSource;
+  /** The token of who starts it. */
+  readonly tokenId?: string;
+  /** The run whose results are taken over where they still hold. */
+  readonly retryOf?: string;
+  /** With `retryOf`: nodes to run again, with all that follows them; absent: those that had not succeeded. */
+  readonly from?: readonly string[];
 }
 
 /** Problem with one place of a value, as JSON Pointer and sentence. */
@@ -174,8 +224,11 @@ export interface RecoveryReport {
 /** Runs flows and keeps them: what server and command line see of engine and journal. */
 export interface Executor {
   readonly kind: "memory" | "sqlite" | "restate";
-  /** Durable when resolved. A `runId` that is taken rejects with code `run_exists`. */
-  start(spec: RunSpec): Promise<RunRef>;
+  /**
+   * Durable when resolved, with all of `rows`. Rejects by code: `run_exists` for a `runId` that is taken, and as `StartRows`
+   * says.
+   */
+  start(spec: RunSpec, rows?: StartRows): Promise<RunRef>;
   signal(runId: string, signal: RunSignal): Promise<SignalResult>;
   /** Resolves when the cancel is recorded; the run ends on its own. */
   cancel(runId: string, options: CancelOptions): Promise<Run>;

@@ -1,7 +1,8 @@
 /** Requests that were seen, by scope and key: the first one works, the others get its answer. */
 import type { Json } from "@millrace/contracts";
+import type { Reader } from "./reader.ts";
 import type { SqlRow } from "./sqlite-port.ts";
-import type { Writer } from "./writer.ts";
+import type { Op, Writer } from "./writer.ts";
 
 /** `new`: the caller works and then calls `finish` or `abandon`; `mismatch`: the key belongs to other arguments. */
 export type Seen =
@@ -22,6 +23,8 @@ export interface IdempotentRequest {
  * `store_read_only` or `store_unavailable`.
  */
 export interface Idempotency {
+  /** What `begin` would answer, without beginning; null: nobody came with this key. */
+  find(request: IdempotentRequest): Seen | null;
   /** Of all who come with the same scope and key, at any time and after a restart, one gets `new`. */
   begin(request: IdempotentRequest): Promise<Seen>;
   finish(scope: string, key: string, answer: Json): Promise<void>;
@@ -33,14 +36,39 @@ export interface Idempotency {
 
 const TTL_MS = 86_400_000;
 
-export function createIdempotency(writer: Pick<Writer, "write">, now: () => number): Idempotency {
+/** Statements that keep a request with its answer, in the transaction of what it has done; refused with `key_used`. */
+export function requestRows(request: IdempotentRequest, answer: Json, now: number): Op[] {
+  const { scope, key, fingerprint, ttlMs = TTL_MS } = request;
+  return [
+    { sql: FORGET, rows: [[scope, key, now]] },
+    {
+      sql:
+        "INSERT INTO idempotency(scope, key, fingerprint, state, answer, expires_at) VALUES(?, ?, ?, 'done', ?, ?) " +
+        "ON CONFLICT DO NOTHING",
+      rows: [[scope, key, fingerprint, JSON.stringify(answer), now + ttlMs]],
+      need: "key_used",
+    },
+  ];
+}
+
+const FORGET = "DELETE FROM idempotency WHERE scope = ? AND key = ? AND expires_at <= ?";
+
+export function createIdempotency(
+  reader: Reader,
+  writer: Pick<Writer, "write">,
+  now: () => number,
+): Idempotency {
   return {
+    find({ scope, key, fingerprint }) {
+      const row = reader.get(
+        "SELECT fingerprint, state, answer FROM idempotency WHERE scope = ? AND key = ? AND expires_at > ?",
+        [scope, key, now()],
+      );
+      return row === undefined ? null : seenOf(row, fingerprint);
+    },
     async begin({ scope, key, fingerprint, ttlMs = TTL_MS }) {
       const results = await writer.write([
-        {
-          sql: "DELETE FROM idempotency WHERE scope = ? AND key = ? AND expires_at <= ?",
-          rows: [[scope, key, now()]],
-        },
+        { sql: FORGET, rows: [[scope, key, now()]] },
         {
           sql:
             "INSERT INTO idempotency(scope, key, fingerprint, state, expires_at) VALUES(?, ?, ?, 'working', ?) " +
@@ -54,11 +82,7 @@ export function createIdempotency(writer: Pick<Writer, "write">, now: () => numb
         },
       ]);
       if (results[1] === 1) return { state: "new" };
-      const { fingerprint: known, state, answer } = results[2] as SqlRow;
-      if (Buffer.compare(known as Uint8Array, fingerprint) !== 0) return { state: "mismatch" };
-      return state === "done"
-        ? { state: "done", answer: JSON.parse(String(answer)) }
-        : { state: "working" };
+      return seenOf(results[2] as SqlRow, fingerprint);
     },
     async finish(scope, key, answer) {
       await writer.write([
@@ -80,4 +104,11 @@ export function createIdempotency(writer: Pick<Writer, "write">, now: () => numb
       return deleted as number;
     },
   };
+}
+
+function seenOf({ fingerprint: known, state, answer }: SqlRow, fingerprint: Uint8Array): Seen {
+  if (Buffer.compare(known as Uint8Array, fingerprint) !== 0) return { state: "mismatch" };
+  return state === "done"
+    ? { state: "done", answer: JSON.parse(String(answer)) }
+    : { state: "working" };
 }

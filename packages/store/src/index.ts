@@ -3,6 +3,7 @@ export type { DriverName } from "./driver.ts";
 export { StoreError, type StoreErrorCode } from "./errors.ts";
 export type { Hubs } from "./hubs.ts";
 export type { Idempotency, IdempotentRequest, Seen } from "./idempotency.ts";
+export type { StoreJournal } from "./journal.ts";
 export { type OpenStoreOptions, openMemoryStore, openStore, type Store } from "./open-store.ts";
 export type { Runs } from "./runs.ts";
 export type { Fire, FireOutcome, ScheduleRow, Schedules } from "./schedules.ts";

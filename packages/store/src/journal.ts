@@ -4,11 +4,12 @@
  *   J2  Only the owner of a run appends: epoch and last `seq` are compared and set in the transaction of the events.
  *   J3  An owner of an earlier opening of the store is gone, because only one process writes here.
  */
-import type { Journal, Json, ResumeState, RunHeader, StoredEvent } from "@millrace/contracts";
+import type { Journal, Json, RunHeader, StartRows, StoredEvent } from "@millrace/contracts";
 import { digestOf } from "./digest.ts";
 import { StoreError } from "./errors.ts";
 import { seal, unseal } from "./private-values.ts";
 import type { Reader } from "./reader.ts";
+import { creation, EPOCH, headerOf, refusedStart } from "./run-header.ts";
 import { sideRows } from "./side-rows.ts";
 import type { SqlRow, SqlValue } from "./sqlite-port.ts";
 import { type Op, Refusal, type Writer } from "./writer.ts";
@@ -19,7 +20,15 @@ const RELEASED = 0; // end of a lease that was given back
 const MAX_NUMBERS = 10_000; // run numbers that are remembered
 
 const NEXT_EPOCH = "UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'epoch'";
-const EPOCH = "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'epoch')";
+
+/** The journal of a store, which has more tables to write to. */
+export interface StoreJournal extends Journal {
+  /**
+   * Creates the run, and in the same transaction `rows`: all of it or nothing. Throws `run_exists`, `key_used`,
+   * `already_fired`.
+   */
+  create(header: RunHeader, rows?: StartRows): Promise<{ epoch: number }>;
+}
 
 /** What the journal is made of. `opened`: epoch of this opening. `key` null: private values are not readable here. */
 export interface JournalParts {
@@ -30,7 +39,8 @@ export interface JournalParts {
   readonly now: () => number;
 }
 
-export function createJournal({ reader, writer, opened, key, now }: JournalParts): Journal {
+export function createJournal(parts: JournalParts): StoreJournal {
+  const { reader, writer, opened, key, now } = parts;
   const numbers = new Map<string, number>();
   const remember = (runId: string, no: number): number => {
     if (numbers.size >= MAX_NUMBERS) numbers.clear();
@@ -46,15 +56,14 @@ export function createJournal({ reader, writer, opened, key, now }: JournalParts
   };
 
   return {
-    async create(header) {
+    async create(header, rows) {
       try {
-        const results = await writer.write(creation(header, now()));
-        const { no, epoch } = results[1] as SqlRow;
+        const results = await writer.write(creation(header, rows, now()));
+        const { no, epoch } = results.at(-1) as SqlRow;
         remember(header.runId, Number(no));
         return { epoch: Number(epoch) };
       } catch (error) {
-        if (!(error instanceof Refusal) || error.code !== "run_exists") throw error;
-        throw new StoreError("run_exists", `the run ${header.runId} exists already`);
+        throw refusedStart(error, header.runId);
       }
     },
 
@@ -196,62 +205,6 @@ export function createJournal({ reader, writer, opened, key, now }: JournalParts
 
 function lost(runId: string): StoreError {
   return new StoreError("lease_lost", `the run ${runId} has another owner`);
-}
-
-function creation(header: RunHeader, createdAt: number): Op[] {
-  const { runId, planDigest, graph, inputs, trigger, template = null, tags = {} } = header;
-  const digest = digestOf(graph as unknown as Json);
-  return [
-    {
-      sql: "INSERT INTO graph(digest, json) VALUES(?, ?) ON CONFLICT DO NOTHING",
-      rows: [[digest, JSON.stringify(graph)]],
-    },
-    {
-      sql:
-        "INSERT INTO run(id, flow_id, graph, template, template_version, status, trigger, inputs, options, epoch, created_at) " +
-        "SELECT ?, ?, ?, ?, (SELECT max(version) FROM template_version WHERE slug = ? AND graph = ?), 'pending', ?, ?, ?, " +
-        `${EPOCH}, ? WHERE NOT EXISTS (SELECT 1 FROM run WHERE id = ?) RETURNING no, epoch`,
-      rows: [
-        [
-          runId,
-          graph.id,
-          digest,
-          template,
-          template,
-          digest,
-          trigger,
-          JSON.stringify(inputs),
-          JSON.stringify({ planDigest }),
-          createdAt,
-          runId,
-        ],
-      ],
-      need: "run_exists",
-      get: true,
-    },
-    {
-      sql: "INSERT INTO run_tag(key, value, run) SELECT ?, ?, no FROM run WHERE id = ?",
-      rows: Object.entries(tags).map(([name, value]) => [name, value, runId]),
-    },
-  ];
-}
-
-function headerOf(
-  row: SqlRow,
-  reader: Reader,
-): Omit<ResumeState, "events" | "steps" | "privateValues"> {
-  const tags = reader.all("SELECT key, value FROM run_tag WHERE run = ?", [row["no"] ?? null]);
-  return {
-    runId: String(row["id"]),
-    planDigest: JSON.parse(String(row["options"])).planDigest,
-    graph: JSON.parse(String(row["graph_json"])),
-    inputs: JSON.parse(String(row["inputs"])),
-    trigger: String(row["trigger"]),
-    ...(row["template"] !== null && { template: String(row["template"]) }),
-    ...(tags.length > 0 && {
-      tags: Object.fromEntries(tags.map(({ key, value }) => [key, value])),
-    }),
-  };
 }
 
 function* pages(

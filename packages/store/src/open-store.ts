@@ -11,12 +11,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import type { Journal } from "@millrace/contracts";
 import { createCursors } from "./cursor.ts";
 import { checkFile, prepareFile, prepareMemory, WRITE_PRAGMAS } from "./database-file.ts";
 import { chooseDriver, type DriverName } from "./driver.ts";
 import { StoreError } from "./errors.ts";
-import { createJournal, type JournalParts } from "./journal.ts";
+import { createJournal, type JournalParts, type StoreJournal } from "./journal.ts";
 import { type Lock, takeLock } from "./lock.ts";
 import { createMemoryWriter } from "./memory-writer.ts";
 import { installationKey, KEY_BYTES } from "./private-values.ts";
@@ -40,7 +39,8 @@ export interface OpenStoreOptions {
 
 /** An open data directory. */
 export interface Store extends Tables {
-  readonly journal: Journal;
+  /** The log of every run. `create` takes the rows that begin with a run. */
+  readonly journal: StoreJournal;
   readonly runs: Runs;
   /**
    * `ok`; `store_full`: the disk is full, writes wait until there is room; `store_read_only` and `store_unavailable`: nothing

@@ -7,6 +7,7 @@ import {
   parseEvent,
   type Run,
   type RunFilter,
+  type RunHeader,
   type RunQuery,
   type RunState,
   type RunSummary,
@@ -14,6 +15,7 @@ import {
 } from "@millrace/contracts";
 import type { Cursors } from "./cursor.ts";
 import type { Reader } from "./reader.ts";
+import { headerOf } from "./run-header.ts";
 import type { SqlRow, SqlValue } from "./sqlite-port.ts";
 import type { Op, Writer } from "./writer.ts";
 
@@ -26,6 +28,8 @@ export interface Runs {
   list(query: RunQuery): Page<RunSummary>;
   /** A run with its nodes and confirmations; null: there is none. */
   get(runId: string): Run | null;
+  /** What a run was created with; null: there is none. */
+  header(runId: string): RunHeader | null;
   /** Ids of the runs that have not ended, oldest first: what a start takes up. */
   live(): readonly string[];
   /** Deletes an ended run with all that belongs to it. `live`: it has not ended and stays; `absent`: there is none. */
@@ -36,6 +40,9 @@ export interface Runs {
     readonly status?: readonly RunState[];
   }): Promise<{ readonly deleted: number }>;
 }
+
+const ONE =
+  "SELECT r.*, g.json AS graph_json FROM run r JOIN graph g ON g.digest = r.graph WHERE r.id = ?";
 
 export function createRuns(reader: Reader, writer: Pick<Writer, "write">, cursors: Cursors): Runs {
   return {
@@ -62,10 +69,7 @@ export function createRuns(reader: Reader, writer: Pick<Writer, "write">, cursor
     },
 
     get(runId) {
-      const row = reader.get(
-        "SELECT r.*, g.json AS graph_json FROM run r JOIN graph g ON g.digest = r.graph WHERE r.id = ?",
-        [runId],
-      );
+      const row = reader.get(ONE, [runId]);
       if (row === undefined) return null;
       const run = Number(row["no"]);
       const view = createView(runId);
@@ -87,6 +91,11 @@ export function createRuns(reader: Reader, writer: Pick<Writer, "write">, cursor
         nodes: Object.fromEntries(nodes),
         confirmations: asked.map((each) => confirmationOf(runId, each)),
       };
+    },
+
+    header(runId) {
+      const row = reader.get(ONE, [runId]);
+      return row === undefined ? null : headerOf(row, reader);
     },
 
     live() {
@@ -209,6 +218,7 @@ function summaryOf(row: SqlRow, reader: Reader): RunSummary {
         ? null
         : { slug: String(template), version: Number(version) },
     trigger: row["trigger"] as RunSummary["trigger"],
+    ...(row["source"] !== null && { source: JSON.parse(String(row["source"])) }),
     tags: Object.fromEntries(tags.map(({ key, value }) => [String(key), String(value)])),
     createdAt: isoOf(row["created_at"]) as string,
     startedAt: isoOf(row["started_at"]),

@@ -3,7 +3,7 @@ import type { Json } from "@millrace/contracts";
 import { StoreError } from "./errors.ts";
 import type { Reader } from "./reader.ts";
 import type { SqlRow } from "./sqlite-port.ts";
-import { Refusal, type Writer } from "./writer.ts";
+import { type Op, Refusal, type Writer } from "./writer.ts";
 
 /** A schedule as it is kept; times are epoch milliseconds. `body` is whatever its owner needs to know. */
 export interface ScheduleRow {
@@ -55,6 +55,25 @@ export interface Schedules {
   }[];
 }
 
+/** Statements that record a fire time and move the schedule on; refused with `already_fired`. */
+export function fireRows(id: string, fire: Fire): Op[] {
+  const { fireTime, outcome, nextAt, runId = null, error = null } = fire;
+  return [
+    {
+      sql:
+        "UPDATE schedule SET last_fire = ?, next_at = ?, last_error = ? " +
+        "WHERE id = ? AND (last_fire IS NULL OR last_fire < ?)",
+      rows: [[fireTime, nextAt, error, id, fireTime]],
+      need: "already_fired",
+    },
+    {
+      sql: "INSERT INTO schedule_fire(schedule, fire_time, run, outcome) VALUES(?, ?, ?, ?) ON CONFLICT DO NOTHING",
+      rows: [[id, fireTime, runId, outcome]],
+      need: "already_fired",
+    },
+  ];
+}
+
 export function createSchedules(reader: Reader, writer: Pick<Writer, "write">): Schedules {
   const one = (id: string): ScheduleRow | null => {
     const row = reader.get("SELECT * FROM schedule WHERE id = ?", [id]);
@@ -85,26 +104,13 @@ export function createSchedules(reader: Reader, writer: Pick<Writer, "write">): 
       ]);
       return deleted === 1;
     },
-    async fire(id, { fireTime, outcome, nextAt, runId, error }) {
+    async fire(id, fire) {
       if (one(id) === null) throw new StoreError("not_found", `there is no schedule ${id}`);
       try {
-        await writer.write([
-          {
-            sql:
-              "UPDATE schedule SET last_fire = ?, next_at = ?, last_error = ? " +
-              "WHERE id = ? AND (last_fire IS NULL OR last_fire < ?)",
-            rows: [[fireTime, nextAt, error ?? null, id, fireTime]],
-            need: "fired",
-          },
-          {
-            sql: "INSERT INTO schedule_fire(schedule, fire_time, run, outcome) VALUES(?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            rows: [[id, fireTime, runId ?? null, outcome]],
-            need: "fired",
-          },
-        ]);
+        await writer.write(fireRows(id, fire));
         return true;
       } catch (refusal) {
-        if (refusal instanceof Refusal && refusal.code === "fired") return false;
+        if (refusal instanceof Refusal && refusal.code === "already_fired") return false;
         throw refusal;
       }
     },

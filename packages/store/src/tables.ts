@@ -28,7 +28,7 @@ export function createTables(
   return {
     connections: createConnections(reader, writer),
     hubs: createHubs(reader, writer),
-    idempotency: createIdempotency(writer, now),
+    idempotency: createIdempotency(reader, writer, now),
     schedules: createSchedules(reader, writer),
     settings: createSettings(reader, writer),
     templates: createTemplates(reader, writer, now),

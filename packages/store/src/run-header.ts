@@ -1,0 +1,104 @@
+/** The row of a run, and the rows that are written with it: what a start needs, whichever process makes it. */
+import type { Json, ResumeState, RunHeader, StartRows } from "@millrace/contracts";
+import { digestOf } from "./digest.ts";
+import { StoreError } from "./errors.ts";
+import { requestRows } from "./idempotency.ts";
+import type { Reader } from "./reader.ts";
+import { fireRows } from "./schedules.ts";
+import type { SqlRow } from "./sqlite-port.ts";
+import { type Op, Refusal } from "./writer.ts";
+
+/** The epoch that runs begin with. */
+export const EPOCH = "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'epoch')";
+
+const REFUSALS = ["run_exists", "key_used", "already_fired"] as const;
+
+/** Statements that make a run; the last one answers its `no` and `epoch`. */
+export function creation(header: RunHeader, rows: StartRows = {}, createdAt: number): Op[] {
+  const { runId, planDigest, graph, inputs, trigger, template = null, tags = {} } = header;
+  const { request, fire } = rows;
+  const digest = digestOf(graph as unknown as Json);
+  const { flowHash } = header;
+  const options = { planDigest, ...(flowHash !== undefined && { flowHash }), ...header.options };
+  return [
+    ...(request === undefined ? [] : requestRows(request, { runId, status: "pending" }, createdAt)),
+    ...(fire === undefined ? [] : fireRows(fire.scheduleId, { ...fire, runId })),
+    {
+      sql: "INSERT INTO graph(digest, json) VALUES(?, ?) ON CONFLICT DO NOTHING",
+      rows: [[digest, JSON.stringify(graph)]],
+    },
+    {
+      sql:
+        "INSERT INTO run(id, flow_id, graph, template, template_version, status, trigger, source, inputs, options, token_id, " +
+        "retry_of, epoch, created_at) SELECT ?, ?, ?, ?, " +
+        "coalesce(?, (SELECT max(version) FROM template_version WHERE slug = ? AND graph = ?)), 'pending', ?, ?, ?, ?, ?, ?, " +
+        `${EPOCH}, ? WHERE NOT EXISTS (SELECT 1 FROM run WHERE id = ?)`,
+      rows: [
+        [
+          runId,
+          graph.id,
+          digest,
+          template,
+          header.templateVersion ?? null,
+          template,
+          digest,
+          trigger,
+          header.source === undefined ? null : JSON.stringify(header.source),
+          JSON.stringify(inputs),
+          JSON.stringify(options),
+          header.tokenId ?? null,
+          header.retryOf ?? null,
+          createdAt,
+          runId,
+        ],
+      ],
+      need: "run_exists",
+    },
+    {
+      sql: "INSERT INTO run_tag(key, value, run) SELECT ?, ?, no FROM run WHERE id = ?",
+      rows: Object.entries(tags).map(([name, value]) => [name, value, runId]),
+    },
+    { sql: "SELECT no, epoch FROM run WHERE id = ?", rows: [[runId]], get: true },
+  ];
+}
+
+/** What the refusal of `creation` means to the caller. */
+export function refusedStart(error: unknown, runId: string): unknown {
+  const code = REFUSALS.find((each) => error instanceof Refusal && error.code === each);
+  switch (code) {
+    case "run_exists":
+      return new StoreError(code, `the run ${runId} exists already`);
+    case "key_used":
+      return new StoreError(code, "the idempotency key was used");
+    case "already_fired":
+      return new StoreError(code, "the schedule has fired this time, or is gone");
+    default:
+      return error;
+  }
+}
+
+/** The header as it was given to `creation`. `row` holds the run and, as `graph_json`, its graph. */
+export function headerOf(
+  row: SqlRow,
+  reader: Reader,
+): Omit<ResumeState, "events" | "steps" | "privateValues"> {
+  const tags = reader.all("SELECT key, value FROM run_tag WHERE run = ?", [row["no"] ?? null]);
+  const { planDigest, flowHash, ...options } = JSON.parse(String(row["options"]));
+  return {
+    runId: String(row["id"]),
+    planDigest,
+    ...(flowHash !== undefined && { flowHash }),
+    graph: JSON.parse(String(row["graph_json"])),
+    inputs: JSON.parse(String(row["inputs"])),
+    trigger: String(row["trigger"]),
+    ...(row["template"] !== null && { template: String(row["template"]) }),
+    ...(row["template_version"] !== null && { templateVersion: Number(row["template_version"]) }),
+    ...(tags.length > 0 && {
+      tags: Object.fromEntries(tags.map(({ key, value }) => [key, value])),
+    }),
+    ...(row["source"] !== null && { source: JSON.parse(String(row["source"])) }),
+    ...(row["token_id"] !== null && { tokenId: String(row["token_id"]) }),
+    ...(row["retry_of"] !== null && { retryOf: String(row["retry_of"]) }),
+    ...(Object.keys(options).length > 0 && { options }),
+  };
+}
