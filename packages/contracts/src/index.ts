@@ -198,6 +198,8 @@ export type {
   AiCall,
   AiCapabilities,
   AiContext,
+  AiCredentials,
+  AiCredentialsPort,
   AiEmbedding,
   AiMessage,
   AiModel,
@@ -205,8 +207,11 @@ export type {
   AiPart,
   AiProvider,
   AiProviderOptions,
+  AiSourceTool,
   AiStream,
   AiTool,
+  AiToolContext,
+  AiToolSource,
   PricePerMillion,
 } from "./extend/ai.ts";
 export {

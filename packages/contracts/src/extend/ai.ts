@@ -2,6 +2,7 @@
  * What the engine asks of an AI provider. Structural and loose on purpose: models of the AI SDK provider specification
  * (v3 and v4) fit, and copies of that package that differ in detail fit too.
  */
+import type { Json, JsonObject, JsonSchema } from "../json.ts";
 import type { AbortSignalLike, FetchLike } from "./context.ts";
 
 /** A provider. Its models are checked structurally; a string in place of a model is refused. */
@@ -14,9 +15,65 @@ export interface AiProvider {
   dispose?(): Promise<void>;
 }
 
+/** A revealed credential; both absent: the provider needs none. */
+export interface AiCredentials {
+  readonly apiKey?: string;
+  readonly accessToken?: string;
+}
+
+/**
+ * Where the keys of providers come from. `reference` is what a target, else its node, names (`openai`, `service:crm`); absent:
+ * the provider's setting decides. Throws `NodeError` `credentials_missing`, `credentials_expired`, `no_refresh_token`, `unavailable`.
+ */
+export interface AiCredentialsPort {
+  resolve(request: {
+    readonly provider: string;
+    readonly reference?: string;
+    readonly signal: AbortSignalLike;
+  }): Promise<AiCredentials>;
+}
+
+/** A tool that a source offers; `trusted`: the operator lets it run without asking a person. */
+export interface AiSourceTool {
+  readonly name: string;
+  readonly description?: string;
+  /** JSON Schema of the arguments. */
+  readonly inputSchema: JsonSchema;
+  readonly trusted: boolean;
+}
+
+/** What a tool source gets for one use. */
+export interface AiToolContext {
+  readonly runId: string;
+  /** Egress policy applied. */
+  readonly fetch: FetchLike;
+  readonly signal: AbortSignalLike;
+  /** How long the call may take, in milliseconds; the signal aborts by then as well. */
+  readonly timeoutMs: number;
+  progress(done: number, total?: number): void;
+  warn(code: string, text: string): void;
+}
+
+/**
+ * Tools that live outside: the servers of the Model Context Protocol that the operator has set up, by name. A tool that fails
+ * or answers with an error throws `NodeError`, whose code and message the model is told.
+ */
+export interface AiToolSource {
+  /** The allowed tools of a server, as they were when the run first asked. */
+  list(server: string, ctx: AiToolContext): Promise<readonly AiSourceTool[]>;
+  /** The answer of one call: text, or data that is given to the model as JSON text. */
+  call(
+    server: string,
+    call: { readonly tool: string; readonly args: JsonObject },
+    ctx: AiToolContext,
+  ): Promise<Json>;
+  /** Called once a run that has used the source has ended. Never rejects. */
+  endRun?(runId: string): void | Promise<void>;
+}
+
 /** What a provider gets for one use. Credentials are revealed here and nowhere else. */
 export interface AiContext {
-  readonly credentials: { readonly apiKey?: string; readonly accessToken?: string };
+  readonly credentials: AiCredentials;
   /** Egress policy applied; a redirect to another origin loses the credentials. */
   readonly fetch: FetchLike;
   readonly signal: AbortSignalLike;
