@@ -70,6 +70,10 @@ export interface StartRows {
     /** When the schedule is due again; null: never. */
     readonly nextAt: number | null;
   };
+  /** A fire time that was recorded as queued, and starts now; one that does not wait any more rejects with `already_fired`. */
+  readonly waiting?: { readonly scheduleId: string; readonly fireTime: number };
+  /** Hash of the signature of a webhook call, remembered for `ttlMs` milliseconds; a known one rejects with `signature_used`. */
+  readonly signature?: { readonly hash: string; readonly ttlMs: number };
 }
 
 /** What `resume` needs: header, whole log, values of finished steps. */

@@ -1,12 +1,13 @@
 export type { ConnectionRow, Connections } from "./connections.ts";
 export type { DriverName } from "./driver.ts";
 export { StoreError, type StoreErrorCode } from "./errors.ts";
+export type { Feed } from "./feed.ts";
 export type { Hubs } from "./hubs.ts";
 export type { Idempotency, IdempotentRequest, Seen } from "./idempotency.ts";
 export type { StoreJournal } from "./journal.ts";
 export { type OpenStoreOptions, openMemoryStore, openStore, type Store } from "./open-store.ts";
 export type { Runs } from "./runs.ts";
-export type { Fire, FireOutcome, ScheduleRow, Schedules } from "./schedules.ts";
+export type { Fire, FireOutcome, ScheduleRow, Schedules, WaitingFire } from "./schedules.ts";
 export type { SettingsTable } from "./settings.ts";
 export type { Fault, SqliteDb, SqliteDriver, SqlRow, SqlValue, Stmt } from "./sqlite-port.ts";
 export type { Tables } from "./tables.ts";

@@ -15,6 +15,7 @@ import { createCursors } from "./cursor.ts";
 import { checkFile, prepareFile, prepareMemory, WRITE_PRAGMAS } from "./database-file.ts";
 import { chooseDriver, type DriverName } from "./driver.ts";
 import { StoreError } from "./errors.ts";
+import { createFeed, type Feed } from "./feed.ts";
 import { createJournal, type JournalParts, type StoreJournal } from "./journal.ts";
 import { type Lock, takeLock } from "./lock.ts";
 import { createMemoryWriter } from "./memory-writer.ts";
@@ -42,6 +43,7 @@ export interface Store extends Tables {
   /** The log of every run. `create` takes the rows that begin with a run. */
   readonly journal: StoreJournal;
   readonly runs: Runs;
+  readonly feed: Feed;
   /**
    * `ok`; `store_full`: the disk is full, writes wait until there is room; `store_read_only` and `store_unavailable`: nothing
    * is written any more, and the process should end and start again.
@@ -169,12 +171,14 @@ function openForReading(driver: SqliteDriver, dir: string, now: () => number): S
   }
 }
 
-function objectsOver(parts: JournalParts): Pick<Store, "journal" | "runs" | keyof Tables> {
+function objectsOver(parts: JournalParts): Pick<Store, "journal" | "runs" | "feed" | keyof Tables> {
   const { reader, writer, now } = parts;
   const secret = reader.get("SELECT value FROM meta WHERE key = 'cursorKey'")?.["value"];
   const cursors = createCursors(Buffer.from(String(secret), "hex"));
+  const feed = createFeed(reader);
   return {
-    journal: createJournal(parts),
+    journal: createJournal({ ...parts, publish: (kinds) => feed.publish(kinds) }),
+    feed,
     runs: createRuns(reader, writer, cursors),
     ...createTables(reader, writer, now),
   };

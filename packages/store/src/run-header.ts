@@ -4,25 +4,28 @@ import { digestOf } from "./digest.ts";
 import { StoreError } from "./errors.ts";
 import { requestRows } from "./idempotency.ts";
 import type { Reader } from "./reader.ts";
-import { fireRows } from "./schedules.ts";
+import { fireRows, waitingRows } from "./schedules.ts";
 import type { SqlRow } from "./sqlite-port.ts";
+import { signatureRows } from "./webhooks.ts";
 import { type Op, Refusal } from "./writer.ts";
 
 /** The epoch that runs begin with. */
 export const EPOCH = "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'epoch')";
 
-const REFUSALS = ["run_exists", "key_used", "already_fired"] as const;
+const REFUSALS = ["run_exists", "key_used", "already_fired", "signature_used"] as const;
 
 /** Statements that make a run; the last one answers its `no` and `epoch`. */
 export function creation(header: RunHeader, rows: StartRows = {}, createdAt: number): Op[] {
   const { runId, planDigest, graph, inputs, trigger, template = null, tags = {} } = header;
-  const { request, fire } = rows;
+  const { request, fire, waiting, signature } = rows;
   const digest = digestOf(graph as unknown as Json);
   const { flowHash } = header;
   const options = { planDigest, ...(flowHash !== undefined && { flowHash }), ...header.options };
   return [
     ...(request === undefined ? [] : requestRows(request, { runId, status: "pending" }, createdAt)),
     ...(fire === undefined ? [] : fireRows(fire.scheduleId, { ...fire, runId })),
+    ...(waiting === undefined ? [] : waitingRows(waiting, runId)),
+    ...(signature === undefined ? [] : signatureRows(signature, createdAt)),
     {
       sql: "INSERT INTO graph(digest, json) VALUES(?, ?) ON CONFLICT DO NOTHING",
       rows: [[digest, JSON.stringify(graph)]],
@@ -72,6 +75,8 @@ export function refusedStart(error: unknown, runId: string): unknown {
       return new StoreError(code, "the idempotency key was used");
     case "already_fired":
       return new StoreError(code, "the schedule has fired this time, or is gone");
+    case "signature_used":
+      return new StoreError(code, "the signature was used");
     default:
       return error;
   }

@@ -1,4 +1,9 @@
-/** Schedules and what they have fired. A fire time fires at most once, whoever asks and whenever. */
+/**
+ * Schedules and what they have fired.
+ *   S1  A fire time fires at most once, whoever asks and whenever; one before the last that was recorded never does.
+ *   S2  A fire time that waits has a row of its own, so that it waits through restarts too; only those of a schedule that is
+ *       enabled wait.
+ */
 import type { Json } from "@millrace/contracts";
 import { StoreError } from "./errors.ts";
 import type { Reader } from "./reader.ts";
@@ -28,6 +33,12 @@ export interface Fire {
   readonly error?: string;
 }
 
+/** A fire time that waits for its run. */
+export interface WaitingFire {
+  readonly scheduleId: string;
+  readonly fireTime: number;
+}
+
 /** Schedules with what they have fired; times in epoch milliseconds. Writes reject with `StoreError`, as `store_full`. */
 export interface Schedules {
   /** All, by id. */
@@ -35,10 +46,21 @@ export interface Schedules {
   get(id: string): ScheduleRow | null;
   /** The enabled ones with `nextAt` at or before `time`, the longest due first. */
   due(time: number): readonly ScheduleRow[];
-  /** Makes or changes one; what it has fired stays. */
+  /** When the next enabled one is due; null: none ever is. */
+  nextDue(): number | null;
+  /** Makes or changes one; what it has fired stays. What waits is dropped when it is not enabled. */
   put(schedule: Pick<ScheduleRow, "id" | "body" | "enabled" | "nextAt">): Promise<void>;
-  /** False: there is none. */
+  /** Drops what waits, too. False: there is none. */
   delete(id: string): Promise<boolean>;
+  /** Fire times that were recorded as `queued` and have no run, in the order of their time. */
+  waiting(): readonly WaitingFire[];
+  /** Ends the waiting of a fire time without a run. False: it did not wait. */
+  drop(
+    waiting: WaitingFire,
+    reason: { readonly outcome: FireOutcome; readonly error?: string },
+  ): Promise<boolean>;
+  /** A run of the schedule that has not ended; null: there is none. */
+  liveRun(id: string): string | null;
   /**
    * Records a fire time and moves the schedule on, in one transaction. False: this time, or a later one, has fired already,
    * and nothing was written. Throws `not_found`.
@@ -74,6 +96,23 @@ export function fireRows(id: string, fire: Fire): Op[] {
   ];
 }
 
+/** Statements that let a waiting fire time have its run; refused with `already_fired`. */
+export function waitingRows({ scheduleId, fireTime }: WaitingFire, runId: string): Op[] {
+  return [
+    {
+      sql:
+        "UPDATE schedule_fire SET outcome = 'started', run = ? " +
+        "WHERE schedule = ? AND fire_time = ? AND outcome = 'queued' AND run IS NULL",
+      rows: [[runId, scheduleId, fireTime]],
+      need: "already_fired",
+    },
+    { sql: "UPDATE schedule SET last_error = NULL WHERE id = ?", rows: [[scheduleId]] },
+  ];
+}
+
+const DROP_ALL =
+  "UPDATE schedule_fire SET outcome = 'skipped' WHERE schedule = ? AND outcome = 'queued' AND run IS NULL";
+
 export function createSchedules(reader: Reader, writer: Pick<Writer, "write">): Schedules {
   const one = (id: string): ScheduleRow | null => {
     const row = reader.get("SELECT * FROM schedule WHERE id = ?", [id]);
@@ -88,6 +127,10 @@ export function createSchedules(reader: Reader, writer: Pick<Writer, "write">): 
           time,
         ])
         .map(scheduleOf),
+    nextDue() {
+      const row = reader.get("SELECT min(next_at) AS due FROM schedule WHERE enabled = 1");
+      return (row?.["due"] ?? null) as number | null;
+    },
     async put({ id, body, enabled, nextAt }) {
       await writer.write([
         {
@@ -96,13 +139,46 @@ export function createSchedules(reader: Reader, writer: Pick<Writer, "write">): 
             "SET body = excluded.body, enabled = excluded.enabled, next_at = excluded.next_at",
           rows: [[id, JSON.stringify(body), enabled ? 1 : 0, nextAt]],
         },
+        ...(enabled ? [] : [{ sql: DROP_ALL, rows: [[id]] }]),
       ]);
     },
     async delete(id) {
       const [deleted] = await writer.write([
         { sql: "DELETE FROM schedule WHERE id = ?", rows: [[id]] },
+        { sql: DROP_ALL, rows: [[id]] },
       ]);
       return deleted === 1;
+    },
+    waiting: () =>
+      reader
+        .all(
+          "SELECT schedule, fire_time FROM schedule_fire WHERE outcome = 'queued' AND run IS NULL ORDER BY fire_time, schedule",
+        )
+        .map((row) => ({
+          scheduleId: String(row["schedule"]),
+          fireTime: Number(row["fire_time"]),
+        })),
+    async drop({ scheduleId, fireTime }, { outcome, error }) {
+      const [dropped] = await writer.write([
+        {
+          sql:
+            "UPDATE schedule_fire SET outcome = ? " +
+            "WHERE schedule = ? AND fire_time = ? AND outcome = 'queued' AND run IS NULL",
+          rows: [[outcome, scheduleId, fireTime]],
+        },
+        {
+          sql: "UPDATE schedule SET last_error = ? WHERE id = ?",
+          rows: error === undefined ? [] : [[error, scheduleId]],
+        },
+      ]);
+      return dropped === 1;
+    },
+    liveRun(id) {
+      const row = reader.get(
+        "SELECT id FROM run WHERE ended_at IS NULL AND json_extract(source, '$.scheduleId') = ? LIMIT 1",
+        [id],
+      );
+      return row === undefined ? null : String(row["id"]);
     },
     async fire(id, fire) {
       if (one(id) === null) throw new StoreError("not_found", `there is no schedule ${id}`);

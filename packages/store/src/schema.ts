@@ -45,6 +45,7 @@ CREATE TABLE schedule(id TEXT PRIMARY KEY, body TEXT NOT NULL, enabled INTEGER, 
 CREATE INDEX schedule_due ON schedule(next_at) WHERE enabled = 1;
 CREATE TABLE schedule_fire(schedule TEXT, fire_time INTEGER, run TEXT, outcome TEXT NOT NULL,
   PRIMARY KEY(schedule, fire_time)) WITHOUT ROWID;
+CREATE INDEX schedule_fire_waiting ON schedule_fire(schedule, fire_time) WHERE outcome = 'queued' AND run IS NULL;
 CREATE TABLE idempotency(scope TEXT, key TEXT, fingerprint BLOB NOT NULL, state TEXT NOT NULL, answer TEXT,
   expires_at INTEGER NOT NULL, PRIMARY KEY(scope, key)) WITHOUT ROWID;
 CREATE TABLE setting(path TEXT PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID;

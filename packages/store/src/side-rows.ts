@@ -3,10 +3,9 @@
  * Derived here from the events themselves and written with them, so there is no second call to forget.
  */
 import type { ConfirmRequested, ExecutionEvent, Summary } from "@millrace/contracts";
+import { isInFeed } from "./feed.ts";
 import type { SqlValue } from "./sqlite-port.ts";
 import type { Op } from "./writer.ts";
-
-const FEED = /^(run\.|confirm\.|summary$)/;
 
 /** The statements for a batch of the run with this number, in the order of its events. */
 export function sideRows(run: number, events: readonly ExecutionEvent[]): Op[] {
@@ -15,7 +14,7 @@ export function sideRows(run: number, events: readonly ExecutionEvent[]): Op[] {
     ops.push({ sql, rows: [row] });
   };
   for (const event of events) {
-    if (FEED.test(event.kind)) add("INSERT INTO feed(run, seq) VALUES(?, ?)", [run, event.seq]);
+    if (isInFeed(event.kind)) add("INSERT INTO feed(run, seq) VALUES(?, ?)", [run, event.seq]);
     switch (event.kind) {
       case "run.started":
         add(

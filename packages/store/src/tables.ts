@@ -32,6 +32,6 @@ export function createTables(
     schedules: createSchedules(reader, writer),
     settings: createSettings(reader, writer),
     templates: createTemplates(reader, writer, now),
-    webhooks: createWebhooks(reader, writer, now),
+    webhooks: createWebhooks(reader, writer),
   };
 }

@@ -1,7 +1,7 @@
 /** Webhooks, found by the hash of their token, and the signatures that were used. */
 import type { Json } from "@millrace/contracts";
 import type { Reader } from "./reader.ts";
-import type { Writer } from "./writer.ts";
+import type { Op, Writer } from "./writer.ts";
 
 /** A webhook as it is kept. `tokenHash`: SHA-256 of its token, which is nowhere stored. */
 export interface WebhookRow {
@@ -19,15 +19,24 @@ export interface Webhooks {
   put(webhook: WebhookRow): Promise<void>;
   /** False: there is none. */
   delete(id: string): Promise<boolean>;
-  /** True the first time that a hash is seen; it is remembered for `ttlMs` milliseconds. */
-  firstSeen(hash: string, ttlMs: number): Promise<boolean>;
 }
 
-export function createWebhooks(
-  reader: Reader,
-  writer: Pick<Writer, "write">,
-  now: () => number,
-): Webhooks {
+/** Statements that remember a signature, in the transaction of the run that it starts; refused with `signature_used`. */
+export function signatureRows(
+  { hash, ttlMs }: { readonly hash: string; readonly ttlMs: number },
+  now: number,
+): Op[] {
+  return [
+    { sql: "DELETE FROM webhook_seen WHERE expires_at <= ?", rows: [[now]] },
+    {
+      sql: "INSERT INTO webhook_seen(hash, expires_at) VALUES(?, ?) ON CONFLICT DO NOTHING",
+      rows: [[hash, now + ttlMs]],
+      need: "signature_used",
+    },
+  ];
+}
+
+export function createWebhooks(reader: Reader, writer: Pick<Writer, "write">): Webhooks {
   const rowOf = (row: { readonly [column: string]: unknown }): WebhookRow => ({
     id: String(row["id"]),
     tokenHash: String(row["token_hash"]),
@@ -56,16 +65,6 @@ export function createWebhooks(
         { sql: "DELETE FROM webhook WHERE id = ?", rows: [[id]] },
       ]);
       return deleted === 1;
-    },
-    async firstSeen(hash, ttlMs) {
-      const results = await writer.write([
-        { sql: "DELETE FROM webhook_seen WHERE expires_at <= ?", rows: [[now()]] },
-        {
-          sql: "INSERT INTO webhook_seen(hash, expires_at) VALUES(?, ?) ON CONFLICT DO NOTHING",
-          rows: [[hash, now() + ttlMs]],
-        },
-      ]);
-      return results[1] === 1;
     },
   };
 }

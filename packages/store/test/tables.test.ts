@@ -1,5 +1,5 @@
-import { openStore } from "@millrace/store";
-import { describe, expect, test } from "vitest";
+import { openStore, type Schedules } from "@millrace/store";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { newFolder, newStore } from "./folder.ts";
 import { startRun } from "./logs.ts";
 
@@ -58,11 +58,76 @@ describe("schedules", () => {
     await put("off", BEGIN - 9, false);
     await put("never", null);
     expect(schedules.due(BEGIN).map(({ id }) => id)).toEqual(["a", "b"]);
+    expect(schedules.nextDue()).toBe(BEGIN - 5);
     expect(schedules.list().map(({ id }) => id)).toEqual(["a", "b", "late", "never", "off"]);
     expect(await schedules.delete("a")).toBe(true);
     expect(await schedules.delete("a")).toBe(false);
     const fire = { fireTime: BEGIN, outcome: "missed", nextAt: null } as const;
     await expect(schedules.fire("a", fire)).rejects.toMatchObject({ code: "not_found" });
+  });
+});
+
+describe("fire times that wait", () => {
+  const waitFor = (schedules: Schedules, fireTime: number, scheduleId = "s") =>
+    schedules.fire(scheduleId, { fireTime, outcome: "queued", nextAt: fireTime + 1 });
+  const one = { scheduleId: "s", fireTime: BEGIN };
+
+  async function waitingStore(dir = newFolder()) {
+    const store = await openStore({ dir });
+    for (const id of ["s", "t"]) {
+      await store.schedules.put({ id, body: null, enabled: true, nextAt: BEGIN });
+    }
+    return store;
+  }
+
+  test("are told in their order, also after a restart, until they have a run or are dropped", async () => {
+    const dir = newFolder();
+    const first = await waitingStore(dir);
+    await waitFor(first.schedules, BEGIN + 1, "t");
+    await waitFor(first.schedules, BEGIN);
+    await waitFor(first.schedules, BEGIN + 2);
+    await first.close();
+    const { schedules, journal, runs } = await newStore({ dir });
+    expect(schedules.waiting()).toEqual([
+      one,
+      { scheduleId: "t", fireTime: BEGIN + 1 },
+      { scheduleId: "s", fireTime: BEGIN + 2 },
+    ]);
+    const source = { scheduleId: "s", fireTime: new Date(BEGIN).toISOString() };
+    const start = (seed: number) =>
+      journal.create(startRun(seed, { source }), { waiting: one }).then(
+        () => "started",
+        ({ code }) => code,
+      );
+    expect((await Promise.all([start(1), start(2), start(3)])).sort()).toEqual([
+      "already_fired",
+      "already_fired",
+      "started",
+    ]);
+    const [started] = runs.live();
+    expect(schedules.fires("s", 9)).toContainEqual({
+      fireTime: BEGIN,
+      outcome: "started",
+      runId: started,
+    });
+    expect([schedules.liveRun("s"), schedules.liveRun("t")]).toEqual([started, null]);
+    const second = { scheduleId: "s", fireTime: BEGIN + 2 };
+    expect(await schedules.drop(second, { outcome: "error", error: "no template" })).toBe(true);
+    expect(await schedules.drop(second, { outcome: "error" })).toBe(false);
+    expect(await schedules.drop(one, { outcome: "skipped" })).toBe(false);
+    expect(schedules.get("s")).toMatchObject({ lastError: "no template", lastFire: BEGIN + 2 });
+    expect(schedules.waiting()).toEqual([{ scheduleId: "t", fireTime: BEGIN + 1 }]);
+  });
+
+  test("are dropped with their schedule, and when it is disabled", async () => {
+    const { schedules, close } = await waitingStore();
+    onTestFinished(close);
+    await waitFor(schedules, BEGIN);
+    await waitFor(schedules, BEGIN, "t");
+    await schedules.put({ id: "s", body: null, enabled: false, nextAt: null });
+    await schedules.delete("t");
+    expect(schedules.waiting()).toEqual([]);
+    expect(schedules.fires("s", 9)).toEqual([{ fireTime: BEGIN, outcome: "skipped", runId: null }]);
   });
 });
 
@@ -222,23 +287,36 @@ test("hubs keep their index, whose serial never falls", async () => {
   expect([hubs.list(), hubs.items("h")]).toEqual([[], []]);
 });
 
-test("a webhook is found by the hash of its token; a signature counts once", async () => {
-  let time = BEGIN;
-  const { webhooks } = await newStore({ now: () => time });
+test("a webhook is found by the hash of its token", async () => {
+  const { webhooks } = await newStore();
   const webhook = { id: "w", tokenHash: "aa", body: { template: "digest" } };
   await webhooks.put(webhook);
   expect(webhooks.byTokenHash("aa")).toEqual(webhook);
   await webhooks.put({ ...webhook, tokenHash: "bb" });
   expect([webhooks.byTokenHash("aa"), webhooks.get("w")?.tokenHash]).toEqual([null, "bb"]);
   expect(webhooks.list()).toHaveLength(1);
-  const seen = await Promise.all(
-    Array.from({ length: CALLERS }, () => webhooks.firstSeen("s", 300_000)),
-  );
-  expect(seen.filter(Boolean)).toHaveLength(1);
-  time += 300_000;
-  expect(await webhooks.firstSeen("s", 300_000)).toBe(true);
   expect(await webhooks.delete("w")).toBe(true);
   expect(await webhooks.delete("w")).toBe(false);
+});
+
+test("of many calls with one signature one starts a run, until it is forgotten", async () => {
+  let time = BEGIN;
+  const { journal, runs } = await newStore({ now: () => time });
+  const signature = { hash: "s", ttlMs: 300_000 };
+  const start = (seed: number) =>
+    journal.create(startRun(seed), { signature }).then(
+      () => "started",
+      ({ code }) => code,
+    );
+  const seeds = Array.from({ length: CALLERS }, (_, i) => i + 1);
+  const said = await Promise.all(seeds.map(start));
+  expect(said.filter((each) => each === "started")).toHaveLength(1);
+  expect(said.filter((each) => each === "signature_used")).toHaveLength(CALLERS - 1);
+  expect(runs.live()).toHaveLength(1);
+  time += 299_999;
+  expect(await start(100)).toBe("signature_used");
+  time += 1;
+  expect(await start(100)).toBe("started");
 });
 
 test("connections keep their status and nothing secret", async () => {

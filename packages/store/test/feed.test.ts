@@ -1,0 +1,109 @@
+/** The feed of all runs. */
+import { openMemoryStore, openStore, type Store } from "@millrace/store";
+import { describe, expect, test } from "vitest";
+import { newFolder, newStore } from "./folder.ts";
+import { appendAll, logOf } from "./logs.ts";
+
+const IN_FEED = /^(run\.|confirm\.|summary$)/;
+
+/** Every entry after a position, as its reader gets them. */
+function readAll(store: Store, after = 0) {
+  const entries: { pos: number; kind: string; line: string }[] = [];
+  let at = after;
+  for (let page = store.feed.read(at); page.length > 0; page = store.feed.read(at)) {
+    for (const { seq, kind, line } of page) {
+      entries.push({ pos: seq, kind, line: Buffer.from(line).toString() });
+    }
+    at = page.at(-1)?.seq ?? at;
+  }
+  return entries;
+}
+
+function expectedOf(seed: number): string[] {
+  return logOf(seed)
+    .filter(({ kind }) => IN_FEED.test(kind))
+    .map(({ line }) => Buffer.from(line).toString());
+}
+
+describe.each([
+  ["a folder", () => newStore()],
+  ["memory", async () => openMemoryStore()],
+] as const)("the feed in %s", (_name, open: () => Promise<Store>) => {
+  test("has the bytes of every start, pause, confirmation and end, from any position", async () => {
+    const store = await open();
+    expect([store.feed.last(), store.feed.first(), store.feed.read(0)]).toEqual([0, null, []]);
+    const seeds = [1, 2, 3, 4, 5, 6];
+    for (const seed of seeds) await appendAll(store.journal, logOf(seed));
+    const all = readAll(store);
+    expect(all.map(({ line }) => line)).toEqual(seeds.flatMap(expectedOf));
+    expect(all.map(({ pos }) => pos)).toEqual(all.map((_, index) => index + 1));
+    expect(store.feed.last()).toBe(all.length);
+    for (const after of [1, all.length - 1, all.length]) {
+      expect(readAll(store, after)).toEqual(all.slice(after));
+    }
+  });
+
+  test("tells of what is committed, and whoever is told can read it", async () => {
+    const store = await open();
+    const told: string[] = [];
+    let readable = 0;
+    const unlisten = store.feed.listen((kinds) => {
+      told.push(...kinds);
+      readable = store.feed.last();
+    });
+    await appendAll(store.journal, logOf(1));
+    expect(told).toEqual(readAll(store).map(({ kind }) => kind));
+    expect(readable).toBe(told.length);
+    unlisten();
+    await appendAll(store.journal, logOf(2));
+    expect(readable).toBe(told.length);
+  });
+
+  test("loses the entries of a deleted run and never uses their positions again", async () => {
+    const store = await open();
+    await appendAll(store.journal, logOf(1));
+    const first = store.feed.last();
+    expect(await store.runs.delete("r1")).toBe("deleted");
+    expect([store.feed.first(), store.feed.last()]).toEqual([null, first]);
+    await appendAll(store.journal, logOf(2));
+    expect(store.feed.first()).toBe(first + 1);
+  });
+});
+
+test("a page is bounded by its bytes, and holds at least one entry", async () => {
+  const store = await newStore();
+  const large = "x".repeat(100_000);
+  const events = logOf(1).map((stored) =>
+    stored.kind === "summary"
+      ? { ...stored, line: Buffer.concat([stored.line, Buffer.from(large)]) }
+      : stored,
+  );
+  for (let seed = 1; seed <= 9; seed += 1) {
+    const runId = `r${seed}`;
+    await appendAll(
+      store.journal,
+      events.map((stored) => ({ ...stored, event: { ...stored.event, runId } })),
+    );
+  }
+  const sizes: number[] = [];
+  let entries = 0;
+  for (let at = 0, page = store.feed.read(at); page.length > 0; page = store.feed.read(at)) {
+    sizes.push(page.reduce((sum, { line }) => sum + line.byteLength, 0));
+    entries += page.length;
+    at = page.at(-1)?.seq ?? at;
+  }
+  expect(entries).toBe(store.feed.last());
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(262_144);
+  expect(sizes.length).toBeGreaterThan(3);
+});
+
+test("positions go on after a restart", async () => {
+  const dir = newFolder();
+  const first = await openStore({ dir });
+  await appendAll(first.journal, logOf(1));
+  const last = first.feed.last();
+  await first.close();
+  const store = await newStore({ dir });
+  await appendAll(store.journal, logOf(2));
+  expect(readAll(store, last).map(({ line }) => line)).toEqual(expectedOf(2));
+});
