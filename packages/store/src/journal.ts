@@ -7,6 +7,7 @@
 import type { Journal, Json, RunHeader, StartRows, StoredEvent } from "@millrace/contracts";
 import { digestOf } from "./digest.ts";
 import { StoreError } from "./errors.ts";
+import { isInFeed } from "./feed.ts";
 import { seal, unseal } from "./private-values.ts";
 import type { Reader } from "./reader.ts";
 import { creation, EPOCH, headerOf, refusedStart } from "./run-header.ts";
@@ -25,7 +26,7 @@ const NEXT_EPOCH = "UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key
 export interface StoreJournal extends Journal {
   /**
    * Creates the run, and in the same transaction `rows`: all of it or nothing. Throws `run_exists`, `key_used`,
-   * `already_fired`.
+   * `already_fired`, `signature_used`.
    */
   create(header: RunHeader, rows?: StartRows): Promise<{ epoch: number }>;
 }
@@ -37,10 +38,12 @@ export interface JournalParts {
   readonly opened: number;
   readonly key: Uint8Array | null;
   readonly now: () => number;
+  /** Told the kinds of the events that the feed of all runs has got. */
+  readonly publish?: (kinds: readonly string[]) => void;
 }
 
 export function createJournal(parts: JournalParts): StoreJournal {
-  const { reader, writer, opened, key, now } = parts;
+  const { reader, writer, opened, key, now, publish } = parts;
   const numbers = new Map<string, number>();
   const remember = (runId: string, no: number): number => {
     if (numbers.size >= MAX_NUMBERS) numbers.clear();
@@ -93,6 +96,7 @@ export function createJournal(parts: JournalParts): StoreJournal {
         const isLost = StoreError.isInstance(error) && error.code === "lease_lost";
         throw isLost || error instanceof Refusal ? lost(runId) : error;
       }
+      publish?.(events.map(({ kind }) => kind).filter(isInFeed));
     },
 
     async *read(runId, after) {
