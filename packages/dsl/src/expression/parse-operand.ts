@@ -1,6 +1,6 @@
 /** Operands of expressions: words, literals, brackets, and the members, indexes and calls behind them. */
 import { readBlock } from "../text/blocks.ts";
-import { isDigit, isNameStart } from "../text/chars.ts";
+import { isDigit, isIdent, isNameStart } from "../text/chars.ts";
 import { readList, readObject } from "../text/collections.ts";
 import { readNumber } from "../text/numbers.ts";
 import { FAIL, type Scanner, TEXT_END } from "../text/scanner.ts";
@@ -104,7 +104,8 @@ function parseCall(
   const end = s.pos;
   if (callee.kind === "name") return { kind: "call", name: callee.name, args, start, end };
   const message = "functions are called as `f(x)`";
-  if (callee.kind !== "member") {
+  const isMethod = callee.kind === "member" && isIdent(callee.name) && !readsAsWord(callee.name);
+  if (!isMethod) {
     s.error("FLOW5003", callee.start, end, { message, hint: null });
     throw FAIL;
   }

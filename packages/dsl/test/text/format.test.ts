@@ -116,7 +116,7 @@ layout {
     expect(format(text.replace("\n    # one\n", ""))).toBe(text.replace("\n    # one\n", ""));
   });
 
-  test.each(["f(x)(y)", "a[0](1)", "[1, f(x)(y)]"])(
+  test.each(["f(x)(y)", "a[0](1)", "[1, f(x)(y)]", 'a."o words"()', "a.true(1)", "a.in()"])(
     "leaves a text with %j, a call that it cannot read, as it is",
     (value) => {
       const text = node(value);
