@@ -6,6 +6,7 @@ export default defineConfig({
     "src/index.ts",
     "src/commands/index.ts",
     "src/json.ts",
+    "src/extend/check.ts",
     "src/extend/service-arguments.ts",
     "src/schemas/index.ts",
     "src/testing/index.ts",

@@ -253,6 +253,7 @@ export {
 export { NodeError, type NodeErrorOptions } from "./extend/error.ts";
 export { exit, isNodeExit, type NodeExit } from "./extend/exit.ts";
 export { ExtensionError, type ExtensionErrorCode } from "./extend/extension-error.ts";
+export { promptText } from "./extend/prompt-text.ts";
 export { isZodSchema, type JsonSchemaOf, jsonSchema, type Schema } from "./extend/schema.ts";
 export {
   operationEffect,
