@@ -1,0 +1,358 @@
+/**
+ * Checks of `expect`: their shapes as data, and those that need neither a model nor an expression.
+ *   X1  a place that is not there, and a value that cannot be judged, is a failed check, with `not` too.
+ *   X2  what a check says of a value names the rule; the value itself is handed out apart, for audit levels that keep it.
+ */
+import { type Json, type JsonObject, type JsonSchema, NodeError } from "@millrace/contracts";
+import { canonicalJson, compilePattern } from "@millrace/dsl";
+import { schemaProblems, unreadable } from "../schema-check.ts";
+import { inputText } from "./messages.ts";
+
+/** Kinds of checks. `expr` and `judge` are carried out by the loop. */
+export type CheckKind =
+  | "expr"
+  | "contains"
+  | "equals"
+  | "startsWith"
+  | "endsWith"
+  | "regex"
+  | "jsonSchema"
+  | "label"
+  | "length"
+  | "cost"
+  | "latencyMs"
+  | "finish"
+  | "judge";
+
+/** A check, evaluated and complete. */
+export interface Check {
+  readonly kind: CheckKind;
+  readonly not: boolean;
+  readonly level: "error" | "warn";
+  readonly onFail: "fail" | "retry" | "failover";
+  readonly message: string | undefined;
+  /** Dotted, into the record; absent: the default of the kind. */
+  readonly path: string | undefined;
+  /** The fields of the kind, of the types that its schemas name. */
+  readonly fields: JsonObject;
+}
+
+/** How a check ended. `rule` is what was expected; `value` what was there. */
+export interface CheckOutcome {
+  readonly pass: boolean;
+  readonly rule: string;
+  readonly path?: string;
+  readonly value?: Json;
+  readonly score?: number;
+}
+
+/** What is wrong with a check as it is written; `pointer` leads into it. */
+export interface CheckProblem {
+  readonly pointer: string;
+  readonly message: string;
+}
+
+const text: JsonSchema = { type: "string" };
+const flag: JsonSchema = { type: "boolean" };
+const texts: JsonSchema = { type: "array", items: text, minItems: 1 };
+const amount: JsonSchema = { type: "number", minimum: 0 };
+const range = { fields: { min: amount, max: amount }, anyOf: ["min", "max"] } as const;
+const compared = { fields: { value: text, ignoreCase: flag }, needs: ["value"] } as const;
+
+interface Shape {
+  readonly fields: { readonly [name: string]: JsonSchema };
+  readonly needs?: readonly string[];
+  /** At least one of these is needed. */
+  readonly anyOf?: readonly string[];
+}
+
+/** A model that grades; `params` are sampling fields. */
+const target: JsonSchema = {
+  type: "object",
+  properties: {
+    provider: { type: "string", minLength: 1 },
+    modelId: { type: "string", minLength: 1, maxLength: 200 },
+    credential: text,
+    params: { type: "object" },
+  },
+  required: ["provider", "modelId"],
+  additionalProperties: false,
+};
+
+const SHAPES: { readonly [K in CheckKind]: Shape } = {
+  expr: { fields: { when: {} }, needs: ["when"] },
+  contains: { fields: { value: {}, ignoreCase: flag }, needs: ["value"] },
+  equals: { fields: { value: {}, ignoreCase: flag }, needs: ["value"] },
+  startsWith: compared,
+  endsWith: compared,
+  regex: { fields: { pattern: text, flags: { enum: ["", "i"] } }, needs: ["pattern"] },
+  jsonSchema: { fields: { schema: { type: "object" } }, needs: ["schema"] },
+  label: { fields: { in: texts }, needs: ["in"] },
+  length: range,
+  cost: range,
+  latencyMs: range,
+  finish: { fields: { in: texts }, needs: ["in"] },
+  judge: {
+    fields: { rubric: text, threshold: { type: "number", minimum: 0, maximum: 1 }, target },
+    needs: ["rubric", "target"],
+  },
+};
+
+const COMMON: { readonly [name: string]: JsonSchema } = {
+  kind: { enum: Object.keys(SHAPES) },
+  not: flag,
+  path: { type: "string", minLength: 1, maxLength: 200 },
+  level: { enum: ["error", "warn"] },
+  onFail: { enum: ["fail", "retry", "failover"] },
+  message: { type: "string", maxLength: 200 },
+};
+
+/** How good an answer has to be where a `judge` says nothing else. */
+const THRESHOLD = 0.7;
+
+/** JSON Schema of one entry of `expect` for the catalog; `checkProblems` says what it cannot. */
+export const expectItem: JsonSchema = {
+  anyOf: [
+    flag,
+    {
+      type: "object",
+      required: ["kind"],
+      properties: Object.assign({}, ...Object.values(SHAPES).map(({ fields }) => fields), {
+        ...COMMON,
+        value: {},
+      }) as JsonObject,
+      additionalProperties: false,
+    },
+  ],
+};
+
+/**
+ * What is wrong with one evaluated entry, or with the literal part of one: members that are `undefined` need a run and are not
+ * looked at.
+ */
+export function checkProblems(entry: unknown): readonly CheckProblem[] {
+  if (typeof entry === "boolean" || entry === undefined) return [];
+  if (typeof entry !== "object" || entry === null || Array.isArray(entry)) {
+    return [{ pointer: "", message: "must be true, false or { kind, … }" }];
+  }
+  const fields = entry as { readonly [name: string]: Json | undefined };
+  const kind = fields["kind"];
+  if (kind === undefined && Object.hasOwn(fields, "kind")) return [];
+  const shape =
+    typeof kind === "string" && Object.hasOwn(SHAPES, kind) ? SHAPES[kind as CheckKind] : undefined;
+  if (shape === undefined) {
+    return [{ pointer: "/kind", message: `must be one of ${Object.keys(SHAPES).join(" ")}` }];
+  }
+  const problems: CheckProblem[] = [];
+  const say = (pointer: string, message: string) => void problems.push({ pointer, message });
+  for (const [name, value] of Object.entries(fields)) {
+    const schema = Object.hasOwn(shape.fields, name) ? shape.fields[name] : COMMON[name];
+    if (schema === undefined) say(`/${name}`, `the kind ${String(kind)} has no such field`);
+    else if (value !== undefined) {
+      for (const it of schemaProblems(schema, value)) say(`/${name}${it.pointer}`, it.message);
+    }
+  }
+  for (const name of shape.needs ?? []) {
+    if (!Object.hasOwn(fields, name)) say("", `needs ${name}`);
+  }
+  const { anyOf } = shape;
+  if (anyOf !== undefined && !anyOf.some((name) => Object.hasOwn(fields, name))) {
+    say("", `needs ${anyOf.join(" or ")}`);
+  }
+  if (problems.length === 0) deeperProblems(fields, say);
+  return problems;
+}
+
+/** Patterns and schemas that do not compile. */
+function deeperProblems(
+  fields: { readonly [name: string]: Json | undefined },
+  say: (pointer: string, message: string) => void,
+): void {
+  const { kind, pattern, schema } = fields;
+  if (kind === "regex" && typeof pattern === "string") {
+    const compiled = compilePattern(pattern);
+    if (!compiled.ok) say("/pattern", `is refused: ${compiled.problem}`);
+  }
+  if (kind === "jsonSchema" && schema !== undefined) {
+    for (const it of unreadable(schema as JsonSchema)) say(`/schema${it.pointer}`, it.message);
+  }
+}
+
+/** An evaluated entry as a check. Throws `NodeError` `field_invalid` that names the entry by its index. */
+export function readCheck(entry: Json, index: number): Check {
+  const [first] = checkProblems(entry);
+  if (first !== undefined) {
+    const at = first.pointer.replaceAll("/", ".");
+    throw new NodeError("field_invalid", `expect[${index}]${at} ${first.message}`);
+  }
+  const given = typeof entry === "boolean" ? { kind: "expr", when: entry } : (entry as JsonObject);
+  const { kind, not, level, onFail, message, path, ...fields } = given as {
+    readonly [name: string]: Json;
+  } & Partial<Check>;
+  return {
+    kind: kind as CheckKind,
+    not: not ?? false,
+    level: level ?? "error",
+    onFail: onFail ?? "fail",
+    message,
+    path,
+    fields: kind === "judge" ? { threshold: THRESHOLD, ...fields } : fields,
+  };
+}
+
+/** What checks look at: the output record, and how long the node took so far. */
+export interface Checked {
+  readonly record: JsonObject;
+  readonly latencyMs: number;
+}
+
+/** Carries out a check of any kind but `judge`. Never throws. */
+export function checkRecord(check: Check, checked: Checked): CheckOutcome {
+  const { not } = check;
+  const tried = tryCheck(check, checked);
+  const rule = not ? `must not: ${tried.rule}` : tried.rule;
+  if (tried.holds === undefined) return { ...outcome(tried), rule, pass: false };
+  return { ...outcome(tried), rule, pass: tried.holds !== not };
+}
+
+/** The outcome of a `judge` from the score that its model gave; undefined: it gave none. */
+export function judged(check: Check, score: number | undefined): CheckOutcome {
+  const threshold = check.fields["threshold"] as number;
+  const rule = `score must be ${check.not ? "below" : "at least"} ${threshold}`;
+  if (score === undefined) return { pass: false, rule: `${rule}; the judge gave none` };
+  return { pass: score >= threshold !== check.not, rule, score };
+}
+
+/** The sentence about a failed check: the author's, else the rule. */
+export function failureText(check: Check, { rule, path }: CheckOutcome): string {
+  return check.message ?? (path === undefined ? rule : `${path} ${rule}`);
+}
+
+/** `holds` is undefined where nothing could be judged. */
+interface Tried {
+  readonly holds: boolean | undefined;
+  readonly rule: string;
+  readonly path?: string;
+  readonly value?: Json | undefined;
+}
+
+function outcome({ path, value }: Tried): { path?: string; value?: Json } {
+  return { ...(path !== undefined && { path }), ...(value !== undefined && { value }) };
+}
+
+function tryCheck(check: Check, { record, latencyMs }: Checked): Tried {
+  const { kind, fields } = check;
+  const at = (fallback: string): { path: string; value: Json | undefined } => {
+    const path = check.path ?? fallback;
+    return { path, value: memberAt(record, path) };
+  };
+  switch (kind) {
+    case "expr": {
+      const when = fields["when"];
+      const holds = typeof when === "boolean" ? when : undefined;
+      return { holds, rule: holds === undefined ? "must be true or false" : "must be true" };
+    }
+    case "jsonSchema": {
+      const place = at("output");
+      if (place.value === undefined) return absent(place.path);
+      const [first] = schemaProblems(fields["schema"] as JsonSchema, place.value);
+      if (first === undefined) return { ...place, holds: true, rule: "must fit its schema" };
+      const inner = first.pointer === "" ? "" : `${first.pointer} `;
+      return { ...place, holds: false, rule: `must fit its schema: ${inner}${first.message}` };
+    }
+    case "label": {
+      const { label, labels } = record;
+      const chosen = (labels ?? (label === undefined ? undefined : [label])) as Json[] | undefined;
+      const allowed = fields["in"] as string[];
+      const rule = `label must be one of ${JSON.stringify(allowed)}`;
+      const holds = chosen?.every((it) => allowed.includes(it as string));
+      return { holds, rule, value: chosen };
+    }
+    case "finish": {
+      const allowed = fields["in"] as string[];
+      const value = record["finish"];
+      const rule = `finish must be one of ${JSON.stringify(allowed)}`;
+      return { holds: allowed.includes(value as string), rule, value };
+    }
+    case "cost":
+      return inRange("costUsd", record["costUsd"], fields);
+    case "latencyMs":
+      return inRange("latencyMs", latencyMs, fields);
+    case "length": {
+      const { path, value } = at("text");
+      if (value === undefined) return absent(path);
+      const length = Array.isArray(value) ? value.length : Array.from(inputText(value)).length;
+      return { ...inRange("length", length, fields), path };
+    }
+    case "judge":
+      return { holds: undefined, rule: "needs a model" };
+    default: {
+      const place = at("text");
+      if (place.value === undefined) return absent(place.path);
+      return { ...place, ...compareText(kind, place.value, fields) };
+    }
+  }
+}
+
+function absent(path: string): Tried {
+  return { holds: undefined, rule: "is not there", path };
+}
+
+function inRange(name: string, value: Json | undefined, { min, max }: JsonObject): Tried {
+  const bounds = [
+    ...(min === undefined ? [] : [`at least ${String(min)}`]),
+    ...(max === undefined ? [] : [`at most ${String(max)}`]),
+  ];
+  const rule = `${name} must be ${bounds.join(" and ")}`;
+  if (typeof value !== "number") return { holds: undefined, rule: `${rule}; it is not known` };
+  const { low, high } = { low: (min as number) ?? -Infinity, high: (max as number) ?? Infinity };
+  return { holds: value >= low && value <= high, rule, value };
+}
+
+type TextKind = "contains" | "equals" | "startsWith" | "endsWith" | "regex";
+
+function compareText(
+  kind: TextKind,
+  value: Json,
+  fields: JsonObject,
+): { readonly holds: boolean; readonly rule: string } {
+  if (kind === "regex") {
+    const source = fields["pattern"] as string;
+    const pattern = compilePattern(source, { ignoreCase: fields["flags"] === "i" });
+    return {
+      holds: pattern.ok && pattern.test(inputText(value)),
+      rule: `must match ${source}`,
+    };
+  }
+  const fold = (text: string): string =>
+    fields["ignoreCase"] === true ? text.toLowerCase() : text;
+  const same = (one: Json, other: Json): boolean =>
+    fold(canonicalJson(one)) === fold(canonicalJson(other));
+  const wanted = fields["value"] as Json;
+  const rule = `${RULES[kind]} ${JSON.stringify(wanted)}`;
+  if (kind === "equals") return { holds: same(value, wanted), rule };
+  if (kind === "contains" && Array.isArray(value)) {
+    return { holds: value.some((element) => same(element, wanted)), rule };
+  }
+  const [whole, part] = [fold(inputText(value)), fold(inputText(wanted))];
+  if (kind === "contains") return { holds: whole.includes(part), rule };
+  return { holds: kind === "startsWith" ? whole.startsWith(part) : whole.endsWith(part), rule };
+}
+
+const RULES: { readonly [K in Exclude<TextKind, "regex">]: string } = {
+  contains: "must contain",
+  equals: "must equal",
+  startsWith: "must start with",
+  endsWith: "must end with",
+};
+
+/** The member that a dotted path leads to; undefined when there is none. */
+function memberAt(root: Json, path: string): Json | undefined {
+  let value: Json | undefined = root;
+  for (const key of path.split(".")) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
+    if (Array.isArray(value) && !/^(?:0|[1-9]\d*)$/.test(key)) return undefined;
+    value = (value as { readonly [key: string]: Json | undefined })[key];
+  }
+  return value;
+}
