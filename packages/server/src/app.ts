@@ -30,6 +30,8 @@ import {
   type NodeBindings,
   preflightHeaders,
 } from "./http/index.ts";
+import { createMetrics } from "./metrics/index.ts";
+import { createPages } from "./pages.ts";
 import { createRoutes, type Routes, type StreamHandler } from "./routes.ts";
 import { createRunEventsStream, createRunFlowStream, EventStreams } from "./streams/index.ts";
 
@@ -71,7 +73,8 @@ export interface ServedApp extends MillraceApp {
 /** The same for options that are resolved already. */
 export function buildApp(host: ServerHost, options: ResolvedOptions): ServedApp {
   const { limits } = options;
-  const streams = new EventStreams(limits, host.log);
+  const { metrics = createMetrics() } = host;
+  const streams = new EventStreams(limits, host.log, metrics.stalled);
   const streamHandlers = new Map<string, StreamHandler>([
     ["run_flow", createRunFlowStream(streams)],
     ["get_run_events", createRunEventsStream(streams)],
@@ -96,17 +99,21 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): ServedApp 
     app,
     commands: COMMANDS,
     streams: streamHandlers,
+    pages: createPages(host, metrics, () => streams.count),
     readiness: () => (drained === undefined ? "ok" : "draining"),
   });
 
-  function report(exchange: Exchange, startedAt: number, { status, bytes }: ExchangeReport): void {
+  function report(exchange: Exchange, startedAt: number, told: ExchangeReport): void {
+    const { status, bytes, streamed } = told;
+    const ms = performance.now() - startedAt;
+    metrics.request(exchange.pattern, status, streamed ? undefined : ms);
     host.log.info(
       {
         requestId: exchange.requestId,
         method: exchange.method,
         route: exchange.pattern,
         status,
-        ms: Math.round(performance.now() - startedAt),
+        ms: Math.round(ms),
         bytes,
         tokenId: exchange.token?.id ?? null,
       },
@@ -167,7 +174,10 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): ServedApp 
       streams.closeRevoked((token) => gate.tokens.has(token));
     },
     drain({ graceMs = limits.drainMs } = {}) {
-      drained ??= drainRuns(host, graceMs).finally(() => streams.closeAll());
+      drained ??= drainRuns(host, graceMs).finally(() => {
+        streams.closeAll();
+        metrics.close();
+      });
       return drained;
     },
   };

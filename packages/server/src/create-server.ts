@@ -23,7 +23,9 @@ import { createLocalExecutor } from "./executor/index.ts";
 import { parseToken } from "./gate/index.ts";
 import { coreHandlers } from "./handlers/index.ts";
 import type { ServerHost } from "./host.ts";
+import { createMetrics } from "./metrics/index.ts";
 import { createLogger, createRedactor, type Logger } from "./process/index.ts";
+import { subflowPort, templatePort } from "./templates/index.ts";
 
 /** Options of `createServer`: those of the app, and where others come from. */
 export interface CreateServerOptions extends ServerOptions, OptionSources {}
@@ -57,7 +59,8 @@ export async function buildServer(
   const registry = registryOf(options);
   const store =
     options.store === "memory" ? openMemoryStore() : await openStore({ dir: options.store });
-  const { journal } = store;
+  const metrics = createMetrics();
+  const journal = metrics.meter(store.journal);
   const machine = createNodeHost();
   const services = openServices(options, log, egressFetch(machine.openFetch(options.egress ?? {})));
   const engine = createEngine({
@@ -78,6 +81,7 @@ export async function buildServer(
     engine,
     journal,
     registry,
+    subflows: subflowPort(store.templates),
     maxLiveRuns: limits.maxLiveRuns,
     maxQueuedRuns: limits.maxQueuedRuns,
     maxNodes: limits.maxNodes,
@@ -89,7 +93,9 @@ export async function buildServer(
     registry,
     commands: coreHandlers,
     services,
+    templates: templatePort(store.templates),
     log,
+    metrics,
     now: Date.now,
     random: randomBytes,
   };

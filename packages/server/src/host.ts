@@ -4,6 +4,7 @@ import type { Registry } from "@millrace/engine";
 import type { Store } from "@millrace/store";
 import type { CommandHandlers } from "./commands/index.ts";
 import type { ServiceConnections } from "./connections/index.ts";
+import type { Metrics } from "./metrics/index.ts";
 import type { Logger } from "./process/index.ts";
 
 /** A stored flow as a run needs it. */
@@ -35,6 +36,8 @@ export interface ServerHost {
   /** Absent: a run request that names a template is answered with `not_found`. */
   readonly templates?: TemplatePort;
   readonly log: Logger;
+  /** What is measured outside of the app as well, such as commits of the journal. Default: measurements of the app alone. */
+  readonly metrics?: Metrics;
   /** Epoch milliseconds. */
   now(): number;
   random(bytes: number): Uint8Array;

@@ -25,7 +25,7 @@ import {
 } from "./commands/index.ts";
 import { ProblemError } from "./errors.ts";
 import type { ServerHost } from "./host.ts";
-import { type Exchange, readJsonBody } from "./http/index.ts";
+import { type Exchange, type Reply, readJsonBody } from "./http/index.ts";
 
 /** Answers a command that streams; `args` are parsed. */
 export type StreamHandler = (
@@ -40,6 +40,8 @@ export interface RouteOptions {
   readonly app: AppServices;
   readonly commands: ReadonlyMap<string, CommandDef>;
   readonly streams: ReadonlyMap<string, StreamHandler>;
+  /** What GET of a path answers that is no command; it needs a token as every path does. */
+  readonly pages: ReadonlyMap<string, () => Reply | Promise<Reply>>;
   /** State for `/api/ready`. */
   readiness(): "ok" | "starting" | "draining" | "store";
 }
@@ -133,6 +135,12 @@ export function createRoutes(options: RouteOptions): Routes {
     );
   }
   router.add("POST", INVOKE, serveInvoke);
+  for (const [path, page] of options.pages) {
+    router.add("GET", path, async (exchange) => {
+      exchange.pattern = path;
+      return exchange.reply(await page());
+    });
+  }
   for (const method of ["GET", "HEAD"]) {
     router.add(method, HEALTH, (exchange) => serveState(exchange, HEALTH, "ok"));
     router.add(method, READY, (exchange) => serveState(exchange, READY, options.readiness()));

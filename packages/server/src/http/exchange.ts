@@ -35,6 +35,8 @@ export interface Reply {
 export interface ExchangeReport {
   readonly status: number;
   readonly bytes: number;
+  /** An event stream, open as long as its reader wished. */
+  readonly streamed: boolean;
 }
 
 /** Requests whose client waits for `100 Continue` before it sends the body; told when the body is wanted. */
@@ -170,8 +172,8 @@ export class Exchange implements RawRequest {
   }
 
   /** Says that the answer is over; `reply` does it by itself. */
-  finished(status: number, bytes: number): void {
-    this.#report(this, { status, bytes });
+  finished(status: number, bytes: number, streamed = false): void {
+    this.#report(this, { status, bytes, streamed });
   }
 }
 

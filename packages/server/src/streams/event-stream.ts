@@ -43,10 +43,12 @@ export class EventStreams {
   readonly #open = new Set<OpenStream>();
   readonly #limits: ServerLimits;
   readonly #log: Logger;
+  readonly #onStall: () => void;
 
-  constructor(limits: ServerLimits, log: Logger) {
+  constructor(limits: ServerLimits, log: Logger, onStall: () => void) {
     this.#limits = limits;
     this.#log = log;
+    this.#onStall = onStall;
   }
 
   get count(): number {
@@ -84,7 +86,10 @@ export class EventStreams {
     });
     const patience = {
       stallMs: this.#limits.stallMs,
-      onStall: () => this.#log.warn({ requestId: exchange.requestId }, "stream.stalled"),
+      onStall: () => {
+        this.#onStall();
+        this.#log.warn({ requestId: exchange.requestId }, "stream.stalled");
+      },
     };
     if (exchange.node === null) {
       const { sink, body } = createWebSink(exchange.signal, patience);
@@ -126,7 +131,7 @@ export class EventStreams {
       this.#open.delete(stream);
       sink.left.removeEventListener("abort", onLeft);
       sink.end();
-      exchange.finished(200, sink.bytes);
+      exchange.finished(200, sink.bytes, true);
       options.onEnd?.(why);
     };
     send(options, sink, stop.signal).then(finish, (error: unknown) => {

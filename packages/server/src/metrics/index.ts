@@ -1,0 +1,3 @@
+/** Measurements of a server. */
+export { createMetrics, type Metrics } from "./metrics.ts";
+export { standingOf } from "./standing.ts";

@@ -1,0 +1,2 @@
+/** The document of the API. */
+export { buildOpenApi } from "./document.ts";
