@@ -26,6 +26,7 @@ import type { ServerHost } from "./host.ts";
 import { createMetrics } from "./metrics/index.ts";
 import { createLogger, createRedactor, type Logger } from "./process/index.ts";
 import { subflowPort, templatePort } from "./templates/index.ts";
+import { subflowPort, templatePort } from "./templates/index.ts";
 
 /** Options of `createServer`: those of the app, and where others come from. */
 export interface CreateServerOptions extends ServerOptions, OptionSources {}

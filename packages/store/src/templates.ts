@@ -43,9 +43,10 @@ export interface Templates {
   delete(slug: string, expected: number): Promise<boolean>;
 }
 
-const JOINED =
-  "SELECT t.*, v.digest, v.text, g.json AS graph_json FROM template t " +
-  "JOIN template_version v ON v.slug = t.slug AND v.version = t.version JOIN graph g ON g.digest = v.graph";
+const NEWEST =
+  "FROM template t JOIN template_version v ON v.slug = t.slug AND v.version = t.version";
+const SUMMARIES = `SELECT t.*, v.digest ${NEWEST}`;
+const WHOLE = `SELECT t.*, v.digest, v.text, g.json AS graph_json ${NEWEST} JOIN graph g ON g.digest = v.graph`;
 const VERSIONS =
   "SELECT v.*, g.json AS graph_json FROM template_version v JOIN graph g ON g.digest = v.graph WHERE slug = ?";
 
@@ -55,11 +56,11 @@ export function createTemplates(
   now: () => number,
 ): Templates {
   const get = (slug: string): Template | null => {
-    const row = reader.get(`${JOINED} WHERE t.slug = ?`, [slug]);
+    const row = reader.get(`${WHOLE} WHERE t.slug = ?`, [slug]);
     return row === undefined ? null : { ...summaryOf(row), ...contentOf(row) };
   };
   return {
-    list: () => reader.all(`${JOINED} ORDER BY t.slug`).map(summaryOf),
+    list: () => reader.all(`${SUMMARIES} ORDER BY t.slug`).map(summaryOf),
     get,
     async save(template, expected) {
       const { slug } = template;

@@ -5,6 +5,7 @@
  * @see the server page, "Pages, ETags, idempotency"
  */
 import { ProblemError } from "../errors.ts";
+import type { HeaderRecord } from "../http/index.ts";
 import { canonicalHash } from "./canonical-json.ts";
 import { Answer } from "./command.ts";
 
@@ -21,8 +22,8 @@ const TIMESTAMPS: ReadonlySet<string> = new Set([
 
 /** What a request says of the state that it expects, as arguments of a command. */
 export interface Conditions {
-  readonly ifMatch?: string;
-  readonly ifNoneMatch?: string;
+  readonly ifMatch?: string | undefined;
+  readonly ifNoneMatch?: string | undefined;
 }
 
 /** A strong entity tag of a value, quotes included. */
@@ -41,7 +42,7 @@ export function tagged<T extends object>(
   resource: T,
   options: {
     readonly status?: number;
-    readonly headers?: { readonly [name: string]: string };
+    readonly headers?: HeaderRecord;
   } = {},
 ): Answer<T> {
   return new Answer(resource, {

@@ -14,6 +14,9 @@ export {
 export { type Cursors, createCursors } from "./cursors.ts";
 export { type Conditions, checkConditions, etagOf, tagged } from "./etag.ts";
 export { IdempotencyKeys, type KeyedResult, REPLAYED } from "./idempotency.ts";
+export { inTurn } from "./in-turn.ts";
 export { invokeCommand, readInvocation } from "./invoke.ts";
+export { keyed } from "./keyed.ts";
+export { type PageArgs, pageOf } from "./page.ts";
 export { BYTES, bytesReply, JSON_TYPE, jsonReply } from "./reply.ts";
 export { runCommand } from "./run-command.ts";

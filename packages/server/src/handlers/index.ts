@@ -6,6 +6,7 @@ import { metaHandlers } from "./meta.ts";
 import { nodeHandlers } from "./nodes.ts";
 import { runHandlers } from "./runs.ts";
 import { serviceHandlers } from "./services.ts";
+import { templateHandlers } from "./templates.ts";
 import { valueHandlers } from "./values.ts";
 
 /** Every command that this server can do, to be extended or narrowed by who builds a `ServerHost`. */
@@ -16,5 +17,6 @@ export const coreHandlers: CommandHandlers = new Map([
   ...nodeHandlers,
   ...valueHandlers,
   ...serviceHandlers,
+  ...templateHandlers,
   ...metaHandlers,
 ]);

@@ -1,0 +1,4 @@
+/** Stored flows: how they are read, written and found. */
+export { type FlowReader, readGraph, readText } from "./read-flow.ts";
+export { subflowPort, templatePort } from "./template-port.ts";
+export { templateExists, writeTemplate } from "./write-template.ts";

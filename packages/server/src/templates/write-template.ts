@@ -1,0 +1,56 @@
+/**
+ * Writing a template: by a save, an import, a restore, or from a hub.
+ *   W1  What is checked of the template that was there still holds when the new one is written.
+ *   W2  A version never changes: the same digest makes none, another digest makes the next.
+ */
+import type { Template, TemplateSource } from "@millrace/contracts";
+import { inTurn } from "../commands/index.ts";
+import { ProblemError } from "../errors.ts";
+import type { ServerHost } from "../host.ts";
+import type { ReadFlow } from "./read-flow.ts";
+
+/** What is to be written; what is absent stays as it was, or comes from the flow. */
+export interface TemplateDraft {
+  readonly flow: ReadFlow;
+  readonly name?: string;
+  readonly description?: string;
+  readonly tags?: readonly string[];
+  /** Of a flow that is new; a digest that was there keeps the source it had. */
+  readonly source: TemplateSource;
+}
+
+/**
+ * Writes under `slug` what `draft` makes of the template that is there; it throws to refuse. Rejects with `etag_mismatch` when
+ * another process was faster.
+ */
+export function writeTemplate(
+  { store: { templates } }: Pick<ServerHost, "store">,
+  slug: string,
+  draft: (current: Template | null) => TemplateDraft,
+): Promise<{ readonly template: Template; readonly isNew: boolean }> {
+  return inTurn(templates, async () => {
+    const current = templates.get(slug);
+    const { flow, source, ...said } = draft(current);
+    const saved = await templates.save(
+      {
+        ...flow,
+        slug,
+        name: said.name ?? current?.name ?? flow.graph.title ?? slug,
+        description: said.description ?? current?.description ?? "",
+        tags: said.tags ?? current?.tags ?? [],
+        source: current?.digest === flow.digest ? current.source : source,
+      },
+      current?.version ?? null,
+    );
+    if (saved === null) throw new ProblemError("etag_mismatch");
+    return { template: saved, isNew: current === null };
+  });
+}
+
+/** The refusal of a slug that is taken. */
+export function templateExists(slug: string): ProblemError {
+  return new ProblemError("already_exists", {
+    detail: `A template "${slug}" exists; choose another slug, or overwrite it`,
+    members: { resource: "template" },
+  });
+}
