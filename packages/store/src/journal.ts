@@ -8,6 +8,7 @@ import type { Journal, Json, RunHeader, StartRows, StoredEvent } from "@millrace
 import { digestOf } from "./digest.ts";
 import { StoreError } from "./errors.ts";
 import { isInFeed } from "./feed.ts";
+import { packLines } from "./packed-lines.ts";
 import { seal, unseal } from "./private-values.ts";
 import type { Reader } from "./reader.ts";
 import { creation, EPOCH, headerOf, refusedStart } from "./run-header.ts";
@@ -81,10 +82,7 @@ export function createJournal(parts: JournalParts): StoreJournal {
           rows: [[last, run, runId, epoch, expectedSeq]],
           need: "lease_lost",
         },
-        {
-          sql: "INSERT INTO journal(run, seq, kind, ts, line) VALUES(?, ?, ?, ?, ?)",
-          rows: events.map(({ seq, kind, line, event }) => [run, seq, kind, event.ts, line]),
-        },
+        ...(events.length === 0 ? [] : [{ lines: packLines(run, events) }]),
         ...sideRows(
           run,
           events.map(({ event }) => event),

@@ -7,7 +7,7 @@ import { errorOf, type Op, type OpResult, type Writer } from "./writer.ts";
 
 /** Writes units at once, each in a transaction of its own. */
 export function createMemoryWriter(db: SqliteDb): Pick<Writer, "write"> {
-  const perform = createUnits(db);
+  const { perform } = createUnits(db);
   const begin = db.prepare("BEGIN");
   const commit = db.prepare("COMMIT");
   return {
@@ -26,7 +26,8 @@ export function createMemoryWriter(db: SqliteDb): Pick<Writer, "write"> {
     }
     try {
       const answer = perform({ id: 0, ops });
-      commit.run([]);
+      if ("code" in answer) db.exec("ROLLBACK");
+      else commit.run([]);
       return answer;
     } catch (error) {
       db.exec("ROLLBACK");

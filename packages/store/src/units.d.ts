@@ -6,6 +6,14 @@ export type UnitAnswer =
   | { readonly id: number; readonly results: readonly OpResult[] }
   | { readonly id: number; readonly code: string; readonly message: string };
 
-export function createUnits(
-  db: SqliteDb,
-): (unit: { readonly id: number; readonly ops: readonly Op[] }) => UnitAnswer;
+interface Unit {
+  readonly id: number;
+  readonly ops: readonly Op[];
+}
+
+export function createUnits(db: SqliteDb): {
+  /** Writes a unit that is alone in its transaction, which the caller rolls back when the answer is a refusal. */
+  perform(unit: Unit): UnitAnswer;
+  /** Writes one unit of several: all of it or nothing, whatever becomes of the others. */
+  performApart(unit: Unit): UnitAnswer;
+};

@@ -3,7 +3,7 @@
  *   T1  A unit is written whole or not at all; what it did is told only after its COMMIT.
  *   T2  One COMMIT takes what is queued (group commit); a unit that fails takes no other with it.
  *   T3  When the disk is full, units wait and are tried again; after any other failure of a COMMIT nothing is written any more.
- * In:  { id, sync, bytes, records, ops: [{ sql, rows, need?, get? }] } or { close: true }.
+ * In:  { units: [{ id, sync, bytes, records, ops: [{ sql, rows, need?, get? } | { lines }] }] } or { close: true }.
  * Out: { done: [{ id, results } | { id, code, message }] }, { condition }.
  */
 import { rmSync, writeFileSync } from "node:fs";
@@ -24,9 +24,10 @@ const FULL_MAX_MS = 30_000;
 const { path, driver, pragmas, reserve, reserveBytes } = workerData;
 const db = findDriver(driver).open(path);
 db.exec(pragmas);
-const perform = createUnits(db);
+const { perform, performApart } = createUnits(db);
 const begin = db.prepare("BEGIN IMMEDIATE");
 const commitStatement = db.prepare("COMMIT");
+const rollback = db.prepare("ROLLBACK");
 
 let queue = [];
 let isScheduled = false;
@@ -46,15 +47,13 @@ parentPort.on("message", (message) => {
     else schedule();
     return;
   }
+  queue.push(...message.units);
   if (isDead) {
-    parentPort.postMessage({
-      done: [refusal(message, "store_unavailable", "the writer has ended")],
-    });
+    refuseAll("store_unavailable", "the writer has ended");
     return;
   }
-  queue.push(message);
   if (fullMs > 0) return;
-  if (message.sync || recordsOf(queue) >= RELAXED_RECORDS) schedule();
+  if (message.units.some(({ sync }) => sync) || recordsOf(queue) >= RELAXED_RECORDS) schedule();
   else relaxed ??= setTimeout(schedule, RELAXED_MS);
 });
 
@@ -71,11 +70,9 @@ function commit() {
   clearTimeout(idle);
   const batch = take();
   if (batch.length === 0) return;
-  const done = [];
+  let done;
   try {
-    begin.run([]);
-    for (const unit of batch) done.push(perform(unit));
-    commitStatement.run([]);
+    done = written(batch);
   } catch (error) {
     failed(error, batch);
     return;
@@ -87,6 +84,25 @@ function commit() {
   if (queue.length > 0) schedule();
   else if (closing) end();
   else idle = setTimeout(() => checkpoint("PASSIVE"), IDLE_MS);
+}
+
+/** Refusals are rare: only a batch that has one is written again, with a savepoint for each unit. */
+function written(batch) {
+  begin.run([]);
+  const done = [];
+  for (const unit of batch) {
+    const answer = perform(unit);
+    done.push(answer);
+    if (!("code" in answer)) continue;
+    rollback.run([]);
+    if (batch.length === 1) return done;
+    begin.run([]);
+    const again = batch.map(performApart);
+    commitStatement.run([]);
+    return again;
+  }
+  commitStatement.run([]);
+  return done;
 }
 
 function take() {

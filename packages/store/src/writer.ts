@@ -1,16 +1,21 @@
 /** The main thread's end of the writer: what is written goes there as units, each answered after its COMMIT. */
 import { Worker } from "node:worker_threads";
 import { StoreError, type StoreErrorCode } from "./errors.ts";
+import type { PackedLines } from "./packed-lines.ts";
 import type { SqlRow, SqlValue } from "./sqlite-port.ts";
 import type { UnitAnswer } from "./units.js";
 
 /** One statement, run for each row. `need`: code of the refusal when it changed or found nothing. `get`: its row is wanted. */
-export interface Op {
+interface Statement {
   readonly sql: string;
   readonly rows: readonly (readonly SqlValue[])[];
   readonly need?: string;
   readonly get?: true;
+  readonly lines?: never;
 }
+
+/** What a unit consists of: a statement, or rows of the journal. */
+export type Op = Statement | { readonly lines: PackedLines };
 
 /** Number of changed rows of an operation, or the row that it found. */
 export type OpResult = number | SqlRow | undefined;
@@ -36,6 +41,13 @@ interface Message {
   readonly done?: readonly UnitAnswer[];
   readonly condition?: Condition;
 }
+interface Posted {
+  readonly id: number;
+  readonly sync: boolean;
+  readonly bytes: number;
+  readonly records: number;
+  readonly ops: readonly Op[];
+}
 interface Waiting {
   readonly bytes: number;
   readonly resolve: (results: readonly OpResult[]) => void;
@@ -46,6 +58,8 @@ export class Writer {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting>();
   readonly #exited: Promise<void>;
+  /** What is sent at the end of this turn: runs that go on together share a message, and so a COMMIT. */
+  #outgoing: Posted[] = [];
   #waitingBytes = 0;
   #lastId = 0;
   #condition: Condition = "ok";
@@ -97,18 +111,27 @@ export class Writer {
       if (this.#waiting.size === 0) this.#worker.ref();
       this.#waiting.set(id, { bytes, resolve, reject });
       this.#waitingBytes += bytes;
-      this.#worker.postMessage({ id, sync: options.sync ?? true, bytes, records, ops });
+      if (this.#outgoing.length === 0) queueMicrotask(() => this.#send());
+      this.#outgoing.push({ id, sync: options.sync ?? true, bytes, records, ops });
     });
   }
 
   /** Writes what is queued, marks the end as clean and ends the thread. */
   close(): Promise<void> {
     if (this.#closed === undefined) {
+      this.#send();
       this.#worker.ref();
       this.#worker.postMessage({ close: true });
       this.#closed = this.#exited;
     }
     return this.#closed;
+  }
+
+  #send(): void {
+    if (this.#outgoing.length === 0) return;
+    const units = this.#outgoing;
+    this.#outgoing = [];
+    this.#worker.postMessage({ units }, blocksOf(units));
   }
 
   #take({ done, condition }: Message): void {
@@ -150,12 +173,24 @@ function gone(): StoreError {
   return new StoreError("store_unavailable", "the store is closed, or its writer has ended");
 }
 
+/** Memory that the thread takes over, instead of a copy. */
+function blocksOf(units: readonly Posted[]): ArrayBuffer[] {
+  return units.flatMap(({ ops }) =>
+    ops.flatMap(({ lines }) => (lines === undefined ? [] : [lines.block])),
+  );
+}
+
 function sizeOf(ops: readonly Op[]): { readonly bytes: number; readonly records: number } {
   let bytes = 0;
   let records = 0;
-  for (const { rows } of ops) {
-    records += rows.length;
-    for (const row of rows) {
+  for (const op of ops) {
+    if (op.lines !== undefined) {
+      bytes += op.lines.block.byteLength;
+      records += op.lines.count;
+      continue;
+    }
+    records += op.rows.length;
+    for (const row of op.rows) {
       bytes += ROW_BYTES;
       for (const value of row) {
         if (typeof value === "string") bytes += value.length;
