@@ -121,6 +121,25 @@ export class EngineCore {
 
   /** Stops a run whose journal is lost: bodies are told, nothing is written, the result is an error. */
   abandon(run: RunCore, error: EngineError): void {
+    this.#halt(run);
+    this.leave(run);
+    run.log.abandon();
+    run.fail(error);
+  }
+
+  /** Stops a run without ending it: what it has said is stored, and whoever has the journal may take it up. */
+  async leaveBehind(run: RunCore, error: EngineError): Promise<void> {
+    this.#halt(run);
+    run.journal?.flush();
+    await run.journal?.drained();
+    this.leave(run);
+    run.log.abandon();
+    run.fail(error);
+    await run.journal?.release().catch(() => {}); // who takes it up has a newer epoch anyway
+  }
+
+  /** Bodies are told, and what they still do has no effect. */
+  #halt(run: RunCore): void {
     run.state = "over";
     const live = run.liveAttempts();
     for (const attempt of live) attempt.controller?.abort();
@@ -128,9 +147,6 @@ export class EngineCore {
     for (const attempt of run.again.splice(0)) giveBack(attempt);
     this.timers.cancel(run.clock);
     this.timers.cancel(run.grace);
-    this.leave(run);
-    run.log.abandon();
-    run.fail(error);
   }
 
   /** Forgets a run that has ended. */

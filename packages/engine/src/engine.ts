@@ -1,5 +1,5 @@
 /** An engine: runs plans on one host, with one set of ports and limits. */
-import { createRunId, type Diagnostic } from "@millrace/contracts";
+import { createRunId, type Diagnostic, type RunHeader } from "@millrace/contracts";
 import { type Plan, partsOf } from "./compile/plan.ts";
 import { EngineCore } from "./engine-core.ts";
 import { EngineError } from "./errors.ts";
@@ -12,10 +12,11 @@ import {
   checkRunOptions,
 } from "./options-check.ts";
 import { cancelRun } from "./run/cancel.ts";
+import { headerOf } from "./run/journal-writer.ts";
 import { launch } from "./run/launch.ts";
 import { includedNodes } from "./run/only.ts";
 import { pinnedResults } from "./run/pins.ts";
-import { readEarlier, resumeRunById } from "./run/resume.ts";
+import { giveUpRun, readEarlier, resumeRunById } from "./run/resume.ts";
 import { type Run, RunHandle } from "./run/run.ts";
 import { RunCore } from "./run/run-core.ts";
 import { sizeOf } from "./values.ts";
@@ -40,8 +41,26 @@ export interface Engine {
   rerun(runId: string, options: RerunOptions): Promise<Run>;
   /** What is wrong with inputs for a plan; empty: nothing. */
   checkInputs(plan: Plan, inputs: unknown): Diagnostic[];
-  /** Cancels every run with reason `shutdown` and waits for their ends. May be called again. */
-  close(options?: { graceMs?: number }): Promise<void>;
+  /**
+   * What the journal is to know of a run that is to be started with these inputs, defaults filled in: for who creates the run in
+   * the journal and starts it later, with `RunOptions.created`. Throws what `run` throws.
+   */
+  header(
+    plan: Plan,
+    inputs: { readonly [name: string]: unknown },
+    options: RunOptions & { readonly runId: string },
+  ): RunHeader;
+  /**
+   * Ends an interrupted run that cannot be taken up, because its flow no longer compiles or is another one: what is open is
+   * closed, nodes at work fail with code `resume_impossible` and `message`, and so does the run. One that was being cancelled is
+   * cancelled. Throws `EngineError` `run_not_found`, `run_not_resumable`.
+   */
+  giveUp(runId: string, message: string): Promise<void>;
+  /**
+   * Cancels every run with reason `shutdown` and waits for their ends; with `leave` runs are not ended but stopped where they
+   * are, as if the process were gone, and their `result` rejects with `engine_closed`. May be called again.
+   */
+  close(options?: { graceMs?: number; leave?: boolean }): Promise<void>;
 }
 
 /** How a run is tried again. */
@@ -96,10 +115,24 @@ export function createEngine(options: EngineOptions = {}): Engine {
       checkPlan(plan);
       return [...problemsOf(core, plan, inputs).problems];
     },
-    async close({ graceMs }: { graceMs?: number } = {}) {
+    header(
+      plan: Plan,
+      inputs: { readonly [name: string]: unknown },
+      options: RunOptions & { readonly runId: string },
+    ) {
+      const run = prepare(core, plan, inputs, options);
+      return headerOf(plan, { runId: run.id, inputs: run.inputs, options });
+    },
+    giveUp: (runId: string, message: string) => giveUpRun(core, runId, message),
+    async close({ graceMs, leave = false }: { graceMs?: number; leave?: boolean } = {}) {
       checkCancelOptions(graceMs === undefined ? {} : { graceMs });
       core.closed = true;
       const open = [...core.runs.values()];
+      if (leave) {
+        const error = new EngineError("engine_closed", "the engine was closed and left its runs");
+        await Promise.all(open.map((run) => core.leaveBehind(run, error)));
+        return;
+      }
       for (const run of open) {
         cancelRun(run, { reason: "shutdown", ...(graceMs !== undefined && { graceMs }) });
       }

@@ -72,6 +72,10 @@ const RUN: Rules<RunOptions> = {
     (value) => isRecord(value) && Object.values(value as object).every(isRecord),
     "an object of results such as { fetch: { output: {} } }",
   ],
+  created: [
+    (value) => isRecord(value) && isAmount((value as { epoch?: unknown }).epoch),
+    "an object with the epoch of the journal",
+  ],
 };
 
 const CANCEL: Rules<RunCancelOptions> = {

@@ -87,6 +87,11 @@ export interface RunOptions {
    * does not run, and its `node.succeeded` says `cached`. For tests and for trying a change without its costly steps.
    */
   readonly pins?: { readonly [node: string]: { readonly port?: string; readonly output: Json } };
+  /**
+   * The journal has the run already, as `Engine.header` describes it, and gave this epoch for it: the run is not created again.
+   * Not for `resume`, which takes a new epoch.
+   */
+  readonly created?: { readonly epoch: number };
 }
 
 /** A confirmation that waits for an answer. */

@@ -11,22 +11,45 @@ import {
   type ExecutionEvent,
   type Journal,
   type Json,
+  type JsonObject,
+  type RunHeader,
   serialiseEvent,
 } from "@millrace/contracts";
+import { type Plan, partsOf } from "../compile/plan.ts";
 import { EngineError } from "../errors.ts";
+import type { RunOptions } from "../options.ts";
 import { announceEnd } from "./finish.ts";
 import type { RunCore } from "./run-core.ts";
 import type { Timer } from "./timers.ts";
 
 const utf8 = new TextEncoder();
 
+/** What a journal is told of a run before its first event. */
+export function headerOf(
+  plan: Plan,
+  run: { readonly runId: string; readonly inputs: JsonObject; readonly options: RunOptions },
+): RunHeader {
+  const { runId, inputs, options } = run;
+  const { graph, hash } = partsOf(plan);
+  return {
+    runId,
+    planDigest: plan.digest,
+    flowHash: hash,
+    graph,
+    inputs,
+    trigger: options.trigger ?? "embed",
+    ...(options.template !== undefined && { template: options.template }),
+    ...(options.tags !== undefined && { tags: options.tags }),
+  };
+}
+
 /** How long a process that says nothing is taken for alive. */
 export const LEASE_MS = 30_000;
 const RENEW_MS = LEASE_MS / 3; // two renewals may fail before anybody notices
 
-/** What is known of a run that is taken up: its lease, and how much of it is stored. */
+/** What is known of a run that the journal has: its lease, and how much of it is stored. Without `owner` none is renewed. */
 export interface Taken {
-  readonly owner: string;
+  readonly owner?: string;
   readonly epoch: number;
   readonly stored: number;
 }
@@ -42,10 +65,12 @@ export class JournalWriter {
   #busy = false;
   #dead = false;
   #waiting: { seq: number; fn: () => void }[] = [];
+  readonly #draining: (() => void)[] = [];
   readonly #owner: string | null;
   #renewal: Timer | null = null;
   #renewedAt: number;
 
+  /** `taken` absent: the run is to be created. */
   constructor(journal: Journal, run: RunCore, taken?: Taken) {
     this.#journal = journal;
     this.#run = run;
@@ -57,16 +82,8 @@ export class JournalWriter {
 
   /** Creates the journal of a new run. */
   async create(): Promise<void> {
-    const { id, plan, parts, inputs, options } = this.#run;
-    const { epoch } = await this.#journal.create({
-      runId: id,
-      planDigest: plan.digest,
-      graph: parts.graph,
-      inputs,
-      trigger: options.trigger ?? "embed",
-      ...(options.template !== undefined && { template: options.template }),
-      ...(options.tags !== undefined && { tags: options.tags }),
-    });
+    const { id, plan, inputs, options } = this.#run;
+    const { epoch } = await this.#journal.create(headerOf(plan, { runId: id, inputs, options }));
     this.#epoch = epoch;
   }
 
@@ -86,6 +103,17 @@ export class JournalWriter {
     return new Promise((done) => this.whenStored(seq, done));
   }
 
+  /** Resolves when nothing is on its way any more: all of it is stored, or the journal is lost. */
+  drained(): Promise<void> {
+    if (!this.#busy || this.#dead) return Promise.resolve();
+    return new Promise((done) => this.#draining.push(done));
+  }
+
+  #rest(): void {
+    if (this.#busy && !this.#dead) return;
+    for (const done of this.#draining.splice(0)) done();
+  }
+
   /** Sends what was made since the last batch, unless one is on its way. */
   flush(): void {
     const { log } = this.#run;
@@ -95,9 +123,9 @@ export class JournalWriter {
   }
 
   /** Resolves when the result of a step is stored; never when the journal is lost, which stops the run. */
-  keepStep(key: string, value: Json): Promise<void> {
+  keepStep(key: string, value: Json, options: { private?: true } = {}): Promise<void> {
     return new Promise((done) => {
-      this.#journal.putValue(this.#run.id, key, value).then(
+      this.#journal.putValue(this.#run.id, key, value, options).then(
         () => done(),
         (error: unknown) => this.#failed(error),
       );
@@ -140,7 +168,8 @@ export class JournalWriter {
     for (const { fn } of ready) fn();
     announceEnd(run);
     this.#renewLater();
-    run.engine.pump(run);
+    run.engine.pump(run); // which sends what has gathered meanwhile
+    this.#rest();
   }
 
   /** Keeps the lease while the run works. */
@@ -181,6 +210,7 @@ export class JournalWriter {
     if (this.#dead) return;
     this.#dead = true;
     this.#stopRenewing();
+    this.#rest();
     const run = this.#run;
     const code = codeOf(error) === "lease_lost" ? "lease_lost" : "journal_failed";
     const text =
@@ -191,7 +221,8 @@ export class JournalWriter {
   }
 }
 
-function encode(event: ExecutionEvent): EncodedEvent {
+/** An event with its bytes. */
+export function encode(event: ExecutionEvent): EncodedEvent {
   return { seq: event.seq, kind: event.kind, line: utf8.encode(serialiseEvent(event)), event };
 }
 

@@ -20,6 +20,12 @@ export function launch(run: RunCore): void {
     queueMicrotask(() => startFresh(run));
     return;
   }
+  const { created } = run.options;
+  if (created !== undefined) {
+    run.journal = new JournalWriter(journal, run, { epoch: created.epoch, stored: 0 });
+    queueMicrotask(() => startFresh(run));
+    return;
+  }
   run.journal = new JournalWriter(journal, run);
   run.journal.create().then(
     () => startFresh(run),

@@ -15,7 +15,8 @@ import type { RunOptions } from "../options.ts";
 import { askAll } from "./confirmations.ts";
 import { emitPaused, emitResumed } from "./emit-run.ts";
 import { Frame } from "./frame.ts";
-import { JournalWriter, LEASE_MS } from "./journal-writer.ts";
+import { endingOf } from "./give-up.ts";
+import { encode, JournalWriter, LEASE_MS } from "./journal-writer.ts";
 import { learnSecrets, listen, startFresh } from "./launch.ts";
 import { exclude, includedNodes } from "./only.ts";
 import { type Past, readPast } from "./past.ts";
@@ -55,6 +56,7 @@ export async function resumeRunById(
   if (lease === null) throw notResumable(runId, "another process has it");
   const gone = await readValues(journal, runId, past, state);
   const run = coreOf(core, plan, state, options);
+  run.reused = await reusedAgain(core, plan, state);
   if (options.pins !== undefined) run.reused = pinnedResults(run.parts.layout, options.pins);
   const { epoch } = lease;
   run.journal = new JournalWriter(journal, run, { owner, epoch, stored: past.view.seq });
@@ -63,6 +65,22 @@ export async function resumeRunById(
   learnSecrets(run);
   queueMicrotask(() => (past.view.seq === 0 ? startFresh(run) : takeUp(run, past, gone)));
   return run;
+}
+
+/** Ends a run whose flow cannot be run. Throws as `resumeRunById` does, but for `plan_mismatch`. */
+export async function giveUpRun(core: EngineCore, runId: string, message: string): Promise<void> {
+  const { journal } = core.options;
+  if (core.runs.has(runId)) throw notResumable(runId, "it is running here");
+  const state = await journal?.load(runId);
+  if (journal === undefined || state === undefined || state === null) throw notFound(runId);
+  if (state.events.at(-1)?.kind === "summary") throw notResumable(runId, "it has ended");
+  const lease = await journal.lease(runId, ownerOf(core), LEASE_MS);
+  if (lease === null) throw notResumable(runId, "another process has it");
+  const { epoch } = lease;
+  const error = failureOf("resume_impossible", message, { reason: "internal" }).info;
+  const ending = endingOf(state, { error, now: core.host.now() }).map(encode);
+  await journal.append(runId, state.events.length, ending, { epoch, sync: true });
+  await journal.release(runId, epoch);
 }
 
 /** What a rerun takes over, and the earlier inputs where no others are given. */
@@ -97,6 +115,22 @@ export async function readEarlier(core: EngineCore, runId: string): Promise<Reru
       return new Map(results);
     },
   };
+}
+
+/** What a run that repeats another one takes over of it still; null: nothing, or the other one is gone. */
+async function reusedAgain(
+  core: EngineCore,
+  plan: Plan,
+  state: ResumeState,
+): Promise<Reused | null> {
+  if (state.retryOf === undefined) return null;
+  try {
+    const earlier = await readEarlier(core, state.retryOf);
+    return earlier.reused(plan, state.inputs as JsonObject, state.options?.from);
+  } catch (error) {
+    if (EngineError.isInstance(error) && error.code === "run_not_found") return null;
+    throw error;
+  }
 }
 
 function notFound(runId: string): EngineError {
@@ -162,7 +196,8 @@ function takeUp(run: RunCore, past: Past, gone: string | null): void {
   run.confirmationCount = past.confirmationCount;
   Object.assign(run.counts, view.counts);
   Object.assign(run.bodyCounts, view.bodyCounts);
-  if (past.calls.size > 0) run.calls.continueFrom(view, past.calls);
+  const { calls: taken, reserved } = past;
+  if (taken.size + reserved.size > 0) run.calls.continueFrom(view, { taken, reserved });
   run.log.continueFrom(view);
   const stop = stopOf(run, past, gone);
   run.ending = stop !== null;

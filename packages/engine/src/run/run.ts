@@ -12,6 +12,8 @@ import type { RunCore } from "./run-core.ts";
 export interface Run {
   readonly id: string;
   readonly state: RunState;
+  /** What the run is paused for; null: it is not. */
+  readonly paused: "confirmation" | "operator" | null;
   /** `seq` of the last event that readers may have. */
   readonly seq: number;
   /** Every outcome resolves; it rejects only with `EngineError` `journal_failed`, `lease_lost`, `run_exists`. */
@@ -48,6 +50,10 @@ export class RunHandle implements Run {
 
   get state(): RunState {
     return stateOf(this.#run);
+  }
+
+  get paused(): "confirmation" | "operator" | null {
+    return this.#run.paused;
   }
 
   get seq(): number {
