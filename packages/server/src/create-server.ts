@@ -12,6 +12,7 @@ import {
   type ServerOptions,
 } from "./config/index.ts";
 import {
+  type CredentialsOptions,
   createServiceConnections,
   egressFetch,
   openCredentialStore,
@@ -25,7 +26,6 @@ import { coreHandlers } from "./handlers/index.ts";
 import type { ServerHost } from "./host.ts";
 import { createMetrics } from "./metrics/index.ts";
 import { createLogger, createRedactor, type Logger } from "./process/index.ts";
-import { subflowPort, templatePort } from "./templates/index.ts";
 import { subflowPort, templatePort } from "./templates/index.ts";
 
 /** Options of `createServer`: those of the app, and where others come from. */
@@ -49,7 +49,7 @@ export async function buildServer(
   options: ResolvedOptions,
 ): Promise<MillraceServer & { readonly app: ServedApp }> {
   const { limits } = options;
-  const secrets = new Set<string>();
+  const secrets = new Set<string>(secretsOfKey(options.credentials.key));
   let redact = (text: string): string => text;
   const hide = (tokens: readonly string[]) => {
     for (const token of tokens) secrets.add(parseToken(token).secret);
@@ -116,6 +116,14 @@ export async function buildServer(
       await store.close();
     },
   };
+}
+
+/** The key of the credential file as it is configured; it must not reach a log either. */
+function secretsOfKey(key: CredentialsOptions["key"]): readonly string[] {
+  if (key === undefined) return [];
+  if ("passphrase" in key) return [key.passphrase];
+  const bytes = Buffer.from(key.bytes);
+  return [bytes.toString("base64"), bytes.toString("hex")];
 }
 
 /** The registry of core and of the services. Throws `ConfigError` for a service with a schema that cannot be checked. */

@@ -25,6 +25,7 @@ interface Operation {
   readonly responses: { readonly [status: string]: JsonObject };
   readonly "x-millrace-command"?: string;
   readonly "x-millrace-effect"?: string;
+  readonly "x-millrace-when"?: { readonly query: string; readonly command: string };
 }
 
 interface Row {
@@ -87,10 +88,14 @@ ${sections.join("\n")}
 function renderRow({ method, path, operation }: Row, components: OpenApi["components"]): string {
   const { parameters = [], requestBody, responses } = operation;
   const command = operation["x-millrace-command"];
+  const when = operation["x-millrace-when"];
   const parts = [
     command === undefined
       ? ""
       : `<p>Command <code>${escapeHtml(command)}</code>, effect ${escapeHtml(operation["x-millrace-effect"] ?? "")}.</p>`,
+    when === undefined
+      ? ""
+      : `<p>With <code>?${escapeHtml(when.query)}=</code> it is the command <code>${escapeHtml(when.command)}</code>.</p>`,
     parameters.length === 0 ? "" : `<h3>Parameters</h3>${renderParameters(parameters)}`,
     requestBody === undefined ? "" : `<h3>Body</h3>${renderContent(requestBody.content)}`,
     "<h3>Answers</h3>",

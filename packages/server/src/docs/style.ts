@@ -16,4 +16,5 @@ summary b { display: inline-block; font: 700 0.75rem ui-monospace, monospace; mi
 summary span { opacity: 0.8; }
 table { border-collapse: collapse; display: block; overflow-x: auto; }
 th, td { border-bottom: 1px solid var(--line); padding: 0.25rem 0.75rem 0.25rem 0; text-align: left; vertical-align: top; }
+td:nth-child(-n+2) { white-space: nowrap; }
 `;

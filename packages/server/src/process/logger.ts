@@ -2,6 +2,7 @@
  * Logs: JSON lines on stderr, one a request. No query, body, header or prompt is ever logged, and one sink replaces
  * every configured secret wherever it occurs.
  */
+import { secretForms } from "@millrace/contracts";
 import { type DestinationStream, pino } from "pino";
 
 /** Where the server logs to; a `pino` logger satisfies it. */
@@ -12,27 +13,12 @@ export interface Logger {
   error(fields: object, message?: string): void;
 }
 
-/** Shorter strings occur by chance; every token is longer. */
-const MIN_SECRET_LENGTH = 6;
 const REDACTED = "[redacted]";
 
-/** Replaces every secret in `text`: as it is, JSON-escaped, percent-encoded and base64-encoded. */
+/** Replaces every secret in `text`, in all of its forms: as it is, in JSON, percent-encoded, and inside longer base64. */
 export function createRedactor(secrets: Iterable<string>): (text: string) => string {
-  const forms = new Set<string>();
-  for (const secret of secrets) {
-    if (secret.length < MIN_SECRET_LENGTH) continue;
-    const base64 = Buffer.from(secret).toString("base64");
-    for (const form of [
-      secret,
-      JSON.stringify(secret).slice(1, -1),
-      encodeURIComponent(secret),
-      base64,
-      base64.replace(/=+$/, ""),
-      Buffer.from(secret).toString("base64url"),
-    ]) {
-      forms.add(form);
-    }
-  }
+  const forms = new Set([...secrets].flatMap(secretForms).flatMap((form) => [form, inJson(form)]));
+  for (const secret of secrets) for (const form of wholeBase64(secret)) forms.add(form);
   if (forms.size === 0) return (text) => text;
   // Longest first, so that a form that begins another one does not leave its tail behind.
   const pattern = [...forms]
@@ -41,6 +27,20 @@ export function createRedactor(secrets: Iterable<string>): (text: string) => str
     .join("|");
   const expression = new RegExp(pattern, "g");
   return (text) => text.replace(expression, REDACTED);
+}
+
+/** Lines are JSON: what was JSON before is escaped once more. */
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+/** `secretForms` leaves out what depends on the text around a base64 form; here it stands alone, to its last character. */
+function wholeBase64(secret: string): string[] {
+  const bytes = Buffer.from(secret);
+  const base64 = bytes.toString("base64");
+  return secretForms(secret).length === 0
+    ? []
+    : [base64, base64.replace(/=+$/, ""), bytes.toString("base64url")];
 }
 
 /** The default logger: `pino` to stderr, or to `destination`, through the redactor of `secrets()`. */
