@@ -71,7 +71,8 @@ export async function start(options: StartOptions = {}): Promise<RunningServer> 
       .finally(() => {
         unwatch();
         return closeListener(listener);
-      });
+      })
+      .finally(() => server.close(closing));
     return closed;
   };
   const unwatch = signals ? watchProcess({ close, log: host.log }) : () => {};

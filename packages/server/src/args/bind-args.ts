@@ -37,7 +37,9 @@ export function bindArgs(command: CommandDef, http: HttpBinding, parts: RequestP
     if (args.has(name)) errors.push(problemAt(name, "duplicate", "is given twice"));
     else args.set(name, value);
   };
-  for (const [name, value] of Object.entries(parts.path)) add(name, value);
+  for (const [name, value] of Object.entries(parts.path)) {
+    add(name, readValue(command, name, value));
+  }
   bindQuery(command, parts.query, add, errors);
   for (const [header, name] of Object.entries(http.headers ?? {})) {
     const text = parts.header(header);
