@@ -26,6 +26,7 @@ import { coreHandlers } from "./handlers/index.ts";
 import type { ServerHost } from "./host.ts";
 import { createMetrics } from "./metrics/index.ts";
 import { createLogger, createRedactor, type Logger } from "./process/index.ts";
+import { createScheduler } from "./schedules/index.ts";
 import { subflowPort, templatePort } from "./templates/index.ts";
 
 /** Options of `createServer`: those of the app, and where others come from. */
@@ -58,14 +59,18 @@ export async function buildServer(
   hide(options.tokens);
   const log = options.log ?? createLogger({ redact: (text) => redact(text) });
   const registry = registryOf(options);
+  const machine = createNodeHost();
+  const clock = options.clock ?? machine;
+  const now = (): number => clock.now();
   const store =
-    options.store === "memory" ? openMemoryStore() : await openStore({ dir: options.store });
+    options.store === "memory"
+      ? openMemoryStore({ now })
+      : await openStore({ dir: options.store, now });
   const metrics = createMetrics();
   const journal = metrics.meter(store.journal);
-  const machine = createNodeHost();
   const services = openServices(options, log, egressFetch(machine.openFetch(options.egress ?? {})));
   const engine = createEngine({
-    host: machine,
+    host: { ...machine, now, setTimer: (fn, ms) => clock.setTimer(fn, ms) },
     journal,
     credentials: services.credentials,
     services,
@@ -86,7 +91,9 @@ export async function buildServer(
     maxLiveRuns: limits.maxLiveRuns,
     maxQueuedRuns: limits.maxQueuedRuns,
     maxNodes: limits.maxNodes,
+    now,
   });
+  const scheduler = createScheduler({ store, executor, clock, log });
   const host: ServerHost = {
     executor,
     store,
@@ -95,12 +102,14 @@ export async function buildServer(
     commands: coreHandlers,
     services,
     templates: templatePort(store.templates),
+    scheduler,
     log,
     metrics,
-    now: Date.now,
+    now,
     random: randomBytes,
   };
   await executor.recover();
+  scheduler.start();
   const app = buildApp(host, options);
   return {
     app: {

@@ -15,9 +15,10 @@ const LIVE: readonly RunState[] = ["pending", "running", "paused", "cancelling"]
 /** Runs listed in one step. */
 const PAGE = 200;
 
-/** Closes the executor, then every open consent and the credentials, which runs need until they have ended; and counts. */
+/** Fires no more schedules, closes the executor, then every open consent and the credentials, which runs need until they have ended; and counts. */
 export async function drainRuns(host: ServerHost, graceMs: number): Promise<DrainReport> {
   const startedAt = performance.now();
+  await host.scheduler?.close();
   const runIds = await liveRuns(host);
   try {
     await host.executor.close({ graceMs });

@@ -6,6 +6,7 @@ import type { CommandHandlers } from "./commands/index.ts";
 import type { ServiceConnections } from "./connections/index.ts";
 import type { Metrics } from "./metrics/index.ts";
 import type { Logger } from "./process/index.ts";
+import type { Scheduler } from "./schedules/index.ts";
 
 /** A stored flow as a run needs it. */
 export interface StoredFlow {
@@ -35,6 +36,8 @@ export interface ServerHost {
   readonly services: ServiceConnections;
   /** Absent: a run request that names a template is answered with `not_found`. */
   readonly templates?: TemplatePort;
+  /** Absent: no schedule fires by itself. */
+  readonly scheduler?: Scheduler;
   readonly log: Logger;
   /** What is measured outside of the app as well, such as commits of the journal. Default: measurements of the app alone. */
   readonly metrics?: Metrics;

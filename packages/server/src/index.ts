@@ -9,6 +9,7 @@ export {
   wire,
 } from "./commands/index.ts";
 export type {
+  Clock,
   Environment,
   OptionSources,
   ReloadOptions,

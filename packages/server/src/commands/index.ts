@@ -17,6 +17,7 @@ export { IdempotencyKeys, type KeyedResult, REPLAYED } from "./idempotency.ts";
 export { inTurn } from "./in-turn.ts";
 export { invokeCommand, readInvocation } from "./invoke.ts";
 export { keyed } from "./keyed.ts";
+export { newId } from "./new-id.ts";
 export { type PageArgs, pageOf } from "./page.ts";
 export { BYTES, bytesReply, JSON_TYPE, jsonReply } from "./reply.ts";
 export { runCommand } from "./run-command.ts";

@@ -8,6 +8,7 @@ export {
   type ServerLimits,
 } from "./limits.ts";
 export {
+  type Clock,
   type ReloadOptions,
   type ResolvedOptions,
   resolveOptions,

@@ -1,6 +1,6 @@
 /** Options of a server: checked once, resolved once, before anything is opened. */
 import type { ServiceDefinition } from "@millrace/contracts";
-import type { EgressPolicy, FilePolicy, ShellPolicy } from "@millrace/engine";
+import type { EgressPolicy, FilePolicy, Host, ShellPolicy } from "@millrace/engine";
 import type { CredentialsOptions } from "../connections/index.ts";
 import { dataFolder } from "../data-folder.ts";
 import { ConfigError } from "../errors.ts";
@@ -8,6 +8,9 @@ import { parseHost, parseToken } from "../gate/index.ts";
 import type { Logger } from "../process/index.ts";
 import { readCredentials, readServices } from "./credentials.ts";
 import { LIMITS, type ServerLimits } from "./limits.ts";
+
+/** Epoch milliseconds, and timers: `setTimer` calls back once after `ms`, and answers what cancels it. */
+export type Clock = Pick<Host, "now" | "setTimer">;
 
 /** What `createApp`, `createServer` and `start` take; every limit of `ServerLimits` is an option too. */
 export interface ServerOptions extends Partial<ServerLimits> {
@@ -42,6 +45,8 @@ export interface ServerOptions extends Partial<ServerLimits> {
   readonly store?: string;
   /** Where to log. Default: JSON lines on stderr. */
   readonly log?: Logger;
+  /** Time, and what waits for it. Default: that of the machine. */
+  readonly clock?: Clock;
 }
 
 /** What may change while a server runs. */
@@ -63,6 +68,7 @@ export interface ResolvedOptions {
   readonly credentials: CredentialsOptions;
   readonly store: string;
   readonly log: Logger | null;
+  readonly clock: Clock | null;
   readonly limits: ServerLimits;
 }
 
@@ -119,6 +125,7 @@ const READERS: {
   credentials: readCredentials,
   store: (value) => (value === undefined ? dataFolder() : text(value)),
   log: (value) => (value ?? null) as Logger | null,
+  clock: (value) => (value ?? null) as Clock | null,
 };
 
 /**

@@ -46,7 +46,7 @@ export function flowInvalid(
 }
 
 /** Errors alone: warnings do not keep a flow from running. */
-function toProblems(
+export function toProblems(
   diagnostics: readonly Diagnostic[],
   document?: FlowDocument,
 ): readonly Problem[] {

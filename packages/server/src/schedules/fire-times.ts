@@ -1,0 +1,132 @@
+/**
+ * When a schedule fires. Times are epoch milliseconds; what they are does not depend on what the clock says now.
+ *   T1  A local time that a clock change skips fires at the end of the gap; one that comes twice fires the first time.
+ *   T2  A pattern of every so many minutes, hours or seconds follows the time that really passes.
+ *   T3  `everyMs` counts from the creation of the schedule, whatever was fired since.
+ */
+import type { Problem } from "@millrace/contracts";
+import { Cron } from "croner";
+
+/** The part of a schedule that says when; exactly one of `cron`, `everyMs` and `at`. */
+export interface Timing {
+  readonly cron?: string;
+  readonly everyMs?: number;
+  /** ISO 8601 with a zone. */
+  readonly at?: string;
+  /** Of `cron`. */
+  readonly timezone: string;
+}
+
+/** A timing and where its counting begins. */
+export interface FireRule {
+  readonly timing: Timing;
+  /** When the schedule was created. */
+  readonly anchor: number;
+}
+
+const FIELDS = [5, 6]; // minutes first, or seconds first
+const MAX_PATTERNS = 1_000; // patterns that are kept read: reading one costs as much as asking it
+
+const patterns = new Map<string, Cron>();
+
+/** The first fire time after `time`; null: it never fires again. */
+export function nextFireTime({ timing, anchor }: FireRule, time: number): number | null {
+  if (timing.cron !== undefined) {
+    return patternOf(timing).nextRun(new Date(time))?.getTime() ?? null;
+  }
+  if (timing.everyMs !== undefined) {
+    const passed = Math.floor((time - anchor) / timing.everyMs);
+    return anchor + (Math.max(0, passed) + 1) * timing.everyMs;
+  }
+  const at = Date.parse(timing.at ?? "");
+  return at > time ? at : null;
+}
+
+/** Fire times after `from` through `to`, oldest first, at most `limit` of them. */
+export function fireTimes(
+  rule: FireRule,
+  { from, to, limit = Number.POSITIVE_INFINITY }: { from: number; to: number; limit?: number },
+): readonly number[] {
+  const times: number[] = [];
+  for (
+    let time = nextFireTime(rule, from);
+    time !== null && time <= to && times.length < limit;
+    time = nextFireTime(rule, time)
+  ) {
+    times.push(time);
+  }
+  return times;
+}
+
+/** The newest fire times after `from` and before `to`, at most `limit`, oldest first. */
+export function newestFireTimes(
+  rule: FireRule,
+  { from, to, limit }: { readonly from: number; readonly to: number; readonly limit: number },
+): readonly number[] {
+  const { timing, anchor } = rule;
+  if (timing.cron !== undefined) {
+    const times = patternOf(timing).previousRuns(limit, new Date(to));
+    return times
+      .map((time) => time.getTime())
+      .filter((time) => time > from && time < to)
+      .reverse();
+  }
+  const { everyMs } = timing;
+  if (everyMs === undefined) return fireTimes(rule, { from, to: to - 1, limit });
+  const last = Math.ceil((to - anchor) / everyMs) - 1;
+  const begin = Math.max(from, anchor + (last - limit) * everyMs);
+  return fireTimes(rule, { from: begin, to: to - 1, limit });
+}
+
+/** What is wrong with a timing, where the arguments of a command have it; undefined: nothing. `now`: it must fire after that. */
+export function timingProblem(rule: FireRule, now: number): Problem | undefined {
+  const { timing } = rule;
+  if (!isZone(timing.timezone)) {
+    return problem("/timezone", 'must be a zone of the IANA database, such as "Europe/Berlin"');
+  }
+  if (timing.cron !== undefined) {
+    const fields = timing.cron.trim().split(/\s+/).length;
+    if (!FIELDS.includes(fields)) return problem("/cron", "must have five or six fields");
+    try {
+      patternOf(timing);
+    } catch (error) {
+      const why = error instanceof Error ? error.message.replace(/^\w+: /, "") : "";
+      return problem("/cron", `is no pattern: ${why}`);
+    }
+  }
+  if (nextFireTime(rule, now) !== null) return undefined;
+  return timing.at === undefined
+    ? problem("/cron", "matches no time there ever is")
+    : problem("/at", "is over");
+}
+
+function problem(pointer: string, message: string): Problem {
+  return { pointer, code: "custom", message };
+}
+
+/** Offsets such as +01:00 are no zones: they do not know of clock changes. */
+function isZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function patternOf({ cron = "", timezone }: Timing): Cron {
+  const key = `${timezone} ${cron}`;
+  let pattern = patterns.get(key);
+  if (pattern === undefined) {
+    pattern = new Cron(cron, {
+      timezone,
+      paused: true,
+      mode: "5-or-6-parts",
+      fixedTimeRule: "no-wildcard",
+    });
+    if (patterns.size >= MAX_PATTERNS) patterns.clear();
+    patterns.set(key, pattern);
+  }
+  return pattern;
+}

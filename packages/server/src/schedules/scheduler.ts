@@ -1,0 +1,200 @@
+/**
+ * Fires schedules. All that it knows is in the store: it may stop anywhere and be another one at the next start.
+ *   C1  A fire time and its run are committed together, so it fires once, whoever fires it and however often.
+ *   C2  What cannot start now (a full run queue, `overlap: "queue"`, missed times of `catchUp: "all"`) waits as a row, and what
+ *       waits of one schedule starts one at a time.
+ *   C3  The clock is asked at least once a minute, so one that jumps, or a machine that slept, costs a minute at most.
+ */
+import type { Host } from "@millrace/engine";
+import type { Store, WaitingFire } from "@millrace/store";
+import { inTurn } from "../commands/index.ts";
+import type { Logger } from "../process/index.ts";
+import { type DueFire, dueFires, MAX_CAUGHT_UP } from "./due-fires.ts";
+import { nextFireTime } from "./fire-times.ts";
+import { type FirePorts, startFire } from "./start-fire.ts";
+import { readSchedule, type StoredSchedule } from "./stored-schedule.ts";
+
+/** What a scheduler is made of. */
+export interface SchedulerOptions extends FirePorts {
+  readonly store: Pick<Store, "schedules" | "templates" | "runs" | "feed">;
+  /** Epoch milliseconds, and timers. */
+  readonly clock: Pick<Host, "now" | "setTimer">;
+  readonly log: Logger;
+}
+
+/** Fires the schedules of a store. */
+export interface Scheduler {
+  /** Begins, with what is due already. */
+  start(): void;
+  /** Looks again: a schedule was made, changed or deleted. */
+  wake(): void;
+  /** Fires no more. Resolves when what it was doing is done. */
+  close(): Promise<void>;
+}
+
+/** Longest sleep. A timer of Node over 2^31 - 1 ms fires at once, and none knows that the clock was set. */
+const MAX_SLEEP_MS = 60_000;
+/** Pause after something that may work soon: a full run queue, a store that does not write. */
+const RETRY_MS = 1_000;
+
+/** Makes a scheduler that sleeps until `start`. */
+export function createScheduler(options: SchedulerOptions): Scheduler {
+  const { store, executor, clock, log } = options;
+  const { schedules } = store;
+  /** Of schedules that may overlap: the run of the fire that waited last. */
+  const caughtUp = new Map<string, string>();
+  let unlisten: (() => void) | undefined;
+  let disarm = () => {};
+  let looking: Promise<void> | undefined;
+  let again = false;
+  let hasWaiting = false;
+  let isClosed = false;
+
+  function wake(): void {
+    if (unlisten === undefined || isClosed) return;
+    again = true;
+    looking ??= look().finally(() => {
+      looking = undefined;
+      if (again) wake(); // asked for while the last look was going to sleep
+    });
+  }
+
+  async function look(): Promise<void> {
+    disarm();
+    let isHeldUp = false;
+    while (again && !isClosed) {
+      again = false;
+      isHeldUp = !(await pass().catch(noteFailure));
+    }
+    if (!isClosed) disarm = clock.setTimer(wake, isHeldUp ? RETRY_MS : sleepMs());
+  }
+
+  function noteFailure(error: unknown): false {
+    log.error({ err: error }, "schedule.failed");
+    return false;
+  }
+
+  function sleepMs(): number {
+    const due = schedules.nextDue();
+    return Math.min(MAX_SLEEP_MS, Math.max(0, (due ?? Number.POSITIVE_INFINITY) - clock.now()));
+  }
+
+  /** Fires what is due and starts what waits. False: something is held up and should be tried again soon. */
+  async function pass(): Promise<boolean> {
+    let isDone = true;
+    for (const { id } of schedules.due(clock.now())) {
+      if (isClosed) return true;
+      const isFired = await inTurn(schedules, () => fireDue(id)).catch(noteFailure);
+      isDone = isFired && isDone;
+    }
+    const ids = new Set(schedules.waiting().map(({ scheduleId }) => scheduleId));
+    for (const id of ids) {
+      if (isClosed) return true;
+      const isStarted = await inTurn(schedules, () => startWaiting(id)).catch(noteFailure);
+      isDone = isStarted && isDone;
+    }
+    for (const id of caughtUp.keys()) if (!ids.has(id)) caughtUp.delete(id);
+    hasWaiting = ids.size > 0;
+    return isDone;
+  }
+
+  async function fireDue(id: string): Promise<true> {
+    const now = clock.now();
+    const row = schedules.get(id);
+    if (row === null || !row.enabled || row.nextAt === null || row.nextAt > now) return true;
+    const stored = readSchedule(row);
+    const { rule, schedule } = stored;
+    const state = { rule, catchUp: schedule.catchUp, nextAt: row.nextAt, lastFire: row.lastFire };
+    const fires = dueFires(state, now);
+    for (const fire of fires) {
+      if (isClosed) return true;
+      await fireOne(stored, fire);
+    }
+    if (fires.length === 0) {
+      const nextAt = nextFireTime(rule, Math.max(now, row.lastFire ?? now));
+      await schedules.put({ ...row, nextAt });
+    }
+    return true;
+  }
+
+  async function fireOne({ schedule }: StoredSchedule, due: DueFire): Promise<void> {
+    const { id } = schedule;
+    const { fireTime, nextAt } = due;
+    const count = schedules.waiting().filter(({ scheduleId }) => scheduleId === id).length;
+    const wanted = outcomeOf(schedule, due, { count, isLive: schedules.liveRun(id) !== null });
+    if (wanted !== "started") {
+      await schedules.fire(id, { fireTime, nextAt, outcome: wanted });
+      return;
+    }
+    const rows = { fire: { scheduleId: id, fireTime, nextAt, outcome: wanted } } as const;
+    const result = await startFire(schedule, fireTime, rows, { store, executor });
+    if (!("refused" in result) || result.refused === "fired") return;
+    if (result.refused === "full") {
+      const outcome = count < MAX_CAUGHT_UP ? "queued" : "skipped";
+      await schedules.fire(id, { fireTime, nextAt, outcome });
+      return;
+    }
+    log.warn({ scheduleId: id, reason: result.message }, "schedule.error");
+    await schedules.fire(id, { fireTime, nextAt, outcome: "error", error: result.message });
+  }
+
+  /** Starts the fire of a schedule that has waited longest, if it may. False: the run queue is full. */
+  async function startWaiting(id: string): Promise<boolean> {
+    const row = schedules.get(id);
+    const first = schedules.waiting().find(({ scheduleId }) => scheduleId === id);
+    if (row === null || first === undefined) return true;
+    const { schedule } = readSchedule(row);
+    const before = caughtUp.get(id);
+    const isBlocked =
+      schedule.overlap === "allow"
+        ? before !== undefined && store.runs.live().includes(before)
+        : schedules.liveRun(id) !== null;
+    if (isBlocked) return true;
+    return startOne(schedule, first);
+  }
+
+  async function startOne(
+    schedule: StoredSchedule["schedule"],
+    waiting: WaitingFire,
+  ): Promise<boolean> {
+    const result = await startFire(schedule, waiting.fireTime, { waiting }, { store, executor });
+    if ("ref" in result) {
+      caughtUp.set(schedule.id, result.ref.runId);
+      again = true; // a run that is over at once has told of its end already
+    } else if (result.refused === "full") return false;
+    else if (result.refused === "error") {
+      log.warn({ scheduleId: schedule.id, reason: result.message }, "schedule.error");
+      await schedules.drop(waiting, { outcome: "error", error: result.message });
+      again = true;
+    }
+    return true;
+  }
+
+  return {
+    start() {
+      unlisten ??= store.feed.listen((kinds) => {
+        if ((hasWaiting || looking !== undefined) && kinds.includes("summary")) wake();
+      });
+      wake();
+    },
+    wake,
+    async close() {
+      isClosed = true;
+      disarm();
+      unlisten?.();
+      await looking;
+    },
+  };
+}
+
+/** What becomes of a fire time. `count`: how many of its schedule wait; `isLive`: a run of it has not ended. */
+function outcomeOf(
+  { overlap, catchUp }: StoredSchedule["schedule"],
+  { kind }: DueFire,
+  { count, isLive }: { readonly count: number; readonly isLive: boolean },
+): "started" | "queued" | "skipped" | "missed" {
+  if (kind === "missed") return "missed";
+  if (kind === "late" && catchUp === "all") return count < MAX_CAUGHT_UP ? "queued" : "skipped";
+  if (overlap === "allow" || (count === 0 && !isLive)) return "started";
+  return overlap === "queue" && count === 0 ? "queued" : "skipped";
+}
