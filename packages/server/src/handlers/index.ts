@@ -5,6 +5,7 @@ import { flowHandlers } from "./flows.ts";
 import { metaHandlers } from "./meta.ts";
 import { nodeHandlers } from "./nodes.ts";
 import { runHandlers } from "./runs.ts";
+import { scheduleHandlers } from "./schedules.ts";
 import { serviceHandlers } from "./services.ts";
 import { templateHandlers } from "./templates.ts";
 import { valueHandlers } from "./values.ts";
@@ -18,5 +19,6 @@ export const coreHandlers: CommandHandlers = new Map([
   ...valueHandlers,
   ...serviceHandlers,
   ...templateHandlers,
+  ...scheduleHandlers,
   ...metaHandlers,
 ]);
