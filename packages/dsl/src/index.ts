@@ -41,6 +41,7 @@ export {
   MAX_PATTERN_STATES,
   type Pattern,
 } from "./schema/pattern.ts";
+export { MAX_PATTERN_STEPS, type PatternBudget } from "./schema/pattern-run.ts";
 export { maskSecrets, SECRET as SECRET_PATTERN } from "./secret-pattern.ts";
 export { sha256Hex } from "./sha256.ts";
 export { canonicalJson } from "./text/canonical-json.ts";

@@ -8,6 +8,7 @@ import { step } from "../model/plain.ts";
 import { countMembers } from "../model/values.ts";
 import { readSchema, type SchemaNode, type SchemaProblem } from "./compile.ts";
 import { hasFormat } from "./formats.ts";
+import { MAX_PATTERN_STEPS, type PatternBudget } from "./pattern-run.ts";
 import { equalityKey, hasType, typeName } from "./values.ts";
 
 /** A schema that is ready, or every problem with it. */
@@ -105,6 +106,8 @@ type Say = (rule: SchemaFinding["rule"], message: string, member?: string) => vo
 class Checker {
   private left: number;
   private applied = 0;
+  /** What all patterns of one check may cost together. */
+  private readonly patterns: PatternBudget = { left: MAX_PATTERN_STEPS };
   private readonly formats: boolean;
   private readonly read: (value: unknown) => unknown;
 
@@ -167,7 +170,10 @@ class Checker {
       if (length < minLength) say("limit", `must have at least ${minLength} characters`);
       if (length > maxLength) say("limit", `must have at most ${maxLength} characters`);
     }
-    if (pattern !== undefined && !pattern.test(value)) say("limit", `must match ${pattern.source}`);
+    if (pattern !== undefined && !pattern.test(value, this.patterns)) {
+      if (this.patterns.left < 0) this.left = -1;
+      say("limit", `must match ${pattern.source}`);
+    }
     if (this.formats && format !== undefined && !hasFormat(format, value)) {
       say("format", `must be a ${format}`);
     }

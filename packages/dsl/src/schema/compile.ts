@@ -6,6 +6,7 @@ import { MAX_JSON_DEPTH } from "@millrace/contracts/json";
 import { isObject, own, step } from "../model/plain.ts";
 import { countMembers } from "../model/values.ts";
 import { compilePattern, type Pattern } from "./pattern.ts";
+import type { PatternBudget } from "./pattern-run.ts";
 import { equalityKey } from "./values.ts";
 
 /** Longest schema as compact JSON, in UTF-16 units; it travels in requests to models. */
@@ -36,7 +37,7 @@ export interface SchemaNode {
   uniqueItems?: true;
   minLength?: number;
   maxLength?: number;
-  pattern?: { readonly source: string; test(text: string): boolean };
+  pattern?: { readonly source: string; test(text: string, budget: PatternBudget): boolean };
   format?: string;
   minimum?: number;
   maximum?: number;

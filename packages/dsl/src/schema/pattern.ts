@@ -2,14 +2,8 @@
  * Regular expressions in linear time (Thompson's construction): a test costs at most states x characters, whatever the
  * pattern and the text. No backreference, no lookaround.
  */
-import { append } from "../append.ts";
-import {
-  type CharTest,
-  isWord,
-  type PatternNode,
-  PatternProblem,
-  parsePattern,
-} from "./pattern-parse.ts";
+import { type PatternNode, PatternProblem, parsePattern } from "./pattern-parse.ts";
+import { type PatternBudget, PatternRunner, type State } from "./pattern-run.ts";
 
 /** Longest pattern, in characters; a longer one is a program, not a rule about a value. */
 export const MAX_PATTERN_LENGTH = 512;
@@ -18,7 +12,11 @@ export const MAX_PATTERN_STATES = 1000;
 
 /** A pattern that is ready, or why it is refused. */
 export type Pattern =
-  | { readonly ok: true; test(text: string): boolean }
+  | {
+      readonly ok: true;
+      /** False, too, when the budget is spent, which its `left` below 0 tells; without one a test may take as long as it takes. */
+      test(text: string, budget?: PatternBudget): boolean;
+    }
   | { readonly ok: false; readonly problem: string };
 
 /** Compiles a pattern; it matches anywhere in a text unless it holds `^` and `$`. Never throws. */
@@ -36,7 +34,11 @@ export function compilePattern(
     }
     const program = new Program();
     const start = program.build(tree, program.add({ kind: "match" }));
-    return { ok: true, test: (text) => program.run(start, text) };
+    const runner = new PatternRunner(program.states, start);
+    return {
+      ok: true,
+      test: (text, budget = { left: Number.POSITIVE_INFINITY }) => runner.test(text, budget),
+    };
   } catch (error) {
     if (error instanceof PatternProblem) return { ok: false, problem: error.message };
     throw error;
@@ -51,16 +53,6 @@ function countStates(node: PatternNode): number {
   }
   return node.parts.reduce((sum, part) => sum + countStates(part) + 1, 0);
 }
-
-type State =
-  | { readonly kind: "match" }
-  | { readonly kind: "chars"; readonly test: CharTest; readonly next: number }
-  | { readonly kind: "split"; readonly next: number[] }
-  | {
-      readonly kind: "assert";
-      readonly what: "start" | "end" | "boundary" | "inside";
-      readonly next: number;
-    };
 
 /** States with arrows to what follows; built from the end backwards. */
 class Program {
@@ -100,53 +92,4 @@ class Program {
     for (let i = 0; i < node.min; i += 1) start = this.build(node.of, start);
     return start;
   }
-
-  run(start: number, text: string): boolean {
-    const seen = new Int32Array(this.states.length).fill(-1);
-    let current: number[] = [];
-    let before = -1;
-    let code = text.codePointAt(0) ?? -1;
-    for (let at = 0; ; ) {
-      const live: number[] = [];
-      if (this.reach([start, ...current], { at, before, code }, seen, live)) return true;
-      if (code === -1) return false;
-      current = [];
-      for (const index of live) {
-        const state = this.states[index];
-        if (state?.kind === "chars" && state.test(code)) current.push(state.next);
-      }
-      at += code > 0xffff ? 2 : 1;
-      before = code;
-      code = text.codePointAt(at) ?? -1;
-    }
-  }
-
-  /** Follows the arrows that eat no character. True: a match is reached. */
-  private reach(
-    from: number[],
-    place: { readonly at: number; readonly before: number; readonly code: number },
-    seen: Int32Array,
-    live: number[],
-  ): boolean {
-    for (let index = from.pop(); index !== undefined; index = from.pop()) {
-      if (seen[index] === place.at) continue;
-      seen[index] = place.at;
-      const state = this.states[index] as State;
-      if (state.kind === "match") return true;
-      if (state.kind === "chars") live.push(index);
-      else if (state.kind === "split") append(from, state.next);
-      else if (holds(state.what, place.before, place.code)) from.push(state.next);
-    }
-    return false;
-  }
-}
-
-function holds(
-  what: "start" | "end" | "boundary" | "inside",
-  before: number,
-  code: number,
-): boolean {
-  if (what === "start") return before === -1;
-  if (what === "end") return code === -1;
-  return (isWord(before) !== isWord(code)) === (what === "boundary");
 }

@@ -1,5 +1,10 @@
 /** Regular expressions in linear time. */
-import { compilePattern, MAX_PATTERN_LENGTH } from "@millrace/dsl";
+import {
+  compilePattern,
+  compileSchema,
+  MAX_PATTERN_LENGTH,
+  MAX_PATTERN_STEPS,
+} from "@millrace/dsl";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
@@ -26,6 +31,52 @@ test("what would hang a backtracking matcher is answered", () => {
   expect(matches("^(a+)+$", text)).toBe(false);
   expect(matches("^(a|aa)+$", text)).toBe(false);
   expect(matches("(x+x+)+y", "x".repeat(20_000))).toBe(false);
+});
+
+/** A text of `length` characters in which no stretch comes again. */
+function scrambled(length: number): string {
+  let state = 1;
+  return Array.from({ length }, () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state < 1_073_741_824 ? "a" : "b";
+  }).join("");
+}
+
+test("what is remembered of a text makes the next look cheap: one step a character", () => {
+  const pattern = compilePattern("^(?:a+)+$");
+  if (!pattern.ok) throw new Error(pattern.problem);
+  const text = `${"a".repeat(100_000)}!`;
+  for (const spent of [101_000, 100_010]) {
+    const budget = { left: MAX_PATTERN_STEPS };
+    expect(pattern.test(text, budget)).toBe(false);
+    expect(MAX_PATTERN_STEPS - budget.left).toBeLessThan(spent);
+  }
+});
+
+test("a pattern that needs more sets than are remembered stops when its budget is spent", () => {
+  const pattern = compilePattern("a[ab]{200}c");
+  if (!pattern.ok) throw new Error(pattern.problem);
+  const budget = { left: 1_000_000 };
+  expect(pattern.test(scrambled(1_000_000), budget)).toBe(false);
+  expect(budget.left).toBeLessThan(0);
+  expect(budget.left).toBeGreaterThan(-20 * 1000); // at most one look at every state too much
+  expect(pattern.test(`${scrambled(300)}a${"b".repeat(200)}c`)).toBe(true);
+});
+
+test("all patterns of one check share what they may cost, and a check that spends it says so", () => {
+  const schema = compileSchema({ anyOf: Array(20).fill({ pattern: "a[ab]{200}c" }) });
+  if (!schema.ok) throw new Error("refused");
+  expect(schema.check(scrambled(200_000))).toEqual([
+    { pointer: "", message: "needs too many checks; simplify the schema" },
+  ]);
+});
+
+test("a text of many different characters is answered, though not all of them are remembered", () => {
+  const text = Array.from({ length: 30_000 }, (_, i) =>
+    String.fromCodePoint(0x4e00 + (i % 20_000)),
+  );
+  expect(matches("^\\p{L}+$", text.join(""))).toBe(true);
+  expect(matches("^\\p{L}+$", `${text.join("")}1`)).toBe(false);
 });
 
 test.each([
@@ -115,7 +166,9 @@ test("every pattern answers as the platform's own engine does", () => {
       } catch {
         return;
       }
-      expect(matches(source, subject)).toBe(own.test(subject));
+      const pattern = compilePattern(source);
+      if (!pattern.ok) throw new Error(pattern.problem);
+      for (let i = 0; i < 2; i += 1) expect(pattern.test(subject)).toBe(own.test(subject)); // found, then remembered
     }),
     { numRuns: 5000 },
   );
