@@ -1,0 +1,87 @@
+/**
+ * Which key a provider gets.
+ *   C1  A reference that a flow names is looked up in the credential store alone; it never becomes a variable, and never
+ *       another key than the one named.
+ *   C2  The environment counts only where the operator says so (`env:NAME`), or as the provider's well-known variable when
+ *       neither a setting nor the store has a key.
+ */
+import {
+  type AbortSignalLike,
+  type AiCredentials,
+  type AiCredentialsPort,
+  type CredentialsPort,
+  NodeError,
+} from "@millrace/contracts";
+import type { AiSettings, ProviderSettings } from "./settings/read.ts";
+
+/** The variable that each maker documents, with a provider of its name alone. */
+const WELL_KNOWN: { readonly [provider: string]: string } = {
+  openai: "OPENAI_API_KEY",
+  anthropic: "ANTHROPIC_API_KEY",
+  google: "GOOGLE_GENERATIVE_AI_API_KEY",
+};
+
+/** Where keys are looked up. */
+export interface AiCredentialsOptions {
+  readonly settings: Pick<AiSettings, "providers">;
+  /** Secrets `ai:<name>` and connections of services. */
+  readonly credentials: Pick<CredentialsPort, "secret" | "resolve">;
+  /** Variables of this process. */
+  readonly env: { readonly [name: string]: string | undefined };
+}
+
+/**
+ * The keys of providers. A provider of kind `openai-compatible`, `mock` and one that an extension brings may have none; for any
+ * other it rejects with `NodeError` `credentials_missing`, which names the reference. What the store or the renewal of a
+ * connection rejects with passes through (`unavailable`, `credentials_expired`, `no_refresh_token`).
+ */
+export function createAiCredentials(options: AiCredentialsOptions): AiCredentialsPort {
+  const { settings, credentials, env } = options;
+  const secret = (name: string): Promise<string | undefined> => credentials.secret(`ai:${name}`);
+
+  async function stored(reference: string, signal: AbortSignalLike): Promise<AiCredentials> {
+    if (!reference.startsWith("service:")) {
+      const apiKey = await secret(reference);
+      if (apiKey === undefined) throw missing(reference);
+      return { apiKey };
+    }
+    const credential = await credentials.resolve(reference.slice("service:".length), { signal });
+    const value = credential.reveal();
+    const isToken = credential.scheme === "oauth2" || credential.scheme === "bearer";
+    return isToken ? { accessToken: value } : { apiKey: value };
+  }
+
+  return {
+    async resolve({ provider, reference, signal }) {
+      if (reference !== undefined) return stored(reference, signal);
+      const setting: ProviderSettings | undefined = settings.providers[provider];
+      const configured = setting?.credential;
+      if (configured !== undefined) {
+        if (!configured.startsWith("env:")) return stored(configured, signal);
+        const apiKey = env[configured.slice("env:".length)];
+        if (!apiKey) throw missing(configured);
+        return { apiKey };
+      }
+      const apiKey = (await secret(provider)) ?? variable(provider, env);
+      if (apiKey !== undefined) return { apiKey };
+      if (needsKey(provider, setting)) throw missing(provider);
+      return {};
+    },
+  };
+}
+
+function variable(provider: string, env: AiCredentialsOptions["env"]): string | undefined {
+  const name = Object.hasOwn(WELL_KNOWN, provider) ? WELL_KNOWN[provider] : undefined;
+  return (name !== undefined && env[name]) || undefined;
+}
+
+function needsKey(provider: string, setting: ProviderSettings | undefined): boolean {
+  return Object.hasOwn(WELL_KNOWN, setting?.kind ?? provider);
+}
+
+function missing(reference: string): NodeError {
+  const where = reference.startsWith("env:")
+    ? `the variable ${reference.slice("env:".length)} is not set`
+    : `the credential "${reference}" is not stored; millrace secrets set ai:${reference} stores it`;
+  return new NodeError("credentials_missing", where, { reason: "auth", sent: false });
+}

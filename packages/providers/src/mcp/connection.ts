@@ -1,0 +1,223 @@
+/**
+ * One connection to a server for one run.
+ *   M1  Tools that the operator does not list are neither shown nor called.
+ *   M2  The list is the one that the server gave when it was first asked.
+ *   M3  The server is offered nothing of ours: no sampling, no questions to people, no folders.
+ *   M4  Nothing that a server was given as a secret comes back from here.
+ */
+import type { AiSourceTool, AiToolContext, FetchLike, Json, JsonObject } from "@millrace/contracts";
+import {
+  Client,
+  type JsonSchemaValidator,
+  type jsonSchemaValidator,
+  type ProgressCallback,
+  StreamableHTTPClientTransport,
+  type Tool,
+} from "@modelcontextprotocol/client";
+import type { McpServerSettings } from "../settings/read.ts";
+import { toWebFetch } from "../vendors/web-fetch.ts";
+import { cut, mcpError, toMcpError } from "./failure.ts";
+import { maskOf } from "./mask.ts";
+import { resultOf, textOf } from "./result.ts";
+import { ServerProcess, type ServerStart } from "./server-process.ts";
+
+const CONNECT_MS = 10_000;
+const CLOSE_MS = 2_000; // for a last request over HTTP
+const MAX_DESCRIPTION = 1_024;
+const MAX_SCHEMA_BYTES = 65_536; // as every schema of an `ai` node
+const MAX_SCHEMA_DEPTH = 32;
+const PROGRESS_MS = 200;
+
+/** Where a connection goes, with its secrets looked up. */
+export type McpTarget = (
+  | { readonly start: ServerStart }
+  | { readonly url: string; readonly token: string | undefined; readonly fetch: FetchLike }
+) & {
+  readonly server: string;
+  readonly settings: McpServerSettings;
+  readonly secrets: readonly string[];
+};
+
+export interface McpConnection {
+  readonly tools: readonly AiSourceTool[];
+  call(tool: string, args: JsonObject, ctx: AiToolContext): Promise<Json>;
+  /** Never rejects. */
+  close(): Promise<void>;
+}
+
+export interface ConnectOptions {
+  /** Gives up connecting. */
+  readonly signal: AbortSignal;
+  /** Told of tools that are left out. */
+  readonly warn: (code: string, text: string) => void;
+  /** Told when the connection has ended, whoever ended it. */
+  readonly onOver: () => void;
+}
+
+/** Connects and asks for the tools, each within `connectMs`. */
+export async function connect(
+  target: McpTarget,
+  { signal, warn, onOver }: ConnectOptions,
+): Promise<McpConnection> {
+  const { server, settings, secrets } = target;
+  const mask = maskOf(secrets);
+  const child = "start" in target ? new ServerProcess(target.start) : undefined;
+  const remote = "url" in target ? httpTransport(target) : undefined;
+  const transport = child ?? remote;
+  if (transport === undefined) throw new TypeError("a server is a program or an address");
+  const client = new Client(CLIENT, {
+    capabilities: {},
+    inputRequired: { autoFulfill: false },
+    jsonSchemaValidator: UNCHECKED,
+  });
+  let changed = false;
+  client.onclose = onOver;
+  client.setNotificationHandler("notifications/tools/list_changed", () => {
+    changed = true;
+  });
+  const failed = (error: unknown): Error => {
+    const told = toMcpError(error, server, child);
+    return mcpErrorWith(told, mask(told.message));
+  };
+  const close = async (): Promise<void> => {
+    if (remote !== undefined) await endSession(remote);
+    await client.close().catch(() => {});
+    await child?.close();
+  };
+  let tools: readonly AiSourceTool[];
+  try {
+    const within = { timeout: settings.connectMs ?? CONNECT_MS, signal };
+    await client.connect(transport, within);
+    const listed = await client.listTools(undefined, within);
+    tools = allowed(listed.tools, target, warn);
+  } catch (error) {
+    const reason = failed(error);
+    await close();
+    throw reason;
+  }
+  return {
+    tools,
+    async call(tool, args, ctx) {
+      if (changed) {
+        changed = false;
+        ctx.warn(
+          "mcp_list_changed",
+          `the tools of ${server} changed; the run keeps those it began with`,
+        );
+      }
+      try {
+        const result = await client.callTool(
+          { name: tool, arguments: { ...args } },
+          {
+            signal: ctx.signal as AbortSignal,
+            timeout: ctx.timeoutMs,
+            onprogress: throttled(ctx),
+          },
+        );
+        if (result.isError === true) {
+          throw mcpError(
+            "mcp_tool_error",
+            cut(mask(textOf(result))) || "the tool says that it failed",
+          );
+        }
+        return mask(resultOf(result));
+      } catch (error) {
+        if (ctx.signal.aborted) throw ctx.signal.reason;
+        throw failed(error);
+      }
+    },
+    close,
+  };
+}
+
+/** The same error with another message. */
+function mcpErrorWith(error: Error & { readonly code: string }, message: string): Error {
+  return error.message === message ? error : mcpError(error.code as "mcp_exited", message);
+}
+
+const CLIENT = { name: "millrace", version: "1" };
+
+/** The schemas of a server are its own affair: a check of its results by its own rules would prove nothing here. */
+const UNCHECKED: jsonSchemaValidator = {
+  getValidator:
+    <T>(): JsonSchemaValidator<T> =>
+    (input) => ({ valid: true, data: input as T, errorMessage: undefined }),
+};
+
+function httpTransport({
+  url,
+  token,
+  fetch: send,
+}: Extract<McpTarget, { readonly url: string }>): StreamableHTTPClientTransport {
+  return new StreamableHTTPClientTransport(new URL(url), {
+    fetch: toWebFetch(send, { sameOrigin: true }),
+    redirectPolicy: "same-origin",
+    onInsufficientScope: "throw",
+    ...(token !== undefined && { requestInit: { headers: { authorization: `Bearer ${token}` } } }),
+  });
+}
+
+/** Tells the server that nobody comes back; one that does not answer is left. */
+async function endSession(remote: StreamableHTTPClientTransport): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, CLOSE_MS);
+  });
+  await Promise.race([remote.terminateSession().catch(() => {}), late]);
+  clearTimeout(timer);
+}
+
+function allowed(
+  listed: readonly Tool[],
+  { server, settings }: McpTarget,
+  warn: (code: string, text: string) => void,
+): readonly AiSourceTool[] {
+  const trusted = new Set(settings.trusted ?? []);
+  return settings.tools.flatMap((name) => {
+    const tool = listed.find((each) => each.name === name);
+    if (tool === undefined) {
+      warn("mcp_tool_missing", `the server ${server} has no tool ${name}`);
+      return [];
+    }
+    const inputSchema = tool.inputSchema as JsonObject;
+    if (isTooLarge(inputSchema)) {
+      warn(
+        "mcp_tool_dropped",
+        `the arguments of ${server}/${name} are described at too great a length`,
+      );
+      return [];
+    }
+    const { description } = tool;
+    return [
+      {
+        name,
+        inputSchema,
+        trusted: trusted.has(name),
+        ...(description !== undefined && { description: description.slice(0, MAX_DESCRIPTION) }),
+      },
+    ];
+  });
+}
+
+function isTooLarge(schema: JsonObject): boolean {
+  return (
+    Buffer.byteLength(JSON.stringify(schema)) > MAX_SCHEMA_BYTES ||
+    depthOf(schema, 0) > MAX_SCHEMA_DEPTH
+  );
+}
+
+function depthOf(value: unknown, above: number): number {
+  if (typeof value !== "object" || value === null || above > MAX_SCHEMA_DEPTH) return above;
+  return Math.max(above + 1, ...Object.values(value).map((each) => depthOf(each, above + 1)));
+}
+
+/** At most five reports a second, the first at once. */
+function throttled({ progress }: AiToolContext): ProgressCallback {
+  let last = Number.NEGATIVE_INFINITY;
+  return ({ progress: done, total }) => {
+    const now = performance.now();
+    if (now - last < PROGRESS_MS) return;
+    last = now;
+    progress(done, total);
+  };
+}

@@ -1,0 +1,204 @@
+/**
+ * The servers of the operator's settings as a source of tools.
+ *   L1  One connection for a run and a server, opened at its first use; a server that ended is connected again.
+ *   L2  When the run has ended its connections are closed and nothing of them is left.
+ * Neither the protocol's client nor a program is loaded or started before the first use.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  type AbortSignalLike,
+  type AiCredentialsPort,
+  type AiSourceTool,
+  type AiToolContext,
+  type AiToolSource,
+  type CredentialsPort,
+  type FetchLike,
+  NodeError,
+} from "@millrace/contracts";
+import type { McpServerSettings } from "../settings/read.ts";
+import type { McpConnection, McpTarget } from "./connection.ts";
+import { mcpError } from "./failure.ts";
+
+/** What the servers need. */
+export interface McpSourceOptions {
+  /** By name. */
+  readonly servers: { readonly [name: string]: McpServerSettings };
+  /** Secrets of the variables that servers are given. */
+  readonly credentials: Pick<CredentialsPort, "secret">;
+  /** Credentials of servers at an address, by reference. */
+  readonly references: Pick<AiCredentialsPort, "resolve">;
+  /** For servers at an address: behind the egress policy, and independent of any one node. */
+  readonly fetch: FetchLike;
+}
+
+/** A source that can be closed as a whole. */
+export interface McpSource extends AiToolSource {
+  endRun(runId: string): Promise<void>;
+  /** Closes the connections of all runs. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** What a run has opened. */
+interface RunState {
+  /** Those that work, or are on their way. */
+  readonly live: Map<string, Promise<McpConnection>>;
+  /** All that there were. */
+  readonly opened: Promise<McpConnection>[];
+  /** Tools by server, as they were first told. */
+  readonly tools: Map<string, readonly AiSourceTool[]>;
+  /** Folders that were made for programs without one. */
+  readonly folders: string[];
+  readonly end: AbortController;
+}
+
+/** The source. Its errors are `NodeError`: `mcp_exited mcp_protocol mcp_timeout mcp_tool_error auth`, and those of credentials and network. */
+export function createMcpSource(options: McpSourceOptions): McpSource {
+  const runs = new Map<string, RunState>();
+
+  /** One that works or is on its way; whoever waits for one that fails, fails with it, and the next one tries again. */
+  function connection(server: string, ctx: AiToolContext): Promise<McpConnection> {
+    const run = runs.get(ctx.runId) ?? newRun();
+    runs.set(ctx.runId, run);
+    const known = run.live.get(server);
+    if (known !== undefined) return known;
+    const forget = (): void => {
+      if (run.live.get(server) === opening) run.live.delete(server);
+    };
+    const opening = open(server, { options, run, ctx, onOver: forget });
+    run.live.set(server, opening);
+    run.opened.push(opening);
+    opening.catch(forget);
+    return opening;
+  }
+
+  return {
+    async list(server, ctx) {
+      const known = runs.get(ctx.runId)?.tools.get(server);
+      if (known !== undefined) return known;
+      const { tools } = await untilAborted(ctx.signal, () => connection(server, ctx));
+      runs.get(ctx.runId)?.tools.set(server, tools);
+      return tools;
+    },
+    async call(server, { tool, args }, ctx) {
+      if (!settingsOf(options, server).tools.includes(tool)) {
+        throw mcpError("mcp_tool_error", `the tool ${tool} of ${server} is not allowed here`);
+      }
+      const open = await untilAborted(ctx.signal, () => connection(server, ctx));
+      return open.call(tool, args, ctx);
+    },
+    async endRun(runId) {
+      const run = runs.get(runId);
+      runs.delete(runId);
+      if (run !== undefined) await endRun(run);
+    },
+    async close() {
+      const all = [...runs.values()];
+      runs.clear();
+      await Promise.all(all.map(endRun));
+    },
+  };
+}
+
+function newRun(): RunState {
+  return {
+    live: new Map(),
+    opened: [],
+    tools: new Map(),
+    folders: [],
+    end: new AbortController(),
+  };
+}
+
+interface Opening {
+  readonly options: McpSourceOptions;
+  readonly run: RunState;
+  readonly ctx: AiToolContext;
+  /** Called when nothing can come from the connection any more. */
+  readonly onOver: () => void;
+}
+
+async function open(server: string, opening: Opening): Promise<McpConnection> {
+  const { run, ctx, onOver } = opening;
+  const target = await targetOf(server, opening);
+  const { connect } = await import("./connection.ts");
+  return connect(target, { signal: run.end.signal, warn: ctx.warn, onOver });
+}
+
+async function targetOf(server: string, { options, run, ctx }: Opening): Promise<McpTarget> {
+  const settings = settingsOf(options, server);
+  if ("url" in settings) {
+    const { url, credential } = settings;
+    const token = credential === undefined ? undefined : await tokenOf(credential, options, ctx);
+    const secrets = token === undefined ? [] : [token];
+    return { server, settings, url, token, secrets, fetch: options.fetch };
+  }
+  const given = Object.entries(settings.secrets ?? {});
+  const secrets = await Promise.all(
+    given.map(async ([name, account]) => [name, await secretOf(account, options)] as const),
+  );
+  return {
+    server,
+    settings,
+    secrets: secrets.map(([, value]) => value),
+    start: {
+      command: settings.command,
+      args: settings.args ?? [],
+      env: { ...settings.env, ...Object.fromEntries(secrets) },
+      cwd: settings.cwd ?? (await emptyFolder(run)),
+    },
+  };
+}
+
+async function tokenOf(
+  reference: string,
+  { references }: McpSourceOptions,
+  { signal }: AiToolContext,
+): Promise<string> {
+  const { apiKey, accessToken } = await references.resolve({ provider: "", reference, signal });
+  return accessToken ?? apiKey ?? "";
+}
+
+async function secretOf(account: string, { credentials }: McpSourceOptions): Promise<string> {
+  const value = await credentials.secret(account);
+  if (value !== undefined) return value;
+  const text = `the credential "${account}" is not stored; millrace secrets set ${account} stores it`;
+  throw new NodeError("credentials_missing", text, { reason: "auth", sent: false });
+}
+
+async function emptyFolder({ folders }: RunState): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "millrace-mcp-"));
+  folders.push(folder);
+  return folder;
+}
+
+function settingsOf({ servers }: McpSourceOptions, server: string): McpServerSettings {
+  const settings = Object.hasOwn(servers, server) ? servers[server] : undefined;
+  if (settings !== undefined) return settings;
+  throw mcpError("mcp_unavailable", `no server ${server.slice(0, 64)} is set up in mcpServers`);
+}
+
+async function endRun({ end, opened, folders }: RunState): Promise<void> {
+  end.abort();
+  const found = await Promise.allSettled(opened);
+  await Promise.all(found.map((each) => each.status === "fulfilled" && each.value.close()));
+  await Promise.all(
+    folders.map((folder) => rm(folder, { recursive: true, force: true }).catch(() => {})),
+  );
+}
+
+/** What `work` gives, unless the signal comes first; the work goes on for whoever else waits for it. */
+async function untilAborted<T>(signal: AbortSignalLike, work: () => Promise<T>): Promise<T> {
+  if (signal.aborted) throw signal.reason;
+  let onAbort = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([work(), aborted]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * A provider that asks another one and writes down what came, as lines that `createRecordedProvider` reads.
+ *   R3  Neither headers nor keys are written.
+ *   R4  A line is written once the answer has ended, whole or not; what the reader gets is what the other one sent.
+ */
+import {
+  type AiCall,
+  type AiContext,
+  type AiModel,
+  type AiPart,
+  type AiProvider,
+  type AiStream,
+  secretForms,
+} from "@millrace/contracts";
+import { type ErrorEntry, entryOf } from "./entry-error.ts";
+import { answerKey, type RecordedAnswer } from "./recorded.ts";
+
+/** Where a recording goes. */
+export interface RecordOptions {
+  /** Takes one line, without the line break. */
+  readonly sink: (line: string) => void;
+  /** Takes known secrets out of a line; the keys of the provider itself are taken out anyway. */
+  readonly mask?: (line: string) => string;
+  /** Epoch milliseconds; default the system's clock. */
+  readonly now?: () => number;
+}
+
+/** The provider `inner`, written down. */
+export function recordProvider(inner: AiProvider, options: RecordOptions): AiProvider {
+  return {
+    ...inner,
+    async languageModel(modelId, ctx) {
+      const model = await inner.languageModel(modelId, ctx);
+      return recorded(model, { ...options, mask: maskOf(ctx, options) });
+    },
+  };
+}
+
+function recorded(
+  model: AiModel,
+  { sink, mask, now = Date.now }: Required<Pick<RecordOptions, "mask">> & RecordOptions,
+): AiModel {
+  return {
+    specificationVersion: model.specificationVersion,
+    provider: model.provider,
+    modelId: model.modelId,
+    async doStream(call) {
+      const start = now();
+      const tape = tapeOf(call, (answer) => sink(mask(JSON.stringify(answer))));
+      try {
+        const { stream } = await model.doStream(call);
+        return { stream: copied(stream, tape, () => now() - start) };
+      } catch (error) {
+        tape.end(error);
+        throw error;
+      }
+    },
+  };
+}
+
+/** Collects one answer; only the first end counts. */
+interface Tape {
+  part(atMs: number, part: AiPart): void;
+  end(error?: unknown): void;
+}
+
+function tapeOf(call: AiCall, write: (answer: RecordedAnswer) => void): Tape {
+  const parts: { atMs: number; part: AiPart }[] = [];
+  let failed: ErrorEntry | undefined;
+  let ended = false;
+  return {
+    part(atMs, part) {
+      // An error in the stream holds the whole request; what it means is kept, and it ends the answer.
+      if (part.type === "error") failed ??= entryOf(part["error"]);
+      else if (part.type !== "raw" && failed === undefined) parts.push({ atMs, part });
+    },
+    end(error) {
+      if (ended) return;
+      ended = true;
+      const reason = failed ?? (error === undefined ? undefined : entryOf(error));
+      write({ key: answerKey(call), ...(reason && { error: reason }), parts });
+    },
+  };
+}
+
+function copied(stream: AiStream, tape: Tape, elapsed: () => number): AiStream {
+  return {
+    getReader() {
+      const reader = stream.getReader();
+      return {
+        async read() {
+          try {
+            const { done, value } = await reader.read();
+            if (done) tape.end();
+            else if (value !== undefined) tape.part(elapsed(), value);
+            return { done, value };
+          } catch (error) {
+            tape.end(error);
+            throw error;
+          }
+        },
+        cancel(reason) {
+          tape.end({ name: "AbortError" });
+          return reader.cancel(reason);
+        },
+      };
+    },
+  };
+}
+
+function maskOf({ credentials }: AiContext, { mask }: RecordOptions): (line: string) => string {
+  const keys = [credentials.apiKey, credentials.accessToken].filter((key) => key !== undefined);
+  const forms = keys.flatMap(secretForms);
+  return (line) =>
+    forms.reduce((text, form) => text.replaceAll(form, "[redacted]"), mask?.(line) ?? line);
+}

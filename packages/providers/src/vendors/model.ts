@@ -1,0 +1,93 @@
+/** What the vendors' packages have in common once they are loaded: models that are given some options more. */
+import type {
+  AiCall,
+  AiContext,
+  AiEmbedding,
+  AiModel,
+  AiModelInfo,
+  AiProviderOptions,
+} from "@millrace/contracts";
+import { NodeError } from "@millrace/contracts";
+
+/** Most of an answer that lists models; the longest known is a tenth of it. */
+const MAX_LIST_BYTES = 4 * 1024 * 1024;
+
+/**
+ * A model of specification v3 or v4 with `options` of its provider merged into every call: what `options` says wins over the
+ * call. Its `doStream` makes one request and repeats none.
+ */
+export function withOptions(model: unknown, options: (call: AiCall) => AiProviderOptions): AiModel {
+  const inner = model as AiModel;
+  return {
+    specificationVersion: inner.specificationVersion,
+    provider: inner.provider,
+    modelId: inner.modelId,
+    doStream(call) {
+      const { reasoning, ...rest } = call;
+      const passed = inner.specificationVersion === "v4" && reasoning !== undefined;
+      return inner.doStream({
+        ...rest,
+        ...(passed && { reasoning }),
+        providerOptions: merge(call.providerOptions ?? {}, options(call)),
+      });
+    },
+  };
+}
+
+/** An embedding model of a vendor's package. */
+export function asEmbedding(model: unknown): AiEmbedding {
+  return model as AiEmbedding;
+}
+
+/** The key of a context, from either way to have one. Throws `credentials_missing` where there is none. */
+export function requireKey({ credentials }: AiContext, provider: string): string {
+  const key = credentials.apiKey ?? credentials.accessToken;
+  if (key !== undefined && key !== "") return key;
+  throw new NodeError("credentials_missing", `the provider ${provider} needs a key`, {
+    reason: "auth",
+    sent: false,
+  });
+}
+
+/** Asks for a list of models: `{data: [{id}]}`, or `{models: [{name: "models/…"}]}`. Throws `NodeError`: `ai_auth`, `ai_server`. */
+export async function listFrom(
+  url: string,
+  headers: { readonly [name: string]: string },
+  ctx: AiContext,
+): Promise<readonly AiModelInfo[]> {
+  const response = await ctx.fetch(url, {
+    headers,
+    signal: ctx.signal,
+    maxBytes: MAX_LIST_BYTES,
+    originHeaders: Object.keys(headers),
+  });
+  const { status, ok } = response;
+  if (!ok) {
+    await response.text().catch(() => "");
+    const refused = status === 401 || status === 403;
+    throw new NodeError(
+      refused ? "ai_auth" : "ai_server",
+      `the list of models was answered with ${status}`,
+      { status, reason: refused ? "auth" : "server", retryable: status >= 500 },
+    );
+  }
+  const list = (await response.json()) as {
+    readonly data?: readonly { readonly id?: unknown; readonly display_name?: unknown }[];
+    readonly models?: readonly { readonly name?: unknown; readonly displayName?: unknown }[];
+  };
+  const rows = [
+    ...(list.data ?? []).map(({ id, display_name }) => [id, display_name]),
+    ...(list.models ?? []).map(({ name, displayName }) => [
+      typeof name === "string" ? name.replace(/^models\//, "") : name,
+      displayName,
+    ]),
+  ];
+  return rows.flatMap(([id, title]) =>
+    typeof id === "string" ? [{ id, ...(typeof title === "string" && { title }) }] : [],
+  );
+}
+
+function merge(weak: AiProviderOptions, strong: AiProviderOptions): AiProviderOptions {
+  const names = new Set([...Object.keys(weak), ...Object.keys(strong)]);
+  return Object.fromEntries([...names].map((name) => [name, { ...weak[name], ...strong[name] }]));
+}
