@@ -92,8 +92,11 @@ export function createAudit(level: AuditLevel, ports: AuditPorts): Audit {
         const value = answer === undefined ? undefined : valueAt(answer, path);
         return { path, message: message + shown(value) };
       }),
-    detail: ({ rule, path, value }) =>
-      (path === undefined ? rule : `${path} ${rule}`) + shown(value),
+    detail({ rule, wanted, path, value }) {
+      const place = path === undefined ? rule : `${path} ${rule}`;
+      const seesContent = wanted !== undefined && (level === "redacted" || level === "full");
+      return (seesContent ? place + shown(wanted) : place) + shown(value);
+    },
   };
 }
 

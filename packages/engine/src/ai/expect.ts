@@ -3,8 +3,14 @@
  *   X1  a place that is not there, and a value that cannot be judged, is a failed check, with `not` too.
  *   X2  what a check says of a value names the rule; the value itself is handed out apart, for audit levels that keep it.
  */
-import { type Json, type JsonObject, type JsonSchema, NodeError } from "@millrace/contracts";
-import { canonicalJson, compilePattern } from "@millrace/dsl";
+import {
+  type FieldValue,
+  type Json,
+  type JsonObject,
+  type JsonSchema,
+  NodeError,
+} from "@millrace/contracts";
+import { canonicalJson, compilePattern, compileValue, MAX_PATTERN_STEPS } from "@millrace/dsl";
 import { schemaProblems, unreadable } from "../schema-check.ts";
 import { inputText } from "./messages.ts";
 
@@ -26,6 +32,8 @@ export type CheckKind =
 
 /** A check, evaluated and complete. */
 export interface Check {
+  /** Nothing of it comes from a run, so that all of it may stand in any log. */
+  readonly isLiteral: boolean;
   readonly kind: CheckKind;
   readonly not: boolean;
   readonly level: "error" | "warn";
@@ -37,10 +45,12 @@ export interface Check {
   readonly fields: JsonObject;
 }
 
-/** How a check ended. `rule` is what was expected; `value` what was there. */
+/** How a check ended: what was expected, and what was there. */
 export interface CheckOutcome {
   readonly pass: boolean;
   readonly rule: string;
+  /** The end of the rule where it comes from the run. */
+  readonly wanted?: string;
   readonly path?: string;
   readonly value?: Json;
   readonly score?: number;
@@ -178,19 +188,36 @@ function deeperProblems(
   }
 }
 
-/** An evaluated entry as a check. Throws `NodeError` `field_invalid` that names the entry by its index. */
-export function readCheck(entry: Json, index: number): Check {
-  const [first] = checkProblems(entry);
+/** What is wrong with a field `expect` as it is written; pointers lead into the list. What needs a run is not looked at. */
+export function expectProblems(source: FieldValue): readonly CheckProblem[] {
+  if (!Array.isArray(source)) return [];
+  return source.flatMap((entry, i) =>
+    checkProblems(literalPart(entry).literal).map(({ pointer, message }) => ({
+      pointer: `/${i}${pointer}`,
+      message,
+    })),
+  );
+}
+
+/**
+ * A check from an entry as it is written and as it was evaluated; without a value, because that failed, the check has no fields and
+ * can only fail. Throws `NodeError` `field_invalid` that names the entry by its index.
+ */
+export function readCheck(source: FieldValue, index: number, value?: Json): Check {
+  const { literal, isLiteral } = literalPart(source);
+  const isPlain = literal === undefined || typeof literal === "boolean";
+  const entry = isPlain ? { kind: "expr", when: value } : (value ?? literal);
+  const [first] = isPlain ? [] : checkProblems(entry);
   if (first !== undefined) {
     const at = first.pointer.replaceAll("/", ".");
     throw new NodeError("field_invalid", `expect[${index}]${at} ${first.message}`);
   }
-  const given = typeof entry === "boolean" ? { kind: "expr", when: entry } : (entry as JsonObject);
-  const { kind, not, level, onFail, message, path, ...fields } = given as {
+  const { kind, not, level, onFail, message, path, ...fields } = entry as {
     readonly [name: string]: Json;
   } & Partial<Check>;
   return {
-    kind: kind as CheckKind,
+    isLiteral,
+    kind: kind ?? "expr",
     not: not ?? false,
     level: level ?? "error",
     onFail: onFail ?? "fail",
@@ -198,6 +225,49 @@ export function readCheck(entry: Json, index: number): Check {
     path,
     fields: kind === "judge" ? { threshold: THRESHOLD, ...fields } : fields,
   };
+}
+
+interface LiteralPart {
+  /** The entry with `undefined` for every member that needs a run; `undefined` when it is an expression itself. */
+  readonly literal: unknown;
+  readonly isLiteral: boolean;
+}
+
+const literalParts = new WeakMap<object, LiteralPart>();
+
+function literalPart(source: FieldValue): LiteralPart {
+  if (typeof source !== "object" || source === null) return { literal: source, isLiteral: true };
+  let part = literalParts.get(source);
+  if (part === undefined) {
+    part = splitEntry(source);
+    literalParts.set(source, part);
+  }
+  return part;
+}
+
+function splitEntry(source: Exclude<FieldValue, string | number | boolean | null>): LiteralPart {
+  const whole = constantOf(source);
+  if (whole !== undefined) return { literal: whole, isLiteral: true };
+  const names = Object.keys(source);
+  const isExpression = names.length === 1 && (names[0] === "$" || names[0] === "$t");
+  if (isExpression || Array.isArray(source)) return { literal: undefined, isLiteral: false };
+  const members = Object.entries(source as JsonObject);
+  const literal = Object.fromEntries(
+    members.map(([name, member]) => [name, member === undefined ? member : constantOf(member)]),
+  );
+  return { literal, isLiteral: false };
+}
+
+/** The value of a source without expressions; `undefined` for one that needs a run or does not compile. */
+function constantOf(source: FieldValue): Json | undefined {
+  try {
+    const compiled = compileValue(source);
+    return compiled.constant
+      ? compiled.evaluate({ get: () => undefined }, { nowEpoch: 0 })
+      : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** What checks look at: the output record, and how long the node took so far. */
@@ -208,11 +278,16 @@ export interface Checked {
 
 /** Carries out a check of any kind but `judge`. Never throws. */
 export function checkRecord(check: Check, checked: Checked): CheckOutcome {
-  const { not } = check;
-  const tried = tryCheck(check, checked);
-  const rule = not ? `must not: ${tried.rule}` : tried.rule;
-  if (tried.holds === undefined) return { ...outcome(tried), rule, pass: false };
-  return { ...outcome(tried), rule, pass: tried.holds !== not };
+  const { holds, rule, wanted, path, value } = tryCheck(check, checked);
+  const isKnown = wanted === undefined || check.isLiteral;
+  const whole = isKnown && wanted !== undefined ? `${rule} ${wanted}` : rule;
+  return {
+    pass: holds !== undefined && holds !== check.not,
+    rule: check.not ? `must not: ${whole}` : whole,
+    ...(!isKnown && { wanted }),
+    ...(path !== undefined && { path }),
+    ...(value !== undefined && { value }),
+  };
 }
 
 /** The outcome of a `judge` from the score that its model gave; undefined: it gave none. */
@@ -223,21 +298,27 @@ export function judged(check: Check, score: number | undefined): CheckOutcome {
   return { pass: score >= threshold !== check.not, rule, score };
 }
 
-/** The sentence about a failed check: the author's, else the rule. */
-export function failureText(check: Check, { rule, path }: CheckOutcome): string {
-  return check.message ?? (path === undefined ? rule : `${path} ${rule}`);
+/**
+ * The sentence about a failed check: the author's, else the rule. What comes from the run is for the model only, never for a log.
+ */
+export function failureText(
+  check: Check,
+  { rule, wanted, path }: CheckOutcome,
+  reader: "model" | "log",
+): string {
+  const isForModel = reader === "model";
+  if (check.message !== undefined && (isForModel || check.isLiteral)) return check.message;
+  const place = path === undefined ? "" : `${path} `;
+  return isForModel && wanted !== undefined ? `${place}${rule} ${wanted}` : `${place}${rule}`;
 }
 
 /** `holds` is undefined where nothing could be judged. */
 interface Tried {
   readonly holds: boolean | undefined;
   readonly rule: string;
+  readonly wanted?: string;
   readonly path?: string;
   readonly value?: Json | undefined;
-}
-
-function outcome({ path, value }: Tried): { path?: string; value?: Json } {
-  return { ...(path !== undefined && { path }), ...(value !== undefined && { value }) };
 }
 
 function tryCheck(check: Check, { record, latencyMs }: Checked): Tried {
@@ -264,15 +345,14 @@ function tryCheck(check: Check, { record, latencyMs }: Checked): Tried {
       const { label, labels } = record;
       const chosen = (labels ?? (label === undefined ? undefined : [label])) as Json[] | undefined;
       const allowed = fields["in"] as string[];
-      const rule = `label must be one of ${JSON.stringify(allowed)}`;
       const holds = chosen?.every((it) => allowed.includes(it as string));
-      return { holds, rule, value: chosen };
+      return { holds, rule: "label must be one of", wanted: allowed.join(", "), value: chosen };
     }
     case "finish": {
       const allowed = fields["in"] as string[];
       const value = record["finish"];
-      const rule = `finish must be one of ${JSON.stringify(allowed)}`;
-      return { holds: allowed.includes(value as string), rule, value };
+      const holds = allowed.includes(value as string);
+      return { holds, rule: "finish must be one of", wanted: allowed.join(", "), value };
     }
     case "cost":
       return inRange("costUsd", record["costUsd"], fields);
@@ -311,35 +391,33 @@ function inRange(name: string, value: Json | undefined, { min, max }: JsonObject
 
 type TextKind = "contains" | "equals" | "startsWith" | "endsWith" | "regex";
 
-function compareText(
-  kind: TextKind,
-  value: Json,
-  fields: JsonObject,
-): { readonly holds: boolean; readonly rule: string } {
+function compareText(kind: TextKind, value: Json, fields: JsonObject): Tried {
+  const rule = RULES[kind];
   if (kind === "regex") {
     const source = fields["pattern"] as string;
     const pattern = compilePattern(source, { ignoreCase: fields["flags"] === "i" });
-    return {
-      holds: pattern.ok && pattern.test(inputText(value)),
-      rule: `must match ${source}`,
-    };
+    const budget = { left: MAX_PATTERN_STEPS };
+    const holds = pattern.ok && pattern.test(inputText(value), budget);
+    if (budget.left >= 0) return { holds, rule, wanted: source };
+    return { holds: undefined, rule: "takes too many steps to match", wanted: source };
   }
   const fold = (text: string): string =>
     fields["ignoreCase"] === true ? text.toLowerCase() : text;
   const same = (one: Json, other: Json): boolean =>
     fold(canonicalJson(one)) === fold(canonicalJson(other));
-  const wanted = fields["value"] as Json;
-  const rule = `${RULES[kind]} ${JSON.stringify(wanted)}`;
-  if (kind === "equals") return { holds: same(value, wanted), rule };
+  const sought = fields["value"] as Json;
+  const wanted = JSON.stringify(sought);
+  if (kind === "equals") return { holds: same(value, sought), rule, wanted };
   if (kind === "contains" && Array.isArray(value)) {
-    return { holds: value.some((element) => same(element, wanted)), rule };
+    return { holds: value.some((element) => same(element, sought)), rule, wanted };
   }
-  const [whole, part] = [fold(inputText(value)), fold(inputText(wanted))];
-  if (kind === "contains") return { holds: whole.includes(part), rule };
-  return { holds: kind === "startsWith" ? whole.startsWith(part) : whole.endsWith(part), rule };
+  const [whole, part] = [fold(inputText(value)), fold(inputText(sought))];
+  const compare = kind === "contains" ? "includes" : kind;
+  return { holds: whole[compare](part), rule, wanted };
 }
 
-const RULES: { readonly [K in Exclude<TextKind, "regex">]: string } = {
+const RULES: { readonly [K in TextKind]: string } = {
+  regex: "must match",
   contains: "must contain",
   equals: "must equal",
   startsWith: "must start with",
