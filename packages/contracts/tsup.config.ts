@@ -4,6 +4,7 @@ import { defineConfig } from "tsup";
 export default defineConfig({
   entry: [
     "src/index.ts",
+    "src/client/index.ts",
     "src/commands/index.ts",
     "src/json.ts",
     "src/extend/check.ts",

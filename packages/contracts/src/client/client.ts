@@ -1,0 +1,152 @@
+/** A server as typed functions: every command by its name, and the events of runs. Works wherever there is a `fetch`. */
+import type { CommandArgs, CommandName, CommandResult } from "../commands/names.ts";
+import type { RunRequest } from "../commands/records/run.ts";
+import type { AnyEvent, Kind } from "../events/types.ts";
+import { createRunId } from "../run-id.ts";
+import { ClientError, refusal } from "./error.ts";
+import { isAbort } from "./event-stream.ts";
+import { follow } from "./follow.ts";
+
+/** Where a server is, and how to reach it. */
+export interface ClientOptions {
+  /** Such as `http://127.0.0.1:6455`; a path is kept. */
+  readonly url: string;
+  /** Sent as bearer token. Default: none. */
+  readonly token?: string;
+  /** `globalThis.fetch`, or one that goes through something. */
+  readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
+  /** How long an event stream may be silent before it is opened again, in milliseconds; default 45 s. */
+  readonly silenceMs?: number;
+}
+
+/** Options of one call. */
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  /** Makes a repeated call of a command that changes something safe. */
+  readonly idempotencyKey?: string;
+}
+
+/** Options of reading a log. `after`: `seq` of the last event that is known; `kinds`: those wanted besides the frame of a run. */
+export interface EventOptions {
+  readonly signal?: AbortSignal;
+  readonly after?: number;
+  readonly kinds?: readonly Kind[];
+}
+
+/** A server. Every function throws `ClientError`, or the reason of the signal. */
+export interface Client {
+  /** Calls a command; the answer is its result. */
+  invoke<N extends CommandName>(
+    command: N,
+    args: CommandArgs<N>,
+    options?: CallOptions,
+  ): Promise<CommandResult<N>>;
+  /**
+   * Starts a run and yields its events to the summary, also when the connection is cut: the run goes on meanwhile, and the
+   * rest is read from where the reader was. Leaving the loop leaves the run alone; `cancel_run` stops it.
+   */
+  runFlow(
+    request: RunRequest,
+    options?: { readonly signal?: AbortSignal },
+  ): AsyncGenerator<AnyEvent, void>;
+  /** Yields the events of a run from a position on to its summary, over as many connections as that takes. */
+  runEvents(runId: string, options?: EventOptions): AsyncGenerator<AnyEvent, void>;
+}
+
+/** Makes a client; nothing is sent before its first call. */
+export function createClient(options: ClientOptions): Client {
+  const base = options.url.replace(/\/+$/, "");
+  const authorization: Record<string, string> =
+    options.token === undefined ? {} : { authorization: `Bearer ${options.token}` };
+  const reading = options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs };
+
+  /** One request. Throws for every answer that is no success. */
+  async function send(path: string, init: RequestInit): Promise<Response> {
+    let response: Response;
+    try {
+      response = await options.fetch(base + path, {
+        ...init,
+        headers: { ...authorization, ...(init.headers as Record<string, string>) },
+      });
+    } catch (cause) {
+      if (isAbort(cause) || init.signal?.aborted) throw init.signal?.reason ?? cause;
+      throw new ClientError("unreachable", `${base} cannot be reached`, { cause });
+    }
+    if (!response.ok) throw await refusal(response);
+    return response;
+  }
+
+  function post(path: string, body: unknown, call: CallOptions = {}): Promise<Response> {
+    const { signal, idempotencyKey } = call;
+    return send(path, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
+      },
+      body: JSON.stringify(body),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  }
+
+  async function attach(
+    runId: string,
+    after: number,
+    { kinds = [], signal }: EventOptions,
+  ): Promise<Response | null> {
+    const query = new URLSearchParams(kinds.map((kind) => ["kinds", kind]));
+    const search = kinds.length === 0 ? "" : `?${query}`;
+    const response = await send(`/api/runs/${encodeURIComponent(runId)}/events${search}`, {
+      headers: { accept: "text/event-stream", "last-event-id": `${after}` },
+      ...(signal === undefined ? {} : { signal }),
+    });
+    return response.status === 204 ? null : response;
+  }
+
+  return {
+    async invoke(command, args, call) {
+      const response = await post("/api/invoke", { command, args }, call);
+      try {
+        return await response.json();
+      } catch (cause) {
+        throw new ClientError("bad_answer", "the answer is not JSON", { cause });
+      }
+    },
+    runEvents(runId, { after = 0, ...rest } = {}) {
+      const open = (position: number) => attach(runId, position, rest);
+      return follow({ open, after, ...reading, ...(rest.signal && { signal: rest.signal }) });
+    },
+    runFlow(request, { signal } = {}) {
+      // The id is chosen here, so that the run is found again when the connection breaks before the answer.
+      const runId = request.options?.runId ?? createRunId(Date.now(), Math.random);
+      const body: RunRequest = {
+        ...request,
+        options: { onDisconnect: "continue", ...request.options, runId },
+      };
+      const kinds = request.options?.events as readonly Kind[] | undefined;
+      const rest = { ...(kinds && { kinds }), ...(signal && { signal }) };
+      let mayRun = false;
+      const open = async (after: number): Promise<Response | null> => {
+        if (mayRun) {
+          try {
+            return await attach(runId, after, rest);
+          } catch (error) {
+            // The request that broke off had not arrived: then it is sent again.
+            const arrived = after > 0 || codeOf(error) !== "not_found";
+            if (arrived) throw error;
+          }
+        }
+        mayRun = true;
+        return post("/api/run", body, rest).catch((error: unknown) => {
+          mayRun = codeOf(error) === "unreachable";
+          throw error;
+        });
+      };
+      return follow({ open, after: 0, ...reading, ...(signal && { signal }) });
+    },
+  };
+}
+
+function codeOf(error: unknown): string | undefined {
+  return ClientError.isInstance(error) ? error.code : undefined;
+}

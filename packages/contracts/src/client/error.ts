@@ -1,0 +1,91 @@
+/** What a call of a server ends with when it does not end well. */
+import { type ErrorCode, isErrorCode, type ProblemDocument } from "../commands/problem.ts";
+
+const MARK = Symbol.for("@millrace/contracts.error.ClientError");
+
+/**
+ * A code of the server's problem documents, or one of our own: `unreachable` (no connection, or one that broke off),
+ * `bad_answer` (an answer that no Millrace server gives).
+ */
+export type ClientErrorCode = ErrorCode | "unreachable" | "bad_answer";
+
+/** What a `ClientError` carries beside code and message. */
+export interface ClientErrorOptions {
+  /** The server's own words; absent when it had none. */
+  readonly problem?: ProblemDocument;
+  readonly status?: number;
+  /** How long the server asks to wait, in milliseconds. */
+  readonly retryAfterMs?: number;
+  readonly cause?: unknown;
+}
+
+/** Codes after which the same call may succeed later. */
+const RETRYABLE: ReadonlySet<ClientErrorCode> = new Set<ClientErrorCode>([
+  "unreachable",
+  "request_timeout",
+  "too_many_runs",
+  "too_many_requests",
+  "idempotency_in_flight",
+  "draining",
+  "too_many_streams",
+  "store_unavailable",
+  "executor_unavailable",
+  "upstream_failed",
+  "upstream_timeout",
+  "model_busy",
+]);
+
+/** A call failed. Branch on `code`; `retryable`: the same call may succeed later. */
+export class ClientError extends Error {
+  override readonly name = "ClientError";
+  readonly code: ClientErrorCode;
+  readonly status: number | undefined;
+  readonly problem: ProblemDocument | undefined;
+  readonly retryAfterMs: number | undefined;
+  readonly retryable: boolean;
+
+  constructor(code: ClientErrorCode, message: string, options: ClientErrorOptions = {}) {
+    super(message, { cause: options.cause });
+    Object.defineProperty(this, MARK, { value: true });
+    this.code = code;
+    this.status = options.status;
+    this.problem = options.problem;
+    this.retryAfterMs = options.retryAfterMs;
+    this.retryable = RETRYABLE.has(code);
+  }
+
+  /** Works across two copies of this package in one process, where `instanceof` does not. */
+  static isInstance(value: unknown): value is ClientError {
+    return typeof value === "object" && value !== null && MARK in value;
+  }
+}
+
+/** Statuses that gateways give while the server behind them is away. */
+const GATEWAY: ReadonlySet<number> = new Set([502, 503, 504]);
+
+/** The error of a refused request; reads its body. */
+export async function refusal(response: Response): Promise<ClientError> {
+  const { status } = response;
+  const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
+  const told = {
+    status,
+    ...(Number.isFinite(seconds) ? { retryAfterMs: seconds * 1_000 } : {}),
+  };
+  const problem: unknown = await response.json().catch(() => undefined);
+  if (!isProblem(problem)) {
+    const code = GATEWAY.has(status) ? "unreachable" : "bad_answer";
+    return new ClientError(
+      code,
+      `the answer has status ${status} and is no problem document`,
+      told,
+    );
+  }
+  const [first] = problem.errors ?? [];
+  const place = first === undefined ? "" : `: ${first.pointer} ${first.message}`;
+  const message = `${problem.detail ?? problem.title}${place}`;
+  return new ClientError(problem.code, message, { ...told, problem });
+}
+
+function isProblem(value: unknown): value is ProblemDocument {
+  return typeof value === "object" && value !== null && "code" in value && isErrorCode(value.code);
+}

@@ -1,0 +1,71 @@
+/**
+ * A log read to its summary over as many connections as that takes.
+ *   F1  Events come in the order of `seq`, each once, however often the connection is cut.
+ *   F2  What a wait can mend is tried again after a pause that grows; anything else is thrown.
+ */
+import type { AnyEvent } from "../events/types.ts";
+import { ClientError } from "./error.ts";
+import { eventsOf } from "./event-stream.ts";
+
+/** First pause after a cut; it doubles. */
+const FIRST_DELAY_MS = 250;
+/** Longest pause; whoever is away for longer is looked for twice a minute. */
+const MAX_DELAY_MS = 30_000;
+/** Tries in a row without an event before a reader gives up: some three minutes. */
+const MAX_TRIES = 12;
+
+/** How one log is read. */
+export interface Following {
+  /** Opens the log after a position; null: nothing is left. */
+  readonly open: (after: number) => Promise<Response | null>;
+  /** `seq` of the last event that the reader has. */
+  readonly after: number;
+  readonly silenceMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Yields the events of a log. Throws `ClientError`, or the reason of the signal. */
+export async function* follow(following: Following): AsyncGenerator<AnyEvent, void> {
+  const { open, silenceMs, signal } = following;
+  let after = following.after;
+  for (let tries = 1; ; tries += 1) {
+    let failure = new ClientError("unreachable", "the stream ended before its run");
+    try {
+      const response = await open(after);
+      if (response === null) return;
+      for await (const event of eventsOf(response, silenceMs === undefined ? {} : { silenceMs })) {
+        tries = 0;
+        if (event.seq <= after) continue;
+        after = event.seq;
+        yield event;
+        if (event.kind === "summary") return;
+      }
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!ClientError.isInstance(error) || !error.retryable) throw error;
+      failure = error;
+    }
+    if (tries >= MAX_TRIES) throw failure;
+    await pause(failure.retryAfterMs ?? delayMs(tries), signal);
+  }
+}
+
+/** Spread, so that readers who were cut off together do not return together. */
+function delayMs(tries: number): number {
+  return Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** tries) * (0.5 + Math.random() / 2);
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", onAbort);
+      resolve();
+    }, ms);
+    if (signal?.aborted) onAbort();
+    signal?.addEventListener("abort", onAbort, { once: true });
+  });
+}
