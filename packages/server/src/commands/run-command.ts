@@ -1,12 +1,14 @@
 /** Runs one wired command: from checked arguments to an answer. */
 import type { CommandDef } from "@millrace/contracts";
+import { fromStore } from "../store-problem.ts";
 import { Answer, type CommandCall, notWired } from "./command.ts";
 
 /** Where results are checked; a server in production trusts its handlers. */
 const CHECKED: ReadonlySet<string> = new Set(["test", "development"]);
 
 /**
- * Calls the handler of a command with parsed arguments. Throws `ProblemError`; anything else that is thrown is a fault.
+ * Calls the handler of a command with parsed arguments. Throws `ProblemError`; what the store refuses becomes one, and anything
+ * else that is thrown is a fault.
  * In tests and development the result is checked against the command's schema, so a handler cannot drift from it.
  */
 export async function runCommand(
@@ -17,10 +19,18 @@ export async function runCommand(
   const { NODE_ENV = "" } = process.env;
   const handler = call.host.commands.get(command.name);
   if (handler === undefined) throw notWired(command.name);
-  const given = await handler(args as never, call);
+  const given = await asProblem(async () => handler(args as never, call));
   const answer = given instanceof Answer ? given : new Answer(given ?? null);
   if (CHECKED.has(NODE_ENV)) {
     command.result.parse(answer.value);
   }
   return answer;
+}
+
+async function asProblem<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw fromStore(error);
+  }
 }

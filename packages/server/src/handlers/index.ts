@@ -7,8 +7,10 @@ import { nodeHandlers } from "./nodes.ts";
 import { runHandlers } from "./runs.ts";
 import { scheduleHandlers } from "./schedules.ts";
 import { serviceHandlers } from "./services.ts";
+import { settingsHandlers } from "./settings.ts";
 import { templateHandlers } from "./templates.ts";
 import { valueHandlers } from "./values.ts";
+import { webhookHandlers } from "./webhooks.ts";
 
 /** Every command that this server can do, to be extended or narrowed by who builds a `ServerHost`. */
 export const coreHandlers: CommandHandlers = new Map([
@@ -19,6 +21,8 @@ export const coreHandlers: CommandHandlers = new Map([
   ...valueHandlers,
   ...serviceHandlers,
   ...templateHandlers,
+  ...settingsHandlers,
   ...scheduleHandlers,
+  ...webhookHandlers,
   ...metaHandlers,
 ]);

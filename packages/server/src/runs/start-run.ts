@@ -3,6 +3,7 @@ import type { FlowGraph, RunRef, RunRequest, RunSpec, RunTemplate } from "@millr
 import { type FlowDocument, parseFlow } from "@millrace/dsl";
 import type { CommandCall, KeyedResult } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
+import { readSettings, runDefaults } from "../settings/index.ts";
 import { knownRun } from "./known-run.ts";
 import { callExecutor, flowInvalid } from "./problems.ts";
 
@@ -15,27 +16,33 @@ export async function startRun(
   const { app, caller, host, key } = call;
   const started = await app.keys.run(
     { tokenId: caller.tokenId, command, key, args: request, joins: true },
-    async () => {
+    async (rows) => {
       const flow = await findFlow(call, request);
-      return callExecutor(() => host.executor.start(toRunSpec(flow, request)), flow.document);
+      const spec = toRunSpec(call, flow, request);
+      return callExecutor(() => host.executor.start(spec, rows), flow.document);
     },
   );
   if (started.replayed) await knownRun(host, started.value.runId);
   return started;
 }
 
-function toRunSpec(flow: Flow, request: RunRequest): RunSpec {
+function toRunSpec({ host, caller }: CommandCall, flow: Flow, request: RunRequest): RunSpec {
   const { options = {} } = request;
+  const { confirm: usual, ...defaults } = runDefaults(
+    flow.graph,
+    readSettings(host.store.settings),
+  );
+  const confirm = options.confirm ?? usual ?? "ask";
   return {
+    ...defaults,
     graph: flow.graph,
     inputs: request.inputs ?? {},
     trigger: "api",
+    ...(caller.tokenId === null ? {} : { tokenId: caller.tokenId }),
     ...(options.runId === undefined ? {} : { runId: options.runId }),
     ...(flow.template === undefined ? {} : { template: flow.template }),
     ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
-    ...(options.confirm === undefined || options.confirm === "ask"
-      ? {}
-      : { confirm: options.confirm }),
+    ...(confirm === "ask" ? {} : { confirm }),
     ...(options.tags === undefined ? {} : { tags: options.tags }),
   };
 }
