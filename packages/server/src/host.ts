@@ -7,6 +7,7 @@ import type { ServiceConnections } from "./connections/index.ts";
 import type { Metrics } from "./metrics/index.ts";
 import type { Logger } from "./process/index.ts";
 import type { Scheduler } from "./schedules/index.ts";
+import type { SecretStore } from "./webhooks/index.ts";
 
 /** A stored flow as a run needs it. */
 export interface StoredFlow {
@@ -38,6 +39,8 @@ export interface ServerHost {
   readonly templates?: TemplatePort;
   /** Absent: no schedule fires by itself. */
   readonly scheduler?: Scheduler;
+  /** Keys of webhooks. Absent: a webhook with a key is refused. */
+  readonly secrets?: SecretStore;
   readonly log: Logger;
   /** What is measured outside of the app as well, such as commits of the journal. Default: measurements of the app alone. */
   readonly metrics?: Metrics;

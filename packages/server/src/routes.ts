@@ -16,6 +16,7 @@ import {
   checkArgs,
   checkDraining,
   checkRole,
+  checkStore,
   invokeCommand,
   JSON_TYPE,
   jsonReply,
@@ -40,6 +41,8 @@ export interface RouteOptions {
   readonly app: AppServices;
   readonly commands: ReadonlyMap<string, CommandDef>;
   readonly streams: ReadonlyMap<string, StreamHandler>;
+  /** Answers `POST /hooks/:token`. */
+  readonly hook: (exchange: Exchange, token: string) => Promise<Response>;
   /** What GET of a path answers that is no command; it needs a token as every path does. */
   readonly pages: ReadonlyMap<string, () => Reply | Promise<Reply>>;
   /** State for `/api/ready`. */
@@ -61,6 +64,7 @@ type Serve = (exchange: Exchange, holes: Record<string, string>) => Response | P
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 const INVOKE = "/api/invoke";
+const HOOK = "/hooks/:token";
 const HEALTH = "/api/health";
 const READY = "/api/ready";
 
@@ -90,6 +94,7 @@ export function createRoutes(options: RouteOptions): Routes {
     if (!app.isWired(command.name)) throw notWired(command.name);
     checkRole(command, exchange.caller);
     checkDraining(command, app);
+    checkStore(command, host);
     const takesBody = (http.body ?? "none") !== "none";
     const body = takesBody ? await readJsonBody(exchange, app.limits.maxBodyBytes) : undefined;
     const args = checkArgs(
@@ -135,6 +140,7 @@ export function createRoutes(options: RouteOptions): Routes {
     );
   }
   router.add("POST", INVOKE, serveInvoke);
+  router.add("POST", HOOK, (exchange, { token = "" }) => options.hook(exchange, token));
   for (const [path, page] of options.pages) {
     router.add("GET", path, async (exchange) => {
       exchange.pattern = path;

@@ -69,7 +69,7 @@ export const scheduleCommands: CommandTable<ScheduleCommands> = commandTable<Sch
     result: scheduleSchema,
     effect: "write",
     idempotency: "key",
-    errors: [...KEY_ERRORS, "input_invalid"],
+    errors: [...KEY_ERRORS, "not_found", "input_invalid"],
     http: post("/api/schedules", 201),
   },
   update_schedule: {

@@ -47,7 +47,13 @@ export const webhookCommands: CommandTable<WebhookCommands> = commandTable<Webho
     result: newWebhookSchema,
     effect: "admin",
     idempotency: "key",
-    errors: [...KEY_ERRORS, "not_found", "input_invalid", "credential_store_unavailable"],
+    errors: [
+      ...KEY_ERRORS,
+      "not_found",
+      "already_exists",
+      "input_invalid",
+      "credential_store_unavailable",
+    ],
     http: post("/api/webhooks", 201),
   },
   delete_webhook: {

@@ -25,6 +25,7 @@ const VARIABLES: readonly (readonly [string, string, (text: string) => unknown])
   ["host", "MILLRACE_SERVE_HOST", String],
   ["port", "MILLRACE_PORT", Number],
   ["allowOpen", "MILLRACE_SERVE_ALLOW_OPEN", yes],
+  ["webhooks", "MILLRACE_SERVE_WEBHOOKS", yes],
   ["allowedHosts", "MILLRACE_SERVE_ALLOWED_HOSTS", list],
   ["allowedOrigins", "MILLRACE_SERVE_ALLOWED_ORIGINS", list],
   ["publicUrl", "MILLRACE_SERVE_PUBLIC_URL", String],

@@ -5,6 +5,7 @@ export {
   LIMITS,
   LINGER_MS,
   MAX_EVENT_BYTES,
+  MAX_WEBHOOK_BYTES,
   type ServerLimits,
 } from "./limits.ts";
 export {

@@ -71,5 +71,8 @@ export const CONNECTIONS_CHECK_MS = 5_000;
 /** How long a socket with an unread body stays open after its answer, so that the client can read it before the reset. */
 export const LINGER_MS = 1_000;
 
+/** Longest body of a webhook call. The callers are strangers, and what they send becomes the input of a run. */
+export const MAX_WEBHOOK_BYTES = 262_144;
+
 /** Longest event line on a stream; larger values are references. The same number as `EVENT_LIMITS` in contracts. */
 export const MAX_EVENT_BYTES = 262_144;

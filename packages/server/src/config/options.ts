@@ -24,6 +24,8 @@ export interface ServerOptions extends Partial<ServerLimits> {
   readonly allowOpen?: boolean;
   /** Further names, without port, that `Host` may have. */
   readonly allowedHosts?: readonly string[];
+  /** Switches `POST /hooks/:token` on. Default false. */
+  readonly webhooks?: boolean;
   /** Origins of other pages that may call, `scheme://host[:port]`. Default none. */
   readonly allowedOrigins?: readonly string[];
   /** Where the server is reached from outside; its host and origin count as the server's own. */
@@ -60,6 +62,7 @@ export interface ResolvedOptions {
   readonly allowOpen: boolean;
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
+  readonly webhooks: boolean;
   readonly publicUrl: string | null;
   readonly egress: EgressPolicy | null;
   readonly files: FilePolicy | null;
@@ -96,10 +99,8 @@ const READERS: {
     for (const token of tokens) parseToken(token);
     return tokens;
   },
-  allowOpen: (value) => {
-    if (value !== undefined && typeof value !== "boolean") throw "must be true or false";
-    return value ?? false;
-  },
+  allowOpen: flag,
+  webhooks: flag,
   allowedHosts: (value) => {
     const hosts = texts(value);
     const bad = hosts.find((host) => parseHost(host)?.name !== host.toLowerCase());
@@ -165,6 +166,11 @@ function read<T>(name: string, reader: () => T): T {
 function text(value: unknown): string {
   if (typeof value !== "string" || value.trim() === "") throw "must not be empty";
   return value;
+}
+
+function flag(value: unknown): boolean {
+  if (value !== undefined && typeof value !== "boolean") throw "must be true or false";
+  return value ?? false;
 }
 
 function texts(value: unknown): readonly string[] {

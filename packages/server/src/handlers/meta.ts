@@ -7,7 +7,7 @@ import {
   MAX_JSON_DEPTH,
 } from "@millrace/contracts";
 import { type CommandHandler, wire } from "../commands/index.ts";
-import { MAX_EVENT_BYTES } from "../config/index.ts";
+import { MAX_EVENT_BYTES, MAX_WEBHOOK_BYTES } from "../config/index.ts";
 import { packageVersion } from "../version.ts";
 
 // Schemas of some sixty commands take milliseconds to write out and never change.
@@ -45,9 +45,14 @@ export const metaHandlers: readonly (readonly [CommandName, CommandHandler])[] =
       eventVersion: 1,
       dslVersion: 1,
       node: process.versions.node,
-      limits: { ...app.limits, maxJsonDepth: MAX_JSON_DEPTH, maxEventBytes: MAX_EVENT_BYTES },
+      limits: {
+        ...app.limits,
+        maxJsonDepth: MAX_JSON_DEPTH,
+        maxEventBytes: MAX_EVENT_BYTES,
+        maxWebhookBytes: MAX_WEBHOOK_BYTES,
+      },
       features: {
-        webhooks: false,
+        webhooks: app.webhooks,
         models: false,
         credentialStore: host.services.storeName,
         executor: host.executor.kind,

@@ -20,21 +20,27 @@ const FIRST_BYTES = 4_096;
 
 /** Reads the body of a request as JSON; undefined when it has none. Throws `ProblemError`, `ClientGoneError`. */
 export async function readJsonBody(exchange: Exchange, maxBytes: number): Promise<unknown> {
-  if (exchange.header("content-encoding") !== undefined) {
-    throw new ProblemError("unsupported_media_type", {
-      detail: "Send the body without Content-Encoding",
-    });
-  }
+  checkEncoding(exchange);
   const type = exchange.header("content-type");
   if (type === undefined && exchange.bodyRead) return undefined;
   const allowed = exchange.method === "PATCH" ? PATCH_TYPE : JSON_TYPE;
   if (type === undefined || !allowed.test(type)) {
     throw new ProblemError("unsupported_media_type", { detail: "Send application/json in UTF-8" });
   }
-  // Node has checked the syntax; a declared length is refused before a byte is read.
-  if (Number(exchange.header("content-length") ?? 0) > maxBytes) throw tooLarge(maxBytes);
-  const bytes = await readBytes(exchange, maxBytes);
-  return parseJson(bytes);
+  return parseJson(await readBytes(exchange, maxBytes));
+}
+
+/** Reads the body of a request as it was sent. Throws `ProblemError`, `ClientGoneError`. */
+export async function readRawBody(exchange: Exchange, maxBytes: number): Promise<Uint8Array> {
+  checkEncoding(exchange);
+  return readBytes(exchange, maxBytes);
+}
+
+function checkEncoding(exchange: Exchange): void {
+  if (exchange.header("content-encoding") === undefined) return;
+  throw new ProblemError("unsupported_media_type", {
+    detail: "Send the body without Content-Encoding",
+  });
 }
 
 function tooLarge(maxBytes: number): ProblemError {
@@ -42,6 +48,8 @@ function tooLarge(maxBytes: number): ProblemError {
 }
 
 async function readBytes(exchange: Exchange, maxBytes: number): Promise<Uint8Array> {
+  // Node has checked the syntax; a declared length is refused before a byte is read.
+  if (Number(exchange.header("content-length") ?? 0) > maxBytes) throw tooLarge(maxBytes);
   // Copied into one buffer: kept apart, a million chunks of one byte would cost hundreds of times their length.
   let buffer = Buffer.allocUnsafe(Math.min(maxBytes, FIRST_BYTES));
   let length = 0;

@@ -1,5 +1,5 @@
 /** One request and its answer, on Node and on fetch. */
-export { readJsonBody } from "./body.ts";
+export { readJsonBody, readRawBody } from "./body.ts";
 export {
   type Caller,
   Exchange,
@@ -9,5 +9,6 @@ export {
 } from "./exchange.ts";
 export { type HeaderRecord, preflightHeaders } from "./headers.ts";
 export { closeListener, createListener, listen } from "./listener.ts";
+export { parseJson } from "./parse-json.ts";
 export { answerError } from "./problem.ts";
 export { createRequestIds } from "./request-id.ts";

@@ -13,7 +13,14 @@ import { ProblemError } from "../errors.ts";
 import type { TokenIdentity } from "../gate/index.ts";
 import type { Exchange, HeaderRecord } from "../http/index.ts";
 import type { Logger } from "../process/index.ts";
-import { contentTypeOf, DRAINING, type FrameFormat, frameChunks, HEARTBEAT } from "./frames.ts";
+import {
+  contentTypeOf,
+  DRAINING,
+  type FrameFormat,
+  frameChunks,
+  HEARTBEAT,
+  positionFrame,
+} from "./frames.ts";
 import { createNodeSink, createWebSink, type Sink } from "./sink.ts";
 
 /** Why a stream is over: its log ended, its reader left or took nothing, its token is gone, the server stops. */
@@ -25,6 +32,8 @@ export interface StreamOptions {
   readonly headers?: HeaderRecord;
   /** Pages of the log; ends after its last event, stops at the signal. */
   readonly read: (signal: AbortSignal) => AsyncIterable<readonly StoredEvent[]>;
+  /** Where the reader begins; told before the first event, so that one who loses the stream earlier comes back there. */
+  readonly position?: number;
   /** Kinds to send; absent: all. */
   readonly accepts?: (kind: string) => boolean;
   readonly onEnd?: (why: StreamEnd) => void;
@@ -142,7 +151,8 @@ export class EventStreams {
 }
 
 async function send(options: StreamOptions, sink: Sink, signal: AbortSignal): Promise<void> {
-  const { accepts, format } = options;
+  const { accepts, format, position } = options;
+  if (position !== undefined) await sink.write(positionFrame(position));
   for await (const page of options.read(signal)) {
     const events = accepts === undefined ? page : page.filter((event) => accepts(event.kind));
     for (const chunk of frameChunks(events, format)) {

@@ -49,6 +49,11 @@ export function* frameChunks(
   }
 }
 
+/** Tells a reader where it is before the first event: an id without data is kept and dispatches nothing. */
+export function positionFrame(position: number): Uint8Array {
+  return Buffer.from(`id: ${position}\n\n`);
+}
+
 function frameBytes({ line, seq }: StoredEvent, format: FrameFormat): number {
   if (format === "ndjson") return line.byteLength + 1;
   const id = format === "sse-id" ? idLine(seq).length : 0;

@@ -17,7 +17,7 @@ import { decodeEvent } from "../executor/index.ts";
 import type { ServerHost } from "../host.ts";
 import type { Exchange } from "../http/index.ts";
 import type { StreamHandler } from "../routes.ts";
-import { acceptsKinds, checkPosition, isEnded, knownRun } from "../runs/index.ts";
+import { acceptsKinds, checkPosition, isEnded, knownSummary } from "../runs/index.ts";
 import type { EventStreams } from "./event-stream.ts";
 import type { FrameFormat } from "./frames.ts";
 
@@ -31,7 +31,7 @@ const LAG_EVENTS = 8_192;
  * a state that is too large for an event: then the reader gets the log itself.
  */
 async function snapshotNow(host: ServerHost, runId: string): Promise<StoredEvent | undefined> {
-  const run = await knownRun(host, runId);
+  const run = knownSummary(host, runId);
   const seq = isEnded(run.status) ? run.lastSeq - 1 : run.lastSeq;
   if (seq === 0) return undefined;
   const view = createView(runId);
@@ -72,7 +72,7 @@ async function* readLog(reading: Reading): AsyncGenerator<readonly StoredEvent[]
       yield page;
       at = page.at(-1)?.seq ?? at;
       if (reading.skips && page.length >= FULL_PAGE) {
-        const { lastSeq } = await knownRun(host, runId);
+        const { lastSeq } = knownSummary(host, runId);
         leap = lastSeq - at > LAG_EVENTS;
         if (leap) break;
       }
@@ -85,7 +85,7 @@ export function createRunEventsStream(streams: EventStreams): StreamHandler {
   return async (args: ParsedArgs<"get_run_events">, call: CommandCall, exchange: Exchange) => {
     const { host } = call;
     const { runId, kinds, lag, after = 0, snapshot = false } = args;
-    const run = await knownRun(host, runId);
+    const run = knownSummary(host, runId);
     checkPosition(run, after);
     if (isEnded(run.status) && after === run.lastSeq && !snapshot) {
       return exchange.reply({ status: 204 });

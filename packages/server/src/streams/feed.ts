@@ -1,0 +1,94 @@
+/**
+ * `GET /api/events`: starts, pauses, confirmations and ends of all runs, from a position of the feed on, then live. A reader
+ * is a position and holds one page, so a slow one loses nothing and costs no memory.
+ * @see the server page, "Run streams"
+ */
+import type { ParsedArgs, StoredEvent } from "@millrace/contracts";
+import type { Feed } from "@millrace/store";
+import type { CommandCall } from "../commands/index.ts";
+import { ProblemError } from "../errors.ts";
+import type { Exchange } from "../http/index.ts";
+import type { StreamHandler } from "../routes.ts";
+import { acceptsKinds } from "../runs/index.ts";
+import type { EventStreams } from "./event-stream.ts";
+
+/** Where a reader begins. */
+interface Beginning {
+  /** Entries after this one are sent. */
+  readonly after: number;
+  /** Entries that the reader asked for are gone. */
+  readonly hasGap: boolean;
+}
+
+/** The page that was read last: of many readers that wait for the next entry, one reads it. */
+interface LastPage {
+  readonly after: number;
+  readonly tip: number;
+  readonly entries: readonly StoredEvent[];
+}
+
+/** Makes the stream of `GET /api/events`. */
+export function createFeedStream(streams: EventStreams): StreamHandler {
+  let last: LastPage | undefined;
+
+  function page(feed: Feed, after: number): readonly StoredEvent[] {
+    const tip = feed.last();
+    if (last?.after !== after || last.tip !== tip) last = { after, tip, entries: feed.read(after) };
+    return last.entries;
+  }
+
+  async function* read(
+    feed: Feed,
+    after: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly StoredEvent[], void> {
+    let at = after;
+    let wake = () => {};
+    const onChange = () => wake();
+    const unlisten = feed.listen(onChange);
+    signal.addEventListener("abort", onChange);
+    try {
+      while (!signal.aborted) {
+        const entries = page(feed, at);
+        if (entries.length > 0) {
+          yield entries;
+          at = entries.at(-1)?.seq ?? at;
+        } else {
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        }
+      }
+    } finally {
+      unlisten();
+      signal.removeEventListener("abort", onChange);
+    }
+  }
+
+  return async (args: ParsedArgs<"subscribe_events">, call: CommandCall, exchange: Exchange) => {
+    const { feed } = call.host.store;
+    const { after, hasGap } = beginningOf(feed, args.after);
+    streams.checkCapacity();
+    const accepts = acceptsKinds(args.kinds);
+    return streams.answer(exchange, {
+      format: "sse-id",
+      headers: hasGap ? { "Millrace-Feed-Gap": "true" } : {},
+      read: (signal) => read(feed, after, signal),
+      position: after,
+      ...(accepts === undefined ? {} : { accepts }),
+    });
+  };
+}
+
+/** Without a position a reader gets what comes from now on. Throws `bad_cursor` for one that the feed has not reached. */
+function beginningOf(feed: Feed, asked: number | undefined): Beginning {
+  const last = feed.last();
+  if (asked === undefined) return { after: last, hasGap: false };
+  if (asked > last) {
+    throw new ProblemError("bad_cursor", {
+      detail: "The position is ahead of the feed: it is of another store",
+    });
+  }
+  const oldest = feed.first() ?? last + 1;
+  return { after: Math.max(asked, oldest - 1), hasGap: asked + 1 < oldest };
+}

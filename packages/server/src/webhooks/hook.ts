@@ -1,0 +1,147 @@
+/**
+ * `POST /hooks/:token`: starts the run of one template, for whoever knows the token.
+ *   H1  Unknown, disabled and switched off are one answer, after the same steps.
+ *   H2  A call gives the run a value and nothing else: no graph, no options.
+ *   H3  A signature starts one run; the run is committed together with the memory of it.
+ * @see the server page, "Webhooks"
+ */
+import { createHash } from "node:crypto";
+import type { Json, RunRef, RunSpec, StartRows, Webhook } from "@millrace/contracts";
+import { type AppServices, JSON_TYPE, REPLAYED, refuseWhileDraining } from "../commands/index.ts";
+import { MAX_WEBHOOK_BYTES } from "../config/index.ts";
+import { ProblemError } from "../errors.ts";
+import type { ServerHost } from "../host.ts";
+import { type Exchange, readRawBody } from "../http/index.ts";
+import { callExecutor } from "../runs/index.ts";
+import { TokenBuckets } from "../token-buckets.ts";
+import { readForm, readPayload } from "./payload.ts";
+import { readSecret } from "./secret.ts";
+import { checkSignature } from "./signature.ts";
+import { hashToken, readWebhook } from "./stored-webhook.ts";
+
+/** Answers a call; `token` is that of its path. */
+export type Hook = (exchange: Exchange, token: string) => Promise<Response>;
+
+const PATTERN = "/hooks/:token";
+/** Calls of one webhook at once, and in each minute. */
+const CALLS_PER_MINUTE = 60;
+/** Seconds until a call is allowed again. */
+const RETRY_AFTER_S = Math.ceil(60 / CALLS_PER_MINUTE);
+const SIGNATURE = "millrace-signature";
+/** Headers that every run gets. */
+const ALWAYS = ["content-type", "user-agent"];
+
+/** Makes the route of webhooks. */
+export function createHook(host: ServerHost, app: AppServices): Hook {
+  const buckets = new TokenBuckets(CALLS_PER_MINUTE, () => host.now());
+
+  return async (exchange, token) => {
+    exchange.pattern = PATTERN;
+    const row = host.store.webhooks.byTokenHash(hashToken(token));
+    const webhook = row === null ? null : readWebhook(row);
+    if (!app.webhooks || webhook === null || !webhook.enabled) throw notFound();
+    refuseWhileDraining(app);
+    if (!buckets.take(webhook.id)) {
+      throw new ProblemError("too_many_requests", {
+        headers: { "Retry-After": `${RETRY_AFTER_S}` },
+      });
+    }
+    const body = await readRawBody(exchange, MAX_WEBHOOK_BYTES);
+    const signature =
+      webhook.secret === true ? await signatureOf(exchange, webhook, body) : undefined;
+    const type = exchange.header("content-type");
+    const value = {
+      method: exchange.method,
+      query: readForm(exchange.passage.query),
+      headers: headersOf(exchange, webhook),
+      body: readPayload(type, body),
+    };
+    const { value: ref, replayed } = await app.keys.run(
+      {
+        tokenId: webhook.id,
+        command: PATTERN,
+        key: exchange.header("idempotency-key"),
+        args: { query: exchange.passage.query, type: type ?? null, body: digestOf(body) },
+        joins: true,
+      },
+      (rows) =>
+        start(webhook, value as unknown as Json, {
+          ...rows,
+          ...(signature === undefined ? {} : { signature }),
+        }),
+    );
+    return exchange.reply({
+      status: 202,
+      headers: { ...JSON_TYPE, ...(replayed ? REPLAYED : {}) },
+      body: JSON.stringify({ runId: ref.runId }),
+    });
+  };
+
+  async function signatureOf(
+    exchange: Exchange,
+    { id }: Webhook,
+    body: Uint8Array,
+  ): Promise<StartRows["signature"]> {
+    const signature = checkSignature({
+      header: exchange.header(SIGNATURE),
+      body,
+      webhookId: id,
+      secret: await readSecret(host.secrets, id),
+      now: host.now(),
+    });
+    if (signature === undefined) throw unsigned();
+    return signature;
+  }
+
+  async function start(webhook: Webhook, value: Json, rows: StartRows): Promise<RunRef> {
+    const { id, template, input } = webhook;
+    const flow = host.store.templates.get(template);
+    if (flow === null) {
+      host.log.warn({ webhookId: id, template }, "webhook.no_template");
+      throw notFound();
+    }
+    const spec: RunSpec = {
+      graph: flow.graph,
+      inputs: { [input]: value },
+      trigger: "webhook",
+      template: { slug: template, version: flow.version },
+      source: { webhookId: id },
+    };
+    try {
+      return await callExecutor(() => host.executor.start(spec, rows));
+    } catch (error) {
+      const { code } = error as { readonly code?: unknown };
+      if (code === "signature_used") throw unsigned();
+      if (code !== "flow_invalid") throw error;
+      // What is wrong with the flow is the business of who wrote it, not of who calls.
+      host.log.warn({ webhookId: id, template, err: error }, "webhook.flow_invalid");
+      throw new ProblemError("flow_invalid");
+    }
+  }
+}
+
+/** What is handed on: nothing that carries credentials, whatever the webhook names. */
+function headersOf(exchange: Exchange, webhook: Webhook): { readonly [name: string]: string } {
+  const names = new Set([...ALWAYS, ...webhook.headers]);
+  return Object.fromEntries(
+    [...names].flatMap((name) => {
+      const value = exchange.header(name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+function digestOf(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("base64url");
+}
+
+function notFound(): ProblemError {
+  return new ProblemError("not_found", { members: { resource: "webhook" } });
+}
+
+/** Missing, wrong, old and used are told alike. */
+function unsigned(): ProblemError {
+  return new ProblemError("unauthorized", {
+    headers: { "WWW-Authenticate": "Millrace-Signature" },
+  });
+}

@@ -1,0 +1,26 @@
+/** Webhooks as the store keeps them, and as commands show them. Of a token there is only the hash. */
+import { createHash } from "node:crypto";
+import type { Json, ParsedArgs, Webhook } from "@millrace/contracts";
+import type { WebhookRow } from "@millrace/store";
+
+/** 256 bits: nobody guesses one, so a plain hash of it needs no salt. */
+const TOKEN_BYTES = 32;
+
+/** A token for a URL. */
+export function newToken(random: (bytes: number) => Uint8Array): string {
+  return Buffer.from(random(TOKEN_BYTES)).toString("base64url");
+}
+
+/** What the store finds a webhook by. */
+export function hashToken(token: string): string {
+  return createHash("sha256").update(token).digest("hex");
+}
+
+/** What is stored of the arguments of a command: all but the secret, of which only is said that there is one. */
+export function toBody({ secret, ...args }: ParsedArgs<"create_webhook">): Json {
+  return { ...args, ...(secret !== undefined && { secret: true }) } as unknown as Json;
+}
+
+export function readWebhook({ id, body }: WebhookRow): Webhook {
+  return { ...(body as unknown as Omit<Webhook, "id">), id };
+}
