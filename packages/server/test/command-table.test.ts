@@ -12,8 +12,13 @@ const WIRED = [
   "connect_service",
   "convert_flow",
   "create_schedule",
+  "create_webhook",
+  "delete_run",
   "delete_schedule",
+  "delete_template",
+  "delete_webhook",
   "disconnect_service",
+  "export_template",
   "format_flow",
   "get_connect_status",
   "get_meta",
@@ -24,30 +29,47 @@ const WIRED = [
   "get_run_graph",
   "get_schedule",
   "get_service",
+  "get_settings",
+  "get_settings_schema",
+  "get_template",
+  "get_template_version",
   "import_service",
+  "import_template",
   "list_commands",
   "list_confirmations",
   "list_nodes",
   "list_runs",
   "list_schedules",
   "list_services",
+  "list_template_versions",
+  "list_templates",
+  "list_webhooks",
   "pause_run",
   "preview_schedule",
+  "prune_runs",
   "resolve_confirmation",
+  "restore_template_version",
   "resume_run",
+  "retry_run",
   "run_and_wait",
   "run_flow",
   "run_schedule_now",
+  "save_template",
   "set_service_secret",
   "start_run",
+  "subscribe_events",
   "update_schedule",
+  "update_settings",
   "validate_flow",
 ];
 
 const routed = [...COMMANDS.values()].filter(({ http }) => http !== undefined);
 
+/** Wired, but only as a stream: no handler answers them by name. */
+const STREAMS = ["subscribe_events"];
+
 test("the commands of this version are wired", () => {
-  expect([...coreHandlers.keys()].sort()).toEqual(WIRED);
+  expect([...coreHandlers.keys(), ...STREAMS].sort()).toEqual(WIRED);
 });
 
 test("no two commands share a route without a query key that tells them apart", () => {

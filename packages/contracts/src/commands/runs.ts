@@ -194,7 +194,14 @@ export const runCommands: CommandTable<RunCommands> = commandTable<RunCommands>(
     result: runRefSchema,
     effect: "run",
     idempotency: "key",
-    errors: [...KEY_ERRORS, "not_found", "state_conflict", "input_invalid", "too_many_runs"],
+    errors: [
+      ...KEY_ERRORS,
+      "not_found",
+      "state_conflict",
+      "flow_invalid",
+      "input_invalid",
+      "too_many_runs",
+    ],
     http: post("/api/runs/:runId/retry", 202),
   },
   resolve_confirmation: {

@@ -16,7 +16,7 @@ import { readSchedule, type StoredSchedule } from "./stored-schedule.ts";
 
 /** What a scheduler is made of. */
 export interface SchedulerOptions extends FirePorts {
-  readonly store: Pick<Store, "schedules" | "templates" | "runs" | "feed">;
+  readonly store: Pick<Store, "schedules" | "templates" | "settings" | "runs" | "feed">;
   /** Epoch milliseconds, and timers. */
   readonly clock: Pick<Host, "now" | "setTimer">;
   readonly log: Logger;

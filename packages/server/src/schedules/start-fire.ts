@@ -2,11 +2,12 @@
 import type { Executor, RunRef, RunSpec, Schedule, StartRows } from "@millrace/contracts";
 import type { Store } from "@millrace/store";
 import { ProblemError } from "../errors.ts";
+import { readSettings, runDefaults } from "../settings/index.ts";
 import { toIso } from "./stored-schedule.ts";
 
 /** Where the flow of a schedule is and who runs it. */
 export interface FirePorts {
-  readonly store: Pick<Store, "templates">;
+  readonly store: Pick<Store, "templates" | "settings">;
   readonly executor: Executor;
 }
 
@@ -23,7 +24,7 @@ const FAULTS_OF_SCHEDULE: ReadonlySet<unknown> = new Set(["flow_invalid", "input
 /** What a schedule runs. Throws `not_found` when its template, or that version of it, is gone. */
 export function specOf(
   schedule: Schedule,
-  { templates }: FirePorts["store"],
+  { templates, settings }: FirePorts["store"],
   { trigger, fireTime }: { readonly trigger: "schedule" | "api"; readonly fireTime: number },
 ): RunSpec {
   const { template: slug, version, inputs = {}, tags } = schedule;
@@ -36,6 +37,7 @@ export function specOf(
     });
   }
   return {
+    ...runDefaults(flow.graph, readSettings(settings)),
     graph: flow.graph,
     inputs,
     trigger,

@@ -13,6 +13,7 @@ import { ProblemError } from "../errors.ts";
 import type { ServerHost } from "../host.ts";
 import { type Exchange, readRawBody } from "../http/index.ts";
 import { callExecutor } from "../runs/index.ts";
+import { readSettings, runDefaults } from "../settings/index.ts";
 import { TokenBuckets } from "../token-buckets.ts";
 import { readForm, readPayload } from "./payload.ts";
 import { readSecret } from "./secret.ts";
@@ -101,6 +102,7 @@ export function createHook(host: ServerHost, app: AppServices): Hook {
       throw notFound();
     }
     const spec: RunSpec = {
+      ...runDefaults(flow.graph, readSettings(host.store.settings)),
       graph: flow.graph,
       inputs: { [input]: value },
       trigger: "webhook",
