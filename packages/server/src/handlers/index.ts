@@ -4,6 +4,7 @@ import { confirmationHandlers } from "./confirmations.ts";
 import { flowHandlers } from "./flows.ts";
 import { metaHandlers } from "./meta.ts";
 import { nodeHandlers } from "./nodes.ts";
+import { runHistoryHandlers } from "./run-history.ts";
 import { runHandlers } from "./runs.ts";
 import { scheduleHandlers } from "./schedules.ts";
 import { serviceHandlers } from "./services.ts";
@@ -15,6 +16,7 @@ import { webhookHandlers } from "./webhooks.ts";
 /** Every command that this server can do, to be extended or narrowed by who builds a `ServerHost`. */
 export const coreHandlers: CommandHandlers = new Map([
   ...runHandlers,
+  ...runHistoryHandlers,
   ...confirmationHandlers,
   ...flowHandlers,
   ...nodeHandlers,
