@@ -64,15 +64,14 @@ export function createAudit(level: AuditLevel, ports: AuditPorts): Audit {
     level === "redacted" ? redactContent(mask(value)) : mask(value);
   const shown = (value: Json | undefined): string => {
     if (value === undefined || level === "none" || level === "hash") return "";
-    return `: ${cutText(JSON.stringify(copied(value)), MAX_SHOWN).text}`;
+    return `: ${beginning(JSON.stringify(copied(value)))}`;
   };
   /** Members named `args…` or `result…`. */
   const content = (name: string, value: Json): { readonly [key: string]: Json | ValueRef } => {
     if (level === "none") return {};
     if (level === "hash") return { [`${name}Digest`]: hmac(value) };
     const copy = copied(value);
-    const isInline = sizeOf(copy) <= EVENT_LIMITS.toolInlineBytes;
-    return isInline ? { [name]: copy } : { [`${name}Ref`]: keep(copy) };
+    return fits(copy) ? { [name]: copy } : { [`${name}Ref`]: keep(copy) };
   };
   return {
     level,
@@ -94,8 +93,8 @@ export function createAudit(level: AuditLevel, ports: AuditPorts): Audit {
       }),
     detail({ rule, wanted, path, value }) {
       const place = path === undefined ? rule : `${path} ${rule}`;
-      const seesContent = wanted !== undefined && (level === "redacted" || level === "full");
-      return (seesContent ? place + shown(wanted) : place) + shown(value);
+      const ends = wanted !== undefined && (level === "redacted" || level === "full");
+      return (ends ? `${place} ${beginning(copied(wanted))}` : place) + shown(value);
     },
   };
 }
@@ -149,12 +148,21 @@ function charsOf(messages: readonly AiMessage[]): number {
   return chars;
 }
 
+function beginning(text: string): string {
+  return cutText(text, MAX_SHOWN).text;
+}
+
+/** Whether a value may stand on an event of a tool. */
+function fits(value: Json): boolean {
+  const max = EVENT_LIMITS.toolInlineBytes;
+  return sizeOf(value) <= max || new TextEncoder().encode(JSON.stringify(value)).length <= max;
+}
+
 /** Longest texts that arguments keep where they do not fit on an event, each tried in turn. */
 const SHORTER = [2048, 512, 128, 32];
 
 /** Arguments that fit on an event: their texts are cut, the longest first, and say so. */
 function fitted(args: Json): Json {
-  const fits = (value: Json): boolean => sizeOf(value) <= EVENT_LIMITS.toolInlineBytes;
   if (fits(args)) return args;
   for (const max of SHORTER) {
     const shorter = withShortTexts(args, max);

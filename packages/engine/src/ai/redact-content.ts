@@ -31,11 +31,11 @@ function redactText(text: string): string {
   let clean = text.replace(AUTHORIZATION, authorization).replace(PRIVATE_KEY, "[key]");
   clean = clean.replace(KEYS, "[key]");
   clean = withoutEmails(clean);
-  clean = clean.replace(DIGITS, withoutCards).replace(IBAN, iban);
+  clean = withoutIbans(clean.replace(DIGITS, withoutCards));
   return clean.replace(PHONE, "[phone]");
 }
 
-const AUTHORIZATION = /\b(Bearer|Basic)[ \t]{1,8}([A-Za-z0-9._~+/-]{6,}={0,2})/gi;
+const AUTHORIZATION = /(?<![A-Za-z])(Bearer|Basic)[ \t]{1,8}([A-Za-z0-9._~+/-]{6,}={0,2})/gi;
 
 /** "Basic" is also an English word: what follows it as plain text is none, unless it reads as `user:password`. */
 function authorization(found: string, scheme: string, token: string): string {
@@ -126,20 +126,35 @@ const IBAN_LENGTHS: ReadonlyMap<string, number> = new Map(
     .map((word) => [word.slice(0, 2), Number(word.slice(2))]),
 );
 
-const IBAN = /(?<![\p{L}\p{N}])[a-z]{2}\d{2}(?:[ \u00a0]?[a-z\d]){11,30}/giu;
+const IBAN = /(?<!\p{L})[a-z]{2}\d{2}/giu;
 
-function iban(found: string): string {
-  const length = IBAN_LENGTHS.get(found.slice(0, 2).toUpperCase());
-  if (length === undefined) return found;
-  let compact = "";
-  let end = 0;
-  for (; end < found.length && compact.length < length; end += 1) {
-    const char = found[end] as string;
-    if (char !== " " && char !== "\u00a0") compact += char.toUpperCase();
+function withoutIbans(text: string): string {
+  let clean = "";
+  let done = 0;
+  for (const { index, 0: beginning } of text.matchAll(IBAN)) {
+    const end = index < done ? undefined : ibanEnd(text, index, beginning);
+    if (end === undefined) continue;
+    clean += `${text.slice(done, index)}[iban]`;
+    done = end;
   }
-  if (compact.length < length || remainder(compact) !== 1) return found;
-  return `[iban]${found.slice(end)}`;
+  return done === 0 ? text : clean + text.slice(done);
 }
+
+/** Behind the IBAN that begins at a place; its letters and digits may be grouped by single blanks. */
+function ibanEnd(text: string, start: number, beginning: string): number | undefined {
+  const length = IBAN_LENGTHS.get(beginning.slice(0, 2).toUpperCase()) ?? Infinity;
+  let compact = "";
+  for (let at = start; at < text.length; at += 1) {
+    const char = text[at] as string;
+    if (/[a-z\d]/i.test(char)) compact += char.toUpperCase();
+    else if (!/[ \u00a0]/.test(char) || /[ \u00a0]/.test(text[at - 1] as string)) return undefined;
+    if (compact.length === length) return remainder(compact) === 1 ? at + 1 : undefined;
+    if (compact.length >= MAX_IBAN) return undefined;
+  }
+  return undefined;
+}
+
+const MAX_IBAN = 34; // ISO 13616
 
 /** ISO 13616: the first four characters go to the end, letters count from 10, and 97 divides all but 1. */
 function remainder(compact: string): number {
@@ -151,4 +166,4 @@ function remainder(compact: string): number {
 }
 
 /** `+` and 7 to 15 digits (E.164), however they are grouped. */
-const PHONE = /(?<![\p{L}\p{N}+])\+[1-9](?:[ \u00a0.()/-]{0,3}\d){6,14}(?!\d)/gu;
+const PHONE = /\+[1-9](?:[ \u00a0.()/-]{0,3}\d){6,14}(?!\d)/g;
