@@ -1,5 +1,6 @@
 /** What the runs of one engine share: host, timers, slots, cache, and the runs themselves. */
 import type { FetchLike, FilePort, JsonObject, SpawnPort } from "@millrace/contracts";
+import { AiRuntime } from "./ai/runtime.ts";
 import type { EngineError } from "./errors.ts";
 import type { Host } from "./host.ts";
 import { engineLimits, type Limits } from "./limits.ts";
@@ -38,6 +39,7 @@ export class EngineCore {
   readonly fetch: FetchLike | null;
   readonly files: FilePort | null;
   readonly renewals: Renewals;
+  #ai: AiRuntime | null = null;
   readonly shell: SpawnPort | null;
   /** Node starts since the clock was last looked at, over all runs. */
   starts = 0;
@@ -64,6 +66,13 @@ export class EngineCore {
     this.shell = (options.shell && this.host.openSpawn?.(options.shell)) ?? null;
     const slots = { ...TYPE_SLOTS, ...options.concurrency?.types };
     this.typeSlots = new Map(Object.entries(slots).map(([type, max]) => [type, new Limit(max)]));
+  }
+
+  /** What `ai` nodes share; made when there is one. */
+  get ai(): AiRuntime {
+    const { providers = [], ai = {} } = this.options;
+    this.#ai ??= new AiRuntime(providers, ai, this.host);
+    return this.#ai;
   }
 
   pump(run: RunCore): void {
@@ -129,9 +138,9 @@ export class EngineCore {
 
   /** Stops a run without ending it: what it has said is stored, and whoever has the journal may take it up. */
   async leaveBehind(run: RunCore, error: EngineError): Promise<void> {
+    const stored = run.journal?.seal(); // first: bodies that are told to stop may still say something
     this.#halt(run);
-    run.journal?.flush();
-    await run.journal?.drained();
+    await stored;
     this.leave(run);
     run.log.abandon();
     run.fail(error);
@@ -154,5 +163,6 @@ export class EngineCore {
     if (this.runs.get(run.id) === run) this.runs.delete(run.id);
     run.detach?.();
     run.detach = null;
+    this.#ai?.endRun(run.id);
   }
 }

@@ -1,3 +1,4 @@
+export type { AiOptions, CircuitOptions } from "./ai/options.ts";
 export {
   type CompileOptions,
   type CompileResult,

@@ -4,16 +4,23 @@
  */
 import type {
   CatalogEntry,
+  ConfirmAnswer,
   ControlContext,
   Effect,
   ErrorInfo,
+  FetchLike,
   FieldFinding,
+  FlowNode,
   Json,
   JsonObject,
+  ValueRef,
 } from "@millrace/contracts";
+import type { AiRuntime } from "./ai/runtime.ts";
+import type { NodeTools } from "./compile/tools.ts";
 import type { CheckedInputs } from "./inputs.ts";
 import type { Limits } from "./limits.ts";
 import type { Report } from "./run/calls.ts";
+import type { ConfirmRequest } from "./run/confirmations.ts";
 import type { ServiceOf } from "./services/effect.ts";
 import type { ServiceLink } from "./services/link.ts";
 
@@ -21,15 +28,19 @@ import type { ServiceLink } from "./services/link.ts";
 export type Fields = { readonly [name: string]: unknown };
 
 /** A field that the body evaluates itself, such as `loop.until`: takes the extra roots, throws what the expression throws. */
-export type DeferredField = (roots: JsonObject) => Json;
+export interface DeferredField {
+  (roots: JsonObject): Json;
+  /** Of a list, each element as a field of its own; `undefined` where there is nothing to evaluate. */
+  readonly elements?: readonly (DeferredField | undefined)[];
+}
 
 /** A node type as the engine holds it. */
 export interface NodeType {
   readonly entry: CatalogEntry;
   /** Answers the record (port `out`) or `exit(port, record)`, now or as a promise. */
   readonly run: (fields: Fields, ctx: CoreContext) => unknown;
-  /** Findings about literal fields before a run. */
-  readonly check?: (fields: Fields) => readonly FieldFinding[];
+  /** Findings about literal fields before a run; `source`: the fields as the flow writes them. */
+  readonly check?: (fields: Fields, source: FlowNode["fields"]) => readonly FieldFinding[];
   /** Effect of one node where it depends on its fields; absent: that of the entry. */
   readonly effectOf?: (fields: Fields, serviceOf: ServiceOf) => Effect;
   /** Whether the same key twice has one effect, where that depends on the fields. */
@@ -44,6 +55,8 @@ export interface NodeType {
   readonly wantsSources?: true;
   /** Core code: a throw without a meaning is `internal`, and the output needs no check against its schema. */
   readonly core?: true;
+  /** Ports beside `out` that a record makes live; a type that has them leaves by `out`. */
+  readonly furtherPorts?: (output: Json) => readonly string[];
   /** The adapter whose configuration the body reads as `ctx.config`. */
   readonly adapter?: string;
   /** Checks and completes fields of a schema that is more than JSON Schema; throws what is wrong. */
@@ -67,6 +80,21 @@ export type BodyEnd =
   | { readonly status: "failed"; readonly failure: Failure }
   | { readonly status: "cancelled" };
 
+/** A flow that a node runs as a tool. */
+export interface FlowCall {
+  readonly end: Promise<BodyEnd>;
+  /** Stops it; it still ends, as cancelled. */
+  stop(): void;
+}
+
+/** An action that a node runs as a tool. */
+export interface ActionCall {
+  /** Idempotency key: the same for the same call after a restart. */
+  readonly key: string;
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+}
+
 /** What core bodies get beside the context of extensions. */
 export interface CoreContext extends ControlContext {
   /** The node's policy where it is written or defaulted; milliseconds. */
@@ -88,6 +116,38 @@ export interface CoreContext extends ControlContext {
    * ends nothing begins. Throws `internal` for a call id that was used before.
    */
   emit(report: Report): void;
+  /** As for every body; `tool` names the call that a person is asked about. */
+  confirm(key: string, request: ConfirmRequest): Promise<ConfirmAnswer>;
+  /** As for every body; a private result is known to a restart alone. A key whose `fn` threw may be used again. */
+  step<T extends Json>(
+    key: string,
+    fn: () => Promise<T> | T,
+    options?: { private?: true },
+  ): Promise<T>;
+  /** The fields as the flow writes them. */
+  readonly source: FlowNode["fields"];
+  /** Providers, circuit and settings that the `ai` nodes of an engine share. */
+  readonly ai: AiRuntime;
+  /** Flows and actions that the node has as tools. */
+  readonly tools: NodeTools;
+  /** `fetch` that ends with `signal`, too. */
+  fetchWith(signal: AbortSignal): FetchLike;
+  /** A value without the secrets that the run knows. */
+  mask<T extends Json>(value: T): T;
+  /** Resolves after timers and sockets had their turn. */
+  turn(): Promise<void>;
+  /** A text that no event may show. */
+  learn(secret: string): void;
+  /** Keeps a value beside the log and answers its name. */
+  keepValue(value: Json): ValueRef;
+  /** Calls `fn` once after `ms`, unless the answered function is called before. */
+  after(ms: number, fn: () => void): () => void;
+  /** Work beside which the body may ask a person: the node waits for the answer only when all of it is done. */
+  working<T>(work: () => Promise<T>): Promise<T>;
+  /** Starts the `index`-th flow that this attempt runs as a tool. Throws `NodeError` `nesting_too_deep`. */
+  callFlow(ref: string, index: number, inputs: JsonObject): FlowCall;
+  /** What an action gets that the node runs as a tool. */
+  actionContext(type: NodeType, call: ActionCall): CoreContext;
   /** An id for a call, new in the run: `c1`, `t2` … */
   newCall(prefix: "c" | "t"): string;
   /** As for every body; `unit` says what is counted. */
@@ -105,7 +165,7 @@ export interface CoreContext extends ControlContext {
   /** Runs `work` with a signal that also aborts, with `timeout`, after `ms`. */
   within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /** A warning of the engine in the log, with a code. */
-  warn(code: string, text: string): void;
+  warn(code: string, text: string, data?: JsonObject): void;
   /** The first `max` units of a text after every known secret was taken out; `isWhole`: it is not itself the beginning of one. */
   withoutSecrets(text: string, max: number, isWhole: boolean): string;
   /** Stops every open round; each still calls its `done`. */

@@ -3,6 +3,7 @@
  * here throws `EngineError` `input_invalid` with the name of the option.
  */
 import { EVENT_LIMITS } from "@millrace/contracts";
+import type { AiOptions, CircuitOptions } from "./ai/options.ts";
 import { Plan } from "./compile/plan.ts";
 import { EngineError } from "./errors.ts";
 import { DEFAULT_LIMITS } from "./limits.ts";
@@ -27,6 +28,11 @@ const has =
     isObject(value) &&
     methods.every((name) => typeof (value as { [name: string]: unknown })[name] === "function");
 
+const isProviders: Test = (value) =>
+  Array.isArray(value) &&
+  value.every((one) => has("capabilities", "languageModel")(one) && isText(one.id)) &&
+  new Set(value.map(({ id }) => id)).size === value.length;
+
 /** A test, and what the value must be. */
 type Rules<T> = { readonly [K in keyof T]?: readonly [Test, string] };
 
@@ -41,6 +47,11 @@ const ENGINE: Rules<EngineOptions> = {
   journal: [has(...JOURNAL), `a journal, with ${JOURNAL.join(", ")}`],
   credentials: [isObject, "a port with resolve, renew, secret"],
   services: [has("get"), "a port with get"],
+  providers: [
+    isProviders,
+    "a list of providers, each with another id, capabilities and languageModel",
+  ],
+  ai: RECORD,
   cache: [has("get", "set"), "a port with get and set"],
   egress: RECORD,
   files: RECORD,
@@ -88,9 +99,30 @@ const CANCEL: Rules<RunCancelOptions> = {
   graceMs: MILLISECONDS,
 };
 
+const isKey: Test = (value) => value instanceof Uint8Array && value.length >= MIN_KEY_BYTES;
+const MIN_KEY_BYTES = 32; // of an HMAC-SHA-256 that nobody can guess
+
+const AI: Rules<AiOptions> = {
+  defaultProvider: TEXT,
+  defaultModels: RECORD,
+  credentials: [has("resolve"), "a port with resolve"],
+  tools: [has("list", "call"), "a port with list and call"],
+  circuit: RECORD,
+  prices: RECORD,
+  hmacKey: [isKey, `at least ${MIN_KEY_BYTES} bytes`],
+};
+
+const CIRCUIT: Rules<CircuitOptions> = {
+  failures: [isCount, "a number from 1"],
+  windowMs: MILLISECONDS,
+  coolDownMs: MILLISECONDS,
+};
+
 /** Options of an engine. */
 export function checkEngineOptions(options: EngineOptions): void {
   check(options, ENGINE);
+  check(options.ai ?? {}, AI, "ai.");
+  check(options.ai?.circuit ?? {}, CIRCUIT, "ai.circuit.");
   checkLimits(options.limits);
   const { run, types } = options.concurrency ?? {};
   if (run !== undefined && !isCount(run)) throw invalid("concurrency.run", "a number from 1");
@@ -123,11 +155,11 @@ export function checkPlan(plan: Plan): void {
   }
 }
 
-function check<T extends object>(options: T, rules: Rules<T>): void {
+function check<T extends object>(options: T, rules: Rules<T>, at = ""): void {
   if (!isObject(options)) throw new EngineError("input_invalid", "options must be an object");
   for (const name of Object.keys(rules) as (keyof T & string)[]) {
     const [test, what] = rules[name] as readonly [Test, string];
-    if (options[name] !== undefined && !test(options[name])) throw invalid(name, what);
+    if (options[name] !== undefined && !test(options[name])) throw invalid(at + name, what);
   }
 }
 

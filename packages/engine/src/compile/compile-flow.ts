@@ -114,11 +114,11 @@ function checkTypes(
       const type = registry.get(node.type, node.typeVersion);
       if (type?.check === undefined) continue;
       const fields = literalFields(node, type, { names: NO_NAMES, limits });
-      for (const finding of type.check(fields)) {
+      for (const finding of type.check(fields, node.fields)) {
         const { severity, message } = finding;
         const place = at === "" ? `${pointer}/fields${finding.pointer}` : at;
         found.push({
-          code: "FLOW3016",
+          code: finding.code.startsWith("FLOW") ? finding.code : "FLOW3016",
           severity,
           message: `${node.id}: ${message}`,
           pointer: place,
@@ -154,14 +154,13 @@ function layOutAll(
       {
         registry,
         limits,
-        subflow(node) {
-          const text = node.fields["flow"];
-          if (node.type !== "subflow" || typeof text !== "string") return null;
+        flow(text) {
+          const { graph: called } = flows.get(text) as Called;
           const known = made.get(text);
-          if (known !== undefined) return known;
-          const laidOut = layOutFlow((flows.get(text) as Called).graph);
+          if (known !== undefined) return { layout: known, graph: called };
+          const laidOut = layOutFlow(called);
           made.set(text, laidOut);
-          return laidOut;
+          return { layout: laidOut, graph: called };
         },
       },
     ).layout;
@@ -174,8 +173,9 @@ function depthOf(layout: Layout, known: Map<Layout, number>): number {
   const cached = known.get(layout);
   if (cached !== undefined) return cached;
   let deepest = 0;
-  for (const body of layout.bodies) {
-    if (body !== null) deepest = Math.max(deepest, depthOf(body, known));
+  const tools = layout.tools.flatMap((one) => [...(one?.flows.values() ?? [])]);
+  for (const inner of [...layout.bodies, ...tools.map((tool) => tool.layout)]) {
+    if (inner !== null) deepest = Math.max(deepest, depthOf(inner, known));
   }
   known.set(layout, deepest + 1);
   return deepest + 1;

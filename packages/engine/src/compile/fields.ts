@@ -1,5 +1,12 @@
 /** The fields of one node: constants merged once, expressions as closures, deferred ones handed to the body as functions. */
-import type { FlowNode, Json, JsonObject, JsonSchema, SchemaHints } from "@millrace/contracts";
+import type {
+  FieldValue,
+  FlowNode,
+  Json,
+  JsonObject,
+  JsonSchema,
+  SchemaHints,
+} from "@millrace/contracts";
 import { compileSchema, ExpressionError, type SchemaProblem } from "@millrace/dsl";
 import type { DeferredField, Fields, NodeType } from "../node-type.ts";
 import type { Read } from "./names.ts";
@@ -20,6 +27,8 @@ export interface FieldSet {
 interface FieldSchema {
   readonly defaults: Fields;
   readonly deferred: ReadonlyMap<string, readonly string[]>;
+  /** Deferred members of the elements of a list, by field: `tools` → `confirm`. */
+  readonly members: ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
   readonly check: (value: unknown) => readonly SchemaProblem[];
 }
 
@@ -31,13 +40,18 @@ export function compileFields(node: FlowNode, type: NodeType, options: ValueOpti
   const schema = fieldSchema(type);
   const constants: { [name: string]: unknown } = { ...schema.defaults };
   const values: [string, Value][] = [];
-  const deferred: [string, Value][] = [];
-  for (const [name, source] of Object.entries(node.fields)) {
+  const deferred: [string, Later][] = [];
+  for (const [name, written] of Object.entries(node.fields)) {
     const roots = schema.deferred.get(name);
     if (roots !== undefined) {
       delete constants[name];
-      deferred.push([name, new Value(source, { ...options, roots: rootsOf(node, roots) })]);
+      const whole = new Value(written, { ...options, roots: rootsOf(node, roots) });
+      deferred.push([name, { whole, elements: elementsOf(whole, written, options, roots) }]);
       continue;
+    }
+    const { source, members } = splitMembers(written, schema.members.get(name), options);
+    for (const [member, elements] of members) {
+      deferred.push([`${name}.${member}`, { whole: null, elements }]);
     }
     const value = new Value(source, options);
     const constant = constantOf(value);
@@ -51,12 +65,15 @@ export function compileFields(node: FlowNode, type: NodeType, options: ValueOpti
   let problems = checked && mayCompute(node) ? null : NO_PROBLEMS; // of the constants, found once
   return {
     constant: whole ? base : null,
-    reads: [...values, ...deferred].flatMap(([, value]) => value.reads),
+    reads: [
+      ...values.map(([, value]) => value),
+      ...deferred.flatMap(([, later]) => valuesOf(later)),
+    ].flatMap(({ reads }) => reads),
     evaluate(scope, nowEpoch) {
       if (whole) return base;
       const fields: { [name: string]: unknown } = { ...base };
       for (const [name, value] of values) fields[name] = value.evaluate(scope, nowEpoch);
-      for (const [name, value] of deferred) fields[name] = deferredField(value, scope, nowEpoch);
+      for (const [name, later] of deferred) fields[name] = laterField(later, scope, nowEpoch);
       return fields;
     },
     check(fields) {
@@ -92,6 +109,81 @@ function constantOf(value: Value): Json | undefined {
   }
 }
 
+/** A deferred field: its value, and for a list its elements, each of which may fail alone. */
+interface Later {
+  readonly whole: Value | null;
+  readonly elements: readonly (Value | undefined)[] | null;
+}
+
+function valuesOf({ whole, elements }: Later): readonly Value[] {
+  if (whole !== null) return [whole];
+  return (elements ?? []).filter((value) => value !== undefined);
+}
+
+function elementsOf(
+  whole: Value,
+  source: FieldValue,
+  options: ValueOptions,
+  roots: readonly string[],
+): Later["elements"] {
+  const list = isProtected(source) ? source["$lit"] : source;
+  if (!Array.isArray(list)) return null;
+  if (list !== source) {
+    return list.map((element) => new Value({ $lit: element as Json } as FieldValue, options));
+  }
+  if (whole.constant) return list.map((element) => new Value(element as FieldValue, options));
+  return (list as readonly FieldValue[]).map(
+    (element) => new Value(element, { ...options, roots: new Set(roots) }),
+  );
+}
+
+function isProtected(source: FieldValue): source is { readonly $lit: Json } {
+  return typeof source === "object" && source !== null && "$lit" in source;
+}
+
+/** Takes deferred members out of the elements of a list; constants stay. */
+function splitMembers(
+  source: FieldValue,
+  members: ReadonlyMap<string, readonly string[]> = NO_MEMBERS,
+  options: ValueOptions,
+): { source: FieldValue; members: readonly [string, (Value | undefined)[]][] } {
+  if (members.size === 0 || !Array.isArray(source)) return { source, members: [] };
+  const taken: [string, (Value | undefined)[]][] = [];
+  let left: readonly FieldValue[] = source;
+  for (const [member, roots] of members) {
+    const elements = left.map((element) => {
+      if (typeof element !== "object" || element === null || !Object.hasOwn(element, member)) {
+        return undefined;
+      }
+      const inner = (element as { readonly [name: string]: FieldValue })[member] as FieldValue;
+      const value = new Value(inner, { ...options, roots: new Set(roots) });
+      return value.constant ? undefined : value;
+    });
+    if (elements.every((value) => value === undefined)) continue;
+    left = left.map((element, at) => {
+      if (elements[at] === undefined) return element;
+      const { [member]: _later, ...rest } = element as { readonly [name: string]: FieldValue };
+      return rest;
+    });
+    taken.push([member, elements]);
+  }
+  return { source: left, members: taken };
+}
+
+const NO_MEMBERS: ReadonlyMap<string, readonly string[]> = new Map();
+
+function laterField(
+  { whole, elements }: Later,
+  scope: ReadingScope,
+  nowEpoch: number,
+): DeferredField {
+  const field = whole === null ? () => null : deferredField(whole, scope, nowEpoch);
+  if (elements === null) return field;
+  return Object.assign(field, {
+    elements: elements.map((value) => value && deferredField(value, scope, nowEpoch)),
+  });
+}
+
 function deferredField(value: Value, scope: ReadingScope, nowEpoch: number): DeferredField {
   return (roots) => {
     const extended: ReadingScope = {
@@ -119,7 +211,10 @@ function fieldSchema(type: NodeType): FieldSchema {
   const properties = (schema["properties"] ?? {}) as { readonly [name: string]: JsonSchema };
   const defaults: { [name: string]: unknown } = {};
   const deferred = new Map<string, readonly string[]>();
+  const members = new Map<string, ReadonlyMap<string, readonly string[]>>();
   for (const [name, property] of Object.entries(properties)) {
+    const inner = deferredMembers(property);
+    if (inner.size > 0) members.set(name, inner);
     if (property["default"] !== undefined) defaults[name] = property["default"];
     const hints = property["x-millrace"] as SchemaHints | undefined;
     if (hints?.deferred !== undefined) deferred.set(name, hints.deferred);
@@ -128,10 +223,25 @@ function fieldSchema(type: NodeType): FieldSchema {
   const made: FieldSchema = {
     defaults,
     deferred,
+    members,
     check: compiled.ok ? compiled.check : () => compiled.problems,
   };
   schemas.set(type, made);
   return made;
+}
+
+/** Members of the elements of a list that its schema calls deferred. */
+function deferredMembers(property: JsonSchema): ReadonlyMap<string, readonly string[]> {
+  const items = property["items"] as JsonSchema | undefined;
+  const found = new Map<string, readonly string[]>();
+  for (const schema of [items, ...((items?.["anyOf"] ?? []) as JsonSchema[])]) {
+    const inner = (schema?.["properties"] ?? {}) as { readonly [name: string]: JsonSchema };
+    for (const [member, { "x-millrace": hints }] of Object.entries(inner)) {
+      const roots = (hints as SchemaHints | undefined)?.deferred;
+      if (roots !== undefined) found.set(member, roots);
+    }
+  }
+  return found;
 }
 
 function withoutProperties(
@@ -146,8 +256,10 @@ function withoutProperties(
 }
 
 function withoutDeferred(fields: Fields, schema: FieldSchema): Fields {
-  if (schema.deferred.size === 0) return fields;
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !schema.deferred.has(name)));
+  if (schema.deferred.size + schema.members.size === 0) return fields;
+  const isData = ([name, value]: [string, unknown]) =>
+    !schema.deferred.has(name) && typeof value !== "function";
+  return Object.fromEntries(Object.entries(fields).filter(isData));
 }
 
 /** A constant asks for no name. */

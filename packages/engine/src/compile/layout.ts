@@ -7,6 +7,7 @@ import type {
   FieldValue,
   FlowConnection,
   FlowEdge,
+  FlowGraph,
   FlowInput,
   FlowNode,
   FlowOutput,
@@ -18,6 +19,7 @@ import type { Registry } from "../registry.ts";
 import { compileFields, type FieldSet } from "./fields.ts";
 import type { Names, Read } from "./names.ts";
 import { compilePolicy, type NodePolicy, policyReads } from "./policy.ts";
+import { type NodeTools, toolsOf } from "./tools.ts";
 import { Value } from "./value.ts";
 
 /** Port of an entry of `outPort` that is a reference. */
@@ -67,6 +69,8 @@ export interface Layout {
   readonly roots: Int32Array;
   /** Layout of the body or subflow of a node. */
   readonly bodies: readonly (Layout | null)[];
+  /** Flows and actions that a node has as tools. */
+  readonly tools: readonly (NodeTools | null)[];
   readonly bodyOutput: Value | null;
   /** Reads of `bodyOutput` whose absence makes it null. */
   readonly bodyOutputRequired: readonly Read[];
@@ -100,8 +104,8 @@ export interface Level {
 export interface LayoutOptions {
   readonly registry: Registry;
   readonly limits: Limits;
-  /** Layout of the subflow that a node names. */
-  readonly subflow: (node: FlowNode) => Layout | null;
+  /** A flow that a node names, laid out. */
+  readonly flow: (text: string) => { readonly layout: Layout; readonly graph: FlowGraph } | null;
 }
 
 /** A layout, and the reads of nodes outside it. `up` counts from the level above. */
@@ -136,7 +140,7 @@ export function layOut(level: Level, outer: Names | null, options: LayoutOptions
     const body = bodyOf(node, names, level, options);
     fields.push(set);
     policies.push(policy);
-    bodies.push(body?.layout ?? options.subflow(node));
+    bodies.push(body?.layout ?? subflowOf(node, options));
     const own = [...set.reads, ...policyReads(policy), ...(body?.outputReads ?? [])];
     reads.push(own.filter((read) => read.up > 0 || read.node !== i)); // `until` may read its own loop
     through.push(body?.outer ?? []);
@@ -176,6 +180,7 @@ export function layOut(level: Level, outer: Names | null, options: LayoutOptions
     counters,
     roots: rootsOf(counters, size + outputs.length),
     bodies,
+    tools: nodes.map((node) => toolsOf(node, options.registry, options.flow)),
     bodyOutput,
     bodyOutputRequired: requiredOf(bodyReads),
     outputs,
@@ -191,6 +196,11 @@ export function layOut(level: Level, outer: Names | null, options: LayoutOptions
 /** Reads of nodes outside a level, as the level above sees them. */
 function beyond(reads: readonly Read[]): Read[] {
   return reads.filter(({ up }) => up > 0).map((read) => ({ ...read, up: read.up - 1 }));
+}
+
+function subflowOf(node: FlowNode, { flow }: LayoutOptions): Layout | null {
+  const text = node.fields["flow"];
+  return node.type === "subflow" && typeof text === "string" ? (flow(text)?.layout ?? null) : null;
 }
 
 function bodyOf(

@@ -2,6 +2,7 @@
 import type { Diagnostic, FlowGraph, FlowNode } from "@millrace/contracts";
 import { digest, type FlowCatalog, validateFlow } from "@millrace/dsl";
 import type { SubflowPort } from "../options.ts";
+import { flowOf, toolRefs } from "./tools.ts";
 
 /** What a node's `flow` names. */
 export interface FlowRef {
@@ -36,7 +37,7 @@ interface Call {
   readonly pointer: string;
 }
 
-/** Every `subflow` node of a graph, bodies included. */
+/** Every `subflow` node of a graph and every flow that a node has as a tool, bodies included. */
 export function callsOf(graph: FlowGraph): Call[] {
   const calls: Call[] = [];
   const stack: { nodes: readonly FlowNode[]; at: string }[] = [
@@ -48,6 +49,12 @@ export function callsOf(graph: FlowGraph): Call[] {
       const text = node.fields["flow"];
       if (node.type === "subflow" && typeof text === "string") {
         calls.push({ text, pointer: `${pointer}/fields/flow` });
+      }
+      for (const { ref, at } of toolRefs(node)) {
+        const called = flowOf(ref);
+        if (called !== undefined) {
+          calls.push({ text: called, pointer: `${pointer}/fields/tools/${at}` });
+        }
       }
       if (node.body !== undefined) {
         stack.push({ nodes: node.body.nodes, at: `${pointer}/body/nodes` });

@@ -1,6 +1,7 @@
 /** Core's node types. The list is the catalog: a type that is not here does not exist. */
 import { typesOf } from "../definitions.ts";
 import type { NodeType } from "../node-type.ts";
+import { ai } from "./ai.ts";
 import { condition } from "./condition.ts";
 import { confirm } from "./confirm.ts";
 import { delay } from "./delay.ts";
@@ -31,6 +32,7 @@ export function coreTypes(): readonly NodeType[] {
     transform,
     log,
     fail,
+    ai,
     serviceCall,
     ...typesOf(httpAdapter).map((type) => ({ ...type, effectOf: requestEffect })),
     ...typesOf(fileAdapter).map(withIdempotence),

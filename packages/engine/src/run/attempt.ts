@@ -27,6 +27,10 @@ export interface Aside {
   readonly answers: (() => void)[];
   /** Model and tool calls; null: none. */
   calls: Calls | null;
+  /** Tools that are at work while the body may ask a person. */
+  working: number;
+  /** Flows among them, which work with slots of their own. */
+  flows: number;
   /** The body was entered again and has not come to the place where it was parked: what it says was said before. */
   replaying: boolean;
 }
@@ -82,6 +86,8 @@ export class Attempt implements Claimant {
       onResume: null,
       answers: [],
       calls: null,
+      working: 0,
+      flows: 0,
       replaying: false,
     };
     return this.#aside;

@@ -14,6 +14,8 @@ const MAX_PATH_UNITS = 512; // of a node in an event
 
 /** What a frame within a node starts with. */
 export interface Round {
+  /** What is run; absent: the body of the node. */
+  readonly layout?: Layout;
   /** Number of the round; null for a flow. */
   readonly index: number | null;
   readonly inputs: JsonObject;
@@ -21,12 +23,16 @@ export interface Round {
 }
 
 /** Opens a frame in the body of `attempt`. Throws `NodeError` `nesting_too_deep`. */
-export function openRound(attempt: Attempt, round: Round, done: (end: BodyEnd) => void): void {
+export function openRound(
+  attempt: Attempt,
+  round: Round,
+  done: (end: BodyEnd) => void,
+): Frame | null {
   const { run, frame, node } = attempt;
-  const layout = frame.layout.bodies[node] as Layout;
+  const layout = round.layout ?? (frame.layout.bodies[node] as Layout);
   if (attempt.over || attempt.stopping !== null || run.stop !== null || frame.stopping !== null) {
     done({ status: "cancelled" });
-    return;
+    return null;
   }
   const { index } = round;
   const tries = frame.attempt(node);
@@ -40,7 +46,7 @@ export function openRound(attempt: Attempt, round: Round, done: (end: BodyEnd) =
   }
   if (run.ending && !wasBegun(run, base)) {
     done({ status: "cancelled" });
-    return;
+    return null;
   }
   const id = run.freeFrames?.pop() ?? run.frames.length;
   const inner = new Frame(
@@ -56,8 +62,9 @@ export function openRound(attempt: Attempt, round: Round, done: (end: BodyEnd) =
   );
   run.frames[id] = inner;
   attempt.rounds += 1;
-  setIdle(attempt, true);
+  if (attempt.type.slots === "none") setIdle(attempt, true); // its rounds do the work
   seedFrame(run, inner);
+  return inner;
 }
 
 /** Whether the log of an interrupted run has anything of this round. */

@@ -12,20 +12,28 @@ export class CallSums {
   /** Null as soon as one price is unknown. */
   costUsd: number | null = 0;
   readonly #taken: Set<string> = new Set();
-  #last = 0;
+  readonly #last = { c: 0, t: 0 };
+  /** Ids that a question names for a call that has not begun. */
+  readonly #reserved: Set<string> = new Set();
 
-  /** Goes on after a log with these sums and calls. */
-  continueFrom({ usage, costUsd }: RunView, taken: Iterable<string>): void {
+  /** Goes on after a log with these sums and calls. `reserved`: ids of calls that people were asked about. */
+  continueFrom(
+    { usage, costUsd }: RunView,
+    { taken, reserved }: { taken: Iterable<string>; reserved: Iterable<string> },
+  ): void {
     this.usage = { ...usage };
     this.costUsd = costUsd;
     for (const call of taken) this.take(call);
+    for (const call of reserved) this.#reserved.add(call);
   }
 
-  /** An id that no call of the run has: `c1`, `t2` … */
+  /** An id that no call of the run has: `c1`, `c2` … and `t1`, `t2` … */
   next(prefix: "c" | "t"): string {
-    do this.#last += 1;
-    while (this.#taken.has(`${prefix}${this.#last}`));
-    return `${prefix}${this.#last}`;
+    for (;;) {
+      this.#last[prefix] += 1;
+      const id = `${prefix}${this.#last[prefix]}`;
+      if (!this.#taken.has(id) && !this.#reserved.has(id)) return id;
+    }
   }
 
   /** Marks an id as used; false when it was. */

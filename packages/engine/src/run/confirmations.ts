@@ -28,6 +28,8 @@ export interface ConfirmRequest {
   readonly prompt: string;
   readonly schema?: JsonSchema;
   readonly expiresInMs?: number;
+  /** The tool call that the question is about. */
+  readonly tool?: ConfirmRequested["tool"];
 }
 
 /** An open confirmation and the node behind it. */
@@ -69,7 +71,7 @@ function isAsking(attempt: Attempt): boolean {
 
 function ask(
   attempt: Attempt,
-  { prompt, schema, expiresInMs }: ConfirmRequest,
+  { prompt, schema, expiresInMs, tool }: ConfirmRequest,
   answer: (answer: ConfirmAnswer) => void,
 ): void {
   const { run, frame, node } = attempt;
@@ -88,7 +90,7 @@ function ask(
     ...(expiresInMs !== undefined && { deadline: run.now + expiresInMs }),
     requestedAt: run.now,
   };
-  emitConfirmRequested(run, frame, node, open);
+  emitConfirmRequested(run, frame, node, { ...open, ...(tool !== undefined && { tool }) });
   register(run, { open, attempt, answer, timer: null, asked: false });
   run.link(attempt);
   queueMicrotask(() => parkAsking(attempt));
@@ -142,13 +144,18 @@ export function askAll(
   }
 }
 
-/** A node that has asked waits, once its body has said all that it says in one go. */
-function parkAsking(attempt: Attempt): void {
+/** A node that has asked waits, once its body has said all that it says in one go, and nothing else of it goes on. */
+export function parkAsking(attempt: Attempt): void {
   const { run, frame, node } = attempt;
   if (attempt.over || attempt.stopping !== null || frame.state(node) !== RUNNING) return;
   const open = [...run.confirmations.values()].filter((one) => one.attempt === attempt);
   if (open.length === 0) return;
   run.tick();
+  if ((attempt.asideIfAny?.working ?? 0) > 0) {
+    askAll(run, open);
+    run.engine.pump(run);
+    return;
+  }
   park(attempt, { on: "confirm", ids: open.map((one) => one.open.id) });
   run.engine.pump(run); // the run pauses first, if this was all that it did: the handler may answer at once
   askAll(run, open);
@@ -272,7 +279,18 @@ function resolveConfirmation(
   deepFreeze(record.value);
   const give = () => confirmation.answer(record);
   if (attempt.frame.state(attempt.node) === WAITING) giveTogether(attempt, give);
-  else give();
+  else giveAtOnce(attempt, give);
+}
+
+/** Gives a node that works an answer. Before it may wait for others it has a turn to begin what it was allowed. */
+function giveAtOnce(attempt: Attempt, give: () => void): void {
+  const { aside, run } = attempt;
+  aside.working += 1;
+  give();
+  run.engine.host.yield(() => {
+    aside.working -= 1;
+    if (aside.working === 0) parkAsking(attempt);
+  });
 }
 
 /** Gives a parked node an answer, once all that it has asked at once is answered and it works again. */

@@ -9,29 +9,35 @@ import {
   EVENT_LIMITS,
   type FetchLike,
   type FilePort,
+  type FlowNode,
   type Json,
   type JsonObject,
-  type JsonSchema,
   NodeError,
   type Secret,
   type SpawnPort,
+  type ValueRef,
 } from "@millrace/contracts";
+import type { AiRuntime } from "../ai/runtime.ts";
 import { type Layout, localName } from "../compile/layout.ts";
+import { NO_TOOLS, type NodeTools } from "../compile/tools.ts";
 import { type CheckedInputs, checkInputs } from "../inputs.ts";
-import type { BodyEnd, CoreContext } from "../node-type.ts";
+import type { ActionCall, BodyEnd, CoreContext, FlowCall, NodeType } from "../node-type.ts";
 import type { ServiceLink } from "../services/link.ts";
 import type { Attempt } from "./attempt.ts";
 import { openRound } from "./bodies.ts";
 import { Calls, type Report } from "./calls.ts";
 import { guardedFetch, guardedFiles, guardedShell } from "./capabilities.ts";
-import { giveTogether, openConfirmation } from "./confirmations.ts";
-import { connectionOf, linkOf, secretOf } from "./credentials.ts";
+import type { ConfirmRequest } from "./confirmations.ts";
+import { giveTogether, openConfirmation, parkAsking } from "./confirmations.ts";
+import { connectionOf, learn, linkOf, secretOf } from "./credentials.ts";
 import { emitLog, emitProgress } from "./emit.ts";
+import { callFlow } from "./flow-calls.ts";
 import { park, unpark } from "./parking.ts";
-import type { PastNode } from "./past.ts";
+import type { PastNode, PastQuestion } from "./past.ts";
 import { whenUnpaused } from "./pause.ts";
 import { scopeOf } from "./propagate.ts";
 import { maskKeys } from "./redact.ts";
+import { keepLarge } from "./settle.ts";
 import { RUNNING, WAITING } from "./states.ts";
 import { stopRounds } from "./stop.ts";
 import { within } from "./timeout.ts";
@@ -163,8 +169,8 @@ export class NodeContextOf implements CoreContext {
     this.#write({ level, channel: "node", text, ...cutData(data) });
   }
 
-  warn(code: string, text: string): void {
-    this.#write({ level: "warn", channel: "engine", text, code });
+  warn(code: string, text: string, data?: JsonObject): void {
+    this.#write({ level: "warn", channel: "engine", text, code, ...cutData(data) });
   }
 
   #write(given: Parameters<typeof emitLog>[1]): void {
@@ -224,10 +230,7 @@ export class NodeContextOf implements CoreContext {
     emitProgress(run, frame, node, progress);
   }
 
-  confirm(
-    key: string,
-    request: { prompt: string; schema?: JsonSchema; expiresInMs?: number },
-  ): Promise<ConfirmAnswer> {
+  confirm(key: string, request: ConfirmRequest): Promise<ConfirmAnswer> {
     const attempt = this.#live();
     this.#once(key);
     const { expiresInMs } = request;
@@ -235,9 +238,7 @@ export class NodeContextOf implements CoreContext {
     takes(isText(request.prompt) && isTime, "confirm", "a prompt, and milliseconds from 0");
     if (attempt.stopping !== null) return Promise.reject(this.signal.reason);
     attempt.run.tick();
-    const questions = this.#past()?.questions ?? [];
-    const before = questions[this.#questions];
-    this.#questions += 1;
+    const before = this.#askedBefore(request);
     if (before !== undefined) {
       if (before.reply !== null) return before.reply;
       const answer = before.answer as ConfirmAnswer;
@@ -248,6 +249,13 @@ export class NodeContextOf implements CoreContext {
     const asked = openConfirmation(attempt, request);
     attempt.run.engine.pump(attempt.run);
     return asked;
+  }
+
+  /** The same question of this try before an interruption: by the call that it is about, else by its place. */
+  #askedBefore({ tool }: ConfirmRequest): PastQuestion | undefined {
+    const questions = this.#past()?.questions ?? [];
+    if (tool === undefined) return questions[this.#questions++];
+    return questions.find(({ asked }) => asked.tool?.call === tool.call);
   }
 
   emit(report: Report): void {
@@ -263,7 +271,11 @@ export class NodeContextOf implements CoreContext {
     return this.#live().run.calls.next(prefix);
   }
 
-  async step<T extends Json>(key: string, fn: () => Promise<T> | T): Promise<T> {
+  async step<T extends Json>(
+    key: string,
+    fn: () => Promise<T> | T,
+    options: { private?: true } = {},
+  ): Promise<T> {
     const attempt = this.#live();
     this.#once(key);
     const name = this.#stepName(key);
@@ -272,8 +284,14 @@ export class NodeContextOf implements CoreContext {
     const { journal } = attempt.run;
     if (journal !== null) await journal.stored(); // a step of an attempt that the log does not know would be lost
     this.#live();
-    const result = await fn();
-    await journal?.keepStep(name, result);
+    let result: T;
+    try {
+      result = await fn();
+    } catch (error) {
+      this.#keys = this.#keys?.filter((one) => one !== key) ?? null; // nothing was kept: it may be tried again
+      throw error;
+    }
+    await journal?.keepStep(name, result, options);
     return result;
   }
 
@@ -382,6 +400,68 @@ export class NodeContextOf implements CoreContext {
     stopRounds(this.#live(), "sibling");
   }
 
+  get source(): FlowNode["fields"] {
+    const { frame, node } = this.#attempt;
+    return (frame.layout.nodes[node] as FlowNode).fields;
+  }
+
+  get ai(): AiRuntime {
+    return this.#live().run.engine.ai;
+  }
+
+  get tools(): NodeTools {
+    const { frame, node } = this.#attempt;
+    return frame.layout.tools[node] ?? NO_TOOLS;
+  }
+
+  fetchWith(signal: AbortSignal): FetchLike {
+    return guardedFetch(this.#live(), signal);
+  }
+
+  mask<T extends Json>(value: T): T {
+    return this.#live().run.redactor?.clean(value) ?? value;
+  }
+
+  turn(): Promise<void> {
+    const { host } = this.#live().run.engine;
+    return new Promise((go) => host.yield(go));
+  }
+
+  learn(secret: string): void {
+    learn(this.#live().run, secret);
+  }
+
+  keepValue(value: Json): ValueRef {
+    return keepLarge(this.#live(), value);
+  }
+
+  after(ms: number, fn: () => void): () => void {
+    const { run } = this.#live();
+    const { timers } = run.engine;
+    run.tick();
+    const timer = timers.set(run.now + Math.max(0, ms), fn);
+    return () => timers.cancel(timer);
+  }
+
+  async working<T>(work: () => Promise<T>): Promise<T> {
+    const attempt = this.#live();
+    attempt.aside.working += 1;
+    try {
+      return await work();
+    } finally {
+      attempt.aside.working -= 1;
+      if (attempt.aside.working === 0) queueMicrotask(() => parkAsking(attempt));
+    }
+  }
+
+  callFlow(ref: string, index: number, inputs: JsonObject): FlowCall {
+    return callFlow(this.#live(), this.tools, { ref, index, inputs });
+  }
+
+  actionContext(type: NodeType, call: ActionCall): CoreContext {
+    return new ActionContext(this.#live(), type, call);
+  }
+
   #once(key: string): void {
     takes(isText(key), "step and ctx.confirm", "a text as their key");
     this.#keys ??= [];
@@ -401,6 +481,65 @@ export class NodeContextOf implements CoreContext {
       reason: "internal",
     });
   }
+}
+
+/** What an action gets that a model calls as a tool: its own key, signal and configuration, and nothing that speaks for the node. */
+class ActionContext extends NodeContextOf {
+  readonly #attempt: Attempt;
+  readonly #type: NodeType;
+  readonly #call: ActionCall;
+
+  constructor(attempt: Attempt, type: NodeType, call: ActionCall) {
+    super(attempt);
+    this.#attempt = attempt;
+    this.#type = type;
+    this.#call = call;
+  }
+
+  override get idempotencyKey(): string {
+    return this.#call.key;
+  }
+
+  override get signal(): AbortSignal {
+    return this.#call.signal;
+  }
+
+  override get timeoutMs(): number {
+    return this.#call.timeoutMs;
+  }
+
+  override get config(): JsonObject {
+    const config = this.#attempt.run.engine.options.config ?? {};
+    return (this.#type.adapter === undefined ? undefined : config[this.#type.adapter]) ?? {};
+  }
+
+  override get credentials(): NodeContextOf["credentials"] {
+    const attempt = this.#attempt;
+    const { signal } = this;
+    return {
+      secret: (name) => secretOf(attempt, name, this.#type),
+      connection: (slug) => connectionOf(attempt, slug, signal),
+    };
+  }
+
+  override sleep(ms: number): Promise<void> {
+    const { signal } = this;
+    return new Promise((wake, refuse) => {
+      const stop = this.after(ms, () => {
+        signal.removeEventListener("abort", aborted);
+        wake();
+      });
+      const aborted = () => {
+        stop();
+        refuse(signal.reason);
+      };
+      if (signal.aborted) aborted();
+      else signal.addEventListener("abort", aborted, { once: true });
+    });
+  }
+
+  /** The progress of a node is that of its own work. */
+  override progress(): void {}
 }
 
 const LEVELS: ReadonlySet<unknown> = new Set(["debug", "info", "warn", "error"]);

@@ -1,5 +1,6 @@
 /** Secrets and connections as one attempt may use them. A credential never leaves by a value that a flow can read. */
 import { type Connection, NodeError, type Secret } from "@millrace/contracts";
+import type { NodeType } from "../node-type.ts";
 import type { ServiceOf } from "../services/effect.ts";
 import { send } from "../services/exchange.ts";
 import { connectionNamed, type ServiceLink, serviceNamed } from "../services/link.ts";
@@ -10,8 +11,12 @@ import { Redactor } from "./redact.ts";
 import type { RunCore } from "./run-core.ts";
 
 /** A secret that the type declares. Throws `capability_denied`, `credentials_missing`. */
-export async function secretOf(attempt: Attempt, name: string): Promise<Secret> {
-  const { run, type } = attempt;
+export async function secretOf(
+  attempt: Attempt,
+  name: string,
+  type: NodeType = attempt.type,
+): Promise<Secret> {
+  const { run } = attempt;
   if (!type.entry.requires.secrets.includes(name)) {
     const text = `${type.entry.type} does not declare the secret ${name}`;
     throw new NodeError("capability_denied", text, { reason: "denied" });
@@ -94,7 +99,8 @@ function sameOrigin(baseUrl: string, path: string): URL {
   throw offOrigin("a connection stays on its own origin");
 }
 
-function learn(run: RunCore, secret: string): void {
+/** A secret that the run's log must not show from here on. */
+export function learn(run: RunCore, secret: string): void {
   run.redactor ??= new Redactor();
   run.redactor.add(secret);
 }

@@ -19,6 +19,9 @@ import type { Frame, StopReason } from "./frame.ts";
 import type { RunCore } from "./run-core.ts";
 import type { Result } from "./settle.ts";
 
+/** What of a frame says where a node is. */
+export type Placed = Pick<Frame, "path" | "attempt">;
+
 /** Puts an event into the log, without the secrets that the run knows; `bytes` is the size of the value it carries. */
 export function add(run: RunCore, event: ExecutionEvent, bytes = 0): void {
   run.log.append(run.redactor === null ? event : run.redactor.redact(event), bytes);
@@ -115,7 +118,12 @@ export function emitProgress(
   });
 }
 
-export function emitSucceeded(run: RunCore, attempt: Attempt, result: Result): void {
+export function emitSucceeded(
+  run: RunCore,
+  attempt: Attempt,
+  result: Result,
+  further: readonly string[],
+): void {
   const { frame, node } = attempt;
   const { port, output, ref } = result;
   const tries = frame.attempt(node);
@@ -124,7 +132,7 @@ export function emitSucceeded(run: RunCore, attempt: Attempt, result: Result): v
   const { id, now, log } = run;
   const seq = log.seq + 1;
   const kind = "node.succeeded";
-  if (port === "out" && !result.cached) {
+  if (port === "out" && !result.cached && further.length === 0) {
     add(
       run,
       ref === null
@@ -154,7 +162,7 @@ export function emitSucceeded(run: RunCore, attempt: Attempt, result: Result): v
       ts: now,
       node: path,
       attempt: tries,
-      ...(port !== "out" && { ports: [port] }),
+      ...((port !== "out" || further.length > 0) && { ports: [port, ...further] }),
       ...(ref === null ? { output } : { outputRef: ref }),
       durationMs,
       ...(result.cached && { cached: true as const }),
@@ -212,7 +220,7 @@ export function emitSkipped(
   });
 }
 
-export function emitCancelled(run: RunCore, frame: Frame, node: number, reason: StopReason): void {
+export function emitCancelled(run: RunCore, frame: Placed, node: number, reason: StopReason): void {
   add(run, {
     v: 1,
     kind: "node.cancelled",
@@ -262,7 +270,7 @@ export function emitConfirmRequested(
   run: RunCore,
   frame: Frame,
   node: number,
-  what: Pick<ConfirmRequested, "id" | "prompt" | "schema" | "deadline">,
+  what: Pick<ConfirmRequested, "id" | "prompt" | "schema" | "deadline" | "tool">,
 ): void {
   add(run, {
     v: 1,
@@ -276,12 +284,13 @@ export function emitConfirmRequested(
     prompt: cutText(what.prompt, EVENT_LIMITS.prompt).text,
     ...(what.schema !== undefined && { schema: what.schema }),
     ...(what.deadline !== undefined && { deadline: what.deadline }),
+    ...(what.tool !== undefined && { tool: what.tool }),
   });
 }
 
 export function emitConfirmResolved(
   run: RunCore,
-  frame: Frame,
+  frame: Placed,
   node: number,
   what: {
     id: string;
@@ -322,7 +331,7 @@ const REPORT_KEYS: { readonly [kind: string]: readonly string[] } = {
 
 /** An event of a call or a check. Keys that do not belong to its kind are left out. */
 export function emitReport(
-  { run, frame, node }: { run: RunCore; frame: Frame; node: number },
+  { run, frame, node }: { run: RunCore; frame: Placed; node: number },
   report: { readonly kind: string; readonly [key: string]: unknown },
 ): void {
   const event: { [key: string]: unknown } = {

@@ -46,6 +46,8 @@ export class Frame {
   outputs: { [name: string]: Json } | null = null;
   /** Sources of live edges by target, in the order they came; only for types that ask. */
   arrivals: Map<number, number[]> | null = null;
+  /** Places of the ports by which a node left that left by more than one. */
+  fired: Map<number, readonly number[]> | null = null;
 
   constructor(
     layout: Layout,

@@ -65,6 +65,8 @@ export class JournalWriter {
   #busy = false;
   #dead = false;
   #waiting: { seq: number; fn: () => void }[] = [];
+  /** The last `seq` that is written; it is finite in a run that is left behind. */
+  #end = Number.POSITIVE_INFINITY;
   readonly #draining: (() => void)[] = [];
   readonly #owner: string | null;
   #renewal: Timer | null = null;
@@ -103,8 +105,11 @@ export class JournalWriter {
     return new Promise((done) => this.whenStored(seq, done));
   }
 
-  /** Resolves when nothing is on its way any more: all of it is stored, or the journal is lost. */
-  drained(): Promise<void> {
+  /** Nothing that is made from now on is written. Resolves when all that was made before is stored, or the journal is lost. */
+  seal(): Promise<void> {
+    this.#end = this.#run.log.seq;
+    this.#stopRenewing();
+    this.flush();
     if (!this.#busy || this.#dead) return Promise.resolve();
     return new Promise((done) => this.#draining.push(done));
   }
@@ -117,9 +122,11 @@ export class JournalWriter {
   /** Sends what was made since the last batch, unless one is on its way. */
   flush(): void {
     const { log } = this.#run;
-    if (this.#busy || this.#dead || this.#epoch === null || log.seq === this.#stored) return;
+    const end = Math.min(log.seq, this.#end);
+    if (this.#busy || this.#dead || this.#epoch === null || end <= this.#stored) return;
     this.#busy = true;
-    void this.#append(log.unpublished(this.#stored + 1), this.#epoch);
+    const made = log.unpublished(this.#stored + 1);
+    void this.#append(made.slice(0, end - this.#stored), this.#epoch);
   }
 
   /** Resolves when the result of a step is stored; never when the journal is lost, which stops the run. */

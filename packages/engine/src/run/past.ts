@@ -90,6 +90,8 @@ export interface Past {
   readonly executions: number;
   /** Ids of all its calls. */
   readonly calls: ReadonlySet<string>;
+  /** Ids of tool calls that people were asked about. */
+  readonly reserved: ReadonlySet<string>;
   /** Open calls by the path of their node. */
   readonly openCalls: ReadonlyMap<string, readonly PastCall[]>;
 }
@@ -98,7 +100,8 @@ export interface Past {
 export function readPast(state: ResumeState): Past {
   const reader = new Reader(state.runId);
   for (const { line } of state.events) reader.take(parseEvent(utf8.decode(line)));
-  return reader.past(state.steps);
+  // Steps whose values nobody else may read are kept among the private ones.
+  return reader.past({ ...state.privateValues, ...state.steps });
 }
 
 class Reader {
@@ -112,6 +115,7 @@ class Reader {
   #ends = 0;
   #executions = 0;
   readonly #calls: Set<string> = new Set();
+  readonly #reserved: Set<string> = new Set();
   #answeredBy: string | null = null;
 
   constructor(runId: string) {
@@ -140,6 +144,7 @@ class Reader {
       steps,
       executions: this.#executions,
       calls: this.#calls,
+      reserved: this.#reserved,
       openCalls: openCallsOf(this.#view),
     };
   }
@@ -201,6 +206,7 @@ class Reader {
       case "confirm.requested": {
         const question: PastQuestion = { asked: e, answer: null, given: false, reply: null };
         this.#questions.set(e.id, question);
+        if (e.tool !== undefined) this.#reserved.add(e.tool.call);
         this.#node(e.node).questions.push(question);
         return;
       }

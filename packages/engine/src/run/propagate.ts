@@ -5,7 +5,7 @@
  */
 import type { Json } from "@millrace/contracts";
 import { NodeError } from "@millrace/contracts";
-import { BY_REFERENCE, JOIN_ALL, JOIN_DEFAULT, type Layout } from "../compile/layout.ts";
+import { BY_REFERENCE, JOIN_ALL, JOIN_DEFAULT, type Layout, PORT_OUT } from "../compile/layout.ts";
 import { failureOf, toFailure } from "../failures.ts";
 import { schemaProblems } from "../schema-check.ts";
 import { sizeOf } from "../values.ts";
@@ -19,6 +19,35 @@ import { PENDING, READY, SKIPPED, SUCCEEDED } from "./states.ts";
 
 /** Port of a node that no edge leaves live. */
 export const NO_PORT = -1;
+
+/** The node leaves by several ports: those in `frame.fired`. */
+const MANY_PORTS = -2;
+
+/** What `nodeEnded` takes for a node that leaves by `port`, and by those that its type reads from the output. */
+export function exitOf(frame: Frame, node: number, port: string, output: Json): number {
+  const ports = frame.layout.ports[node] ?? [];
+  const further = furtherPorts(frame, node, port, output);
+  if (further.length === 0) return port === "out" ? PORT_OUT : ports.indexOf(port);
+  frame.fired ??= new Map();
+  frame.fired.set(
+    node,
+    [port, ...further].map((name) => ports.indexOf(name)),
+  );
+  return MANY_PORTS;
+}
+
+/** Ports beside `out` that the output makes live: the labels of an `ai` node. */
+export function furtherPorts(
+  frame: Frame,
+  node: number,
+  port: string,
+  output: Json,
+): readonly string[] {
+  if (port !== "out") return NO_PORTS;
+  return frame.layout.types[node]?.furtherPorts?.(output) ?? NO_PORTS;
+}
+
+const NO_PORTS: readonly string[] = [];
 
 /** Starts a frame: decides what waits for nothing. */
 export function seedFrame(run: RunCore, frame: Frame): void {
@@ -99,6 +128,7 @@ function restoredOver(run: RunCore, within: Frame): Frame[] {
 function follow(run: RunCore, frame: Frame, node: number, port: number): void {
   const { outOff, outTo, outPort } = frame.layout;
   const { counters, targets } = frame;
+  const fired = port === MANY_PORTS ? frame.fired?.get(node) : undefined;
   const end = outOff[node + 1] as number;
   for (let k = outOff[node] as number; k < end; k += 1) {
     const to = outTo[k] as number;
@@ -107,7 +137,7 @@ function follow(run: RunCore, frame: Frame, node: number, port: number): void {
       counters[targets + to] = (counters[targets + to] as number) - 1;
     } else {
       counters[to] = (counters[to] as number) - 1;
-      if (by === port) {
+      if (by === port || fired?.includes(by) === true) {
         counters[2 * targets + to] = (counters[2 * targets + to] as number) + 1;
         if (frame.layout.types[to]?.wantsSources === true) arrive(frame, to, node);
       }

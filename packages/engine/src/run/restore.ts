@@ -11,8 +11,9 @@ import { adoptConfirmation } from "./confirmations.ts";
 import { serviceOf } from "./credentials.ts";
 import { emitConfirmResolved, emitRetrying } from "./emit.ts";
 import type { Frame } from "./frame.ts";
+import { endOrphans } from "./orphans.ts";
 import type { Past, PastNode } from "./past.ts";
-import { endRestoredBodies, NO_PORT, nodeEnded, scopeOf } from "./propagate.ts";
+import { endRestoredBodies, exitOf, NO_PORT, nodeEnded, scopeOf } from "./propagate.ts";
 import type { RunCore } from "./run-core.ts";
 import { failNode } from "./settle.ts";
 import { acquire } from "./slots.ts";
@@ -59,9 +60,9 @@ function restoreEnd(run: RunCore, frame: Frame, node: number, was: PastNode): vo
   nodeEnded(run, frame, node, portOf(frame, node, was));
 }
 
-function portOf(frame: Frame, node: number, { state, port }: PastNode): number {
+function portOf(frame: Frame, node: number, { state, port, output }: PastNode): number {
   const ports = frame.layout.ports[node] ?? [];
-  if (state === SUCCEEDED) return ports.indexOf(port);
+  if (state === SUCCEEDED) return exitOf(frame, node, port, output);
   if (state === DEFAULTED) return ports.indexOf("out");
   return state === ROUTED ? ports.indexOf("error") : NO_PORT;
 }
@@ -79,6 +80,7 @@ export function goOn(run: RunCore, frame: Frame, open: readonly number[], past: 
     attempt.startedAt = was.startedAt;
     run.link(attempt);
     adoptCalls(attempt, past);
+    if (frame.layout.tools[node] !== null) endOrphans(attempt, past);
     if (was.state === RUNNING && frame.layout.bodies[node] !== null) enterAgain(attempt);
     else if (ending) openAgain(attempt, was);
     else if (was.state === WAITING && was.waitsFor === "slot") queueAgain(attempt);

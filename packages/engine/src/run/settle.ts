@@ -12,7 +12,7 @@ import { wakeToEnd, withdrawConfirmations } from "./confirmations.ts";
 import { emitCancelled, emitFailed, emitLog, emitRetrying, emitSucceeded } from "./emit.ts";
 import { failRun } from "./fail-run.ts";
 import type { StopReason } from "./frame.ts";
-import { NO_PORT, nodeEnded, scopeOf } from "./propagate.ts";
+import { exitOf, furtherPorts, NO_PORT, nodeEnded, scopeOf } from "./propagate.ts";
 import { acquire } from "./slots.ts";
 import { giveBack } from "./start.ts";
 import { CANCELLED, DEFAULTED, FAILED, RETRYING, ROUTED, SUCCEEDED } from "./states.ts";
@@ -120,9 +120,9 @@ export function succeed(attempt: Attempt, result: Result): void {
   if (bytes > INLINE_BYTES) result.ref = keepLarge(attempt, output);
   if (frame.keep(node, output, bytes)) run.liveBytes += bytes;
   keepPrivate(attempt, output);
-  emitSucceeded(run, attempt, result);
+  emitSucceeded(run, attempt, result, furtherPorts(frame, node, result.port, output));
   run.count(frame, "succeeded");
-  nodeEnded(run, frame, node, portIndex(attempt, result.port));
+  nodeEnded(run, frame, node, exitPort(attempt, result));
   if (run.liveBytes > run.limits.liveBytes) {
     const text = `outputs that are still to be read have more than ${run.limits.liveBytes} bytes`;
     failRun(run, "liveBytes", `${text}, after ${frame.path(node)}`);
@@ -137,17 +137,17 @@ function keepPrivate(attempt: Attempt, output: Json): void {
   run.journal.keepPrivate(`${frame.path(node)}#${frame.attempt(node)}`, output);
 }
 
-function keepLarge(attempt: Attempt, output: Json): ValueRef {
+/** Keeps a value beside the log and answers its name. */
+export function keepLarge(attempt: Attempt, output: Json): ValueRef {
   const { run } = attempt;
   const ref = refOf(output, run.engine.host);
   run.journal?.keepValue(ref.ref, output);
   return ref;
 }
 
-function portIndex(attempt: Attempt, port: string): number {
-  if (attempt.run.stop !== null || attempt.frame.stopping !== null) return NO_PORT;
-  if (port === "out") return PORT_OUT;
-  return attempt.frame.layout.ports[attempt.node]?.indexOf(port) ?? NO_PORT;
+function exitPort({ run, frame, node }: Attempt, { port, output }: Result): number {
+  if (run.stop !== null || frame.stopping !== null) return NO_PORT;
+  return exitOf(frame, node, port, output);
 }
 
 /** The body threw, or its promise was rejected. */

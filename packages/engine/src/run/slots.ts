@@ -3,7 +3,7 @@
  * limits.
  *   S1  nobody holds some of its slots while it waits for others.
  *   S2  first in, first out per limit; a blocked node blocks nobody behind it at another limit.
- *   S3  `used` never passes `max`, but for those who had a key when their process died.
+ *   S3  `used` never passes `max`, but for those who had a key when their process died, and those who `take`.
  */
 
 /** Somebody who takes slots: all of `limits` at once. */
@@ -53,6 +53,11 @@ export function acquire(claimant: Claimant): boolean {
   }
   for (const limit of limits) limit.used += 1;
   return true;
+}
+
+/** Takes all slots, free or not: for whoever had them and lent them to what it has started. */
+export function take(limits: readonly Limit[]): void {
+  for (const limit of limits) limit.used += 1;
 }
 
 /** Gives all slots back and hands them to those who wait. */

@@ -1,0 +1,287 @@
+/** One call of a target: capabilities, credential, model, the call itself, and what came of it. */
+import type {
+  AiCall,
+  AiCapabilities,
+  AiContext,
+  AiMessage,
+  AiModel,
+  AiProvider,
+  AiTool,
+  JsonSchema,
+  LlmStarted,
+  PricePerMillion,
+  Usage,
+} from "@millrace/contracts";
+import { NodeError } from "@millrace/contracts";
+import { AiError, type AiFailure, failureOfError } from "./failure.ts";
+import { SAMPLING, type Sampling } from "./fields.ts";
+import { withoutMarks } from "./keys.ts";
+import { toSpecification } from "./messages.ts";
+import { schemaText, systemText } from "./presets.ts";
+import type { Session } from "./session.ts";
+import { readStream, type StreamEnd } from "./stream.ts";
+import { circuitKey, type Target } from "./targets.ts";
+import { costOf } from "./usage.ts";
+import { unlessAborted } from "./wait.ts";
+
+/** A message, and the target whose marks it carries; null: nobody's. */
+export interface Turn {
+  readonly message: AiMessage;
+  readonly by: number | null;
+}
+
+/** What is asked, whoever answers. */
+export interface Prompt {
+  readonly purpose: LlmStarted["purpose"];
+  readonly step: number;
+  /** Preset and author's text, in their order. */
+  readonly system: readonly (string | undefined)[];
+  readonly turns: readonly Turn[];
+  readonly tools: readonly AiTool[];
+  readonly toolChoice: "auto" | "required" | "none";
+  /** Schema of the answer, where it is JSON. */
+  readonly schema: JsonSchema | undefined;
+}
+
+/** How one try ended, before anybody has decided what follows. `value` is null exactly with a failure. */
+export interface Try<T> {
+  readonly call: string;
+  readonly failure: AiFailure | null;
+  readonly value: T | null;
+  readonly finish: StreamEnd["finish"];
+  readonly usage: Usage | undefined;
+  readonly costUsd: number | null;
+  readonly warnings: readonly unknown[];
+}
+
+const DEFAULT_MAX_TOKENS = 4_096; // always sent: one provider caps models that it does not know without a word
+
+/** Of a provider that could not be asked. */
+const UNKNOWN: AiCapabilities = { tools: true, jsonSchema: false };
+
+/** A provider that is ready to make a model, or why it is not. */
+export interface Ready {
+  readonly provider: AiProvider | null;
+  readonly capabilities: AiCapabilities;
+  readonly context: AiContext | null;
+  readonly failure: AiFailure | null;
+}
+
+/** Looks up provider, capabilities and credential. Throws only when the node is to stop. */
+export async function readyTarget(session: Session, target: Target): Promise<Ready> {
+  const { ctx, budget } = session;
+  const { signal } = budget;
+  let capabilities = UNKNOWN;
+  try {
+    const provider = ctx.ai.provider(target.provider);
+    const stopped = () => new AiError(budget.failure());
+    capabilities = await unlessAborted(provider.capabilities(target.modelId), signal, stopped);
+    const asked = ctx.ai.credentials(target.provider, target.credential, signal);
+    const credentials = await unlessAborted(asked, signal, stopped);
+    for (const secret of Object.values(credentials)) {
+      if (typeof secret === "string") ctx.learn(secret);
+    }
+    return {
+      provider,
+      capabilities,
+      context: {
+        credentials,
+        signal,
+        get fetch() {
+          return ctx.fetchWith(signal); // a host without a network has providers that need none
+        },
+      },
+      failure: null,
+    };
+  } catch (error) {
+    if (error instanceof AiError) throw error;
+    return { provider: null, capabilities, context: null, failure: failureOfError(error) };
+  }
+}
+
+/** Asks a target for an answer, once. Throws only when the node is to stop. */
+export async function askTarget(
+  session: Session,
+  target: Target,
+  prompt: Prompt,
+): Promise<Try<StreamEnd>> {
+  const { ctx, budget, fields } = session;
+  const ready = await readyTarget(session, target);
+  const { capabilities } = ready;
+  const isNative = capabilities.jsonSchema && prompt.tools.length === 0;
+  const messages = messagesFor(prompt, target, isNative);
+  const made = await modelOf(session, target, prompt, ready);
+  session.check();
+  const call = ctx.newCall("c");
+  beginCall(session, target, { call, prompt, messages });
+  const modelCall = made.failure === null ? callOf(session, target, prompt, capabilities) : null;
+  if (made.model === null || modelCall === null) return failedTry(call, made.failure);
+  const key = circuitKey(target);
+  ctx.ai.circuits.begin(key);
+  const end = await readStream(
+    made.model,
+    { ...modelCall, prompt: [...toSpecification(messages, made.model.specificationVersion)] },
+    {
+      ctx,
+      call,
+      channel: prompt.schema === undefined ? "text" : "object",
+      firstTokenMs: fields.firstTokenMs,
+      idleMs: fields.idleMs,
+      maxOutputBytes: fields.maxOutputBytes,
+      signal: budget.signal,
+      aborted: () => budget.failure(),
+    },
+  );
+  endCircuit(session, target, end.failure);
+  return {
+    ...end,
+    call,
+    value: end.failure === null ? end : null,
+    costUsd: costOf(end.usage, priceOf(session, target, capabilities.price)),
+  };
+}
+
+/** Tells of the beginning of a call. */
+export function beginCall(
+  session: Session,
+  target: Target,
+  what: {
+    readonly call: string;
+    readonly prompt: Pick<Prompt, "step" | "purpose">;
+    readonly messages: readonly AiMessage[];
+  },
+): void {
+  const { call, prompt, messages } = what;
+  const { step, purpose } = prompt;
+  const { provider, modelId: model, index } = target;
+  session.begin({ call, provider, model, target: index, step, purpose }, messages);
+}
+
+export function endCircuit(session: Session, target: Target, failure: AiFailure | null): void {
+  const { ai } = session.ctx;
+  if (failure?.reason === "auth") ai.forget(target.provider, target.credential);
+  if (failure?.reason === "aborted") ai.circuits.end(circuitKey(target), "aborted", 0);
+  else ai.circuits.end(circuitKey(target), failure?.reason ?? null, session.ctx.now());
+}
+
+export function priceOf(
+  { ctx }: Session,
+  { provider, modelId }: Target,
+  own: PricePerMillion | undefined,
+): PricePerMillion | undefined {
+  return ctx.ai.price(provider, modelId, own);
+}
+
+export function failedTry(call: string, failure: AiFailure | null): Try<never> {
+  return {
+    call,
+    failure: failure ?? { reason: "server", text: "the provider failed" },
+    value: null,
+    finish: "other",
+    usage: undefined,
+    costUsd: null,
+    warnings: [],
+  };
+}
+
+function messagesFor(prompt: Prompt, target: Target, isNative: boolean): readonly AiMessage[] {
+  const { schema, turns } = prompt;
+  const asks = schema === undefined || isNative ? undefined : schemaText(schema);
+  const system = systemText(...prompt.system, asks);
+  const messages = turns.map(({ message, by }) =>
+    by === null || by === target.index ? message : (withoutMarks([message])[0] as AiMessage),
+  );
+  return system === undefined ? messages : [{ role: "system", content: system }, ...messages];
+}
+
+/** The model, checked: what is no model of a known specification is refused. */
+async function modelOf(
+  { budget, fields }: Session,
+  target: Target,
+  prompt: Prompt,
+  { provider, context, capabilities, failure }: Ready,
+): Promise<{ model: AiModel | null; failure: AiFailure | null }> {
+  if (provider === null || context === null) return { model: null, failure };
+  const cannot = whatItCannot(target.sampling, capabilities, prompt, fields.strictParams);
+  if (cannot !== null) return { model: null, failure: { reason: "bad_request", text: cannot } };
+  try {
+    const made = provider.languageModel(target.modelId, context);
+    const model = await unlessAborted(made, budget.signal, () => new AiError(budget.failure()));
+    if (isModel(model)) return { model, failure: null };
+    const text = "the provider gave no model of specification v3 or v4";
+    return { model: null, failure: { reason: "bad_request", text } };
+  } catch (error) {
+    if (error instanceof AiError) throw error;
+    return { model: null, failure: failureOfError(error) };
+  }
+}
+
+function isModel(model: unknown): model is AiModel {
+  const { specificationVersion, doStream } = (model ?? {}) as Partial<AiModel>;
+  const isKnown = specificationVersion === "v3" || specificationVersion === "v4";
+  return isKnown && typeof doStream === "function";
+}
+
+function whatItCannot(
+  sampling: Sampling,
+  capabilities: AiCapabilities,
+  { tools }: Prompt,
+  isStrict: boolean,
+): string | null {
+  if (tools.length > 0 && !capabilities.tools) return "the model cannot call tools";
+  const [first] = isStrict ? unsupported(sampling, capabilities) : [];
+  return first === undefined ? null : `${first} is not supported by this model (strictParams)`;
+}
+
+function unsupported(sampling: Sampling, { params }: AiCapabilities): (keyof Sampling)[] {
+  if (params === undefined) return [];
+  const isKnown = (name: keyof Sampling) => name === "maxTokens" || params.includes(name);
+  return SAMPLING.filter((name) => sampling[name] !== undefined && !isKnown(name));
+}
+
+/** The call without its messages. A parameter that the model does not take is left out, with a warning. */
+function callOf(
+  session: Session,
+  { sampling }: Target,
+  prompt: Prompt,
+  capabilities: AiCapabilities,
+): Omit<AiCall, "prompt"> {
+  const dropped = unsupported(sampling, capabilities);
+  for (const field of dropped) {
+    const text = `${field} is not supported by this model and is left out`;
+    session.ctx.warn("ai_param_unsupported", text, { field });
+  }
+  const has = <K extends keyof Sampling>(name: K): Sampling[K] | undefined =>
+    dropped.includes(name) ? undefined : sampling[name];
+  const most = Math.min(DEFAULT_MAX_TOKENS, capabilities.maxOutputTokens ?? DEFAULT_MAX_TOKENS);
+  const { schema, tools, toolChoice } = prompt;
+  const isNative = schema !== undefined && capabilities.jsonSchema && tools.length === 0;
+  const stop = has("stop");
+  const { providerOptions } = session.fields;
+  return defined({
+    maxOutputTokens: sampling.maxTokens ?? most,
+    temperature: has("temperature"),
+    topP: has("topP"),
+    topK: has("topK"),
+    seed: has("seed"),
+    stopSequences: stop === undefined ? undefined : [...stop],
+    frequencyPenalty: has("frequencyPenalty"),
+    presencePenalty: has("presencePenalty"),
+    reasoning: has("reasoning"),
+    responseFormat: isNative ? { type: "json" as const, schema, name: "answer" } : undefined,
+    tools: tools.length === 0 ? undefined : [...tools],
+    toolChoice: tools.length === 0 ? undefined : { type: toolChoice },
+    providerOptions,
+  });
+}
+
+/** Without the members that are undefined: providers tell `in` from `=== undefined`. */
+function defined<T extends object>(call: T): T {
+  const entries = Object.entries(call).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as T;
+}
+
+/** The author's mistakes that only a run can see. */
+export function invalidField(field: string, what: string): NodeError {
+  return new NodeError("field_invalid", `${field}: ${what}`, { reason: "input" });
+}

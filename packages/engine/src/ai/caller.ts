@@ -1,0 +1,204 @@
+/**
+ * From a prompt to an answer: tries, pauses, and the walk along the targets.
+ *   W1  every call that began is told to have ended, with what follows it.
+ *   W2  an answer is kept under the name of its content; a try that begins again takes it from there.
+ *   W3  whatever broke off is asked again from the beginning: nothing of it stays in the messages.
+ */
+import type { AiPart, Json, JsonObject, Usage } from "@millrace/contracts";
+import { askTarget, type Prompt, type Try } from "./call.ts";
+import { AiError, type AiFailure, mayRetry } from "./failure.ts";
+import type { Session } from "./session.ts";
+import type { Finish, ToolRequest } from "./stream.ts";
+import { nameOf, type Target, type Targets } from "./targets.ts";
+import { addUsage } from "./usage.ts";
+import { pause, waitMs } from "./wait.ts";
+
+/** An answer, as it is kept. */
+export interface Answer {
+  readonly call: string;
+  /** Index of the target that gave it. */
+  readonly target: number;
+  readonly text: string;
+  readonly parts: readonly AiPart[];
+  readonly tools: readonly ToolRequest[];
+  readonly finish: Finish;
+}
+
+/** A value with what all tries of it have used. */
+interface Made<T> {
+  readonly value: T;
+  readonly usage: Usage | null;
+  readonly costUsd: number | null;
+}
+
+/** A target that has answered, and with what. */
+interface Answered<T> {
+  readonly target: Target;
+  readonly tried: Try<T>;
+}
+
+export class Caller {
+  readonly #session: Session;
+  readonly targets: Targets;
+
+  constructor(session: Session, targets: Targets) {
+    this.#session = session;
+    this.targets = targets;
+  }
+
+  /** The name of the target that was asked last. */
+  get model(): string {
+    return nameOf(this.targets.current);
+  }
+
+  /** Asks until a target answers. Throws `AiError` with the failure of the last call. */
+  ask(prompt: Prompt): Promise<Answer> {
+    const { purpose, turns, system, tools, schema } = prompt;
+    const more = {
+      system,
+      tools,
+      schema: schema ?? null,
+      target: prompt.purpose === "judge" ? this.model : null,
+    };
+    const key = this.#session.keys.answer({
+      purpose,
+      messages: turns.map(({ message }) => message),
+      more: JSON.parse(JSON.stringify(more)) as JsonObject,
+    });
+    return this.kept(key, async () => {
+      const { target, tried } = await this.walk((one) => askTarget(this.#session, one, prompt));
+      const {
+        text,
+        parts,
+        tools: asked,
+        finish,
+      } = tried.value ?? { text: "", parts: [], tools: [], finish: "other" as const };
+      return { call: tried.call, target: target.index, text, parts, tools: asked, finish };
+    });
+  }
+
+  /** Takes `make` from an earlier part of this try, or does it and keeps it. */
+  async kept<T extends { readonly target: number }>(
+    key: string,
+    make: () => Promise<T>,
+  ): Promise<T> {
+    const session = this.#session;
+    let isNew = false;
+    const made = (await session.ctx.step(
+      key,
+      async () => {
+        isNew = true;
+        const before = { usage: session.usage, costUsd: session.costUsd };
+        session.usage = null;
+        session.costUsd = 0;
+        try {
+          const value = await make();
+          return { value, usage: session.usage, costUsd: session.costUsd } as unknown as Json;
+        } finally {
+          session.usage = addUsage(before.usage, session.usage);
+          session.costUsd = sum(before.costUsd, session.costUsd);
+        }
+      },
+      session.stepOptions,
+    )) as unknown as Made<T>;
+    if (!isNew) {
+      session.usage = addUsage(session.usage, made.usage);
+      session.costUsd = sum(session.costUsd, made.costUsd);
+      this.targets.moveTo(made.value.target);
+    }
+    return made.value;
+  }
+
+  /** Tries targets until one has answered. */
+  async walk<T>(tryOnce: (target: Target) => Promise<Try<T>>): Promise<Answered<T>> {
+    const session = this.#session;
+    this.targets.skipOpen();
+    for (let failed = 0; ; ) {
+      session.check();
+      session.checkCost();
+      const target = this.targets.current;
+      const tried = await tryOnce(target);
+      const { failure, usage, costUsd } = tried;
+      session.add(usage, costUsd, failure !== null);
+      if (failure === null) {
+        this.#finished(tried);
+        return { target, tried };
+      }
+      if (failure.reason === "aborted") throw new AiError(failure); // the engine closes the call with the node
+      failed += 1;
+      const wait = this.#waitMs(failure, failed);
+      const next = wait !== null ? "retry" : this.targets.hasNext(failure) ? "failover" : "none";
+      this.#failed(tried, failure, next);
+      if (next === "none") throw new AiError(failure);
+      if (next === "failover") {
+        this.targets.advance(failure);
+        this.targets.skipOpen();
+        failed = 0;
+      } else await pause(session.ctx, wait ?? 0, session.budget.signal);
+    }
+  }
+
+  /** The pause before another try of the same target; null: there is none. */
+  #waitMs(failure: AiFailure, failed: number): number | null {
+    const { fields, ctx, budget } = this.#session;
+    if (!mayRetry(failure) || failed > fields.failoverRetries) return null;
+    const { failoverDelayMs: delayMs, failoverMaxWaitMs: maxWaitMs } = fields;
+    const { retryAfterMs } = failure;
+    if ((retryAfterMs ?? 0) > maxWaitMs) return null;
+    const wait = waitMs(failed, { delayMs, maxWaitMs, retryAfterMs, random: ctx.random() });
+    return wait < budget.leftMs() ? wait : null;
+  }
+
+  #failed(tried: Try<unknown>, failure: AiFailure, next: "retry" | "failover" | "none"): void {
+    const { call, usage, costUsd } = tried;
+    const { reason, status, retryAfterMs } = failure;
+    this.#session.ctx.emit({
+      kind: "llm.failed",
+      call,
+      reason,
+      ...(status !== undefined && { status }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      ...(usage !== undefined && { usage, costUsd }),
+      next,
+    });
+  }
+
+  #finished({ call, finish, usage, costUsd, warnings }: Try<unknown>): void {
+    const session = this.#session;
+    for (const warning of warnings) this.#warn(warning);
+    if (usage === undefined) {
+      session.warnOnce("ai_usage_missing", "the provider does not say how many tokens it has used");
+    }
+    session.ctx.emit({
+      kind: "llm.finished",
+      call,
+      finish,
+      ...(usage !== undefined && { usage }),
+      costUsd,
+    });
+  }
+
+  /** A warning of a provider, in the words of the log. */
+  #warn(warning: unknown): void {
+    const { type, feature, setting, details, message } = (warning ?? {}) as {
+      readonly [name: string]: unknown;
+    };
+    const field = typeof feature === "string" ? feature : setting;
+    const { ctx } = this.#session;
+    const more = [message, details].find((text) => typeof text === "string");
+    const said = more === undefined ? "" : `: ${String(more).slice(0, MAX_WARNING_UNITS)}`;
+    if (typeof field === "string" && String(type).startsWith("unsupported")) {
+      const name = field.slice(0, MAX_FIELD_UNITS);
+      ctx.warn("ai_param_unsupported", `the provider does not support ${name}${said}`, {
+        field: name,
+      });
+    } else ctx.warn("ai_provider_warning", `the provider warns${said}`);
+  }
+}
+
+const MAX_WARNING_UNITS = 300;
+const MAX_FIELD_UNITS = 64;
+
+function sum(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? null : a + b;
+}

@@ -1,0 +1,82 @@
+/**
+ * Models that keep failing are left alone for a while. State of one process, by provider, model and credential.
+ *   K1  it opens with the n-th failure within the window; a success forgets all failures.
+ *   K2  after the cool-down exactly one call at a time may try; its success closes, its failure opens anew.
+ */
+import type { CircuitOptions } from "./options.ts";
+
+const FAILURES = 5; // one hiccup is none, and a provider that is down shows so within seconds
+const WINDOW_MS = 60_000;
+const COOL_DOWN_MS = 30_000;
+const MOST_KEPT = 1_000; // models that have failed lately; more are a mistake in a loop
+
+/** Reasons that say something of the model's side, not of the request. */
+export const CIRCUIT_REASONS: readonly string[] = [
+  "server",
+  "timeout",
+  "network",
+  "stream_cut",
+  "rate_limit",
+];
+
+interface State {
+  failures: number[];
+  openedAt: number | null;
+  isProbing: boolean;
+}
+
+export class Circuits {
+  readonly #states: Map<string, State> = new Map();
+  readonly #failures: number;
+  readonly #windowMs: number;
+  readonly #coolDownMs: number;
+
+  constructor(options: CircuitOptions = {}) {
+    this.#failures = options.failures ?? FAILURES;
+    this.#windowMs = options.windowMs ?? WINDOW_MS;
+    this.#coolDownMs = options.coolDownMs ?? COOL_DOWN_MS;
+  }
+
+  /** Whether a call has to leave it alone now. */
+  isOpen(key: string, now: number): boolean {
+    const state = this.#states.get(key);
+    if (state === undefined || state.openedAt === null) return false;
+    return state.isProbing || now - state.openedAt < this.#coolDownMs;
+  }
+
+  /** When it opened; undefined: it is closed. */
+  openedAt(key: string): number | undefined {
+    return this.#states.get(key)?.openedAt ?? undefined;
+  }
+
+  /** A call begins. */
+  begin(key: string): void {
+    const state = this.#states.get(key);
+    if (state !== undefined && state.openedAt !== null) state.isProbing = true;
+  }
+
+  /** A call ended: well (`null`), or for a reason. */
+  end(key: string, reason: string | null, now: number): void {
+    const state = this.#states.get(key);
+    if (reason === null) {
+      this.#states.delete(key);
+      return;
+    }
+    const wasProbe = state?.isProbing === true;
+    if (state !== undefined) state.isProbing = false;
+    if (!CIRCUIT_REASONS.includes(reason)) return;
+    const known = state ?? { failures: [], openedAt: null, isProbing: false };
+    known.failures = [...known.failures.filter((at) => now - at < this.#windowMs), now];
+    if (wasProbe || known.failures.length >= this.#failures) known.openedAt = now;
+    this.#keep(key, known);
+  }
+
+  #keep(key: string, state: State): void {
+    this.#states.delete(key);
+    this.#states.set(key, state);
+    for (const oldest of this.#states.keys()) {
+      if (this.#states.size <= MOST_KEPT) break;
+      this.#states.delete(oldest);
+    }
+  }
+}

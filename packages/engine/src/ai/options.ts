@@ -1,0 +1,29 @@
+/** What the operator sets for the `ai` nodes of an engine. */
+import type { AiCredentialsPort, AiToolSource, PricePerMillion } from "@millrace/contracts";
+
+/** Settings of `ai` nodes; every one may be absent. */
+export interface AiOptions {
+  /** Provider of a node that names none. */
+  readonly defaultProvider?: string;
+  /** Model by provider, for a node that names none. */
+  readonly defaultModels?: { readonly [provider: string]: string };
+  /** Where keys come from; absent: providers get none, and a node that names a credential fails with `credentials_missing`. */
+  readonly credentials?: AiCredentialsPort;
+  /** Tools of servers; absent: there are none. */
+  readonly tools?: AiToolSource;
+  readonly circuit?: CircuitOptions;
+  /** Prices by `provider/modelId`, before those that providers know. */
+  readonly prices?: { readonly [model: string]: PricePerMillion };
+  /** 32 random bytes of the installation, under which prompts are digested; default new ones for each engine. */
+  readonly hmacKey?: Uint8Array;
+}
+
+/** When a model that keeps failing is left alone for a while. */
+export interface CircuitOptions {
+  /** Failures within `windowMs` that open it; default 5. */
+  readonly failures?: number;
+  /** Default 60,000. */
+  readonly windowMs?: number;
+  /** How long it stays open before one call may try; default 30,000. */
+  readonly coolDownMs?: number;
+}

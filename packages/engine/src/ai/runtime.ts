@@ -1,0 +1,108 @@
+/** What the `ai` nodes of one engine share: providers, settings, circuits, and keys that were just read. */
+import {
+  type AbortSignalLike,
+  type AiCredentials,
+  type AiProvider,
+  type AiToolSource,
+  NodeError,
+  type PricePerMillion,
+} from "@millrace/contracts";
+import type { Host } from "../host.ts";
+import { Circuits } from "./circuit.ts";
+import type { AiOptions } from "./options.ts";
+
+const KEY_BYTES = 32; // of HMAC-SHA-256
+const CREDENTIAL_MS = 60_000; // a key that was revoked is used no longer than this
+const MOST_CREDENTIALS = 256;
+
+export class AiRuntime {
+  readonly options: AiOptions;
+  readonly circuits: Circuits;
+  readonly hmacKey: Uint8Array;
+  readonly sha256: (bytes: Uint8Array) => string;
+  readonly #providers: ReadonlyMap<string, AiProvider>;
+  readonly #credentials: Map<string, { readonly value: AiCredentials; readonly until: number }> =
+    new Map();
+  readonly #now: () => number;
+  /** Runs that have used tools of servers. */
+  readonly #runs: Set<string> = new Set();
+
+  constructor(providers: readonly AiProvider[], options: AiOptions, host: Host) {
+    this.options = options;
+    this.circuits = new Circuits(options.circuit);
+    this.hmacKey = options.hmacKey ?? randomKey(host.random);
+    this.sha256 = (bytes) => host.sha256(bytes);
+    this.#providers = new Map(providers.map((provider) => [provider.id, provider]));
+    this.#now = () => host.now();
+  }
+
+  /** Throws `NodeError` `provider_unavailable`. */
+  provider(id: string): AiProvider {
+    const provider = this.#providers.get(id);
+    if (provider !== undefined) return provider;
+    const known = [...this.#providers.keys()].join(", ") || "none";
+    const text = `there is no provider "${id.slice(0, 64)}"; there are: ${known}`;
+    throw new NodeError("provider_unavailable", text, { reason: "unavailable", sent: false });
+  }
+
+  /** The operator's price of a model, else the provider's. */
+  price(provider: string, modelId: string, own?: PricePerMillion): PricePerMillion | undefined {
+    const prices = this.options.prices ?? {};
+    const name = `${provider}/${modelId}`;
+    return Object.hasOwn(prices, name) ? prices[name] : own;
+  }
+
+  /** The credential of a target. Throws what the port throws, and `credentials_missing` where a named one cannot be had. */
+  async credentials(
+    provider: string,
+    reference: string | undefined,
+    signal: AbortSignalLike,
+  ): Promise<AiCredentials> {
+    const port = this.options.credentials;
+    if (port === undefined) {
+      if (reference === undefined) return {};
+      const text = `the credential ${reference} cannot be had: this engine has no credentials for providers`;
+      throw new NodeError("credentials_missing", text, { reason: "auth" });
+    }
+    const key = credentialKey(provider, reference);
+    const known = this.#credentials.get(key);
+    if (known !== undefined && known.until > this.#now()) return known.value;
+    const asked = { provider, ...(reference !== undefined && { reference }), signal };
+    const value = await port.resolve(asked);
+    this.#credentials.delete(key);
+    this.#credentials.set(key, { value, until: this.#now() + CREDENTIAL_MS });
+    for (const oldest of this.#credentials.keys()) {
+      if (this.#credentials.size <= MOST_CREDENTIALS) break;
+      this.#credentials.delete(oldest);
+    }
+    return value;
+  }
+
+  /** A credential that was refused is read anew. */
+  forget(provider: string, reference: string | undefined): void {
+    this.#credentials.delete(credentialKey(provider, reference));
+  }
+
+  /** The tools of servers, for a run; undefined: there are none. */
+  toolSource(runId: string): AiToolSource | undefined {
+    const source = this.options.tools;
+    if (source?.endRun !== undefined) this.#runs.add(runId);
+    return source;
+  }
+
+  /** A run has ended. */
+  endRun(runId: string): void {
+    if (!this.#runs.delete(runId)) return;
+    const { tools } = this.options;
+    const end = async () => tools?.endRun?.(runId);
+    void end().catch(() => undefined); // the source's own affair: the run has ended
+  }
+}
+
+function credentialKey(provider: string, reference: string | undefined): string {
+  return `${provider} ${reference ?? ""}`;
+}
+
+function randomKey(random: () => number): Uint8Array {
+  return Uint8Array.from({ length: KEY_BYTES }, () => Math.floor(random() * 256));
+}

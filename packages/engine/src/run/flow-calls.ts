@@ -1,0 +1,59 @@
+/** Flows that a node runs as tools: in the run's own log, with slots of their own. */
+import type { JsonObject } from "@millrace/contracts";
+import type { NodeTools } from "../compile/tools.ts";
+import type { BodyEnd, FlowCall } from "../node-type.ts";
+import type { Attempt } from "./attempt.ts";
+import { openRound } from "./bodies.ts";
+import { take } from "./slots.ts";
+import { giveBack } from "./start.ts";
+import { RUNNING } from "./states.ts";
+import { stopFrame } from "./stop.ts";
+
+/**
+ * Starts a flow. Its node gives its slots back meanwhile, or nodes of its type could wait for each other for ever; afterwards
+ * it takes them whether they are free or not.
+ */
+export function callFlow(
+  attempt: Attempt,
+  { flows }: NodeTools,
+  { ref, index, inputs }: { readonly ref: string; readonly index: number; inputs: JsonObject },
+): FlowCall {
+  const { run } = attempt;
+  const layout = flows.get(ref)?.layout;
+  if (layout === undefined) throw new TypeError(`the node does not name the flow ${ref}`);
+  let end: (end: BodyEnd) => void = () => undefined;
+  const ended = new Promise<BodyEnd>((resolve) => {
+    end = resolve;
+  });
+  attempt.aside.flows += 1;
+  giveBack(attempt);
+  const done = (how: BodyEnd) => {
+    attempt.aside.flows -= 1;
+    if (attempt.aside.flows === 0) takeBack(attempt);
+    end(how);
+  };
+  let frame: ReturnType<typeof openRound>;
+  try {
+    frame = openRound(attempt, { layout, index, inputs, locals: null }, done);
+  } catch (error) {
+    done({ status: "cancelled" });
+    throw error;
+  }
+  run.engine.pump(run);
+  return {
+    end: ended,
+    stop() {
+      if (frame === null || frame.ended || attempt.over) return;
+      run.tick();
+      stopFrame(run, frame, "parent");
+      run.engine.pump(run);
+    },
+  };
+}
+
+function takeBack(attempt: Attempt): void {
+  if (attempt.over || attempt.holds) return;
+  if (attempt.frame.state(attempt.node) !== RUNNING) return;
+  take(attempt.limits);
+  attempt.holds = true;
+}
