@@ -113,7 +113,7 @@ function isCard(digits: string): boolean {
   if (digits < "2" || digits >= "7") return false;
   let sum = 0;
   for (let i = 0; i < digits.length; i += 1) {
-    const digit = Number(digits[digits.length - 1 - i]) * (i % 2 === 0 ? 1 : 2);
+    const digit = (digits.charCodeAt(digits.length - 1 - i) - ZERO) * (i % 2 === 0 ? 1 : 2);
     sum += digit > 9 ? digit - 9 : digit;
   }
   return sum % 10 === 0;
@@ -126,7 +126,10 @@ const IBAN_LENGTHS: ReadonlyMap<string, number> = new Map(
     .map((word) => [word.slice(0, 2), Number(word.slice(2))]),
 );
 
-const IBAN = /(?<!\p{L})[a-z]{2}\d{2}/giu;
+const IBAN = /(?<!\p{L})[a-z]{2}\d{2}(?=[ \u00a0]?[a-z\d])/giu;
+/** What may be an IBAN from its beginning on: letters and digits, also in groups. */
+const IBAN_TEXT = /(?:[ \u00a0]?[a-z\d]){15,34}/iy;
+const BLANKS = /[ \u00a0]/g;
 
 function withoutIbans(text: string): string {
   let clean = "";
@@ -140,30 +143,33 @@ function withoutIbans(text: string): string {
   return done === 0 ? text : clean + text.slice(done);
 }
 
-/** Behind the IBAN that begins at a place; its letters and digits may be grouped by single blanks. */
+/** Behind the IBAN that begins at a place. */
 function ibanEnd(text: string, start: number, beginning: string): number | undefined {
-  const length = IBAN_LENGTHS.get(beginning.slice(0, 2).toUpperCase()) ?? Infinity;
-  let compact = "";
-  for (let at = start; at < text.length; at += 1) {
-    const char = text[at] as string;
-    if (/[a-z\d]/i.test(char)) compact += char.toUpperCase();
-    else if (!/[ \u00a0]/.test(char) || /[ \u00a0]/.test(text[at - 1] as string)) return undefined;
-    if (compact.length === length) return remainder(compact) === 1 ? at + 1 : undefined;
-    if (compact.length >= MAX_IBAN) return undefined;
-  }
-  return undefined;
+  const length = IBAN_LENGTHS.get(beginning.slice(0, 2).toUpperCase());
+  if (length === undefined) return undefined;
+  IBAN_TEXT.lastIndex = start;
+  const found = IBAN_TEXT.exec(text)?.[0] ?? "";
+  const compact = found.replace(BLANKS, "").slice(0, length).toUpperCase();
+  if (compact.length < length || remainder(compact) !== 1) return undefined;
+  let end = start;
+  for (let left = length; left > 0; end += 1) if (!/[ \u00a0]/.test(text[end] as string)) left -= 1;
+  return end;
 }
-
-const MAX_IBAN = 34; // ISO 13616
 
 /** ISO 13616: the first four characters go to the end, letters count from 10, and 97 divides all but 1. */
 function remainder(compact: string): number {
   let rest = 0;
-  for (const char of compact.slice(4) + compact.slice(0, 4)) {
-    for (const digit of String(Number.parseInt(char, 36))) rest = (rest * 10 + Number(digit)) % 97;
+  for (let i = 0; i < compact.length; i += 1) {
+    const unit = compact.charCodeAt((i + 4) % compact.length);
+    rest = (unit <= NINE ? rest * 10 + unit - ZERO : rest * 100 + unit - LETTER_ZERO) % 97;
   }
   return rest;
 }
+
+const ZERO = 0x30;
+const NINE = 0x39;
+/** `A` counts 10. */
+const LETTER_ZERO = 0x41 - 10;
 
 /** `+` and 7 to 15 digits (E.164), however they are grouped. */
 const PHONE = /\+[1-9](?:[ \u00a0.()/-]{0,3}\d){6,14}(?!\d)/g;

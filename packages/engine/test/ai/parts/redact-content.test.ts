@@ -105,21 +105,21 @@ test("what is redacted stays as it is when it is redacted again", () => {
 });
 
 test.each([
-  ["digits", "1".repeat(2_000_000)],
-  ["groups of digits", "4111 ".repeat(400_000)],
-  ["at signs", "@".repeat(2_000_000)],
-  ["an address without end", `${"a.".repeat(1_000_000)}@`],
-  ["a domain without end", `a@${"b.".repeat(1_000_000)}`],
-  ["addresses in a row", "a@b.".repeat(500_000)],
-  ["IBAN beginnings", "DE89 ".repeat(400_000)],
-  ["pluses", "+1 (".repeat(500_000)],
-  ["bearers", "Bearer ".repeat(300_000)],
-  ["keys that end too early", "sk-".repeat(600_000)],
-  ["token beginnings", "eyJaaaaaaaa.".repeat(150_000)],
-  ["headers of keys", "-----BEGIN PRIVATE KEY-----".repeat(70_000)],
-  ["words", "lorem ipsum ".repeat(170_000)],
-  ["blanks", " ".repeat(2_000_000)],
-  ["lone surrogates", "\ud83d".repeat(2_000_000)],
-])("two megabytes of %s are read through", (_, text) => {
+  ["digits", "1".repeat(500_000)],
+  ["groups of digits", "4111 ".repeat(100_000)],
+  ["at signs", "@".repeat(500_000)],
+  ["an address without end", `${"a.".repeat(250_000)}@`],
+  ["a domain without end", `a@${"b.".repeat(250_000)}`],
+  ["addresses in a row", "a@b.".repeat(125_000)],
+  ["IBAN beginnings", "DE89 ".repeat(100_000)],
+  ["pluses", "+1 (".repeat(125_000)],
+  ["bearers", "Bearer ".repeat(75_000)],
+  ["keys that end too early", "sk-".repeat(150_000)],
+  ["token beginnings", "eyJaaaaaaaa.".repeat(37_500)],
+  ["headers of keys", "-----BEGIN PRIVATE KEY-----".repeat(17_500)],
+  ["words", "lorem ipsum ".repeat(42_500)],
+  ["blanks", " ".repeat(500_000)],
+  ["lone surrogates", "\ud83d".repeat(500_000)],
+])("half a megabyte of %s are read through", (_, text) => {
   expect(redactContent(text).length).toBeLessThanOrEqual(text.length * 2);
 });
