@@ -106,6 +106,26 @@ export const COMMANDS: readonly CliCommand[] = [
     load: () => import("./commands/fmt.ts"),
   },
   {
+    path: ["graph"],
+    summary: "draw a flow",
+    args: [
+      { name: "file", summary: "a .flow file, a graph as JSON, or - for stdin", required: true },
+    ],
+    flags: [
+      {
+        long: "format",
+        short: "f",
+        value: "<format>",
+        choices: ["mermaid", "dot", "svg", "json"],
+        summary: "mermaid (default), dot for Graphviz, svg, or json with every place",
+      },
+      { long: "output", short: "o", value: "<file>", summary: "write to this file" },
+    ],
+    output: "query",
+    examples: [{ line: "millrace graph hello.flow -f svg -o hello.svg", says: "a picture" }],
+    load: () => import("./commands/graph.ts"),
+  },
+  {
     path: ["explain"],
     summary: "say what a diagnostic, an exit code or a node type means",
     args: [{ name: "word", summary: "FLOW1001, 3, http.request…; without one, every diagnostic" }],

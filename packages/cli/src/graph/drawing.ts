@@ -1,0 +1,75 @@
+/**
+ * A flow as something to draw: nodes with their bodies, and every edge between nodes of one body, written or implied by a
+ * reference.
+ */
+import type { FlowBody, FlowGraph, FlowNode } from "@millrace/contracts";
+import { impliedEdges } from "@millrace/dsl";
+
+/** A node. `path`: ids from the flow inwards, joined by `/`; `body`: what a `map` or `loop` repeats. */
+export interface DrawnNode {
+  readonly path: string;
+  readonly id: string;
+  readonly type: string;
+  readonly body?: Drawing;
+}
+
+/** An arrow between two paths of one drawing. `port` is absent for `out`; `implied`: a reference, which nobody wrote as an edge. */
+export interface DrawnEdge {
+  readonly from: string;
+  readonly to: string;
+  readonly port?: string;
+  readonly implied?: true;
+}
+
+/** The nodes and edges of a flow or of a body. */
+export interface Drawing {
+  readonly nodes: readonly DrawnNode[];
+  readonly edges: readonly DrawnEdge[];
+}
+
+/** Draws a flow. Edges to nodes that are not there are left out: `validate` tells of them. */
+export function drawingOf(graph: FlowGraph): Drawing {
+  const implied = new Map<string, DrawnEdge[]>();
+  for (const { from, to } of impliedEdges(graph)) {
+    const depth = from.split("/").length;
+    const waiting = to.split("/").slice(0, depth).join("/");
+    const body = from.split("/").slice(0, -1).join("/");
+    const edges = implied.get(body) ?? [];
+    edges.push({ from, to: waiting, implied: true });
+    implied.set(body, edges);
+  }
+  return draw(graph, "", implied);
+}
+
+function draw(
+  { nodes, edges }: Pick<FlowBody, "nodes" | "edges">,
+  owner: string,
+  implied: ReadonlyMap<string, readonly DrawnEdge[]>,
+): Drawing {
+  const pathOf = (id: string): string => (owner === "" ? id : `${owner}/${id}`);
+  const known = new Set(nodes.map(({ id }) => pathOf(id)));
+  const written = edges.map(
+    ({ from, port, to }): DrawnEdge => ({
+      from: pathOf(from),
+      to: pathOf(to),
+      ...(port !== "out" && { port }),
+    }),
+  );
+  const pairs = new Set<string>();
+  const drawn: DrawnEdge[] = [];
+  for (const edge of [...written, ...(implied.get(owner) ?? [])]) {
+    const { from, to, port = "" } = edge;
+    const pair = JSON.stringify([from, to]);
+    const isKnown = known.has(from) && known.has(to) && from !== to;
+    if (!isKnown || (edge.implied && pairs.has(pair)) || pairs.has(`${pair} ${port}`)) continue;
+    pairs.add(pair).add(`${pair} ${port}`);
+    drawn.push(edge);
+  }
+  const drawNode = ({ id, type, body }: FlowNode): DrawnNode => ({
+    path: pathOf(id),
+    id,
+    type,
+    ...(body !== undefined && { body: draw(body, pathOf(id), implied) }),
+  });
+  return { nodes: nodes.map(drawNode), edges: drawn };
+}

@@ -1,0 +1,226 @@
+/** `millrace graph`: every format of real flows, and of flows whose names try to be something else. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Browser, chromium } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { findChromium } from "../../engine/test/portability/chromium.ts";
+import { millrace, ROOT, scratch } from "./cli.ts";
+
+const ROUTES = `flow 1 routes {
+  title = "Routes & <more>"
+}
+
+input n: number = 1
+
+node size: condition {
+  when = inputs.n > 10
+}
+
+node big: log {
+  message = "big"
+}
+
+node small: log {
+  message = "small"
+}
+
+node pages: map {
+  items = [1, 2]
+  body {
+    node one: transform {
+      value = item
+    }
+  }
+}
+
+node last: transform {
+  value = pages.items
+}
+
+size.true -> big
+size.false -> small
+`;
+
+const HOSTILE = JSON.stringify({
+  version: 1,
+  id: "hostile",
+  inputs: [],
+  nodes: [
+    "end",
+    "</text><script>x()</script>",
+    '"]; n0 --> n1; click n0 "javascript:x()"',
+    "a\u202eb\u0007",
+  ].map((id) => ({ id, type: 'x"<b>', fields: {} })),
+  edges: [
+    { from: "end", port: '|"--> end', to: "a\u202eb\u0007" },
+    { from: "end", port: "out", to: "nowhere" },
+    { from: "end", port: "out", to: "end" },
+  ],
+  outputs: [],
+  connections: [],
+  schedules: [],
+  layout: {},
+});
+
+async function graph(text: string, format: string): Promise<string> {
+  const cwd = scratch({ "a.flow": text });
+  const { code, stdout, stderr } = await millrace(["graph", "a.flow", "-f", format], { cwd });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return stdout;
+}
+
+describe("json", () => {
+  test("has every edge, those that references imply too, and a place for each node", async () => {
+    const { graph: read, edges, layout } = JSON.parse(await graph(ROUTES, "json"));
+    expect(read.id).toBe("routes");
+    expect(edges).toEqual([
+      { from: "size", to: "big", port: "true" },
+      { from: "size", to: "small", port: "false" },
+      { from: "pages", to: "last", implied: true },
+    ]);
+    expect(Object.keys(layout).sort()).toEqual([
+      "big",
+      "last",
+      "pages",
+      "pages/one",
+      "size",
+      "small",
+    ]);
+    expect(layout.big.layer).toBe(layout.size.layer + 1);
+    const { pages, "pages/one": one } = layout;
+    expect(one.x).toBeGreaterThanOrEqual(pages.x);
+    expect(one.y + one.h).toBeLessThanOrEqual(pages.y + pages.h);
+  });
+
+  test("is what --json prints", async () => {
+    const cwd = scratch({ "a.flow": ROUTES });
+    const { stdout } = await millrace(["graph", "a.flow", "--json"], { cwd });
+    expect(stdout).toBe(await graph(ROUTES, "json"));
+  });
+
+  test("boxes of one body do not overlap, whatever leads where", async () => {
+    const count = 60;
+    const nodes = Array.from({ length: count }, (_, n) => ({
+      id: `n${n}`,
+      type: "log",
+      fields: {},
+    }));
+    const edges = nodes.flatMap((_, n) =>
+      [(n * 7 + 3) % count, (n * 13 + 5) % count, n + 1].flatMap((to) =>
+        to < count ? [{ from: `n${n}`, port: `p${to}`, to: `n${to}` }] : [],
+      ),
+    );
+    const text = JSON.stringify({ ...JSON.parse(HOSTILE), nodes, edges });
+    const { layout } = JSON.parse(await graph(text, "json"));
+    const boxes = Object.values<{ x: number; y: number; w: number; h: number }>(layout);
+    expect(boxes).toHaveLength(count);
+    const overlaps = boxes.flatMap((a, at) =>
+      boxes
+        .slice(at + 1)
+        .filter((b) => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h),
+    );
+    expect(overlaps).toEqual([]);
+  });
+});
+
+test("mermaid has numbers for ids, quoted labels, subgraphs and dashed references", async () => {
+  expect(await graph(ROUTES, "mermaid")).toBe(`flowchart TD
+  n0["size<br/>condition"]
+  n1["big<br/>log"]
+  n2["small<br/>log"]
+  subgraph n3["pages<br/>map"]
+    n4["one<br/>transform"]
+  end
+  n5["last<br/>transform"]
+  n0 -->|"true"| n1
+  n0 -->|"false"| n2
+  n3 -.-> n5
+`);
+  const lines = (await graph(HOSTILE, "mermaid")).trimEnd().split("\n");
+  for (const line of lines.slice(1)) {
+    expect(line).toMatch(/^ {2}n\d+(\["[^"`<>\\]*<br\/>[^"`<>\\]*"\]| -->\|"[^"`<>\\]*"\| n\d+)$/);
+  }
+});
+
+test("dot quotes every label, and clusters bodies", async () => {
+  const text = await graph(ROUTES, "dot");
+  expect(text).toContain('digraph "Routes & <more>" {');
+  expect(text).toContain("subgraph cluster_n3 {");
+  expect(text).toContain("n3 -> n5 [style=dashed];");
+  expect(await graph(HOSTILE, "dot")).toContain(
+    '[label="\\"]; n0 --> n1; click n0 \\"javascript:x()\\"\\nx\\"<b>"];',
+  );
+});
+
+describe("svg", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    const executablePath = findChromium() as string;
+    browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+  }, 60_000);
+  afterAll(() => browser?.close());
+
+  /** The texts of a document, read as strict XML; scripts and links must not be there. */
+  async function textsOf(svg: string): Promise<string[]> {
+    const page = await browser.newPage();
+    const found = await page.evaluate((source) => {
+      const parsed = new DOMParser().parseFromString(source, "image/svg+xml");
+      const texts = [...parsed.querySelectorAll("title, text")].map((each) => each.textContent);
+      const bad = parsed.querySelectorAll("parsererror, script, a, image, use, foreignObject");
+      return { texts, bad: [...bad].map(({ outerHTML }) => outerHTML) };
+    }, svg);
+    await page.close();
+    expect(found.bad).toEqual([]);
+    return found.texts as string[];
+  }
+
+  test("is one document with all names", async () => {
+    const texts = await textsOf(await graph(ROUTES, "svg"));
+    expect(texts[0]).toBe("Routes & <more>");
+    expect(texts).toEqual(expect.arrayContaining(["size", "condition", "one", "true", "false"]));
+  });
+
+  test("shows text that would be markup as text", async () => {
+    const texts = await textsOf(await graph(HOSTILE, "svg"));
+    expect(texts).toEqual(
+      expect.arrayContaining([
+        "</text><script>x()</script>",
+        "a\ufffdb\ufffd",
+        'x"<b>',
+        '|"--> end',
+      ]),
+    );
+  });
+
+  test("goes into the file that is named", async () => {
+    const cwd = join(ROOT, "examples/03-csv-report");
+    const out = join(scratch(), "report.svg");
+    const { code, stdout } = await millrace(["graph", "csv-report.flow", "-f", "svg", "-o", out], {
+      cwd,
+    });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
+    expect(await textsOf(readFileSync(out, "utf8"))).toContain("regions/orders: transform");
+  });
+});
+
+describe("what it refuses", () => {
+  test("a flow that cannot be read, with where", async () => {
+    const cwd = scratch({ "a.flow": "flow 1 a\n\nnode b log\n" });
+    const { code, stdout, stderr } = await millrace(["graph", "a.flow"], { cwd });
+    expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
+    expect(stderr).toContain("a.flow:3");
+  });
+
+  test("a folder that is not there", async () => {
+    const cwd = scratch({ "a.flow": ROUTES });
+    const { code, stderr } = await millrace(["graph", "a.flow", "-o", "no/a.svg"], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toContain("cannot write no/a.svg");
+  });
+
+  test("a format that is none", async () => {
+    const { code, stderr } = await millrace(["graph", "-", "-f", "png"], { stdin: ROUTES });
+    expect(code).toBe(2);
+    expect(stderr).toContain("svg");
+  });
+});
