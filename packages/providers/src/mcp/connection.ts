@@ -52,12 +52,14 @@ export interface ConnectOptions {
   readonly warn: (code: string, text: string) => void;
   /** Told when the connection has ended, whoever ended it. */
   readonly onOver: () => void;
+  /** Takes what is still to be waited for after a failure: the end of the program. */
+  readonly leave: (closing: Promise<void>) => void;
 }
 
 /** Connects and asks for the tools, each within `connectMs`. */
 export async function connect(
   target: McpTarget,
-  { signal, warn, onOver }: ConnectOptions,
+  { signal, warn, onOver, leave }: ConnectOptions,
 ): Promise<McpConnection> {
   const { server, settings, secrets } = target;
   const mask = maskOf(secrets);
@@ -91,9 +93,8 @@ export async function connect(
     const listed = await client.listTools(undefined, within);
     tools = allowed(listed.tools, target, warn);
   } catch (error) {
-    const reason = failed(error);
-    await close();
-    throw reason;
+    leave(close());
+    throw failed(error);
   }
   return {
     tools,

@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 
 /** Waits for the end of its input, then as `end` of `ServerProcess` does: patience, SIGTERM, patience, SIGKILL. */
 const SCRIPT =
-  'read -r _; sleep 2; kill -TERM -- "-$1" 2>/dev/null || exit 0; sleep 2; kill -KILL -- "-$1" 2>/dev/null';
+  'read -r _; sleep 2; kill -s TERM -- "-$1" || exit 0; sleep 2; kill -s KILL -- "-$1"';
 
 /** Watches over the process group `group`; the answer calls the watcher off. Does nothing on Windows, which has no groups. */
 export function guard(group: number): () => void {

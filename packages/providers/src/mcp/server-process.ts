@@ -13,6 +13,8 @@ import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
 import { guard } from "./guard.ts";
 
 const END_MS = 2_000; // for the end of the input, and again for SIGTERM
+const VANISH_MS = 1_000; // what was killed needs a turn of the scheduler to go
+const LOOK_EVERY_MS = 10; // nothing tells it
 const KEPT_STDERR_BYTES = 8_192;
 const MAX_LINE_BYTES = 16 * 1024 * 1024; // as a message on any other wire of ours
 
@@ -110,6 +112,7 @@ export class ServerProcess implements Transport {
       if (!(await within(this.#exited, END_MS))) signalGroup(child, "SIGKILL");
       await this.#exited;
     }
+    await vanished(child.pid as number);
     // A grandchild that has left the group may hold these open.
     for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe?.destroy();
   }
@@ -158,6 +161,19 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
     else process.kill(-(child.pid as number), signal);
   } catch {
     // nobody is left
+  }
+}
+
+/** Waits until nobody is left of a group that was killed; where a first process reaps late, a little and no longer. */
+async function vanished(group: number): Promise<void> {
+  if (process.platform === "win32") return;
+  for (let waited = 0; waited < VANISH_MS; waited += LOOK_EVERY_MS) {
+    try {
+      process.kill(-group, 0);
+    } catch {
+      return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
 }
 

@@ -48,6 +48,8 @@ interface RunState {
   readonly opened: Promise<McpConnection>[];
   /** Tools by server, as they were first told. */
   readonly tools: Map<string, readonly AiSourceTool[]>;
+  /** Programs that are on their way out. */
+  readonly closing: Promise<void>[];
   /** Folders that were made for programs without one. */
   readonly folders: string[];
   readonly end: AbortController;
@@ -105,6 +107,7 @@ function newRun(): RunState {
   return {
     live: new Map(),
     opened: [],
+    closing: [],
     tools: new Map(),
     folders: [],
     end: new AbortController(),
@@ -123,7 +126,12 @@ async function open(server: string, opening: Opening): Promise<McpConnection> {
   const { run, ctx, onOver } = opening;
   const target = await targetOf(server, opening);
   const { connect } = await import("./connection.ts");
-  return connect(target, { signal: run.end.signal, warn: ctx.warn, onOver });
+  return connect(target, {
+    signal: run.end.signal,
+    warn: ctx.warn,
+    onOver,
+    leave: (closing) => void run.closing.push(closing),
+  });
 }
 
 async function targetOf(server: string, { options, run, ctx }: Opening): Promise<McpTarget> {
@@ -179,10 +187,11 @@ function settingsOf({ servers }: McpSourceOptions, server: string): McpServerSet
   throw mcpError("mcp_unavailable", `no server ${server.slice(0, 64)} is set up in mcpServers`);
 }
 
-async function endRun({ end, opened, folders }: RunState): Promise<void> {
+async function endRun({ end, opened, closing, folders }: RunState): Promise<void> {
   end.abort();
   const found = await Promise.allSettled(opened);
   await Promise.all(found.map((each) => each.status === "fulfilled" && each.value.close()));
+  await Promise.all(closing);
   await Promise.all(
     folders.map((folder) => rm(folder, { recursive: true, force: true }).catch(() => {})),
   );

@@ -1,0 +1,112 @@
+/** A server of the protocol over Streamable HTTP, with the protocol's own server package. */
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { McpSource } from "@millrace/providers/mcp";
+import { McpServer, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
+import { afterEach, expect, test } from "vitest";
+import { contextOf, sourceOf } from "./support.ts";
+
+let source: McpSource | undefined;
+let http: Server | undefined;
+afterEach(async () => {
+  await source?.close();
+  http?.closeAllConnections();
+  http?.close();
+});
+
+const TOKEN = "token-of-the-crm";
+
+interface Served {
+  readonly url: string;
+  /** Method and status of each request. */
+  readonly seen: string[];
+}
+
+/** One session, one tool; a request without the token is answered with 401. */
+async function serve(): Promise<Served> {
+  const seen: string[] = [];
+  const server = new McpServer({ name: "crm", version: "1" });
+  server.registerTool("find", { description: "finds" }, async () => ({
+    content: [{ type: "text", text: `found with ${TOKEN}` }],
+  }));
+  const transport = new WebStandardStreamableHTTPServerTransport({
+    sessionIdGenerator: () => "session-1",
+  });
+  await server.connect(transport);
+  http = createServer((request, response) => {
+    void handle(request, response).catch(() => response.destroy());
+  });
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    if (request.url === "/away") {
+      response.writeHead(307, { location: "http://127.0.0.1:9/mcp" }).end();
+      return;
+    }
+    if (request.headers.authorization !== `Bearer ${TOKEN}`) {
+      response.writeHead(401).end();
+      seen.push(`${request.method} 401`);
+      return;
+    }
+    const answer = await transport.handleRequest(
+      new Request(`http://127.0.0.1${request.url}`, {
+        method: request.method ?? "GET",
+        headers: request.headers as { [name: string]: string },
+        ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
+      }),
+    );
+    seen.push(`${request.method} ${answer.status}`);
+    response.writeHead(answer.status, Object.fromEntries(answer.headers));
+    response.flushHeaders();
+    const reader = answer.body?.getReader();
+    response.on("close", () => void reader?.cancel());
+    for (;;) {
+      const { done = true, value } = (await reader?.read()) ?? {};
+      if (done) break;
+      response.write(value);
+    }
+    response.end();
+  }
+  http.listen(0, "127.0.0.1");
+  await once(http, "listening");
+  return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`, seen };
+}
+
+function sourceAt(url: string, token: string): McpSource {
+  source = sourceOf(
+    { crm: { url, credential: "service:crm", tools: ["find"] } },
+    { references: { resolve: async () => ({ accessToken: token }) } },
+  );
+  return source;
+}
+
+test("tools are listed and called with the credential, which never comes back", async () => {
+  const { url, seen } = await serve();
+  const crm = sourceAt(url, TOKEN);
+  expect((await crm.list("crm", contextOf())).map(({ name }) => name)).toEqual(["find"]);
+  expect(await crm.call("crm", { tool: "find", args: {} }, contextOf())).toBe(
+    "found with [redacted]",
+  );
+  await crm.endRun("r1");
+  expect(seen.filter((line) => line.startsWith("DELETE"))).toEqual(["DELETE 200"]);
+});
+
+test("a refused credential is told as such", async () => {
+  const { url } = await serve();
+  const listing = sourceAt(url, "another").list("crm", contextOf());
+  await expect(listing).rejects.toMatchObject({ code: "auth" });
+});
+
+test("a redirect to another origin is not followed", async () => {
+  const { url } = await serve();
+  const listing = sourceAt(url.replace("/mcp", "/away"), TOKEN).list("crm", contextOf());
+  await expect(listing).rejects.toMatchObject({ code: "egress_denied" });
+});
+
+test("an address that nobody listens at is an error of the network", async () => {
+  const { url } = await serve();
+  http?.close();
+  const listing = sourceAt(url, TOKEN).list("crm", contextOf());
+  await expect(listing).rejects.toMatchObject({ code: "network" });
+});
