@@ -76,6 +76,7 @@ export type {
 export type {
   CommandInfo,
   Hub,
+  HubIndex,
   HubItem,
   HubProvides,
   Meta,

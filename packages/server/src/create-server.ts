@@ -24,6 +24,7 @@ import { createLocalExecutor } from "./executor/index.ts";
 import { parseToken } from "./gate/index.ts";
 import { coreHandlers } from "./handlers/index.ts";
 import type { ServerHost } from "./host.ts";
+import { registerFolders } from "./hubs/index.ts";
 import { createMetrics } from "./metrics/index.ts";
 import { createLogger, createRedactor, type Logger } from "./process/index.ts";
 import { createScheduler } from "./schedules/index.ts";
@@ -68,7 +69,8 @@ export async function buildServer(
       : await openStore({ dir: options.store, now });
   const metrics = createMetrics();
   const journal = metrics.meter(store.journal);
-  const services = openServices(options, log, egressFetch(machine.openFetch(options.egress ?? {})));
+  const egress = machine.openFetch(options.egress ?? {});
+  const services = openServices(options, log, egressFetch(egress));
   const engine = createEngine({
     host: { ...machine, now, setTimer: (fn, ms) => clock.setTimer(fn, ms) },
     journal,
@@ -102,12 +104,17 @@ export async function buildServer(
     commands: coreHandlers,
     services,
     templates: templatePort(store.templates),
+    egress,
+    hubFolders: new Map(
+      options.hubs.map(({ id, dir }) => [id, machine.openFiles({ root: dir, readOnly: true })]),
+    ),
     scheduler,
     log,
     metrics,
     now,
     random: randomBytes,
   };
+  await registerFolders(store.hubs, options.hubs);
   await executor.recover();
   scheduler.start();
   const app = buildApp(host, options);

@@ -1,5 +1,5 @@
 /** What the handlers of a server may touch. Every part is replaceable. */
-import type { Executor, FlowGraph, Journal } from "@millrace/contracts";
+import type { Executor, FetchLike, FilePort, FlowGraph, Journal } from "@millrace/contracts";
 import type { Registry } from "@millrace/engine";
 import type { Store } from "@millrace/store";
 import type { CommandHandlers } from "./commands/index.ts";
@@ -35,6 +35,10 @@ export interface ServerHost {
   readonly commands: CommandHandlers;
   /** Services, and what is connected. */
   readonly services: ServiceConnections;
+  /** The one way out to other hosts, under the operator's policy. */
+  readonly egress: FetchLike;
+  /** The folders of the operator's hubs, by id. */
+  readonly hubFolders: ReadonlyMap<string, FilePort>;
   /** Absent: a run request that names a template is answered with `not_found`. */
   readonly templates?: TemplatePort;
   /** Absent: no schedule fires by itself. */

@@ -8,7 +8,8 @@ export interface Hubs {
   /** All, by id; each with the serial of its stored index. */
   list(): readonly Hub[];
   get(id: string): Hub | null;
-  put(hub: Hub): Promise<void>;
+  /** Makes or changes one; its index and serial stay, unless `index` is `drop`: it is another hub by now. */
+  put(hub: Hub, options?: { readonly index?: "keep" | "drop" }): Promise<void>;
   /** Takes its index along. False: there is none. */
   delete(id: string): Promise<boolean>;
   /** The stored index, by item. */
@@ -16,7 +17,12 @@ export interface Hubs {
   /** Puts a new index in the place of the old one. False: there is no such hub, or its index has a higher serial. */
   setIndex(
     id: string,
-    index: { readonly serial: number; readonly items: readonly HubItem[] },
+    index: {
+      readonly serial: number;
+      readonly items: readonly HubItem[];
+      /** When it was taken. */
+      readonly syncedAt: string;
+    },
   ): Promise<boolean>;
 }
 
@@ -31,8 +37,9 @@ export function createHubs(reader: Reader, writer: Pick<Writer, "write">): Hubs 
       const row = reader.get("SELECT * FROM hub WHERE id = ?", [id]);
       return row === undefined ? null : hubOf(row);
     },
-    async put({ serial: _serial, ...hub }) {
+    async put({ serial: _serial, ...hub }, { index = "keep" } = {}) {
       await writer.write([
+        ...(index === "drop" ? [{ sql: "DELETE FROM hub WHERE id = ?", rows: [[hub.id]] }] : []),
         {
           sql: "INSERT INTO hub(id, body) VALUES(?, ?) ON CONFLICT(id) DO UPDATE SET body = excluded.body",
           rows: [[hub.id, JSON.stringify(hub)]],
@@ -47,11 +54,13 @@ export function createHubs(reader: Reader, writer: Pick<Writer, "write">): Hubs 
       reader
         .all("SELECT body FROM hub_item WHERE hub = ? ORDER BY item", [id])
         .map(({ body }) => JSON.parse(String(body))),
-    async setIndex(id, { serial, items }) {
+    async setIndex(id, { serial, items, syncedAt }) {
       const ops: Op[] = [
         {
-          sql: "UPDATE hub SET serial = ? WHERE id = ? AND (serial IS NULL OR serial <= ?)",
-          rows: [[serial, id, serial]],
+          sql:
+            "UPDATE hub SET serial = ?, body = json_set(body, '$.syncedAt', ?) " +
+            "WHERE id = ? AND (serial IS NULL OR serial <= ?)",
+          rows: [[serial, syncedAt, id, serial]],
           need: "older",
         },
         { sql: "DELETE FROM hub_item WHERE hub = ?", rows: [[id]] },

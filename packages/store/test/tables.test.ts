@@ -256,6 +256,7 @@ describe("templates", () => {
 
 test("hubs keep their index, whose serial never falls", async () => {
   const { hubs } = await newStore();
+  const taken = { syncedAt: new Date(BEGIN).toISOString() };
   const hub = {
     id: "h",
     name: "Hub",
@@ -273,15 +274,20 @@ test("hubs keep their index, whose serial never falls", async () => {
     path: "a.flow",
     title: "A",
   } as const;
-  expect(await hubs.setIndex("h", { serial: 1, items: [item] })).toBe(false);
+  expect(await hubs.setIndex("h", { ...taken, serial: 1, items: [item] })).toBe(false);
   await hubs.put(hub);
-  expect(await hubs.setIndex("h", { serial: 2, items: [item, { ...item, id: "b" }] })).toBe(true);
-  expect(await hubs.setIndex("h", { serial: 1, items: [] })).toBe(false);
+  expect(
+    await hubs.setIndex("h", { ...taken, serial: 2, items: [item, { ...item, id: "b" }] }),
+  ).toBe(true);
+  expect(await hubs.setIndex("h", { ...taken, serial: 1, items: [] })).toBe(false);
   expect(hubs.items("h").map(({ id }) => id)).toEqual(["a", "b"]);
+  expect(hubs.get("h")).toEqual({ ...hub, ...taken, serial: 2 });
   await hubs.put({ ...hub, enabled: false, serial: 0 });
   expect(hubs.get("h")).toEqual({ ...hub, enabled: false, serial: 2 });
-  expect(await hubs.setIndex("h", { serial: 2, items: [item] })).toBe(true);
+  expect(await hubs.setIndex("h", { ...taken, serial: 2, items: [item] })).toBe(true);
   expect(hubs.items("h")).toEqual([item]);
+  await hubs.put(hub, { index: "drop" });
+  expect([hubs.get("h"), hubs.items("h")]).toEqual([hub, []]);
   expect(await hubs.delete("h")).toBe(true);
   expect(await hubs.delete("h")).toBe(false);
   expect([hubs.list(), hubs.items("h")]).toEqual([[], []]);

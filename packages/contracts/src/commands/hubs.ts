@@ -32,6 +32,7 @@ const fields = {
 const REMOTE_ERRORS: readonly ErrorCode[] = [
   ...KEY_ERRORS,
   "not_found",
+  "state_conflict",
   "hub_rejected",
   "upstream_failed",
   "upstream_timeout",

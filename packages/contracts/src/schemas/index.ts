@@ -56,6 +56,7 @@ export {
   connectionStatusSchema,
   connectProgressSchema,
   connectStartedSchema,
+  hubIndexSchema,
   hubItemSchema,
   hubProvidesSchema,
   hubSchema,

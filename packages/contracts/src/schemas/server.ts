@@ -9,6 +9,7 @@ import type {
 import type {
   CommandInfo,
   Hub,
+  HubIndex,
   HubItem,
   HubProvides,
   Meta,
@@ -52,6 +53,31 @@ export const hubItemSchema: z.ZodType<HubItem> = z.strictObject({
   bytes: z.int().min(0),
   path: z.string(),
   title: z.string(),
+});
+
+const HUB_ITEMS = 10_000; // what 4 MiB of index can hold
+/** Names and slashes; no name begins with a dot, so no path leads out of the hub. */
+const HUB_PATH = /^[\w@+-][\w.@+-]*(?:\/[\w@+-][\w.@+-]*)*$/;
+
+/** Schema of `HubIndex`: strict in what it knows of an item, and what else an item says is left out. */
+export const hubIndexSchema: z.ZodType<HubIndex> = z.object({
+  millraceHub: z.literal(1),
+  name: z.string().min(1).max(200),
+  serial: z.int().min(0),
+  items: z
+    .array(
+      z.object({
+        id: z.string().regex(/^[A-Za-z0-9][\w.-]{0,127}$/, "must be 1 to 128 of A-Z a-z 0-9 _ . -"),
+        kind: z.enum(["template", "nodes", "model"]),
+        version: z.string().min(1).max(64),
+        digest: digestSchema,
+        bytes: z.int().min(0),
+        path: z.string().max(512).regex(HUB_PATH, "must be a path below the hub"),
+        title: z.string().min(1).max(200),
+      }),
+    )
+    .max(HUB_ITEMS)
+    .refine((items) => new Set(items.map(({ id }) => id)).size === items.length, "an id is twice"),
 });
 
 /** When a schedule fires and with what; `overlap` and `catchUp` as the server page says. */

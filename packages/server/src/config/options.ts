@@ -5,6 +5,7 @@ import type { CredentialsOptions } from "../connections/index.ts";
 import { dataFolder } from "../data-folder.ts";
 import { ConfigError } from "../errors.ts";
 import { parseHost, parseToken } from "../gate/index.ts";
+import { type HubFolder, readHubFolders } from "../hubs/hub-folders.ts";
 import type { Logger } from "../process/index.ts";
 import { readCredentials, readServices } from "./credentials.ts";
 import { LIMITS, type ServerLimits } from "./limits.ts";
@@ -38,6 +39,8 @@ export interface ServerOptions extends Partial<ServerLimits> {
   readonly shell?: ShellPolicy;
   /** Services that flows may connect to, made by `defineService`. Default none. */
   readonly services?: readonly ServiceDefinition[];
+  /** Folders that are hubs: sources of templates. Default none; hubs behind https URLs are added by command. */
+  readonly hubs?: readonly HubFolder[];
   /** Where credentials are kept. Default: the store of the operating system. */
   readonly credentials?: CredentialsOptions;
   /**
@@ -68,6 +71,7 @@ export interface ResolvedOptions {
   readonly files: FilePolicy | null;
   readonly shell: ShellPolicy | null;
   readonly services: readonly ServiceDefinition[];
+  readonly hubs: readonly HubFolder[];
   readonly credentials: CredentialsOptions;
   readonly store: string;
   readonly log: Logger | null;
@@ -123,6 +127,7 @@ const READERS: {
   files: (value) => (value ?? null) as FilePolicy | null,
   shell: (value) => (value ?? null) as ShellPolicy | null,
   services: readServices,
+  hubs: readHubFolders,
   credentials: readCredentials,
   store: (value) => (value === undefined ? dataFolder() : text(value)),
   log: (value) => (value ?? null) as Logger | null,

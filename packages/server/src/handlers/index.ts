@@ -2,6 +2,7 @@
 import type { CommandHandlers } from "../commands/index.ts";
 import { confirmationHandlers } from "./confirmations.ts";
 import { flowHandlers } from "./flows.ts";
+import { hubHandlers } from "./hubs.ts";
 import { metaHandlers } from "./meta.ts";
 import { nodeHandlers } from "./nodes.ts";
 import { runHistoryHandlers } from "./run-history.ts";
@@ -24,6 +25,7 @@ export const coreHandlers: CommandHandlers = new Map([
   ...serviceHandlers,
   ...templateHandlers,
   ...settingsHandlers,
+  ...hubHandlers,
   ...scheduleHandlers,
   ...webhookHandlers,
   ...metaHandlers,

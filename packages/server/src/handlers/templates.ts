@@ -44,7 +44,7 @@ export const templateHandlers: readonly (readonly [CommandName, CommandHandler])
       checkConditions(current, { ifMatch, ifNoneMatch });
       const flow =
         graph === undefined ? readText(dsl ?? "", reader) : readGraph(graph, current?.dsl, reader);
-      return { ...meta, flow, source: { kind: "local" } };
+      return { ...meta, flow };
     });
     return tagged(template, { status: isNew ? 201 : 200 });
   }),
@@ -65,7 +65,7 @@ export const templateHandlers: readonly (readonly [CommandName, CommandHandler])
         if (current === null) throw missing("template");
         const { dsl, graph, digest } = knownVersion(call.host, slug, version);
         checkConditions(current, { ifMatch });
-        return { flow: { dsl, graph, digest }, source: { kind: "local" } };
+        return { flow: { dsl, graph, digest } };
       });
       return template;
     });

@@ -15,8 +15,8 @@ export interface TemplateDraft {
   readonly name?: string;
   readonly description?: string;
   readonly tags?: readonly string[];
-  /** Of a flow that is new; a digest that was there keeps the source it had. */
-  readonly source: TemplateSource;
+  /** Absent: it was written here; a digest that was there keeps the source it had. */
+  readonly source?: TemplateSource;
 }
 
 /**
@@ -38,7 +38,7 @@ export function writeTemplate(
         name: said.name ?? current?.name ?? flow.graph.title ?? slug,
         description: said.description ?? current?.description ?? "",
         tags: said.tags ?? current?.tags ?? [],
-        source: current?.digest === flow.digest ? current.source : source,
+        source: source ?? (current?.digest === flow.digest ? current.source : { kind: "local" }),
       },
       current?.version ?? null,
     );

@@ -67,6 +67,15 @@ export interface HubItem {
   readonly title: string;
 }
 
+/** The file `millrace-hub.json` of a hub. */
+export interface HubIndex {
+  readonly millraceHub: 1;
+  readonly name: string;
+  /** Rises with every change; an index with a lower one is refused. */
+  readonly serial: number;
+  readonly items: readonly HubItem[];
+}
+
 /** What `create_schedule` and `update_schedule` take: exactly one of `cron`, `everyMs` and `at`. */
 export interface ScheduleArgs {
   readonly template: string;

@@ -1,0 +1,90 @@
+/**
+ * Installing an item of a hub.
+ *   I1  Nothing is written before length and digest of the content are those of the stored index.
+ *   I2  What is there under the slug wins, unless the caller says that it goes and has seen it.
+ */
+import { createHash } from "node:crypto";
+import type { HubItem, InstalledItem, ParsedArgs, Template } from "@millrace/contracts";
+import { slugSchema } from "@millrace/contracts/schemas";
+import { type CommandCall, checkConditions, notWired } from "../commands/index.ts";
+import { ProblemError } from "../errors.ts";
+import { readText, templateExists, writeTemplate } from "../templates/index.ts";
+import { rejected } from "./hub-index.ts";
+import { readHubFile } from "./hub-source.ts";
+import { itemsOf, knownHub } from "./known-hub.ts";
+
+/** A flow of 512 KiB has thousands of nodes. */
+const MAX_TEMPLATE_BYTES = 524_288;
+
+/**
+ * Installs an item. Throws `not_found`, `state_conflict` for a hub that is off, `operator_required` for node packs,
+ * `command_not_wired` for models, `already_exists`, `precondition_required`, `etag_mismatch`, `hub_rejected`,
+ * `digest_mismatch`, `flow_invalid`, `upstream_…`.
+ */
+export async function installItem(
+  args: ParsedArgs<"install_hub_item">,
+  { host, app }: CommandCall,
+): Promise<InstalledItem> {
+  const hub = knownHub(host, args.hubId);
+  const item = itemsOf(host, hub.id).find(({ id }) => id === args.itemId);
+  if (item === undefined)
+    throw new ProblemError("not_found", { members: { resource: "hub item" } });
+  if (!hub.enabled) throw new ProblemError("state_conflict", { members: { state: "disabled" } });
+  if (item.kind === "nodes") {
+    throw new ProblemError("operator_required", {
+      detail: "Node packs run code: the operator adds them with millrace ext add",
+    });
+  }
+  if (item.kind === "model") throw notWired("install_model");
+  const slug = args.slug ?? slugOf(item);
+  const check = (current: Template | null): void => {
+    if (current !== null && !args.overwrite) throw templateExists(slug);
+    checkConditions(current, args);
+  };
+  check(host.store.templates.get(slug)); // before anything is fetched in vain
+  const text = await contentOf(item, (maxBytes) =>
+    readHubFile(hub, { path: item.path, maxBytes }, host),
+  );
+  const { kind: _kind, id, version, digest } = item;
+  const { template } = await writeTemplate(host, slug, (current) => {
+    check(current);
+    return {
+      flow: readText(text, { host, limits: app.limits }),
+      source: { kind: "hub", hub: hub.id, item: id, version, digest },
+      ...(current === null && { name: item.title }),
+    };
+  });
+  return { kind: "template", template };
+}
+
+/** The text of an item. Throws `hub_rejected` for what is too large or no text, `digest_mismatch`. */
+async function contentOf(
+  { bytes, digest, path }: HubItem,
+  read: (maxBytes: number) => Promise<Uint8Array>,
+): Promise<string> {
+  if (bytes > MAX_TEMPLATE_BYTES) {
+    throw rejected(`${path} has ${bytes} bytes; the limit is ${MAX_TEMPLATE_BYTES}`);
+  }
+  const data = await read(MAX_TEMPLATE_BYTES);
+  const hash = createHash("sha256").update(data).digest("hex");
+  if (data.length !== bytes || `sha256:${hash}` !== digest) {
+    throw new ProblemError("digest_mismatch", {
+      detail: `${path} is not what the index of the hub says; sync the hub, then look at it again`,
+    });
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(data);
+  } catch (cause) {
+    throw rejected(`${path} is not UTF-8`, { cause });
+  }
+}
+
+/** The id of an item as the slug of its template, where it can be one. */
+function slugOf({ id }: HubItem): string {
+  const read = slugSchema.safeParse(id);
+  if (read.success) return read.data;
+  const message = "the id of the item is no slug; give one";
+  throw new ProblemError("invalid_args", {
+    errors: [{ pointer: "/slug", code: "custom", message }],
+  });
+}
