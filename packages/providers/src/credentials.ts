@@ -42,7 +42,7 @@ export function createAiCredentials(options: AiCredentialsOptions): AiCredential
   async function stored(reference: string, signal: AbortSignalLike): Promise<AiCredentials> {
     if (!reference.startsWith("service:")) {
       const apiKey = await secret(reference);
-      if (apiKey === undefined) throw missing(reference);
+      if (apiKey === undefined) throw notStored(reference);
       return { apiKey };
     }
     const credential = await credentials.resolve(reference.slice("service:".length), { signal });
@@ -58,13 +58,15 @@ export function createAiCredentials(options: AiCredentialsOptions): AiCredential
       const configured = setting?.credential;
       if (configured !== undefined) {
         if (!configured.startsWith("env:")) return stored(configured, signal);
-        const apiKey = env[configured.slice("env:".length)];
-        if (!apiKey) throw missing(configured);
+        const name = configured.slice("env:".length);
+        const apiKey = env[name];
+        if (!apiKey)
+          throw missing(`the variable ${name} is not set, and ${provider} has its key there`);
         return { apiKey };
       }
       const apiKey = (await secret(provider)) ?? variable(provider, env);
       if (apiKey !== undefined) return { apiKey };
-      if (needsKey(provider, setting)) throw missing(provider);
+      if (needsKey(provider, setting)) throw notStored(provider);
       return {};
     },
   };
@@ -79,9 +81,11 @@ function needsKey(provider: string, setting: ProviderSettings | undefined): bool
   return Object.hasOwn(WELL_KNOWN, setting?.kind ?? provider);
 }
 
-function missing(reference: string): NodeError {
-  const where = reference.startsWith("env:")
-    ? `the variable ${reference.slice("env:".length)} is not set`
-    : `the credential "${reference}" is not stored; millrace secrets set ai:${reference} stores it`;
-  return new NodeError("credentials_missing", where, { reason: "auth", sent: false });
+function missing(text: string): NodeError {
+  return new NodeError("credentials_missing", text, { reason: "auth", sent: false });
+}
+
+function notStored(reference: string): NodeError {
+  const how = `millrace secrets set ai:${reference} stores it`;
+  return missing(`the credential "${reference}" is not stored; ${how}`);
 }

@@ -108,11 +108,13 @@ function embed(modelId: string): AiEmbedding {
   };
 }
 
+const GOLDEN = 0x9e3779b1; // Knuth's multiplicative hash: neighbours in the alphabet fall apart
+
 /** How often each of some classes of letters occurs, as a vector of length 1. */
 function vectorOf(text: string): number[] {
   const counts = new Array<number>(DIMENSIONS).fill(0);
   for (let at = 0; at < text.length; at += 1) {
-    const slot = text.charCodeAt(at) % DIMENSIONS;
+    const slot = Math.imul(text.charCodeAt(at), GOLDEN) >>> 29; // below DIMENSIONS
     counts[slot] = (counts[slot] ?? 0) + 1;
   }
   const length = Math.hypot(...counts) || 1;
