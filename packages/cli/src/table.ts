@@ -126,6 +126,23 @@ export const COMMANDS: readonly CliCommand[] = [
     load: () => import("./commands/graph.ts"),
   },
   {
+    path: ["diff"],
+    summary: "say what two flows do differently",
+    args: [
+      { name: "before", summary: "a .flow file, a graph as JSON, or -", required: true },
+      { name: "after", summary: "the same", required: true },
+    ],
+    flags: [
+      { long: "semantic", summary: "nodes, edges and fields, whatever their order (default)" },
+      { long: "text", summary: "the lines that differ" },
+    ],
+    output: "check",
+    examples: [
+      { line: "millrace diff hello.flow hello.flow", says: "exit code 1 when they differ" },
+    ],
+    load: () => import("./commands/diff.ts"),
+  },
+  {
     path: ["explain"],
     summary: "say what a diagnostic, an exit code or a node type means",
     args: [{ name: "word", summary: "FLOW1001, 3, http.request…; without one, every diagnostic" }],

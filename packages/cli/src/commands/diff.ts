@@ -1,0 +1,75 @@
+/** `millrace diff`: what two flows do differently, or how their texts differ. */
+import { printFlow } from "@millrace/dsl";
+import { createTwoFilesPatch } from "diff";
+import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
+import { type Difference, differencesOf } from "../diff/compare.ts";
+import { CliError, usage } from "../errors.ts";
+import { countFindings, type FlowSource, loadFlow } from "../flow-source.ts";
+import { renderDiagnostics } from "../render/code-frame.ts";
+import { createStyle, type Style } from "../render/style.ts";
+import { clean } from "../render/text.ts";
+
+/** Ends with exit code 1 when there is a difference. */
+export async function run(input: Input, io: CommandIo): Promise<number> {
+  const [a = "", b = ""] = input.args;
+  if (a === "-" && b === "-") throw usage("only one thing can read stdin", "name - once");
+  if (isOn(input, "text") && isOn(input, "semantic")) {
+    throw usage("--text and --semantic cannot be used together");
+  }
+  const style = createStyle(io.colour, io.env);
+  const before = await readable(a);
+  const after = await readable(b);
+  if (isOn(input, "text")) return textDiff();
+  const differences = differencesOf(before.graph, after.graph);
+  for (const each of differences) {
+    if (io.json === undefined) await io.out.write(`${lineOf(each, style)}\n`);
+    else await io.json.result(each);
+  }
+  return ended(differences.length);
+
+  async function readable(file: string): Promise<FlowSource> {
+    const source = await loadFlow(file, io, {
+      file: flagText(input, "config"),
+      home: flagText(input, "home"),
+    });
+    const unread = source.diagnostics.filter(
+      ({ code, severity }) => severity === "error" && code < "FLOW2",
+    );
+    if (unread.length === 0) return source;
+    if (io.json === undefined) {
+      await io.err.write(`${await renderDiagnostics(unread, source, style)}\n`);
+    }
+    throw new CliError("flow_invalid", countFindings(unread), { diagnostics: unread, told: true });
+  }
+
+  async function textDiff(): Promise<number> {
+    const [one, other] = [before, after].map(({ text, graph }) => text ?? printFlow(graph));
+    if (one === other) return 0;
+    const patch = createTwoFilesPatch(before.name, after.name, one ?? "", other ?? "");
+    if (io.json === undefined) await io.out.write(patch);
+    else await io.json.result({ patch });
+    return ended(1);
+  }
+
+  function ended(count: number): number {
+    if (count === 0) return 0;
+    throw new CliError("check_failed", "the flows are different", { told: true });
+  }
+}
+
+const MARKS = { added: "+", removed: "-", changed: "~" } as const;
+
+/** `~ node fetch  fields.url: "a" → "b"`. */
+function lineOf({ change, part, name, path, before, after }: Difference, style: Style): string {
+  const paint = change === "added" ? style.good : change === "removed" ? style.bad : style.bold;
+  const what = path === undefined ? "" : `  ${path}: ${shownValue(before)} → ${shownValue(after)}`;
+  const mark = path === undefined ? MARKS[change] : MARKS.changed;
+  return `${paint(mark)} ${part} ${clean(name)}${clean(what)}`;
+}
+
+/** An expression as its source, anything else as JSON. */
+function shownValue(value: unknown): string {
+  if (value === undefined) return "(none)";
+  if (typeof value === "object" && value !== null && "$" in value) return String(value.$);
+  return JSON.stringify(value);
+}
