@@ -1,14 +1,17 @@
 /**
  * Runs the guide: every fence of its pages is what it says it is. `docs/README.md` has the convention.
  *   G1  A whole flow is read without a word, canonical, and found valid with core's own catalog; one with a mark is not.
- *   G2  Every command is run, in the order of the page, in one trusted folder that holds the page's flows and data.
- *   G3  The fence after a command is, byte for byte, what the command wrote.
+ *   G2  Every command is run, in the order of the page, in one trusted folder that holds the page's flows and data. What is
+ *       no `millrace` is a script of the shell.
+ *   G3  The fence after a command is, byte for byte, what the command wrote; after a script `…` stands for what differs each time.
  *   G4  A fence of another kind, or a result without its command, fails.
  *   G5  Every example of a table gives its result; the tables of functions, operators, policies and types are the code's.
  */
+import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ExitCode, type Json, type JsonSchema } from "@millrace/contracts";
+import { COMMANDS } from "@millrace/contracts/commands";
 import {
   compileExpression,
   ExpressionError,
@@ -24,12 +27,14 @@ import { describe, expect, test } from "vitest";
 import { ROOT, scratch } from "./cli.ts";
 import { inside } from "./inside.ts";
 import { codeIn, type Fence, fencesOf, readPage, tablesOf } from "./pages.ts";
+import { createServers } from "./serving.ts";
 
 const GUIDE = readdirSync(join(ROOT, "docs/guide")).map((name) => `docs/guide/${name}`);
 const PAGES = ["docs/README.md", ...GUIDE];
 const LANGUAGE = readPage("docs/guide/language.md");
 const EXPRESSIONS = readPage("docs/guide/expressions.md");
 const registry = createRegistry();
+const MORE = "…";
 
 const isFlow = (fence: Fence): boolean => fence.language === "flow";
 const isData = ({ language, marks }: Fence): boolean =>
@@ -37,13 +42,42 @@ const isData = ({ language, marks }: Fence): boolean =>
 const isResult = ({ language, marks }: Fence): boolean =>
   language === "text" || (language === "json" && marks.length === 0);
 
+const isScript = ({ language, marks, text }: Fence): boolean =>
+  language === "sh" && marks[0] !== "running" && !text.startsWith("millrace ");
+
+function hasCurl(): boolean {
+  return spawnSync("curl", ["--version"]).status === 0;
+}
+
+/** What differs each time is `"…"`; an object or a list that has more is one with such a member. */
+function opened(json: string): unknown {
+  return JSON.parse(json, (_key, value: unknown) => {
+    if (value === MORE) return value;
+    if (Array.isArray(value)) {
+      const items = value.filter((each) => each !== MORE);
+      return items.length < value.length ? expect.arrayContaining(items) : value;
+    }
+    if (typeof value !== "object" || value === null) return value;
+    const members = Object.entries(value)
+      .filter(([name]) => name !== MORE)
+      .map(([name, each]) => [name, each === MORE ? expect.anything() : each] as const);
+    const known = Object.fromEntries(members);
+    return MORE in value ? expect.objectContaining(known) : known;
+  });
+}
+
+function pattern(text: string): RegExp {
+  const parts = text.split(MORE).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  return new RegExp(`^${parts.join("[^\\n]*")}$`);
+}
+
 /** What a fence is, or why it may not be there. */
 function kindOf(fence: Fence, previous: Fence | undefined): string {
   const { language, marks, line } = fence;
   const said = `${language} ${marks.join(" ")}`.trim();
   if (isResult(fence) && previous?.language === "sh") return "result";
   if (/^flow \S+\.flow( fault| loose)?$/.test(said)) return "flow";
-  if (/^sh( exit=\d+)?$/.test(said)) return "command";
+  if (/^sh( exit=\d+| running)?$/.test(said)) return "command";
   if (said === "json names") return "names"; // of the rows of expressions.md
   if (/^json \S+\.json$/.test(said)) return "data";
   return `line ${line}: a fence "${said}" that no test knows`;
@@ -74,21 +108,39 @@ describe.each(PAGES)("%s", (path) => {
     }
   });
 
-  test("shows what its commands write", async () => {
+  test("shows what its commands write", async ({ skip }) => {
+    if (fences.some(isScript) && !hasCurl()) {
+      if (process.env["CI"] !== undefined) throw new Error("no curl: the gate must install one");
+      skip("no curl on this machine");
+    }
     const cwd = scratch();
+    const env = { MILLRACE_TRUST_PROJECT: "1" };
+    const servers = createServers(cwd, { MILLRACE_CREDENTIALS_STORE: "memory" });
     for (const { marks, text } of fences.filter((fence) => isFlow(fence) || isData(fence))) {
       writeFileSync(join(cwd, marks[0] ?? ""), text);
     }
     for (const [index, { language, marks, text, line }] of fences.entries()) {
       if (language !== "sh") continue;
       const next = fences[index + 1];
+      if (marks[0] === "running") {
+        await servers.start(text);
+        continue;
+      }
+      if (isScript({ language, marks, text, line })) {
+        const { code, stdout, stderr } = await servers.script(text);
+        expect(`exit=${code}`, `${text}\n${stdout}${stderr}`).toBe(marks[0] ?? "exit=0");
+        if (next === undefined || !isResult(next)) continue;
+        if (next.language === "json") expect(JSON.parse(stdout)).toEqual(opened(next.text));
+        else expect(stdout + stderr).toMatch(pattern(next.text));
+        continue;
+      }
       const told = { stdout: "", stderr: "" };
       for (const command of text.trimEnd().split("\n")) {
         const [program, ...words] = command.split(" ");
         expect(program, `line ${line}`).toBe("millrace");
         const { code, stdout, stderr } = await inside(words, {
           cwd,
-          env: { MILLRACE_TRUST_PROJECT: "1" },
+          env,
         });
         expect(`exit=${code}`, `${command}\n${stderr}`).toBe(marks[0] ?? "exit=0");
         told.stdout += stdout;
@@ -277,3 +329,29 @@ function canonical(source: string): string {
   const { ast } = parseExpression(source);
   return ast === undefined ? "" : printExpression(ast);
 }
+
+test("the page on the server calls every command of the registry", () => {
+  const calls = fencesOf(readPage("docs/guide/server.md"))
+    .filter(isScript)
+    .flatMap(({ text }) => [...text.matchAll(/curl[^|;&\n]*/g)].map(([call]) => call));
+  const routes = calls.map((call) => {
+    const [, target = ""] = /127\.0\.0\.1:\d+(\/[^\s'"]*)/.exec(call) ?? [];
+    const [, given] = /-X (\w+)/.exec(call) ?? [];
+    const [path = "", query = ""] = target.split("?");
+    return { method: given ?? (/ (?:-d|--json) /.test(call) ? "POST" : "GET"), path, query };
+  });
+  const others = new Set(
+    [...COMMANDS.values()].flatMap(({ http }) => (http?.path.includes(":") ? [] : [http?.path])),
+  );
+  for (const { name, http } of COMMANDS.values()) {
+    const shape = new RegExp(`^${http?.path.replace(/:\w+/g, "[^/]+")}$`);
+    const called = routes.some(
+      ({ method, path, query }) =>
+        method === http?.method &&
+        shape.test(path) &&
+        (path === http.path || !others.has(path)) && // a word is no hole
+        (http.when === undefined || query.startsWith(`${http.when.query}=`)),
+    );
+    expect(called, `${name}: ${http?.method} ${http?.path}`).toBe(true);
+  }
+});
