@@ -43,6 +43,8 @@ export interface RunHeader {
 /** Wishes of who started a run, kept for a start or a resume in another process. */
 export interface RunHeaderOptions {
   readonly timeoutMs?: number;
+  readonly onFailure?: "stop" | "finish";
+  readonly concurrency?: number;
   readonly confirm?: "approve" | "reject";
   /** Of a run with `retryOf`: nodes to run again, with all that follows them. */
   readonly from?: readonly string[];
@@ -153,6 +155,9 @@ export interface RunSpec {
   readonly trigger: string;
   readonly template?: { readonly slug: string; readonly version: number };
   readonly timeoutMs?: number;
+  /** What the first failure does, and how many nodes work at once; absent: what the flow says. */
+  readonly onFailure?: "stop" | "finish";
+  readonly concurrency?: number;
   /** Answers every confirmation at once; absent: a person is asked. */
   readonly confirm?: "approve" | "reject";
   readonly tags?: { readonly [name: string]: string };
@@ -228,6 +233,8 @@ export interface RecoveryReport {
 /** Runs flows and keeps them: what server and command line see of engine and journal. */
 export interface Executor {
   readonly kind: "memory" | "sqlite" | "restate";
+  /** Whether `recover` is under way; absent: no. */
+  readonly recovering?: boolean;
   /**
    * Durable when resolved, with all of `rows`. Rejects by code: `run_exists` for a `runId` that is taken, and as `StartRows`
    * says.

@@ -33,7 +33,13 @@ import {
 import { createMetrics } from "./metrics/index.ts";
 import { createPages } from "./pages.ts";
 import { createRoutes, type Routes, type StreamHandler } from "./routes.ts";
-import { createRunEventsStream, createRunFlowStream, EventStreams } from "./streams/index.ts";
+import {
+  createFeedStream,
+  createRunEventsStream,
+  createRunFlowStream,
+  EventStreams,
+} from "./streams/index.ts";
+import { createHook } from "./webhooks/index.ts";
 
 /** A server without a port. */
 export interface MillraceApp {
@@ -78,6 +84,7 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): ServedApp 
   const streamHandlers = new Map<string, StreamHandler>([
     ["run_flow", createRunFlowStream(streams)],
     ["get_run_events", createRunEventsStream(streams)],
+    ["subscribe_events", createFeedStream(streams)],
   ]);
   const nextId = createRequestIds((bytes) => host.random(bytes));
   const failures = new AuthFailures(() => host.now());
@@ -89,8 +96,9 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): ServedApp 
   const app: AppServices = {
     limits,
     commands: COMMANDS,
-    keys: new IdempotencyKeys(() => host.now()),
+    keys: new IdempotencyKeys(host.store.idempotency, () => host.now()),
     cursors: createCursors(host.random(KEY_BYTES)),
+    webhooks: options.webhooks,
     draining: () => drained !== undefined,
     isWired: (name) => host.commands.has(name) || streamHandlers.has(name),
   };
@@ -99,8 +107,13 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): ServedApp 
     app,
     commands: COMMANDS,
     streams: streamHandlers,
+    hook: createHook(host, app),
     pages: createPages(host, metrics, () => streams.count),
-    readiness: () => (drained === undefined ? "ok" : "draining"),
+    readiness() {
+      if (drained !== undefined) return "draining";
+      if (host.executor.recovering === true) return "starting";
+      return host.store.condition === "ok" ? "ok" : "store";
+    },
   });
 
   function report(exchange: Exchange, startedAt: number, told: ExchangeReport): void {

@@ -12,11 +12,14 @@ import {
   type ServerOptions,
 } from "./config/index.ts";
 import {
+  type ConnectionRecords,
   type CredentialsOptions,
   createServiceConnections,
   egressFetch,
+  type OpenedStore,
   openCredentialStore,
   type ServiceConnections,
+  storedConnectionRecords,
   type WebFetch,
 } from "./connections/index.ts";
 import { ConfigError } from "./errors.ts";
@@ -69,8 +72,14 @@ export async function buildServer(
       : await openStore({ dir: options.store, now });
   const metrics = createMetrics();
   const journal = metrics.meter(store.journal);
+  const credentials = openCredentialStore(options.credentials);
   const egress = machine.openFetch(options.egress ?? {});
-  const services = openServices(options, log, egressFetch(egress));
+  const services = openServices(options, credentials, {
+    records: storedConnectionRecords(store.connections),
+    fetch: egressFetch(egress),
+    log,
+    now,
+  });
   const engine = createEngine({
     host: { ...machine, now, setTimer: (fn, ms) => clock.setTimer(fn, ms) },
     journal,
@@ -87,7 +96,8 @@ export async function buildServer(
   });
   const executor = createLocalExecutor({
     engine,
-    journal,
+    store,
+    log,
     registry,
     subflows: subflowPort(store.templates),
     maxLiveRuns: limits.maxLiveRuns,
@@ -109,6 +119,7 @@ export async function buildServer(
       options.hubs.map(({ id, dir }) => [id, machine.openFiles({ root: dir, readOnly: true })]),
     ),
     scheduler,
+    secrets: credentials.store,
     log,
     metrics,
     now,
@@ -154,19 +165,21 @@ function registryOf({ services }: ResolvedOptions): Registry {
 
 /** The services of a server over the credential store of its operator. */
 function openServices(
-  options: ResolvedOptions,
-  log: Logger,
-  fetchThrough: WebFetch,
+  { services }: ResolvedOptions,
+  { store, name, lock, close }: OpenedStore,
+  ports: {
+    readonly records: ConnectionRecords;
+    readonly fetch: WebFetch;
+    readonly log: Logger;
+    readonly now: () => number;
+  },
 ): ServiceConnections {
-  const { store, name, lock, close } = openCredentialStore(options.credentials);
   const connections = createServiceConnections({
     store,
     storeName: name,
     ...(lock && { lock }),
-    services: options.services,
-    fetch: fetchThrough,
-    log,
-    now: Date.now,
+    services,
+    ...ports,
     random: randomBytes,
   });
   return {

@@ -15,7 +15,10 @@ const LIVE: readonly RunState[] = ["pending", "running", "paused", "cancelling"]
 /** Runs listed in one step. */
 const PAGE = 200;
 
-/** Fires no more schedules, closes the executor, then every open consent and the credentials, which runs need until they have ended; and counts. */
+/**
+ * Fires no more schedules, closes the executor, then every open consent and the credentials, which runs need until they have
+ * ended; and counts.
+ */
 export async function drainRuns(host: ServerHost, graceMs: number): Promise<DrainReport> {
   const startedAt = performance.now();
   await host.scheduler?.close();
@@ -28,7 +31,7 @@ export async function drainRuns(host: ServerHost, graceMs: number): Promise<Drai
   let finished = 0;
   let cancelled = 0;
   for (const runId of runIds) {
-    const run = await host.executor.get(runId);
+    const run = host.store.runs.summary(runId);
     if (run?.status === "cancelled") cancelled += 1;
     else if (run !== null && isEnded(run.status)) finished += 1;
   }

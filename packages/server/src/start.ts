@@ -75,7 +75,8 @@ export async function start(options: StartOptions = {}): Promise<RunningServer> 
       .finally(() => server.close(closing));
     return closed;
   };
-  const unwatch = signals ? watchProcess({ close, log: host.log }) : () => {};
+  const { log, store } = host;
+  const unwatch = signals ? watchProcess({ close, log, lost: store.lost }) : () => {};
   const bound = http.address() as AddressInfo;
   const name = bound.family === "IPv6" ? `[${bound.address}]` : bound.address;
   return { url: `http://${name}:${bound.port}`, address: bound, app, close };

@@ -1,21 +1,33 @@
-/** The executor alone: engine and journal behind one port. */
-import type { StoredEvent } from "@millrace/contracts";
+/** The executor alone: engine and store behind one port, in memory and on disk. */
+import type { RunHeader, StoredEvent } from "@millrace/contracts";
 import { parseEvent } from "@millrace/contracts";
 import { parseFlow } from "@millrace/dsl";
-import { createEngine, createMemoryJournal } from "@millrace/engine";
-import { createLocalExecutor } from "@millrace/server";
-import { expect, onTestFinished, test } from "vitest";
-import { ASK_PLAINLY, HELLO, LOUD, SLEEP } from "./support/flows.ts";
+import { createEngine } from "@millrace/engine";
+import { createNodeHost } from "@millrace/engine/node";
+import { createLocalExecutor, type LocalExecutorOptions } from "@millrace/server";
+import { openMemoryStore, openStore, type Store } from "@millrace/store";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { ASK, ASK_PLAINLY, HELLO, LOUD, SLEEP } from "./support/flows.ts";
+import { newFolder } from "./support/folder.ts";
 import { expectLegal } from "./support/streams.ts";
 
 const graphOf = (dsl: string) => parseFlow(dsl).graph;
 const hello = { graph: graphOf(HELLO), inputs: {}, trigger: "embed" } as const;
+const sleep = { ...hello, graph: graphOf(SLEEP) };
+const ask = { ...hello, graph: graphOf(ASK_PLAINLY) };
 
-function build(options: { maxLiveRuns?: number } = {}) {
-  const journal = createMemoryJournal();
-  const executor = createLocalExecutor({ engine: createEngine({ journal }), journal, ...options });
-  onTestFinished(() => executor.close({ graceMs: 0 }));
-  return { executor, journal };
+type Limits = Pick<LocalExecutorOptions, "maxLiveRuns" | "maxQueuedRuns" | "registry">;
+
+/** An executor over a store, which is closed after it. */
+function over(store: Store, options: Limits = {}) {
+  const { journal } = store;
+  const engine = createEngine({ host: createNodeHost(), journal });
+  const executor = createLocalExecutor({ engine, store, ...options });
+  onTestFinished(async () => {
+    await executor.close({ graceMs: 0 });
+    await store.close();
+  });
+  return { executor, journal, store };
 }
 
 async function logOf(pages: AsyncIterable<readonly StoredEvent[]>) {
@@ -24,144 +36,352 @@ async function logOf(pages: AsyncIterable<readonly StoredEvent[]>) {
   return events;
 }
 
-test("a run id is used once, whether its run lives or has ended", async () => {
-  const { executor } = build();
-  const spec = { ...hello, runId: "mine" };
-  expect(await executor.start(spec)).toEqual({ runId: "mine", status: "pending" });
-  await expect(executor.start(spec)).rejects.toMatchObject({ code: "run_exists" });
-  await logOf(executor.attach("mine"));
-  await expect(executor.start(spec)).rejects.toMatchObject({ code: "run_exists" });
-});
-
-test("of many starts with one id at the same time one wins", async () => {
-  const { executor } = build();
-  const starts = Array.from({ length: 20 }, () => executor.start({ ...hello, runId: "one" }));
-  const outcomes = await Promise.allSettled(starts);
-  expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-});
-
-test("readers get the bytes that the journal keeps, from any position, and the same object for the same event", async () => {
-  const { executor, journal } = build();
-  const { runId } = await executor.start(hello);
-  const log = await logOf(executor.attach(runId));
-  expectLegal(log.map(({ line }) => parseEvent(Buffer.from(line).toString())));
-  for (let after = 0; after <= log.length; after += 1) {
-    expect(await logOf(executor.attach(runId, { after }))).toEqual(log.slice(after));
+async function readUntil(pages: AsyncIterable<readonly StoredEvent[]>, kind: string) {
+  const events: StoredEvent[] = [];
+  for await (const page of pages) {
+    events.push(...page);
+    if (page.some((event) => event.kind === kind)) return events;
   }
-  expect(await logOf(journal.read(runId, 0))).toEqual(log);
-});
+  throw new Error(`no ${kind} among ${events.map((event) => event.kind)}`);
+}
 
-test("two hundred runs at once all end, each with a legal log", async () => {
-  const { executor } = build({ maxLiveRuns: 8 });
-  const runs = await Promise.all(Array.from({ length: 200 }, () => executor.start(hello)));
-  for (const { runId } of runs) {
-    const log = await logOf(executor.attach(runId));
-    expectLegal(log.map(({ line }) => parseEvent(Buffer.from(line).toString())));
-  }
-});
+const textOf = ({ line }: StoredEvent) => Buffer.from(line).toString();
+const eventsOf = (log: readonly StoredEvent[]) => log.map((event) => parseEvent(textOf(event)));
 
-test("a reader that is stopped ends, and leaves the run alone", async () => {
-  const { executor } = build();
-  const { runId } = await executor.start({ ...hello, graph: graphOf(SLEEP) });
-  const stop = new AbortController();
-  const seen: StoredEvent[] = [];
-  for await (const page of executor.attach(runId, { signal: stop.signal })) {
-    seen.push(...page);
-    stop.abort();
-  }
-  expect(seen.length).toBeGreaterThan(0);
-  expect(await executor.get(runId)).toMatchObject({ endedAt: null });
-});
+describe.each([
+  ["memory", async () => openMemoryStore()],
+  ["a file", async () => openStore({ dir: newFolder() })],
+] as const)("an executor over %s", (_name, open: () => Promise<Store>) => {
+  const build = async (options: Limits = {}) => over(await open(), options);
 
-test("what is not there is null, not_found, or an error of its own", async () => {
-  const { executor } = build();
-  expect(await executor.get("none")).toBe(null);
-  expect(await executor.signal("none", { kind: "pause", by: "x" })).toEqual({
-    ok: false,
-    code: "not_found",
+  test("uses a run id once, whether its run lives or has ended", async () => {
+    const { executor } = await build();
+    const spec = { ...hello, runId: "mine" };
+    expect(await executor.start(spec)).toEqual({ runId: "mine", status: "pending" });
+    await expect(executor.start(spec)).rejects.toMatchObject({ code: "run_exists" });
+    await logOf(executor.attach("mine"));
+    await expect(executor.start(spec)).rejects.toMatchObject({ code: "run_exists" });
   });
-  await expect(executor.cancel("none", { reason: "user" })).rejects.toMatchObject({
-    code: "not_found",
+
+  test("lets one win of many starts with one id at the same time", async () => {
+    const { executor } = await build();
+    const starts = Array.from({ length: 20 }, () => executor.start({ ...hello, runId: "one" }));
+    const outcomes = await Promise.allSettled(starts);
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   });
-  await expect(logOf(executor.attach("none"))).rejects.toMatchObject({ code: "not_found" });
-  expect(await executor.recover()).toMatchObject({ resumed: 0, parked: 0, failed: 0 });
-});
 
-test("a closed executor starts nothing", async () => {
-  const { executor } = build();
-  await executor.close({ graceMs: 0 });
-  await expect(executor.start(hello)).rejects.toMatchObject({ code: "executor_unavailable" });
-});
-
-test("an open question does not hold up the close, and is told as cancelled", async () => {
-  const { executor } = build();
-  const { runId } = await executor.start({ ...hello, graph: graphOf(ASK_PLAINLY) });
-  for await (const page of executor.attach(runId)) {
-    if (page.some(({ kind }) => kind === "run.paused")) break;
-  }
-  await executor.close({ graceMs: 600_000 });
-  expect(await executor.get(runId)).toMatchObject({
-    status: "cancelled",
-    confirmations: [{ status: "cancelled" }],
+  test("has a run in the store when its start is answered, queued or not, with all that it was started with", async () => {
+    const { executor, store } = await build({ maxLiveRuns: 1 });
+    const spec = {
+      ...sleep,
+      template: { slug: "naps", version: 7 },
+      timeoutMs: 60_000,
+      confirm: "approve",
+      tags: { team: "fx" },
+      trigger: "webhook",
+      source: { webhookId: "whk_1" },
+      tokenId: "anna",
+    } as const;
+    for (const runId of ["live", "queued"]) {
+      await executor.start({ ...spec, runId });
+      const { planDigest, flowHash, graph, ...header } = store.runs.header(runId) as RunHeader;
+      expect(graph).toEqual(sleep.graph);
+      expect(header).toEqual({
+        runId,
+        inputs: {},
+        trigger: "webhook",
+        template: "naps",
+        templateVersion: 7,
+        tags: { team: "fx" },
+        source: { webhookId: "whk_1" },
+        tokenId: "anna",
+        options: { timeoutMs: 60_000, confirm: "approve" },
+      });
+    }
+    expect(await executor.get("queued")).toMatchObject({ status: "pending", lastSeq: 0 });
   });
-});
 
-test("ended runs are forgotten when there are more than a thousand, oldest first, journal and all", async () => {
-  const { executor, journal } = build();
-  const ids: string[] = [];
-  for (let i = 0; i < 1_010; i += 1) {
+  test("writes the rows of a start with the run, and refuses the run with them", async () => {
+    const { executor, store } = await build();
+    const request = { scope: "s", key: "k", fingerprint: Buffer.from("f") };
+    const { runId } = await executor.start(hello, { request });
+    expect(store.idempotency.find(request)).toEqual({
+      state: "done",
+      answer: { runId, status: "pending" },
+    });
+    const again = executor.start({ ...hello, runId: "again" }, { request });
+    await expect(again).rejects.toMatchObject({ code: "key_used" });
+    expect(await executor.get("again")).toBe(null);
+    expect((await logOf(executor.attach(runId))).at(-1)?.kind).toBe("summary");
+  });
+
+  test("gives readers the bytes that the journal keeps, from any position", async () => {
+    const { executor, journal } = await build();
     const { runId } = await executor.start(hello);
-    ids.push(runId);
-    await logOf(executor.attach(runId));
-  }
-  expect(await executor.get(ids[0] ?? "")).toBe(null);
-  expect(await journal.load(ids[0] ?? "")).toBe(null);
-  expect(await executor.get(ids.at(-1) ?? "")).toMatchObject({ status: "succeeded" });
-  expect(await executor.get(ids[10] ?? "")).not.toBe(null);
-});
-
-test("a run that waits is cancelled once, however many ask at once, and those behind it wait on", async () => {
-  const { executor } = build({ maxLiveRuns: 1 });
-  const sleep = { ...hello, graph: graphOf(SLEEP) };
-  await executor.start({ ...sleep, runId: "live" });
-  for (const runId of ["first", "second", "third"]) await executor.start({ ...hello, runId });
-  const asked = Array.from({ length: 5 }, () => executor.cancel("first", { reason: "user" }));
-  for (const run of await Promise.all(asked)) expect(run).toMatchObject({ status: "cancelled" });
-  await executor.cancel("live", { reason: "user" });
-  for (const runId of ["second", "third"]) {
     const log = await logOf(executor.attach(runId));
-    expect(log.at(-1)?.kind).toBe("summary");
-    expect(await executor.get(runId)).toMatchObject({ status: "succeeded" });
-  }
+    expectLegal(eventsOf(log));
+    for (let after = 0; after <= log.length; after += 1) {
+      const rest = await logOf(executor.attach(runId, { after }));
+      expect(rest.map(textOf)).toEqual(log.slice(after).map(textOf));
+    }
+    expect((await logOf(journal.read(runId, 0))).map(textOf)).toEqual(log.map(textOf));
+  });
+
+  test("ends two hundred runs that are started at once, each with a legal log", async () => {
+    const { executor } = await build({ maxLiveRuns: 8 });
+    const runs = await Promise.all(Array.from({ length: 200 }, () => executor.start(hello)));
+    for (const { runId } of runs) expectLegal(eventsOf(await logOf(executor.attach(runId))));
+    expect((await executor.list({ limit: 200, status: ["succeeded"] })).items).toHaveLength(200);
+  });
+
+  test("lets a reader leave, and leaves the run alone", async () => {
+    const { executor } = await build();
+    const { runId } = await executor.start(sleep);
+    const stop = new AbortController();
+    const seen: StoredEvent[] = [];
+    for await (const page of executor.attach(runId, { signal: stop.signal })) {
+      seen.push(...page);
+      stop.abort();
+    }
+    expect(seen.length).toBeGreaterThan(0);
+    expect(await executor.get(runId)).toMatchObject({ endedAt: null });
+  });
+
+  test("says null, not_found, or an error of its own about what is not there", async () => {
+    const { executor } = await build();
+    expect(await executor.get("none")).toBe(null);
+    for (const signal of [
+      { kind: "pause", by: "x" },
+      { kind: "confirm", id: "k1", decision: "approve", by: "x" },
+    ] as const) {
+      expect(await executor.signal("none", signal)).toEqual({ ok: false, code: "not_found" });
+    }
+    await expect(executor.cancel("none", { reason: "user" })).rejects.toMatchObject({
+      code: "not_found",
+    });
+    await expect(logOf(executor.attach("none"))).rejects.toMatchObject({ code: "not_found" });
+    await expect(executor.start({ ...hello, retryOf: "none" })).rejects.toMatchObject({
+      code: "not_found",
+    });
+    expect(await executor.recover()).toMatchObject({ resumed: 0, parked: 0, failed: 0 });
+  });
+
+  test("starts nothing when it is closed", async () => {
+    const { executor } = await build();
+    await executor.close({ graceMs: 0 });
+    await expect(executor.start(hello)).rejects.toMatchObject({ code: "executor_unavailable" });
+  });
+
+  test("cancels a run that waits once, however many ask at once, and those behind it wait on", async () => {
+    const { executor } = await build({ maxLiveRuns: 1 });
+    await executor.start({ ...sleep, runId: "live" });
+    for (const runId of ["first", "second", "third"]) await executor.start({ ...hello, runId });
+    const asked = Array.from({ length: 5 }, () => executor.cancel("first", { reason: "user" }));
+    for (const run of await Promise.all(asked)) expect(run).toMatchObject({ status: "cancelled" });
+    await executor.cancel("live", { reason: "user" });
+    for (const runId of ["second", "third"]) {
+      const log = await logOf(executor.attach(runId));
+      expect(log.at(-1)?.kind).toBe("summary");
+      expect(await executor.get(runId)).toMatchObject({ status: "succeeded" });
+    }
+  });
+
+  test("pauses and goes on, says so, and does it once", async () => {
+    const { executor } = await build();
+    const { runId } = await executor.start(sleep);
+    await readUntil(executor.attach(runId), "node.waiting");
+    for (const _twice of [1, 2]) {
+      expect(await executor.signal(runId, { kind: "pause", by: "x" })).toEqual({ ok: true });
+      expect(await executor.get(runId)).toMatchObject({ status: "paused" });
+    }
+    expect(await executor.signal(runId, { kind: "resume", by: "x" })).toEqual({ ok: true });
+    expect(await executor.get(runId)).toMatchObject({ status: "running" });
+    const again = await executor.signal(runId, { kind: "resume", by: "x" });
+    expect(again).toEqual({ ok: false, code: "state_conflict" });
+  });
+
+  test("answers a pause of a run that waits for a person, and holds it when the answer is there", async () => {
+    const { executor } = await build();
+    const { runId } = await executor.start(ask);
+    await readUntil(executor.attach(runId), "run.paused");
+    expect(await executor.signal(runId, { kind: "pause", by: "x" })).toEqual({ ok: true });
+    const answer = { kind: "confirm", id: "k1", decision: "approve", by: "x" } as const;
+    expect(await executor.signal(runId, answer)).toEqual({ ok: true });
+    expect(await executor.signal(runId, { kind: "resume", by: "x" })).toEqual({ ok: true });
+    const log = eventsOf(await logOf(executor.attach(runId)));
+    expectLegal(log);
+    expect(log.at(-1)).toMatchObject({ status: "succeeded" });
+  });
+
+  test("lets one of fifty answers win and tells the others which", async () => {
+    const { executor } = await build();
+    const { runId } = await executor.start(ask);
+    await readUntil(executor.attach(runId), "run.paused");
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, i) =>
+        executor.signal(runId, {
+          kind: "confirm",
+          id: "k1",
+          decision: i === 0 ? "reject" : "approve",
+          by: "x",
+        }),
+      ),
+    );
+    expect(answers[0]).toEqual({ ok: true });
+    for (const answer of answers.slice(1)) {
+      expect(answer).toEqual({ ok: false, code: "already_resolved", outcome: "rejected" });
+    }
+  });
+
+  test("a retry takes over what had succeeded and names the run that it repeats", async () => {
+    const { executor } = await build();
+    const { runId } = await executor.start(hello);
+    await logOf(executor.attach(runId));
+    const retry = await executor.start({ ...hello, retryOf: runId, from: ["say"] });
+    const log = eventsOf(await logOf(executor.attach(retry.runId)));
+    expectLegal(log);
+    expect(log[0]).toMatchObject({ kind: "run.started", resumedFrom: { runId } });
+    const cached = log.filter((event) => event.kind === "node.succeeded" && "cached" in event);
+    expect(cached).toMatchObject([{ node: "greeting" }]);
+    expect(await executor.get(retry.runId)).toMatchObject({ retryOf: runId });
+    await expect(
+      executor.start({ ...hello, retryOf: runId, from: ["none"] }),
+    ).rejects.toMatchObject({ code: "input_invalid" });
+  });
+
+  test("reads a log that is larger than all that is kept at hand to its end", async () => {
+    const { executor } = await build();
+    const inputs = { items: Array.from({ length: 1_500 }, (_, i) => i), text: "x".repeat(16_000) };
+    const { runId } = await executor.start({ graph: graphOf(LOUD), inputs, trigger: "embed" });
+    let at = 0;
+    let last: StoredEvent | undefined;
+    for await (const page of executor.attach(runId)) {
+      for (const event of page) {
+        at += 1;
+        expect(event.seq).toBe(at);
+      }
+      last = page.at(-1);
+      await new Promise(setImmediate); // a reader that is never quite there
+    }
+    expect(last?.kind).toBe("summary");
+    expect(await executor.get(runId)).toMatchObject({ status: "succeeded", lastSeq: at });
+  });
 });
 
-test("a close ends whatever waits, and each of them has its summary", async () => {
-  const { executor } = build({ maxLiveRuns: 1 });
-  const sleep = { ...hello, graph: graphOf(SLEEP) };
-  const ids = ["a", "b", "c", "d", "e", "f"];
-  for (const runId of ids) await executor.start({ ...sleep, runId });
-  const logs = ids.map((runId) => logOf(executor.attach(runId)));
-  await executor.close({ graceMs: 0 });
-  for (const log of await Promise.all(logs)) expect(log.at(-1)?.kind).toBe("summary");
+describe("a store that is gone with its process", () => {
+  const build = (options: Limits = {}) => over(openMemoryStore(), options);
+
+  test("has an end of every run before it goes: an open question does not hold it up", async () => {
+    const { executor } = build();
+    const { runId } = await executor.start(ask);
+    await readUntil(executor.attach(runId), "run.paused");
+    await executor.close({ graceMs: 600_000 });
+    expect(await executor.get(runId)).toMatchObject({
+      status: "cancelled",
+      confirmations: [{ status: "cancelled" }],
+    });
+  });
+
+  test("has an end of whatever waits, and each has its summary", async () => {
+    const { executor } = build({ maxLiveRuns: 1 });
+    const ids = ["a", "b", "c", "d", "e", "f"];
+    for (const runId of ids) await executor.start({ ...sleep, runId });
+    const logs = ids.map((runId) => logOf(executor.attach(runId)));
+    await executor.close({ graceMs: 0 });
+    for (const log of await Promise.all(logs)) expect(log.at(-1)?.kind).toBe("summary");
+  });
 });
 
-test("a log that is larger than all that is kept is read to its end, and stays while nothing newer has ended", async () => {
-  const { executor } = build();
-  const inputs = { items: Array.from({ length: 4_300 }, (_, i) => i), text: "x".repeat(16_000) };
-  const { runId } = await executor.start({ graph: graphOf(LOUD), inputs, trigger: "embed" });
-  const newer = await executor.start({ ...hello, graph: graphOf(SLEEP) });
-  let bytes = 0;
-  let last: StoredEvent | undefined;
-  for await (const page of executor.attach(runId)) {
-    for (const event of page) bytes += event.line.byteLength;
-    last = page.at(-1);
-    await new Promise(setImmediate); // a reader that is never quite there
-  }
-  expect(bytes).toBeGreaterThan(64 * 1_024 * 1_024);
-  expect(last?.kind).toBe("summary");
-  expect(await executor.get(runId)).toMatchObject({ status: "succeeded" });
-  await executor.cancel(newer.runId, { reason: "user" });
-  await logOf(executor.attach(newer.runId));
-  expect(await executor.get(runId)).toBe(null);
-  expect(await executor.get(newer.runId)).toMatchObject({ status: "cancelled" });
+describe("a store that outlives its process", () => {
+  test("keeps live, parked and queued runs as they are, and readers are told that nothing follows", async () => {
+    const dir = newFolder();
+    const first = over(await openStore({ dir }), { maxLiveRuns: 2 });
+    for (const [runId, spec] of [
+      ["parked", { ...ask, graph: graphOf(ASK) }],
+      ["asleep", sleep],
+      ["working", sleep],
+      ["queued", hello],
+      ["last", hello],
+    ] as const) {
+      await first.executor.start({ ...spec, runId });
+      if (runId === "parked") await readUntil(first.executor.attach(runId), "run.paused");
+    }
+    await readUntil(first.executor.attach("working"), "node.waiting");
+    const reading = logOf(first.executor.attach("working"));
+    await first.executor.close({ graceMs: 0 });
+    const before = await reading;
+    expect(before.at(-1)?.kind).toBe("node.waiting");
+    await first.store.close();
+
+    const second = over(await openStore({ dir }), { maxLiveRuns: 2 });
+    const { executor } = second;
+    expect(await executor.recover()).toMatchObject({ resumed: 2, parked: 1, failed: 0 });
+    expect(await executor.get("parked")).toMatchObject({
+      status: "paused",
+      confirmations: [{ status: "requested" }],
+    });
+    expect(await executor.get("queued")).toMatchObject({ status: "pending" });
+    const rest = readUntil(executor.attach("working", { after: before.length }), "run.resumed");
+    expect((await rest).map(({ seq }) => seq)).toEqual([before.length + 1, before.length + 2]);
+    const ends: string[] = [];
+    const done = ["queued", "last"].map((runId) =>
+      logOf(executor.attach(runId)).then(() => ends.push(runId)),
+    );
+    await executor.cancel("asleep", { reason: "user" });
+    await Promise.all(done);
+    expect(ends).toEqual(["queued", "last"]);
+    const answer = {
+      kind: "confirm",
+      id: "k1",
+      decision: "approve",
+      value: { reason: "because" },
+      by: "x",
+    } as const;
+    expect(await executor.signal("parked", answer)).toEqual({ ok: true });
+    const log = eventsOf(await logOf(executor.attach("parked")));
+    expectLegal(log);
+    expect(log.at(-1)).toMatchObject({ status: "succeeded", outputs: { reason: "because" } });
+    expect(log.some(({ kind }) => kind === "run.resumed" && kind.includes("recovered"))).toBe(
+      false,
+    );
+  });
+
+  test("lets runs that work end before it closes, as far as the grace goes", async () => {
+    const { executor, store } = over(await openStore({ dir: newFolder() }));
+    const { runId } = await executor.start(hello);
+    await executor.close({ graceMs: 60_000 });
+    expect(store.runs.get(runId)).toMatchObject({ status: "succeeded" });
+  });
+
+  test("finishes a cancel that was under way", async () => {
+    const dir = newFolder();
+    const first = over(await openStore({ dir }));
+    const { runId } = await first.executor.start(sleep);
+    const { journal } = first.store;
+    await readUntil(first.executor.attach(runId), "node.waiting");
+    await first.executor.close({ graceMs: 0 });
+    // As a process leaves it that dies between the two events.
+    const lease = await journal.lease(runId, "dying", 1);
+    const seq = first.store.runs.summary(runId)?.lastSeq ?? 0;
+    const event = {
+      v: 1,
+      kind: "run.cancelling",
+      runId,
+      seq: seq + 1,
+      ts: Date.now(),
+      reason: "user",
+    } as const;
+    const line = Buffer.from(JSON.stringify(event));
+    const { epoch = 0 } = lease ?? {};
+    await journal.append(runId, seq, [{ seq: seq + 1, kind: event.kind, line, event }], {
+      epoch,
+      sync: true,
+    });
+    await first.store.close();
+    const second = over(await openStore({ dir }));
+    await second.executor.recover();
+    const log = eventsOf(await logOf(second.executor.attach(runId)));
+    expectLegal(log);
+    expect(log.at(-1)).toMatchObject({ kind: "summary", status: "cancelled" });
+  });
 });

@@ -42,13 +42,13 @@ describe("a server that drains", () => {
   });
 
   test("keeps the credentials until its runs have ended", async () => {
-    const { host, close } = await createServer({ log: keepLog() });
+    const { host, close } = await createServer({ store: "memory", log: keepLog() });
     const statuses: unknown[] = [];
     const services = {
       ...host.services,
       async close() {
         statuses.push((await host.executor.get(runId))?.status);
-        await close();
+        await host.services.close();
       },
     };
     const app = createApp({ ...host, services });
@@ -56,6 +56,7 @@ describe("a server that drains", () => {
     const { runId } = (await app.invoke("start_run", { dsl: SLEEP }, admin)) as { runId: string };
     await app.drain({ graceMs: 0 });
     expect(statuses).toEqual(["cancelled"]);
+    await close();
   });
 
   test("cancels what is still live after the grace, and every stream gets its summary", async () => {

@@ -1,13 +1,15 @@
 /** What is known of connections besides their tokens, which stay in the credential store. */
+import type { Json } from "@millrace/contracts";
 import type { Reader } from "./reader.ts";
 import type { Writer } from "./writer.ts";
 
-/** The status of one connection. `expiresAt`: epoch milliseconds. */
+/** The status of one connection. `expiresAt`: epoch milliseconds. `body` is whatever its owner needs to know. */
 export interface ConnectionRow {
   readonly slug: string;
   readonly status: string;
   readonly scope: string | null;
   readonly expiresAt: number | null;
+  readonly body: Json;
 }
 
 /** The connections of a store. */
@@ -27,11 +29,12 @@ export function createConnections(reader: Reader, writer: Pick<Writer, "write">)
         status: String(row["status"]),
         scope: row["scope"] as string | null,
         expiresAt: row["expires_at"] as number | null,
+        body: JSON.parse(String(row["body"])),
       })),
-    async put({ slug, status, scope, expiresAt }) {
+    async put({ slug, status, scope, expiresAt, body }) {
       const sql =
-        "INSERT OR REPLACE INTO connection(slug, status, scope, expires_at) VALUES(?, ?, ?, ?)";
-      await writer.write([{ sql, rows: [[slug, status, scope, expiresAt]] }]);
+        "INSERT OR REPLACE INTO connection(slug, status, scope, expires_at, body) VALUES(?, ?, ?, ?, ?)";
+      await writer.write([{ sql, rows: [[slug, status, scope, expiresAt, JSON.stringify(body)]] }]);
     },
     async delete(slug) {
       const [deleted] = await writer.write([

@@ -4,7 +4,14 @@
  *   J2  Only the owner of a run appends: epoch and last `seq` are compared and set in the transaction of the events.
  *   J3  An owner of an earlier opening of the store is gone, because only one process writes here.
  */
-import type { Journal, Json, RunHeader, StartRows, StoredEvent } from "@millrace/contracts";
+import type {
+  EncodedEvent,
+  Journal,
+  Json,
+  RunHeader,
+  StartRows,
+  StoredEvent,
+} from "@millrace/contracts";
 import { digestOf } from "./digest.ts";
 import { StoreError } from "./errors.ts";
 import { isInFeed } from "./feed.ts";
@@ -12,6 +19,7 @@ import { packLines } from "./packed-lines.ts";
 import { seal, unseal } from "./private-values.ts";
 import type { Reader } from "./reader.ts";
 import { creation, EPOCH, headerOf, refusedStart } from "./run-header.ts";
+import { createSeals } from "./seal.ts";
 import { sideRows } from "./side-rows.ts";
 import type { SqlRow, SqlValue } from "./sqlite-port.ts";
 import { type Op, Refusal, type Writer } from "./writer.ts";
@@ -30,6 +38,11 @@ export interface StoreJournal extends Journal {
    * `already_fired`, `signature_used`.
    */
   create(header: RunHeader, rows?: StartRows): Promise<{ epoch: number }>;
+  /**
+   * Calls `told` with what is appended to a run, after its commit and in order, until the answer is called: the same bytes
+   * that were stored, so that readers need not read them again.
+   */
+  follow(runId: string, told: (events: readonly EncodedEvent[]) => void): () => void;
 }
 
 /** What the journal is made of. `opened`: epoch of this opening. `key` null: private values are not readable here. */
@@ -39,13 +52,18 @@ export interface JournalParts {
   readonly opened: number;
   readonly key: Uint8Array | null;
   readonly now: () => number;
+  /** Whether what models said is kept when a run has ended; default true. */
+  readonly keepsContent?: () => boolean;
   /** Told the kinds of the events that the feed of all runs has got. */
   readonly publish?: (kinds: readonly string[]) => void;
 }
 
 export function createJournal(parts: JournalParts): StoreJournal {
-  const { reader, writer, opened, key, now, publish } = parts;
+  const { reader, writer, opened, key, now, publish, keepsContent = () => true } = parts;
+  const seals = createSeals(reader, keepsContent);
   const numbers = new Map<string, number>();
+  const followers = new Map<string, Set<(events: readonly EncodedEvent[]) => void>>();
+  const timed = new Set(reader.all("SELECT DISTINCT run FROM timer").map(({ run }) => Number(run)));
   const remember = (runId: string, no: number): number => {
     if (numbers.size >= MAX_NUMBERS) numbers.clear();
     numbers.set(runId, no);
@@ -64,7 +82,7 @@ export function createJournal(parts: JournalParts): StoreJournal {
       try {
         const results = await writer.write(creation(header, rows, now()));
         const { no, epoch } = results.at(-1) as SqlRow;
-        remember(header.runId, Number(no));
+        seals.begin(remember(header.runId, Number(no)), header.graph);
         return { epoch: Number(epoch) };
       } catch (error) {
         throw refusedStart(error, header.runId);
@@ -76,6 +94,8 @@ export function createJournal(parts: JournalParts): StoreJournal {
       const last = events.at(-1)?.seq ?? expectedSeq;
       const isInOrder = events.every(({ seq }, index) => seq === expectedSeq + 1 + index);
       if (!isInOrder) throw lost(runId);
+      const isEnd = events.at(-1)?.kind === "summary";
+      if (!isEnd) seals.see(run, events);
       const ops: Op[] = [
         {
           sql: "UPDATE run SET last_seq = ? WHERE no = ? AND id = ? AND epoch = ? AND last_seq = ?",
@@ -86,7 +106,9 @@ export function createJournal(parts: JournalParts): StoreJournal {
         ...sideRows(
           run,
           events.map(({ event }) => event),
+          timed,
         ),
+        ...(isEnd ? await seals.end(run, events) : []),
       ];
       try {
         await writer.write(ops, { sync });
@@ -94,7 +116,17 @@ export function createJournal(parts: JournalParts): StoreJournal {
         const isLost = StoreError.isInstance(error) && error.code === "lease_lost";
         throw isLost || error instanceof Refusal ? lost(runId) : error;
       }
+      for (const told of followers.get(runId) ?? []) told(events);
       publish?.(events.map(({ kind }) => kind).filter(isInFeed));
+    },
+
+    follow(runId, told) {
+      const all = followers.get(runId) ?? new Set();
+      followers.set(runId, all.add(told));
+      return () => {
+        all.delete(told);
+        if (all.size === 0 && followers.get(runId) === all) followers.delete(runId);
+      };
     },
 
     async *read(runId, after) {
@@ -127,9 +159,8 @@ export function createJournal(parts: JournalParts): StoreJournal {
       if (row === undefined) return null;
       const run = Number(row["no"]);
       const events: StoredEvent[] = [];
-      for (const page of pages(reader, { run, after: 0, end: Number(row["last_seq"]) })) {
-        events.push(...page);
-      }
+      const end = row["pruned"] === 0 ? Number(row["last_seq"]) : 0; // what was pruned gives nothing to go on from
+      for (const page of pages(reader, { run, after: 0, end })) events.push(...page);
       return {
         ...headerOf(row, reader),
         events,
@@ -209,16 +240,21 @@ function lost(runId: string): StoreError {
   return new StoreError("lease_lost", `the run ${runId} has another owner`);
 }
 
+/**
+ * Pages of the stored events, in order. Where retention has taken the beginning, what follows are its last two events, a
+ * snapshot and the summary: a reader never sees a hole in between.
+ */
 function* pages(
   reader: Reader,
   { run, after, end }: { readonly run: number; readonly after: number; readonly end: number },
 ): Generator<readonly StoredEvent[], void> {
-  for (let at = after; at < end; at += PAGE) {
-    const rows = reader.all(
-      "SELECT seq, kind, line FROM journal WHERE run = ? AND seq > ? AND seq <= ? ORDER BY seq",
-      [run, at, Math.min(end, at + PAGE)],
-    );
-    if (rows.length === 0) return; // a run that retention has emptied
+  const page = (at: number) => reader.all(NEXT_LINES, [run, at, end, PAGE]);
+  for (let at = after; at < end; ) {
+    const next = page(at);
+    const isWhole = next[0]?.["seq"] === at + 1;
+    const rows = isWhole ? next : page(Math.max(at, end - 2));
+    if (rows.length === 0) return; // a run that was deleted in between
+    at = Number(rows.at(-1)?.["seq"]);
     yield rows.map(({ seq, kind, line }) => ({
       seq: seq as number,
       kind: kind as string,
@@ -226,6 +262,9 @@ function* pages(
     }));
   }
 }
+
+const NEXT_LINES =
+  "SELECT seq, kind, line FROM journal WHERE run = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?";
 
 interface KeptValue {
   readonly run: number;

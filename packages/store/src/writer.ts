@@ -14,8 +14,11 @@ interface Statement {
   readonly lines?: never;
 }
 
-/** What a unit consists of: a statement, or rows of the journal. */
-export type Op = Statement | { readonly lines: PackedLines };
+/** What a unit consists of: a statement, rows of the journal, or a text without values that is run to its end. */
+export type Op =
+  | Statement
+  | { readonly lines: PackedLines }
+  | { readonly exec: string; readonly lines?: never };
 
 /** Number of changed rows of an operation, or the row that it found. */
 export type OpResult = number | SqlRow | undefined;
@@ -63,6 +66,9 @@ export class Writer {
   #waitingBytes = 0;
   #lastId = 0;
   #condition: Condition = "ok";
+  /** Resolves when nothing is written any more without `close`. */
+  readonly lost: Promise<Condition>;
+  #tellLost!: (condition: Condition) => void;
   #closed: Promise<void> | undefined;
   #isGone = false;
 
@@ -73,6 +79,9 @@ export class Writer {
     readonly reserve: string;
     readonly reserveBytes: number;
   }) {
+    this.lost = new Promise((done) => {
+      this.#tellLost = done;
+    });
     this.#worker = new Worker(new URL("./writer-thread.js", import.meta.url), {
       workerData: data,
       execArgv: data.driver === "node" ? ["--disable-warning=ExperimentalWarning"] : [],
@@ -135,7 +144,7 @@ export class Writer {
   }
 
   #take({ done, condition }: Message): void {
-    if (condition !== undefined) this.#condition = condition;
+    if (condition !== undefined) this.#stand(condition);
     for (const answer of done ?? []) {
       const waiting = this.#waiting.get(answer.id);
       if (waiting === undefined) continue;
@@ -147,9 +156,14 @@ export class Writer {
     if (this.#waiting.size === 0 && this.#closed === undefined) this.#worker.unref();
   }
 
+  #stand(condition: Condition): void {
+    this.#condition = condition;
+    if (condition !== "ok" && condition !== "store_full") this.#tellLost(condition);
+  }
+
   #lose(): void {
     this.#isGone = true;
-    if (this.#closed === undefined) this.#condition = "store_unavailable";
+    if (this.#closed === undefined) this.#stand("store_unavailable");
     for (const { reject } of this.#waiting.values()) reject(gone());
     this.#waiting.clear();
   }
@@ -187,6 +201,10 @@ function sizeOf(ops: readonly Op[]): { readonly bytes: number; readonly records:
     if (op.lines !== undefined) {
       bytes += op.lines.block.byteLength;
       records += op.lines.count;
+      continue;
+    }
+    if ("exec" in op) {
+      records += 1;
       continue;
     }
     records += op.rows.length;

@@ -327,12 +327,13 @@ test("of many calls with one signature one starts a run, until it is forgotten",
 
 test("connections keep their status and nothing secret", async () => {
   const { connections } = await newStore();
-  const mail = { slug: "mail", status: "connected", scope: "read", expiresAt: BEGIN };
+  const body = { service: "mailer" };
+  const mail = { slug: "mail", status: "connected", scope: "read", expiresAt: BEGIN, body };
   await connections.put(mail);
   await connections.put({ ...mail, slug: "crm", scope: null, expiresAt: null });
   await connections.put({ ...mail, status: "expired" });
   expect(connections.list()).toEqual([
-    { slug: "crm", status: "connected", scope: null, expiresAt: null },
+    { ...mail, slug: "crm", scope: null, expiresAt: null },
     { ...mail, status: "expired" },
   ]);
   expect(await connections.delete("mail")).toBe(true);

@@ -6,6 +6,7 @@ import { ProblemError } from "../errors.ts";
 import type { Role } from "../gate/index.ts";
 import type { ServerHost } from "../host.ts";
 import type { Caller, HeaderRecord } from "../http/index.ts";
+import { checkCondition } from "../store-problem.ts";
 import type { Cursors } from "./cursors.ts";
 import type { IdempotencyKeys } from "./idempotency.ts";
 
@@ -16,6 +17,8 @@ export interface AppServices {
   readonly cursors: Cursors;
   /** Every command there is, wired or not. */
   readonly commands: ReadonlyMap<string, CommandDef>;
+  /** Whether `POST /hooks/:token` is switched on. */
+  readonly webhooks: boolean;
   /** Whether the server takes no new work. */
   draining(): boolean;
   /** Whether a command has a handler or a stream. */
@@ -90,9 +93,24 @@ export function checkRole(command: CommandDef, caller: Caller): void {
 
 /** Throws `draining` when the server stops and the command does more than read. */
 export function checkDraining(command: CommandDef, app: AppServices): void {
-  if (app.draining() && command.effect !== "read") {
-    throw new ProblemError("draining", { headers: { "Retry-After": `${RETRY_AFTER_DRAIN_S}` } });
-  }
+  if (command.effect !== "read") refuseWhileDraining(app);
+}
+
+/**
+ * Throws `store_full` when the disk is full and the command writes, and the code of a store that takes no writes at all when it
+ * does more than read. On a full disk there is room for what ends runs, and their starts are refused by the executor.
+ */
+export function checkStore(command: CommandDef, { store }: ServerHost): void {
+  const { condition } = store;
+  if (condition === "ok" || command.effect === "read") return;
+  if (condition === "store_full" && command.effect === "run") return;
+  checkCondition(condition);
+}
+
+/** Throws `draining` when the server stops. */
+export function refuseWhileDraining(app: AppServices): void {
+  if (!app.draining()) return;
+  throw new ProblemError("draining", { headers: { "Retry-After": `${RETRY_AFTER_DRAIN_S}` } });
 }
 
 /** Checks arguments as every surface does. */

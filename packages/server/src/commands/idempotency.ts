@@ -1,17 +1,18 @@
 /**
- * Idempotency keys, in memory: a second request with the same key gets the answer of the first.
+ * Idempotency keys: a second request with the same key gets the answer of the first, also after a restart.
  *   K1  A key belongs to one token and one command.
  *   K2  The work behind a key is done once as long as the key is kept. What a later try may change, a failure of the server
  *       or a full queue, is not kept.
+ *   K3  A run and its key are committed together: whoever asks again finds the run, however the process ended.
  */
-
+import { createHash } from "node:crypto";
+import type { Json, Problem, StartRows } from "@millrace/contracts";
+import type { Idempotency, Seen } from "@millrace/store";
 import { ProblemError } from "../errors.ts";
 import { canonicalHash } from "./canonical-json.ts";
 
-/** How long a key is kept. A day: long enough for any retry of a job that failed over night. */
-const KEY_TTL_MS = 24 * 3_600_000;
-/** Keys kept at most; the oldest go first. */
-const MAX_KEYS = 10_000;
+/** How often keys that have run out are deleted. They do not count before that either. */
+const EXPIRE_EVERY_MS = 3_600_000;
 
 const BUSY = 429;
 
@@ -20,12 +21,7 @@ export const REPLAYED: { readonly [name: string]: string } = { "Idempotent-Repla
 
 const KEY = /^[\x21-\x7e]{1,128}$/;
 
-interface Entry {
-  readonly fingerprint: string;
-  readonly expiresAt: number;
-  readonly work: Promise<unknown>;
-  done: boolean;
-}
+type Request = NonNullable<StartRows["request"]>;
 
 /** A request as idempotency sees it. */
 export interface KeyedCall {
@@ -34,7 +30,10 @@ export interface KeyedCall {
   /** The value of `Idempotency-Key`; undefined: the work is simply done. */
   readonly key: string | undefined;
   readonly args: unknown;
-  /** Whether a second request may wait for the first; otherwise it is refused while that one works. */
+  /**
+   * Whether the work is the start of a run, which keeps the key itself, by `StartRows`, and answers its `RunRef`. A second
+   * request waits for such a start; any other is refused while the first one works.
+   */
   readonly joins: boolean;
 }
 
@@ -44,65 +43,147 @@ export interface KeyedResult<T> {
   readonly replayed: boolean;
 }
 
+/** What is kept of an answer: a value, or a refusal that would come again. The store itself keeps a `RunRef` as it is. */
+type Kept = { readonly value: Json } | { readonly problem: KeptProblem };
+interface KeptProblem {
+  readonly code: ProblemError["code"];
+  readonly detail?: string;
+  readonly errors?: readonly Problem[];
+  readonly members?: { readonly [name: string]: Json };
+}
+
+interface Working {
+  readonly fingerprint: string;
+  readonly work: Promise<unknown>;
+}
+
 /** Answers kept by idempotency key, so that a repeated request has one effect. */
 export class IdempotencyKeys {
-  readonly #entries = new Map<string, Entry>();
+  readonly #store: Idempotency;
   readonly #now: () => number;
+  /** Requests that this process works on. */
+  readonly #working = new Map<string, Working>();
+  #expiredAt = Number.NEGATIVE_INFINITY;
 
-  constructor(now: () => number) {
+  constructor(store: Idempotency, now: () => number) {
+    this.#store = store;
     this.#now = now;
   }
 
   /**
-   * Does `work`, or answers what the first call with this key did. Throws `bad_idempotency_key`, `idempotency_mismatch`
-   * for a key with other args, `idempotency_in_flight`.
+   * Does `work`, or answers what the first call with this key did. The start of a run gets the rows that keep its key. Throws
+   * `bad_idempotency_key`, `idempotency_mismatch` for a key with other args, `idempotency_in_flight`.
    */
-  async run<T>(call: KeyedCall, work: () => Promise<T>): Promise<KeyedResult<T>> {
-    if (call.key === undefined) return { value: await work(), replayed: false };
+  async run<T>(
+    call: KeyedCall,
+    work: (rows: Pick<StartRows, "request">) => Promise<T>,
+  ): Promise<KeyedResult<T>> {
+    if (call.key === undefined) return { value: await work({}), replayed: false };
     if (!KEY.test(call.key)) {
       throw new ProblemError("bad_idempotency_key", {
         detail: "A key is 1 to 128 visible ASCII characters",
       });
     }
-    const scope = `${call.tokenId ?? ""}\n${call.command}\n${call.key}`;
+    this.#expire();
+    const scope = `${call.tokenId ?? ""}\n${call.command}`;
     const fingerprint = canonicalHash(call.args);
-    const known = this.#entries.get(scope);
-    if (known !== undefined && known.expiresAt > this.#now()) {
-      if (known.fingerprint !== fingerprint) throw new ProblemError("idempotency_mismatch");
-      if (!known.done && !call.joins) throw new ProblemError("idempotency_in_flight");
-      return { value: (await known.work.catch(replayProblem)) as T, replayed: true };
-    }
-    return { value: await this.#begin(scope, fingerprint, work), replayed: false };
-  }
-
-  async #begin<T>(scope: string, fingerprint: string, work: () => Promise<T>): Promise<T> {
-    const promise = work();
-    const entry: Entry = {
-      fingerprint,
-      expiresAt: this.#now() + KEY_TTL_MS,
-      work: promise,
-      done: false,
+    const request: Request = {
+      scope,
+      key: call.key,
+      fingerprint: createHash("sha256").update(fingerprint).digest(),
     };
-    this.#entries.delete(scope);
-    this.#entries.set(scope, entry);
-    for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size <= MAX_KEYS) break;
-      this.#entries.delete(oldest);
+    const name = `${scope}\n${call.key}`;
+    const working = this.#working.get(name);
+    if (working !== undefined) {
+      if (working.fingerprint !== fingerprint) throw new ProblemError("idempotency_mismatch");
+      if (!call.joins) throw new ProblemError("idempotency_in_flight");
+      return { value: (await working.work.catch(replayProblem)) as T, replayed: true };
     }
+    const promise = call.joins ? this.#start(request, work) : this.#once(request, work);
+    const answer = promise.then(({ value }) => value);
+    answer.catch(() => {}); // whoever joins hears of it
+    this.#working.set(name, { fingerprint, work: answer });
     try {
       return await promise;
-    } catch (error) {
-      if (!isFinal(error) && this.#entries.get(scope) === entry) this.#entries.delete(scope);
-      throw error;
     } finally {
-      entry.done = true;
+      this.#working.delete(name);
     }
+  }
+
+  /** The start of a run: it keeps the key in its own transaction. */
+  async #start<T>(
+    request: Request,
+    work: (rows: Pick<StartRows, "request">) => Promise<T>,
+  ): Promise<KeyedResult<T>> {
+    const seen = this.#store.find(request);
+    if (seen !== null) return answerOf(seen);
+    try {
+      return { value: await work({ request }), replayed: false };
+    } catch (error) {
+      if (!isFinal(error)) throw error;
+      const begun = await this.#store.begin(request);
+      if (begun.state === "new") await this.#keep(request, { problem: problemOf(error) });
+      throw error;
+    }
+  }
+
+  async #once<T>(
+    request: Request,
+    work: (rows: Pick<StartRows, "request">) => Promise<T>,
+  ): Promise<KeyedResult<T>> {
+    const seen = await this.#store.begin(request);
+    if (seen.state !== "new") return answerOf(seen);
+    try {
+      const value = await work({});
+      await this.#keep(request, { value: (value ?? null) as Json });
+      return { value, replayed: false };
+    } catch (error) {
+      if (isFinal(error)) await this.#keep(request, { problem: problemOf(error) });
+      else await this.#store.abandon(request.scope, request.key);
+      throw error;
+    }
+  }
+
+  #keep({ scope, key }: Request, kept: Kept): Promise<void> {
+    return this.#store.finish(scope, key, kept as unknown as Json);
+  }
+
+  /** Deletes what has run out, at most once in a while; nobody waits for it. */
+  #expire(): void {
+    const now = this.#now();
+    if (now - this.#expiredAt < EXPIRE_EVERY_MS) return;
+    this.#expiredAt = now;
+    this.#store.expire().catch(() => {
+      this.#expiredAt = Number.NEGATIVE_INFINITY; // the next request tries again
+    });
   }
 }
 
+/** The answer of an earlier call. Throws its refusal, or that it has none yet. */
+function answerOf<T>(seen: Seen): KeyedResult<T> {
+  if (seen.state === "mismatch") throw new ProblemError("idempotency_mismatch");
+  if (seen.state !== "done") throw new ProblemError("idempotency_in_flight");
+  const kept = seen.answer as Kept | { readonly runId: string };
+  if ("problem" in kept) {
+    const { code, ...options } = kept.problem;
+    throw new ProblemError(code, { ...options, headers: REPLAYED });
+  }
+  return { value: ("value" in kept ? kept.value : kept) as T, replayed: true };
+}
+
 /** Whether the same request would be refused again. */
-function isFinal(error: unknown): boolean {
+function isFinal(error: unknown): error is ProblemError {
   return ProblemError.isInstance(error) && error.status < 500 && error.status !== BUSY;
+}
+
+function problemOf({ code, options }: ProblemError): KeptProblem {
+  const { detail, errors, members } = options;
+  return {
+    code,
+    ...(detail === undefined ? {} : { detail }),
+    ...(errors === undefined ? {} : { errors }),
+    ...(members === undefined ? {} : { members: members as { readonly [name: string]: Json } }),
+  };
 }
 
 /** The refusal of the first call, as that of a later one. */

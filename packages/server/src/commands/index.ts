@@ -8,7 +8,9 @@ export {
   checkArgs,
   checkDraining,
   checkRole,
+  checkStore,
   notWired,
+  refuseWhileDraining,
   wire,
 } from "./command.ts";
 export { type Cursors, createCursors } from "./cursors.ts";
@@ -16,7 +18,7 @@ export { type Conditions, checkConditions, etagOf, tagged } from "./etag.ts";
 export { IdempotencyKeys, type KeyedResult, REPLAYED } from "./idempotency.ts";
 export { inTurn } from "./in-turn.ts";
 export { invokeCommand, readInvocation } from "./invoke.ts";
-export { keyed } from "./keyed.ts";
+export { keyed, keyedStart } from "./keyed.ts";
 export { newId } from "./new-id.ts";
 export { type PageArgs, pageOf } from "./page.ts";
 export { BYTES, bytesReply, JSON_TYPE, jsonReply } from "./reply.ts";

@@ -12,6 +12,7 @@ import {
   checkArgs,
   checkDraining,
   checkRole,
+  checkStore,
   notWired,
 } from "./command.ts";
 import { runCommand } from "./run-command.ts";
@@ -57,6 +58,7 @@ export async function invokeCommand(
   if (command === undefined || !call.app.isWired(command.name)) throw notWired();
   checkRole(command, call.caller);
   checkDraining(command, call.app);
+  checkStore(command, call.host);
   const args = checkArgs(command, invocation.args);
   if (!call.host.commands.has(command.name)) {
     throw new ProblemError("stream_only", {

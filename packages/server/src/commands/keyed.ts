@@ -1,5 +1,5 @@
 /** Commands that take an idempotency key and answer a resource. */
-import type { CommandName } from "@millrace/contracts";
+import type { CommandName, RunRef, StartRows } from "@millrace/contracts";
 import type { CommandCall } from "./command.ts";
 import { Answer } from "./command.ts";
 import { REPLAYED } from "./idempotency.ts";
@@ -14,6 +14,20 @@ export async function keyed<T>(
   const { value, replayed } = await call.app.keys.run(
     { tokenId: call.caller.tokenId, command, key: call.key, args, joins: false },
     work,
+  );
+  return new Answer(value, replayed ? { headers: REPLAYED } : {});
+}
+
+/** The same for a command that starts a run: `start` hands the rows on to the executor, which commits the key with the run. */
+export async function keyedStart(
+  call: CommandCall,
+  command: CommandName,
+  args: object,
+  start: (rows: StartRows) => Promise<RunRef>,
+): Promise<Answer<RunRef>> {
+  const { value, replayed } = await call.app.keys.run(
+    { tokenId: call.caller.tokenId, command, key: call.key, args, joins: true },
+    start,
   );
   return new Answer(value, replayed ? { headers: REPLAYED } : {});
 }

@@ -17,6 +17,7 @@ export {
   type ConnectionRecord,
   type ConnectionRecords,
   memoryConnectionRecords,
+  storedConnectionRecords,
 } from "./records.ts";
 export {
   createServiceConnections,

@@ -1,4 +1,6 @@
 /** What is remembered of a connection besides its credential; nothing of it is secret. */
+import type { Json } from "@millrace/contracts";
+import type { ConnectionRow, Connections } from "@millrace/store";
 
 /** One connection. A credential without a record works: its service is then the one of the same slug. */
 export interface ConnectionRecord {
@@ -32,5 +34,38 @@ export function memoryConnectionRecords(): ConnectionRecords {
     list: async () => [...records.values()],
     put: async (record) => void records.set(record.slug, record),
     delete: async (slug) => void records.delete(slug),
+  };
+}
+
+/** Records in the store of a server. */
+export function storedConnectionRecords(table: Connections): ConnectionRecords {
+  const all = () => table.list().map(recordOf);
+  return {
+    get: async (slug) => all().find((record) => record.slug === slug),
+    list: async () => all(),
+    put: (record) => table.put(rowOf(record)),
+    delete: async (slug) => void (await table.delete(slug)),
+  };
+}
+
+/** What the table has no column for. */
+type Body = Omit<ConnectionRecord, "slug" | "scopes" | "reconnect">;
+
+function rowOf({ slug, scopes, reconnect, ...body }: ConnectionRecord): ConnectionRow {
+  return {
+    slug,
+    status: reconnect === true ? "reconnect_required" : "connected",
+    scope: scopes.join(" "),
+    expiresAt: null, // the credential knows
+    body: body as unknown as Json,
+  };
+}
+
+function recordOf({ slug, status, scope, body }: ConnectionRow): ConnectionRecord {
+  return {
+    ...(body as unknown as Body),
+    slug,
+    scopes: scope === null || scope === "" ? [] : scope.split(" "),
+    ...(status === "reconnect_required" && { reconnect: true }),
   };
 }

@@ -5,7 +5,8 @@ const MARK = Symbol.for("@millrace/server.error.ExecutorError");
 
 /**
  * `flow_invalid`, `input_invalid`: `diagnostics` say where. `run_exists`: the id is taken. `too_many_runs`: the queue is
- * full. `executor_unavailable`: it is closing. `not_found`: no such run. `state_conflict`: `state` does not allow it.
+ * full. `executor_unavailable`: it is closing, or has lost the run. `not_found`: no such run. `state_conflict`: `state` does
+ * not allow it.
  */
 export type ExecutorErrorCode =
   | "flow_invalid"
@@ -16,7 +17,7 @@ export type ExecutorErrorCode =
   | "not_found"
   | "state_conflict";
 
-/** A call that an executor does not serve; branch on `code`. */
+/** A call that an executor does not serve; branch on `code`. What the store refuses comes as its own `StoreError`. */
 export class ExecutorError extends Error {
   override readonly name = "ExecutorError";
   readonly code: ExecutorErrorCode;

@@ -1,23 +1,27 @@
 /**
- * Runs flows in this process: an engine, a journal, a queue in front, and a bounded memory of what has ended.
+ * Runs flows in this process: an engine, a store, and a queue between them. The store is the truth about every run; here is
+ * only what steers the live ones and wakes their readers.
  *   L1  At most `maxLiveRuns` runs work at once; a paused run does not count. The others wait in the order of their start.
- *   L2  A reader sees an event only after the journal has stored it.
- *   L3  What has ended is forgotten when it is more than the retention allows.
+ *   L2  A reader sees an event only after the store has it.
+ *   L3  A run whose start was answered is in the store, and goes on when another process opens it.
  */
 import {
   type CancelOptions,
   createRunId,
   type Executor,
-  type Journal,
   type Page,
   type RecoveryReport,
   type Run,
+  type RunHeader,
+  type RunHeaderOptions,
   type RunQuery,
   type RunRef,
   type RunSignal,
   type RunSpec,
+  type RunState,
   type RunSummary,
   type SignalResult,
+  type StartRows,
   type StoredEvent,
   type Trigger,
 } from "@millrace/contracts";
@@ -25,23 +29,24 @@ import {
   compileFlow,
   createRegistry,
   type Engine,
-  type Run as EngineRun,
+  EngineError,
   type Plan,
   type Registry,
   type RunOptions,
   type SubflowPort,
 } from "@millrace/engine";
+import { type Store, StoreError } from "@millrace/store";
 import { LIMITS } from "../config/index.ts";
+import type { Logger } from "../process/index.ts";
 import { ExecutorError } from "./errors.ts";
-import { runFilter } from "./filter.ts";
-import { RunRecord } from "./record.ts";
-import { Retention } from "./retention.ts";
+import { LiveRun } from "./live-run.ts";
+import { inPool } from "./pool.ts";
 import { writeUnstarted } from "./unstarted.ts";
 
-/** What a local executor is made of. `engine` must write to `journal`. */
+/** What a local executor is made of. `engine` must write to the journal of `store`. */
 export interface LocalExecutorOptions {
   readonly engine: Engine;
-  readonly journal: Journal;
+  readonly store: Store;
   /** Node types of the flows. Default: the core ones. */
   readonly registry?: Registry;
   readonly subflows?: SubflowPort;
@@ -51,272 +56,405 @@ export interface LocalExecutorOptions {
   readonly maxQueuedRuns?: number;
   /** Nodes of one flow, bodies included; default 20,000. */
   readonly maxNodes?: number;
+  /** Told of runs that could not be taken up. */
+  readonly log?: Pick<Logger, "error">;
   /** Epoch milliseconds; default the machine's clock. */
   readonly now?: () => number;
 }
 
-/** States that hold a place; what a summary has ended holds none, even before it is taken off the books. */
-const WORKING: ReadonlySet<string> = new Set(["pending", "running", "cancelling"]);
+/** Runs that are taken up at the same time: as many as a server runs at once. */
+const RECOVERED_AT_ONCE = 64;
+/** What a store on a full disk may take to store what is on its way, in milliseconds; what it does not take is done again. */
+const FLUSH_MS = 2_000;
+/** Of a run that waits in the queue of the process that has the store: nobody else can take it. */
+const QUEUE_LEASE_MS = 30_000;
 
-interface LiveRun {
-  readonly record: RunRecord;
-  readonly plan: Plan;
-  /** Undefined while it waits in the queue. */
-  run: EngineRun | undefined;
-  /** Why its log is not whole; undefined when nothing went wrong. */
-  failure: unknown;
-  /** Set when it is cancelled in the queue. */
-  dropped?: Promise<void>;
-}
-
-/** The executor over an engine in this process. Takes ownership of the engine: `close` closes it. */
+/** The executor over an engine in this process. Takes ownership of the engine: `close` closes it; the store stays open. */
 export function createLocalExecutor(options: LocalExecutorOptions): Executor {
   return new LocalExecutor(options);
 }
 
 class LocalExecutor implements Executor {
-  readonly kind = "memory";
+  readonly kind: "memory" | "sqlite";
   readonly #engine: Engine;
-  readonly #journal: Journal;
+  readonly #store: Store;
+  readonly #options: LocalExecutorOptions;
   readonly #registry: Registry;
-  readonly #subflows: SubflowPort | undefined;
   readonly #maxLive: number;
   readonly #maxQueued: number;
-  readonly #maxNodes: number;
   readonly #now: () => number;
-  /** All runs that are known, oldest first. */
-  readonly #records = new Map<string, RunRecord>();
   readonly #live = new Map<string, LiveRun>();
   readonly #queue: LiveRun[] = [];
-  readonly #retention: Retention;
-  #started = 0;
-  #closing = false;
   readonly #idle = new Set<() => void>();
+  #recovering = false;
+  #closed: Promise<void> | undefined;
 
   constructor(options: LocalExecutorOptions) {
+    this.kind = options.store.kind;
     this.#engine = options.engine;
-    this.#journal = options.journal;
+    this.#store = options.store;
+    this.#options = options;
     this.#registry = options.registry ?? createRegistry();
-    this.#subflows = options.subflows;
     this.#maxLive = options.maxLiveRuns ?? LIMITS.maxLiveRuns.default;
     this.#maxQueued = options.maxQueuedRuns ?? LIMITS.maxQueuedRuns.default;
-    this.#maxNodes = options.maxNodes ?? LIMITS.maxNodes.default;
     this.#now = options.now ?? Date.now;
-    this.#retention = new Retention((runId) => {
-      this.#records.delete(runId);
-      this.#journal.forget?.(runId);
-    });
   }
 
-  async start(spec: RunSpec): Promise<RunRef> {
-    const compiled = await compileFlow(spec.graph, {
-      registry: this.#registry,
-      limits: { nodes: this.#maxNodes },
-      ...(this.#subflows === undefined ? {} : { subflows: this.#subflows }),
-    });
+  get recovering(): boolean {
+    return this.#recovering;
+  }
+
+  async start(spec: RunSpec, rows: StartRows = {}): Promise<RunRef> {
+    const compiled = await this.#compile(spec);
     if (!compiled.ok) throw refuse("flow_invalid", "the flow is not valid", compiled.diagnostics);
-    const problems = this.#engine.checkInputs(compiled.plan, spec.inputs);
-    if (problems.length > 0) throw refuse("input_invalid", "the inputs do not fit", problems);
+    const { plan } = compiled;
     // From here to the queue nothing is awaited: what was checked stays true.
-    if (this.#closing) throw refuse("executor_unavailable", "the executor is closing");
-    const createdAt = this.#now();
-    const runId = spec.runId ?? createRunId(createdAt, Math.random);
-    if (this.#records.has(runId)) throw refuse("run_exists", `a run "${runId}" exists`);
-    const waits = this.#working() >= this.#maxLive;
+    this.#checkOpen();
+    const runId = spec.runId ?? createRunId(this.#now(), Math.random);
+    if (this.#live.has(runId)) throw refuse("run_exists", `a run "${runId}" exists`);
+    const header = this.#headerOf(spec, plan, runId);
+    const waits = this.#queue.length > 0 || this.#working() >= this.#maxLive;
     if (waits && this.#queue.length >= this.#maxQueued) {
       throw refuse("too_many_runs", `${this.#queue.length} runs are waiting`);
     }
-    this.#started += 1;
-    const record = new RunRecord({
-      no: this.#started,
-      runId,
-      spec,
-      journal: this.#journal,
-      createdAt,
-    });
-    const live: LiveRun = { record, plan: compiled.plan, run: undefined, failure: undefined };
-    this.#records.set(runId, record);
-    this.#live.set(runId, live);
-    if (waits) this.#queue.push(live);
-    else await this.#begin(live);
+    const live = this.#add({ header, plan, lastSeq: 0, state: "pending" });
+    if (waits) this.#enqueue(live);
+    try {
+      live.commit((await this.#store.journal.create(header, rows)).epoch);
+    } catch (error) {
+      this.#remove(live);
+      const isTaken = StoreError.isInstance(error) && error.code === "run_exists";
+      throw isTaken ? refuse("run_exists", `a run "${runId}" exists`) : error;
+    }
+    if (waits) this.#fill();
+    else void this.#launch(live);
     return { runId, status: "pending" };
   }
 
   async signal(runId: string, signal: RunSignal): Promise<SignalResult> {
-    const record = this.#records.get(runId);
-    if (record === undefined) return { ok: false, code: "not_found" };
-    const run = this.#live.get(runId)?.run;
-    if (signal.kind !== "confirm") {
-      return this.#steer(record, run, signal.kind);
-    }
+    const live = this.#live.get(runId);
+    if (live !== undefined && !live.isQueued) await live.entered;
+    if (signal.kind !== "confirm") return this.#steer(runId, live, signal.kind);
     const { decision, value, comment, by, id } = signal;
-    const reply =
-      run === undefined
-        ? undefined
-        : await run.confirm(id, {
-            decision,
-            by,
-            ...(value === undefined ? {} : { value }),
-            ...(comment === undefined ? {} : { comment }),
-          });
-    if (reply?.ok) {
-      await record.until(() => record.outcomeOf(id) !== "requested");
-      return reply;
+    const reply = await live?.run
+      ?.confirm(id, {
+        decision,
+        by,
+        ...(value === undefined ? {} : { value }),
+        ...(comment === undefined ? {} : { comment }),
+      })
+      .catch((error: unknown) => {
+        throw EngineError.isInstance(error) ? lost(runId) : error;
+      });
+    if (reply !== undefined && (reply.ok || reply.code === "value_invalid")) return reply;
+    // Another answer was first, and may be on its way to the store. An ended run no longer answers, but the store does.
+    const status = () => this.#store.confirmations.get(runId, id)?.status;
+    if (reply !== undefined && reply.code !== "not_found") {
+      await live?.until(() => status() !== "requested");
     }
-    // An ended run no longer answers, but its log does.
-    const outcome = record.outcomeOf(id);
-    if (reply !== undefined && reply.code !== "not_found" && reply.code !== "already_resolved")
-      return reply;
+    const outcome = status();
     if (outcome === undefined || outcome === "requested") return { ok: false, code: "not_found" };
-    if (outcome === "expired") return { ok: false, code: "confirmation_expired", outcome };
-    return { ok: false, code: "already_resolved", outcome };
+    const code = outcome === "expired" ? "confirmation_expired" : "already_resolved";
+    return { ok: false, code, outcome };
   }
 
   /** Resolves when the log shows it. Doing it twice is doing it once. */
   async #steer(
-    record: RunRecord,
-    run: EngineRun | undefined,
+    runId: string,
+    live: LiveRun | undefined,
     kind: "pause" | "resume",
   ): Promise<SignalResult> {
-    if (kind === "pause" && record.pauseReason === "operator") return { ok: true };
+    if (live === undefined && this.#store.runs.summary(runId) === null) {
+      return { ok: false, code: "not_found" };
+    }
+    const run = live?.run;
+    if (kind === "pause" && run?.paused === "operator") return { ok: true };
     const done = kind === "pause" ? run?.pause() : run?.resume();
-    if (!done) return { ok: false, code: "state_conflict" };
-    await record.until(() => (record.pauseReason === "operator") === (kind === "pause"));
+    if (live === undefined || !done) return { ok: false, code: "state_conflict" };
+    // A run that waits for a person is paused as it is; it says so once more when the answer is there.
+    await live.until(() => (live.pauseReason !== null) === (kind === "pause") || isAsking(live));
     return { ok: true };
   }
 
   async cancel(runId: string, options: CancelOptions): Promise<Run> {
-    const record = this.#records.get(runId);
-    if (record === undefined) throw refuse("not_found", `there is no run "${runId}"`);
     const live = this.#live.get(runId);
-    if (live === undefined || record.ended) {
-      throw new ExecutorError("state_conflict", "the run has ended", { state: record.state });
-    }
-    if (live.run === undefined) await this.#drop(live);
+    if (live === undefined || live.log.ended) throw this.#notLive(runId);
+    if (live.isQueued) await this.#drop(live);
     else {
-      live.run.cancel(options);
-      await record.until(() => record.state === "cancelling");
+      await live.entered;
+      if (live.run?.cancel(options) === true) {
+        await live.until(() => live.state === "cancelling");
+      }
     }
-    return record.toRun();
+    return (await this.get(runId)) ?? missing(runId);
   }
 
   async *attach(
     runId: string,
     options: { readonly after?: number; readonly signal?: AbortSignal } = {},
   ): AsyncGenerator<readonly StoredEvent[], void> {
-    const record = this.#records.get(runId);
-    if (record === undefined) throw refuse("not_found", `there is no run "${runId}"`);
-    try {
-      yield* record.log.read(options.after ?? 0, options.signal);
-    } finally {
-      this.#retention.trim();
+    const { after = 0, signal } = options;
+    const live = this.#live.get(runId);
+    if (live !== undefined) {
+      yield* live.log.read(after, signal);
+      return;
+    }
+    if (this.#store.runs.summary(runId) === null) missing(runId);
+    for await (const page of this.#store.journal.read(runId, after)) {
+      if (signal?.aborted) return;
+      yield page;
     }
   }
 
   async get(runId: string): Promise<Run | null> {
-    return (await this.#records.get(runId)?.toRun()) ?? null;
+    return this.#store.runs.get(runId);
   }
 
   async list(query: RunQuery): Promise<Page<RunSummary>> {
-    const before = query.cursor === undefined ? Number.POSITIVE_INFINITY : Number(query.cursor);
-    const fits = runFilter(query);
-    const items: RunSummary[] = [];
-    let last: RunRecord | undefined;
-    for (const record of [...this.#records.values()].reverse()) {
-      if (record.no >= before) continue;
-      const summary = record.toSummary();
-      if (!fits(summary)) continue;
-      if (items.length === query.limit) return { items, nextCursor: String(last?.no) };
-      items.push(summary);
-      last = record;
-    }
-    return { items, nextCursor: null };
+    return this.#store.runs.list(query);
   }
 
-  /** Memory forgets everything with its process: there is never anything to take over. */
   async recover(): Promise<RecoveryReport> {
-    return { resumed: 0, parked: 0, failed: 0, ms: 0 };
+    const startedAt = performance.now();
+    const report = { resumed: 0, parked: 0, failed: 0 };
+    this.#recovering = true;
+    try {
+      const left = this.#store.runs
+        .live()
+        .filter((runId) => !this.#live.has(runId))
+        .map((runId) => this.#store.runs.summary(runId))
+        .filter((run) => run !== null);
+      const queued = new Set(left.filter(({ lastSeq }) => lastSeq === 0));
+      await inPool(RECOVERED_AT_ONCE, left, async (run) => {
+        const became = await this.#takeUp(run);
+        if (became !== "queued") report[became] += 1;
+      });
+      // In the order of their starts, whichever was taken first.
+      for (const { runId } of queued) {
+        const live = this.#live.get(runId);
+        if (live !== undefined) this.#enqueue(live);
+      }
+      this.#fill();
+    } finally {
+      this.#recovering = false;
+    }
+    return { ...report, ms: Math.round(performance.now() - startedAt) };
   }
 
-  async close({ graceMs }: { readonly graceMs: number }): Promise<void> {
-    this.#closing = true;
+  close({ graceMs }: { readonly graceMs: number }): Promise<void> {
+    this.#closed ??= this.kind === "memory" ? this.#endAll(graceMs) : this.#leaveAll(graceMs);
+    return this.#closed;
+  }
+
+  /** Nothing outlives this process: every run has its end before it goes. */
+  async #endAll(graceMs: number): Promise<void> {
     await Promise.all([...this.#queue].map((live) => this.#drop(live)));
     // A paused run waits for somebody who is no longer let in.
-    for (const { record, run } of this.#live.values()) {
-      if (record.state === "paused") run?.cancel({ reason: "shutdown" });
+    for (const { state, run } of this.#live.values()) {
+      if (state === "paused") run?.cancel({ reason: "shutdown" });
     }
-    if (this.#live.size > 0 && graceMs > 0) await this.#settled(graceMs);
-    for (const { run } of this.#live.values()) run?.cancel({ reason: "shutdown" });
-    if (this.#live.size > 0) await this.#settled(Number.POSITIVE_INFINITY);
+    await this.#settled(graceMs);
     await this.#engine.close({ graceMs: 0 });
+    for (const live of [...this.#live.values()]) this.#remove(live);
+  }
+
+  /** Runs go on for a while; those that are still there are found by the next process as they are. */
+  async #leaveAll(graceMs: number): Promise<void> {
+    await this.#settled(graceMs);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise((resolve) => {
+      timer = setTimeout(resolve, FLUSH_MS);
+    });
+    await Promise.race([this.#engine.close({ leave: true }), late]);
+    clearTimeout(timer);
+    for (const live of [...this.#live.values()]) this.#remove(live);
+  }
+
+  #compile(spec: Pick<RunSpec, "graph">): ReturnType<typeof compileFlow> {
+    const { subflows, maxNodes = LIMITS.maxNodes.default } = this.#options;
+    return compileFlow(spec.graph, {
+      registry: this.#registry,
+      limits: { nodes: maxNodes },
+      ...(subflows === undefined ? {} : { subflows }),
+    });
+  }
+
+  /** Throws when nothing can be started, whatever it is. */
+  #checkOpen(): void {
+    if (this.#closed !== undefined) {
+      throw refuse("executor_unavailable", "the executor is closing");
+    }
+    const { condition } = this.#store;
+    if (condition !== "ok") throw new StoreError(condition, "the store takes no new runs");
+  }
+
+  #headerOf(spec: RunSpec, plan: Plan, runId: string): RunHeader {
+    const { template, source, tokenId, retryOf, timeoutMs, onFailure, concurrency, confirm, from } =
+      spec;
+    if (retryOf !== undefined && this.#store.runs.summary(retryOf) === null) missing(retryOf);
+    const unknown = from?.find((id) => plan.catalogEntry(id) === undefined);
+    if (unknown !== undefined) {
+      const message = `there is no node "${unknown}"`;
+      const problem = {
+        code: "input_invalid",
+        severity: "error",
+        message,
+        pointer: "/from",
+      } as const;
+      throw refuse("input_invalid", message, [problem]);
+    }
+    const options: RunHeaderOptions = {
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...(onFailure === undefined ? {} : { onFailure }),
+      ...(concurrency === undefined ? {} : { concurrency }),
+      ...(confirm === undefined ? {} : { confirm }),
+      ...(from === undefined ? {} : { from }),
+    };
+    return {
+      ...this.#checked(plan, spec, runId),
+      ...(template === undefined ? {} : { templateVersion: template.version }),
+      ...(source === undefined ? {} : { source }),
+      ...(tokenId === undefined ? {} : { tokenId }),
+      ...(retryOf === undefined ? {} : { retryOf }),
+      ...(Object.keys(options).length === 0 ? {} : { options }),
+    };
+  }
+
+  #checked(plan: Plan, spec: RunSpec, runId: string): RunHeader {
+    const { template, tags } = spec;
+    try {
+      return this.#engine.header(plan, spec.inputs, {
+        runId,
+        trigger: spec.trigger as Trigger,
+        ...(template === undefined ? {} : { template: template.slug }),
+        ...(tags === undefined ? {} : { tags }),
+      });
+    } catch (error) {
+      if (!EngineError.isInstance(error)) throw error;
+      if (error.code === "engine_closed") throw refuse("executor_unavailable", error.message);
+      throw refuse("input_invalid", "the inputs do not fit", error.diagnostics);
+    }
+  }
+
+  #add(parts: {
+    readonly header: RunHeader;
+    readonly plan: Plan;
+    readonly lastSeq: number;
+    readonly state: RunState;
+  }): LiveRun {
+    const { journal } = this.#store;
+    const live = new LiveRun({ ...parts, journal, onState: () => this.#fill() });
+    this.#live.set(live.runId, live);
+    return live;
+  }
+
+  /** Takes a run off the books; its readers get their end. */
+  #remove(live: LiveRun): void {
+    const at = this.#queue.indexOf(live);
+    if (at >= 0) this.#queue.splice(at, 1);
+    live.end();
+    if (this.#live.get(live.runId) === live) this.#live.delete(live.runId);
+    this.#fill();
   }
 
   #working(): number {
     let count = 0;
-    for (const { record, run } of this.#live.values()) {
-      if (run !== undefined && WORKING.has(record.state)) count += 1;
-    }
+    for (const { isWorking } of this.#live.values()) if (isWorking) count += 1;
     return count;
   }
 
-  /** Resolves when the journal knows the run; otherwise it never was. */
-  async #begin(live: LiveRun): Promise<void> {
-    const { record } = live;
-    this.#launch(live);
-    await record.until(() => record.log.lastSeq > 0);
-    if (record.log.lastSeq > 0) return;
-    this.#records.delete(record.runId);
-    this.#retention.remove(record);
-    throw live.failure instanceof Error &&
-      "code" in live.failure &&
-      live.failure.code === "run_exists"
-      ? refuse("run_exists", `a run "${record.runId}" exists`)
-      : refuse("executor_unavailable", "the run could not be started");
+  #enqueue(live: LiveRun): void {
+    live.isQueued = true;
+    this.#queue.push(live);
   }
 
-  #launch(live: LiveRun): void {
-    const { spec, runId } = live.record;
-    const { confirm } = spec;
-    const options: RunOptions = {
-      runId,
-      trigger: spec.trigger as Trigger,
-      ...(spec.template === undefined ? {} : { template: spec.template.slug }),
-      ...(spec.tags === undefined ? {} : { tags: spec.tags }),
-      ...(spec.timeoutMs === undefined ? {} : { timeoutMs: spec.timeoutMs }),
-      ...(confirm === undefined
-        ? {}
-        : { confirm: () => ({ decision: confirm, by: "run-option" }) }),
-    };
-    try {
-      live.run = this.#engine.run(live.plan, spec.inputs, options);
-    } catch (error) {
-      live.failure = error; // the engine was closed by somebody else
-      this.#forgetLive(live);
-      return;
+  /** Starts what waits, as far as there is room, and tells who waits for quiet. */
+  #fill(): void {
+    while (this.#closed === undefined && this.#working() < this.#maxLive) {
+      const [next] = this.#queue;
+      if (next?.epoch === undefined) break;
+      this.#queue.shift();
+      next.isQueued = false;
+      void this.#launch(next);
     }
-    void this.#follow(live, live.run);
+    if (this.#working() > 0) return;
+    for (const resolve of this.#idle) resolve();
+    this.#idle.clear();
   }
 
-  /** Shows what the run does to its readers until it has ended. Never rejects. */
-  async #follow(live: LiveRun, run: EngineRun): Promise<void> {
-    const { record } = live;
-    // When the journal fails, or another owner has the run, its log ends here where it is.
-    const ended = run.result.catch((error: unknown) => {
-      live.failure = error;
-    });
+  /** Begins a run whose row is there. Never rejects. */
+  async #launch(live: LiveRun): Promise<void> {
+    const { header, plan, epoch = 0 } = live;
+    const { runId, retryOf, options } = header;
+    const inputs = header.inputs as RunSpec["inputs"];
+    const more = { ...optionsOf(header), runId, created: { epoch } };
     try {
-      for await (const _batch of run.events()) {
-        await record.catchUp();
-        if (record.state === "paused") this.#fill();
+      if (retryOf === undefined) live.enter(this.#engine.run(plan, inputs, more));
+      else {
+        const again = { ...more, ...(options?.from !== undefined && { from: options.from }) };
+        live.enter(await this.#engine.rerun(retryOf, { plan, inputs, ...again }));
       }
     } catch (error) {
-      live.failure = error;
+      await this.#giveUp(live.runId, error);
     }
-    await ended;
-    this.#forgetLive(live);
+    await this.#follow(live);
   }
 
-  /** Ends a run of the queue, once however often it is asked for. Never rejects. */
+  /** Keeps a run on the books until it has ended, or is lost. Never rejects. */
+  async #follow(live: LiveRun): Promise<void> {
+    // When the journal fails, or another owner has the run, its log ends here where it is.
+    await live.run?.result.catch(() => {});
+    const isLeft = this.#closed !== undefined && live.run !== undefined;
+    if (!isLeft || live.log.ended) this.#remove(live);
+  }
+
+  /** Ends a run that cannot be started or taken up. A closed engine leaves it to the next process. */
+  async #giveUp(runId: string, error: unknown): Promise<void> {
+    this.#options.log?.error({ runId, err: error }, "run.not_taken_up");
+    if (EngineError.isInstance(error) && error.code === "engine_closed") return;
+    const text = error instanceof Error ? error.message : "the run cannot be taken up";
+    await this.#engine.giveUp(runId, text).catch((cause: unknown) => {
+      this.#options.log?.error({ runId, err: cause }, "run.not_given_up");
+    });
+  }
+
+  /** What the process before has left of a run goes on here. Never rejects. */
+  async #takeUp(run: RunSummary): Promise<"queued" | "resumed" | "parked" | "failed"> {
+    const { runId, lastSeq } = run;
+    const header = this.#store.runs.header(runId);
+    if (header === null) return "failed";
+    try {
+      const compiled = await this.#compile(header);
+      if (!compiled.ok) {
+        const first = compiled.diagnostics.find(({ severity }) => severity === "error");
+        throw new Error(`the flow no longer compiles: ${first?.message ?? "it has errors"}`);
+      }
+      const { plan } = compiled;
+      if (plan.digest !== header.planDigest) {
+        throw new Error("the flow, or a flow in it, is not the one that the run was started with");
+      }
+      const live = this.#add({ header, plan, lastSeq, state: run.status });
+      if (lastSeq === 0) {
+        live.isQueued = true;
+        const owner = createRunId(this.#now(), Math.random);
+        const lease = await this.#store.journal.lease(runId, owner, QUEUE_LEASE_MS);
+        if (lease === null) throw lost(runId);
+        live.commit(lease.epoch);
+        return "queued";
+      }
+      const resumed = await this.#engine.resume(runId, { plan, ...optionsOf(header) });
+      live.enter(resumed);
+      void this.#follow(live);
+      return resumed.paused === null ? "resumed" : "parked";
+    } catch (error) {
+      await this.#giveUp(runId, error);
+      const live = this.#live.get(runId);
+      if (live !== undefined) this.#remove(live);
+      return "failed";
+    }
+  }
+
+  /** Ends a run of the queue, once however often it is asked for. */
   #drop(live: LiveRun): Promise<void> {
     live.dropped ??= this.#endUnstarted(live);
     return live.dropped;
@@ -324,45 +462,67 @@ class LocalExecutor implements Executor {
 
   /** A run that never began ends with a log of one event. */
   async #endUnstarted(live: LiveRun): Promise<void> {
-    const { record, plan } = live;
     const at = this.#queue.indexOf(live);
     if (at >= 0) this.#queue.splice(at, 1);
+    const { runId } = live;
+    await live.committed;
+    const { epoch } = live;
     try {
-      await writeUnstarted(this.#journal, record, plan.digest, this.#now());
-      await record.catchUp();
-    } catch (error) {
-      live.failure = error;
-    }
-    this.#forgetLive(live);
-  }
-
-  #forgetLive({ record }: LiveRun): void {
-    record.end();
-    this.#live.delete(record.runId);
-    this.#retention.add(record);
-    this.#fill();
-    if (this.#live.size > 0) return;
-    for (const resolve of this.#idle) resolve();
-    this.#idle.clear();
-  }
-
-  /** Starts what waits, as far as there is room. */
-  #fill(): void {
-    while (!this.#closing && this.#queue.length > 0 && this.#working() < this.#maxLive) {
-      this.#launch(this.#queue.shift() as LiveRun);
+      if (epoch !== undefined) {
+        await writeUnstarted(this.#store.journal, { runId, epoch }, this.#now());
+      }
+    } finally {
+      this.#remove(live);
     }
   }
 
-  /** Resolves when no run is live, or after `ms`. */
+  /** Why there is no live run with this id. */
+  #notLive(runId: string): ExecutorError {
+    const run = this.#store.runs.summary(runId) ?? missing(runId);
+    return run.endedAt === null
+      ? lost(runId)
+      : new ExecutorError("state_conflict", "the run has ended", { state: run.status });
+  }
+
+  /** Resolves when no run works, or after `ms`. */
   #settled(ms: number): Promise<void> {
+    if (this.#working() === 0 || ms <= 0) return Promise.resolve();
     return new Promise((resolve) => {
-      const timer = Number.isFinite(ms) ? setTimeout(resolve, ms) : undefined;
+      const timer = setTimeout(resolve, ms);
       this.#idle.add(() => {
         clearTimeout(timer);
         resolve();
       });
     });
   }
+}
+
+/** Whether the run waits for a person, in the engine and in its log. */
+function isAsking({ run, pauseReason }: LiveRun): boolean {
+  return run?.paused === "confirmation" && pauseReason === "confirmation";
+}
+
+/** How the engine starts or takes up a run with this header. */
+function optionsOf({ trigger, template, tags, options = {} }: RunHeader): RunOptions {
+  const { timeoutMs, onFailure, concurrency, confirm } = options;
+  return {
+    trigger: trigger as Trigger,
+    ...(template === undefined ? {} : { template }),
+    ...(tags === undefined ? {} : { tags }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(onFailure === undefined ? {} : { onFailure }),
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...(confirm === undefined ? {} : { confirm: () => ({ decision: confirm, by: "run-option" }) }),
+  };
+}
+
+/** The store has the run, and nobody works on it here. */
+function lost(runId: string): ExecutorError {
+  return refuse("executor_unavailable", `the run "${runId}" is not at work in this process`);
+}
+
+function missing(runId: string): never {
+  throw refuse("not_found", `there is no run "${runId}"`);
 }
 
 function refuse(

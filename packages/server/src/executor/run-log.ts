@@ -19,14 +19,15 @@ export class RunLog {
   readonly #runId: string;
   #window: StoredEvent[] = [];
   #windowBytes = 0;
-  #lastSeq = 0;
+  #lastSeq: number;
   #ended = false;
-  #readers = 0;
   readonly #waiting = new Set<() => void>();
 
-  constructor(journal: Journal, runId: string) {
+  /** `lastSeq`: what the journal has of the run already. */
+  constructor(journal: Journal, runId: string, lastSeq: number) {
     this.#journal = journal;
     this.#runId = runId;
+    this.#lastSeq = lastSeq;
   }
 
   /** `seq` of the newest event; 0 before the first. */
@@ -36,11 +37,6 @@ export class RunLog {
 
   get ended(): boolean {
     return this.#ended;
-  }
-
-  /** How many are reading. */
-  get readers(): number {
-    return this.#readers;
   }
 
   /** Adds events that the journal has taken, in order. */
@@ -70,7 +66,6 @@ export class RunLog {
     let wake: (() => void) | undefined;
     const onAbort = () => wake?.();
     signal?.addEventListener("abort", onAbort);
-    this.#readers += 1;
     try {
       while (!signal?.aborted) {
         if (at < this.#lastSeq) {
@@ -92,7 +87,6 @@ export class RunLog {
         }
       }
     } finally {
-      this.#readers -= 1;
       if (wake !== undefined) this.#waiting.delete(wake);
       signal?.removeEventListener("abort", onAbort);
     }

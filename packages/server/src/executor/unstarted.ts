@@ -3,7 +3,6 @@ import {
   createView,
   type Journal,
   makeSummary,
-  type RunSpec,
   type Summary,
   serialiseEvent,
 } from "@millrace/contracts";
@@ -11,20 +10,10 @@ import {
 /** Writes it. @see the events page, "Summary" */
 export async function writeUnstarted(
   journal: Journal,
-  run: { readonly runId: string; readonly spec: RunSpec },
-  planDigest: string,
+  run: { readonly runId: string; readonly epoch: number },
   ts: number,
 ): Promise<void> {
-  const { runId, spec } = run;
-  const { epoch } = await journal.create({
-    runId,
-    planDigest,
-    graph: spec.graph,
-    inputs: spec.inputs,
-    trigger: spec.trigger,
-    ...(spec.template === undefined ? {} : { template: spec.template.slug }),
-    ...(spec.tags === undefined ? {} : { tags: spec.tags }),
-  });
+  const { runId, epoch } = run;
   const payload = makeSummary(createView(runId), { status: "cancelled", ts });
   const event: Summary = { v: 1, kind: "summary", runId, seq: 1, ts, ...payload };
   const line = new TextEncoder().encode(serialiseEvent(event));

@@ -15,6 +15,7 @@ import {
   checkPosition,
   isEnded,
   knownRun,
+  knownSummary,
   startRun,
 } from "../runs/index.ts";
 
@@ -35,7 +36,7 @@ async function waitForRun(
       const newest = page.findLast(({ kind }) => kind.startsWith("run.") || kind === "summary");
       if (newest?.kind !== "run.paused") continue;
       // The log is read from its beginning: a pause in it may be over.
-      if ((await knownRun(call.host, ref.runId)).status === "paused") {
+      if (knownSummary(call.host, ref.runId).status === "paused") {
         return new Answer({ runId: ref.runId, status: "paused" }, { status: 202 });
       }
     }
@@ -43,12 +44,9 @@ async function waitForRun(
     clearTimeout(timer);
     call.signal.removeEventListener("abort", onLeave);
   }
-  const run = await knownRun(call.host, ref.runId);
-  if (!isEnded(run.status)) {
-    return new Answer({ runId: run.runId, status: run.status }, { status: 202 });
-  }
-  const { nodes: _nodes, confirmations: _confirmations, ...summary } = run;
-  return new Answer(summary);
+  const run = knownSummary(call.host, ref.runId);
+  if (isEnded(run.status)) return new Answer(run);
+  return new Answer({ runId: run.runId, status: run.status }, { status: 202 });
 }
 
 function started(ref: RunRef, replayed: boolean): Answer<RunRef> {
@@ -66,7 +64,7 @@ async function steer(
   kind: "pause" | "resume",
 ): Promise<CommandResult<"pause_run">> {
   const { executor } = call.host;
-  const result = await executor.signal(runId, { kind, by: actorOf(call) });
+  const result = await callExecutor(() => executor.signal(runId, { kind, by: actorOf(call) }));
   const run = await knownRun(call.host, runId);
   if (!result.ok) throw new ProblemError("state_conflict", { members: { state: run.status } });
   return run;
@@ -97,26 +95,11 @@ export const runHandlers: readonly (readonly [CommandName, CommandHandler])[] = 
       ...(answer.status === undefined ? {} : { status: answer.status }),
     });
   }),
-  wire("list_runs", async (args, { host, app }) => {
-    const { cursor, limit, ...filter } = args;
-    const position = cursor === undefined ? undefined : String(app.cursors.decode(cursor, filter));
-    const page = await host.executor.list({
-      ...filter,
-      limit,
-      ...(position === undefined ? {} : { cursor: position }),
-    });
-    const next = page.nextCursor;
-    return {
-      items: page.items,
-      nextCursor: next === null ? null : app.cursors.encode(next, filter),
-    };
-  }),
+  // The cursor is the store's, which signs its own.
+  wire("list_runs", (args, { host }) => host.executor.list(args)),
   wire("get_run", ({ runId }, { host }) => knownRun(host, runId)),
   wire("get_run_events", async ({ runId, after = 0, kinds, limit }, { host }) => {
-    const run = await knownRun(host, runId);
-    checkPosition(run, after);
-    // A run in the queue is not in the journal yet.
-    if (run.lastSeq === 0) return { items: [], nextCursor: null };
+    checkPosition(knownSummary(host, runId), after);
     const accepts = acceptsKinds(kinds);
     const items: AnyEvent[] = [];
     // What is there now; `attach` would wait for what is still to come.
@@ -132,11 +115,10 @@ export const runHandlers: readonly (readonly [CommandName, CommandHandler])[] = 
     }
     return { items, nextCursor: null };
   }),
-  wire("get_run_graph", async ({ runId }, { host }) => {
-    await knownRun(host, runId);
-    const state = await host.journal.load(runId);
-    if (state === null) throw new ProblemError("not_found", { members: { resource: "graph" } });
-    return state.graph;
+  wire("get_run_graph", ({ runId }, { host }) => {
+    const header = host.store.runs.header(runId);
+    if (header === null) throw new ProblemError("not_found", { members: { resource: "run" } });
+    return header.graph;
   }),
   wire("cancel_run", ({ runId, reason, graceMs }, call) =>
     callExecutor(() =>

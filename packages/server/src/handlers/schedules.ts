@@ -7,6 +7,7 @@ import {
   checkConditions,
   inTurn,
   keyed,
+  keyedStart,
   newId,
   pageOf,
   tagged,
@@ -65,11 +66,11 @@ export const scheduleHandlers: readonly (readonly [CommandName, CommandHandler])
   wire("run_schedule_now", async (args, call) => {
     const { host } = call;
     const { schedule } = readSchedule(knownSchedule(host, args.scheduleId));
-    const { value, headers } = await keyed(call, "run_schedule_now", args, () => {
+    const { value, headers } = await keyedStart(call, "run_schedule_now", args, (rows) => {
       const spec = specOf(schedule, host.store, { trigger: "api", fireTime: host.now() });
       const { tokenId } = call.caller;
       return callExecutor(() =>
-        host.executor.start({ ...spec, ...(tokenId !== null && { tokenId }) }),
+        host.executor.start({ ...spec, ...(tokenId !== null && { tokenId }) }, rows),
       );
     });
     return new Answer(value, { headers: { ...headers, Location: `/api/runs/${value.runId}` } });

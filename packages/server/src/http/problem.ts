@@ -2,6 +2,7 @@
 import { problemDocument } from "@millrace/contracts";
 import { ProblemError } from "../errors.ts";
 import type { Logger } from "../process/index.ts";
+import { fromStore } from "../store-problem.ts";
 import { ClientGoneError } from "./body.ts";
 import type { Exchange, Reply } from "./exchange.ts";
 
@@ -18,7 +19,8 @@ export function answerError(exchange: Exchange, error: unknown, log: Logger): Re
  * The answer to an error. Anything that is not a `ProblemError` is a fault of the server: the log gets it, the client
  * gets the request id.
  */
-function problemReply(exchange: Exchange, error: unknown, log: Logger): Reply {
+function problemReply(exchange: Exchange, thrown: unknown, log: Logger): Reply {
+  const error = fromStore(thrown);
   const problem = ProblemError.isInstance(error)
     ? error
     : new ProblemError("internal", { cause: error });

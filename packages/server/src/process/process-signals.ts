@@ -8,6 +8,8 @@ import type { Logger } from "./logger.ts";
 interface Watched {
   close(options: { readonly graceMs?: number }): Promise<void>;
   readonly log: Logger;
+  /** Resolves, with why, when nothing that it does is stored any more. */
+  readonly lost?: Promise<string>;
 }
 
 const SIGNALS = { SIGTERM: 143, SIGINT: 130 } as const;
@@ -49,6 +51,10 @@ export function watchProcess(server: Watched): () => void {
     process.on("uncaughtException", onFatal).on("unhandledRejection", onFatal);
   }
   watched.add(server);
+  void server.lost?.then((why) => {
+    if (watched.has(server))
+      onFatal(new Error(`the store is lost (${why}); start again to recover`));
+  });
   return () => {
     watched.delete(server);
     if (watched.size > 0 || stopping) return;

@@ -1,5 +1,5 @@
 /** Positions in a log, and which kinds of its events a reader wants. */
-import type { Run } from "@millrace/contracts";
+import type { RunSummary } from "@millrace/contracts";
 import { ProblemError } from "../errors.ts";
 
 /** Kinds that pass every filter: without them a reader cannot tell where it is. */
@@ -31,7 +31,7 @@ export function parsePosition(text: string): number {
 }
 
 /** Throws `ahead_of_journal` when the run has no such event yet: what the reader knows is of another log. */
-export function checkPosition(run: Run, after: number): void {
+export function checkPosition(run: RunSummary, after: number): void {
   if (after > run.lastSeq) {
     throw new ProblemError("ahead_of_journal", { members: { lastSeq: run.lastSeq } });
   }

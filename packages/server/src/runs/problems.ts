@@ -3,6 +3,7 @@ import type { Diagnostic, Problem } from "@millrace/contracts";
 import { type FlowDocument, locate } from "@millrace/dsl";
 import { ProblemError } from "../errors.ts";
 import { ExecutorError } from "../executor/index.ts";
+import { fromStore } from "../store-problem.ts";
 
 /** Seconds after which a refused run may be tried again. */
 const RETRY_AFTER_BUSY_S = 5;
@@ -12,7 +13,7 @@ export async function callExecutor<T>(call: () => Promise<T>, document?: FlowDoc
   try {
     return await call();
   } catch (error) {
-    throw ExecutorError.isInstance(error) ? toProblem(error, document) : error;
+    throw ExecutorError.isInstance(error) ? toProblem(error, document) : fromStore(error);
   }
 }
 

@@ -4,7 +4,7 @@ import { type FlowDocument, parseFlow } from "@millrace/dsl";
 import type { CommandCall, KeyedResult } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
 import { readSettings, runDefaults } from "../settings/index.ts";
-import { knownRun } from "./known-run.ts";
+import { knownSummary } from "./known-run.ts";
 import { callExecutor, flowInvalid } from "./problems.ts";
 
 /** Starts the run of a checked request, once for each idempotency key. Throws `not_found` when that run is forgotten. */
@@ -22,7 +22,7 @@ export async function startRun(
       return callExecutor(() => host.executor.start(spec, rows), flow.document);
     },
   );
-  if (started.replayed) await knownRun(host, started.value.runId);
+  if (started.replayed) knownSummary(host, started.value.runId);
   return started;
 }
 

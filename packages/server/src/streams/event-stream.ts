@@ -2,7 +2,8 @@
  * Sends a log to one reader. The reader is a cursor, never a queue: nothing is read from the log before the reader has
  * taken what was written.
  *   S1  After the first byte there is nothing but events and comments.
- *   S2  A stream that ends in order has sent the last event of the log.
+ *   S2  A stream that ends in order has sent the last event of the log. One whose log goes on elsewhere, because this process
+ *       stops or has lost the run, ends with the comment `: draining`.
  *   S3  When a reader leaves, the log is read no further and every timer is gone.
  */
 
@@ -143,25 +144,33 @@ export class EventStreams {
       exchange.finished(200, sink.bytes, true);
       options.onEnd?.(why);
     };
-    send(options, sink, stop.signal).then(finish, (error: unknown) => {
+    const ended = (isWhole: boolean) => {
+      if (!isWhole) stream.close("shutdown");
+      finish();
+    };
+    send(options, sink, stop.signal).then(ended, (error: unknown) => {
       this.#log.error({ requestId: exchange.requestId, err: error }, "stream.failed");
       finish();
     });
   }
 }
 
-async function send(options: StreamOptions, sink: Sink, signal: AbortSignal): Promise<void> {
+/** Answers whether the last event of a log was sent. */
+async function send(options: StreamOptions, sink: Sink, signal: AbortSignal): Promise<boolean> {
   const { accepts, format, position } = options;
+  let isWhole = false;
   if (position !== undefined) await sink.write(positionFrame(position));
   for await (const page of options.read(signal)) {
     const events = accepts === undefined ? page : page.filter((event) => accepts(event.kind));
     for (const chunk of frameChunks(events, format)) {
-      if (signal.aborted) return;
+      if (signal.aborted) return false;
       const taken = sink.write(chunk);
       if (taken !== undefined) await taken;
     }
-    if (signal.aborted) return;
+    if (signal.aborted) return false;
+    isWhole = page.at(-1)?.kind === "summary";
   }
+  return isWhole;
 }
 
 /** Writes a comment after `everyMs` without a byte. One timer, re-armed when it fires and not at each write. */
