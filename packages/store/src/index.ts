@@ -1,3 +1,4 @@
+export type { ConfirmationQuery, Confirmations } from "./confirmations.ts";
 export type { ConnectionRow, Connections } from "./connections.ts";
 export type { DriverName } from "./driver.ts";
 export { StoreError, type StoreErrorCode } from "./errors.ts";
@@ -6,10 +7,12 @@ export type { Hubs } from "./hubs.ts";
 export type { Idempotency, IdempotentRequest, Seen } from "./idempotency.ts";
 export type { StoreJournal } from "./journal.ts";
 export { type OpenStoreOptions, openMemoryStore, openStore, type Store } from "./open-store.ts";
+export type { RetentionLimits, RetentionReport } from "./retention.ts";
 export type { Runs } from "./runs.ts";
 export type { Fire, FireOutcome, ScheduleRow, Schedules, WaitingFire } from "./schedules.ts";
 export type { SettingsTable } from "./settings.ts";
 export type { Fault, SqliteDb, SqliteDriver, SqlRow, SqlValue, Stmt } from "./sqlite-port.ts";
+export { type RetentionOptions, startRetention } from "./start-retention.ts";
 export type { Tables } from "./tables.ts";
 export type { NewTemplate, Templates } from "./templates.ts";
 export type { WebhookRow, Webhooks } from "./webhooks.ts";

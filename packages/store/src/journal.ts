@@ -96,6 +96,8 @@ export function createJournal(parts: JournalParts): StoreJournal {
       if (!isInOrder) throw lost(runId);
       const isEnd = events.at(-1)?.kind === "summary";
       if (!isEnd) seals.see(run, events);
+      const sealing = isEnd ? seals.end(run, events) : [];
+      const sealed = "then" in sealing ? await sealing : sealing; // what is not withheld is written in this turn
       const ops: Op[] = [
         {
           sql: "UPDATE run SET last_seq = ? WHERE no = ? AND id = ? AND epoch = ? AND last_seq = ?",
@@ -108,7 +110,7 @@ export function createJournal(parts: JournalParts): StoreJournal {
           events.map(({ event }) => event),
           timed,
         ),
-        ...(isEnd ? await seals.end(run, events) : []),
+        ...sealed,
       ];
       try {
         await writer.write(ops, { sync });

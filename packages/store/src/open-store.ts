@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { type Confirmations, createConfirmations } from "./confirmations.ts";
 import { createCursors } from "./cursor.ts";
 import { checkFile, prepareFile, prepareMemory, WRITE_PRAGMAS } from "./database-file.ts";
 import { chooseDriver, type DriverName } from "./driver.ts";
@@ -21,6 +22,7 @@ import { type Lock, takeLock } from "./lock.ts";
 import { createMemoryWriter } from "./memory-writer.ts";
 import { installationKey, KEY_BYTES } from "./private-values.ts";
 import { Reader, toStoreError } from "./reader.ts";
+import { createRetention, type RetentionLimits, type RetentionReport } from "./retention.ts";
 import { createRuns, type Runs } from "./runs.ts";
 import { faultOf } from "./sqlite.js";
 import type { SqliteDriver } from "./sqlite-port.ts";
@@ -36,19 +38,31 @@ export interface OpenStoreOptions {
   /** Default: `MILLRACE_SQLITE`, else `node:sqlite` where this Node has it, else `libsql`. */
   readonly driver?: DriverName;
   readonly now?: () => number;
+  /** Asked when a run ends: false withholds what models said in it, as `auditContent: "none"` does. Default: true. */
+  readonly keepsContent?: () => boolean;
 }
 
 /** An open data directory. */
 export interface Store extends Tables {
+  /** Whether it outlives its process. */
+  readonly kind: "memory" | "sqlite";
   /** The log of every run. `create` takes the rows that begin with a run. */
   readonly journal: StoreJournal;
   readonly runs: Runs;
+  readonly confirmations: Confirmations;
   readonly feed: Feed;
   /**
    * `ok`; `store_full`: the disk is full, writes wait until there is room; `store_read_only` and `store_unavailable`: nothing
    * is written any more, and the process should end and start again.
    */
   readonly condition: Condition;
+  /** Resolves when nothing is written any more, before `close` was asked for: with `condition`. */
+  readonly lost: Promise<Condition>;
+  /**
+   * Takes what is older than `limits`, by default those of `RETENTION`, and gives the room back. The log of an ended run goes
+   * first and leaves a `snapshot` and its `summary`; live runs and templates stay. Two at a time is one.
+   */
+  retain(limits?: Partial<RetentionLimits>): Promise<RetentionReport>;
   /**
    * Writes one consistent copy of the database to `path`, without the key of the private values. Throws `path_exists` when
    * there is something already.
@@ -79,7 +93,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const now = options.now ?? Date.now;
   return options.readonly === true
     ? openForReading(driver, options.dir, now)
-    : openForWriting(driver, options.dir, now);
+    : openForWriting(driver, { ...options, now });
 }
 
 /**
@@ -97,16 +111,25 @@ export function openMemoryStore(options: Omit<OpenStoreOptions, "dir" | "readonl
     opened,
     key: randomBytes(KEY_BYTES),
     now: options.now ?? Date.now,
+    ...(options.keepsContent !== undefined && { keepsContent: options.keepsContent }),
   };
   return {
     ...objectsOver(parts),
+    kind: "memory",
     condition: "ok",
+    lost: NEVER,
     backup: (target) => backUp(reader, target),
     close: async () => reader.close(),
   };
 }
 
-function openForWriting(driver: SqliteDriver, wanted: string, now: () => number): Store {
+/** A store that cannot be lost. */
+const NEVER: Promise<Condition> = new Promise(() => {});
+
+function openForWriting(
+  driver: SqliteDriver,
+  { dir: wanted, now, keepsContent }: OpenStoreOptions & { readonly now: () => number },
+): Store {
   const dir = makeFolder(wanted);
   const path = join(dir, "millrace.db");
   const reserve = join(dir, "reserve.bin");
@@ -132,10 +155,19 @@ function openForWriting(driver: SqliteDriver, wanted: string, now: () => number)
       held.release();
     };
     return {
-      ...objectsOver({ reader, writer, opened, key, now }),
+      ...objectsOver({
+        reader,
+        writer,
+        opened,
+        key,
+        now,
+        ...(keepsContent !== undefined && { keepsContent }),
+      }),
+      kind: "sqlite",
       get condition() {
         return writer.condition;
       },
+      lost: writer.lost,
       backup: (target) => backUp(reader, target),
       close() {
         closed ??= close();
@@ -162,7 +194,9 @@ function openForReading(driver: SqliteDriver, dir: string, now: () => number): S
     const key = existsSync(keyPath) ? installationKey(keyPath) : null;
     return {
       ...objectsOver({ reader, writer: { write: refuse }, opened: 0, key, now }),
+      kind: "sqlite",
       condition: "store_read_only",
+      lost: NEVER,
       backup: (target) => backUp(reader, target),
       close: async () => reader.close(),
     };
@@ -171,7 +205,9 @@ function openForReading(driver: SqliteDriver, dir: string, now: () => number): S
   }
 }
 
-function objectsOver(parts: JournalParts): Pick<Store, "journal" | "runs" | "feed" | keyof Tables> {
+function objectsOver(
+  parts: JournalParts,
+): Pick<Store, "journal" | "runs" | "confirmations" | "feed" | "retain" | keyof Tables> {
   const { reader, writer, now } = parts;
   const secret = reader.get("SELECT value FROM meta WHERE key = 'cursorKey'")?.["value"];
   const cursors = createCursors(Buffer.from(String(secret), "hex"));
@@ -180,6 +216,8 @@ function objectsOver(parts: JournalParts): Pick<Store, "journal" | "runs" | "fee
     journal: createJournal({ ...parts, publish: (kinds) => feed.publish(kinds) }),
     feed,
     runs: createRuns(reader, writer, cursors),
+    confirmations: createConfirmations(reader, cursors),
+    retain: createRetention({ reader, writer, now }),
     ...createTables(reader, writer, now),
   };
 }

@@ -1,6 +1,5 @@
 /** Runs as lists and commands show them, read from the rows that the journal keeps beside the events. */
 import {
-  type Confirmation,
   createView,
   foldEvents,
   type Page,
@@ -13,11 +12,14 @@ import {
   type RunSummary,
   viewToJson,
 } from "@millrace/contracts";
+import { confirmationOf } from "./confirmations.ts";
 import type { Cursors } from "./cursor.ts";
+import { deletion } from "./deletion.ts";
 import type { Reader } from "./reader.ts";
 import { headerOf } from "./run-header.ts";
-import type { SqlRow, SqlValue } from "./sqlite-port.ts";
-import type { Op, Writer } from "./writer.ts";
+import { createSummaries, SUMMARY_ROWS } from "./run-summaries.ts";
+import type { SqlValue } from "./sqlite-port.ts";
+import type { Writer } from "./writer.ts";
 
 const MAX_LIMIT = 200;
 const SLICE = 500; // runs that one transaction of `prune` deletes: other writers come in between
@@ -26,7 +28,9 @@ const SLICE = 500; // runs that one transaction of `prune` deletes: other writer
 export interface Runs {
   /** One page, newest first. Throws `bad_cursor` for a cursor of another filter, `RangeError` for a `limit` outside 1 to 200. */
   list(query: RunQuery): Page<RunSummary>;
-  /** A run with its nodes and confirmations; null: there is none. */
+  /** A run without its nodes, which costs one look; null: there is none. */
+  summary(runId: string): RunSummary | null;
+  /** A run with its nodes, as the fold of its log, and confirmations; null: there is none. */
   get(runId: string): Run | null;
   /** What a run was created with; null: there is none. */
   header(runId: string): RunHeader | null;
@@ -41,10 +45,16 @@ export interface Runs {
   }): Promise<{ readonly deleted: number }>;
 }
 
-const ONE =
+const WITH_GRAPH =
   "SELECT r.*, g.json AS graph_json FROM run r JOIN graph g ON g.digest = r.graph WHERE r.id = ?";
 
 export function createRuns(reader: Reader, writer: Pick<Writer, "write">, cursors: Cursors): Runs {
+  const summariesOf = createSummaries(reader);
+  const one = (runId: string): { readonly run: number; readonly summary: RunSummary } | null => {
+    const row = reader.get(`${SUMMARY_ROWS} WHERE id = ?`, [runId]);
+    const [summary] = row === undefined ? [] : summariesOf([row]);
+    return summary === undefined ? null : { run: Number(row?.["no"]), summary };
+  };
   return {
     list(query) {
       const { limit, cursor } = query;
@@ -58,20 +68,24 @@ export function createRuns(reader: Reader, writer: Pick<Writer, "write">, cursor
         values.push(...cursors.read(filter, cursor, 2));
       }
       const rows = reader.once(
-        `SELECT r.*, g.json AS graph_json FROM run r JOIN graph g ON g.digest = r.graph
-         ${where.length > 0 ? `WHERE ${where.join(" AND ")}` : ""} ORDER BY created_at DESC, no DESC LIMIT ?`,
+        `${SUMMARY_ROWS} ${where.length > 0 ? `WHERE ${where.join(" AND ")}` : ""}
+         ORDER BY created_at DESC, no DESC LIMIT ?`,
         [...values, limit + 1],
       );
-      const items = rows.slice(0, limit).map((row) => summaryOf(row, reader));
+      const items = summariesOf(rows.slice(0, limit));
       const last = rows.length > limit ? rows[limit - 1] : undefined;
       const key = last === undefined ? undefined : [Number(last["created_at"]), Number(last["no"])];
       return { items, nextCursor: key === undefined ? null : cursors.write(filter, key) };
     },
 
+    summary(runId) {
+      return one(runId)?.summary ?? null;
+    },
+
     get(runId) {
-      const row = reader.get(ONE, [runId]);
-      if (row === undefined) return null;
-      const run = Number(row["no"]);
+      const found = one(runId);
+      if (found === null) return null;
+      const { run, summary } = found;
       const view = createView(runId);
       const decoder = new TextDecoder();
       for (const { line } of reader.all("SELECT line FROM journal WHERE run = ? ORDER BY seq", [
@@ -83,18 +97,18 @@ export function createRuns(reader: Reader, writer: Pick<Writer, "write">, cursor
         ({ node, state, attempt }) => [node, { state, attempt }] as const,
       );
       const asked = reader.all(
-        "SELECT * FROM confirmation WHERE run = ? ORDER BY requested_at, id",
+        "SELECT * FROM confirmation WHERE run = ? ORDER BY CAST(substr(id, 2) AS INTEGER)",
         [run],
       );
       return {
-        ...summaryOf(row, reader),
+        ...summary,
         nodes: Object.fromEntries(nodes),
         confirmations: asked.map((each) => confirmationOf(runId, each)),
       };
     },
 
     header(runId) {
-      const row = reader.get(ONE, [runId]);
+      const row = reader.get(WITH_GRAPH, [runId]);
       return row === undefined ? null : headerOf(row, reader);
     },
 
@@ -107,7 +121,7 @@ export function createRuns(reader: Reader, writer: Pick<Writer, "write">, cursor
       const row = reader.get("SELECT no, ended_at FROM run WHERE id = ?", [runId]);
       if (row === undefined) return "absent";
       if (row["ended_at"] === null) return "live";
-      await writer.write(deletion([Number(row["no"])]));
+      await writer.write(deletion(reader, [Number(row["no"])]));
       return "deleted";
     },
 
@@ -126,41 +140,11 @@ export function createRuns(reader: Reader, writer: Pick<Writer, "write">, cursor
       for (let deleted = 0; ; ) {
         const numbers = reader.once(sql, values).map(({ no }) => Number(no));
         if (numbers.length === 0) return { deleted };
-        await writer.write(deletion(numbers));
+        await writer.write(deletion(reader, numbers));
         deleted += numbers.length;
       }
     },
   };
-}
-
-/** Tables with rows of a run, and the run itself last. */
-const OWNED = [
-  "journal",
-  "step_value",
-  "private_value",
-  "run_blob",
-  "confirmation",
-  "timer",
-  "feed",
-  "run_tag",
-];
-
-function deletion(numbers: readonly number[]): Op[] {
-  const rows = numbers.map((no) => [no]);
-  return [
-    ...OWNED.map((table) => ({ sql: `DELETE FROM ${table} WHERE run = ?`, rows })),
-    { sql: "DELETE FROM run WHERE no = ?", rows },
-    {
-      sql: "DELETE FROM blob WHERE NOT EXISTS (SELECT 1 FROM run_blob b WHERE b.digest = blob.digest)",
-      rows: [[]],
-    },
-    {
-      sql:
-        "DELETE FROM graph WHERE NOT EXISTS (SELECT 1 FROM run r WHERE r.graph = graph.digest) " +
-        "AND NOT EXISTS (SELECT 1 FROM template_version t WHERE t.graph = graph.digest)",
-      rows: [[]],
-    },
-  ];
 }
 
 /** The filter without page and order of its parts: what a cursor belongs to. */
@@ -200,55 +184,4 @@ function timeOf(iso: string): number {
   const ms = Date.parse(iso);
   if (Number.isNaN(ms)) throw new RangeError(`"${iso}" is not a time of ISO 8601`);
   return ms;
-}
-
-function summaryOf(row: SqlRow, reader: Reader): RunSummary {
-  const { id, title } = JSON.parse(String(row["graph_json"]));
-  const { planDigest, flowHash = planDigest } = JSON.parse(String(row["options"]));
-  const { template, template_version: version } = row;
-  const tags = reader.all("SELECT key, value FROM run_tag WHERE run = ? ORDER BY key", [
-    row["no"] ?? null,
-  ]);
-  return {
-    runId: String(row["id"]),
-    status: row["status"] as RunState,
-    flow: { id, ...(title === undefined ? {} : { title }), hash: flowHash },
-    template:
-      template === null || version === null
-        ? null
-        : { slug: String(template), version: Number(version) },
-    trigger: row["trigger"] as RunSummary["trigger"],
-    ...(row["source"] !== null && { source: JSON.parse(String(row["source"])) }),
-    tags: Object.fromEntries(tags.map(({ key, value }) => [String(key), String(value)])),
-    createdAt: isoOf(row["created_at"]) as string,
-    startedAt: isoOf(row["started_at"]),
-    endedAt: isoOf(row["ended_at"]),
-    lastSeq: Number(row["last_seq"]),
-    retryOf: row["retry_of"] as string | null,
-    summary: row["summary"] === null ? null : JSON.parse(String(row["summary"])),
-  };
-}
-
-function confirmationOf(runId: string, row: SqlRow): Confirmation {
-  const parsed = (column: string) =>
-    row[column] === null ? undefined : JSON.parse(String(row[column]));
-  const tool = parsed("tool");
-  const value = parsed("value");
-  return {
-    id: String(row["id"]),
-    runId,
-    node: String(row["node"]),
-    status: row["status"] as Confirmation["status"],
-    prompt: String(row["prompt"]),
-    schema: parsed("schema") ?? {},
-    deadline: isoOf(row["deadline"]),
-    ...(tool !== undefined && { tool }),
-    ...(row["by"] !== null && { by: String(row["by"]) }),
-    ...(value !== undefined && { value }),
-    ...(row["comment"] !== null && { comment: String(row["comment"]) }),
-  };
-}
-
-function isoOf(ms: SqlValue | undefined): string | null {
-  return ms === null || ms === undefined ? null : new Date(Number(ms)).toISOString();
 }

@@ -14,7 +14,11 @@ CREATE TABLE run(no INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, 
 CREATE INDEX run_by_time ON run(created_at DESC, no DESC);
 CREATE INDEX run_by_status ON run(status, created_at DESC);
 CREATE INDEX run_by_template ON run(template, created_at DESC) WHERE template IS NOT NULL;
+CREATE INDEX run_by_trigger ON run(trigger, created_at DESC);
+CREATE INDEX run_by_graph ON run(graph);
 CREATE INDEX run_live ON run(no) WHERE ended_at IS NULL;
+CREATE INDEX run_kept ON run(ended_at) WHERE ended_at IS NOT NULL AND pruned <> 1;
+CREATE INDEX run_pruned ON run(ended_at) WHERE pruned = 1;
 CREATE TABLE run_tag(key TEXT, value TEXT, run INTEGER REFERENCES run(no) ON DELETE CASCADE,
   PRIMARY KEY(key, value, run)) WITHOUT ROWID;
 CREATE INDEX run_tag_of ON run_tag(run);
@@ -54,7 +58,8 @@ CREATE TABLE hub_item(hub TEXT REFERENCES hub(id) ON DELETE CASCADE, item TEXT, 
   PRIMARY KEY(hub, item)) WITHOUT ROWID;
 CREATE TABLE webhook(id TEXT PRIMARY KEY, token_hash TEXT NOT NULL UNIQUE, body TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE webhook_seen(hash TEXT PRIMARY KEY, expires_at INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE connection(slug TEXT PRIMARY KEY, status TEXT NOT NULL, scope TEXT, expires_at INTEGER) WITHOUT ROWID;
+CREATE TABLE connection(slug TEXT PRIMARY KEY, status TEXT NOT NULL, scope TEXT, expires_at INTEGER, body TEXT NOT NULL)
+  WITHOUT ROWID;
 `;
 
 /** Migration n is entry n - 1. */

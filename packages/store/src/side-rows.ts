@@ -7,14 +7,25 @@ import { isInFeed } from "./feed.ts";
 import type { SqlValue } from "./sqlite-port.ts";
 import type { Op } from "./writer.ts";
 
-/** The statements for a batch of the run with this number, in the order of its events. */
-export function sideRows(run: number, events: readonly ExecutionEvent[]): Op[] {
+/**
+ * The statements for a batch of the run with this number, in the order of its events. `timed`: the runs that may have timers;
+ * the nodes of the others have none to end.
+ */
+export function sideRows(run: number, events: readonly ExecutionEvent[], timed: Set<number>): Op[] {
   const ops: Op[] = [];
+  const feed: SqlValue[][] = [];
+  const setTimer = (node: string, attempt: number, at: number): void => {
+    timed.add(run);
+    add(SET_TIMER, [run, node, attempt, at]);
+  };
+  const endTimers = (node: string): void => {
+    if (timed.has(run)) add(END_TIMERS, [run, node]);
+  };
   const add = (sql: string, row: readonly SqlValue[]): void => {
     ops.push({ sql, rows: [row] });
   };
   for (const event of events) {
-    if (isInFeed(event.kind)) add("INSERT INTO feed(run, seq) VALUES(?, ?)", [run, event.seq]);
+    if (isInFeed(event.kind)) feed.push([run, event.seq]);
     switch (event.kind) {
       case "run.started":
         add(
@@ -56,26 +67,28 @@ export function sideRows(run: number, events: readonly ExecutionEvent[]): Op[] {
         break;
       case "node.waiting":
         if (event.on === "timer" && event.until !== undefined) {
-          add(SET_TIMER, [run, event.node, event.attempt, event.until]);
+          setTimer(event.node, event.attempt, event.until);
         }
         break;
       case "node.retrying":
-        add(END_TIMERS, [run, event.node]);
-        add(SET_TIMER, [run, event.node, event.next, event.ts + event.delayMs]);
+        endTimers(event.node);
+        setTimer(event.node, event.next, event.ts + event.delayMs);
         break;
       case "node.started":
       case "node.resumed":
       case "node.succeeded":
       case "node.failed":
       case "node.cancelled":
-        add(END_TIMERS, [run, event.node]);
+        endTimers(event.node);
         break;
       case "summary":
+        timed.delete(run);
         ops.push(...endOf(run, event));
         break;
       default:
     }
   }
+  if (feed.length > 0) ops.push({ sql: "INSERT INTO feed(run, seq) VALUES(?, ?)", rows: feed });
   return ops;
 }
 

@@ -43,6 +43,10 @@ export function createUnits(db) {
 
   function apply(op) {
     if (op.lines !== undefined) return insert(op.lines);
+    if (op.exec !== undefined) {
+      db.exec(op.exec);
+      return 0;
+    }
     const { sql, rows, need, get } = op;
     const statement = statementOf(sql);
     let result = get ? undefined : 0;
