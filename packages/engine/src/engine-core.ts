@@ -70,8 +70,8 @@ export class EngineCore {
 
   /** What `ai` nodes share; made when there is one. */
   get ai(): AiRuntime {
-    const { providers = [], ai = {} } = this.options;
-    this.#ai ??= new AiRuntime(providers, ai, this.host);
+    const { providers = [], ai = {}, egress } = this.options;
+    this.#ai ??= new AiRuntime(providers, ai, { host: this.host, egress });
     return this.#ai;
   }
 

@@ -132,6 +132,8 @@ export interface CoreContext extends ControlContext {
   readonly tools: NodeTools;
   /** `fetch` that ends with `signal`, too. */
   fetchWith(signal: AbortSignal): FetchLike;
+  /** The same for calls of models, which may go to origins of their own and take longer. */
+  modelFetch(signal: AbortSignal): FetchLike;
   /** A value without the secrets that the run knows. */
   mask<T extends Json>(value: T): T;
   /** Resolves after timers and sockets had their turn. */

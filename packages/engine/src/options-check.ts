@@ -71,6 +71,7 @@ const RUN: Rules<RunOptions> = {
   confirm: [isFunction, "a function"],
   onFailure: [oneOf("stop", "finish"), "stop or finish"],
   timeoutMs: MILLISECONDS,
+  concurrency: [(value) => isAmount(value) && (value as number) >= 1, "1 or more"],
   trigger: [
     oneOf("cli", "api", "schedule", "webhook", "desktop", "embed"),
     "cli, api, schedule, webhook, desktop or embed",
@@ -102,11 +103,15 @@ const CANCEL: Rules<RunCancelOptions> = {
 const isKey: Test = (value) => value instanceof Uint8Array && value.length >= MIN_KEY_BYTES;
 const MIN_KEY_BYTES = 32; // of an HMAC-SHA-256 that nobody can guess
 
+const isOrigins: Test = (value) =>
+  Array.isArray(value) && value.every((each) => isText(each) && /^https?:\/\/[^/]+$/.test(each));
+
 const AI: Rules<AiOptions> = {
   defaultProvider: TEXT,
   defaultModels: RECORD,
   credentials: [has("resolve"), "a port with resolve"],
   tools: [has("list", "call"), "a port with list and call"],
+  origins: [isOrigins, "a list of origins such as http://127.0.0.1:8080"],
   circuit: RECORD,
   prices: RECORD,
   hmacKey: [isKey, `at least ${MIN_KEY_BYTES} bytes`],

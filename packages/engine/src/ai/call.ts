@@ -88,7 +88,7 @@ export async function readyTarget(session: Session, target: Target): Promise<Rea
         credentials,
         signal,
         get fetch() {
-          return ctx.fetchWith(signal); // a host without a network has providers that need none
+          return ctx.modelFetch(signal); // a host without a network has providers that need none
         },
       },
       failure: null,

@@ -11,6 +11,11 @@ export interface AiOptions {
   readonly credentials?: AiCredentialsPort;
   /** Tools of servers; absent: there are none. */
   readonly tools?: AiToolSource;
+  /**
+   * Origins that models may be called at beside what the egress policy permits, such as a server on this very machine:
+   * `http://127.0.0.1:8080`. What the policy denies stays denied.
+   */
+  readonly origins?: readonly string[];
   readonly circuit?: CircuitOptions;
   /** Prices by `provider/modelId`, before those that providers know. */
   readonly prices?: { readonly [model: string]: PricePerMillion };

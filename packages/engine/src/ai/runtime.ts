@@ -4,22 +4,26 @@ import {
   type AiCredentials,
   type AiProvider,
   type AiToolSource,
+  type FetchLike,
   NodeError,
   type PricePerMillion,
 } from "@millrace/contracts";
-import type { Host } from "../host.ts";
+import type { EgressPolicy, Host } from "../host.ts";
 import { Circuits } from "./circuit.ts";
 import type { AiOptions } from "./options.ts";
 
 const KEY_BYTES = 32; // of HMAC-SHA-256
 const CREDENTIAL_MS = 60_000; // a key that was revoked is used no longer than this
 const MOST_CREDENTIALS = 256;
+const MOST_MS = 3_600_000; // the most that `firstTokenMs`, `idleMs` and `totalMs` of a node may say
 
 export class AiRuntime {
   readonly options: AiOptions;
   readonly circuits: Circuits;
   readonly hmacKey: Uint8Array;
   readonly sha256: (bytes: Uint8Array) => string;
+  /** For calls of models; null: the host has no network. */
+  readonly fetch: FetchLike | null;
   readonly #providers: ReadonlyMap<string, AiProvider>;
   readonly #credentials: Map<string, { readonly value: AiCredentials; readonly until: number }> =
     new Map();
@@ -27,8 +31,13 @@ export class AiRuntime {
   /** Runs that have used tools of servers. */
   readonly #runs: Set<string> = new Set();
 
-  constructor(providers: readonly AiProvider[], options: AiOptions, host: Host) {
+  constructor(
+    providers: readonly AiProvider[],
+    options: AiOptions,
+    { host, egress }: { readonly host: Host; readonly egress: EgressPolicy | undefined },
+  ) {
     this.options = options;
+    this.fetch = host.openFetch?.(policyOf(options, egress)) ?? null;
     this.circuits = new Circuits(options.circuit);
     this.hmacKey = options.hmacKey ?? randomKey(host.random);
     this.sha256 = (bytes) => host.sha256(bytes);
@@ -97,6 +106,21 @@ export class AiRuntime {
     const end = async () => tools?.endRun?.(runId);
     void end().catch(() => undefined); // the source's own affair: the run has ended
   }
+}
+
+/** The policy, with the origins of models. A model may think for long: its node has limits of its own for that. */
+function policyOf({ origins = [] }: AiOptions, egress: EgressPolicy = {}): EgressPolicy {
+  const allowed = origins.map((origin) => {
+    const { hostname, port, protocol } = new URL(origin);
+    const host = hostname.replace(/^\[(.*)\]$/, "$1");
+    return { host, port: Number(port) || (protocol === "https:" ? 443 : 80) };
+  });
+  return {
+    idleMs: MOST_MS,
+    totalMs: MOST_MS,
+    ...egress,
+    allow: [...(egress.allow ?? []), ...allowed],
+  };
 }
 
 function credentialKey(provider: string, reference: string | undefined): string {

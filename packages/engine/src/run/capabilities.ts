@@ -3,8 +3,11 @@ import { type FetchLike, type FilePort, NodeError, type SpawnPort } from "@millr
 import type { Attempt } from "./attempt.ts";
 
 /** The egress client; every request ends with the attempt. */
-export function guardedFetch(attempt: Attempt, signal: AbortSignal): FetchLike {
-  const { fetch } = attempt.run.engine;
+export function guardedFetch(
+  attempt: Attempt,
+  signal: AbortSignal,
+  fetch: FetchLike | null = attempt.run.engine.fetch,
+): FetchLike {
   if (fetch === null) throw unsupported("the network");
   return async (url, init = {}) => {
     refuseOver(attempt);

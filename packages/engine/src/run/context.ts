@@ -418,6 +418,11 @@ export class NodeContextOf implements CoreContext {
     return guardedFetch(this.#live(), signal);
   }
 
+  modelFetch(signal: AbortSignal): FetchLike {
+    const attempt = this.#live();
+    return guardedFetch(attempt, signal, attempt.run.engine.ai.fetch);
+  }
+
   mask<T extends Json>(value: T): T {
     return this.#live().run.redactor?.clean(value) ?? value;
   }
