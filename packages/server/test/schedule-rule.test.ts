@@ -28,7 +28,7 @@ const policies = fc.record({
   catchUp: fc.constantFrom("skip", "one", "all"),
 });
 
-test("of every schedule under every clock", { timeout: 120_000 }, async () => {
+test("of every schedule under every clock", { timeout: RUNS * 20_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(policies, steps, async (policy, todo) => {
       const clock = createTestClock(START);

@@ -1,0 +1,450 @@
+/** Webhooks: who may call, what a run gets, and what is never let in. */
+import { createHmac } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import type { NewWebhook, Page, RunSummary, Webhook } from "@millrace/contracts";
+import { memoryCredentialStore } from "@millrace/oauth/store/memory";
+import type { RunningServer, StartOptions } from "@millrace/server";
+import { describe, expect, test } from "vitest";
+import { createTestClock } from "./support/clock.ts";
+import { HELLO } from "./support/flows.ts";
+import { newFolder } from "./support/folder.ts";
+import { invoke, keepLog, post, problemOf, sendRaw, serve } from "./support/server.ts";
+import { readEvents } from "./support/streams.ts";
+
+const START = Date.parse("2026-03-01T12:00:00.000Z");
+const SECRET = "0123456789abcdef-secret";
+
+/** Gives back what it was called with. */
+const ECHO = `flow 1 echo
+
+input call: object
+
+node same: transform {
+  value = inputs.call
+}
+
+output call: object = same.value
+`;
+
+async function serveHooks(options: StartOptions = {}): Promise<RunningServer> {
+  const server = await serve({
+    webhooks: true,
+    credentials: { store: memoryCredentialStore() },
+    ...options,
+  });
+  await invoke(server, "save_template", { slug: "echo", dsl: ECHO });
+  return server;
+}
+
+function createHook(server: RunningServer, more: object = {}): Promise<NewWebhook> {
+  return invoke(server, "create_webhook", { template: "echo", input: "call", ...more });
+}
+
+function call(server: RunningServer, token: string, init: RequestInit = {}): Promise<Response> {
+  return fetch(`${server.url}/hooks/${token}`, { method: "POST", ...init });
+}
+
+/** Starts the run of a call and gives what the run got. */
+async function received(server: RunningServer, response: Response): Promise<unknown> {
+  expect(response.status).toBe(202);
+  const { runId } = (await response.json()) as { runId: string };
+  const events = await readEvents(await fetch(`${server.url}/api/runs/${runId}/events`));
+  return (events.at(-1) as { outputs?: { call?: unknown } }).outputs?.call;
+}
+
+function runs(server: RunningServer): Promise<Page<RunSummary>> {
+  return invoke(server, "list_runs", { trigger: "webhook", limit: 200 });
+}
+
+function signed(body: string, seconds: number, secret = SECRET): Record<string, string> {
+  const v1 = createHmac("sha256", secret).update(`${seconds}.${body}`).digest("hex");
+  return { "content-type": "application/json", "millrace-signature": `t=${seconds},v1=${v1}` };
+}
+
+describe("the commands", () => {
+  test("tell the token once; a list and the database have it not", async () => {
+    const dir = newFolder();
+    const server = await serveHooks({ store: dir });
+    const response = await post(
+      server,
+      "/api/webhooks",
+      { template: "echo", input: "call", secret: SECRET, headers: ["x-event"] },
+      { headers: { "idempotency-key": "k" } },
+    );
+    expect(response.status).toBe(201);
+    const { token, ...webhook } = (await response.json()) as NewWebhook;
+    expect(token).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    expect(webhook).toEqual({
+      id: expect.stringMatching(/^whk_[0-9A-HJKMNP-TV-Z]{26}$/),
+      template: "echo",
+      input: "call",
+      secret: true,
+      headers: ["x-event"],
+      enabled: true,
+    });
+    expect(await invoke<Page<Webhook>>(server, "list_webhooks", {})).toEqual({
+      items: [webhook],
+      nextCursor: null,
+    });
+    // Asked again with its key, the token stays untold.
+    const again = await post(
+      server,
+      "/api/webhooks",
+      { template: "echo", input: "call", secret: SECRET, headers: ["x-event"] },
+      { headers: { "idempotency-key": "k" } },
+    );
+    expect(again.status).toBe(409);
+    expect(await problemOf(again)).toMatchObject({ code: "already_exists", webhookId: webhook.id });
+    await server.close();
+    const bytes = readdirSync(dir).map((file) => readFileSync(`${dir}/${file}`, "latin1"));
+    expect(bytes.join("")).toContain(webhook.id);
+    for (const secret of [token, SECRET]) expect(bytes.join("")).not.toContain(secret);
+  });
+
+  test("refuse a template that is not there, and one that cannot be called so", async () => {
+    const server = await serveHooks();
+    await invoke(server, "save_template", { slug: "hello", dsl: HELLO });
+    const two = ECHO.replace("input call: object", "input call: object\n\ninput other: string");
+    await invoke(server, "save_template", { slug: "two", dsl: two });
+    const create = (template: string, input: string) =>
+      post(server, "/api/webhooks", { template, input });
+    const missing = await create("none", "call");
+    expect([missing.status, (await problemOf(missing)).code]).toEqual([404, "not_found"]);
+    for (const refused of [await create("hello", "call"), await create("two", "call")]) {
+      expect(refused.status).toBe(422);
+      expect((await problemOf(refused)).code).toBe("input_invalid");
+    }
+    const headers = ["cookie"];
+    const args = { template: "echo", input: "call", headers };
+    expect((await post(server, "/api/webhooks", args)).status).toBe(422);
+  });
+
+  test("delete a webhook and its key; a template that one uses stays", async () => {
+    const store = memoryCredentialStore();
+    const server = await serveHooks({ credentials: { store } });
+    const { id, token } = await createHook(server, { secret: SECRET });
+    expect(await store.get(`webhook:${id}`)).toBe(SECRET);
+    const inUse = await post(server, "/api/invoke", {
+      command: "delete_template",
+      args: { slug: "echo", ifMatch: "*" },
+    });
+    expect((await problemOf(inUse)).code).toBe("in_use");
+    const url = `${server.url}/api/webhooks/${id}`;
+    expect((await fetch(url, { method: "DELETE" })).status).toBe(204);
+    expect(await store.list?.()).toEqual([]);
+    expect((await fetch(url, { method: "DELETE" })).status).toBe(404);
+    expect((await call(server, token)).status).toBe(404);
+  });
+
+  test("keep no webhook whose key cannot be kept", async () => {
+    const broken = {
+      ...memoryCredentialStore(),
+      set: () => Promise.reject(new Error("the keyring is locked")),
+    };
+    const server = await serveHooks({ credentials: { store: broken } });
+    const args = { template: "echo", input: "call", secret: SECRET };
+    const response = await post(server, "/api/webhooks", args);
+    expect(response.status).toBe(503);
+    expect((await problemOf(response)).code).toBe("credential_store_unavailable");
+    expect(await invoke(server, "list_webhooks", {})).toMatchObject({ items: [] });
+  });
+});
+
+describe("a call", () => {
+  test("starts a run that gets method, query, headers and body, and nothing of the caller's choice", async () => {
+    const server = await serveHooks();
+    const { id, token } = await createHook(server, { headers: ["x-event", "x-absent"] });
+    const response = await call(server, `${token}?a=1&b=2&a=3`, {
+      body: JSON.stringify({ graph: {}, options: { confirm: "approve" }, n: [1, null] }),
+      headers: {
+        "content-type": "application/json; charset=utf-8",
+        "user-agent": "caller/1",
+        "x-event": "push",
+        "x-other": "no",
+        authorization: "Bearer stolen",
+        cookie: "a=b",
+      },
+    });
+    expect(await received(server, response)).toEqual({
+      method: "POST",
+      query: { a: ["1", "3"], b: "2" },
+      headers: {
+        "content-type": "application/json; charset=utf-8",
+        "user-agent": "caller/1",
+        "x-event": "push",
+      },
+      body: { graph: {}, options: { confirm: "approve" }, n: [1, null] },
+    });
+    expect((await runs(server)).items).toMatchObject([
+      {
+        trigger: "webhook",
+        source: { webhookId: id },
+        template: { slug: "echo", version: 1 },
+      },
+    ]);
+  });
+
+  test.each<[string, BodyInit | undefined, string | undefined, unknown]>([
+    [
+      "a form",
+      "a=1&b=x+y&a=2&c=",
+      "application/x-www-form-urlencoded",
+      { a: ["1", "2"], b: "x y", c: "" },
+    ],
+    ["text", "Grüße\n", "text/plain;charset=UTF-8", "Grüße\n"],
+    ["JSON that is no object", "[1,2]", "application/json", [1, 2]],
+    ["nothing", undefined, undefined, null],
+  ])("may carry %s", async (_what, body, type, wanted) => {
+    const server = await serveHooks();
+    const { token } = await createHook(server);
+    const headers = type === undefined ? {} : { "content-type": type };
+    const response = await call(server, token, { headers, ...(body !== undefined && { body }) });
+    expect(await received(server, response)).toMatchObject({ body: wanted });
+  });
+
+  test.each<[string, RequestInit, number, string]>([
+    [
+      "another type",
+      { body: "<a/>", headers: { "content-type": "text/xml" } },
+      415,
+      "unsupported_media_type",
+    ],
+    [
+      "another charset",
+      { body: "a", headers: { "content-type": "text/plain; charset=latin1" } },
+      415,
+      "unsupported_media_type",
+    ],
+    [
+      "compressed bytes",
+      { body: "a", headers: { "content-type": "text/plain", "content-encoding": "gzip" } },
+      415,
+      "unsupported_media_type",
+    ],
+    [
+      "text that is not UTF-8",
+      { body: Buffer.from([0xff, 0xfe]), headers: { "content-type": "text/plain" } },
+      415,
+      "unsupported_media_type",
+    ],
+    [
+      "broken JSON",
+      { body: "{", headers: { "content-type": "application/json" } },
+      400,
+      "bad_json",
+    ],
+    [
+      "deep JSON",
+      { body: "[".repeat(300), headers: { "content-type": "application/json" } },
+      400,
+      "json_too_deep",
+    ],
+    [
+      "a prototype",
+      { body: '{"__proto__":1}', headers: { "content-type": "application/json" } },
+      422,
+      "invalid_args",
+    ],
+    [
+      "a prototype in a form",
+      { body: "__proto__=1", headers: { "content-type": "application/x-www-form-urlencoded" } },
+      422,
+      "invalid_args",
+    ],
+    [
+      "too much",
+      { body: "x".repeat(262_145), headers: { "content-type": "text/plain" } },
+      413,
+      "body_too_large",
+    ],
+  ])("with %s is refused", async (_what, init, status, code) => {
+    const server = await serveHooks();
+    const { token } = await createHook(server);
+    const response = await call(server, token, init);
+    expect([response.status, (await problemOf(response)).code]).toEqual([status, code]);
+    expect((await runs(server)).items).toEqual([]);
+  });
+
+  test("of the largest size is taken", async () => {
+    const server = await serveHooks();
+    const { token } = await createHook(server);
+    const headers = { "content-type": "text/plain" };
+    const response = await call(server, token, { body: "x".repeat(262_144), headers });
+    expect(response.status).toBe(202);
+  });
+
+  test("needs no token of the server, but its Host and Origin count", async () => {
+    const server = await serve({
+      webhooks: true,
+      tokens: ["0123456789abcdef"],
+      credentials: { store: "memory" },
+    });
+    const headers = { authorization: "Bearer 0123456789abcdef" };
+    const command = (name: string, args: object) =>
+      post(server, "/api/invoke", { command: name, args }, { headers });
+    await command("save_template", { slug: "echo", dsl: ECHO });
+    const made = await command("create_webhook", { template: "echo", input: "call" });
+    const { token } = (await made.json()) as NewWebhook;
+    expect((await call(server, token)).status).toBe(202);
+    const foreign = { headers: { origin: "https://evil.example" } };
+    expect((await call(server, token, foreign)).status).toBe(403);
+    const raw = [
+      "POST",
+      `/hooks/${token}`,
+      "HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 0\r\n\r\n",
+    ];
+    expect((await sendRaw(server, raw.join(" "))).status).toBe(403);
+    expect((await fetch(`${server.url}/hooks/${token}`)).status).toBe(405);
+  });
+
+  test("is answered alike when it is unknown, disabled, or webhooks are off", async () => {
+    const dir = newFolder();
+    const first = await serveHooks({ store: dir });
+    const { token } = await createHook(first);
+    const disabled = await createHook(first, { enabled: false });
+    const texts = new Set<string>();
+    const remember = async (response: Response) => {
+      expect(response.status).toBe(404);
+      const { requestId: _, ...problem } = await problemOf(response);
+      const { "x-request-id": __, date: ___, ...headers } = Object.fromEntries(response.headers);
+      texts.add(JSON.stringify([problem, headers]));
+    };
+    const body = { body: "{", headers: { "content-type": "application/json" } };
+    await remember(await call(first, disabled.token, body));
+    await remember(await call(first, "unknown", body));
+    await first.close();
+    const off = await serve({ store: dir });
+    await remember(await call(off, token, body));
+    await remember(await call(off, "unknown", body));
+    expect(texts.size).toBe(1);
+    expect(await invoke(off, "get_meta", {})).toMatchObject({ features: { webhooks: false } });
+    await off.close();
+    const on = await serve({ store: dir, webhooks: true });
+    expect((await call(on, token)).status).toBe(202);
+    expect(await invoke(on, "get_meta", {})).toMatchObject({
+      features: { webhooks: true },
+      limits: { maxWebhookBytes: 262_144 },
+    });
+  });
+
+  test("may come sixty times a minute", async () => {
+    const clock = createTestClock(START);
+    const server = await serveHooks({ clock });
+    const [one, other] = [await createHook(server), await createHook(server)];
+    const statuses: number[] = [];
+    for (let i = 0; i < 61; i += 1) statuses.push((await call(server, one.token)).status);
+    expect(statuses.filter((status) => status === 202)).toHaveLength(60);
+    const refused = await call(server, one.token);
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "1"]);
+    expect((await problemOf(refused)).code).toBe("too_many_requests");
+    expect((await call(server, other.token)).status).toBe(202);
+    clock.set(1_000);
+    expect((await call(server, one.token)).status).toBe(202);
+    expect((await call(server, one.token)).status).toBe(429);
+  });
+
+  test("with an idempotency key starts one run", async () => {
+    const dir = newFolder();
+    const first = await serveHooks({ store: dir });
+    const { token } = await createHook(first);
+    const other = await createHook(first);
+    const json = (n: number) => ({
+      body: JSON.stringify({ n }),
+      headers: { "content-type": "application/json", "idempotency-key": "k" },
+    });
+    const started = await call(first, token, json(1));
+    const { runId } = (await started.json()) as { runId: string };
+    await first.close();
+    const server = await serve({ store: dir, webhooks: true });
+    const replayed = await call(server, token, json(1));
+    expect([replayed.status, replayed.headers.get("idempotent-replayed")]).toEqual([202, "true"]);
+    expect(await replayed.json()).toEqual({ runId });
+    const changed = await call(server, token, json(2));
+    expect((await problemOf(changed)).code).toBe("idempotency_mismatch");
+    expect((await call(server, other.token, json(2))).status).toBe(202);
+    expect((await runs(server)).items).toHaveLength(2);
+  });
+
+  test("is refused while the server drains", async () => {
+    const server = await serveHooks();
+    const { token } = await createHook(server);
+    const drained = server.app.drain({ graceMs: 0 });
+    const response = await call(server, token);
+    expect([response.status, (await problemOf(response)).code]).toEqual([503, "draining"]);
+    await drained;
+  });
+
+  test("is logged without its token", async () => {
+    const log = keepLog();
+    const server = await serveHooks({ log });
+    const { token } = await createHook(server);
+    await call(server, token);
+    const text = JSON.stringify(log.lines);
+    expect(text).toContain("/hooks/:token");
+    expect(text).not.toContain(token);
+  });
+});
+
+describe("a signed call", () => {
+  const body = JSON.stringify({ n: 1 });
+  const now = START / 1_000;
+
+  test("is taken once, within five minutes, with the right key over the right bytes", async () => {
+    const server = await serveHooks({ clock: createTestClock(START) });
+    const { token } = await createHook(server, { secret: SECRET });
+    const send = (headers: Record<string, string>, text = body) =>
+      call(server, token, { body: text, headers });
+    const refusals = [
+      send({ "content-type": "application/json" }),
+      send(signed(body, now, "another-secret-of-16")),
+      send(signed(body, now), `${body} `),
+      send(signed(body, now - 301)),
+      send(signed(body, now + 301)),
+      send({ ...signed(body, now), "millrace-signature": "t=1,v1=zz" }),
+    ];
+    for (const response of await Promise.all(refusals)) {
+      expect(response.status).toBe(401);
+      expect(response.headers.get("www-authenticate")).toBe("Millrace-Signature");
+      expect((await problemOf(response)).code).toBe("unauthorized");
+    }
+    expect((await runs(server)).items).toEqual([]);
+    for (const seconds of [now, now - 300, now + 300]) {
+      const answers = await Promise.all([1, 2, 3].map(() => send(signed(body, seconds))));
+      expect(answers.map(({ status }) => status).sort()).toEqual([202, 401, 401]);
+    }
+    expect((await runs(server)).items).toHaveLength(3);
+  });
+
+  test("that starts no run may be sent again", async () => {
+    const server = await serveHooks({ clock: createTestClock(START) });
+    const { token } = await createHook(server, { secret: SECRET });
+    const broken = { body: "{", headers: signed("{", now) };
+    expect((await call(server, token, broken)).status).toBe(400);
+    expect((await call(server, token, broken)).status).toBe(400);
+  });
+
+  test("stays used after a restart, and passes no signature on", async () => {
+    const dir = newFolder();
+    const clock = createTestClock(START);
+    const credentials = { store: memoryCredentialStore() };
+    const first = await serveHooks({ store: dir, clock, credentials });
+    const { token } = await createHook(first, { secret: SECRET });
+    const init = { body, headers: signed(body, now) };
+    const got = await received(first, await call(first, token, init));
+    expect(Object.keys((got as { headers: object }).headers)).not.toContain("millrace-signature");
+    await first.close();
+    const second = await serve({ store: dir, clock, credentials, webhooks: true });
+    expect((await call(second, token, init)).status).toBe(401);
+    expect((await call(second, token, { body, headers: signed(body, now + 1) })).status).toBe(202);
+  });
+
+  test("stays out when its key cannot be read", async () => {
+    const store = memoryCredentialStore();
+    const server = await serveHooks({ clock: createTestClock(START), credentials: { store } });
+    const { id, token } = await createHook(server, { secret: SECRET });
+    await store.delete(`webhook:${id}`);
+    const response = await call(server, token, { body, headers: signed(body, now) });
+    expect(response.status).toBe(503);
+    expect((await problemOf(response)).code).toBe("credential_store_unavailable");
+  });
+});
