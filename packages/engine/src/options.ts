@@ -80,6 +80,8 @@ export interface RunOptions {
   readonly onFailure?: "stop" | "finish";
   /** Default: the flow's policy, else the limit `wallClockMs`. */
   readonly timeoutMs?: number;
+  /** Nodes at once; default: the flow's policy, else that of the engine. */
+  readonly concurrency?: number;
   /** Default `embed`. */
   readonly trigger?: Trigger;
   readonly template?: string;

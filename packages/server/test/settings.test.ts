@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Run, Settings } from "@millrace/contracts";
+import type { AnyEvent, Page, Run, Settings } from "@millrace/contracts";
 import { settingsSchema } from "@millrace/contracts/schemas";
 import { createServer, type RunningServer } from "@millrace/server";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -151,6 +151,37 @@ describe("runs", () => {
       const run = await start(server, request);
       expect(run).toMatchObject({ summary: { error: { code: "run_timeout" } } });
     }
+  });
+
+  const PROGRAM = 'shell.exec {\n  program = "node"\n  args = ["-e", ""]\n}\n';
+  const PAIR = `flow 1 pair\n\nnode a: ${PROGRAM}\nnode b: ${PROGRAM}`;
+  const SHELL = { shell: { programs: { node: process.execPath } } };
+  const eventsOf = async (server: RunningServer, dsl: string): Promise<readonly AnyEvent[]> => {
+    const { runId } = await start(server, { dsl });
+    return (await invoke<Page<AnyEvent>>(server, "get_run_events", { runId })).items;
+  };
+  const order = (events: readonly AnyEvent[]): string[] =>
+    events.flatMap((event) =>
+      event.kind === "node.started" || event.kind === "node.succeeded"
+        ? [`${event.node} ${event.kind.slice(5)}`]
+        : [],
+    );
+
+  test("take how many nodes work at once, unless the flow says", async () => {
+    const server = await serve(SHELL);
+    await patched(server, { run: { concurrency: 1 } });
+    const inTurn = ["a started", "a succeeded", "b started", "b succeeded"];
+    expect(order(await eventsOf(server, PAIR))).toEqual(inTurn);
+    const both = PAIR.replace("flow 1 pair", "flow 1 pair {\n  @concurrency = 2\n}");
+    expect(order(await eventsOf(server, both)).slice(0, 2)).toEqual(["a started", "b started"]);
+  });
+
+  test("take what the first failure does, unless the flow says", async () => {
+    const server = await serve(SHELL);
+    await patched(server, { run: { onFailure: "finish" } });
+    const stop = PAIR.replace("flow 1 pair", 'flow 1 pair {\n  @on-failure = "stop"\n}');
+    expect((await eventsOf(server, PAIR))[0]).toMatchObject({ onFailure: "finish" });
+    expect((await eventsOf(server, stop))[0]).toMatchObject({ onFailure: "stop" });
   });
 
   test("take the answer of the settings to confirmations, unless the request asks", async () => {

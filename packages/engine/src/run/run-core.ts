@@ -147,7 +147,7 @@ export class RunCore {
     const timeout = parts.options.timeoutMs ?? policy?.timeoutMs ?? Number.POSITIVE_INFINITY;
     this.clockLeftMs = Math.min(timeout, this.limits.wallClockMs);
     const slots = engine.options.concurrency?.run ?? RUN_SLOTS;
-    this.#slots = [new Limit(policy?.concurrency ?? slots)];
+    this.#slots = [new Limit(parts.options.concurrency ?? policy?.concurrency ?? slots)];
     this.finished = new Promise((resolve, reject) => {
       this.finish = resolve;
       this.#reject = reject;

@@ -37,7 +37,7 @@ function againSpec(
   if (!isEnded(status)) throw stillLive(status);
   const header = host.store.runs.header(runId);
   if (header === null) throw new ProblemError("not_found", { members: { resource: "run" } });
-  const { timeoutMs, confirm } = header.options ?? {};
+  const { from: _from, ...wishes } = header.options ?? {};
   return {
     graph: header.graph,
     inputs: inputs ?? (header.inputs as RunSpec["inputs"]),
@@ -46,8 +46,7 @@ function againSpec(
     tags,
     ...(from !== undefined && { from }),
     ...(template !== null && { template }),
-    ...(timeoutMs !== undefined && { timeoutMs }),
-    ...(confirm !== undefined && { confirm }),
+    ...wishes,
     ...(caller.tokenId !== null && { tokenId: caller.tokenId }),
   };
 }

@@ -17,6 +17,8 @@ export interface HubFolder {
   readonly enabled?: boolean;
 }
 
+const TEMPLATES: readonly HubProvides[] = ["templates"];
+
 /** Reads the option `hubs`; throws a sentence about the value. */
 export function readHubFolders(value: unknown = []): readonly HubFolder[] {
   if (!Array.isArray(value)) throw "must be a list of hubs";
@@ -46,7 +48,7 @@ export async function registerFolders(hubs: Hubs, folders: readonly HubFolder[])
   for (const { id, kind } of hubs.list()) {
     if (kind === "dir" && !ids.has(id)) await hubs.delete(id);
   }
-  for (const { id, name = id, provides = ["templates"], enabled = true } of folders) {
+  for (const { id, name = id, provides = TEMPLATES, enabled = true } of folders) {
     const known = hubs.get(id);
     // The path of the folder is nobody's business but the operator's.
     const hub: Hub = { id, name, kind: "dir", url: `dir:${id}`, provides, enabled };

@@ -3,12 +3,14 @@ import type { FlowGraph, RunSpec, Settings } from "@millrace/contracts";
 
 /** Wishes for a run of `graph` whose request says nothing of them; what the flow itself says comes before. */
 export function runDefaults(
-  graph: FlowGraph,
+  { policy = {} }: Pick<FlowGraph, "policy">,
   { run }: Settings,
-): Pick<RunSpec, "timeoutMs" | "confirm"> {
-  const isTimed = graph.policy?.timeoutMs !== undefined || run.timeoutMs === null;
+): Pick<RunSpec, "timeoutMs" | "onFailure" | "concurrency" | "confirm"> {
+  const { timeoutMs, onFailure, concurrency, confirm } = run;
   return {
-    ...(isTimed ? {} : { timeoutMs: run.timeoutMs }),
-    ...(run.confirm === "ask" ? {} : { confirm: run.confirm }),
+    ...(policy.timeoutMs === undefined && timeoutMs !== null && { timeoutMs }),
+    ...(policy.onFailure === undefined && { onFailure }),
+    ...(policy.concurrency === undefined && { concurrency }),
+    ...(confirm !== "ask" && { confirm }),
   };
 }

@@ -1,7 +1,8 @@
 /** A real HTTPS server on loopback whose certificate this process trusts, and no other. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import tls from "node:tls";
 import { onTestFinished } from "vitest";
 import { makeCertificate } from "./certificate.ts";
@@ -23,7 +24,7 @@ export async function listenHttps(
   handler: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<HttpsServer> {
   const asked: string[] = [];
-  const sockets = new Set<Socket>();
+  const sockets = new Set<Duplex>();
   const server = createServer(certificate, (request, response) => {
     asked.push(request.url ?? "");
     handler(request, response);
