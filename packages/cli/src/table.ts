@@ -164,6 +164,7 @@ export const COMMANDS: readonly CliCommand[] = [
         summary: "bearer tokens, one a line: token or id:role:token",
       },
       { long: "allow-open", summary: "serve other machines without a token" },
+      { long: "webhooks", summary: "let webhooks be called: POST /hooks/<token>" },
       {
         long: "allow-host",
         value: "<host>",

@@ -29,6 +29,7 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
     ...(port === undefined ? {} : { port }),
     ...(tokenFile === undefined ? {} : { tokenFile: resolve(io.cwd, tokenFile) }),
     ...(isOn(input, "allow-open") ? { allowOpen: true } : {}),
+    ...(isOn(input, "webhooks") ? { webhooks: true } : {}),
     allowedHosts: [...flagList(input, "allow-host")],
     allowedOrigins: [...flagList(input, "allow-origin")],
   }).catch((error: unknown) => {
