@@ -38,5 +38,6 @@ export type { Role } from "./gate/index.ts";
 export { coreHandlers } from "./handlers/index.ts";
 export type { ServerHost, StoredFlow, TemplatePort } from "./host.ts";
 export type { Caller } from "./http/index.ts";
+export type { HubFolder } from "./hubs/index.ts";
 export type { Logger } from "./process/index.ts";
 export { type RunningServer, type StartOptions, start } from "./start.ts";
