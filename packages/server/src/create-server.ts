@@ -1,7 +1,8 @@
 /** A whole server without a port: engine, journal, executor, app. */
 import { randomBytes } from "node:crypto";
 import { createEngine, createRegistry, EngineError, type Registry } from "@millrace/engine";
-import { createNodeHost } from "@millrace/engine/node";
+import { createNodeHost, type NodeHost } from "@millrace/engine/node";
+import { type AiSetup, createAi, loadAuditKey } from "@millrace/providers";
 import { openMemoryStore, openStore } from "@millrace/store";
 import { buildApp, type MillraceApp, type ServedApp } from "./app.ts";
 import {
@@ -80,11 +81,14 @@ export async function buildServer(
     log,
     now,
   });
+  const ai = await openAi(options, machine, services);
   const engine = createEngine({
     host: { ...machine, now, setTimer: (fn, ms) => clock.setTimer(fn, ms) },
     journal,
     credentials: services.credentials,
     services,
+    providers: ai.providers,
+    ai: ai.ai,
     limits: {
       nodes: limits.maxNodes,
       executions: limits.maxSteps,
@@ -140,6 +144,7 @@ export async function buildServer(
     host,
     async close(closeOptions) {
       await app.drain(closeOptions);
+      await ai.close();
       await store.close();
     },
   };
@@ -161,6 +166,21 @@ function registryOf({ services }: ResolvedOptions): Registry {
     if (!EngineError.isInstance(cause)) throw cause;
     throw new ConfigError("option_invalid", `option "services": ${cause.message}`, { cause });
   }
+}
+
+/** Providers of models and servers of tools, as the operator has set them up. */
+async function openAi(
+  { ai, egress, store }: ResolvedOptions,
+  machine: NodeHost,
+  { credentials }: ServiceConnections,
+): Promise<AiSetup> {
+  return createAi(ai.settings, {
+    credentials,
+    env: ai.env,
+    openFetch: (more) =>
+      machine.openFetch({ ...more, ...egress, allow: [...(egress?.allow ?? []), ...more.allow] }),
+    ...(store === "memory" ? {} : { auditKey: await loadAuditKey(store) }),
+  });
 }
 
 /** The services of a server over the credential store of its operator. */

@@ -46,7 +46,7 @@ const DEFAULT_GRACE_MS = 10_000; // long enough for a request to end, short enou
 
 /** Runs the flow and returns its exit code. */
 export async function run(input: Input, io: CommandIo): Promise<number> {
-  const { source, config, inputs, plan, engine, answers, credentials } = await interruptible(
+  const { source, config, inputs, plan, engine, answers, close } = await interruptible(
     io.signal,
     prepare(input, io),
   );
@@ -71,7 +71,7 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
     return io.out.closed ? 1 : summary.exitCode;
   } finally {
     await engine.close({ graceMs: 0 });
-    await credentials.close();
+    await close();
     await tee?.close();
   }
 }
@@ -92,19 +92,32 @@ async function prepare(input: Input, io: CommandIo) {
   const inputs = await readInputs(source.graph, words, jsonFile, io);
   const plan = await compile(source, config, io);
   const credentials = runCredentials(config, () => io.now());
+  const host = createNodeHost();
+  const ai = plan.needs.includes("ai") ? await aiOf(config, credentials.port, io, host) : undefined;
   const engine = createEngine({
-    host: createNodeHost(),
+    host,
     credentials: credentials.port,
     services: new Map(config.services.map((service) => [service.slug, service])),
     egress: config.egress,
     files: { root: config.filesRoot ?? config.folder },
     ...(config.shell === undefined ? {} : { shell: config.shell }),
+    ...(ai && { providers: ai.providers, ai: ai.ai }),
   });
   const missing = engine.checkInputs(plan, inputs).filter(({ severity }) => severity === "error");
   if (missing[0] !== undefined) {
     throw usage(missing.map(({ message }) => message).join("; "), "give it with -i name=value");
   }
-  return { source, config, inputs, plan, engine, answers, credentials };
+  const close = async (): Promise<void> => {
+    await ai?.close();
+    await credentials.close();
+  };
+  return { source, config, inputs, plan, engine, answers, close };
+}
+
+/** Loaded for flows that ask a model. */
+async function aiOf(...given: Parameters<typeof import("../ai/open-ai.ts").openAi>) {
+  const { openAi } = await import("../ai/open-ai.ts");
+  return openAi(...given);
 }
 
 interface Surroundings {

@@ -8,7 +8,7 @@ import { CliError, usage } from "../errors.ts";
 import { clean } from "../render/text.ts";
 
 /** Keys of AI providers, and secrets that extensions were granted. */
-const NAME = /^(?:ai:[a-z0-9][a-z0-9_-]{0,63}|ext:[A-Za-z_][A-Za-z0-9_]{0,63})$/;
+const NAME = /^(?:ai:[a-z0-9][a-z0-9._-]{0,63}|ext:[A-Za-z_][A-Za-z0-9_]{0,63})$/;
 
 /** Stores or replaces a secret, from stdin or a hidden prompt. */
 export async function set(input: Input, io: CommandIo): Promise<number> {

@@ -22,6 +22,7 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
     egress: config.egress,
     services: config.services,
     credentials: config.credentials,
+    ai: config.ai,
     store: config.credentials.dir,
     ...(config.filesRoot === undefined ? {} : { files: { root: config.filesRoot } }),
     ...(config.shell === undefined ? {} : { shell: config.shell }),

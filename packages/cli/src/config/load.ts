@@ -8,6 +8,7 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { ServiceDefinition } from "@millrace/contracts";
 import type { EgressPolicy, ShellPolicy } from "@millrace/engine";
+import type { AiValues } from "@millrace/providers";
 import { usage } from "../errors.ts";
 import { reason } from "../file-reason.ts";
 import type { CliIo } from "../io.ts";
@@ -27,6 +28,8 @@ export interface Config {
   /** Services that are described beside the user's file and beside the project's, which wins. */
   readonly services: readonly ServiceDefinition[];
   readonly credentials: CredentialsChoice;
+  /** The keys of AI as they stand: they are checked when something uses a model. */
+  readonly ai: AiValues;
   /** The server that commands speak to unless another is named; "" is none. */
   readonly server: string;
   /** Folder of the project file; without one the working directory. */
@@ -44,6 +47,9 @@ interface Values {
   readonly flows?: unknown;
   readonly run?: unknown;
   readonly credentials?: unknown;
+  readonly providers?: unknown;
+  readonly mcpServers?: unknown;
+  readonly ai?: unknown;
   readonly server?: unknown;
 }
 
@@ -113,6 +119,7 @@ export async function loadConfig(
     shell: readShell(merged.shell, { folder, filesRoot }),
     services: await toServices(own, descriptors),
     credentials: readCredentials(object(merged.credentials, "credentials"), options.home, io),
+    ai: { providers: merged.providers, mcpServers: merged.mcpServers, ai: merged.ai },
     server: serverUrl(merged.server, io),
     folder,
     flows:

@@ -224,6 +224,7 @@ const CORE_NEEDS: { readonly [adapter: string]: Need } = {
   service: "net",
   file: "files",
   shell: "shell",
+  ai: "ai",
 };
 
 /** More nodes or edges than one plan may have. */

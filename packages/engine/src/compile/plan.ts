@@ -3,7 +3,7 @@ import type { CatalogEntry, FlowGraph } from "@millrace/contracts";
 import type { Layout } from "./layout.ts";
 
 /** What of the machine a flow uses; a host may refuse a plan that needs what it does not give. */
-export type Need = "net" | "files" | "shell" | "credentials";
+export type Need = "net" | "files" | "shell" | "credentials" | "ai";
 
 const PARTS = new WeakMap<Plan, PlanParts>();
 

@@ -66,12 +66,15 @@ export interface AiSettings {
   readonly keepContent?: boolean;
 }
 
-/** Reads the three keys of a configuration; absent ones are empty. Throws `ProvidersError` `settings_invalid` for the first problem. */
-export function readAiSettings(values: {
+/** The three keys as they stand in a configuration. */
+export interface AiValues {
   readonly providers?: unknown;
   readonly mcpServers?: unknown;
   readonly ai?: unknown;
-}): AiSettings {
+}
+
+/** Reads the three keys of a configuration; absent ones are empty. Throws `ProvidersError` `settings_invalid` for the first problem. */
+export function readAiSettings(values: AiValues): AiSettings {
   const { prices = {}, ...rest } = read<Partial<AiSettings>>("ai", values.ai, ai);
   return {
     ...rest,

@@ -44,7 +44,7 @@ export async function gatherOptions<T extends ServerOptions & OptionSources>(
   options: T,
 ): Promise<Omit<T, keyof OptionSources> & ServerOptions> {
   const { env = {}, tokenFile: givenFile, ...explicit } = options;
-  const credentials = explicit.credentials ?? {};
+  const { credentials = {}, ai = {} } = explicit;
   const { MILLRACE_TOKEN: token, MILLRACE_SERVE_TOKEN_FILE: envFile } = env;
   const tokenFile = givenFile ?? envFile;
   const fromEnv: Record<string, unknown> = {};
@@ -68,6 +68,7 @@ export async function gatherOptions<T extends ServerOptions & OptionSources>(
     ...given,
     ...Object.fromEntries(chosen),
     credentials: kept,
+    ai: typeof ai === "object" ? { env, ...ai } : ai,
   } as unknown as Omit<T, keyof OptionSources> & ServerOptions;
 }
 

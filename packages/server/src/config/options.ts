@@ -7,6 +7,7 @@ import { ConfigError } from "../errors.ts";
 import { parseHost, parseToken } from "../gate/index.ts";
 import { type HubFolder, readHubFolders } from "../hubs/hub-folders.ts";
 import type { Logger } from "../process/index.ts";
+import { type AiOption, type ResolvedAi, readAi } from "./ai.ts";
 import { readCredentials, readServices } from "./credentials.ts";
 import { LIMITS, type ServerLimits } from "./limits.ts";
 
@@ -39,6 +40,8 @@ export interface ServerOptions extends Partial<ServerLimits> {
   readonly shell?: ShellPolicy;
   /** Services that flows may connect to, made by `defineService`. Default none. */
   readonly services?: readonly ServiceDefinition[];
+  /** Providers of models and servers of tools, as a configuration file holds them. Default: the well-known makers. */
+  readonly ai?: AiOption;
   /** Folders that are hubs: sources of templates. Default none; hubs behind https URLs are added by command. */
   readonly hubs?: readonly HubFolder[];
   /** Where credentials are kept. Default: the store of the operating system. */
@@ -71,6 +74,7 @@ export interface ResolvedOptions {
   readonly files: FilePolicy | null;
   readonly shell: ShellPolicy | null;
   readonly services: readonly ServiceDefinition[];
+  readonly ai: ResolvedAi;
   readonly hubs: readonly HubFolder[];
   readonly credentials: CredentialsOptions;
   readonly store: string;
@@ -127,6 +131,7 @@ const READERS: {
   files: (value) => (value ?? null) as FilePolicy | null,
   shell: (value) => (value ?? null) as ShellPolicy | null,
   services: readServices,
+  ai: readAi,
   hubs: readHubFolders,
   credentials: readCredentials,
   store: (value) => (value === undefined ? dataFolder() : text(value)),

@@ -1,0 +1,102 @@
+/** All that an engine is given for its `ai` nodes, from the operator's settings. */
+import type {
+  AiCredentialsPort,
+  AiProvider,
+  AiToolSource,
+  CredentialsPort,
+  FetchLike,
+  PricePerMillion,
+} from "@millrace/contracts";
+import { createProviders } from "./create-providers.ts";
+import { createAiCredentials } from "./credentials.ts";
+import { createMcpSource, type McpSource } from "./mcp/source.ts";
+import type { AiSettings } from "./settings/read.ts";
+
+const MOST_MS = 3_600_000; // the longest that a tool may take; each call has a limit of its own
+
+/** What the settings are read against. */
+export interface AiPorts {
+  readonly credentials: Pick<CredentialsPort, "secret" | "resolve">;
+  /** Variables of this process. */
+  readonly env: { readonly [name: string]: string | undefined };
+  /** An egress client under the operator's policy and what is named here. Called once, where a server of tools has an address. */
+  readonly openFetch: (more: {
+    readonly allow: readonly { readonly host: string; readonly port: number }[];
+    readonly idleMs: number;
+    readonly totalMs: number;
+  }) => FetchLike;
+  /** 32 random bytes of the installation, for digests of prompts; see `loadAuditKey`. */
+  readonly auditKey?: Uint8Array;
+}
+
+/** The options `providers` and `ai` of an engine, and the end of what they open. */
+export interface AiSetup {
+  readonly providers: readonly AiProvider[];
+  readonly ai: {
+    readonly defaultProvider?: string;
+    readonly defaultModels: { readonly [provider: string]: string };
+    readonly credentials: AiCredentialsPort;
+    readonly tools: AiToolSource;
+    readonly origins: readonly string[];
+    readonly circuit?: NonNullable<AiSettings["circuit"]>;
+    readonly prices: { readonly [model: string]: PricePerMillion };
+    readonly hmacKey?: Uint8Array;
+  };
+  /** Closes connections to servers of tools, and providers. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** Opens nothing and loads no package of a maker before a node asks for it. */
+export function createAi(settings: AiSettings, ports: AiPorts): AiSetup {
+  const { defaultProvider, circuit, prices, mcpServers } = settings;
+  const providers = createProviders(settings);
+  const credentials = createAiCredentials({ settings, ...ports });
+  const tools: McpSource = createMcpSource({
+    servers: mcpServers,
+    credentials: ports.credentials,
+    references: credentials,
+    fetch: lazily(() => {
+      const allow = addressesOf(mcpServers).map(hostAndPort);
+      return ports.openFetch({ allow, idleMs: MOST_MS, totalMs: MOST_MS });
+    }),
+  });
+  const models = Object.entries(settings.providers).flatMap(([id, { modelId }]) =>
+    modelId === undefined ? [] : [[id, modelId] as const],
+  );
+  return {
+    providers,
+    ai: {
+      ...(defaultProvider !== undefined && { defaultProvider }),
+      defaultModels: Object.fromEntries(models),
+      credentials,
+      tools,
+      origins: Object.values(settings.providers).flatMap(({ baseUrl }) =>
+        baseUrl === undefined ? [] : [new URL(baseUrl).origin],
+      ),
+      ...(circuit !== undefined && { circuit }),
+      prices,
+      ...(ports.auditKey !== undefined && { hmacKey: ports.auditKey }),
+    },
+    async close() {
+      await tools.close();
+      await Promise.allSettled(providers.map((provider) => provider.dispose?.()));
+    },
+  };
+}
+
+function lazily(open: () => FetchLike): FetchLike {
+  let opened: FetchLike | undefined;
+  return (url, init) => {
+    opened ??= open();
+    return opened(url, init);
+  };
+}
+
+function addressesOf(servers: AiSettings["mcpServers"]): readonly URL[] {
+  return Object.values(servers).flatMap((server) => ("url" in server ? [new URL(server.url)] : []));
+}
+
+function hostAndPort({ hostname, port, protocol }: URL): { host: string; port: number } {
+  const host = hostname.replace(/^\[(.*)\]$/, "$1");
+  return { host, port: Number(port) || (protocol === "https:" ? 443 : 80) };
+}

@@ -1,0 +1,31 @@
+/** How the option `ai` is read; throws a sentence about the value. */
+import {
+  type AiSettings,
+  type AiValues,
+  ProvidersError,
+  readAiSettings,
+} from "@millrace/providers";
+import type { Environment } from "./environment.ts";
+
+/** The operator's keys `providers`, `mcpServers` and `ai`, and the variables that may hold keys of providers. */
+export interface AiOption extends AiValues {
+  /** Default: those of the server. */
+  readonly env?: Environment;
+}
+
+/** The same, checked. */
+export interface ResolvedAi {
+  readonly settings: AiSettings;
+  readonly env: Environment;
+}
+
+export function readAi(value: unknown = {}): ResolvedAi {
+  if (typeof value !== "object" || value === null) throw "must be an object";
+  const { env = {}, ...values } = value as AiOption;
+  try {
+    return { settings: readAiSettings(values), env };
+  } catch (error) {
+    if (ProvidersError.isInstance(error)) throw `is not right: ${error.message}`;
+    throw error;
+  }
+}
