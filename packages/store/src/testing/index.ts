@@ -1,3 +1,4 @@
+export { type ExecutorUnderTest, executorConformance } from "./executor-conformance.ts";
 export {
   type ConformanceCase,
   type JournalUnderTest,

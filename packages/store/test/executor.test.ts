@@ -1,0 +1,38 @@
+import { rmSync } from "node:fs";
+import { type DriverName, openMemoryStore, openStore, type Store } from "@millrace/store";
+import { executorConformance } from "@millrace/store/testing";
+import { describe, test } from "vitest";
+import { createEngine } from "../../engine/src/index.ts";
+import { createNodeHost } from "../../engine/src/node/index.ts";
+import { createLocalExecutor } from "../../server/src/executor/index.ts";
+import { newFolder } from "./folder.ts";
+
+async function over(store: Store, remove: () => void = () => {}) {
+  const engine = createEngine({ host: createNodeHost(), journal: store.journal });
+  const executor = createLocalExecutor({ engine, store });
+  await executor.recover();
+  return {
+    executor,
+    async close() {
+      await executor.close({ graceMs: 0 });
+      await store.close();
+      remove();
+    },
+  };
+}
+
+describe("memory", () => {
+  const cases = executorConformance(() => over(openMemoryStore()));
+  test.each(cases)("$name", ({ run }) => run());
+});
+
+const HAS_NODE_SQLITE = process.getBuiltinModule?.("node:sqlite") !== undefined;
+
+describe.each<DriverName>(HAS_NODE_SQLITE ? ["libsql", "node"] : ["libsql"])("%s", (driver) => {
+  const cases = executorConformance(async () => {
+    const dir = newFolder();
+    const store = await openStore({ dir, driver });
+    return over(store, () => rmSync(dir, { recursive: true }));
+  });
+  test.each(cases)("$name", ({ run }) => run());
+});
