@@ -372,7 +372,6 @@ test("a key whose run was deleted is answered with not found, not with an empty 
   expect(again.status).toBe(404);
   expect(await problemOf(again)).toMatchObject({ code: "not_found", resource: "run" });
 });
-});
 
 test("a stream over fetch has the same bytes, and leaving it cancels too", async () => {
   const server = await serve();
