@@ -89,7 +89,7 @@ describe("a retry", () => {
       const log = await logOf(server, ((await response.json()) as RunRef).runId);
       return log
         .filter((event) => event.kind === "node.succeeded" && event["cached"] === true)
-        .map((event) => event["node"]);
+        .map((event) => "node" in event && event.node);
     };
     expect(await cachedOf({ from: ["done"] })).toEqual(["double", "gate"]);
     expect(await cachedOf({ from: ["double"] })).toEqual([]);

@@ -184,7 +184,7 @@ describe("a call", () => {
     ]);
   });
 
-  test.each<[string, BodyInit | undefined, string | undefined, unknown]>([
+  test.each<[string, string | undefined, string | undefined, unknown]>([
     [
       "a form",
       "a=1&b=x+y&a=2&c=",

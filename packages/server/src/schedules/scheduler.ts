@@ -34,8 +34,12 @@ export interface Scheduler {
 
 /** Longest sleep. A timer of Node over 2^31 - 1 ms fires at once, and none knows that the clock was set. */
 const MAX_SLEEP_MS = 60_000;
-/** Pause after something that may work soon: a full run queue, a store that does not write. */
-const RETRY_MS = 1_000;
+/** Pause while the run queue is full. */
+const FULL_MS = 1_000;
+/** Pause after a failure of store or executor: soon enough for a fire to be in time. */
+const FAILED_MS = 10_000;
+/** How long a close waits for a store that does not write, as on a full disk; what it has not written has not happened. */
+const CLOSE_MS = 2_000;
 
 /** Makes a scheduler that sleeps until `start`. */
 export function createScheduler(options: SchedulerOptions): Scheduler {
@@ -48,6 +52,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   let looking: Promise<void> | undefined;
   let again = false;
   let hasWaiting = false;
+  let sleepMs = MAX_SLEEP_MS;
   let isClosed = false;
 
   function wake(): void {
@@ -59,62 +64,60 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     });
   }
 
+  /** Never rejects. */
   async function look(): Promise<void> {
     disarm();
-    let isHeldUp = false;
     while (again && !isClosed) {
       again = false;
-      isHeldUp = !(await pass().catch(noteFailure));
+      sleepMs = MAX_SLEEP_MS;
+      await pass().catch(noteFailure);
     }
-    if (!isClosed) disarm = clock.setTimer(wake, isHeldUp ? RETRY_MS : sleepMs());
+    if (!isClosed) disarm = clock.setTimer(wake, sleepMs);
   }
 
-  function noteFailure(error: unknown): false {
+  function noteFailure(error: unknown): void {
     log.error({ err: error }, "schedule.failed");
-    return false;
+    sleepMs = Math.min(sleepMs, FAILED_MS);
   }
 
-  function sleepMs(): number {
-    const due = schedules.nextDue();
-    return Math.min(MAX_SLEEP_MS, Math.max(0, (due ?? Number.POSITIVE_INFINITY) - clock.now()));
-  }
-
-  /** Fires what is due and starts what waits. False: something is held up and should be tried again soon. */
-  async function pass(): Promise<boolean> {
-    let isDone = true;
+  /** Fires what is due, starts what waits, and says how long to sleep. */
+  async function pass(): Promise<void> {
+    const failed = new Set<string>();
     for (const { id } of schedules.due(clock.now())) {
-      if (isClosed) return true;
-      const isFired = await inTurn(schedules, () => fireDue(id)).catch(noteFailure);
-      isDone = isFired && isDone;
+      if (isClosed) return;
+      await inTurn(schedules, () => fireDue(id)).catch((error: unknown) => {
+        failed.add(id);
+        noteFailure(error);
+      });
     }
     const ids = new Set(schedules.waiting().map(({ scheduleId }) => scheduleId));
     for (const id of ids) {
-      if (isClosed) return true;
-      const isStarted = await inTurn(schedules, () => startWaiting(id)).catch(noteFailure);
-      isDone = isStarted && isDone;
+      if (isClosed) return;
+      await inTurn(schedules, () => startWaiting(id)).catch(noteFailure);
     }
     for (const id of caughtUp.keys()) if (!ids.has(id)) caughtUp.delete(id);
     hasWaiting = ids.size > 0;
-    return isDone;
+    if (failed.size > 0) return; // they are due, and shall not be tried at once
+    const due = schedules.nextDue() ?? Number.POSITIVE_INFINITY;
+    sleepMs = Math.min(sleepMs, Math.max(0, due - clock.now()));
   }
 
-  async function fireDue(id: string): Promise<true> {
+  async function fireDue(id: string): Promise<void> {
     const now = clock.now();
     const row = schedules.get(id);
-    if (row === null || !row.enabled || row.nextAt === null || row.nextAt > now) return true;
+    if (row === null || !row.enabled || row.nextAt === null || row.nextAt > now) return;
     const stored = readSchedule(row);
     const { rule, schedule } = stored;
     const state = { rule, catchUp: schedule.catchUp, nextAt: row.nextAt, lastFire: row.lastFire };
     const fires = dueFires(state, now);
     for (const fire of fires) {
-      if (isClosed) return true;
+      if (isClosed) return;
       await fireOne(stored, fire);
     }
     if (fires.length === 0) {
       const nextAt = nextFireTime(rule, Math.max(now, row.lastFire ?? now));
       await schedules.put({ ...row, nextAt });
     }
-    return true;
   }
 
   async function fireOne({ schedule }: StoredSchedule, due: DueFire): Promise<void> {
@@ -138,36 +141,34 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     await schedules.fire(id, { fireTime, nextAt, outcome: "error", error: result.message });
   }
 
-  /** Starts the fire of a schedule that has waited longest, if it may. False: the run queue is full. */
-  async function startWaiting(id: string): Promise<boolean> {
+  /** Starts the fire of a schedule that has waited longest, if it may. */
+  async function startWaiting(id: string): Promise<void> {
     const row = schedules.get(id);
     const first = schedules.waiting().find(({ scheduleId }) => scheduleId === id);
-    if (row === null || first === undefined) return true;
+    if (row === null || first === undefined) return;
     const { schedule } = readSchedule(row);
     const before = caughtUp.get(id);
     const isBlocked =
       schedule.overlap === "allow"
         ? before !== undefined && store.runs.live().includes(before)
         : schedules.liveRun(id) !== null;
-    if (isBlocked) return true;
-    return startOne(schedule, first);
+    if (!isBlocked) await startOne(schedule, first);
   }
 
   async function startOne(
     schedule: StoredSchedule["schedule"],
     waiting: WaitingFire,
-  ): Promise<boolean> {
+  ): Promise<void> {
     const result = await startFire(schedule, waiting.fireTime, { waiting }, { store, executor });
     if ("ref" in result) {
       caughtUp.set(schedule.id, result.ref.runId);
       again = true; // a run that is over at once has told of its end already
-    } else if (result.refused === "full") return false;
+    } else if (result.refused === "full") sleepMs = Math.min(sleepMs, FULL_MS);
     else if (result.refused === "error") {
       log.warn({ scheduleId: schedule.id, reason: result.message }, "schedule.error");
       await schedules.drop(waiting, { outcome: "error", error: result.message });
       again = true;
     }
-    return true;
   }
 
   return {
@@ -182,7 +183,12 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       isClosed = true;
       disarm();
       unlisten?.();
-      await looking;
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, CLOSE_MS);
+      });
+      await Promise.race([looking, late]);
+      clearTimeout(timer);
     },
   };
 }
