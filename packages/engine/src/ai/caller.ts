@@ -4,13 +4,12 @@
  *   W2  an answer is kept under the name of its content; a try that begins again takes it from there.
  *   W3  whatever broke off is asked again from the beginning: nothing of it stays in the messages.
  */
-import type { AiPart, Json, JsonObject, Usage } from "@millrace/contracts";
+import type { AiPart, Json, JsonObject } from "@millrace/contracts";
 import { askTarget, type Prompt, type Try } from "./call.ts";
 import { AiError, type AiFailure, mayRetry } from "./failure.ts";
-import type { Session } from "./session.ts";
+import type { Session, Spent } from "./session.ts";
 import type { Finish, ToolRequest } from "./stream.ts";
 import { nameOf, type Target, type Targets } from "./targets.ts";
-import { addUsage } from "./usage.ts";
 import { pause, waitMs } from "./wait.ts";
 
 /** An answer, as it is kept. */
@@ -25,10 +24,8 @@ export interface Answer {
 }
 
 /** A value with what all tries of it have used. */
-interface Made<T> {
+interface Made<T> extends Readonly<Spent> {
   readonly value: T;
-  readonly usage: Usage | null;
-  readonly costUsd: number | null;
 }
 
 /** A target that has answered, and with what. */
@@ -88,22 +85,15 @@ export class Caller {
       key,
       async () => {
         isNew = true;
-        const before = { usage: session.usage, costUsd: session.costUsd };
-        session.usage = null;
-        session.costUsd = 0;
-        try {
-          const value = await make();
-          return { value, usage: session.usage, costUsd: session.costUsd } as unknown as Json;
-        } finally {
-          session.usage = addUsage(before.usage, session.usage);
-          session.costUsd = sum(before.costUsd, session.costUsd);
-        }
+        const spent = session.tally();
+        const value = await make();
+        return { value, ...spent } as unknown as Json;
       },
       session.stepOptions,
     )) as unknown as Made<T>;
     if (!isNew) {
-      session.usage = addUsage(session.usage, made.usage);
-      session.costUsd = sum(session.costUsd, made.costUsd);
+      const { usage, costUsd } = made;
+      session.addSpent({ usage, costUsd });
       this.targets.moveTo(made.value.target);
     }
     return made.value;
@@ -198,7 +188,3 @@ export class Caller {
 
 const MAX_WARNING_UNITS = 300;
 const MAX_FIELD_UNITS = 64;
-
-function sum(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? null : a + b;
-}

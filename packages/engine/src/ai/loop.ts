@@ -272,7 +272,7 @@ class Loop {
     { text, finish }: { readonly text: string; readonly finish: string },
     more: JsonObject,
   ): JsonObject {
-    const { usage, costUsd } = this.#session;
+    const { usage, costUsd } = this.#session.spent;
     const { provider, modelId } = this.#caller.targets.current;
     const shown = usage === null ? null : { cachedInputTokens: 0, ...usage };
     return {

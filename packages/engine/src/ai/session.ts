@@ -8,6 +8,17 @@ import type { AiFields } from "./fields.ts";
 import { StepKeys } from "./keys.ts";
 import { addUsage } from "./usage.ts";
 
+/** Tokens and US dollars of calls; null: not known. */
+export interface Spent {
+  usage: Usage | null;
+  costUsd: number | null;
+}
+
+function addTo(sum: Spent, more: Readonly<Spent>): void {
+  sum.usage = addUsage(sum.usage, more.usage);
+  sum.costUsd = sum.costUsd === null || more.costUsd === null ? null : sum.costUsd + more.costUsd;
+}
+
 export class Session {
   readonly ctx: CoreContext;
   readonly fields: AiFields;
@@ -15,9 +26,9 @@ export class Session {
   readonly budget: Budget;
   readonly keys: StepKeys;
   readonly startedAt: number;
-  usage: Usage | null = null;
-  /** Null as soon as one price or count is unknown. */
-  costUsd: number | null = 0;
+  readonly spent: Spent = { usage: null, costUsd: 0 };
+  /** The same since the present answer was asked for. */
+  #tally: Spent = { usage: null, costUsd: 0 };
   readonly #warned: Set<string> = new Set();
 
   constructor(fields: AiFields, ctx: CoreContext) {
@@ -50,22 +61,34 @@ export class Session {
   checkCost(): void {
     const { maxCostUsd } = this.fields;
     if (maxCostUsd === undefined) return;
-    if (this.costUsd === null) {
+    const { costUsd } = this.spent;
+    if (costUsd === null) {
       this.warnOnce(
         "ai_cost_unknown",
         "maxCostUsd cannot be kept: a price or a count is not known",
       );
-    } else if (this.costUsd >= maxCostUsd) {
-      const text = `the calls so far have cost ${this.costUsd} USD, at most ${maxCostUsd}`;
+    } else if (costUsd >= maxCostUsd) {
+      const text = `the calls so far have cost ${costUsd} USD, at most ${maxCostUsd}`;
       throw new AiError({ reason: "budget", text });
     }
   }
 
   /** Adds a call that has ended. A failed call without counts adds nothing. */
   add(usage: Usage | undefined, costUsd: number | null, isFailed = false): void {
-    this.usage = addUsage(this.usage, usage);
-    if (usage === undefined && isFailed) return;
-    this.costUsd = this.costUsd === null || costUsd === null ? null : this.costUsd + costUsd;
+    const cost = usage === undefined && isFailed ? 0 : costUsd;
+    this.addSpent({ usage: usage ?? null, costUsd: cost });
+    addTo(this.#tally, { usage: usage ?? null, costUsd: cost });
+  }
+
+  /** Adds what an earlier part of this try has spent. */
+  addSpent(spent: Readonly<Spent>): void {
+    addTo(this.spent, spent);
+  }
+
+  /** Begins to count anew, and answers what is counted from now on. */
+  tally(): Readonly<Spent> {
+    this.#tally = { usage: null, costUsd: 0 };
+    return this.#tally;
   }
 
   warnOnce(code: string, text: string): void {

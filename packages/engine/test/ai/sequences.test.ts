@@ -59,7 +59,7 @@ test("2: limited twice, then the next model", async () => {
 
 test("3: an answer that breaks off begins again from nothing", async () => {
   const { events, mock } = await ask("", [
-    { text: "Hello from", then: "cut" },
+    { text: "Hello from", after: "cut" },
     { text: ["Hello", " you"] },
   ]);
   expect(lines(events)).toEqual([
@@ -217,7 +217,7 @@ test("8: a tool that a person rejects; the model is told", async () => {
 });
 
 test("9: a cancel in the middle of an answer", async () => {
-  const started = await startAsk("", [{ text: ["abc", "def"], then: "hang" }]);
+  const started = await startAsk("", [{ text: ["abc", "def"], after: "hang" }]);
   started.run.cancel();
   const summary = await started.end();
   expect(lines(started.events)).toEqual([
@@ -321,7 +321,7 @@ test("14: another model goes on after a tool, which is not run again", async () 
     'tools = ["action:test.quick"]\nfailoverRetries = 0\nfailover = [{ provider: "spare", modelId: "s" }]',
     [
       { reasoning: "hm", tools: [{ name: "test_quick" }] },
-      { text: "par", then: "cut" },
+      { text: "par", after: "cut" },
     ],
     { types: [quick], others: [spare] },
   );

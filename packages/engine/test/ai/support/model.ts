@@ -10,7 +10,7 @@ export interface Entry {
   /** Thrown before anything comes. */
   readonly fail?: unknown;
   /** What follows the text instead of an end. */
-  readonly then?: "cut" | "hang" | "end" | { readonly error: unknown };
+  readonly after?: "cut" | "hang" | "end" | { readonly error: unknown };
   readonly finish?: string;
   readonly usage?: readonly [number, number] | null;
   readonly warnings?: readonly unknown[];
@@ -30,6 +30,8 @@ export interface ScriptedOptions {
   readonly id?: string;
   readonly version?: "v3" | "v4";
   readonly capabilities?: Partial<AiCapabilities>;
+  /** Every part comes in a turn of its own, as over a socket. */
+  readonly slow?: boolean;
 }
 
 /** An error as the AI SDK throws it. */
@@ -48,7 +50,7 @@ export function apiError(
 
 /** Answers of the entries, in order; past the end every call fails with a bad request. */
 export function scripted(script: readonly Entry[], options: ScriptedOptions = {}): Scripted {
-  const { id = "mock", version = "v3", capabilities = {} } = options;
+  const { id = "mock", version = "v3", capabilities = {}, slow = false } = options;
   const calls: (AiCall & { readonly modelId: string })[] = [];
   const aborted: string[] = [];
   const keys: unknown[] = [];
@@ -69,26 +71,36 @@ export function scripted(script: readonly Entry[], options: ScriptedOptions = {}
         keys.push(credentials);
         if (entry.fail !== undefined) throw entry.fail;
         call.abortSignal?.addEventListener("abort", () => aborted.push(`signal ${number}`));
-        return { stream: streamOf(entry, () => aborted.push(`reader ${number}`)) };
+        return { stream: streamOf(entry, slow, () => aborted.push(`reader ${number}`)) };
       },
     }),
   };
 }
 
-function streamOf(entry: Entry, cancelled: () => void): ReturnType<typeof reader> {
-  return reader(partsOf(entry), entry.then, cancelled);
+function streamOf(entry: Entry, slow: boolean, cancelled: () => void): ReturnType<typeof reader> {
+  return reader(partsOf(entry), { after: entry.after, slow, cancelled });
 }
 
-function reader(parts: readonly AiPart[], then: Entry["then"], cancelled: () => void) {
+function reader(
+  parts: readonly AiPart[],
+  {
+    after,
+    slow,
+    cancelled,
+  }: { readonly after: Entry["after"]; readonly slow: boolean; readonly cancelled: () => void },
+) {
   let at = 0;
   return {
     getReader: () => ({
       read: (): Promise<{ done: boolean; value?: AiPart }> => {
         const value = parts[at];
         at += 1;
-        if (value !== undefined) return Promise.resolve({ done: false, value });
-        if (then === "hang") return new Promise(() => {});
-        return then === "cut"
+        if (value !== undefined) {
+          const part = { done: false, value };
+          return slow ? new Promise((go) => setImmediate(() => go(part))) : Promise.resolve(part);
+        }
+        if (after === "hang") return new Promise(() => {});
+        return after === "cut"
           ? Promise.reject(new Error("socket"))
           : Promise.resolve({ done: true });
       },
@@ -99,7 +111,7 @@ function reader(parts: readonly AiPart[], then: Entry["then"], cancelled: () => 
 
 function partsOf(entry: Entry): readonly AiPart[] {
   if (entry.parts !== undefined) return entry.parts;
-  const { text = [], reasoning, tools = [], then, usage, warnings = [] } = entry;
+  const { text = [], reasoning, tools = [], after, usage, warnings = [] } = entry;
   const parts: AiPart[] = [{ type: "stream-start", warnings }];
   if (reasoning !== undefined) {
     parts.push({ type: "reasoning-start", id: "r" });
@@ -108,8 +120,8 @@ function partsOf(entry: Entry): readonly AiPart[] {
   }
   const pieces = typeof text === "string" ? [text] : text;
   for (const delta of pieces) parts.push({ type: "text-delta", id: "x", delta });
-  if (typeof then === "object") parts.push({ type: "error", error: then.error });
-  if (then !== undefined) return parts;
+  if (typeof after === "object") parts.push({ type: "error", error: after.error });
+  if (after !== undefined) return parts;
   tools.forEach(({ name, input = {} }, at) => {
     const json = typeof input === "string" ? input : JSON.stringify(input);
     parts.push({ type: "tool-call", toolCallId: `p${at}`, toolName: name, input: json });
