@@ -21,6 +21,9 @@ const WELL_KNOWN: { readonly [provider: string]: string } = {
   google: "GOOGLE_GENERATIVE_AI_API_KEY",
 };
 
+/** Works where there is no store, too: it never asks one. */
+const KEYLESS = "mock";
+
 /** Where keys are looked up. */
 export interface AiCredentialsOptions {
   readonly settings: Pick<AiSettings, "providers">;
@@ -64,12 +67,27 @@ export function createAiCredentials(options: AiCredentialsOptions): AiCredential
           throw missing(`the variable ${name} is not set, and ${provider} has its key there`);
         return { apiKey };
       }
-      const apiKey = (await secret(provider)) ?? variable(provider, env);
+      if ((setting?.kind ?? provider) === KEYLESS) return {};
+      if (provider === "mock") return {};
+      const found = await attempt(secret(provider));
+      const apiKey = found.value ?? variable(provider, env);
       if (apiKey !== undefined) return { apiKey };
-      if (needsKey(provider, setting)) throw notStored(provider);
-      return {};
+      if (!needsKey(provider, setting)) return {};
+      // A store that cannot be read may have the key; one that can be has none.
+      throw found.error ?? notStored(provider);
     },
   };
+}
+
+/** What a store has, or why it cannot be asked: not every machine has a store, and not every provider needs one. */
+async function attempt(
+  looking: Promise<string | undefined>,
+): Promise<{ readonly value?: string | undefined; readonly error?: unknown }> {
+  try {
+    return { value: await looking };
+  } catch (error) {
+    return { error };
+  }
 }
 
 function variable(provider: string, env: AiCredentialsOptions["env"]): string | undefined {

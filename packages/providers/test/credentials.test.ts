@@ -70,3 +70,32 @@ test("who may go without a key goes without one; who may not is told what to do"
     message: expect.stringContaining("millrace secrets set ai:anthropic"),
   });
 });
+
+test("`mock` works where there is no store", async () => {
+  const refused = async () => {
+    throw new NodeError("unavailable", "no store");
+  };
+  const credentials = { secret: refused, resolve: refused };
+  const keys = createAiCredentials({ settings: { providers: {} }, env: {}, credentials });
+  expect(await keys.resolve({ provider: "mock", signal })).toEqual({});
+  await expect(keys.resolve({ provider: "openai", signal })).rejects.toMatchObject({
+    code: "unavailable",
+  });
+});
+
+test("a store that cannot be asked is in nobody's way who needs none of it", async () => {
+  const broken = new NodeError("unavailable", "the store is locked");
+  const credentials = {
+    secret: () => Promise.reject(broken),
+    resolve: () => Promise.reject(broken),
+  };
+  const settings = {
+    providers: { local: { kind: "openai-compatible", baseUrl: "http://127.0.0.1/v1" } },
+  } as const;
+  const keys = createAiCredentials({ settings, credentials, env: { OPENAI_API_KEY: "known" } });
+  expect(await keys.resolve({ provider: "local", signal })).toEqual({});
+  expect(await keys.resolve({ provider: "openai", signal })).toEqual({ apiKey: "known" });
+  for (const request of [{ provider: "google" }, { provider: "openai", reference: "team" }]) {
+    await expect(keys.resolve({ ...request, signal })).rejects.toBe(broken);
+  }
+});
