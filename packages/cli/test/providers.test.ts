@@ -1,0 +1,123 @@
+/** Flows that ask models, and the providers behind them. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { parseEvent, type Summary } from "@millrace/contracts";
+import { expect, onTestFinished, test } from "vitest";
+import { scratch } from "./cli.ts";
+import { flow, inside } from "./inside.ts";
+
+const SORT = flow(
+  "input message: string",
+  "node sort: ai {",
+  '  provider = "mock"',
+  '  modelId = "echo"',
+  "  input = inputs.message",
+  '  labels = [{ name: "bug" }, { name: "billing" }]',
+  "}",
+  "output label: string = sort.label",
+);
+
+test("a flow with the mock provider runs offline, from the question to the label", async () => {
+  const { code, stdout, stderr } = await inside(
+    ["run", "sort.flow", "-i", "message=My billing is wrong", "--json"],
+    { files: { "sort.flow": SORT } },
+  );
+  expect(code, stderr).toBe(0);
+  const events = stdout
+    .trim()
+    .split("\n")
+    .map((line) => parseEvent(line));
+  expect(events.map(({ kind }) => kind)).toContain("llm.delta");
+  expect((events.at(-1) as Summary).outputs).toEqual({ label: "billing" });
+  expect((events.at(-1) as Summary).costUsd).toBe(0);
+});
+
+test("a provider without a key ends the run with 5 and says how to store one", async () => {
+  const { code, stderr } = await inside(["run", "sort.flow", "-i", "message=x"], {
+    files: { "sort.flow": SORT.replace("mock", "openai"), "config.json": "{}" },
+    env: { MILLRACE_CREDENTIALS_STORE: "memory" },
+  });
+  expect(code).toBe(5);
+  expect(stderr).toContain("millrace secrets set ai:openai");
+});
+
+test("a setting that is not right ends the command with 2, by its name", async () => {
+  const home = scratch({
+    "config.json": '{ "providers": { "openai": { "apiKey": "sk-literal" } } }',
+    "sort.flow": SORT,
+  });
+  const world = { cwd: home, env: { MILLRACE_HOME: home } };
+  for (const words of [
+    ["run", "sort.flow", "-i", "message=x"],
+    ["providers", "list"],
+  ]) {
+    const { code, stderr } = await inside(words, world);
+    expect(code).toBe(2);
+    expect(stderr).toContain("providers.openai.apiKey is unknown");
+    expect(stderr).not.toContain("sk-literal");
+  }
+});
+
+test("providers are listed with the state of their keys; the keys are not", async () => {
+  const home = scratch({
+    "config.json": JSON.stringify({
+      credentials: { store: "memory" },
+      providers: {
+        openai: { credential: "env:MY_KEY", modelId: "gpt-4.1" },
+        local: { kind: "openai-compatible", baseUrl: "http://127.0.0.1:9/v1" },
+      },
+    }),
+  });
+  const { code, stdout, stderr } = await inside(["providers", "list", "--json"], {
+    cwd: home,
+    env: { MILLRACE_HOME: home, MY_KEY: "sk-planted" },
+  });
+  expect(code, stderr).toBe(0);
+  const { items } = JSON.parse(stdout) as { items: { id: string; key: string }[] };
+  expect(Object.fromEntries(items.map(({ id, key }) => [id, key]))).toEqual({
+    openai: "present",
+    anthropic: "missing",
+    google: "missing",
+    mock: "none",
+    local: "none",
+  });
+  expect(stdout).not.toContain("sk-planted");
+});
+
+/** A server of models on loopback that knows one key. */
+async function modelServer(): Promise<string> {
+  const server = createServer((request, response) => {
+    const isKnown = request.headers.authorization === "Bearer sk-right";
+    response.writeHead(isKnown ? 200 : 401, { "content-type": "application/json" });
+    response.end(JSON.stringify({ data: [{ id: "m1" }, { id: "m2" }] }));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+}
+
+test.each([
+  ["sk-right", 0, "local answers and has 2 models"],
+  ["sk-wrong", 5, "local refused the key"],
+])("with the key %s the test of a provider ends with %i", async (key, wanted, told) => {
+  const local = {
+    kind: "openai-compatible",
+    baseUrl: await modelServer(),
+    credential: "env:KEY",
+  };
+  const home = scratch({ "config.json": JSON.stringify({ providers: { local } }) });
+  const { code, stdout, stderr } = await inside(["providers", "test", "local"], {
+    cwd: home,
+    env: { MILLRACE_HOME: home, KEY: key },
+  });
+  expect([code, stdout + stderr]).toEqual([wanted, expect.stringContaining(told)]);
+  expect(stdout + stderr).not.toContain(key);
+});
+
+test("an unknown provider is a matter of usage", async () => {
+  const { code, stderr } = await inside(["providers", "test", "acme"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain("mock");
+});
