@@ -29,6 +29,8 @@ export interface RunningServer {
   readonly url: string;
   readonly address: AddressInfo;
   readonly app: MillraceApp;
+  /** Resolves, with why, when the store takes nothing any more: close, end the process, and start again to recover its runs. */
+  readonly lost: Promise<string>;
   /** Drains, then closes every socket; may be called more than once. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
@@ -79,7 +81,7 @@ export async function start(options: StartOptions = {}): Promise<RunningServer> 
   const unwatch = signals ? watchProcess({ close, log, lost: store.lost }) : () => {};
   const bound = http.address() as AddressInfo;
   const name = bound.family === "IPv6" ? `[${bound.address}]` : bound.address;
-  return { url: `http://${name}:${bound.port}`, address: bound, app, close };
+  return { url: `http://${name}:${bound.port}`, address: bound, app, lost: store.lost, close };
 }
 
 /** The address to bind: the first that the name resolves to, after all of them were checked. */

@@ -7,7 +7,7 @@ import { SLEEP } from "./support/flows.ts";
 
 const PROGRAM = `
   import { start } from ${JSON.stringify(new URL("../dist/index.js", import.meta.url).href)};
-  const server = await start({ port: 0, drainMs: Number(process.argv[1]) });
+  const server = await start({ port: 0, store: "memory", drainMs: Number(process.argv[1]) });
   console.log(server.url);
   process.on("message", (what) => what === "throw" ? queueMicrotask(() => { throw new Error("lost") }) : Promise.reject(new Error("lost")));
 `;
@@ -16,7 +16,7 @@ const LEAKING = `
   import { createApp, createServer } from ${JSON.stringify(new URL("../dist/index.js", import.meta.url).href)};
   const token = process.argv[1];
   const [given, reloaded] = process.argv[2] === "given" ? [token, []] : ["another-0123456789", [token]];
-  const { app: first, host, close } = await createServer({ tokens: [given] });
+  const { app: first, host, close } = await createServer({ store: "memory", tokens: [given] });
   first.reload({ tokens: [given, ...reloaded] });
   const percent = encodeURIComponent(token);
   const base64 = (text) => Buffer.from(text).toString("base64");

@@ -7,7 +7,10 @@ import { CliError, usage } from "../errors.ts";
 
 /** Serves until SIGINT or SIGTERM, then drains; exit code 0. */
 export async function run(input: Input, io: CommandIo): Promise<number> {
-  const { ConfigError, start } = await import("@millrace/server");
+  const [{ ConfigError, start }, { StoreError }] = await Promise.all([
+    import("@millrace/server"),
+    import("@millrace/store"),
+  ]);
   const tokenFile = flagText(input, "token-file");
   const port = readPort(flagText(input, "port") ?? io.env.MILLRACE_PORT);
   const host = flagText(input, "host");
@@ -35,6 +38,8 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
     allowedOrigins: [...flagList(input, "allow-origin")],
   }).catch((error: unknown) => {
     if (ConfigError.isInstance(error)) throw usage(error.message);
+    // Whoever has the folder is named, and what to do.
+    if (StoreError.isInstance(error)) throw new CliError("unavailable", error.message);
     if ((error as NodeJS.ErrnoException).code === "EADDRINUSE") {
       throw new CliError("unavailable", `port ${port ?? ""} is in use`, {
         hint: "choose another with --port",
@@ -44,9 +49,13 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
   });
   if (io.json === undefined) await io.err.write(`listening on ${server.url}\n`);
   else await io.json.result({ kind: "listening", url: server.url, pid: process.pid });
-  if (!io.signal.aborted) await once(io.signal, "abort");
-  await server.close();
-  return 0;
+  const stopped = io.signal.aborted ? undefined : once(io.signal, "abort").then(() => undefined);
+  const lost = await Promise.race([stopped, server.lost]);
+  await server.close(lost === undefined ? {} : { graceMs: 0 });
+  if (lost === undefined) return 0;
+  throw new CliError("internal", `the store is lost (${lost})`, {
+    hint: "start again: the runs go on where they were",
+  });
 }
 
 function readPort(text: string | undefined): number | undefined {
