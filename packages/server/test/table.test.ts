@@ -112,7 +112,8 @@ function shapeOf(value: unknown): unknown {
 
 const isWired = (name: string): boolean => coreHandlers.has(name) || isStream(name);
 // A stream without a handler is wired where the server says so.
-const isStream = (name: string): boolean => name === "run_flow" || name === "get_run_events";
+const isStream = (name: string): boolean =>
+  ["run_flow", "get_run_events", "subscribe_events"].includes(name);
 const rows = [...COMMANDS.values()].map((command) => [command.name, command] as const);
 const wired = rows.filter(([name]) => isWired(name));
 const whole = wired.filter(([, command]) => !streams(command));

@@ -6,7 +6,7 @@
 import { type FireRule, fireTimes, newestFireTimes, nextFireTime } from "./fire-times.ts";
 
 /** How late a fire may be and still count as in time: a busy or sleeping machine misses seconds, not minutes. */
-export const LATENESS_MS = 60_000;
+const LATENESS_MS = 60_000;
 /** Missed fires that `catchUp: "all"` makes up for; what is older is dropped. */
 export const MAX_CAUGHT_UP = 100;
 
