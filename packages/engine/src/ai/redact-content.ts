@@ -13,6 +13,7 @@ export function redactContent<T extends Json>(value: T): T {
 
 function redacted(value: Json): Json {
   if (typeof value === "string") return redactText(value);
+  if (typeof value === "number") return isCard(String(value)) ? "[card]" : value;
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(redacted);
   const entries = Object.entries(value).map(([key, inner]): [string, Json | undefined] => [
@@ -103,14 +104,14 @@ function cardEnd(groups: readonly string[], from: number): number | undefined {
   for (let at = from; at < groups.length; at += 2) {
     digits += (groups[at] as string).slice(0, MAX_CARD + 1);
     if (digits.length > MAX_CARD) break;
-    if (digits.length >= MIN_CARD && isCard(digits)) end = at + 1;
+    if (isCard(digits)) end = at + 1;
   }
   return end;
 }
 
-/** Cards begin with 2 to 6; times in milliseconds begin with 1. */
+/** 13 to 19 digits that begin with 2 to 6; times in milliseconds begin with 1. */
 function isCard(digits: string): boolean {
-  if (digits < "2" || digits >= "7") return false;
+  if (!/^[2-6]\d{12,18}$/.test(digits)) return false;
   let sum = 0;
   for (let i = 0; i < digits.length; i += 1) {
     const digit = (digits.charCodeAt(digits.length - 1 - i) - ZERO) * (i % 2 === 0 ? 1 : 2);

@@ -53,12 +53,12 @@ test.each([
 
 test("values keep their shape; names of members are texts, too", () => {
   const value = {
-    "ada@example.com": [{ phone: "+14155552671", n: 4111111111111111 }],
+    "ada@example.com": [{ phone: "+14155552671", n: 4111111111111111, ms: 1700000000000 }],
     ok: true,
     no: null,
   };
   expect(redactContent<Json>(value)).toEqual({
-    "[email]": [{ phone: "[phone]", n: 4111111111111111 }],
+    "[email]": [{ phone: "[phone]", n: "[card]", ms: 1700000000000 }],
     ok: true,
     no: null,
   });
