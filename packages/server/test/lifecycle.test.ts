@@ -3,6 +3,7 @@
 import { createApp, createServer } from "@millrace/server";
 import { describe, expect, test } from "vitest";
 import { ASK_PLAINLY, HELLO, SLEEP } from "./support/flows.ts";
+import { newFolder } from "./support/folder.ts";
 import { invoke, keepLog, post, problemOf, sendRaw, serve } from "./support/server.ts";
 import { expectLegal, kinds, readEvents, readUntil } from "./support/streams.ts";
 
@@ -78,6 +79,16 @@ describe("a server that drains", () => {
     }
     expect(kinds(await third)).toEqual(["summary"]);
   });
+});
+
+test("a server over a folder parks what is live, and counts it", async () => {
+  const server = await serve({ store: newFolder(), maxLiveRuns: 1 });
+  const { runId } = await invoke<{ runId: string }>(server, "start_run", { dsl: ASK_PLAINLY });
+  await readUntil(await fetch(`${server.url}/api/runs/${runId}/events`), "run.paused");
+  await invoke(server, "start_run", { dsl: SLEEP });
+  await invoke(server, "start_run", { dsl: HELLO });
+  const report = await server.app.drain({ graceMs: 0 });
+  expect(report).toMatchObject({ finished: 0, cancelled: 0, parked: 3 });
 });
 
 test("a closed server is gone: no socket accepts, and closing again does nothing", async () => {

@@ -1,0 +1,103 @@
+/** What a server says and still does when its store takes no writes, and while it takes up runs. */
+import type { Page, Run, RunRef } from "@millrace/contracts";
+import { createEngine } from "@millrace/engine";
+import { createNodeHost } from "@millrace/engine/node";
+import { type Caller, createApp, createLocalExecutor, createServer } from "@millrace/server";
+import { type Condition, openMemoryStore, type Store } from "@millrace/store";
+import { expect, onTestFinished, test } from "vitest";
+import { HELLO, SLEEP } from "./support/flows.ts";
+import { keepLog } from "./support/server.ts";
+
+const admin: Caller = { tokenId: null, role: "admin", requestId: "r", remote: null };
+
+/** An app over a store that says of itself what the test wants. */
+async function build() {
+  const { host, close } = await createServer({ store: "memory", log: keepLog() });
+  let condition: Condition = "ok";
+  const inner = openMemoryStore();
+  const store: Store = Object.create(inner, { condition: { get: () => condition } });
+  const engine = createEngine({ host: createNodeHost(), journal: store.journal });
+  const executor = createLocalExecutor({ engine, store });
+  const app = createApp({ ...host, store, executor, journal: store.journal });
+  onTestFinished(async () => {
+    condition = "ok";
+    await app.drain({ graceMs: 0 });
+    await close();
+  });
+  const send = (path: string, body?: object) =>
+    app.fetch(
+      new Request(`http://localhost${path}`, {
+        ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
+        headers: { "content-type": "application/json" },
+      }),
+    );
+  return {
+    app,
+    executor,
+    send,
+    set: (next: Condition) => {
+      condition = next;
+    },
+  };
+}
+
+test("on a full disk nothing is begun and nothing is written, but runs can be read and cancelled", async () => {
+  const { app, send, set } = await build();
+  const { runId } = (await app.invoke("start_run", { dsl: SLEEP }, admin)) as RunRef;
+  set("store_full");
+  for (const [path, body] of [
+    ["/api/runs", { dsl: HELLO }],
+    ["/api/run", { dsl: HELLO }],
+    ["/api/runs?waitMs=1000", { dsl: HELLO }],
+    ["/api/templates/import", { text: HELLO }],
+    ["/api/invoke", { command: "prune_runs", args: { status: ["failed"] } }],
+  ] as const) {
+    const response = await send(path, body);
+    expect(response.status, path).toBe(507);
+    expect(response.headers.get("retry-after"), path).toMatch(/^\d+$/);
+    expect(await response.json(), path).toMatchObject({ code: "store_full" });
+  }
+  const ready = await send("/api/ready");
+  expect(ready.status).toBe(503);
+  expect(await ready.json()).toEqual({ status: "store" });
+  expect((await send("/api/health")).status).toBe(200);
+  expect((await app.invoke("list_runs", {}, admin)) as Page<unknown>).toMatchObject({
+    items: [{ runId }],
+  });
+  await app.invoke("cancel_run", { runId }, admin);
+  const run = (await app.invoke("get_run", { runId }, admin)) as Run;
+  expect(["cancelling", "cancelled"]).toContain(run.status);
+  set("ok");
+  expect((await send("/api/ready")).status).toBe(200);
+  expect((await send("/api/runs", { dsl: HELLO })).status).toBe(202);
+});
+
+test.each(["store_read_only", "store_unavailable"] as const)(
+  "a store that is %s is 503 for whatever does more than read",
+  async (condition) => {
+    const { app, send, set } = await build();
+    const { runId } = (await app.invoke("start_run", { dsl: SLEEP }, admin)) as RunRef;
+    set(condition);
+    for (const [path, body] of [
+      ["/api/runs", { dsl: HELLO }],
+      [`/api/runs/${runId}/cancel`, {}],
+      ["/api/templates/import", { text: HELLO }],
+    ] as const) {
+      const response = await send(path, body);
+      expect(response.status, path).toBe(503);
+      expect(await response.json(), path).toMatchObject({ code: condition });
+    }
+    expect(await (await send("/api/ready")).json()).toEqual({ status: "store" });
+    expect((await send(`/api/runs/${runId}`)).status).toBe(200);
+  },
+);
+
+test("while runs are taken up the server is starting, and then it is ready", async () => {
+  const { executor, send } = await build();
+  const recovery = executor.recover();
+  const early = await send("/api/ready");
+  expect(early.status).toBe(503);
+  expect(await early.json()).toEqual({ status: "starting" });
+  await recovery;
+  expect((await send("/api/ready")).status).toBe(200);
+});
