@@ -1,0 +1,143 @@
+// The workloads. `who`: the contenders, the baseline first. `source`: what streams are fed with. `measure` answers the figures
+// of one round of one contender; `bars`: the most that ours may be, of the baseline (`ratio`) or by itself (`value`).
+import { once } from "node:events";
+import { exchange, open, readStreams } from "./load.js";
+import { TOKEN } from "./variants.js";
+
+const HEAD = `Host: localhost\r\nAuthorization: Bearer ${TOKEN}\r\n`;
+const GET = (path) => `GET ${path} HTTP/1.1\r\n${HEAD}\r\n`;
+const POST = (path, body) =>
+  `POST ${path} HTTP/1.1\r\n${HEAD}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+const EVENTS = GET("/api/runs/bench/events").replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
+const ANY = () => ({ count: 0, bytes: 190 });
+const MIB = 1_048_576;
+const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+function requests(text) {
+  return async ({ port, usage, quick }) => {
+    const count = quick ? 10_000 : 40_000;
+    await exchange(port, text, { connections: 32, count: 8_000 }); // until it is compiled
+    const before = await usage();
+    const seconds = await exchange(port, text, { connections: 32, count });
+    const after = await usage();
+    return { cpuUs: (after.cpuUs - before.cpuUs) / count, perSecond: count / seconds };
+  };
+}
+
+function streams(clients, whole) {
+  const eventsOf = (quick) => (quick ? whole / 4 : whole);
+  return {
+    source: (quick) => ({ count: eventsOf(quick), bytes: 190 }),
+    async measure({ port, usage, quick }) {
+      const events = eventsOf(quick);
+      for (let warm = 0; warm < 20_000; warm += events) await readStreams(port, EVENTS, 1);
+      const before = await usage();
+      const { seconds, bytes } = await readStreams(port, EVENTS, clients);
+      const after = await usage();
+      const lost = bytes.filter((read) => read < events * 198).length;
+      if (lost > 0) throw new Error(`${lost} of ${clients} streams are not whole: ${bytes[0]}`);
+      const total = clients * events;
+      return { cpuUs: (after.cpuUs - before.cpuUs) / total, perSecond: total / seconds };
+    },
+  };
+}
+
+const STREAMERS = ["raw, joined", "raw", "hono", "millrace"];
+const OURS = ["millrace"];
+
+export const cases = {
+  hello: {
+    what: "a gated GET of small JSON over 32 connections; CPU of the server for each request",
+    who: ["raw", "hono", "hono + middleware", "fastify", "millrace"],
+    source: ANY,
+    measure: requests(GET("/api/settings/schema")),
+    bars: { cpuUs: { ratio: 1.8 } },
+  },
+  invoke: {
+    what: "`POST /api/invoke` of a command that gives back its argument; the others parse the same body and answer the same",
+    who: ["raw", "hono", "hono + middleware", "fastify", "millrace"],
+    source: ANY,
+    measure: requests(POST("/api/invoke", '{"command":"format_flow","args":{"dsl":"flow 1 x"}}')),
+    bars: { cpuUs: { ratio: 2 } },
+  },
+  "sse, 1 client": {
+    what: "frames of 190 bytes as fast as one reader takes them; CPU of the server for each frame",
+    who: STREAMERS,
+    ...streams(1, 200_000),
+    bars: { cpuUs: { value: 2.2 } },
+  },
+  "sse, 200 clients": {
+    what: "the same to 200 readers",
+    who: STREAMERS,
+    ...streams(200, 2_000),
+    bars: { cpuUs: { value: 2.2 } },
+  },
+  slow: {
+    what: "a reader that takes nothing of 200,000 frames of 1.2 KB: what the server keeps for it",
+    who: ["raw", "hono", "millrace"],
+    source: () => ({ count: 200_000, bytes: 1_200 }),
+    async measure({ port, usage, quick }) {
+      const before = await usage(true);
+      const socket = await open(port);
+      socket.pause();
+      socket.write(EVENTS);
+      await wait(quick ? 1_000 : 3_000);
+      const after = await usage();
+      socket.destroy();
+      return { mib: (after.rss - before.rss) / MIB };
+    },
+    bars: { mib: { value: 16 } },
+  },
+  abort: {
+    what: "from the FIN or the RST of who asked for a run to the cancel of that run, slower of the two",
+    who: OURS,
+    source: () => ({ count: 10, bytes: 190, endless: true }),
+    async measure({ port, cancelled }) {
+      const body = '{"dsl":"flow 1 x\\n\\noutput n: int = 1\\n"}';
+      const times = [];
+      for (let i = 0; i < 40; i += 1) {
+        const socket = await open(port);
+        socket.write(POST("/api/run", body));
+        await once(socket, "data");
+        const told = cancelled();
+        const leftAt = process.hrtime.bigint();
+        if (i % 2 === 0) socket.destroy();
+        else socket.resetAndDestroy();
+        times.push(Number(BigInt(await told) - leftAt) / 1e6);
+      }
+      return { ms: Math.max(...times) };
+    },
+    bars: { ms: { value: 50 } },
+  },
+  idle: {
+    what: "10,000 streams on which nothing happens (quick: 2,000): memory of the server for each, CPU in a second with all open",
+    who: ["raw", "millrace"],
+    source: () => ({ count: 1, bytes: 190, endless: true }),
+    async measure({ port, usage, quick }) {
+      const count = quick ? 2_000 : 10_000;
+      const before = await usage(true);
+      const sockets = [];
+      for (let i = 0; i < count; i += 200) {
+        sockets.push(
+          ...(await Promise.all(
+            Array.from({ length: 200 }, async () => {
+              const socket = await open(port);
+              socket.write(EVENTS);
+              await once(socket, "data");
+              return socket;
+            }),
+          )),
+        );
+      }
+      const opened = await usage(true);
+      await wait(1_000);
+      const later = await usage();
+      for (const socket of sockets) socket.destroy();
+      return {
+        kib: (opened.rss - before.rss) / 1_024 / count,
+        idleMs: (later.cpuUs - opened.cpuUs) / 1_000,
+      };
+    },
+    bars: {},
+  },
+};

@@ -1,0 +1,152 @@
+// Measures the server beside node:http and frameworks, and writes results/latest.{json,md}. Every round of every contender is a
+// server in a process of its own, in random order; a ratio is the median over the rounds.
+// Usage: node run.js [--quick] [--workload <case>]…   Exits 1 when ours is past a bar, or a case fails.
+import { fork } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { cases } from "./cases.js";
+
+const OURS = "millrace";
+const CELL_MS = 60_000; // the slowest takes seconds on a busy machine
+const UNITS = {
+  cpuUs: "µs CPU",
+  perSecond: "/s",
+  mib: "MiB",
+  ms: "ms",
+  kib: "KiB",
+  idleMs: "ms CPU/s",
+};
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    workload: { type: "string", multiple: true },
+  },
+});
+const { quick } = values;
+const rounds = quick ? 3 : 5;
+const past = [];
+const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
+const note = (text) => process.stderr.write(`${text}\n`);
+const shown = (figure, value) =>
+  figure === "perSecond"
+    ? `${Math.round(value / 100) / 10}k/s`
+    : `${value.toFixed(1)} ${UNITS[figure]}`;
+
+/** One round of one contender. */
+async function cell(who, { source, measure }) {
+  const child = fork(
+    fileURLToPath(new URL("server.js", import.meta.url)),
+    [who, JSON.stringify(source(quick))],
+    {
+      execArgv: ["--expose-gc"],
+      env: { ...process.env, NODE_ENV: "production" },
+    },
+  );
+  const timer = setTimeout(() => child.kill("SIGKILL"), CELL_MS);
+  const waiting = [];
+  const next = (wanted) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ wanted, resolve });
+      child.once("exit", (code) => reject(new Error(`${who} ended with ${code}`)));
+    });
+  child.setMaxListeners(0);
+  child.on("message", (message) => {
+    const at = waiting.findIndex(({ wanted }) => wanted in message);
+    if (at >= 0) waiting.splice(at, 1)[0].resolve(message);
+  });
+  try {
+    const { port } = await next("port");
+    const usage = (collect = false) => {
+      child.send({ collect });
+      return next("cpuUs");
+    };
+    const cancelled = async () => (await next("cancelledAt")).cancelledAt;
+    return await measure({ port, usage, cancelled, quick });
+  } finally {
+    clearTimeout(timer);
+    child.removeAllListeners("exit").kill("SIGKILL");
+  }
+}
+
+async function measureCase(name) {
+  const { who, bars, what } = cases[name];
+  const found = Object.fromEntries(who.map((each) => [each, []]));
+  for (let round = 0; round < rounds; round += 1) {
+    for (const each of [...who].sort(() => Math.random() - 0.5)) {
+      found[each].push(await cell(each, cases[name]));
+    }
+  }
+  const [baseline] = who;
+  const rows = who.map((each) => {
+    const figures = Object.keys(found[each][0]);
+    const of = (figure) => median(found[each].map((round) => round[figure]));
+    const against = (figure) =>
+      median(found[each].map((round, i) => round[figure] / found[baseline][i][figure]));
+    return {
+      who: each,
+      figures: Object.fromEntries(figures.map((figure) => [figure, of(figure)])),
+      ratios: Object.fromEntries(figures.map((figure) => [figure, against(figure)])),
+    };
+  });
+  const ours = rows.find((row) => row.who === OURS);
+  for (const [figure, { ratio, value }] of Object.entries(bars)) {
+    if (ratio !== undefined && ours.ratios[figure] > ratio)
+      past.push(`${name}: ${ours.ratios[figure].toFixed(2)}x of ${baseline}, bar ${ratio}x`);
+    if (value !== undefined && ours.figures[figure] > value)
+      past.push(`${name}: ${shown(figure, ours.figures[figure])}, bar ${value}`);
+  }
+  return { name, what, baseline, bars, rows };
+}
+
+function linesOf({ name, baseline, bars, rows, failed }) {
+  if (failed !== undefined) return [[name, "–", "–", `FAIL: ${failed}`, "–"]];
+  return rows.map(({ who, figures, ratios }) => [
+    name,
+    who,
+    Object.entries(figures)
+      .map(([figure, value]) => shown(figure, value))
+      .join(", "),
+    who === baseline
+      ? "1x"
+      : Object.values(ratios)
+          .map((ratio) => `${ratio.toFixed(2)}x`)
+          .join(", "),
+    who === OURS
+      ? Object.values(bars)
+          .map(({ ratio, value }) => (ratio === undefined ? value : `${ratio}x`))
+          .join(", ") || "–"
+      : "",
+  ]);
+}
+
+const results = [];
+for (const name of values.workload ?? Object.keys(cases)) {
+  try {
+    results.push(await measureCase(name));
+  } catch (error) {
+    past.push(`${name}: not measured: ${error.message}`);
+    results.push({ name, what: cases[name].what, failed: error.message });
+  }
+  for (const line of linesOf(results.at(-1))) note(line.join("  "));
+}
+const machine = `Node ${process.version}, ${process.platform} ${process.arch}, ${availableParallelism()} cores, ${rounds} rounds, ${new Date().toISOString().slice(0, 10)}`;
+const head = ["case", "server", "figures", "of the baseline", "bar"];
+const table = [head, head.map(() => "---"), ...results.flatMap(linesOf)];
+const text = `${[
+  `${machine}. Medians; a ratio is to the first server of the case in the same round.`,
+  table.map((row) => `| ${row.join(" | ")} |`).join("\n"),
+  results.map(({ name, what }) => `- ${name}: ${what}`).join("\n"),
+].join("\n\n")}\n`;
+const folder = new URL("results/", import.meta.url);
+mkdirSync(folder, { recursive: true });
+writeFileSync(
+  new URL("latest.json", folder),
+  `${JSON.stringify({ machine, results, past }, null, 2)}\n`,
+);
+writeFileSync(new URL("latest.md", folder), text);
+process.stdout.write(text);
+for (const line of past) note(`past the bar: ${line}`);
+process.exitCode = past.length > 0 ? 1 : 0;
