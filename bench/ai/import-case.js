@@ -13,8 +13,12 @@ const HOOK = `data:text/javascript,${encodeURIComponent(`
   \`));
 `)}`;
 
-function importing(name, ...args) {
-  const program = `const from = performance.now(); await import(${JSON.stringify(name)}); console.log("ms", performance.now() - from);`;
+const CONTRACTS = import.meta.resolve("@millrace/contracts");
+const PROVIDERS = import.meta.resolve("@millrace/providers");
+
+/** Imports a module in a process of its own. */
+function importing(url, ...args) {
+  const program = `const from = performance.now(); await import(${JSON.stringify(url)}); console.log("ms", performance.now() - from);`;
   const { stdout, stderr, status } = spawnSync(
     process.execPath,
     [...args, "--input-type=module", "--eval", program],
@@ -32,11 +36,11 @@ export const importCases = {
     samples: 3,
     prepare: async () => ({
       contenders: {
-        contracts: async () => importing("@millrace/contracts").ms,
-        millrace: async () => importing("@millrace/providers").ms,
+        contracts: async () => importing(CONTRACTS).ms,
+        millrace: async () => importing(PROVIDERS).ms,
       },
       facts: () => {
-        const { packages } = importing("@millrace/providers", "--import", HOOK);
+        const { packages } = importing(PROVIDERS, "--import", HOOK);
         return { "packages of makers": { value: packages.length, bar: 0 } };
       },
     }),

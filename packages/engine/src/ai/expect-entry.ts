@@ -124,7 +124,7 @@ export const expectItem: JsonSchema = {
  * What is wrong with one evaluated entry, or with the literal part of one: members that are `undefined` need a run and are not
  * looked at.
  */
-export function checkProblems(entry: unknown): readonly CheckProblem[] {
+function checkProblems(entry: unknown): readonly CheckProblem[] {
   if (typeof entry === "boolean" || entry === undefined) return [];
   if (typeof entry !== "object" || entry === null || Array.isArray(entry)) {
     return [{ pointer: "", message: "must be true, false or { kind, … }" }];
