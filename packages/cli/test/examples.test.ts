@@ -131,9 +131,6 @@ test("06-bulk-map reaches nothing unless the person trusts the project file", as
 /** Findings of the examples and of the language's own fixtures; those that are not here have none. */
 const FINDINGS: { readonly [file: string]: readonly string[] } = {
   "02-fetch-and-save.flow": ["FLOW6005 text from fetch.body decides a file path"],
-  "08-summarise-ticket.flow": ["FLOW3001 unknown node type ai"],
-  "09-classify-and-route.flow": ["FLOW3001 unknown node type ai"],
-  "10-agent-with-tools.flow": ["FLOW3001 unknown node type ai"],
   "11-weekly-report.flow": [
     "FLOW4011 input filters is never read",
     "FLOW4011 input code is never read",

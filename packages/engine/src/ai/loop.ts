@@ -83,7 +83,7 @@ class Loop {
     for (let retries = 0; ; ) {
       const record = await this.#answer();
       const failed = await runChecks(this.#session, record.json);
-      if (failed === null) return record.json;
+      if (failed === null) return this.#withSums(record.json);
       const failure: AiFailure = { reason: "expect", text: failed.forLog };
       if (failed.onFail === "retry" && retries < this.#fields.expectRetries) {
         retries += 1;
@@ -272,21 +272,26 @@ class Loop {
     { text, finish }: { readonly text: string; readonly finish: string },
     more: JsonObject,
   ): JsonObject {
-    const { usage, costUsd } = this.#session.spent;
     const { provider, modelId } = this.#caller.targets.current;
-    const shown = usage === null ? null : { cachedInputTokens: 0, ...usage };
-    return {
+    return this.#withSums({
       output,
       text,
       ...more,
       finish: FINISHES.has(finish) ? finish : "stop",
       provider,
       modelId,
-      usage: shown === null ? null : usageOf(shown),
-      costUsd,
+      usage: null,
+      costUsd: null,
       steps: this.#steps,
       toolCalls: this.#runner.records.map((one) => ({ ...one })),
-    };
+    });
+  }
+
+  /** The record with what all calls so far have used, those of judges too. */
+  #withSums(record: JsonObject): JsonObject {
+    const { usage, costUsd } = this.#session.spent;
+    const counts = usage === null ? null : usageOf({ cachedInputTokens: 0, ...usage });
+    return { ...record, usage: counts, costUsd };
   }
 
   async #embed(): Promise<JsonObject> {
@@ -296,7 +301,7 @@ class Loop {
       this.#steps += steps;
       const record = this.#common(vectors, { text: "", finish: "stop" }, {});
       const failed = await runChecks(this.#session, record);
-      if (failed === null) return record;
+      if (failed === null) return this.#withSums(record);
       const failure: AiFailure = { reason: "expect", text: failed.forLog };
       if (!this.#goesOver(failed.onFail, failure)) throw new AiError(failure);
     }

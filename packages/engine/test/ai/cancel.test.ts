@@ -76,7 +76,7 @@ test.each(["hang", "tool", "wait"] as const)(
     const started = await startAsk(
       where === "tool" ? 'tools = ["action:test.h"]' : "failoverDelayMs = 5000",
       script,
-      { types: [observed as typeof hanging] },
+      { types: [observed as unknown as typeof hanging] },
     );
     const before = started.clock.now();
     started.run.cancel();

@@ -59,7 +59,8 @@ const REASONS: readonly (readonly [string, Entry, "retry" | "failover" | "none",
   ["max_output", { text: "x".repeat(1_025) }, "none"],
 ];
 
-test.each(REASONS)("%s: %o leads to %s", async (reason, entry, next, more = {}) => {
+test.each(REASONS)("%s: %o leads to %s", async (...given) => {
+  const [reason, entry, next, more = {}] = given as (typeof REASONS)[number];
   const spare = scripted([{ text: "spare" }], { id: "spare" });
   const { events, summary, mock } = await ask(
     'maxOutputBytes = 1024\nfailover = [{ provider: "spare", modelId: "s" }]',

@@ -50,7 +50,8 @@ const RANGES: readonly (readonly [good: string, bad: string, code?: string])[] =
   ["maxCostUsd = 0.01", "maxCostUsd = 0"],
 ];
 
-test.each(RANGES)("%s fits, %s does not", async (good, bad, code = "FLOW3005") => {
+test.each(RANGES)("%s fits, %s does not", async (...given) => {
+  const [good, bad, code = "FLOW3005"] = given as (typeof RANGES)[number];
   const field = good.split(" ")[0] as string;
   const whole = (text: string) => `${field === "provider" ? "" : 'provider = "mock"\n'}${text}`;
   expect(await findings(whole(good))).toEqual([]);

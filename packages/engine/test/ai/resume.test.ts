@@ -187,3 +187,18 @@ test("a flow that was at work as a tool when the process died ends with its call
     bodyCounts: { cancelled: 3, succeeded: 3 },
   });
 });
+
+test("a node that has left by its label is not asked again, and its edges are what they were", async () => {
+  const labels = 'labels = [{ name: "a" }, { name: "b" }]';
+  const more =
+    'node sure: confirm { prompt = "Sure?" }\nnode no: log { message = "b" }\nask.a -> sure\nask.b -> no\n';
+  const lives = livesOf(await planOf(flowOf(labels, more)));
+  await lives.begin([scripted([{ text: '{"label":"a"}' }])]);
+  await lives.kill();
+  const never = scripted([]);
+  const again = await lives.begin([never]);
+  await again.run.confirm("k1", { decision: "approve" });
+  const summary = await lives.end(again);
+  expect(summary.counts).toEqual({ succeeded: 2, failed: 0, skipped: 1, cancelled: 0 });
+  expect(never.calls).toEqual([]);
+});

@@ -4,7 +4,7 @@ import { parseFlow } from "@millrace/dsl";
 import { expect, test } from "vitest";
 import { kinds, one } from "../core/support.ts";
 import { type Entry, scripted } from "./support/model.ts";
-import { type AiSetup, ask, lines, startAsk, toolType } from "./support/run.ts";
+import { type AiSetup, ask, lines, resultsOf, startAsk, toolType } from "./support/run.ts";
 
 const call = (name: string, input: unknown = {}): Entry => ({ tools: [{ name, input }] });
 const DONE: Entry = { text: "done" };
@@ -12,9 +12,7 @@ const DONE: Entry = { text: "done" };
 /** Runs one call of a tool and answers what the model is told. */
 async function told(fields: string, entry: Entry, setup: AiSetup = {}): Promise<unknown[]> {
   const { mock } = await ask(fields, [entry, DONE], setup);
-  return (mock.calls[1]?.prompt.at(-1)?.content as { output: unknown }[]).map(
-    ({ output }) => output,
-  );
+  return resultsOf(mock).map(({ output }) => output);
 }
 
 const CHILD = `flow 1 child {
@@ -130,7 +128,7 @@ test("arguments that are broken, unknown tools and tools that throw are results"
   };
   const setup = { types: [boom, odd] };
   const { mock, events } = await ask(fields, [script, DONE], setup);
-  const results = mock.calls[1]?.prompt.at(-1)?.content as { output: { value: string } }[];
+  const results = resultsOf(mock);
   expect(results.map(({ output }) => output.value.replace(/(bad_args): .*/, "$1"))).toEqual([
     "Tool failed: bad_args",
     "Tool failed: bad_args",
@@ -180,8 +178,8 @@ test("fifty megabytes of a tool are cut on the border of a character", async () 
     [call("test_big"), DONE],
     { types: [big] },
   );
-  const [{ output }] = mock.calls[1]?.prompt.at(-1)?.content as [{ output: { value: string } }];
-  const [kept = "", note] = output.value.split("[cut: ");
+  const output = resultsOf(mock)[0]?.output.value ?? "";
+  const [kept = "", note] = output.split("[cut: ");
   expect(new TextEncoder().encode(kept).length).toBeLessThanOrEqual(1_024);
   expect(kept).toMatch(/^\{"value":"é+$/);
   expect(note).toBe(`${25 * 1_048_576 * 2 + 12 - new TextEncoder().encode(kept).length} bytes]`);
@@ -241,7 +239,7 @@ test("at most parallelTools are at work, and results keep the order of the calls
     types: [type],
   });
   expect(most).toBe(2);
-  const results = mock.calls[1]?.prompt.at(-1)?.content as { output: { value: string } }[];
+  const results = resultsOf(mock);
   expect(results.map(({ output }) => output.value)).toEqual(tools.map((_, n) => `{"value":${n}}`));
 });
 

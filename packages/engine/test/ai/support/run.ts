@@ -21,9 +21,7 @@ export interface AskStarted extends Started {
 
 /** The text of a flow with the node `ask`; `more` follows it. */
 export function flowOf(fields: string, more = ""): string {
-  const base = /\bprovider\b/.test(fields.split("failover")[0] ?? "")
-    ? ""
-    : 'provider = "mock"\nmodelId = "m"\n';
+  const base = /^\s*provider\b/m.test(fields) ? "" : 'provider = "mock"\nmodelId = "m"\n';
   const input = /^\s*input\b/m.test(fields) ? "" : 'input = "hi"\n';
   return `node ask: ai {\n${base}${input}${fields}\n}\n${more}`;
 }
@@ -56,6 +54,14 @@ export async function ask(
 ): Promise<{ summary: Summary; events: ExecutionEvent[]; mock: Scripted }> {
   const { events, mock, end } = await startAsk(fields, script, setup, more);
   return { summary: await end(), events, mock };
+}
+
+/** What the model was told of its tools in the call with this number, from 0. */
+export function resultsOf(
+  { calls }: Scripted,
+  at = 1,
+): readonly { readonly output: { readonly type: string; readonly value: string } }[] {
+  return (calls[at]?.prompt.at(-1)?.content ?? []) as unknown as ReturnType<typeof resultsOf>;
 }
 
 /** Members of the short form, by kind. */
