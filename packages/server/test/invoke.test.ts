@@ -46,8 +46,8 @@ test("shape comes before wired, wired before role, role before arguments", async
     });
     return (await problemOf(response)).code;
   };
-  expect(await ask({ command: "delete_run", args: [] })).toBe("invalid_args");
-  expect(await ask({ command: "delete_run", args: { none: 1 } })).toBe("command_not_wired");
+  expect(await ask({ command: "install_model", args: [] })).toBe("invalid_args");
+  expect(await ask({ command: "install_model", args: { none: 1 } })).toBe("command_not_wired");
   expect(await ask({ command: "cancel_run", args: { none: 1 } })).toBe("forbidden");
   expect(await ask({ command: "get_run", args: { none: 1 } })).toBe("invalid_args");
 });

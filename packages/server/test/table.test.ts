@@ -2,6 +2,9 @@
  * The command table, row by row: what is wired answers over its route as it does by its name, and refuses what it must; what
  * is not answers 501. A command that becomes wired needs a good call in `support/fixtures.ts`.
  */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { CommandDef, CommandEffect, CommandName } from "@millrace/contracts";
 import { COMMANDS } from "@millrace/contracts/commands";
 import { memoryCredentialStore } from "@millrace/oauth/store/memory";
@@ -9,7 +12,9 @@ import { startFakeAuthorizationServer } from "@millrace/oauth/testing";
 import { coreHandlers, type RunningServer, start } from "@millrace/server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CLIENT, oauth2, service } from "./connections/support.ts";
-import { FIXTURES, type World } from "./support/fixtures.ts";
+import { FIXTURES, HUB, type World } from "./support/fixtures.ts";
+import { HELLO } from "./support/flows.ts";
+import { writeHub } from "./support/hub-folder.ts";
 import { restRequest } from "./support/rest.ts";
 import { keepLog, problemOf } from "./support/server.ts";
 import { frames, readUntil } from "./support/streams.ts";
@@ -39,6 +44,8 @@ const ends: (() => Promise<void>)[] = [];
 
 beforeAll(async () => {
   const auth = await startFakeAuthorizationServer({});
+  const dir = await mkdtemp(join(tmpdir(), "millrace-hub-"));
+  await writeHub(dir, { hello: HELLO });
   server = await start({
     port: 0,
     signals: false,
@@ -48,10 +55,12 @@ beforeAll(async () => {
     services: [service("tracker", oauth2(auth)), service("mail", { scheme: "bearer" })],
     credentials: { store: memoryCredentialStore({ "client:tracker": CLIENT }) },
     egress: { allow: [{ cidr: "127.0.0.0/8" }] },
+    hubs: [{ id: HUB, dir }],
   });
   ends.push(
     () => server.close({ graceMs: 0 }),
     () => auth.close(),
+    () => rm(dir, { recursive: true }),
   );
   let count = 0;
   world = {

@@ -14,12 +14,12 @@ export {
   wire,
 } from "./command.ts";
 export { type Cursors, createCursors } from "./cursors.ts";
-export { type Conditions, checkConditions, etagOf, tagged } from "./etag.ts";
+export { checkConditions, etagOf, tagged } from "./etag.ts";
 export { IdempotencyKeys, type KeyedResult, REPLAYED } from "./idempotency.ts";
 export { inTurn } from "./in-turn.ts";
 export { invokeCommand, readInvocation } from "./invoke.ts";
 export { keyed, keyedStart } from "./keyed.ts";
 export { newId } from "./new-id.ts";
-export { type PageArgs, pageOf } from "./page.ts";
+export { pageOf } from "./page.ts";
 export { BYTES, bytesReply, JSON_TYPE, jsonReply } from "./reply.ts";
 export { runCommand } from "./run-command.ts";

@@ -64,6 +64,9 @@ async function schedule(world: World): Promise<string> {
   return (await world.invoke<{ id: string }>("create_schedule", args)).id;
 }
 
+/** A hub of the operator with one item, `hello`. */
+export const HUB = "ours";
+
 async function hub(world: World): Promise<string> {
   return (await world.invoke<{ id: string }>("add_hub", newHub(world))).id;
 }
@@ -166,7 +169,12 @@ export const FIXTURES: { readonly [N in CommandName]?: Fixture } = {
   add_hub: newHub,
   update_hub: async (world) => ({ hubId: await hub(world), enabled: false, ifMatch: "*" }),
   remove_hub: async (world) => ({ hubId: await hub(world), ifMatch: "*" }),
+  sync_hub: () => ({ hubId: HUB }),
   list_hub_items: async (world) => ({ hubId: await hub(world) }),
+  install_hub_item: async (world) => {
+    await world.invoke("sync_hub", { hubId: HUB });
+    return { hubId: HUB, itemId: "hello", slug: world.fresh("installed") };
+  },
   list_schedules: async (world) => {
     await schedule(world);
     return { limit: 1 };
