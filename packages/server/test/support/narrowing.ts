@@ -71,7 +71,7 @@ function compareMember(name: string, older: Value, newer: Value, at: string): st
   }
   if (name === "required" && older === false && newer === true) return [`${at} is now true`];
   if (name === "required" && typeof older === "boolean") return [];
-  if (name === "parameters") return compareParameters(older, newer, at);
+  if (name === "parameters" && Array.isArray(older)) return compareParameters(older, newer, at);
   return narrowings(older, newer, at);
 }
 
