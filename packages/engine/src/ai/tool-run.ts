@@ -72,11 +72,16 @@ export class ToolRunner {
     const asking = matched.filter(({ asks }) => asks);
     // The node does not wait for the first answer before the last question is asked.
     if (asking.length > 0) void ctx.working(() => Promise.all(asking.map((one) => one.asked)));
-    const done = await Promise.all(
+    const settled = await Promise.allSettled(
       matched.map((one) =>
         one.asks ? this.#one(one, llmCall) : ctx.working(() => this.#one(one, llmCall)),
       ),
     );
+    // A node that is to stop waits for what is at work, as long as the engine lets it.
+    const done = settled.map((one) => {
+      if (one.status === "rejected") throw one.reason;
+      return one.value;
+    });
     for (const { call, tool, outcome } of done) this.records.push({ call, tool, outcome });
     return done.map((one, at) => partOf((matched[at] as Matched).request, one));
   }

@@ -11,6 +11,7 @@ import { type Layout, layOut } from "./layout.ts";
 import type { Names } from "./names.ts";
 import { type Need, Plan } from "./plan.ts";
 import { type Called, callsOf, resolveSubflows } from "./subflows.ts";
+import { toolRefs } from "./tools.ts";
 
 /** What a flow is compiled against. */
 export interface CompileOptions {
@@ -199,7 +200,10 @@ function needsOf(
     for (const node of nodes) {
       if (node.body !== undefined) stack.push(node.body.nodes);
       const type = registry.get(node.type, node.typeVersion);
-      if (type !== undefined) for (const need of needsOfType(type.entry)) needs.add(need);
+      const tools = toolRefs(node).map(({ ref }) => registry.get(ref.replace(/^action:/, "")));
+      for (const one of [type, ...tools]) {
+        if (one !== undefined) for (const need of needsOfType(one.entry)) needs.add(need);
+      }
     }
   }
   return Object.freeze([...needs].sort());
