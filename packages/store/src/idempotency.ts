@@ -6,7 +6,9 @@ import type { Op, Writer } from "./writer.ts";
 
 /** `new`: the caller works and then calls `finish` or `abandon`; `mismatch`: the key belongs to other arguments. */
 export type Seen =
-  | { readonly state: "new" | "working" | "mismatch" }
+  | { readonly state: "new" }
+  | { readonly state: "working" }
+  | { readonly state: "mismatch" }
   | { readonly state: "done"; readonly answer: Json };
 
 /** One request. `fingerprint` is the SHA-256 of its arguments. */

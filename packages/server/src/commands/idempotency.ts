@@ -116,7 +116,8 @@ export class IdempotencyKeys {
     work: (rows: Pick<StartRows, "request">) => Promise<T>,
   ): Promise<KeyedResult<T>> {
     const seen = this.#store.find(request);
-    if (seen !== null) return answerOf(seen);
+    if (seen?.state === "working") await this.#store.abandon(request.scope, request.key);
+    else if (seen !== null && seen.state !== "new") return answerOf(seen);
     try {
       return { value: await work({ request }), replayed: false };
     } catch (error) {
@@ -132,7 +133,8 @@ export class IdempotencyKeys {
     work: (rows: Pick<StartRows, "request">) => Promise<T>,
   ): Promise<KeyedResult<T>> {
     const seen = await this.#store.begin(request);
-    if (seen.state !== "new") return answerOf(seen);
+    // Nobody in this process works on it: the one that did is gone, and nobody knows how far it came. It is done again.
+    if (seen.state !== "new" && seen.state !== "working") return answerOf(seen);
     try {
       const value = await work({});
       await this.#keep(request, { value: (value ?? null) as Json });
@@ -159,10 +161,9 @@ export class IdempotencyKeys {
   }
 }
 
-/** The answer of an earlier call. Throws its refusal, or that it has none yet. */
-function answerOf<T>(seen: Seen): KeyedResult<T> {
+/** The answer of an earlier call. Throws its refusal. */
+function answerOf<T>(seen: Exclude<Seen, { state: "new" } | { state: "working" }>): KeyedResult<T> {
   if (seen.state === "mismatch") throw new ProblemError("idempotency_mismatch");
-  if (seen.state !== "done") throw new ProblemError("idempotency_in_flight");
   const kept = seen.answer as Kept | { readonly runId: string };
   if ("problem" in kept) {
     const { code, ...options } = kept.problem;

@@ -9,6 +9,7 @@ import type {
 import type { FakeAuthorizationServer } from "@millrace/oauth/testing";
 import type { RunningServer, StartOptions } from "@millrace/server";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { newFolder } from "../support/folder.ts";
 import { invoke, keepLog, post, problemOf, serve } from "../support/server.ts";
 import {
   authorizationServer,
@@ -647,4 +648,18 @@ test("token requests obey the egress policy", async () => {
   const refused = await problem(server, "complete_connect", { connectId, code, state });
   expect(refused).toMatchObject({ code: "upstream_failed" });
   expect(auth.requests.filter(({ path }) => path === "/token")).toEqual([]);
+});
+
+test("what is known of a connection besides its token outlives the server", async () => {
+  const store = newFolder();
+  const first = await world({ store });
+  await invoke(first.server, "set_service_secret", {
+    slug: "work-mail",
+    service: "mail",
+    value: "t0ken",
+  });
+  await first.server.close({ graceMs: 0 });
+  const next = await world({ store });
+  const info = await invoke<ServiceInfo>(next.server, "get_service", { slug: "mail" });
+  expect(info.connections).toMatchObject([{ slug: "work-mail", service: "mail" }]);
 });
