@@ -14,8 +14,8 @@ interface Bundler {
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 
-/** Bundles a script, which may import the store and `./logs.ts`, and answers its path. */
-export async function bundleScript(script: string): Promise<string> {
+/** Bundles a script, whose imports are found from `folder`, by default this one, and answers its path. */
+export async function bundleScript(script: string, folder: string = HERE): Promise<string> {
   const root = createRequire(new URL("../../../package.json", import.meta.url));
   const { build } = createRequire(root.resolve("tsup"))("esbuild") as Bundler;
   const cache = join(HERE, "../node_modules/.cache"); // below the package, where libsql is found
@@ -32,7 +32,7 @@ export async function bundleScript(script: string): Promise<string> {
   };
   await build({
     ...shared,
-    stdin: { contents: script, resolveDir: HERE, loader: "ts" },
+    stdin: { contents: script, resolveDir: folder, loader: "ts" },
     outfile: join(outdir, "child.mjs"),
   });
   await build({

@@ -1,3 +1,10 @@
+export {
+  type ChaosChild,
+  type ChaosOptions,
+  type ChaosReport,
+  type ChaosWork,
+  executorChaos,
+} from "./executor-chaos.ts";
 export { type ExecutorUnderTest, executorConformance } from "./executor-conformance.ts";
 export {
   type ConformanceCase,
