@@ -60,7 +60,7 @@ export function createAudit(level: AuditLevel, ports: AuditPorts): Audit {
   const { mask, keep } = ports;
   const hmac = (value: Json): string => hmacOf(mask(value), ports);
   /** The copy that the level keeps. */
-  const copied = (value: Json): Json =>
+  const copied = <T extends Json>(value: T): T =>
     level === "redacted" ? redactContent(mask(value)) : mask(value);
   const shown = (value: Json | undefined): string => {
     if (value === undefined || level === "none" || level === "hash") return "";

@@ -49,7 +49,7 @@ test("at most ten problems of at most 200 units travel", () => {
   const [one] = answerProblems({ type: "object", additionalProperties: false }, { [key]: 1 });
   expect(one?.path.length).toBeLessThanOrEqual(200);
   expect(one?.message.length).toBeLessThanOrEqual(200);
-  expect(one?.message.isWellFormed()).toBe(true);
+  expect(one?.message).not.toMatch(/\p{Surrogate}/u);
   expect(one?.path.endsWith("…")).toBe(true);
 });
 
