@@ -153,7 +153,11 @@ function readOne(error: Shape): AiFailure | null {
     return { reason: reason as AiReason, text: OWN_REASONS[reason] as string, ...headers(error) };
   }
   const code = typeof statusCode === "number" ? statusCode : status;
-  return typeof code === "number" && Number.isInteger(code) ? ofStatus(code, error) : null;
+  if (typeof code !== "number" || !Number.isInteger(code)) return null;
+  // A good status is that of the head; what went wrong after it is the cause.
+  const isGood =
+    code >= 200 && code < 300 && typeof error.cause === "object" && error.cause !== null;
+  return isGood ? null : ofStatus(code, error);
 }
 
 /** Errors of the AI SDK without a status, by name. */

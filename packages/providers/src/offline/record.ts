@@ -1,7 +1,7 @@
 /**
  * A provider that asks another one and writes down what came, as lines that `createRecordedProvider` reads.
  *   R3  Neither headers nor keys are written.
- *   R4  A line is written once the answer has ended, whole or not; what the reader gets is what the other one sent.
+ *   R4  A line is written once the answer has ended, whole or not: with its `finish`, after which no reader has to ask again; what the reader gets is what the other one sent.
  */
 import {
   type AiCall,
@@ -68,11 +68,12 @@ function tapeOf(call: AiCall, write: (answer: RecordedAnswer) => void): Tape {
   const parts: { atMs: number; part: AiPart }[] = [];
   let failed: ErrorEntry | undefined;
   let ended = false;
-  return {
+  const tape: Tape = {
     part(atMs, part) {
       // An error in the stream holds the whole request; what it means is kept, and it ends the answer.
       if (part.type === "error") failed ??= entryOf(part["error"]);
       else if (part.type !== "raw" && failed === undefined) parts.push({ atMs, part });
+      if (part.type === "finish") tape.end();
     },
     end(error) {
       if (ended) return;
@@ -81,6 +82,7 @@ function tapeOf(call: AiCall, write: (answer: RecordedAnswer) => void): Tape {
       write({ key: answerKey(call), ...(reason && { error: reason }), parts });
     },
   };
+  return tape;
 }
 
 function copied(stream: AiStream, tape: Tape, elapsed: () => number): AiStream {

@@ -65,15 +65,38 @@ export function createRecordedProvider(
   answers: readonly RecordedAnswer[],
   options: RecordedOptions = {},
 ): AiProvider {
-  const { id = "recorded", speed = 0 } = options;
-  const capabilities =
-    options.capabilities ?? (async () => ({ tools: true, jsonSchema: true }) as const);
+  return recordedProvider(playerOf(answers), options);
+}
+
+/**
+ * These providers, all answering from one recording: equal prompts get their answers in the order of the file, whichever of them
+ * is asked.
+ */
+export function createRecordedProviders(
+  answers: readonly RecordedAnswer[],
+  providers: readonly Pick<AiProvider, "id" | "capabilities">[],
+  { speed = 0 }: Pick<RecordedOptions, "speed"> = {},
+): readonly AiProvider[] {
+  const next = playerOf(answers);
+  return providers.map((provider) =>
+    recordedProvider(next, {
+      id: provider.id,
+      capabilities: (modelId) => provider.capabilities(modelId),
+      speed,
+    }),
+  );
+}
+
+type Player = (call: AiCall) => RecordedAnswer;
+
+/** Finds the answer of each call, in turn. */
+function playerOf(answers: readonly RecordedAnswer[]): Player {
   const byKey = new Map<string, RecordedAnswer[]>();
   for (const answer of answers) {
     byKey.set(answer.key, [...(byKey.get(answer.key) ?? []), answer]);
   }
   const served = new Map<string, number>();
-  const next = (call: AiCall): RecordedAnswer => {
+  return (call) => {
     const key = answerKey(call);
     const found = byKey.get(key);
     if (found === undefined) throw missed(key);
@@ -81,6 +104,12 @@ export function createRecordedProvider(
     served.set(key, turn + 1);
     return found[Math.min(turn, found.length - 1)] as RecordedAnswer;
   };
+}
+
+function recordedProvider(next: Player, options: RecordedOptions): AiProvider {
+  const { id = "recorded", speed = 0 } = options;
+  const capabilities =
+    options.capabilities ?? (async () => ({ tools: true, jsonSchema: true }) as const);
   return {
     id,
     capabilities,

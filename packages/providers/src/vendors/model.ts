@@ -5,7 +5,9 @@ import type {
   AiEmbedding,
   AiModel,
   AiModelInfo,
+  AiPart,
   AiProviderOptions,
+  AiStream,
 } from "@millrace/contracts";
 import { NodeError } from "@millrace/contracts";
 
@@ -22,16 +24,41 @@ export function withOptions(model: unknown, options: (call: AiCall) => AiProvide
     specificationVersion: inner.specificationVersion,
     provider: inner.provider,
     modelId: inner.modelId,
-    doStream(call) {
+    async doStream(call) {
       const { reasoning, ...rest } = call;
       const passed = inner.specificationVersion === "v4" && reasoning !== undefined;
-      return inner.doStream({
+      const { stream } = await inner.doStream({
         ...rest,
         ...(passed && { reasoning }),
         providerOptions: merge(call.providerOptions ?? {}, options(call)),
       });
+      return { stream: withRealEnd(stream) };
     },
   };
+}
+
+/**
+ * The packages end every stream with a `finish` part, one that broke off too: its reason is then `other`, and the maker has
+ * said none. Here such an end is no end, so that nobody takes half an answer for a whole one.
+ */
+function withRealEnd(stream: AiStream): AiStream {
+  return {
+    getReader() {
+      const reader = stream.getReader();
+      return {
+        async read() {
+          const next = await reader.read();
+          return next.value?.type === "finish" && !isReal(next.value) ? reader.read() : next;
+        },
+        cancel: (reason) => reader.cancel(reason),
+      };
+    },
+  };
+}
+
+function isReal({ finishReason }: AiPart): boolean {
+  const { unified, raw } = (finishReason ?? {}) as { unified?: unknown; raw?: unknown };
+  return unified !== "other" || raw !== undefined;
 }
 
 /** An embedding model of a vendor's package. */

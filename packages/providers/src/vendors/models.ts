@@ -36,7 +36,7 @@ const DEFAULTS: { readonly [vendor in Vendor]: AiCapabilities } = {
   },
   anthropic: {
     tools: true,
-    jsonSchema: true,
+    jsonSchema: false,
     params: ["maxTokens", "stop", "reasoning"],
     files: ["image/*", "application/pdf"],
   },
@@ -76,13 +76,13 @@ const MODELS: { readonly [vendor in Vendor]: readonly ModelRow[] } = {
   anthropic: [
     {
       id: /^claude-(?:3|(?:sonnet|opus)-4-(?:0|2))/,
-      jsonSchema: false,
       maxOutputTokens: 4_096,
       params: SAMPLED_CLAUDE,
       thinking: "budget",
     },
     {
       id: /^claude-opus-4-1/,
+      jsonSchema: true,
       contextTokens: 200_000,
       maxOutputTokens: 32_000,
       params: SAMPLED_CLAUDE,
@@ -90,6 +90,7 @@ const MODELS: { readonly [vendor in Vendor]: readonly ModelRow[] } = {
     },
     {
       id: /^claude-(?:sonnet|opus|haiku)-4-5/,
+      jsonSchema: true,
       contextTokens: 200_000,
       maxOutputTokens: 64_000,
       params: SAMPLED_CLAUDE,
@@ -97,11 +98,12 @@ const MODELS: { readonly [vendor in Vendor]: readonly ModelRow[] } = {
     },
     {
       id: /^claude-(?:sonnet|opus)-4-6/,
+      jsonSchema: true,
       maxOutputTokens: 128_000,
       params: SAMPLED_CLAUDE,
       thinking: "adaptive",
     },
-    { id: /^claude-/, maxOutputTokens: 128_000, thinking: "adaptive" },
+    { id: /^claude-/, jsonSchema: true, maxOutputTokens: 128_000, thinking: "adaptive" },
   ],
   google: [
     { id: /embedding/, ...EMBEDS },

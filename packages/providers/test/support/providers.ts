@@ -33,7 +33,7 @@ export function providerFor(wire: Wire, baseUrl: string): AiProvider {
 
 export const WIRE_NAMES: readonly Wire[] = ["chat", "responses", "messages"];
 
-export const KEY = "sk-canary-0123456789abcdef";
+export const KEY = "sk-canary/01234+56789abcdef";
 
 export function contextWith(options: Partial<AiContext> = {}): AiContext {
   return {

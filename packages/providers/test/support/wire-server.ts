@@ -25,8 +25,9 @@ export interface WireAnswer {
   /** The wire's own word; default that of a plain end. */
   readonly finish?: "stop" | "length" | "tool_calls" | "content_filter";
   readonly usage?: { readonly input: number; readonly output: number } | null;
-  /** After this many events of the stream: break the connection, fall silent, or send an error event. */
-  readonly after?: { readonly events: number; readonly ending: "cut" | "silence" | "error" };
+  /** What happens after the last piece of text, or after `afterEvents` events of the stream, in place of an end. */
+  readonly ending?: "cut" | "silence" | "error" | "end";
+  readonly afterEvents?: number;
   /** Waits without an answer. */
   readonly silence?: true;
   /** Closes the connection before an answer. */
@@ -144,13 +145,20 @@ async function play(entry: WireAnswer, wire: Wire, response: ServerResponse): Pr
   }
   response.writeHead(200, { "content-type": "text/event-stream", ...headers });
   const events = WIRES[wire].stream(entry);
-  const { after } = entry;
-  const sent = after === undefined ? events : events.slice(0, after.events);
+  const { ending, text = [] } = entry;
+  const untilText =
+    1 + events.findLastIndex((event) => text.some((piece) => isDelta(event, piece)));
+  const sent = ending === undefined ? events : events.slice(0, entry.afterEvents ?? untilText);
   await write(response, sent.join(""), entry.split);
-  if (after?.ending === "silence") return;
-  if (after?.ending === "cut") response.destroy();
-  else if (after?.ending === "error") response.end(WIRES[wire].errorEvent);
+  if (ending === "silence") return;
+  if (ending === "cut") response.destroy();
+  else if (ending === "error") response.end(WIRES[wire].errorEvent);
   else response.end();
+}
+
+/** Whether an event is the delta of a piece of text, and not a whole item that repeats it. */
+function isDelta(event: string, piece: string): boolean {
+  return event.includes(JSON.stringify(piece)) && event.includes("delta");
 }
 
 async function write(

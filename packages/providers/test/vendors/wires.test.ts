@@ -80,8 +80,8 @@ test.each(WIRE_NAMES)(
   "%s: an aborted call closes its socket, whichever way it is told",
   async (wire) => {
     const { url, requests, arrived, idle } = await serve(
-      { text: ["a", "b"], after: { events: 3, ending: "silence" } },
-      { text: ["a", "b"], after: { events: 3, ending: "silence" } },
+      { text: ["a", "b"], ending: "silence", afterEvents: 3 },
+      { text: ["a", "b"], ending: "silence", afterEvents: 3 },
     );
     const model = await providerFor(wire, url).languageModel("m", contextWith());
     const controller = new AbortController();
@@ -101,7 +101,7 @@ test.each(WIRE_NAMES)(
 );
 
 test.each(WIRE_NAMES)("%s: twenty calls aborted at once leave no socket behind", async (wire) => {
-  const silent: WireAnswer = { text: ["a"], after: { events: 2, ending: "silence" } };
+  const silent: WireAnswer = { text: ["a"], ending: "silence", afterEvents: 2 };
   const { url, arrived, idle, open } = await serve(...Array<WireAnswer>(20).fill(silent));
   // The egress client has 16 sockets for a host; each call brings its own.
   const calls = Array.from({ length: 20 }, async () => {

@@ -1,0 +1,136 @@
+/** Flows with one `ai` node, `ask`, whose models are real packages over real sockets. */
+import { type ExecutionEvent, parseEvent, type Summary, serialiseEvent } from "@millrace/contracts";
+import { assertLog } from "@millrace/contracts/testing";
+import { createAi, readAiSettings } from "@millrace/providers";
+import { onTestFinished } from "vitest";
+import { createEngine, type EngineOptions, type Run } from "../../../engine/src/index.ts";
+import { createNodeHost } from "../../../engine/src/node/index.ts";
+import type { toolType } from "../../../engine/test/ai/support/run.ts";
+import { planOf } from "../../../engine/test/core/support.ts";
+import { KEY, settingsFor } from "./providers.ts";
+import { startWireServer, type WireAnswer, type WireServer } from "./wire-server.ts";
+import type { Wire } from "./wires.ts";
+
+export interface AskSetup {
+  readonly wire: Wire;
+  /** What the model is called; the default is one that nobody knows. */
+  readonly modelId?: string;
+  readonly script: readonly WireAnswer[];
+  /** What the provider `spare` answers. */
+  readonly spare?: readonly WireAnswer[];
+  readonly fields?: string;
+  readonly types?: readonly ReturnType<typeof toolType>[];
+  readonly ai?: { readonly circuit?: object };
+  readonly engine?: EngineOptions;
+  /** A whole flow in place of the node `ask`. */
+  readonly flow?: string;
+}
+
+export interface Asked {
+  readonly run: Run;
+  readonly main: WireServer;
+  readonly spare: WireServer;
+  readonly events: ExecutionEvent[];
+  /** Resolves with the first event of a kind. */
+  until(kind: string): Promise<void>;
+  end(): Promise<Summary>;
+}
+
+/** The node `ask`: the provider `main`, no pause between tries. */
+export function node(fields: string, { id = "ask", modelId = "m" } = {}): string {
+  const input = /^\s*input\b/m.test(fields) ? "" : 'input = "hi"\n';
+  return `node ${id}: ai {\nprovider = "main"\nmodelId = "${modelId}"\n${input}failoverDelayMs = 0\n${fields}\n}\n`;
+}
+
+export const SPARE = 'failover = [{ provider: "spare", modelId: "s" }]';
+
+/** Starts it. Log, wire and order are checked when it ends. */
+export async function start(setup: AskSetup): Promise<Asked> {
+  const { wire, script, fields = "", modelId = "m" } = setup;
+  const main = await startWireServer(script);
+  const spare = await startWireServer(setup.spare ?? []);
+  const settings = readAiSettings({
+    providers: {
+      main: { ...settingsFor(main.url)[wire], credential: "env:KEY" },
+      spare: { ...settingsFor(spare.url)[wire], credential: "env:KEY" },
+    },
+    ai: setup.ai,
+  });
+  const host = createNodeHost();
+  const none = async (): Promise<never> => {
+    throw new Error("there is no store");
+  };
+  const { providers, ai, close } = createAi(settings, {
+    credentials: { secret: none, resolve: none },
+    env: { KEY },
+    openFetch: (more) => host.openFetch(more),
+  });
+  const engine = createEngine({ host, providers, ai, freeze: true, ...setup.engine });
+  onTestFinished(async () => {
+    await engine.close({ graceMs: 0 });
+    await close();
+    await Promise.all([main.close(), spare.close()]);
+  });
+  const text = setup.flow ?? node(fields, { modelId });
+  const plan = await planOf(text, setup.types === undefined ? {} : { types: setup.types });
+  const run = engine.run(plan, {});
+  const events: ExecutionEvent[] = [];
+  const watchers = new Set<() => void>();
+  const reading = (async () => {
+    for await (const batch of run.events()) {
+      events.push(...batch);
+      for (const each of watchers) each();
+    }
+  })();
+  return {
+    run,
+    main,
+    spare,
+    events,
+    async until(kind) {
+      while (!events.some((event) => event.kind === kind)) {
+        await new Promise<void>((resolve) => {
+          const again = (): void => {
+            watchers.delete(again);
+            resolve();
+          };
+          watchers.add(again);
+        });
+      }
+    },
+    async end() {
+      const summary = await run.result;
+      await reading;
+      assertLog(events);
+      return summary;
+    },
+  };
+}
+
+/** Runs it to its end. */
+export async function ask(setup: AskSetup): Promise<Asked & { readonly summary: Summary }> {
+  const asked = await start(setup);
+  return { ...asked, summary: await asked.end() };
+}
+
+/** A log with the deltas of one call and channel joined: how many there are is a matter of time. */
+export function joined(events: readonly ExecutionEvent[]): ExecutionEvent[] {
+  const all: ExecutionEvent[] = [];
+  for (const event of events) {
+    const last = all.at(-1);
+    if (
+      event.kind === "llm.delta" &&
+      last?.kind === "llm.delta" &&
+      last.call === event.call &&
+      last.channel === event.channel
+    ) {
+      all[all.length - 1] = { ...last, text: last.text + event.text };
+    } else all.push(event);
+  }
+  return all;
+}
+
+/** The log as every reader gets it who is not in this process: bytes of SSE and NDJSON alike. */
+export function overTheWire(events: readonly ExecutionEvent[]): ExecutionEvent[] {
+  return events.map((event) => parseEvent(serialiseEvent(event)) as ExecutionEvent);
+}
