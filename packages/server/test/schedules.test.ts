@@ -471,8 +471,10 @@ test("a server that drains fires nothing more", async () => {
   const server = await serveWith(clock);
   await createSchedule(server, { template: "hello", everyMs: SECOND });
   await clock.asleep();
+  expect(clock.isArmed).toBe(true);
   const drained = server.app.drain({ graceMs: 0 });
   clock.set(HOUR);
   await drained;
+  expect(clock.isArmed).toBe(false);
   expect(await runsOf(server)).toEqual([]);
 });

@@ -327,6 +327,19 @@ describe("a call", () => {
     });
   });
 
+  test.each([
+    ["true", true],
+    ["0", false],
+  ])("is let in when the environment says %s: %s", async (text, isOpen) => {
+    const server = await serve({
+      env: { MILLRACE_SERVE_WEBHOOKS: text },
+      credentials: { store: "memory" },
+    });
+    await invoke(server, "save_template", { slug: "echo", dsl: ECHO });
+    const { token } = await createHook(server);
+    expect((await call(server, token)).status).toBe(isOpen ? 202 : 404);
+  });
+
   test("may come sixty times a minute", async () => {
     const clock = createTestClock(START);
     const server = await serveHooks({ clock });

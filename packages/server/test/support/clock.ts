@@ -20,6 +20,8 @@ export interface TestClock extends Clock {
   pass(ms: number): Promise<void>;
   /** Resolves when the scheduler sleeps. */
   asleep(): Promise<void>;
+  /** Whether anything waits to wake the scheduler. */
+  readonly isArmed: boolean;
 }
 
 export function createTestClock(start: number): TestClock {
@@ -61,5 +63,8 @@ export function createTestClock(start: number): TestClock {
       moveTo(end);
     },
     asleep,
+    get isArmed() {
+      return isAsleep();
+    },
   };
 }
