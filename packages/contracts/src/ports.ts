@@ -114,8 +114,6 @@ export interface Journal {
    */
   lease(runId: string, owner: string, ttlMs: number): Promise<{ epoch: number } | null>;
   release(runId: string, epoch: number): Promise<void>;
-  /** Drops all of an ended run; absent where retention is the business of the store itself. */
-  forget?(runId: string): void;
 }
 
 /** A resolved credential; `toJSON` and inspection give `[redacted]`. */

@@ -99,9 +99,6 @@ export function createMemoryJournal(options: { now?: () => number } = {}): Journ
       const kept = get(runId);
       if (kept.epoch === epoch) kept.leaseUntil = RELEASED;
     },
-    forget(runId) {
-      runs.delete(runId);
-    },
   };
 }
 
