@@ -134,7 +134,7 @@ function listTargets(fields: AiFields, { ai }: CoreContext): readonly Target[] {
 }
 
 /** Sampling fields that are there. */
-export function samplingOf(from: Sampling): Sampling {
+function samplingOf(from: Sampling): Sampling {
   const known = SAMPLING.filter((name) => from[name] !== undefined && from[name] !== null);
   return Object.fromEntries(known.map((name) => [name, from[name]]));
 }

@@ -25,9 +25,10 @@ const MANY_PORTS = -2;
 
 /** What `nodeEnded` takes for a node that leaves by `port`, and by those that its type reads from the output. */
 export function exitOf(frame: Frame, node: number, port: string, output: Json): number {
-  const ports = frame.layout.ports[node] ?? [];
   const further = furtherPorts(frame, node, port, output);
-  if (further.length === 0) return port === "out" ? PORT_OUT : ports.indexOf(port);
+  if (port === "out" && further.length === 0) return PORT_OUT;
+  const ports = frame.layout.ports[node] ?? [];
+  if (further.length === 0) return ports.indexOf(port);
   frame.fired ??= new Map();
   frame.fired.set(
     node,
