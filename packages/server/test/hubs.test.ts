@@ -1,13 +1,13 @@
 /** Hubs: indexes and templates of strangers, behind a real HTTPS server and in a real folder. */
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import type { ServerResponse } from "node:http";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Hub, HubItem, Page, Run, Template } from "@millrace/contracts";
 import type { RunningServer, StartOptions } from "@millrace/server";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { HELLO } from "./support/flows.ts";
+import { newFolder } from "./support/folder.ts";
 import { type HttpsServer, listenHttps } from "./support/https-server.ts";
 import { invoke, post, problemOf, serve } from "./support/server.ts";
 
@@ -464,8 +464,7 @@ test("node packs are the operator's to install, and models need what manages the
 
 describe("a hub in a folder of the operator", () => {
   async function folder(files: { readonly [path: string]: string }): Promise<string> {
-    const root = await mkdtemp(join(tmpdir(), "millrace-hub-"));
-    onTestFinished(() => rm(root, { recursive: true }));
+    const root = newFolder();
     await writeFile(join(root, "secret.flow"), HELLO);
     for (const [path, content] of Object.entries(files)) {
       const file = join(root, "hub", path);
@@ -523,8 +522,7 @@ describe("a hub in a folder of the operator", () => {
   });
 
   test("takes the place of one that was added, and goes when it is configured no longer", async () => {
-    const store = await mkdtemp(join(tmpdir(), "millrace-hubs-"));
-    onTestFinished(() => rm(store, { recursive: true }));
+    const store = newFolder();
     const restart = async (options: StartOptions) => serve({ ...EGRESS, ...options, store });
     const { url } = await listenHub();
     const first = await restart({});

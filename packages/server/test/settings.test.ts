@@ -1,12 +1,10 @@
 /** The settings document: strict, patched by merge, and in force for the runs after it. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { AnyEvent, Page, Run, Settings } from "@millrace/contracts";
 import { settingsSchema } from "@millrace/contracts/schemas";
 import { createServer, type RunningServer } from "@millrace/server";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ASK_PLAINLY, SLEEP } from "./support/flows.ts";
+import { newFolder } from "./support/folder.ts";
 import { invoke, keepLog, post, problemOf, serve } from "./support/server.ts";
 
 const DEFAULTS = settingsSchema.parse({});
@@ -92,7 +90,7 @@ describe("a patch", () => {
   });
 
   test("needs the tag of what it changes; the media type of merge patches is known", async () => {
-    const server = await serve();
+    const server = await serve({ store: newFolder() }); // where a write takes its time
     const { headers } = await fetch(`${server.url}/api/settings`);
     const etag = headers.get("etag") ?? "";
     const body = { run: { concurrency: 2 } };
@@ -115,8 +113,7 @@ describe("a patch", () => {
 });
 
 test("settings outlive the process", async () => {
-  const dir = await mkdtemp(join(tmpdir(), "millrace-settings-"));
-  onTestFinished(() => rm(dir, { recursive: true }));
+  const dir = newFolder();
   const first = await serve({ store: dir });
   const settings = await patched(first, { retention: { runDays: 7 } });
   await first.close({ graceMs: 0 });

@@ -1,13 +1,11 @@
 /** Templates: named flows whose versions never change. Nothing that is saved, imported or shown is executed. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Page, Run, Template, TemplateSummary, TemplateVersion } from "@millrace/contracts";
 import { digest, formatFlow, parseFlow } from "@millrace/dsl";
 import type { RunningServer } from "@millrace/server";
 import { createServer } from "@millrace/server";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { HELLO } from "./support/flows.ts";
+import { newFolder } from "./support/folder.ts";
 import { invoke, keepLog, post, problemOf, serve } from "./support/server.ts";
 
 const say = (word: string): string => `flow 1 say\n\nnode say: log {\n  message = "${word}"\n}\n`;
@@ -346,8 +344,7 @@ describe("runs", () => {
   });
 
   test("nothing runs by being stored, and nothing is lost with the process", async () => {
-    const dir = await mkdtemp(join(tmpdir(), "millrace-templates-"));
-    onTestFinished(() => rm(dir, { recursive: true }));
+    const dir = newFolder();
     const first = await serve({ store: dir });
     const template = await save(first, "s", { dsl: HELLO });
     expect(await invoke(first, "list_runs", {})).toMatchObject({ items: [] });

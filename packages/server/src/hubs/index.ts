@@ -1,5 +1,5 @@
 /** Hubs: sources of templates, node packs and models, pinned by digest. */
-export { type HubFolder, readHubFolders, registerFolders } from "./hub-folders.ts";
+export { type HubFolder, registerFolders } from "./hub-folders.ts";
 export { isPublicKey } from "./hub-index.ts";
 export { installItem } from "./install-item.ts";
 export { itemsOf, knownHub } from "./known-hub.ts";
