@@ -72,6 +72,12 @@ const READY = "/api/ready";
 export function createRoutes(options: RouteOptions): Routes {
   const { host, app, commands, streams } = options;
   const router = new SmartRouter<Serve>({ routers: [new RegExpRouter(), new TrieRouter()] });
+  /** Routes without holes, by method and path: most requests, found without a search. */
+  const fixed = new Map<string, Serve>();
+  const add = (method: string, path: string, serve: Serve) => {
+    if (path.includes(":")) router.add(method, path, serve);
+    else fixed.set(`${method} ${path}`, serve);
+  };
 
   const callOf = (exchange: Exchange): CommandCall => ({
     host,
@@ -135,30 +141,34 @@ export function createRoutes(options: RouteOptions): Routes {
 
   for (const group of groupByRoute(commands.values())) {
     const [{ http }] = group;
-    router.add(http.method, http.path, (exchange, holes) =>
+    add(http.method, http.path, (exchange, holes) =>
       serveCommand(exchange, chooseByQuery(group, exchange.passage.query), holes),
     );
   }
-  router.add("POST", INVOKE, serveInvoke);
-  router.add("POST", HOOK, (exchange, { token = "" }) => options.hook(exchange, token));
+  add("POST", INVOKE, serveInvoke);
+  add("POST", HOOK, (exchange, { token = "" }) => options.hook(exchange, token));
   for (const [path, page] of options.pages) {
-    router.add("GET", path, async (exchange) => {
+    add("GET", path, async (exchange) => {
       exchange.pattern = path;
       return exchange.reply(await page());
     });
   }
   for (const method of ["GET", "HEAD"]) {
-    router.add(method, HEALTH, (exchange) => serveState(exchange, HEALTH, "ok"));
-    router.add(method, READY, (exchange) => serveState(exchange, READY, options.readiness()));
+    add(method, HEALTH, (exchange) => serveState(exchange, HEALTH, "ok"));
+    add(method, READY, (exchange) => serveState(exchange, READY, options.readiness()));
   }
 
   const methodsOf = (path: string): readonly string[] =>
-    METHODS.filter((method) => router.match(method, path)[0].length > 0);
+    METHODS.filter(
+      (method) => fixed.has(`${method} ${path}`) || router.match(method, path)[0].length > 0,
+    );
 
   return {
     methodsOf,
     handle(exchange) {
       const { path } = exchange.passage;
+      const known = fixed.get(`${exchange.method} ${path}`);
+      if (known !== undefined) return known(exchange, {});
       const [found, holes] = router.match(exchange.method, path);
       const [match] = found;
       if (match === undefined) throw missing(methodsOf(path));

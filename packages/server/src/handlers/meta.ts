@@ -53,7 +53,7 @@ export const metaHandlers: readonly (readonly [CommandName, CommandHandler])[] =
       },
       features: {
         webhooks: app.webhooks,
-        models: false,
+        models: app.isWired("list_models"),
         credentialStore: host.services.storeName,
         executor: host.executor.kind,
       },

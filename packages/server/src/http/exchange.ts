@@ -135,11 +135,9 @@ export class Exchange implements RawRequest {
 
   /** Headers for an answer that is written by hand, `Connection` included. */
   headers(more: HeaderRecord): HeaderRecord {
-    return {
-      ...baseHeaders(this.requestId, this.passage.corsOrigin),
-      ...more,
-      ...(this.bodyRead || this.node === null ? {} : { Connection: "close" }),
-    };
+    const headers = Object.assign(baseHeaders(this.requestId, this.passage.corsOrigin), more);
+    if (!this.bodyRead && this.node !== null) headers["Connection"] = "close";
+    return headers;
   }
 
   /** Answers. */

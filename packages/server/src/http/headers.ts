@@ -23,8 +23,9 @@ export function baseHeaders(requestId: string, corsOrigin: string | null): Heade
   if (corsOrigin !== null) {
     headers["Access-Control-Allow-Origin"] = corsOrigin;
     headers["Access-Control-Expose-Headers"] = EXPOSED_HEADERS;
+    headers["Vary"] = "Origin";
   }
-  return corsOrigin === null ? headers : { ...headers, Vary: "Origin" };
+  return headers;
 }
 
 /** What a preflight of an allowed origin learns besides `baseHeaders`. Never credentials. */
