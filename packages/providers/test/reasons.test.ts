@@ -1,10 +1,10 @@
 /** Every reason for which a call fails, made by a fault of a real server, with what follows it and how often was asked. */
 import type { LlmFailed } from "@millrace/contracts";
+import type { Wire } from "@millrace/providers/testing";
 import { describe, expect, test } from "vitest";
 import { ask, SPARE } from "./support/flow.ts";
 import { WIRE_NAMES } from "./support/providers.ts";
 import type { WireAnswer } from "./support/wire-server.ts";
-import type { Wire } from "./support/wires.ts";
 
 /** What is decided after the first try, after the second, … */
 type Nexts = readonly ("retry" | "failover" | "none")[];

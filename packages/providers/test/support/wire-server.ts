@@ -10,21 +10,15 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { WIRES, type Wire } from "./wires.ts";
+import { WIRES, type Wire, type WireText } from "@millrace/providers/testing";
 
 /** What one request is answered with; absent: an empty answer that ends well. */
-export interface WireAnswer {
+export interface WireAnswer extends WireText {
   /** Anything but 200 ends the request at once. */
   readonly status?: number;
   readonly headers?: { readonly [name: string]: string };
   /** Body of an answer that is no stream. An object is sent in the wire's own frame for errors: `{code, message}`. */
   readonly body?: string | { readonly code?: string; readonly message?: string };
-  /** Pieces of text, one delta each. */
-  readonly text?: readonly string[];
-  readonly toolCalls?: readonly { readonly name: string; readonly args: string }[];
-  /** The wire's own word; default that of a plain end. */
-  readonly finish?: "stop" | "length" | "tool_calls" | "content_filter";
-  readonly usage?: { readonly input: number; readonly output: number } | null;
   /** What happens after the last piece of text, or after `afterEvents` events of the stream, in place of an end. */
   readonly ending?: "cut" | "silence" | "error" | "end";
   readonly afterEvents?: number;

@@ -1,11 +1,26 @@
-/** The three wires as lists of server-sent events. */
-import type { WireAnswer } from "./wire-server.ts";
+/** What models answer, on each wire that Millrace speaks, as lists of server-sent events. */
 
+/** OpenAI's Chat Completions and Responses, Anthropic's Messages. */
 export type Wire = "chat" | "responses" | "messages";
 
-interface WireWriter {
-  stream(answer: WireAnswer): string[];
+/** What a stream says. */
+export interface WireText {
+  /** Pieces of text, one delta each. */
+  readonly text?: readonly string[];
+  readonly toolCalls?: readonly { readonly name: string; readonly args: string }[];
+  /** Default that of a plain end. */
+  readonly finish?: "stop" | "length" | "tool_calls" | "content_filter";
+  /** Null: nobody says. */
+  readonly usage?: { readonly input: number; readonly output: number } | null;
+}
+
+/** How a wire is written. */
+export interface WireWriter {
+  /** The events of a whole answer. */
+  stream(answer: WireText): readonly string[];
+  /** Body of an answer that is an error. */
   error(error: { readonly code?: string; readonly message?: string }): unknown;
+  /** An error in the middle of a stream. */
   readonly errorEvent: string;
 }
 
@@ -17,6 +32,7 @@ const typed = (data: { readonly type: string; readonly [name: string]: unknown }
 const ID = "x1";
 const MODEL = "m";
 
+/** By name. */
 export const WIRES: { readonly [wire in Wire]: WireWriter } = {
   /** @see https://platform.openai.com/docs/api-reference/chat-streaming */
   chat: {
