@@ -140,9 +140,16 @@ export class ToolRunner {
       call,
       outcome,
       ...shown,
-      ...(error !== null && { error }),
+      ...(error !== null && { error: this.#told(done.tool, error) }),
     });
     return done;
+  }
+
+  /** What a server says of its failure is content, too: only the level that keeps all keeps it. */
+  #told(tool: string, error: ErrorInfo): ErrorInfo {
+    const isServers = tool.startsWith("mcp:") && !OWN_CODES.has(error.code);
+    if (!isServers || this.#session.audit.level === "full") return error;
+    return { ...error, message: "the server's tool failed" };
   }
 
   async #make(matched: Matched, llmCall: string): Promise<Done> {
@@ -291,6 +298,15 @@ export class ToolRunner {
 }
 
 const MAX_NAME_UNITS = 64;
+
+/** Failures that are found here. */
+const OWN_CODES: ReadonlySet<string> = new Set([
+  "bad_args",
+  "unknown_tool",
+  "timeout",
+  "confirm_rejected",
+  "confirm_expired",
+]);
 
 function argsOf({ args }: { readonly args: Json }, { pinned }: Tool): JsonObject {
   return { ...(args as JsonObject), ...pinned };

@@ -16,8 +16,11 @@ import type {
 import { cutText, EVENT_LIMITS } from "@millrace/contracts";
 import type { Attempt } from "./attempt.ts";
 import type { Frame, StopReason } from "./frame.ts";
+import { maskKeys } from "./redact.ts";
 import type { RunCore } from "./run-core.ts";
 import type { Result } from "./settle.ts";
+
+type Tool = NonNullable<ConfirmRequested["tool"]>;
 
 /** What of a frame says where a node is. */
 export type Placed = Pick<Frame, "path" | "attempt">;
@@ -284,7 +287,7 @@ export function emitConfirmRequested(
     prompt: cutText(what.prompt, EVENT_LIMITS.prompt).text,
     ...(what.schema !== undefined && { schema: what.schema }),
     ...(what.deadline !== undefined && { deadline: what.deadline }),
-    ...(what.tool !== undefined && { tool: what.tool }),
+    ...(what.tool !== undefined && { tool: maskKeys(what.tool as JsonObject) as Tool }),
   });
 }
 
@@ -329,6 +332,9 @@ const REPORT_KEYS: { readonly [kind: string]: readonly string[] } = {
   "node.checked": ["index", "check", "pass", "level", "detail", "score"],
 };
 
+/** Copies of what a tool got and gave: keys that name secrets lose their values. */
+const isContent = (key: string): boolean => key === "args" || key === "result";
+
 /** An event of a call or a check. Keys that do not belong to its kind are left out. */
 export function emitReport(
   { run, frame, node }: { run: RunCore; frame: Placed; node: number },
@@ -344,7 +350,8 @@ export function emitReport(
     attempt: frame.attempt(node),
   };
   for (const key of REPORT_KEYS[report.kind] ?? []) {
-    if (report[key] !== undefined) event[key] = report[key];
+    if (report[key] !== undefined)
+      event[key] = isContent(key) ? maskKeys(report[key] as Json) : report[key];
   }
   add(run, event as unknown as ExecutionEvent);
 }

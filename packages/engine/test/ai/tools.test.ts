@@ -351,6 +351,18 @@ test("a server that fails a call is a result; one without the tool, and none at 
   expect(await told('tools = ["mcp:fs/read"]', call("fs__read"), { ai: { tools } })).toEqual([
     { type: "error-text", value: "Tool failed: mcp_exited: the server has ended" },
   ]);
+  const logged = async (level: string) => {
+    const { events } = await ask(
+      `auditContent = "${level}"\ntools = ["mcp:fs/read"]`,
+      [call("fs__read"), DONE],
+      { ai: { tools } },
+    );
+    return one(events, "tool.finished").error?.message;
+  };
+  expect([await logged("hash"), await logged("full")]).toEqual([
+    "the server's tool failed",
+    "the server has ended",
+  ]);
   const missing = await ask('tools = ["mcp:fs/other"]', [DONE], { ai: { tools } });
   expect(missing.summary.error).toMatchObject({ code: "field_invalid" });
   const none = await ask('tools = ["mcp:fs/read"]', [DONE]);
@@ -380,4 +392,18 @@ test("another model's answer to tools carries no marks of the first", async () =
   );
   expect(JSON.stringify(mock.calls[1]?.prompt)).toContain('"sig"');
   expect(JSON.stringify(spare.calls[0]?.prompt)).not.toContain('"sig"');
+});
+
+test("arguments whose names say that they are secret are hidden from the log, whatever it keeps", async () => {
+  const fields = { type: "object", properties: { password: { type: "string" } } } as const;
+  const type = toolType("w", () => ({ value: 1 }), "write");
+  const odd = { ...type, entry: { ...type.entry, fields } };
+  const { events } = await ask(
+    'auditContent = "full"\ntools = ["action:test.w"]',
+    [call("test_w", { password: "letmein-letmein" }), DONE],
+    { types: [odd], run: { confirm: () => ({ decision: "approve" }) } },
+  );
+  expect(type.calls).toEqual([{ password: "letmein-letmein" }]);
+  expect(one(events, "confirm.requested").tool?.args).toEqual({ password: "[redacted]" });
+  expect(one(events, "tool.started").args).toEqual({ password: "[redacted]" });
 });
