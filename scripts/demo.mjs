@@ -1,21 +1,21 @@
-// The demo: a real flow on real files, from the example's own folder, shown as anyone would see it.
+// The demo: models that sort mail and draft answers, one that is rate-limited and one that breaks off, a person who is asked; all
+// from a recording, so that it needs no key, no network and no terminal.
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-const folder = fileURLToPath(new URL("../examples/03-csv-report/", import.meta.url));
-const millrace = fileURLToPath(new URL("../packages/cli/bin/millrace.js", import.meta.url));
-
-const { status } = spawnSync(process.execPath, [millrace, "run", "csv-report.flow"], {
-  cwd: folder,
+const root = fileURLToPath(new URL("..", import.meta.url));
+const folder = "examples/09-support-triage";
+const words = [
+  ...["run", `${folder}/support-triage.flow`, "--fixtures", `${folder}/fixtures`],
+  ...["--confirm", "send=approve"],
+];
+const { status } = spawnSync(process.execPath, ["packages/cli/bin/millrace.js", ...words], {
+  cwd: root,
   stdio: "inherit",
 });
 if (status === 0) {
   process.stdout.write(
-    `\nexamples/03-csv-report/out/report.md:\n\n${readFileSync(`${folder}out/report.md`, "utf8")}`,
-  );
-  process.stdout.write(
-    "\nnext: npx millrace run examples/03-csv-report/csv-report.flow -i orders=examples/03-csv-report/orders.csv --json\n",
+    `\nnext: npx millrace graph ${folder}/support-triage.flow -f svg -o triage.svg\n`,
   );
 }
 process.exitCode = status ?? 1;

@@ -42,6 +42,7 @@ const jobs = {
   format: [["biome", "check", "--write", "."]],
   nodes: [["node", "scripts/nodes.mjs"]],
   fuzz: [["node", "scripts/fuzz.mjs"]],
+  record: [build, ["node", "scripts/record-answers.mjs"]],
 };
 
 function exec(command, args) {

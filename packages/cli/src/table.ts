@@ -65,6 +65,11 @@ export const COMMANDS: readonly CliCommand[] = [
         multiple: true,
         summary: "run these nodes and what they need",
       },
+      {
+        long: "fixtures",
+        value: "<dir>",
+        summary: "answers recorded in this folder in place of models, network and clock",
+      },
       { long: "events", value: "<file>", summary: "also write every event to this file" },
       { long: "tag", value: "<k=v>", multiple: true, summary: "a tag of the run" },
     ],

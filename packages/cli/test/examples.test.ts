@@ -21,6 +21,20 @@ const CASES: readonly {
   { folder: "01-hello", flow: "hello.flow", words: [], golden: "golden.ndjson", code: 0 },
   { folder: "03-csv-report", flow: "csv-report.flow", words: [], golden: "golden.ndjson", code: 0 },
   {
+    folder: "10-research-agent",
+    flow: "research-agent.flow",
+    words: ["--fixtures", "fixtures"],
+    golden: "golden.ndjson",
+    code: 0,
+  },
+  {
+    folder: "11-invoice-extract",
+    flow: "invoice-extract.flow",
+    words: ["--fixtures", "fixtures"],
+    golden: "golden.ndjson",
+    code: 0,
+  },
+  {
     folder: "13-confirm-refund",
     flow: "confirm-refund.flow",
     words: ["--confirm", "approve=approve"],
@@ -77,6 +91,43 @@ test("03-csv-report says what is missing when there is no file", async () => {
   const ended = await millrace(["run", "csv-report.flow", "-i", "orders=none.csv"], { cwd });
   expect([ended.code, ended.stdout]).toEqual([0, "{}\n"]);
   expect(ended.stderr).toContain("No orders");
+});
+
+test("09-support-triage sorts the mail, with a retry, a failover and a person's word", async () => {
+  const words = ["run", "support-triage.flow", "--json", "--fixtures", "fixtures"];
+  const cwd = copy("09-support-triage");
+  const { code, stdout } = await millrace([...words, "--confirm", "send=approve"], { cwd });
+  const log = events(stdout);
+  expect(checkLog(log)).toEqual([]);
+  expect(code).toBe(0);
+  const summary = lastSummary(stdout);
+  expect(summary.outputs).toEqual({ sent: 3, file: "out/outbox.json" });
+  expect(summary.usage).toMatchObject({ calls: 10 });
+  const failed = log.flatMap((event) => (event.kind === "llm.failed" ? [event.next] : []));
+  expect(failed.sort()).toEqual(["failover", "retry", "retry"]);
+  const labels = log.flatMap((event) =>
+    event.kind === "node.succeeded" && event.node.endsWith("/classify")
+      ? [[event.node, event.ports]]
+      : [],
+  );
+  expect(labels.sort()).toEqual([
+    ["triage[0]/classify", ["out", "billing"]],
+    ["triage[1]/classify", ["out", "bug"]],
+    ["triage[2]/classify", ["out", "abuse"]],
+    ["triage[3]/classify", ["out", "billing"]],
+  ]);
+  const refused = await millrace([...words, "--confirm", "send=reject"], { cwd });
+  expect(refused.code).toBe(4);
+});
+
+test("with fixtures, what is not recorded is never asked of anybody", async () => {
+  const cwd = copy("11-invoice-extract");
+  writeFileSync(join(cwd, "fixtures/answers.ndjson"), "");
+  const { code, stdout } = await millrace(
+    ["run", "invoice-extract.flow", "--json", "--fixtures", "fixtures"],
+    { cwd, env: { ANTHROPIC_API_KEY: "sk-ant-never-used-0123456789" } },
+  );
+  expect([code, lastSummary(stdout).error?.code]).toEqual([1, "fixture_missing"]);
 });
 
 async function startServer(cwd: string): Promise<{ origin: string; child: ChildProcess }> {
@@ -136,6 +187,7 @@ const FINDINGS: { readonly [file: string]: readonly string[] } = {
     "FLOW4011 input code is never read",
   ],
   "13-expressions.flow": ['FLOW5010 comparing int with "1" is always true'],
+  "support-triage.flow": ["FLOW4016 confirm send has no edge on `rejected`"],
   "order.flow": ["FLOW3001 unknown node type stock.reserve"],
   "15-errors-and-defaults.flow": ["FLOW5011 condition is always false"],
 };
@@ -149,7 +201,7 @@ test("every flow of the repository is canonical", async () => {
 test("validate finds in the flows of the repository what is known, and nothing else", async () => {
   const ended = await millrace(["validate", "--json", ...FOLDERS], { cwd: ROOT });
   const results = ended.stdout.trimEnd().split("\n").slice(0, -1).map(readResult);
-  expect(results).toHaveLength(readdirSync(join(ROOT, "examples")).length + 16);
+  expect(results).toHaveLength(readdirSync(join(ROOT, "examples")).length + 17);
   for (const { file, valid, found } of results) {
     expect({ file, found }).toEqual({ file, found: FINDINGS[basename(file)] ?? [] });
     expect(valid, file).toBe(!found.some((each) => each.startsWith("FLOW3001")));

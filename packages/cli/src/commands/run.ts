@@ -6,15 +6,18 @@
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import {
+  type CredentialsPort,
   createView,
   type ExecutionEvent,
   foldEvents,
+  type Json,
   makeSummary,
   ndjson,
   type RunView,
   type Summary,
 } from "@millrace/contracts";
 import {
+  type ConfirmHandler,
   compileFlow,
   createEngine,
   createRegistry,
@@ -24,7 +27,8 @@ import {
   type Registry,
   type Run,
 } from "@millrace/engine";
-import { createNodeHost } from "@millrace/engine/node";
+import { createNodeHost, type NodeHost } from "@millrace/engine/node";
+import type { AiSetup } from "@millrace/providers";
 import { prepareAnswers } from "../answers.ts";
 import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";
 import { type Config, loadConfig } from "../config/load.ts";
@@ -89,17 +93,17 @@ async function prepare(input: Input, io: CommandIo) {
   const config = await loadConfig({ folder: source.folder, ...named }, io, (line) => {
     void io.err.write(`warning: ${line}\n`);
   });
-  const inputs = await readInputs(source.graph, words, jsonFile, io);
+  const given = await readInputs(source.graph, words, jsonFile, io);
   const plan = await compile(source, config, io);
-  const credentials = runCredentials(config, () => io.now());
-  const host = createNodeHost();
-  const ai = plan.needs.includes("ai") ? await aiOf(config, credentials.port, io, host) : undefined;
+  const world = await worldOf(input, { config, io, needsAi: plan.needs.includes("ai") });
+  const inputs = { ...world.inputs, ...given };
+  const { ai } = world;
   const engine = createEngine({
-    host,
-    credentials: credentials.port,
+    host: world.host,
+    credentials: world.credentials,
     services: new Map(config.services.map((service) => [service.slug, service])),
     egress: config.egress,
-    files: { root: config.filesRoot ?? config.folder },
+    files: { root: world.filesRoot },
     ...(config.shell === undefined ? {} : { shell: config.shell }),
     ...(ai && { providers: ai.providers, ai: ai.ai }),
   });
@@ -107,11 +111,46 @@ async function prepare(input: Input, io: CommandIo) {
   if (missing[0] !== undefined) {
     throw usage(missing.map(({ message }) => message).join("; "), "give it with -i name=value");
   }
+  const answered: ConfirmHandler = async (asked) =>
+    (await answers(asked)) ?? world.confirm?.(asked);
+  return { source, config, inputs, plan, engine, answers: answered, close: world.close };
+}
+
+/** What a run works with: this machine, or the fixtures in its place. */
+interface World {
+  readonly inputs: { readonly [name: string]: Json };
+  readonly host: NodeHost;
+  readonly credentials: CredentialsPort;
+  readonly filesRoot: string;
+  readonly confirm?: ConfirmHandler;
+  readonly ai: AiSetup | undefined;
+  close(): Promise<void>;
+}
+
+async function worldOf(
+  input: Input,
+  { config, io, needsAi }: { config: Config; io: CommandIo; needsAi: boolean },
+): Promise<World> {
+  const folder = flagText(input, "fixtures");
+  if (folder !== undefined) {
+    const { openFixtures } = await import("../fixtures/world.ts");
+    const world = await openFixtures(resolve(io.cwd, folder), { config, io, speed: 1 });
+    const ai = needsAi ? await world.ai() : undefined;
+    const close = async (): Promise<void> => {
+      await ai?.close();
+      await world.close();
+    };
+    return { ...world, ai, close };
+  }
+  const credentials = runCredentials(config, () => io.now());
+  const host = createNodeHost();
+  const ai = needsAi ? await aiOf(config, credentials.port, io, host) : undefined;
   const close = async (): Promise<void> => {
     await ai?.close();
     await credentials.close();
   };
-  return { source, config, inputs, plan, engine, answers, close };
+  const filesRoot = config.filesRoot ?? config.folder;
+  return { inputs: {}, host, credentials: credentials.port, filesRoot, ai, close };
 }
 
 /** Loaded for flows that ask a model. */
