@@ -60,7 +60,7 @@ const REASONS: readonly (readonly [string, Entry, "retry" | "failover" | "none",
 ];
 
 test.each(REASONS)("%s: %o leads to %s", async (...given) => {
-  const [reason, entry, next, more = {}] = given as (typeof REASONS)[number];
+  const [reason, entry, next, more = {}] = given as unknown as (typeof REASONS)[number];
   const spare = scripted([{ text: "spare" }], { id: "spare" });
   const { events, summary, mock } = await ask(
     'maxOutputBytes = 1024\nfailover = [{ provider: "spare", modelId: "s" }]',
