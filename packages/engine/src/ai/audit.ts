@@ -35,68 +35,89 @@ export interface AuditPorts {
   keep(value: Json): ValueRef;
 }
 
-/** The audit of one node. */
-export interface Audit {
-  readonly level: AuditLevel;
-  /** For `llm.started`; undefined: the key is absent. */
-  messages(messages: readonly AiMessage[]): LlmStarted["audit"];
-  /** For `tool.started`. */
-  args(args: Json): Pick<ToolStarted, "args" | "argsRef" | "argsDigest">;
-  /** For `tool.finished`. */
-  result(result: Json): Pick<ToolFinished, "result" | "resultRef" | "resultDigest">;
-  /** For `confirm.requested`, at every level alike: nobody can approve what is hidden. */
-  confirmArgs(args: Json): Json;
-  /** For `llm.rejected`. */
-  problems(problems: readonly AnswerProblem[], answer: Json | undefined): readonly AnswerProblem[];
-  /** For `node.checked`. */
-  detail(outcome: CheckOutcome): string;
-}
-
 /** Longest value in a problem or a detail, in UTF-16 units. */
 const MAX_SHOWN = 100;
 
+/** The audit of one node. A class, because a thousand nodes may wait at once: its functions are there once. */
+export class Audit {
+  readonly level: AuditLevel;
+  readonly #ports: AuditPorts;
+
+  constructor(level: AuditLevel, ports: AuditPorts) {
+    this.level = level;
+    this.#ports = ports;
+  }
+
+  /** For `llm.started`; undefined: the key is absent. */
+  messages(messages: readonly AiMessage[]): LlmStarted["audit"] {
+    if (this.level === "none") return undefined;
+    const value = messagesAsJson(messages, this.level);
+    const size = { messages: messages.length, chars: charsOf(messages) };
+    if (this.level === "hash") return { ...size, hmac: this.#digest(value) };
+    return { ...size, ref: this.#ports.keep(this.#copy(value)) };
+  }
+
+  /** For `tool.started`. */
+  args(args: Json): Pick<ToolStarted, "args" | "argsRef" | "argsDigest"> {
+    return this.#content("args", args);
+  }
+
+  /** For `tool.finished`. */
+  result(result: Json): Pick<ToolFinished, "result" | "resultRef" | "resultDigest"> {
+    return this.#content("result", result);
+  }
+
+  /** For `confirm.requested`, at every level alike: nobody can approve what is hidden. */
+  confirmArgs(args: Json): Json {
+    return fitted(redactContent(this.#ports.mask(args)));
+  }
+
+  /** For `llm.rejected`. */
+  problems(problems: readonly AnswerProblem[], answer: Json | undefined): readonly AnswerProblem[] {
+    return problems.map(({ path, message }) => {
+      const value = answer === undefined ? undefined : valueAt(answer, path);
+      return { path, message: message + this.#shown(value) };
+    });
+  }
+
+  /** For `node.checked`. */
+  detail({ rule, wanted, path, value }: CheckOutcome): string {
+    const place = path === undefined ? rule : `${path} ${rule}`;
+    const ends = wanted !== undefined && this.#keepsValues();
+    return (ends ? `${place} ${beginning(this.#copy(wanted))}` : place) + this.#shown(value);
+  }
+
+  #keepsValues(): boolean {
+    return this.level === "redacted" || this.level === "full";
+  }
+
+  /** What the level keeps of a value. */
+  #copy<T extends Json>(value: T): T {
+    const masked = this.#ports.mask(value);
+    return this.level === "redacted" ? redactContent(masked) : masked;
+  }
+
+  #digest(value: Json): string {
+    return hmacOf(this.#ports.mask(value), this.#ports);
+  }
+
+  #shown(value: Json | undefined): string {
+    if (value === undefined || !this.#keepsValues()) return "";
+    return `: ${beginning(JSON.stringify(this.#copy(value)))}`;
+  }
+
+  /** Members named `args…` or `result…`. */
+  #content(name: string, value: Json): { readonly [key: string]: Json | ValueRef } {
+    if (this.level === "none") return {};
+    if (this.level === "hash") return { [`${name}Digest`]: this.#digest(value) };
+    const copy = this.#copy(value);
+    return fits(copy) ? { [name]: copy } : { [`${name}Ref`]: this.#ports.keep(copy) };
+  }
+}
+
 /** The audit of a level. */
 export function createAudit(level: AuditLevel, ports: AuditPorts): Audit {
-  const { mask, keep } = ports;
-  const hmac = (value: Json): string => hmacOf(mask(value), ports);
-  /** The copy that the level keeps. */
-  const copied = <T extends Json>(value: T): T =>
-    level === "redacted" ? redactContent(mask(value)) : mask(value);
-  const shown = (value: Json | undefined): string => {
-    if (value === undefined || level === "none" || level === "hash") return "";
-    return `: ${beginning(JSON.stringify(copied(value)))}`;
-  };
-  /** Members named `args…` or `result…`. */
-  const content = (name: string, value: Json): { readonly [key: string]: Json | ValueRef } => {
-    if (level === "none") return {};
-    if (level === "hash") return { [`${name}Digest`]: hmac(value) };
-    const copy = copied(value);
-    return fits(copy) ? { [name]: copy } : { [`${name}Ref`]: keep(copy) };
-  };
-  return {
-    level,
-    messages(messages) {
-      if (level === "none") return undefined;
-      const value = messagesAsJson(messages, level);
-      const size = { messages: messages.length, chars: charsOf(messages) };
-      return level === "hash"
-        ? { ...size, hmac: hmac(value) }
-        : { ...size, ref: keep(copied(value)) };
-    },
-    args: (args) => content("args", args),
-    result: (result) => content("result", result),
-    confirmArgs: (args) => fitted(redactContent(mask(args))),
-    problems: (problems, answer) =>
-      problems.map(({ path, message }) => {
-        const value = answer === undefined ? undefined : valueAt(answer, path);
-        return { path, message: message + shown(value) };
-      }),
-    detail({ rule, wanted, path, value }) {
-      const place = path === undefined ? rule : `${path} ${rule}`;
-      const ends = wanted !== undefined && (level === "redacted" || level === "full");
-      return (ends ? `${place} ${beginning(copied(wanted))}` : place) + shown(value);
-    },
-  };
+  return new Audit(level, ports);
 }
 
 /** `hmac:` and HMAC-SHA-256 over the canonical JSON in hex. @see RFC 2104 */
