@@ -5,6 +5,7 @@
  *       waits of one schedule starts one at a time.
  *   C3  The clock is asked at least once a minute, so one that jumps, or a machine that slept, costs a minute at most.
  */
+import { setImmediate } from "node:timers/promises";
 import type { Host } from "@millrace/engine";
 import type { Store, WaitingFire } from "@millrace/store";
 import { inTurn } from "../commands/index.ts";
@@ -89,6 +90,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
         failed.add(id);
         noteFailure(error);
       });
+      await setImmediate(); // many may be due at once, and requests are answered in between
     }
     const ids = new Set(schedules.waiting().map(({ scheduleId }) => scheduleId));
     for (const id of ids) {
