@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { createEngine, createRegistry, EngineError, type Registry } from "@millrace/engine";
 import { createNodeHost, type NodeHost } from "@millrace/engine/node";
 import { type AiSetup, createAi, loadAuditKey } from "@millrace/providers";
-import { openMemoryStore, openStore } from "@millrace/store";
+import { openMemoryStore, openStore, type Store, startRetention } from "@millrace/store";
 import { buildApp, type MillraceApp, type ServedApp } from "./app.ts";
 import {
   gatherOptions,
@@ -32,6 +32,7 @@ import { registerFolders } from "./hubs/index.ts";
 import { createMetrics } from "./metrics/index.ts";
 import { createLogger, createRedactor, type Logger } from "./process/index.ts";
 import { createScheduler } from "./schedules/index.ts";
+import { readSettings } from "./settings/index.ts";
 import { subflowPort, templatePort } from "./templates/index.ts";
 
 /** Options of `createServer`: those of the app, and where others come from. */
@@ -67,10 +68,11 @@ export async function buildServer(
   const machine = createNodeHost();
   const clock = options.clock ?? machine;
   const now = (): number => clock.now();
-  const store =
+  const keepsContent = (): boolean => readSettings(store.settings).ai.keepContent;
+  const store: Store =
     options.store === "memory"
-      ? openMemoryStore({ now })
-      : await openStore({ dir: options.store, now });
+      ? openMemoryStore({ now, keepsContent })
+      : await openStore({ dir: options.store, now, keepsContent });
   const metrics = createMetrics();
   const journal = metrics.meter(store.journal);
   const credentials = openCredentialStore(options.credentials);
@@ -132,6 +134,13 @@ export async function buildServer(
   await registerFolders(store.hubs, options.hubs);
   await executor.recover();
   scheduler.start();
+  const stopRetention = startRetention(store, {
+    limits: () => readSettings(store.settings).retention,
+    log: (outcome) =>
+      "error" in outcome
+        ? log.error({ err: outcome.error }, "retention.failed")
+        : log.info(outcome, "retention.done"),
+  });
   const app = buildApp(host, options);
   return {
     app: {
@@ -145,6 +154,7 @@ export async function buildServer(
     async close(closeOptions) {
       await app.drain(closeOptions);
       await ai.close();
+      stopRetention();
       await store.close();
     },
   };
