@@ -62,8 +62,6 @@ export interface AiSettings {
     readonly windowMs?: number;
     readonly coolDownMs?: number;
   };
-  /** False: what models said is withheld from the history of every run. Default true. */
-  readonly keepContent?: boolean;
 }
 
 /** The three keys as they stand in a configuration. */

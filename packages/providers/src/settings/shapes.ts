@@ -147,6 +147,5 @@ export const ai: Check = shape(
         coolDownMs: integer(100, 3_600_000),
       },
     ),
-    keepContent: flag,
   },
 );
