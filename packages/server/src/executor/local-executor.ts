@@ -12,27 +12,21 @@ import {
   type Page,
   type RecoveryReport,
   type Run,
-  type RunHeader,
-  type RunHeaderOptions,
   type RunQuery,
   type RunRef,
   type RunSignal,
   type RunSpec,
-  type RunState,
   type RunSummary,
   type SignalResult,
   type StartRows,
   type StoredEvent,
-  type Trigger,
 } from "@millrace/contracts";
 import {
   compileFlow,
   createRegistry,
   type Engine,
   EngineError,
-  type Plan,
   type Registry,
-  type RunOptions,
   type SubflowPort,
 } from "@millrace/engine";
 import { type Store, StoreError } from "@millrace/store";
@@ -41,6 +35,10 @@ import type { Logger } from "../process/index.ts";
 import { ExecutorError } from "./errors.ts";
 import { LiveRun } from "./live-run.ts";
 import { inPool } from "./pool.ts";
+import { lost, missing, refuse } from "./refusals.ts";
+import { headerOf, optionsOf } from "./run-header.ts";
+import { signalRun } from "./signal-run.ts";
+import { type LiveStart, takeUp } from "./take-up.ts";
 import { writeUnstarted } from "./unstarted.ts";
 
 /** What a local executor is made of. `engine` must write to the journal of `store`. */
@@ -66,8 +64,6 @@ export interface LocalExecutorOptions {
 const RECOVERED_AT_ONCE = 64;
 /** What a store on a full disk may take to store what is on its way, in milliseconds; what it does not take is done again. */
 const FLUSH_MS = 2_000;
-/** Of a run that waits in the queue of the process that has the store: nobody else can take it. */
-const QUEUE_LEASE_MS = 30_000;
 
 /** The executor over an engine in this process. Takes ownership of the engine: `close` closes it; the store stays open. */
 export function createLocalExecutor(options: LocalExecutorOptions): Executor {
@@ -112,7 +108,7 @@ class LocalExecutor implements Executor {
     this.#checkOpen();
     const runId = spec.runId ?? createRunId(this.#now(), Math.random);
     if (this.#live.has(runId)) throw refuse("run_exists", `a run "${runId}" exists`);
-    const header = this.#headerOf(spec, plan, runId);
+    const header = headerOf({ spec, plan, runId }, { engine: this.#engine, store: this.#store });
     const waits = this.#queue.length > 0 || this.#working() >= this.#maxLive;
     if (waits && this.#queue.length >= this.#maxQueued) {
       throw refuse("too_many_runs", `${this.#queue.length} runs are waiting`);
@@ -134,46 +130,7 @@ class LocalExecutor implements Executor {
   async signal(runId: string, signal: RunSignal): Promise<SignalResult> {
     const live = this.#live.get(runId);
     if (live !== undefined && !live.isQueued) await live.entered;
-    if (signal.kind !== "confirm") return this.#steer(runId, live, signal.kind);
-    const { decision, value, comment, by, id } = signal;
-    const reply = await live?.run
-      ?.confirm(id, {
-        decision,
-        by,
-        ...(value === undefined ? {} : { value }),
-        ...(comment === undefined ? {} : { comment }),
-      })
-      .catch((error: unknown) => {
-        throw EngineError.isInstance(error) ? lost(runId) : error;
-      });
-    if (reply !== undefined && (reply.ok || reply.code === "value_invalid")) return reply;
-    // Another answer was first, and may be on its way to the store. An ended run no longer answers, but the store does.
-    const status = () => this.#store.confirmations.get(runId, id)?.status;
-    if (reply !== undefined && reply.code !== "not_found") {
-      await live?.until(() => status() !== "requested");
-    }
-    const outcome = status();
-    if (outcome === undefined || outcome === "requested") return { ok: false, code: "not_found" };
-    const code = outcome === "expired" ? "confirmation_expired" : "already_resolved";
-    return { ok: false, code, outcome };
-  }
-
-  /** Resolves when the log shows it. Doing it twice is doing it once. */
-  async #steer(
-    runId: string,
-    live: LiveRun | undefined,
-    kind: "pause" | "resume",
-  ): Promise<SignalResult> {
-    if (live === undefined && this.#store.runs.summary(runId) === null) {
-      return { ok: false, code: "not_found" };
-    }
-    const run = live?.run;
-    if (kind === "pause" && run?.paused === "operator") return { ok: true };
-    const done = kind === "pause" ? run?.pause() : run?.resume();
-    if (live === undefined || !done) return { ok: false, code: "state_conflict" };
-    // A run that waits for a person is paused as it is; it says so once more when the answer is there.
-    await live.until(() => (live.pauseReason !== null) === (kind === "pause") || isAsking(live));
-    return { ok: true };
+    return signalRun({ runId, live, store: this.#store }, signal);
   }
 
   async cancel(runId: string, options: CancelOptions): Promise<Run> {
@@ -288,62 +245,9 @@ class LocalExecutor implements Executor {
     if (condition !== "ok") throw new StoreError(condition, "the store takes no new runs");
   }
 
-  #headerOf(spec: RunSpec, plan: Plan, runId: string): RunHeader {
-    const { template, source, tokenId, retryOf, timeoutMs, onFailure, concurrency, confirm, from } =
-      spec;
-    if (retryOf !== undefined && this.#store.runs.summary(retryOf) === null) missing(retryOf);
-    const unknown = from?.find((id) => plan.catalogEntry(id) === undefined);
-    if (unknown !== undefined) {
-      const message = `there is no node "${unknown}"`;
-      const problem = {
-        code: "input_invalid",
-        severity: "error",
-        message,
-        pointer: "/from",
-      } as const;
-      throw refuse("input_invalid", message, [problem]);
-    }
-    const options: RunHeaderOptions = {
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      ...(onFailure === undefined ? {} : { onFailure }),
-      ...(concurrency === undefined ? {} : { concurrency }),
-      ...(confirm === undefined ? {} : { confirm }),
-      ...(from === undefined ? {} : { from }),
-    };
-    return {
-      ...this.#checked(plan, spec, runId),
-      ...(template === undefined ? {} : { templateVersion: template.version }),
-      ...(source === undefined ? {} : { source }),
-      ...(tokenId === undefined ? {} : { tokenId }),
-      ...(retryOf === undefined ? {} : { retryOf }),
-      ...(Object.keys(options).length === 0 ? {} : { options }),
-    };
-  }
-
-  #checked(plan: Plan, spec: RunSpec, runId: string): RunHeader {
-    const { template, tags } = spec;
-    try {
-      return this.#engine.header(plan, spec.inputs, {
-        runId,
-        trigger: spec.trigger as Trigger,
-        ...(template === undefined ? {} : { template: template.slug }),
-        ...(tags === undefined ? {} : { tags }),
-      });
-    } catch (error) {
-      if (!EngineError.isInstance(error)) throw error;
-      if (error.code === "engine_closed") throw refuse("executor_unavailable", error.message);
-      throw refuse("input_invalid", "the inputs do not fit", error.diagnostics);
-    }
-  }
-
-  #add(parts: {
-    readonly header: RunHeader;
-    readonly plan: Plan;
-    readonly lastSeq: number;
-    readonly state: RunState;
-  }): LiveRun {
+  #add(start: LiveStart): LiveRun {
     const { journal } = this.#store;
-    const live = new LiveRun({ ...parts, journal, onState: () => this.#fill() });
+    const live = new LiveRun({ ...start, journal, onState: () => this.#fill() });
     this.#live.set(live.runId, live);
     return live;
   }
@@ -420,35 +324,20 @@ class LocalExecutor implements Executor {
 
   /** What the process before has left of a run goes on here. Never rejects. */
   async #takeUp(run: RunSummary): Promise<"queued" | "resumed" | "parked" | "failed"> {
-    const { runId, lastSeq } = run;
-    const header = this.#store.runs.header(runId);
-    if (header === null) return "failed";
     try {
-      const compiled = await this.#compile(header);
-      if (!compiled.ok) {
-        const first = compiled.diagnostics.find(({ severity }) => severity === "error");
-        throw new Error(`the flow no longer compiles: ${first?.message ?? "it has errors"}`);
-      }
-      const { plan } = compiled;
-      if (plan.digest !== header.planDigest) {
-        throw new Error("the flow, or a flow in it, is not the one that the run was started with");
-      }
-      const live = this.#add({ header, plan, lastSeq, state: run.status });
-      if (lastSeq === 0) {
-        live.isQueued = true;
-        const owner = createRunId(this.#now(), Math.random);
-        const lease = await this.#store.journal.lease(runId, owner, QUEUE_LEASE_MS);
-        if (lease === null) throw lost(runId);
-        live.commit(lease.epoch);
-        return "queued";
-      }
-      const resumed = await this.#engine.resume(runId, { plan, ...optionsOf(header) });
-      live.enter(resumed);
+      const live = await takeUp(run, {
+        engine: this.#engine,
+        store: this.#store,
+        compile: (header) => this.#compile(header),
+        add: (start) => this.#add(start),
+        now: this.#now,
+      });
+      if (live.isQueued) return "queued";
       void this.#follow(live);
-      return resumed.paused === null ? "resumed" : "parked";
+      return live.run?.paused === null ? "resumed" : "parked";
     } catch (error) {
-      await this.#giveUp(runId, error);
-      const live = this.#live.get(runId);
+      await this.#giveUp(run.runId, error);
+      const live = this.#live.get(run.runId);
       if (live !== undefined) this.#remove(live);
       return "failed";
     }
@@ -495,40 +384,4 @@ class LocalExecutor implements Executor {
       });
     });
   }
-}
-
-/** Whether the run waits for a person, in the engine and in its log. */
-function isAsking({ run, pauseReason }: LiveRun): boolean {
-  return run?.paused === "confirmation" && pauseReason === "confirmation";
-}
-
-/** How the engine starts or takes up a run with this header. */
-function optionsOf({ trigger, template, tags, options = {} }: RunHeader): RunOptions {
-  const { timeoutMs, onFailure, concurrency, confirm } = options;
-  return {
-    trigger: trigger as Trigger,
-    ...(template === undefined ? {} : { template }),
-    ...(tags === undefined ? {} : { tags }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(onFailure === undefined ? {} : { onFailure }),
-    ...(concurrency === undefined ? {} : { concurrency }),
-    ...(confirm === undefined ? {} : { confirm: () => ({ decision: confirm, by: "run-option" }) }),
-  };
-}
-
-/** The store has the run, and nobody works on it here. */
-function lost(runId: string): ExecutorError {
-  return refuse("executor_unavailable", `the run "${runId}" is not at work in this process`);
-}
-
-function missing(runId: string): never {
-  throw refuse("not_found", `there is no run "${runId}"`);
-}
-
-function refuse(
-  code: ConstructorParameters<typeof ExecutorError>[0],
-  message: string,
-  diagnostics: ExecutorError["diagnostics"] = [],
-): ExecutorError {
-  return new ExecutorError(code, message, { diagnostics });
 }

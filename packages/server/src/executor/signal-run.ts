@@ -1,0 +1,66 @@
+/** What a person or an operator tells a run: an answer, a pause, its end. Resolves when the log shows it. */
+import type { RunSignal, SignalResult } from "@millrace/contracts";
+import { EngineError } from "@millrace/engine";
+import type { Store } from "@millrace/store";
+import type { LiveRun } from "./live-run.ts";
+import { lost } from "./refusals.ts";
+
+/** The run that is spoken to. `live` undefined: nobody works on it here. */
+interface Addressee {
+  readonly runId: string;
+  readonly live: LiveRun | undefined;
+  readonly store: Store;
+}
+
+type Confirm = Extract<RunSignal, { kind: "confirm" }>;
+
+/** Tells it. Throws `ExecutorError` `executor_unavailable` when the run is lost meanwhile. */
+export function signalRun(to: Addressee, signal: RunSignal): Promise<SignalResult> {
+  return signal.kind === "confirm" ? answer(to, signal) : steer(to, signal.kind);
+}
+
+async function answer({ runId, live, store }: Addressee, signal: Confirm): Promise<SignalResult> {
+  const { decision, value, comment, by, id } = signal;
+  const reply = await live?.run
+    ?.confirm(id, {
+      decision,
+      by,
+      ...(value === undefined ? {} : { value }),
+      ...(comment === undefined ? {} : { comment }),
+    })
+    .catch((error: unknown) => {
+      throw EngineError.isInstance(error) ? lost(runId) : error;
+    });
+  if (reply !== undefined && (reply.ok || reply.code === "value_invalid")) return reply;
+  // Another answer was first, and may be on its way to the store. An ended run no longer answers, but the store does.
+  const status = () => store.confirmations.get(runId, id)?.status;
+  if (reply !== undefined && reply.code !== "not_found") {
+    await live?.until(() => status() !== "requested");
+  }
+  const outcome = status();
+  if (outcome === undefined || outcome === "requested") return { ok: false, code: "not_found" };
+  const code = outcome === "expired" ? "confirmation_expired" : "already_resolved";
+  return { ok: false, code, outcome };
+}
+
+/** Doing it twice is doing it once. */
+async function steer(
+  { runId, live, store }: Addressee,
+  kind: "pause" | "resume",
+): Promise<SignalResult> {
+  if (live === undefined && store.runs.summary(runId) === null) {
+    return { ok: false, code: "not_found" };
+  }
+  const run = live?.run;
+  const isDone = kind === "pause" && run?.paused === "operator";
+  const isTold = isDone || (kind === "pause" ? run?.pause() : run?.resume());
+  if (live === undefined || !isTold) return { ok: false, code: "state_conflict" };
+  // A run that waits for a person is paused as it is; it says so once more when the answer is there.
+  await live.until(() => (live.pauseReason !== null) === (kind === "pause") || isAsking(live));
+  return { ok: true };
+}
+
+/** Whether the run waits for a person, in the engine and in its log. */
+function isAsking({ run, pauseReason }: LiveRun): boolean {
+  return run?.paused === "confirmation" && pauseReason === "confirmation";
+}
