@@ -18,7 +18,7 @@ import { deletion } from "./deletion.ts";
 import type { Reader } from "./reader.ts";
 import { headerOf } from "./run-header.ts";
 import { createSummaries, SUMMARY_ROWS } from "./run-summaries.ts";
-import type { SqlValue } from "./sqlite-port.ts";
+import type { SqlRow, SqlValue } from "./sqlite-port.ts";
 import type { Writer } from "./writer.ts";
 
 const MAX_LIMIT = 200;
@@ -67,11 +67,16 @@ export function createRuns(reader: Reader, writer: Pick<Writer, "write">, cursor
         where.push("(created_at, no) < (?, ?)");
         values.push(...cursors.read(filter, cursor, 2));
       }
-      const rows = reader.once(
-        `${SUMMARY_ROWS} ${where.length > 0 ? `WHERE ${where.join(" AND ")}` : ""}
-         ORDER BY created_at DESC, no DESC LIMIT ?`,
-        [...values, limit + 1],
-      );
+      // each state by its own index: together they would be sorted, however many there are
+      const rows = [...new Set(query.status ?? [undefined])].flatMap((status) => {
+        const all = status === undefined ? where : [...where, "status = ?"];
+        return reader.once(
+          `${SUMMARY_ROWS} ${all.length > 0 ? `WHERE ${all.join(" AND ")}` : ""}
+           ORDER BY created_at DESC, no DESC LIMIT ?`,
+          [...values, ...(status === undefined ? [] : [status]), limit + 1],
+        );
+      });
+      rows.sort(byTime).splice(limit + 1);
       const items = summariesOf(rows.slice(0, limit));
       const last = rows.length > limit ? rows[limit - 1] : undefined;
       const key = last === undefined ? undefined : [Number(last["created_at"]), Number(last["no"])];
@@ -159,7 +164,7 @@ function normal({ status, template, tags, since, until, trigger }: RunFilter): u
   ];
 }
 
-function conditionsOf({ status, template, tags, since, until, trigger }: RunFilter): {
+function conditionsOf({ template, tags, since, until, trigger }: RunFilter): {
   readonly where: string[];
   readonly values: SqlValue[];
 } {
@@ -169,7 +174,6 @@ function conditionsOf({ status, template, tags, since, until, trigger }: RunFilt
     where.push(sql);
     values.push(...bound);
   };
-  if (status !== undefined) add(`status IN (${status.map(() => "?").join(", ")})`, ...status);
   if (template !== undefined) add("template = ?", template);
   if (trigger !== undefined) add("trigger = ?", trigger);
   if (since !== undefined) add("created_at >= ?", timeOf(since));
@@ -178,6 +182,11 @@ function conditionsOf({ status, template, tags, since, until, trigger }: RunFilt
     add("no IN (SELECT run FROM run_tag WHERE key = ? AND value = ?)", name, value);
   }
   return { where, values };
+}
+
+function byTime(a: SqlRow, b: SqlRow): number {
+  const key = (row: SqlRow, name: string): number => Number(row[name]);
+  return key(b, "created_at") - key(a, "created_at") || key(b, "no") - key(a, "no");
 }
 
 function timeOf(iso: string): number {
