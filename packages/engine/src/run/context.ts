@@ -5,46 +5,33 @@
 import {
   type ConfirmAnswer,
   type Connection,
+  type ControlContext,
   cutText,
   EVENT_LIMITS,
   type FetchLike,
   type FilePort,
-  type FlowNode,
   type Json,
   type JsonObject,
   NodeError,
   type Secret,
   type SpawnPort,
-  type ValueRef,
 } from "@millrace/contracts";
-import type { AiRuntime } from "../ai/runtime.ts";
-import { type Layout, localName } from "../compile/layout.ts";
-import { NO_TOOLS, type NodeTools } from "../compile/tools.ts";
-import { type CheckedInputs, checkInputs } from "../inputs.ts";
-import type { ActionCall, BodyEnd, CoreContext, FlowCall, NodeType } from "../node-type.ts";
-import type { ServiceLink } from "../services/link.ts";
 import type { Attempt } from "./attempt.ts";
-import { openRound } from "./bodies.ts";
 import { Calls, type Report } from "./calls.ts";
 import { guardedFetch, guardedFiles, guardedShell } from "./capabilities.ts";
-import type { ConfirmRequest } from "./confirmations.ts";
-import { giveTogether, openConfirmation, parkAsking } from "./confirmations.ts";
-import { connectionOf, learn, linkOf, secretOf } from "./credentials.ts";
+import { type ConfirmRequest, giveTogether, openConfirmation } from "./confirmations.ts";
+import { connectionOf, secretOf } from "./credentials.ts";
 import { emitLog, emitProgress } from "./emit.ts";
-import { callFlow } from "./flow-calls.ts";
 import { park, unpark } from "./parking.ts";
 import type { PastNode, PastQuestion } from "./past.ts";
 import { whenUnpaused } from "./pause.ts";
 import { scopeOf } from "./propagate.ts";
 import { maskKeys } from "./redact.ts";
-import { keepLarge } from "./settle.ts";
 import { RUNNING, WAITING } from "./states.ts";
-import { stopRounds } from "./stop.ts";
-import { within } from "./timeout.ts";
 
 const PROGRESS_EVERY_MS = 100; // ten a second are as many as an eye can follow
 
-export class NodeContextOf implements CoreContext {
+export class NodeContextOf implements ControlContext {
   readonly #attempt: Attempt;
   /** Keys of questions and steps so far; a body has a handful. */
   #keys: string[] | null = null;
@@ -312,33 +299,6 @@ export class NodeContextOf implements CoreContext {
     return past?.attempt === this.attempt ? past : undefined;
   }
 
-  get timeoutMs(): number | undefined {
-    return this.#attempt.policy.timeoutMs ?? undefined;
-  }
-
-  get concurrency(): number | undefined {
-    return this.#attempt.policy.concurrency ?? undefined;
-  }
-
-  get collects(): boolean {
-    return this.#attempt.policy.onError === "collect";
-  }
-
-  limit(name: "map.items" | "loop.max" | "outputBytes"): number {
-    return this.#attempt.run.limits[name];
-  }
-
-  hasEdge(port: string): boolean {
-    const { frame, node } = this.#attempt;
-    return frame.layout.ports[node]?.includes(port) === true;
-  }
-
-  liveSources(): readonly string[] {
-    const { frame, node } = this.#attempt;
-    const sources = frame.arrivals?.get(node) ?? [];
-    return sources.map((source) => frame.layout.ids[source] as string);
-  }
-
   waitUntil(due: number): Promise<void> {
     const attempt = this.#live();
     const { run } = attempt;
@@ -360,113 +320,6 @@ export class NodeContextOf implements CoreContext {
     });
   }
 
-  runBody(index: number, locals: JsonObject, done: (end: BodyEnd) => void): void {
-    const attempt = this.#live();
-    const { inputs } = attempt.frame;
-    openRound(attempt, { index, inputs, locals }, done);
-    attempt.run.engine.pump(attempt.run);
-  }
-
-  checkFlowInputs(inputs: JsonObject): CheckedInputs {
-    const { frame, node } = this.#attempt;
-    return checkInputs((frame.layout.bodies[node] as Layout).inputs, inputs);
-  }
-
-  runFlow(inputs: JsonObject, done: (end: BodyEnd) => void): void {
-    const attempt = this.#live();
-    openRound(attempt, { index: null, inputs, locals: null }, done);
-    attempt.run.engine.pump(attempt.run);
-  }
-
-  get bodyName(): string {
-    const { frame, node } = this.#attempt;
-    return localName(frame.layout.nodes[node] as Parameters<typeof localName>[0]);
-  }
-
-  link(connection: string): ServiceLink {
-    return linkOf(this.#live(), connection);
-  }
-
-  within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    return within(this.#live(), { ms, signal: this.signal }, work);
-  }
-
-  withoutSecrets(text: string, max: number, isWhole: boolean): string {
-    const { redactor } = this.#live().run;
-    return redactor?.beginning(text, max, isWhole) ?? cutText(text, max).text;
-  }
-
-  abortBodies(): void {
-    stopRounds(this.#live(), "sibling");
-  }
-
-  get source(): FlowNode["fields"] {
-    const { frame, node } = this.#attempt;
-    return (frame.layout.nodes[node] as FlowNode).fields;
-  }
-
-  get ai(): AiRuntime {
-    return this.#live().run.engine.ai;
-  }
-
-  get tools(): NodeTools {
-    const { frame, node } = this.#attempt;
-    return frame.layout.tools[node] ?? NO_TOOLS;
-  }
-
-  fetchWith(signal: AbortSignal): FetchLike {
-    return guardedFetch(this.#live(), signal);
-  }
-
-  modelFetch(signal: AbortSignal): FetchLike {
-    const attempt = this.#live();
-    return guardedFetch(attempt, signal, attempt.run.engine.ai.fetch);
-  }
-
-  mask<T extends Json>(value: T): T {
-    return this.#live().run.redactor?.clean(value) ?? value;
-  }
-
-  turn(): Promise<void> {
-    const { host } = this.#live().run.engine;
-    return new Promise((go) => host.yield(go));
-  }
-
-  learn(secret: string): void {
-    learn(this.#live().run, secret);
-  }
-
-  keepValue(value: Json): ValueRef {
-    return keepLarge(this.#live(), value);
-  }
-
-  after(ms: number, fn: () => void): () => void {
-    const { run } = this.#live();
-    const { timers } = run.engine;
-    run.tick();
-    const timer = timers.set(run.now + Math.max(0, ms), fn);
-    return () => timers.cancel(timer);
-  }
-
-  async working<T>(work: () => Promise<T>): Promise<T> {
-    const attempt = this.#live();
-    attempt.aside.working += 1;
-    try {
-      return await work();
-    } finally {
-      attempt.aside.working -= 1;
-      if (attempt.aside.working === 0) queueMicrotask(() => parkAsking(attempt));
-    }
-  }
-
-  callFlow(ref: string, index: number, inputs: JsonObject): FlowCall {
-    return callFlow(this.#live(), this.tools, { ref, index, inputs });
-  }
-
-  actionContext(type: NodeType, call: ActionCall): CoreContext {
-    return new ActionContext(this.#live(), type, call);
-  }
-
   #once(key: string): void {
     takes(isText(key), "step and ctx.confirm", "a text as their key");
     this.#keys ??= [];
@@ -480,71 +333,16 @@ export class NodeContextOf implements CoreContext {
   }
 
   #live(): Attempt {
-    const attempt = this.#attempt;
-    if (!attempt.over) return attempt;
-    throw new NodeError("attempt_over", "the attempt of this node has ended", {
-      reason: "internal",
-    });
+    return liveAttempt(this.#attempt);
   }
 }
 
-/** What an action gets that a model calls as a tool: its own key, signal and configuration, and nothing that speaks for the node. */
-class ActionContext extends NodeContextOf {
-  readonly #attempt: Attempt;
-  readonly #type: NodeType;
-  readonly #call: ActionCall;
-
-  constructor(attempt: Attempt, type: NodeType, call: ActionCall) {
-    super(attempt);
-    this.#attempt = attempt;
-    this.#type = type;
-    this.#call = call;
-  }
-
-  override get idempotencyKey(): string {
-    return this.#call.key;
-  }
-
-  override get signal(): AbortSignal {
-    return this.#call.signal;
-  }
-
-  override get timeoutMs(): number {
-    return this.#call.timeoutMs;
-  }
-
-  override get config(): JsonObject {
-    const config = this.#attempt.run.engine.options.config ?? {};
-    return (this.#type.adapter === undefined ? undefined : config[this.#type.adapter]) ?? {};
-  }
-
-  override get credentials(): NodeContextOf["credentials"] {
-    const attempt = this.#attempt;
-    const { signal } = this;
-    return {
-      secret: (name) => secretOf(attempt, name, this.#type),
-      connection: (slug) => connectionOf(attempt, slug, signal),
-    };
-  }
-
-  override sleep(ms: number): Promise<void> {
-    const { signal } = this;
-    return new Promise((wake, refuse) => {
-      const stop = this.after(ms, () => {
-        signal.removeEventListener("abort", aborted);
-        wake();
-      });
-      const aborted = () => {
-        stop();
-        refuse(signal.reason);
-      };
-      if (signal.aborted) aborted();
-      else signal.addEventListener("abort", aborted, { once: true });
-    });
-  }
-
-  /** The progress of a node is that of its own work. */
-  override progress(): void {}
+/** The attempt, as long as it lasts; throws `attempt_over` after it. */
+export function liveAttempt(attempt: Attempt): Attempt {
+  if (!attempt.over) return attempt;
+  throw new NodeError("attempt_over", "the attempt of this node has ended", {
+    reason: "internal",
+  });
 }
 
 const LEVELS: ReadonlySet<unknown> = new Set(["debug", "info", "warn", "error"]);

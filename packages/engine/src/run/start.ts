@@ -10,7 +10,7 @@ import { digestOf, sizeOf } from "../values.ts";
 import { Attempt } from "./attempt.ts";
 import { answerFromCache, cacheKeyOf } from "./cache.ts";
 import { wakeToEnd } from "./confirmations.ts";
-import { NodeContextOf } from "./context.ts";
+import { CoreContextOf } from "./core-context.ts";
 import { serviceOf } from "./credentials.ts";
 import { emitNodeStarted, emitWaiting } from "./emit.ts";
 import { failRun } from "./fail-run.ts";
@@ -206,12 +206,13 @@ export function queueAgain(attempt: Attempt): void {
 
 function callBody(attempt: Attempt, given: Fields): void {
   const { type, run } = attempt;
-  attempt.context = new NodeContextOf(attempt);
+  const context = new CoreContextOf(attempt);
+  attempt.context = context;
   let result: unknown;
   let waits: boolean;
   try {
     const fields = type.parseFields === undefined ? given : type.parseFields(given);
-    result = type.run(fields, attempt.context);
+    result = type.run(fields, context);
     waits = isThenable(result);
   } catch (error) {
     bodyThrew(attempt, error);
