@@ -340,7 +340,7 @@ test("the page on the server calls every command of the registry", () => {
     const [path = "", query = ""] = target.split("?");
     return { method: given ?? (/ (?:-d|--json) /.test(call) ? "POST" : "GET"), path, query };
   });
-  const others = new Set(
+  const others = new Set<string | undefined>(
     [...COMMANDS.values()].flatMap(({ http }) => (http?.path.includes(":") ? [] : [http?.path])),
   );
   for (const { name, http } of COMMANDS.values()) {

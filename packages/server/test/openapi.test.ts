@@ -39,7 +39,9 @@ const operationsOf = (document: Document) =>
 test("it is valid OpenAPI 3.1, and every operation has an id of its own", async () => {
   const document = await fetchDocument();
   expect(document.openapi).toBe("3.1.0");
-  expect(await new Validator().validate(structuredClone(document))).toMatchObject({ valid: true });
+  expect(await new Validator().validate({ ...structuredClone(document) })).toMatchObject({
+    valid: true,
+  });
   const ids = operationsOf(document).map(({ operation }) => operation.operationId);
   expect(new Set(ids).size).toBe(ids.length);
 });

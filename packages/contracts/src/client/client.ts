@@ -94,7 +94,7 @@ export function createClient(options: ClientOptions): Client {
     after: number,
     { kinds = [], signal }: EventOptions,
   ): Promise<Response | null> {
-    const query = new URLSearchParams(kinds.map((kind) => ["kinds", kind]));
+    const query = new URLSearchParams(kinds.map((kind): [string, string] => ["kinds", kind]));
     const search = kinds.length === 0 ? "" : `?${query}`;
     const response = await send(`/api/runs/${encodeURIComponent(runId)}/events${search}`, {
       headers: { accept: "text/event-stream", "last-event-id": `${after}` },
@@ -107,7 +107,7 @@ export function createClient(options: ClientOptions): Client {
     async invoke(command, args, call) {
       const response = await post("/api/invoke", { command, args }, call);
       try {
-        return await response.json();
+        return (await response.json()) as CommandResult<typeof command>;
       } catch (cause) {
         throw new ClientError("bad_answer", "the answer is not JSON", { cause });
       }
