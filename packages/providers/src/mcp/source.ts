@@ -58,6 +58,8 @@ interface RunState {
 /** The source. Its errors are `NodeError`: `mcp_exited mcp_protocol mcp_timeout mcp_tool_error auth`, and those of credentials and network. */
 export function createMcpSource(options: McpSourceOptions): McpSource {
   const runs = new Map<string, RunState>();
+  /** Runs whose connections are being closed: nobody else may wait for them. */
+  const ending = new Set<Promise<void>>();
 
   /** One that works or is on its way; whoever waits for one that fails, fails with it, and the next one tries again. */
   function connection(server: string, ctx: AiToolContext): Promise<McpConnection> {
@@ -75,6 +77,15 @@ export function createMcpSource(options: McpSourceOptions): McpSource {
     return opening;
   }
 
+  async function end(runId: string): Promise<void> {
+    const run = runs.get(runId);
+    runs.delete(runId);
+    if (run === undefined) return;
+    const done = endRun(run).finally(() => ending.delete(done));
+    ending.add(done);
+    await done;
+  }
+
   return {
     async list(server, ctx) {
       const known = runs.get(ctx.runId)?.tools.get(server);
@@ -90,15 +101,10 @@ export function createMcpSource(options: McpSourceOptions): McpSource {
       const open = await untilAborted(ctx.signal, () => connection(server, ctx));
       return open.call(tool, args, ctx);
     },
-    async endRun(runId) {
-      const run = runs.get(runId);
-      runs.delete(runId);
-      if (run !== undefined) await endRun(run);
-    },
+    endRun: end,
     async close() {
-      const all = [...runs.values()];
-      runs.clear();
-      await Promise.all(all.map(endRun));
+      for (const runId of [...runs.keys()]) void end(runId);
+      await Promise.all(ending);
     },
   };
 }

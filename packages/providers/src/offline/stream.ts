@@ -37,7 +37,7 @@ export function streamOf(
 }
 
 /** Ends after `ms`, never for null, and rejects with the reason of the signal as soon as it is aborted. */
-export function pause(ms: number | null, signal: AbortSignalLike | undefined): Promise<void> {
+function pause(ms: number | null, signal: AbortSignalLike | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => {
       clearTimeout(timer);

@@ -162,8 +162,8 @@ test.runIf(process.platform === "linux")(
 );
 
 test("a real server ends by itself when its input does: nobody has to be killed", async () => {
-  source = sourceOf({ all: everything(["echo"]) });
+  source = sourceOf({ all: everything(["echo"], "ends-by-itself") });
   await source.list("all", contextOf());
   await source.endRun("r1");
-  expect(processesWith("server-everything")).toEqual([]);
+  expect(processesWith("ends-by-itself")).toEqual([]);
 });

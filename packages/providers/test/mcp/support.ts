@@ -1,5 +1,4 @@
 /** Servers of the protocol for tests: real ones, and programs that misbehave. */
-import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -10,21 +9,21 @@ import { loopbackFetch } from "../support/providers.ts";
 
 const require = createRequire(import.meta.url);
 
-function entryOf(name: string): string {
-  const manifest = require.resolve(`@modelcontextprotocol/${name}/package.json`, {
-    paths: [dirname(new URL(import.meta.url).pathname)],
-  });
+const EVERYTHING = require.resolve("@modelcontextprotocol/server-everything/package.json");
+const FILESYSTEM = require.resolve("@modelcontextprotocol/server-filesystem/package.json");
+
+function entryOf(manifest: string): string {
   return join(dirname(manifest), "dist", "index.js");
 }
 
-/** The reference server with a tool of every sort. */
-export function everything(tools: readonly string[]): McpServerSettings {
-  return { command: process.execPath, args: [entryOf("server-everything")], tools };
+/** The reference server with a tool of every sort; by `mark` its process is known among those of other tests. */
+export function everything(tools: readonly string[], mark = "none"): McpServerSettings {
+  return { command: process.execPath, args: [entryOf(EVERYTHING), "stdio", mark], tools };
 }
 
 /** The reference server of files. */
 export function filesystem(folder: string, tools: readonly string[]): McpServerSettings {
-  return { command: process.execPath, args: [entryOf("server-filesystem"), folder], tools };
+  return { command: process.execPath, args: [entryOf(FILESYSTEM), folder], tools };
 }
 
 /** A program of our own, as source. */
@@ -94,5 +93,3 @@ export function isAlive(pid: number): boolean {
     return false;
   }
 }
-
-export { once };
