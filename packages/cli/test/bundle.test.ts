@@ -51,6 +51,11 @@ test("help loads the table and the parser of words, and at most 60 kB", () => {
   expect(bytes(files)).toBeLessThanOrEqual(60_000);
 });
 
+test("a run loads nothing of providers and servers before its flow wants them", () => {
+  const texts = loadedWith("run").map((file) => readFileSync(join(DIST, file), "utf8"));
+  for (const text of texts) expect(text).not.toMatch(/(?:from|import)\s*"@millrace\//);
+});
+
 test("a check loads neither the engine nor zod, nor what measures wide characters", () => {
   const files = loadedWith("validate");
   expect([...packages(files)].sort()).toEqual(["cli", "contracts", "dsl"]);
