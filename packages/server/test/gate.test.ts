@@ -309,7 +309,7 @@ const rows: readonly Row[] = [
     options: { tokens: [TOKEN] },
     lines: ["POST /hooks/abc HTTP/1.1"],
     status: 404,
-    code: "route_not_found",
+    code: "not_found",
   },
   ...[
     ["no token", []],
