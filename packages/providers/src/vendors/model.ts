@@ -46,10 +46,13 @@ function withRealEnd(stream: AiStream): AiStream {
     getReader() {
       const reader = stream.getReader();
       return {
-        async read() {
-          const next = await reader.read();
-          return next.value?.type === "finish" && !isReal(next.value) ? reader.read() : next;
-        },
+        // No async function: this runs for every delta.
+        read: () =>
+          reader
+            .read()
+            .then((next) =>
+              next.value?.type === "finish" && !isReal(next.value) ? reader.read() : next,
+            ),
         cancel: (reason) => reader.cancel(reason),
       };
     },
