@@ -42,6 +42,7 @@ const jobs = {
   format: [["biome", "check", "--write", "."]],
   nodes: [["node", "scripts/nodes.mjs"]],
   fuzz: [["node", "scripts/fuzz.mjs"]],
+  chaos: [build, ["node", "bench/durable/chaos.js"]],
   record: [build, ["node", "scripts/record-answers.mjs"]],
 };
 
