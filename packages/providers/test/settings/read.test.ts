@@ -1,4 +1,5 @@
 /** What operators write. */
+import { readFile } from "node:fs/promises";
 import { ProvidersError, readAiSettings } from "@millrace/providers";
 import { expect, test } from "vitest";
 
@@ -71,4 +72,10 @@ test.each([
   const read = (): unknown => readAiSettings(values);
   expect(read).toThrow(ProvidersError);
   expect(read).toThrow(message);
+});
+
+test("the settings of the guide are right", async () => {
+  const page = await readFile(new URL("../../../../docs/guide/ai.md", import.meta.url), "utf8");
+  const text = /```json settings\.json\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
+  expect(readAiSettings(JSON.parse(text) as object)).toMatchObject({ defaultProvider: "local" });
 });
