@@ -44,7 +44,7 @@ const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{1faff}]/u;
 
 /** Units that a text takes, about: wide characters count twice. */
-export function textWidth(text: string): number {
+function textWidth(text: string): number {
   let cells = 0;
   for (const char of text) cells += WIDE.test(char) ? 2 : 1;
   return cells * CHAR_W;
