@@ -62,6 +62,20 @@ const HOSTILE = JSON.stringify({
   layout: {},
 });
 
+/** What the page has that Node has not. */
+interface Page {
+  readonly DOMParser: new () => {
+    parseFromString(
+      text: string,
+      type: string,
+    ): {
+      querySelectorAll(
+        selector: string,
+      ): Iterable<{ readonly textContent: string | null; readonly outerHTML: string }>;
+    };
+  };
+}
+
 async function graph(text: string, format: string): Promise<string> {
   const cwd = scratch({ "a.flow": text });
   const { code, stdout, stderr } = await millrace(["graph", "a.flow", "-f", format], { cwd });
@@ -164,7 +178,8 @@ describe("svg", () => {
   async function textsOf(svg: string): Promise<string[]> {
     const page = await browser.newPage();
     const found = await page.evaluate((source) => {
-      const parsed = new DOMParser().parseFromString(source, "image/svg+xml");
+      const { DOMParser: Parser } = globalThis as unknown as Page;
+      const parsed = new Parser().parseFromString(source, "image/svg+xml");
       const texts = [...parsed.querySelectorAll("title, text")].map((each) => each.textContent);
       const bad = parsed.querySelectorAll("parsererror, script, a, image, use, foreignObject");
       return { texts, bad: [...bad].map(({ outerHTML }) => outerHTML) };
