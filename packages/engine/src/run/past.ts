@@ -24,6 +24,7 @@ import {
   CANCELLED,
   DEFAULTED,
   FAILED,
+  isTerminal,
   RETRYING,
   ROUTED,
   RUNNING,
@@ -81,7 +82,7 @@ export interface Past {
   readonly startedAt: number;
   /** Milliseconds in which its clock ran. */
   readonly usedMs: number;
-  /** Recoveries since a node last ended. */
+  /** Recoveries since a node last ended that had something to do. */
   readonly recoveries: number;
   readonly confirmationCount: number;
   /** The answer that ended a pause, when the log ends before it says so. */
@@ -124,7 +125,9 @@ class Reader {
 
   take(event: AnyEvent): void {
     const stood = this.#view.paused?.reason === "confirmation";
-    if (this.#lastTs > 0 && !stood) this.#usedMs += event.ts - this.#lastTs;
+    // What passed between the crash and the recovery is nobody's time.
+    const wasGone = event.kind === "run.paused" && event.reason === "interrupted";
+    if (this.#lastTs > 0 && !stood && !wasGone) this.#usedMs += event.ts - this.#lastTs;
     this.#lastTs = event.ts;
     foldEvents(this.#view, event);
     const answered = stood && event.kind === "confirm.resolved";
@@ -155,8 +158,7 @@ class Reader {
         this.#startedAt = e.ts;
         return;
       case "run.resumed":
-        // What passed between the crash and the recovery is nobody's time.
-        if (e.reason === "recovered") this.#recoveries += 1;
+        if (e.reason === "recovered" && this.#hasWork(e.ts)) this.#recoveries += 1;
         return;
       case "node.started":
         this.#started(this.#node(e.node), e);
@@ -215,6 +217,18 @@ class Reader {
         return;
       default:
     }
+  }
+
+  /** Whether something is to be done at once. A run that only sleeps on is not what ends its process. */
+  #hasWork(now: number): boolean {
+    const open = [...this.#nodes].filter(([, { state }]) => !isTerminal(state));
+    const holders = new Set(open.map(([path]) => holderOf(path)));
+    const callers = new Set([...this.#view.calls.values()].map(({ node }) => node));
+    return open.some(([path, { state, waitsFor, due }]) => {
+      if (state === RUNNING) return callers.has(path) || !holders.has(path);
+      if (state === WAITING && waitsFor === "confirm") return false;
+      return waitsFor === "slot" || due <= now;
+    });
   }
 
   #started(node: PastNode, { attempt, ts }: { attempt: number; ts: number }): void {
@@ -291,6 +305,11 @@ class Reader {
     }
     return node;
   }
+}
+
+/** Path of the node in whose body a node is: without attempt and index, which only its body has. */
+function holderOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/"))).replace(/(?:~\d+)?(?:\[\d+\])?$/, "");
 }
 
 function openCallsOf({ calls }: RunView): Map<string, PastCall[]> {

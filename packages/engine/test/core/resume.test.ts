@@ -531,6 +531,67 @@ d -> b`;
   });
 });
 
+describe("a run that is taken up again and again", () => {
+  /** Takes it up so many times after its first `k` events; the process is gone for an hour each time, and ends at once. */
+  async function restarts(run: Whole, k: number, times: number, setup: Setup = {}) {
+    let lines = run.lines.slice(0, k);
+    for (let i = 0; i < times; i += 1) {
+      const clock = createSimClock({ start: (lines.at(-1)?.event.ts ?? 0) + 3_600_000 });
+      const journal = await cut({ ...run, lines }, lines.length, clock);
+      const engine = createEngine({ host: clock, journal });
+      await engine.resume("r", { plan: run.plan, ...setup.run });
+      await clock.settle();
+      lines = await linesOf(journal, "r");
+    }
+    return resumed({ ...run, lines }, lines.length, setup);
+  }
+  const upTo = (run: Whole, kind: string) => run.lines.findIndex(({ event: e }) => e.kind === kind);
+
+  test.each([
+    ["a delay", "node d: delay { for = 20h }"],
+    [
+      "delays in bodies",
+      `node m: map { items = [1, 2]
+  body { node l: loop { init = 1
+    max = 1
+    body { node d: delay { for = 20h }
+      node t: transform { value = 2 }
+      d -> t
+      output = t.value } }
+    output = l.state } }`,
+    ],
+  ])("and only sleeps is no crash loop: %s", async (_what, text) => {
+    const run = await whole(text);
+    const k = run.lines.findLastIndex(({ kind }) => kind === "node.waiting") + 1;
+    const { summary, events } = await restarts(run, k, 8);
+    expect(summary.status).toBe("succeeded");
+    expect(events.filter((e) => e.kind === "run.resumed")).toHaveLength(9);
+  });
+
+  test("and was due each time is one", async () => {
+    const run = await whole("node d: delay { for = 1s }");
+    const k = upTo(run, "node.resumed");
+    let lines = run.lines.slice(0, k);
+    for (let i = 0; i < 5; i += 1) {
+      const clock = createSimClock({ start: (lines.at(-1)?.event.ts ?? 0) + 3_600_000 });
+      const journal = await cut({ ...run, lines }, lines.length, clock);
+      await createEngine({ host: clock, journal }).resume("r", { plan: run.plan });
+      await clock.settle();
+      // What it did after that is what its process did not live to store.
+      lines = (await linesOf(journal, "r")).slice(0, lines.length + 2);
+    }
+    const { summary } = await resumed({ ...run, lines }, lines.length);
+    expect(summary).toMatchObject({ status: "failed", error: { code: "crash_loop" } });
+  });
+
+  test("has the time that it had: what passed while nobody had it is not its own", async () => {
+    const run = await whole("node d: delay { for = 5h }");
+    const k = upTo(run, "node.waiting") + 1;
+    const { summary } = await restarts(run, k, 4, { run: { timeoutMs: 7_200_000 } });
+    expect(summary.status).toBe("succeeded");
+  });
+});
+
 describe("the lease of a run that was taken up", () => {
   const answered = 'node k: confirm { prompt = "?"\n  @timeout = 1h }';
 
