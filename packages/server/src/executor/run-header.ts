@@ -16,7 +16,8 @@ export function headerOf(
   { spec, plan, runId }: Described,
   { engine, store }: { readonly engine: Engine; readonly store: Store },
 ): RunHeader {
-  const { template, source, tokenId, retryOf, timeoutMs, confirm, from } = spec;
+  const { template, source, tokenId, retryOf, timeoutMs, onFailure, concurrency, confirm, from } =
+    spec;
   if (retryOf !== undefined && store.runs.summary(retryOf) === null) missing(retryOf);
   const unknown = from?.find((id) => plan.catalogEntry(id) === undefined);
   if (unknown !== undefined) {
@@ -31,6 +32,8 @@ export function headerOf(
   }
   const options: RunHeaderOptions = {
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(onFailure === undefined ? {} : { onFailure }),
+    ...(concurrency === undefined ? {} : { concurrency }),
     ...(confirm === undefined ? {} : { confirm }),
     ...(from === undefined ? {} : { from }),
   };
@@ -63,12 +66,14 @@ function checked({ spec, plan, runId }: Described, engine: Engine): RunHeader {
 
 /** How the engine starts or takes up a run with this row. */
 export function optionsOf({ trigger, template, tags, options = {} }: RunHeader): RunOptions {
-  const { timeoutMs, confirm } = options;
+  const { timeoutMs, onFailure, concurrency, confirm } = options;
   return {
     trigger: trigger as Trigger,
     ...(template === undefined ? {} : { template }),
     ...(tags === undefined ? {} : { tags }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(onFailure === undefined ? {} : { onFailure }),
+    ...(concurrency === undefined ? {} : { concurrency }),
     ...(confirm === undefined ? {} : { confirm: () => ({ decision: confirm, by: "run-option" }) }),
   };
 }
