@@ -249,6 +249,41 @@ describe.each([
     ).rejects.toMatchObject({ code: "input_invalid" });
   });
 
+  test("a retry whose run is gone when its turn comes ends and says so", async () => {
+    const { executor, store } = await build({ maxLiveRuns: 1 });
+    const { runId } = await executor.start(hello);
+    await logOf(executor.attach(runId));
+    const live = await executor.start(sleep);
+    await readUntil(executor.attach(live.runId), "node.waiting");
+    const retry = await executor.start({ ...hello, retryOf: runId });
+    const log = logOf(executor.attach(retry.runId));
+    await store.runs.delete(runId);
+    await executor.cancel(live.runId, { reason: "user" });
+    expect(eventsOf(await log)).toMatchObject([
+      { kind: "summary", status: "failed", error: { code: "resume_impossible" } },
+    ]);
+    expect(await executor.get(retry.runId)).toMatchObject({ status: "failed" });
+  });
+
+  test("a start under the id of an ended run takes nothing from the readers of that run", async () => {
+    const { executor } = await build();
+    const spec = { ...hello, runId: "mine" };
+    await executor.start(spec);
+    const { length } = await logOf(executor.attach("mine"));
+    const again = executor.start(spec).catch((error: unknown) => error);
+    const logs: Promise<StoredEvent[]>[] = [];
+    let isOver = false;
+    void again.then(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      logs.push(logOf(executor.attach("mine")));
+      await new Promise((next) => setImmediate(next));
+    }
+    expect(await again).toMatchObject({ code: "run_exists" });
+    for (const log of await Promise.all(logs)) expect(log).toHaveLength(length);
+  });
+
   test("reads a log that is larger than all that is kept at hand to its end", async () => {
     const { executor } = await build();
     const inputs = { items: Array.from({ length: 1_500 }, (_, i) => i), text: "x".repeat(16_000) };

@@ -1,8 +1,9 @@
 /** Real servers that are killed in the middle of their work, and what the next one makes of it. */
 import type { AnyEvent, FlowGraph, Page, Run, RunRef, RunSummary } from "@millrace/contracts";
 import { digest, parseFlow } from "@millrace/dsl";
-import { createEngine } from "@millrace/engine";
+import { createEngine, createRegistry } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
+import { scriptedNode } from "@millrace/engine/testing";
 import { createLocalExecutor } from "@millrace/server";
 import { openStore } from "@millrace/store";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -251,6 +252,7 @@ node call: subflow {
     const executor = createLocalExecutor({
       engine,
       store,
+      registry: createRegistry([scriptedNode]),
       subflows: subflowsOf(called),
       maxLiveRuns: 1,
       log: keepLog(),
@@ -263,9 +265,13 @@ node call: subflow {
     return { executor, store, close };
   }
 
-  async function napping(executor: Awaited<ReturnType<typeof over>>["executor"], runId: string) {
+  async function until(
+    executor: Awaited<ReturnType<typeof over>>["executor"],
+    runId: string,
+    wanted: string,
+  ) {
     for await (const page of executor.attach(runId)) {
-      if (page.some(({ kind }) => kind === "node.waiting")) return;
+      if (page.some(({ kind }) => kind === wanted)) return;
     }
   }
 
@@ -287,7 +293,7 @@ node call: subflow {
     for (const runId of ["begun", "queued"]) {
       await first.executor.start({ graph, inputs: {}, trigger: "api", runId });
     }
-    await napping(first.executor, "begun");
+    await until(first.executor, "begun", "node.waiting");
     await first.close();
     const second = await over(dir, called);
     expect(await second.executor.recover()).toMatchObject({ resumed: 0, parked: 0, failed: 2 });
@@ -302,23 +308,36 @@ node call: subflow {
     }
   });
 
-  test("because it only kills its process ends with crash_loop after the fifth recovery", async () => {
+  /** Starts a run, and stops and starts its server so many times in the middle of it. */
+  async function restarted(dsl: string, times: number, at: string) {
     const dir = newFolder();
-    const first = await over(dir);
-    const { graph } = parseFlow(SLEEP);
-    await first.executor.start({ graph, inputs: {}, trigger: "api", runId: "loop" });
-    await napping(first.executor, "loop");
-    await first.close();
-    for (let recovery = 1; recovery <= 5; recovery += 1) {
-      const next = await over(dir);
-      expect(await next.executor.recover()).toMatchObject({ resumed: 1 });
-      await next.close();
+    const { graph } = parseFlow(dsl);
+    let server = await over(dir);
+    await server.executor.start({ graph, inputs: {}, trigger: "api", runId: "again" });
+    await until(server.executor, "again", at);
+    for (let restart = 1; restart <= times; restart += 1) {
+      await server.close();
+      server = await over(dir);
+      await server.executor.recover();
     }
-    const last = await over(dir);
-    await last.executor.recover();
-    const log = await logOf(last.executor, "loop");
+    return server.executor;
+  }
+
+  test("because it only kills its process ends with crash_loop after the fifth recovery", async () => {
+    const dsl = "flow 1 work\n\nnode work: test.scripted {\n  hang = true\n}\n";
+    const executor = await restarted(dsl, 6, "node.started");
+    const log = await logOf(executor, "again");
     expectLegal(log);
     expect(log.filter(({ kind }) => kind === "run.resumed")).toHaveLength(6);
     expect(log.at(-1)).toMatchObject({ status: "failed", error: { code: "crash_loop" } });
+  });
+
+  test("is none that only sleeps, however often its server is stopped", async () => {
+    const executor = await restarted(SLEEP, 7, "node.waiting");
+    expect(await executor.get("again")).toMatchObject({ status: "running" });
+    await executor.cancel("again", { reason: "user" });
+    const log = await logOf(executor, "again");
+    expectLegal(log);
+    expect(log.filter(({ kind }) => kind === "run.resumed")).toHaveLength(7);
   });
 });

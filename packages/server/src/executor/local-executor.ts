@@ -35,7 +35,7 @@ import type { Logger } from "../process/index.ts";
 import { ExecutorError } from "./errors.ts";
 import { LiveRun } from "./live-run.ts";
 import { inPool } from "./pool.ts";
-import { lost, missing, refuse } from "./refusals.ts";
+import { lost, missing, refuse, taken } from "./refusals.ts";
 import { headerOf, optionsOf } from "./run-header.ts";
 import { signalRun } from "./signal-run.ts";
 import { type LiveStart, takeUp } from "./take-up.ts";
@@ -107,7 +107,9 @@ class LocalExecutor implements Executor {
     // From here to the queue nothing is awaited: what was checked stays true.
     this.#checkOpen();
     const runId = spec.runId ?? createRunId(this.#now(), Math.random);
-    if (this.#live.has(runId)) throw refuse("run_exists", `a run "${runId}" exists`);
+    // A run that has ended keeps its readers: nobody is put in its place, not even until the store refuses.
+    const isKnown = spec.runId !== undefined && this.#store.runs.summary(runId) !== null;
+    if (isKnown || this.#live.has(runId)) throw taken(runId);
     const header = headerOf({ spec, plan, runId }, { engine: this.#engine, store: this.#store });
     const waits = this.#queue.length > 0 || this.#working() >= this.#maxLive;
     if (waits && this.#queue.length >= this.#maxQueued) {
@@ -120,7 +122,7 @@ class LocalExecutor implements Executor {
     } catch (error) {
       this.#remove(live);
       const isTaken = StoreError.isInstance(error) && error.code === "run_exists";
-      throw isTaken ? refuse("run_exists", `a run "${runId}" exists`) : error;
+      throw isTaken ? taken(runId) : error;
     }
     if (waits) this.#fill();
     else void this.#launch(live);
@@ -299,7 +301,7 @@ class LocalExecutor implements Executor {
         live.enter(await this.#engine.rerun(retryOf, { plan, inputs, ...again }));
       }
     } catch (error) {
-      await this.#giveUp(live.runId, error);
+      await this.#giveUp(live.runId, error, epoch);
     }
     await this.#follow(live);
   }
@@ -312,14 +314,20 @@ class LocalExecutor implements Executor {
     if (!isLeft || live.log.ended) this.#remove(live);
   }
 
-  /** Ends a run that cannot be started or taken up. A closed engine leaves it to the next process. */
-  async #giveUp(runId: string, error: unknown): Promise<void> {
+  /**
+   * Ends a run that cannot be started or taken up. A closed engine leaves it to the next process. `epoch`: under which this
+   * process owns it.
+   */
+  async #giveUp(runId: string, error: unknown, epoch?: number): Promise<void> {
     this.#options.log?.error({ runId, err: error }, "run.not_taken_up");
     if (EngineError.isInstance(error) && error.code === "engine_closed") return;
     const text = error instanceof Error ? error.message : "the run cannot be taken up";
-    await this.#engine.giveUp(runId, text).catch((cause: unknown) => {
+    try {
+      if (epoch !== undefined) await this.#store.journal.release(runId, epoch);
+      await this.#engine.giveUp(runId, text);
+    } catch (cause) {
       this.#options.log?.error({ runId, err: cause }, "run.not_given_up");
-    });
+    }
   }
 
   /** What the process before has left of a run goes on here. Never rejects. */

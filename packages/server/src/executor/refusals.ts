@@ -9,6 +9,11 @@ export function refuse(
   return new ExecutorError(code, message, { diagnostics });
 }
 
+/** Another run has the id. */
+export function taken(runId: string): ExecutorError {
+  return refuse("run_exists", `a run "${runId}" exists`);
+}
+
 /** The store has the run, and nobody works on it here. */
 export function lost(runId: string): ExecutorError {
   return refuse("executor_unavailable", `the run "${runId}" is not at work in this process`);

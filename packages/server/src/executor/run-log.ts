@@ -2,7 +2,8 @@
  * The newest part of one run's log, shared by all of its readers. A reader is a position: it takes from here what is
  * still here, and what is older from the journal, so a slow reader loses nothing and costs no memory.
  *   R1  Readers see events in `seq` order, each once.
- *   R2  A reader ends after the last event of an ended log, or when its signal is aborted.
+ *   R2  Readers at one position get the same page, the object itself, so that what is made of it is made once for all of them.
+ *   R3  A reader ends after the last event of an ended log, or when its signal is aborted.
  */
 import type { AbortSignalLike, Journal, StoredEvent } from "@millrace/contracts";
 
@@ -13,12 +14,16 @@ const KEEP = 3 / 4;
 
 /** Events handed to a reader at once; as many as a page of the journal. */
 const PAGE_EVENTS = 512;
+/** Pages that are remembered: of what is new, and of the places of a few readers that are behind. */
+const KEPT_PAGES = 4;
 
 export class RunLog {
   readonly #journal: Journal;
   readonly #runId: string;
   #window: StoredEvent[] = [];
   #windowBytes = 0;
+  /** By the position they follow, the one that was made last at the end. */
+  readonly #pages = new Map<number, readonly StoredEvent[]>();
   #lastSeq: number;
   #ended = false;
   readonly #waiting = new Set<() => void>();
@@ -115,8 +120,18 @@ export class RunLog {
   #page(after: number): readonly StoredEvent[] | undefined {
     const first = this.#window[0]?.seq;
     if (first === undefined || after < first - 1) return undefined;
-    const start = after - first + 1;
-    return this.#window.slice(start, start + PAGE_EVENTS);
+    // Pages end at the same places wherever a reader began, so that those behind come together.
+    const end = Math.min(this.#lastSeq, after - (after % PAGE_EVENTS) + PAGE_EVENTS);
+    const known = this.#pages.get(after);
+    if (known?.length === end - after) return known;
+    const page = this.#window.slice(after - first + 1, end - first + 1);
+    this.#pages.delete(after);
+    this.#pages.set(after, page);
+    for (const oldest of this.#pages.keys()) {
+      if (this.#pages.size <= KEPT_PAGES) break;
+      this.#pages.delete(oldest);
+    }
+    return page;
   }
 
   /** Drops down to three quarters at once, so that a full window is not moved at every append. */
@@ -132,6 +147,7 @@ export class RunLog {
       drop += 1;
     }
     this.#window.splice(0, drop);
+    this.#pages.clear();
   }
 
   #wake(): void {
