@@ -51,19 +51,11 @@ export async function createServer(options: CreateServerOptions = {}): Promise<M
   return buildServer(resolveOptions(await gatherOptions(options)));
 }
 
-/** The same for options that are resolved already. */
-export async function buildServer(
-  options: ResolvedOptions,
-): Promise<MillraceServer & { readonly app: ServedApp }> {
-  const { limits } = options;
-  const secrets = new Set<string>(secretsOfKey(options.credentials.key));
-  let redact = (text: string): string => text;
-  const hide = (tokens: readonly string[]) => {
-    for (const token of tokens) secrets.add(parseToken(token).secret);
-    redact = createRedactor(secrets);
-  };
-  hide(options.tokens);
-  const log = options.log ?? createLogger({ redact: (text) => redact(text) });
+/** A server whose options are resolved already. */
+type BuiltServer = MillraceServer & { readonly app: ServedApp };
+
+/** The same for options that are resolved already. A store that was opened for a server that is not built is closed again. */
+export async function buildServer(options: ResolvedOptions): Promise<BuiltServer> {
   const registry = registryOf(options);
   const machine = createNodeHost();
   const clock = options.clock ?? machine;
@@ -73,6 +65,36 @@ export async function buildServer(
     options.store === "memory"
       ? openMemoryStore({ now, keepsContent })
       : await openStore({ dir: options.store, now, keepsContent });
+  try {
+    return await serverOver(options, { store, registry, machine, clock, now });
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** What a server is built over. */
+interface Ground {
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly machine: NodeHost;
+  readonly clock: Pick<NodeHost, "now" | "setTimer">;
+  readonly now: () => number;
+}
+
+async function serverOver(
+  options: ResolvedOptions,
+  { store, registry, machine, clock, now }: Ground,
+): Promise<BuiltServer> {
+  const { limits } = options;
+  const secrets = new Set<string>(secretsOfKey(options.credentials.key));
+  let redact = (text: string): string => text;
+  const hide = (tokens: readonly string[]) => {
+    for (const token of tokens) secrets.add(parseToken(token).secret);
+    redact = createRedactor(secrets);
+  };
+  hide(options.tokens);
+  const log = options.log ?? createLogger({ redact: (text) => redact(text) });
   const metrics = createMetrics();
   const journal = metrics.meter(store.journal);
   const credentials = openCredentialStore(options.credentials);
@@ -152,10 +174,13 @@ export async function buildServer(
     },
     host,
     async close(closeOptions) {
-      await app.drain(closeOptions);
-      await ai.close();
-      stopRetention();
-      await store.close();
+      try {
+        await app.drain(closeOptions);
+        await ai.close();
+      } finally {
+        stopRetention();
+        await store.close();
+      }
     },
   };
 }

@@ -1,10 +1,13 @@
 /** Real servers that are killed in the middle of their work, and what the next one makes of it. */
+
+import { mkdirSync, rmdirSync } from "node:fs";
+import { join } from "node:path";
 import type { AnyEvent, FlowGraph, Page, Run, RunRef, RunSummary } from "@millrace/contracts";
 import { digest, parseFlow } from "@millrace/dsl";
 import { createEngine, createRegistry } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
 import { scriptedNode } from "@millrace/engine/testing";
-import { createLocalExecutor } from "@millrace/server";
+import { createLocalExecutor, createServer } from "@millrace/server";
 import { openStore } from "@millrace/store";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type ServerProcess, spawnServer } from "./support/child.ts";
@@ -230,6 +233,17 @@ test("a server whose writer dies ends with 70, and the next one has the runs", a
   expect(first.log.some((line) => line.includes("the store is lost"))).toBe(true);
   const second = await spawnServer(dir);
   expect(await getRun(second, runId)).toMatchObject({ status: "running" });
+});
+
+test("a server that cannot be built gives its folder back", async () => {
+  const dir = newFolder();
+  const key = join(dir, "audit.key");
+  mkdirSync(key); // no file, so it cannot be read
+  const build = () =>
+    createServer({ store: dir, credentials: { store: "memory" }, log: keepLog() });
+  await expect(build()).rejects.toMatchObject({ code: "EISDIR" });
+  rmdirSync(key);
+  await (await build()).close();
 });
 
 describe("a run that cannot go on", () => {
