@@ -24,6 +24,9 @@ export interface FireRule {
   readonly anchor: number;
 }
 
+/** How far schedules look: beyond a century nobody plans, a pattern of leap days is slow to search, and calendars end. */
+export const HORIZON_MS: number = 100 * 365.25 * 86_400_000;
+
 const FIELDS = [5, 6]; // minutes first, or seconds first
 const MAX_PATTERNS = 1_000; // patterns that are kept read: reading one costs as much as asking it
 
@@ -64,6 +67,7 @@ export function newestFireTimes(
   { from, to, limit }: { readonly from: number; readonly to: number; readonly limit: number },
 ): readonly number[] {
   const { timing, anchor } = rule;
+  if (from >= to - 1) return []; // asked at every fire in time, and looking back is slow
   if (timing.cron !== undefined) {
     const times = patternOf(timing).previousRuns(limit, new Date(to));
     return times
@@ -83,6 +87,9 @@ export function timingProblem(rule: FireRule, now: number): Problem | undefined 
   const { timing } = rule;
   if (!isZone(timing.timezone)) {
     return problem("/timezone", 'must be a zone of the IANA database, such as "Europe/Berlin"');
+  }
+  if (timing.everyMs !== undefined && timing.everyMs > HORIZON_MS) {
+    return problem("/everyMs", `must be at most ${HORIZON_MS}`);
   }
   if (timing.cron !== undefined) {
     const fields = timing.cron.trim().split(/\s+/).length;
