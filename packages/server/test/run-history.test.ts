@@ -137,6 +137,10 @@ describe("a retry", () => {
     expect(await replayed.json()).toMatchObject({ runId: one.runId });
     const page = await invoke<Page<RunSummary>>(second, "list_runs", {});
     expect(page.items).toHaveLength(2);
+    // The answer is kept longer than the run that was repeated.
+    await invoke(second, "delete_run", { runId });
+    expect(await (await retry(second, runId, {}, "k")).json()).toMatchObject({ runId: one.runId });
+    expect((await retry(second, runId, {}, "other")).status).toBe(404);
   });
 });
 

@@ -111,6 +111,7 @@ describe("the commands", () => {
     ["a zone that is none", { cron: "* * * * *", timezone: "Mars/Phobos" }, "/timezone"],
     ["an offset in place of a zone", { cron: "* * * * *", timezone: "+01:00" }, "/timezone"],
     ["less than a second", { everyMs: 999 }, "/everyMs"],
+    ["a time that no calendar has", { everyMs: Number.MAX_SAFE_INTEGER }, "/everyMs"],
     ["a moment that is over", { at: "2026-03-01T12:00:00Z" }, "/at"],
     ["a moment without a zone", { at: "2026-04-01T12:00:00" }, "/at"],
   ])("refuse %s", async (_what, time, pointer) => {
@@ -154,6 +155,10 @@ describe("the commands", () => {
       { source: { scheduleId: id, fireTime: at(0) } },
     ]);
     expect(await getSchedule(server, id)).not.toHaveProperty("lastFire");
+    // The answer is kept longer than what it was about.
+    await invoke(server, "delete_schedule", { scheduleId: id, ifMatch: "*" });
+    expect(await (await run("a")).json()).toMatchObject({ runId });
+    expect((await run("c")).status).toBe(404);
   });
 });
 

@@ -8,6 +8,7 @@ import { COMMANDS } from "@millrace/contracts/commands";
 import { createServer, type RunningServer } from "@millrace/server";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ASK_PLAINLY, HELLO } from "./support/flows.ts";
+import { newFolder } from "./support/folder.ts";
 import { invoke, keepLog, post, problemOf, sendRaw, serve } from "./support/server.ts";
 import { expectLegal, frames, kinds, readEvents, readUntil } from "./support/streams.ts";
 
@@ -280,6 +281,24 @@ describe("cursors", () => {
     }
     expect(await invoke(server, "list_runs", { limit: 1, cursor: own })).toHaveProperty("items");
   });
+});
+
+test.each([
+  ["list_runs", { limit: 1 }],
+  ["list_nodes", { limit: 1 }],
+])("a cursor of %s is good after a restart, and in one spelling", async (command, args) => {
+  const store = newFolder();
+  const first = await serve({ store });
+  for (const _ of [1, 2]) await readEvents(await post(first, "/api/run", { dsl: HELLO }));
+  const { nextCursor: cursor } = await invoke<{ nextCursor: string }>(first, command, args);
+  await first.close();
+  const second = await serve({ store });
+  expect(await invoke(second, command, { ...args, cursor })).toHaveProperty("items");
+  const response = await post(second, "/api/invoke", {
+    command,
+    args: { ...args, cursor: `${cursor}.${cursor}` },
+  });
+  expect((await problemOf(response)).code).toBe("bad_cursor");
 });
 
 describe("clients that hold on to what they have", () => {

@@ -51,6 +51,8 @@ export interface Store extends Tables {
   readonly runs: Runs;
   readonly confirmations: Confirmations;
   readonly feed: Feed;
+  /** Signs positions in lists; the same as long as the store lives, so that they outlive a process. */
+  readonly cursorKey: Uint8Array;
   /**
    * `ok`; `store_full`: the disk is full, writes wait until there is room; `store_read_only` and `store_unavailable`: nothing
    * is written any more, and the process should end and start again.
@@ -207,14 +209,19 @@ function openForReading(driver: SqliteDriver, dir: string, now: () => number): S
 
 function objectsOver(
   parts: JournalParts,
-): Pick<Store, "journal" | "runs" | "confirmations" | "feed" | "retain" | keyof Tables> {
+): Pick<
+  Store,
+  "journal" | "runs" | "confirmations" | "feed" | "cursorKey" | "retain" | keyof Tables
+> {
   const { reader, writer, now } = parts;
   const secret = reader.get("SELECT value FROM meta WHERE key = 'cursorKey'")?.["value"];
-  const cursors = createCursors(Buffer.from(String(secret), "hex"));
+  const cursorKey = Buffer.from(String(secret), "hex");
+  const cursors = createCursors(cursorKey);
   const feed = createFeed(reader);
   return {
     journal: createJournal({ ...parts, publish: (kinds) => feed.publish(kinds) }),
     feed,
+    cursorKey,
     runs: createRuns(reader, writer, cursors),
     confirmations: createConfirmations(reader, cursors),
     retain: createRetention({ reader, writer, now }),

@@ -28,9 +28,10 @@ export function createCursors(key: Uint8Array): Cursors {
       return `${text}.${mac(text).toString("base64url")}`;
     },
     decode(cursor, filter) {
-      const [text = "", signature = ""] = cursor.split(".");
+      const [text = "", signature = "", ...more] = cursor.split(".");
       const given = Buffer.from(signature, "base64url");
-      if (given.length !== MAC_BYTES || !timingSafeEqual(given, mac(text))) {
+      const isWhole = more.length === 0 && given.length === MAC_BYTES;
+      if (!isWhole || !timingSafeEqual(given, mac(text))) {
         throw new ProblemError("bad_cursor");
       }
       const body = JSON.parse(Buffer.from(text, "base64url").toString()) as {

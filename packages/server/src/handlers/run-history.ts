@@ -13,10 +13,10 @@ import { callExecutor, isEnded, knownSummary } from "../runs/index.ts";
 /** Handlers of the commands that look back. */
 export const runHistoryHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
   wire("retry_run", async (args, call) => {
-    const spec = againSpec(call, args);
-    const { value, headers } = await keyedStart(call, "retry_run", args, (rows) =>
-      callExecutor(() => call.host.executor.start(spec, rows)),
-    );
+    const { value, headers } = await keyedStart(call, "retry_run", args, async (rows) => {
+      const spec = againSpec(call, args);
+      return callExecutor(() => call.host.executor.start(spec, rows));
+    });
     return new Answer(value, { headers: { ...headers, Location: `/api/runs/${value.runId}` } });
   }),
   wire("delete_run", async ({ runId }, { host }) => {

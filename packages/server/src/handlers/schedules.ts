@@ -18,6 +18,7 @@ import type { ServerHost } from "../host.ts";
 import { callExecutor } from "../runs/index.ts";
 import {
   fireTimes,
+  HORIZON_MS,
   nextFireTime,
   readSchedule,
   specOf,
@@ -27,9 +28,6 @@ import {
   toIso,
 } from "../schedules/index.ts";
 import { checkFlowInputs } from "../templates/index.ts";
-
-/** How far a preview looks: beyond a century nobody plans, and a pattern of leap days is slow to search. */
-const HORIZON_MS = 100 * 365.25 * 86_400_000;
 
 /** Handlers of the schedule commands. */
 export const scheduleHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
@@ -65,8 +63,8 @@ export const scheduleHandlers: readonly (readonly [CommandName, CommandHandler])
   }),
   wire("run_schedule_now", async (args, call) => {
     const { host } = call;
-    const { schedule } = readSchedule(knownSchedule(host, args.scheduleId));
-    const { value, headers } = await keyedStart(call, "run_schedule_now", args, (rows) => {
+    const { value, headers } = await keyedStart(call, "run_schedule_now", args, async (rows) => {
+      const { schedule } = readSchedule(knownSchedule(host, args.scheduleId));
       const spec = specOf(schedule, host.store, { trigger: "api", fireTime: host.now() });
       const { tokenId } = call.caller;
       return callExecutor(() =>
