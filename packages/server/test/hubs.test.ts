@@ -290,6 +290,15 @@ describe("a hostile index is refused, and the one before stays", () => {
     expect(await invoke(server, "get_hub", { hubId: "h" })).toMatchObject({ serial: 1 });
   });
 
+  test("of a million items that are none is not looked at one by one", async () => {
+    const { server, files } = await withHub();
+    files.set(INDEX, indexOf(Array.from({ length: 20_000 }, () => ({}))));
+    expect(await problemOf(await sync(server))).toMatchObject({
+      code: "hub_rejected",
+      errors: [{ pointer: "/items", code: "too_big" }],
+    });
+  });
+
   test("that never ends", async () => {
     const { server, files } = await withHub();
     files.set(INDEX, (response) => {

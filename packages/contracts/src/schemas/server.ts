@@ -65,18 +65,23 @@ export const hubIndexSchema: z.ZodType<HubIndex> = z.object({
   name: z.string().min(1).max(200),
   serial: z.int().min(0),
   items: z
-    .array(
-      z.object({
-        id: z.string().regex(/^[A-Za-z0-9][\w.-]{0,127}$/, "must be 1 to 128 of A-Z a-z 0-9 _ . -"),
-        kind: z.enum(["template", "nodes", "model"]),
-        version: z.string().min(1).max(64),
-        digest: digestSchema,
-        bytes: z.int().min(0),
-        path: z.string().max(512).regex(HUB_PATH, "must be a path below the hub"),
-        title: z.string().min(1).max(200),
-      }),
+    .array(z.unknown())
+    .max(HUB_ITEMS) // counted first: a million items that are none are millions of problems
+    .pipe(
+      z.array(
+        z.object({
+          id: z
+            .string()
+            .regex(/^[A-Za-z0-9][\w.-]{0,127}$/, "must be 1 to 128 of A-Z a-z 0-9 _ . -"),
+          kind: z.enum(["template", "nodes", "model"]),
+          version: z.string().min(1).max(64),
+          digest: digestSchema,
+          bytes: z.int().min(0),
+          path: z.string().max(512).regex(HUB_PATH, "must be a path below the hub"),
+          title: z.string().min(1).max(200),
+        }),
+      ),
     )
-    .max(HUB_ITEMS)
     .refine((items) => new Set(items.map(({ id }) => id)).size === items.length, "an id is twice"),
 });
 
