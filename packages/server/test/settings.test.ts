@@ -76,6 +76,12 @@ describe("a patch", () => {
     expect(await (await fetch(`${server.url}/api/settings`)).json()).toEqual(DEFAULTS);
   });
 
+  test("that is wrong in a thousand places is told of a hundred", async () => {
+    const server = await serve();
+    const wrong = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`k${i}`, 1]));
+    expect((await problemOf(await patch(server, wrong))).errors).toHaveLength(100);
+  });
+
   test("that is no object, or that has a key __proto__, is refused", async () => {
     const server = await serve();
     for (const body of [[], "x", 1]) {

@@ -6,7 +6,7 @@
 import type { Json, JsonObject, JsonSchema, Problem, Settings } from "@millrace/contracts";
 import { settingsSchema } from "@millrace/contracts/schemas";
 import type { SettingsTable } from "@millrace/store";
-import { escapeSegment } from "../args/index.ts";
+import { escapeSegment, MAX_ERRORS } from "../args/index.ts";
 import { checkConditions, inTurn } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
 import { isObject, mergePatch } from "./merge-patch.ts";
@@ -37,7 +37,8 @@ export function updateSettings(
     const next = mergePatch(keptIn(table), patch);
     const read = settingsSchema.safeParse(next);
     if (!read.success) {
-      throw new ProblemError("value_invalid", { errors: read.error.issues.flatMap(problemsOf) });
+      const problems = read.error.issues.flatMap(problemsOf);
+      throw new ProblemError("value_invalid", { errors: problems.slice(0, MAX_ERRORS) });
     }
     await table.set(Object.fromEntries(PATHS.map((path) => [path.join("."), valueAt(next, path)])));
     return read.data;
