@@ -6,8 +6,8 @@ import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 
 /** How far the clocks of caller and server may be apart, and how long a call may be on its way. */
 const WINDOW_S = 300;
-/** A signature is valid from `WINDOW_S` before its time to `WINDOW_S` after it. */
-const REMEMBERED_MS = 2 * WINDOW_S * 1_000;
+/** A signature is valid from `WINDOW_S` before its time through `WINDOW_S` after it: it is remembered longer than that. */
+const REMEMBERED_MS = 2 * WINDOW_S * 1_000 + 1;
 
 const HEADER = /^t=([0-9]{1,12}),v1=([0-9a-f]{64})$/;
 
