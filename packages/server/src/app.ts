@@ -59,7 +59,7 @@ export interface MillraceApp {
   drain(options?: { readonly graceMs?: number }): Promise<DrainReport>;
 }
 
-/** Bytes of the keys that sign cursors and digest tokens. */
+/** Bytes of the key that digests tokens. */
 const KEY_BYTES = 32;
 
 /** What `reload` replaces. */
@@ -97,7 +97,7 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): ServedApp 
     limits,
     commands: COMMANDS,
     keys: new IdempotencyKeys(host.store.idempotency, () => host.now()),
-    cursors: createCursors(host.random(KEY_BYTES)),
+    cursors: createCursors(host.store.cursorKey),
     webhooks: options.webhooks,
     draining: () => drained !== undefined,
     isWired: (name) => host.commands.has(name) || streamHandlers.has(name),
@@ -184,7 +184,7 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): ServedApp 
       }
       gate = openGate(wanted);
       changing = wanted;
-      streams.closeRevoked((token) => gate.tokens.has(token));
+      streams.closeRevoked((token) => (token === null ? gate.tokens.open : gate.tokens.has(token)));
     },
     drain({ graceMs = limits.drainMs } = {}) {
       drained ??= drainRuns(host, graceMs).finally(() => {

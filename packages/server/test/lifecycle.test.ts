@@ -1,7 +1,9 @@
 /** Draining, reloading, and what is left when a server has closed. */
 
+import { once } from "node:events";
+import { connect } from "node:net";
 import { createApp, createServer } from "@millrace/server";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { ASK_PLAINLY, HELLO, SLEEP } from "./support/flows.ts";
 import { newFolder } from "./support/folder.ts";
 import { invoke, keepLog, post, problemOf, sendRaw, serve } from "./support/server.ts";
@@ -121,6 +123,34 @@ describe("a reload", () => {
     const body = { dsl: ASK_PLAINLY, options: { onDisconnect: "continue" } };
     const response = await post(server, "/api/run", body, { headers });
     server.app.reload({ tokens: [`ci:run:${TOKEN}-new`] });
+    expect(kinds(await readEvents(response))).not.toContain("summary");
+  });
+
+  test("ends the stream of a token that was removed while its request was on the way", async () => {
+    const tokens = [`old:run:${TOKEN}-old`, `new:run:${TOKEN}-new`];
+    const server = await serve({ tokens });
+    const body = JSON.stringify({ dsl: ASK_PLAINLY });
+    const socket = connect(server.address.port, server.address.address);
+    onTestFinished(() => void socket.destroy());
+    const head = [
+      "POST /api/run HTTP/1.1",
+      "Host: localhost",
+      "Content-Type: application/json",
+      `Authorization: Bearer ${TOKEN}-old`,
+      `Content-Length: ${body.length}`,
+      "Expect: 100-continue",
+    ];
+    socket.write(`${head.join("\r\n")}\r\n\r\n`);
+    await once(socket, "data"); // it was let in, and its body is waited for
+    server.app.reload({ tokens: tokens.slice(1) });
+    socket.write(body);
+    await once(socket.resume(), "close");
+  });
+
+  test("ends the streams of nobody when a token comes", async () => {
+    const server = await serve();
+    const response = await post(server, "/api/run", { dsl: ASK_PLAINLY });
+    server.app.reload({ tokens: [TOKEN] });
     expect(kinds(await readEvents(response))).not.toContain("summary");
   });
 

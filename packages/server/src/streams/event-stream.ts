@@ -54,6 +54,8 @@ export class EventStreams {
   readonly #limits: ServerLimits;
   readonly #log: Logger;
   readonly #onStall: () => void;
+  /** By the last `closeRevoked`: a request may have been let in before it, and open its stream after it. */
+  #isValid: (token: TokenIdentity | null) => boolean = () => true;
 
   constructor(limits: ServerLimits, log: Logger, onStall: () => void) {
     this.#limits = limits;
@@ -65,11 +67,10 @@ export class EventStreams {
     return this.#open.size;
   }
 
-  /** Closes streams whose token is no longer valid; their runs go on. */
-  closeRevoked(isValid: (token: TokenIdentity) => boolean): void {
-    for (const stream of this.#open) {
-      if (stream.token !== null && !isValid(stream.token)) stream.close("revoked");
-    }
+  /** Closes streams whose token, or its absence, is no longer valid, now and when they open; their runs go on. */
+  closeRevoked(isValid: (token: TokenIdentity | null) => boolean): void {
+    this.#isValid = isValid;
+    for (const stream of this.#open) if (!isValid(stream.token)) stream.close("revoked");
   }
 
   /** Ends every stream with the comment `: draining`. */
@@ -148,6 +149,7 @@ export class EventStreams {
       if (!isWhole) stream.close("shutdown");
       finish();
     };
+    if (!this.#isValid(stream.token)) stream.close("revoked");
     send(options, sink, stop.signal).then(ended, (error: unknown) => {
       this.#log.error({ requestId: exchange.requestId, err: error }, "stream.failed");
       finish();
