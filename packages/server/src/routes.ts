@@ -26,7 +26,7 @@ import {
 } from "./commands/index.ts";
 import { ProblemError } from "./errors.ts";
 import type { ServerHost } from "./host.ts";
-import { type Exchange, type Reply, readJsonBody } from "./http/index.ts";
+import { type Caller, type Exchange, type Reply, readJsonBody } from "./http/index.ts";
 
 /** Answers a command that streams; `args` are parsed. */
 export type StreamHandler = (
@@ -79,16 +79,7 @@ export function createRoutes(options: RouteOptions): Routes {
     else fixed.set(`${method} ${path}`, serve);
   };
 
-  const callOf = (exchange: Exchange): CommandCall => ({
-    host,
-    app,
-    caller: exchange.caller,
-    // A getter: on Node the signal is made when it is first read, and few handlers read it.
-    get signal() {
-      return exchange.signal;
-    },
-    key: exchange.header("idempotency-key"),
-  });
+  const callOf = (exchange: Exchange): CommandCall => new ExchangeCall(host, app, exchange);
 
   async function serveCommand(
     exchange: Exchange,
@@ -176,6 +167,28 @@ export function createRoutes(options: RouteOptions): Routes {
       return serve(exchange, readHoles(places, holes));
     },
   };
+}
+
+/** The call that an exchange is; a class, because a getter in a literal is made anew for every request. */
+class ExchangeCall implements CommandCall {
+  readonly host: ServerHost;
+  readonly app: AppServices;
+  readonly caller: Caller;
+  readonly key: string | undefined;
+  readonly #exchange: Exchange;
+
+  constructor(host: ServerHost, app: AppServices, exchange: Exchange) {
+    this.host = host;
+    this.app = app;
+    this.caller = exchange.caller;
+    this.key = exchange.header("idempotency-key");
+    this.#exchange = exchange;
+  }
+
+  /** On Node it is made when it is first read, and few handlers read it. */
+  get signal(): AbortSignal {
+    return this.#exchange.signal;
+  }
 }
 
 /** Values of a path's holes, decoded once. A router gives them by name, or their places in a list. */

@@ -18,16 +18,13 @@ export async function runCommand(
 ): Promise<Answer> {
   const handler = call.host.commands.get(command.name);
   if (handler === undefined) throw notWired(command.name);
-  const given = await asProblem(async () => handler(args as never, call));
-  const answer = given instanceof Answer ? given : new Answer(given ?? null);
-  if (CHECKS_RESULTS) command.result.parse(answer.value);
-  return answer;
-}
-
-async function asProblem<T>(work: () => Promise<T>): Promise<T> {
+  let given: unknown;
   try {
-    return await work();
+    given = await handler(args as never, call);
   } catch (error) {
     throw fromStore(error);
   }
+  const answer = given instanceof Answer ? given : new Answer(given ?? null);
+  if (CHECKS_RESULTS) command.result.parse(answer.value);
+  return answer;
 }

@@ -127,10 +127,8 @@ export class RunLog {
     const page = this.#window.slice(after - first + 1, end - first + 1);
     this.#pages.delete(after);
     this.#pages.set(after, page);
-    for (const oldest of this.#pages.keys()) {
-      if (this.#pages.size <= KEPT_PAGES) break;
-      this.#pages.delete(oldest);
-    }
+    const [oldest = after] = this.#pages.keys();
+    if (this.#pages.size > KEPT_PAGES) this.#pages.delete(oldest);
     return page;
   }
 

@@ -1,6 +1,6 @@
 /**
  * How stored events become the bytes of a stream. A line is encoded once, by the engine; here it is only copied between
- * the bytes around it, so content can never forge a frame.
+ * the bytes around it, so content can never forge a frame. That too is done once for all readers of a page.
  * @see the events page, "Surfaces, byte for byte"
  */
 import type { StoredEvent } from "@millrace/contracts";
@@ -25,28 +25,52 @@ export function contentTypeOf(format: FrameFormat): string {
   return format === "ndjson" ? "application/x-ndjson" : "text/event-stream";
 }
 
-/** Yields the frames of `events`, joined into chunks. */
+/** What is joined of a page so far. */
+interface Joined {
+  readonly chunks: Uint8Array[];
+  /** How many of the events are in them. */
+  events: number;
+}
+
+/** By page, for as long as a reader is on it or a log remembers it. */
+const joinedPages: Readonly<Record<FrameFormat, WeakMap<readonly StoredEvent[], Joined>>> = {
+  sse: new WeakMap(),
+  "sse-id": new WeakMap(),
+  ndjson: new WeakMap(),
+};
+
+/** Yields the frames of a page, joined into chunks: once for a page, so all of its readers are given the same bytes. */
 export function* frameChunks(
-  events: readonly StoredEvent[],
+  page: readonly StoredEvent[],
   format: FrameFormat,
 ): Generator<Uint8Array> {
-  let start = 0;
-  while (start < events.length) {
-    let end = start;
-    let bytes = 0;
-    while (end < events.length) {
-      const size = frameBytes(events[end] as StoredEvent, format);
-      if (bytes > 0 && bytes + size > BATCH_BYTES) break;
-      bytes += size;
-      end += 1;
-    }
-    const chunk = Buffer.allocUnsafe(bytes);
-    let at = 0;
-    for (let i = start; i < end; i += 1)
-      at = writeFrame(chunk, at, events[i] as StoredEvent, format);
-    yield chunk;
-    start = end;
+  let joined = joinedPages[format].get(page);
+  if (joined === undefined) {
+    joined = { chunks: [], events: 0 };
+    joinedPages[format].set(page, joined);
   }
+  for (let i = 0; i < joined.chunks.length || joined.events < page.length; i += 1) {
+    yield joined.chunks[i] ?? joinNext(joined, page, format);
+  }
+}
+
+/** Adds the next chunk. */
+function joinNext(joined: Joined, page: readonly StoredEvent[], format: FrameFormat): Uint8Array {
+  const start = joined.events;
+  let end = start;
+  let bytes = 0;
+  while (end < page.length) {
+    const size = frameBytes(page[end] as StoredEvent, format);
+    if (bytes > 0 && bytes + size > BATCH_BYTES) break;
+    bytes += size;
+    end += 1;
+  }
+  const chunk = Buffer.allocUnsafe(bytes);
+  let at = 0;
+  for (let i = start; i < end; i += 1) at = writeFrame(chunk, at, page[i] as StoredEvent, format);
+  joined.chunks.push(chunk);
+  joined.events = end;
+  return chunk;
 }
 
 /** Tells a reader where it is before the first event: an id without data is kept and dispatches nothing. */

@@ -126,7 +126,7 @@ export function createWebSink(
     if (ended || leaving.signal.aborted) return;
     bytes += chunk.byteLength;
     wroteAt = performance.now();
-    controller?.enqueue(chunk);
+    controller?.enqueue(new Uint8Array(chunk)); // a copy: who reads a body may keep, change or transfer its buffers
   };
   const sink: Sink = {
     left: leaving.signal,
