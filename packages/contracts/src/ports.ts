@@ -107,7 +107,8 @@ export interface Journal {
     options?: { private?: boolean },
   ): Promise<string>;
   getValue(runId: string, ref: string): Promise<Json | undefined>;
-  load(runId: string): Promise<ResumeState | null>;
+  /** `private` false: without the private values, also where they can no longer be opened. */
+  load(runId: string, options?: { private?: boolean }): Promise<ResumeState | null>;
   /**
    * Makes `owner` the one who may append, for `ttlMs`, under a new epoch; null: a live owner has the run. The owner that has it
    * renews it by the same call and keeps its epoch.

@@ -76,14 +76,14 @@ export function createMemoryJournal(options: { now?: () => number } = {}): Journ
     async getValue(runId, ref) {
       return get(runId).values.get(ref);
     },
-    async load(runId): Promise<ResumeState | null> {
+    async load(runId, { private: hidden = true } = {}): Promise<ResumeState | null> {
       const kept = runs.get(runId);
       if (kept === undefined) return null;
       return {
         ...kept.header,
         events: [...kept.events],
         steps: Object.fromEntries(kept.steps),
-        privateValues: Object.fromEntries(kept.privateValues),
+        privateValues: hidden ? Object.fromEntries(kept.privateValues) : {},
       };
     },
     async lease(runId, owner, ttlMs) {

@@ -1,6 +1,6 @@
 /** Real servers that are killed in the middle of their work, and what the next one makes of it. */
 
-import { mkdirSync, rmdirSync } from "node:fs";
+import { mkdirSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { AnyEvent, FlowGraph, Page, Run, RunRef, RunSummary } from "@millrace/contracts";
 import { digest, parseFlow } from "@millrace/dsl";
@@ -320,6 +320,25 @@ node call: subflow {
         error: { code: "resume_impossible", message: expect.stringContaining(message) },
       });
     }
+  });
+
+  test("because the key of its private values is gone ends with resume_impossible", async () => {
+    const dir = newFolder();
+    const first = await over(dir);
+    const { graph } = parseFlow(SLEEP);
+    await first.executor.start({ graph, inputs: {}, trigger: "api", runId: "private" });
+    await until(first.executor, "private", "node.waiting");
+    await first.store.journal.putValue("private", "nap#1", "hush", { private: true });
+    await first.close();
+    rmSync(join(dir, "key"));
+    const second = await over(dir);
+    expect(await second.executor.recover()).toMatchObject({ failed: 1 });
+    const log = await logOf(second.executor, "private");
+    expectLegal(log, graph);
+    expect(log.at(-1)).toMatchObject({
+      status: "failed",
+      error: { code: "resume_impossible", message: expect.stringContaining("private value") },
+    });
   });
 
   /** Starts a run, and stops and starts its server so many times in the middle of it. */

@@ -153,7 +153,7 @@ export function createJournal(parts: JournalParts): StoreJournal {
       return row === undefined ? undefined : parsedValue(row);
     },
 
-    async load(runId) {
+    async load(runId, { private: hidden = true } = {}) {
       const row = reader.get(
         "SELECT r.*, g.json AS graph_json FROM run r JOIN graph g ON g.digest = r.graph WHERE r.id = ?",
         [runId],
@@ -167,7 +167,7 @@ export function createJournal(parts: JournalParts): StoreJournal {
         ...headerOf(row, reader),
         events,
         steps: stepsOf(run),
-        privateValues: privatesOf(run, runId),
+        privateValues: hidden ? privatesOf(run, runId) : {},
       };
     },
 

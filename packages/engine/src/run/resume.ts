@@ -54,24 +54,29 @@ export async function resumeRunById(
   const owner = ownerOf(core);
   const lease = await journal.lease(runId, owner, LEASE_MS);
   if (lease === null) throw notResumable(runId, "another process has it");
-  const gone = await readValues(journal, runId, past, state);
-  const run = coreOf(core, plan, state, options);
-  run.reused = await reusedAgain(core, plan, state);
-  if (options.pins !== undefined) run.reused = pinnedResults(run.parts.layout, options.pins);
   const { epoch } = lease;
-  run.journal = new JournalWriter(journal, run, { owner, epoch, stored: past.view.seq });
-  core.runs.set(runId, run);
-  listen(run);
-  learnSecrets(run);
-  queueMicrotask(() => (past.view.seq === 0 ? startFresh(run) : takeUp(run, past, gone)));
-  return run;
+  try {
+    const gone = await readValues(journal, runId, past, state);
+    const run = coreOf(core, plan, state, options);
+    run.reused = await reusedAgain(core, plan, state);
+    if (options.pins !== undefined) run.reused = pinnedResults(run.parts.layout, options.pins);
+    run.journal = new JournalWriter(journal, run, { owner, epoch, stored: past.view.seq });
+    core.runs.set(runId, run);
+    listen(run);
+    learnSecrets(run);
+    queueMicrotask(() => (past.view.seq === 0 ? startFresh(run) : takeUp(run, past, gone)));
+    return run;
+  } catch (error) {
+    await journal.release(runId, epoch).catch(() => {}); // or nobody could give it up either
+    throw error;
+  }
 }
 
 /** Ends a run whose flow cannot be run. Throws as `resumeRunById` does, but for `plan_mismatch`. */
 export async function giveUpRun(core: EngineCore, runId: string, message: string): Promise<void> {
   const { journal } = core.options;
   if (core.runs.has(runId)) throw notResumable(runId, "it is running here");
-  const state = await journal?.load(runId);
+  const state = await journal?.load(runId, { private: false }); // that they do not open may be why it is given up
   if (journal === undefined || state === undefined || state === null) throw notFound(runId);
   if (state.events.at(-1)?.kind === "summary") throw notResumable(runId, "it has ended");
   const lease = await journal.lease(runId, ownerOf(core), LEASE_MS);

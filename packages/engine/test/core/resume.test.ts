@@ -516,6 +516,24 @@ d -> b`;
     });
   });
 
+  test("a run whose values cannot be read, and leaves it to whoever gives it up", async () => {
+    const text = `
+input s: string
+node a: transform { value = inputs.s }
+node d: delay { for = 5ms }`;
+    const run = await whole(text, { inputs: { s: "x".repeat(70_000) } });
+    const clock = createSimClock();
+    const getValue = () => Promise.reject(new Error("unreadable"));
+    const k = run.lines.findIndex(({ event: e }) => e.kind === "node.resumed");
+    const journal = { ...(await cut(run, k, clock)), getValue };
+    const engine = createEngine({ host: clock, journal });
+    await expect(engine.resume("r", { plan: run.plan })).rejects.toThrow("unreadable");
+    await engine.giveUp("r", "its values cannot be read");
+    const log = (await linesOf(journal, "r")).map(({ event }) => event);
+    assertLog(log, { graph: run.graph });
+    expect(log.at(-1)).toMatchObject({ status: "failed", error: { code: "resume_impossible" } });
+  });
+
   test("a run that was interrupted again and again without getting on fails with crash_loop", async () => {
     const run = await whole("node d: delay { for = 1h }");
     let lines = run.lines.slice(0, 2);

@@ -315,12 +315,13 @@ class LocalExecutor implements Executor {
   }
 
   /**
-   * Ends a run that cannot be started or taken up. A closed engine leaves it to the next process. `epoch`: under which this
-   * process owns it.
+   * Ends a run that cannot be started or taken up. A closed engine, or a store that is away, leaves it to the next process.
+   * `epoch`: under which this process owns it.
    */
   async #giveUp(runId: string, error: unknown, epoch?: number): Promise<void> {
     this.#options.log?.error({ runId, err: error }, "run.not_taken_up");
     if (EngineError.isInstance(error) && error.code === "engine_closed") return;
+    if (StoreError.isInstance(error) && error.retryable) return;
     const text = error instanceof Error ? error.message : "the run cannot be taken up";
     try {
       if (epoch !== undefined) await this.#store.journal.release(runId, epoch);
