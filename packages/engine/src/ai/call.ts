@@ -117,7 +117,7 @@ export async function askTarget(
   const modelCall = made.failure === null ? callOf(session, target, prompt, capabilities) : null;
   if (made.model === null || modelCall === null) return failedTry(call, made.failure);
   const key = circuitKey(target);
-  ctx.ai.circuits.begin(key);
+  ctx.ai.circuits.claim(key);
   const end = await readStream(
     made.model,
     { ...modelCall, prompt: [...toSpecification(messages, made.model.specificationVersion)] },

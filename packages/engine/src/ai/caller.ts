@@ -101,6 +101,14 @@ export class Caller {
 
   /** Tries targets until one has answered. */
   async walk<T>(tryOnce: (target: Target) => Promise<Try<T>>): Promise<Answered<T>> {
+    try {
+      return await this.#walk(tryOnce);
+    } finally {
+      this.targets.release();
+    }
+  }
+
+  async #walk<T>(tryOnce: (target: Target) => Promise<Try<T>>): Promise<Answered<T>> {
     const session = this.#session;
     this.targets.skipOpen();
     for (let failed = 0; ; ) {
@@ -108,6 +116,7 @@ export class Caller {
       session.checkCost();
       const target = this.targets.current;
       const tried = await tryOnce(target);
+      this.targets.release();
       const { failure, usage, costUsd } = tried;
       session.add(usage, costUsd, failure !== null);
       if (failure === null) {

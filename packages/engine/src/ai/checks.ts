@@ -120,6 +120,7 @@ async function judge(session: Session, check: Check, record: JsonObject): Promis
   const value = valueAt(record, `/${path.split(".").join("/")}`);
   if (value === undefined) return { pass: false, rule: "is not there", path };
   const { maxTokens } = session.fields;
+  const node = session.fields.provider ?? session.ctx.ai.options.defaultProvider;
   const own: AiFields = {
     ...withoutSampling(session.fields),
     ...(maxTokens !== undefined && { maxTokens }),
@@ -128,7 +129,8 @@ async function judge(session: Session, check: Check, record: JsonObject): Promis
     modelId: target.modelId,
     failover: [],
   };
-  const credential = target.credential;
+  const credential =
+    target.credential ?? (target.provider === node ? session.fields.credential : undefined);
   const fields = credential === undefined ? own : { ...own, credential };
   const prompt: Prompt = {
     purpose: "judge" satisfies LlmStarted["purpose"],
@@ -158,7 +160,7 @@ async function judge(session: Session, check: Check, record: JsonObject): Promis
 /** Reasons that end the node, not only the judge. */
 const OURS: ReadonlySet<string> = new Set(["aborted", "deadline", "budget"]);
 
-/** A judge has its own parameters, and the credential of its own provider. */
+/** A judge has its own parameters and its own credential. */
 function withoutSampling(fields: AiFields): AiFields {
   const { temperature, topP, topK, maxTokens, seed, stop, ...more } = fields;
   const { frequencyPenalty, presencePenalty, reasoning, credential, provider, ...rest } = more;

@@ -22,8 +22,12 @@ export const CIRCUIT_REASONS: readonly string[] = [
 interface State {
   failures: number[];
   openedAt: number | null;
-  isProbing: boolean;
+  /** Who may try now; null: nobody does. */
+  probe: Probe | null;
 }
+
+/** The right to try a model that has failed. */
+export type Probe = object;
 
 export class Circuits {
   readonly #states: Map<string, State> = new Map();
@@ -41,7 +45,7 @@ export class Circuits {
   isOpen(key: string, now: number): boolean {
     const state = this.#states.get(key);
     if (state === undefined || state.openedAt === null) return false;
-    return state.isProbing || now - state.openedAt < this.#coolDownMs;
+    return state.probe !== null || now - state.openedAt < this.#coolDownMs;
   }
 
   /** When it opened; undefined: it is closed. */
@@ -49,10 +53,18 @@ export class Circuits {
     return this.#states.get(key)?.openedAt ?? undefined;
   }
 
-  /** A call begins. */
-  begin(key: string): void {
+  /** A call is to begin: nobody else tries what has failed, until this one ends or is given back. Null: nothing has failed, or somebody tries already. */
+  claim(key: string): Probe | null {
     const state = this.#states.get(key);
-    if (state !== undefined && state.openedAt !== null) state.isProbing = true;
+    if (state === undefined || state.openedAt === null || state.probe !== null) return null;
+    state.probe = {};
+    return state.probe;
+  }
+
+  /** Gives back what no call came of. */
+  release(key: string, probe: Probe): void {
+    const state = this.#states.get(key);
+    if (state?.probe === probe) state.probe = null;
   }
 
   /** A call ended: well (`null`), or for a reason. */
@@ -62,10 +74,10 @@ export class Circuits {
       this.#states.delete(key);
       return;
     }
-    const wasProbe = state?.isProbing === true;
-    if (state !== undefined) state.isProbing = false;
+    const wasProbe = (state?.probe ?? null) !== null;
+    if (state !== undefined) state.probe = null;
     if (!CIRCUIT_REASONS.includes(reason)) return;
-    const known = state ?? { failures: [], openedAt: null, isProbing: false };
+    const known = state ?? { failures: [], openedAt: null, probe: null };
     known.failures = [...known.failures.filter((at) => now - at < this.#windowMs), now];
     if (wasProbe || known.failures.length >= this.#failures) known.openedAt = now;
     this.#keep(key, known);

@@ -1,12 +1,12 @@
 /** Vectors of texts: in batches of what the model takes, all by one model. */
-import type { AiEmbedding, Json, Usage } from "@millrace/contracts";
+import type { AiEmbedding, Json } from "@millrace/contracts";
 import { beginCall, endCircuit, failedTry, priceOf, readyTarget, type Try } from "./call.ts";
 import type { Caller } from "./caller.ts";
 import { AiError, type AiFailure, failureOfError } from "./failure.ts";
 import { textPart } from "./messages.ts";
 import type { Session } from "./session.ts";
 import { circuitKey, type Target } from "./targets.ts";
-import { costOf } from "./usage.ts";
+import { costOf, readUsage } from "./usage.ts";
 import { unlessAborted } from "./wait.ts";
 
 /** Vectors of the first texts of a list, and who made them. */
@@ -65,7 +65,8 @@ async function embedOnce(
       } else {
         const own = await unlessAborted(model, budget.signal, stopped);
         const most = await unlessAborted(own.maxEmbeddingsPerCall, budget.signal, stopped);
-        made = { model: own, values: texts.slice(0, most ?? texts.length) };
+        const size = most === undefined ? texts.length : Math.max(1, Math.floor(most) || 1);
+        made = { model: own, values: texts.slice(0, size) };
       }
     }
   } catch (error) {
@@ -78,7 +79,7 @@ async function embedOnce(
   const message = { role: "user" as const, content: shown.map(textPart) };
   beginCall(session, target, { call, prompt: { step, purpose: "embed" }, messages: [message] });
   if (made === null) return failedTry(call, failure);
-  ctx.ai.circuits.begin(circuitKey(target));
+  ctx.ai.circuits.claim(circuitKey(target));
   const end = await doEmbed(session, made);
   endCircuit(session, target, end.failure);
   return {
@@ -107,9 +108,7 @@ async function doEmbed(
     const asked = (async () => model.doEmbed({ values, abortSignal: controller.signal }))();
     const { embeddings, usage } = await unlessAborted(asked, controller.signal, () => null);
     const tokens = usage?.tokens;
-    const known: Usage | undefined = Number.isSafeInteger(tokens)
-      ? { inputTokens: tokens as number, outputTokens: 0 }
-      : undefined;
+    const known = readUsage({ inputTokens: tokens, outputTokens: 0 });
     const isWhole = Array.isArray(embeddings) && embeddings.length === values.length;
     if (isWhole && embeddings.every(isVector)) {
       return { failure: null, value: embeddings, usage: known };

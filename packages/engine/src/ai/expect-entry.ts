@@ -8,6 +8,7 @@ import {
 } from "@millrace/contracts";
 import { compilePattern, compileValue } from "@millrace/dsl";
 import { schemaProblems, unreadable } from "../schema-check.ts";
+import { credential, modelId, provider, sampling } from "./target-schema.ts";
 
 /** Kinds of checks. `expr` and `judge` are carried out by the loop. */
 export type CheckKind =
@@ -60,14 +61,14 @@ interface Shape {
   readonly anyOf?: readonly string[];
 }
 
-/** A model that grades; `params` are sampling fields. */
+/** A model that grades. */
 const target: JsonSchema = {
   type: "object",
   properties: {
-    provider: { type: "string", minLength: 1 },
-    modelId: { type: "string", minLength: 1, maxLength: 200 },
-    credential: text,
-    params: { type: "object" },
+    provider,
+    modelId,
+    credential,
+    params: { type: "object", properties: sampling, additionalProperties: false },
   },
   required: ["provider", "modelId"],
   additionalProperties: false,

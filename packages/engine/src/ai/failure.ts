@@ -146,18 +146,22 @@ interface Shape {
 function readOne(error: Shape): AiFailure | null {
   if (NodeError.isInstance(error)) return ofNodeError(error);
   const name = typeof error.name === "string" ? error.name : "";
-  const own = BY_NAME[name];
-  if (own !== undefined) return own;
+  if (Object.hasOwn(BY_NAME, name)) return BY_NAME[name] as AiFailure;
   const { statusCode, status, reason } = error;
   if (typeof reason === "string" && Object.hasOwn(OWN_REASONS, reason)) {
     return { reason: reason as AiReason, text: OWN_REASONS[reason] as string, ...headers(error) };
   }
   const code = typeof statusCode === "number" ? statusCode : status;
-  if (typeof code !== "number" || !Number.isInteger(code)) return null;
+  if (typeof code !== "number" || !isStatus(code)) return null;
   // A good status is that of the head; what went wrong after it is the cause.
   const isGood =
     code >= 200 && code < 300 && typeof error.cause === "object" && error.cause !== null;
   return isGood ? null : ofStatus(code, error);
+}
+
+/** A status of HTTP; anything else that calls itself so is none. */
+function isStatus(code: number): boolean {
+  return Number.isInteger(code) && code >= 100 && code < 600;
 }
 
 /** Errors of the AI SDK without a status, by name. */
@@ -197,34 +201,36 @@ const OWN_REASONS: { readonly [reason: string]: string } = {
 function ofNodeError(error: NodeError): AiFailure {
   const { code, status, retryAfterMs } = error;
   const named = code.startsWith("ai_") ? code.slice(3) : code;
-  const reason = BY_CODE[code] ?? (Object.hasOwn(OWN_REASONS, named) ? named : "bad_request");
-  const isOwn = BY_CODE[code] === undefined && reason === "bad_request" && named !== reason;
+  const known = Object.hasOwn(BY_CODE, code) ? BY_CODE[code] : undefined;
+  const reason = known ?? (Object.hasOwn(OWN_REASONS, named) ? named : "bad_request");
+  const isOwn = known === undefined && reason === "bad_request" && named !== reason;
   return {
     reason: reason as AiReason,
     text: error.message,
     ...((KEPT_CODES.has(code) || isOwn) && { code }),
-    ...(status !== undefined && { status }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(status !== undefined && isStatus(status) && { status }),
+    ...wait(retryAfterMs ?? Number.NaN),
     ...((code === "tls" || code === "unavailable") && { isFinal: true as const }),
   };
 }
 
 function ofStatus(status: number, error: Shape): AiFailure {
-  const code = codeOf(error);
-  const reason = reasonOfStatus(status, code);
+  const reason = reasonOfStatus(status, error);
   const text = `${OWN_REASONS[reason] ?? "the call failed"} (${status})`;
   return { reason, text, status, ...headers(error) };
 }
 
-function reasonOfStatus(status: number, code: string): AiReason {
-  if (status === 402 || (status === 429 && QUOTA.test(code))) return "quota";
+function reasonOfStatus(status: number, error: Shape): AiReason {
+  // Of a limit the code alone counts: makers speak of plans and billing in the text of every one.
+  if (status === 402 || (status === 429 && QUOTA.test(codesOf(error)))) return "quota";
   if (status === 429) return "rate_limit";
   if (status === 408) return "timeout";
   if (status === 409 || status >= 500 || (status >= 200 && status < 300)) return "server";
   if (status === 404) return "not_found";
   if (status === 401 || status === 403) return "auth";
-  if (status === 413 || CONTEXT.test(code)) return "context_length";
-  return POLICY.test(code) ? "content_filter" : "bad_request";
+  const said = `${bodyOf(error)} ${codesOf(error)}`;
+  if (status === 413 || CONTEXT.test(said)) return "context_length";
+  return POLICY.test(said) ? "content_filter" : "bad_request";
 }
 
 const QUOTA = /insufficient_quota|quota_exceeded|billing|credit_balance/i;
@@ -233,24 +239,32 @@ const POLICY = /content_filter|content_policy|safety|responsible_ai|invalid_prom
 
 const BODY_LOOK_UNITS = 4_096; // where the code of an error stands
 
-/** The words in which a provider names an error: `error.code`, `error.type`, `error.status`, and of a message what rules look for. */
-function codeOf({ data, responseBody }: Shape): string {
-  const body = typeof responseBody === "string" ? responseBody.slice(0, BODY_LOOK_UNITS) : "";
-  const parts = [body];
+/** The beginning of what was answered: some makers name what is wrong in a sentence only. */
+function bodyOf({ responseBody }: Shape): string {
+  return typeof responseBody === "string" ? responseBody.slice(0, BODY_LOOK_UNITS) : "";
+}
+
+/** The words in which a provider names an error: `error.code`, `error.type`, `error.status`. */
+function codesOf(error: Shape): string {
+  const data = error.data ?? parsed(bodyOf(error));
   const inner = (data as { error?: unknown } | null | undefined)?.error ?? data;
-  if (typeof inner === "object" && inner !== null) {
-    for (const name of ["code", "type", "status"]) {
-      const value = (inner as { [name: string]: unknown })[name];
-      if (typeof value === "string") parts.push(value);
-    }
+  if (typeof inner !== "object" || inner === null) return "";
+  const { code, type, status } = inner as { readonly [name: string]: unknown };
+  return [code, type, status].filter((word) => typeof word === "string").join(" ");
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
-  return parts.join(" ");
 }
 
 /** What the other side asks to wait. @see RFC 9110, section 10.2.3 */
 function headers(error: Shape): { retryAfterMs?: number } {
   const own = error["retryAfterMs"];
-  if (typeof own === "number" && own >= 0) return { retryAfterMs: own };
+  if (typeof own === "number") return wait(own);
   const { responseHeaders } = error;
   if (typeof responseHeaders !== "object" || responseHeaders === null) return {};
   const found = new Map<string, string>();
@@ -258,14 +272,19 @@ function headers(error: Shape): { retryAfterMs?: number } {
     if (typeof value === "string") found.set(name.toLowerCase(), value);
   }
   const ms = Number(found.get("retry-after-ms") ?? Number.NaN);
-  if (ms >= 0) return { retryAfterMs: Math.ceil(ms) };
+  if (ms >= 0) return wait(ms);
   const text = found.get("retry-after");
   if (text === undefined) return {};
   const seconds = Number(text);
-  if (seconds >= 0) return { retryAfterMs: Math.ceil(seconds * 1_000) };
+  if (seconds >= 0) return wait(seconds * 1_000);
   const now = Date.parse(found.get("date") ?? "");
   const at = Date.parse(text);
-  return Number.isNaN(at - now) ? {} : { retryAfterMs: Math.max(0, at - now) };
+  return wait(Math.max(0, at - now));
+}
+
+/** Whole milliseconds that an event can hold. */
+function wait(ms: number): { retryAfterMs?: number } {
+  return ms >= 0 ? { retryAfterMs: Math.min(Math.ceil(ms), Number.MAX_SAFE_INTEGER) } : {};
 }
 
 /** Carries a failure out of the loop. */

@@ -76,6 +76,8 @@ class Reading {
   readonly #parts: (Block | AiPart)[] = [];
   readonly #blocks: Map<string, Block> = new Map();
   readonly #tools: ToolRequest[] = [];
+  /** Tool calls whose arguments come in pieces. */
+  readonly #streamed: Set<string> = new Set();
   #warnings: readonly unknown[] = [];
   #usage: Usage | undefined;
 
@@ -140,7 +142,7 @@ class Reading {
         this.#mark(part);
         return null;
       case "tool-input-start":
-        this.#content("");
+        if (this.#content(textOf(part["toolName"]))) this.#streamed.add(textOf(part["id"]));
         return null;
       case "tool-input-delta":
         this.#content(textOf(part["delta"]));
@@ -246,7 +248,9 @@ class Reading {
       toolName: textOf(part["toolName"]),
       input: typeof input === "string" ? input : (JSON.stringify(input) ?? ""),
     };
-    if (!this.#hasContent && !this.#content(request.input)) return;
+    // Arguments that came in pieces are counted already; calls without any are not for nothing either.
+    const isCounted = this.#streamed.delete(request.toolCallId);
+    if (!this.#content(isCounted ? "" : request.toolName + request.input)) return;
     this.#tools.push(request);
     const { providerMetadata: providerOptions } = part;
     this.#parts.push({
@@ -364,5 +368,5 @@ const FINISHES: { readonly [reason: string]: Finish | "error" } = {
 function readFinish(given: unknown): Finish | "error" {
   const word =
     typeof given === "object" && given !== null ? (given as { unified?: unknown }).unified : given;
-  return (typeof word === "string" && FINISHES[word]) || "other";
+  return (typeof word === "string" && Object.hasOwn(FINISHES, word) && FINISHES[word]) || "other";
 }

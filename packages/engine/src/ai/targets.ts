@@ -5,7 +5,7 @@
  */
 import { NodeError } from "@millrace/contracts";
 import type { CoreContext } from "../node-type.ts";
-import { CIRCUIT_REASONS } from "./circuit.ts";
+import { CIRCUIT_REASONS, type Probe } from "./circuit.ts";
 import { type AiFailure, mayFailOver } from "./failure.ts";
 import { type AiFields, SAMPLING, type Sampling } from "./fields.ts";
 
@@ -32,6 +32,7 @@ export class Targets {
   readonly #ctx: CoreContext;
   readonly #obeysCircuit: boolean;
   #at = 0;
+  #probe: { readonly key: string; readonly probe: Probe } | null = null;
 
   constructor(fields: AiFields, ctx: CoreContext) {
     this.#all = listTargets(fields, ctx);
@@ -76,9 +77,22 @@ export class Targets {
     return this.#all.flatMap(({ on }, at) => (at > this.#at && stands(on) ? [at] : []));
   }
 
-  /** Passes over models that are left alone for now. */
+  /** Passes over models that are left alone for now. Of one that has failed no other node may ask until `release`. */
   skipOpen(): void {
     if (!this.#obeysCircuit) return;
+    this.#passOver();
+    const key = circuitKey(this.current);
+    const probe = this.#ctx.ai.circuits.claim(key);
+    if (probe !== null) this.#probe = { key, probe };
+  }
+
+  /** Somebody else may try what no call came of. */
+  release(): void {
+    if (this.#probe !== null) this.#ctx.ai.circuits.release(this.#probe.key, this.#probe.probe);
+    this.#probe = null;
+  }
+
+  #passOver(): void {
     const { circuits } = this.#ctx.ai;
     const now = this.#ctx.now();
     const isOpen = (at: number): boolean =>

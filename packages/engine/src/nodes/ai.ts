@@ -10,6 +10,7 @@ import type {
 import { expectItem, expectProblems } from "../ai/expect-entry.ts";
 import { type Label, labelProblems } from "../ai/labels.ts";
 import { runAi } from "../ai/loop.ts";
+import { credential, modelId, provider, sampling } from "../ai/target-schema.ts";
 import { toolNames } from "../ai/tool-names.ts";
 import { toolRefs } from "../compile/tools.ts";
 import type { Fields, NodeType } from "../node-type.ts";
@@ -17,14 +18,6 @@ import { coreEntry } from "./entry.ts";
 
 const literal = { "x-millrace": { literal: true } } as const;
 const untrusted = { "x-millrace": { untrusted: true } } as const;
-
-const NAME = "^[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*$"; // of a provider
-const CREDENTIAL = "^(?:service:)?[a-z0-9][a-z0-9._-]{0,63}$";
-const MODEL = "^[^\\x00-\\x1f\\x7f]+$"; // no control characters
-
-const provider: JsonSchema = { type: "string", pattern: NAME, maxLength: 64 };
-const modelId: JsonSchema = { type: "string", pattern: MODEL, minLength: 1, maxLength: 200 };
-const credential: JsonSchema = { type: "string", pattern: CREDENTIAL };
 
 const REASONS = [
   "rate_limit",
@@ -43,24 +36,6 @@ const REASONS = [
 ];
 
 const reasons: JsonSchema = { type: "array", items: { enum: REASONS }, uniqueItems: true };
-
-/** How a model chooses its words; a target to fall back to may replace them. */
-const sampling: { readonly [name: string]: JsonSchema } = {
-  temperature: { type: "number", minimum: 0, maximum: 2 },
-  topP: { type: "number", exclusiveMinimum: 0, maximum: 1 },
-  topK: { type: "integer", minimum: 1, maximum: 1_000 },
-  maxTokens: { type: "integer", minimum: 1, maximum: 1_000_000 },
-  seed: { type: "integer", minimum: 0, maximum: 2_147_483_647 },
-  stop: {
-    type: "array",
-    items: { type: "string", minLength: 1, maxLength: 64 },
-    minItems: 1,
-    maxItems: 4,
-  },
-  frequencyPenalty: { type: "number", minimum: -2, maximum: 2 },
-  presencePenalty: { type: "number", minimum: -2, maximum: 2 },
-  reasoning: { enum: ["none", "low", "medium", "high"] },
-};
 
 const count = (minimum: number, maximum: number, byDefault?: number): JsonSchema => ({
   type: "integer",
