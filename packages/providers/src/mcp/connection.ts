@@ -78,7 +78,7 @@ export async function connect(
     changed = true;
   });
   const failed = (error: unknown): Error => {
-    const told = toMcpError(error, server, child);
+    const told = toMcpError(error, { server, child, mask });
     return mcpErrorWith(told, mask(told.message));
   };
   const close = async (): Promise<void> => {

@@ -20,12 +20,16 @@ export function mcpError(code: McpErrorCode, message: string): NodeError {
   return new NodeError(code, message, { reason: code === "auth" ? "auth" : "mcp" });
 }
 
-/** An error of the protocol's client. A `NodeError` of the way there (egress, network) stays what it is. */
-export function toMcpError(
-  error: unknown,
-  server: string,
-  child: ServerProcess | undefined,
-): NodeError {
+/** Where an error comes from. */
+interface Source {
+  readonly server: string;
+  readonly child: ServerProcess | undefined;
+  /** Takes the secrets out of a text; before it is cut, because half a secret is not known as one. */
+  readonly mask: (text: string) => string;
+}
+
+/** An error of the protocol's client. A `NodeError` of the way there (egress, network) keeps its code. */
+export function toMcpError(error: unknown, { server, child, mask }: Source): NodeError {
   if (NodeError.isInstance(error)) return error;
   const { code, name, message, cause, data } = (error ?? {}) as {
     readonly code?: unknown;
@@ -41,7 +45,7 @@ export function toMcpError(
   if (child?.fault?.kind === "exited") {
     return mcpError(
       "mcp_exited",
-      `the server ${server} ended with ${child.fault.how}${tail(child)}`,
+      `the server ${server} ended with ${child.fault.how}${tail(mask(child.stderr))}`,
     );
   }
   if (code === "REQUEST_TIMEOUT")
@@ -50,7 +54,7 @@ export function toMcpError(
     return mcpError("auth", `the server ${server} refused the credential`);
   }
   if (typeof code === "number") {
-    return mcpError("mcp_tool_error", cut(String(message)));
+    return mcpError("mcp_tool_error", cut(mask(String(message))));
   }
   const errno = typeof code === "string" && /^E[A-Z]+$/.test(code) ? ` (${code})` : "";
   if (errno !== "")
@@ -63,7 +67,7 @@ export function cut(text: string): string {
   return text.length <= MAX_TOLD ? text : `${text.slice(0, MAX_TOLD)}…`;
 }
 
-function tail(child: ServerProcess): string {
-  const text = child.stderr.trim();
+function tail(stderr: string): string {
+  const text = stderr.trim();
   return text === "" ? "" : `; it wrote: ${text.slice(-MAX_TOLD)}`;
 }

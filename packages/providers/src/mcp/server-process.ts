@@ -118,6 +118,7 @@ export class ServerProcess implements Transport {
   }
 
   #read(chunk: Buffer): void {
+    if (this.fault !== null) return; // nothing is kept of what comes until it is gone
     let from = 0;
     for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, from)) {
       this.#line.push(chunk.subarray(from, at));

@@ -57,6 +57,33 @@ test("what a server wrote before it died is in the error, without its secrets", 
   expect((error as Error).message).toContain("no licence for [redacted]");
 });
 
+test.each([
+  ["its error output", "console.error(text); process.exit(1)"],
+  ["its refusal", "say({ id, error: { code: -32000, message: text.slice(40) } });"],
+])("a secret that is cut in %s is not half there", async (_, what) => {
+  const secret = `key-${"s".repeat(60)}-end`;
+  // The last 1,000 units, and the first 1,000, end in the middle of the secret.
+  const text = 'const text = " ".repeat(40) + "x".repeat(970) + process.env.KEY + "y".repeat(970);';
+  source = sourceOf(
+    { s: program(server(`${text} ${what}`), { secrets: { KEY: "ai:x" } }) },
+    { credentials: { secret: async () => secret } },
+  );
+  const error = await source
+    .call("s", { tool: "t", args: {} }, contextOf())
+    .catch((thrown: Error) => thrown);
+  expect((error as Error).message).toMatch(/[xy]{900}/);
+  expect((error as Error).message).not.toMatch(/s{5}/);
+});
+
+test("a server that goes on with junk until it is gone fills nothing", async () => {
+  const flood = `const junk = Buffer.alloc(1 << 20, 120); const more = () => { while (process.stdout.write(junk)); }; process.stdout.on("drain", more); more();`;
+  source = sourceOf({ s: program(`process.on("SIGTERM", () => {}); ${flood}`) });
+  await expect(source.list("s", contextOf())).rejects.toMatchObject({ code: "mcp_protocol" });
+  const before = process.memoryUsage().arrayBuffers;
+  await source.endRun("r1");
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * 1024 * 1024);
+}, 20_000);
+
 test("a server that dies in the middle of a call fails that call; the next one starts it anew", async () => {
   source = sourceOf({
     s: program(server(`if (params.arguments.die) process.exit(7); ${ANSWER}`)),
