@@ -154,10 +154,7 @@ export function createJournal(parts: JournalParts): StoreJournal {
     },
 
     async load(runId, { private: hidden = true } = {}) {
-      const row = reader.get(
-        "SELECT r.*, g.json AS graph_json FROM run r JOIN graph g ON g.digest = r.graph WHERE r.id = ?",
-        [runId],
-      );
+      const row = reader.get("SELECT * FROM run WHERE id = ?", [runId]);
       if (row === undefined) return null;
       const run = Number(row["no"]);
       const events: StoredEvent[] = [];

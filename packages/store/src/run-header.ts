@@ -1,7 +1,7 @@
 /** The row of a run, and the rows that are written with it: what a start needs, whichever process makes it. */
-import type { Json, ResumeState, RunHeader, StartRows } from "@millrace/contracts";
-import { digestOf } from "./digest.ts";
+import type { ResumeState, RunHeader, StartRows } from "@millrace/contracts";
 import { StoreError } from "./errors.ts";
+import { graphOf, graphRow } from "./graphs.ts";
 import { requestRows } from "./idempotency.ts";
 import type { Reader } from "./reader.ts";
 import { fireRows, waitingRows } from "./schedules.ts";
@@ -18,7 +18,7 @@ const REFUSALS = ["run_exists", "key_used", "already_fired", "signature_used"] a
 export function creation(header: RunHeader, rows: StartRows = {}, createdAt: number): Op[] {
   const { runId, planDigest, graph, inputs, trigger, template = null, tags = {} } = header;
   const { request, fire, waiting, signature } = rows;
-  const digest = digestOf(graph as unknown as Json);
+  const { digest, op } = graphRow(graph);
   const { flowHash } = header;
   const options = { planDigest, ...(flowHash !== undefined && { flowHash }), ...header.options };
   return [
@@ -26,10 +26,7 @@ export function creation(header: RunHeader, rows: StartRows = {}, createdAt: num
     ...(fire === undefined ? [] : fireRows(fire.scheduleId, { ...fire, runId })),
     ...(waiting === undefined ? [] : waitingRows(waiting, runId)),
     ...(signature === undefined ? [] : signatureRows(signature, createdAt)),
-    {
-      sql: "INSERT INTO graph(digest, json) VALUES(?, ?) ON CONFLICT DO NOTHING",
-      rows: [[digest, JSON.stringify(graph)]],
-    },
+    op,
     {
       sql:
         "INSERT INTO run(id, flow_id, graph, template, template_version, status, trigger, source, inputs, options, token_id, " +
@@ -82,7 +79,7 @@ export function refusedStart(error: unknown, runId: string): unknown {
   }
 }
 
-/** The header as it was given to `creation`. `row` holds the run and, as `graph_json`, its graph. */
+/** The header as it was given to `creation`, from the row of the run. */
 export function headerOf(
   row: SqlRow,
   reader: Reader,
@@ -93,7 +90,7 @@ export function headerOf(
     runId: String(row["id"]),
     planDigest,
     ...(flowHash !== undefined && { flowHash }),
-    graph: JSON.parse(String(row["graph_json"])),
+    graph: graphOf(reader, String(row["graph"])),
     inputs: JSON.parse(String(row["inputs"])),
     trigger: String(row["trigger"]),
     ...(row["template"] !== null && { template: String(row["template"]) }),

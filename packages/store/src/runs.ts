@@ -45,9 +45,6 @@ export interface Runs {
   }): Promise<{ readonly deleted: number }>;
 }
 
-const WITH_GRAPH =
-  "SELECT r.*, g.json AS graph_json FROM run r JOIN graph g ON g.digest = r.graph WHERE r.id = ?";
-
 export function createRuns(reader: Reader, writer: Pick<Writer, "write">, cursors: Cursors): Runs {
   const summariesOf = createSummaries(reader);
   const one = (runId: string): { readonly run: number; readonly summary: RunSummary } | null => {
@@ -113,7 +110,7 @@ export function createRuns(reader: Reader, writer: Pick<Writer, "write">, cursor
     },
 
     header(runId) {
-      const row = reader.get(WITH_GRAPH, [runId]);
+      const row = reader.get("SELECT * FROM run WHERE id = ?", [runId]);
       return row === undefined ? null : headerOf(row, reader);
     },
 

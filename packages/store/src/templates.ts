@@ -2,14 +2,13 @@
 import type {
   Digest,
   FlowGraph,
-  Json,
   Template,
   TemplateSource,
   TemplateSummary,
   TemplateVersion,
   TemplateVersionSummary,
 } from "@millrace/contracts";
-import { digestOf } from "./digest.ts";
+import { graphRow } from "./graphs.ts";
 import type { Reader } from "./reader.ts";
 import type { SqlRow } from "./sqlite-port.ts";
 import { type Op, Refusal, type Writer } from "./writer.ts";
@@ -135,12 +134,9 @@ function rowOf(
 }
 
 function versionRows({ slug, digest, dsl, graph }: NewTemplate, version: number, at: number): Op[] {
-  const pinned = digestOf(graph as unknown as Json);
+  const { digest: pinned, op } = graphRow(graph);
   return [
-    {
-      sql: "INSERT INTO graph(digest, json) VALUES(?, ?) ON CONFLICT DO NOTHING",
-      rows: [[pinned, JSON.stringify(graph)]],
-    },
+    op,
     {
       sql: "INSERT INTO template_version(slug, version, digest, text, graph, created_at) VALUES(?, ?, ?, ?, ?, ?)",
       rows: [[slug, version, digest, dsl, pinned, at]],

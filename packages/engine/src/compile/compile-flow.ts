@@ -2,6 +2,7 @@
 import type { Diagnostic, FlowGraph, FlowNode } from "@millrace/contracts";
 import { digest, type FlowCatalog, validateFlow } from "@millrace/dsl";
 import { engineLimits, type Limits } from "../limits.ts";
+import type { NodeType } from "../node-type.ts";
 import type { SubflowPort } from "../options.ts";
 import { createPortableHost } from "../portable-host.ts";
 import type { Registry } from "../registry.ts";
@@ -19,6 +20,8 @@ export interface CompileOptions {
   /** Where flows that this one calls come from; absent: there is none. */
   readonly subflows?: SubflowPort;
   readonly limits?: Partial<Limits>;
+  /** Digest of the graph, where it is known: `flowHash` of a run's header. Absent: it is made. */
+  readonly hash?: string;
 }
 
 /** A plan, or what is wrong with the flow; `diagnostics` of a plan hold no error. */
@@ -66,7 +69,7 @@ export async function compileFlow(
     diagnostics.push(limitProblem("depth", `${layout.depth} levels, at most ${limits.depth}`));
     return { ok: false, diagnostics };
   }
-  const hash = digest(graph);
+  const { hash = digest(graph) } = options;
   const identity = { digest: digestOfAll(hash, flows), needs: needsOf(graph, flows, registry) };
   const plan = new Plan({ graph, layout: layout.layout, hash }, identity);
   return { ok: true, plan, diagnostics };
@@ -195,6 +198,7 @@ function needsOf(
   registry: Registry,
 ): readonly Need[] {
   const needs = new Set<Need>();
+  const seen = new Set<NodeType>();
   const stack = [graph.nodes, ...[...flows.values()].map((called) => called.graph.nodes)];
   for (let nodes = stack.pop(); nodes !== undefined; nodes = stack.pop()) {
     for (const node of nodes) {
@@ -202,7 +206,9 @@ function needsOf(
       const type = registry.get(node.type, node.typeVersion);
       const tools = toolRefs(node).map(({ ref }) => registry.get(ref.replace(/^action:/, "")));
       for (const one of [type, ...tools]) {
-        if (one !== undefined) for (const need of needsOfType(one.entry)) needs.add(need);
+        if (one === undefined || seen.has(one)) continue;
+        seen.add(one);
+        for (const need of needsOfType(one.entry)) needs.add(need);
       }
     }
   }

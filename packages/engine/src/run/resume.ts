@@ -174,9 +174,10 @@ async function readValues(
   state: ResumeState,
 ): Promise<string | null> {
   let gone: string | null = null;
+  const hides = Object.keys(state.privateValues).length > 0;
   for (const [path, node] of past.nodes) {
     if (node.state !== SUCCEEDED && node.state !== DEFAULTED) continue;
-    const hidden = state.privateValues[`${path}#${node.attempt}`];
+    const hidden = hides ? state.privateValues[`${path}#${node.attempt}`] : undefined;
     if (hidden !== undefined) node.output = hidden;
     else if (node.ref !== null) {
       const value = await journal.getValue(runId, node.ref);

@@ -22,7 +22,6 @@ import {
   type StoredEvent,
 } from "@millrace/contracts";
 import {
-  compileFlow,
   createRegistry,
   type Engine,
   EngineError,
@@ -34,6 +33,7 @@ import { LIMITS } from "../config/index.ts";
 import type { Logger } from "../process/index.ts";
 import { ExecutorError } from "./errors.ts";
 import { LiveRun } from "./live-run.ts";
+import { createPlans, type Plans } from "./plans.ts";
 import { inPool } from "./pool.ts";
 import { lost, missing, refuse, taken } from "./refusals.ts";
 import { headerOf, optionsOf } from "./run-header.ts";
@@ -75,7 +75,7 @@ class LocalExecutor implements Executor {
   readonly #engine: Engine;
   readonly #store: Store;
   readonly #options: LocalExecutorOptions;
-  readonly #registry: Registry;
+  readonly #plans: Plans;
   readonly #maxLive: number;
   readonly #maxQueued: number;
   readonly #now: () => number;
@@ -90,7 +90,12 @@ class LocalExecutor implements Executor {
     this.#engine = options.engine;
     this.#store = options.store;
     this.#options = options;
-    this.#registry = options.registry ?? createRegistry();
+    const { registry = createRegistry(), subflows, maxNodes = LIMITS.maxNodes.default } = options;
+    this.#plans = createPlans({
+      registry,
+      limits: { nodes: maxNodes },
+      ...(subflows === undefined ? {} : { subflows }),
+    });
     this.#maxLive = options.maxLiveRuns ?? LIMITS.maxLiveRuns.default;
     this.#maxQueued = options.maxQueuedRuns ?? LIMITS.maxQueuedRuns.default;
     this.#now = options.now ?? Date.now;
@@ -101,7 +106,7 @@ class LocalExecutor implements Executor {
   }
 
   async start(spec: RunSpec, rows: StartRows = {}): Promise<RunRef> {
-    const compiled = await this.#compile(spec);
+    const compiled = await this.#plans.ofStart(spec.graph);
     if (!compiled.ok) throw refuse("flow_invalid", "the flow is not valid", compiled.diagnostics);
     const { plan } = compiled;
     // From here to the queue nothing is awaited: what was checked stays true.
@@ -229,15 +234,6 @@ class LocalExecutor implements Executor {
     for (const live of [...this.#live.values()]) this.#remove(live);
   }
 
-  #compile(spec: Pick<RunSpec, "graph">): ReturnType<typeof compileFlow> {
-    const { subflows, maxNodes = LIMITS.maxNodes.default } = this.#options;
-    return compileFlow(spec.graph, {
-      registry: this.#registry,
-      limits: { nodes: maxNodes },
-      ...(subflows === undefined ? {} : { subflows }),
-    });
-  }
-
   /** Throws when nothing can be started, whatever it is. */
   #checkOpen(): void {
     if (this.#closed !== undefined) {
@@ -337,7 +333,7 @@ class LocalExecutor implements Executor {
       const live = await takeUp(run, {
         engine: this.#engine,
         store: this.#store,
-        compile: (header) => this.#compile(header),
+        compile: (header) => this.#plans.ofRun(header),
         add: (start) => this.#add(start),
         now: this.#now,
       });
