@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { parseEvent } from "@millrace/contracts";
-import type { RunningServer } from "@millrace/server";
+import { createServer, type RunningServer } from "@millrace/server";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ASK_PLAINLY, HELLO, SLEEP } from "./support/flows.ts";
 import { invoke, keepLog, post, problemOf, sendRaw, serve } from "./support/server.ts";
@@ -390,4 +390,32 @@ test("a stream over fetch has the same bytes, and leaving it cancels too", async
   const runId = left.headers.get("millrace-run-id") ?? "";
   for await (const { event } of frames(left)) if (event.kind === "node.waiting") break;
   expect((await endOf(server, runId)).at(-1)).toMatchObject({ status: "cancelled" });
+});
+
+test("a reader of few kinds leaves room for others while it passes over many events", async () => {
+  const { app, host, close } = await createServer({ store: "memory", log: keepLog() });
+  onTestFinished(() => close({ graceMs: 0 }));
+  const nodes = Array.from({ length: 1_200 }, (_, i) => `node n${i}: log {\n  message = "x"\n}\n`);
+  const run = await app.fetch(
+    new Request("http://localhost/api/run", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ dsl: `flow 1 many\n\n${nodes.join("\n")}` }),
+    }),
+  );
+  await run.text();
+  const runId = run.headers.get("millrace-run-id") ?? "";
+  const pages = Math.floor((host.store.runs.summary(runId)?.lastSeq ?? 0) / 512);
+  expect(pages).toBeGreaterThan(4);
+  let turns = 0;
+  let isReading = true;
+  const count = () => {
+    turns += 1;
+    if (isReading) setImmediate(count);
+  };
+  setImmediate(count);
+  const url = `http://localhost/api/runs/${runId}/events?kinds=node.failed`;
+  await (await app.fetch(new Request(url))).text();
+  isReading = false;
+  expect(turns).toBeGreaterThan(pages);
 });

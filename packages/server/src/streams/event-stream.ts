@@ -7,6 +7,7 @@
  *   S3  When a reader leaves, the log is read no further and every timer is gone.
  */
 
+import { setImmediate } from "node:timers/promises";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { StoredEvent } from "@millrace/contracts";
 import type { ServerLimits } from "../config/index.ts";
@@ -164,11 +165,16 @@ async function send(options: StreamOptions, sink: Sink, signal: AbortSignal): Pr
   if (position !== undefined) await sink.write(positionFrame(position));
   for await (const page of options.read(signal)) {
     const events = accepts === undefined ? page : page.filter((event) => accepts(event.kind));
+    let hasWaited = false;
     for (const chunk of frameChunks(events, format)) {
       if (signal.aborted) return false;
       const taken = sink.write(chunk);
-      if (taken !== undefined) await taken;
+      if (taken === undefined) continue;
+      await taken;
+      hasWaited = true;
     }
+    // A reader of few kinds may pass over a long log without ever waiting for its socket.
+    if (accepts !== undefined && !hasWaited) await setImmediate();
     if (signal.aborted) return false;
     isWhole = page.at(-1)?.kind === "summary";
   }
