@@ -12,6 +12,10 @@ interface Bundler {
   build(options: object): Promise<unknown>;
 }
 
+/** What CommonJS packages in the bundle load Node's modules with. */
+const REQUIRE =
+  'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);';
+
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 
 /** Bundles a script, whose imports are found from `folder`, by default this one, and answers its path. */
@@ -33,7 +37,11 @@ export async function bundleScript(script: string, folder: string = HERE): Promi
   await build({
     ...shared,
     stdin: { contents: script, resolveDir: folder, loader: "ts" },
-    outfile: join(outdir, "child.mjs"),
+    splitting: true, // in one file, modules that import each other could run in the wrong order
+    banner: { js: REQUIRE },
+    outdir,
+    entryNames: "child",
+    outExtension: { ".js": ".mjs" },
   });
   await build({
     ...shared,

@@ -1,220 +1,240 @@
 /**
- * An executor whose process is killed, again and again, and what is left of its promises. The child is the caller's: it opens
- * the store in `dir`, takes over what is there, starts what is missing of the work, and ends when all of it has ended. What it
- * did outside is lines of files that it only appends to, so that a kill takes nothing back.
+ * A server whose process is killed, again and again, and what is left of its promises. All that counts is outside of it and
+ * outlives it: who starts runs, reads them, answers their questions, and the world in which steps have their effects.
+ *   L1  Exactly so many kills, each SIGKILL, at a random time or event of a life; the next life begins at once.
+ *   L2  No run sees more kills in a row without getting on than recovery allows: a run that does is meant to fail (`crash_loop`).
  */
 import assert from "node:assert/strict";
-import type { ChildProcessByStdio } from "node:child_process";
-import { createHash } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
-import type { Readable } from "node:stream";
-import { type AnyEvent, checkLog, parseEvent } from "@millrace/contracts";
-import { openStore, type Store } from "../open-store.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type ChaosReport, countChaos } from "./chaos-count.ts";
+import { type ChaosFlow, flowText } from "./chaos-flow.ts";
+import { ChaosRuns } from "./chaos-runs.ts";
+import { countEffects } from "./effect-counter.ts";
+import { type Ask, type ChaosChild, KilledServer } from "./killed-server.ts";
 
-/** What the child is to do. Runs are `c<n>`, or `q<n>` with a question in the middle, each with nodes `s<n>` one after another. */
-export interface ChaosWork {
-  readonly dir: string;
-  readonly runs: number;
-  /** Of them, runs that ask: two callers answer each question. */
-  readonly questions: number;
-  readonly steps: number;
-  readonly minStepMs: number;
-  readonly maxStepMs: number;
-  /** Fire times of the schedule `chaos`: 1, 2, 3 … Each starts one run of one step. */
-  readonly fires: number;
-  /** A line `<run> <step>` for each time that a step has its effect, written before the step is done. */
-  readonly effects: string;
-  /** A line `<run> <seq> <SHA-256 of the line>` for each event that a connected reader got. */
-  readonly seen: string;
-  /** A line `<run> <id>` for each answer that was taken. */
-  readonly answers: string;
-}
-
-/** The child, with a pipe for its standard output: a line once it has taken over what was there, then one for each effect. */
-export type ChaosChild = ChildProcessByStdio<null, Readable, Readable | null>;
-
-/** What came of it. All of `lost`, `duplicateFires`, `answeredTwice` and `unseen` must be 0. */
-export interface ChaosReport {
-  readonly kills: number;
-  readonly runs: number;
-  readonly steps: number;
-  /** Steps that ended without their effect. */
-  readonly lost: number;
-  /** Steps whose effect came again. */
-  readonly repeated: number;
-  /** Steps that the logs show as interrupted: the most that may be repeated. */
-  readonly interrupted: number;
-  readonly duplicateFires: number;
-  readonly answeredTwice: number;
-  /** Events that a reader got and the journal does not have, or has otherwise. */
-  readonly unseen: number;
-  /** Of the slowest start, from its spawn to being at work, in milliseconds. */
-  readonly slowestStartMs: number;
-}
-
-/** How the child is treated. `random`: from 0 to 1, default `Math.random`. */
+/** What is done to the server, and by whom. */
 export interface ChaosOptions {
-  readonly work: ChaosWork;
+  /** Data directory of the server; nothing is in it yet. */
+  readonly dir: string;
   readonly kills: number;
-  /** Effects that a child may have before it is killed, at most; some are killed before their first. */
-  readonly maxEffects: number;
+  /** Runs that are started, at least: there are more when they have all ended before the last kill. */
+  readonly runs: number;
+  /** Runs that are live at the same time. */
+  readonly width: number;
+  readonly flow: ChaosFlow;
+  /** `fetch` of the platform. */
+  readonly fetch: Ask;
+  /** From 0 to 1, default `Math.random`. */
   readonly random?: () => number;
+  /** Told after each kill. */
+  readonly onKill?: (count: number) => void;
 }
 
-/** Kills the child so often, lets it finish, and counts. Rejects when a log is broken or the child fails by itself. */
+/** One of so many runs asks a person. */
+const ASKS_EVERY = 3;
+/** Kills while the server starts, never two in a row, and kills that wait for an event instead of a time. */
+const EARLY = 0.2;
+const AT_EVENT = 0.5;
+/** How long a life may serve, and how many events and effects it may have before its kill. */
+const MAX_LIFE_MS = 900;
+const MAX_EVENTS = 160;
+/** Recovery gives a run up after five (`crash_loop`); one may go unseen before its client reads again, and one is spare. */
+const MAX_FRUITLESS = 3;
+const FIRE_EVERY_MS = 1_000; // the shortest that schedules allow
+const POLL_MS = 100;
+
+/**
+ * Kills the server that `spawnExecutor` starts, lets it finish, and counts. The child must serve the whole API over the store
+ * in `dir`, let flows reach loopback, write its address and a line end, and end well on SIGTERM. Rejects when it ends by itself.
+ */
 export async function executorChaos(
-  spawnExecutor: (work: ChaosWork) => ChaosChild,
-  { work, kills, maxEffects, random = Math.random }: ChaosOptions,
+  spawnExecutor: (dir: string) => ChaosChild,
+  options: ChaosOptions,
 ): Promise<ChaosReport> {
-  let slowestStartMs = 0;
-  let done = 0;
-  for (let isOver = false; !isOver; ) {
-    const begun = performance.now();
-    const child = spawnExecutor(work);
-    const exited = exitOf(child);
-    const lines =
-      done < kills ? 1 + Math.floor(random() * (maxEffects + 1)) : Number.POSITIVE_INFINITY;
-    let count = 0;
-    child.stdout.on("data", (data: Buffer) => {
-      if (count === 0) slowestStartMs = Math.max(slowestStartMs, performance.now() - begun);
-      count += data.filter((byte) => byte === LINE_END).length;
-      if (count >= lines) setTimeout(() => child.kill("SIGKILL"), random() * work.maxStepMs);
-    });
-    const { code, signal } = await exited;
-    if (signal === "SIGKILL") done += 1;
-    else assert.equal(code, 0, `the child failed with ${code ?? signal}`);
-    isOver = code === 0;
-  }
-  const store = await openStore({ dir: work.dir });
-  try {
-    return {
-      kills: done,
-      slowestStartMs: Math.round(slowestStartMs),
-      ...(await counted(store, work)),
+  const chaos = await Chaos.over(spawnExecutor, options);
+  return await chaos.run();
+}
+
+class Chaos {
+  readonly #options: ChaosOptions;
+  readonly #random: () => number;
+  readonly #server: KilledServer;
+  readonly #effects: Awaited<ReturnType<typeof countEffects>>;
+  readonly #runs: ChaosRuns;
+  #wake: (() => void)[] = [];
+  #kills = 0;
+  #earlyKills = 0;
+  #slowestStartMs = 0;
+  #isOver = false;
+
+  static async over(spawn: (dir: string) => ChaosChild, options: ChaosOptions): Promise<Chaos> {
+    let told = (_: string): void => {};
+    const effects = await countEffects((effect) => told(effect));
+    const chaos = new Chaos(spawn, options, effects);
+    told = (effect) => {
+      chaos.#runs.observeEffect(effect);
+      chaos.#pulse();
     };
-  } finally {
-    await store.close();
+    return chaos;
   }
-}
 
-const LINE_END = 0x0a;
+  private constructor(
+    spawn: (dir: string) => ChaosChild,
+    options: ChaosOptions,
+    effects: Awaited<ReturnType<typeof countEffects>>,
+  ) {
+    const { dir, random = Math.random, flow } = options;
+    this.#options = options;
+    this.#random = random;
+    this.#effects = effects;
+    this.#server = new KilledServer(() => spawn(dir), options.fetch);
+    this.#runs = new ChaosRuns({
+      server: this.#server,
+      effects,
+      flow,
+      random,
+      told: () => this.#pulse(),
+      later: (life) => this.#later(life),
+    });
+  }
 
-interface Exit {
-  readonly code: number | null;
-  readonly signal: string | null;
-}
-
-function exitOf(child: ChaosChild): Promise<Exit> {
-  return new Promise((resolve) => {
-    child.once("exit", (code, signal) => resolve({ code, signal }));
-  });
-}
-
-type Counts = Omit<ChaosReport, "kills" | "slowestStartMs">;
-
-async function counted(store: Store, work: ChaosWork): Promise<Counts> {
-  const { questions, fires } = work;
-  const effects = countsOf(work.effects);
-  let runs = 0;
-  let steps = 0;
-  let lost = 0;
-  let repeated = 0;
-  let interrupted = 0;
-  let unseen = 0;
-  const seen = groupsOf(work.seen);
-  for (const runId of idsOf(store)) {
-    const lines = await linesOf(store, runId);
-    const events = lines.map((line) => parseEvent(line, { strict: true }));
-    const graph = store.runs.header(runId)?.graph;
-    assert.deepEqual(checkLog(events, graph === undefined ? {} : { graph }), [], `of ${runId}`);
-    assert.equal(events.filter(({ kind }) => kind === "summary").length, 1);
-    assert.equal(store.runs.get(runId)?.status, "succeeded", `of ${runId}`);
-    runs += 1;
-    for (const step of stepsOf(events)) {
-      const times = effects.get(`${runId} ${step}`) ?? 0;
-      steps += 1;
-      if (times === 0) lost += 1;
-      repeated += Math.max(0, times - 1);
+  async run(): Promise<ChaosReport> {
+    const startedAt = performance.now();
+    const server = this.#server;
+    try {
+      await Promise.race([this.#work(), server.failed]);
+      await server.stop();
+    } catch (error) {
+      this.#isOver = true;
+      await server.kill();
+      throw error;
+    } finally {
+      await this.#effects.close();
     }
-    interrupted += events.filter(isInterrupted).length;
-    const hashes = new Set(lines.map((line, index) => `${index + 1} ${hashOf(line)}`));
-    unseen += (seen.get(runId) ?? []).filter((entry) => !hashes.has(entry)).length;
+    return {
+      kills: this.#kills,
+      earlyKills: this.#earlyKills,
+      slowestStartMs: Math.round(this.#slowestStartMs),
+      ...(await countChaos(this.#options.dir, this.#runs, this.#effects.times)),
+      ms: Math.round(performance.now() - startedAt),
+    };
   }
-  assert.equal(runs, work.runs + fires, "every run was started once");
-  assert.ok(repeated <= interrupted, `${repeated} repeated, ${interrupted} were in flight`);
-  const fired = store.schedules.fires("chaos", fires + 1);
-  const byRun = new Set(fired.map(({ runId }) => runId));
-  const answers = countsOf(work.answers);
-  const answeredTwice = [...answers.values()].filter((times) => times > 1).length;
-  assert.ok(answers.size <= questions);
-  return {
-    runs,
-    steps,
-    lost,
-    repeated,
-    interrupted,
-    duplicateFires: Math.abs(fired.length - fires) + (fired.length - byRun.size),
-    answeredTwice,
-    unseen,
-  };
-}
 
-function idsOf(store: Store): string[] {
-  const ids: string[] = [];
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page = store.runs.list({ limit: 200, ...(cursor && { cursor }) });
-    ids.push(...page.items.map(({ runId }) => runId));
-    cursor = page.nextCursor;
+  async #work(): Promise<void> {
+    const { runs, width, flow } = this.#options;
+    this.#begin();
+    const schedule = await this.#schedule();
+    let n = 0;
+    const client = async (): Promise<void> => {
+      while (n < runs || !this.#isLastLife()) {
+        n += 1;
+        await this.#runs.start(n, n % ASKS_EVERY === 0 && flow.steps > 1);
+      }
+    };
+    const watching = this.#watchFires();
+    await Promise.all([this.#killAll(), ...Array.from({ length: width }, client)]);
+    const { dsl: _, ...args } = schedule.args;
+    const off = await this.#server.call("PUT", `/api/schedules/${schedule.id}`, {
+      body: { ...args, enabled: false },
+      headers: { "if-match": "*" },
+    });
+    assert.equal(off.status, 200, `the schedule is switched off: ${JSON.stringify(off.body)}`);
+    this.#isOver = true;
+    await watching;
   }
-  return ids;
-}
 
-async function linesOf(store: Store, runId: string): Promise<string[]> {
-  const lines: string[] = [];
-  const decoder = new TextDecoder();
-  for await (const page of store.journal.read(runId, 0)) {
-    lines.push(...page.map(({ line }) => decoder.decode(line)));
+  #isLastLife(): boolean {
+    return this.#kills >= this.#options.kills;
   }
-  return lines;
-}
 
-/** The nodes with an effect that the log says have succeeded. */
-function stepsOf(events: readonly AnyEvent[]): string[] {
-  return events.flatMap((event) => {
-    const { node } = event as { readonly node?: string };
-    return event.kind === "node.succeeded" && node?.startsWith("s") ? [node] : [];
-  });
-}
-
-function isInterrupted(event: AnyEvent): boolean {
-  const { error } = event as { readonly error?: { readonly code?: string } };
-  return event.kind === "node.retrying" && error?.code === "interrupted";
-}
-
-/** What an event is known by in the file of what readers saw. */
-function hashOf(line: string): string {
-  return createHash("sha256").update(line).digest("hex");
-}
-
-/** Whole lines: the last one may have been cut by a kill. */
-function wholeLines(path: string): string[] {
-  return existsSync(path) ? readFileSync(path, "utf8").split("\n").slice(0, -1) : [];
-}
-
-function countsOf(path: string): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const line of wholeLines(path)) counts.set(line, (counts.get(line) ?? 0) + 1);
-  return counts;
-}
-
-/** By the first word of the lines, the rest of them. */
-function groupsOf(path: string): Map<string, string[]> {
-  const groups = new Map<string, string[]>();
-  for (const line of wholeLines(path)) {
-    const at = line.indexOf(" ");
-    const group = groups.get(line.slice(0, at)) ?? [];
-    group.push(line.slice(at + 1));
-    groups.set(line.slice(0, at), group);
+  /** A flow of one step, every second. */
+  async #schedule(): Promise<{ id: string; args: { dsl?: string; template: string } }> {
+    const dsl = flowText({ ...this.#options.flow, steps: 1 }, this.#effects.url, {
+      n: 0,
+      asks: false,
+    });
+    const saved = await this.#server.call("PUT", "/api/templates/tick", {
+      body: { dsl },
+      headers: { "if-none-match": "*" },
+    });
+    assert.equal(saved.status, 201, JSON.stringify(saved.body));
+    const args = { template: "tick", everyMs: FIRE_EVERY_MS, overlap: "allow" };
+    const made = await this.#server.call("POST", "/api/schedules", { body: args });
+    assert.equal(made.status, 201, JSON.stringify(made.body));
+    return { id: (made.body as { id: string }).id, args };
   }
-  return groups;
+
+  /** Reads what the schedule starts, until nothing of it is live after the end. */
+  async #watchFires(): Promise<void> {
+    const readers: Promise<void>[] = [];
+    for (let isLast = false; !isLast; ) {
+      isLast = this.#isOver;
+      const page = await this.#server.call("GET", "/api/runs?trigger=schedule&limit=50");
+      const { items } = page.body as { items: readonly { runId: string }[] };
+      for (const { runId } of items) {
+        if (!this.#runs.all.has(runId)) readers.push(this.#runs.follow(runId, 1));
+      }
+      await sleep(POLL_MS);
+    }
+    await Promise.all(readers);
+  }
+
+  async #killAll(): Promise<void> {
+    let wasEarly = true; // the first life sets everything up
+    while (!this.#isLastLife()) {
+      const isEarly: boolean = !wasEarly && this.#random() < EARLY;
+      if (isEarly) await sleep(this.#random() * this.#slowestStartMs);
+      else {
+        await this.#server.up;
+        await this.#moment();
+      }
+      wasEarly = isEarly;
+      if (this.#isOver) return;
+      if (!this.#server.serves) this.#earlyKills += 1;
+      await this.#server.kill();
+      this.#runs.countKill();
+      this.#kills += 1;
+      this.#begin();
+      this.#pulse();
+      this.#options.onKill?.(this.#kills);
+    }
+  }
+
+  /** A random moment of a life that serves, at which every run has got on often enough. */
+  async #moment(): Promise<void> {
+    const time = sleep(this.#random() * MAX_LIFE_MS);
+    if (this.#random() < AT_EVENT) {
+      const events = 1 + Math.floor(this.#random() * MAX_EVENTS);
+      const happened = async (): Promise<void> => {
+        for (let left = events; left > 0; left -= 1) await this.#next();
+      };
+      await Promise.race([happened(), sleep(MAX_LIFE_MS)]);
+    } else await time;
+    while (this.#runs.fruitless >= MAX_FRUITLESS) await this.#next();
+  }
+
+  #begin(): void {
+    const begun = performance.now();
+    this.#server.begin();
+    const { life } = this.#server;
+    void this.#server.up.then(({ number }) => {
+      if (number !== life) return;
+      this.#slowestStartMs = Math.max(this.#slowestStartMs, performance.now() - begun);
+    });
+  }
+
+  /** Resolves in a later life, or in the last one. */
+  async #later(life: number): Promise<void> {
+    while (this.#server.life === life && !this.#isLastLife()) await this.#next();
+  }
+
+  #next(): Promise<void> {
+    return new Promise((resolve) => this.#wake.push(resolve));
+  }
+
+  #pulse(): void {
+    const waiting = this.#wake;
+    this.#wake = [];
+    for (const resolve of waiting) resolve();
+  }
 }

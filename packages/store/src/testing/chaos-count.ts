@@ -1,0 +1,220 @@
+/** The reckoning after the kills: what clients and the world saw, beside what the store has. */
+import { type AnyEvent, checkLog, parseEvent } from "@millrace/contracts";
+import { openStore, type Store } from "../open-store.ts";
+import type { ChaosRuns, SeenRun } from "./chaos-runs.ts";
+
+/** What came of it. `faults` is empty when every promise was kept. */
+export interface ChaosReport {
+  readonly kills: number;
+  /** Of them, before the server served. */
+  readonly earlyKills: number;
+  /** Runs whose start was acknowledged to a client. */
+  readonly accepted: number;
+  /** Of these and of the fired ones, those that the store does not have as succeeded. */
+  readonly lostRuns: number;
+  readonly steps: number;
+  /** Steps without their end, or with an end and without their effect. */
+  readonly lostSteps: number;
+  /** Effects that came again. */
+  readonly repeated: number;
+  /** Steps that were in flight at a kill, as the logs have it: the most that may be repeated. */
+  readonly inFlight: number;
+  readonly questions: number;
+  /** Questions that were open across a kill and answered afterwards. */
+  readonly heldQuestions: number;
+  readonly answeredTwice: number;
+  readonly fireTimes: number;
+  /** Fire times with more than one run. */
+  readonly firedTwice: number;
+  readonly missedFires: number;
+  /** Streams that were read over more than one life of the server. */
+  readonly brokenStreams: number;
+  readonly events: number;
+  /** Events that a reader got twice, not at all, or otherwise than the store has them. */
+  readonly gaps: number;
+  readonly violations: number;
+  /** Each thing that is wrong, as a sentence. */
+  readonly faults: readonly string[];
+  /** From the begin of the slowest life to its address. */
+  readonly slowestStartMs: number;
+  readonly ms: number;
+}
+
+type Counts = Omit<ChaosReport, "kills" | "earlyKills" | "slowestStartMs" | "ms">;
+
+/** Opens the store, which nobody else may have open, and counts. */
+export async function countChaos(
+  dir: string,
+  runs: ChaosRuns,
+  effects: ReadonlyMap<string, number>,
+): Promise<Counts> {
+  const store = await openStore({ dir });
+  try {
+    const faults: string[] = [];
+    const sums = { lostRuns: 0, steps: 0, lostSteps: 0, repeated: 0, inFlight: 0, violations: 0 };
+    let gaps = 0;
+    for (const run of runs.all.values()) {
+      const lines = await linesOf(store, run.runId);
+      gaps += run.gaps + differences(run.lines, lines);
+      const one = countRun(store, { run, lines, effects });
+      for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += one[name];
+      faults.push(...one.faults);
+    }
+    const fires = countFires(store, runs, faults);
+    const asked = countQuestions(store, runs, faults);
+    const seen = [...runs.all.values()];
+    const accepted = seen.filter(({ runId }) => !fires.runIds.has(runId)).length;
+    const stored = idsOf(store).length;
+    if (stored !== runs.all.size) faults.push(`${stored} runs are stored, ${runs.all.size} known`);
+    if (runs.afterSuccess > 0)
+      faults.push(`${runs.afterSuccess} effects after a reader had seen their success`);
+    if (gaps > 0) faults.push(`${gaps} events came to readers twice, never, or changed`);
+    return {
+      accepted,
+      ...sums,
+      ...asked,
+      fireTimes: fires.fireTimes,
+      firedTwice: fires.firedTwice,
+      missedFires: fires.missedFires,
+      brokenStreams: seen.filter(({ lives }) => lives.size > 1).length,
+      events: seen.reduce((sum, { lines }) => sum + lines.length, 0),
+      gaps,
+      faults,
+    };
+  } finally {
+    await store.close();
+  }
+}
+
+/** One run: its state, its steps and their effects, and the laws of its log. */
+function countRun(
+  store: Store,
+  {
+    run,
+    lines,
+    effects,
+  }: {
+    readonly run: SeenRun;
+    readonly lines: readonly string[];
+    readonly effects: ReadonlyMap<string, number>;
+  },
+) {
+  const { runId, steps } = run;
+  const events = lines.map((line) => parseEvent(line, { strict: true }));
+  const faults: string[] = [];
+  const status = store.runs.summary(runId)?.status ?? "nowhere";
+  if (status !== "succeeded") {
+    faults.push(`${runId} is ${status}: ${lines.at(-1)}`);
+  }
+  const graph = store.runs.header(runId)?.graph;
+  const laws = checkLog(events, graph === undefined ? {} : { graph });
+  const summaries = events.filter(({ kind }) => kind === "summary").length;
+  faults.push(...laws.map((law) => `${runId}: ${JSON.stringify(law)}`));
+  if (summaries !== 1) faults.push(`${runId} has ${summaries} summaries`);
+  let lostSteps = 0;
+  let repeated = 0;
+  let inFlight = 0;
+  for (let at = 0; at < steps; at += 1) {
+    const step = `s${at}`;
+    const times = effects.get(`${runId} ${step}`) ?? 0;
+    const ends = events.filter((event) => isOf(event, step, "node.succeeded")).length;
+    const cuts = events.filter((event) => isOf(event, step, "node.retrying")).length;
+    if (times === 0 || ends !== 1) {
+      lostSteps += 1;
+      faults.push(`${runId} ${step}: ${ends} ends, ${times} effects`);
+    }
+    const again = Math.max(0, times - 1);
+    if (again > cuts) faults.push(`${runId} ${step}: ${again} repeats, ${cuts} times in flight`);
+    repeated += again;
+    inFlight += cuts;
+  }
+  const lostRuns = status === "succeeded" ? 0 : 1;
+  const violations = laws.length + (summaries === 1 ? 0 : 1);
+  return { lostRuns, steps: steps - lostSteps, lostSteps, repeated, inFlight, violations, faults };
+}
+
+/** Every second has one run, from the first to the last. */
+function countFires(store: Store, { all }: ChaosRuns, faults: string[]) {
+  const runIds = new Set<string>();
+  const runsOf = new Map<number, number>();
+  let missedFires = 0;
+  let fireTimes = 0;
+  for (const { id, body } of store.schedules.list()) {
+    const { everyMs } = body as { readonly everyMs: number };
+    const fires = store.schedules.fires(id, Number.MAX_SAFE_INTEGER);
+    fireTimes += fires.length;
+    fires.forEach(({ fireTime, runId, outcome }, at) => {
+      const before = fires[at + 1]?.fireTime;
+      if (before !== undefined) missedFires += (fireTime - before) / everyMs - 1;
+      if (runId === null || outcome !== "started" || !all.has(runId)) {
+        missedFires += 1;
+        faults.push(`the fire of ${fireTime} has no run: ${outcome}`);
+      }
+    });
+  }
+  for (const runId of idsOf(store)) {
+    const source = store.runs.summary(runId)?.source;
+    if (source === undefined || !("fireTime" in source)) continue;
+    runIds.add(runId);
+    const time = Date.parse(source.fireTime);
+    runsOf.set(time, (runsOf.get(time) ?? 0) + 1);
+  }
+  const firedTwice = [...runsOf.values()].filter((count) => count > 1).length;
+  if (firedTwice > 0) faults.push(`${firedTwice} fire times have more than one run`);
+  if (missedFires > 0) faults.push(`${missedFires} fire times were missed`);
+  if (runsOf.size !== fireTimes)
+    faults.push(`${fireTimes} fire times are recorded, ${runsOf.size} have runs`);
+  return { runIds, fireTimes, firedTwice, missedFires };
+}
+
+/** Each question has one answer, and it is the one whose sender was told so. */
+function countQuestions(store: Store, runs: ChaosRuns, faults: string[]) {
+  const byKey = new Map(runs.questions.map((one) => [`${one.runId} ${one.id}`, one]));
+  let answeredTwice = 0;
+  for (const { runId, id, taken } of byKey.values()) {
+    const stored = store.confirmations.get(runId, id);
+    const said = runs.all.get(runId)?.lines.filter((line) => isAnswer(line, id)).length;
+    if (taken.length > 1 || said !== 1) answeredTwice += 1;
+    if (stored?.status !== "approved" || taken.some((comment) => comment !== stored.comment)) {
+      faults.push(`${runId} ${id} is ${JSON.stringify(stored)}, told ${taken}`);
+    }
+  }
+  if (byKey.size !== runs.questions.length) faults.push("a question came twice");
+  if (answeredTwice > 0) faults.push(`${answeredTwice} questions were answered more than once`);
+  const held = runs.questions.filter(({ askedIn, answeredIn }) => answeredIn > askedIn).length;
+  return { questions: byKey.size, heldQuestions: held, answeredTwice };
+}
+
+function isAnswer(line: string, id: string): boolean {
+  const event = JSON.parse(line) as { kind: string; id?: string };
+  return event.kind === "confirm.resolved" && event.id === id;
+}
+
+function isOf(event: AnyEvent, step: string, kind: string): boolean {
+  return event.kind === kind && (event as { readonly node?: string }).node === step;
+}
+
+/** Places at which two logs differ. */
+function differences(a: readonly string[], b: readonly string[]): number {
+  const length = Math.max(a.length, b.length);
+  return Array.from({ length }).filter((_, at) => a[at] !== b[at]).length;
+}
+
+function idsOf(store: Store): string[] {
+  const ids: string[] = [];
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = store.runs.list({ limit: 200, ...(cursor && { cursor }) });
+    ids.push(...page.items.map(({ runId }) => runId));
+    cursor = page.nextCursor;
+  }
+  return ids;
+}
+
+async function linesOf(store: Store, runId: string): Promise<string[]> {
+  const lines: string[] = [];
+  const decoder = new TextDecoder();
+  for await (const page of store.journal.read(runId, 0)) {
+    lines.push(...page.map(({ line }) => decoder.decode(line)));
+  }
+  return lines;
+}

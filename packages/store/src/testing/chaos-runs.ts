@@ -1,0 +1,146 @@
+/** The clients of a server that is killed: they start runs, read them to their end, answer what is asked, and keep what they saw. */
+import assert from "node:assert/strict";
+import { type ChaosFlow, flowText } from "./chaos-flow.ts";
+import type { EffectCounter } from "./effect-counter.ts";
+import type { KilledServer } from "./killed-server.ts";
+
+/** One run as its client knows it. */
+export interface SeenRun {
+  readonly runId: string;
+  /** How many steps it has. */
+  readonly steps: number;
+  /** The lines of its events, in the order of their arrival. */
+  readonly lines: string[];
+  /** The lives of the server that its events came from. */
+  readonly lives: Set<number>;
+  /** Events that came again, or without the one before. */
+  gaps: number;
+  /** Kills since it last got on; a run that waits for an answer stands as it is. */
+  fruitless: number;
+  state: "live" | "asking" | "ended";
+}
+
+/** A question that was asked. */
+export interface SeenQuestion {
+  readonly runId: string;
+  readonly id: string;
+  /** The life that asked, and the one that was first told. */
+  readonly askedIn: number;
+  answeredIn: number;
+  /** The comments of the answers that were taken. */
+  readonly taken: string[];
+}
+
+/** What clients need. */
+export interface ChaosClients {
+  readonly server: KilledServer;
+  readonly effects: EffectCounter;
+  readonly flow: ChaosFlow;
+  readonly random: () => number;
+  /** Told of every event that was read. */
+  readonly told: () => void;
+  /** Resolves in a later life than this one, or at once when there will be none. */
+  readonly later: (life: number) => Promise<void>;
+}
+
+/** Of the questions, those whose answer waits for another life; the others are answered at once. */
+const HELD = 0.7;
+const ENDS: ReadonlySet<unknown> = new Set(["node.succeeded", "node.failed", "node.cancelled"]);
+
+export class ChaosRuns {
+  readonly all: Map<string, SeenRun> = new Map();
+  readonly questions: SeenQuestion[] = [];
+  /** Effects of steps whose success a reader had seen before. */
+  afterSuccess = 0;
+  readonly #clients: ChaosClients;
+  readonly #succeeded = new Set<string>();
+
+  constructor(clients: ChaosClients) {
+    this.#clients = clients;
+  }
+
+  /** Starts a run and stays with it to its end. */
+  async start(n: number, asks: boolean): Promise<void> {
+    const { server, flow, effects } = this.#clients;
+    const runId = `${asks ? "q" : "c"}${n}`;
+    const dsl = flowText(flow, effects.url, { n, asks });
+    const { status, body } = await server.call("POST", "/api/runs", {
+      body: { dsl, options: { runId } },
+      headers: { "idempotency-key": runId },
+    });
+    assert.equal(status, 202, `${runId} is accepted: ${JSON.stringify(body)}`);
+    await this.follow(runId, flow.steps);
+  }
+
+  /** Reads a run to its end, however often it must come back. */
+  async follow(runId: string, steps: number): Promise<void> {
+    const run: SeenRun = {
+      runId,
+      steps,
+      lines: [],
+      lives: new Set(),
+      gaps: 0,
+      fruitless: 0,
+      state: "live",
+    };
+    this.all.set(runId, run);
+    const answers: Promise<void>[] = [];
+    for await (const { id, data } of this.#clients.server.frames(
+      `/api/runs/${runId}/events`,
+      run.lives,
+    )) {
+      if (id !== run.lines.length + 1) run.gaps += 1;
+      run.lines.push(data);
+      const event = JSON.parse(data) as { kind: string; id: string; node: string };
+      this.#observe(run, event);
+      if (event.kind === "confirm.requested") answers.push(this.#answer(runId, event.id));
+      this.#clients.told();
+      if (event.kind === "summary") break;
+    }
+    await Promise.all(answers);
+  }
+
+  /** An effect arrived. */
+  observeEffect(effect: string): void {
+    if (this.#succeeded.has(effect)) this.afterSuccess += 1;
+  }
+
+  /** A kill is done: who did not wait for an answer has been interrupted. */
+  countKill(): void {
+    for (const run of this.all.values()) if (run.state === "live") run.fruitless += 1;
+  }
+
+  /** The kills that the unluckiest run has seen since it last got on. */
+  get fruitless(): number {
+    let most = 0;
+    for (const run of this.all.values())
+      if (run.state === "live") most = Math.max(most, run.fruitless);
+    return most;
+  }
+
+  #observe(run: SeenRun, { kind, node }: { readonly kind: string; readonly node: string }): void {
+    if (kind === "node.succeeded") this.#succeeded.add(`${run.runId} ${node}`);
+    if (ENDS.has(kind)) run.fruitless = 0;
+    if (kind === "confirm.requested") run.state = "asking";
+    if (kind === "confirm.resolved") run.state = "live";
+    if (kind === "summary") run.state = "ended";
+  }
+
+  /** Two callers say yes at the same time, now or in another life. */
+  async #answer(runId: string, id: string): Promise<void> {
+    const { server, random, later } = this.#clients;
+    const question: SeenQuestion = { runId, id, askedIn: server.life, answeredIn: 0, taken: [] };
+    this.questions.push(question);
+    if (random() < HELD) await later(server.life);
+    await server.up;
+    question.answeredIn = server.life;
+    const say = async (comment: string): Promise<void> => {
+      const path = `/api/runs/${runId}/confirmations/${id}`;
+      const body = { decision: "approve", comment };
+      const reply = await server.call("POST", path, { body });
+      if (reply.status === 200) question.taken.push(comment);
+      else assert.equal(reply.status, 409, `${runId} is answered: ${JSON.stringify(reply.body)}`);
+    };
+    await Promise.all([say("anna"), say("bert")]);
+  }
+}

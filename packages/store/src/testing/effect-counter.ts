@@ -1,0 +1,39 @@
+/** The world outside: a server whose every request is an effect, and that outlives whoever asks. */
+// biome-ignore lint/style/noRestrictedImports: the server of a test; what is tested reaches it through its egress client.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** The header that names the run. */
+export const RUN_HEADER = "x-run";
+
+export interface EffectCounter {
+  /** `POST <url>/<step>?ms=<n>`, with the run in `x-run`, is answered after so many milliseconds. */
+  readonly url: string;
+  /** How often each `<run> <step>` had its effect; one counts when it arrives. */
+  readonly times: ReadonlyMap<string, number>;
+  close(): Promise<void>;
+}
+
+/** Listens on loopback. `told` hears of every effect as it arrives. */
+export async function countEffects(told: (effect: string) => void): Promise<EffectCounter> {
+  const times = new Map<string, number>();
+  const server = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? "/", "http://127.0.0.1");
+    const effect = `${request.headers[RUN_HEADER]} ${pathname.slice(1)}`;
+    times.set(effect, (times.get(effect) ?? 0) + 1);
+    told(effect);
+    request.resume();
+    setTimeout(() => response.end(), Number(searchParams.get("ms")));
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    times,
+    close: () =>
+      new Promise((done) => {
+        server.close(() => done());
+        server.closeAllConnections();
+      }),
+  };
+}
