@@ -98,6 +98,7 @@ export const historyCases = {
   "list_runs of 100,000": {
     what: "50 runs by each of ten filters, the slowest counts, against the newest 50",
     samples: 5,
+    isLong: true,
     bars: { newest: null },
     async prepare() {
       const { dir, remove } = folder();

@@ -33,11 +33,11 @@ function cell(name) {
   return JSON.parse(stdout.trim().split("\n").at(-1));
 }
 
-/** All rounds of one case. Quick: one round of what takes long to prepare. */
+/** All rounds of one case; quick: one. */
 function measure(name) {
   const { what, bars, isBytes = false } = cases[name];
   const isLong = name.includes("100,000") || name.includes("parked");
-  const rounds = values.quick ? (isLong ? 1 : 2) : isLong ? 3 : 5;
+  const rounds = values.quick ? 1 : isLong ? 3 : 5;
   const found = Array.from({ length: rounds }, () => cell(name));
   const [baseline] = Object.keys(bars);
   const of = (who) => found.map(({ value }) => value[who]);

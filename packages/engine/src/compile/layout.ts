@@ -131,12 +131,13 @@ export function layOut(level: Level, outer: Names | null, options: LayoutOptions
   const bodies: (Layout | null)[] = [];
   const reads: Read[][] = []; // per target, its own; the output of a body is read by its owner
   const through: (readonly Read[])[] = []; // per node, those of its body
-  const outEdges = new Set(edges.map(({ from, port }) => `${from}\0${port}`));
+  const withErrorEdge = new Set(edges.filter(({ port }) => port === "error").map((e) => e.from));
+  const plain = { ...values, errorEdge: false };
+  const guarded = { ...values, errorEdge: true };
   for (const [i, node] of nodes.entries()) {
     const type = types[i] as NodeType;
-    const errorEdge = outEdges.has(`${node.id}\0error`);
     const set = compileFields(node, type, values);
-    const policy = compilePolicy(node, type, { ...values, errorEdge });
+    const policy = compilePolicy(node, type, withErrorEdge.has(node.id) ? guarded : plain);
     const body = bodyOf(node, names, level, options);
     fields.push(set);
     policies.push(policy);
@@ -153,7 +154,7 @@ export function layOut(level: Level, outer: Names | null, options: LayoutOptions
   for (const { value } of outputs) reads.push([...value.reads]);
   const bodyOutput = level.output === undefined ? null : new Value(level.output, values);
 
-  const all = reads.map((own, i) => [...own, ...(through[i] ?? [])]);
+  const all = reads.map((own, i) => (through[i]?.length ? [...own, ...through[i]] : own));
   const local = all.map((list) => unique(list.filter(({ up }) => up === 0).map((r) => r.node)));
   const bodyReads = bodyOutput?.reads ?? [];
   const wiring = wire(size, edges, { index, ports, local });
@@ -267,24 +268,24 @@ function wire(
   },
 ): Pick<Layout, "outOff" | "outTo" | "outPort" | "inEdges"> {
   const { index, ports, local } = parts;
-  const leaving: [to: number, port: number][][] = Array.from({ length: size }, () => []);
+  const leaving = Array.from({ length: size }, (): { to: number; port: number }[] => []);
   const inEdges = new Int32Array(size);
   for (const { from, port, to } of edges) {
     const source = index.get(from) as number;
     const target = index.get(to) as number;
-    leaving[source]?.push([target, ports[source]?.indexOf(port) ?? PORT_OUT]);
+    leaving[source]?.push({ to: target, port: ports[source]?.indexOf(port) ?? PORT_OUT });
     add(inEdges, target, 1);
   }
   for (const [reader, sources] of local.entries()) {
-    for (const source of sources) leaving[source]?.push([reader, BY_REFERENCE]);
+    for (const source of sources) leaving[source]?.push({ to: reader, port: BY_REFERENCE });
   }
-  for (const list of leaving) list.sort((a, b) => a[0] - b[0]);
+  for (const list of leaving) if (list.length > 1) list.sort((a, b) => a.to - b.to);
   const outOff = offsets(leaving);
   const flat = leaving.flat();
   return {
     outOff,
-    outTo: Int32Array.from(flat, ([to]) => to),
-    outPort: Int32Array.from(flat, ([, port]) => port),
+    outTo: Int32Array.from(flat.map(({ to }) => to)),
+    outPort: Int32Array.from(flat.map(({ port }) => port)),
     inEdges,
   };
 }
@@ -323,6 +324,7 @@ function offsets(lists: readonly (readonly unknown[])[]): Int32Array {
 const NOTHING_REQUIRED: readonly Read[] = [];
 
 function requiredOf(reads: readonly Read[]): readonly Read[] {
+  if (reads.length === 0) return NOTHING_REQUIRED;
   const required = reads.filter(({ optional }) => !optional);
   if (required.length === 0) return NOTHING_REQUIRED;
   const seen = new Map(required.map((r) => [`${r.up} ${r.node} ${r.error}`, r]));

@@ -71,6 +71,7 @@ export function compilePolicy(
 
 /** Nodes that a policy reads. */
 export function policyReads(policy: NodePolicy): Read[] {
+  if (policy === PLAIN) return [];
   const { retryIf, when, fallback, keyed, cache, idempotencyKey } = policy;
   const values = [retryIf, when, fallback, keyed?.key, cache?.key, idempotencyKey];
   return values.flatMap((value) => value?.reads ?? []);
