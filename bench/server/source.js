@@ -1,5 +1,6 @@
 // What streams are fed with: the log of one run as a server keeps it, of any length at the cost of one event.
 const PAGE = 512; // what an executor hands over at once
+const KEPT_PAGES = 4; // of one run, for readers at the same place
 const BATCH_BYTES = 16_384;
 
 /** An executor with one run of `count` events whose lines have `bytes` bytes; it ends with them unless `endless`. */
@@ -16,14 +17,20 @@ export function createSource({ count, bytes, endless = false }) {
   };
   const line = Buffer.from(text({ ...head, message: "x".repeat(bytes - text(head).length) }));
   const event = { seq: 1, kind: "log", line };
-  const page = Array.from({ length: PAGE }, () => event);
+  const pages = new Map();
+  const pageAt = (at) => {
+    let page = pages.get(at);
+    if (page === undefined) {
+      page = Array.from({ length: Math.min(PAGE, count - at) }, () => event);
+      pages.set(at, page);
+      if (pages.size > KEPT_PAGES) pages.delete(pages.keys().next().value);
+    }
+    return page;
+  };
   return {
-    line,
-    /** Pages from `after` on. */
+    /** Pages from `after` on: as of a live run, the same ones for readers that are together. */
     async *read(after, signal) {
-      for (let at = after; at < count && !signal?.aborted; at += PAGE) {
-        yield count - at < PAGE ? page.slice(0, count - at) : page;
-      }
+      for (let at = after; at < count && !signal?.aborted; at += PAGE) yield pageAt(at);
       if (!endless || signal?.aborted) return;
       await new Promise((resolve) => signal?.addEventListener("abort", resolve, { once: true }));
     },
