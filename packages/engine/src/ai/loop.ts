@@ -237,8 +237,10 @@ class Loop {
     const files: FileSource = {
       async fetch(url) {
         const response = await ctx.fetchWith(budget.signal)(url, { maxBytes: MAX_FETCHED_BYTES });
-        if (!response.ok)
+        if (!response.ok) {
+          await response.body?.[Symbol.asyncIterator]().return?.(); // nobody reads it: the socket goes
           throw invalidField("input", `the file's address answers ${response.status}`);
+        }
         return new Uint8Array(await response.arrayBuffer());
       },
       read: async (path) => (await ctx.files.read(path)).data,

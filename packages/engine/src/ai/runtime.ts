@@ -15,6 +15,7 @@ import type { AiOptions } from "./options.ts";
 const KEY_BYTES = 32; // of HMAC-SHA-256
 const CREDENTIAL_MS = 60_000; // a key that was revoked is used no longer than this
 const MOST_CREDENTIALS = 256;
+const MOST_REQUEST_BYTES = 48 * 1024 * 1024; // a file of the largest size as base64, and messages around it
 const MOST_MS = 3_600_000; // the most that `firstTokenMs`, `idleMs` and `totalMs` of a node may say
 
 export class AiRuntime {
@@ -118,6 +119,7 @@ function policyOf({ origins = [] }: AiOptions, egress: EgressPolicy = {}): Egres
   return {
     idleMs: MOST_MS,
     totalMs: MOST_MS,
+    maxRequestBytes: MOST_REQUEST_BYTES,
     ...egress,
     allow: [...(egress.allow ?? []), ...allowed],
   };

@@ -1,7 +1,7 @@
 /** Files of an input: through the file policy, and not at all where there is none. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createEngine } from "@millrace/engine";
+import { createEngine, type EgressPolicy } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
 import { expect, test } from "vitest";
 import { planOf } from "../core/support.ts";
@@ -40,4 +40,44 @@ test.each([
 ])("%s fails with %s, and no model is asked", async (part, code) => {
   const { summary, prompt } = await send(part);
   expect([summary.error?.code, prompt]).toEqual([code, undefined]);
+});
+
+test("a request to a model may hold the largest file that is fetched; what an address refuses to give holds no socket", async () => {
+  const policies: EgressPolicy[] = [];
+  let isReleased = false;
+  const refused = {
+    ok: false,
+    status: 404,
+    url: "",
+    headers: new Headers(),
+    text: async () => "",
+    json: async () => null,
+    arrayBuffer: async () => new ArrayBuffer(0),
+    body: {
+      [Symbol.asyncIterator]: () => ({
+        next: async () => ({ done: true, value: undefined }) as const,
+        return: async () => {
+          isReleased = true;
+          return { done: true, value: undefined } as const;
+        },
+      }),
+    },
+  };
+  const host = {
+    ...createNodeHost(),
+    openFetch(policy: EgressPolicy) {
+      policies.push(policy);
+      return async () => refused;
+    },
+  };
+  const part = '{ type: "file", mediaType: "text/plain", url: "https://files.example/a" }';
+  const plan = await planOf(flowOf(`input = { parts: [${part}] }`));
+  const engine = createEngine({ host, providers: [scripted([])] });
+  const { error } = await engine.run(plan).result;
+  await engine.close();
+  expect([error?.code, isReleased]).toEqual(["field_invalid", true]);
+  const base64 = (20 * 1024 * 1024 * 4) / 3;
+  expect(Math.max(...policies.map(({ maxRequestBytes = 0 }) => maxRequestBytes))).toBeGreaterThan(
+    base64,
+  );
 });
