@@ -55,6 +55,7 @@ export function createAi(settings: AiSettings, ports: AiPorts): AiSetup {
     servers: mcpServers,
     credentials: ports.credentials,
     references: credentials,
+    env: ports.env,
     fetch: lazily(() => {
       const allow = addressesOf(mcpServers).map(hostAndPort);
       return ports.openFetch({ allow, idleMs: MOST_MS, totalMs: MOST_MS });

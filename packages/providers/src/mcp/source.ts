@@ -29,6 +29,8 @@ export interface McpSourceOptions {
   readonly credentials: Pick<CredentialsPort, "secret">;
   /** Credentials of servers at an address, by reference. */
   readonly references: Pick<AiCredentialsPort, "resolve">;
+  /** Variables of this process, where a setting says `env:NAME`; default none. */
+  readonly env?: { readonly [name: string]: string | undefined };
   /** For servers at an address: behind the egress policy, and independent of any one node. */
   readonly fetch: FetchLike;
 }
@@ -167,9 +169,15 @@ async function targetOf(server: string, { options, run, ctx }: Opening): Promise
 
 async function tokenOf(
   reference: string,
-  { references }: McpSourceOptions,
+  { references, env = {} }: McpSourceOptions,
   { signal }: AiToolContext,
 ): Promise<string> {
+  if (reference.startsWith("env:")) {
+    const name = reference.slice("env:".length);
+    const value = env[name];
+    if (value) return value;
+    throw missing(`the variable ${name} is not set, and a server of tools has its key there`);
+  }
   const { apiKey, accessToken } = await references.resolve({ provider: "", reference, signal });
   return accessToken ?? apiKey ?? "";
 }
@@ -178,7 +186,11 @@ async function secretOf(account: string, { credentials }: McpSourceOptions): Pro
   const value = await credentials.secret(account);
   if (value !== undefined) return value;
   const text = `the credential "${account}" is not stored; millrace secrets set ${account} stores it`;
-  throw new NodeError("credentials_missing", text, { reason: "auth", sent: false });
+  throw missing(text);
+}
+
+function missing(text: string): NodeError {
+  return new NodeError("credentials_missing", text, { reason: "auth", sent: false });
 }
 
 async function emptyFolder({ folders }: RunState): Promise<string> {

@@ -46,7 +46,7 @@ function recorded(
     modelId: model.modelId,
     async doStream(call) {
       const start = now();
-      const tape = tapeOf(call, (answer) => sink(mask(JSON.stringify(answer))));
+      const tape = tapeOf(call, (answer) => sink(mask(JSON.stringify(whole(answer, mask)))));
       try {
         const { stream } = await model.doStream(call);
         return { stream: copied(stream, tape, () => now() - start) };
@@ -84,6 +84,33 @@ function tapeOf(call: AiCall, write: (answer: RecordedAnswer) => void): Tape {
   };
   return tape;
 }
+
+/** What one part of a text holds only half of is a secret still: where a text as a whole has one, its parts become one part. */
+function whole(answer: RecordedAnswer, mask: (line: string) => string): RecordedAnswer {
+  const texts = new Map<string, string>();
+  const nameOf = ({ type, id }: AiPart) => (DELTAS.has(type) ? `${type} ${String(id)}` : null);
+  for (const { part } of answer.parts) {
+    const name = nameOf(part);
+    if (name !== null) texts.set(name, (texts.get(name) ?? "") + String(part["delta"]));
+  }
+  const masked = new Map<string, string>();
+  for (const [name, text] of texts) {
+    const line = JSON.stringify(text);
+    const clean = mask(line);
+    if (clean !== line) masked.set(name, JSON.parse(clean) as string);
+  }
+  const parts = answer.parts.flatMap(({ atMs, part }) => {
+    const name = nameOf(part);
+    const text = name === null ? undefined : masked.get(name);
+    if (name === null || text === undefined) return [{ atMs, part }];
+    masked.set(name, ""); // the first part has it all
+    return text === "" ? [] : [{ atMs, part: { ...part, delta: text } }];
+  });
+  return { ...answer, parts };
+}
+
+/** Parts that hold a piece of a text. */
+const DELTAS: ReadonlySet<string> = new Set(["text-delta", "reasoning-delta", "tool-input-delta"]);
 
 function copied(stream: AiStream, tape: Tape, elapsed: () => number): AiStream {
   return {

@@ -101,20 +101,22 @@ export async function listFrom(
       { status, reason: refused ? "auth" : "server", retryable: status >= 500 },
     );
   }
-  const list = (await response.json()) as {
-    readonly data?: readonly { readonly id?: unknown; readonly display_name?: unknown }[];
-    readonly models?: readonly { readonly name?: unknown; readonly displayName?: unknown }[];
-  };
-  const rows = [
-    ...(list.data ?? []).map(({ id, display_name }) => [id, display_name]),
-    ...(list.models ?? []).map(({ name, displayName }) => [
-      typeof name === "string" ? name.replace(/^models\//, "") : name,
-      displayName,
-    ]),
-  ];
-  return rows.flatMap(([id, title]) =>
-    typeof id === "string" ? [{ id, ...(typeof title === "string" && { title }) }] : [],
-  );
+  const list = ((await response.json()) ?? {}) as { readonly [name: string]: unknown };
+  return [...entriesOf(list["data"]), ...entriesOf(list["models"])].flatMap((entry) => {
+    const { id, name, display_name, displayName } = entry;
+    const known = typeof name === "string" && id === undefined ? name.replace(/^models\//, "") : id;
+    const title = display_name ?? displayName;
+    return typeof known === "string"
+      ? [{ id: known, ...(typeof title === "string" && { title }) }]
+      : [];
+  });
+}
+
+/** The objects of a list; a server may send anything. */
+function entriesOf(list: unknown): readonly { readonly [name: string]: unknown }[] {
+  return Array.isArray(list)
+    ? list.filter((each) => typeof each === "object" && each !== null)
+    : [];
 }
 
 function merge(weak: AiProviderOptions, strong: AiProviderOptions): AiProviderOptions {

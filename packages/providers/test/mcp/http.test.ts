@@ -92,6 +92,22 @@ test("tools are listed and called with the credential, which never comes back", 
   expect(seen.filter((line) => line.startsWith("DELETE"))).toEqual(["DELETE 200"]);
 });
 
+test("the credential may be a variable of this process; one that is not set is missing", async () => {
+  const { url } = await serve();
+  const crm = { url, credential: "env:CRM_KEY", tools: ["find"] };
+  const given = (env: { readonly [name: string]: string }): McpSource => {
+    source = sourceOf({ crm }, { env });
+    return source;
+  };
+  expect(await given({ CRM_KEY: TOKEN }).list("crm", contextOf())).toHaveLength(1);
+  await source?.close();
+  const listing = given({}).list("crm", contextOf());
+  await expect(listing).rejects.toMatchObject({
+    code: "credentials_missing",
+    message: expect.stringContaining("CRM_KEY"),
+  });
+});
+
 test("a refused credential is told as such", async () => {
   const { url } = await serve();
   const listing = sourceAt(url, "another").list("crm", contextOf());

@@ -77,6 +77,40 @@ test("a key that a model repeats is not written", async () => {
   expect(file).toContain("[redacted]");
 });
 
+test("a key that comes in pieces is not written, and what stands around it is", async () => {
+  const lines: string[] = [];
+  const halves = ["it is ", KEY.slice(0, 5), KEY.slice(5), " so"];
+  const inner: AiProvider = {
+    ...createScriptedProvider([]),
+    languageModel: () => ({
+      specificationVersion: "v3",
+      provider: "p",
+      modelId: "m",
+      doStream: async () => {
+        const parts = [
+          ...halves.map((delta) => ({ type: "text-delta", id: "0", delta })),
+          { type: "finish", finishReason: "stop" },
+        ].values();
+        return {
+          stream: {
+            getReader: () => ({
+              read: async () => {
+                const { done, value } = parts.next();
+                return done === true ? { done } : { done: false, value };
+              },
+              cancel: async () => {},
+            }),
+          },
+        };
+      },
+    }),
+  };
+  const provider = recordProvider(inner, { sink: (line) => void lines.push(line) });
+  await partsOf(await provider.languageModel("m", contextWith()), ask("q"));
+  const parts = parseAnswers(lines.join("\n"))[0]?.parts ?? [];
+  expect(parts.map(({ part }) => part["delta"])).toEqual(["it is [redacted] so", undefined]);
+});
+
 test("a recorded answer may be played in its own time", async () => {
   const part = (delta: string) => ({ type: "text-delta", id: "0", delta });
   const answers = [

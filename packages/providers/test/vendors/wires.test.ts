@@ -220,6 +220,7 @@ test("Google: a stream of candidates is text and counts, and the key goes in its
 
 test.each([
   ["openai", { data: [{ id: "a" }, { id: "b" }] }],
+  ["openai", { data: [null, "x", { id: 1 }, { id: "a" }, { id: "b" }], models: 7 }],
   ["anthropic", { data: [{ id: "a", display_name: "A" }, { id: "b" }] }],
   ["google", { models: [{ name: "models/a" }, { name: "models/b" }] }],
 ] as const)("%s lists its models", async (id, body) => {
