@@ -127,6 +127,20 @@ describe.each([
     expect((await logOf(journal.read(runId, 0))).map(textOf)).toEqual(log.map(textOf));
   });
 
+  test("gives readers at one place of a live run the same page, and others the rest of it", async () => {
+    const { executor } = await build();
+    const { runId } = await executor.start(ask);
+    await readUntil(executor.attach(runId), "run.paused");
+    const first = async (after: number) => {
+      for await (const page of executor.attach(runId, { after })) return page;
+      throw new Error("no page");
+    };
+    const page = await first(0);
+    expect(await first(0)).toBe(page);
+    expect(await first(1)).toEqual(page.slice(1));
+    expect(await first(1)).toBe(await first(1));
+  });
+
   test("ends two hundred runs that are started at once, each with a legal log", async () => {
     const { executor } = await build({ maxLiveRuns: 8 });
     const runs = await Promise.all(Array.from({ length: 200 }, () => executor.start(hello)));
