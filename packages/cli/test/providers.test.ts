@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { networkInterfaces } from "node:os";
 import { parseEvent, type Summary } from "@millrace/contracts";
 import { expect, onTestFinished, test } from "vitest";
 import { scratch } from "./cli.ts";
@@ -86,16 +87,16 @@ test("providers are listed with the state of their keys; the keys are not", asyn
 });
 
 /** A server of models on loopback that knows one key. */
-async function modelServer(): Promise<string> {
+async function modelServer(host = "127.0.0.1"): Promise<string> {
   const server = createServer((request, response) => {
     const isKnown = request.headers.authorization === "Bearer sk-right";
     response.writeHead(isKnown ? 200 : 401, { "content-type": "application/json" });
     response.end(JSON.stringify({ data: [{ id: "m1" }, { id: "m2" }] }));
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(0, host);
   await once(server, "listening");
   onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  return `http://${host.includes(":") ? `[${host}]` : host}:${(server.address() as AddressInfo).port}/v1`;
 }
 
 test.each([
@@ -114,6 +115,21 @@ test.each([
   });
   expect([code, stdout + stderr]).toEqual([wanted, expect.stringContaining(told)]);
   expect(stdout + stderr).not.toContain(key);
+});
+
+const hasIpv6 = Object.values(networkInterfaces()).some((list) =>
+  list?.some(({ address }) => address === "::1"),
+);
+
+test.runIf(hasIpv6)("a server of models may have an IPv6 address", async () => {
+  const baseUrl = await modelServer("::1");
+  const local = { kind: "openai-compatible", baseUrl, credential: "env:KEY" };
+  const home = scratch({ "config.json": JSON.stringify({ providers: { local } }) });
+  const { code, stderr } = await inside(["providers", "test", "local"], {
+    cwd: home,
+    env: { MILLRACE_HOME: home, KEY: "sk-right" },
+  });
+  expect(code, stderr).toBe(0);
 });
 
 test("an unknown provider is a matter of usage", async () => {

@@ -52,7 +52,8 @@ async function modelsOf(
 ): Promise<readonly string[]> {
   const allow = setup.ai.origins.map((origin) => {
     const { hostname, port, protocol } = new URL(origin);
-    return { host: hostname, port: Number(port) || (protocol === "https:" ? 443 : 80) };
+    const host = hostname.replace(/^\[(.*)\]$/, "$1"); // an IPv6 address
+    return { host, port: Number(port) || (protocol === "https:" ? 443 : 80) };
   });
   try {
     const { signal } = io;
@@ -65,10 +66,17 @@ async function modelsOf(
   }
 }
 
+/** Codes that say that there is no key, or none that is good any more. */
+const NO_KEY: ReadonlySet<string> = new Set([
+  "credentials_missing",
+  "credentials_expired",
+  "no_refresh_token",
+]);
+
 function asFailure(error: unknown, id: string): unknown {
   if (!NodeError.isInstance(error)) return error;
   const message = clean(error.message);
-  if (error.code === "credentials_missing") return new CliError("credentials_missing", message);
+  if (NO_KEY.has(error.code)) return new CliError("credentials_missing", message);
   if (error.code === "ai_auth") {
     return new CliError("credentials_missing", `${id} refused the key: ${message}`);
   }
@@ -84,7 +92,7 @@ async function keyState(
     const { apiKey, accessToken } = await ai.credentials.resolve({ provider, signal });
     return (apiKey ?? accessToken) === undefined ? "none" : "present";
   } catch (error) {
-    if (NodeError.isInstance(error) && error.code === "credentials_missing") return "missing";
+    if (NodeError.isInstance(error) && NO_KEY.has(error.code)) return "missing";
     throw asFailure(error, provider);
   }
 }
