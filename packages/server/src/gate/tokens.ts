@@ -55,8 +55,6 @@ function shortHash(secret: string): string {
 export class TokenSet {
   readonly #key: Uint8Array;
   readonly #tokens: readonly TokenIdentity[];
-  /** Secrets that were right before: no more than there are tokens. */
-  readonly #known = new Map<string, TokenIdentity>();
 
   /** `key` is random and stays in this process; sets with the same key know each other's tokens. */
   constructor(written: readonly string[], key: Uint8Array) {
@@ -79,20 +77,14 @@ export class TokenSet {
     return this.#tokens.some((token) => token.id === id && token.digest.equals(digest));
   }
 
-  /**
-   * The token of an `Authorization` value; undefined for a missing, malformed or wrong one, in equal time. Only one that was
-   * right before is found sooner, by its whole hash, and that it is right its answer says too.
-   */
+  /** The token of an `Authorization` value; undefined for a missing, malformed or wrong one, in equal time. */
   find(authorization: string | undefined): TokenIdentity | undefined {
     const secret = BEARER.exec(authorization ?? "")?.[1] ?? "";
-    const known = this.#known.get(secret);
-    if (known !== undefined) return known;
     const digest = this.#digest(secret);
     let found: TokenIdentity | undefined;
     for (const token of this.#tokens) {
       if (timingSafeEqual(token.digest, digest)) found = token;
     }
-    if (found !== undefined) this.#known.set(secret, found);
     return found;
   }
 

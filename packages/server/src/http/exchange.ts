@@ -97,7 +97,8 @@ export class Exchange implements RawRequest {
       // A fetch `Request` seldom carries `Host`: its URL says the same.
       return value ?? (name === "host" ? new URL(this.web.url).host : undefined);
     }
-    const value = this.node?.incoming.headers[name];
+    const headers = this.node?.incoming.headers ?? {};
+    const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
     return Array.isArray(value) ? value.join(", ") : value;
   }
 
