@@ -58,6 +58,7 @@ const rows = [
   ["steps in flight at a kill", report.inFlight],
   ["questions asked", report.questions],
   ["open across a kill, and answered", report.heldQuestions],
+  ["withdrawn with their step in flight, and asked anew", report.withdrawnQuestions],
   ["answered twice", report.answeredTwice],
   ["fire times", report.fireTimes],
   ["fired twice", report.firedTwice],

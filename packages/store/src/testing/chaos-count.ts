@@ -22,6 +22,8 @@ export interface ChaosReport {
   readonly questions: number;
   /** Questions that were open across a kill and answered afterwards. */
   readonly heldQuestions: number;
+  /** Questions that recovery withdrew and asked anew, as it repeats any step in flight. */
+  readonly withdrawnQuestions: number;
   readonly answeredTwice: number;
   readonly fireTimes: number;
   /** Fire times with more than one run. */
@@ -167,22 +169,37 @@ function countFires(store: Store, { all }: ChaosRuns, faults: string[]) {
   return { runIds, fireTimes, firedTwice, missedFires };
 }
 
-/** Each question has one answer, and it is the one whose sender was told so. */
+/**
+ * Each run that asks has one answer, and it is the one whose sender was told so. A question whose node was still at work at the
+ * kill, not yet waiting, is withdrawn by the recovery and asked anew.
+ */
 function countQuestions(store: Store, runs: ChaosRuns, faults: string[]) {
-  const byKey = new Map(runs.questions.map((one) => [`${one.runId} ${one.id}`, one]));
+  const answersOf = new Map<string, number>();
+  const keys = new Set<string>();
   let answeredTwice = 0;
-  for (const { runId, id, taken } of byKey.values()) {
+  let withdrawnQuestions = 0;
+  for (const { runId, id, taken } of runs.questions) {
+    keys.add(`${runId} ${id}`);
     const stored = store.confirmations.get(runId, id);
     const said = runs.all.get(runId)?.lines.filter((line) => isAnswer(line, id)).length;
     if (taken.length > 1 || said !== 1) answeredTwice += 1;
-    if (stored?.status !== "approved" || taken.some((comment) => comment !== stored.comment)) {
+    if (stored?.status === "cancelled" && taken.length === 0) withdrawnQuestions += 1;
+    else if (stored?.status !== "approved" || taken.some((text) => text !== stored.comment)) {
       faults.push(`${runId} ${id} is ${JSON.stringify(stored)}, told ${taken}`);
     }
+    const answers = stored?.status === "approved" ? 1 : 0;
+    answersOf.set(runId, (answersOf.get(runId) ?? 0) + answers);
   }
-  if (byKey.size !== runs.questions.length) faults.push("a question came twice");
+  for (const [runId, answers] of answersOf) {
+    if (answers !== 1) faults.push(`${runId} has ${answers} answers`);
+  }
+  if (keys.size !== runs.questions.length) faults.push("a question came twice");
   if (answeredTwice > 0) faults.push(`${answeredTwice} questions were answered more than once`);
-  const held = runs.questions.filter(({ askedIn, answeredIn }) => answeredIn > askedIn).length;
-  return { questions: byKey.size, heldQuestions: held, answeredTwice };
+  const held = runs.questions.filter(({ askedIn, answeredIn, taken }) => {
+    return taken.length > 0 && answeredIn > askedIn;
+  });
+  const questions = runs.questions.length;
+  return { questions, heldQuestions: held.length, withdrawnQuestions, answeredTwice };
 }
 
 function isAnswer(line: string, id: string): boolean {
