@@ -12,7 +12,7 @@ const parsed = new WeakMap<Reader, Map<string, WeakRef<FlowGraph>>>();
 /** The name of a graph and the row that keeps it. */
 export function graphRow(graph: FlowGraph): { readonly digest: string; readonly op: Op } {
   const text = JSON.stringify(graph);
-  const digest = `sha256:${createHash("sha256").update(text).digest("hex")}`;
+  const digest = digestOfText(text);
   return {
     digest,
     op: {
@@ -22,7 +22,14 @@ export function graphRow(graph: FlowGraph): { readonly digest: string; readonly 
   };
 }
 
-/** The graph of this name; the same object as long as somebody holds it, so that a thousand runs of it read it once. */
+function digestOfText(text: string): string {
+  return `sha256:${createHash("sha256").update(text).digest("hex")}`;
+}
+
+/**
+ * The graph of this name; the same object as long as somebody holds it, so that a thousand runs of it read it once.
+ * Throws `store_corrupt` for a row that is not what its name says: no run goes on with another graph than its own.
+ */
 export function graphOf(reader: Reader, digest: string): FlowGraph {
   const known = parsed.get(reader) ?? new Map<string, WeakRef<FlowGraph>>();
   parsed.set(reader, known);
@@ -30,7 +37,11 @@ export function graphOf(reader: Reader, digest: string): FlowGraph {
   if (held !== undefined) return held;
   const row = reader.get("SELECT json FROM graph WHERE digest = ?", [digest]);
   if (row === undefined) throw new StoreError("not_found", "the run was deleted, and its graph");
-  const graph: FlowGraph = JSON.parse(String(row["json"]));
+  const text = String(row["json"]);
+  if (digestOfText(text) !== digest) {
+    throw new StoreError("store_corrupt", `the stored graph ${digest} was changed`);
+  }
+  const graph: FlowGraph = JSON.parse(text);
   if (known.size >= MAX_NAMES) known.clear();
   known.set(digest, new WeakRef(graph));
   return graph;

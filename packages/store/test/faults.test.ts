@@ -53,3 +53,13 @@ test("after a write that fails for another reason than room nothing is written a
   await expect(store.settings.set({ a: 1 })).rejects.toMatchObject({ code: "store_unavailable" });
   expect(store.runs.summary("r1")?.status).toBe("pending"); // reading goes on
 });
+
+test("a graph that was changed in its row is no graph that a run goes on with", async () => {
+  const dir = await crashed();
+  const Database = createRequire(import.meta.url)("libsql");
+  const other = new Database(join(dir, "millrace.db"));
+  other.exec(`UPDATE graph SET json = json_set(json, '$.id', 'another')`);
+  other.close();
+  const store = await newStore({ dir });
+  await expect(store.journal.load("r1")).rejects.toMatchObject({ code: "store_corrupt" });
+});
