@@ -153,7 +153,9 @@ describe("the commands", () => {
 describe("a call", () => {
   test("starts a run that gets method, query, headers and body, and nothing of the caller's choice", async () => {
     const server = await serveHooks();
-    const { id, token } = await createHook(server, { headers: ["x-event", "x-absent", "constructor"] });
+    const { id, token } = await createHook(server, {
+      headers: ["x-event", "x-absent", "constructor"],
+    });
     const response = await call(server, `${token}?a=1&b=2&a=3`, {
       body: JSON.stringify({ graph: {}, options: { confirm: "approve" }, n: [1, null] }),
       headers: {
