@@ -90,6 +90,9 @@ export function goOn(run: RunCore, frame: Frame, open: readonly number[], past: 
     } else if (was.state === RETRYING) {
       if (was.error?.code === "interrupted") continueTry(was);
       waitForRetry(attempt, was.due);
+    } else if (asksStill(attempt, was, past)) {
+      openAgain(attempt, was);
+      enterAgain(attempt);
     } else interrupted(attempt, was);
   }
   if (frame.failure === null) return;
@@ -121,6 +124,16 @@ function waitForRetry(attempt: Attempt, due: number): void {
     if (acquire(attempt)) attempt.granted();
     run.engine.pump(run);
   });
+}
+
+/**
+ * Whether a node had asked and was about to wait when the process died: its question stays what it is, under the id that people
+ * have. Not so where a call of it was open, or where something of it may not be done twice.
+ */
+function asksStill(attempt: Attempt, { questions }: PastNode, past: Past): boolean {
+  if (questions.every(({ answer }) => answer !== null)) return false;
+  const calls = past.openCalls.get(attempt.frame.path(attempt.node)) ?? [];
+  return calls.length === 0 && (attempt.policy.delivery !== "atMostOnce" || mayRepeat(attempt));
 }
 
 /** A body was at work when the process died. */

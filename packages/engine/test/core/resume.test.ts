@@ -303,6 +303,17 @@ describe("what is taken up", () => {
     expect((await handle.result).status).toBe("succeeded");
   });
 
+  test("a question keeps its id, also when the process died before its node was said to wait", async () => {
+    const run = await whole(
+      'node ok: confirm {\n  prompt = "go?"\n}\nok.approved -> end\nnode end: log {\n  message = "x"\n}',
+    );
+    const asked = run.lines.findIndex(({ kind }) => kind === "confirm.requested");
+    const { events, summary } = await resumed(run, asked + 1);
+    expect(summary.status).toBe("succeeded");
+    const questions = events.filter(({ kind }) => kind.startsWith("confirm."));
+    expect(questions).toMatchObject([{ id: "k1" }, { id: "k1", outcome: "approved" }]);
+  });
+
   test("an overdue one expires at once", async () => {
     const run = await whole('node k: confirm { prompt = "?"\n  @timeout = 1m }', {
       run: { confirm: () => undefined },
