@@ -1,11 +1,10 @@
 /** `millrace diff`: what two flows do differently, or how their texts differ. */
 import { printFlow } from "@millrace/dsl";
 import { createTwoFilesPatch } from "diff";
-import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
+import { type CommandIo, type Input, isOn } from "../command.ts";
 import { type Difference, differencesOf } from "../diff/compare.ts";
 import { CliError, usage } from "../errors.ts";
-import { countFindings, type FlowSource, loadFlow } from "../flow-source.ts";
-import { renderDiagnostics } from "../render/code-frame.ts";
+import { readableFlow } from "../readable-flow.ts";
 import { createStyle, type Style } from "../render/style.ts";
 import { clean } from "../render/text.ts";
 
@@ -17,8 +16,8 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
     throw usage("--text and --semantic cannot be used together");
   }
   const style = createStyle(io.colour, io.env);
-  const before = await readable(a);
-  const after = await readable(b);
+  const before = await readableFlow(a, input, io);
+  const after = await readableFlow(b, input, io);
   if (isOn(input, "text")) return textDiff();
   const differences = differencesOf(before.graph, after.graph);
   for (const each of differences) {
@@ -26,21 +25,6 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
     else await io.json.result(each);
   }
   return ended(differences.length);
-
-  async function readable(file: string): Promise<FlowSource> {
-    const source = await loadFlow(file, io, {
-      file: flagText(input, "config"),
-      home: flagText(input, "home"),
-    });
-    const unread = source.diagnostics.filter(
-      ({ code, severity }) => severity === "error" && code < "FLOW2",
-    );
-    if (unread.length === 0) return source;
-    if (io.json === undefined) {
-      await io.err.write(`${await renderDiagnostics(unread, source, style)}\n`);
-    }
-    throw new CliError("flow_invalid", countFindings(unread), { diagnostics: unread, told: true });
-  }
 
   async function textDiff(): Promise<number> {
     const [one, other] = [before, after].map(({ text, graph }) => text ?? printFlow(graph));

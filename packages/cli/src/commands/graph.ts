@@ -2,35 +2,19 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type CommandIo, flagText, type Input } from "../command.ts";
-import { CliError, usage } from "../errors.ts";
+import { usage } from "../errors.ts";
 import { reason } from "../file-reason.ts";
-import { countFindings, loadFlow } from "../flow-source.ts";
 import { toDot } from "../graph/dot.ts";
 import { type Drawing, drawingOf } from "../graph/drawing.ts";
 import { layoutOf } from "../graph/layout.ts";
 import { toMermaid } from "../graph/mermaid.ts";
 import { toSvg } from "../graph/svg.ts";
-import { renderDiagnostics } from "../render/code-frame.ts";
-import { createStyle } from "../render/style.ts";
+import { readableFlow } from "../readable-flow.ts";
 
 /** Draws a flow that can be read, whether or not it is valid: a picture helps to see why it is not. */
 export async function run(input: Input, io: CommandIo): Promise<number> {
   const [file = "-"] = input.args;
-  const source = await loadFlow(file, io, {
-    file: flagText(input, "config"),
-    home: flagText(input, "home"),
-  });
-  const { graph } = source;
-  const unread = source.diagnostics.filter(
-    ({ code, severity }) => severity === "error" && code < "FLOW2",
-  );
-  if (unread.length > 0) {
-    if (io.json === undefined) {
-      const style = createStyle(io.colour, io.env);
-      await io.err.write(`${await renderDiagnostics(unread, source, style)}\n`);
-    }
-    throw new CliError("flow_invalid", countFindings(unread), { diagnostics: unread, told: true });
-  }
+  const { graph } = await readableFlow(file, input, io);
   const drawing = drawingOf(graph);
   const format = io.json === undefined ? (flagText(input, "format") ?? "mermaid") : "json";
   const title = graph.title ?? graph.id;

@@ -53,6 +53,7 @@ export interface ToolField {
   readonly with?: { readonly [name: string]: unknown };
 }
 
+/** Fields of an `ai` node, evaluated and checked. @see the page on AI, "Fields" */
 export interface AiFields extends Sampling {
   readonly provider?: string;
   readonly modelId?: string;

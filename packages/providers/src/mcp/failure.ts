@@ -16,6 +16,7 @@ export type McpErrorCode =
   | "mcp_unavailable"
   | "auth";
 
+/** A failure of a server of tools. `message` reaches the log and the model: what the server wrote is masked before it gets here. */
 export function mcpError(code: McpErrorCode, message: string): NodeError {
   return new NodeError(code, message, { reason: code === "auth" ? "auth" : "mcp" });
 }

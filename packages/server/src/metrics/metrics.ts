@@ -15,6 +15,7 @@ export interface Standing {
   readonly scheduleLagS: number;
 }
 
+/** States of runs that have not ended, as the gauge of runs counts them. */
 export type LiveState = Extract<RunState, "pending" | "running" | "paused" | "cancelling">;
 
 /** The measurements of one server. */

@@ -15,6 +15,7 @@ export function toBody(args: ScheduleArgs, createdAt: number): Json {
   return { ...args, createdAt } as unknown as Json;
 }
 
+/** A row as commands show it, with the rule of its times. */
 export function readSchedule(row: ScheduleRow): StoredSchedule {
   const { createdAt, ...args } = row.body as unknown as Omit<
     Schedule,
@@ -30,6 +31,7 @@ export function readSchedule(row: ScheduleRow): StoredSchedule {
   return { row, schedule, rule: { timing: args, anchor: createdAt } };
 }
 
+/** Epoch milliseconds as ISO 8601 in UTC, the form of every time over HTTP. */
 export function toIso(ms: number): string {
   return new Date(ms).toISOString();
 }

@@ -21,6 +21,7 @@ export function toBody({ secret, ...args }: ParsedArgs<"create_webhook">): Json 
   return { ...args, ...(secret !== undefined && { secret: true }) } as unknown as Json;
 }
 
+/** A row as commands show it: without its token, of which only the hash is stored. */
 export function readWebhook({ id, body }: WebhookRow): Webhook {
   return { ...(body as unknown as Omit<Webhook, "id">), id };
 }
