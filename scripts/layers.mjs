@@ -17,15 +17,21 @@ const spine = ["contracts", "dsl", "engine"];
 export const layers = {
   contracts: { neutral: true, needs: [], foreign: ["zod"] },
   dsl: { neutral: true, needs: ["contracts"], foreign: [] },
-  engine: { neutral: true, needs: ["contracts", "dsl"], foreign: [] },
+  engine: { neutral: true, needs: ["contracts", "dsl"], foreign: ["semver"] },
   oauth: { neutral: true, needs: [], foreign: ["keytar", "@napi-rs/keyring"] },
   providers: { needs: ["contracts"], foreign: ["@ai-sdk/*", "@modelcontextprotocol/client"] },
   store: { needs: ["contracts"], foreign: ["libsql"] },
+  "local-models": { needs: ["contracts"], foreign: ["node-llama-cpp"] },
   server: {
-    needs: [...spine, "oauth", "store", "providers"],
+    needs: [...spine, "oauth", "store", "providers", "local-models"],
     foreign: ["hono", "@hono/node-server", "pino", "croner", "prom-client"],
   },
-  cli: { needs: [...spine, "oauth", "store", "providers", "server"], foreign: [] },
+  cli: {
+    needs: [...spine, "oauth", "store", "providers", "local-models", "server"],
+    foreign: [],
+  },
+  testkit: { needs: spine, foreign: ["vitest"] },
+  "create-extension": { needs: [], foreign: [] },
 };
 
 const SPECIFIER = /(?:\bfrom|\bimport|\bimport\s*\(|\brequire\s*\()\s*["']([^"']+)["']/g;

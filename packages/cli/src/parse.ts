@@ -1,7 +1,8 @@
 /** Words to an `Input`, by commander from our table; and the help texts, from the same table. */
 import { Command, CommanderError, Option } from "commander";
 import type { CliCommand, FlagSpec, Input } from "./command.ts";
-import { COMMANDS, GLOBAL_FLAGS } from "./table.ts";
+import { GLOBAL_FLAGS } from "./table/flags.ts";
+import { COMMANDS } from "./table.ts";
 
 /** What the words ask for. */
 export type Parsed =

@@ -1,0 +1,7 @@
+import { defineProject } from "vitest/config";
+import { source } from "../../vitest.source.ts";
+
+export default defineProject({
+  ...source,
+  test: { name: "testkit", include: ["test/**/*.test.ts"], setupFiles: ["../../vitest.setup.ts"] },
+});
