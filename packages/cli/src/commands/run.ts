@@ -26,6 +26,7 @@ import {
   type Plan,
   type Registry,
   type Run,
+  type ShellPolicy,
 } from "@millrace/engine";
 import { createNodeHost, type NodeHost } from "@millrace/engine/node";
 import type { AiSetup } from "@millrace/providers";
@@ -97,14 +98,14 @@ async function prepare(input: Input, io: CommandIo) {
   const plan = await compile(source, config, io);
   const world = await worldOf(input, { config, io, needsAi: plan.needs.includes("ai") });
   const inputs = { ...world.inputs, ...given };
-  const { ai } = world;
+  const { ai, shell = config.shell } = world;
   const engine = createEngine({
     host: world.host,
     credentials: world.credentials,
     services: new Map(config.services.map((service) => [service.slug, service])),
     egress: config.egress,
     files: { root: world.filesRoot },
-    ...(config.shell === undefined ? {} : { shell: config.shell }),
+    ...(shell && { shell }),
     ...(ai && { providers: ai.providers, ai: ai.ai }),
   });
   const missing = engine.checkInputs(plan, inputs).filter(({ severity }) => severity === "error");
@@ -122,6 +123,7 @@ interface World {
   readonly host: NodeHost;
   readonly credentials: CredentialsPort;
   readonly filesRoot: string;
+  readonly shell?: ShellPolicy | undefined;
   readonly confirm?: ConfirmHandler;
   readonly ai: AiSetup | undefined;
   close(): Promise<void>;
