@@ -48,6 +48,8 @@ export class CliError extends Error {
   readonly told: boolean;
   /** What a query that failed says to a program. */
   readonly problem: ErrorCode;
+  /** Lines around the place of a mistake, for people. */
+  readonly frame: string | undefined;
 
   constructor(
     code: CliErrorCode,
@@ -57,6 +59,7 @@ export class CliError extends Error {
       diagnostics?: readonly Diagnostic[];
       told?: boolean;
       problem?: ErrorCode;
+      frame?: string;
     } = {},
   ) {
     super(message);
@@ -65,6 +68,7 @@ export class CliError extends Error {
     this.diagnostics = options.diagnostics;
     this.told = options.told ?? false;
     this.problem = options.problem ?? PROBLEM[code];
+    this.frame = options.frame;
   }
 
   /** Status of the summary that this error becomes. */

@@ -4,7 +4,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
 import type { Diagnostic, FlowGraph, ServiceDefinition } from "@millrace/contracts";
 import { type FlowCatalog, type FlowDocument, parseFlow, validateFlow } from "@millrace/dsl";
-import { describedServices } from "./config/load.ts";
+import { describedServices } from "./config/described.ts";
 import { coreEntries } from "./core-catalog.ts";
 import { CliError, usage } from "./errors.ts";
 import { reason } from "./file-reason.ts";

@@ -80,7 +80,7 @@ async function fail(
   io: CommandIo,
   command: CliCommand | undefined,
 ): Promise<number> {
-  const known = error instanceof CliError ? error : internal(error);
+  const known = await endOf(error);
   const { soleSummary } = await import("./ndjson.ts");
   const summary: Summary = soleSummary(known, io.now(), {
     cancelReason: known.code === "timeout" ? "timeout" : reason(io),
@@ -93,7 +93,8 @@ async function fail(
   if (io.json !== undefined && io.json.summary === undefined) await io.json.events([summary]);
   if (!known.told || io.json !== undefined) {
     const hint = known.hint === undefined ? "" : `; ${known.hint}`;
-    await io.err.write(`error: ${clean(`${known.message}${hint}`)}\n`);
+    const frame = io.json === undefined ? (known.frame ?? "") : "";
+    await io.err.write(`error: ${clean(`${known.message}${hint}`)}\n${frame}`);
   }
   if (known.code === "internal") {
     await io.err.write(
@@ -116,6 +117,14 @@ async function problemLine({ problem, message, hint }: CliError): Promise<string
 function indexOf(words: readonly string[], word: string): number {
   const at = words.indexOf(word);
   return at < 0 ? words.length : at;
+}
+
+/** Loaded for what failed: most commands never call anybody. */
+async function endOf(error: unknown): Promise<CliError> {
+  if (error instanceof CliError) return error;
+  const { toEnd } = await import("./api/problem.ts");
+  const end = toEnd(error);
+  return end instanceof CliError ? end : internal(end);
 }
 
 function internal(error: unknown): CliError {

@@ -12,13 +12,13 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
     import("@millrace/store"),
   ]);
   const tokenFile = flagText(input, "token-file");
-  const port = readPort(flagText(input, "port") ?? io.env.MILLRACE_PORT);
-  const host = flagText(input, "host");
   const config = await loadConfig(
     { folder: io.cwd, file: flagText(input, "config"), home: flagText(input, "home") },
     io,
     (line) => void io.err.write(`warning: ${line}\n`),
   );
+  const port = readPort(flagText(input, "port")) ?? config.serve.port;
+  const host = flagText(input, "host") ?? config.serve.host;
   const server = await start({
     env: io.env,
     signals: false,
@@ -59,7 +59,7 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
 }
 
 function readPort(text: string | undefined): number | undefined {
-  if (text === undefined || text === "") return undefined;
+  if (text === undefined) return undefined;
   const port = Number(text);
   if (!/^\d{1,5}$/.test(text) || port > 65_535)
     throw usage(`--port takes 0 to 65535, found "${text}"`);

@@ -1,8 +1,7 @@
 /** The key `credentials`: where credentials are kept. Nothing else is chosen when that store does not work. */
-import { homedir } from "node:os";
-import { join, resolve } from "node:path";
 import { usage } from "../errors.ts";
 import type { CliIo } from "../io.ts";
+import { dataFolder } from "./folders.ts";
 
 const STORES = ["os", "file", "memory"] as const;
 const KEY_BYTES = 32; // AES-256
@@ -16,17 +15,16 @@ export interface CredentialsChoice {
   readonly key?: { readonly bytes: Uint8Array };
 }
 
-/** Reads `{"store": "os"}`, which MILLRACE_CREDENTIALS_STORE replaces. Throws a usage error; the key itself is never in it. */
+/** Reads `{"store": "os"}`. Throws a usage error; the key itself is never in it. */
 export function readCredentials(
   value: Readonly<Record<string, unknown>>,
   home: string | undefined,
   io: CliIo,
 ): CredentialsChoice {
-  const { MILLRACE_CREDENTIALS_STORE, MILLRACE_CREDENTIAL_KEY } = io.env;
-  const { store: configured = "os", ...rest }: { readonly store?: unknown } = value;
+  const { MILLRACE_CREDENTIAL_KEY } = io.env;
+  const { store: wanted = "os", ...rest }: { readonly store?: unknown } = value;
   const [unknown] = Object.keys(rest);
   if (unknown !== undefined) throw usage(`credentials has store, and no "${unknown}"`);
-  const wanted = MILLRACE_CREDENTIALS_STORE || configured;
   const store = STORES.find((each) => each === wanted);
   if (store === undefined) throw usage(`credentials.store takes ${STORES.join(", ")}`);
   return {
@@ -40,16 +38,4 @@ function keyOf(text: string): Uint8Array {
   const bytes = Buffer.from(text, "base64");
   if (bytes.length === KEY_BYTES) return bytes;
   throw usage(`MILLRACE_CREDENTIAL_KEY takes ${KEY_BYTES} random bytes in base64`);
-}
-
-/** @see XDG Base Directory Specification; on Windows the local application data */
-function dataFolder(home: string | undefined, { cwd, env }: CliIo): string {
-  const named = home ?? env.MILLRACE_HOME;
-  if (named) return resolve(cwd, named);
-  const own = env.HOME ?? homedir();
-  const base =
-    process.platform === "win32"
-      ? (env.LOCALAPPDATA ?? join(own, "AppData", "Local"))
-      : env.XDG_DATA_HOME || join(own, ".local", "share");
-  return join(base, "millrace");
 }

@@ -1,0 +1,79 @@
+/** The two files of configuration: the user's, and the nearest project file. */
+import { readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { CliError, usage } from "../errors.ts";
+import { reason } from "../file-reason.ts";
+import type { CliIo } from "../io.ts";
+import { isRecord } from "./keys.ts";
+
+/** Where a search for configuration starts, and what was named on the command line instead. */
+export interface ConfigOptions {
+  readonly folder: string;
+  readonly file: string | undefined;
+  readonly home: string | undefined;
+}
+
+/** A file as it was read; whatever its keys hold is checked where it is used. */
+export interface ConfigFile {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+/** Name of a project file. */
+export const PROJECT_FILE = "millrace.json";
+
+/** The file that was named, else the nearest project file upward; the walk ends at a repository, the home directory or the root. */
+export async function projectFile(
+  { folder, file }: ConfigOptions,
+  io: CliIo,
+): Promise<ConfigFile | undefined> {
+  if (file !== undefined) return readConfig(resolve(io.cwd, file), true);
+  const home = io.env.HOME ?? homedir();
+  for (let at = folder; ; at = dirname(at)) {
+    const found = await readConfig(join(at, PROJECT_FILE));
+    if (found !== undefined) return found;
+    const isTop = await readFile(join(at, ".git")).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => error.code === "EISDIR",
+    );
+    if (isTop || at === home || at === dirname(at)) return undefined;
+  }
+}
+
+/** Folder of the project file, trusted or not. */
+export async function projectFolder(
+  options: ConfigOptions,
+  io: CliIo,
+): Promise<string | undefined> {
+  const project = await projectFile(options, io);
+  return project === undefined ? undefined : dirname(project.path);
+}
+
+/** Reads one file; undefined where there is none, unless it must exist. Throws a usage error with the place of what is no JSON. */
+export async function readConfig(path: string, mustExist = false): Promise<ConfigFile | undefined> {
+  let bytes: Uint8Array;
+  try {
+    bytes = await readFile(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (!mustExist && (code === "ENOENT" || code === "ENOTDIR")) return undefined;
+    throw usage(`cannot read ${path}: ${reason(error)}`);
+  }
+  let values: unknown;
+  try {
+    values = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    throw await malformed(path, bytes);
+  }
+  if (!isRecord(values)) throw usage(`${path} must be a JSON object`);
+  return { path, bytes, values };
+}
+
+/** Loaded for the one person whose file is broken. */
+async function malformed(path: string, bytes: Uint8Array): Promise<CliError> {
+  const { describeMistake } = await import("./mistake.ts");
+  const { message, frame } = describeMistake(path, bytes);
+  return new CliError("usage", message, { frame });
+}

@@ -1,0 +1,89 @@
+/** Where things stand in a JSON text: the line of each key, and of the first mistake. */
+
+/** 1-based, columns in characters. */
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A text that is no JSON. `offset` is the first character that cannot stand there. */
+export class JsonMistake extends Error {
+  readonly offset: number;
+
+  constructor(offset: number, message: string) {
+    super(message);
+    this.offset = offset;
+  }
+}
+
+/** Nesting that no file of people has. */
+const MAX_DEPTH = 200;
+const WORD = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON has none of them in text
+const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
+const SPACE = /[ \t\r\n]*/y;
+
+/** Offset of each member's key, by its path, parts joined with dots. Of equal keys the last counts. Throws `JsonMistake`. */
+export function keyOffsets(text: string): Map<string, number> {
+  const offsets = new Map<string, number>();
+  let at = 0;
+  const take = (pattern: RegExp): string | undefined => {
+    pattern.lastIndex = at;
+    const found = pattern.exec(text)?.[0];
+    if (found !== undefined) at += found.length;
+    return found;
+  };
+  const expected = (what: string): JsonMistake =>
+    new JsonMistake(
+      at,
+      at >= text.length ? `the text ends where ${what} is needed` : `${what} is needed here`,
+    );
+  const sign = (char: string): boolean => {
+    take(SPACE);
+    if (text[at] !== char) return false;
+    at += 1;
+    return true;
+  };
+
+  function value(path: string, depth: number): void {
+    take(SPACE);
+    if (depth > MAX_DEPTH) throw new JsonMistake(at, "this is nested too deeply");
+    if (sign("{")) members(path, depth);
+    else if (sign("[")) items(path, depth);
+    else if (take(STRING) === undefined && take(WORD) === undefined) throw expected("a value");
+  }
+
+  function members(path: string, depth: number): void {
+    if (sign("}")) return;
+    do {
+      take(SPACE);
+      const start = at;
+      const name = take(STRING);
+      if (name === undefined) throw expected("a key in double quotes");
+      const inner = `${path}${path === "" ? "" : "."}${JSON.parse(name) as string}`;
+      offsets.set(inner, start);
+      if (!sign(":")) throw expected('":"');
+      value(inner, depth + 1);
+    } while (sign(","));
+    if (!sign("}")) throw expected('"," or "}"');
+  }
+
+  function items(path: string, depth: number): void {
+    if (sign("]")) return;
+    do value(path, depth + 1);
+    while (sign(","));
+    if (!sign("]")) throw expected('"," or "]"');
+  }
+
+  value("", 0);
+  take(SPACE);
+  if (at < text.length) throw expected("the end of the text");
+  return offsets;
+}
+
+/** Line and column of an offset. */
+export function placeOf(text: string, offset: number): Place {
+  const before = text.slice(0, offset);
+  const line = before.split("\n").length;
+  return { line, column: offset - before.lastIndexOf("\n") };
+}

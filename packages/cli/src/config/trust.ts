@@ -1,0 +1,119 @@
+/**
+ * Whether a project file may grant power. What it says counts only after the person trusted these very bytes, with
+ * `millrace config trust` or, where nobody sits, with MILLRACE_TRUST_PROJECT.
+ */
+import { createHash } from "node:crypto";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { usage } from "../errors.ts";
+import { reason } from "../file-reason.ts";
+import type { CliIo } from "../io.ts";
+import type { ConfigFile } from "./files.ts";
+import { dataFolder } from "./folders.ts";
+import { isRecord, POWER_KEYS } from "./keys.ts";
+import { type DescriptorFile, SERVICES_FOLDER } from "./services.ts";
+
+const LOCK_FILE = "millrace.lock.json";
+const TRUST_FILE = "trust.json";
+
+/** How a project stands. `changed`: other bytes of this file were trusted. */
+export interface Trust {
+  readonly state: "powerless" | "trusted" | "changed" | "untrusted";
+  /** What the file grants. */
+  readonly powers: readonly string[];
+  readonly digest: string;
+}
+
+/** A project file and the descriptors of services beside it, which say where a stored credential is sent. */
+export interface Project {
+  readonly file: ConfigFile;
+  readonly descriptors: readonly DescriptorFile[];
+}
+
+/** Looks up whether the project is trusted. */
+export async function trustOf(
+  project: Project,
+  home: string | undefined,
+  io: CliIo,
+): Promise<Trust> {
+  const powers = POWER_KEYS.filter((key) => Object.hasOwn(project.file.values, key));
+  if (project.descriptors.length > 0) powers.push(SERVICES_FOLDER);
+  const digest = await trustDigest(project);
+  const given = io.env.MILLRACE_TRUST_PROJECT;
+  const state = async (): Promise<Trust["state"]> => {
+    if (powers.length === 0) return "powerless";
+    if (given === "1" || given === digest) return "trusted";
+    const stored = (await readTrusted(home, io)).get(project.file.path);
+    return stored === digest ? "trusted" : stored === undefined ? "untrusted" : "changed";
+  };
+  return { state: await state(), powers, digest };
+}
+
+/** Throws a usage error for a project that grants power and is not trusted. */
+export async function checkTrust(
+  project: Project,
+  home: string | undefined,
+  io: CliIo,
+): Promise<void> {
+  const { state, powers, digest } = await trustOf(project, home, io);
+  if (state === "powerless" || state === "trusted") return;
+  const changed = state === "changed" ? ": it has changed since" : "";
+  const them = project.descriptors.length > 0 ? "them" : "it";
+  throw usage(
+    `${project.file.path} is not trusted${changed}, and it sets ${powers.join(", ")}`,
+    `read ${them}, then run millrace config trust, or set MILLRACE_TRUST_PROJECT=${digest}`,
+  );
+}
+
+/** Remembers that the person trusts the project as it is now. */
+export async function storeTrust(
+  project: Project,
+  home: string | undefined,
+  io: CliIo,
+): Promise<void> {
+  const trusted = await readTrusted(home, io);
+  trusted.set(project.file.path, await trustDigest(project));
+  const folder = dataFolder(home, io);
+  const path = join(folder, TRUST_FILE);
+  const part = `${path}.${process.pid}.part`;
+  const rows = [...trusted].map(([file, sha256]) => ({ path: file, sha256 }));
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeFile(part, `${JSON.stringify(rows, null, 2)}\n`, { mode: 0o600 });
+    await rename(part, path);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw usage(`cannot write ${path}: ${reason(error)}`);
+  }
+}
+
+/** Digest by path of the project file. A file of ours that cannot be read is no trust. */
+async function readTrusted(home: string | undefined, io: CliIo): Promise<Map<string, string>> {
+  const text = await readFile(join(dataFolder(home, io), TRUST_FILE), "utf8").catch(() => "[]");
+  let rows: unknown;
+  try {
+    rows = JSON.parse(text);
+  } catch {
+    rows = [];
+  }
+  return new Map(
+    (Array.isArray(rows) ? rows : []).flatMap((row: unknown) => {
+      const { path, sha256 } = (isRecord(row) ? row : {}) as { path?: unknown; sha256?: unknown };
+      return typeof path === "string" && typeof sha256 === "string"
+        ? [[path, sha256] as const]
+        : [];
+    }),
+  );
+}
+
+/** `sha256:…` over the project file and, where they exist, its lock file and descriptors of services. */
+async function trustDigest({ file, descriptors }: Project): Promise<string> {
+  const hash = createHash("sha256").update(file.bytes);
+  const lock = await readFile(join(dirname(file.path), LOCK_FILE)).catch(() => undefined);
+  if (lock !== undefined) hash.update(lock);
+  for (const each of descriptors) {
+    // Digests, so that no byte can move from one file into the next.
+    hash.update(createHash("sha256").update(each.bytes).digest());
+  }
+  return `sha256:${hash.digest("hex")}`;
+}

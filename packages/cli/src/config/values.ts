@@ -1,0 +1,68 @@
+/** Values of configuration from several sources as one. */
+import { resolve } from "node:path";
+import type { CliIo } from "../io.ts";
+import { CONFIG_KEYS, type ConfigKey, isRecord, variablesOf } from "./keys.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Objects merge by key, anything else replaces. */
+export function merge(weak: Values, strong: Values): Values {
+  const result = new Map<string, unknown>(Object.entries(weak));
+  for (const [key, value] of Object.entries(strong)) {
+    const before = result.get(key);
+    result.set(key, isRecord(before) && isRecord(value) ? merge(before, value) : value);
+  }
+  return Object.fromEntries(result);
+}
+
+/** What stands at a path, or undefined. */
+export function valueAt(values: Values, key: string): unknown {
+  let at: unknown = values;
+  for (const part of key.split(".")) {
+    if (!isRecord(at) || !Object.hasOwn(at, part)) return undefined;
+    at = at[part];
+  }
+  return at;
+}
+
+/** The same values with one more, or with one less where it is undefined. Objects that become empty go. */
+export function withValue(values: Values, key: string, value: unknown): Values {
+  const [first = "", ...rest] = key.split(".");
+  const result = new Map(Object.entries(values));
+  const before = result.get(first);
+  const inner =
+    rest.length === 0 ? value : withValue(isRecord(before) ? before : {}, rest.join("."), value);
+  const isGone =
+    inner === undefined ||
+    (value === undefined && isRecord(inner) && Object.keys(inner).length === 0);
+  if (isGone) result.delete(first);
+  else result.set(first, inner);
+  return Object.fromEntries(result);
+}
+
+/** The variable that replaces a key here, if one is set; an empty one counts as absent. */
+export function variableFor({ key }: ConfigKey, { env }: CliIo): string | undefined {
+  return variablesOf(key).find((name) => env[name]);
+}
+
+/** The values that variables give. Text that is no value of its key is kept as it is: whoever reads the key says so. */
+export function fromEnvironment(io: CliIo): Values {
+  let values: Values = {};
+  for (const each of CONFIG_KEYS) {
+    const name = variableFor(each, io);
+    if (name !== undefined)
+      values = withValue(values, each.key, toValue(each, io.env[name] as string, io));
+  }
+  return values;
+}
+
+/** Text of a command line or of a variable as a value of its key. */
+export function toValue({ type }: ConfigKey, text: string, io: CliIo): unknown {
+  if (type === "text") return text;
+  if (type === "path") return resolve(io.cwd, text);
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
