@@ -109,8 +109,13 @@ export interface ModelLoadOptions {
   readonly ttlMs?: number;
 }
 
-/** The port behind the model commands; `get` and what takes an id throw `not_found`. */
+/**
+ * The port behind the model commands; `get` and what takes an id throw `not_found`. `scan` and `install` have made their job,
+ * which `jobs` lists, when they return; a scan under way is joined.
+ */
 export interface ModelManager {
+  /** Resolves when the first scan has ended, whatever it found; before that `list` knows what the last process knew. */
+  readonly scanned: Promise<void>;
   scan(options?: { signal?: AbortSignalLike }): Promise<{
     count: number;
     skipped: readonly { file: string; reason: string }[];
@@ -123,7 +128,8 @@ export interface ModelManager {
   jobs(): readonly Job[];
   load(id: string, options?: ModelLoadOptions): Promise<Model>;
   unload(id: string, options?: { force?: boolean }): Promise<Model>;
-  remove(id: string): Promise<void>;
+  /** A loaded model is `in_use` unless `force`. */
+  remove(id: string, options?: { force?: boolean }): Promise<void>;
   engines(): readonly ModelEngine[];
   fetchEngine(id: string): Job;
   /** Loads if needed, and pins the model until `release`. */
