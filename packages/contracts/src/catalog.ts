@@ -22,6 +22,24 @@ export interface Permissions {
   readonly native?: boolean;
 }
 
+/**
+ * Who keeps code to its permissions when it does not go through its context. `runtime`: Node refuses; `tripwire`: a guard
+ * against accidents that hostile code gets around; `none`: nobody, the code is trusted.
+ */
+export type Enforcement = "runtime" | "tripwire" | "none";
+
+/** Where the code of an extension runs, and what of its permissions is enforced there. */
+export interface ExtensionRuntime {
+  readonly mode: "child" | "inProcess";
+  readonly enforcement: {
+    readonly net: Enforcement;
+    readonly fs: Enforcement;
+    readonly env: Enforcement;
+    readonly spawn: Enforcement;
+    readonly native: Enforcement;
+  };
+}
+
 /** Hints in a field or output schema under the key `x-millrace`. */
 export interface SchemaHints {
   /** Extra roots; the field is evaluated later, by the node. */
@@ -65,6 +83,8 @@ export interface CatalogEntry {
   readonly source:
     | { readonly package: "core" }
     | { readonly package: string; readonly version: string; readonly digest: string };
+  /** Where its code runs; absent for core and for services, which have none. */
+  readonly runtime?: ExtensionRuntime;
   readonly state: "ready" | "failed" | "disabled";
   readonly problem?: { readonly code: string; readonly message: string };
   readonly deprecated?: string;

@@ -1,6 +1,8 @@
 export type {
   CatalogEntry,
   Effect,
+  Enforcement,
+  ExtensionRuntime,
   Permissions,
   PortSpec,
   SchemaHints,

@@ -4,6 +4,7 @@ import { AiRuntime } from "./ai/runtime.ts";
 import type { EngineError } from "./errors.ts";
 import type { Host } from "./host.ts";
 import { engineLimits, type Limits } from "./limits.ts";
+import type { Grants, NodeType } from "./node-type.ts";
 import type { EngineOptions } from "./options.ts";
 import { createPortableHost } from "./portable-host.ts";
 import type { Attempt } from "./run/attempt.ts";
@@ -46,6 +47,7 @@ export class EngineCore {
   /** When the process last got a turn for its timers and sockets. */
   lastMacrotask: number;
   closed = false;
+  readonly #granted: WeakMap<Grants, FetchLike | null> = new WeakMap();
   /** The run that is being worked on. */
   entered: RunCore | null = null;
   readonly #keys: Keys = new Keys();
@@ -77,6 +79,17 @@ export class EngineCore {
 
   pump(run: RunCore): void {
     pump(run);
+  }
+
+  /** The network as a type may use it: core's is the engine's, an extension's ends at the hosts that it was granted. */
+  fetchOf({ grants }: NodeType): FetchLike | null {
+    if (grants === undefined) return this.fetch;
+    let fetch = this.#granted.get(grants);
+    if (fetch === undefined) {
+      fetch = this.host.openFetch?.({ ...this.options.egress, only: grants.net }) ?? null;
+      this.#granted.set(grants, fetch);
+    }
+    return fetch;
   }
 
   /** Digest of the inputs of a run; most often there are none. */

@@ -33,6 +33,8 @@ export type EgressRule =
 export interface EgressPolicy {
   readonly allow?: readonly EgressRule[];
   readonly deny?: readonly EgressRule[];
+  /** Hosts, as `name`, `*.name` or `name:port`, that may be reached at all; absent: every one. What is private needs `allow`, too. */
+  readonly only?: readonly string[];
   /** Origins of this very server, always denied. */
   readonly selfOrigins?: readonly string[];
   /** Default 5. */

@@ -18,6 +18,7 @@ export type {
   DeferredField,
   Failure,
   Fields,
+  Grants,
   NodeType,
 } from "./node-type.ts";
 export type {

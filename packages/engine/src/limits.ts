@@ -39,6 +39,9 @@ export interface Limits {
   readonly logBytes: number;
 }
 
+/** JSON bytes of the input and of the output of one call of an extension; larger data is a file's. */
+export const EXTENSION_BYTES: number = 4 * MIB;
+
 /** Defaults: far above what people write, far below what stops a process. */
 export const DEFAULT_LIMITS: Limits = Object.freeze({
   nodes: 100_000,

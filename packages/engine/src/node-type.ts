@@ -34,13 +34,27 @@ export interface DeferredField {
   readonly elements?: readonly (DeferredField | undefined)[];
 }
 
+/** What the operator granted to the package that a type comes from. */
+export interface Grants {
+  /** Hosts, as `name`, `*.name` or `name:port`. */
+  readonly net: readonly string[];
+  /** Absolute folders, with `/`. */
+  readonly files: { readonly read: readonly string[]; readonly write: readonly string[] };
+  /** Programs of the operator's list. */
+  readonly spawn: readonly string[];
+  readonly secrets: readonly string[];
+}
+
 /** A node type as the engine holds it. */
 export interface NodeType {
   readonly entry: CatalogEntry;
   /** Answers the record (port `out`) or `exit(port, record)`, now or as a promise. */
   readonly run: (fields: Fields, ctx: CoreContext) => unknown;
   /** Findings about literal fields before a run; `source`: the fields as the flow writes them. */
-  readonly check?: (fields: Fields, source: FlowNode["fields"]) => readonly FieldFinding[];
+  readonly check?: (
+    fields: Fields,
+    source: FlowNode["fields"],
+  ) => readonly FieldFinding[] | Promise<readonly FieldFinding[]>;
   /** Effect of one node where it depends on its fields; absent: that of the entry. */
   readonly effectOf?: (fields: Fields, serviceOf: ServiceOf) => Effect;
   /** Whether the same key twice has one effect, where that depends on the fields. */
@@ -55,6 +69,12 @@ export interface NodeType {
   readonly wantsSources?: true;
   /** Core code: a throw without a meaning is `internal`, and the output needs no check against its schema. */
   readonly core?: true;
+  /** What its code may use; absent: all that the engine has. Types with grants have the limits of extensions. */
+  readonly grants?: Grants;
+  /** `entry` may be another one later, with another state. */
+  readonly changes?: true;
+  /** `check` and `run` are code of others, which is loaded when it is asked for. */
+  readonly foreign?: true;
   /** Ports beside `out` that a record makes live; a type that has them leaves by `out`. */
   readonly furtherPorts?: (output: Json) => readonly string[];
   /** The adapter whose configuration the body reads as `ctx.config`. */

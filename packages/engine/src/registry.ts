@@ -48,11 +48,13 @@ export function createRegistry(types: readonly TypeSource[] = []): Registry {
     }
     services.set(entry.type, entry);
   }
-  const entries = Object.freeze(
-    [...all.map(({ entry }) => entry), ...services.values()].sort((a, b) =>
-      a.type < b.type ? -1 : a.type > b.type ? 1 : a.version - b.version,
-    ),
-  );
+  const sorted = (): readonly CatalogEntry[] =>
+    Object.freeze(
+      [...all.map(({ entry }) => entry), ...services.values()].sort((a, b) =>
+        a.type < b.type ? -1 : a.type > b.type ? 1 : a.version - b.version,
+      ),
+    );
+  const fixed = all.some(({ changes }) => changes === true) ? null : sorted();
   const get = (type: string, version?: number): NodeType | undefined => {
     const known = versions.get(type);
     if (known === undefined) return undefined;
@@ -65,7 +67,7 @@ export function createRegistry(types: readonly TypeSource[] = []): Registry {
       if (found !== undefined) return found;
       throw new EngineError("registry_invalid", `there is no node type "${type}"`);
     },
-    entries: () => entries,
+    entries: () => fixed ?? sorted(),
     catalog: () => ({
       entry: (type: string, version?: number) => get(type, version)?.entry ?? services.get(type),
       types: () => versions.keys(),

@@ -1,6 +1,6 @@
 /** Catalog entries: what is known of a node type without running its code. */
 import * as z from "zod";
-import type { CatalogEntry, Permissions } from "../catalog.ts";
+import type { CatalogEntry, ExtensionRuntime, Permissions } from "../catalog.ts";
 import { jsonObjectSchema } from "./common.ts";
 import { policySchema } from "./graph.ts";
 import { serviceIntegrationSchema } from "./service.ts";
@@ -14,6 +14,19 @@ const permissions: z.ZodType<Permissions> = z.strictObject({
   secrets: words.exactOptional(),
   spawn: words.exactOptional(),
   native: z.boolean().exactOptional(),
+});
+
+const enforcement = z.enum(["runtime", "tripwire", "none"]);
+
+const runtime: z.ZodType<ExtensionRuntime> = z.strictObject({
+  mode: z.enum(["child", "inProcess"]),
+  enforcement: z.strictObject({
+    net: enforcement,
+    fs: enforcement,
+    env: enforcement,
+    spawn: enforcement,
+    native: enforcement,
+  }),
 });
 
 /** One row of the catalog. */
@@ -45,6 +58,7 @@ export const catalogEntrySchema: z.ZodType<CatalogEntry> = z.strictObject({
     z.strictObject({ package: z.literal("core") }),
     z.strictObject({ package: z.string(), version: z.string(), digest: z.string() }),
   ]),
+  runtime: runtime.exactOptional(),
   state: z.enum(["ready", "failed", "disabled"]),
   problem: z.strictObject({ code: z.string(), message: z.string() }).exactOptional(),
   deprecated: z.string().exactOptional(),

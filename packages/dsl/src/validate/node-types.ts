@@ -26,6 +26,14 @@ export function checkNodeType(run: Validation, node: NodeModel): void {
     });
     return;
   }
+  if (entry.state !== "ready") {
+    const why = entry.problem === undefined ? "" : `: ${entry.problem.code}`;
+    run.findings.add("FLOW3001", `${node.pointer}/type`, {
+      parts: { type: shown(type) },
+      hint: `its extension is ${entry.state}${why}; see millrace ext list`,
+    });
+    return;
+  }
   if (Number.isInteger(typeVersion) && entry.version !== typeVersion) {
     run.findings.add("FLOW3010", `${node.pointer}/typeVersion`, {
       parts: { type: shown(type), n: String(typeVersion), list: versionsOf(run, entry).join(", ") },

@@ -20,6 +20,8 @@ export interface CompileOptions {
   /** Where flows that this one calls come from; absent: there is none. */
   readonly subflows?: SubflowPort;
   readonly limits?: Partial<Limits>;
+  /** Code of extensions is not loaded: what their own checks would find is left out. Default false. */
+  readonly withoutCode?: boolean;
   /** Digest of the graph, where it is known: `flowHash` of a run's header. Absent: it is made. */
   readonly hash?: string;
 }
@@ -61,7 +63,7 @@ export async function compileFlow(
     { graph, at: "" },
     ...[...flows].map(([text, called]) => ({ graph: called.graph, at: pointerOf(graph, text) })),
   ]) {
-    diagnostics.push(...checkTypes(one, at, registry, limits));
+    diagnostics.push(...(await checkTypes(one, at, limits, options)));
   }
   if (hasError(diagnostics)) return { ok: false, diagnostics };
   const layout = layOutAll(graph, flows, registry, limits);
@@ -70,7 +72,8 @@ export async function compileFlow(
     return { ok: false, diagnostics };
   }
   const { hash = digest(graph) } = options;
-  const identity = { digest: digestOfAll(hash, flows), needs: needsOf(graph, flows, registry) };
+  const used = typesIn(graph, flows, registry);
+  const identity = { digest: digestOfAll(hash, flows, used), needs: needsOf(used) };
   const plan = new Plan({ graph, layout: layout.layout, hash }, identity);
   return { ok: true, plan, diagnostics };
 }
@@ -99,12 +102,12 @@ function pointerOf(graph: FlowGraph, text: string): string {
 }
 
 /** Findings of the types' own checks, about literal fields. */
-function checkTypes(
+async function checkTypes(
   graph: FlowGraph,
   at: string,
-  registry: Registry,
   limits: Limits,
-): Diagnostic[] {
+  { registry, withoutCode = false }: CompileOptions,
+): Promise<Diagnostic[]> {
   const found: Diagnostic[] = [];
   const stack: { nodes: readonly FlowNode[]; at: string }[] = [
     { nodes: graph.nodes, at: "/nodes" },
@@ -116,9 +119,10 @@ function checkTypes(
         stack.push({ nodes: node.body.nodes, at: `${pointer}/body/nodes` });
       }
       const type = registry.get(node.type, node.typeVersion);
-      if (type?.check === undefined) continue;
+      if (type?.check === undefined || (withoutCode && type.foreign === true)) continue;
       const fields = literalFields(node, type, { names: NO_NAMES, limits });
-      for (const finding of type.check(fields, node.fields)) {
+      const findings = type.check(fields, node.fields);
+      for (const finding of Array.isArray(findings) ? findings : await findings) {
         const { severity, message } = finding;
         const place = at === "" ? `${pointer}/fields${finding.pointer}` : at;
         found.push({
@@ -185,19 +189,29 @@ function depthOf(layout: Layout, known: Map<Layout, number>): number {
   return deepest + 1;
 }
 
-function digestOfAll(hash: string, flows: ReadonlyMap<string, Called>): string {
-  if (flows.size === 0) return hash;
+/** The same work is the same graph, the same flows that it calls, and the same code of extensions. */
+function digestOfAll(
+  hash: string,
+  flows: ReadonlyMap<string, Called>,
+  used: ReadonlySet<NodeType>,
+): string {
   const called = [...flows].map(([text, one]): [string, string] => [text, one.digest]);
   called.sort(([a], [b]) => (a < b ? -1 : 1));
-  return digestOf({ graph: hash, flows: called }, createPortableHost());
+  const foreign = [...used].flatMap(({ entry: { type, version, source } }): [string, string][] =>
+    "digest" in source ? [[`${type}@${version}`, `${source.package} ${source.digest}`]] : [],
+  );
+  foreign.sort(([a], [b]) => (a < b ? -1 : 1));
+  if (called.length === 0 && foreign.length === 0) return hash;
+  const whole = { graph: hash, flows: called, ...(foreign.length > 0 && { types: foreign }) };
+  return digestOf(whole, createPortableHost());
 }
 
-function needsOf(
+/** The types of all nodes, and of the actions that they have as tools. */
+function typesIn(
   graph: FlowGraph,
   flows: ReadonlyMap<string, Called>,
   registry: Registry,
-): readonly Need[] {
-  const needs = new Set<Need>();
+): ReadonlySet<NodeType> {
   const seen = new Set<NodeType>();
   const stack = [graph.nodes, ...[...flows.values()].map((called) => called.graph.nodes)];
   for (let nodes = stack.pop(); nodes !== undefined; nodes = stack.pop()) {
@@ -205,13 +219,14 @@ function needsOf(
       if (node.body !== undefined) stack.push(node.body.nodes);
       const type = registry.get(node.type, node.typeVersion);
       const tools = toolRefs(node).map(({ ref }) => registry.get(ref.replace(/^action:/, "")));
-      for (const one of [type, ...tools]) {
-        if (one === undefined || seen.has(one)) continue;
-        seen.add(one);
-        for (const need of needsOfType(one.entry)) needs.add(need);
-      }
+      for (const one of [type, ...tools]) if (one !== undefined) seen.add(one);
     }
   }
+  return seen;
+}
+
+function needsOf(used: ReadonlySet<NodeType>): readonly Need[] {
+  const needs = new Set([...used].flatMap(({ entry }) => needsOfType(entry)));
   return Object.freeze([...needs].sort());
 }
 

@@ -1,6 +1,14 @@
 /** Network, files and programs as one attempt may use them: bound to the engine's policies, and to the life of the attempt. */
 import { type FetchLike, type FilePort, NodeError, type SpawnPort } from "@millrace/contracts";
+import type { NodeType } from "../node-type.ts";
 import type { Attempt } from "./attempt.ts";
+import { grantedFiles } from "./granted-files.ts";
+
+/** The egress client as a type may use it. Throws `capability_denied` for an extension that was granted no host. */
+export function typeFetch(attempt: Attempt, signal: AbortSignal, type: NodeType): FetchLike {
+  if (type.grants?.net.length === 0) throw notGranted(type, "no host of the network");
+  return guardedFetch(attempt, signal, attempt.run.engine.fetchOf(type));
+}
 
 /** The egress client; every request ends with the attempt. */
 export function guardedFetch(
@@ -23,11 +31,17 @@ export function guardedFetch(
   };
 }
 
-/** Files below the root that the operator allows. */
-export function guardedFiles(attempt: Attempt, signal: AbortSignal): FilePort {
-  const { files, options } = attempt.run.engine;
-  if (options.files === undefined) throw off("files are off; the operator must allow a folder");
-  if (files === null) throw unsupported("files");
+/** Files below the root that the operator allows, and for an extension the folders of it that were granted. */
+export function guardedFiles(attempt: Attempt, signal: AbortSignal, type: NodeType): FilePort {
+  const { engine } = attempt.run;
+  const { grants } = type;
+  const { files: policy } = engine.options;
+  if (grants !== undefined && grants.files.read.length + grants.files.write.length === 0) {
+    throw notGranted(type, "no folder");
+  }
+  if (policy === undefined) throw off("files are off; the operator must allow a folder");
+  if (engine.files === null) throw unsupported("files");
+  const files = grants === undefined ? engine.files : grantedFiles(engine.host, policy, grants);
   return {
     read: (path, more) => use(attempt, () => files.read(path, { signal, ...more })),
     write: (path, data, more) => use(attempt, () => files.write(path, data, { signal, ...more })),
@@ -36,12 +50,18 @@ export function guardedFiles(attempt: Attempt, signal: AbortSignal): FilePort {
 }
 
 /** Programs that the operator allows; each ends with the attempt. */
-export function guardedShell(attempt: Attempt, signal: AbortSignal): SpawnPort {
+export function guardedShell(attempt: Attempt, signal: AbortSignal, type: NodeType): SpawnPort {
   const { shell, options } = attempt.run.engine;
+  const granted = type.grants?.spawn;
   if (options.shell === undefined) throw off("programs are off; the operator must allow them");
   if (shell === null) throw unsupported("programs");
   return {
-    run: (program, more) => use(attempt, () => shell.run(program, { ...more, signal })),
+    async run(program, more) {
+      if (granted?.includes(program) === false) {
+        throw notGranted(type, `the program ${program.slice(0, 64)} not`);
+      }
+      return use(attempt, () => shell.run(program, { ...more, signal }));
+    },
   };
 }
 
@@ -53,6 +73,10 @@ function use<T>(attempt: Attempt, act: () => Promise<T>): Promise<T> {
 function refuseOver(attempt: Attempt): void {
   if (!attempt.over) return;
   throw new NodeError("attempt_over", "the attempt of this node has ended", { reason: "internal" });
+}
+
+function notGranted({ entry }: NodeType, what: string): NodeError {
+  return off(`${entry.type} was granted ${what}; see millrace ext list`);
 }
 
 function off(message: string): NodeError {

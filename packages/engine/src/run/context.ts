@@ -18,7 +18,7 @@ import {
 } from "@millrace/contracts";
 import type { Attempt } from "./attempt.ts";
 import { Calls, type Report } from "./calls.ts";
-import { guardedFetch, guardedFiles, guardedShell } from "./capabilities.ts";
+import { guardedFiles, guardedShell, typeFetch } from "./capabilities.ts";
 import { type ConfirmRequest, giveTogether, openConfirmation } from "./confirmations.ts";
 import { connectionOf, secretOf } from "./credentials.ts";
 import { emitLog, emitProgress } from "./emit.ts";
@@ -29,6 +29,7 @@ import { scopeOf } from "./propagate.ts";
 import { maskKeys } from "./redact.ts";
 import { RUNNING, WAITING } from "./states.ts";
 
+const LINES_A_SECOND = 1_000; // of an extension; more is a loop that nobody reads
 const PROGRESS_EVERY_MS = 100; // ten a second are as many as an eye can follow
 
 export class NodeContextOf implements ControlContext {
@@ -39,6 +40,10 @@ export class NodeContextOf implements ControlContext {
   #sleeps = 0;
   /** Units of log text so far. */
   #logged = 0;
+  /** Lines in the second that began at `#logSecond`. */
+  #lines = 0;
+  #logSecond = 0;
+  #rateTold = false;
   #progressed = 0;
   #progressAt = 0;
   #progress: Parameters<typeof emitProgress>[3] | null = null;
@@ -79,15 +84,18 @@ export class NodeContextOf implements ControlContext {
   }
 
   get fetch(): FetchLike {
-    return guardedFetch(this.#live(), this.signal);
+    const attempt = this.#live();
+    return typeFetch(attempt, this.signal, attempt.type);
   }
 
   get files(): FilePort {
-    return guardedFiles(this.#live(), this.signal);
+    const attempt = this.#live();
+    return guardedFiles(attempt, this.signal, attempt.type);
   }
 
   get shell(): SpawnPort {
-    return guardedShell(this.#live(), this.signal);
+    const attempt = this.#live();
+    return guardedShell(attempt, this.signal, attempt.type);
   }
 
   get config(): JsonObject {
@@ -165,6 +173,7 @@ export class NodeContextOf implements ControlContext {
     const { run } = attempt;
     takes(LEVELS.has(given.level) && isText(given.text), "log", `${[...LEVELS]}, and text`);
     const limit = run.limits.logBytes;
+    if (attempt.type.core !== true && !this.#mayLog(attempt)) return;
     if (this.#logged > limit || attempt.asideIfAny?.replaying === true) return;
     this.#logged += given.text.length;
     const line =
@@ -182,6 +191,21 @@ export class NodeContextOf implements ControlContext {
       emitLog(run, line, attempt);
     });
     run.engine.pump(run);
+  }
+
+  /** Whether a body of an extension may log another line in this second; the first one too many is told. */
+  #mayLog({ run }: Attempt): boolean {
+    run.tick();
+    if (run.now - this.#logSecond >= 1_000) {
+      this.#logSecond = run.now;
+      this.#lines = 0;
+    }
+    this.#lines += 1;
+    if (this.#lines <= LINES_A_SECOND || this.#rateTold) return this.#lines <= LINES_A_SECOND;
+    this.#rateTold = true;
+    const text = `more than ${LINES_A_SECOND} lines of log a second; what is beyond is dropped`;
+    emitLog(run, { level: "warn", channel: "engine", text, code: "log_rate" }, this.#attempt);
+    return false;
   }
 
   progress(done: number, total?: number, unit?: "items" | "iterations" | "bytes"): void {

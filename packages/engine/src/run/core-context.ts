@@ -5,9 +5,11 @@
 import {
   cutText,
   type FetchLike,
+  type FilePort,
   type FlowNode,
   type Json,
   type JsonObject,
+  type SpawnPort,
   type ValueRef,
 } from "@millrace/contracts";
 import type { AiRuntime } from "../ai/runtime.ts";
@@ -18,7 +20,7 @@ import type { ActionCall, BodyEnd, CoreContext, FlowCall, NodeType } from "../no
 import type { ServiceLink } from "../services/link.ts";
 import type { Attempt } from "./attempt.ts";
 import { openRound } from "./bodies.ts";
-import { guardedFetch } from "./capabilities.ts";
+import { guardedFetch, guardedFiles, guardedShell, typeFetch } from "./capabilities.ts";
 import { parkAsking } from "./confirmations.ts";
 import { liveAttempt, NodeContextOf } from "./context.ts";
 import { connectionOf, learn, linkOf, secretOf } from "./credentials.ts";
@@ -118,7 +120,8 @@ export class CoreContextOf extends NodeContextOf implements CoreContext {
   }
 
   fetchWith(signal: AbortSignal): FetchLike {
-    return guardedFetch(liveAttempt(this.#attempt), signal);
+    const attempt = liveAttempt(this.#attempt);
+    return guardedFetch(attempt, signal, attempt.run.engine.fetch);
   }
 
   modelFetch(signal: AbortSignal): FetchLike {
@@ -199,6 +202,18 @@ class ActionContext extends CoreContextOf {
   override get config(): JsonObject {
     const config = this.#attempt.run.engine.options.config ?? {};
     return (this.#type.adapter === undefined ? undefined : config[this.#type.adapter]) ?? {};
+  }
+
+  override get fetch(): FetchLike {
+    return typeFetch(liveAttempt(this.#attempt), this.signal, this.#type);
+  }
+
+  override get files(): FilePort {
+    return guardedFiles(liveAttempt(this.#attempt), this.signal, this.#type);
+  }
+
+  override get shell(): SpawnPort {
+    return guardedShell(liveAttempt(this.#attempt), this.signal, this.#type);
   }
 
   override get credentials(): NodeContextOf["credentials"] {

@@ -17,8 +17,11 @@ export async function secretOf(
   type: NodeType = attempt.type,
 ): Promise<Secret> {
   const { run } = attempt;
-  if (!type.entry.requires.secrets.includes(name)) {
-    const text = `${type.entry.type} does not declare the secret ${name}`;
+  const { entry, grants } = type;
+  const isGranted = grants === undefined || grants.secrets.includes(name);
+  if (!entry.requires.secrets.includes(name) || !isGranted) {
+    const why = isGranted ? "does not declare" : "was not granted";
+    const text = `${entry.type} ${why} the secret ${name}`;
     throw new NodeError("capability_denied", text, { reason: "denied" });
   }
   const value = await run.engine.options.credentials?.secret(name);

@@ -2,6 +2,7 @@
 import { isNodeExit, type Json, type ValueRef } from "@millrace/contracts";
 import { PORT_ERROR, PORT_OUT } from "../compile/layout.ts";
 import { failureOf, toFailure } from "../failures.ts";
+import { EXTENSION_BYTES } from "../limits.ts";
 import type { Failure, NodeType } from "../node-type.ts";
 import { MAX_RETRY_AFTER_MS, retryDelayMs } from "../retry-delay.ts";
 import { schemaProblems } from "../schema-check.ts";
@@ -51,8 +52,10 @@ export function bodyReturned(attempt: Attempt, raw: unknown): void {
 
 function outputProblem(attempt: Attempt, { port, output, bytes }: Result): Failure | null {
   const { limits } = attempt.run;
-  if (bytes > limits.outputBytes) {
-    const text = `the output has ${bytes} bytes, limit outputBytes is ${limits.outputBytes}`;
+  const isExtension = attempt.type.grants !== undefined;
+  const most = isExtension ? Math.min(limits.outputBytes, EXTENSION_BYTES) : limits.outputBytes;
+  if (bytes > most) {
+    const text = `the output has ${bytes} bytes, limit outputBytes is ${most}`;
     return failureOf("output_too_large", text, { reason: "limit" });
   }
   if (attempt.type.core === true) return null;

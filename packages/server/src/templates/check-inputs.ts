@@ -15,7 +15,11 @@ export async function checkFlowInputs(
   graph: FlowGraph,
   inputs: { readonly [name: string]: Json },
 ): Promise<void> {
-  const compiled = await compileFlow(graph, { registry, subflows: subflowPort(store.templates) });
+  const compiled = await compileFlow(graph, {
+    registry,
+    subflows: subflowPort(store.templates),
+    withoutCode: true,
+  });
   if (!compiled.ok) return;
   const problems = createEngine().checkInputs(compiled.plan, inputs);
   if (problems.length > 0) {

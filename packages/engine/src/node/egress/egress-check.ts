@@ -39,6 +39,7 @@ export function hostOf(url: URL): string {
 export function createEgressCheck(policy: EgressPolicy): EgressCheck {
   const allow = rulesOf(policy.allow);
   const deny = rulesOf(policy.deny);
+  const only = policy.only === undefined ? null : rulesOf(policy.only.map(hostRule));
   const self = (policy.selfOrigins ?? []).map((origin) => new URL(origin));
 
   const addressRule = (address: string, target: Target): EgressRuleName | undefined => {
@@ -62,6 +63,7 @@ export function createEgressCheck(policy: EgressPolicy): EgressCheck {
     if (url.protocol !== "http:" && url.protocol !== "https:") return "scheme";
     if (url.username !== "" || url.password !== "") return "userinfo";
     if (deny.names(target)) return "deny-list";
+    if (only?.names(target) === false) return "not-granted";
     if (self.some((origin) => origin.origin === url.origin)) return "self-origin";
     if (parseAddress(target.host) !== null) return addressRule(target.host, target);
     return isLocalName(target.host) && !allow.names(target) ? "local-name" : undefined;
@@ -83,6 +85,7 @@ export function explain(rule: EgressRuleName, url: URL | string): string {
   const where = typeof url === "string" ? url : url.host === "" ? url.protocol : url.host;
   if (rule === "scheme") return `${where} is neither http: nor https:`;
   if (rule === "userinfo") return "the URL holds a user or a password; use a connection";
+  if (rule === "not-granted") return `${where} is not among the hosts granted to this extension`;
   return `the egress policy does not permit ${where}; the operator can allow it`;
 }
 
@@ -147,6 +150,13 @@ const MAPPED = parseRange("::ffff:0:0/96");
 /** `*.example.com` stands for every name below `example.com`. */
 function covers(rule: string, host: string): boolean {
   return rule.startsWith("*.") ? host.endsWith(rule.slice(1)) : rule === host;
+}
+
+/** `api.example:443`, `*.example`, `[::1]:80`. */
+function hostRule(text: string): EgressRule {
+  const match = /^(.*[^:]):(\d{1,5})$/.exec(text);
+  const host = (match?.[1] ?? text).replace(/^\[(.*)\]$/, "$1");
+  return match?.[2] === undefined ? { host } : { host, port: Number(match[2]) };
 }
 
 function ruleHost(text: string): string {

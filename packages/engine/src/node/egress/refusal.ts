@@ -9,6 +9,7 @@ export type EgressRuleName =
   | "method"
   | "header"
   | "deny-list"
+  | "not-granted"
   | "self-origin"
   | "local-name"
   | "private-address"
