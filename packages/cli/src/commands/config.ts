@@ -1,0 +1,259 @@
+/** `millrace config`: what is configured, where it comes from, and how to change it. */
+import { join } from "node:path";
+import { readSecret } from "../ask.ts";
+import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
+import { editConfig } from "../config/edit.ts";
+import { type ConfigOptions, PROJECT_FILE } from "../config/files.ts";
+import { dataFolder } from "../config/folders.ts";
+import { CONFIG_KEYS, misfit } from "../config/keys.ts";
+import { keyOf, type Origin, openSources, type Sources } from "../config/origins.ts";
+import { isSecretKey, isSecretValue, shownValue } from "../config/shown.ts";
+import { storeTrust } from "../config/trust.ts";
+import { toValue, valueAt } from "../config/values.ts";
+import { CliError, usage } from "../errors.ts";
+import { clean } from "../render/text.ts";
+
+const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/;
+
+/** Every key with what stands for it. */
+export async function list(input: Input, io: CommandIo): Promise<number> {
+  const sources = await open(input, io);
+  const items = sources.keys().map((key) => {
+    const [origin] = sources.origins(key);
+    return {
+      key,
+      value: shownValue(key, sources.value(key), io),
+      source: origin?.source ?? "default",
+    };
+  });
+  if (io.json !== undefined) await io.json.result({ items });
+  else await io.out.write(items.map(({ key, value }) => `${key}  ${text(value)}\n`).join(""));
+  return 0;
+}
+
+/** The value of one key. Ends with 6 where nothing stands for it. */
+export async function get(input: Input, io: CommandIo): Promise<number> {
+  const key = await knownKey(input.args[0] ?? "");
+  const value = shownValue(key, (await open(input, io)).value(key), io);
+  if (value === undefined) {
+    throw new CliError("unavailable", `${key} is not set`, { problem: "not_found" });
+  }
+  if (io.json !== undefined) await io.json.result({ key, value });
+  else await io.out.write(`${text(value)}\n`);
+  return 0;
+}
+
+/** Writes one key into the project file, or into the user's where there is no project. */
+export async function set(input: Input, io: CommandIo): Promise<number> {
+  const [name = "", word = ""] = input.args;
+  const key = await knownKey(name);
+  const known = keyOf(key);
+  const value = key === known?.key ? toFileValue(known, word, io) : member(word);
+  if (isSecretKey(key) || isSecretValue(value)) {
+    throw usage(
+      `${key} would keep a secret in a file`,
+      "millrace secrets set ai:<name> stores one; here it is named, such as env:OPENAI_API_KEY",
+    );
+  }
+  const why = known !== undefined && key === known.key ? misfit(known, value) : undefined;
+  if (why !== undefined) throw usage(`${key} ${why}, found "${clean(word)}"`);
+  return change(input, io, key, value);
+}
+
+/** Takes one key out of a file. */
+export async function unset(input: Input, io: CommandIo): Promise<number> {
+  return change(input, io, await knownKey(input.args[0] ?? "", true), undefined);
+}
+
+/** Where each value comes from, and what it replaces. */
+export async function explain(input: Input, io: CommandIo): Promise<number> {
+  const sources = await open(input, io);
+  const [name] = input.args;
+  const wanted = name === undefined ? undefined : await knownKey(name);
+  const keys = sources.keys().filter((key) => wanted === undefined || isWithin(key, wanted));
+  const items = (keys.length === 0 && wanted !== undefined ? [wanted] : keys).map((key) => ({
+    key,
+    value: shownValue(key, sources.value(key), io),
+    origins: sources
+      .origins(key)
+      .map((each) => ({ ...each, value: shownValue(key, each.value, io) })),
+  }));
+  const unheard = withoutTrust(sources, wanted);
+  if (io.json !== undefined) {
+    await io.json.result({ items, ...(unheard.length > 0 && { untrusted: unheard }) });
+    return 0;
+  }
+  const lines = items.map(
+    ({ key, value, origins }) => `${key}  ${text(value)}  ${story(origins)}\n`,
+  );
+  await io.out.write(lines.join(""));
+  if (unheard.length > 0) {
+    await io.err.write(
+      `${clean(sources.project?.file.path ?? "")} is not trusted: ${unheard.join(", ")} of it does not count; millrace config trust\n`,
+    );
+  }
+  return 0;
+}
+
+/** Where configuration and data are. */
+export async function path(input: Input, io: CommandIo): Promise<number> {
+  const { userPath, project } = await open(input, io);
+  const value = {
+    user: userPath,
+    project: project?.file.path ?? null,
+    data: dataFolder(flagText(input, "home"), io),
+  };
+  if (io.json !== undefined) await io.json.result(value);
+  else {
+    const rows = Object.entries(value).map(([name, at]) => `${name.padEnd(7)}  ${at ?? "none"}\n`);
+    await io.out.write(rows.join(""));
+  }
+  return 0;
+}
+
+/** The JSON Schema of `millrace.json`. */
+export async function schema(input: Input, io: CommandIo): Promise<number> {
+  const { configSchema } = await import("../config/schema.ts");
+  const value = configSchema(isOn(input, "strict"));
+  if (io.json !== undefined) await io.json.result(value);
+  else await io.out.write(`${JSON.stringify(value, null, 2)}\n`);
+  return 0;
+}
+
+/** Lets the project file grant what it says, until one byte of it changes. */
+export async function trust(input: Input, io: CommandIo): Promise<number> {
+  const { project, trust: stands } = await open(input, io);
+  if (project === undefined || stands === undefined) {
+    throw usage(`there is no ${PROJECT_FILE} here`, "run it in the folder of a project");
+  }
+  const { powers, digest } = stands;
+  await storeTrust(project, flagText(input, "home"), io);
+  if (io.json !== undefined)
+    await io.json.result({ path: project.file.path, sha256: digest, powers });
+  else {
+    const grants = powers.length === 0 ? "it grants nothing" : `it sets ${powers.join(", ")}`;
+    await io.err.write(`${clean(project.file.path)} is trusted as it is now; ${grants}\n`);
+  }
+  return 0;
+}
+
+/** Stores the token for a server, from stdin or a hidden prompt. */
+export async function login(input: Input, io: CommandIo): Promise<number> {
+  const origin = serverOrigin(input.args[0] ?? "");
+  const [{ loadConfig }, { openStore }] = await Promise.all([
+    import("../config/load.ts"),
+    import("../credentials/open-store.ts"),
+  ]);
+  const warn = (line: string): void => void io.err.write(`warning: ${line}\n`);
+  const config = await loadConfig(options(input, io), io, warn);
+  const { store, name, close } = openStore(config.credentials);
+  try {
+    await store.set(`server:${origin}`, await readSecret(io, `token for ${origin}`));
+  } catch (error) {
+    if ((error as { readonly code?: unknown }).code !== "oauth_credential") throw error;
+    throw new CliError("unavailable", (error as Error).message, {
+      problem: "credential_store_unavailable",
+    });
+  } finally {
+    await close();
+  }
+  if (io.json !== undefined) await io.json.result({ server: origin, store: name });
+  else await io.err.write(`the token for ${origin} is stored in ${name}\n`);
+  return 0;
+}
+
+function open(input: Input, io: CommandIo): Promise<Sources> {
+  return openSources(options(input, io), io);
+}
+
+function options(input: Input, io: CommandIo): ConfigOptions {
+  return { folder: io.cwd, file: flagText(input, "config"), home: flagText(input, "home") };
+}
+
+async function change(input: Input, io: CommandIo, key: string, value: unknown): Promise<number> {
+  if (isOn(input, "user") && isOn(input, "project")) {
+    throw usage("--user and --project cannot be used together");
+  }
+  const { userPath, project, trust: stands } = await open(input, io);
+  const inProject = isOn(input, "project") || (project !== undefined && !isOn(input, "user"));
+  const file = inProject ? (project?.file.path ?? join(io.cwd, PROJECT_FILE)) : userPath;
+  const before = inProject ? project?.file.values : (await open(input, io)).user?.values;
+  if (value === undefined && valueAt(before ?? {}, key) === undefined) {
+    throw new CliError("unavailable", `${file} does not set ${key}`, { problem: "not_found" });
+  }
+  await editConfig(file, key, value);
+  if (io.json !== undefined)
+    await io.json.result({ file, key, ...(value !== undefined && { value }) });
+  else if (io.verbosity !== "quiet") await io.err.write(`${clean(file)}\n`);
+  if (inProject && stands?.state === "trusted" && io.env.MILLRACE_TRUST_PROJECT !== "1") {
+    await io.err.write("warning: the project file has changed; millrace config trust\n");
+  }
+  return 0;
+}
+
+/** A folder stays as it is written: in a file it is taken from the file's own folder. */
+function toFileValue(known: Parameters<typeof toValue>[0], word: string, io: CommandIo): unknown {
+  return known.type === "path" ? word : toValue(known, word, io);
+}
+
+/** A member of a record: JSON where it is JSON, else text. */
+function member(word: string): unknown {
+  try {
+    return JSON.parse(word);
+  } catch {
+    return word;
+  }
+}
+
+/** `any`: also a key that nothing knows, so that it can be taken out again. */
+async function knownKey(key: string, any = false): Promise<string> {
+  const isGroup = CONFIG_KEYS.some((each) => each.key.startsWith(`${key}.`));
+  if (any || isGroup || keyOf(key) !== undefined) return key;
+  const { nearestName } = await import("@millrace/dsl/explain");
+  const near = nearestName(
+    key,
+    CONFIG_KEYS.map((each) => each.key),
+  );
+  throw usage(
+    `there is no key "${clean(key)}"`,
+    near === undefined ? "millrace config list shows them" : `did you mean ${near}?`,
+  );
+}
+
+function isWithin(key: string, wanted: string): boolean {
+  return key === wanted || key.startsWith(`${wanted}.`);
+}
+
+/** Keys of an untrusted project file that would count if it were trusted. */
+function withoutTrust({ trust: stands }: Sources, wanted: string | undefined): readonly string[] {
+  if (stands?.state !== "untrusted" && stands?.state !== "changed") return [];
+  return stands.powers.filter((each) => wanted === undefined || isWithin(wanted, each));
+}
+
+/** `project /app/millrace.json:4 (overrides default 0)`. */
+function story([origin, ...weaker]: readonly Origin[]): string {
+  if (origin === undefined) return "not set";
+  const rest = weaker.map((each) => `${place(each)} ${text(each.value)}`);
+  return `${place(origin)}${rest.length === 0 ? "" : ` (overrides ${rest.join(", ")})`}`;
+}
+
+function place({ source, where }: Origin): string {
+  return where === undefined ? source : `${source} ${clean(where)}`;
+}
+
+function text(value: unknown): string {
+  return clean(
+    typeof value === "string" && value !== "" ? value : (JSON.stringify(value) ?? "not set"),
+  );
+}
+
+function serverOrigin(url: string): string {
+  const base = URL.canParse(url) ? new URL(url) : undefined;
+  if (base === undefined || !/^https?:$/.test(base.protocol) || base.username || base.password) {
+    throw usage("config login takes an http or https URL without user and password");
+  }
+  if (base.protocol === "http:" && !LOOPBACK.test(base.hostname)) {
+    throw usage(`a token is not sent to ${base.origin}, which has no TLS`, "use https");
+  }
+  return base.origin;
+}

@@ -1,0 +1,114 @@
+/** Where each value of the configuration comes from, and what it replaces. */
+import { dirname } from "node:path";
+import type { CliIo } from "../io.ts";
+import { type ConfigFile, type ConfigOptions, projectFile, readConfig } from "./files.ts";
+import { userFile } from "./folders.ts";
+import { keyOffsets, placeOf } from "./json-places.ts";
+import { CONFIG_KEYS, type ConfigKey, isRecord, POWER_KEYS } from "./keys.ts";
+import { readDescriptors } from "./services.ts";
+import { type Project, type Trust, trustOf } from "./trust.ts";
+import { fromEnvironment, merge, valueAt, variableFor } from "./values.ts";
+
+/** A place that says something of a key. */
+export interface Origin {
+  readonly source: "variable" | "project" | "user" | "default";
+  /** The variable, or file and line; absent for a default. */
+  readonly where?: string;
+  readonly value: unknown;
+}
+
+/** Everything that was found, before it is merged. */
+export interface Sources {
+  readonly userPath: string;
+  readonly user: ConfigFile | undefined;
+  readonly project: Project | undefined;
+  /** How the project stands; absent without one. */
+  readonly trust: Trust | undefined;
+  /** Every origin of a key or of a part of one, strongest first. */
+  origins(key: string): readonly Origin[];
+  /** What stands for a key, all of its origins merged. */
+  value(key: string): unknown;
+  /** Keys with a value or a default, members of records one by one. */
+  keys(): readonly string[];
+}
+
+/** Reads all sources. Needs no trust: nothing acts on what it returns. */
+export async function openSources(options: ConfigOptions, io: CliIo): Promise<Sources> {
+  const userPath = userFile(options.home, io);
+  const user = await readConfig(userPath);
+  const file = await projectFile(options, io);
+  const project =
+    file === undefined
+      ? undefined
+      : { file, descriptors: await readDescriptors(dirname(file.path)) };
+  const trust = project === undefined ? undefined : await trustOf(project, options.home, io);
+  const environment = fromEnvironment(io);
+  const counting =
+    project === undefined || trust === undefined ? {} : countingValues(project, trust);
+  const values = merge(merge(user?.values ?? {}, counting), environment);
+
+  function origins(key: string): readonly Origin[] {
+    const known = keyOf(key);
+    const found: Origin[] = [];
+    const variable = known === undefined ? undefined : variableFor(known, io);
+    const named = valueAt(environment, key);
+    if (variable !== undefined && named !== undefined)
+      found.push({ source: "variable", where: variable, value: named });
+    for (const [source, each, seen] of [
+      ["project", project?.file, counting],
+      ["user", user, user?.values ?? {}],
+    ] as const) {
+      const value = valueAt(seen, key);
+      if (value !== undefined && each !== undefined)
+        found.push({ source, where: lineOf(each, key), value });
+    }
+    if (known?.key === key && known.default !== undefined)
+      found.push({ source: "default", value: known.default });
+    return found;
+  }
+
+  return {
+    userPath,
+    user,
+    project,
+    trust,
+    origins,
+    value: (key) => valueAt(values, key) ?? keyOf(key, true)?.default,
+    keys: () =>
+      CONFIG_KEYS.flatMap((each) => {
+        const value = valueAt(values, each.key);
+        if (each.type === "record" && isRecord(value)) return leaves(each.key, value);
+        return value === undefined && each.default === undefined ? [] : [each.key];
+      }),
+  };
+}
+
+/** The key of the table that this is, or is a part of. */
+export function keyOf(key: string, exact = false): ConfigKey | undefined {
+  return CONFIG_KEYS.find(
+    (each) =>
+      each.key === key || (!exact && each.type === "record" && key.startsWith(`${each.key}.`)),
+  );
+}
+
+/** Without trust, a key that grants power is as if it were not there. */
+function countingValues({ file }: Project, { state }: Trust): Readonly<Record<string, unknown>> {
+  if (state === "powerless" || state === "trusted") return file.values;
+  return Object.fromEntries(
+    Object.entries(file.values).filter(([name]) => !POWER_KEYS.includes(name)),
+  );
+}
+
+function leaves(key: string, value: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(value).flatMap(([name, each]) =>
+    isRecord(each) && Object.keys(each).length > 0
+      ? leaves(`${key}.${name}`, each)
+      : [`${key}.${name}`],
+  );
+}
+
+function lineOf({ path, bytes }: ConfigFile, key: string): string {
+  const text = new TextDecoder().decode(bytes);
+  const offset = keyOffsets(text).get(key);
+  return offset === undefined ? path : `${path}:${placeOf(text, offset).line}`;
+}
