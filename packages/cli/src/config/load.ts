@@ -12,6 +12,7 @@ import { type CredentialsChoice, readCredentials } from "./credentials.ts";
 import { type ConfigOptions, projectFile, readConfig } from "./files.ts";
 import { userFile } from "./folders.ts";
 import { isRecord } from "./keys.ts";
+import { readMcpServers } from "./mcp-servers.ts";
 import { readDescriptors, toServices } from "./services.ts";
 import { readShell } from "./shell.ts";
 import { checkTrust } from "./trust.ts";
@@ -95,7 +96,11 @@ export async function loadConfig(
     shell: readShell(merged.shell, { folder, filesRoot }),
     services: await toServices(own, descriptors),
     credentials: readCredentials(object(merged, "credentials"), home, io),
-    ai: { providers: merged.providers, mcpServers: merged.mcpServers, ai: merged.ai },
+    ai: {
+      providers: merged.providers,
+      mcpServers: readMcpServers(merged.mcpServers, folder),
+      ai: merged.ai,
+    },
     server: serverUrl(object(merged, "server")),
     serve: readServe(object(merged, "serve")),
     folder,
