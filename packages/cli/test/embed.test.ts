@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { checkLog, type ExecutionEvent } from "@millrace/contracts";
 import { parseFlow } from "@millrace/dsl";
 import { expect, onTestFinished, test } from "vitest";
+import { golden } from "../src/golden/normal.ts";
 import { events, example, lastSummary, ROOT, scratch } from "./cli.ts";
-import { golden } from "./golden.ts";
 
 const { UPDATE_GOLDEN } = process.env;
 const FOLDER = example("14-embed");

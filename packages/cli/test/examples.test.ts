@@ -6,8 +6,8 @@ import { basename, join } from "node:path";
 import { checkLog, type ExecutionEvent } from "@millrace/contracts";
 import { parseFlow } from "@millrace/dsl";
 import { expect, onTestFinished, test } from "vitest";
+import { golden } from "../src/golden/normal.ts";
 import { events, example, lastSummary, millrace, ROOT, scratch } from "./cli.ts";
-import { golden } from "./golden.ts";
 
 const { UPDATE_GOLDEN } = process.env;
 

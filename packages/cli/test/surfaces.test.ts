@@ -6,8 +6,8 @@ import { parseFlow } from "@millrace/dsl";
 import { compileFlow, createEngine, createRegistry } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
 import { beforeAll, expect, test } from "vitest";
+import { golden } from "../src/golden/normal.ts";
 import { events, example, millrace, scratch, start } from "./cli.ts";
-import { golden } from "./golden.ts";
 
 const folder = example("03-csv-report");
 const text = readFileSync(join(folder, "csv-report.flow"), "utf8");

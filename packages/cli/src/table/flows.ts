@@ -78,4 +78,22 @@ export const FLOWS_COMMANDS: readonly CliCommand[] = [
     examples: [{ line: "millrace explain FLOW1003", says: "what it means, wrong and right" }],
     load: () => import("../commands/explain.ts"),
   },
+  {
+    path: ["test"],
+    summary: "run flows with their fixtures and compare the events they make",
+    args: [
+      {
+        name: "files",
+        summary: "flows or folders (default the working directory)",
+        variadic: true,
+      },
+    ],
+    flags: [
+      { long: "update", summary: "keep the events that are made now" },
+      { long: "filter", value: "<regexp>", summary: "only flows whose path matches" },
+    ],
+    output: "check",
+    examples: [{ line: "millrace test examples", says: "everything offline, from recordings" }],
+    load: () => import("../commands/test.ts"),
+  },
 ];

@@ -8,15 +8,16 @@ const TIMES = new Set(["durationMs", "firstTokenMs"]);
 /** Whether these appear depends on timing alone. */
 const BY_TIMING = new Set(["node.progress"]);
 
-/** The normal form of a log as NDJSON text. */
-export function golden(log: readonly ExecutionEvent[], graph: FlowGraph): string {
+/** The normal form of a log as NDJSON text. The folder `root`, where a run had its files, becomes `$ROOT`. */
+export function golden(log: readonly ExecutionEvent[], graph: FlowGraph, root?: string): string {
   const order = new Map(graph.nodes.map(({ id }, i) => [id, i]));
   const groups = new Map<string, string[]>();
   for (const event of joined(log)) {
     if (BY_TIMING.has(event.kind) || isTurn(event, log)) continue;
     const node = "node" in event ? (event.node ?? "") : "";
     const lines = groups.get(node) ?? [];
-    lines.push(JSON.stringify(normal(event)));
+    const line = JSON.stringify(normal(event));
+    lines.push(root === undefined ? line : line.replaceAll(root, "$ROOT"));
     groups.set(node, lines);
   }
   const rank = (node: string) =>

@@ -1,0 +1,94 @@
+/** `millrace test`: flows run in the world of their fixtures, and make the events that are kept beside them. */
+import { readFile, writeFile } from "node:fs/promises";
+import { createTwoFilesPatch } from "diff";
+import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
+import { CliError, usage } from "../errors.ts";
+import { reason } from "../file-reason.ts";
+import { type FlowTest, findTests } from "../golden/find.ts";
+import { type Outcome, runTest } from "../golden/run-test.ts";
+import { createStyle } from "../render/style.ts";
+import { clean } from "../render/text.ts";
+
+/** How one test ended; a line of `--json`. */
+interface Verdict {
+  readonly file: string;
+  readonly status: "passed" | "failed" | "updated";
+  readonly problems?: readonly string[];
+  readonly patch?: string;
+}
+
+/** Runs every test one after the other; ends with 1 when one fails. */
+export async function run(input: Input, io: CommandIo): Promise<number> {
+  const named = { file: flagText(input, "config"), home: flagText(input, "home") };
+  const filter = pattern(flagText(input, "filter"));
+  const names = input.args.length === 0 ? ["."] : input.args;
+  const found = await findTests(names, named, io);
+  const tests = found.filter(({ file }) => filter.test(file));
+  if (tests.length === 0) throw usage(`no test matches ${filter.source}`);
+  let failed = 0;
+  for (const test of tests) {
+    if (io.signal.aborted) break;
+    const outcome = await runTest(test, named, io);
+    const verdict = await judge(test, outcome, isOn(input, "update"));
+    if (verdict.status === "failed") failed += 1;
+    await tell(verdict, io);
+  }
+  const count = `${tests.length} ${tests.length === 1 ? "test" : "tests"}`;
+  if (failed > 0) {
+    throw new CliError("check_failed", `${failed} of ${count} failed`, {
+      hint: "millrace test --update keeps what they make now",
+    });
+  }
+  if (io.json === undefined) await io.err.write(`${count} passed\n`);
+  return 0;
+}
+
+async function judge(test: FlowTest, outcome: Outcome, update: boolean): Promise<Verdict> {
+  const { file, golden } = test;
+  if ("problems" in outcome) return { file, status: "failed", problems: outcome.problems };
+  const kept = await readKept(golden);
+  if (kept === outcome.text) return { file, status: "passed" };
+  if (update) {
+    await writeFile(golden, outcome.text).catch((error: unknown) => {
+      throw usage(`cannot write ${golden}: ${reason(error)}`);
+    });
+    return { file, status: "updated" };
+  }
+  if (kept === undefined) {
+    return { file, status: "failed", problems: [`${golden} is missing; --update writes it`] };
+  }
+  const patch = createTwoFilesPatch(file, file, kept, outcome.text, "kept", "made");
+  return { file, status: "failed", patch };
+}
+
+async function readKept(golden: string): Promise<string | undefined> {
+  try {
+    return await readFile(golden, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw usage(`cannot read ${golden}: ${reason(error)}`);
+  }
+}
+
+async function tell(verdict: Verdict, io: CommandIo): Promise<void> {
+  if (io.json !== undefined) {
+    await io.json.result(verdict);
+    return;
+  }
+  const { file, status, problems = [], patch } = verdict;
+  const mark = createStyle(io.colour, io.env).symbol(status === "failed" ? "failed" : "succeeded");
+  const note = status === "updated" ? " (updated)" : "";
+  if (status === "failed" || io.verbosity !== "quiet") {
+    await io.err.write(`${mark.paint(mark.text)} ${clean(file)}${note}\n`);
+  }
+  for (const problem of problems) await io.err.write(`  ${clean(problem)}\n`);
+  if (patch !== undefined) await io.out.write(patch.split("\n").map(clean).join("\n"));
+}
+
+function pattern(text: string | undefined): RegExp {
+  try {
+    return new RegExp(text ?? "");
+  } catch {
+    throw usage(`--filter takes a regular expression, found "${clean(text ?? "")}"`);
+  }
+}
