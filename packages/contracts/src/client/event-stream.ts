@@ -10,15 +10,27 @@ import { ClientError } from "./error.ts";
 /** Three heartbeats of a server that keeps the default of 15 s. */
 const SILENCE_MS = 45_000;
 
+/** `silenceMs`: how long nothing may come, by default 45 s; of NDJSON, which has no heartbeat, the silence is not limited. */
+export interface ReadingOptions {
+  readonly silenceMs?: number;
+}
+
 /**
- * Reads the events of a response to its end. `silenceMs`: how long nothing may come, by default 45 s; of NDJSON, which has no
- * heartbeat, the silence is not limited. Throws `ClientError`: `unreachable` when the answer breaks off, `bad_answer` for
+ * Reads the events of a response to its end. Throws `ClientError`: `unreachable` when the answer breaks off, `bad_answer` for
  * what is no event.
  */
 export async function* eventsOf(
   response: Response,
-  options: { readonly silenceMs?: number } = {},
+  options: ReadingOptions = {},
 ): AsyncGenerator<AnyEvent, void> {
+  for await (const text of dataOf(response, options)) yield toEvent(text);
+}
+
+/** The same without a look at what the data is. */
+export async function* dataOf(
+  response: Response,
+  options: ReadingOptions = {},
+): AsyncGenerator<string, void> {
   const type = response.headers.get("content-type") ?? "";
   const isLines = type.startsWith("application/x-ndjson");
   if (!isLines && !type.startsWith("text/event-stream")) {
@@ -29,12 +41,12 @@ export async function* eventsOf(
   let data: string[] = [];
   for await (const line of linesOf(response, silenceMs)) {
     if (isLines) {
-      if (line !== "") yield toEvent(line);
+      if (line !== "") yield line;
     } else if (line.startsWith("data:")) data.push(line.slice(line[5] === " " ? 6 : 5));
     else if (line === "" && data.length > 0) {
       const text = data.join("\n");
       data = [];
-      yield toEvent(text);
+      yield text;
     }
   }
 }

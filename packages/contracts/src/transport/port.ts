@@ -1,0 +1,59 @@
+/** A transport through a `MessagePort`: a worker, a frame, or a window of a shell. The messages are objects. */
+import type { Transport } from "../channels.ts";
+import { connectWire } from "./connect.ts";
+import type { ChannelHost } from "./host.ts";
+import type { TransportOptions } from "./report.ts";
+import { serveWire } from "./serve.ts";
+import type { Wire } from "./wire.ts";
+
+/** The part of `MessagePort` that is used; that of Node, of browsers and of Electron's main process all have it. */
+export interface PortLike {
+  postMessage(message: unknown): void;
+  addEventListener(type: "message", listener: (event: { readonly data: unknown }) => void): void;
+  addEventListener(type: "close", listener: () => void): void;
+  start(): void;
+  close(): void;
+}
+
+/** Where the host's end is told that the window is gone: ports of some browsers do not say it. */
+const BYE = "millrace:bye";
+
+/** The window's end of a port. `closed` when either end closes. */
+export function createPortTransport(port: PortLike, options: TransportOptions = {}): Transport {
+  return connectWire(portWire(port), { ...options, isOpen: true });
+}
+
+/** Serves a host at the other end of a port, until either end closes; the answer ends it at once. */
+export function servePort(port: PortLike, host: ChannelHost): () => void {
+  return serveWire(portWire(port), host);
+}
+
+function portWire<Out>(port: PortLike): Wire<Out, unknown> {
+  const handlers = new Set<() => void>();
+  let ended = false;
+  const end = (): void => {
+    if (ended) return;
+    ended = true;
+    for (const handler of handlers) handler();
+  };
+  port.addEventListener("close", end);
+  return {
+    send(message) {
+      if (!ended) port.postMessage(message);
+    },
+    receive(handler) {
+      port.addEventListener("message", ({ data }) => {
+        if (ended) return;
+        if (data === BYE) end();
+        else handler(data);
+      });
+      port.start();
+    },
+    onEnd: (handler) => void handlers.add(handler),
+    close() {
+      if (!ended) port.postMessage(BYE);
+      end();
+      port.close();
+    },
+  };
+}
