@@ -4,9 +4,9 @@
 // are cases too.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { median, note, report, table, time, times } from "../shared/report.js";
 import { createCorpus } from "./corpus.js";
 import { expressionCases } from "./expression-cases.js";
 import { heapRows } from "./heap.js";
@@ -23,23 +23,11 @@ const rounds = quick ? 3 : 5;
 const wanted = (name, long) => values.workload?.includes(name) ?? !(quick && long);
 const past = [];
 
-const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
 const shuffle = (list) =>
   list
     .map((item) => [Math.random(), item])
     .sort((a, b) => a[0] - b[0])
     .map(([, item]) => item);
-const times = (ratio) => (Number.isFinite(ratio) ? `${ratio.toFixed(2)}x` : "FAIL");
-function time(ms) {
-  if (!Number.isFinite(ms)) return "FAIL";
-  if (ms >= 1) return `${ms.toFixed(1)} ms`;
-  return ms >= 0.001 ? `${(ms * 1e3).toFixed(2)} µs` : `${(ms * 1e6).toFixed(0)} ns`;
-}
-const note = (text) => process.stderr.write(`${text}\n`);
-const table = (head, rows) =>
-  [head, head.map((_, i) => (i === 0 ? "---" : "--:")), ...rows].map(
-    (row) => `| ${row.join(" | ")} |`,
-  );
 
 /** Runs a program of this folder; the JSON of each line that it prints. Throws when it fails. */
 function cell(file, ...args) {
@@ -204,17 +192,11 @@ const tables = [
   ...(wanted("size") ? [sizeTable()] : []),
 ].filter((lines) => lines.length > 0);
 
-const machine = `Node ${process.version}, ${process.platform} ${process.arch}, ${availableParallelism()} cores, ${rounds} rounds, ${new Date().toISOString().slice(0, 10)}`;
-const text = `${[
-  `${machine}. Columns of peers are ratios to the first column of the same round, median; noise = slowest / fastest round of the first column.`,
-  ...tables.map((lines) => lines.join("\n")),
-].join("\n\n")}\n`;
-const folder = new URL("results/", import.meta.url);
-writeFileSync(
-  new URL("latest.json", folder),
-  `${JSON.stringify({ machine, results, past }, null, 2)}\n`,
-);
-writeFileSync(new URL("latest.md", folder), text);
-process.stdout.write(text);
-for (const line of past) note(`past the bar: ${line}`);
-process.exitCode = past.length > 0 ? 1 : 0;
+report({
+  base: import.meta.url,
+  how: "Columns of peers are ratios to the first column of the same round, median; noise = slowest / fastest round of the first column.",
+  rounds,
+  lines: tables,
+  results,
+  past,
+});

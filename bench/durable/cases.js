@@ -1,8 +1,11 @@
-// All cases by name. `bars`: the most that ours may be to a contender, the first of which is the baseline. `prepare` gives
-// `contenders`, functions that answer with one sample, milliseconds or bytes, and perhaps `facts` and `close`. A fact has a
-// `bar`, the most it may be, or `least`.
+// All cases by name; what a case is says ../shared/rounds.js. What a disk does needs no warm code: one turn before the first.
 import { appendCases } from "./append-cases.js";
 import { historyCases } from "./history-cases.js";
 import { runCases } from "./run-cases.js";
 
-export const cases = { ...appendCases, ...runCases, ...historyCases };
+export const cases = Object.fromEntries(
+  Object.entries({ ...appendCases, ...runCases, ...historyCases }).map(([name, each]) => [
+    name,
+    { warmMs: 0, ...each },
+  ]),
+);

@@ -3,10 +3,9 @@
 // `--quick` runs less, and all but ours and the baseline once.
 // Usage: node run.js [--quick] [--workload <case>]…   Exits 1 when ours is past a bar, or a case fails.
 import { fork } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { median, note, report, table } from "../shared/report.js";
 import { cases } from "./cases.js";
 
 const OURS = "millrace";
@@ -30,8 +29,6 @@ const { quick } = values;
 const rounds = quick ? 3 : 5;
 const CELL_MS = quick ? 20_000 : 60_000; // the slowest takes seconds on a busy machine
 const past = [];
-const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
-const note = (text) => process.stderr.write(`${text}\n`);
 const shown = (figure, value) =>
   figure === "perSecond"
     ? `${Math.round(value / 100) / 10}k/s`
@@ -140,21 +137,15 @@ for (const name of values.workload ?? Object.keys(cases)) {
   }
   for (const line of linesOf(results.at(-1))) note(line.join("  "));
 }
-const machine = `Node ${process.version}, ${process.platform} ${process.arch}, ${availableParallelism()} cores, ${rounds} rounds, ${new Date().toISOString().slice(0, 10)}`;
 const head = ["case", "server", "figures", "of the baseline", "bar"];
-const table = [head, head.map(() => "---"), ...results.flatMap(linesOf)];
-const text = `${[
-  `${machine}. Medians; a ratio is to the first server of the case in the same round.`,
-  table.map((row) => `| ${row.join(" | ")} |`).join("\n"),
-  results.map(({ name, what }) => `- ${name}: ${what}`).join("\n"),
-].join("\n\n")}\n`;
-const folder = new URL("results/", import.meta.url);
-mkdirSync(folder, { recursive: true });
-writeFileSync(
-  new URL("latest.json", folder),
-  `${JSON.stringify({ machine, results, past }, null, 2)}\n`,
-);
-writeFileSync(new URL("latest.md", folder), text);
-process.stdout.write(text);
-for (const line of past) note(`past the bar: ${line}`);
-process.exitCode = past.length > 0 ? 1 : 0;
+report({
+  base: import.meta.url,
+  how: "Medians; a ratio is to the first server of the case in the same round.",
+  rounds,
+  lines: [
+    table(head, results.flatMap(linesOf), head.length),
+    results.map(({ name, what }) => `- ${name}: ${what}`),
+  ],
+  results,
+  past,
+});

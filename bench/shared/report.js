@@ -1,0 +1,35 @@
+// What every bench does with its numbers: the machine, tables, results/latest.{json,md}, and the exit code of what is past a bar.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+
+export const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
+export const times = (ratio) => (Number.isFinite(ratio) ? `${ratio.toFixed(2)}x` : "FAIL");
+export const note = (text) => process.stderr.write(`${text}\n`);
+
+export function time(ms) {
+  if (!Number.isFinite(ms)) return "FAIL";
+  if (ms >= 1) return `${ms.toFixed(1)} ms`;
+  return ms >= 0.001 ? `${(ms * 1e3).toFixed(2)} µs` : `${(ms * 1e6).toFixed(0)} ns`;
+}
+
+/** Lines of a Markdown table; `left` columns are texts. */
+export function table(head, rows, left = 1) {
+  const rule = head.map((_, i) => (i < left ? "---" : "--:"));
+  return [head, rule, ...rows].map((row) => `| ${row.join(" | ")} |`);
+}
+
+/** Writes and prints what was found. `base`: URL of the bench's program; `how`: how to read the tables; `lines`: the tables. */
+export function report({ base, how, rounds, lines, results, past }) {
+  const date = new Date().toISOString().slice(0, 10);
+  const counted = rounds === undefined ? "" : `, ${rounds} rounds`;
+  const machine = `Node ${process.version}, ${process.platform} ${process.arch}, ${availableParallelism()} cores${counted}, ${date}`;
+  const text = `${[`${machine}. ${how}`, ...lines.map((part) => part.join("\n"))].join("\n\n")}\n`;
+  const folder = new URL("results/", base);
+  mkdirSync(folder, { recursive: true });
+  const latest = JSON.stringify({ machine, results, past }, null, 2);
+  writeFileSync(new URL("latest.json", folder), `${latest}\n`);
+  writeFileSync(new URL("latest.md", folder), text);
+  process.stdout.write(text);
+  for (const line of past) note(`past the bar: ${line}`);
+  process.exitCode = past.length > 0 ? 1 : 0;
+}

@@ -1,0 +1,122 @@
+// Measures cases, each against a baseline of the same round: a round is a process of its own, a ratio the median over the rounds.
+// A case is data: `what` it is; `bars`, the most that ours may be to a contender, the first of which is the baseline; `samples`;
+// and `prepare`, which gives `contenders` (functions that answer with one sample, in milliseconds or, with `isBytes`, in bytes),
+// perhaps `facts` (counts, with a `bar` each, the most it may be, or `least`) and `close`. `warmMs`: how long it runs before it
+// is measured; `session`: in which surroundings; `isLong`: only when asked for or without `--quick`.
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { median, note, report, table, time, times } from "./report.js";
+
+const OURS = "millrace";
+const CELL = fileURLToPath(new URL("cell.js", import.meta.url));
+const CELL_MS = 300_000; // the slowest takes minutes on a busy machine
+
+/**
+ * Runs the `cases` of `cases.js` beside `base`, all or those of `--workload <case>`; exits 1 when ours is past a bar, or a case
+ * fails. `roundsOf`: rounds of a case, by default five, three with `--quick`.
+ */
+export function runCases({ base, cases, roundsOf = (_, quick) => (quick ? 3 : 5) }) {
+  const { values } = parseArgs({
+    options: { quick: { type: "boolean" }, workload: { type: "string", multiple: true } },
+  });
+  const { quick = false, workload } = values;
+  const names = workload ?? Object.keys(cases).filter((name) => !(quick && cases[name].isLong));
+  const unknown = names.find((name) => !Object.hasOwn(cases, name));
+  if (unknown !== undefined) {
+    throw new Error(`unknown case "${unknown}"; known: ${Object.keys(cases).join(", ")}`);
+  }
+  const past = [];
+  const results = names.map((name) => {
+    const row = judged(name);
+    const counted = (row.facts ?? []).map(({ fact, value }) => `${fact} ${value}`);
+    note(`${name}: ${row.missing ?? [...row.ratios.map(ofWhom), ...counted].join("  ")}`);
+    return row;
+  });
+  const head = ["case", "baseline", OURS, "ratio", "bar", "counted", "noise"];
+  const how =
+    "Ratio: ours to the baseline of the same round, median; noise: slowest / fastest round of the baseline.";
+  const legend = results.map(({ name, what }) => `- ${name}: ${what}`);
+  report({ base, how, lines: [table(head, results.map(cellsOf)), legend], results, past });
+
+  /** One round of a case in a process of its own; throws when it fails. */
+  function cell(name) {
+    const plain = [process.execPath, CELL, new URL("cases.js", base).href, name];
+    const surroundings = cases[name].session?.(plain) ?? { command: plain, env: process.env };
+    const { missing, command, env, end } = surroundings;
+    if (missing !== undefined) return { missing };
+    const [first, ...args] = command;
+    const { stdout, stderr, status } = spawnSync(first, args, {
+      encoding: "utf8",
+      env,
+      timeout: CELL_MS,
+    });
+    end?.();
+    if (status !== 0) throw new Error(`exit ${status}\n${stderr}`);
+    return JSON.parse(stdout.trim().split("\n").at(-1));
+  }
+
+  /** All rounds of one case. */
+  function measure(name) {
+    const { what, bars, isBytes = false } = cases[name];
+    const found = Array.from({ length: roundsOf(name, quick) }, () => cell(name));
+    const [{ missing }] = found;
+    if (missing !== undefined) return { name, what, missing: `not measured: ${missing}` };
+    const [baseline] = Object.keys(bars);
+    const of = (who) => found.map(({ values }) => values[who]);
+    const against = (who) => median(found.map(({ values }) => values[OURS] / values[who]));
+    const facts = Object.entries(found[0].facts ?? {}).map(([fact, { bar, least }]) => ({
+      fact,
+      value: median(found.map(({ facts }) => facts[fact].value)),
+      ...(bar === undefined ? { least } : { bar }),
+    }));
+    return {
+      name,
+      what,
+      baseline,
+      isBytes,
+      baselineValue: median(of(baseline)),
+      ours: median(of(OURS)),
+      ratios: Object.entries(bars).map(([who, bar]) => ({ who, ratio: against(who), bar })),
+      noise: Math.max(...of(baseline)) / Math.min(...of(baseline)),
+      facts,
+    };
+  }
+
+  function judged(name) {
+    try {
+      const row = measure(name);
+      for (const { who, ratio, bar } of row.ratios ?? [])
+        if (ratio > (bar ?? Number.POSITIVE_INFINITY))
+          past.push(`${name}: ${times(ratio)} of ${who}, bar ${times(bar)}`);
+      for (const fact of (row.facts ?? []).filter(isPast))
+        past.push(`${name}: ${fact.fact}: ${fact.value}, bar ${fact.bar ?? fact.least}`);
+      return row;
+    } catch (error) {
+      past.push(`${name}: not measured: ${error.message}`);
+      return { name, what: cases[name].what, missing: "FAIL" };
+    }
+  }
+}
+
+const isPast = ({ value, bar, least }) => (bar === undefined ? value < least : value > bar);
+const ofWhom = ({ who, ratio }) => `${times(ratio)} of ${who}`;
+
+/** The cells of a row; what could not be measured says why. */
+function cellsOf(row) {
+  const { name, baseline, baselineValue, ours, isBytes, ratios, noise, facts, missing } = row;
+  if (missing !== undefined) return [name, "–", "–", missing, "–", "–", "–"];
+  const shown = (value) => (isBytes ? `${(value / 1e6).toFixed(1)} MB` : time(value));
+  const counted = facts.map(({ fact, value, bar, least }) =>
+    bar === undefined ? `${fact}: ${value}, at least ${least}` : `${fact}: ${value}, bar ${bar}`,
+  );
+  return [
+    name,
+    `${baseline} ${shown(baselineValue)}`,
+    shown(ours),
+    ratios.map((each, i) => (i === 0 ? times(each.ratio) : ofWhom(each))).join(", "),
+    ratios.map(({ bar }) => (bar === null ? "–" : times(bar))).join(", "),
+    counted.join("; ") || "–",
+    noise.toFixed(2),
+  ];
+}
