@@ -43,6 +43,7 @@ export async function start(exitNow: (code: number) => void): Promise<void> {
     },
     size: () => ({ columns: process.stderr.columns, rows: process.stderr.rows }),
     now: () => Date.now(),
+    fetch: (url, init) => globalThis.fetch(url, init),
     signal: controller.signal,
   });
   process.off("SIGINT", onSignal);

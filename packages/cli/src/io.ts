@@ -42,6 +42,8 @@ export interface CliIo {
   size(): { readonly columns: number | undefined; readonly rows: number | undefined };
   /** Epoch milliseconds. */
   now(): number;
+  /** Asks the server that was named. What a flow reaches goes through the egress client instead. */
+  readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
   /** Aborts on the first SIGINT or SIGTERM; its `reason` is `"sigint"` or `"sigterm"`. */
   readonly signal: AbortSignal;
 }

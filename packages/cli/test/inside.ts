@@ -51,6 +51,7 @@ export async function inside(words: readonly string[], world: World = {}): Promi
     isTTY: { stdin: tty, stdout: tty, stderr: tty },
     size: () => ({ columns: world.columns ?? 80, rows: 24 }),
     now: Date.now,
+    fetch,
     signal: world.signal ?? new AbortController().signal,
   };
   const code = await main(words, io);

@@ -98,6 +98,7 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): ServedApp 
     commands: COMMANDS,
     keys: new IdempotencyKeys(host.store.idempotency, () => host.now()),
     cursors: createCursors(host.store.cursorKey),
+    actor: "api",
     webhooks: options.webhooks,
     draining: () => drained !== undefined,
     isWired: (name) => host.commands.has(name) || streamHandlers.has(name),

@@ -1,10 +1,7 @@
 /** A whole server without a port: engine, journal, executor, app. */
-import { randomBytes } from "node:crypto";
-import { createEngine, createRegistry, EngineError, type Registry } from "@millrace/engine";
-import { createNodeHost, type NodeHost } from "@millrace/engine/node";
-import { type AiSetup, createAi, loadAuditKey } from "@millrace/providers";
-import { openMemoryStore, openStore, type Store, startRetention } from "@millrace/store";
+import { startRetention } from "@millrace/store";
 import { buildApp, type MillraceApp, type ServedApp } from "./app.ts";
+import { buildHost, type Ground, openGround } from "./build-host.ts";
 import {
   gatherOptions,
   type OptionSources,
@@ -12,28 +9,14 @@ import {
   resolveOptions,
   type ServerOptions,
 } from "./config/index.ts";
-import {
-  type ConnectionRecords,
-  type CredentialsOptions,
-  createServiceConnections,
-  egressFetch,
-  type OpenedStore,
-  openCredentialStore,
-  type ServiceConnections,
-  storedConnectionRecords,
-  type WebFetch,
-} from "./connections/index.ts";
-import { ConfigError } from "./errors.ts";
-import { createLocalExecutor } from "./executor/index.ts";
+import type { CredentialsOptions } from "./connections/index.ts";
 import { parseToken } from "./gate/index.ts";
-import { coreHandlers } from "./handlers/index.ts";
 import type { ServerHost } from "./host.ts";
 import { registerFolders } from "./hubs/index.ts";
 import { createMetrics } from "./metrics/index.ts";
-import { createLogger, createRedactor, type Logger } from "./process/index.ts";
+import { createLogger, createRedactor } from "./process/index.ts";
 import { createScheduler } from "./schedules/index.ts";
 import { readSettings } from "./settings/index.ts";
-import { subflowPort, templatePort } from "./templates/index.ts";
 
 /** Options of `createServer`: those of the app, and where others come from. */
 export interface CreateServerOptions extends ServerOptions, OptionSources {}
@@ -56,37 +39,16 @@ type BuiltServer = MillraceServer & { readonly app: ServedApp };
 
 /** The same for options that are resolved already. A store that was opened for a server that is not built is closed again. */
 export async function buildServer(options: ResolvedOptions): Promise<BuiltServer> {
-  const registry = registryOf(options);
-  const machine = createNodeHost();
-  const clock = options.clock ?? machine;
-  const now = (): number => clock.now();
-  const keepsContent = (): boolean => readSettings(store.settings).ai.keepContent;
-  const store: Store =
-    options.store === "memory"
-      ? openMemoryStore({ now, keepsContent })
-      : await openStore({ dir: options.store, now, keepsContent });
+  const ground = await openGround(options);
   try {
-    return await serverOver(options, { store, registry, machine, clock, now });
+    return await serverOver(options, ground);
   } catch (error) {
-    await store.close();
+    await ground.store.close();
     throw error;
   }
 }
 
-/** What a server is built over. */
-interface Ground {
-  readonly store: Store;
-  readonly registry: Registry;
-  readonly machine: NodeHost;
-  readonly clock: Pick<NodeHost, "now" | "setTimer">;
-  readonly now: () => number;
-}
-
-async function serverOver(
-  options: ResolvedOptions,
-  { store, registry, machine, clock, now }: Ground,
-): Promise<BuiltServer> {
-  const { limits } = options;
+async function serverOver(options: ResolvedOptions, ground: Ground): Promise<BuiltServer> {
   const secrets = new Set<string>(secretsOfKey(options.credentials.key));
   let redact = (text: string): string => text;
   const hide = (tokens: readonly string[]) => {
@@ -96,63 +58,11 @@ async function serverOver(
   hide(options.tokens);
   const log = options.log ?? createLogger({ redact: (text) => redact(text) });
   const metrics = createMetrics();
-  const journal = metrics.meter(store.journal);
-  const credentials = openCredentialStore(options.credentials);
-  const egress = machine.openFetch(options.egress ?? {});
-  const services = openServices(options, credentials, {
-    records: storedConnectionRecords(store.connections),
-    fetch: egressFetch(egress),
-    log,
-    now,
-  });
-  const ai = await openAi(options, machine, services);
-  const engine = createEngine({
-    host: { ...machine, now, setTimer: (fn, ms) => clock.setTimer(fn, ms) },
-    journal,
-    credentials: services.credentials,
-    services,
-    providers: ai.providers,
-    ai: ai.ai,
-    limits: {
-      nodes: limits.maxNodes,
-      executions: limits.maxSteps,
-      wallClockMs: limits.maxRunMs,
-    },
-    ...(options.egress === null ? {} : { egress: options.egress }),
-    ...(options.files === null ? {} : { files: options.files }),
-    ...(options.shell === null ? {} : { shell: options.shell }),
-  });
-  const executor = createLocalExecutor({
-    engine,
-    store,
-    log,
-    registry,
-    subflows: subflowPort(store.templates),
-    maxLiveRuns: limits.maxLiveRuns,
-    maxQueuedRuns: limits.maxQueuedRuns,
-    maxNodes: limits.maxNodes,
-    now,
-  });
+  const { store, clock } = ground;
+  const built = await buildHost(options, ground, { log, journal: metrics.meter(store.journal) });
+  const { executor } = built;
   const scheduler = createScheduler({ store, executor, clock, log });
-  const host: ServerHost = {
-    executor,
-    store,
-    journal,
-    registry,
-    commands: coreHandlers,
-    services,
-    templates: templatePort(store.templates),
-    egress,
-    hubFolders: new Map(
-      options.hubs.map(({ id, dir }) => [id, machine.openFiles({ root: dir, readOnly: true })]),
-    ),
-    scheduler,
-    secrets: credentials.store,
-    log,
-    metrics,
-    now,
-    random: randomBytes,
-  };
+  const host: ServerHost = { ...built.host, scheduler, metrics };
   await registerFolders(store.hubs, options.hubs);
   await executor.recover();
   scheduler.start();
@@ -176,7 +86,7 @@ async function serverOver(
     async close(closeOptions) {
       try {
         await app.drain(closeOptions);
-        await ai.close();
+        await built.closeAi();
       } finally {
         stopRetention();
         await store.close();
@@ -191,57 +101,4 @@ function secretsOfKey(key: CredentialsOptions["key"]): readonly string[] {
   if ("passphrase" in key) return [key.passphrase];
   const bytes = Buffer.from(key.bytes);
   return [bytes.toString("base64"), bytes.toString("hex")];
-}
-
-/** The registry of core and of the services. Throws `ConfigError` for a service with a schema that cannot be checked. */
-function registryOf({ services }: ResolvedOptions): Registry {
-  try {
-    return createRegistry(services);
-  } catch (cause) {
-    if (!EngineError.isInstance(cause)) throw cause;
-    throw new ConfigError("option_invalid", `option "services": ${cause.message}`, { cause });
-  }
-}
-
-/** Providers of models and servers of tools, as the operator has set them up. */
-async function openAi(
-  { ai, egress, store }: ResolvedOptions,
-  machine: NodeHost,
-  { credentials }: ServiceConnections,
-): Promise<AiSetup> {
-  return createAi(ai.settings, {
-    credentials,
-    env: ai.env,
-    openFetch: (more) =>
-      machine.openFetch({ ...more, ...egress, allow: [...(egress?.allow ?? []), ...more.allow] }),
-    ...(store === "memory" ? {} : { auditKey: await loadAuditKey(store) }),
-  });
-}
-
-/** The services of a server over the credential store of its operator. */
-function openServices(
-  { services }: ResolvedOptions,
-  { store, name, lock, close }: OpenedStore,
-  ports: {
-    readonly records: ConnectionRecords;
-    readonly fetch: WebFetch;
-    readonly log: Logger;
-    readonly now: () => number;
-  },
-): ServiceConnections {
-  const connections = createServiceConnections({
-    store,
-    storeName: name,
-    ...(lock && { lock }),
-    services,
-    ...ports,
-    random: randomBytes,
-  });
-  return {
-    ...connections,
-    async close() {
-      await connections.close();
-      await close();
-    },
-  };
 }

@@ -1,4 +1,5 @@
 export { createApp, type MillraceApp } from "./app.ts";
+export { type ChannelHostOptions, createChannelHost } from "./channels.ts";
 export type { Cursors } from "./commands/index.ts";
 export {
   Answer,
@@ -32,6 +33,7 @@ export {
   createLocalExecutor,
   ExecutorError,
   type ExecutorErrorCode,
+  type LocalExecutor,
   type LocalExecutorOptions,
 } from "./executor/index.ts";
 export type { Role } from "./gate/index.ts";

@@ -81,7 +81,9 @@ export async function start(options: StartOptions = {}): Promise<RunningServer> 
   const unwatch = signals ? watchProcess({ close, log, lost: store.lost }) : () => {};
   const bound = http.address() as AddressInfo;
   const name = bound.family === "IPv6" ? `[${bound.address}]` : bound.address;
-  return { url: `http://${name}:${bound.port}`, address: bound, app, lost: store.lost, close };
+  const url = `http://${name}:${bound.port}`;
+  store.announce(url);
+  return { url, address: bound, app, lost: store.lost, close };
 }
 
 /** The address to bind: the first that the name resolves to, after all of them were checked. */

@@ -6,6 +6,7 @@ export type { Feed } from "./feed.ts";
 export type { Hubs } from "./hubs.ts";
 export type { Idempotency, IdempotentRequest, Seen } from "./idempotency.ts";
 export type { StoreJournal } from "./journal.ts";
+export { type Holder, readHolder } from "./lock.ts";
 export { type OpenStoreOptions, openMemoryStore, openStore, type Store } from "./open-store.ts";
 export type { RetentionLimits, RetentionReport } from "./retention.ts";
 export type { Runs } from "./runs.ts";

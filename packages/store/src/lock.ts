@@ -9,8 +9,41 @@ import { StoreError } from "./errors.ts";
 import { faultOf } from "./sqlite.js";
 import type { SqliteDb, SqliteDriver } from "./sqlite-port.ts";
 
+const OWNER = "owner.json";
+
 export interface Lock {
+  /** Says where this process can be talked to, for whoever finds the folder held. */
+  announce(url: string): void;
   release(): void;
+}
+
+/** The process that writes in a folder. `url`: where it can be talked to, when it serves. */
+export interface Holder {
+  readonly pid: number;
+  readonly host: string;
+  readonly startedAt: string;
+  readonly url?: string;
+}
+
+/** Who holds the folder, as its `owner.json` says; null: nobody, or one of this machine that is gone. */
+export function readHolder(dir: string): Holder | null {
+  try {
+    const { pid, host, startedAt, url } = JSON.parse(readFileSync(join(dir, OWNER), "utf8"));
+    const holder = { pid: Number(pid), host: String(host), startedAt: String(startedAt) };
+    if (holder.host === hostname() && !isAlive(holder.pid)) return null;
+    return { ...holder, ...(typeof url === "string" && { url }) };
+  } catch {
+    return null;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM"; // it is there, and somebody else's
+  }
 }
 
 /** Folders that this process holds: two SQLite libraries in one process would not see each other's locks. */
@@ -18,27 +51,31 @@ const held = new Set<string>();
 
 /** Takes the lock of the folder, whose path is real. Throws `store_locked`, which names the holder. */
 export function takeLock(driver: SqliteDriver, dir: string): Lock {
-  const ownerPath = join(dir, "owner.json");
-  if (held.has(dir)) throw locked(dir, ownerPath);
+  const ownerPath = join(dir, OWNER);
+  if (held.has(dir)) throw locked(dir);
   let db: SqliteDb | undefined;
   try {
     db = driver.open(join(dir, "lock.db"));
     db.exec("PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE");
   } catch (error) {
     db?.close();
-    if (faultOf(error) === "BUSY") throw locked(dir, ownerPath);
+    if (faultOf(error) === "BUSY") throw locked(dir);
     throw error;
   }
   const lock = db;
   const owner = { pid: process.pid, host: hostname(), startedAt: new Date().toISOString() };
+  const tell = (more: { readonly url?: string }): void => {
+    writeFileSync(ownerPath, `${JSON.stringify({ ...owner, ...more })}\n`, { mode: 0o600 });
+  };
   try {
-    writeFileSync(ownerPath, `${JSON.stringify(owner)}\n`, { mode: 0o600 });
+    tell({});
   } catch (error) {
     letGo(lock);
     throw error;
   }
   held.add(dir);
   return {
+    announce: (url) => tell({ url }),
     release() {
       held.delete(dir);
       rmSync(ownerPath, { force: true });
@@ -54,16 +91,16 @@ function letGo(db: SqliteDb): void {
   db.close();
 }
 
-function locked(dir: string, ownerPath: string): StoreError {
-  let holder = "another process";
-  try {
-    const { pid, host, startedAt } = JSON.parse(readFileSync(ownerPath, "utf8"));
-    holder = `process ${Number(pid)} on ${String(host)}, since ${String(startedAt)}`;
-  } catch {
-    // the holder has only just begun: nobody is named
-  }
+function locked(dir: string): StoreError {
+  const holder = readHolder(dir);
+  // One that has only just begun is not named yet.
+  const who =
+    holder === null
+      ? "another process"
+      : `process ${holder.pid} on ${holder.host}, since ${holder.startedAt}`;
+  const where = holder?.url === undefined ? "--server" : `--server ${holder.url}`;
   return new StoreError(
     "store_locked",
-    `${dir} is in use by ${holder}; stop it, or talk to it with --server`,
+    `${dir} is in use by ${who}; stop it, or talk to it with ${where}`,
   );
 }

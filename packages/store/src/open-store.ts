@@ -70,6 +70,8 @@ export interface Store extends Tables {
    * there is something already.
    */
   backup(path: string): Promise<void>;
+  /** Says in `owner.json` where this process can be talked to; nothing where nobody else can see the store. */
+  announce(url: string): void;
   /** Writes what is queued, marks the end as clean, and gives the lock back. Doing it twice is doing it once. */
   close(): Promise<void>;
 }
@@ -120,6 +122,7 @@ export function openMemoryStore(options: Omit<OpenStoreOptions, "dir" | "readonl
     kind: "memory",
     condition: "ok",
     lost: NEVER,
+    announce() {},
     backup: (target) => backUp(reader, target),
     close: async () => reader.close(),
   };
@@ -170,6 +173,7 @@ function openForWriting(
         return writer.condition;
       },
       lost: writer.lost,
+      announce: (url) => held.announce(url),
       backup: (target) => backUp(reader, target),
       close() {
         closed ??= close();
@@ -199,6 +203,7 @@ function openForReading(driver: SqliteDriver, dir: string, now: () => number): S
       kind: "sqlite",
       condition: "store_read_only",
       lost: NEVER,
+      announce() {},
       backup: (target) => backUp(reader, target),
       close: async () => reader.close(),
     };

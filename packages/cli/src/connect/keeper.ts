@@ -7,6 +7,8 @@ import type {
   ServiceInfo,
   ServiceSecret,
 } from "@millrace/contracts";
+import { openApi } from "../api/open-api.ts";
+import { namedServer } from "../api/server-url.ts";
 import { type CommandIo, flagText, type Input } from "../command.ts";
 import { loadConfig } from "../config/load.ts";
 
@@ -41,11 +43,10 @@ export async function openKeeper(input: Input, io: CommandIo): Promise<Keeper> {
     io,
     warn,
   );
-  const url = flagText(input, "server") ?? config.server;
-  if (url === "") {
+  if (namedServer(input, config) === undefined) {
     const { localKeeper } = await import("./local-keeper.ts");
     return localKeeper(config, io, warn);
   }
   const { remoteKeeper } = await import("./remote-keeper.ts");
-  return remoteKeeper(url, { tokenFile: flagText(input, "token-file"), config }, io);
+  return remoteKeeper(await openApi(input, io, { config }));
 }

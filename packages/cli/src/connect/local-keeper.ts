@@ -1,11 +1,11 @@
 /** This installation as the keeper of connections. */
 import { PROBLEMS } from "@millrace/contracts";
 import type { ServiceConnections } from "@millrace/server/connections";
+import { type Refusal, toCliError } from "../api/problem.ts";
 import type { CommandIo } from "../command.ts";
 import type { Config } from "../config/load.ts";
 import { openConnections } from "../credentials/open-connections.ts";
 import type { Keeper } from "./keeper.ts";
-import { type Refusal, toCliError } from "./problem.ts";
 
 /** The keeper over the services and the credential store of the configuration. */
 export function localKeeper(config: Config, io: CommandIo, warn: (line: string) => void): Keeper {

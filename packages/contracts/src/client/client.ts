@@ -5,7 +5,7 @@ import type { AnyEvent, Kind } from "../events/types.ts";
 import { createRunId } from "../run-id.ts";
 import { ClientError, refusal } from "./error.ts";
 import { isAbort } from "./event-stream.ts";
-import { follow } from "./follow.ts";
+import { follow, type Retrying } from "./follow.ts";
 
 /** Where a server is, and how to reach it. */
 export interface ClientOptions {
@@ -17,6 +17,8 @@ export interface ClientOptions {
   readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
   /** How long an event stream may be silent before it is opened again, in milliseconds; default 45 s. */
   readonly silenceMs?: number;
+  /** How an event stream that broke off is opened again. */
+  readonly retry?: Retrying;
 }
 
 /** Options of one call. */
@@ -58,7 +60,8 @@ export function createClient(options: ClientOptions): Client {
   const base = options.url.replace(/\/+$/, "");
   const authorization: Record<string, string> =
     options.token === undefined ? {} : { authorization: `Bearer ${options.token}` };
-  const reading = options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs };
+  const { silenceMs, retry } = options;
+  const reading = { ...(silenceMs !== undefined && { silenceMs }), ...(retry && { retry }) };
 
   /** One request. Throws for every answer that is no success. */
   async function send(path: string, init: RequestInit): Promise<Response> {

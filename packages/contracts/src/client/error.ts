@@ -80,10 +80,18 @@ export async function refusal(response: Response): Promise<ClientError> {
       told,
     );
   }
+  return problemError(problem, told);
+}
+
+/** The error that a problem document means, wherever it comes from. */
+export function problemError(
+  problem: ProblemDocument,
+  told: Pick<ClientErrorOptions, "status" | "retryAfterMs" | "cause"> = {},
+): ClientError {
   const [first] = problem.errors ?? [];
   const place = first === undefined ? "" : `: ${first.pointer} ${first.message}`;
   const message = `${problem.detail ?? problem.title}${place}`;
-  return new ClientError(problem.code, message, { ...told, problem });
+  return new ClientError(problem.code, message, { status: problem.status, ...told, problem });
 }
 
 function isProblem(value: unknown): value is ProblemDocument {

@@ -14,6 +14,14 @@ const MAX_DELAY_MS = 30_000;
 /** Tries in a row without an event before a reader gives up: some three minutes. */
 const MAX_TRIES = 12;
 
+/** How often, and how slowly, a broken connection is tried again. */
+export interface Retrying {
+  /** Tries in a row without an event before a reader gives up; default 12, some three minutes. */
+  readonly maxTries?: number;
+  /** Longest pause between two tries, in milliseconds; default 30 s. */
+  readonly maxDelayMs?: number;
+}
+
 /** How one log is read. */
 export interface Following {
   /** Opens the log after a position; null: nothing is left. */
@@ -21,12 +29,14 @@ export interface Following {
   /** `seq` of the last event that the reader has. */
   readonly after: number;
   readonly silenceMs?: number;
+  readonly retry?: Retrying;
   readonly signal?: AbortSignal;
 }
 
 /** Yields the events of a log. Throws `ClientError`, or the reason of the signal. */
 export async function* follow(following: Following): AsyncGenerator<AnyEvent, void> {
-  const { open, silenceMs, signal } = following;
+  const { open, silenceMs, signal, retry = {} } = following;
+  const { maxTries = MAX_TRIES, maxDelayMs = MAX_DELAY_MS } = retry;
   let after = following.after;
   for (let tries = 1; ; tries += 1) {
     let failure = new ClientError("unreachable", "the stream ended before its run");
@@ -45,14 +55,14 @@ export async function* follow(following: Following): AsyncGenerator<AnyEvent, vo
       if (!ClientError.isInstance(error) || !error.retryable) throw error;
       failure = error;
     }
-    if (tries >= MAX_TRIES) throw failure;
-    await pause(failure.retryAfterMs ?? delayMs(tries), signal);
+    if (tries >= maxTries) throw failure;
+    await pause(failure.retryAfterMs ?? delayMs(tries, maxDelayMs), signal);
   }
 }
 
 /** Spread, so that readers who were cut off together do not return together. */
-function delayMs(tries: number): number {
-  return Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** tries) * (0.5 + Math.random() / 2);
+function delayMs(tries: number, maxDelayMs: number): number {
+  return Math.min(maxDelayMs, FIRST_DELAY_MS * 2 ** tries) * (0.5 + Math.random() / 2);
 }
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

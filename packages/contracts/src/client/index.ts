@@ -6,5 +6,11 @@ export {
   createClient,
   type EventOptions,
 } from "./client.ts";
-export { ClientError, type ClientErrorCode, type ClientErrorOptions } from "./error.ts";
+export {
+  ClientError,
+  type ClientErrorCode,
+  type ClientErrorOptions,
+  problemError,
+} from "./error.ts";
 export { eventsOf } from "./event-stream.ts";
+export type { Retrying } from "./follow.ts";

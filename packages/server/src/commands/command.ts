@@ -17,6 +17,8 @@ export interface AppServices {
   readonly cursors: Cursors;
   /** Every command there is, wired or not. */
   readonly commands: ReadonlyMap<string, CommandDef>;
+  /** Who starts and steers runs where no token says it. */
+  readonly actor: "api" | "cli";
   /** Whether `POST /hooks/:token` is switched on. */
   readonly webhooks: boolean;
   /** Whether the server takes no new work. */

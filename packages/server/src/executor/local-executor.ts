@@ -65,12 +65,22 @@ const RECOVERED_AT_ONCE = 64;
 /** What a store on a full disk may take to store what is on its way, in milliseconds; what it does not take is done again. */
 const FLUSH_MS = 2_000;
 
-/** The executor over an engine in this process. Takes ownership of the engine: `close` closes it; the store stays open. */
-export function createLocalExecutor(options: LocalExecutorOptions): Executor {
-  return new LocalExecutor(options);
+/** An executor in this process, whose runs can be taken up one by one. */
+export interface LocalExecutor extends Executor {
+  /**
+   * Takes up one run that another process has left; one that is live here already is left as it is. Rejects with
+   * `ExecutorError` `not_found`, `state_conflict` when it has ended, and with a sentence for people when it cannot go on here:
+   * it stays as it is then.
+   */
+  takeUp(runId: string): Promise<void>;
 }
 
-class LocalExecutor implements Executor {
+/** The executor over an engine in this process. Takes ownership of the engine: `close` closes it; the store stays open. */
+export function createLocalExecutor(options: LocalExecutorOptions): LocalExecutor {
+  return new EngineExecutor(options);
+}
+
+class EngineExecutor implements LocalExecutor {
   readonly kind: "memory" | "sqlite";
   readonly #engine: Engine;
   readonly #store: Store;
@@ -205,6 +215,25 @@ class LocalExecutor implements Executor {
     return { ...report, ms: Math.round(performance.now() - startedAt) };
   }
 
+  async takeUp(runId: string): Promise<void> {
+    this.#checkOpen();
+    if (this.#live.has(runId)) return;
+    const run = this.#store.runs.summary(runId) ?? missing(runId);
+    if (run.endedAt !== null) {
+      throw new ExecutorError("state_conflict", "the run has ended", { state: run.status });
+    }
+    try {
+      const live = await this.#enter(run);
+      if (!live.isQueued) return;
+      this.#enqueue(live);
+      this.#fill();
+    } catch (error) {
+      const live = this.#live.get(runId);
+      if (live !== undefined) this.#remove(live);
+      throw error;
+    }
+  }
+
   close({ graceMs }: { readonly graceMs: number }): Promise<void> {
     this.#closed ??= this.kind === "memory" ? this.#endAll(graceMs) : this.#leaveAll(graceMs);
     return this.#closed;
@@ -330,15 +359,8 @@ class LocalExecutor implements Executor {
   /** What the process before has left of a run goes on here. Never rejects. */
   async #takeUp(run: RunSummary): Promise<"queued" | "resumed" | "parked" | "failed"> {
     try {
-      const live = await takeUp(run, {
-        engine: this.#engine,
-        store: this.#store,
-        compile: (header) => this.#plans.ofRun(header),
-        add: (start) => this.#add(start),
-        now: this.#now,
-      });
+      const live = await this.#enter(run);
       if (live.isQueued) return "queued";
-      void this.#follow(live);
       return live.run?.paused === null ? "resumed" : "parked";
     } catch (error) {
       await this.#giveUp(run.runId, error);
@@ -346,6 +368,18 @@ class LocalExecutor implements Executor {
       if (live !== undefined) this.#remove(live);
       return "failed";
     }
+  }
+
+  async #enter(run: RunSummary): Promise<LiveRun> {
+    const live = await takeUp(run, {
+      engine: this.#engine,
+      store: this.#store,
+      compile: (header) => this.#plans.ofRun(header),
+      add: (start) => this.#add(start),
+      now: this.#now,
+    });
+    if (!live.isQueued) void this.#follow(live);
+    return live;
   }
 
   /** Ends a run of the queue, once however often it is asked for. */

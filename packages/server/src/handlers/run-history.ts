@@ -30,7 +30,7 @@ export const runHistoryHandlers: readonly (readonly [CommandName, CommandHandler
 
 /** The run once more, with the flow, the inputs and the wishes that it had. Throws `not_found`, `state_conflict`. */
 function againSpec(
-  { host, caller }: CommandCall,
+  { app, host, caller }: CommandCall,
   { runId, from, inputs }: ParsedArgs<"retry_run">,
 ): RunSpec {
   const { status, template, tags } = knownSummary(host, runId);
@@ -41,7 +41,7 @@ function againSpec(
   return {
     graph: header.graph,
     inputs: inputs ?? (header.inputs as RunSpec["inputs"]),
-    trigger: "api",
+    trigger: app.actor,
     retryOf: runId,
     tags,
     ...(from !== undefined && { from }),

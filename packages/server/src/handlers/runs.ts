@@ -72,7 +72,7 @@ async function steer(
 
 /** Who did it, as events name them. */
 export function actorOf(call: CommandCall): string {
-  return call.caller.tokenId ?? "api";
+  return call.caller.tokenId ?? call.app.actor;
 }
 
 /** Handlers of the run commands. */

@@ -10,5 +10,5 @@ export {
 export { type HeaderRecord, preflightHeaders } from "./headers.ts";
 export { closeListener, createListener, listen } from "./listener.ts";
 export { parseJson } from "./parse-json.ts";
-export { answerError } from "./problem.ts";
+export { answerError, documentOf } from "./problem.ts";
 export { createRequestIds } from "./request-id.ts";

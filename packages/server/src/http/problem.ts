@@ -1,5 +1,5 @@
 /** How a refusal or a fault becomes an answer. */
-import { problemDocument } from "@millrace/contracts";
+import { type ProblemDocument, problemDocument } from "@millrace/contracts";
 import { ProblemError } from "../errors.ts";
 import type { Logger } from "../process/index.ts";
 import { fromStore } from "../store-problem.ts";
@@ -30,17 +30,28 @@ function problemReply(exchange: Exchange, thrown: unknown, log: Logger): Reply {
       "request.failed",
     );
   }
-  const { detail, errors, members, headers } = problem.options;
-  const document = problemDocument(problem.code, {
+  const document = documentOf(problem, {
     requestId: exchange.requestId,
-    ...(detail === undefined ? {} : { detail }),
-    ...(exchange.pattern === null ? {} : { instance: exchange.pattern }),
-    ...(errors === undefined ? {} : { errors }),
-    ...members,
+    instance: exchange.pattern,
   });
   return {
     status: problem.status,
-    headers: { "Content-Type": PROBLEM_TYPE, ...headers },
+    headers: { "Content-Type": PROBLEM_TYPE, ...problem.options.headers },
     body: JSON.stringify(document),
   };
+}
+
+/** The document of a refusal. `instance`: pattern of the route; null: none was found. */
+export function documentOf(
+  { code, options }: ProblemError,
+  { requestId, instance }: { readonly requestId: string; readonly instance: string | null },
+): ProblemDocument {
+  const { detail, errors, members } = options;
+  return problemDocument(code, {
+    requestId,
+    ...(detail === undefined ? {} : { detail }),
+    ...(instance === null ? {} : { instance }),
+    ...(errors === undefined ? {} : { errors }),
+    ...members,
+  });
 }

@@ -26,7 +26,7 @@ export async function startRun(
   return started;
 }
 
-function toRunSpec({ host, caller }: CommandCall, flow: Flow, request: RunRequest): RunSpec {
+function toRunSpec({ app, host, caller }: CommandCall, flow: Flow, request: RunRequest): RunSpec {
   const { options = {} } = request;
   const { confirm: usual, ...defaults } = runDefaults(
     flow.graph,
@@ -37,7 +37,7 @@ function toRunSpec({ host, caller }: CommandCall, flow: Flow, request: RunReques
     ...defaults,
     graph: flow.graph,
     inputs: request.inputs ?? {},
-    trigger: "api",
+    trigger: app.actor,
     ...(caller.tokenId === null ? {} : { tokenId: caller.tokenId }),
     ...(options.runId === undefined ? {} : { runId: options.runId }),
     ...(flow.template === undefined ? {} : { template: flow.template }),

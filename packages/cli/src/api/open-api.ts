@@ -1,0 +1,56 @@
+/**
+ * The one seam through which commands talk: the server that was named, or this installation. Both answer the same words in
+ * the same way.
+ */
+import type { Client } from "@millrace/contracts/client";
+import { type CommandIo, flagText, type Input } from "../command.ts";
+import { type Config, loadConfig } from "../config/load.ts";
+import { namedServer } from "./server-url.ts";
+
+/**
+ * Every command by its name, and the events of runs. What fails is a `ClientError`, which `main` turns into the end of the
+ * command; whoever must tell one from another looks at its `code`.
+ */
+export interface Api extends Client {
+  readonly where: "embedded" | "remote";
+  readonly config: Config;
+  /** Frees everything; runs that this process still works on are left for `millrace resume`. */
+  close(): Promise<void>;
+}
+
+/** How the API is opened. */
+export interface ApiOptions {
+  /** Whether something is changed or run; embedded, a command that only reads works beside a process that writes. Default false. */
+  readonly write?: boolean;
+  /** Default: that of the working directory. */
+  readonly config?: Config;
+}
+
+/**
+ * Opens the API that the command line and the configuration name. Throws a usage error for a bad URL or a token without TLS;
+ * embedded with `write`, `unavailable` when another process holds the store.
+ */
+export async function openApi(input: Input, io: CommandIo, options: ApiOptions = {}): Promise<Api> {
+  const config = options.config ?? (await configOf(input, io));
+  const url = namedServer(input, config);
+  if (url !== undefined) {
+    const { createRemote } = await import("./remote.ts");
+    const client = await createRemote(
+      url,
+      { tokenFile: flagText(input, "token-file"), config },
+      io,
+    );
+    return { ...client, where: "remote", config, close: async () => {} };
+  }
+  const { createEmbedded } = await import("./embedded.ts");
+  const client = await createEmbedded(config, { write: options.write ?? false }, io);
+  return { ...client, where: "embedded", config };
+}
+
+function configOf(input: Input, io: CommandIo): Promise<Config> {
+  return loadConfig(
+    { folder: io.cwd, file: flagText(input, "config"), home: flagText(input, "home") },
+    io,
+    (line) => void io.err.write(`warning: ${line}\n`),
+  );
+}

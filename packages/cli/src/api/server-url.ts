@@ -1,0 +1,65 @@
+/** The server that a command line names, and the token that is given for it. Nothing is ever found by looking around. */
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { type CommandIo, flagText, type Input } from "../command.ts";
+import type { Config } from "../config/load.ts";
+import { usage } from "../errors.ts";
+import { reason } from "../file-reason.ts";
+
+const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/;
+
+/** `--server`, else MILLRACE_SERVER_URL, else `server.url` of the configuration; undefined: this installation. */
+export function namedServer(input: Input, config: Config): string | undefined {
+  return (flagText(input, "server") ?? config.server) || undefined;
+}
+
+/** The URL as a base for paths: it ends with a slash. Throws a usage error for what is no URL of a server. */
+export function serverBase(url: string): URL {
+  const base = URL.canParse(url) ? new URL(url) : undefined;
+  if (base === undefined || !/^https?:$/.test(base.protocol) || base.username || base.password) {
+    throw usage("--server takes an http or https URL without user and password");
+  }
+  if (!base.pathname.endsWith("/")) base.pathname += "/";
+  base.search = "";
+  base.hash = "";
+  return base;
+}
+
+/** Throws a usage error where a token would travel for everybody to read. */
+export function refuseClearText(base: URL): void {
+  if (base.protocol === "https:" || LOOPBACK.test(base.hostname)) return;
+  throw usage(`a token is not sent to ${base.origin}, which has no TLS`, "use https");
+}
+
+/** The token of MILLRACE_TOKEN, else the first one of the file. */
+export async function givenToken(
+  file: string | undefined,
+  io: CommandIo,
+): Promise<string | undefined> {
+  const fromEnv = io.env.MILLRACE_TOKEN?.trim();
+  if (fromEnv) return fromEnv;
+  if (file === undefined) return undefined;
+  const text = await readFile(resolve(io.cwd, file), "utf8").catch((error: unknown) => {
+    throw usage(`cannot read ${file}: ${reason(error)}`);
+  });
+  const [token] = text.split(/\r?\n/).filter((line) => line.trim() !== "" && !line.startsWith("#"));
+  if (token === undefined) throw usage(`${file} has no token`);
+  return token.trim();
+}
+
+/** The token that `millrace config login` has stored for this origin. */
+export async function storedToken(
+  origin: string,
+  { credentials }: Config,
+): Promise<string | undefined> {
+  const { openStore } = await import("../credentials/open-store.ts");
+  const { store, close } = openStore(credentials);
+  try {
+    return (await store.get(`server:${origin}`)) ?? undefined;
+  } catch {
+    // The server's own word, that it wants a token, is what the person must know.
+    return undefined;
+  } finally {
+    await close();
+  }
+}

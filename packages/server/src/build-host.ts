@@ -1,0 +1,205 @@
+/**
+ * The parts of a server, whether it listens or not: store, engine, executor, services. Nothing is recovered, fired or deleted
+ * by itself here.
+ */
+import { randomBytes } from "node:crypto";
+import type { Journal } from "@millrace/contracts";
+import {
+  createEngine,
+  createRegistry,
+  EngineError,
+  type Registry,
+  type SubflowPort,
+} from "@millrace/engine";
+import { createNodeHost, type NodeHost } from "@millrace/engine/node";
+import { type AiSetup, createAi, loadAuditKey } from "@millrace/providers";
+import { openMemoryStore, openStore, type Store } from "@millrace/store";
+import type { Clock, ResolvedOptions } from "./config/index.ts";
+import {
+  type ConnectionRecords,
+  createServiceConnections,
+  egressFetch,
+  type OpenedStore,
+  openCredentialStore,
+  type ServiceConnections,
+  storedConnectionRecords,
+  type WebFetch,
+} from "./connections/index.ts";
+import { ConfigError } from "./errors.ts";
+import { createLocalExecutor, type LocalExecutor } from "./executor/index.ts";
+import { coreHandlers } from "./handlers/index.ts";
+import type { ServerHost } from "./host.ts";
+import type { Logger } from "./process/index.ts";
+import { readSettings } from "./settings/index.ts";
+import { subflowPort, templatePort } from "./templates/index.ts";
+
+/** What a host is built over. */
+export interface Ground {
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly machine: NodeHost;
+  readonly clock: Clock;
+  readonly now: () => number;
+}
+
+/** How the store is opened: to write in it, beside the process that does, or as an empty one that is gone with this process. */
+export type StoreMode = "write" | "read" | "empty";
+
+/** Opens the store, which the caller closes. Throws `ConfigError`, and what the store refuses. */
+export async function openGround(
+  options: ResolvedOptions,
+  mode: StoreMode = options.store === "memory" ? "empty" : "write",
+): Promise<Ground> {
+  const registry = registryOf(options);
+  const machine = createNodeHost();
+  const clock = options.clock ?? machine;
+  const now = (): number => clock.now();
+  const keepsContent = (): boolean => readSettings(store.settings).ai.keepContent;
+  const store: Store =
+    mode === "empty"
+      ? openMemoryStore({ now, keepsContent })
+      : await openStore({ dir: options.store, readonly: mode === "read", now, keepsContent });
+  return { store, registry, machine, clock, now };
+}
+
+/** What one who builds a host decides. */
+export interface HostParts {
+  readonly log: Logger;
+  /** The journal of the store, or one that measures what goes through it. */
+  readonly journal: Journal;
+  /** Where flows of a run come from before the templates of the store are asked. */
+  readonly subflows?: SubflowPort;
+}
+
+/** A host, and what its owner steers. */
+export interface BuiltHost {
+  readonly host: ServerHost;
+  readonly executor: LocalExecutor;
+  /** Ends servers of tools; after the executor is closed. */
+  closeAi(): Promise<void>;
+}
+
+/** Builds the parts over an open store. */
+export async function buildHost(
+  options: ResolvedOptions,
+  { store, registry, machine, clock, now }: Ground,
+  { log, journal, subflows }: HostParts,
+): Promise<BuiltHost> {
+  const { limits } = options;
+  const credentials = openCredentialStore(options.credentials);
+  const egress = machine.openFetch(options.egress ?? {});
+  const services = openServices(options, credentials, {
+    records: storedConnectionRecords(store.connections),
+    fetch: egressFetch(egress),
+    log,
+    now,
+  });
+  const ai = await openAi(options, store, { machine, services });
+  const engine = createEngine({
+    host: { ...machine, now, setTimer: (fn, ms) => clock.setTimer(fn, ms) },
+    journal,
+    credentials: services.credentials,
+    services,
+    providers: ai.providers,
+    ai: ai.ai,
+    limits: {
+      nodes: limits.maxNodes,
+      executions: limits.maxSteps,
+      wallClockMs: limits.maxRunMs,
+    },
+    ...(options.egress === null ? {} : { egress: options.egress }),
+    ...(options.files === null ? {} : { files: options.files }),
+    ...(options.shell === null ? {} : { shell: options.shell }),
+  });
+  const templates = subflowPort(store.templates);
+  const executor = createLocalExecutor({
+    engine,
+    store,
+    log,
+    registry,
+    subflows: subflows === undefined ? templates : inOrder(subflows, templates),
+    maxLiveRuns: limits.maxLiveRuns,
+    maxQueuedRuns: limits.maxQueuedRuns,
+    maxNodes: limits.maxNodes,
+    now,
+  });
+  const host: ServerHost = {
+    executor,
+    store,
+    journal,
+    registry,
+    commands: coreHandlers,
+    services,
+    templates: templatePort(store.templates),
+    egress,
+    hubFolders: new Map(
+      options.hubs.map(({ id, dir }) => [id, machine.openFiles({ root: dir, readOnly: true })]),
+    ),
+    secrets: credentials.store,
+    log,
+    now,
+    random: randomBytes,
+  };
+  return { host, executor, closeAi: () => ai.close() };
+}
+
+function inOrder(first: SubflowPort, second: SubflowPort): SubflowPort {
+  return { get: async (wanted) => (await first.get(wanted)) ?? second.get(wanted) };
+}
+
+/** The registry of core and of the services. Throws `ConfigError` for a service with a schema that cannot be checked. */
+function registryOf({ services }: ResolvedOptions): Registry {
+  try {
+    return createRegistry(services);
+  } catch (cause) {
+    if (!EngineError.isInstance(cause)) throw cause;
+    throw new ConfigError("option_invalid", `option "services": ${cause.message}`, { cause });
+  }
+}
+
+/** Providers of models and servers of tools, as the operator has set them up. */
+async function openAi(
+  { ai, egress, store: folder }: ResolvedOptions,
+  store: Store,
+  {
+    machine,
+    services: { credentials },
+  }: { readonly machine: NodeHost; readonly services: ServiceConnections },
+): Promise<AiSetup> {
+  const writes = store.kind === "sqlite" && store.condition === "ok";
+  return createAi(ai.settings, {
+    credentials,
+    env: ai.env,
+    openFetch: (more) =>
+      machine.openFetch({ ...more, ...egress, allow: [...(egress?.allow ?? []), ...more.allow] }),
+    ...(writes ? { auditKey: await loadAuditKey(folder) } : {}),
+  });
+}
+
+/** The services of a server over the credential store of its operator. */
+function openServices(
+  { services }: ResolvedOptions,
+  { store, name, lock, close }: OpenedStore,
+  ports: {
+    readonly records: ConnectionRecords;
+    readonly fetch: WebFetch;
+    readonly log: Logger;
+    readonly now: () => number;
+  },
+): ServiceConnections {
+  const connections = createServiceConnections({
+    store,
+    storeName: name,
+    ...(lock && { lock }),
+    services,
+    ...ports,
+    random: randomBytes,
+  });
+  return {
+    ...connections,
+    async close() {
+      await connections.close();
+      await close();
+    },
+  };
+}

@@ -1,0 +1,254 @@
+/**
+ * The commands of a server in this process, without the server: the same handlers, checks and answers over the data directory.
+ *   L1  Nothing happens by itself: no run is taken up, no schedule fires, nothing old is deleted. A run that somebody left is
+ *       taken up when a command speaks to it.
+ *   L2  Opened for reading it works beside the process that writes, and refuses what is more than reading.
+ *   L3  What `invoke` answers or refuses is what `POST /api/invoke` would; a fault is thrown as it is.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import type { AnyEvent, CommandArgs, CommandName, CommandResult } from "@millrace/contracts";
+import type { Client, EventOptions } from "@millrace/contracts/client";
+import { problemError } from "@millrace/contracts/client";
+import { COMMANDS } from "@millrace/contracts/commands";
+import type { SubflowPort } from "@millrace/engine";
+import { readHolder, type Store } from "@millrace/store";
+import {
+  type BuiltHost,
+  buildHost,
+  type Ground,
+  openGround,
+  type StoreMode,
+} from "./build-host.ts";
+import {
+  type AppServices,
+  type CommandCall,
+  checkArgs,
+  createCursors,
+  IdempotencyKeys,
+  invokeCommand,
+  readInvocation,
+} from "./commands/index.ts";
+import { resolveOptions, type ServerOptions } from "./config/index.ts";
+import { ProblemError } from "./errors.ts";
+import { decodeEvent, ExecutorError } from "./executor/index.ts";
+import { createRequestIds, documentOf } from "./http/index.ts";
+import { acceptsKinds, callExecutor, checkPosition, knownSummary, startRun } from "./runs/index.ts";
+import { fromStore } from "./store-problem.ts";
+
+/** What `openLocal` takes: options of a server, of which those about its listener say nothing here. */
+export interface LocalOptions extends Omit<ServerOptions, "clock"> {
+  /** Reads beside the process that writes; where there is no store yet, an empty one is read. Default false. */
+  readonly readonly?: boolean;
+  /** Where flows that others call come from before the templates are asked. Default: nowhere else. */
+  readonly subflows?: SubflowPort;
+}
+
+/** A data directory as a client sees a server. */
+export interface LocalClient extends Client {
+  /** Runs that are still at work are left where they are, as if the process were gone. Doing it twice is doing it once. */
+  close(): Promise<void>;
+}
+
+/** How often the log of a run that another process works on is looked at: a person sees no difference to at once. */
+const LOOK_MS = 200;
+const ROUTE = "/api/invoke";
+const STREAMS: ReadonlySet<string> = new Set(["run_flow", "get_run_events", "subscribe_events"]);
+/** Commands that speak to a live run. */
+const TO_RUNS: ReadonlySet<string> = new Set([
+  "resolve_confirmation",
+  "cancel_run",
+  "pause_run",
+  "resume_run",
+]);
+const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
+
+/**
+ * Opens the data directory for commands. Throws `ConfigError` for a bad option, and `StoreError`: `store_locked` when another
+ * process writes there, unless `readonly`.
+ */
+export async function openLocal(options: LocalOptions = {}): Promise<LocalClient> {
+  const { readonly: reads = false, subflows, ...rest } = options;
+  const resolved = resolveOptions(rest);
+  const { store: dir, log } = resolved;
+  const ground = await openGround(resolved, modeOf(dir, reads));
+  try {
+    const store: Store = reads ? readable(ground.store) : ground.store;
+    const built = await buildHost(
+      resolved,
+      { ...ground, store },
+      {
+        log: log ?? QUIET,
+        journal: store.journal,
+        ...(subflows !== undefined && { subflows }),
+      },
+    );
+    return clientOf(built, { ...ground, store }, { limits: resolved.limits, dir });
+  } catch (error) {
+    await ground.store.close();
+    throw error;
+  }
+}
+
+function modeOf(dir: string, reads: boolean): StoreMode {
+  if (dir === "memory") return "empty";
+  if (!reads) return "write";
+  return existsSync(join(dir, "millrace.db")) ? "read" : "empty";
+}
+
+/** An empty store is no place to write to either. */
+function readable(store: Store): Store {
+  return store.kind === "memory" ? { ...store, condition: "store_read_only" } : store;
+}
+
+function clientOf(
+  { host, executor, closeAi }: BuiltHost,
+  { store, now }: Ground,
+  { limits, dir }: { readonly limits: AppServices["limits"]; readonly dir: string },
+): LocalClient {
+  const nextId = createRequestIds((bytes) => host.random(bytes));
+  let closed: Promise<void> | undefined;
+  const app: AppServices = {
+    limits,
+    commands: COMMANDS,
+    keys: new IdempotencyKeys(store.idempotency, now),
+    cursors: createCursors(store.cursorKey),
+    actor: "cli",
+    webhooks: false,
+    draining: () => closed !== undefined,
+    isWired: (name) => host.commands.has(name) || STREAMS.has(name),
+  };
+
+  function callOf(signal?: AbortSignal, key?: string): CommandCall {
+    const caller = { tokenId: null, role: "admin", requestId: nextId(), remote: null } as const;
+    return { host, app, caller, signal: signal ?? new AbortController().signal, key };
+  }
+
+  /** What is thrown as a client throws it. */
+  function told(thrown: unknown, call: CommandCall): unknown {
+    call.signal.throwIfAborted();
+    const error = fromStore(thrown);
+    if (!ProblemError.isInstance(error)) return error;
+    const { requestId } = call.caller;
+    const seconds = Number(error.options.headers?.["Retry-After"] ?? Number.NaN);
+    return problemError(documentOf(error, { requestId, instance: ROUTE }), {
+      cause: error,
+      ...(Number.isFinite(seconds) && { retryAfterMs: seconds * 1_000 }),
+    });
+  }
+
+  /** Takes the run up that the command speaks to. True when it was left by somebody. */
+  async function takeUp(command: string, args: { readonly runId?: string }): Promise<boolean> {
+    const { runId } = args;
+    if (runId === undefined || !TO_RUNS.has(command) || store.condition !== "ok") return false;
+    const run = store.runs.summary(runId);
+    if (run === null || run.endedAt !== null) return false;
+    try {
+      await callExecutor(() => executor.takeUp(runId));
+    } catch (error) {
+      if (ProblemError.isInstance(error) || ExecutorError.isInstance(error)) throw error;
+      const detail = error instanceof Error ? error.message : "it cannot be taken up here";
+      throw new ProblemError("state_conflict", { detail, cause: error });
+    }
+    return true;
+  }
+
+  async function call(command: string, args: object, call: CommandCall): Promise<unknown> {
+    const def = COMMANDS.get(command);
+    const wasLeft =
+      def !== undefined && (await takeUp(command, checkArgs(def, args) as { runId?: string }));
+    try {
+      return (await invokeCommand(COMMANDS, readInvocation({ command, args }), call)).value;
+    } catch (error) {
+      // It was not paused, only left: it goes on already.
+      const goesOn =
+        wasLeft &&
+        command === "resume_run" &&
+        ProblemError.isInstance(error) &&
+        error.code === "state_conflict";
+      if (!goesOn) throw error;
+      const { value } = await invokeCommand(COMMANDS, { command: "get_run", args }, call);
+      return value;
+    }
+  }
+
+  async function* read(
+    runId: string,
+    { after = 0, kinds }: EventOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<AnyEvent, void> {
+    const accepts = acceptsKinds(kinds);
+    checkPosition(knownSummary(host, runId), after);
+    let at = after;
+    for (;;) {
+      // Asked before the log is read: what is written afterwards is seen by the next look.
+      const isElsewhere = store.condition !== "ok" && readHolder(dir) !== null;
+      for await (const page of executor.attach(runId, { after: at, signal })) {
+        for (const stored of page) {
+          at = stored.seq;
+          if (accepts === undefined || accepts(stored.kind)) yield decodeEvent(stored);
+        }
+        if (page.at(-1)?.kind === "summary") return;
+      }
+      signal.throwIfAborted();
+      if (!isElsewhere || store.runs.summary(runId)?.endedAt !== null) return;
+      await pause(LOOK_MS, undefined, { signal });
+    }
+  }
+
+  /** What goes wrong in a stream goes wrong as in a call. */
+  async function* streamed(
+    call: CommandCall,
+    events: () => AsyncGenerator<AnyEvent, void>,
+  ): AsyncGenerator<AnyEvent, void> {
+    try {
+      yield* events();
+    } catch (error) {
+      throw told(error, call);
+    }
+  }
+
+  return {
+    async invoke<N extends CommandName>(
+      command: N,
+      args: CommandArgs<N>,
+      { signal, idempotencyKey }: Parameters<Client["invoke"]>[2] = {},
+    ): Promise<CommandResult<N>> {
+      const one = callOf(signal, idempotencyKey);
+      try {
+        // As it would have come over the wire.
+        return JSON.parse(JSON.stringify((await call(command, args, one)) ?? null));
+      } catch (error) {
+        throw told(error, one);
+      }
+    },
+    runFlow(request, { signal } = {}) {
+      const one = callOf(signal);
+      return streamed(one, async function* () {
+        const def = COMMANDS.get("run_flow");
+        if (def === undefined) throw new ProblemError("command_not_wired");
+        const args = checkArgs(def, request) as CommandArgs<"run_flow">;
+        const { value } = await startRun(one, "run_flow", args);
+        const kinds = args.options?.events as EventOptions["kinds"];
+        yield* read(value.runId, kinds === undefined ? {} : { kinds }, one.signal);
+      });
+    },
+    runEvents(runId, options = {}) {
+      const one = callOf(options.signal);
+      return streamed(one, () => read(runId, options, one.signal));
+    },
+    close() {
+      closed ??= (async () => {
+        try {
+          await executor.close({ graceMs: 0 });
+          await host.services.close();
+          await closeAi();
+        } finally {
+          await store.close();
+        }
+      })();
+      return closed;
+    },
+  };
+}
