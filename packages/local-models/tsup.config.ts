@@ -2,7 +2,8 @@ import { defineConfig } from "tsup";
 
 // JavaScript only: declarations come from tsc, which is faster than tsup's own pass.
 export default defineConfig({
-  entry: ["src/index.ts"],
+  // The runner is a program of its own beside the library, from which it is started by its path.
+  entry: { index: "src/index.ts", runner: "src/runner/runner.js" },
   format: ["esm"],
   target: "node20",
   platform: "node",
@@ -10,7 +11,7 @@ export default defineConfig({
   sourcemap: true,
   clean: true,
   removeNodeProtocol: false,
-  external: [/^node:/],
+  external: [/^node:/, "node-llama-cpp"],
   treeshake: false,
   tsconfig: "tsconfig.build.json",
 });

@@ -10,6 +10,12 @@ const ANNOTATIONS = new Set([
     " ",
   ),
 ]);
+/** Keywords that are held, for the types that they speak of. */
+const HELD = new Set(
+  "type enum const oneOf anyOf $ref properties required additionalProperties minProperties maxProperties items prefixItems minItems maxItems uniqueItems minLength maxLength".split(
+    " ",
+  ),
+);
 const FORMATS = new Set(["date-time", "time", "date"]);
 const SCALARS = new Set(["string", "number", "integer", "boolean", "null"]);
 const MAX_DEPTH = 64;
@@ -49,60 +55,58 @@ export function unsupported(what) {
   return new Refusal(400, "unsupported_schema", `the grammar cannot hold ${what}`);
 }
 
+/**
+ * The grammar without newlines, which end an answer under many chat templates, and without exponents, which let a number grow
+ * past every bound.
+ */
+export function onOneLine(grammar) {
+  return grammar
+    .replace(/^(root ::= .*) "\\n\\n\\n\\n" \[\\n\]\*$/m, "$1")
+    .replace(/^(comma-whitespace-\S+ ::= ).*$/gm, '$1"," [ ]?')
+    .replace(/^(whitespace-\S+ ::= ).*$/gm, "$1[ ]?")
+    .replace(/^(\w+-number-rule ::= .*) \(\[eE\].*$/gm, "$1");
+}
+
 function converted(schema, io) {
   if (schema === true) return ANY;
   if (!isObject(schema)) throw unsupported("a schema that nothing fits");
-  const given = Object.entries(schema).filter(([name]) => !ANNOTATIONS.has(name));
-  const said = Object.fromEntries(given);
-  const only = (...names) => {
-    for (const [name] of given) if (!names.includes(name)) io.refuse(`"${name}" there`);
+  const names = Object.keys(schema).filter((name) => !ANNOTATIONS.has(name));
+  const lone = (...own) => {
+    for (const name of names) if (!own.includes(name)) io.refuse(`"${name}" beside ${own[0]}`);
   };
-  if (typeof said.$ref === "string") {
-    only("$ref");
-    const name = said.$ref.startsWith(DEFS) ? said.$ref.slice(DEFS.length) : "";
-    if (Object.hasOwn(io.$defs, name)) return { $ref: said.$ref };
+  for (const name of names) if (!HELD.has(name)) io.refuse(`"${name}"`);
+  if (typeof schema.$ref === "string") {
+    lone("$ref");
+    const name = schema.$ref.startsWith(DEFS) ? schema.$ref.slice(DEFS.length) : "";
+    if (Object.hasOwn(io.$defs, name)) return { $ref: schema.$ref };
     throw unsupported("a $ref that is not below $defs");
   }
-  if (Object.hasOwn(said, "const")) return { enum: scalars([said.const]) };
-  if (Array.isArray(said.enum)) return { enum: scalars(said.enum) };
-  const choices = said.oneOf ?? said.anyOf;
+  if (Object.hasOwn(schema, "const")) return { enum: scalars([schema.const]) };
+  if (Array.isArray(schema.enum)) return { enum: scalars(schema.enum) };
+  const choices = schema.oneOf ?? schema.anyOf;
   if (Array.isArray(choices)) {
-    only("oneOf", "anyOf", "type");
+    lone(schema.oneOf === undefined ? "anyOf" : "oneOf", "type");
     return { oneOf: choices.map(io.next) };
   }
-  const types = [said.type ?? typeOf(said)].flat();
-  if (types[0] === undefined) {
-    only();
-    return ANY;
-  }
-  if (types.length > 1) {
-    return { oneOf: types.map((type) => ofType(type, said, { ...io, refuse: () => {} }, schema)) };
-  }
-  return ofType(types[0], said, io, schema);
+  const types = [schema.type ?? typeOf(schema) ?? []].flat();
+  if (types.length === 0) return ANY;
+  const alternatives = types.map((type) => ofType(type, schema, io));
+  return alternatives.length === 1 ? alternatives[0] : { oneOf: alternatives };
 }
 
-function ofType(type, said, io, schema) {
-  const only = (...names) => {
-    for (const name of Object.keys(said)) {
-      if (name !== "type" && !names.includes(name)) io.refuse(`"${name}"`);
-    }
-  };
-  if (type === "object") return ofObject(said, io, only);
-  if (type === "array") return ofArray(said, io, only);
+function ofType(type, schema, io) {
+  if (type === "object") return ofObject(schema, io);
+  if (type === "array") return ofArray(schema, io);
   if (!SCALARS.has(type)) throw unsupported("a type that JSON does not have");
-  if (type !== "string") {
-    only();
-    return { type };
+  if (type !== "string") return { type };
+  const { format, minLength, maxLength } = schema;
+  if (FORMATS.has(format) && minLength === undefined && maxLength === undefined) {
+    return { type, format };
   }
-  only("minLength", "maxLength");
-  if (FORMATS.has(schema.format) && said.minLength === undefined && said.maxLength === undefined) {
-    return { type, format: schema.format };
-  }
-  return { type, ...picked(said, "minLength", "maxLength") };
+  return { type, ...picked(schema, "minLength", "maxLength") };
 }
 
-function ofObject(said, io, only) {
-  only("properties", "required", "additionalProperties", "minProperties", "maxProperties");
+function ofObject(said, io) {
   const { properties = {}, required = [], additionalProperties: more, minProperties = 0 } = said;
   const names = Object.keys(properties);
   const isOpen = names.length === 0 && more !== false;
@@ -120,8 +124,7 @@ function ofObject(said, io, only) {
   };
 }
 
-function ofArray(said, io, only) {
-  only("items", "prefixItems", "minItems", "maxItems", "uniqueItems");
+function ofArray(said, io) {
   if (said.uniqueItems === true && !(said.maxItems <= 1)) io.refuse('"uniqueItems"');
   const { prefixItems, items } = said;
   const first = Array.isArray(prefixItems) ? prefixItems.map(io.next) : undefined;

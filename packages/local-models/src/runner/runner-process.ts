@@ -1,0 +1,110 @@
+/**
+ * One process of a runner, from its start to its end.
+ *   P1  `ended` resolves once, however the process ends; `ready` resolves at most once, before it.
+ *   P2  A process that does not get ready in time is killed, and so is one that answers what no runner says.
+ *   P3  The token is made here and goes over the channel alone.
+ */
+import type { ChildProcess } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import type { ModelClock } from "../settings.ts";
+import type { ForkRunner } from "./fork-runner.ts";
+import { noteProcess } from "./orphans.ts";
+
+const TOKEN_BYTES = 32;
+const TAIL_BYTES = 16 * 1024; // of what the process wrote, for the error
+const MAX_PORT = 65_535;
+
+/** What the process is told first, besides its token. */
+export interface RunnerRequest {
+  readonly modelPath: string;
+  readonly threads: number;
+  readonly contextSize: number;
+  readonly gpu: false;
+  readonly embedding: boolean;
+  /** `file:` URL of the engine. */
+  readonly engine: string;
+}
+
+/** How a process ended. `failure`: what it said before, or what was wrong with it. */
+export interface RunnerEnd {
+  readonly signal: string | null;
+  readonly exitCode: number | null;
+  readonly failure: string | null;
+  /** The end of what it wrote; for logs, never for events. */
+  readonly tail: string;
+}
+
+/** A process that loads a model or has it. */
+export interface RunnerProcess {
+  readonly pid: number;
+  readonly ready: Promise<{ readonly baseUrl: string; readonly token: string }>;
+  readonly ended: Promise<RunnerEnd>;
+  /** There is nothing to save: it ends at once. */
+  kill(): void;
+}
+
+/** Starts a process and gives it its model. Throws what `fork` throws. */
+export function startRunner(
+  request: RunnerRequest,
+  options: {
+    readonly fork: ForkRunner;
+    readonly dir: string;
+    readonly model: string;
+    readonly timeoutMs: number;
+    readonly clock: ModelClock;
+  },
+): RunnerProcess {
+  const { fork, dir, model, timeoutMs, clock } = options;
+  const child = fork();
+  const { pid } = child;
+  const token = randomBytes(TOKEN_BYTES).toString("base64url");
+  const forget = pid === undefined ? () => {} : noteProcess(dir, pid, model);
+  const tail = keepTail(child);
+  let failure: string | null = null;
+  const fail = (text: string) => {
+    failure ??= text;
+    child.kill("SIGKILL");
+  };
+  const cancelTimer = clock.setTimer(() => fail(`it was not ready in ${timeoutMs} ms`), timeoutMs);
+  const ready = new Promise<{ baseUrl: string; token: string }>((resolve) => {
+    child.once("message", (message) => {
+      cancelTimer();
+      const { port, failed } = (message ?? {}) as {
+        readonly port?: unknown;
+        readonly failed?: { readonly message?: unknown };
+      };
+      if (failed !== undefined) fail(String(failed?.message ?? "the engine failed"));
+      else if (!isPort(port)) fail("it answered what no runner says");
+      else resolve({ baseUrl: `http://127.0.0.1:${port}/v1`, token });
+    });
+  });
+  const ended = new Promise<RunnerEnd>((resolve) => {
+    const end = (exitCode: number | null, signal: string | null) => {
+      cancelTimer();
+      forget();
+      resolve({ exitCode, signal, failure, tail: tail() });
+    };
+    child.once("error", () => {
+      failure ??= "the process could not be started";
+      if (pid === undefined) end(null, null);
+    });
+    child.once("exit", end);
+  });
+  // A process that is gone already is told nothing; its end says so.
+  child.send({ ...request, token }, () => {});
+  return { pid: pid ?? 0, ready, ended, kill: () => void child.kill("SIGKILL") };
+}
+
+function isPort(port: unknown): port is number {
+  return Number.isInteger(port) && Number(port) > 0 && Number(port) <= MAX_PORT;
+}
+
+function keepTail({ stdout, stderr }: ChildProcess): () => string {
+  let kept = Buffer.alloc(0);
+  for (const stream of [stdout, stderr]) {
+    stream?.on("data", (chunk: Buffer) => {
+      kept = Buffer.concat([kept, chunk]).subarray(-TAIL_BYTES);
+    });
+  }
+  return () => kept.toString("utf8");
+}

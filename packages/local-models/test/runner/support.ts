@@ -1,0 +1,142 @@
+/** Runners with a clock, a machine and processes that a test decides on; and the real engine, where it can be loaded. */
+import { type ChildProcess, fork } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, onTestFinished } from "vitest";
+import { createRunners, type Machine } from "../../src/runner/index.ts";
+import type { RunnableModel, Runners, RunnersContext } from "../../src/runners.ts";
+
+const MIB = 1_048_576;
+
+/** The engine of this workspace. */
+export const ENGINE: string = new URL(
+  "../../node_modules/node-llama-cpp/dist/index.js",
+  import.meta.url,
+).href;
+
+/** A folder that goes with its test. */
+export function scratch(): string {
+  const dir = mkdtempSync(join(tmpdir(), "millrace-runner-"));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** A clock that stands still. */
+export function handClock() {
+  let now = Date.UTC(2026, 0, 5, 10);
+  const timers = new Set<{ at: number; fn: () => void }>();
+  return {
+    now: () => now,
+    setTimer(fn: () => void, ms: number) {
+      const timer = { at: now + ms, fn };
+      timers.add(timer);
+      return () => void timers.delete(timer);
+    },
+    advance(ms: number) {
+      now += ms;
+      for (const timer of [...timers].sort((a, b) => a.at - b.at)) {
+        if (timer.at <= now && timers.delete(timer)) timer.fn();
+      }
+    },
+    get pending() {
+      return timers.size;
+    },
+  };
+}
+
+/** A model of one layer. */
+export function model(id: string, more: Partial<RunnableModel> = {}): RunnableModel {
+  return {
+    id,
+    path: `/models/${id}.gguf`,
+    bytes: MIB,
+    gguf: {
+      arch: "llama",
+      contextLength: 2048,
+      quant: "F32",
+      parameters: 1,
+      chatTemplate: true,
+      embedding: false,
+      layers: 1,
+      kvHeads: 2,
+      headDim: 64,
+    },
+    defaults: { contextSize: null, threads: null, ttlMs: 600_000 },
+    ...more,
+  };
+}
+
+/** What a process of `fault-runner.js` does. */
+export type Fault = "well" | "exits" | "hangs" | "garbage" | "fails";
+
+/** Runners whose processes do what the test says, one after the other; past the end they do well. */
+export function faultRunners(
+  options: {
+    readonly faults?: readonly Fault[];
+    readonly settings?: RunnersContext["settings"];
+    readonly machine?: Partial<Machine>;
+  } = {},
+) {
+  const clock = handClock();
+  const children: ChildProcess[] = [];
+  const used: string[] = [];
+  const logs: string[] = [];
+  const dir = scratch();
+  const script = fileURLToPath(new URL("fault-runner.js", import.meta.url));
+  const runners: Runners = createRunners(
+    {
+      dir,
+      writable: true,
+      settings: options.settings ?? {},
+      clock,
+      engine: () => ({ version: "0", source: "peer", entry: ENGINE }),
+      used: (id) => used.push(id),
+      log: (_level, text) => logs.push(text),
+    },
+    {
+      fork() {
+        const fault = options.faults?.[children.length] ?? "well";
+        const child = fork(script, [fault], {
+          execArgv: [],
+          stdio: ["ignore", "pipe", "pipe", "ipc"],
+        });
+        children.push(child);
+        return child;
+      },
+      machine: { cores: () => 4, availableBytes: () => 1024 * MIB, ...options.machine },
+    },
+  );
+  onTestFinished(() => runners.close());
+  return { runners, clock, children, used, logs, dir };
+}
+
+/** Resolves when `check` holds; it is asked after each turn of the event loop, and the test's own limit ends it. */
+export async function until(check: () => boolean): Promise<void> {
+  while (!check()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+/** Whether a process is there; one that has ended and that nobody has asked about counts as gone. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A folder that goes with its file of tests. */
+export function kept(): string {
+  const dir = mkdtempSync(join(tmpdir(), "millrace-runner-"));
+  afterAll(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** A file with these bytes. */
+export function fileOf(dir: string, name: string, bytes: Uint8Array): string {
+  const path = join(dir, name);
+  writeFileSync(path, bytes);
+  return path;
+}
