@@ -11,7 +11,8 @@ export interface Display {
   show(events: readonly ExecutionEvent[]): Promise<void>;
   /** A line for the person, beside the run itself. */
   say(line: string): void;
-  end(summary: Summary): Promise<void>;
+  /** The last frame. Without a summary whoever looks leaves before the run has ended. */
+  end(summary?: Summary): Promise<void>;
 }
 
 /** NDJSON under `--json`, a live tree on a terminal, plain lines elsewhere. */
@@ -51,7 +52,7 @@ function plainDisplay(graph: FlowGraph, io: CommandIo): Display {
     say: (line) => void spool.write(`${line}\n`),
     async end(summary) {
       await spool.drained();
-      await writeOutputs(graph, summary, io);
+      if (summary !== undefined) await writeOutputs(graph, summary, io);
     },
   };
 }

@@ -6,6 +6,7 @@ export type CliErrorCode =
   | "usage"
   | "flow_invalid"
   | "check_failed"
+  | "confirmation_required"
   | "credentials_missing"
   | "credentials_expired"
   | "unavailable"
@@ -17,6 +18,7 @@ const STATUS: Record<CliErrorCode, SummaryStatus> = {
   usage: "invalid",
   flow_invalid: "invalid",
   check_failed: "failed",
+  confirmation_required: "failed",
   credentials_missing: "failed",
   credentials_expired: "failed",
   unavailable: "failed",
@@ -30,6 +32,7 @@ const PROBLEM: Record<CliErrorCode, ErrorCode> = {
   usage: "invalid_args",
   flow_invalid: "flow_invalid",
   check_failed: "value_invalid",
+  confirmation_required: "precondition_required",
   credentials_missing: "reconnect_service",
   credentials_expired: "reconnect_service",
   unavailable: "upstream_failed",

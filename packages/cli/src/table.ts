@@ -2,6 +2,7 @@
 import type { CliCommand } from "./command.ts";
 import { EXTENSIONS_COMMANDS } from "./table/extensions.ts";
 import { FLOWS_COMMANDS } from "./table/flows.ts";
+import { HISTORY_COMMANDS } from "./table/history.ts";
 import { MODELS_COMMANDS } from "./table/models.ts";
 import { PROJECT_COMMANDS } from "./table/project.ts";
 import { RUNS_COMMANDS } from "./table/runs.ts";
@@ -11,6 +12,7 @@ import { STORED_COMMANDS } from "./table/stored.ts";
 
 export const COMMANDS: readonly CliCommand[] = [
   ...RUNS_COMMANDS,
+  ...HISTORY_COMMANDS,
   ...FLOWS_COMMANDS,
   ...PROJECT_COMMANDS,
   ...SERVING_COMMANDS,

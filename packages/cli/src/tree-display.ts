@@ -34,6 +34,7 @@ export function treeDisplay(graph: FlowGraph, view: RunView, io: CommandIo): Dis
     say: (line) => screen.above(line),
     async end(summary) {
       await screen.end();
+      if (summary === undefined) return;
       await io.err.write(`${closingLine(graph, summary, io)}\n`);
       await writeOutputs(graph, summary, io);
     },

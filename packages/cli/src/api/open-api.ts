@@ -2,6 +2,7 @@
  * The one seam through which commands talk: the server that was named, or this installation. Both answer the same words in
  * the same way.
  */
+import type { ModelsFrame } from "@millrace/contracts";
 import type { Client } from "@millrace/contracts/client";
 import { type CommandIo, flagText, type Input } from "../command.ts";
 import { type Config, loadConfig } from "../config/load.ts";
@@ -14,6 +15,8 @@ import { namedServer } from "./server-url.ts";
 export interface Api extends Client {
   readonly where: "embedded" | "remote";
   readonly config: Config;
+  /** Opens the events of managed models, from now on; absent where none are managed. */
+  readonly modelFrames?: (signal: AbortSignal) => Promise<AsyncIterable<ModelsFrame>>;
   /** Frees everything; runs that this process still works on are left for `millrace resume`. */
   close(): Promise<void>;
 }

@@ -13,6 +13,8 @@ import {
 import type { CommandIo } from "../command.ts";
 import type { Config } from "../config/load.ts";
 import { CliError } from "../errors.ts";
+import { openFrames } from "../models/frames.ts";
+import type { Api } from "./open-api.ts";
 import { givenToken, refuseClearText, serverBase, storedToken } from "./server-url.ts";
 
 /** A call that nobody gave a signal of its own: `run_and_wait` may take 60 s, and a token request behind another 30 s. */
@@ -28,7 +30,7 @@ export async function createRemote(
   url: string,
   { tokenFile, config }: { readonly tokenFile: string | undefined; readonly config: Config },
   io: CommandIo,
-): Promise<Client> {
+): Promise<Client & Pick<Api, "modelFrames">> {
   const base = serverBase(url);
   const { origin } = base;
   let token = await givenToken(tokenFile, io);
@@ -62,6 +64,12 @@ export async function createRemote(
     },
     runFlow: (request, options) => naming(origin, client.runFlow(request, options)),
     runEvents: (runId, options) => naming(origin, client.runEvents(runId, options)),
+    modelFrames: (signal) =>
+      openFrames((init) => send(`${base.href}api/models/events`, init), signal).catch(
+        (error: unknown) => {
+          throw named(origin, error);
+        },
+      ),
   };
 }
 

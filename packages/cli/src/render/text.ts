@@ -9,3 +9,8 @@ const UNSAFE =
 export function clean(text: string): string {
   return text.replace(UNSAFE, "�");
 }
+
+/** Harmless lines of a text of several; tabs are two columns wide. */
+export function cleanLines(text: string): string[] {
+  return text.split(/\r?\n/).map((line) => clean(line.replaceAll("\t", "  ")));
+}

@@ -63,7 +63,7 @@ export class ClientError extends Error {
 /** Statuses that gateways give while the server behind them is away. */
 const GATEWAY: ReadonlySet<number> = new Set([502, 503, 504]);
 
-/** The error of a refused request; reads its body. */
+/** The error of a refused request: its problem document, `unreachable` for a gateway's own answer, else `bad_answer`. Reads the body. */
 export async function refusal(response: Response): Promise<ClientError> {
   const { status } = response;
   const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);

@@ -11,6 +11,7 @@ export {
   type ClientErrorCode,
   type ClientErrorOptions,
   problemError,
+  refusal,
 } from "./error.ts";
 export { eventsOf } from "./event-stream.ts";
 export type { Retrying } from "./follow.ts";

@@ -1,0 +1,171 @@
+/**
+ * `millrace hubs`: sources of templates and models. What is installed is checked against the digest that was shown before.
+ *   H1  Nothing is installed before a person, or `--yes`, has agreed to its digest.
+ */
+import type { Hub, HubItem, HubProvides } from "@millrace/contracts";
+import {
+  apiCommand,
+  type Given,
+  given,
+  listed,
+  pageOf,
+  type Run,
+  valuesOf,
+} from "../api-command.ts";
+import { askYes } from "../ask-yes.ts";
+import { flagText, type Input, isOn } from "../command.ts";
+import { CliError, usage } from "../errors.ts";
+import { factLines, formatBytes, formatTime } from "../render/table.ts";
+import { clean } from "../render/text.ts";
+
+/** What a hub may provide where nobody says: node packs run code and are the operator's to add. */
+const PROVIDES: readonly HubProvides[] = ["templates", "models"];
+/** Longest page of a list. */
+const PAGE = 200;
+
+/** Hubs by id. */
+export const list: Run = apiCommand({
+  command: "list_hubs",
+  args: ({ input }) => pageOf(input),
+  show: (page, all) =>
+    listed(page, all, {
+      headings: ["HUB", "STATE", "PROVIDES", "SYNCED", "URL"],
+      row: (hub) => [
+        hub.id,
+        hub.enabled ? "on" : "off",
+        hub.provides.join(" "),
+        formatTime(hub.syncedAt),
+        hub.url,
+      ],
+      none: "no hub; millrace hubs add URL adds one",
+    }),
+});
+
+/** Adds a hub; nothing is fetched yet. */
+export const add: Run = apiCommand({
+  command: "add_hub",
+  write: true,
+  args: ({ input }) => {
+    const url = input.args[0] ?? "";
+    const id = flagText(input, "id") ?? idOf(url);
+    return {
+      id,
+      name: flagText(input, "name") ?? id,
+      url,
+      provides: (valuesOf(input, "provides") as readonly HubProvides[] | undefined) ?? PROVIDES,
+      ...given({ publicKey: flagText(input, "public-key") }),
+    };
+  },
+  show: ({ id }) => ({ data: [id], said: [`millrace hubs sync ${id} fetches what it offers`] }),
+});
+
+/** Forgets a hub; what was installed from it stays. */
+export const remove: Run = apiCommand({
+  command: "remove_hub",
+  write: true,
+  args: ({ input }) => ({ hubId: hubOf(input), ifMatch: "*" }),
+  show: (_, { input }) => ({ said: [`${clean(hubOf(input))} is forgotten`] }),
+});
+
+/** Fetches the index of a hub, and nothing else. */
+export const sync: Run = apiCommand({
+  command: "sync_hub",
+  write: true,
+  args: ({ input }) => ({ hubId: hubOf(input) }),
+  show: (hub: Hub) => ({
+    said: [`${hub.id} is at ${hub.serial ?? "-"}, synced ${formatTime(hub.syncedAt)}`],
+  }),
+});
+
+/** What a hub offered when it was synced last. */
+export const items: Run = apiCommand({
+  command: "list_hub_items",
+  args: ({ input }) => ({ hubId: hubOf(input), ...pageOf(input) }),
+  show: (page, all) =>
+    listed(page, all, {
+      headings: ["ITEM", "KIND", "VERSION", "SIZE", "TITLE"],
+      row: (item) => [
+        `${hubOf(all.input)}/${item.id}`,
+        item.kind,
+        item.version,
+        formatBytes(item.bytes),
+        item.title,
+      ],
+      none: `nothing is known of it; millrace hubs sync ${clean(hubOf(all.input))} fetches its index`,
+    }),
+});
+
+/** Installs an item, `<hub>/<item>`, after its digest is shown. */
+export const install: Run = apiCommand({
+  command: "install_hub_item",
+  write: true,
+  args: async (all) => {
+    const { input } = all;
+    const [, hubId = "", itemId = ""] = /^(?:hub:)?([^/]+)\/(.+)$/.exec(input.args[0] ?? "") ?? [];
+    if (itemId === "")
+      throw usage("an item is named <hub>/<item>", "millrace hubs items HUB lists them");
+    await agree(await itemOf(hubId, itemId, all), hubId, all);
+    const overwrite = isOn(input, "overwrite");
+    return {
+      hubId,
+      itemId,
+      ...given({ slug: flagText(input, "slug") }),
+      ...(overwrite && { overwrite, ifMatch: "*" }),
+    };
+  },
+  show: (installed) =>
+    installed.kind === "template"
+      ? { said: [`${installed.template.slug} is stored, version ${installed.template.version}`] }
+      : { data: [installed.jobId], said: ["the model is on its way: millrace models list"] },
+});
+
+function hubOf(input: Input): string {
+  return input.args[0] ?? "";
+}
+
+/** `hub.example.com` as a slug. */
+function idOf(url: string): string {
+  if (!URL.canParse(url)) throw usage(`"${url}" is no URL`, "a hub has an https address");
+  const words = new URL(url).hostname.toLowerCase().replace(/[^a-z0-9]+/g, "-");
+  return words.slice(0, 64).replace(/^-|-$/g, "") || "hub";
+}
+
+async function itemOf(hubId: string, itemId: string, { api }: Given): Promise<HubItem> {
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const page: { readonly items: readonly HubItem[]; readonly nextCursor: string | null } =
+      await api.invoke("list_hub_items", { hubId, limit: PAGE, ...(cursor && { cursor }) });
+    const found = page.items.find(({ id }) => id === itemId);
+    if (found !== undefined) return found;
+    cursor = page.nextCursor;
+  }
+  throw new CliError("unavailable", `the hub ${hubId} offers no "${itemId}"`, {
+    hint: `millrace hubs sync ${hubId} fetches its index`,
+    problem: "not_found",
+  });
+}
+
+/** Shows what would be installed, and asks. */
+async function agree(item: HubItem, hubId: string, { input, io }: Given): Promise<void> {
+  if (io.json === undefined) {
+    const lines = factLines([
+      ["item", `${hubId}/${item.id}`],
+      ["kind", item.kind],
+      ["title", item.title],
+      ["version", item.version],
+      ["size", formatBytes(item.bytes)],
+      ["digest", item.digest],
+    ]);
+    await io.err.write(`${lines.join("\n")}\n`);
+  }
+  if (isOn(input, "yes")) return;
+  if (!io.interactive) {
+    throw new CliError(
+      "confirmation_required",
+      `nobody can be asked whether to install ${item.id}`,
+      {
+        hint: `look at its digest, ${item.digest}, then give --yes`,
+      },
+    );
+  }
+  if (!(await askYes(io, "install it?"))) throw new CliError("cancelled", "nothing is installed");
+}

@@ -1,0 +1,65 @@
+/** `millrace invoke`: any command of the registry by its name, with its arguments as JSON. */
+import type { CommandArgs, CommandDef, CommandName, RunRef } from "@millrace/contracts";
+import { tell, withApi } from "../api-command.ts";
+import type { CommandIo, Input } from "../command.ts";
+import { CliError, usage } from "../errors.ts";
+import { readInput } from "../flow-source.ts";
+import { clean } from "../render/text.ts";
+import { settle } from "../settle-run.ts";
+
+/** Arguments that are secrets: command lines are kept in histories, and others can see them. */
+const SECRET: ReadonlyMap<string, string> = new Map([
+  ["set_service_secret", "value"],
+  ["create_webhook", "secret"],
+]);
+/** Commands that start a run and answer at once. */
+const STARTS: ReadonlySet<string> = new Set([
+  "run_flow",
+  "start_run",
+  "retry_run",
+  "run_schedule_now",
+]);
+
+/** Calls a command and tells its answer as it is. Ends with 6 for one that is not known or not wired. */
+export async function run(input: Input, io: CommandIo): Promise<number> {
+  const [name = "", text = "{}"] = input.args;
+  const args = toObject(
+    text === "-" ? new TextDecoder().decode(await readInput("-", io)) : text,
+    text === "-" ? "stdin" : "the arguments",
+  );
+  const secret = SECRET.get(name);
+  if (secret !== undefined && text !== "-" && Object.hasOwn(args, secret)) {
+    throw usage(`${secret} of ${name} must not be written on the command line`, "give - and stdin");
+  }
+  // Its schemas are loaded here and by no other command.
+  const { COMMANDS } = await import("@millrace/contracts/commands");
+  const command = COMMANDS.get(name);
+  if (command?.stream?.only === true) throw onlyStreams(command);
+  const write = command === undefined || command.effect === "read" ? undefined : true;
+  return withApi(input, io, write, async (api) => {
+    const result = await api.invoke(name as CommandName, args as CommandArgs<CommandName>);
+    const lines = result === null ? [] : JSON.stringify(result, null, 2).split("\n");
+    await tell(result, { data: lines.map(clean) }, io);
+    return STARTS.has(name) ? settle((result as RunRef).runId, api, io) : 0;
+  });
+}
+
+function toObject(text: string, what: string): object {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw usage(`${what} is not JSON`, `write it as '{"name": value}', or give - and stdin`);
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw usage(`${what} is not a JSON object`, `write it as '{"name": value}'`);
+  }
+  return value;
+}
+
+function onlyStreams({ name, http }: CommandDef): CliError {
+  return new CliError("usage", `${name} answers with a stream and with nothing else`, {
+    hint: `read it from a server: GET ${http?.path ?? ""}; millrace runs tail follows one run`,
+    problem: "stream_only",
+  });
+}

@@ -1,0 +1,98 @@
+/** `millrace runs`: what has run and what runs, and what can be done about it. `show` and `tail` draw; they are next door. */
+import type { RunState } from "@millrace/contracts";
+import {
+  apiCommand,
+  durationOf,
+  given,
+  listed,
+  pageOf,
+  pairsOf,
+  type Run,
+  valuesOf,
+} from "../api-command.ts";
+import { flagText } from "../command.ts";
+import { formatDuration, parseDuration } from "../duration.ts";
+import { usage } from "../errors.ts";
+import { formatTime } from "../render/table.ts";
+import { clean } from "../render/text.ts";
+import { flowOf, runOf } from "../run-facts.ts";
+import { settle } from "../settle-run.ts";
+
+/** Runs, newest first. */
+export const list: Run = apiCommand({
+  command: "list_runs",
+  args: ({ input }) => ({
+    ...pageOf(input),
+    ...given({
+      status: valuesOf(input, "status") as readonly RunState[] | undefined,
+      template: flagText(input, "template"),
+      tags: pairsOf(input, "tag"),
+    }),
+  }),
+  show: (page, all) =>
+    listed(page, all, {
+      headings: ["RUN", "STATUS", "FLOW", "CREATED", "TOOK", ""],
+      row: (run) => [
+        run.runId,
+        run.status,
+        flowOf(run),
+        formatTime(run.createdAt),
+        run.summary === null ? "-" : formatDuration(run.summary.durationMs),
+        run.summary?.error?.code ?? "",
+      ],
+      none: "no such run; a run is kept on a server, or with millrace run --save",
+    }),
+});
+
+/** Stops a run. */
+export const cancel: Run = apiCommand({
+  command: "cancel_run",
+  write: true,
+  args: ({ input }) => ({
+    runId: runOf(input),
+    ...given({ reason: flagText(input, "reason"), graceMs: durationOf(input, "grace") }),
+  }),
+  show: ({ runId, status }) => ({ said: [`${clean(runId)} is ${status}`] }),
+});
+
+/** Repeats a run as a new one. Embedded, the new one is this process's, so the command goes on until its end. */
+export const retry: Run = apiCommand({
+  command: "retry_run",
+  write: true,
+  args: ({ input }) => ({ runId: runOf(input), ...given({ from: valuesOf(input, "from") }) }),
+  show: ({ runId }) => ({
+    data: [runId],
+    said: [`millrace runs tail ${runId} follows it`],
+  }),
+  after: (ref, { api, io }) => settle(ref.runId, api, io),
+});
+
+/** Deletes a run that has ended. */
+export const remove: Run = apiCommand({
+  command: "delete_run",
+  write: true,
+  args: ({ input }) => ({ runId: runOf(input) }),
+  show: (_, { input }) => ({ said: [`${clean(runOf(input))} is deleted`] }),
+});
+
+/** Deletes ended runs that are older than a moment. */
+export const prune: Run = apiCommand({
+  command: "prune_runs",
+  write: true,
+  args: ({ input, io }) => {
+    const before = flagText(input, "before");
+    const status = valuesOf(input, "status") as readonly RunState[] | undefined;
+    if (before === undefined && status === undefined) {
+      throw usage("runs prune deletes nothing without --before or --status");
+    }
+    return given({ before: before && momentOf(before, io.now()), status });
+  },
+  show: ({ deleted }) => ({ said: [`${deleted} run${deleted === 1 ? "" : "s"} deleted`] }),
+});
+
+/** `30d` is that long ago; anything else is a moment in ISO 8601. */
+function momentOf(text: string, now: number): string {
+  if (/^\d{4}-\d\d-\d\dT/.test(text)) return text;
+  if (/^\d{4}-\d\d-\d\d$/.test(text)) return `${text}T00:00:00Z`;
+  return new Date(now - parseDuration(text, "--before")).toISOString();
+}

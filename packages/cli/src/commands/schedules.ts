@@ -1,0 +1,188 @@
+/** `millrace schedule`: templates that run at times. Schedules fire where a server runs; here they are kept. */
+import type { CommandArgs, Schedule, ScheduleArgs } from "@millrace/contracts";
+import {
+  apiCommand,
+  durationOf,
+  type Given,
+  given,
+  listed,
+  pageOf,
+  pairsOf,
+  type Run,
+  wholeNumber,
+} from "../api-command.ts";
+import { flagList, flagText, type Input } from "../command.ts";
+import { formatDuration } from "../duration.ts";
+import { usage } from "../errors.ts";
+import { readInputs } from "../inputs.ts";
+import { factLines, formatTime } from "../render/table.ts";
+import { clean } from "../render/text.ts";
+import { settle } from "../settle-run.ts";
+
+/** Schedules and when they fire next. */
+export const list: Run = apiCommand({
+  command: "list_schedules",
+  args: ({ input }) => pageOf(input),
+  show: (page, all) =>
+    listed(page, all, {
+      headings: ["SCHEDULE", "TEMPLATE", "WHEN", "NEXT", "LAST", ""],
+      row: (each) => [
+        each.id,
+        templateOf(each),
+        timesOf(each),
+        each.enabled ? formatTime(each.nextAt) : "paused",
+        formatTime(each.lastFire),
+        each.lastError ?? "",
+      ],
+      none: "no schedule; millrace schedule add --template SLUG --every 1h makes one",
+    }),
+});
+
+/** Makes a schedule. */
+export const add: Run = apiCommand({
+  command: "create_schedule",
+  write: true,
+  args: async (all) => ({ ...readTimes(all.input), ...(await readRest(all)) }),
+  show: (schedule, { api }) => ({
+    data: [schedule.id],
+    said: [
+      `${schedule.template} fires next at ${formatTime(schedule.nextAt)}`,
+      ...(api.where === "embedded"
+        ? ["a schedule fires only while a server runs here: millrace serve"]
+        : []),
+    ],
+  }),
+});
+
+/** One schedule. */
+export const show: Run = apiCommand({
+  command: "get_schedule",
+  args: ({ input }) => ({ scheduleId: idOf(input) }),
+  show: (each) => ({
+    data: factLines([
+      ["schedule", each.id],
+      ["template", templateOf(each)],
+      ["when", timesOf(each)],
+      ["timezone", each.timezone],
+      ["state", each.enabled ? "on" : "paused"],
+      ["next", each.nextAt === null ? undefined : formatTime(each.nextAt)],
+      ["last", each.lastFire && formatTime(each.lastFire)],
+      ["last error", each.lastError],
+      ["overlap", each.overlap],
+      ["catch-up", each.catchUp],
+      ["inputs", each.inputs && JSON.stringify(each.inputs)],
+      ["tags", each.tags && JSON.stringify(each.tags)],
+    ]),
+  }),
+});
+
+/** Deletes a schedule. */
+export const remove: Run = apiCommand({
+  command: "delete_schedule",
+  write: true,
+  args: ({ input }) => ({ scheduleId: idOf(input), ifMatch: "*" }),
+  show: (_, { input }) => ({ said: [`${clean(idOf(input))} is deleted`] }),
+});
+
+/** Lets a schedule fire no more, until `resume`. */
+export const pause: Run = switchTo(false);
+
+/** Lets a paused schedule fire again. */
+export const resume: Run = switchTo(true);
+
+/** Starts the run of a schedule now. */
+export const runNow: Run = apiCommand({
+  command: "run_schedule_now",
+  write: true,
+  args: ({ input }) => ({ scheduleId: idOf(input) }),
+  show: ({ runId }) => ({ data: [runId], said: [`millrace runs tail ${runId} follows it`] }),
+  after: (ref, { api, io }) => settle(ref.runId, api, io),
+});
+
+/** When a schedule fires next, one time a line. */
+export const next: Run = apiCommand({
+  command: "preview_schedule",
+  args: ({ input }) => ({ scheduleId: idOf(input), ...given({ n: wholeNumber(input, "count") }) }),
+  show: ({ times }) =>
+    times.length === 0 ? { said: ["it never fires again"] } : { data: times.map(formatTime) },
+});
+
+function idOf(input: Input): string {
+  return input.args[0] ?? "";
+}
+
+function templateOf({ template, version }: Schedule): string {
+  return version === undefined ? template : `${template}@${version}`;
+}
+
+function timesOf({ cron, everyMs, at, timezone }: Schedule): string {
+  if (cron !== undefined) return `${cron} (${timezone})`;
+  return everyMs === undefined
+    ? `at ${at}`
+    : `every ${formatDuration(everyMs).replace(/ 0[ms]$/, "")}`;
+}
+
+/** The schedule as it is, with the switch turned. */
+function switchTo(enabled: boolean): Run {
+  return apiCommand({
+    command: "update_schedule",
+    write: true,
+    args: async ({ input, api }): Promise<CommandArgs<"update_schedule">> => {
+      const scheduleId = idOf(input);
+      const {
+        id: _id,
+        nextAt: _nextAt,
+        lastFire: _lastFire,
+        lastError: _lastError,
+        ...is
+      } = await api.invoke("get_schedule", { scheduleId });
+      return { ...is, scheduleId, enabled, ifMatch: "*" };
+    },
+    show: ({ id, nextAt }) => ({
+      said: [
+        enabled
+          ? `${id} fires next at ${formatTime(nextAt)}`
+          : `${id} is paused; millrace schedule resume ${id} lets it fire again`,
+      ],
+    }),
+  });
+}
+
+/** When: exactly one of three flags. */
+function readTimes(input: Input): Pick<ScheduleArgs, "cron" | "everyMs" | "at" | "timezone"> {
+  const times = given({
+    cron: flagText(input, "cron"),
+    everyMs: durationOf(input, "every"),
+    at: flagText(input, "at"),
+  });
+  if (Object.keys(times).length !== 1) {
+    throw usage("schedule add takes exactly one of --cron, --every and --at");
+  }
+  return { ...times, ...given({ timezone: flagText(input, "timezone") }) };
+}
+
+/** What, with which inputs. Inputs are read as the flow of the template declares them. */
+async function readRest({ input, io, api }: Given): Promise<ScheduleArgs> {
+  const template = flagText(input, "template");
+  if (template === undefined) throw usage("schedule add needs --template SLUG");
+  const words = flagList(input, "input");
+  const jsonFile = flagText(input, "input-json");
+  const wants = words.length > 0 || jsonFile !== undefined;
+  const inputs = wants
+    ? await readInputs(
+        (await api.invoke("get_template", { slug: template })).graph,
+        words,
+        jsonFile,
+        io,
+      )
+    : undefined;
+  return {
+    template,
+    ...given({
+      inputs,
+      tags: pairsOf(input, "tag"),
+      overlap: flagText(input, "overlap") as Schedule["overlap"] | undefined,
+      catchUp: flagText(input, "catch-up") as Schedule["catchUp"] | undefined,
+    }),
+  };
+}

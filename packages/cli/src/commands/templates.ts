@@ -1,0 +1,214 @@
+/** `millrace templates`: stored flows. Nothing of a flow is executed here, and no version of one is ever lost. */
+import { writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { CommandArgs, FlowGraph, Template, TemplateSummary } from "@millrace/contracts";
+import { ClientError } from "@millrace/contracts/client";
+import {
+  apiCommand,
+  type Given,
+  given,
+  listed,
+  pageOf,
+  type Run,
+  type Shown,
+  toWhole,
+  valuesOf,
+  wholeNumber,
+} from "../api-command.ts";
+import { flagText, type Input, isOn } from "../command.ts";
+import { usage } from "../errors.ts";
+import { reason } from "../file-reason.ts";
+import { readInput } from "../flow-source.ts";
+import type { CliIo } from "../io.ts";
+import { readableFlow } from "../readable-flow.ts";
+import { factLines, formatTime } from "../render/table.ts";
+import { clean, cleanLines } from "../render/text.ts";
+
+/** Templates by slug. */
+export const list: Run = apiCommand({
+  command: "list_templates",
+  args: ({ input }) => ({
+    ...pageOf(input),
+    ...given({
+      q: flagText(input, "query"),
+      tag: flagText(input, "tag"),
+      source: flagText(input, "source") as "local" | undefined,
+    }),
+  }),
+  show: (page, all) =>
+    listed(page, all, {
+      headings: ["TEMPLATE", "VERSION", "UPDATED", "FROM", "NAME"],
+      row: (each) => [
+        each.slug,
+        `${each.version}`,
+        formatTime(each.updatedAt),
+        sourceOf(each),
+        each.name,
+      ],
+      none: "no template; millrace templates save SLUG FILE stores one",
+    }),
+});
+
+/** The newest version of a template, or `--version N`. */
+export const show: Run = (input, io) => {
+  const slug = slugOf(input);
+  const version = wholeNumber(input, "version");
+  const run =
+    version === undefined
+      ? apiCommand({
+          command: "get_template",
+          args: () => ({ slug }),
+          show: (template) => ({
+            data: [...factsOf(template), "", ...cleanLines(template.dsl.trimEnd())],
+          }),
+        })
+      : apiCommand({
+          command: "get_template_version",
+          args: () => ({ slug, version }),
+          show: ({ dsl }) => ({ data: cleanLines(dsl.trimEnd()) }),
+        });
+  return run(input, io);
+};
+
+/** Stores a flow: as a new template, or as the next version of one that is there. */
+export const save: Run = apiCommand({
+  command: "save_template",
+  write: true,
+  args: async (all) => ({
+    slug: slugOf(all.input),
+    ...given({
+      name: flagText(all.input, "name"),
+      description: flagText(all.input, "description"),
+      tags: valuesOf(all.input, "tag"),
+    }),
+    ...(await readFlow(all.input.args[1] ?? "-", all)),
+    ...(await conditionOf(all)),
+  }),
+  show: (template) => said(template, "is stored"),
+});
+
+/** Deletes a template with its versions. */
+export const remove: Run = apiCommand({
+  command: "delete_template",
+  write: true,
+  args: ({ input }) => ({ slug: slugOf(input), ifMatch: flagText(input, "if-match") ?? "*" }),
+  show: (_, { input }) => ({ said: [`${clean(slugOf(input))} is deleted`] }),
+});
+
+/** Versions of a template, newest first. */
+export const versions: Run = apiCommand({
+  command: "list_template_versions",
+  args: ({ input }) => ({ slug: slugOf(input), ...pageOf(input) }),
+  show: (page, all) =>
+    listed(page, all, {
+      headings: ["VERSION", "CREATED", "DIGEST"],
+      row: ({ version, createdAt, digest }) => [`${version}`, formatTime(createdAt), digest],
+      none: "no version",
+    }),
+});
+
+/** Writes the content of an old version as a new one. */
+export const restore: Run = apiCommand({
+  command: "restore_template_version",
+  write: true,
+  args: ({ input }) => ({
+    slug: slugOf(input),
+    version: toWhole(input.args[1] ?? "", "the version"),
+    ifMatch: flagText(input, "if-match") ?? "*",
+  }),
+  show: (template, { input }) => said(template, `is what version ${input.args[1]} was`),
+});
+
+/** Stores flow text of somebody else. */
+export const importFlow: Run = apiCommand({
+  command: "import_template",
+  write: true,
+  args: async ({ input, io }) => ({
+    text: await readText(input.args[0] ?? "-", io),
+    ...given({ slug: flagText(input, "slug") }),
+    ...(isOn(input, "overwrite") && { overwrite: true }),
+  }),
+  show: (template) => said(template, "is stored"),
+});
+
+/** The text of a template, on stdout or in a file. */
+export const exportFlow: Run = apiCommand({
+  command: "export_template",
+  args: ({ input }) => ({ slug: slugOf(input) }),
+  show: ({ text }, { input, io }) => {
+    const file = flagText(input, "output");
+    if (file !== undefined) return { said: [`${clean(file)} is written`] };
+    const whole = text.replace(/\n$/, "");
+    return { data: io.isTTY.stdout ? cleanLines(whole) : [whole] };
+  },
+  before: async ({ text }, { input, io }) => {
+    const file = flagText(input, "output");
+    if (file === undefined) return;
+    await writeFile(resolve(io.cwd, file), text).catch((error: unknown) => {
+      throw usage(`cannot write ${file}: ${reason(error)}`);
+    });
+  },
+});
+
+function slugOf(input: Input): string {
+  return input.args[0] ?? "";
+}
+
+function sourceOf({ source }: TemplateSummary): string {
+  return source.kind === "hub" ? `${source.hub}/${source.item}@${source.version}` : source.kind;
+}
+
+function said({ slug, version }: Template, what: string): Shown {
+  return { said: [`${slug} ${what}, version ${version}`] };
+}
+
+function factsOf(template: Template): string[] {
+  return factLines([
+    ["template", template.slug],
+    ["name", template.name],
+    ["about", template.description],
+    ["version", `${template.version}`],
+    ["updated", formatTime(template.updatedAt)],
+    ["tags", template.tags.join(" ")],
+    ["from", sourceOf(template)],
+    ["digest", template.digest],
+  ]);
+}
+
+/**
+ * What the save expects to find. Without a word of the caller: nothing where nothing is there now, and where something is,
+ * whatever it is by then, since what it replaces stays as a version.
+ */
+async function conditionOf({
+  input,
+  api,
+}: Given): Promise<Pick<CommandArgs<"save_template">, "ifMatch" | "ifNoneMatch">> {
+  const ifMatch = flagText(input, "if-match");
+  if (ifMatch !== undefined) return { ifMatch };
+  if (isOn(input, "new")) return { ifNoneMatch: "*" };
+  try {
+    await api.invoke("get_template", { slug: slugOf(input) });
+    return { ifMatch: "*" };
+  } catch (error) {
+    if (ClientError.isInstance(error) && error.code === "not_found") return { ifNoneMatch: "*" };
+    throw error;
+  }
+}
+
+/** A flow as it is sent: text with its comments, or a graph. Text that is not understood is shown, and not sent. */
+async function readFlow(
+  file: string,
+  { input, io }: Given,
+): Promise<{ readonly dsl: string } | { readonly graph: FlowGraph }> {
+  const { text, graph } = await readableFlow(file, input, io);
+  return text === undefined ? { graph } : { dsl: text };
+}
+
+async function readText(file: string, io: CliIo): Promise<string> {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(await readInput(file, io));
+  } catch (error) {
+    if (error instanceof TypeError) throw usage(`${file} is not UTF-8 text`);
+    throw error;
+  }
+}

@@ -1,0 +1,89 @@
+/** The whole log of a run: from the API, or from a file that holds one event a line. */
+import { createReadStream } from "node:fs";
+import { resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { type AnyEvent, EventParseError, parseEvent } from "@millrace/contracts";
+import type { Api } from "./api/open-api.ts";
+import { CliError, usage } from "./errors.ts";
+import { reason } from "./file-reason.ts";
+import type { CliIo } from "./io.ts";
+import { clean } from "./render/text.ts";
+
+/** Events of one call; the most that the command gives. */
+const PAGE = 200;
+/** A log is held whole to be checked; one of a million events fits. */
+const MAX_LOG_BYTES = 512 * 1024 * 1024;
+
+/** The events of a run up to `until`, as far as there are any. */
+export async function eventsOf(
+  runId: string,
+  api: Api,
+  until: number = Number.POSITIVE_INFINITY,
+): Promise<AnyEvent[]> {
+  const events: AnyEvent[] = [];
+  for (let after = 0; ; ) {
+    const page = await api.invoke("get_run_events", { runId, after, limit: PAGE });
+    events.push(...page.items);
+    after = page.items.at(-1)?.seq ?? after;
+    if (page.nextCursor === null || page.items.length === 0 || after >= until) break;
+  }
+  return events.filter(({ seq }) => seq <= until);
+}
+
+/**
+ * The events of a file, `-` for stdin. Throws a usage error for what cannot be read and for what is no log at all; a line that
+ * is no event among others breaks I1, and ends with `check_failed`.
+ */
+export async function readLog(name: string, io: CliIo, until: number): Promise<AnyEvent[]> {
+  const shown = name === "-" ? "stdin" : clean(name);
+  const source = name === "-" ? io.stdin : createReadStream(resolve(io.cwd, name));
+  const events: AnyEvent[] = [];
+  let bytes = 0;
+  let line = 0;
+  try {
+    // A stream that fails before it is read would tell nobody.
+    await new Promise<void>((ready, failed) => {
+      source.once("readable", ready).once("end", ready).once("error", failed);
+    });
+    for await (const text of createInterface({
+      input: source,
+      crlfDelay: Number.POSITIVE_INFINITY,
+    })) {
+      line += 1;
+      bytes += text.length + 1;
+      if (bytes > MAX_LOG_BYTES) throw usage(`${shown} is longer than ${MAX_LOG_BYTES} bytes`);
+      if (text === "") continue;
+      const event = parseEvent(text);
+      if (event.seq > until) break;
+      events.push(event);
+    }
+  } catch (error) {
+    if (EventParseError.isInstance(error)) throw noEvent(error, { shown, line, events });
+    if (error instanceof CliError) throw error;
+    throw usage(`cannot read ${shown}: ${reason(error)}`);
+  } finally {
+    if (name !== "-") source.destroy();
+  }
+  if (events.length === 0)
+    throw usage(`${shown} holds no event`, "give what --json or --events wrote");
+  return events;
+}
+
+function noEvent(
+  { message }: EventParseError,
+  at: { readonly shown: string; readonly line: number; readonly events: readonly AnyEvent[] },
+): CliError {
+  const last = at.events.at(-1);
+  if (last === undefined) {
+    return usage(`${at.shown} is no log: line ${at.line}: ${message}`, "give what --json wrote");
+  }
+  return broken("I1", last.seq + 1, `line ${at.line}: ${message}`);
+}
+
+/** The end of a command whose log breaks an invariant. */
+export function broken(invariant: string, seq: number, message: string): CliError {
+  return new CliError(
+    "check_failed",
+    `the log breaks ${invariant} at seq ${seq}: ${clean(message)}`,
+  );
+}
