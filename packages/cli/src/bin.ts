@@ -1,4 +1,4 @@
-/** Process and terminal become a `CliIo`. `--version` is answered before anything else is loaded. */
+/** Process and terminal become a `CliIo`. `--version` and `completion` are answered before anything else is loaded. */
 import { readFileSync } from "node:fs";
 import module from "node:module";
 
@@ -11,8 +11,10 @@ const SHOW_CURSOR = "\u001b[?25h";
 /** Runs the command line of this process. `exitNow` ends the process at once and is called only when it must be. */
 export async function start(exitNow: (code: number) => void): Promise<void> {
   const argv = process.argv.slice(2);
-  if (argv[0] === "--version" || argv[0] === "-V") {
-    process.stdout.write(`${version()}\n`);
+  const known = answer(argv);
+  if (known !== undefined) {
+    process.stdout.on("error", () => {}); // a reader that has left needs no answer
+    process.stdout.write(known);
     return;
   }
   // Absent on Node 20.
@@ -67,7 +69,16 @@ function suspend(): void {
   if (raw) stdin.setRawMode(true);
 }
 
-function version(): string {
-  const file = new URL("../package.json", import.meta.url);
-  return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
+/** What needs nothing but a file that lies there: the version, and the scripts of shells. */
+function answer([word, shell = "", ...rest]: readonly string[]): string | undefined {
+  if (word === "--version" || word === "-V") {
+    const file = new URL("../package.json", import.meta.url);
+    return `${(JSON.parse(readFileSync(file, "utf8")) as { version: string }).version}\n`;
+  }
+  if (word !== "completion" || rest.length > 0 || !/^(?:bash|zsh|fish)$/.test(shell)) return;
+  try {
+    return readFileSync(new URL(`./completion/${shell}`, import.meta.url), "utf8");
+  } catch {
+    return undefined; // not built yet: the command itself makes it
+  }
 }

@@ -2,6 +2,18 @@
 import type { CliIo, Output } from "./io.ts";
 import type { Ndjson } from "./ndjson.ts";
 
+/** What the words of an argument or a flag may be, where a shell can be told: files where nothing else is said. */
+export type Completer =
+  | "run"
+  | "template"
+  | "example"
+  | "node-type"
+  | "config-key"
+  | "command"
+  | "connection"
+  | "diagnostic"
+  | "shell";
+
 /** A flag. Without `value` it is a switch. No flag is called `--no-<other flag>`, and none takes a secret. */
 export interface FlagSpec {
   readonly long: string;
@@ -10,6 +22,7 @@ export interface FlagSpec {
   readonly value?: string;
   readonly multiple?: true;
   readonly choices?: readonly string[];
+  readonly complete?: Completer;
   readonly summary: string;
 }
 
@@ -18,6 +31,7 @@ export interface ArgSpec {
   readonly summary: string;
   readonly required?: true;
   readonly variadic?: true;
+  readonly complete?: Completer;
 }
 
 /** Words of one command line, after parsing: a switch is true, a value text, a repeated value a list. */
@@ -45,6 +59,8 @@ export interface CliCommand {
   readonly args: readonly ArgSpec[];
   readonly flags: readonly FlagSpec[];
   readonly output: "stream" | "check" | "query" | "text";
+  /** Left out of help, documentation and completion: other programs call it. */
+  readonly hidden?: true;
   readonly examples: readonly { readonly line: string; readonly says: string }[];
   load(): Promise<{ run(input: Input, io: CommandIo): Promise<number> }>;
 }

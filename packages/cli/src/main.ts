@@ -16,7 +16,7 @@ import { clean } from "./render/text.ts";
 export async function main(argv: readonly string[], io: CliIo): Promise<number> {
   const out = createOutput(io.stdout);
   const err = createOutput(io.stderr);
-  const parsed = parseArguments(argv);
+  const parsed = await parseArguments(argv);
   if (parsed.kind === "help") {
     await out.write(parsed.text);
     return 0;

@@ -1,6 +1,5 @@
-/** Words to an `Input`, by commander from our table; and the help texts, from the same table. */
-import { Command, CommanderError, Option } from "commander";
-import type { CliCommand, FlagSpec, Input } from "./command.ts";
+/** Words to a command and its `Input`; and the help texts that are about no single command. All of it from the table. */
+import type { CliCommand, Input } from "./command.ts";
 import { GLOBAL_FLAGS } from "./table/flags.ts";
 import { COMMANDS } from "./table.ts";
 
@@ -16,100 +15,84 @@ export type Parsed =
       readonly command: CliCommand | undefined;
     };
 
+const SHOWN = COMMANDS.filter(({ hidden }) => !hidden);
+
 /** Reads a command line (without `node` and the script). Runs nothing. */
-export function parseArguments(argv: readonly string[]): Parsed {
-  let result: Parsed | undefined;
-  let text = "";
-  let complaint = "";
-  const output = {
-    writeOut: (part: string) => {
-      text += part;
-    },
-    writeErr: (part: string) => {
-      complaint += part;
-    },
-  };
-  const program = new Command("millrace")
-    .description("Runs flows and reports what happens as one stream of events.")
-    .usage("<command> [flags]")
-    .exitOverride()
-    .configureOutput(output)
-    .showSuggestionAfterError(true)
-    .helpOption("-h, --help", "show help")
-    .helpCommand(false)
-    .option("-V, --version", "print the version")
-    .addHelpText("after", "\nFlags of one command: millrace <command> --help\n");
-  const groups = new Map<string, Command>();
-  const groupOf = (name: string): Command => {
-    const group =
-      groups.get(name) ??
-      new Command(name)
-        .description(actionsOf(name).join(", "))
-        .usage("<action> [flags]")
-        .exitOverride()
-        .configureOutput(output)
-        .helpOption("-h, --help", "show help")
-        .helpCommand(false);
-    if (!groups.has(name)) program.addCommand(group);
-    groups.set(name, group);
-    return group;
-  };
-  for (const command of COMMANDS) {
-    const [first, action] = command.path;
-    const sub = new Command(action ?? first)
-      .description(command.summary)
-      .exitOverride()
-      .configureOutput(output)
-      .helpOption("-h, --help", "show help");
-    for (const arg of command.args) {
-      const name = arg.variadic ? `${arg.name}...` : arg.name;
-      sub.argument(arg.required ? `<${name}>` : `[${name}]`, arg.summary);
+export async function parseArguments(argv: readonly string[]): Promise<Parsed> {
+  const words = commandFirst(argv[0] === "help" ? [...argv.slice(1), "--help"] : argv);
+  const command = commandOf(words);
+  if (command === undefined) return withoutCommand(words);
+  const rest = words.slice(command.path.length);
+  if (command.hidden) {
+    const args = rest[0] === "--" ? rest.slice(1) : rest;
+    return { kind: "command", command, input: { args, flags: {} } };
+  }
+  const { parseWords } = await import("./parse-words.ts");
+  return parseWords(command, rest);
+}
+
+/** The hint for a misspelt word: the one known word that is meant, if one is near. */
+export async function meant(word: string, known: readonly string[]): Promise<string | undefined> {
+  const { nearestName } = await import("@millrace/dsl/explain");
+  const near = nearestName(word, known);
+  return near === undefined ? undefined : `did you mean ${near}?`;
+}
+
+/** The command that these words begin with. */
+function commandOf(words: readonly string[]): CliCommand | undefined {
+  return COMMANDS.filter(({ path }) => path.every((word, at) => word === words[at])).sort(
+    (a, b) => b.path.length - a.path.length,
+  )[0];
+}
+
+async function withoutCommand(words: readonly string[]): Promise<Parsed> {
+  const [first, second] = words;
+  const wantsHelp = words.includes("--help") || words.includes("-h");
+  if (first === undefined || (wantsHelp && first.startsWith("-"))) {
+    return { kind: "help", text: overview() };
+  }
+  if (first.startsWith("-")) {
+    const flags = GLOBAL_FLAGS.map(({ long }) => `--${long}`);
+    if (flags.includes(first.replace(/=.*/, ""))) {
+      return wrong("a command is missing", "millrace --help lists them");
     }
-    for (const flag of command.flags) sub.addOption(toOption(flag));
-    sub.optionsGroup("Every command:");
-    for (const flag of GLOBAL_FLAGS) sub.addOption(toOption(flag));
-    sub.addHelpText(
-      "after",
-      `\nExamples:\n${command.examples.map((each) => `  ${each.line}    ${each.says}`).join("\n")}\n`,
+    return wrong(
+      `unknown option '${first}'`,
+      await meant(first, [...flags, "--version", "--help"]),
     );
-    sub.action(() => {
-      const options = sub.opts() as Record<string, boolean | string | string[] | undefined>;
-      const flags: Record<string, boolean | string | readonly string[] | undefined> = {};
-      for (const flag of [...command.flags, ...GLOBAL_FLAGS])
-        flags[flag.long] = options[attribute(flag)];
-      result = { kind: "command", command, input: { args: sub.args, flags } };
-    });
-    (action === undefined ? program : groupOf(first)).addCommand(sub);
   }
-  const words = commandFirst(argv);
-  try {
-    program.parse(words, { from: "user" });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (
-      error.code === "commander.helpDisplayed" ||
-      (error.code === "commander.help" && argv.length === 0)
-    ) {
-      return { kind: "help", text: text || complaint };
-    }
-    const actions = actionsOf(words[0]);
-    if (error.code === "commander.help" && actions.length > 0) {
-      const message = `${words[0]} needs an action: ${actions.join(", ")}`;
-      return { kind: "usage", message, hint: undefined, command: undefined };
-    }
-    const [first = "", ...rest] = complaint.trim().split("\n");
-    const hint = rest
-      .join(" ")
-      .replace(/^\(|\)$/g, "")
-      .trim();
-    return {
-      kind: "usage",
-      message: first.replace(/^error: /, ""),
-      hint: hint === "" ? undefined : hint.charAt(0).toLowerCase() + hint.slice(1),
-      command: COMMANDS.find(({ path }) => path.every((word, at) => word === words[at])),
-    };
+  const depth = groupDepth(words);
+  const group = words.slice(0, depth).join(" ");
+  const actions = actionsOf(words.slice(0, depth));
+  const next = words[depth];
+  if (depth > 0 && wantsHelp)
+    return { kind: "help", text: groupHelp(group, words.slice(0, depth)) };
+  if (depth > 0 && (next === undefined || next.startsWith("-"))) {
+    return wrong(`${group} needs an action: ${actions.join(", ")}`, undefined);
   }
-  return result ?? { kind: "help", text: program.helpInformation() };
+  if (depth > 0 && second !== undefined) {
+    return wrong(`unknown command '${group} ${next}'`, await meant(next ?? "", actions));
+  }
+  return wrong(`unknown command '${first}'`, await meant(first, actionsOf([])));
+}
+
+function wrong(message: string, hint: string | undefined): Parsed {
+  return { kind: "usage", message, hint, command: undefined };
+}
+
+/** How many of the words name a group of commands. */
+function groupDepth(words: readonly string[]): number {
+  let depth = 0;
+  while (words[depth] !== undefined && actionsOf(words.slice(0, depth + 1)).length > 0) depth += 1;
+  return depth;
+}
+
+/** Words that may follow these, in the order of the table. */
+function actionsOf(words: readonly string[]): string[] {
+  const next = SHOWN.flatMap(({ path }) =>
+    words.every((word, at) => word === path[at]) ? path.slice(words.length, words.length + 1) : [],
+  );
+  return [...new Set(next)];
 }
 
 /** Flags of every command may also stand before it. */
@@ -124,32 +107,41 @@ function commandFirst(argv: readonly string[]): string[] {
     if (flag === undefined) return [...argv];
     if (flag.value !== undefined && word === `--${flag.long}`) at += 1;
   }
-  if (at === argv.length) return [...argv];
-  const end = at + (actionsOf(argv[at]).length > 0 ? 2 : 1);
-  return [...argv.slice(at, end), ...argv.slice(0, at), ...argv.slice(end)];
+  const rest = argv.slice(at);
+  const depth = commandOf(rest)?.path.length ?? rest.length;
+  if (depth === 0) return [...argv];
+  return [...rest.slice(0, depth), ...argv.slice(0, at), ...rest.slice(depth)];
 }
 
-/** Second words of the commands that begin with this one. */
-function actionsOf(first: string | undefined): string[] {
-  return COMMANDS.flatMap(({ path }) => (path[0] === first ? path.slice(1) : []));
+function overview(): string {
+  const rows = actionsOf([]).map((name): [string, string] => {
+    const command = SHOWN.find(({ path }) => path[0] === name && path.length === 1);
+    return [name, command?.summary ?? actionsOf([name]).join(", ")];
+  });
+  return [
+    "Usage: millrace <command> [flags]",
+    "Runs flows and reports what happens as one stream of events.",
+    `Options:\n${columns([
+      ["-V, --version", "print the version"],
+      ["-h, --help", "show help"],
+    ])}`,
+    `Commands:\n${columns(rows)}`,
+    "Flags of one command: millrace <command> --help\n",
+  ].join("\n\n");
 }
 
-function toOption(flag: FlagSpec): Option {
-  const short = flag.short === undefined ? "" : `-${flag.short}, `;
-  const option = new Option(
-    `${short}--${flag.long}${flag.value === undefined ? "" : ` ${flag.value}`}`,
-    flag.summary,
+function groupHelp(group: string, words: readonly string[]): string {
+  const rows = SHOWN.filter(({ path }) => words.every((word, at) => word === path[at])).map(
+    ({ path, summary }): [string, string] => [path.slice(words.length).join(" "), summary],
   );
-  // commander would read `--no-prompt` as the negation of `--prompt`.
-  option.negate = false;
-  if (flag.choices !== undefined) option.choices([...flag.choices]);
-  if (flag.multiple)
-    option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value]);
-  option.attributeName = () => attribute(flag);
-  return option;
+  return [
+    `Usage: millrace ${group} <action> [flags]`,
+    `Commands:\n${columns(rows)}`,
+    `Flags of one of them: millrace ${group} <action> --help\n`,
+  ].join("\n\n");
 }
 
-/** Flags are kept under their own spelling. */
-function attribute(flag: FlagSpec): string {
-  return flag.long;
+function columns(rows: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, says]) => `  ${name.padEnd(width)}  ${says}`).join("\n");
 }

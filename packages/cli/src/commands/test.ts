@@ -57,7 +57,7 @@ async function judge(test: FlowTest, outcome: Outcome, update: boolean): Promise
   if (kept === undefined) {
     return { file, status: "failed", problems: [`${golden} is missing; --update writes it`] };
   }
-  const patch = createTwoFilesPatch(file, file, kept, outcome.text, "kept", "made");
+  const patch = createTwoFilesPatch(`${file} (kept)`, `${file} (made)`, kept, outcome.text);
   return { file, status: "failed", patch };
 }
 

@@ -1,0 +1,43 @@
+/** `millrace backup`: one consistent copy of the store, also while a server writes to it. */
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type CommandIo, flagText, type Input } from "../command.ts";
+import { dataFolder } from "../config/folders.ts";
+import { CliError, usage } from "../errors.ts";
+import { clean } from "../render/text.ts";
+
+const STORE_FILE = "millrace.db";
+
+/** Copies the store into a file that is not there yet. */
+export async function run(input: Input, io: CommandIo): Promise<number> {
+  const [name = ""] = input.args;
+  const file = resolve(io.cwd, name);
+  if (existsSync(file)) {
+    throw usage(`${clean(name)} exists already`, "a backup never overwrites; choose another name");
+  }
+  const dir = dataFolder(flagText(input, "home"), io);
+  if (!existsSync(join(dir, STORE_FILE))) {
+    throw new CliError("unavailable", `there is no store in ${dir}`, {
+      hint: "millrace serve and millrace run --save make one",
+      problem: "not_found",
+    });
+  }
+  const { openStore, StoreError } = await import("@millrace/store");
+  try {
+    const store = await openStore({ dir, readonly: true });
+    try {
+      await store.backup(file);
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    if (!StoreError.isInstance(error)) throw error;
+    if (error.code === "path_exists") throw usage(`${clean(name)} exists already`);
+    throw new CliError("unavailable", clean(error.message));
+  }
+  if (io.json !== undefined) await io.json.result({ file, store: join(dir, STORE_FILE) });
+  else if (io.verbosity !== "quiet") {
+    await io.err.write(`${clean(name)} has everything but keys and tokens\n`);
+  }
+  return 0;
+}

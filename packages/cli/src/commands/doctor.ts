@@ -1,0 +1,64 @@
+/** `millrace doctor`: what of this installation works, and what to do about the rest. */
+import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
+import { dataFolder } from "../config/folders.ts";
+import { openSources } from "../config/origins.ts";
+import type { Finding, Patient } from "../doctor/check.ts";
+import { CHECKS } from "../doctor/checks.ts";
+import { CliError } from "../errors.ts";
+import { createStyle } from "../render/style.ts";
+import { clean } from "../render/text.ts";
+
+const SYMBOLS = { ok: "succeeded", warn: "confirm", fail: "failed" } as const;
+
+/** Runs every check and tells each finding; ends with 1 when one is `fail`. */
+export async function run(input: Input, io: CommandIo): Promise<number> {
+  const patient = await admit(input, io);
+  let failed = 0;
+  for (const check of CHECKS) {
+    if (io.signal.aborted) break;
+    for (const finding of await check.look(patient).catch(surprise)) {
+      if (finding.status === "fail") failed += 1;
+      await tell(check.name, finding, io);
+    }
+  }
+  if (failed === 0) return 0;
+  const message = `${failed} ${failed === 1 ? "check" : "checks"} failed`;
+  throw new CliError("check_failed", message, { told: true });
+}
+
+async function admit(input: Input, io: CommandIo): Promise<Patient> {
+  const home = flagText(input, "home");
+  const options = { folder: io.cwd, file: flagText(input, "config"), home };
+  const sources = await openSources(options, io).catch((error: unknown) => {
+    if (error instanceof CliError) return error;
+    throw error;
+  });
+  const configured = sources instanceof Error ? "" : sources.value("server.url");
+  return {
+    io,
+    options,
+    sources,
+    data: dataFolder(home, io),
+    live: isOn(input, "live"),
+    prune: isOn(input, "prune"),
+    server: flagText(input, "server") ?? (typeof configured === "string" ? configured : ""),
+  };
+}
+
+/** A check that fails itself is a finding as well: the others still say what they see. */
+function surprise(error: unknown): readonly Finding[] {
+  const says = error instanceof Error ? error.message : String(error);
+  return [{ status: "fail", says, fix: "this is a bug in millrace; report this line" }];
+}
+
+async function tell(check: string, { status, says, fix }: Finding, io: CommandIo): Promise<void> {
+  if (io.json !== undefined) {
+    await io.json.result({ check, status, says, ...(fix !== undefined && { fix }) });
+    return;
+  }
+  if (io.verbosity === "quiet" && status === "ok") return;
+  const style = createStyle(io.colour, io.env);
+  const mark = style.symbol(SYMBOLS[status]);
+  await io.out.write(`${mark.paint(mark.text)} ${check.padEnd(11)}  ${clean(says)}\n`);
+  if (fix !== undefined) await io.out.write(`  ${" ".repeat(11)}  fix: ${clean(fix)}\n`);
+}

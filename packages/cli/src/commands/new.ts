@@ -1,0 +1,52 @@
+/** `millrace new`: another flow of a project, from an example. */
+import { dirname, join, relative } from "node:path";
+import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
+import { type ConfigFile, PROJECT_FILE, projectFile } from "../config/files.ts";
+import { usage } from "../errors.ts";
+import { clean } from "../render/text.ts";
+import { readTemplate } from "../scaffold/templates.ts";
+import { tellFiles, writeFiles } from "../scaffold/write.ts";
+
+/** A name that a flow may have and that a file may have everywhere. */
+const NAME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
+const MAX_NAME = 64;
+
+/** Writes the flow and its fixtures; ends with 1 when one of the files is there already. */
+export async function run(input: Input, io: CommandIo): Promise<number> {
+  const [name = ""] = input.args;
+  if (!NAME.test(name) || name.length > MAX_NAME) {
+    throw usage(
+      `"${clean(name)}" is no name of a flow`,
+      "lower-case letters, digits and -, such as daily-report",
+    );
+  }
+  const named = { file: flagText(input, "config"), home: flagText(input, "home") };
+  const project = await projectFile({ folder: io.cwd, ...named }, io);
+  if (project === undefined)
+    throw usage(`there is no ${PROJECT_FILE} here`, "millrace init makes a project");
+  const template = await readTemplate(flagText(input, "template") ?? "hello", name);
+  const files = new Map<string, Uint8Array | string>();
+  for (const [path, bytes] of template.files) {
+    // The events that the example makes name the example.
+    if (/^fixtures\/[^/]+\/golden[^/]*$/.test(path)) continue;
+    if (path === `flows/${name}.flow`) files.set(inFlows(path, project), renamed(bytes, name));
+    else files.set(inFlows(path, project), bytes);
+  }
+  const folder = dirname(project.path);
+  await writeFiles(folder, files, isOn(input, "force"));
+  const file = relative(io.cwd, join(folder, inFlows(`flows/${name}.flow`, project)));
+  await tellFiles(folder, [...files.keys()], [`millrace run ${file}`], io);
+  return 0;
+}
+
+/** The flow's first line names it. */
+function renamed(bytes: Uint8Array, name: string): string {
+  return new TextDecoder().decode(bytes).replace(/^(flow \d+ )\S+/m, `$1${name}`);
+}
+
+function inFlows(path: string, { values }: ConfigFile): string {
+  const { flows }: { readonly flows?: unknown } = values;
+  return typeof flows === "string"
+    ? path.replace(/^flows\//, `${flows.replace(/\/$/, "")}/`)
+    : path;
+}

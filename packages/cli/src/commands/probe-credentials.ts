@@ -1,0 +1,28 @@
+/** The hidden `__probe-credentials`: one entry is written, read and deleted, so that `doctor` may kill whoever hangs. */
+import { randomBytes } from "node:crypto";
+import type { CommandIo, Input } from "../command.ts";
+import { readCredentials } from "../config/credentials.ts";
+import { openStore } from "../credentials/open-store.ts";
+import { CliError } from "../errors.ts";
+
+const ENTRY = "probe:doctor";
+
+/** Words: the name of the store and the data folder. Ends with 6 and a sentence when the store does not work. */
+export async function run({ args: [store = "", dir = ""] }: Input, io: CommandIo): Promise<number> {
+  const choice = { ...readCredentials({ store }, undefined, io), dir };
+  const opened = openStore(choice);
+  const value = randomBytes(16).toString("hex");
+  try {
+    await opened.store.set(ENTRY, value);
+    const read = await opened.store.get(ENTRY);
+    await opened.store.delete(ENTRY);
+    if (read === value) return 0;
+    throw new CliError("unavailable", "it does not give back what it was given");
+  } catch (error) {
+    const { code } = (error ?? {}) as { readonly code?: unknown };
+    if (error instanceof CliError || code !== "oauth_credential") throw error;
+    throw new CliError("unavailable", (error as Error).message);
+  } finally {
+    await opened.close();
+  }
+}

@@ -1,0 +1,48 @@
+/** A check of this installation as data, and what it works with. */
+import type { CommandIo } from "../command.ts";
+import type { ConfigOptions } from "../config/files.ts";
+import type { Sources } from "../config/origins.ts";
+
+/** What a check found. `fix` is there whenever something is not right. */
+export interface Finding {
+  readonly status: "ok" | "warn" | "fail";
+  readonly says: string;
+  readonly fix?: string;
+}
+
+/** What checks look at. */
+export interface Patient {
+  readonly io: CommandIo;
+  readonly options: ConfigOptions;
+  /** The configuration, or why it cannot be read. */
+  readonly sources: Sources | Error;
+  /** Data folder, absolute. */
+  readonly data: string;
+  /** `--live`: providers may be asked for their models. */
+  readonly live: boolean;
+  /** `--prune`: what is not used any more may be deleted. */
+  readonly prune: boolean;
+  /** The server that was named; "" is none. */
+  readonly server: string;
+}
+
+/** One check; several findings where it looks at several things, none where there is nothing to look at. */
+export interface Check {
+  readonly name: string;
+  look(patient: Patient): Promise<readonly Finding[]>;
+}
+
+/** Everything is in order. */
+export function ok(says: string): readonly Finding[] {
+  return [{ status: "ok", says }];
+}
+
+/** Something works less well than it could. */
+export function warn(says: string, fix: string): readonly Finding[] {
+  return [{ status: "warn", says, fix }];
+}
+
+/** Something does not work. */
+export function fail(says: string, fix: string): readonly Finding[] {
+  return [{ status: "fail", says, fix }];
+}

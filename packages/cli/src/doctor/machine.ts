@@ -1,0 +1,104 @@
+/** Checks of what lies under everything: Node, the data folder, SQLite and the store in it. */
+import { existsSync } from "node:fs";
+import { access, constants, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { reason } from "../file-reason.ts";
+import { type Check, fail, ok, warn } from "./check.ts";
+
+/** The oldest Node that this program is tested with. */
+const OLDEST_NODE = { major: 20, minor: 19 } as const;
+const STORE_FILE = "millrace.db";
+
+export const nodeVersion: Check = {
+  name: "node",
+  async look() {
+    const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+    const { major: least, minor: leastMinor } = OLDEST_NODE;
+    const isOld = major < least || (major === least && minor < leastMinor);
+    return isOld
+      ? fail(
+          `Node ${process.version} is older than ${least}.${leastMinor}`,
+          `install Node ${least}.${leastMinor} or newer`,
+        )
+      : ok(`Node ${process.version}`);
+  },
+};
+
+/** A folder that is not there yet is made when it is needed; then its nearest ancestor must take it. */
+export const dataFolderWritable: Check = {
+  name: "data folder",
+  async look({ data }) {
+    const there = await nearest(data);
+    try {
+      if (!(await stat(there)).isDirectory()) {
+        return fail(
+          `${there} is a file, and the data folder is to be ${data}`,
+          "move the file away, or name another folder with MILLRACE_HOME",
+        );
+      }
+      await access(there, constants.W_OK | constants.X_OK);
+      if (there === data) await probe(data);
+    } catch (error) {
+      return fail(
+        `${data} cannot be written: ${reason(error)}`,
+        "give yourself the right to write there, or name another folder with MILLRACE_HOME",
+      );
+    }
+    return ok(there === data ? data : `${data} (made when it is needed)`);
+  },
+};
+
+export const sqliteDriver: Check = {
+  name: "sqlite",
+  async look() {
+    const { openMemoryStore, StoreError } = await import("@millrace/store");
+    try {
+      await openMemoryStore().close();
+      return ok("there is a driver");
+    } catch (error) {
+      if (!StoreError.isInstance(error)) throw error;
+      return fail(
+        error.message,
+        "install Node 22.5 or newer, or the package libsql; unset MILLRACE_SQLITE",
+      );
+    }
+  },
+};
+
+export const storeReadable: Check = {
+  name: "store",
+  async look({ data }) {
+    if (!existsSync(join(data, STORE_FILE))) return ok("none yet");
+    const { openStore, StoreError } = await import("@millrace/store");
+    try {
+      const store = await openStore({ dir: data, readonly: true });
+      store.runs.list({ limit: 1 });
+      await store.close();
+      return ok(join(data, STORE_FILE));
+    } catch (error) {
+      if (!StoreError.isInstance(error)) throw error;
+      if (error.code === "store_too_new")
+        return fail(error.message, "install the newer version of millrace again");
+      if (error.code === "store_corrupt") {
+        return fail(
+          error.message,
+          `move ${join(data, STORE_FILE)}* away and put a backup in its place`,
+        );
+      }
+      return warn(error.message, "look at the folder, and start again");
+    }
+  },
+};
+
+/** The folder itself, or the nearest thing above it that is there. */
+async function nearest(folder: string): Promise<string> {
+  let at = folder;
+  while (!existsSync(at) && dirname(at) !== at) at = dirname(at);
+  return at;
+}
+
+async function probe(folder: string): Promise<void> {
+  const file = join(folder, `.doctor.${process.pid}`);
+  await writeFile(file, "");
+  await rm(file);
+}

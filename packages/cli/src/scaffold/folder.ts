@@ -1,0 +1,2 @@
+/** Folder of the examples: those of the repository; in what is published, the copies beside the code. */
+export const EXAMPLES: URL = new URL("../../../../examples/", import.meta.url);
