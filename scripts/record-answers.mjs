@@ -8,7 +8,7 @@ import { digest, parseFlow } from "../packages/dsl/dist/index.js";
 import { compileFlow, createEngine, createRegistry } from "../packages/engine/dist/index.js";
 import { createNodeHost } from "../packages/engine/dist/node/index.js";
 import {
-  createProviders,
+  createAi,
   createScriptedProvider,
   readAiSettings,
   recordProvider,
@@ -19,7 +19,9 @@ const BEGINNING = Date.UTC(2026, 0, 1);
 
 const folder = resolve(process.argv[2] ?? ".");
 const fixtures = join(folder, "fixtures");
-const script = JSON.parse(await readFile(join(fixtures, "answers.script.json"), "utf8"));
+const script = await readJson(join(fixtures, "answers.script.json"));
+const inputs = await readJson(join(fixtures, "inputs.json"), {});
+const { mcpServers = {} } = await readJson(join(folder, "millrace.json"), {});
 const unused = new Set(script);
 const lines = [];
 
@@ -44,14 +46,21 @@ try {
   };
   const compiled = await compileFlow(graph, { registry: createRegistry(), subflows });
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics));
+  const setup = createAi(readAiSettings({ mcpServers: placed(mcpServers) }), {
+    credentials: { secret: async () => undefined },
+    env: process.env,
+    openFetch: () => () => Promise.reject(new Error("a recording asks nobody")),
+  });
   const engine = createEngine({
     host: createNodeHost(),
     files: { root },
-    providers: createProviders(readAiSettings({})).map(scripted),
+    providers: setup.providers.map(scripted),
+    ai: { ...setup.ai, credentials: { resolve: async () => ({}) } },
   });
-  const run = engine.run(compiled.plan, {}, { confirm: () => ({ decision: "approve" }) });
+  const run = engine.run(compiled.plan, inputs, { confirm: () => ({ decision: "approve" }) });
   const { status, error } = await run.result;
   await engine.close();
+  await setup.close();
   if (status !== "succeeded") throw new Error(`the run has ${status}: ${error?.message}`);
 } finally {
   await rm(root, { recursive: true });
@@ -60,6 +69,23 @@ if (unused.size > 0)
   throw new Error(`${unused.size} answers were not asked for: ${JSON.stringify([...unused])}`);
 await writeFile(join(fixtures, "answers.ndjson"), lines.map((line) => `${line}\n`).join(""));
 process.stdout.write(`${lines.length} answers\n`);
+
+async function readJson(file, otherwise) {
+  const text = await readFile(file, "utf8").catch((error) => {
+    if (otherwise === undefined) throw error;
+  });
+  return text === undefined ? otherwise : JSON.parse(text);
+}
+
+/** Servers of tools that lie beside the flow. */
+function placed(servers) {
+  return Object.fromEntries(
+    Object.entries(servers).map(([name, { cwd = ".", ...rest }]) => [
+      name,
+      { ...rest, cwd: resolve(folder, cwd) },
+    ]),
+  );
+}
 
 /** The provider, with the script's answers in place of its own. */
 function scripted({ id, capabilities }) {

@@ -1,6 +1,6 @@
 /** The built command in a process of its own, with an empty home and no terminal. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -120,6 +120,11 @@ export function lastSummary(stdout: string): Summary {
   if (event.kind !== "summary") throw new Error(`the last line is no summary: ${line}`);
   return event as Summary;
 }
+
+/** Names of the examples' folders, in order. */
+export const FOLDERS: readonly string[] = readdirSync(join(ROOT, "examples"))
+  .filter((name) => /^\d\d-/.test(name))
+  .sort();
 
 /** An example's folder. */
 export function example(name: string): string {

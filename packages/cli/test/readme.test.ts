@@ -1,11 +1,12 @@
 /** Every command that the root README and the examples' READMEs show is run here, from the folder they are shown for. */
 import { spawnSync } from "node:child_process";
-import { cpSync, readdirSync, readFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Summary } from "@millrace/contracts";
 import { parseEvent } from "@millrace/contracts";
 import { expect, test } from "vitest";
-import { millrace, ROOT, scratch, start } from "./cli.ts";
+import { FOLDERS, ROOT, scratch, start } from "./cli.ts";
+import { inside } from "./inside.ts";
 
 /** Lines of the `sh` blocks of a Markdown file, without their comments. */
 function commands(file: string): string[] {
@@ -25,12 +26,12 @@ function house(): string {
   return cwd;
 }
 
-const exampleReadmes = readdirSync(join(ROOT, "examples")).map(
-  (name) => `examples/${name}/README.md`,
-);
-const runs = ["README.md", ...exampleReadmes].flatMap((file) =>
+/** Lines that need nothing but the examples; what others need is in their README, and those from recordings are `millrace test`. */
+const RUN = /^npx millrace (?<words>run (?!.*--fixtures).*)$/;
+const READMES = FOLDERS.map((folder) => ({ folder, file: `examples/${folder}/README.md` }));
+const runs = ["README.md", ...READMES.map(({ file }) => file)].flatMap((file) =>
   commands(file)
-    .filter((line) => line.startsWith("npx millrace run "))
+    .filter((line) => RUN.test(line))
     .map((line) => ({ file, line })),
 );
 /** Exit codes of commands that end otherwise than in 0 where nobody can be asked. */
@@ -39,10 +40,28 @@ const CODES: Record<string, number> = {
 };
 
 test.each(runs)("$file: $line", async ({ line }) => {
-  const words = line.split(" ").slice(2);
-  const { code, stderr } = await millrace(words, { cwd: house() });
+  const { words = "" } = RUN.exec(line)?.groups ?? {};
+  const { code, stderr } = await inside(words.split(" "), { cwd: house() });
   expect(code, stderr).toBe(CODES[line] ?? 0);
 });
+
+/** These have nothing to record. */
+const PLAIN = /01-hello|14-embed/;
+
+test.each(READMES.filter(({ folder }) => !PLAIN.test(folder)))(
+  "$file begins with the line from recordings, then those for real",
+  ({ folder, file }) => {
+    const [recorded, ...real] = commands(file).filter((line) => line.includes("npx millrace "));
+    const hasPowers = existsSync(join(ROOT, "examples", folder, "millrace.json"));
+    const answers = folder === "09-support-triage" ? " --confirm send=approve" : "";
+    const flow = `examples/${folder}/${folder.slice("00-".length)}.flow`;
+    expect(recorded).toBe(
+      `${hasPowers ? "MILLRACE_TRUST_PROJECT=1 " : ""}npx millrace run ${flow} --fixtures examples/${folder}/fixtures${answers}`,
+    );
+    expect(real.length).toBeGreaterThan(0);
+    expect(real.filter((line) => line.includes("--fixtures"))).toEqual([]);
+  },
+);
 
 test("the README's npm commands are jobs of this repository", () => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {

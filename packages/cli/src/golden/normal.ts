@@ -1,10 +1,10 @@
 /**
- * A log without what differs from one run to the next: ids, times, `seq`, the moments of progress and of waiting for a
- * turn. Run-level events come first, then the nodes in graph order, each one's events in their own order.
+ * A log without what differs from one run to the next: ids, times, `seq`, who called a model first, the moments of progress
+ * and of waiting for a turn. Run-level events come first, then the nodes in graph order, each one's events in their own order.
  */
 import type { ExecutionEvent, FlowGraph } from "@millrace/contracts";
 
-const TIMES = new Set(["durationMs", "firstTokenMs"]);
+const TIMES = new Set(["durationMs", "firstTokenMs", "until", "deadline"]);
 /** Whether these appear depends on timing alone. */
 const BY_TIMING = new Set(["node.progress"]);
 
@@ -22,11 +22,25 @@ export function golden(log: readonly ExecutionEvent[], graph: FlowGraph, root?: 
   }
   const rank = (node: string) =>
     node === "" ? -1 : (order.get(node.replace(/[[~/].*$/s, "")) ?? order.size);
-  return [...groups]
+  const text = [...groups]
     .sort(([a], [b]) => rank(a) - rank(b) || compare(a, b))
     .flatMap(([, lines]) => lines)
     .map((line) => `${line}\n`)
     .join("");
+  return renumbered(text);
+}
+
+/** Calls of models and tools are numbered in the order of the run; here in that of the text, whoever was first. */
+function renumbered(text: string): string {
+  const numbers = new Map<string, string>();
+  const counts: Record<string, number> = { c: 0, t: 0 };
+  return text.replace(/"(call|llmCall)":"(([ct])\d+)"/g, (_, member, id, kind) => {
+    if (!numbers.has(id)) {
+      counts[kind] = (counts[kind] ?? 0) + 1;
+      numbers.set(id, `${kind}${counts[kind]}`);
+    }
+    return `"${member}":"${numbers.get(id)}"`;
+  });
 }
 
 /** The log with neighbouring pieces of one answer as one: where they were cut is a matter of time. */
