@@ -1,0 +1,365 @@
+/**
+ * The code of an extension in a process of its own: started at the first use, stopped when idle, started again after a crash.
+ *   C1  a call ends once: with its answer, or `extension_crashed` when the process is gone.
+ *   C2  a process that died is not started again before its pause is over; after three deaths in a minute never.
+ *   C3  a body that goes on after its signal costs the process.
+ *   C4  after `close` there is no process and no timer.
+ */
+import type { ChildProcess } from "node:child_process";
+import {
+  type AiProvider,
+  type ControlContext,
+  exit,
+  type FieldFinding,
+  type JsonObject,
+  NodeError,
+} from "@millrace/contracts";
+import type { Fields } from "../../node-type.ts";
+import { type Frame, Peer } from "./child/peer.ts";
+import { type ChildSetup, needsTripwire, startChild } from "./child-process.ts";
+import { childProvider } from "./child-provider.ts";
+import { hostEvent, hostRequest, type NetworkOnly, type OpenCall } from "./host-calls.ts";
+import { type ExtensionProblem, ProblemFound, problemError } from "./problem.ts";
+
+/** Lengths of time in the life of code, in milliseconds; a test may shorten them. */
+export interface CodeTimes {
+  /** To import it; default 5,000. */
+  readonly loadMs: number;
+  /** First pause after a crash, which doubles up to 30 s; default 500. */
+  readonly backoffMs: number;
+  /** From the signal to the end of a process whose body goes on; default 5,000. */
+  readonly killMs: number;
+  /** Without a call to the end of the process; default 60,000. */
+  readonly idleMs: number;
+}
+
+export const CODE_TIMES: CodeTimes = {
+  loadMs: 5_000,
+  backoffMs: 500,
+  killMs: 5_000,
+  idleMs: 60_000,
+};
+
+const MAX_BACKOFF_MS = 30_000;
+const CRASH_WINDOW_MS = 60_000;
+const MOST_CRASHES = 3; // within the window; then it is quarantined
+const MAX_DROPPED = 100; // frames that nobody asked for; more is no mistake
+
+/** How the host uses code, wherever it runs. */
+export interface HostCode {
+  run(call: CodeCall, fields: Fields, ctx: ControlContext): Promise<unknown>;
+  check(type: string, fields: Fields): Promise<readonly FieldFinding[]>;
+  provider(id: string): AiProvider;
+  close(): Promise<void>;
+}
+
+/** What is run. */
+export interface CodeCall {
+  /** `weather.forecast@1`. */
+  readonly type: string;
+  /** Whether the same call may be made again after it was cut off. */
+  readonly isRepeatable: boolean;
+}
+
+/** What code in a process is made from. */
+export interface ChildCodeOptions extends ChildSetup {
+  readonly entry: string;
+  /** Digest of `catalog.json`. */
+  readonly digest: string;
+  readonly config: { readonly [id: string]: JsonObject };
+  readonly times: CodeTimes;
+  /** Network and log outside of any attempt. */
+  readonly host: NetworkOnly;
+  /** It cannot be used from here on. */
+  failed(problem: ExtensionProblem): void;
+  warn(code: string, text: string): void;
+}
+
+/** A process that is up. */
+interface Live {
+  readonly peer: Peer;
+  readonly child: ChildProcess;
+  readonly calls: Map<number, OpenCall>;
+}
+
+export function createChildCode(options: ChildCodeOptions): HostCode {
+  const { times } = options;
+  let live: Promise<Live> | undefined;
+  let process_: ChildProcess | undefined;
+  let problem: ExtensionProblem | undefined;
+  let idle: NodeJS.Timeout | undefined;
+  let pause: { readonly timer: NodeJS.Timeout; end(): void } | undefined;
+  let open = 0;
+  let closed = false;
+  let backoffMs = times.backoffMs;
+  let notBefore = 0;
+  let crashes: number[] = [];
+
+  const fail = (found: ExtensionProblem): NodeError => {
+    if (problem === undefined) options.failed(found);
+    problem ??= found;
+    return problemError(problem);
+  };
+
+  const crashed = (): void => {
+    if (closed || problem !== undefined) return;
+    const now = Date.now();
+    crashes = [...crashes.filter((at) => now - at < CRASH_WINDOW_MS), now];
+    if (crashes.length >= MOST_CRASHES) {
+      const text = `its process ended ${crashes.length} times within a minute; see millrace ext doctor`;
+      fail({ code: "extension_quarantined", message: text });
+      return;
+    }
+    options.warn("extension_crashed", "its process ended by itself; it is started again when used");
+    notBefore = now + backoffMs;
+    backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS);
+  };
+
+  const start = async (): Promise<Live> => {
+    const waitMs = notBefore - Date.now();
+    if (waitMs > 0) {
+      await new Promise<void>((go) => {
+        pause = { timer: setTimeout(go, waitMs), end: go };
+      });
+      pause = undefined;
+    }
+    if (closed) throw new NodeError("extension_crashed", "the host stops");
+    let child: ChildProcess;
+    try {
+      child = startChild(options);
+    } catch (error) {
+      if (error instanceof ProblemFound) throw fail(error.problem);
+      throw error;
+    }
+    process_ = child;
+    let expected = false;
+    const calls = new Map<number, OpenCall>([[0, { ctx: options.host }]]);
+    const { peer, ready } = lineTo(child, calls);
+    const gone = new Promise<"gone">((resolve) => {
+      const end = (): void => {
+        resolve("gone"); // first: who waits for the load is to hear this, not what comes of it
+        peer.end(new NodeError("extension_crashed", "the process of the extension ended"));
+        if (process_ !== child) return;
+        process_ = undefined;
+        live = undefined;
+        if (!expected) crashed();
+      };
+      child.once("exit", end);
+      child.once("error", end);
+    });
+    const loaded = (async () => {
+      await ready;
+      return peer.request("load", {
+        entry: options.entry,
+        tripwire: needsTripwire(),
+        now: Date.now(),
+        config: options.config,
+      });
+    })();
+    const answer = await within(times.loadMs, loaded, gone).catch((error: unknown) => {
+      expected = true; // it does not count as a crash: it is not started again at all
+      child.kill("SIGKILL");
+      throw fail(loadProblem(error));
+    });
+    const { catalogDigest } = answer as { readonly catalogDigest?: unknown };
+    if (catalogDigest !== options.digest) {
+      expected = true;
+      child.kill("SIGKILL");
+      throw fail(STALE);
+    }
+    return { peer, child, calls };
+  };
+
+  const use = async <T>(work: (at: Live) => Promise<T>): Promise<T> => {
+    if (problem !== undefined) throw problemError(problem);
+    clearTimeout(idle);
+    open += 1;
+    try {
+      live ??= start().catch((error: unknown) => {
+        live = undefined;
+        throw error;
+      });
+      return await work(await live);
+    } finally {
+      open -= 1;
+      if (open === 0 && !closed) {
+        idle = setTimeout(stop, times.idleMs);
+        idle.unref();
+      }
+    }
+  };
+
+  /** Ends the process without a complaint. */
+  function stop(): void {
+    const child = process_;
+    process_ = undefined;
+    live = undefined;
+    child?.kill("SIGKILL");
+  }
+
+  /** Tells the child that a call is to stop, and ends it where the call goes on. Answers what takes that back. */
+  const follow = (at: Live, id: number, signal: ControlContext["signal"]): (() => void) => {
+    let timer: NodeJS.Timeout | undefined;
+    const aborted = (): void => {
+      at.peer.tell("cancel", { call: id, reason: codeOf(signal.reason) });
+      timer = setTimeout(() => {
+        options.warn("extension_ignored_abort", "a body went on after its signal; it was killed");
+        if (process_ === at.child) stop();
+      }, times.killMs);
+    };
+    if (signal.aborted) aborted();
+    else signal.addEventListener("abort", aborted, { once: true });
+    return () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", aborted);
+    };
+  };
+
+  /** A request with an open call behind it. */
+  const called = async (
+    at: Live,
+    op: string,
+    body: object,
+    { call, signal }: { readonly call: OpenCall; readonly signal: ControlContext["signal"] },
+  ): Promise<unknown> => {
+    let id = 0;
+    let unfollow: () => void = () => {};
+    try {
+      return await at.peer.request(op, body, (given) => {
+        id = given;
+        const step = (key: string) => at.peer.request("step", { call: given, key });
+        at.calls.set(given, { ...call, step });
+        queueMicrotask(() => {
+          if (at.calls.has(given)) unfollow = follow(at, given, signal);
+        });
+      });
+    } finally {
+      at.calls.delete(id);
+      unfollow();
+    }
+  };
+
+  function lineTo(
+    child: ChildProcess,
+    calls: Map<number, OpenCall>,
+  ): { peer: Peer; ready: Promise<void> } {
+    let isReady: () => void = () => {};
+    const ready = new Promise<void>((resolve) => {
+      isReady = resolve;
+    });
+    let dropped = 0;
+    const callOf = (frame: Frame): OpenCall | undefined => calls.get(frame["call"] as number);
+    const peer: Peer = new Peer((frame) => child.connected && child.send(frame, () => {}), {
+      request(op, frame) {
+        const call = callOf(frame);
+        return call === undefined ? undefined : hostRequest(op, call, frame);
+      },
+      notify(op, frame) {
+        if (op === "ready") {
+          isReady();
+          return true;
+        }
+        const call = callOf(frame);
+        if (call === undefined) return false;
+        try {
+          if (op === "event") return hostEvent(call, frame);
+          if (op !== "parts" || call.parts === undefined) return false;
+          call.parts(frame["parts"] as readonly unknown[]);
+          return true;
+        } catch {
+          return false; // the attempt is over, or what was told is nothing that can be told
+        }
+      },
+      dropped() {
+        dropped += 1;
+        if (dropped === MAX_DROPPED) child.kill("SIGKILL");
+      },
+    });
+    child.on("message", (message) => peer.receive(message));
+    return { peer, ready };
+  }
+
+  return {
+    run: ({ type, isRepeatable }, fields, ctx) =>
+      use(async (at) => {
+        const { runId, node, attempt, idempotencyKey, config } = ctx;
+        const begin = { runId, node, attempt, idempotencyKey, config };
+        const body = { type, fields, ctx: { ...begin, now: ctx.now(), seed: ctx.random() } };
+        const answer = await called(at, "run", body, { call: { ctx }, signal: ctx.signal });
+        const { port, output } = answer as { readonly port?: string; readonly output: unknown };
+        return port === undefined ? output : exit(port, output);
+      }).catch((error: unknown) => {
+        if (!NodeError.isInstance(error) || error.code !== "extension_crashed") throw error;
+        throw new NodeError("extension_crashed", error.message, {
+          retryable: isRepeatable,
+          reason: "internal",
+        });
+      }),
+    check: (type, fields) =>
+      use(async (at) => (await at.peer.request("check", { type, fields })) as FieldFinding[]),
+    provider: (id) =>
+      childProvider(id, (body, { ctx, parts }) =>
+        use((at) =>
+          called(at, "model", body, {
+            call: { ctx: { fetch: ctx.fetch, log: () => {} }, ...(parts && { parts }) },
+            signal: ctx.signal,
+          }),
+        ),
+      ),
+    async close() {
+      closed = true;
+      clearTimeout(idle);
+      if (pause !== undefined) {
+        clearTimeout(pause.timer);
+        pause.end();
+      }
+      stop();
+      await live?.catch(() => {});
+    },
+  };
+}
+
+/** The catalog says something else than the code. */
+export const STALE: ExtensionProblem = {
+  code: "extension_catalog_stale",
+  message: "catalog.json is not that of the code; whoever made the package builds it again",
+};
+
+/** What an import that failed says of itself: never its message, which may hold anything. */
+export function loadProblem(error: unknown): ExtensionProblem {
+  if (error instanceof ProblemFound) return error.problem;
+  const { code, message } = (NodeError.isInstance(error) ? error : {}) as Partial<NodeError>;
+  if (code === "extension_api_unsupported") return { code, message: message ?? "" };
+  if (code === "extension_load_failed") return { code, message: message ?? "" };
+  return { code: "extension_load_failed", message: "its code threw when it was loaded" };
+}
+
+/** The answer of loading, or the problem that there is none in time. */
+async function within(
+  ms: number,
+  loaded: Promise<unknown>,
+  gone: Promise<"gone">,
+): Promise<unknown> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<"late">((resolve) => {
+    timer = setTimeout(() => resolve("late"), ms);
+  });
+  loaded.catch(() => {});
+  try {
+    const first = await Promise.race([loaded, gone, late]);
+    if (first === "late") throw didNotLoad(`its code did not load within ${ms} ms`);
+    if (first === "gone") throw didNotLoad("its process ended while it loaded");
+    return first;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function didNotLoad(text: string): ProblemFound {
+  return new ProblemFound("extension_load_failed", text);
+}
+
+function codeOf(reason: unknown): string {
+  const { code, name } = (reason ?? {}) as { readonly code?: unknown; readonly name?: unknown };
+  return typeof code === "string" ? code : typeof name === "string" ? name : "cancelled";
+}

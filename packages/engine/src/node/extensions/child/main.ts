@@ -1,0 +1,136 @@
+/**
+ * The program of a child: one extension in a process of its own, under the permission model of Node. It speaks to its host
+ * over the channel of `fork` alone, and ends with it.
+ */
+import { type HostContext, isNodeExit, type JsonObject, NodeError } from "@millrace/contracts";
+import type { Fields } from "../../../node-type.ts";
+import { toOutput } from "../../../values.ts";
+import { type ExtensionCode, loadCode } from "../code.ts";
+import { ProblemFound } from "../problem.ts";
+import { type CallStart, ChildContext } from "./context.ts";
+import { callModel, type ModelCall, type ModelRequest } from "./models.ts";
+import { type Frame, Peer } from "./peer.ts";
+import { closeNetwork } from "./tripwire.ts";
+import { fromWire } from "./wire.ts";
+
+/** What the host asks first. */
+interface LoadFrame {
+  readonly entry: string;
+  readonly tripwire: boolean;
+  readonly now: number;
+  readonly config: { readonly [id: string]: JsonObject };
+}
+
+/** What the host asks for an attempt. */
+interface RunFrame {
+  readonly id: number;
+  readonly type: string;
+  readonly fields: Fields;
+  readonly ctx: CallStart;
+}
+
+const calls = new Map<number, ChildContext>();
+const models = new Map<number, ModelCall>();
+let code: ExtensionCode | undefined;
+
+const peer = new Peer((frame) => process.send?.(frame), {
+  request(op, frame) {
+    switch (op) {
+      case "load":
+        return load(frame as unknown as LoadFrame);
+      case "run":
+        return run(frame as unknown as RunFrame);
+      case "step":
+        return calls.get(frame["call"] as number)?.runStep(String(frame["key"]));
+      case "check":
+        return check(frame);
+      case "model":
+        return useModel(frame);
+      case "close":
+        return loaded().close();
+      default:
+        return undefined;
+    }
+  },
+  notify(op, frame) {
+    if (op !== "cancel") return false;
+    const call = frame["call"] as number;
+    const reason = new NodeError("cancelled", `the attempt is to stop: ${String(frame["reason"])}`);
+    calls.get(call)?.cancel(reason);
+    models.get(call)?.cancel(reason);
+    return true;
+  },
+  dropped() {},
+});
+
+process.on("message", (message) => peer.receive(message));
+process.on("disconnect", () => process.exit(0));
+peer.tell("ready", {});
+
+async function load({ entry, tripwire, now, config }: LoadFrame): Promise<unknown> {
+  if (tripwire) closeNetwork();
+  try {
+    code = await loadCode(entry, { config, host: hostContext(now) });
+  } catch (error) {
+    if (error instanceof ProblemFound) throw new NodeError(error.problem.code, error.message);
+    throw error;
+  }
+  return { catalogDigest: code.digest };
+}
+
+async function run({ id, type, fields, ctx }: RunFrame): Promise<unknown> {
+  const context = new ChildContext(ctx, {
+    ask: (op, body) => peer.request(op, { call: id, ...body }),
+    tell: (kind, body) => peer.tell("event", { call: id, kind, ...body }),
+  });
+  calls.set(id, context);
+  try {
+    const result = await loaded().run(type, fields, context);
+    return isNodeExit(result)
+      ? { port: result.port, output: toOutput(result.output) }
+      : { output: toOutput(result) };
+  } finally {
+    context.over();
+    calls.delete(id);
+  }
+}
+
+async function check({ type, fields }: Frame): Promise<unknown> {
+  const known = Object.entries(fields as object).map(([name, value]) => [name, value]);
+  return loaded().check(String(type), Object.fromEntries(known));
+}
+
+function useModel(frame: Frame): Promise<unknown> {
+  const id = frame.id as number;
+  const request = fromWire(frame) as ModelRequest;
+  const used = callModel(loaded().provider(request.provider), request, {
+    ask: (op, body) => peer.request(op, { call: id, ...body }),
+    tell: () => {},
+    parts: (parts) => peer.tell("parts", { call: id, parts }),
+  });
+  models.set(id, used);
+  return used.answer.finally(() => models.delete(id));
+}
+
+function loaded(): ExtensionCode {
+  if (code !== undefined) return code;
+  throw new NodeError("extension_load_failed", "nothing is loaded");
+}
+
+/** Outside of any attempt: call 0, which is always open. */
+function hostContext(now: number): HostContext {
+  const context = new ChildContext(
+    { runId: "", node: "", attempt: 0, idempotencyKey: "", now, seed: Math.random(), config: {} },
+    {
+      ask: (op, body) => peer.request(op, { call: 0, ...body }),
+      tell: (kind, body) => peer.tell("event", { call: 0, kind, ...body }),
+    },
+  );
+  return {
+    fetch: context.fetch,
+    signal: context.signal,
+    now: () => context.now(),
+    random: () => context.random(),
+    log: (level, text, data) => context.log(level, text, data),
+  };
+}

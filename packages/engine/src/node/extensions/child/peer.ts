@@ -1,0 +1,179 @@
+/**
+ * One end of the line between host and child.
+ *   P1  every request is answered once, or rejected when the line ends.
+ *   P2  ids count per direction; a frame that nobody waits for is counted and dropped.
+ *   P3  a frame has at most 16 MiB.
+ */
+import { type Json, NodeError, type NodeErrorOptions } from "@millrace/contracts";
+import { sizeOf } from "../../../values.ts";
+
+const MAX_FRAME_BYTES = 16 * 1_048_576;
+
+/** A message as it crosses. */
+export interface Frame {
+  readonly id?: number;
+  readonly op?: string;
+  readonly ok?: boolean;
+  readonly result?: unknown;
+  readonly error?: WireError;
+  readonly [member: string]: unknown;
+}
+
+/** A `NodeError` as it crosses. */
+export interface WireError {
+  readonly code: string;
+  readonly message: string;
+  readonly retryable?: boolean;
+  readonly retryAfterMs?: number;
+  readonly reason?: string;
+  readonly status?: number;
+  readonly sent?: boolean;
+  /** Code of the cause, which is all that is told of it. */
+  readonly cause?: string;
+}
+
+/** What an end does with what comes. */
+export interface PeerHandlers {
+  /** Answers a request; `undefined` in place of a promise: nobody knows the operation. */
+  request(op: string, frame: Frame): Promise<unknown> | undefined;
+  /** Takes a message without an answer; false: nobody knows it. */
+  notify(op: string, frame: Frame): boolean;
+  /** A frame was dropped. */
+  dropped(): void;
+}
+
+/** One end of the line. */
+export class Peer {
+  readonly #post: (frame: Frame) => void;
+  readonly #handlers: PeerHandlers;
+  readonly #waiting: Map<number, { done(value: unknown): void; fail(error: unknown): void }> =
+    new Map();
+  #next = 1;
+  #ended: unknown;
+
+  constructor(post: (frame: Frame) => void, handlers: PeerHandlers) {
+    this.#post = post;
+    this.#handlers = handlers;
+  }
+
+  /** Sends a request and answers what comes back. `began` is told its id before anything can come back. */
+  request(op: string, body: object, began?: (id: number) => void): Promise<unknown> {
+    if (this.#ended !== undefined) return Promise.reject(this.#ended);
+    const id = this.#next;
+    this.#next += 1;
+    return new Promise((done, fail) => {
+      this.#waiting.set(id, { done, fail });
+      try {
+        began?.(id);
+        this.#send({ id, op, ...body });
+      } catch (error) {
+        this.#waiting.delete(id);
+        fail(error);
+      }
+    });
+  }
+
+  /** Sends a message that nobody answers. */
+  tell(op: string, body: object): void {
+    if (this.#ended === undefined) this.#send({ op, ...body });
+  }
+
+  /** Takes a message of the other end. */
+  receive(message: unknown): void {
+    const frame = (typeof message === "object" && message !== null ? message : {}) as Frame;
+    if (typeof frame.op === "string") this.#asked(frame.op, frame);
+    else this.#answered(frame);
+  }
+
+  /** The line is gone: everything that waits fails with `error`. */
+  end(error: unknown): void {
+    this.#ended ??= error;
+    for (const { fail } of this.#waiting.values()) fail(error);
+    this.#waiting.clear();
+  }
+
+  #asked(op: string, frame: Frame): void {
+    const { id } = frame;
+    if (id === undefined) {
+      if (!this.#handlers.notify(op, frame)) this.#handlers.dropped();
+      return;
+    }
+    let answer: Promise<unknown> | undefined;
+    try {
+      answer = this.#handlers.request(op, frame);
+    } catch (error) {
+      answer = Promise.reject(error);
+    }
+    if (answer === undefined) {
+      this.#handlers.dropped();
+      return;
+    }
+    answer.then(
+      (result) => this.#reply({ id, ok: true, ...(result !== undefined && { result }) }),
+      (error: unknown) => this.#reply({ id, ok: false, error: toWireError(error) }),
+    );
+  }
+
+  #reply(frame: Frame): void {
+    if (this.#ended !== undefined) return;
+    try {
+      this.#send(frame);
+    } catch (error) {
+      this.#send({ id: frame.id as number, ok: false, error: toWireError(error) });
+    }
+  }
+
+  #answered({ id, ok, result, error }: Frame): void {
+    const waiting = this.#waiting.get(id as number);
+    if (waiting === undefined) {
+      this.#handlers.dropped();
+      return;
+    }
+    this.#waiting.delete(id as number);
+    if (ok === true) waiting.done(result);
+    else waiting.fail(fromWireError(error));
+  }
+
+  #send(frame: Frame): void {
+    if (sizeOf(frame as Json) > MAX_FRAME_BYTES) {
+      const text = `a message between host and extension has more than ${MAX_FRAME_BYTES} bytes`;
+      throw new NodeError("output_too_large", text, { reason: "limit" });
+    }
+    this.#post(frame);
+  }
+}
+
+/** What may be told of something thrown: of anything but `NodeError` nothing. */
+export function toWireError(thrown: unknown): WireError {
+  if (!NodeError.isInstance(thrown)) {
+    return { code: "extension_threw", message: "the node's code threw an error without a code" };
+  }
+  const { code, message, retryable, retryAfterMs, reason, status, sent } = thrown;
+  const cause = (thrown.cause as { code?: unknown } | null | undefined)?.code;
+  return {
+    code: String(code),
+    message: String(message),
+    retryable: retryable === true,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(reason !== undefined && { reason }),
+    ...(status !== undefined && { status }),
+    ...(sent !== undefined && { sent }),
+    ...(typeof cause === "string" && { cause }),
+  };
+}
+
+function fromWireError(error: WireError | undefined): NodeError {
+  const { code, message, retryAfterMs, reason, status, sent, retryable, cause } = error ?? {
+    code: "extension_threw",
+    message: "the node's code threw",
+  };
+  const options: NodeErrorOptions = {
+    retryable: retryable === true,
+    ...(typeof retryAfterMs === "number" && { retryAfterMs }),
+    ...(typeof reason === "string" && { reason }),
+    ...(typeof status === "number" && { status }),
+    ...(typeof sent === "boolean" && { sent }),
+    ...(typeof cause === "string" && { cause: { code: cause } }),
+  };
+  return new NodeError(String(code), String(message), options);
+}

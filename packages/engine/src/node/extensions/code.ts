@@ -1,0 +1,162 @@
+/**
+ * The code of an extension, wherever it runs: its entry is imported once, its default export is checked, and its parts are
+ * called by name. Nothing here knows of processes or engines.
+ */
+import { pathToFileURL } from "node:url";
+import {
+  type ActionAdapterDefinition,
+  type AiProvider,
+  type ControlContext,
+  definitionKind,
+  EXTENSION_API_VERSION,
+  type ExtensionDefinition,
+  type FieldFinding,
+  type HostContext,
+  isNodeExit,
+  isZodSchema,
+  type JsonObject,
+  NodeError,
+  type Schema,
+} from "@millrace/contracts";
+import { compileSchema } from "@millrace/dsl";
+import { typesOf } from "../../definitions.ts";
+import type { CoreContext, Fields, NodeType } from "../../node-type.ts";
+import { toOutput } from "../../values.ts";
+import { catalogOf } from "./catalog.ts";
+import { ProblemFound } from "./problem.ts";
+
+/** What code is loaded with. */
+export interface CodeOptions {
+  /** Configuration of adapters and providers by id. */
+  readonly config: { readonly [id: string]: JsonObject };
+  readonly host: HostContext;
+}
+
+/** Loaded code. */
+export interface ExtensionCode {
+  /** Digest of the catalog that the definition has. */
+  readonly digest: string;
+  /** Runs the body of `type@version`. Answers what the body answers; throws what it throws, and `field_invalid`, `output_schema`. */
+  run(type: string, fields: Fields, ctx: ControlContext): Promise<unknown>;
+  /** What the type's own check says of literal fields. */
+  check(type: string, fields: Fields): readonly FieldFinding[];
+  provider(id: string): AiProvider;
+  /** Closes what adapters and providers have opened. */
+  close(): Promise<void>;
+}
+
+/** Imports `entry` and answers its definition. Throws `ProblemFound` for what is no extension, and what the import throws. */
+export async function importDefinition(entry: string): Promise<ExtensionDefinition> {
+  const module = (await import(pathToFileURL(entry).href)) as { readonly default?: unknown };
+  const definition = module.default;
+  if (definitionKind(definition) !== "extension") {
+    throw new ProblemFound("extension_load_failed", "its default export is not of defineExtension");
+  }
+  const { apiVersion } = definition as ExtensionDefinition;
+  if (apiVersion !== EXTENSION_API_VERSION) {
+    const text = `its definition is of version ${apiVersion} of the extension API`;
+    throw new ProblemFound("extension_api_unsupported", text);
+  }
+  return definition as ExtensionDefinition;
+}
+
+/** Imports `entry`. Throws what `importDefinition` and `catalogOf` throw. */
+export async function loadCode(entry: string, options: CodeOptions): Promise<ExtensionCode> {
+  const definition = await importDefinition(entry);
+  const { digest } = catalogOf(definition);
+  const types = new Map(typesOf(definition).map((type) => [nameOf(type), type]));
+  const adapters = new Map(definition.adapters.map((adapter) => [adapter.id, adapter]));
+  const opened = new Map<string, Promise<{ close(): Promise<void> } | undefined>>();
+  const providers = new Map<string, AiProvider>();
+  const configs = new Map<string, JsonObject>();
+
+  const configOf = (id: string, schema: Schema<JsonObject> | undefined): JsonObject => {
+    let config = configs.get(id);
+    if (config === undefined) {
+      config = checkedConfig(id, schema, options.config[id] ?? {});
+      configs.set(id, config);
+    }
+    return config;
+  };
+  /** An adapter is opened before its first action; one that could not be is tried again. */
+  const open = (adapter: ActionAdapterDefinition): Promise<unknown> | undefined => {
+    const config = configOf(adapter.id, adapter.config);
+    if (adapter.open === undefined) return undefined;
+    let made = opened.get(adapter.id);
+    if (made === undefined) {
+      made = adapter.open(config, options.host);
+      opened.set(adapter.id, made);
+      made.catch(() => opened.delete(adapter.id));
+    }
+    return made;
+  };
+  const typeOf = (name: string): NodeType => {
+    const type = types.get(name);
+    if (type !== undefined) return type;
+    throw new NodeError("extension_catalog_stale", `the extension has no type ${name}`);
+  };
+
+  return {
+    digest,
+    async run(name, given, ctx) {
+      const type = typeOf(name);
+      const fields = type.parseFields?.(given) ?? given;
+      const adapter = type.adapter === undefined ? undefined : adapters.get(type.adapter);
+      const ready = adapter === undefined ? undefined : open(adapter);
+      if (ready !== undefined) await ready;
+      const result: unknown = await type.run(fields, ctx as CoreContext);
+      const problem = type.outputProblem?.(toOutput(isNodeExit(result) ? result.output : result));
+      if (problem === null || problem === undefined) return result;
+      throw new NodeError("output_schema", problem, { reason: "output" });
+    },
+    check(name, fields) {
+      const found = typeOf(name).check?.(fields, {}) ?? [];
+      return Array.isArray(found) ? found : [];
+    },
+    provider(id) {
+      const known = providers.get(id);
+      if (known !== undefined) return known;
+      const provider = definition.providers.find((one) => one.id === id);
+      if (provider === undefined) throw new NodeError("provider_unavailable", `no provider ${id}`);
+      const made = provider.create(configOf(id, provider.config), options.host);
+      providers.set(id, made);
+      return made;
+    },
+    async close() {
+      await Promise.allSettled([
+        ...[...opened.values()].map(async (one) => (await one)?.close()),
+        ...[...providers.values()].map((one) => one.dispose?.()),
+      ]);
+    },
+  };
+}
+
+/** `weather.forecast@1`, the name of a type between host and code. */
+export function nameOf({ entry }: Pick<NodeType, "entry">): string {
+  return `${entry.type}@${entry.version}`;
+}
+
+function checkedConfig(
+  id: string,
+  schema: Schema<JsonObject> | undefined,
+  config: JsonObject,
+): JsonObject {
+  if (schema === undefined) return config;
+  if (isZodSchema(schema)) {
+    const parsed = schema.safeParse(config);
+    if (parsed.success) return parsed.data as JsonObject;
+    const [issue] = parsed.error.issues;
+    throw badConfig(id, `${issue?.path.map(String).join("/") ?? ""} ${issue?.message ?? ""}`);
+  }
+  const made = compileSchema(schema);
+  const problem = made.ok ? made.check(config)[0] : made.problems[0];
+  if (problem === undefined) return config;
+  throw badConfig(id, `${problem.pointer} ${problem.message}`);
+}
+
+function badConfig(id: string, what: string): NodeError {
+  return new NodeError("field_invalid", `configuration of ${id}: ${what.trim()}`, {
+    reason: "input",
+    sent: false,
+  });
+}

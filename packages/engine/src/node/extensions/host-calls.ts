@@ -1,0 +1,123 @@
+/**
+ * The calls that a child has open, on the side of the host: what a body asks for is done by its context here, under the
+ * policies of the engine.
+ */
+import {
+  type ControlContext,
+  type FetchInit,
+  type Json,
+  type JsonObject,
+  NodeError,
+  type ResponseLike,
+} from "@millrace/contracts";
+import type { WireResponse } from "./child/context.ts";
+import type { Frame } from "./child/peer.ts";
+import { base64, fromWire, toWire } from "./child/wire.ts";
+
+/** Largest body of a response that fits into a message as base64, with room for its head. */
+const MAX_BODY_BYTES = 11 * 1_048_576;
+
+/** The part of a context that a use of a provider and the extension as a whole have. */
+export type NetworkOnly = Pick<ControlContext, "fetch" | "log">;
+
+/** One open call. */
+export interface OpenCall {
+  readonly ctx: ControlContext | NetworkOnly;
+  /** Asks the child for the result of a step. */
+  step?(key: string): Promise<unknown>;
+  /** Parts of a stream have come. */
+  parts?(parts: readonly unknown[]): void;
+}
+
+/** Does what a child asks for an open call; undefined: nobody knows the operation. */
+export function hostRequest(
+  op: string,
+  call: OpenCall,
+  frame: Frame,
+): Promise<unknown> | undefined {
+  const asked = fromWire(frame) as { readonly [member: string]: unknown };
+  if (op === "host.fetch") {
+    const { url, init } = asked as { url: string; init?: FetchInit };
+    return sent(() => call.ctx.fetch(String(url), limited(init)));
+  }
+  if (!("files" in call.ctx)) return undefined;
+  const { ctx } = call;
+  const act = ACTS[op];
+  return act === undefined ? undefined : act(ctx, asked as never, call).then(toWire);
+}
+
+type Act = (ctx: ControlContext, asked: never, call: OpenCall) => Promise<unknown>;
+
+const ACTS: { readonly [op: string]: Act } = {
+  "host.files.read": async (ctx, { path, maxBytes }: { path: string; maxBytes?: number }) =>
+    ctx.files.read(String(path), maxBytes === undefined ? {} : { maxBytes }),
+  "host.files.write": async (
+    ctx,
+    { path, data, mode }: { path: string; data: unknown; mode?: "create" | "replace" | "append" },
+  ) => {
+    if (!(data instanceof Uint8Array)) throw takes("files.write takes bytes");
+    return ctx.files.write(String(path), data, mode === undefined ? {} : { mode });
+  },
+  "host.files.list": async (
+    ctx,
+    { path, glob, max }: { path: string; glob?: string; max?: number },
+  ) =>
+    ctx.files.list(String(path), {
+      ...(glob !== undefined && { glob }),
+      ...(max !== undefined && { max }),
+    }),
+  "host.shell": async (ctx, { program, options }: { program: string; options: object }) =>
+    ctx.shell.run(String(program), options),
+  "host.secret": async (ctx, { name }: { name: string }) =>
+    (await ctx.credentials.secret(String(name))).reveal(),
+  "host.connection": async (ctx, { slug }: { slug: string }) => {
+    const { baseUrl } = await ctx.credentials.connection(String(slug));
+    return { baseUrl };
+  },
+  "host.connection.fetch": async (
+    ctx,
+    { slug, path, init }: { slug: string; path: string; init?: FetchInit },
+  ) => {
+    const connection = await ctx.credentials.connection(String(slug));
+    return sent(() => connection.fetch(String(path), limited(init)));
+  },
+  "host.sleep": async (ctx, { ms }: { ms: number }) => ctx.sleep(ms),
+  "host.confirm": async (
+    ctx,
+    { key, request }: { key: string; request: Parameters<ControlContext["confirm"]>[1] },
+  ) => ctx.confirm(String(key), request),
+  "host.step": async (ctx, { key }: { key: string }, call) =>
+    ctx.step(String(key), async () => (await call.step?.(key)) as Json),
+};
+
+/** Takes what a child tells of an open call; false: nobody knows it. */
+export function hostEvent(call: OpenCall, frame: Frame): boolean {
+  const { kind, level, text, data, done, total } = frame as { readonly [member: string]: unknown };
+  if (kind === "log") {
+    call.ctx.log(level as "info", text as string, fromWire(data) as JsonObject | undefined);
+    return true;
+  }
+  if (kind !== "progress" || !("progress" in call.ctx)) return false;
+  call.ctx.progress(done as number, total as number | undefined);
+  return true;
+}
+
+async function sent(send: () => Promise<ResponseLike>): Promise<WireResponse> {
+  const response = await send();
+  const headers: [string, string][] = [];
+  response.headers.forEach((value, name) => {
+    headers.push([name, value]);
+  });
+  const { status, url } = response;
+  const body = base64(new Uint8Array(await response.arrayBuffer()));
+  return { status, url, headers, body };
+}
+
+function limited(init: FetchInit = {}): FetchInit {
+  const { maxBytes = MAX_BODY_BYTES } = init;
+  return { ...init, maxBytes: Math.min(maxBytes, MAX_BODY_BYTES) };
+}
+
+function takes(text: string): NodeError {
+  return new NodeError("extension_threw", `ctx.${text}`, { reason: "internal" });
+}

@@ -1,0 +1,104 @@
+/** The code of an extension in this process: trusted, fast, and only watched. */
+import type { ControlContext, HostContext, JsonObject } from "@millrace/contracts";
+import { type CodeTimes, type HostCode, loadProblem, STALE } from "./child-code.ts";
+import { type ExtensionCode, loadCode } from "./code.ts";
+import { lazyProvider } from "./lazy-provider.ts";
+import { watchLoop } from "./loop-watch.ts";
+import { type ExtensionProblem, ProblemFound, problemError } from "./problem.ts";
+
+const ADVICE_AFTER = 3; // bodies that went on; by then it is no accident
+
+/** What code in this process is made from. */
+export interface InProcessOptions {
+  readonly entry: string;
+  readonly digest: string;
+  readonly config: { readonly [id: string]: JsonObject };
+  readonly times: CodeTimes;
+  readonly host: HostContext;
+  failed(problem: ExtensionProblem): void;
+  warn(code: string, text: string): void;
+}
+
+export function createInProcessCode(options: InProcessOptions): HostCode {
+  const { entry, config, host, times, warn } = options;
+  let loading: Promise<ExtensionCode> | undefined;
+  let ignored = 0;
+  const watch = watchLoop((ms) => {
+    warn("extension_blocked_loop", `the event loop stood still for ${ms} ms while its code ran`);
+  });
+
+  /** Once: what failed to load is tried again by a restart. */
+  const load = (): Promise<ExtensionCode> => {
+    loading ??= withLimit(times.loadMs, loadCode(entry, { config, host })).then(
+      (code) => {
+        if (code.digest === options.digest) return code;
+        options.failed(STALE);
+        throw problemError(STALE);
+      },
+      (error: unknown) => {
+        const problem = loadProblem(error);
+        options.failed(problem);
+        throw problemError(problem);
+      },
+    );
+    return loading;
+  };
+
+  /** Warns of a body that goes on after its signal; nothing else can be done about it here. */
+  const watchAbort = ({ signal }: ControlContext): (() => void) => {
+    let timer: NodeJS.Timeout | undefined;
+    const aborted = (): void => {
+      timer = setTimeout(() => {
+        ignored += 1;
+        const advice =
+          ignored < ADVICE_AFTER
+            ? ""
+            : "; a child process could be ended: run millrace ext trust without --in-process";
+        warn("extension_ignored_abort", `a body goes on after its signal${advice}`);
+      }, times.killMs);
+      timer.unref();
+    };
+    if (signal.aborted) aborted();
+    else signal.addEventListener("abort", aborted, { once: true });
+    return () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", aborted);
+    };
+  };
+
+  return {
+    async run({ type }, fields, ctx) {
+      const code = await load();
+      const unwatch = watchAbort(ctx);
+      watch.begin();
+      try {
+        return await code.run(type, fields, ctx);
+      } finally {
+        watch.end();
+        unwatch();
+      }
+    },
+    check: async (type, fields) => (await load()).check(type, fields),
+    provider: (id) => lazyProvider(id, async () => (await load()).provider(id)),
+    async close() {
+      watch.close();
+      const code = await loading?.catch(() => undefined);
+      await code?.close();
+    },
+  };
+}
+
+async function withLimit<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, refuse) => {
+    timer = setTimeout(() => {
+      const text = `its code did not load within ${ms} ms`;
+      refuse(new ProblemFound("extension_load_failed", text));
+    }, ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,31 @@
+/** Extensions on Node: read without running them, granted, loaded, kept apart. */
+export {
+  catalogOf,
+  type ExtensionCatalog,
+  type ListedProvider,
+  type PlainEntry,
+} from "./catalog.ts";
+export type { CodeTimes } from "./child-code.ts";
+export { importDefinition } from "./code.ts";
+export {
+  contributesOf,
+  type InspectedExtension,
+  inspectExtension,
+  type ListedExtension,
+  type ReadExtensionsOptions,
+  readExtensions,
+  type TakenIds,
+} from "./inspect.ts";
+export { isFolderName } from "./locate.ts";
+export {
+  type ExtensionLock,
+  type ExtensionSource,
+  LOCK_FILE,
+  type LockedExtension,
+  readLock,
+  writeLock,
+} from "./lock.ts";
+export { type ExtensionManifest, type ExtensionMode, parseManifest } from "./manifest.ts";
+export { type Extensions, type OpenExtensionsOptions, openExtensions } from "./open-extensions.ts";
+export { missingGrants, permissionLines, runtimeOf } from "./permissions.ts";
+export { type ExtensionProblem, type ExtensionProblemCode, ProblemFound } from "./problem.ts";

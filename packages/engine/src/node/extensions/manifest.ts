@@ -1,0 +1,166 @@
+/** The manifest of an extension: the member `millrace` of its `package.json`. Reading it runs nothing. */
+import { EXTENSION_API_VERSION, type Permissions } from "@millrace/contracts";
+import {
+  type Check,
+  flag,
+  integer,
+  isObject,
+  list,
+  oneOf,
+  problemsOf,
+  shape,
+  text,
+} from "@millrace/contracts/check";
+import { ProblemFound } from "./problem.ts";
+
+/** Where an extension's code may run. */
+export type ExtensionMode = "child" | "inProcess";
+
+/** What a package says of itself. Paths begin with `./` and stay inside the package. */
+export interface ExtensionManifest {
+  readonly name: string;
+  readonly version: string;
+  readonly apiVersion: number;
+  readonly entry: string;
+  readonly catalog: string;
+  readonly contributes: {
+    readonly nodes: readonly string[];
+    readonly providers: readonly string[];
+    readonly services: readonly string[];
+  };
+  readonly permissions: Permissions;
+  /** The least that it can live with. */
+  readonly mode: ExtensionMode;
+  /** Folder of flows that are offered, never installed by themselves. */
+  readonly templates?: string;
+  /** Range of `@millrace/contracts` that it was written for. */
+  readonly peer?: string;
+  /** Members that nobody knows; they have no effect. */
+  readonly warnings: readonly string[];
+}
+
+const MAX_LIST = 1_000; // entries of one list; a package of more is not one that a person reviews
+const MAX_UNITS = 256; // of a path, a host or a name
+
+const inside: Check = (value, pointer, report) => {
+  const isInside =
+    typeof value === "string" &&
+    /^\.\/[^\\]+$/.test(value) &&
+    value.length <= MAX_UNITS &&
+    !value.split("/").includes("..");
+  if (!isInside) report(pointer, 'must be a path that begins with "./" and stays in the package');
+};
+
+/** `host[:port]`, one leading `*.`; no range of addresses and never everything. */
+const host: Check = text("host[:port], such as api.example:443 or *.example", {
+  pattern:
+    /^(?:\*\.)?(?:[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/,
+  max: MAX_UNITS,
+});
+
+/** A comma would end the path in a flag of Node. */
+const folder: Check = (value, pointer, report) => {
+  const isFolder =
+    typeof value === "string" &&
+    /^\$(?:project|data|temp)(?:\/[^\\,]*)?$/.test(value) &&
+    !value.split("/").includes("..");
+  if (!isFolder) report(pointer, "must begin with $project, $data or $temp, and hold no ..");
+};
+
+const many = (each: Check): Check => list(each, { max: MAX_LIST, unique: "" });
+const words = many(text("a name", { max: MAX_UNITS }));
+
+const PERMISSIONS: { readonly [name: string]: Check } = {
+  net: many(host),
+  fs: shape({}, { read: many(folder), write: many(folder) }),
+  env: many(text("the name of a variable", { pattern: /^[A-Za-z_][A-Za-z0-9_]*$/ })),
+  secrets: many(text("a name such as API_KEY", { pattern: /^[A-Za-z][A-Za-z0-9_]*$/, max: 64 })),
+  spawn: words,
+  native: flag,
+};
+
+/** What a package asks for, or was granted. */
+export const permissionsShape: Check = shape({}, PERMISSIONS);
+
+const REQUIRED: { readonly [name: string]: Check } = {
+  apiVersion: integer(1, 1_000),
+  entry: inside,
+};
+const OPTIONAL: { readonly [name: string]: Check } = {
+  catalog: inside,
+  contributes: shape({}, { nodes: words, providers: words, services: words }),
+  permissions: permissionsShape,
+  mode: oneOf("child", "inProcess"),
+  templates: inside,
+};
+
+const NAME = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
+
+/** Reads the text of a `package.json`. Throws `ProblemFound` `extension_manifest_invalid`, `extension_api_unsupported`. */
+export function parseManifest(text: string): ExtensionManifest {
+  const whole = parseJson(text, "package.json");
+  if (!isObject(whole)) throw invalid("is not an object");
+  const { name, version, peerDependencies, millrace: own } = whole as Partial<PackageFile>;
+  if (typeof name !== "string" || !NAME.test(name)) throw invalid("/name is not that of a package");
+  if (typeof version !== "string" || version === "") throw invalid("/version is missing");
+  if (own === undefined) throw invalid('has no member "millrace": it is no extension');
+  refuseOtherApi(own);
+  const known = [...Object.keys(REQUIRED), ...Object.keys(OPTIONAL)];
+  const members = isObject(own) ? Object.entries(own) : [];
+  const read = Object.fromEntries(members.filter(([key]) => known.includes(key)));
+  const problem = problemsOf(read, shape(REQUIRED, OPTIONAL))[0];
+  if (problem !== undefined) throw invalid(`/millrace${problem.pointer} ${problem.message}`);
+  const { apiVersion, entry, catalog, contributes, permissions, mode, templates } =
+    read as unknown as Written;
+  const peer = isObject(peerDependencies) ? peerDependencies["@millrace/contracts"] : undefined;
+  return {
+    name,
+    version,
+    apiVersion,
+    entry,
+    catalog: catalog ?? "./dist/catalog.json",
+    contributes: { nodes: [], providers: [], services: [], ...contributes },
+    permissions: permissions ?? {},
+    mode: mode ?? "child",
+    ...(templates !== undefined && { templates }),
+    ...(typeof peer === "string" && { peer }),
+    warnings: members
+      .filter(([key]) => !known.includes(key))
+      .map(([key]) => `package.json: unknown member millrace.${key.slice(0, 64)} has no effect`),
+  };
+}
+
+interface PackageFile {
+  readonly name: unknown;
+  readonly version: unknown;
+  readonly peerDependencies: unknown;
+  readonly millrace: unknown;
+}
+
+type Written = Pick<ExtensionManifest, "apiVersion" | "entry"> &
+  Partial<
+    Pick<ExtensionManifest, "catalog" | "contributes" | "permissions" | "mode" | "templates">
+  >;
+
+/** Told before anything else: a manifest of another version may look different altogether. */
+function refuseOtherApi(own: unknown): void {
+  const { apiVersion } = (own ?? {}) as { apiVersion?: unknown };
+  if (!Number.isInteger(apiVersion) || apiVersion === EXTENSION_API_VERSION) return;
+  const text = `it needs version ${String(apiVersion)} of the extension API, this host has ${EXTENSION_API_VERSION}`;
+  throw new ProblemFound("extension_api_unsupported", text);
+}
+
+/** JSON, or the problem of the file that does not hold it. */
+export function parseJson(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    const code =
+      file === "package.json" ? "extension_manifest_invalid" : "extension_catalog_invalid";
+    throw new ProblemFound(code, `${file} is not JSON`);
+  }
+}
+
+function invalid(what: string): ProblemFound {
+  return new ProblemFound("extension_manifest_invalid", `package.json ${what}`);
+}

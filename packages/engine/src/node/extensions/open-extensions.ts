@@ -1,0 +1,296 @@
+/**
+ * The extensions of a host: read without running them, given to the engine as node types, providers and services, and loaded
+ * when something uses them. What fails later is seen in the catalog from then on.
+ */
+import { join } from "node:path";
+import {
+  type AiProvider,
+  type CatalogEntry,
+  defineService,
+  type FetchLike,
+  type FieldFinding,
+  type Json,
+  type JsonObject,
+  NodeError,
+  type ServiceDefinition,
+} from "@millrace/contracts";
+import type { EgressPolicy } from "../../host.ts";
+import { EXTENSION_BYTES } from "../../limits.ts";
+import type { Fields, Grants, NodeType } from "../../node-type.ts";
+import { sizeOf } from "../../values.ts";
+import { CODE_TIMES, type CodeTimes, createChildCode, type HostCode } from "./child-code.ts";
+import { nameOf } from "./code.ts";
+import { GuardedContext } from "./context.ts";
+import { createInProcessCode } from "./in-process-code.ts";
+import {
+  failed,
+  type InspectedExtension,
+  type ListedExtension,
+  type ReadExtensionsOptions,
+  readExtensions,
+} from "./inspect.ts";
+import { lazyProvider } from "./lazy-provider.ts";
+import { foldersOf } from "./locate.ts";
+import { resolveGrants } from "./permissions.ts";
+import type { ExtensionProblem } from "./problem.ts";
+
+/** What a host says, beside where its extensions are. */
+export interface OpenExtensionsOptions extends ReadExtensionsOptions {
+  /** Data folder of the installation; `$data` of an extension is a folder of its own in it. */
+  readonly data: string;
+  /** Configuration of adapters and providers by id. */
+  readonly config?: { readonly [id: string]: JsonObject };
+  /** The network of the host, for what extensions do outside of runs. */
+  readonly openFetch: (policy: EgressPolicy) => FetchLike;
+  readonly egress?: EgressPolicy;
+  /** Told of what an operator should know; `extension` is its name in the list. */
+  readonly warn: (warning: {
+    readonly extension: string;
+    readonly code: string;
+    readonly message: string;
+  }) => void;
+  /** Lengths of time; whoever leaves them out gets those of the documentation. */
+  readonly times?: Partial<CodeTimes>;
+}
+
+/** The extensions of a host. */
+export interface Extensions {
+  /** For `createRegistry`, failed ones too: their entries say why. */
+  readonly types: readonly NodeType[];
+  readonly services: readonly ServiceDefinition[];
+  /** For `createEngine`. */
+  readonly providers: readonly AiProvider[];
+  /** For `createEngine`: configuration by adapter. */
+  readonly config: { readonly [adapter: string]: JsonObject };
+  /** How each one stands now, in the order of the list. */
+  list(): readonly ListedExtension[];
+  /** Loads the code of each one that is ready, so that `list` knows whether it can be. */
+  load(): Promise<void>;
+  /** Ends their processes and closes what they have opened. */
+  close(): Promise<void>;
+}
+
+/** Opens the extensions of a project. Throws what `readExtensions` throws. */
+export async function openExtensions(options: OpenExtensionsOptions): Promise<Extensions> {
+  const read = await readExtensions(options);
+  for (const { name, problem, warnings } of read) {
+    if (problem !== undefined) options.warn({ extension: name, ...problem });
+    for (const message of warnings) {
+      options.warn({ extension: name, code: "extension_manifest", message });
+    }
+  }
+  const all = await Promise.all(read.map((extension) => openOne(extension, options)));
+  return {
+    types: all.flatMap(({ types }) => types),
+    services: all.flatMap(({ services }) => services),
+    providers: all.flatMap(({ providers }) => providers),
+    config: options.config ?? {},
+    list: () => all.map(({ now }) => now()),
+    async load() {
+      await Promise.all(all.map(({ load }) => load()));
+    },
+    async close() {
+      await Promise.all(all.map(({ close }) => close()));
+    },
+  };
+}
+
+interface Opened {
+  readonly types: readonly NodeType[];
+  readonly services: readonly ServiceDefinition[];
+  readonly providers: readonly AiProvider[];
+  now(): ListedExtension;
+  load(): Promise<void>;
+  close(): Promise<void>;
+}
+
+async function openOne(listed: ListedExtension, options: OpenExtensionsOptions): Promise<Opened> {
+  let present = listed;
+  const now = (): ListedExtension => present;
+  const { inspected } = listed;
+  if (listed.state === "failed" || inspected === undefined) {
+    const types = listed.entries.filter(isNode).map((entry) => deadType(entry));
+    return { types, services: [], providers: [], now, load: async () => {}, close: async () => {} };
+  }
+  const fail = (problem: ExtensionProblem): void => {
+    if (present.state === "failed") return;
+    present = failed(listed, problem);
+    options.warn({ extension: listed.name, ...problem });
+  };
+  const grants = await resolveGrants(listed.name, listed.granted, options);
+  const code = createCode(listed, inspected, { ...options, grants, fail });
+  const checks = new Set(inspected.catalog.checks);
+  const nodes = listed.entries.filter(isNode);
+  const adapters = new Set(inspected.catalog.adapters.map(({ id }) => id));
+  const types = nodes.map((entry, at) =>
+    liveType(entry, {
+      code,
+      grants,
+      adapters,
+      hasCheck: checks.has(nameOf({ entry })),
+      now: () => present.entries.filter(isNode)[at] as CatalogEntry,
+    }),
+  );
+  const first = nodes[0];
+  return {
+    types,
+    services: listed.entries.flatMap(serviceOf),
+    providers: listed.providers.map(({ id }) => code.provider(id)),
+    now,
+    async load() {
+      // Any call loads it; what it answers is of no interest.
+      if (first !== undefined) await code.check(nameOf({ entry: first }), {}).catch(() => {});
+      else
+        for (const { id } of listed.providers)
+          await code
+            .provider(id)
+            .capabilities("")
+            .catch(() => {});
+    },
+    close: () => code.close(),
+  };
+}
+
+function createCode(
+  { name, mode, granted }: ListedExtension,
+  { folder, manifest, catalog }: InspectedExtension,
+  options: OpenExtensionsOptions & {
+    readonly grants: Grants;
+    readonly fail: (problem: ExtensionProblem) => void;
+  },
+): HostCode {
+  const { grants, egress, openFetch } = options;
+  const warn = (code: string, message: string): void =>
+    options.warn({ extension: name, code, message });
+  const stopped = new AbortController();
+  const host = {
+    fetch: openFetch({ ...egress, only: grants.net }),
+    signal: stopped.signal,
+    now: () => Date.now(),
+    random: () => Math.random(),
+    log: (level: string, text: string) => {
+      if (level === "warn" || level === "error") warn("extension_log", text.slice(0, 2_048));
+    },
+  };
+  const common = {
+    entry: join(folder, manifest.entry),
+    digest: catalog.digest,
+    config: options.config ?? {},
+    times: { ...CODE_TIMES, ...options.times },
+    host,
+    failed: options.fail,
+    warn,
+  };
+  const code =
+    mode === "inProcess"
+      ? createInProcessCode(common)
+      : lazyChild(async () =>
+          createChildCode({
+            ...common,
+            folder,
+            readable: await foldersOf(folder),
+            granted,
+            grants,
+          }),
+        );
+  return {
+    ...code,
+    async close() {
+      stopped.abort();
+      await code.close();
+    },
+  };
+}
+
+/** The folders of dependencies are looked up when there is something to run. */
+function lazyChild(create: () => Promise<HostCode>): HostCode {
+  let made: Promise<HostCode> | undefined;
+  const code = (): Promise<HostCode> => {
+    made ??= create();
+    return made;
+  };
+  const provider = (id: string) => async (): Promise<AiProvider> => (await code()).provider(id);
+  return {
+    run: async (...call) => (await code()).run(...call),
+    check: async (...call) => (await code()).check(...call),
+    provider: (id) => lazyProvider(id, provider(id)),
+    close: async () => (await made)?.close(),
+  };
+}
+
+/** A type of an extension that cannot be used: it is listed, and no flow with it is valid. */
+function deadType(entry: CatalogEntry): NodeType {
+  const { problem } = entry;
+  return {
+    entry,
+    foreign: true,
+    run() {
+      throw new NodeError(problem?.code ?? "extension_missing", problem?.message ?? entry.type);
+    },
+  };
+}
+
+function liveType(
+  entry: CatalogEntry,
+  how: {
+    readonly code: HostCode;
+    readonly grants: Grants;
+    readonly adapters: ReadonlySet<string>;
+    readonly hasCheck: boolean;
+    readonly now: () => CatalogEntry;
+  },
+): NodeType {
+  const { code, grants, now } = how;
+  const type = nameOf({ entry });
+  const family = entry.type.split(".")[0] as string;
+  const { effect, idempotent, requires } = entry;
+  const isRepeatable = effect === "pure" || effect === "read" || idempotent === true;
+  return {
+    get entry() {
+      return now();
+    },
+    changes: true,
+    foreign: true,
+    grants,
+    ...(how.adapters.has(family) && { adapter: family }),
+    run: (fields, ctx) => {
+      refuseLarge(fields);
+      return code.run(
+        { type, isRepeatable },
+        fields,
+        new GuardedContext(ctx, fields, requires.connection),
+      );
+    },
+    ...(how.hasCheck && { check: (fields: Fields) => checked(code, type, fields) }),
+  };
+}
+
+/** Code that cannot be loaded finds nothing; its nodes say why they fail. */
+async function checked(
+  code: HostCode,
+  type: string,
+  fields: Fields,
+): Promise<readonly FieldFinding[]> {
+  const found = await code.check(type, fields).catch(() => []);
+  return found.filter(
+    ({ pointer, code: name, message, severity }) =>
+      [pointer, name, message].every((text) => typeof text === "string") &&
+      (severity === "error" || severity === "warning"),
+  );
+}
+
+function refuseLarge(fields: Fields): void {
+  const bytes = sizeOf(fields as Json);
+  if (bytes <= EXTENSION_BYTES) return;
+  const text = `limit inputBytes: the fields have ${bytes} bytes, at most ${EXTENSION_BYTES} go to an extension`;
+  throw new NodeError("limit_exceeded", text, { reason: "limit", sent: false });
+}
+
+const isNode = ({ kind }: CatalogEntry): boolean => kind !== "service";
+
+function serviceOf(entry: CatalogEntry): ServiceDefinition[] {
+  const { serviceIntegration, title, summary, type } = entry;
+  if (serviceIntegration === undefined) return [];
+  const slug = type.replace(/^service\./, "");
+  return [defineService({ slug, title, summary, serviceIntegration })];
+}
