@@ -1,0 +1,287 @@
+/** Faults are planted one by one; doctor finds each, says what it is and what to do, and still looks at the rest. */
+
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { createServer, type RequestListener } from "node:http";
+import { createServer as createSocketServer } from "node:net";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { lastSummary, scratch, start } from "./cli.ts";
+import { inside, type World } from "./inside.ts";
+
+interface Line {
+  readonly check: string;
+  readonly status: "ok" | "warn" | "fail";
+  readonly says: string;
+  readonly fix?: string;
+}
+
+/** What one look finds; the credential store is in memory unless a test wants another. */
+async function look(
+  world: World = {},
+  words: readonly string[] = [],
+): Promise<{ lines: Line[]; code: number }> {
+  const { stdout, code } = await inside(["doctor", "--json", ...words], {
+    ...world,
+    env: { MILLRACE_CREDENTIALS_STORE: "memory", ...world.env },
+  });
+  const lines = stdout.trimEnd().split("\n").slice(0, -1);
+  expect(lastSummary(stdout).exitCode).toBe(code);
+  return { lines: lines.map((line) => JSON.parse(line) as Line), code };
+}
+
+/** The one finding of a check that is not in order. */
+function found(lines: readonly Line[], check: string): Line | undefined {
+  return lines.find((line) => line.check === check && line.status !== "ok");
+}
+
+async function serve(answer: RequestListener): Promise<string> {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+}
+
+test("nothing is wrong with an empty folder, and every finding that is no more than a warning ends with 0", async () => {
+  const { lines, code } = await look();
+  expect(lines.map(({ check, status }) => [check, status])).toEqual([
+    ["node", "ok"],
+    ["data folder", "ok"],
+    ["sqlite", "ok"],
+    ["store", "ok"],
+    ["credentials", "warn"],
+    ["config", "ok"],
+    ["providers", "ok"],
+  ]);
+  expect(code).toBe(0);
+  for (const line of lines) expect(line.status === "ok" || line.fix !== undefined).toBe(true);
+});
+
+test("a person reads marks and fixes on stdout", async () => {
+  const told = await inside(["doctor"], { env: { MILLRACE_CREDENTIALS_STORE: "memory" } });
+  expect(told.stdout).toContain("✓ sqlite       there is a driver\n");
+  expect(told.stdout).toContain("? credentials  memory: what is stored ends with the process\n");
+  expect(told.stdout).toContain("fix: set credentials.store to os or file\n");
+});
+
+/** One planted fault: the world that has it, the check that finds it, and words of what it says and of its fix. */
+interface Fault {
+  readonly fault: string;
+  readonly plant: () => World | Promise<World>;
+  readonly check: string;
+  readonly status: "warn" | "fail";
+  readonly says: RegExp;
+  readonly fix: RegExp;
+}
+
+const FAULTS: readonly Fault[] = [
+  {
+    fault: "the data folder is a file",
+    plant: () => ({ env: { MILLRACE_HOME: join(scratch({ home: "" }), "home") } }),
+    check: "data folder",
+    status: "fail",
+    says: /is a file, and the data folder is to be/,
+    fix: /MILLRACE_HOME/,
+  },
+  {
+    fault: "the SQLite driver that was asked for is not there",
+    plant: () => {
+      vi.stubEnv("MILLRACE_SQLITE", "oracle");
+      onTestFinished(() => void vi.unstubAllEnvs());
+      return {};
+    },
+    check: "sqlite",
+    status: "fail",
+    says: /MILLRACE_SQLITE is "node" or "libsql", not "oracle"/,
+    fix: /libsql/,
+  },
+  {
+    fault: "the store is damaged",
+    plant: () => ({
+      env: { MILLRACE_HOME: scratch({ "millrace.db": "this is no database\n".repeat(300) }) },
+    }),
+    check: "store",
+    status: "fail",
+    says: /millrace\.db/,
+    fix: /backup/,
+  },
+  {
+    fault: "the encrypted credential file has no key",
+    plant: () => ({ env: { MILLRACE_CREDENTIALS_STORE: "file" } }),
+    check: "credentials",
+    status: "fail",
+    says: /no key/,
+    fix: /MILLRACE_CREDENTIAL_KEY/,
+  },
+  {
+    fault: "the encrypted credential file cannot be opened with this key",
+    plant: () => ({
+      env: {
+        MILLRACE_CREDENTIALS_STORE: "file",
+        MILLRACE_CREDENTIAL_KEY: Buffer.alloc(32, 1).toString("base64"),
+        MILLRACE_HOME: scratch({ "credentials.json": '{"damaged": true}' }),
+      },
+    }),
+    check: "credentials",
+    status: "fail",
+    says: /^file: .*credential/,
+    fix: /MILLRACE_CREDENTIAL_KEY/,
+  },
+  {
+    fault: "a project file is no JSON",
+    plant: () => ({ files: { "millrace.json": '{\n  "run": { "timeoutMs": canary }\n}' } }),
+    check: "config",
+    status: "fail",
+    says: /millrace\.json is not JSON: line 2, column 25: a value is needed here/,
+    fix: /config schema/,
+  },
+  {
+    fault: "a key has a value of another type",
+    plant: () => ({ files: { "millrace.json": '{ "run": { "timeoutMs": "soon" } }' } }),
+    check: "config",
+    status: "fail",
+    says: /run\.timeoutMs takes a whole number \(.*millrace\.json:1\)/,
+    fix: /config explain run\.timeoutMs/,
+  },
+  {
+    fault: "a key is misspelt",
+    plant: () => ({ files: { "millrace.json": '{ "runs": {} }' } }),
+    check: "config",
+    status: "warn",
+    says: /unknown key "runs" has no effect; did you mean "run"\?/,
+    fix: /config unset/,
+  },
+  {
+    fault: "a project is not trusted",
+    plant: () => ({ files: { "millrace.json": '{ "files": { "root": "/" } }' } }),
+    check: "trust",
+    status: "fail",
+    says: /is not trusted, and it sets files/,
+    fix: /config trust/,
+  },
+  {
+    fault: "a provider has no key",
+    plant: () => ({
+      files: {
+        "millrace.json": '{ "providers": { "openai": { "credential": "env:NO_SUCH_KEY" } } }',
+      },
+      env: { MILLRACE_TRUST_PROJECT: "1" },
+    }),
+    check: "providers",
+    status: "warn",
+    says: /openai has no key/,
+    fix: /secrets set ai:openai/,
+  },
+  {
+    fault: "the server is down",
+    plant: async () => {
+      const server = createSocketServer();
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      const { port } = server.address() as { port: number };
+      await new Promise((resolve) => server.close(resolve));
+      return { env: { MILLRACE_SERVER_URL: `http://127.0.0.1:${port}` } };
+    },
+    check: "server",
+    status: "fail",
+    says: /cannot be reached \(ECONNREFUSED\)/,
+    fix: /--server/,
+  },
+  {
+    fault: "another program answers at the address of the server",
+    plant: async () => ({
+      env: {
+        MILLRACE_SERVER_URL: await serve(
+          (_request, response) => void response.end("<html>hello</html>"),
+        ),
+      },
+    }),
+    check: "server",
+    status: "fail",
+    says: /answered 200, and not as a Millrace server does/,
+    fix: /address/,
+  },
+  {
+    fault: "the server is of another version",
+    plant: async () => ({
+      env: {
+        MILLRACE_SERVER_URL: await serve((_request, response) => {
+          response.setHeader("millrace-api-version", "9");
+          response.end('{"status":"ok"}');
+        }),
+      },
+    }),
+    check: "server",
+    status: "fail",
+    says: /speaks version 9 of the API/,
+    fix: /version of millrace/,
+  },
+  {
+    fault: "the clock of the server is an hour ahead",
+    plant: async () => ({
+      env: {
+        MILLRACE_SERVER_URL: await serve((_request, response) => {
+          response.setHeader("date", new Date(Date.now() + 3_600_000).toUTCString());
+          response.end('{"status":"ok"}');
+        }),
+      },
+    }),
+    check: "clock",
+    status: "warn",
+    says: /is (?:3599|3600|3601) s ahead/,
+    fix: /network/,
+  },
+];
+
+test.each(FAULTS)("$fault", async ({ plant, check, status, says, fix }) => {
+  const { lines, code } = await look(await plant());
+  const line = found(lines, check);
+  expect(line, JSON.stringify(lines)).toMatchObject({ check, status });
+  expect(line?.says).toMatch(says);
+  expect(line?.fix).toMatch(fix);
+  expect(line?.says).not.toContain("canary");
+  const fails = lines.some((each) => each.status === "fail");
+  expect(code).toBe(fails ? 1 : 0);
+  expect(lines.map((each) => each.check)).toContain("node");
+});
+
+test("a project that has changed since it was trusted is told apart", async () => {
+  const cwd = scratch({ "millrace.json": '{ "files": { "root": "." } }' });
+  expect((await inside(["config", "trust"], { cwd })).code).toBe(0);
+  expect(found((await look({ cwd })).lines, "trust")).toBeUndefined();
+  writeFileSync(join(cwd, "millrace.json"), '{ "files": { "root": "/" } }');
+  expect(found((await look({ cwd })).lines, "trust")?.says).toMatch(
+    /has changed since it was trusted/,
+  );
+});
+
+test("a credential store that never answers is killed after three seconds, and the rest is still looked at", async () => {
+  const home = scratch();
+  execFileSync("mkfifo", [join(home, "credentials.json")]);
+  const { lines, code } = await look({
+    env: {
+      MILLRACE_CREDENTIALS_STORE: "file",
+      MILLRACE_CREDENTIAL_KEY: Buffer.alloc(32, 1).toString("base64"),
+      MILLRACE_HOME: home,
+    },
+  });
+  expect(found(lines, "credentials")).toMatchObject({
+    status: "fail",
+    says: 'the store "file" did not answer within 3 s',
+  });
+  expect(lines.map(({ check }) => check)).toContain("config");
+  // Keys of providers are in that store: nobody else waits for it.
+  expect(found(lines, "providers")?.says).toContain("not looked at");
+  expect(code).toBe(1);
+}, 20_000);
+
+test("a real server is reached, and the clocks agree", async () => {
+  const serving = start(["serve", "--port", "0", "--json"]);
+  await serving.until('"listening"');
+  const { url } = JSON.parse(serving.output()) as { url: string };
+  const { lines, code } = await look({}, ["--server", url]);
+  expect(lines.slice(-2).map(({ check, status }) => [check, status])).toEqual([
+    ["server", "ok"],
+    ["clock", "ok"],
+  ]);
+  expect(code).toBe(0);
+});
