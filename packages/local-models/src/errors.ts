@@ -57,3 +57,17 @@ export class ModelError extends Error {
     return typeof value === "object" && value !== null && MARK in value;
   }
 }
+
+/** Faults of the file system that mean: there is no room. */
+const NO_ROOM: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
+
+/** What went wrong in a job, as one of our own. The message names no path: that of the file system does. */
+export function toModelError(error: unknown): ModelError {
+  if (ModelError.isInstance(error)) return error;
+  const code = (error as NodeJS.ErrnoException | null)?.code ?? "unknown";
+  return NO_ROOM.has(code)
+    ? new ModelError("disk_full", "the disk is full; what was fetched is kept", { cause: error })
+    : new ModelError("download_failed", `the files could not be written (${code})`, {
+        cause: error,
+      });
+}

@@ -1,0 +1,14 @@
+/** The manager as others get it. */
+import type { ModelManager } from "@millrace/contracts";
+import { composeManager } from "./manager.ts";
+import { createRunners } from "./runner/index.ts";
+import type { ModelManagerOptions } from "./settings.ts";
+
+/**
+ * Manages the models of a folder: scans it, installs into it, and runs its models, each in a process of its own. The first scan
+ * begins at once; nothing native is loaded in this process, ever. Where another process manages the folder, this manager lists
+ * and loads, and refuses changes with `models_locked`. Throws what the file system says when the folder cannot be made.
+ */
+export function createModelManager(options: ModelManagerOptions): ModelManager {
+  return composeManager(options, { createRunners });
+}

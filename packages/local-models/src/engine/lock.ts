@@ -1,0 +1,24 @@
+/** What the engine consists of: digests of ours, not of the registry. `scripts/engine-lock.mjs` makes the file. */
+import lock from "./engine.lock.json" with { type: "json" };
+
+/** A package of the engine. */
+export interface LockedPackage {
+  readonly name: string;
+  readonly version: string;
+  /** `sha512-<base64>` of the tarball. */
+  readonly integrity: string;
+  /** Length of the tarball. */
+  readonly bytes: number;
+  /** Below the folder of the engine: `node_modules/…`. */
+  readonly path: string;
+}
+
+export interface EngineLock {
+  readonly version: string;
+  readonly packages: readonly LockedPackage[];
+  /** The package with the native parts, by platform. */
+  readonly platforms: { readonly [platform: string]: LockedPackage };
+}
+
+/** The engine of this release. */
+export const ENGINE_LOCK: EngineLock = lock;

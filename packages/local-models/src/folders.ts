@@ -1,0 +1,135 @@
+/** The folders of the manager, and what lies in a folder of models. */
+import { mkdirSync } from "node:fs";
+import { readdir, realpath, stat } from "node:fs/promises";
+import { join, sep } from "node:path";
+import type { SkipReason } from "./gguf/types.ts";
+
+const MAX_DEPTH = 3; // maker, model, file: deeper trees are not collections of models
+
+/** Private to the operator: models and credentials of downloads are nobody else's. */
+export const FOLDER_MODE = 0o700;
+export const FILE_MODE = 0o600;
+
+/** Where everything is below the folder of models. */
+export interface ModelFolders {
+  readonly files: string;
+  readonly downloads: string;
+  readonly runners: string;
+  readonly registry: string;
+  readonly lock: string;
+}
+
+/** The paths below `dir`. Nothing is made. */
+export function modelFolders(dir: string): ModelFolders {
+  return {
+    files: join(dir, "files"),
+    downloads: join(dir, "downloads"),
+    runners: join(dir, "runners"),
+    registry: join(dir, "registry.json"),
+    lock: join(dir, "manager.lock"),
+  };
+}
+
+/** Makes what is missing, for the owner alone. */
+export function makeFolders({ files, downloads, runners }: ModelFolders): void {
+  for (const folder of [files, downloads, runners]) {
+    mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
+  }
+}
+
+/** A file as it was seen: whoever finds the same four values again need not read it. */
+export interface FileStamp {
+  /** Absolute. */
+  readonly path: string;
+  readonly bytes: number;
+  readonly mtimeMs: number;
+  readonly ino: number;
+}
+
+/** A file of a folder, `name` relative to it with `/`. */
+export interface FoundFile extends FileStamp {
+  readonly name: string;
+}
+
+/** A file that is not taken, `file` relative to its folder. */
+export interface Skipped {
+  readonly file: string;
+  readonly reason: SkipReason;
+}
+
+/** What a folder holds, in the order of names. */
+export interface FolderListing {
+  readonly files: readonly FoundFile[];
+  readonly skipped: readonly Skipped[];
+}
+
+/** The stamp of a file; null when it is not there, or is not a file. */
+export async function stampOf(path: string): Promise<FileStamp | null> {
+  const found = await stat(path).catch(() => null);
+  if (found === null || !found.isFile()) return null;
+  return { path, bytes: found.size, mtimeMs: found.mtimeMs, ino: found.ino };
+}
+
+/** Whether all files still are what they were. */
+export async function isUnchanged(stamps: readonly FileStamp[]): Promise<boolean> {
+  const now = await Promise.all(stamps.map(({ path }) => stampOf(path)));
+  return stamps.every((stamp, i) => sameStamp(stamp, now[i]));
+}
+
+/** Whether two stamps are of one file that did not change. */
+export function sameStamp(one: FileStamp, other: FileStamp | null | undefined): boolean {
+  return (
+    other?.path === one.path &&
+    other.bytes === one.bytes &&
+    other.mtimeMs === one.mtimeMs &&
+    other.ino === one.ino
+  );
+}
+
+/** All `*.gguf` of a folder, three levels deep, hidden ones left out. Links may not lead out of it. */
+export async function listFolder(root: string): Promise<FolderListing> {
+  const files: FoundFile[] = [];
+  const skipped: Skipped[] = [];
+  const real = await realpath(root);
+  const inside = (path: string): boolean => path.startsWith(real.endsWith(sep) ? real : real + sep);
+
+  const visit = async (folder: string, depth: number): Promise<void> => {
+    const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(() => null);
+    if (entries === null) return void skipped.push({ file: folder, reason: "unreadable" });
+    for (const entry of entries) {
+      if (entry.name.startsWith(".")) continue;
+      const name = folder === "" ? entry.name : `${folder}/${entry.name}`;
+      if (entry.isDirectory()) {
+        if (depth < MAX_DEPTH) await visit(name, depth + 1);
+      } else if (entry.isSymbolicLink() || isModel(name)) {
+        await take(name, entry.isSymbolicLink());
+      }
+    }
+  };
+  const take = async (name: string, isLink: boolean): Promise<void> => {
+    const path = join(root, name);
+    if (isLink) {
+      const target = await realpath(path).catch(() => null);
+      // A folder that is linked from inside is visited where it is.
+      const isFolder = target !== null && (await stat(target).catch(() => null))?.isDirectory();
+      if (target !== null && !inside(target)) {
+        if (isFolder || isModel(name)) skipped.push({ file: name, reason: "outside" });
+        return;
+      }
+      if (isFolder || !isModel(name)) return;
+    }
+    const stamp = await stampOf(path);
+    if (stamp === null) skipped.push({ file: name, reason: "unreadable" });
+    else files.push({ ...stamp, name });
+  };
+  await visit("", 1);
+  return { files: files.sort(byName), skipped };
+}
+
+function isModel(name: string): boolean {
+  return name.toLowerCase().endsWith(".gguf");
+}
+
+function byName(one: FoundFile, other: FoundFile): number {
+  return one.name < other.name ? -1 : 1;
+}

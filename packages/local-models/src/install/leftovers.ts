@@ -1,0 +1,59 @@
+/** Parts that an earlier install, perhaps of an earlier process, has left: the next install of the same goes on with them. */
+import { readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Model } from "@millrace/contracts";
+import { defaultsOf } from "../entry.ts";
+import { type PartState, readPartState } from "./part-file.ts";
+
+const KEPT_MS = 7 * 86_400_000;
+
+/** A part, with the name of its files. */
+export interface Leftover extends PartState {
+  readonly key: string;
+}
+
+/** The parts of a folder. Those that are older than a week, or that nobody can go on with, are removed where `clean`. */
+export async function readLeftovers(
+  folder: string,
+  { now, clean }: { readonly now: number; readonly clean: boolean },
+): Promise<readonly Leftover[]> {
+  const found: Leftover[] = [];
+  const names = await readdir(folder).catch(() => []);
+  const keys = new Set(names.map((name) => name.replace(/\.(?:part|json|json\.tmp)$/, "")));
+  for (const key of [...keys].sort()) {
+    const state = await readPartState(join(folder, `${key}.json`));
+    const part = await stat(join(folder, `${key}.part`)).catch(() => null);
+    const isOld = part !== null && now - part.mtimeMs > KEPT_MS;
+    if (state !== null && part !== null && !isOld) found.push({ ...state, key });
+    else if (clean) await removePart(folder, key);
+  }
+  return found;
+}
+
+/** Removes the files of a part. */
+export async function removePart(folder: string, key: string): Promise<void> {
+  for (const name of [`${key}.part`, `${key}.json`, `${key}.json.tmp`]) {
+    await rm(join(folder, name), { force: true });
+  }
+}
+
+/** What is known of a model whose file is not there yet. */
+export function unfinishedModel(part: {
+  readonly id: string;
+  readonly bytes: number;
+  readonly sha256: string | null;
+  readonly source: Model["source"];
+}): Model {
+  return {
+    ...part,
+    state: "installing",
+    verified: false,
+    files: [],
+    origin: "managed",
+    gguf: null,
+    defaults: defaultsOf({ contextLength: 0 }),
+    runtime: null,
+    error: null,
+    lastUsedAt: null,
+  };
+}

@@ -1,0 +1,369 @@
+/**
+ * The manager of models: what is on the disk, what is being fetched, what is loaded.
+ *   M1  Nothing is written by a manager that does not hold the lock of its folder.
+ *   M2  Ids are checked before anything else is done with them.
+ *   M3  `close` leaves no timer, no process and no open file behind.
+ */
+import { rm, rmdir, statfs } from "node:fs/promises";
+import { dirname } from "node:path";
+import type {
+  AbortSignalLike,
+  Job,
+  Model,
+  ModelInstallArgs,
+  ModelManager,
+} from "@millrace/contracts";
+import { createEngines, ENGINE_ID, peerEngine } from "./engine/engines.ts";
+import { ENGINE_LOCK, type EngineLock } from "./engine/lock.ts";
+import { platformOf } from "./engine/platform.ts";
+import { bytesOf, type Entry, toModel } from "./entry.ts";
+import { ModelError } from "./errors.ts";
+import { isUnchanged, makeFolders, modelFolders } from "./folders.ts";
+import { checkModelId } from "./ids.ts";
+import { type InstallPorts, install, moveIn } from "./install/install.ts";
+import { type Leftover, readLeftovers, removePart, unfinishedModel } from "./install/leftovers.ts";
+import type { Progress } from "./install/progress.ts";
+import { type InstallRequest, readRequest } from "./install/request.ts";
+import { createJobs } from "./jobs.ts";
+import { createLibrary } from "./library.ts";
+import { takeLock } from "./lock.ts";
+import { loadRegistry, registryText } from "./registry.ts";
+import type { CreateRunners, ResolvedEngine, RunnableModel } from "./runners.ts";
+import { type ScanResult, scanAll, tellScan } from "./scan-all.ts";
+import type { ModelClock, ModelManagerOptions } from "./settings.ts";
+import { writeWhole } from "./write-whole.ts";
+
+const MAX_BYTES = 214_748_364_800; // 200 GiB: larger than any model that one machine runs
+
+/** What the manager is made of beside its options; tests replace single ones. */
+export interface ManagerParts {
+  readonly createRunners: CreateRunners;
+  readonly engineLock?: EngineLock;
+  readonly platform?: string;
+  readonly peer?: () => ResolvedEngine | null;
+}
+
+/** Makes a manager and begins its first scan. Throws what the file system says when its folders cannot be made. */
+export function composeManager(options: ModelManagerOptions, parts: ManagerParts): ModelManager {
+  const { dir, enginesDir, fetch, sink, settings = {}, clock = systemClock } = options;
+  const log = options.log ?? (() => undefined);
+  const folders = modelFolders(dir);
+  makeFolders(folders);
+  const lock = takeLock(folders.lock);
+  const places = { path: folders.registry, files: folders.files, folders: settings.folders ?? [] };
+  const library = createLibrary(
+    folders.files,
+    loadRegistry(places, {
+      now: clock.now(),
+      warn: (text) => log("warn", text),
+      mayRename: lock !== null,
+    }),
+  );
+  const jobs = createJobs({ clock, sink });
+  const engines = createEngines({
+    enginesDir,
+    fetch,
+    now: clock.now,
+    lock: parts.engineLock ?? ENGINE_LOCK,
+    platform: parts.platform ?? platformOf(),
+    registryUrl: settings.registryUrl,
+    peer: parts.peer ?? peerEngine,
+  });
+  const runners = parts.createRunners({
+    dir: folders.runners,
+    writable: lock !== null,
+    settings,
+    clock,
+    engine: engines.resolve,
+    used: (id) => library.touch(id, new Date(clock.now()).toISOString()),
+    log,
+  });
+  const requests = new Map<string, InstallRequest>(); // of jobs that are open, by id
+  let leftovers: readonly Leftover[] = [];
+  let saved = registryText(places, library.whole());
+  let scanning: Promise<ScanResult> | null = null;
+  let isClosed = false;
+
+  const save = (): Promise<void> =>
+    library.exclusively(async () => {
+      const text = registryText(places, library.whole());
+      if (lock === null || text === saved) return;
+      try {
+        await writeWhole(places.path, text);
+        saved = text;
+      } catch (error) {
+        const code = (error as NodeJS.ErrnoException).code ?? "unknown";
+        log(
+          "warn",
+          `the registry of models cannot be written (${code}); the next scan makes it again`,
+        );
+      }
+    });
+  const look = async (): Promise<void> => {
+    leftovers = await readLeftovers(folders.downloads, {
+      now: clock.now(),
+      clean: lock !== null && requests.size === 0,
+    });
+  };
+  const scan = (): Promise<ScanResult> => {
+    const all = { folders: [folders.files, ...places.folders], library, log };
+    scanning ??= jobs
+      .beside(SCAN, async (signal) => {
+        const began = clock.now();
+        await look();
+        const skipped = await scanAll(all, signal);
+        await save();
+        const models = library.whole();
+        const result = { count: models.length, skipped, ms: clock.now() - began };
+        tellScan(sink, models, result);
+        return result;
+      })
+      .finally(() => {
+        scanning = null;
+      });
+    return scanning;
+  };
+
+  const mayWrite = (): void => {
+    if (isClosed) throw new ModelError("state_conflict", "the manager of models is closed");
+    if (lock === null) {
+      throw new ModelError("models_locked", "another process manages this folder of models");
+    }
+  };
+  const shown = (entry: Entry): Model => {
+    const fault = library.fault(entry.id);
+    return toModel(entry, {
+      state: runners.state(entry.id) ?? (fault === null ? "ready" : "invalid"),
+      runtime: runners.runtime(entry.id),
+      error: runners.error(entry.id) ?? fault,
+    });
+  };
+  const unfinished = (): readonly Model[] => {
+    const models = new Map<string, Model>();
+    for (const { id, bytes, sha256, url } of leftovers) {
+      models.set(id, unfinishedModel({ id, bytes, sha256, source: { kind: "url", url } }));
+    }
+    for (const { id, sha256, source } of requests.values()) {
+      const job = jobs.open(({ modelId }) => modelId === id);
+      const { stage = "", current = 0, total = 0 } = job ?? {};
+      const fetched = stage === "download" ? current : stage === "verify" ? total : 0;
+      const bytes = Math.max(fetched, models.get(id)?.bytes ?? 0);
+      models.set(id, unfinishedModel({ id, bytes, sha256, source }));
+    }
+    return [...models.values()].filter(({ id }) => library.get(id) === undefined);
+  };
+  const find = (id: string): Model | undefined => {
+    const entry = library.get(id);
+    return entry === undefined ? unfinished().find((model) => model.id === id) : shown(entry);
+  };
+  const get = (id: string): Model => {
+    const model = find(checkModelId(id));
+    if (model !== undefined) return model;
+    throw new ModelError("not_found", `there is no model "${id}"`);
+  };
+
+  /** The model, with files that were just looked at. */
+  const runnable = async (id: string): Promise<RunnableModel> => {
+    checkModelId(id);
+    if (library.get(id) === undefined) await scanned;
+    if (get(id).state === "installing") {
+      throw new ModelError("state_conflict", `the model "${id}" is not installed yet`);
+    }
+    const entry = library.get(id) as Entry;
+    const isLoaded = LOADED.has(runners.state(id) ?? "");
+    if (!isLoaded && library.fault(id) === null && !(await isUnchanged(entry.files))) {
+      library.setFault(id, "the file is gone or has changed since it was checked");
+      scan().catch(() => undefined); // tells of itself
+    }
+    const fault = library.fault(id);
+    if (!isLoaded && fault !== null) {
+      throw new ModelError("invalid_model", `the model "${id}" cannot be used: ${fault.message}`);
+    }
+    const { gguf, defaults, files } = entry;
+    return { id, path: files[0]?.path ?? "", bytes: bytesOf(entry), gguf, defaults };
+  };
+
+  const ports: InstallPorts = {
+    ...folders,
+    fetch,
+    clock,
+    maxBytes: settings.maxBytes ?? MAX_BYTES,
+    freeBytes: options.freeBytes ?? freeBytes,
+    ...(options.credentials && { credentials: options.credentials }),
+    ...(options.hubModel && { hubModel: options.hubModel }),
+    async engine(signal, progress) {
+      if (engines.has()) return false;
+      await engines.fetch({
+        signal,
+        told: (stage, current, total) => {
+          if (stage === "download") step(progress, "engine", current, total);
+        },
+      });
+      return true;
+    },
+    async register(entry, part, target) {
+      await library.exclusively(async () => {
+        if (library.get(entry.id) !== undefined || library.owns(target)) throw exists(entry.id);
+        library.add({ ...entry, files: await moveIn(part, target) });
+      });
+      await save();
+      sink.emit("models:registered", entry.id);
+    },
+  };
+
+  const start = (args: ModelInstallArgs): Job => {
+    mayWrite();
+    const request = readRequest(args);
+    const { id, sha256 } = request;
+    const open = jobs.open(({ modelId }) => modelId === id);
+    if (open !== undefined) return open;
+    const about = { kind: "install", name: id, modelId: id } as const;
+    const there = library.get(id);
+    if (there !== undefined && sha256 !== null && there.sha256 === sha256) return jobs.done(about);
+    if (there !== undefined) throw exists(id);
+    requests.set(id, request);
+    return jobs.start(
+      about,
+      async (context) => {
+        await scanned;
+        if (library.get(id) !== undefined) throw exists(id);
+        await install(request, ports, context);
+      },
+      async () => {
+        requests.delete(id);
+        await look();
+      },
+    );
+  };
+
+  const remove = async (id: string, { force = false }: { force?: boolean } = {}): Promise<void> => {
+    mayWrite();
+    checkModelId(id);
+    await scanned;
+    const { origin } = get(id);
+    if (origin !== "managed") {
+      throw new ModelError("operator_required", `the files of "${id}" belong to the operator`);
+    }
+    if (requests.has(id)) {
+      throw new ModelError("in_use", `the model "${id}" is being installed; cancel its job first`);
+    }
+    const state = runners.state(id);
+    if (state !== null && state !== "crashed" && !force) {
+      throw new ModelError("in_use", `the model "${id}" is ${state}; unload it first`);
+    }
+    if (state !== null) await runners.unload(id, { force: true });
+    await library.exclusively(async () => {
+      for (const { path } of library.get(id)?.files ?? []) {
+        await rm(path, { force: true });
+        if (dirname(path) !== folders.files) await rmdir(dirname(path)).catch(() => undefined);
+      }
+      library.remove(id);
+    });
+    for (const part of leftovers) if (part.id === id) await removePart(folders.downloads, part.key);
+    await look();
+    await save();
+    if (!library.all().some((entry) => entry.origin === "managed")) await engines.prune();
+  };
+
+  const scanned = (async () => {
+    try {
+      if (lock !== null) await engines.cleanUp();
+      await scan();
+    } catch (error) {
+      if (!isClosed) log("warn", `the first scan of models failed: ${(error as Error).message}`);
+    }
+  })();
+
+  return {
+    scanned,
+    scan: (given) => orAborted(scan(), given?.signal),
+    list({ state } = {}) {
+      const models = [...library.all().map(shown), ...unfinished()];
+      return models.filter((model) => state === undefined || model.state === state).sort(inOrder);
+    },
+    get,
+    install: start,
+    cancelJob: (jobId) => jobs.cancel(jobId),
+    jobs: () => jobs.list(),
+    async load(id, given) {
+      await runners.load(await runnable(id), given);
+      return get(id);
+    },
+    async unload(id, given) {
+      get(id);
+      await runners.unload(id, given);
+      return get(id);
+    },
+    remove,
+    engines: () => engines.list(jobs.open(({ kind }) => kind === "engine") !== undefined),
+    fetchEngine(id) {
+      mayWrite();
+      if (id !== ENGINE_ID) throw new ModelError("not_found", "the engine is called llama-cpp");
+      const open = jobs.open(({ kind }) => kind === "engine");
+      if (open !== undefined) return open;
+      return jobs.start({ kind: "engine", name: ENGINE_ID }, async ({ signal, progress }) => {
+        progress.stage("resolve", 0, 0);
+        const told = (stage: string, current: number, total: number): void =>
+          step(progress, stage, current, total);
+        await engines.fetch({ signal, told });
+      });
+    },
+    acquire: async (id, signal) => runners.acquire(await runnable(id), signal),
+    async close() {
+      if (isClosed) return;
+      isClosed = true;
+      await jobs.close();
+      await scanned;
+      await runners.close();
+      await save();
+      lock?.release();
+    },
+  };
+}
+
+const SCAN = "scan";
+
+/** States of a process that has read its files already. */
+const LOADED: ReadonlySet<string> = new Set(["loading", "loaded", "busy"]);
+
+const systemClock: ModelClock = {
+  now: Date.now,
+  setTimer(fn, ms) {
+    const timer = setTimeout(fn, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}
+
+function exists(id: string): ModelError {
+  return new ModelError(
+    "already_exists",
+    `there is a model "${id}"; remove it, or give another id`,
+  );
+}
+
+/** Enters a stage, or goes on in it. */
+function step(progress: Progress, stage: string, current: number, total: number): void {
+  if (progress.position.stage === stage) progress.advance(current, total);
+  else progress.stage(stage, current, total);
+}
+
+function inOrder(one: Model, other: Model): number {
+  if (one.origin !== other.origin) return one.origin === "managed" ? -1 : 1;
+  return one.id < other.id ? -1 : 1;
+}
+
+/** The promise, or the reason of a caller that no longer waits: the work goes on for the others. */
+function orAborted<T>(work: Promise<T>, signal: AbortSignalLike | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason);
+    if (signal.aborted) return stop();
+    signal.addEventListener("abort", stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}

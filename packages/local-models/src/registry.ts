@@ -1,0 +1,101 @@
+/**
+ * `registry.json`: what the last process knew, so that the next one need not read headers again. The scan is the truth.
+ *   F1  A file that cannot be used is put aside, never an error.
+ */
+import { readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { basename, dirname, isAbsolute, join } from "node:path";
+import { modelSchema } from "@millrace/contracts/schemas";
+import { type Entry, nameIn, toModel } from "./entry.ts";
+
+const VERSION = 1;
+const KEPT_BAD = 3; // enough to see what happened
+
+/** Where entries of the file lie. */
+export interface RegistryPlaces {
+  /** `registry.json`. */
+  readonly path: string;
+  /** Folder of managed files; their paths are kept relative to it. */
+  readonly files: string;
+  /** Folders of the operator. */
+  readonly folders: readonly string[];
+}
+
+/** The entries of the file, none when there is no file. One that cannot be used is renamed, and `warn` is told. */
+export function loadRegistry(
+  places: RegistryPlaces,
+  options: {
+    readonly now: number;
+    readonly warn: (text: string) => void;
+    /** Whether the file is ours to rename. */
+    readonly mayRename: boolean;
+  },
+): readonly Entry[] {
+  const { now, warn, mayRename } = options;
+  const refuse = (what: string): readonly Entry[] => {
+    warn(`the registry of models is ${what}; it is rebuilt from the files`);
+    if (mayRename) putAside(places.path, now);
+    return [];
+  };
+  let text: string;
+  try {
+    text = readFileSync(places.path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    return refuse("unreadable");
+  }
+  return parseRegistry(text, places) ?? refuse("broken or newer");
+}
+
+/** The text of the file. */
+export function registryText({ files }: RegistryPlaces, entries: readonly Entry[]): string {
+  const models = entries.map(({ folder, origin, files: stamps, ...entry }) => ({
+    ...entry,
+    files: stamps.map((stamp) => ({
+      ...stamp,
+      path: origin === "managed" ? nameIn(files, stamp.path) : stamp.path,
+    })),
+  }));
+  return `${JSON.stringify({ version: VERSION, models }, null, 1)}\n`;
+}
+
+/** Undefined: not a registry of this version. */
+function parseRegistry(text: string, places: RegistryPlaces): readonly Entry[] | undefined {
+  try {
+    const { version, models } = JSON.parse(text) as { version?: unknown; models?: unknown };
+    if (version !== VERSION || !Array.isArray(models)) return undefined;
+    return models.flatMap((model) => entryOf(model, places) ?? []);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined for a file of a folder that is no longer the operator's. Throws for what is not an entry. */
+function entryOf(value: Entry, { files, folders }: RegistryPlaces): Entry | undefined {
+  const stamps = value.files.map((stamp) => ({
+    ...stamp,
+    path: isAbsolute(stamp.path) ? stamp.path : join(files, stamp.path),
+  }));
+  const [first] = stamps;
+  if (first === undefined) throw new TypeError("a model without files");
+  const origin = first.path.startsWith(join(files, "/")) ? "managed" : "folder";
+  const folder =
+    origin === "managed" ? files : folders.find((one) => first.path.startsWith(join(one, "/")));
+  if (folder === undefined) return undefined;
+  const entry: Entry = { ...value, files: stamps, origin, folder };
+  // The wire's own schema decides what an entry may hold; the rest is told by the files or only a hint.
+  modelSchema.parse(toModel(entry, { state: "ready", runtime: null, error: null }));
+  const { layers, kvHeads, headDim } = entry.gguf;
+  if (![layers, kvHeads, headDim].every(Number.isSafeInteger)) throw new TypeError("no geometry");
+  return entry;
+}
+
+function putAside(path: string, now: number): void {
+  try {
+    renameSync(path, `${path}.bad-${now}`);
+    const prefix = `${basename(path)}.bad-`;
+    const bad = readdirSync(dirname(path)).filter((name) => name.startsWith(prefix));
+    for (const name of bad.sort().slice(0, -KEPT_BAD)) rmSync(join(dirname(path), name));
+  } catch {
+    // a folder that cannot be written: the next save says so
+  }
+}
