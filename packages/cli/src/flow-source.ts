@@ -44,13 +44,20 @@ export async function readInput(name: string, io: CliIo, who = ""): Promise<Uint
   return Buffer.concat(chunks);
 }
 
-/** Reads a flow and checks it against the core catalog and the services described beside it; nothing is executed. */
+/**
+ * Reads a flow and checks it against the core catalog and the services described beside it; nothing is executed. `bytes`: those
+ * of a flow that is no file.
+ */
 export async function loadFlow(
   name: string,
   io: CliIo,
-  config: { readonly file?: string | undefined; readonly home?: string | undefined } = {},
+  config: {
+    readonly file?: string | undefined;
+    readonly home?: string | undefined;
+    readonly bytes?: Uint8Array;
+  } = {},
 ): Promise<FlowSource> {
-  const bytes = await readInput(name, io);
+  const bytes = config.bytes ?? (await readInput(name, io));
   const { file, home } = config;
   const services = await describedServices({ folder: folderOf(name, io), file, home }, io);
   return checkFlow(name, bytes, await catalogWith(services), io);
@@ -67,7 +74,8 @@ async function catalogWith(services: readonly ServiceDefinition[]): Promise<Flow
   return { ...core, entry: (type, version) => core.entry(type, version) ?? entries.get(type) };
 }
 
-function folderOf(name: string, io: CliIo): string {
+/** Folder of a file; the working directory for stdin. */
+export function folderOf(name: string, io: CliIo): string {
   return name === "-" ? io.cwd : resolve(io.cwd, name, "..");
 }
 

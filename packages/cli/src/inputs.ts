@@ -16,7 +16,7 @@ export async function readInputs(
   io: CliIo,
 ): Promise<Record<string, Json>> {
   const inputs: Record<string, Json> = Object.create(null);
-  if (jsonFile !== undefined) Object.assign(inputs, await readJson(jsonFile, io));
+  if (jsonFile !== undefined) Object.assign(inputs, await readObject(jsonFile, io));
   const given = new Set<string>();
   for (const word of words) {
     const [name, text] = splitPair(word, "--input");
@@ -119,24 +119,26 @@ function typeWord({ type }: JsonSchema): string {
   return typeof type === "string" ? type : "a value";
 }
 
-async function readJson(file: string, io: CliIo): Promise<Record<string, Json>> {
-  const text = decode(await readInput(file, io), file === "-" ? "stdin" : file);
-  let value: unknown;
+async function readObject(file: string, io: CliIo): Promise<Record<string, Json>> {
+  const value = await readJson(file, io);
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    return value as Record<string, Json>;
+  }
+  throw usage(`${nameOf(file)} is not a JSON object`, '--input-json takes {"name": value}');
+}
+
+/** The JSON of a file or of stdin (`-`). Throws a usage error for what cannot be read or is none. */
+export async function readJson(file: string, io: CliIo): Promise<Json> {
+  const text = decode(await readInput(file, io), nameOf(file));
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text) as Json;
   } catch {
-    throw usage(
-      `${file === "-" ? "stdin" : file} is not JSON`,
-      '--input-json takes one object: {"name": value}',
-    );
+    throw usage(`${nameOf(file)} is not JSON`, 'it takes one value, such as {"name": "Ada"}');
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw usage(
-      `${file === "-" ? "stdin" : file} is not a JSON object`,
-      '--input-json takes {"name": value}',
-    );
-  }
-  return value as Record<string, Json>;
+}
+
+function nameOf(file: string): string {
+  return file === "-" ? "stdin" : file;
 }
 
 function unknownInput(name: string, inputs: readonly FlowInput[]): Error {

@@ -1,7 +1,7 @@
 /** Asks the person at the keyboard about open confirmations: `y` approves, `n` rejects, `v` shows the whole text. */
-import type { Run } from "@millrace/engine";
 import type { CommandIo } from "./command.ts";
 import { clean } from "./render/text.ts";
+import type { LiveRun } from "./run/live-run.ts";
 
 // Raw mode delivers these as characters.
 const INTERRUPT = "\u0003";
@@ -9,7 +9,7 @@ const SUSPEND = "\u001a";
 
 /** Listens until `close`. The oldest open confirmation is the one that is answered. */
 export function createPrompter(
-  run: Run,
+  run: Pick<LiveRun, "open" | "answer">,
   io: CommandIo,
   say: (line: string) => void,
 ): { close(): void } {
@@ -23,22 +23,18 @@ export function createPrompter(
     }
   };
   const press = async (key: string): Promise<void> => {
-    const open = run.confirmations()[0];
+    const open = run.open();
     if (open === undefined) return;
     if (key === "v") say(open.prompt.split("\n").map(clean).join("\n"));
     if (key !== "y" && key !== "n") return;
-    const reply = await run.confirm(open.id, {
+    const refused = await run.answer(open.id, {
       decision: key === "y" ? "approve" : "reject",
       by: "cli",
     });
-    if (reply.ok) return;
-    const problems = "problems" in reply ? (reply.problems ?? []) : [];
-    say(
-      `${open.node}: ${reply.code}${problems.map((each) => `; ${each.pointer} ${clean(each.message)}`).join("")}`,
-    );
+    if (refused !== undefined) say(`${open.node}: ${refused}`);
   };
   const announce = setInterval(() => {
-    const open = run.confirmations()[0];
+    const open = run.open();
     if (open === undefined || announced.has(open.id)) return;
     announced.add(open.id);
     say(`? ${open.node}: ${clean(open.prompt)}  [y] approve  [n] reject  [v] view`);

@@ -1,4 +1,7 @@
-/** Where a `subflow` named `x` comes from: `x.flow` beside the running file, then in the project's flows folder. */
+/**
+ * Where a `subflow` named `x` comes from: `x.flow` beside the running file, then in the project's flows folder, then among the
+ * templates of the store.
+ */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { digest, parseFlow } from "@millrace/dsl";
@@ -21,4 +24,32 @@ export function subflowsIn(folders: readonly (string | undefined)[]): SubflowPor
       return null;
     },
   };
+}
+
+/** The same, and then the templates of the data directory, which is opened for what is found in no folder alone. */
+export function subflowsOf(folders: readonly (string | undefined)[], dir: string): SubflowPort {
+  const files = subflowsIn(folders);
+  return { get: async (wanted) => (await files.get(wanted)) ?? storedSubflow(dir, wanted) };
+}
+
+async function storedSubflow(
+  dir: string,
+  wanted: Parameters<SubflowPort["get"]>[0],
+): ReturnType<SubflowPort["get"]> {
+  const [{ openStore, StoreError }, { subflowPort }] = await Promise.all([
+    import("@millrace/store"),
+    import("@millrace/server/local"),
+  ]);
+  try {
+    const store = await openStore({ dir, readonly: true });
+    try {
+      return await subflowPort(store.templates).get(wanted);
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    // Where nothing was ever kept, nothing is found.
+    if (StoreError.isInstance(error) && error.code === "store_unavailable") return null;
+    throw error;
+  }
 }

@@ -37,6 +37,8 @@ import { createRequestIds, documentOf } from "./http/index.ts";
 import { acceptsKinds, callExecutor, checkPosition, knownSummary, startRun } from "./runs/index.ts";
 import { fromStore } from "./store-problem.ts";
 
+export { subflowPort } from "./templates/index.ts";
+
 /** What `openLocal` takes: options of a server, of which those about its listener say nothing here. */
 export interface LocalOptions extends Omit<ServerOptions, "clock"> {
   /** Reads beside the process that writes; where there is no store yet, an empty one is read. Default false. */

@@ -29,11 +29,13 @@ export function openAi(
   credentials: CredentialsPort,
   io: CliIo,
   host: NodeHost,
+  auditKey?: Uint8Array,
 ): AiSetup {
   const { egress } = config;
   return createAi(aiSettings(config), {
     credentials,
     env: io.env,
+    ...(auditKey !== undefined && { auditKey }),
     openFetch: (more) =>
       host.openFetch({ ...more, ...egress, allow: [...(egress.allow ?? []), ...more.allow] }),
   });

@@ -1,12 +1,10 @@
 /** This installation as the API of the commands: its data directory, and what its configuration allows. */
 import { openLocal } from "@millrace/server/local";
-import { StoreError } from "@millrace/store";
 import type { CommandIo } from "../command.ts";
 import type { Config } from "../config/load.ts";
-import { CliError, usage } from "../errors.ts";
-import { clean } from "../render/text.ts";
 import { subflowsIn } from "../subflows.ts";
 import type { Api } from "./open-api.ts";
+import { storeEnd } from "./store-end.ts";
 
 /** Opens the data directory. Throws a usage error for a bad option, `unavailable` for a store that does not open. */
 export async function createEmbedded(
@@ -24,16 +22,10 @@ export async function createEmbedded(
       files: { root: config.filesRoot ?? config.folder },
       ...(config.shell !== undefined && { shell: config.shell }),
       ai: { ...config.ai, env: io.env },
+      // The templates of the store come after them by themselves.
       subflows: subflowsIn([io.cwd, config.flows]),
     });
   } catch (error) {
     throw storeEnd(error);
   }
-}
-
-/** Why a store did not open, as the end of a command; anything else as it is. */
-export function storeEnd(error: unknown): unknown {
-  if (StoreError.isInstance(error)) return new CliError("unavailable", clean(error.message));
-  if (error instanceof Error && error.name === "ConfigError") return usage(clean(error.message));
-  return error;
 }

@@ -1,6 +1,5 @@
 /** What the API refuses, in the words of the command line that has asked for it. */
 import { ClientError } from "@millrace/contracts/client";
-import type { Input } from "../command.ts";
 import { CliError } from "../errors.ts";
 import { clean } from "../render/text.ts";
 import { toEnd } from "./problem.ts";
@@ -17,32 +16,35 @@ const LISTS: ReadonlyMap<unknown, string> = new Map([
   ["model", "models list"],
 ]);
 
-/** The error as the end of this command line: what is not there, or not as it must be, is named. */
-export function inContext(error: unknown, input: Input): unknown {
+/** The error as the end of a command line about `what`: what is not there, or not as it must be, is named. */
+export function inContext(error: unknown, what: string | undefined): unknown {
   if (!ClientError.isInstance(error) || error.problem === undefined) return error;
   const { code, problem } = error;
   const end = toEnd(error);
   if (!(end instanceof CliError)) return end;
-  const named = input.args.map(clean).join(" ");
+  const named = what === undefined ? undefined : clean(what);
   switch (code) {
     case "not_found": {
       const { resource } = problem as { readonly resource?: unknown };
       const list = LISTS.get(resource);
-      return again(end, `there is no ${clean(String(resource ?? "such thing"))} "${named}"`, {
-        ...(list !== undefined && { hint: `millrace ${list} shows what there is` }),
-      });
-    }
-    case "state_conflict": {
-      const { state } = problem as { readonly state?: unknown };
-      if (state === undefined) return again(end, `${named}: ${end.message}`);
-      return again(end, `${named} is ${clean(String(state))}, which does not allow that`);
+      const hint = list === undefined ? {} : { hint: `millrace ${list} shows what there is` };
+      const noun = typeof resource === "string" ? clean(resource) : "thing";
+      if (named === undefined) return again(end, `there is no such ${noun}`, hint);
+      if (noun === "template version") return again(end, `${named} has no such version`, hint);
+      return again(end, `there is no ${noun} "${named}"`, hint);
     }
     case "command_not_wired":
       return again(end, problem.detail === undefined ? "this is not available here" : end.message);
+    case "state_conflict": {
+      const { state } = problem as { readonly state?: unknown };
+      if (named === undefined) return end;
+      if (typeof state !== "string") return again(end, `${named}: ${end.message}`);
+      return again(end, `${named} is ${clean(state)}, which does not allow that`);
+    }
     case "etag_mismatch":
     case "already_exists":
     case "in_use":
-      return again(end, named === "" ? end.message : `${named}: ${end.message}`);
+      return named === undefined ? end : again(end, `${named}: ${end.message}`);
     default:
       return end;
   }

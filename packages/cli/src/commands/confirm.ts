@@ -1,0 +1,154 @@
+/**
+ * `millrace confirm`: the answer to what a kept run asks. On a server the run goes on there; embedded it goes on here, to its
+ * end or to its next question.
+ */
+import type { Confirmation } from "@millrace/contracts";
+import { ClientError } from "@millrace/contracts/client";
+import { prepareAnswers } from "../answers.ts";
+import { type Api, openApi } from "../api/open-api.ts";
+import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
+import { CliError, usage } from "../errors.ts";
+import { readJson } from "../inputs.ts";
+import { clean } from "../render/text.ts";
+import { apiRun } from "../run/api-run.ts";
+import { drive } from "../run/drive.ts";
+import { graceOf, serverWords } from "../run/words.ts";
+
+/** Most that a list gives at once; a run that asks for more at the same time is answered by id. */
+const MOST = 200;
+const OUTCOMES = ["approved", "rejected", "expired", "cancelled"] as const;
+
+/** Answers; embedded, the exit code is that of the run. */
+export async function run(input: Input, io: CommandIo): Promise<number> {
+  const [runId = "", named] = input.args;
+  const decision = decisionOf(input);
+  const file = flagText(input, "value-json");
+  const value = file === undefined ? undefined : await readJson(file, io);
+  const comment = flagText(input, "comment");
+  const api = await openApi(input, io, { write: true });
+  try {
+    const asked = await find(runId, named, api, io);
+    const { lastSeq } = await api.invoke("get_run", { runId });
+    const answered = await api
+      .invoke("resolve_confirmation", {
+        runId,
+        confirmationId: asked.id,
+        decision,
+        ...(value !== undefined && { value }),
+        ...(comment !== undefined && { comment }),
+      })
+      .catch(async (error: unknown) => {
+        throw isSettled(error) ? await settled(runId, asked.id, api) : error;
+      });
+    if (io.json !== undefined) await io.json.result(answered);
+    else if (io.verbosity !== "quiet") await io.err.write(`${said(answered)}\n`);
+    return api.where === "remote" ? 0 : await goOn(runId, lastSeq, input, api, io);
+  } finally {
+    await api.close();
+  }
+}
+
+function decisionOf(input: Input): "approve" | "reject" {
+  const approve = isOn(input, "approve");
+  if (approve === isOn(input, "reject")) throw usage("give --approve or --reject");
+  return approve ? "approve" : "reject";
+}
+
+/** The open question that the words mean. */
+async function find(
+  runId: string,
+  named: string | undefined,
+  api: Api,
+  io: CommandIo,
+): Promise<Confirmation> {
+  const { items } = await api.invoke("list_confirmations", { runId, limit: MOST });
+  const open = named === undefined ? items : items.filter((each) => means(named, each));
+  const [first] = open;
+  if (first !== undefined && open.length === 1) return first;
+  if (first === undefined) throw await settled(runId, named, api);
+  const lines = open.map(({ id, node, prompt }) => `  ${id}  ${node}  ${prompt}`);
+  if (io.json === undefined) await io.err.write(`${lines.map(clean).join("\n")}\n`);
+  throw usage(
+    `${open.length} confirmations are open: ${open.map(({ id, node }) => `${id} ${clean(node)}`).join(", ")}`,
+    "name one of them",
+  );
+}
+
+/** A node with or without the `[i]` and `~a` parts of its path, or the id of a confirmation. */
+function means(named: string, { id, node }: Confirmation): boolean {
+  return named === id || named === node || named === node.replace(/~\d+|\[\d+\]/g, "");
+}
+
+function isSettled(error: unknown): boolean {
+  return (
+    ClientError.isInstance(error) &&
+    (error.code === "already_resolved" || error.code === "confirmation_expired")
+  );
+}
+
+/** Why nothing is to be answered: who did, and when; or that nobody asks. */
+async function settled(runId: string, named: string | undefined, api: Api): Promise<CliError> {
+  const done: Confirmation[] = [];
+  for (const status of OUTCOMES) {
+    const { items } = await api.invoke("list_confirmations", { runId, status, limit: MOST });
+    done.push(...items.filter((each) => named === undefined || means(named, each)));
+  }
+  const last = done.at(-1);
+  if (last === undefined) {
+    const what = named === undefined ? "nothing" : `no confirmation "${named}"`;
+    return new CliError("unavailable", clean(`the run ${runId} asks ${what}`), {
+      problem: "not_found",
+      hint: `millrace runs show ${runId} tells how it stands`,
+    });
+  }
+  const when = await resolvedAt(runId, last.id, api);
+  const code = last.status === "expired" ? "confirmation_expired" : "already_resolved";
+  return new CliError("check_failed", `${said(last)}${when}`, { problem: code });
+}
+
+/** The log knows when. */
+async function resolvedAt(runId: string, id: string, api: Api): Promise<string> {
+  const kinds = ["confirm.resolved"] as const;
+  for (let after = 0; ; ) {
+    const page = await api.invoke("get_run_events", { runId, kinds, after, limit: MOST });
+    for (const event of page.items) {
+      after = event.seq;
+      const { kind, id: of } = event as { readonly kind: string; readonly id?: unknown };
+      if (kind === "confirm.resolved" && of === id)
+        return ` at ${new Date(event.ts).toISOString()}`;
+    }
+    if (page.nextCursor === null) return "";
+  }
+}
+
+/** `k1 send: approved by api`. */
+function said({ id, node, status, by }: Confirmation): string {
+  return clean(`${id} ${node}: ${status}${by === undefined ? "" : ` by ${by}`}`);
+}
+
+/** The run lives in this process now, so it is followed. */
+async function goOn(
+  runId: string,
+  known: number,
+  input: Input,
+  api: Api,
+  io: CommandIo,
+): Promise<number> {
+  const run = apiRun(api, {
+    runId,
+    events: (signal) => api.runEvents(runId, { signal }),
+    past: known + 1,
+    answers: prepareAnswers([], false),
+    waits: io.interactive,
+    where: serverWords(input),
+  });
+  const summary = await drive(run, {
+    graph: await api.invoke("get_run_graph", { runId }),
+    graceMs: graceOf(input, api.config),
+    // The one line of --json is the answer.
+    io: { ...io, json: undefined },
+    silent: io.json !== undefined,
+    known,
+  });
+  return summary.exitCode;
+}

@@ -1,0 +1,71 @@
+/**
+ * `millrace resume`: a kept run goes on with the flow it was started with, in this process or on its server.
+ *   S1  Nothing that has ended runs again; its events come first, so that what is shown is the whole log.
+ *   S2  A run that has ended is refused with 1, one that a living process works on with 6, which is named.
+ */
+import type { Run } from "@millrace/contracts";
+import { ClientError } from "@millrace/contracts/client";
+import { prepareAnswers } from "../answers.ts";
+import { type Api, openApi } from "../api/open-api.ts";
+import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";
+import { CliError } from "../errors.ts";
+import { interruptible } from "../interrupt.ts";
+import { clean } from "../render/text.ts";
+import { apiRun } from "../run/api-run.ts";
+import { drive } from "../run/drive.ts";
+import { openEvents } from "../run/event-file.ts";
+import { graceOf, serverWords } from "../run/words.ts";
+
+/** Takes the run up and follows it to its end; the exit code is the summary's. */
+export async function run(input: Input, io: CommandIo): Promise<number> {
+  const runId = input.args[0] as string;
+  const answers = prepareAnswers(flagList(input, "confirm"), isOn(input, "yes"));
+  const api = await openApi(input, io, { write: true });
+  try {
+    const { before, graph } = await interruptible(io.signal, takeUp(runId, api));
+    const tee = await openEvents(flagText(input, "events"), io);
+    try {
+      const live = apiRun(api, {
+        runId,
+        events: (signal) => api.runEvents(runId, { signal }),
+        past: before.lastSeq,
+        answers,
+        waits: io.interactive,
+        where: serverWords(input),
+      });
+      const summary = await drive(live, {
+        graph,
+        graceMs: graceOf(input, api.config),
+        io,
+        tee,
+        survives: api.where === "remote",
+        known: before.lastSeq,
+      });
+      return io.out.closed ? 1 : summary.exitCode;
+    } finally {
+      await tee?.close();
+    }
+  } finally {
+    await api.close();
+  }
+}
+
+async function takeUp(runId: string, api: Api) {
+  const before: Run = await api.invoke("get_run", { runId });
+  if (before.endedAt !== null) {
+    throw new CliError("check_failed", `the run ${clean(runId)} has ended: ${before.status}`, {
+      problem: "state_conflict",
+      hint: `millrace runs retry ${runId} runs it once more`,
+    });
+  }
+  const graph = await api.invoke("get_run_graph", { runId });
+  await api.invoke("resume_run", { runId }).catch((error: unknown) => {
+    // It is at work, or it waits for an answer: then there is nothing to resume, and it is followed.
+    const goesOn =
+      ClientError.isInstance(error) &&
+      error.code === "state_conflict" &&
+      error.problem?.["state"] !== undefined;
+    if (!goesOn) throw error;
+  });
+  return { before, graph };
+}

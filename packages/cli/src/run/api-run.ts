@@ -1,0 +1,111 @@
+/**
+ * A run behind the API: of a server, or one of the store that the embedded API works on.
+ *   A1  Nothing that was answered in the past is asked again: questions count from the last event that was known at the start.
+ *   A2  A question is left to a person, or to nobody, only when the API says that it is still open.
+ */
+import type { AnyEvent, ExecutionEvent } from "@millrace/contracts";
+import { ClientError } from "@millrace/contracts/client";
+import type { ConfirmHandler } from "@millrace/engine";
+import type { Api } from "../api/open-api.ts";
+import type { LiveRun, Question } from "./live-run.ts";
+
+/** Most that a server takes. */
+const MAX_GRACE_MS = 60_000;
+/** How long a request that follows an interrupt may take: nobody waits for long then. */
+const CANCEL_MS = 10_000;
+/** Somebody else was first, or the deadline was. */
+const SETTLED: ReadonlySet<string> = new Set([
+  "already_resolved",
+  "confirmation_expired",
+  "not_found",
+]);
+
+/** What a run behind the API is driven by. */
+export interface ApiRunOptions {
+  readonly runId: string;
+  /** Its events, from the first one. */
+  readonly events: (signal: AbortSignal) => AsyncGenerator<AnyEvent, void>;
+  /** `seq` of the last event that lies in the past; default 0. */
+  readonly past?: number;
+  readonly answers: ConfirmHandler;
+  /** Whether a person is there to answer later. */
+  readonly waits: boolean;
+  /** Words that name the server again in what a person is told; "" for none. */
+  readonly where: string;
+}
+
+/** The run as a command drives it. */
+export function apiRun(api: Api, options: ApiRunOptions): LiveRun {
+  const { runId, past = 0, answers, waits, where } = options;
+  const open = new Map<string, Extract<ExecutionEvent, { kind: "confirm.requested" }>>();
+  const asked = new Set<string>();
+  const reading = new AbortController();
+  let park: (question: Question) => void = () => {};
+  const parked = new Promise<Question>((resolve) => {
+    park = resolve;
+  });
+
+  async function answer(
+    id: string,
+    { decision, value, comment }: Parameters<LiveRun["answer"]>[1],
+  ): Promise<string | undefined> {
+    try {
+      await api.invoke("resolve_confirmation", {
+        runId,
+        confirmationId: id,
+        decision,
+        ...(value !== undefined && { value }),
+        ...(comment !== undefined && { comment }),
+      });
+      return undefined;
+    } catch (error) {
+      if (ClientError.isInstance(error) && error.problem !== undefined) return error.code;
+      throw error;
+    }
+  }
+
+  /** Answers what is answered beforehand; parks at the first question that nobody answers. */
+  async function settle(): Promise<void> {
+    for (const [id, question] of open) {
+      if (asked.has(id)) continue;
+      asked.add(id);
+      const { node, attempt, prompt, ts } = question;
+      const given = await answers({ id, node, attempt, prompt, requestedAt: ts });
+      const refused = given === undefined ? "unanswered" : await answer(id, given);
+      if (refused === undefined || SETTLED.has(refused)) continue;
+      if (!waits && (await isOpen(id))) park({ id, node, prompt });
+    }
+  }
+
+  async function isOpen(id: string): Promise<boolean> {
+    const { items } = await api.invoke("list_confirmations", { runId });
+    return items.some((each) => each.id === id);
+  }
+
+  return {
+    id: runId,
+    parked,
+    async *events() {
+      for await (const given of options.events(reading.signal)) {
+        const event = given as ExecutionEvent;
+        yield [event];
+        if (event.kind === "confirm.requested") open.set(event.id, event);
+        else if (event.kind === "confirm.resolved") open.delete(event.id);
+        if (event.seq >= past && open.size > 0) await settle();
+      }
+    },
+    leave: () => reading.abort(),
+    open: () => open.values().next().value,
+    answer,
+    cancel(reason, graceMs) {
+      const args = { runId, reason, graceMs: Math.min(graceMs, MAX_GRACE_MS) };
+      // When it does not arrive, the events end or stay away, and that is told.
+      api
+        .invoke("cancel_run", args, { signal: AbortSignal.timeout(CANCEL_MS + graceMs) })
+        .catch(() => {});
+    },
+    ways: (node) => `millrace confirm ${runId} ${node} --approve${where} answers`,
+    again:
+      api.where === "remote" ? `millrace runs tail ${runId}${where}` : `millrace resume ${runId}`,
+  };
+}

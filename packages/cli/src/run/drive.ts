@@ -1,0 +1,155 @@
+/**
+ * A run from its first event to the summary that ends the command.
+ *   D1  Every event goes to the display and to `--events`, in order, and to nothing else.
+ *   D2  The last event is a summary: the run's, or a parting one where the run outlives what can be shown of it.
+ */
+import {
+  type CancelReason,
+  createView,
+  type ExecutionEvent,
+  type FlowGraph,
+  foldEvents,
+  makeSummary,
+  type RunView,
+  type Summary,
+} from "@millrace/contracts";
+import { ClientError } from "@millrace/contracts/client";
+import { toEnd } from "../api/problem.ts";
+import type { CommandIo } from "../command.ts";
+import { createDisplay, type Display } from "../display.ts";
+import type { CliError } from "../errors.ts";
+import { createPrompter } from "../prompter.ts";
+import type { EventFile } from "./event-file.ts";
+import type { LiveRun } from "./live-run.ts";
+
+/** What a run is shown with. */
+export interface Driving {
+  readonly graph: FlowGraph;
+  readonly graceMs: number;
+  readonly io: CommandIo;
+  readonly tee?: EventFile | undefined;
+  /** Shows nothing: the answer that was asked for is told already. */
+  readonly silent?: boolean;
+  /** Whether the run goes on when the reader of stdout leaves. */
+  readonly survives?: boolean;
+  /** Events up to this `seq` are known to a person already: they are folded, and shown only as lines of `--json`. */
+  readonly known?: number;
+}
+
+/** Follows the run to its end and answers the summary that was shown last. Throws what keeps the run from beginning. */
+export async function drive(run: LiveRun, driving: Driving): Promise<Summary> {
+  const { graph, io, tee, silent = false, known = 0 } = driving;
+  const view = createView(run.id);
+  const display = silent ? SILENT : await createDisplay(graph, view, io);
+  const stop = cancelOn(run, driving);
+  const prompter = io.interactive ? createPrompter(run, io, display.say) : undefined;
+
+  async function take(events: readonly ExecutionEvent[]): Promise<void> {
+    for (const event of events) foldEvents(view, event);
+    await tee?.write(events);
+    const fresh = io.json === undefined ? events.filter(({ seq }) => seq > known) : events;
+    if (fresh.length > 0) await display.show(fresh);
+  }
+
+  async function part(error: { readonly code: string; readonly message: string }) {
+    const summary = partingSummary(view, { ...error, retryable: false }, io.now());
+    await take([summary]);
+    return summary;
+  }
+
+  async function follow(): Promise<Summary> {
+    const pages = run.events();
+    const nobody = run.parked.then((question) => nextTick().then(() => question));
+    const gone = readerGone(driving);
+    try {
+      for (let next = pages.next(); ; next = pages.next()) {
+        next.catch(() => {}); // of a page that nobody waits for
+        const page = await Promise.race([next, nobody, gone]);
+        if (page === "gone") return await part(LEFT_ALONE);
+        if ("prompt" in page) {
+          const message = `"${page.node}" waits for a person, and nobody can be asked here; ${run.ways(page.node)}`;
+          return await part({ code: "confirmation_required", message });
+        }
+        if (page.done) return await part(left(run));
+        await take(page.value);
+        const last = page.value.at(-1);
+        if (last?.kind === "summary") return last;
+      }
+    } catch (error) {
+      if (!ClientError.isInstance(error)) throw error;
+      const end = toEnd(error) as CliError;
+      // Refused before it began: that is no run.
+      if (view.seq === 0 && error.problem !== undefined) throw error;
+      const again = run.again === undefined ? "" : `; ${run.again} goes on from there`;
+      return await part({ code: end.code, message: end.message + again });
+    } finally {
+      run.leave();
+    }
+  }
+
+  try {
+    const summary = await follow();
+    await display.end(summary);
+    return summary;
+  } catch (error) {
+    await display.end();
+    throw error;
+  } finally {
+    prompter?.close();
+    stop();
+  }
+}
+
+const SILENT: Display = { show: async () => {}, say() {}, end: async () => {} };
+
+/** Told to `--events` alone. */
+const LEFT_ALONE = { code: "unavailable", message: "the reader has left; the run goes on" };
+
+/** Resolves when nobody reads the lines of a run that goes on without them. */
+function readerGone({ io, survives = false }: Driving): Promise<"gone"> {
+  return new Promise((resolve) => {
+    if (io.json !== undefined && survives) io.out.onClose(() => resolve("gone"));
+  });
+}
+
+/** The events ended, and the run had not. */
+function left(run: LiveRun): { readonly code: string; readonly message: string } {
+  if (run.again === undefined) throw new Error("the event stream ended without a summary");
+  return {
+    code: "unavailable",
+    message: `nobody works on the run ${run.id} any more; ${run.again}`,
+  };
+}
+
+/**
+ * The end of a stream whose run goes on elsewhere, or nowhere. It is no event of the run: whoever reads on drops it.
+ * @see the events page, "Parting summary"
+ */
+function partingSummary(
+  view: RunView,
+  error: { readonly code: string; readonly message: string; readonly retryable: false },
+  now: number,
+): Summary {
+  const ts = Math.max(view.updatedAt, now);
+  const payload = makeSummary(view, { status: "failed", ts, error });
+  return { v: 1, kind: "summary", runId: view.runId, seq: view.seq + 1, ts, ...payload };
+}
+
+/** Cancels the run on a signal, and when the reader of stdout leaves under `--json`, unless the run survives that. */
+function cancelOn(run: LiveRun, { io, graceMs, survives = false }: Driving): () => void {
+  const onSignal = (): void => run.cancel(reasonOf(io.signal), graceMs);
+  if (io.signal.aborted) onSignal();
+  else io.signal.addEventListener("abort", onSignal, { once: true });
+  if (io.json !== undefined && !survives) {
+    io.out.onClose(() => run.cancel("disconnect", graceMs));
+  }
+  return () => io.signal.removeEventListener("abort", onSignal);
+}
+
+function reasonOf({ reason }: AbortSignal): CancelReason {
+  return reason === "sigterm" ? "sigterm" : "sigint";
+}
+
+function nextTick(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

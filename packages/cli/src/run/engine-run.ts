@@ -1,0 +1,69 @@
+/** A run of an engine in this process. */
+import type { ConfirmHandler, OpenConfirmation, Run } from "@millrace/engine";
+import { clean } from "../render/text.ts";
+import type { LiveRun, Question } from "./live-run.ts";
+
+/** Answers given beforehand, and the question that none of them is for, once it was shown. */
+export interface Asked {
+  readonly confirm: ConfirmHandler;
+  readonly parked: Promise<Question>;
+  /** The question was shown: a log that is kept is shown later than it is made. */
+  shown(id: string): void;
+}
+
+/** `waits`: whether a person is there to answer later. */
+export function askedOf(answers: ConfirmHandler, waits: boolean): Asked {
+  const unanswered = new Map<string, OpenConfirmation>();
+  const shown = new Set<string>();
+  let park: (question: OpenConfirmation) => void = () => {};
+  const parked = new Promise<Question>((resolve) => {
+    park = resolve;
+  });
+  const look = (id: string): void => {
+    const question = unanswered.get(id);
+    if (question !== undefined && shown.has(id)) park(question);
+  };
+  return {
+    async confirm(question) {
+      const answer = await answers(question);
+      if (answer === undefined && !waits) {
+        unanswered.set(question.id, question);
+        look(question.id);
+      }
+      return answer;
+    },
+    parked,
+    shown(id) {
+      shown.add(id);
+      look(id);
+    },
+  };
+}
+
+/** The run as a command drives it. `saved`: it stays in the store when the command leaves it. */
+export function engineRun(run: Run, asked: Asked, saved: boolean): LiveRun {
+  const cursor = run.events();
+  return {
+    id: run.id,
+    parked: asked.parked,
+    async *events() {
+      for await (const page of cursor) {
+        yield page;
+        for (const event of page) if (event.kind === "confirm.requested") asked.shown(event.id);
+      }
+    },
+    leave: () => cursor.close(),
+    open: () => run.confirmations()[0],
+    async answer(id, answer) {
+      const reply = await run.confirm(id, answer);
+      if (reply.ok) return undefined;
+      const problems = "problems" in reply ? (reply.problems ?? []) : [];
+      return `${reply.code}${problems.map((each) => `; ${each.pointer} ${clean(each.message)}`).join("")}`;
+    },
+    cancel: (reason, graceMs) => void run.cancel({ reason, graceMs }),
+    ways: (node) =>
+      saved
+        ? `millrace confirm ${run.id} ${node} --approve answers`
+        : `give --confirm ${node}=approve or --yes, or keep the run with --save`,
+  };
+}

@@ -1,0 +1,49 @@
+/** The flow that a command line names: a file, or the slug of a stored template. A file that is there wins. */
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { Template } from "@millrace/contracts";
+import type { Config } from "../config/load.ts";
+import { CliError, usage } from "../errors.ts";
+import { folderOf } from "../flow-source.ts";
+import type { CliIo } from "../io.ts";
+import { clean } from "../render/text.ts";
+
+const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
+
+/** Whether the word can only be the slug of a template. */
+export async function isSlug(name: string, io: CliIo): Promise<boolean> {
+  if (!SLUG.test(name)) return false;
+  return stat(resolve(io.cwd, name)).then(
+    () => false,
+    () => true,
+  );
+}
+
+/** Folder from which the project of this flow is looked for. */
+export async function projectStart(name: string, io: CliIo): Promise<string> {
+  return (await isSlug(name, io)) ? io.cwd : folderOf(name, io);
+}
+
+/** The newest version of a template of this installation, read beside whoever writes. Throws a usage error where there is none. */
+export async function storedTemplate(
+  slug: string,
+  { credentials: { dir } }: Config,
+): Promise<Template> {
+  const { openStore, StoreError } = await import("@millrace/store");
+  try {
+    const store = await openStore({ dir, readonly: true });
+    try {
+      const template = store.templates.get(slug);
+      if (template !== null) return template;
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    if (!StoreError.isInstance(error)) throw error;
+    if (error.code !== "store_unavailable") throw new CliError("unavailable", clean(error.message));
+  }
+  throw usage(
+    `cannot read ${slug}: no such file, and no template has this name`,
+    "millrace templates list shows them",
+  );
+}

@@ -1,0 +1,31 @@
+/** A run that a command drives: it shows its events, answers what it asks, and can stop it. Where the run is does not matter. */
+import type { CancelReason, ExecutionEvent } from "@millrace/contracts";
+import type { Answer } from "@millrace/engine";
+
+/** A question that is open. */
+export interface Question {
+  readonly id: string;
+  /** Path of the node that asks. */
+  readonly node: string;
+  readonly prompt: string;
+}
+
+export interface LiveRun {
+  readonly id: string;
+  /** Pages of its events to the summary. Throws `ClientError` when the log cannot be followed any further. */
+  events(): AsyncGenerator<readonly ExecutionEvent[], void>;
+  /** Resolves with a question that nobody can answer here; never, when there is none. */
+  readonly parked: Promise<Question>;
+  /** The oldest open question. */
+  open(): Question | undefined;
+  /** Answers a question; resolves to why it was not taken, if it was not. */
+  answer(id: string, answer: Answer): Promise<string | undefined>;
+  /** Asks the run to stop; its summary says how it did. */
+  cancel(reason: CancelReason, graceMs: number): void;
+  /** Reads no further; the run does not notice. */
+  leave(): void;
+  /** What a person can do about a question that waits, in words. */
+  readonly ways: (node: string) => string;
+  /** What a person can do when the events stay away; absent where the run is in this process. */
+  readonly again?: string;
+}

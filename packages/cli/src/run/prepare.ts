@@ -1,0 +1,193 @@
+/** Everything before a run in this process: nothing of it has an effect, so a signal may leave it at any point. */
+import { resolve } from "node:path";
+import type { CredentialsPort, Json } from "@millrace/contracts";
+import {
+  type ConfirmHandler,
+  compileFlow,
+  createEngine,
+  createRegistry,
+  type Engine,
+  EngineError,
+  type Plan,
+  type Registry,
+  type ShellPolicy,
+} from "@millrace/engine";
+import { createNodeHost, type NodeHost } from "@millrace/engine/node";
+import type { AiSetup } from "@millrace/providers";
+import { prepareAnswers } from "../answers.ts";
+import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";
+import type { Config } from "../config/load.ts";
+import { runCredentials } from "../credentials/run-credentials.ts";
+import { CliError, usage } from "../errors.ts";
+import { countFindings, type FlowSource, isValid, loadFlow } from "../flow-source.ts";
+import { readInputs } from "../inputs.ts";
+import { renderDiagnostics } from "../render/code-frame.ts";
+import { createStyle } from "../render/style.ts";
+import { clean } from "../render/text.ts";
+import { subflowsOf } from "../subflows.ts";
+import { isSlug, storedTemplate } from "./find-flow.ts";
+import type { SavingJournal } from "./saving-journal.ts";
+
+/** A run that only has to be started. */
+export interface Prepared {
+  readonly source: FlowSource;
+  /** Slug of the template that it is a run of. */
+  readonly template: string | undefined;
+  readonly inputs: { readonly [name: string]: Json };
+  readonly plan: Plan;
+  readonly engine: Engine;
+  readonly answers: ConfirmHandler;
+  close(): Promise<void>;
+}
+
+/** Reads, checks and compiles what the words name. `journal`: where the run is kept. */
+export async function prepare(
+  input: Input,
+  config: Config,
+  io: CommandIo,
+  journal?: SavingJournal,
+): Promise<Prepared> {
+  const name = input.args[0] as string;
+  const answers = prepareAnswers(flagList(input, "confirm"), isOn(input, "yes"));
+  const { source, template } = await sourceOf(name, input, config, io);
+  await report(source, io);
+  const given = await readInputs(
+    source.graph,
+    flagList(input, "input"),
+    flagText(input, "input-json"),
+    io,
+  );
+  const plan = await compile(source, config, io);
+  const needsAi = plan.needs.includes("ai");
+  const world = await worldOf(input, { config, io, needsAi, auditKey: journal?.auditKey });
+  const inputs = { ...world.inputs, ...given };
+  const { ai, shell = config.shell } = world;
+  const engine = createEngine({
+    host: world.host,
+    credentials: world.credentials,
+    services: new Map(config.services.map((service) => [service.slug, service])),
+    egress: config.egress,
+    files: { root: world.filesRoot },
+    ...(journal !== undefined && { journal: journal.journal }),
+    ...(shell && { shell }),
+    ...(ai && { providers: ai.providers, ai: ai.ai }),
+  });
+  const missing = engine.checkInputs(plan, inputs).filter(({ severity }) => severity === "error");
+  if (missing[0] !== undefined) {
+    throw usage(missing.map(({ message }) => message).join("; "), "give it with -i name=value");
+  }
+  const answered: ConfirmHandler = async (asked) =>
+    (await answers(asked)) ?? world.confirm?.(asked);
+  return { source, template, inputs, plan, engine, answers: answered, close: world.close };
+}
+
+async function sourceOf(
+  name: string,
+  input: Input,
+  config: Config,
+  io: CommandIo,
+): Promise<{ readonly source: FlowSource; readonly template: string | undefined }> {
+  const named = { file: flagText(input, "config"), home: flagText(input, "home") };
+  if (!(await isSlug(name, io))) {
+    return { source: await loadFlow(name, io, named), template: undefined };
+  }
+  const { dsl } = await storedTemplate(name, config);
+  const bytes = new TextEncoder().encode(dsl);
+  return { source: await loadFlow(name, io, { ...named, bytes }), template: name };
+}
+
+/** What a run works with: this machine, or the fixtures in its place. */
+interface World {
+  readonly inputs: { readonly [name: string]: Json };
+  readonly host: NodeHost;
+  readonly credentials: CredentialsPort;
+  readonly filesRoot: string;
+  readonly shell?: ShellPolicy | undefined;
+  readonly confirm?: ConfirmHandler;
+  readonly ai: AiSetup | undefined;
+  close(): Promise<void>;
+}
+
+interface WorldParts {
+  readonly config: Config;
+  readonly io: CommandIo;
+  readonly needsAi: boolean;
+  readonly auditKey: (() => Promise<Uint8Array>) | undefined;
+}
+
+async function worldOf(
+  input: Input,
+  { config, io, needsAi, auditKey }: WorldParts,
+): Promise<World> {
+  const folder = flagText(input, "fixtures");
+  if (folder !== undefined) {
+    const { openFixtures } = await import("../fixtures/world.ts");
+    const world = await openFixtures(resolve(io.cwd, folder), { config, io, speed: 1 });
+    const ai = needsAi ? await world.ai() : undefined;
+    const close = async (): Promise<void> => {
+      await ai?.close();
+      await world.close();
+    };
+    return { ...world, ai, close };
+  }
+  const credentials = runCredentials(config, () => io.now());
+  const host = createNodeHost();
+  const ai = needsAi
+    ? await aiOf(config, credentials.port, io, host, await auditKey?.())
+    : undefined;
+  const close = async (): Promise<void> => {
+    await ai?.close();
+    await credentials.close();
+  };
+  const filesRoot = config.filesRoot ?? config.folder;
+  return { inputs: {}, host, credentials: credentials.port, filesRoot, ai, close };
+}
+
+/** Loaded for flows that ask a model. */
+async function aiOf(...given: Parameters<typeof import("../ai/open-ai.ts").openAi>) {
+  const { openAi } = await import("../ai/open-ai.ts");
+  return openAi(...given);
+}
+
+async function report(source: FlowSource, io: CommandIo): Promise<void> {
+  const { diagnostics } = source;
+  const valid = isValid(diagnostics);
+  if (io.json === undefined) {
+    const shown = diagnostics.filter(
+      ({ severity }) =>
+        severity === "error" || (io.verbosity !== "quiet" && severity === "warning"),
+    );
+    const style = createStyle(io.colour, io.env);
+    if (shown.length > 0) await io.err.write(`${await renderDiagnostics(shown, source, style)}\n`);
+  }
+  if (!valid) throw invalid(diagnostics);
+}
+
+async function compile(source: FlowSource, config: Config, io: CommandIo): Promise<Plan> {
+  const compiled = await compileFlow(source.graph, {
+    registry: registryOf(config),
+    subflows: subflowsOf([source.folder, config.flows], config.credentials.dir),
+  });
+  if (compiled.ok) return compiled.plan;
+  if (io.json === undefined) {
+    await io.err.write(
+      `${await renderDiagnostics(compiled.diagnostics, source, createStyle(io.colour, io.env))}\n`,
+    );
+  }
+  throw invalid(compiled.diagnostics);
+}
+
+/** Core and the services. A descriptor may have a schema that cannot be checked. */
+function registryOf({ services }: Config): Registry {
+  try {
+    return createRegistry(services);
+  } catch (error) {
+    if (EngineError.isInstance(error)) throw usage(clean(error.message));
+    throw error;
+  }
+}
+
+function invalid(diagnostics: FlowSource["diagnostics"]): CliError {
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  return new CliError("flow_invalid", countFindings(errors), { diagnostics: errors, told: true });
+}
