@@ -1,0 +1,147 @@
+/** `millrace test`: what a flow makes is compared with what is kept beside it. */
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { example, lastSummary, ROOT, scratch } from "./cli.ts";
+import { inside } from "./inside.ts";
+
+/** A copy of an example, with its own folder's name. */
+function copy(name: string): string {
+  const cwd = scratch();
+  const filter = (path: string): boolean => !/node_modules|\/out$/.test(path);
+  cpSync(example(name), join(cwd, name), { recursive: true, filter });
+  return cwd;
+}
+
+test("every example makes the events that are kept beside it", async () => {
+  const told = await inside(["test", "examples", "--json"], {
+    cwd: ROOT,
+    env: { MILLRACE_TRUST_PROJECT: "1" },
+  });
+  const results = told.stdout
+    .trimEnd()
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+  expect(results.filter(({ status }) => status !== "passed")).toEqual([]);
+  const tested = new Set(results.map(({ file }) => String(file).split("/")[1]));
+  const gallery = readdirSync(join(ROOT, "examples")).filter((folder) =>
+    existsSync(join(ROOT, "examples", folder, `${folder.slice(3)}.flow`)),
+  );
+  expect(gallery.filter((folder) => !tested.has(folder))).toEqual([]);
+  expect([told.code, lastSummary(told.stdout).status]).toEqual([0, "succeeded"]);
+}, 60_000);
+
+test("a difference is a unified diff on stdout, and exit code 1", async () => {
+  const cwd = copy("01-hello");
+  const file = join(cwd, "01-hello/golden.ndjson");
+  writeFileSync(file, readFileSync(file, "utf8").replaceAll("Hello, world!", "Hello, moon!"));
+  const told = await inside(["test", "."], { cwd });
+  expect(told.code).toBe(1);
+  expect(told.stderr).toBe(
+    "✗ 01-hello/hello.flow\nerror: 1 of 1 test failed; millrace test --update keeps what they make now\n",
+  );
+  expect(told.stdout).toMatch(
+    /^--- 01-hello\/hello\.flow \(kept\)\n\+\+\+ 01-hello\/hello\.flow \(made\)\n@@ /m,
+  );
+  expect(told.stdout).toMatch(/^-\{.*Hello, moon!/m);
+  expect(told.stdout).toMatch(/^\+\{.*Hello, world!/m);
+  const json = await inside(["test", ".", "--json"], { cwd });
+  const lines = json.stdout.trimEnd().split("\n");
+  expect(JSON.parse(lines[0] ?? "")).toMatchObject({
+    file: "01-hello/hello.flow",
+    status: "failed",
+    patch: expect.stringContaining("moon"),
+  });
+  expect(lastSummary(json.stdout)).toMatchObject({
+    status: "failed",
+    exitCode: 1,
+    error: { code: "check_failed" },
+  });
+});
+
+test("--update writes the kept events and nothing else", async () => {
+  const cwd = copy("01-hello");
+  const folder = join(cwd, "01-hello");
+  const kept = readFileSync(join(folder, "golden.ndjson"), "utf8");
+  rmSync(join(folder, "golden.ndjson"));
+  mkdirSync(join(folder, "fixtures"));
+  const missing = await inside(["test", "01-hello"], { cwd });
+  expect([
+    missing.code,
+    missing.stderr.includes("golden.ndjson is missing; --update writes it"),
+  ]).toEqual([1, true]);
+  const before = readdirSync(folder).sort();
+  const updated = await inside(["test", "01-hello", "--update"], { cwd });
+  expect([updated.code, updated.stderr]).toEqual([
+    0,
+    "✓ 01-hello/hello.flow (updated)\n1 test passed\n",
+  ]);
+  expect(readdirSync(folder).sort()).toEqual([...before, "golden.ndjson"].sort());
+  expect(readFileSync(join(folder, "golden.ndjson"), "utf8")).toBe(kept);
+});
+
+test("what fixtures do not hold is missing, and the kept events say so", async () => {
+  const cwd = scratch({
+    "x.flow": 'flow 1 x\n\nnode get: http.request {\n  url = "https://example.invalid/"\n}\n',
+  });
+  expect((await inside(["test", "x.flow", "--update"], { cwd })).code).toBe(0);
+  expect(readFileSync(join(cwd, "golden.ndjson"), "utf8")).toContain('"code":"fixture_missing"');
+  expect((await inside(["test", "x.flow"], { cwd })).code).toBe(0);
+});
+
+test("a folder of its own for files is $ROOT in the kept events", async () => {
+  const cwd = scratch({
+    "x.flow": 'flow 1 x\n\nnode read: file.read {\n  path = "none.txt"\n}\n',
+  });
+  await inside(["test", "x.flow", "--update"], { cwd });
+  expect(readFileSync(join(cwd, "golden.ndjson"), "utf8")).not.toContain("millrace-files-");
+});
+
+test("a question that nobody answers fails the test, with its name", async () => {
+  const cwd = scratch({
+    "x.flow":
+      'flow 1 x\n\nnode ask: confirm {\n  prompt = "Go?"\n}\n\nnode say: log {\n  message = "ok"\n}\n\nask.approved -> say\n',
+  });
+  const told = await inside(["test", "x.flow"], { cwd });
+  expect(told.code).toBe(1);
+  expect(told.stderr).toContain('"ask" waits for a person; answer it in confirm.json');
+});
+
+test("--filter takes tests whose path matches", async () => {
+  const cwd = copy("01-hello");
+  cpSync(join(cwd, "01-hello"), join(cwd, "02-hello"), { recursive: true });
+  const told = await inside(["test", "--filter", "^02"], { cwd });
+  expect([told.code, told.stderr]).toEqual([0, "✓ 02-hello/hello.flow\n1 test passed\n"]);
+});
+
+test.each([
+  ["a folder without a test", ["test", "."], "is a test"],
+  ["no match", ["test", "x.flow", "--filter", "zzz"], "no test matches zzz"],
+  [
+    "a pattern that is none",
+    ["test", "x.flow", "--filter", "("],
+    "--filter takes a regular expression",
+  ],
+  ["no such file", ["test", "y.flow"], "cannot read y.flow: no such file"],
+])("%s is exit code 2", async (_name, words, says) => {
+  const told = await inside(words, {
+    files: { "x.flow": 'flow 1 x\n\nnode a: log {\n  message = "a"\n}\n' },
+  });
+  expect([told.code, told.stdout]).toEqual([2, ""]);
+  expect(told.stderr).toContain(says);
+});
+
+test("a flow that is not valid fails its test", async () => {
+  const cwd = scratch({ "x.flow": "flow 1 x\n\nnode a: no.such {\n}\n" });
+  const told = await inside(["test", "x.flow"], { cwd });
+  expect([told.code, told.stderr.includes("the flow is not valid: 1 error")]).toEqual([1, true]);
+});
