@@ -25,6 +25,8 @@ export interface AiPorts {
     readonly idleMs: number;
     readonly totalMs: number;
   }) => FetchLike;
+  /** The provider of this machine's models; see `createLocalProvider`. Absent: `local` is unknown. */
+  readonly local?: AiProvider;
   /** 32 random bytes of the installation, for digests of prompts; see `loadAuditKey`. */
   readonly auditKey?: Uint8Array;
 }
@@ -49,7 +51,7 @@ export interface AiSetup {
 /** Opens nothing and loads no package of a maker before a node asks for it. */
 export function createAi(settings: AiSettings, ports: AiPorts): AiSetup {
   const { defaultProvider, circuit, prices, mcpServers } = settings;
-  const providers = createProviders(settings);
+  const providers = createProviders(settings, ports.local);
   const credentials = createAiCredentials({ settings, ...ports });
   const tools: McpSource = createMcpSource({
     servers: mcpServers,

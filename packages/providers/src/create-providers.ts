@@ -40,16 +40,24 @@ const KINDS = {
 const ALWAYS = ["openai", "anthropic", "google", "mock"] as const;
 
 /**
- * Every provider, each of another id. A maker's package is loaded when a model of it is first asked for, and no key is read here.
+ * Every provider, each of another id; `local` where this machine has models, unless a setting has that name. A maker's package is loaded when a model of it is first asked for, and no key is read here.
  * `settings` are those of `readAiSettings`.
  */
-export function createProviders(settings: Pick<AiSettings, "providers">): readonly AiProvider[] {
+export function createProviders(
+  settings: Pick<AiSettings, "providers">,
+  local?: AiProvider,
+): readonly AiProvider[] {
   const none: Record<string, ProviderSettings> = Object.fromEntries(ALWAYS.map((id) => [id, {}]));
-  const given = { ...none, ...settings.providers };
-  return Object.entries(given).map(([id, { kind, credential: _, modelId: _model, ...config }]) => {
-    const definition = KINDS[kind ?? (id as (typeof ALWAYS)[number])];
-    return definition.create({ name: id, ...config }, NO_HOST);
-  });
+  const given = Object.entries({ ...none, ...settings.providers });
+  // Of a provider without a kind under that name the settings only know its default model.
+  const isOurs = (id: string, { kind }: ProviderSettings) => id === "local" && kind === undefined;
+  const made = given
+    .filter(([id, setting]) => !isOurs(id, setting))
+    .map(([id, { kind, credential: _, modelId: _model, ...config }]) => {
+      const definition = KINDS[kind ?? (id as (typeof ALWAYS)[number])];
+      return definition.create({ name: id, ...config }, NO_HOST);
+    });
+  return local === undefined || made.some(({ id }) => id === local.id) ? made : [...made, local];
 }
 
 /** The built-in kinds get what they need with each call. */

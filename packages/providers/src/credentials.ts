@@ -34,7 +34,7 @@ export interface AiCredentialsOptions {
 }
 
 /**
- * The keys of providers. A provider of kind `openai-compatible`, `mock` and one that an extension brings may have none; for any
+ * The keys of providers. A provider of kind `openai-compatible`, `mock`, `local` and one that an extension brings may have none; for any
  * other it rejects with `NodeError` `credentials_missing`, which names the reference. What the store or the renewal of a
  * connection rejects with passes through (`unavailable`, `credentials_expired`, `no_refresh_token`).
  */
@@ -68,7 +68,7 @@ export function createAiCredentials(options: AiCredentialsOptions): AiCredential
         return { apiKey };
       }
       if ((setting?.kind ?? provider) === KEYLESS) return {};
-      if (provider === "mock") return {};
+      if (provider === "mock" || (provider === "local" && setting?.kind === undefined)) return {};
       const found = await attempt(secret(provider));
       const apiKey = found.value ?? variable(provider, env);
       if (apiKey !== undefined) return { apiKey };

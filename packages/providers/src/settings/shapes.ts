@@ -59,6 +59,9 @@ const KINDS: { readonly [kind: string]: Check } = {
   ),
 };
 
+/** The provider of this machine's models takes nothing but the model of nodes that name none. */
+const local = shape({}, { modelId });
+
 /** Providers by id. The kind of `openai`, `anthropic` and `google` is their name; any other says its own. */
 export const providers: Check = (value, pointer, report) => {
   if (!isObject(value)) return report(pointer, "must be an object");
@@ -70,6 +73,10 @@ export const providers: Check = (value, pointer, report) => {
     }
     if (id === "mock") {
       report(at, "is always there and takes no settings");
+      continue;
+    }
+    if (id === "local" && isObject(setting) && setting["kind"] === undefined) {
+      local(setting, at, report);
       continue;
     }
     const kind = isObject(setting) ? (setting["kind"] ?? id) : id;
