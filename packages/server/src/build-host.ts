@@ -11,7 +11,7 @@ import {
   type Registry,
   type SubflowPort,
 } from "@millrace/engine";
-import { createNodeHost, type NodeHost } from "@millrace/engine/node";
+import { createNodeHost, type Extensions, type NodeHost } from "@millrace/engine/node";
 import { type AiSetup, createAi, loadAuditKey } from "@millrace/providers";
 import { openMemoryStore, openStore, type Store } from "@millrace/store";
 import type { Clock, ResolvedOptions } from "./config/index.ts";
@@ -27,8 +27,11 @@ import {
 } from "./connections/index.ts";
 import { ConfigError } from "./errors.ts";
 import { createLocalExecutor, type LocalExecutor } from "./executor/index.ts";
-import { coreHandlers } from "./handlers/index.ts";
+import { openServerExtensions, type ServerExtensions } from "./extensions/index.ts";
+import { coreHandlers, modelHandlers } from "./handlers/index.ts";
 import type { ServerHost } from "./host.ts";
+import { hubModels } from "./models/hub-model.ts";
+import { type ManagedModels, openModels } from "./models/index.ts";
 import type { Logger } from "./process/index.ts";
 import { readSettings } from "./settings/index.ts";
 import { subflowPort, templatePort } from "./templates/index.ts";
@@ -40,6 +43,7 @@ export interface Ground {
   readonly machine: NodeHost;
   readonly clock: Clock;
   readonly now: () => number;
+  readonly opened: ServerExtensions;
 }
 
 /** How the store is opened: to write in it, beside the process that does, or as an empty one that is gone with this process. */
@@ -50,8 +54,9 @@ export async function openGround(
   options: ResolvedOptions,
   mode: StoreMode = options.store === "memory" ? "empty" : "write",
 ): Promise<Ground> {
-  const registry = registryOf(options);
   const machine = createNodeHost();
+  const opened = await openServerExtensions(machine, options);
+  const registry = registryOf(options, opened.extensions);
   const clock = options.clock ?? machine;
   const now = (): number => clock.now();
   const keepsContent = (): boolean => readSettings(store.settings).ai.keepContent;
@@ -59,7 +64,7 @@ export async function openGround(
     mode === "empty"
       ? openMemoryStore({ now, keepsContent })
       : await openStore({ dir: options.store, readonly: mode === "read", now, keepsContent });
-  return { store, registry, machine, clock, now };
+  return { store, registry, machine, clock, now, opened };
 }
 
 /** What one who builds a host decides. */
@@ -75,32 +80,44 @@ export interface HostParts {
 export interface BuiltHost {
   readonly host: ServerHost;
   readonly executor: LocalExecutor;
-  /** Ends servers of tools; after the executor is closed. */
+  /** Ends servers of tools and processes of extensions and models; after the executor is closed. */
   closeAi(): Promise<void>;
 }
 
 /** Builds the parts over an open store. */
 export async function buildHost(
   options: ResolvedOptions,
-  { store, registry, machine, clock, now }: Ground,
+  { store, registry, machine, clock, now, opened }: Ground,
   { log, journal, subflows }: HostParts,
 ): Promise<BuiltHost> {
   const { limits } = options;
+  const { extensions } = opened;
+  opened.logTo(log);
   const credentials = openCredentialStore(options.credentials);
   const egress = machine.openFetch(options.egress ?? {});
-  const services = openServices(options, credentials, {
+  const all = [...options.services, ...extensions.services];
+  const services = openServices(all, credentials, {
     records: storedConnectionRecords(store.connections),
     fetch: egressFetch(egress),
     log,
     now,
   });
-  const ai = await openAi(options, store, { machine, services });
+  const folders = new Map(options.hubs.map(({ id, dir }) => [id, dir]));
+  const models = await openModels(options.models, options.store, {
+    machine: { ...machine, now, setTimer: (fn, ms) => clock.setTimer(fn, ms) },
+    egress: options.egress,
+    credentials: services.credentials,
+    hubModel: hubModels({ store }, folders),
+    log: (level, text) => log[level]({}, text),
+  });
+  const ai = await openAi(options, store, { machine, services, models });
   const engine = createEngine({
     host: { ...machine, now, setTimer: (fn, ms) => clock.setTimer(fn, ms) },
     journal,
     credentials: services.credentials,
     services,
-    providers: ai.providers,
+    providers: [...ai.providers, ...extensions.providers],
+    config: extensions.config,
     ai: ai.ai,
     limits: {
       nodes: limits.maxNodes,
@@ -128,29 +145,38 @@ export async function buildHost(
     store,
     journal,
     registry,
-    commands: coreHandlers,
+    commands: models === null ? coreHandlers : new Map([...coreHandlers, ...modelHandlers]),
+    models,
     services,
     templates: templatePort(store.templates),
     egress,
     hubFolders: new Map(
-      options.hubs.map(({ id, dir }) => [id, machine.openFiles({ root: dir, readOnly: true })]),
+      [...folders].map(([id, dir]) => [id, machine.openFiles({ root: dir, readOnly: true })]),
     ),
     secrets: credentials.store,
     log,
     now,
     random: randomBytes,
   };
-  return { host, executor, closeAi: () => ai.close() };
+  return {
+    host,
+    executor,
+    async closeAi() {
+      await ai.close();
+      await models?.close();
+      await extensions.close();
+    },
+  };
 }
 
 function inOrder(first: SubflowPort, second: SubflowPort): SubflowPort {
   return { get: async (wanted) => (await first.get(wanted)) ?? second.get(wanted) };
 }
 
-/** The registry of core and of the services. Throws `ConfigError` for a service with a schema that cannot be checked. */
-function registryOf({ services }: ResolvedOptions): Registry {
+/** The registry of core, of extensions and of the services. Throws `ConfigError` for a service with a schema that cannot be checked. */
+function registryOf({ services }: ResolvedOptions, extensions: Extensions): Registry {
   try {
-    return createRegistry(services);
+    return createRegistry([...services, ...extensions.services, ...extensions.types]);
   } catch (cause) {
     if (!EngineError.isInstance(cause)) throw cause;
     throw new ConfigError("option_invalid", `option "services": ${cause.message}`, { cause });
@@ -164,7 +190,12 @@ async function openAi(
   {
     machine,
     services: { credentials },
-  }: { readonly machine: NodeHost; readonly services: ServiceConnections },
+    models,
+  }: {
+    readonly machine: NodeHost;
+    readonly services: ServiceConnections;
+    readonly models: ManagedModels | null;
+  },
 ): Promise<AiSetup> {
   const writes = store.kind === "sqlite" && store.condition === "ok";
   return createAi(ai.settings, {
@@ -172,13 +203,14 @@ async function openAi(
     env: ai.env,
     openFetch: (more) =>
       machine.openFetch({ ...more, ...egress, allow: [...(egress?.allow ?? []), ...more.allow] }),
+    ...(models !== null && { local: models.provider }),
     ...(writes ? { auditKey: await loadAuditKey(folder) } : {}),
   });
 }
 
 /** The services of a server over the credential store of its operator. */
 function openServices(
-  { services }: ResolvedOptions,
+  services: ResolvedOptions["services"],
   { store, name, lock, close }: OpenedStore,
   ports: {
     readonly records: ConnectionRecords;

@@ -36,6 +36,7 @@ export {
   type LocalExecutor,
   type LocalExecutorOptions,
 } from "./executor/index.ts";
+export type { ExtensionsOption } from "./extensions/index.ts";
 export type { Role } from "./gate/index.ts";
 export { coreHandlers } from "./handlers/index.ts";
 export type { ServerHost, StoredFlow, TemplatePort } from "./host.ts";

@@ -4,12 +4,15 @@ import type { EgressPolicy, FilePolicy, Host, ShellPolicy } from "@millrace/engi
 import type { CredentialsOptions } from "../connections/index.ts";
 import { dataFolder } from "../data-folder.ts";
 import { ConfigError } from "../errors.ts";
+import { type ExtensionsOption, readExtensionsOption } from "../extensions/index.ts";
 import { parseHost, parseToken } from "../gate/index.ts";
 import { type HubFolder, readHubFolders } from "../hubs/hub-folders.ts";
+import type { ModelsOption } from "../models/index.ts";
 import type { Logger } from "../process/index.ts";
 import { type AiOption, type ResolvedAi, readAi } from "./ai.ts";
 import { readCredentials, readServices } from "./credentials.ts";
 import { LIMITS, type ServerLimits } from "./limits.ts";
+import { readModels } from "./models.ts";
 
 /** Epoch milliseconds, and timers: `setTimer` calls back once after `ms`, and answers what cancels it. */
 export type Clock = Pick<Host, "now" | "setTimer">;
@@ -40,8 +43,12 @@ export interface ServerOptions extends Partial<ServerLimits> {
   readonly shell?: ShellPolicy;
   /** Services that flows may connect to, made by `defineService`. Default none. */
   readonly services?: readonly ServiceDefinition[];
+  /** Extensions of a project, read from its lock file. Default none. */
+  readonly extensions?: ExtensionsOption;
   /** Providers of models and servers of tools, as a configuration file holds them. Default: the well-known makers. */
   readonly ai?: AiOption;
+  /** Models of this machine, where their package is installed; false: none. Default: those below the data directory. */
+  readonly models?: ModelsOption | false;
   /** Folders that are hubs: sources of templates. Default none; hubs behind https URLs are added by command. */
   readonly hubs?: readonly HubFolder[];
   /** Where credentials are kept. Default: the store of the operating system. */
@@ -74,7 +81,9 @@ export interface ResolvedOptions {
   readonly files: FilePolicy | null;
   readonly shell: ShellPolicy | null;
   readonly services: readonly ServiceDefinition[];
+  readonly extensions: ExtensionsOption | null;
   readonly ai: ResolvedAi;
+  readonly models: ModelsOption | null;
   readonly hubs: readonly HubFolder[];
   readonly credentials: CredentialsOptions;
   readonly store: string;
@@ -131,7 +140,9 @@ const READERS: {
   files: (value) => (value ?? null) as FilePolicy | null,
   shell: (value) => (value ?? null) as ShellPolicy | null,
   services: readServices,
+  extensions: readExtensionsOption,
   ai: readAi,
+  models: readModels,
   hubs: readHubFolders,
   credentials: readCredentials,
   store: (value) => (value === undefined ? dataFolder() : text(value)),

@@ -6,10 +6,20 @@ import { createHash } from "node:crypto";
 import {
   type CatalogEntry,
   catalogEntriesOf,
+  checkService,
   type ExtensionDefinition,
   type Json,
 } from "@millrace/contracts";
-import { isObject } from "@millrace/contracts/check";
+import {
+  type Check,
+  integer,
+  isObject,
+  list,
+  oneOf,
+  problemsOf,
+  shape,
+  text,
+} from "@millrace/contracts/check";
 import { canonicalJson, compileSchema } from "@millrace/dsl";
 import { parseJson } from "./manifest.ts";
 import { ProblemFound } from "./problem.ts";
@@ -40,13 +50,54 @@ export interface ExtensionCatalog {
   readonly checks: readonly string[];
 }
 
+const anObject: Check = (value, pointer, report) => {
+  if (!isObject(value)) report(pointer, "must be an object");
+};
+const words = list(text("a word"));
+const named = shape({ id: text("an id"), title: text("a title", { min: 0 }) });
+
+const ENTRY = shape(
+  {
+    type: text("a type such as approval.quorum", {
+      pattern: /^[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*(?:\.[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*)*$/,
+    }),
+    version: integer(1, 9_999),
+    kind: oneOf("action", "control", "service"),
+    title: text("a title", { min: 0 }),
+    summary: text("a sentence", { min: 0 }),
+    category: text("a word"),
+    tags: words,
+    fields: anObject,
+    output: anObject,
+    ports: list(shape({ name: text("a port") }, { description: text("a sentence") })),
+    body: oneOf(false),
+    effect: oneOf("pure", "read", "write", "destructive"),
+    requires: shape({ secrets: words }, { connection: text("a field"), permissions: anObject }),
+    defaults: shape({}, { policy: anObject }),
+    examples: list(anObject),
+  },
+  {
+    portsFrom: text("a field"),
+    idempotent: oneOf(true),
+    deprecated: text("what to use instead"),
+    serviceIntegration: anObject,
+  },
+);
+
+const CATALOG = shape({
+  nodes: list(ENTRY),
+  providers: list(named, { unique: "id" }),
+  adapters: list(named, { unique: "id" }),
+  checks: words,
+});
+
 /**
  * The catalog of a definition. Throws `ExtensionError` for a schema that JSON Schema cannot say, and `ProblemFound`
  * `extension_catalog_invalid` for one that is outside the subset that is checked.
  */
 export function catalogOf(definition: ExtensionDefinition): ExtensionCatalog {
   const nodes = catalogEntriesOf(definition).map(({ source: _, state: __, ...entry }) => entry);
-  for (const entry of nodes) refuseSchemas(entry);
+  for (const entry of nodes) if (entry.kind !== "service") refuseSchemas(entry);
   const body = {
     nodes,
     providers: definition.providers.map(({ id, title }) => ({ id, title })),
@@ -60,8 +111,8 @@ export function catalogOf(definition: ExtensionDefinition): ExtensionCatalog {
 }
 
 /** Reads the text of a `catalog.json`. Throws `ProblemFound` `extension_catalog_invalid`. */
-export function parseCatalog(text: string): ExtensionCatalog {
-  const file = parseJson(text, "catalog.json");
+export function parseCatalog(json: string): ExtensionCatalog {
+  const file = parseJson(json, "catalog.json");
   if (!isObject(file) || file["catalogVersion"] !== CATALOG_VERSION) {
     throw invalid(`is not of version ${CATALOG_VERSION}; build the extension again`);
   }
@@ -71,11 +122,26 @@ export function parseCatalog(text: string): ExtensionCatalog {
     throw invalid(`must hold the lists nodes, providers, adapters and checks`);
   }
   if (digestOf(body) !== digest) throw invalid("was changed by hand; build the extension again");
+  const problem = problemsOf(body, CATALOG)[0];
+  if (problem !== undefined) throw invalid(`${problem.pointer} ${problem.message}`);
   for (const entry of body.nodes) {
-    if (!isObject(entry) || typeof entry["type"] !== "string") throw invalid("holds no node types");
-    refuseSchemas(entry);
+    if (entry.kind === "service") refuseService(entry);
+    else refuseSchemas(entry);
   }
   return { catalogVersion: CATALOG_VERSION, digest, ...body };
+}
+
+/** What a service calls must be readable as well. */
+function refuseService({ type, title, summary, serviceIntegration }: PlainEntry): void {
+  const finding = checkService({ slug: type.slice(8), title, summary, serviceIntegration })[0];
+  if (finding !== undefined) throw invalid(`${type}: ${finding.pointer} ${finding.message}`);
+  for (const { id, params, query, headers, body, result } of serviceIntegration?.operations ?? []) {
+    for (const schema of [params, query, headers, body?.schema, result]) {
+      const made = schema === undefined ? undefined : compileSchema(schema);
+      if (made?.ok !== false) continue;
+      throw invalid(`${type}: a schema of ${id}: ${made.problems[0]?.message ?? "no schema"}`);
+    }
+  }
 }
 
 /** A schema that cannot be checked would leave every node of the type failing. */
@@ -90,8 +156,8 @@ function refuseSchemas(entry: PlainEntry): void {
 }
 
 function digestOf(body: Omit<ExtensionCatalog, "catalogVersion" | "digest">): string {
-  const text = canonicalJson(body as unknown as Json);
-  return `sha256:${createHash("sha256").update(text).digest("hex")}`;
+  const json = canonicalJson(body as unknown as Json);
+  return `sha256:${createHash("sha256").update(json).digest("hex")}`;
 }
 
 function invalid(what: string): ProblemFound {

@@ -147,15 +147,13 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
       child.once("exit", end);
       child.once("error", end);
     });
-    const loaded = (async () => {
-      await ready;
-      return peer.request("load", {
-        entry: options.entry,
-        tripwire: needsTripwire(),
-        now: Date.now(),
-        config: options.config,
-      });
-    })();
+    await Promise.race([ready, gone]);
+    const loaded = peer.request("load", {
+      entry: options.entry,
+      tripwire: needsTripwire(),
+      now: Date.now(),
+      config: options.config,
+    });
     const answer = await within(times.loadMs, loaded, gone).catch((error: unknown) => {
       expected = true; // it does not count as a crash: it is not started again at all
       child.kill("SIGKILL");

@@ -233,11 +233,15 @@ function withoutConflicts(
     ]),
   ]);
   const reserved = new Set(taken.types.map((type) => type.split(".")[0] as string));
-  return read.map((extension) => {
+  const checked = read.map((extension) => {
     if (extension.state === "failed") return extension;
     const ids = [
       ...extension.entries.map(({ type, version }) => ({ id: `type ${type}`, at: `@${version}` })),
       ...extension.providers.map(({ id }) => ({ id: `provider ${id}`, at: "" })),
+      ...(extension.inspected?.catalog.adapters ?? []).map(({ id }) => ({
+        id: `adapter ${id}`,
+        at: "",
+      })),
     ];
     for (const { id, at } of ids) {
       const other = owners.get(id) ?? owners.get(id + at) ?? ownerOfFamily(id, reserved);
@@ -249,6 +253,19 @@ function withoutConflicts(
     }
     for (const { id, at } of ids) owners.set(id + at, extension.name);
     return extension;
+  });
+  return checked.map((extension) => {
+    if (extension.state === "ready") return extension;
+    // Of two that have a type the one that works is listed.
+    const entries = extension.entries.filter(({ type, version }) => {
+      const id = `type ${type}`;
+      const at = `${id}@${version}`;
+      if (owners.has(id) || owners.has(at) || ownerOfFamily(id, reserved) !== undefined)
+        return false;
+      owners.set(at, extension.name);
+      return true;
+    });
+    return { ...extension, entries };
   });
 }
 

@@ -1,0 +1,101 @@
+/** Extensions of a server: the option, and what the server is built with. */
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { JsonObject } from "@millrace/contracts";
+import { isObject } from "@millrace/contracts/check";
+import { createRegistry, type EgressPolicy } from "@millrace/engine";
+import {
+  type CodeTimes,
+  type Extensions,
+  type NodeHost,
+  openExtensions,
+} from "@millrace/engine/node";
+import { createProviders } from "@millrace/providers";
+import type { ResolvedAi } from "../config/ai.ts";
+import { ConfigError } from "../errors.ts";
+import type { Logger } from "../process/index.ts";
+
+/** The extensions of a project, as its two files name them. */
+export interface ExtensionsOption {
+  /** Folder of `millrace.json` and `millrace.lock.json`. */
+  readonly folder: string;
+  /** Packages, and folders that begin with `./`; the first that has an id keeps it. */
+  readonly list: readonly string[];
+  /** Configuration of adapters and providers by id. */
+  readonly config?: { readonly [id: string]: JsonObject };
+  /** Uses folders that have changed, with a warning. Default false. */
+  readonly watch?: boolean;
+  /** Lengths of time in the life of their processes; default those of the documentation. */
+  readonly times?: Partial<CodeTimes>;
+}
+
+/** Reads the option; throws a sentence about the value. */
+export function readExtensionsOption(value: unknown): ExtensionsOption | null {
+  if (value === undefined) return null;
+  const { folder, list, config = {} } = (isObject(value) ? value : {}) as Partial<ExtensionsOption>;
+  if (typeof folder !== "string" || folder === "") throw "must name the folder of the project";
+  if (!Array.isArray(list) || !list.every((name) => typeof name === "string" && name !== "")) {
+    throw "must have a list of packages";
+  }
+  if (!isObject(config)) throw "must have an object of configurations";
+  return value as ExtensionsOption;
+}
+
+/** Extensions, and where their warnings go once there is a log. */
+export interface ServerExtensions {
+  readonly extensions: Extensions;
+  logTo(log: Logger): void;
+}
+
+/** Opens the extensions of a server. Throws `ConfigError` for a lock file that cannot be read; extensions that cannot be used are listed. */
+export async function openServerExtensions(
+  machine: NodeHost,
+  options: {
+    readonly extensions: ExtensionsOption | null;
+    readonly services: readonly { readonly slug: string }[];
+    readonly ai: ResolvedAi;
+    readonly egress: EgressPolicy | null;
+    readonly store: string;
+  },
+): Promise<ServerExtensions> {
+  const {
+    folder = "",
+    list = [],
+    config = {},
+    watch = false,
+    times = {},
+  } = options.extensions ?? {};
+  type Warning = { readonly extension: string; readonly code: string; readonly message: string };
+  const early: Warning[] = [];
+  let warn = (warning: Warning): void => void early.push(warning);
+  try {
+    const extensions = await openExtensions({
+      project: folder,
+      list,
+      watch,
+      times,
+      config,
+      taken: {
+        types: createRegistry()
+          .entries()
+          .map(({ type }) => type),
+        providers: ["local", ...createProviders(options.ai.settings).map(({ id }) => id)],
+        services: options.services.map(({ slug }) => slug),
+      },
+      data: options.store === "memory" ? join(tmpdir(), "millrace-data") : options.store,
+      openFetch: machine.openFetch,
+      ...(options.egress !== null && { egress: options.egress }),
+      warn: (warning) => warn(warning),
+    });
+    return {
+      extensions,
+      logTo(log) {
+        warn = ({ message, ...about }) => log.warn({ ...about, problem: message }, "extension");
+        for (const warning of early.splice(0)) warn(warning);
+      },
+    };
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause;
+    throw new ConfigError("option_invalid", `option "extensions": ${cause.message}`, { cause });
+  }
+}
