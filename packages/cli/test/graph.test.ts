@@ -76,6 +76,45 @@ interface Page {
   };
 }
 
+/** A graph of this many steps, each after one or two before it. */
+function web(count: number): string {
+  const id = (n: number): string => `step-${n}`;
+  const nodes = Array.from({ length: count }, (_, n) => ({ id: id(n), type: "log", fields: {} }));
+  const edges = nodes.flatMap(({ id: to }, n) =>
+    [Math.floor(n / 2), n - 1]
+      .filter((from, at, all) => from >= 0 && from !== n && all.indexOf(from) === at)
+      .map((from) => ({ from: id(from), port: n % 3 === 0 ? "error" : "out", to })),
+  );
+  return JSON.stringify({ ...JSON.parse(HOSTILE), nodes, edges });
+}
+
+interface Shape {
+  readonly textContent: string | null;
+  readonly parentElement: Shape;
+  getBBox(): { x: number; y: number; width: number; height: number };
+  querySelector(selector: string): Shape;
+}
+
+/** In the page: texts that leave their box, and shapes that leave the picture. */
+function measure(): string[] {
+  const { document } = globalThis as unknown as {
+    document: { querySelectorAll(selector: string): Iterable<Shape> };
+  };
+  const contains = (outer: Shape, inner: Shape): boolean => {
+    const [a, b] = [outer.getBBox(), inner.getBBox()];
+    const right = b.x + b.width <= a.x + a.width + 0.5;
+    return b.x >= a.x && right && b.y >= a.y && b.y + b.height <= a.y + a.height + 0.5;
+  };
+  const [picture] = document.querySelectorAll(".bg");
+  const texts = [...document.querySelectorAll(".id, .type")].filter(
+    (text) => !contains(text.parentElement.querySelector("rect"), text),
+  );
+  const drawn = [...document.querySelectorAll(".box, .edge, .port")].filter(
+    (shape) => !contains(picture as Shape, shape),
+  );
+  return [...texts, ...drawn].map(({ textContent }) => textContent ?? "");
+}
+
 async function graph(text: string, format: string): Promise<string> {
   const cwd = scratch({ "a.flow": text });
   const { code, stdout, stderr } = await millrace(["graph", "a.flow", "-f", format], { cwd });
@@ -205,6 +244,21 @@ describe("svg", () => {
         '|"--> end',
       ]),
     );
+  });
+
+  test.each([
+    [
+      "an example",
+      readFileSync(join(ROOT, "examples/09-support-triage/support-triage.flow"), "utf8"),
+    ],
+    ["fifty steps", web(50)],
+    ["wide characters and a long name", HOSTILE.replace("end", `水車${"W".repeat(60)}`)],
+  ])("%s: every text lies in its box, and all that is drawn in the picture", async (_, text) => {
+    const page = await browser.newPage();
+    await page.setContent(await graph(text, "svg"));
+    const outside = await page.evaluate(measure);
+    await page.close();
+    expect(outside).toEqual([]);
   });
 
   test("goes into the file that is named", async () => {

@@ -18,7 +18,8 @@ export interface Layers {
   readonly rowOf: readonly number[];
 }
 
-const SWEEPS = 8; // the order hardly changes after that
+const SWEEPS = 16; // the order hardly gets better after that
+const MAX_IDLE = 4; // sweeps in a row without a better order
 const MAX_BENDS = 20_000; // drawings with more of them are a web whatever the way; it stays fast
 
 export function layersOf(count: number, links: readonly Link[]): Layers {
@@ -98,7 +99,7 @@ function bend(
   return [...chain, to];
 }
 
-/** Moves each node towards the middle of its neighbours, row by row, down and up. */
+/** Moves each node towards the middle of its neighbours, row by row, down and up, and keeps the order with the fewest crossings. */
 function order(rows: number[][], rowOf: readonly number[], chains: readonly number[][]): void {
   const above = rowOf.map((): number[] => []);
   const below = rowOf.map((): number[] => []);
@@ -114,7 +115,10 @@ function order(rows: number[][], rowOf: readonly number[], chains: readonly numb
     for (const [at, node] of row.entries()) place[node] = at;
   };
   for (const row of rows) settle(row);
-  for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
+  let best = rows.map((row) => [...row]);
+  let fewest = crossings(rows, below, place);
+  let idle = 0;
+  for (let sweep = 0; sweep < SWEEPS && idle < MAX_IDLE && fewest > 0; sweep += 1) {
     const isDown = sweep % 2 === 0;
     const neighbours = isDown ? above : below;
     for (const row of isDown ? rows : [...rows].reverse()) {
@@ -123,7 +127,41 @@ function order(rows: number[][], rowOf: readonly number[], chains: readonly numb
       row.sort((a, b) => wish(a) - wish(b) || (place[a] as number) - (place[b] as number));
       settle(row);
     }
+    const count = crossings(rows, below, place);
+    idle += 1;
+    if (count >= fewest) continue;
+    idle = 0;
+    fewest = count;
+    best = rows.map((row) => [...row]);
   }
+  for (const [at, row] of best.entries()) rows[at] = row;
+}
+
+/** How many pairs of edges between neighbouring rows cross: inversions, counted with a tree of sums. */
+function crossings(
+  rows: readonly (readonly number[])[],
+  below: readonly (readonly number[])[],
+  place: readonly number[],
+): number {
+  let count = 0;
+  for (const [at, row] of rows.entries()) {
+    const sums = new Array<number>((rows[at + 1]?.length ?? 0) + 1).fill(0);
+    let seen = 0;
+    for (const node of row) {
+      const ends = below[node] as readonly number[];
+      for (const end of ends) {
+        let before = 0; // ends so far at this place or left of it
+        for (let i = (place[end] as number) + 1; i > 0; i -= i & -i) before += sums[i] as number;
+        count += seen - before;
+      }
+      for (const end of ends) {
+        const first = (place[end] as number) + 1;
+        for (let i = first; i < sums.length; i += i & -i) sums[i] = (sums[i] as number) + 1;
+      }
+      seen += ends.length;
+    }
+  }
+  return count;
 }
 
 /** The mean place; undefined without neighbours. */

@@ -4,6 +4,7 @@
  *   P2  The same drawing gives the same picture.
  */
 import type { Drawing, DrawnEdge, DrawnNode } from "./drawing.ts";
+import { nameWidth } from "./label.ts";
 import { layersOf } from "./layers.ts";
 
 /** A node in its place; `x` and `y` are of its left upper corner, in the whole picture. `layer`: its row in its body. */
@@ -33,22 +34,15 @@ export interface Picture {
 const LINE_H = 44; // two lines of text and room around them
 const MIN_W = 120;
 const PAD = 16;
-const HEAD_H = 44; // text above a body
+const HEAD_H = 60; // text above a body, and room below its line
 const GAP_X = 28;
 const GAP_Y = 48; // room for an arrow and the name of its port
 const PORT_GAP = 16;
 const BEND_W = 12;
-const PASSES = 6; // of moving boxes under each other
-const CHAR_W = 7.6; // of the widest of the two lines, in a font of 13 units
-const WIDE =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{1faff}]/u;
-
-/** Units that a text takes, about: wide characters count twice. */
-function textWidth(text: string): number {
-  let cells = 0;
-  for (const char of text) cells += WIDE.test(char) ? 2 : 1;
-  return cells * CHAR_W;
-}
+const PASSES = 8; // of moving boxes under each other
+const STRAIGHT = 8; // how much more a line that passes rows wants to be straight than a box to be in the middle
+const SLOPE = 0.07; // what a row of arrows gets of the widest of them, so that none lies flat
+const MAX_GAP_Y = 110;
 
 export function layoutOf(drawing: Drawing): Picture {
   const { width, height, boxes, lines } = place(drawing);
@@ -60,7 +54,7 @@ function place(drawing: Drawing): Picture {
   const inner = nodes.map(({ body }) => (body === undefined ? undefined : place(body)));
   const size = nodes.map(({ id, type }, at) => {
     const body = inner[at];
-    const w = Math.max(MIN_W, textWidth(id) + 2 * PAD, textWidth(type) + 2 * PAD);
+    const w = Math.max(MIN_W, nameWidth(id) + 2 * PAD, nameWidth(type) + 2 * PAD);
     if (body === undefined) return { w, h: LINE_H };
     return { w: Math.max(w, body.width + 2 * PAD), h: HEAD_H + body.height + PAD };
   });
@@ -70,23 +64,23 @@ function place(drawing: Drawing): Picture {
     to: numbers.get(to) as number,
   }));
   for (const [at, ports] of portsOf(drawing).entries()) {
-    const labels = ports.reduce((sum, port) => sum + textWidth(port ?? "") + PORT_GAP, 0);
+    const labels = ports.reduce((sum, port) => sum + nameWidth(port ?? "") + PORT_GAP, 0);
     const own = size[at] as { w: number };
     if (ports.length > 1) own.w = Math.max(own.w, labels);
   }
   const { rows, chains, rowOf } = layersOf(nodes.length, links);
   const widthOf = (node: number): number => size[node]?.w ?? BEND_W;
-  const x = columns(rows, chains, widthOf, rowOf.length);
+  const x = columns(rows, chains, { widthOf, count: rowOf.length, nodes: nodes.length });
+  const gaps = gapsOf(rows.length, { chains, rowOf, x });
   const tops: number[] = [];
   const heights: number[] = [];
   let height = 0;
-  for (const row of rows) {
+  for (const [at, row] of rows.entries()) {
     const tallest = row.reduce((most, node) => Math.max(most, size[node]?.h ?? 0), LINE_H);
     tops.push(height);
     heights.push(tallest);
-    height += tallest + GAP_Y;
+    height += tallest + (at + 1 < rows.length ? (gaps[at] as number) : 0);
   }
-  height = Math.max(0, height - GAP_Y);
   const boxes: Box[] = [];
   const lines: Line[] = [];
   for (const [at, node] of nodes.entries()) {
@@ -117,7 +111,7 @@ function place(drawing: Drawing): Picture {
     points.push([x[to] as number, topOf(to) + (isTurned ? (size[to]?.h ?? 0) : 0)]);
     lines.push({ edge, points });
   }
-  const width = Math.max(0, ...boxes.map((box) => box.x + box.w));
+  const width = x.reduce((most, middle, at) => Math.max(most, middle + widthOf(at) / 2), 0);
   return { width, height, boxes, lines };
 }
 
@@ -160,14 +154,48 @@ function exitsOf(
   );
 }
 
+/** Room below each row: more where an arrow has far to go to the side. */
+function gapsOf(
+  count: number,
+  {
+    chains,
+    rowOf,
+    x,
+  }: {
+    readonly chains: readonly (readonly number[])[];
+    readonly rowOf: readonly number[];
+    readonly x: readonly number[];
+  },
+): number[] {
+  const gaps = new Array<number>(count).fill(GAP_Y);
+  for (const chain of chains) {
+    for (let at = 1; at < chain.length; at += 1) {
+      const [from, to] = [chain[at - 1] as number, chain[at] as number];
+      const wide = Math.abs((x[from] as number) - (x[to] as number));
+      const row = rowOf[from] as number;
+      gaps[row] = Math.max(gaps[row] as number, Math.min(MAX_GAP_Y, GAP_Y + SLOPE * wide));
+    }
+  }
+  return gaps;
+}
+
 /** The middle of each node and bend: rows keep their order and their gaps, and each moves under what leads to it. */
 function columns(
   rows: readonly (readonly number[])[],
   chains: readonly (readonly number[])[],
-  widthOf: (node: number) => number,
-  count: number,
+  {
+    widthOf,
+    count,
+    nodes,
+  }: {
+    readonly widthOf: (node: number) => number;
+    readonly count: number;
+    /** Numbers from here on are bends. */
+    readonly nodes: number;
+  },
 ): number[] {
   const x = new Array<number>(count).fill(0);
+  const pull = (a: number, b: number): number => (a >= nodes && b >= nodes ? STRAIGHT : 1);
   const near = x.map((): number[] => []);
   for (const chain of chains) {
     for (let at = 1; at < chain.length; at += 1) {
@@ -178,15 +206,21 @@ function columns(
   for (const row of rows)
     spread(
       row,
-      row.map(() => 0),
+      row.map(() => ({ at: 0, weight: 1 })),
       { x, widthOf },
     );
   for (let pass = 0; pass < PASSES; pass += 1) {
     for (const row of pass % 2 === 0 ? rows : [...rows].reverse()) {
       const wishes = row.map((node) => {
         const around = near[node] as readonly number[];
-        if (around.length === 0) return x[node] as number;
-        return around.reduce((sum, each) => sum + (x[each] as number), 0) / around.length;
+        if (around.length === 0) return { at: x[node] as number, weight: 1 };
+        let sum = 0;
+        let weight = 0;
+        for (const each of around) {
+          sum += pull(node, each) * (x[each] as number);
+          weight += pull(node, each);
+        }
+        return { at: sum / weight, weight };
       });
       spread(row, wishes, { x, widthOf });
     }
@@ -198,52 +232,66 @@ function columns(
   return x.map((middle) => middle - left);
 }
 
+/** Where a node would like to stand, and how much. */
+interface Wish {
+  readonly at: number;
+  readonly weight: number;
+}
+
+/** Nodes that stand side by side; `sum` of what they wish for the left end, each as much as it weighs. */
+interface Block {
+  start: number;
+  readonly nodes: number[];
+  readonly offsets: number[];
+  width: number;
+  sum: number;
+  weight: number;
+}
+
 /**
  * Puts a row as near to its wishes as its gaps allow: nodes that would overlap form a block, which stands at the mean of what
  * its nodes wish.
  */
 function spread(
   row: readonly number[],
-  wishes: readonly number[],
+  wishes: readonly Wish[],
   { x, widthOf }: { readonly x: number[]; readonly widthOf: (node: number) => number },
 ): void {
-  interface Block {
-    start: number;
-    readonly nodes: number[];
-    readonly offsets: number[];
-    width: number;
-    sum: number;
-  }
   const blocks: Block[] = [];
   for (const [at, node] of row.entries()) {
-    const w = widthOf(node);
+    const width = widthOf(node);
+    const { at: wish, weight } = wishes[at] as Wish;
+    const start = wish - width / 2;
     let block: Block = {
-      start: 0,
+      start,
       nodes: [node],
-      offsets: [w / 2],
-      width: w,
-      sum: (wishes[at] as number) - w / 2,
+      offsets: [width / 2],
+      width,
+      sum: start * weight,
+      weight,
     };
-    block.start = block.sum;
     for (let before = blocks.at(-1); before !== undefined; before = blocks.at(-1)) {
       if (before.start + before.width + GAP_X <= block.start) break;
       blocks.pop();
-      const shift = before.width + GAP_X;
-      const nodes = [...before.nodes, ...block.nodes];
-      block = {
-        start: 0,
-        nodes,
-        offsets: [...before.offsets, ...block.offsets.map((offset) => offset + shift)],
-        width: shift + block.width,
-        sum: before.sum + block.sum - shift * block.nodes.length,
-      };
-      block.start = block.sum / nodes.length;
+      block = joined(before, block);
     }
     blocks.push(block);
   }
   for (const { start, nodes, offsets } of blocks) {
     for (const [at, node] of nodes.entries()) x[node] = start + (offsets[at] as number);
   }
+}
+
+/** The left block, with the right one beside it. */
+function joined(left: Block, right: Block): Block {
+  const shift = left.width + GAP_X;
+  for (const offset of right.offsets) left.offsets.push(offset + shift);
+  left.nodes.push(...right.nodes);
+  left.sum += right.sum - shift * right.weight;
+  left.weight += right.weight;
+  left.width = shift + right.width;
+  left.start = left.sum / left.weight;
+  return left;
 }
 
 function moved(
