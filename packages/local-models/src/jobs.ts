@@ -37,8 +37,14 @@ interface Kept {
   ended: Promise<void>;
 }
 
+interface Work {
+  readonly work: (context: JobContext) => Promise<void>;
+  readonly after: (() => Promise<void>) | undefined;
+}
+
 export interface Jobs {
-  /** Queues work and answers its job. `after` runs when the job has ended, before the next begins. */
+  /** Queues work and answers its job. `after` runs when the work has ended, before
+   * the job does; it must not reject. */
   start(
     about: JobKind,
     work: (context: JobContext) => Promise<void>,
@@ -88,15 +94,17 @@ export function createJobs({ clock, sink }: { clock: ModelClock; sink: EventSink
       job.progress.end("error", code);
     }
   };
-  const run = async (job: Kept, work: (context: JobContext) => Promise<void>): Promise<void> => {
-    if (job.endedAt !== null) return;
+  const run = async (job: Kept, { work, after }: Work): Promise<void> => {
+    if (job.endedAt !== null) return after?.();
     job.begun = true;
+    let failure: { readonly error: unknown } | undefined;
     try {
       await work({ signal: job.controller.signal, progress: job.progress });
-      end(job);
     } catch (error) {
-      end(job, error);
+      failure = { error };
     }
+    await after?.();
+    end(job, failure?.error);
   };
   const forget = (): void => {
     for (const { id, endedAt } of jobs.values()) {
@@ -112,7 +120,7 @@ export function createJobs({ clock, sink }: { clock: ModelClock; sink: EventSink
     start(about, work, after) {
       forget();
       const job = add(about, sink);
-      queue = queue.then(() => run(job, work)).then(after);
+      queue = queue.then(() => run(job, { work, after }));
       job.ended = queue;
       return toJob(job);
     },

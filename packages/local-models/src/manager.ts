@@ -145,7 +145,8 @@ export function composeManager(options: ModelManagerOptions, parts: ManagerParts
     }
     for (const { id, sha256, source } of requests.values()) {
       const job = jobs.open(({ modelId }) => modelId === id);
-      const { stage = "", current = 0, total = 0 } = job ?? {};
+      if (job === undefined) continue; // it was cancelled before its turn
+      const { stage, current, total } = job;
       const fetched = stage === "download" ? current : stage === "verify" ? total : 0;
       const bytes = Math.max(fetched, models.get(id)?.bytes ?? 0);
       models.set(id, unfinishedModel({ id, bytes, sha256, source }));

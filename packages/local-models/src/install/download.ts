@@ -83,11 +83,11 @@ async function once(part: PartFile, options: DownloadOptions, state: Try): Promi
     checkScheme(answer.url, url);
     const verdict = readAnswer(answer, have, { ranged, now: clock.now() });
     if (verdict.act === "again") {
+      await restart(part, options, 0);
       if (verdict.because === "range" && state.wasRefused) {
         throw new ModelError("download_failed", "the server refuses every range of the file (416)");
       }
       state.wasRefused ||= verdict.because === "range";
-      await restart(part, options, 0);
       return false;
     }
     if (!state.isResolved && (await options.resolved())) {
