@@ -1,16 +1,24 @@
-/** `millrace serve`: the HTTP surface in this process, until a signal ends it. */
+/** `millrace serve`: the HTTP surface in this process, or its desktop channels on the standard streams, until a signal ends it. */
 import { once } from "node:events";
 import { resolve } from "node:path";
+import type { CreateServerOptions, RunningServer } from "@millrace/server";
 import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";
 import { loadConfig } from "../config/load.ts";
 import { CliError, usage } from "../errors.ts";
 
-/** Serves until SIGINT or SIGTERM, then drains; exit code 0. */
+/** Flags of the HTTP surface; the standard streams have no address, and belong to whoever started the process. */
+const HTTP_FLAGS = [
+  ...["host", "port", "token-file", "allow-open", "webhooks", "allow-host", "allow-origin"],
+  "json",
+];
+
+/** Serves until SIGINT or SIGTERM, with `--stdio` also until stdin ends; then drains; exit code 0. */
 export async function run(input: Input, io: CommandIo): Promise<number> {
-  const [{ ConfigError, start }, { StoreError }] = await Promise.all([
-    import("@millrace/server"),
-    import("@millrace/store"),
-  ]);
+  const isStdio = isOn(input, "stdio");
+  const other = HTTP_FLAGS.find((name) => isGiven(input, name));
+  if (isStdio && other !== undefined) throw usage(`--stdio does not go with --${other}`);
+  const [{ ConfigError, createChannelHost, createServer, start }, { StoreError }] =
+    await Promise.all([import("@millrace/server"), import("@millrace/store")]);
   const tokenFile = flagText(input, "token-file");
   const config = await loadConfig(
     { folder: io.cwd, file: flagText(input, "config"), home: flagText(input, "home") },
@@ -19,9 +27,8 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
   );
   const port = readPort(flagText(input, "port")) ?? config.serve.port;
   const host = flagText(input, "host") ?? config.serve.host;
-  const server = await start({
+  const common: CreateServerOptions = {
     env: io.env,
-    signals: false,
     egress: config.egress,
     services: config.services,
     credentials: config.credentials,
@@ -29,14 +36,8 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
     store: config.credentials.dir,
     ...(config.filesRoot === undefined ? {} : { files: { root: config.filesRoot } }),
     ...(config.shell === undefined ? {} : { shell: config.shell }),
-    ...(host === undefined ? {} : { host }),
-    ...(port === undefined ? {} : { port }),
-    ...(tokenFile === undefined ? {} : { tokenFile: resolve(io.cwd, tokenFile) }),
-    ...(isOn(input, "allow-open") ? { allowOpen: true } : {}),
-    ...(isOn(input, "webhooks") ? { webhooks: true } : {}),
-    allowedHosts: [...flagList(input, "allow-host")],
-    allowedOrigins: [...flagList(input, "allow-origin")],
-  }).catch((error: unknown) => {
+  };
+  const refuse = (error: unknown): never => {
     if (ConfigError.isInstance(error)) throw usage(error.message);
     // Whoever has the folder is named, and what to do.
     if (StoreError.isInstance(error)) throw new CliError("unavailable", error.message);
@@ -46,16 +47,47 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
       });
     }
     throw error;
-  });
+  };
+  if (isStdio) {
+    const { serveStdio } = await import("../stdio/serve.ts");
+    const server = await createServer(common).catch(refuse);
+    const { lost } = server.host.store;
+    return end(server, serveStdio(createChannelHost(server), io, io.signal), lost);
+  }
+  const server = await start({
+    ...common,
+    signals: false,
+    ...(host === undefined ? {} : { host }),
+    ...(port === undefined ? {} : { port }),
+    ...(tokenFile === undefined ? {} : { tokenFile: resolve(io.cwd, tokenFile) }),
+    ...(isOn(input, "allow-open") ? { allowOpen: true } : {}),
+    ...(isOn(input, "webhooks") ? { webhooks: true } : {}),
+    allowedHosts: [...flagList(input, "allow-host")],
+    allowedOrigins: [...flagList(input, "allow-origin")],
+  }).catch(refuse);
   if (io.json === undefined) await io.err.write(`listening on ${server.url}\n`);
   else await io.json.result({ kind: "listening", url: server.url, pid: process.pid });
   const stopped = io.signal.aborted ? undefined : once(io.signal, "abort").then(() => undefined);
-  const lost = await Promise.race([stopped, server.lost]);
-  await server.close(lost === undefined ? {} : { graceMs: 0 });
-  if (lost === undefined) return 0;
+  return end(server, stopped, server.lost);
+}
+
+/** Closes a server when it is stopped, or has lost its store. */
+async function end(
+  server: Pick<RunningServer, "close">,
+  stopped: Promise<void> | undefined,
+  storeLost: Promise<string>,
+): Promise<number> {
+  const lost = await Promise.race([stopped, storeLost]);
+  await server.close(typeof lost === "string" ? { graceMs: 0 } : {});
+  if (typeof lost !== "string") return 0;
   throw new CliError("internal", `the store is lost (${lost})`, {
     hint: "start again: the runs go on where they were",
   });
+}
+
+function isGiven(input: Input, name: string): boolean {
+  const value = input.flags[name];
+  return value !== undefined && value !== false && !(Array.isArray(value) && value.length === 0);
 }
 
 function readPort(text: string | undefined): number | undefined {

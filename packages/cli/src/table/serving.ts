@@ -15,6 +15,7 @@ export const SERVING_COMMANDS: readonly CliCommand[] = [
         summary: "bearer tokens, one a line: token or id:role:token",
       },
       { long: "allow-open", summary: "serve other machines without a token" },
+      { long: "stdio", summary: "no HTTP: commands and events as lines on stdin and stdout" },
       { long: "webhooks", summary: "let webhooks be called: POST /hooks/<token>" },
       {
         long: "allow-host",
@@ -30,7 +31,10 @@ export const SERVING_COMMANDS: readonly CliCommand[] = [
       },
     ],
     output: "stream",
-    examples: [{ line: "millrace serve --port 0 --json", says: "any free port, told on stdout" }],
+    examples: [
+      { line: "millrace serve --port 0 --json", says: "any free port, told on stdout" },
+      { line: "millrace serve --stdio", says: "the sidecar of a desktop shell" },
+    ],
     load: () => import("../commands/serve.ts"),
   },
 ];

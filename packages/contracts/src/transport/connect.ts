@@ -26,6 +26,8 @@ interface Call {
 interface Listener {
   readonly channel: Channel;
   readonly delivery: Delivery;
+  /** Whether the host has answered; what came before is of somebody who had the id earlier. */
+  isOpen: boolean;
   handled: number;
 }
 
@@ -87,13 +89,15 @@ export function connectWire(
   function answer(id: number, message: { readonly [member: string]: unknown }): void {
     const call = calls.get(id);
     calls.delete(id);
+    const listener = listeners.get(id);
+    if (listener !== undefined) listener.isOpen = true;
     if (message["ok"] === true) call?.resolve((message["result"] ?? null) as Json);
     else call?.reject(new CommandError(readProblem(message["problem"])));
   }
 
   function deliver(id: number, payload: unknown): void {
     const listener = listeners.get(id);
-    if (listener === undefined) return;
+    if (listener?.isOpen !== true) return;
     listener.delivery.deliver(payload);
     listener.handled += 1;
     if (listener.handled < TELL_EVERY) return;
@@ -150,7 +154,7 @@ export function connectWire(
           undefined,
           (id) => {
             asked = id;
-            listeners.set(id, { channel, delivery, handled: 0 });
+            listeners.set(id, { channel, delivery, isOpen: false, handled: 0 });
           },
         );
         delivery.begin();
@@ -164,6 +168,8 @@ export function connectWire(
       }
     },
     async close() {
+      for (const id of calls.keys()) send({ cancel: id });
+      for (const id of listeners.keys()) send({ unlisten: id });
       end();
       wire.close();
     },

@@ -42,8 +42,13 @@ export function serveWire(wire: HostWire, host: ChannelHost): () => void {
     } catch (error) {
       if (!ended && !controller.signal.aborted) refuse(id, error);
     } finally {
-      calls.delete(id);
+      if (calls.get(id) === controller) calls.delete(id);
     }
+  }
+
+  function cancel(id: number): void {
+    calls.get(id)?.abort(cancelled());
+    calls.delete(id);
   }
 
   async function listen(id: number, message: Message): Promise<void> {
@@ -148,7 +153,7 @@ export function serveWire(wire: HostWire, host: ChannelHost): () => void {
     }
     const { id } = message;
     if (isCount(message["unlisten"])) unlisten(message["unlisten"]);
-    else if (isCount(message["cancel"])) calls.get(message["cancel"])?.abort(cancelled());
+    else if (isCount(message["cancel"])) cancel(message["cancel"]);
     else if (isCount(message["taken"])) taken(message["taken"], message["count"]);
     else if (!isCount(id)) {
       const problem = commandError("invalid_args", "a message has an id, a whole number").problem;

@@ -27,8 +27,15 @@ interface LastPage {
   readonly entries: readonly StoredEvent[];
 }
 
-/** Makes the stream of `GET /api/events`. */
-export function createFeedStream(streams: EventStreams): StreamHandler {
+/** Reads a feed from a position on, then live, until the signal. */
+export type FeedReader = (
+  feed: Feed,
+  after: number,
+  signal: AbortSignal,
+) => AsyncGenerator<readonly StoredEvent[], void>;
+
+/** Makes a reader that any number of readers may share. */
+export function createFeedReader(): FeedReader {
   let last: LastPage | undefined;
 
   function page(feed: Feed, after: number): readonly StoredEvent[] {
@@ -37,11 +44,7 @@ export function createFeedStream(streams: EventStreams): StreamHandler {
     return last.entries;
   }
 
-  async function* read(
-    feed: Feed,
-    after: number,
-    signal: AbortSignal,
-  ): AsyncGenerator<readonly StoredEvent[], void> {
+  return async function* read(feed, after, signal) {
     let at = after;
     let wake = () => {};
     const onChange = () => wake();
@@ -63,8 +66,12 @@ export function createFeedStream(streams: EventStreams): StreamHandler {
       unlisten();
       signal.removeEventListener("abort", onChange);
     }
-  }
+  };
+}
 
+/** Makes the stream of `GET /api/events`. */
+export function createFeedStream(streams: EventStreams): StreamHandler {
+  const read = createFeedReader();
   return async (args: ParsedArgs<"subscribe_events">, call: CommandCall, exchange: Exchange) => {
     const { feed } = call.host.store;
     const { after, hasGap } = beginningOf(feed, args.after);
