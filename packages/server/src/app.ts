@@ -35,6 +35,7 @@ import { createPages } from "./pages.ts";
 import { createRoutes, type Routes, type StreamHandler } from "./routes.ts";
 import {
   createFeedStream,
+  createModelsStream,
   createRunEventsStream,
   createRunFlowStream,
   EventStreams,
@@ -85,6 +86,7 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): ServedApp 
     ["run_flow", createRunFlowStream(streams)],
     ["get_run_events", createRunEventsStream(streams)],
     ["subscribe_events", createFeedStream(streams)],
+    ...(host.models === null ? [] : ([["subscribe_models", createModelsStream(streams)]] as const)),
   ]);
   const nextId = createRequestIds((bytes) => host.random(bytes));
   const failures = new AuthFailures(() => host.now());

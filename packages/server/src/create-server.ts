@@ -66,6 +66,10 @@ async function serverOver(options: ResolvedOptions, ground: Ground): Promise<Bui
   await registerFolders(store.hubs, options.hubs);
   await executor.recover();
   scheduler.start();
+  // The scan of models begins; nobody waits for it.
+  void host.models
+    ?.manager()
+    .catch((error: unknown) => log.error({ err: error }, "models.not_opened"));
   const stopRetention = startRetention(store, {
     limits: () => readSettings(store.settings).retention,
     log: (outcome) =>

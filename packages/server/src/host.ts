@@ -5,6 +5,7 @@ import type { Store } from "@millrace/store";
 import type { CommandHandlers } from "./commands/index.ts";
 import type { ServiceConnections } from "./connections/index.ts";
 import type { Metrics } from "./metrics/index.ts";
+import type { ManagedModels } from "./models/index.ts";
 import type { Logger } from "./process/index.ts";
 import type { Scheduler } from "./schedules/index.ts";
 import type { SecretStore } from "./webhooks/index.ts";
@@ -41,6 +42,8 @@ export interface ServerHost {
   readonly hubFolders: ReadonlyMap<string, FilePort>;
   /** Absent: a run request that names a template is answered with `not_found`. */
   readonly templates?: TemplatePort;
+  /** Managed models; null: there are none here. */
+  readonly models: ManagedModels | null;
   /** Absent: no schedule fires by itself. */
   readonly scheduler?: Scheduler;
   /** Keys of webhooks. Absent: a webhook with a key is refused. */

@@ -8,7 +8,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import type { AnyEvent, CommandArgs, CommandName, CommandResult } from "@millrace/contracts";
+import type {
+  AnyEvent,
+  CommandArgs,
+  CommandName,
+  CommandResult,
+  ModelsFrame,
+} from "@millrace/contracts";
 import type { Client, EventOptions } from "@millrace/contracts/client";
 import { problemError } from "@millrace/contracts/client";
 import { COMMANDS } from "@millrace/contracts/commands";
@@ -34,6 +40,7 @@ import { resolveOptions, type ServerOptions } from "./config/index.ts";
 import { ProblemError } from "./errors.ts";
 import { decodeEvent, ExecutorError } from "./executor/index.ts";
 import { createRequestIds, documentOf } from "./http/index.ts";
+import { framesFrom } from "./models/frames.ts";
 import { acceptsKinds, callExecutor, checkPosition, knownSummary, startRun } from "./runs/index.ts";
 import { fromStore } from "./store-problem.ts";
 
@@ -49,6 +56,8 @@ export interface LocalOptions extends Omit<ServerOptions, "clock"> {
 
 /** A data directory as a client sees a server. */
 export interface LocalClient extends Client {
+  /** Opens the events of managed models, from now on, until the signal; absent where none are managed. */
+  readonly modelFrames?: (signal: AbortSignal) => Promise<AsyncIterable<ModelsFrame>>;
   /** Runs that are still at work are left where they are, as if the process were gone. Doing it twice is doing it once. */
   close(): Promise<void>;
 }
@@ -211,7 +220,11 @@ function clientOf(
     }
   }
 
+  const { models } = host;
   return {
+    ...(models !== null && {
+      modelFrames: async (signal: AbortSignal) => framesFrom(models.events, signal),
+    }),
     async invoke<N extends CommandName>(
       command: N,
       args: CommandArgs<N>,

@@ -12,6 +12,7 @@ import type { Config } from "../config/load.ts";
 import { usage } from "../errors.ts";
 import type { CliIo } from "../io.ts";
 import { clean } from "../render/text.ts";
+import { localModels } from "./local-models.ts";
 
 /** The keys of AI, checked. Throws a usage error that names the key. */
 export function aiSettings({ ai }: Config): AiSettings {
@@ -35,6 +36,7 @@ export function openAi(
   return createAi(aiSettings(config), {
     credentials,
     env: io.env,
+    local: localModels(config, credentials, io, host),
     ...(auditKey !== undefined && { auditKey }),
     openFetch: (more) =>
       host.openFetch({ ...more, ...egress, allow: [...(egress.allow ?? []), ...more.allow] }),

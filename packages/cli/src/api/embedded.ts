@@ -1,5 +1,6 @@
 /** This installation as the API of the commands: its data directory, and what its configuration allows. */
 import { openLocal } from "@millrace/server/local";
+import { modelsOf } from "../ai/models-of.ts";
 import type { CommandIo } from "../command.ts";
 import type { Config } from "../config/load.ts";
 import { subflowsIn } from "../subflows.ts";
@@ -18,10 +19,12 @@ export async function createEmbedded(
       store: config.credentials.dir,
       credentials: config.credentials,
       services: config.services,
+      extensions: { folder: config.folder, ...config.extensions },
       egress: config.egress,
       files: { root: config.filesRoot ?? config.folder },
       ...(config.shell !== undefined && { shell: config.shell }),
       ai: { ...config.ai, env: io.env },
+      models: modelsOf(config, io),
       // The templates of the store come after them by themselves.
       subflows: subflowsIn([io.cwd, config.flows]),
     });

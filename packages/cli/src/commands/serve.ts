@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { resolve } from "node:path";
 import type { CreateServerOptions, RunningServer } from "@millrace/server";
+import { modelsOf } from "../ai/models-of.ts";
 import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";
 import { loadConfig } from "../config/load.ts";
 import { CliError, usage } from "../errors.ts";
@@ -31,8 +32,10 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
     env: io.env,
     egress: config.egress,
     services: config.services,
+    extensions: { folder: config.folder, ...config.extensions },
     credentials: config.credentials,
     ai: config.ai,
+    models: modelsOf(config, io),
     store: config.credentials.dir,
     ...(config.filesRoot === undefined ? {} : { files: { root: config.filesRoot } }),
     ...(config.shell === undefined ? {} : { shell: config.shell }),

@@ -1,6 +1,7 @@
 /** Options that come from environment variables and from a token file. */
 import { readFile } from "node:fs/promises";
 import { ConfigError } from "../errors.ts";
+import { modelsFrom } from "../models/index.ts";
 import { credentialsFrom } from "./credentials.ts";
 import { LIMITS } from "./limits.ts";
 import type { ServerOptions } from "./options.ts";
@@ -44,7 +45,7 @@ export async function gatherOptions<T extends ServerOptions & OptionSources>(
   options: T,
 ): Promise<Omit<T, keyof OptionSources> & ServerOptions> {
   const { env = {}, tokenFile: givenFile, ...explicit } = options;
-  const { credentials = {}, ai = {} } = explicit;
+  const { credentials = {}, ai = {}, models = {} } = explicit;
   const { MILLRACE_TOKEN: token, MILLRACE_SERVE_TOKEN_FILE: envFile } = env;
   const tokenFile = givenFile ?? envFile;
   const fromEnv: Record<string, unknown> = {};
@@ -69,6 +70,7 @@ export async function gatherOptions<T extends ServerOptions & OptionSources>(
     ...Object.fromEntries(chosen),
     credentials: kept,
     ai: typeof ai === "object" ? { env, ...ai } : ai,
+    models: typeof models === "object" ? { ...modelsFrom(env), ...models } : models,
   } as unknown as Omit<T, keyof OptionSources> & ServerOptions;
 }
 

@@ -7,12 +7,11 @@ import { ConfigError } from "../errors.ts";
 import { type ExtensionsOption, readExtensionsOption } from "../extensions/index.ts";
 import { parseHost, parseToken } from "../gate/index.ts";
 import { type HubFolder, readHubFolders } from "../hubs/hub-folders.ts";
-import type { ModelsOption } from "../models/index.ts";
+import { type ModelsOption, readModels } from "../models/index.ts";
 import type { Logger } from "../process/index.ts";
 import { type AiOption, type ResolvedAi, readAi } from "./ai.ts";
 import { readCredentials, readServices } from "./credentials.ts";
 import { LIMITS, type ServerLimits } from "./limits.ts";
-import { readModels } from "./models.ts";
 
 /** Epoch milliseconds, and timers: `setTimer` calls back once after `ms`, and answers what cancels it. */
 export type Clock = Pick<Host, "now" | "setTimer">;

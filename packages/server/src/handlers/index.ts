@@ -14,7 +14,9 @@ import { templateHandlers } from "./templates.ts";
 import { valueHandlers } from "./values.ts";
 import { webhookHandlers } from "./webhooks.ts";
 
-/** Every command that this server can do, to be extended or narrowed by who builds a `ServerHost`. */
+export { modelHandlers } from "./models.ts";
+
+/** Every command that a server without managed models can do, to be extended or narrowed by who builds a `ServerHost`. */
 export const coreHandlers: CommandHandlers = new Map([
   ...runHandlers,
   ...runHistoryHandlers,

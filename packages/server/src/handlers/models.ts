@@ -1,0 +1,110 @@
+/** Commands of managed models. Work that takes long is a job; what becomes of it is on the stream of models. */
+import { setTimeout as pause } from "node:timers/promises";
+import type { CommandName, Model, ModelManager } from "@millrace/contracts";
+import {
+  Answer,
+  type CommandCall,
+  type CommandHandler,
+  keyed,
+  notWired,
+  pageOf,
+  wire,
+} from "../commands/index.ts";
+import { fromModels } from "../models/problem.ts";
+
+/** What looking at a file takes before its process is made: the answer to a load is a model that loads. */
+const LOOK_MS = 50;
+
+/** Does something with the manager. Throws `command_not_wired` where there is none, and what the manager refuses as a problem. */
+async function withManager<T>(
+  { host }: Pick<CommandCall, "host">,
+  work: (manager: ModelManager) => T | Promise<T>,
+): Promise<T> {
+  if (host.models === null) throw notWired();
+  try {
+    return await work(await host.models.manager());
+  } catch (error) {
+    throw fromModels(error);
+  }
+}
+
+/** Managed models first, then by id: the key of a page. */
+const keyOf = ({ id, origin }: Model): string => `${origin === "managed" ? 0 : 1} ${id}`;
+
+/** What was left out is absent, not undefined. */
+function given<T extends object>(values: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  const entries = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> };
+}
+
+/** Handlers of the commands on models. */
+export const modelHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
+  wire("list_models", ({ state, ...page }, call) =>
+    withManager(call, (manager) => {
+      const models = [...manager.list(state === undefined ? {} : { state })];
+      const sorted = models.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+      const filter = { list: "models", state: state ?? null };
+      return pageOf(sorted, keyOf, page, { cursors: call.app.cursors, filter });
+    }),
+  ),
+  wire("get_model", ({ modelId }, call) => withManager(call, (manager) => manager.get(modelId))),
+  wire("install_model", (args, call) =>
+    keyed(call, "install_model", args, () =>
+      withManager(call, (manager) => ({ jobId: manager.install(args).id })),
+    ),
+  ),
+  wire("cancel_model_job", (args, call) =>
+    keyed(call, "cancel_model_job", args, () =>
+      withManager(call, (manager) => manager.cancelJob(args.jobId)),
+    ),
+  ),
+  wire("remove_model", ({ modelId, force }, call) =>
+    keyed(call, "remove_model", { modelId, force }, () =>
+      withManager(call, async (manager) => {
+        await manager.remove(modelId, { force });
+        return null;
+      }),
+    ),
+  ),
+  wire("load_model", async (args, call) => {
+    const { modelId, wait, ...options } = args;
+    const answer = await keyed(call, "load_model", args, () =>
+      withManager(call, async (manager) => {
+        manager.get(modelId); // an unknown one is refused, not begun
+        const loading = manager.load(modelId, given(options));
+        if (wait) return loading;
+        // How it ends is seen in the model's state.
+        const begun = loading.catch((error: unknown) =>
+          call.host.log.warn({ err: fromModels(error) }, "model.load_failed"),
+        );
+        await Promise.race([begun, pause(LOOK_MS, undefined, { ref: false })]);
+        return manager.get(modelId);
+      }),
+    );
+    return wait ? new Answer(answer.value, { status: 200, headers: answer.headers }) : answer;
+  }),
+  wire("unload_model", (args, call) =>
+    keyed(call, "unload_model", args, () =>
+      withManager(call, (manager) => manager.unload(args.modelId, { force: args.force })),
+    ),
+  ),
+  wire("scan_models", (args, call) =>
+    keyed(call, "scan_models", args, () =>
+      withManager(call, (manager) => {
+        const scanning = manager.scan();
+        scanning.catch((error: unknown) =>
+          call.host.log.warn({ err: fromModels(error) }, "model.scan_failed"),
+        );
+        const job = manager.jobs().findLast(({ kind }) => kind === "scan");
+        if (job === undefined) throw new Error("a scan has no job");
+        return { jobId: job.id };
+      }),
+    ),
+  ),
+  wire("list_engines", (_args, call) => withManager(call, (manager) => [...manager.engines()])),
+  wire("fetch_engine", (args, call) =>
+    keyed(call, "fetch_engine", args, () =>
+      withManager(call, (manager) => ({ jobId: manager.fetchEngine(args.engineId).id })),
+    ),
+  ),
+];

@@ -1,0 +1,151 @@
+/**
+ * Managed models of an installation, where the package that manages them is installed. Nothing of it is loaded before the first
+ * use, and a manager is made once.
+ */
+import { dirname, join } from "node:path";
+import type { AiProvider, CredentialsPort, FetchLike, ModelManager } from "@millrace/contracts";
+import type { EgressPolicy } from "@millrace/engine";
+import type { NodeHost } from "@millrace/engine/node";
+import { createLocalProvider } from "@millrace/providers";
+import { createModelEvents, type ModelEvents } from "./model-events.ts";
+
+/** What an operator says of models. */
+export interface ModelsOption {
+  /** Absolute folder of models. Default `models` in the data directory. */
+  readonly dir?: string;
+  /** Absolute folders that are scanned and never changed. Default none. */
+  readonly folders?: readonly string[];
+  /** Largest file that is installed. Default 200 GiB. */
+  readonly maxBytes?: number;
+  /** npm registry that the engine is fetched from. Default the public one. */
+  readonly registryUrl?: string;
+  /** Models in memory at one time. Default 1. */
+  readonly maxLoaded?: number;
+  /** How long a load may take, in milliseconds. Default 120,000. */
+  readonly loadTimeoutMs?: number;
+}
+
+/** The models of an installation. */
+export interface ManagedModels {
+  /** The manager; the first call makes it, and its scan begins. */
+  manager(): Promise<ModelManager>;
+  readonly events: ModelEvents;
+  /** The provider `local`. */
+  readonly provider: AiProvider;
+  /** Ends jobs and the processes of models, if there are any. */
+  close(): Promise<void>;
+}
+
+/** What models are managed with. */
+export interface ModelPorts {
+  readonly machine: Pick<NodeHost, "openFetch" | "now" | "setTimer">;
+  readonly egress: EgressPolicy | null;
+  readonly credentials: Pick<CredentialsPort, "secret">;
+  /** What a hub says of a model; absent: hubs are unknown. */
+  readonly hubModel?: HubModelPort;
+  log(level: "info" | "warn", text: string): void;
+}
+
+/** Where a model of a hub is, with its digest and length; undefined: there is none. */
+export type HubModelPort = (
+  hub: string,
+  item: string,
+) => Promise<
+  | {
+      readonly source: { readonly url: string } | { readonly file: string };
+      readonly sha256: string;
+      readonly bytes: number;
+    }
+  | undefined
+>;
+
+const PACKAGE = "@millrace/local-models";
+const MAX_TIMER_MS = 2 ** 31 - 1; // a file of a slow line may take days
+const ANSWER_MS = 3_600_000; // a large prompt on a small machine; the limits of the node come first
+const MAX_REQUEST_BYTES = 32 * 1024 * 1024; // what a model's process takes
+
+/**
+ * The models below a data directory (`store`), or in the folder that the operator names. Null where neither is there, such as
+ * beside a store in memory, where the operator wants none, and where the package is not installed.
+ */
+export async function openModels(
+  option: ModelsOption | null,
+  store: string,
+  { machine, egress, credentials, hubModel, log }: ModelPorts,
+): Promise<ManagedModels | null> {
+  if (option === null) return null;
+  const { dir, ...settings } = option;
+  if (dir === undefined && store === "memory") return null;
+  const library = await loadLibrary();
+  if (library === null) return null;
+  const folder = dir ?? join(store, "models");
+  const enginesDir = join(store === "memory" ? dirname(folder) : store, "engines");
+  const events = createModelEvents();
+  let made: Promise<ModelManager> | undefined;
+  const manager = (): Promise<ModelManager> => {
+    made ??= (async () =>
+      library.createModelManager({
+        dir: folder,
+        enginesDir,
+        settings,
+        sink: events,
+        credentials,
+        clock: machine,
+        log,
+        fetch: machine.openFetch({
+          ...egress,
+          totalMs: MAX_TIMER_MS,
+          maxResponseBytes: Number.MAX_SAFE_INTEGER,
+        }),
+        ...(hubModel !== undefined && { hubModel }),
+      }))();
+    return made;
+  };
+  return {
+    manager,
+    events,
+    provider: createLocalProvider(
+      {
+        acquire: async (id, signal) => (await manager()).acquire(id, signal),
+        list: async () => (await manager()).list(),
+      },
+      { fetch: lazily(() => loopbackFetch(machine)) },
+    ),
+    async close() {
+      await (await made?.catch(() => undefined))?.close();
+    },
+  };
+}
+
+/** A client for the processes of models and nobody else; the operator's policy is about what flows reach. */
+function loopbackFetch(machine: Pick<NodeHost, "openFetch">): FetchLike {
+  return machine.openFetch({
+    allow: [{ cidr: "127.0.0.1/32" }],
+    only: ["127.0.0.1"],
+    maxRedirects: 0,
+    idleMs: ANSWER_MS,
+    totalMs: ANSWER_MS,
+    maxRequestBytes: MAX_REQUEST_BYTES,
+  });
+}
+
+function lazily(open: () => FetchLike): FetchLike {
+  let opened: FetchLike | undefined;
+  return (url, init) => {
+    opened ??= open();
+    return opened(url, init);
+  };
+}
+
+type Library = typeof import("@millrace/local-models");
+
+/** The package, which an installation may lack. */
+async function loadLibrary(): Promise<Library | null> {
+  try {
+    return await import("@millrace/local-models");
+  } catch (error) {
+    const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
+    if (code === "ERR_MODULE_NOT_FOUND" && String(message).includes(PACKAGE)) return null;
+    throw error;
+  }
+}
