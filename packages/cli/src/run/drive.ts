@@ -79,7 +79,8 @@ export async function drive(run: LiveRun, driving: Driving): Promise<Summary> {
       if (!ClientError.isInstance(error)) throw error;
       const end = toEnd(error) as CliError;
       // Refused before it began: that is no run.
-      if (view.seq === 0 && error.problem !== undefined) throw error;
+      const isRefused = !error.retryable || error.code === "too_many_runs";
+      if (view.seq === 0 && isRefused) throw error;
       const again = run.again === undefined ? "" : `; ${run.again} goes on from there`;
       return await part({ code: end.code, message: end.message + again });
     } finally {
