@@ -1,6 +1,6 @@
 /** Asks the person at the keyboard about open confirmations: `y` approves, `n` rejects, `v` shows the whole text. */
 import type { CommandIo } from "./command.ts";
-import { clean } from "./render/text.ts";
+import { clean, cleanLine } from "./render/text.ts";
 import type { LiveRun } from "./run/live-run.ts";
 
 // Raw mode delivers these as characters.
@@ -37,7 +37,7 @@ export function createPrompter(
     const open = run.open();
     if (open === undefined || announced.has(open.id)) return;
     announced.add(open.id);
-    say(`? ${open.node}: ${clean(open.prompt)}  [y] approve  [n] reject  [v] view`);
+    say(`? ${clean(open.node)}: ${cleanLine(open.prompt)}  [y] approve  [n] reject  [v] view`);
   }, 50);
   announce.unref();
   stdin.setRawMode?.(true);

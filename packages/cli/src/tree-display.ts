@@ -1,10 +1,12 @@
 /** A run on a terminal: a live tree, log lines above it, and a closing line. */
+import { stripVTControlCharacters } from "node:util";
 import type { FlowGraph, RunView, Summary } from "@millrace/contracts";
 import type { CommandIo } from "./command.ts";
 import { type Display, writeOutputs } from "./display.ts";
 import { formatDuration } from "./duration.ts";
+import { width } from "./render/cells.ts";
 import { plainLine } from "./render/plain.ts";
-import { createScreen } from "./render/screen.ts";
+import { createScreen, DEFAULT_COLUMNS } from "./render/screen.ts";
 import { createStyle } from "./render/style.ts";
 import { clean } from "./render/text.ts";
 import { treeLines } from "./render/tree.ts";
@@ -56,5 +58,9 @@ function closingLine(graph: FlowGraph, summary: Summary, io: CommandIo): string 
     summary.error === undefined
       ? ""
       : `\n  ${summary.error.node === undefined ? "" : `${clean(summary.error.node)}: `}${summary.error.code}: ${clean(summary.error.message)}`;
-  return `${head}   nodes ${sum("succeeded")} ok${words.join("")}${tokens}${why}`;
+  const counted = `nodes ${sum("succeeded")} ok${words.join("")}${tokens}`;
+  const { columns } = io.size();
+  const fits =
+    width(`${stripVTControlCharacters(head)}   ${counted}`) <= (columns || DEFAULT_COLUMNS);
+  return `${head}${fits ? "   " : "\n  "}${counted}${why}`;
 }

@@ -64,7 +64,8 @@ async function runHere(input: Input, config: Config, io: CommandIo): Promise<Sum
         ...only(input, source),
         confirm: asked.confirm,
       });
-      const driving = { graph: source.graph, graceMs: graceOf(input, config), io, tee };
+      const shown = { ...io, now: prepared.now }; // by the clock of the run, which fixtures set
+      const driving = { graph: source.graph, graceMs: graceOf(input, config), io: shown, tee };
       return await drive(engineRun(started, asked, saved), driving);
     } finally {
       // A run that waits for a person stays where it is, when it is kept.

@@ -2,7 +2,7 @@
 import type { AnyEvent, ExecutionEvent } from "@millrace/contracts";
 import { formatDuration } from "../duration.ts";
 import type { Style } from "./style.ts";
-import { clean } from "./text.ts";
+import { clean, cleanLine } from "./text.ts";
 
 const KIND_CELLS = 15;
 /** Longest text of others on one line; the whole of it is in the events. */
@@ -115,7 +115,7 @@ function text(value: string | undefined): string {
   if (value === undefined) return "";
   const points = [...value.slice(0, MAX_TEXT_LENGTH * 2)];
   const rest = points.length > MAX_TEXT_LENGTH || points.join("").length < value.length;
-  return clean(rest ? `${points.slice(0, MAX_TEXT_LENGTH - 1).join("")}…` : value);
+  return cleanLine(rest ? `${points.slice(0, MAX_TEXT_LENGTH - 1).join("")}…` : value);
 }
 
 function time(ts: number): string {

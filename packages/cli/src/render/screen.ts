@@ -3,7 +3,8 @@ import type { CliIo, Output } from "../io.ts";
 import { width } from "./cells.ts";
 
 const FRAME_MS = 1_000 / 12; // faster is not seen, slower is
-const DEFAULT_COLUMNS = 80;
+/** Of a terminal that does not say how wide it is. */
+export const DEFAULT_COLUMNS = 80;
 const DEFAULT_ROWS = 24;
 /** Lines left to the shell above and below the block. */
 const SPARE_ROWS = 4;

@@ -10,6 +10,11 @@ export function clean(text: string): string {
   return text.replace(UNSAFE, "�");
 }
 
+/** A text of several lines as one: ends of lines become blanks. */
+export function cleanLine(text: string): string {
+  return clean(text.trimEnd().replace(/\s*\r?\n\s*/g, " "));
+}
+
 /** Harmless lines of a text of several; tabs are two columns wide. */
 export function cleanLines(text: string): string[] {
   return text.split(/\r?\n/).map((line) => clean(line.replaceAll("\t", "  ")));

@@ -4,7 +4,7 @@
  *   T2  no line is wider than the terminal.
  *   T3  with a row limit, finished branches give way first.
  */
-import type { FlowGraph, NodeView, RunView } from "@millrace/contracts";
+import type { FlowGraph, FlowNode, NodeView, RunView } from "@millrace/contracts";
 import { formatDuration } from "../duration.ts";
 import { clip, clipLine, pad, type Span, width } from "./cells.ts";
 import type { Style } from "./style.ts";
@@ -14,6 +14,8 @@ import { clean } from "./text.ts";
 const MAX_CALM_ROWS = 20;
 const LABEL_CELLS = 32;
 const TYPE_CELLS = 14;
+/** A narrower terminal has no room for the id of the run. */
+const ID_COLUMNS = 60;
 
 export interface TreeOptions {
   readonly style: Style;
@@ -31,7 +33,14 @@ interface Row {
   readonly label: string;
   readonly type: string;
   readonly view: NodeView | undefined;
-  readonly children: Row[];
+  readonly children: readonly Row[];
+}
+
+/** A row in the making, with what orders it among others: its item of a `map`, and what the flow says of it. */
+interface Placed extends Row {
+  readonly children: Placed[];
+  readonly item: number;
+  readonly written: FlowNode | undefined;
 }
 
 /** The lines of a run, without line ends. */
@@ -43,20 +52,23 @@ export function treeLines(view: RunView, graph: FlowGraph, options: TreeOptions)
   return options.maxRows === undefined ? lines : cut(lines, options.maxRows);
 }
 
-function buildRows(view: RunView, graph: FlowGraph): Row[] {
-  const rows: Row[] = [];
-  const byPath = new Map<string, Row>();
+function buildRows(view: RunView, graph: FlowGraph): readonly Row[] {
+  const rows: Placed[] = [];
+  const byPath = new Map<string, Placed>();
   for (const node of graph.nodes) {
-    const row: Row = {
+    const row: Placed = {
       depth: 0,
       label: node.id,
       type: node.type,
       view: view.nodes.get(node.id),
       children: [],
+      item: 0,
+      written: node,
     };
     rows.push(row);
     byPath.set(node.id, row);
   }
+  const owners = new Set<Placed>();
   for (const node of view.nodes.values()) {
     const slash = node.node.lastIndexOf("/");
     if (slash < 0) continue;
@@ -64,16 +76,25 @@ function buildRows(view: RunView, graph: FlowGraph): Row[] {
     const [, path = owner, index = ""] = /^(.*?)(?:~\d+)?(\[\d+\])?$/s.exec(owner) ?? [];
     const parent = byPath.get(path);
     if (parent === undefined) continue;
-    const label = `${index}${index === "" ? "" : "/"}${node.node.slice(slash + 1)}`;
-    const row: Row = {
+    const id = node.node.slice(slash + 1);
+    const written = parent.written?.body?.nodes.find((each) => each.id === id);
+    const row: Placed = {
       depth: parent.depth + 1,
-      label,
-      type: node.type ?? "",
+      label: `${index}${index === "" ? "" : "/"}${id}`,
+      type: node.type ?? written?.type ?? "",
       view: node,
       children: [],
+      item: index === "" ? 0 : Number(index.slice(1, -1)),
+      written,
     };
     parent.children.push(row);
+    owners.add(parent);
     byPath.set(node.node, row);
+  }
+  for (const { children, written } of owners) {
+    const order = new Map(written?.body?.nodes.map((node, at) => [node, at]));
+    const rank = (row: Placed): number => order.get(row.written as FlowNode) ?? 0;
+    children.sort((x, y) => x.item - y.item || rank(x) - rank(y));
   }
   return rows;
 }
@@ -96,10 +117,20 @@ function addLines(
       !(calm || (rows.length > MAX_CALM_ROWS && i >= MAX_CALM_ROWS / 2)) ||
       !isQuiet(row),
   );
-  let limit = 0;
-  for (const row of shown) limit = Math.max(limit, width(clean(row.label)));
+  const widest = (of: (row: Row) => string): number =>
+    shown.reduce((most, row) => Math.max(most, width(clean(of(row)))), 0);
+  const cells = {
+    label: Math.min(
+      LABEL_CELLS,
+      widest(({ label }) => label),
+    ),
+    type: Math.min(
+      TYPE_CELLS,
+      widest(({ type }) => type),
+    ),
+  };
   for (const row of shown) {
-    lines.push(nodeLine(row, Math.min(LABEL_CELLS, limit), options));
+    lines.push(nodeLine(row, cells, options));
     addLines(lines, row.children, options, calm);
   }
   const hidden = rows.length - shown.length;
@@ -135,9 +166,10 @@ function headLine(view: RunView, graph: FlowGraph, options: TreeOptions): string
   const usage =
     view.usage.calls > 0 ? `   tokens ${view.usage.inputTokens + view.usage.outputTokens}` : "";
   const cost = view.costUsd === null || view.costUsd === 0 ? "" : `   $${view.costUsd.toFixed(4)}`;
+  const id = options.columns < ID_COLUMNS ? "" : `${shortId(view.runId)}  `;
   return clipLine(
     [
-      { text: `${clean(graph.id)}  ${shortId(view.runId)}  ` },
+      { text: `${clean(graph.id)}  ${id}` },
       style.symbol(symbol),
       { text: ` ${state} ${took}${usage}${cost}` },
     ],
@@ -150,19 +182,23 @@ function shortId(id: string): string {
   return id.length <= 12 ? id : `${id.slice(0, 8)}…${id.slice(-2)}`;
 }
 
-function nodeLine(row: Row, labelCells: number, options: TreeOptions): string {
+function nodeLine(
+  row: Row,
+  cells: { readonly label: number; readonly type: number },
+  options: TreeOptions,
+): string {
   const { style, columns } = options;
   const { view } = row;
   const state = view?.state ?? "pending";
   const open = row.children.length > 0 && (state === "running" || state === "waiting");
   const symbol =
     view?.waitingOn === "confirm" && state === "waiting" ? "confirm" : open ? "open" : state;
-  const label = pad(clip(clean(row.label), LABEL_CELLS), labelCells);
+  const label = pad(clip(clean(row.label), LABEL_CELLS), cells.label);
   const spans: Span[] = [
     { text: "  ".repeat(row.depth + 1) },
     style.symbol(symbol),
     { text: ` ${label}  ` },
-    { text: pad(clip(clean(row.type), LABEL_CELLS), TYPE_CELLS), paint: style.dim },
+    { text: pad(clip(clean(row.type), LABEL_CELLS), cells.type), paint: style.dim },
   ];
   for (const part of view === undefined ? [] : describe(row, view, options)) {
     spans.push({ text: "  " }, part);

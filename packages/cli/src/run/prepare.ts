@@ -12,7 +12,7 @@ import {
   type Registry,
   type ShellPolicy,
 } from "@millrace/engine";
-import { createNodeHost, type NodeHost } from "@millrace/engine/node";
+import { createNodeHost, type Extensions, type NodeHost } from "@millrace/engine/node";
 import type { AiSetup } from "@millrace/providers";
 import { prepareAnswers } from "../answers.ts";
 import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";
@@ -36,6 +36,8 @@ export interface Prepared {
   readonly inputs: { readonly [name: string]: Json };
   readonly plan: Plan;
   readonly engine: Engine;
+  /** The clock of its world. */
+  readonly now: () => number;
   readonly answers: ConfirmHandler;
   close(): Promise<void>;
 }
@@ -57,28 +59,43 @@ export async function prepare(
     flagText(input, "input-json"),
     io,
   );
-  const plan = await compile(source, config, io);
-  const needsAi = plan.needs.includes("ai");
-  const world = await worldOf(input, { config, io, needsAi, auditKey: journal?.auditKey });
-  const inputs = { ...world.inputs, ...given };
-  const { ai, shell = config.shell } = world;
-  const engine = createEngine({
-    host: world.host,
-    credentials: world.credentials,
-    services: new Map(config.services.map((service) => [service.slug, service])),
-    egress: config.egress,
-    files: { root: world.filesRoot },
-    ...(journal !== undefined && { journal: journal.journal }),
-    ...(shell && { shell }),
-    ...(ai && { providers: ai.providers, ai: ai.ai }),
-  });
-  const missing = engine.checkInputs(plan, inputs).filter(({ severity }) => severity === "error");
-  if (missing[0] !== undefined) {
-    throw usage(missing.map(({ message }) => message).join("; "), "give it with -i name=value");
+  const extensions = await extensionsOf(config, io);
+  try {
+    const plan = await compile(source, config, extensions, io);
+    const needsAi = plan.needs.includes("ai");
+    const world = await worldOf(input, { config, io, needsAi, auditKey: journal?.auditKey });
+    const inputs = { ...world.inputs, ...given };
+    const { ai, shell = config.shell } = world;
+    const engine = createEngine({
+      host: world.host,
+      credentials: world.credentials,
+      services: new Map(
+        [...config.services, ...extensions.services].map((service) => [service.slug, service]),
+      ),
+      config: extensions.config,
+      egress: config.egress,
+      files: { root: world.filesRoot },
+      ...(journal !== undefined && { journal: journal.journal }),
+      ...(shell && { shell }),
+      providers: [...(ai?.providers ?? []), ...extensions.providers],
+      ...(ai && { ai: ai.ai }),
+    });
+    const missing = engine.checkInputs(plan, inputs).filter(({ severity }) => severity === "error");
+    if (missing[0] !== undefined) {
+      throw usage(missing.map(({ message }) => message).join("; "), "give it with -i name=value");
+    }
+    const answered: ConfirmHandler = async (asked) =>
+      (await answers(asked)) ?? world.confirm?.(asked);
+    const now = (): number => world.host.now();
+    const close = async (): Promise<void> => {
+      await extensions.close();
+      await world.close();
+    };
+    return { source, template, inputs, plan, engine, now, answers: answered, close };
+  } catch (error) {
+    await extensions.close(); // a check of theirs may have started a process
+    throw error;
   }
-  const answered: ConfirmHandler = async (asked) =>
-    (await answers(asked)) ?? world.confirm?.(asked);
-  return { source, template, inputs, plan, engine, answers: answered, close: world.close };
 }
 
 async function sourceOf(
@@ -143,6 +160,17 @@ async function worldOf(
   return { inputs: {}, host, credentials: credentials.port, filesRoot, ai, close };
 }
 
+type Opened = Pick<Extensions, "types" | "services" | "providers" | "config" | "close">;
+
+/** Loaded for projects that have some. */
+async function extensionsOf(config: Config, io: CommandIo): Promise<Opened> {
+  if (config.extensions.list.length === 0) {
+    return { types: [], services: [], providers: [], config: {}, close: async () => {} };
+  }
+  const { openProjectExtensions } = await import("../ext/open.ts");
+  return openProjectExtensions(config, (line) => void io.err.write(`warning: ${line}\n`));
+}
+
 /** Loaded for flows that ask a model. */
 async function aiOf(...given: Parameters<typeof import("../ai/open-ai.ts").openAi>) {
   const { openAi } = await import("../ai/open-ai.ts");
@@ -163,9 +191,14 @@ async function report(source: FlowSource, io: CommandIo): Promise<void> {
   if (!valid) throw invalid(diagnostics);
 }
 
-async function compile(source: FlowSource, config: Config, io: CommandIo): Promise<Plan> {
+async function compile(
+  source: FlowSource,
+  config: Config,
+  extensions: Opened,
+  io: CommandIo,
+): Promise<Plan> {
   const compiled = await compileFlow(source.graph, {
-    registry: registryOf(config),
+    registry: registryOf(config, extensions),
     subflows: subflowsOf([source.folder, config.flows], config.credentials.dir),
   });
   if (compiled.ok) return compiled.plan;
@@ -177,10 +210,10 @@ async function compile(source: FlowSource, config: Config, io: CommandIo): Promi
   throw invalid(compiled.diagnostics);
 }
 
-/** Core and the services. A descriptor may have a schema that cannot be checked. */
-function registryOf({ services }: Config): Registry {
+/** Core, the services and the extensions. A descriptor may have a schema that cannot be checked. */
+function registryOf({ services }: Config, extensions: Opened): Registry {
   try {
-    return createRegistry(services);
+    return createRegistry([...services, ...extensions.services, ...extensions.types]);
   } catch (error) {
     if (EngineError.isInstance(error)) throw usage(clean(error.message));
     throw error;
