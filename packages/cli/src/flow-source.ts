@@ -2,9 +2,9 @@
 import { createReadStream } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
-import type { Diagnostic, FlowGraph, ServiceDefinition } from "@millrace/contracts";
+import type { CatalogEntry, Diagnostic, FlowGraph, ServiceDefinition } from "@millrace/contracts";
 import { type FlowCatalog, type FlowDocument, parseFlow, validateFlow } from "@millrace/dsl";
-import { describedServices } from "./config/described.ts";
+import { describedExtensions, describedServices } from "./config/described.ts";
 import { coreEntries } from "./core-catalog.ts";
 import { CliError, usage } from "./errors.ts";
 import { reason } from "./file-reason.ts";
@@ -59,13 +59,18 @@ export async function loadFlow(
 ): Promise<FlowSource> {
   const bytes = config.bytes ?? (await readInput(name, io));
   const { file, home } = config;
-  const services = await describedServices({ folder: folderOf(name, io), file, home }, io);
-  return checkFlow(name, bytes, await catalogWith(services), io);
+  const options = { folder: folderOf(name, io), file, home };
+  const services = await describedServices(options, io);
+  const extensions = await describedExtensions(options, io);
+  return checkFlow(name, bytes, await catalogWith(services, extensions), io);
 }
 
-/** Core's entries and those of the services, as validation reads them. */
-async function catalogWith(services: readonly ServiceDefinition[]): Promise<FlowCatalog> {
-  const core = coreCatalog();
+/** Core's entries, and those of services and extensions, as validation reads them. */
+async function catalogWith(
+  services: readonly ServiceDefinition[],
+  extensions: readonly CatalogEntry[],
+): Promise<FlowCatalog> {
+  const core = catalogOf([...coreEntries(), ...extensions]);
   if (services.length === 0) return core;
   const { catalogEntryOf } = await import("@millrace/contracts");
   const entries = new Map(
@@ -109,9 +114,9 @@ function checkFlow(name: string, bytes: Uint8Array, catalog: FlowCatalog, io: Cl
   };
 }
 
-/** Core's entries as validation reads them. */
-function coreCatalog(): FlowCatalog {
-  const entries = coreEntries();
+/** Entries as validation reads them; the newest version of a type is its last. */
+function catalogOf(all: readonly CatalogEntry[]): FlowCatalog {
+  const entries = [...all].sort((a, b) => a.version - b.version);
   return {
     types: () => new Set(entries.map(({ type }) => type)),
     entry: (type, version) =>

@@ -1,8 +1,9 @@
-/** The services that a flow is checked against. */
+/** The services and the extensions that a flow is checked against. */
 import { dirname } from "node:path";
-import type { ServiceDefinition } from "@millrace/contracts";
+import type { CatalogEntry, ServiceDefinition } from "@millrace/contracts";
 import type { CliIo } from "../io.ts";
-import { type ConfigOptions, projectFolder } from "./files.ts";
+import { readExtensionList } from "./extensions.ts";
+import { type ConfigOptions, projectFile, projectFolder } from "./files.ts";
 import { userFile } from "./folders.ts";
 import { readDescriptors, toServices } from "./services.ts";
 
@@ -16,4 +17,16 @@ export async function describedServices(
     await readDescriptors(dirname(userFile(options.home, io))),
     project === undefined ? [] : await readDescriptors(project),
   );
+}
+
+/** Entries of the project's extensions, from their catalogs: none of their code runs, so they need no trust either. */
+export async function describedExtensions(
+  options: ConfigOptions,
+  io: CliIo,
+): Promise<readonly CatalogEntry[]> {
+  const project = await projectFile(options, io);
+  const { list } = readExtensionList(project?.values["extensions"]);
+  if (project === undefined || list.length === 0) return [];
+  const { extensionEntries } = await import("../ext/described.ts");
+  return extensionEntries(dirname(project.path), list);
 }

@@ -9,6 +9,7 @@ import type { AiValues } from "@millrace/providers";
 import { usage } from "../errors.ts";
 import type { CliIo } from "../io.ts";
 import { type CredentialsChoice, readCredentials } from "./credentials.ts";
+import { type ExtensionsChoice, readExtensionList } from "./extensions.ts";
 import { type ConfigOptions, projectFile, readConfig } from "./files.ts";
 import { userFile } from "./folders.ts";
 import { isRecord } from "./keys.ts";
@@ -29,6 +30,8 @@ export interface Config {
   readonly filesRoot: string | undefined;
   /** Programs that flows may start; absent where nothing names one. */
   readonly shell: ShellPolicy | undefined;
+  /** Extensions by name, in their order. */
+  readonly extensions: ExtensionsChoice;
   /** Services that are described beside the user's file and beside the project's, which wins. */
   readonly services: readonly ServiceDefinition[];
   readonly credentials: CredentialsChoice;
@@ -50,6 +53,7 @@ export interface Config {
 interface Values {
   readonly [key: string]: unknown;
   readonly egress?: unknown;
+  readonly extensions?: unknown;
   readonly files?: unknown;
   readonly shell?: unknown;
   readonly flows?: unknown;
@@ -94,6 +98,7 @@ export async function loadConfig(
     egress: object(merged, "egress") as EgressPolicy,
     filesRoot,
     shell: readShell(merged.shell, { folder, filesRoot }),
+    extensions: readExtensionList(merged.extensions),
     services: await toServices(own, descriptors),
     credentials: readCredentials(object(merged, "credentials"), home, io),
     ai: {

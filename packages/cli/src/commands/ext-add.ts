@@ -1,0 +1,207 @@
+/** `millrace ext add`, `trust` and `remove`: what an extension may do is decided here, by a person, and nowhere else. */
+import { stat } from "node:fs/promises";
+import { relative, resolve, sep } from "node:path";
+import type { Permissions } from "@millrace/contracts";
+import {
+  type ExtensionSource,
+  type InspectedExtension,
+  inspectExtension,
+  isFolderName,
+  type LockedExtension,
+  missingGrants,
+  ProblemFound,
+  readExtensions,
+  writeLock,
+} from "@millrace/engine/node";
+import { askYes } from "../ask-yes.ts";
+import { type CommandIo, type Input, isOn } from "../command.ts";
+import { usage } from "../errors.ts";
+import { takenIds } from "../ext/open.ts";
+import { install, integrityOf, uninstall } from "../ext/package-manager.ts";
+import { type ExtensionProject, findProject, writeList } from "../ext/project.ts";
+import { type Offer, offerLines } from "../ext/show.ts";
+import { readTarball } from "../ext/tarball.ts";
+import { clean } from "../render/text.ts";
+
+/** Installs a package without running it, shows what it wants, asks, and writes both files. */
+export async function add(input: Input, io: CommandIo): Promise<number> {
+  const spec = input.args[0] as string;
+  const project = await findProject(input, io);
+  const wanted = await readSpec(spec, project, io);
+  const { name, source } = wanted;
+  const isNew = !project.choice.list.includes(name) && !project.lock.has(name);
+  if (wanted.install !== undefined) await install(project.folder, wanted.install, io);
+  try {
+    const inspected = await inspect(project.folder, name);
+    const mode = isOn(input, "in-process") ? "inProcess" : "child";
+    if (mode === "child" && inspected.manifest.mode === "inProcess") {
+      throw usage(
+        `${clean(name)} cannot live in a process of its own`,
+        "give --in-process if you trust its code with everything that millrace can do",
+      );
+    }
+    const integrity =
+      wanted.integrity ?? (await integrityOf(project.folder, name, inspected.manifest.version));
+    await grant({ inspected, source, integrity, mode }, { name, input, project }, io);
+  } catch (error) {
+    if (wanted.install !== undefined && isNew) await uninstall(project.folder, name, io);
+    throw error;
+  }
+  return 0;
+}
+
+/** Looks at an installed extension again and grants what it is and wants now. */
+export async function trust(input: Input, io: CommandIo): Promise<number> {
+  const project = await findProject(input, io);
+  const name = listed(input.args[0] as string, project);
+  const locked = project.lock.get(name);
+  if (locked === undefined)
+    throw usage(`${clean(name)} was granted nothing yet`, `millrace ext add ${clean(name)}`);
+  const inspected = await inspect(project.folder, name);
+  const { source, mode } = locked;
+  const { version, permissions } = inspected.manifest;
+  const integrity = source === "npm" ? await integrityOf(project.folder, name, version) : "";
+  if (io.json === undefined) {
+    for (const line of changesOf(locked, inspected)) await io.err.write(`${clean(line)}\n`);
+  }
+  await grant({ inspected, source, integrity, mode }, { name, input, project, permissions }, io);
+  return 0;
+}
+
+/** Takes an extension out of both files, and its package away. */
+export async function remove(input: Input, io: CommandIo): Promise<number> {
+  const project = await findProject(input, io);
+  const name = listed(input.args[0] as string, project);
+  const lock = new Map(project.lock);
+  const locked = lock.get(name);
+  lock.delete(name);
+  await writeList(project, { remove: name });
+  if (locked !== undefined) await writeLock(project.folder, lock);
+  if (locked !== undefined && locked.source !== "path") await uninstall(project.folder, name, io);
+  if (io.json !== undefined) await io.json.result({ removed: name });
+  else await io.err.write(`${clean(name)} is removed\n`);
+  return 0;
+}
+
+interface Wanted {
+  readonly name: string;
+  readonly source: ExtensionSource;
+  /** What the package manager is given; absent: nothing is installed. */
+  readonly install?: string;
+  readonly integrity?: string;
+}
+
+/** A folder, a tarball, or a package of the registry. */
+async function readSpec(
+  spec: string,
+  { folder }: ExtensionProject,
+  io: CommandIo,
+): Promise<Wanted> {
+  const path = resolve(io.cwd, spec);
+  const info = await stat(path).catch(() => undefined);
+  if (info?.isDirectory() === true) {
+    const below = relative(folder, path).split(sep).join("/");
+    if (below === "") throw usage("a project is no extension of itself");
+    return { name: below.startsWith("..") ? below : `./${below}`, source: "path" };
+  }
+  if (/\.(?:tgz|tar\.gz)$/.test(spec)) {
+    return { ...(await readTarball(path)), source: "tarball", install: path };
+  }
+  const name = /^(@?[^@\s]+)(?:@[^\s]+)?$/.exec(spec)?.[1];
+  if (name === undefined || isFolderName(name) || name.startsWith("-")) {
+    throw usage(`"${clean(spec)}" is no folder, no tarball and no name of a package`);
+  }
+  return { name, source: "npm", install: spec };
+}
+
+/** The name in the list that a person means, with or without `./`. */
+function listed(word: string, { choice, lock }: ExtensionProject): string {
+  const known = [...choice.list, ...lock.keys()];
+  const found = [word, `./${word}`, word.replace(/\/$/, "")].find((name) => known.includes(name));
+  if (found !== undefined) return found;
+  throw usage(`the project has no extension ${clean(word)}`, "millrace ext list names them");
+}
+
+async function inspect(project: string, name: string): Promise<InspectedExtension> {
+  try {
+    return await inspectExtension(project, name);
+  } catch (error) {
+    if (!(error instanceof ProblemFound)) throw error;
+    throw usage(clean(`${name}: ${error.message} (${error.problem.code})`));
+  }
+}
+
+/** Shows, asks, writes. */
+async function grant(
+  offer: Offer & { readonly source: ExtensionSource },
+  about: {
+    readonly name: string;
+    readonly input: Input;
+    readonly project: ExtensionProject;
+    readonly permissions?: Permissions;
+  },
+  io: CommandIo,
+): Promise<void> {
+  const { name, input, project } = about;
+  const { inspected, source, integrity, mode } = offer;
+  const { manifest, manifestDigest, treeDigest } = inspected;
+  if (io.json === undefined) await io.err.write(`${offerLines(offer).join("\n")}\n`);
+  if (!isOn(input, "yes")) {
+    if (!io.interactive) {
+      throw usage("nobody can be asked here whether this is granted", "read it, then give --yes");
+    }
+    if (!(await askYes(io, `Grant this to ${clean(manifest.name)}?`))) {
+      throw usage("nothing was granted");
+    }
+  }
+  const granted = manifest.permissions;
+  const locked: LockedExtension = {
+    version: manifest.version,
+    integrity,
+    manifestDigest,
+    treeDigest,
+    source,
+    mode,
+    granted,
+  };
+  await writeLock(project.folder, new Map([...project.lock, [name, locked]]));
+  await refuseUnusable(name, project);
+  await writeList(project, { add: name });
+  if (io.json !== undefined) {
+    await io.json.result({ name, version: manifest.version, source, mode, granted });
+  } else if (io.verbosity !== "quiet") {
+    await io.err.write(
+      `${clean(name)} is granted; the project has changed: run millrace config trust\n`,
+    );
+  }
+}
+
+/** An extension that cannot be used beside the others is not added. */
+async function refuseUnusable(name: string, project: ExtensionProject): Promise<void> {
+  const list = [...project.choice.list.filter((each) => each !== name), name];
+  const taken = takenIds();
+  const all = await readExtensions({ project: project.folder, list, taken });
+  const problem = all.find((each) => each.name === name)?.problem;
+  if (problem === undefined) return;
+  await writeLock(project.folder, project.lock);
+  throw usage(clean(`${name}: ${problem.message} (${problem.code})`));
+}
+
+/** What is other than when it was granted. */
+function changesOf(
+  locked: LockedExtension,
+  { manifest, treeDigest }: InspectedExtension,
+): string[] {
+  const added = missingGrants(manifest.permissions, locked.granted);
+  const gone = missingGrants(locked.granted, manifest.permissions);
+  return [
+    ...(locked.version === manifest.version
+      ? []
+      : [`version ${locked.version} is now ${manifest.version}`]),
+    ...(locked.treeDigest === treeDigest
+      ? ["its files are what they were"]
+      : ["its files have changed"]),
+    ...added.map((line) => `+ ${line}`),
+    ...gone.map((line) => `- ${line}`),
+  ];
+}

@@ -1,0 +1,106 @@
+/** `millrace ext build` and `pack`: for those who write an extension. Its code is theirs, and runs here. */
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { ExtensionError } from "@millrace/contracts";
+import {
+  catalogOf,
+  contributesOf,
+  type ExtensionCatalog,
+  importDefinition,
+  ProblemFound,
+  parseManifest,
+} from "@millrace/engine/node";
+import type { CommandIo, Input } from "../command.ts";
+import { CliError, usage } from "../errors.ts";
+import { packFolder } from "../ext/package-manager.ts";
+import { reason } from "../file-reason.ts";
+import { clean } from "../render/text.ts";
+
+/** Imports the definition once and writes what can be known without it: `catalog.json`, and `contributes` of the manifest. */
+export async function build(input: Input, io: CommandIo): Promise<number> {
+  const folder = resolve(io.cwd, input.args[0] ?? ".");
+  const made = await make(folder);
+  const isChanged = made.files.some(({ before, text }) => before !== text);
+  for (const { path, before, text } of made.files) if (before !== text) await replace(path, text);
+  const { catalog, name } = made;
+  const contributes = contributesOf(catalog);
+  if (io.json !== undefined) {
+    await io.json.result({ name, digest: catalog.digest, contributes, changed: isChanged });
+  } else if (io.verbosity !== "quiet") {
+    const { nodes, providers, services } = contributes;
+    const what = [...nodes, ...providers, ...services].join(" ") || "nothing";
+    await io.err.write(`${clean(name)}: ${what}${isChanged ? "" : ", unchanged"}\n`);
+  }
+  return 0;
+}
+
+/** Packs the extension as npm does, unless its catalog is not that of its code. */
+export async function pack(input: Input, io: CommandIo): Promise<number> {
+  const folder = resolve(io.cwd, input.args[0] ?? ".");
+  const { files, name } = await make(folder);
+  if (files.some(({ before, text }) => before !== text)) {
+    throw new CliError("check_failed", `the catalog of ${clean(name)} is not that of its code`, {
+      hint: "millrace ext build",
+    });
+  }
+  const file = join(folder, await packFolder(folder, io));
+  if (io.json !== undefined) await io.json.result({ name, file });
+  else await io.out.write(`${clean(file)}\n`);
+  return 0;
+}
+
+interface Made {
+  readonly name: string;
+  readonly catalog: ExtensionCatalog;
+  readonly files: readonly {
+    readonly path: string;
+    readonly before: string | undefined;
+    readonly text: string;
+  }[];
+}
+
+/** What the two files have to hold. */
+async function make(folder: string): Promise<Made> {
+  const manifestPath = join(folder, "package.json");
+  const before = await readFile(manifestPath, "utf8").catch((error: unknown) => {
+    throw usage(`cannot read ${manifestPath}: ${reason(error)}`);
+  });
+  try {
+    const { name, entry, catalog: at } = parseManifest(before);
+    const catalog = catalogOf(await importDefinition(join(folder, entry)));
+    const file = JSON.parse(before) as { millrace: object };
+    const next = { ...file, millrace: { ...file.millrace, contributes: contributesOf(catalog) } };
+    const isSame = JSON.stringify(file) === JSON.stringify(next);
+    const catalogPath = join(folder, at);
+    return {
+      name,
+      catalog,
+      files: [
+        {
+          path: catalogPath,
+          before: await readFile(catalogPath, "utf8").catch(() => undefined),
+          text: `${JSON.stringify(catalog, null, 2)}\n`,
+        },
+        // Its own layout stays where nothing changes.
+        {
+          path: manifestPath,
+          before,
+          text: isSame ? before : `${JSON.stringify(next, null, 2)}\n`,
+        },
+      ],
+    };
+  } catch (error) {
+    if (error instanceof ProblemFound || ExtensionError.isInstance(error)) {
+      throw usage(clean(error.message));
+    }
+    if (error instanceof CliError) throw error;
+    const why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    throw usage(clean(`its code cannot be loaded: ${why}`), "build its sources first");
+  }
+}
+
+async function replace(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(`${path}.tmp`, text);
+  await rename(`${path}.tmp`, path);
+}

@@ -1,0 +1,55 @@
+/** The extensions of a project for what runs in this process. Loaded where a project names some. */
+import { createRegistry } from "@millrace/engine";
+import {
+  createNodeHost,
+  type Extensions,
+  openExtensions,
+  type TakenIds,
+} from "@millrace/engine/node";
+import type { Config } from "../config/load.ts";
+import { usage } from "../errors.ts";
+import { clean } from "../render/text.ts";
+
+/** Providers that are there without a word of configuration. */
+const OWN_PROVIDERS = ["openai", "anthropic", "google", "mock", "local"];
+
+/** Opens them. Throws a usage error for a lock that cannot be read; `warn` is told of each that cannot be used. */
+export async function openProjectExtensions(
+  config: Pick<Config, "folder" | "extensions" | "egress" | "credentials" | "ai" | "services">,
+  warn: (line: string) => void,
+  watch = false,
+): Promise<Extensions> {
+  const { folder, extensions, egress, credentials } = config;
+  try {
+    return await openExtensions({
+      project: folder,
+      ...extensions,
+      watch,
+      taken: takenIds({ providers: config.ai.providers, services: config.services }),
+      data: credentials.dir,
+      egress,
+      openFetch: createNodeHost().openFetch,
+      warn: ({ extension, code, message }) => warn(clean(`${extension}: ${message} (${code})`)),
+    });
+  } catch (error) {
+    if (error instanceof TypeError) throw usage(error.message);
+    throw error;
+  }
+}
+
+/** Ids that no extension can have here; `providers`: the key of the configuration. */
+export function takenIds({
+  providers = {},
+  services = [],
+}: {
+  readonly providers?: unknown;
+  readonly services?: readonly { readonly slug: string }[];
+} = {}): TakenIds {
+  return {
+    types: createRegistry()
+      .entries()
+      .map(({ type }) => type),
+    providers: [...OWN_PROVIDERS, ...Object.keys(Object(providers))],
+    services: services.map(({ slug }) => slug),
+  };
+}

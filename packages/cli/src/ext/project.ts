@@ -1,0 +1,52 @@
+/** The two files of a project that say which extensions it has: `millrace.json` and the lock. */
+import { join } from "node:path";
+import { readLock } from "@millrace/engine/node";
+import { type CommandIo, flagText, type Input } from "../command.ts";
+import { editConfig } from "../config/edit.ts";
+import { type ExtensionsChoice, readExtensionList } from "../config/extensions.ts";
+import { type ConfigOptions, PROJECT_FILE, projectFile } from "../config/files.ts";
+import { usage } from "../errors.ts";
+
+/** A project as the commands on extensions see it. */
+export interface ExtensionProject {
+  readonly folder: string;
+  readonly file: string;
+  readonly choice: ExtensionsChoice;
+  /** The key as it is written. */
+  readonly written: readonly unknown[];
+  readonly lock: Awaited<ReturnType<typeof readLock>>;
+}
+
+/** Where the project is that the words are about. */
+export function optionsOf(input: Input, io: CommandIo): ConfigOptions {
+  return { folder: io.cwd, file: flagText(input, "config"), home: flagText(input, "home") };
+}
+
+/** The nearest project; the working directory where there is none. Throws a usage error for files that cannot be read. */
+export async function findProject(input: Input, io: CommandIo): Promise<ExtensionProject> {
+  const found = await projectFile(optionsOf(input, io), io);
+  const file = found?.path ?? join(io.cwd, PROJECT_FILE);
+  const folder = join(file, "..");
+  const value = found?.values["extensions"];
+  const lock = await readLock(folder).catch((error: unknown) => {
+    throw usage(error instanceof Error ? error.message : String(error));
+  });
+  const choice = readExtensionList(value);
+  return { folder, file, choice, written: Array.isArray(value) ? value : [], lock };
+}
+
+/** Writes the list of a project. */
+export async function writeList(
+  { file, written }: ExtensionProject,
+  change: { readonly add?: string; readonly remove?: string },
+): Promise<void> {
+  const { add, remove } = change;
+  const kept = written.filter((each) => nameOf(each) !== remove);
+  const isThere = kept.some((each) => nameOf(each) === add);
+  const next = add === undefined || isThere ? kept : [...kept, add];
+  await editConfig(file, "extensions", next.length === 0 ? undefined : next);
+}
+
+function nameOf(each: unknown): unknown {
+  return typeof each === "object" && each !== null ? (each as { package?: unknown }).package : each;
+}
