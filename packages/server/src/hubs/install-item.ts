@@ -8,6 +8,8 @@ import type { HubItem, InstalledItem, ParsedArgs, Template } from "@millrace/con
 import { slugSchema } from "@millrace/contracts/schemas";
 import { type CommandCall, checkConditions, notWired } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
+import type { ServerHost } from "../host.ts";
+import { fromModels } from "../models/problem.ts";
 import { readText, templateExists, writeTemplate } from "../templates/index.ts";
 import { rejected } from "./hub-index.ts";
 import { readHubFile } from "./hub-source.ts";
@@ -18,7 +20,7 @@ const MAX_TEMPLATE_BYTES = 524_288;
 
 /**
  * Installs an item. Throws `not_found`, `state_conflict` for a hub that is off, `operator_required` for node packs,
- * `command_not_wired` for models, `already_exists`, `precondition_required`, `etag_mismatch`, `hub_rejected`,
+ * `command_not_wired` for models where none are managed, `already_exists`, `precondition_required`, `etag_mismatch`, `hub_rejected`,
  * `digest_mismatch`, `flow_invalid`, `upstream_…`.
  */
 export async function installItem(
@@ -35,7 +37,7 @@ export async function installItem(
       detail: "Node packs run code: the operator adds them with millrace ext add",
     });
   }
-  if (item.kind === "model") throw notWired("install_model");
+  if (item.kind === "model") return installModel(host, `hub:${hub.id}/${item.id}`);
   const slug = args.slug ?? slugOf(item);
   const check = (current: Template | null): void => {
     if (current !== null && !args.overwrite) throw templateExists(slug);
@@ -55,6 +57,19 @@ export async function installItem(
     };
   });
   return { kind: "template", template };
+}
+
+/** A model is a job of the manager, which checks length and digest by the same index. */
+async function installModel(
+  { models }: Pick<ServerHost, "models">,
+  source: string,
+): Promise<InstalledItem> {
+  if (models === null) throw notWired("install_model");
+  try {
+    return { kind: "model", jobId: (await models.manager()).install({ source }).id };
+  } catch (error) {
+    throw fromModels(error);
+  }
 }
 
 /** The text of an item. Throws `hub_rejected` for what is too large or no text, `digest_mismatch`. */
