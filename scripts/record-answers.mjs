@@ -49,6 +49,7 @@ try {
   const setup = createAi(readAiSettings({ mcpServers: placed(mcpServers) }), {
     credentials: { secret: async () => undefined },
     env: process.env,
+    local: { id: "local", capabilities: async () => ({ tools: true, jsonSchema: true }) },
     openFetch: () => () => Promise.reject(new Error("a recording asks nobody")),
   });
   const engine = createEngine({
