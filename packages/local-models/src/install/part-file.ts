@@ -179,18 +179,19 @@ export class PartFile {
 
   #flush(): void {
     if (this.#pendingBytes === 0) return;
-    const [chunks, length, position] = [this.#pending, this.#pendingBytes, this.#written];
+    const chunks = this.#pending;
+    this.#written += this.#pendingBytes;
     this.#pending = [];
     this.#pendingBytes = 0;
-    this.#written += length;
-    this.#writing = this.#writeAll(chunks, position).catch((error: unknown) => {
+    this.#writing = this.#writeAll(chunks).catch((error: unknown) => {
       this.#failure ??= toModelError(error);
     });
   }
 
-  async #writeAll(chunks: readonly Uint8Array[], position: number): Promise<void> {
+  async #writeAll(chunks: readonly Uint8Array[]): Promise<void> {
+    if (this.#failure !== undefined) return; // what follows a gap is worth nothing
     let rest: Uint8Array = Buffer.concat(chunks);
-    for (this.#onDisk = position; rest.length > 0; ) {
+    while (rest.length > 0) {
       const { bytesWritten } = await this.#file.write(rest, 0, rest.length, this.#onDisk);
       rest = rest.subarray(bytesWritten);
       this.#onDisk += bytesWritten;
