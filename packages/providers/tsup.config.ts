@@ -2,7 +2,7 @@ import { defineConfig } from "tsup";
 
 // JavaScript only: declarations come from tsc, which is faster than tsup's own pass.
 export default defineConfig({
-  entry: ["src/index.ts", "src/mcp/index.ts", "src/testing/index.ts"],
+  entry: ["src/index.ts", "src/mcp/index.ts"],
   format: ["esm"],
   target: "node20",
   platform: "node",

@@ -1,8 +1,8 @@
 /** The suite that every provider passes, over the built-in ones, and over one that does everything wrong. */
 import type { AiProvider } from "@millrace/contracts";
 import { createProviders } from "@millrace/providers";
-import { type ConformanceSetup, providerConformance } from "@millrace/providers/testing";
 import { describe, expect, test } from "vitest";
+import { type ConformanceSetup, providerConformance } from "../../testkit/src/providers/index.ts";
 
 const providers = createProviders({
   providers: {

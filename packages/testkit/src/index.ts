@@ -1,4 +1,30 @@
-/** Suites that any implementation of a seam can be put through. */
+/** A host for tests, and suites that any implementation of a seam can be put through. */
+export { conformance } from "./conformance.ts";
 export type { ConformanceCase } from "./conformance-case.ts";
+export type { ConformanceOptions, Fixture, ProviderFixture } from "./fixtures.ts";
+export {
+  createRecordingFetch,
+  type HttpExchange,
+  type RecordedRequest,
+  type RecordingFetch,
+} from "./host/recording-fetch.ts";
+export {
+  createTestHost,
+  type StartedNode,
+  type TestHost,
+  type TestHostOptions,
+} from "./host/test-host.ts";
+export type { Call } from "./host/watched-types.ts";
+export {
+  type ConformanceSetup,
+  providerConformance,
+  type ScriptedAnswer,
+  type ScriptedFetch,
+  scriptedFetch,
+  WIRES,
+  type Wire,
+  type WireText,
+  type WireWriter,
+} from "./providers/index.ts";
 export { recordTransportLogs } from "./transports/recordings.ts";
 export { type TransportSubject, transportConformance } from "./transports/suite.ts";

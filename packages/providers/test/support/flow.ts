@@ -2,12 +2,12 @@
 import { type ExecutionEvent, parseEvent, type Summary, serialiseEvent } from "@millrace/contracts";
 import { assertLog } from "@millrace/contracts/testing";
 import { createAi, readAiSettings } from "@millrace/providers";
-import type { Wire } from "@millrace/providers/testing";
 import { onTestFinished } from "vitest";
 import { createEngine, type EngineOptions, type Run } from "../../../engine/src/index.ts";
 import { createNodeHost } from "../../../engine/src/node/index.ts";
 import type { toolType } from "../../../engine/test/ai/support/run.ts";
 import { planOf } from "../../../engine/test/core/support.ts";
+import type { Wire } from "../../../testkit/src/providers/index.ts";
 import { KEY, settingsFor } from "./providers.ts";
 import { startWireServer, type WireAnswer, type WireServer } from "./wire-server.ts";
 

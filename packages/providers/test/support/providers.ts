@@ -8,8 +8,8 @@ import type {
   FetchLike,
 } from "@millrace/contracts";
 import { createProviders, type ProviderSettings } from "@millrace/providers";
-import type { Wire } from "@millrace/providers/testing";
 import { createNodeHost } from "../../../engine/src/node/index.ts";
+import type { Wire } from "../../../testkit/src/providers/index.ts";
 
 /** The egress client, with loopback allowed. */
 export function loopbackFetch(): FetchLike {

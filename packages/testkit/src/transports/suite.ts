@@ -10,6 +10,7 @@ import {
   createView,
   type ExecutionEvent,
   foldEvents,
+  type JsonObject,
   type RunRef,
   type Transport,
   viewToJson,
@@ -59,9 +60,9 @@ export interface TransportSubject {
   connect(options: TransportOptions): Promise<Transport>;
   /** Ends the host, or its process, as an accident would; resolves when it is gone. */
   die(): Promise<void>;
-  /** Emits on a channel of models; absent: the host manages no models, and refuses to listen with 501. */
+  /** Emits on a channel of models; absent: nothing is emitted in the suite. */
   emit?<C extends Channel>(channel: C, payload: ChannelMap[C]): void;
-  /** Resolves when a handler of the host has seen its signal aborted; absent: it cannot be seen from here. */
+  /** Resolves when, from now on, a handler of the host sees its signal aborted; absent: it cannot be seen from here. */
   aborted?(): Promise<void>;
 }
 
@@ -107,6 +108,10 @@ function viewOf(events: readonly AnyEvent[]): string {
   const view = createView();
   for (const event of events) foldEvents(view, event);
   return JSON.stringify(viewToJson(view));
+}
+
+async function startRun(transport: Transport, args: JsonObject): Promise<RunRef> {
+  return (await transport.invoke("start_run", args)) as unknown as RunRef;
 }
 
 function assertComplete(events: readonly ExecutionEvent[], after = 0): void {
@@ -156,7 +161,7 @@ export function transportConformance(subject: TransportSubject): readonly Confor
       "a command answers what it answers everywhere, and opens the transport",
       async (transport) => {
         const run = await transport.invoke("get_run", { runId: RECORDED.hostile });
-        assert.equal((run as RunRef).runId, RECORDED.hostile);
+        assert.equal((run as unknown as RunRef).runId, RECORDED.hostile);
         assert.equal(transport.state, "open");
       },
     ),
@@ -171,7 +176,7 @@ export function transportConformance(subject: TransportSubject): readonly Confor
     on("hostile text in arguments arrives as it is", async (transport) => {
       const text = 'a\u2028b\u2029c\u0085 😀 "\\\n\u0000\ufeff';
       const inputs = { text };
-      const { runId } = (await transport.invoke("start_run", { dsl: ECHO, inputs })) as RunRef;
+      const { runId } = await startRun(transport, { dsl: ECHO, inputs });
       const { events, ended } = await hear(transport, runId);
       await ended;
       const last = events.at(-1);
@@ -211,7 +216,7 @@ export function transportConformance(subject: TransportSubject): readonly Confor
     on(
       "a live run is heard whole, and one who comes late gets each event once",
       async (transport) => {
-        const { runId } = (await transport.invoke("start_run", { dsl: ASK })) as RunRef;
+        const { runId } = await startRun(transport, { dsl: ASK });
         const paused = deferred();
         const heard = await hear(transport, runId, {
           told: ({ kind }) => {
@@ -239,7 +244,7 @@ export function transportConformance(subject: TransportSubject): readonly Confor
         seen.push(event);
         if (event.kind === "summary") end.resolve();
       });
-      const { runId } = (await transport.invoke("start_run", { dsl: HELLO })) as RunRef;
+      const { runId } = await startRun(transport, { dsl: HELLO });
       await end.promise;
       unlisten();
       assert.deepEqual(
@@ -286,8 +291,7 @@ export function transportConformance(subject: TransportSubject): readonly Confor
     on("a cancelled call rejects with the reason, and its handler is told", async (transport) => {
       const controller = new AbortController();
       const reason = new Error("not needed any more");
-      const { runId } = (await transport.invoke("start_run", { dsl: ASK })) as RunRef;
-      const seen = subject.aborted?.();
+      const { runId } = await startRun(transport, { dsl: ASK });
       const waiting = transport.invoke(
         "run_and_wait",
         { dsl: "flow 1 nap\n\nnode nap: delay {\n  for = 1h\n}\n", waitMs: 60_000 },
@@ -296,9 +300,10 @@ export function transportConformance(subject: TransportSubject): readonly Confor
       waiting.catch(() => {});
       // Answered after the call before it has reached the host.
       await transport.invoke("cancel_run", { runId });
+      const told = subject.aborted?.();
       controller.abort(reason);
       await assert.rejects(waiting, (error) => error === reason);
-      await seen;
+      await told;
       const gone = AbortSignal.abort(reason);
       const never = transport.invoke("get_meta", {}, { signal: gone });
       await assert.rejects(never, (error) => error === reason);
@@ -317,8 +322,14 @@ export function transportConformance(subject: TransportSubject): readonly Confor
       async (transport) => {
         const { emit } = subject;
         if (emit === undefined) {
-          const none = await refusal(transport.listen("models:registered", () => {}));
-          assert.deepEqual([none.code, none.status], ["command_not_wired", 501]);
+          // A host without models refuses; one that has some takes the listener, and nothing happens to them here.
+          const answered = await transport
+            .listen("models:registered", () => {})
+            .then(
+              (unlisten) => unlisten(),
+              (error: unknown) => (CommandError.isInstance(error) ? error.status : error),
+            );
+          assert.ok(answered === undefined || answered === 501, String(answered));
           return;
         }
         const skipped = [{ file: "a\u2028.gguf", reason: "no model" }];

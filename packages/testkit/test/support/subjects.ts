@@ -157,8 +157,8 @@ export async function http(dir: string): Promise<TransportSubject> {
   const log = {
     ...silent,
     info(fields: object) {
-      // The answer of a handler that has stopped waiting.
-      if ("status" in fields && fields.status === 202) left();
+      // Of a call that was cut: the answer of its handler, which has stopped waiting.
+      if ("route" in fields) left();
     },
   };
   const server = await start({ port: 0, signals: false, store: dir, log });

@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import type { AiCall, AiContext, AiModel, AiPart, AiProvider } from "@millrace/contracts";
+import type { ConformanceCase } from "../conformance-case.ts";
 import { type ScriptedAnswer, type ScriptedFetch, scriptedFetch } from "./scripted-fetch.ts";
 import { WIRES, type Wire } from "./wires.ts";
 
@@ -16,12 +17,6 @@ export interface ConformanceSetup {
   readonly wire: Wire;
   /** Whether it works without a key; default false. */
   readonly keyless?: boolean;
-}
-
-/** One case. `run` rejects when it does not hold. */
-export interface ConformanceCase {
-  readonly name: string;
-  run(): Promise<void>;
 }
 
 const KEY = "sk-conformance-0123456789";

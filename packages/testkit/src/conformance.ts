@@ -1,0 +1,21 @@
+/** Every suite that an extension can be put through. */
+import type { ExtensionDefinition } from "@millrace/contracts";
+import type { ConformanceCase } from "./conformance-case.ts";
+import type { ConformanceOptions } from "./fixtures.ts";
+import { bodyCases } from "./suites/bodies.ts";
+import { definitionCases } from "./suites/definition.ts";
+import { providerCases } from "./suites/provider.ts";
+import { serviceCases } from "./suites/service.ts";
+
+/** The cases of an extension, for any runner: `for (const { name, run } of conformance(extension)) test(name, run)`. */
+export function conformance(
+  extension: ExtensionDefinition,
+  options: ConformanceOptions = {},
+): readonly ConformanceCase[] {
+  return [
+    ...definitionCases(extension, options),
+    ...bodyCases(extension, options),
+    ...extension.providers.flatMap((provider) => providerCases(provider, options)),
+    ...extension.services.flatMap(serviceCases),
+  ];
+}

@@ -1,0 +1,41 @@
+/** What an author says of a type, so that suites can run it. */
+import type { Json, JsonObject } from "@millrace/contracts";
+import type { ConfirmHandler } from "@millrace/engine";
+import type { HttpExchange } from "./host/recording-fetch.ts";
+import type { Wire } from "./providers/index.ts";
+
+/** One way to run a type that ends by itself. */
+export interface Fixture {
+  readonly fields: JsonObject;
+  /** The other side of the network. */
+  readonly http?: readonly HttpExchange[];
+  readonly config?: { readonly [adapter: string]: JsonObject };
+  readonly confirm?: ConfirmHandler;
+  /** Absolute folder that the body may read and write. */
+  readonly filesRoot?: string;
+  /** What comes out; absent: anything that fits its schema. */
+  readonly output?: Json;
+  /** Code of the failure that is expected, in place of an output. */
+  readonly fails?: string;
+}
+
+/** How models of a provider are reached. */
+export interface ProviderFixture {
+  /** A model by the name that flows use. */
+  readonly model: string;
+  /** What it speaks to its server. */
+  readonly wire: Wire;
+  readonly config?: JsonObject;
+  /** Whether it works without a key; default false. */
+  readonly keyless?: boolean;
+}
+
+/** What `conformance` is told of an extension. */
+export interface ConformanceOptions {
+  /** By type: `weather.forecast`. A type without one is run by the examples of its definition. */
+  readonly fixtures?: { readonly [type: string]: readonly Fixture[] };
+  /** By provider id. */
+  readonly providers?: { readonly [id: string]: ProviderFixture };
+  /** Folder of the package, for what its manifest and its catalog say; absent: only the definition is looked at. */
+  readonly package?: string;
+}

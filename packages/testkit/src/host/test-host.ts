@@ -1,0 +1,208 @@
+/** A real engine around one extension, with time, network and secrets in the hands of a test. */
+import {
+  type CredentialsPort,
+  type ExecutionEvent,
+  type ExtensionDefinition,
+  type FlowGraph,
+  type Journal,
+  type Json,
+  type JsonObject,
+  NodeError,
+  type ServiceDefinition,
+  type Summary,
+} from "@millrace/contracts";
+import {
+  type ConfirmHandler,
+  compileFlow,
+  createEngine,
+  type FilePolicy,
+  type Plan,
+  type Run,
+} from "@millrace/engine";
+import { createNodeHost } from "@millrace/engine/node";
+import { createSimClock, type SimClock } from "@millrace/engine/testing";
+import {
+  createRecordingFetch,
+  type HttpExchange,
+  type RecordedRequest,
+} from "./recording-fetch.ts";
+import { type Call, watchedRegistry } from "./watched-types.ts";
+
+/** What a test host is made of. */
+export interface TestHostOptions {
+  /** The default export of the extension. */
+  readonly extension: ExtensionDefinition;
+  /** Secrets by the names that the extension declares. */
+  readonly secrets?: { readonly [name: string]: string };
+  /** The other side of the network; what is not here fails with `http_not_expected`. */
+  readonly http?: readonly HttpExchange[];
+  /** Tokens of connections by their slug; each is of the service of that slug. */
+  readonly connections?: { readonly [slug: string]: string };
+  /** Configuration of adapters by their id. */
+  readonly config?: { readonly [adapter: string]: JsonObject };
+  /** Answers of people; absent: a question stays open. */
+  readonly confirm?: ConfirmHandler;
+  /** A folder that bodies may read and write; absent: none. */
+  readonly files?: FilePolicy;
+  /** Absent: a run lives and dies with the host. */
+  readonly journal?: Journal;
+}
+
+/** A host for tests. Its time stands still but for `clock`. */
+export interface TestHost {
+  /**
+   * Runs one node of a type and answers its output. Rejects with `NodeError` and the code of the failure. A body that waits for
+   * time goes on when `clock` moves.
+   */
+  run(type: string, fields: JsonObject): Promise<Json>;
+  /** The same as a run that can be watched and cancelled. */
+  start(type: string, fields: JsonObject): Promise<StartedNode>;
+  /** Takes up the run of one node from the journal, as another process would. */
+  resume(runId: string, type: string, fields: JsonObject): Promise<StartedNode>;
+  /** Events of all runs so far. */
+  readonly events: readonly ExecutionEvent[];
+  /** Requests so far. */
+  readonly requests: readonly RecordedRequest[];
+  readonly clock: SimClock;
+}
+
+/** One node at work. */
+export interface StartedNode {
+  readonly run: Run;
+  /** Every try of the body, the last one at the end. */
+  readonly calls: readonly Call[];
+  /** Answers of the network that are still on their way. */
+  readonly open: () => number;
+  /** Resolves with the end of the run, once all of its events are there. */
+  readonly summary: Promise<Summary>;
+  readonly events: readonly ExecutionEvent[];
+}
+
+const NODE = "node";
+
+/** Makes a host. Throws `EngineError` for an extension that no host takes. */
+export function createTestHost(options: TestHostOptions): TestHost {
+  const clock = createSimClock();
+  const network = createRecordingFetch(options.http ?? []);
+  const calls: Call[] = [];
+  const registry = watchedRegistry(options.extension, (call) => void calls.push(call));
+  const events: ExecutionEvent[] = [];
+  const engine = createEngine({
+    host: {
+      ...clock,
+      openFetch: () => network.fetch,
+      ...(options.files !== undefined && { openFiles: createNodeHost().openFiles }),
+    },
+    credentials: credentialsOf(options),
+    services: { get: (slug) => serviceOf(options.extension, slug) },
+    freeze: true,
+    ...(options.config !== undefined && { config: options.config }),
+    ...(options.files !== undefined && { files: options.files }),
+    ...(options.journal !== undefined && { journal: options.journal }),
+  });
+  const answers = options.confirm === undefined ? {} : { confirm: options.confirm };
+  let runs = 0;
+
+  async function planOf(type: string, fields: JsonObject): Promise<Plan> {
+    const compiled = await compileFlow(graphOf(type, fields, options), { registry });
+    if (compiled.ok) return compiled.plan;
+    const [first] = compiled.diagnostics;
+    throw new NodeError("flow_invalid", `${first?.code}: ${first?.message}`);
+  }
+
+  async function follow(run: Run, from: number): Promise<StartedNode> {
+    const mine: ExecutionEvent[] = [];
+    const reading = collect(run, (event) => {
+      mine.push(event);
+      events.push(event);
+    });
+    const summary = run.result.then(async (end) => {
+      await reading;
+      return end;
+    });
+    await clock.settle();
+    return {
+      run,
+      get calls() {
+        return calls.slice(from);
+      },
+      open: () => network.open,
+      summary,
+      events: mine,
+    };
+  }
+
+  async function start(type: string, fields: JsonObject): Promise<StartedNode> {
+    const plan = await planOf(type, fields);
+    runs += 1;
+    // The same id in every host: two hosts that do the same have the same log.
+    return follow(engine.run(plan, {}, { ...answers, runId: `run_${runs}` }), calls.length);
+  }
+
+  return {
+    events,
+    requests: network.requests,
+    clock,
+    start,
+    async resume(runId, type, fields) {
+      const plan = await planOf(type, fields);
+      const from = calls.length;
+      return follow(await engine.resume(runId, { ...answers, plan }), from);
+    },
+    async run(type, fields) {
+      const started = await start(type, fields);
+      const { error, status } = await started.summary;
+      if (status !== "succeeded") {
+        const { code = status, message = `the run ended as ${status}`, retryable } = error ?? {};
+        throw new NodeError(code, message, { retryable: retryable ?? false });
+      }
+      const done = started.events.findLast((event) => event.kind === "node.succeeded");
+      return (done?.kind === "node.succeeded" ? done.output : undefined) ?? null;
+    },
+  };
+}
+
+async function collect(run: Run, told: (event: ExecutionEvent) => void): Promise<void> {
+  for await (const batch of run.events()) for (const event of batch) told(event);
+}
+
+function graphOf(type: string, fields: JsonObject, options: TestHostOptions): FlowGraph {
+  const slugs = Object.keys(options.connections ?? {});
+  return {
+    version: 1,
+    id: "test",
+    meta: {},
+    inputs: [],
+    nodes: [{ id: NODE, type, fields: fields as never }],
+    edges: [],
+    outputs: [],
+    connections: slugs.map((slug) => ({ name: slug, service: slug })),
+    schedules: [],
+    layout: {},
+  } as unknown as FlowGraph;
+}
+
+function serviceOf(extension: ExtensionDefinition, slug: string): ServiceDefinition | undefined {
+  return extension.services.find((service) => service.slug === slug);
+}
+
+function credentialsOf({
+  extension,
+  secrets = {},
+  connections = {},
+}: TestHostOptions): CredentialsPort {
+  return {
+    secret: async (name) => (Object.hasOwn(secrets, name) ? secrets[name] : undefined),
+    async resolve(slug) {
+      const token = Object.hasOwn(connections, slug) ? connections[slug] : undefined;
+      const scheme = serviceOf(extension, slug)?.serviceIntegration.auth.scheme;
+      if (token === undefined || scheme === undefined) {
+        throw new NodeError("credentials_missing", `no connection ${slug}`);
+      }
+      return { scheme, scopes: [], reveal: () => token };
+    },
+    async renew(slug) {
+      throw new NodeError("reconnect_service", `the token of ${slug} was refused`);
+    },
+  };
+}

@@ -1,0 +1,121 @@
+/** The node types of an extension with a watch around each body: what it answers, throws and says before the engine hides or checks it. */
+import type { ExtensionDefinition } from "@millrace/contracts";
+import { type CoreContext, createRegistry, type NodeType, type Registry } from "@millrace/engine";
+
+/** One try of a body. */
+export interface Call {
+  readonly type: string;
+  /** Its idempotency key. */
+  readonly key: string;
+  /** `running`, or how it ended. */
+  state: "running" | "answered" | "threw";
+  /** What it answered or threw, as it was. */
+  outcome: unknown;
+  /** Every text it has logged, with its data. */
+  readonly logs: unknown[];
+  /** What it did with its context after its end: `log`, `progress`, `fetch`. */
+  readonly late: string[];
+  /** Longest time that it held the event loop before its first wait, in milliseconds of CPU. */
+  blockedMs: number;
+  /** Resolves when it has ended. */
+  readonly ended: Promise<void>;
+}
+
+/** What is told of each call as it begins. */
+export type Watch = (call: Call, ctx: CoreContext) => void;
+
+/** A registry of core and of the extension, watched. Throws `EngineError` for ids that are taken and schemas that are none. */
+export function watchedRegistry(extension: ExtensionDefinition, watch: Watch): Registry {
+  const core = createRegistry();
+  const plain = createRegistry([extension]);
+  const own = plain
+    .entries()
+    .filter(({ type }) => core.get(type) === undefined && !type.startsWith("service."))
+    .map(({ type, version }) => watched(plain.require(type, version), watch));
+  return createRegistry([...own, ...extension.services]);
+}
+
+/** Types of an extension, sorted; `@2` where a version is not the first. */
+export function typesOfExtension(extension: ExtensionDefinition): readonly string[] {
+  const actions = extension.adapters.flatMap(({ id, actions }) =>
+    actions.map(({ name }) => `${id}.${name}`),
+  );
+  return [...actions, ...extension.nodeTypes.map(({ type }) => type)].sort();
+}
+
+function watched(type: NodeType, watch: Watch): NodeType {
+  return {
+    ...type,
+    run(fields, ctx) {
+      let end = (): void => {};
+      const call: Call = {
+        type: type.entry.type,
+        key: ctx.idempotencyKey,
+        state: "running",
+        outcome: undefined,
+        logs: [],
+        late: [],
+        blockedMs: 0,
+        ended: new Promise((resolve) => {
+          end = resolve;
+        }),
+      };
+      const settle = (state: "answered" | "threw", outcome: unknown): void => {
+        call.state = state;
+        call.outcome = outcome;
+        end();
+      };
+      watch(call, ctx);
+      const from = process.cpuUsage();
+      try {
+        const answer = type.run(fields, contextOf(ctx, call));
+        call.blockedMs = process.cpuUsage(from).user / 1_000;
+        if (!isPromise(answer)) {
+          settle("answered", answer);
+          return answer;
+        }
+        return answer.then(
+          (value) => {
+            settle("answered", value);
+            return value;
+          },
+          (error: unknown) => {
+            settle("threw", error);
+            throw error;
+          },
+        );
+      } catch (error) {
+        settle("threw", error);
+        throw error;
+      }
+    },
+  };
+}
+
+/** The context, with an ear at it. */
+function contextOf(ctx: CoreContext, call: Call): CoreContext {
+  const used = (name: string): void => {
+    if (call.state !== "running") call.late.push(name);
+  };
+  return new Proxy(ctx, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (name === "log") {
+        return (level: "info", text: string, data?: never) => {
+          used("log");
+          call.logs.push(data === undefined ? text : [text, data]);
+          target.log(level, text, data);
+        };
+      }
+      if (typeof value !== "function") return value;
+      return (...args: unknown[]) => {
+        if (name === "progress" || name === "fetch") used(String(name));
+        return Reflect.apply(value, target, args) as unknown;
+      };
+    },
+  });
+}
+
+function isPromise(value: unknown): value is Promise<unknown> {
+  return typeof value === "object" && value !== null && "then" in value;
+}

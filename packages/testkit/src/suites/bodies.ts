@@ -1,0 +1,221 @@
+/** What every body does, whatever it is for. Each case runs the fixtures of one type in hosts of its own. */
+import assert from "node:assert/strict";
+import {
+  type ExecutionEvent,
+  type ExtensionDefinition,
+  isZodSchema,
+  type Json,
+  type Schema,
+  secretForms,
+  toJsonValue,
+} from "@millrace/contracts";
+import { assertLog } from "@millrace/contracts/testing";
+import { createMemoryJournal, EngineError } from "@millrace/engine";
+import type { ConformanceCase } from "../conformance-case.ts";
+import type { ConformanceOptions } from "../fixtures.ts";
+import type { Call } from "../host/watched-types.ts";
+import { recordingJournal } from "./cut-journals.ts";
+import {
+  canaryOf,
+  finish,
+  hostFor,
+  runSample,
+  type Sample,
+  samplesOf,
+  secretsOf,
+  settles,
+} from "./run-fixture.ts";
+
+/** Whoever holds the loop of a host for longer keeps every other run waiting. */
+const MAX_BLOCKED_MS = 1_000;
+/** What makes something anew each time; the other methods may be repeated by nature (RFC 9110, 9.2.2). */
+const CREATES: ReadonlySet<string> = new Set(["POST", "PATCH"]);
+/** Turns that a body has to do something after its end, if it is going to. */
+const LATE_TURNS = 20;
+
+type Body = (extension: ExtensionDefinition, sample: Sample) => Promise<void>;
+
+const SUITES: readonly (readonly [name: string, body: Body])[] = [
+  ["schemas: its fixture runs as it says", runsAsSaid],
+  ["schemas: defaults are filled in once", defaultsAreStable],
+  ["abort: ends at once when it is cancelled before it begins", abortedBefore],
+  ["abort: ends at once when it is cancelled while it waits", abortedWaiting],
+  ["secrets: none is in what it answers, throws or logs", keepsSecrets],
+  ["events: its log is legal, and nothing comes after its end", logsLegally],
+  ["events: it does not hold the event loop", holdsNoLoop],
+  ["determinism: two runs on one clock have one log", isDeterministic],
+];
+
+/** The cases of every type. */
+export function bodyCases(
+  extension: ExtensionDefinition,
+  options: ConformanceOptions,
+): readonly ConformanceCase[] {
+  const idempotent = new Set(
+    extension.adapters.flatMap(({ id, actions }) =>
+      actions.filter((action) => action.idempotent).map(({ name }) => `${id}.${name}`),
+    ),
+  );
+  const nodeTypes = new Set(extension.nodeTypes.map(({ type }) => type));
+  return samplesOf(extension, options).flatMap((sample) => {
+    const suites = [
+      ...SUITES,
+      ...(idempotent.has(sample.type)
+        ? [["idempotency: the same key sends the same requests", sendsTheSame] as const]
+        : []),
+      ...(nodeTypes.has(sample.type)
+        ? [["determinism: taken up after any write it comes out the same", survivesCuts] as const]
+        : []),
+    ];
+    return suites.map(([name, body]) => ({
+      name: `${sample.name}: ${name}`,
+      run: () => body(extension, sample),
+    }));
+  });
+}
+
+async function runsAsSaid(extension: ExtensionDefinition, sample: Sample): Promise<void> {
+  const { fails, output } = sample.fixture;
+  const { summary, started } = await runSample(extension, sample);
+  const told = `${summary.error?.code ?? ""} ${summary.error?.message ?? ""}`.trim();
+  if (fails !== undefined) {
+    assert.equal(summary.error?.code, fails, told);
+    return;
+  }
+  assert.equal(summary.status, "succeeded", told);
+  if (output !== undefined) assert.deepEqual(outputOf(started.events), output);
+}
+
+function outputOf(events: readonly ExecutionEvent[]): Json | undefined {
+  const done = events.findLast((event) => event.kind === "node.succeeded");
+  return done?.kind === "node.succeeded" ? done.output : undefined;
+}
+
+async function defaultsAreStable(extension: ExtensionDefinition, sample: Sample): Promise<void> {
+  const schema = fieldsOf(extension, sample.type);
+  if (!isZodSchema(schema)) return;
+  const once = schema.parse(sample.fixture.fields);
+  assert.deepEqual(schema.parse(once), once, "parsing twice changes the fields");
+}
+
+function fieldsOf(extension: ExtensionDefinition, type: string): Schema<unknown> | undefined {
+  for (const { id, actions } of extension.adapters) {
+    for (const action of actions) if (`${id}.${action.name}` === type) return action.fields;
+  }
+  return extension.nodeTypes.find((each) => each.type === type)?.fields;
+}
+
+async function abortedBefore(extension: ExtensionDefinition, sample: Sample): Promise<void> {
+  const host = hostFor(extension, sample, { hangs: true });
+  const started = await host.start(sample.type, sample.fixture.fields);
+  started.run.cancel({ graceMs: 0 });
+  assert.ok(await settles(started), "it ignores abort: its signal is aborted and it goes on");
+}
+
+async function abortedWaiting(extension: ExtensionDefinition, sample: Sample): Promise<void> {
+  const host = hostFor(extension, sample, { hangs: true });
+  const started = await host.start(sample.type, sample.fixture.fields);
+  // As far as it comes without time and without an answer from outside.
+  for (let turns = 0; turns < LATE_TURNS; turns += 1) await host.clock.settle();
+  const waited = started.calls.some(({ state }) => state === "running");
+  started.run.cancel();
+  const settled = await settles(started);
+  assert.ok(settled, "it ignores abort: its signal is aborted and it goes on");
+  assert.equal(started.open(), 0, "a request is still open after the abort");
+  await finish(host, started);
+  if (waited && sample.fixture.fails === undefined) {
+    const [call] = started.calls;
+    assert.equal(call?.state, "threw", "a cancelled body rejects; it does not answer");
+  }
+}
+
+async function keepsSecrets(extension: ExtensionDefinition, sample: Sample): Promise<void> {
+  const { started, host } = await runSample(extension, sample);
+  for (const name of secretsOf(extension)) {
+    const forms = secretForms(canaryOf(name));
+    const isIn = (text: string): boolean => forms.some((form) => text.includes(form));
+    for (const { outcome, logs, state } of started.calls) {
+      const where = state === "answered" ? "its output" : "what it throws";
+      assert.ok(!isIn(textOf(outcome)), `the secret ${name} is in ${where}`);
+      assert.ok(!isIn(textOf(logs)), `the secret ${name} is in its log`);
+    }
+    for (const { url } of host.requests) {
+      assert.ok(
+        !isIn(url),
+        `the secret ${name} is in a URL, which servers log: send it in a header`,
+      );
+    }
+  }
+}
+
+/** All that a value shows, of an error its causes too. */
+function textOf(value: unknown): string {
+  if (!(value instanceof Error)) return JSON.stringify(value) ?? String(value);
+  const members = JSON.stringify(value);
+  const cause = value.cause === undefined ? "" : textOf(value.cause);
+  return `${value.message}\n${value.stack ?? ""}\n${members}\n${cause}`;
+}
+
+async function logsLegally(extension: ExtensionDefinition, sample: Sample): Promise<void> {
+  const { started, host } = await runSample(extension, sample);
+  for (let turns = 0; turns < LATE_TURNS; turns += 1) {
+    await host.clock.run();
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  assertLog(started.events);
+  for (const call of started.calls) {
+    assert.deepEqual(call.late, [], "it used its context after its end");
+    if (call.state === "answered") assertJson(call);
+  }
+}
+
+function assertJson({ outcome }: Call): void {
+  const { warnings } = toJsonValue(outcome);
+  assert.deepEqual(warnings, [], "its output is no plain JSON");
+}
+
+async function holdsNoLoop(extension: ExtensionDefinition, sample: Sample): Promise<void> {
+  const { started } = await runSample(extension, sample);
+  const longest = Math.max(0, ...started.calls.map(({ blockedMs }) => blockedMs));
+  assert.ok(longest <= MAX_BLOCKED_MS, `it blocks the event loop for ${Math.round(longest)} ms`);
+}
+
+async function isDeterministic(extension: ExtensionDefinition, sample: Sample): Promise<void> {
+  const one = await runSample(extension, sample);
+  const two = await runSample(extension, sample);
+  assert.deepEqual(two.started.events, one.started.events, "take time and chance from ctx");
+}
+
+async function sendsTheSame(extension: ExtensionDefinition, sample: Sample): Promise<void> {
+  const one = await runSample(extension, sample);
+  const two = await runSample(extension, sample);
+  assert.deepEqual(two.host.requests, one.host.requests);
+  const keys = one.started.calls.map(({ key }) => key);
+  for (const request of one.host.requests.filter(({ method }) => CREATES.has(method))) {
+    const sent = JSON.stringify(request);
+    const isTold = keys.some((key) => sent.includes(key));
+    assert.ok(isTold, `${request.method} ${request.url} does not send ctx.idempotencyKey`);
+  }
+}
+
+async function survivesCuts(extension: ExtensionDefinition, sample: Sample): Promise<void> {
+  const { journal, cuts } = recordingJournal(createMemoryJournal);
+  const { summary, started } = await runSample(extension, sample, { journal });
+  const { type, fixture } = sample;
+  for (const cut of cuts(started.run.id)) {
+    const host = hostFor(extension, sample, { journal: await cut.open() });
+    const again = await host
+      .resume(started.run.id, type, fixture.fields)
+      .catch((error: unknown) => {
+        // The last write may have been the end of the run.
+        if (EngineError.isInstance(error) && error.code === "run_not_resumable") return undefined;
+        throw error;
+      });
+    if (again === undefined) continue;
+    await finish(host, again);
+    const { status } = await again.summary;
+    assert.equal(status, summary.status, `taken up after write ${cut.at}`);
+    const output = outputOf(again.events) ?? outputOf(started.events);
+    assert.deepEqual(output, outputOf(started.events), `taken up after write ${cut.at}`);
+  }
+}

@@ -1,0 +1,117 @@
+/** One fixture of a type, run in a host of its own. */
+import type { ExtensionDefinition, Journal, Summary } from "@millrace/contracts";
+import type { ConformanceOptions, Fixture } from "../fixtures.ts";
+import type { HttpExchange } from "../host/recording-fetch.ts";
+import { createTestHost, type StartedNode, type TestHost } from "../host/test-host.ts";
+import { typesOfExtension } from "../host/watched-types.ts";
+
+/** A type under test with one of its fixtures. */
+export interface Sample {
+  readonly type: string;
+  readonly fixture: Fixture;
+  /** `weather.forecast`, with a number where there are several. */
+  readonly name: string;
+}
+
+/** Longest time that a body may still take after its signal. */
+const SETTLE_MS = 100;
+
+/** Names of secrets that types of an extension declare. */
+export function secretsOf(extension: ExtensionDefinition): readonly string[] {
+  const types = [...extension.adapters.flatMap(({ actions }) => actions), ...extension.nodeTypes];
+  return [...new Set(types.flatMap(({ needs }) => needs?.secrets ?? []))].sort();
+}
+
+/** Every fixture of every type; a type has its examples where it has no fixture. */
+export function samplesOf(
+  extension: ExtensionDefinition,
+  { fixtures = {} }: ConformanceOptions,
+): readonly Sample[] {
+  return typesOfExtension(extension).flatMap((type) => {
+    const given =
+      fixtures[type] ?? fixtures[type.split("@")[0] ?? ""] ?? examplesOf(extension, type);
+    return given.map((fixture, index) => ({
+      type,
+      fixture,
+      name: given.length === 1 ? type : `${type} (${index + 1})`,
+    }));
+  });
+}
+
+function examplesOf(extension: ExtensionDefinition, type: string): readonly Fixture[] {
+  const actions = extension.adapters.flatMap((adapter) =>
+    adapter.actions.map((action) => ({ type: `${adapter.id}.${action.name}`, spec: action })),
+  );
+  const nodes = extension.nodeTypes.map((spec) => ({ type: spec.type, spec }));
+  const found = [...actions, ...nodes].find((each) => each.type === type);
+  return (found?.spec.examples ?? []).map(({ fields, output }) => ({ fields, output }));
+}
+
+/** A host for a fixture; secrets are canaries unless others are given. */
+export function hostFor(
+  extension: ExtensionDefinition,
+  { fixture }: Sample,
+  more: { readonly journal?: Journal; readonly hangs?: boolean } = {},
+): TestHost {
+  const { http, config, confirm, filesRoot } = fixture;
+  const exchanges = more.hangs === true ? HANGS : http;
+  return createTestHost({
+    extension,
+    secrets: Object.fromEntries(secretsOf(extension).map((name) => [name, canaryOf(name)])),
+    ...(exchanges !== undefined && { http: exchanges }),
+    ...(config !== undefined && { config }),
+    ...(confirm !== undefined && { confirm }),
+    ...(filesRoot !== undefined && { files: { root: filesRoot } }),
+    ...(more.journal !== undefined && { journal: more.journal }),
+  });
+}
+
+/** Whatever is asked, nothing ever comes. */
+const HANGS: readonly HttpExchange[] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"].map(
+  (method) => ({ method, url: /^/, fault: "hang" }),
+);
+
+/** A text that is in nothing by accident. */
+export function canaryOf(name: string): string {
+  return `canary-${name.toLowerCase()}-7f3a9c51e2`;
+}
+
+/** Runs a fixture to its end. */
+export async function runSample(
+  extension: ExtensionDefinition,
+  sample: Sample,
+  more: { readonly journal?: Journal } = {},
+): Promise<{ readonly started: StartedNode; readonly summary: Summary; readonly host: TestHost }> {
+  const host = hostFor(extension, sample, more);
+  const started = await host.start(sample.type, sample.fixture.fields);
+  await finish(host, started);
+  return { started, summary: await started.summary, host };
+}
+
+/** Lets time pass until the run ends. */
+export async function finish(host: TestHost, started: StartedNode): Promise<void> {
+  let ended = false;
+  void started.summary.then(() => {
+    ended = true;
+  });
+  for (let turns = 0; !ended && turns < 1_000; turns += 1) {
+    await host.clock.run();
+    // What waits for something real, such as a file, has a moment.
+    if (!ended) await new Promise((resolve) => setTimeout(resolve, turns < 10 ? 0 : 5));
+  }
+  if (!ended) throw new Error("the fixture does not end by itself");
+}
+
+/** Resolves true when all calls end within 100 ms. */
+export async function settles(started: StartedNode): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), SETTLE_MS);
+  });
+  const all = Promise.all(started.calls.map(({ ended }) => ended)).then(() => true);
+  try {
+    return await Promise.race([all, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
