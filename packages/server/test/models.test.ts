@@ -8,6 +8,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AnyEvent, Job, JobRef, Model, ModelEngine } from "@millrace/contracts";
+import { COMMANDS } from "@millrace/contracts/commands";
 import { type RunningServer, start } from "@millrace/server";
 import { createParser } from "eventsource-parser";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -71,7 +72,16 @@ describe("without managed models", () => {
     const response = await fetch(`${server.url}/api/models`);
     expect(response.status).toBe(501);
     expect((await problemOf(response)).code).toBe("command_not_wired");
-    expect((await fetch(`${server.url}/api/models/events`)).status).toBe(501);
+    const ofModels = [...COMMANDS.values()].filter(({ http }) =>
+      /^\/api\/(?:models|engines)/.test(http?.path ?? ""),
+    );
+    expect(ofModels).toHaveLength(11);
+    for (const { name, http } of ofModels) {
+      const byName = await post(server, "/api/invoke", { command: name, args: {} });
+      const path = (http?.path ?? "").replace(/:\w+/g, "x");
+      const byRoute = await fetch(server.url + path, { method: http?.method ?? "GET" });
+      expect([name, byName.status, byRoute.status]).toEqual([name, 501, 501]);
+    }
     const meta = await invoke<{ features: { models: boolean } }>(server, "get_meta", {});
     expect(meta.features.models).toBe(false);
     const events = await run(server, ask("chain"));

@@ -2,7 +2,9 @@
  * The command table, row by row: what is wired answers over its route as it does by its name, and refuses what it must; what
  * is not answers 501. A command that becomes wired needs a good call in `support/fixtures.ts`.
  */
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CommandDef, CommandEffect, CommandName } from "@millrace/contracts";
@@ -11,6 +13,7 @@ import { memoryCredentialStore } from "@millrace/oauth/store/memory";
 import { startFakeAuthorizationServer } from "@millrace/oauth/testing";
 import { coreHandlers, type RunningServer, start } from "@millrace/server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { tinyGguf } from "../../local-models/test/tiny-gguf.ts";
 import { CLIENT, oauth2, service } from "./connections/support.ts";
 import { FIXTURES, HUB, type World } from "./support/fixtures.ts";
 import { HELLO } from "./support/flows.ts";
@@ -37,6 +40,9 @@ const TOO_LOW: { readonly [E in CommandEffect]: Role | undefined } = {
 const streams = (command: CommandDef): boolean => command.http?.media === "text/event-stream";
 /** Streams that have no handler besides. */
 const STREAMED = ["run_flow", "get_run_events", "subscribe_events", "subscribe_models"];
+/** Commands on models, which are wired where models are managed. */
+const isOfModels = ({ http }: CommandDef): boolean =>
+  /^\/api\/(?:models|engines)/.test(http?.path ?? "");
 
 let server: RunningServer;
 let world: World;
@@ -46,6 +52,15 @@ beforeAll(async () => {
   const auth = await startFakeAuthorizationServer({});
   const dir = await mkdtemp(join(tmpdir(), "millrace-hub-"));
   await writeHub(dir, { hello: HELLO });
+  const models = await mkdtemp(join(tmpdir(), "millrace-models-"));
+  const modelFile = join(models, "tiny.gguf");
+  await writeFile(modelFile, tinyGguf());
+  // What is fetched of it never comes; an engine is not there.
+  const slow = createServer((request, response) => {
+    if (request.url !== "/slow.gguf") response.writeHead(404).end();
+  });
+  await new Promise<void>((resolve) => slow.listen(0, "127.0.0.1", resolve));
+  const origin = `http://127.0.0.1:${(slow.address() as AddressInfo).port}`;
   server = await start({
     port: 0,
     signals: false,
@@ -56,14 +71,19 @@ beforeAll(async () => {
     credentials: { store: memoryCredentialStore({ "client:tracker": CLIENT }) },
     egress: { allow: [{ cidr: "127.0.0.0/8" }] },
     hubs: [{ id: HUB, dir }],
+    models: { dir: join(models, "models"), registryUrl: origin },
   });
   ends.push(
     () => server.close({ graceMs: 0 }),
     () => auth.close(),
     () => rm(dir, { recursive: true }),
+    () => rm(models, { recursive: true }),
+    async () => void slow.close().closeAllConnections(),
   );
   let count = 0;
   world = {
+    modelFile,
+    slowUrl: `${origin}/slow.gguf`,
     async invoke(command, args) {
       const response = await byName(command, args, "admin");
       const text = await response.text();
@@ -119,10 +139,8 @@ function shapeOf(value: unknown): unknown {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-const isWired = (name: string): boolean => coreHandlers.has(name) || isStream(name);
-// A stream without a handler is wired where the server says so.
-const isStream = (name: string): boolean =>
-  ["run_flow", "get_run_events", "subscribe_events"].includes(name);
+const isWired = (name: string): boolean =>
+  coreHandlers.has(name) || STREAMED.includes(name) || isOfModels(of(name));
 const rows = [...COMMANDS.values()].map((command) => [command.name, command] as const);
 const wired = rows.filter(([name]) => isWired(name));
 const whole = wired.filter(([, command]) => !streams(command));
@@ -133,7 +151,7 @@ test("the server says itself which commands are wired", async () => {
     {},
   );
   const seen = meta.commands.wired.filter((name) => !STREAMED.includes(name));
-  const known = rows.map(([name]) => name).filter((name) => coreHandlers.has(name));
+  const known = rows.map(([name]) => name).filter(isWired);
   expect(seen).toEqual(known.filter((name) => !STREAMED.includes(name)).sort());
   expect([...meta.commands.wired, ...meta.commands.unwired].sort()).toEqual(
     rows.map(([name]) => name).sort(),

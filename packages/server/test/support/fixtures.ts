@@ -1,10 +1,14 @@
 /** For each command a good call: what must be there before, and the arguments. A call may be made again with new ones. */
-import type { CommandName, ConnectStarted, RunRef, Webhook } from "@millrace/contracts";
+import type { CommandName, ConnectStarted, JobRef, RunRef, Webhook } from "@millrace/contracts";
 import { consent } from "../connections/support.ts";
 import { ASK_PLAINLY, HELLO, SLEEP } from "./flows.ts";
 
 /** What a fixture may do to get there, as an administrator. */
 export interface World {
+  /** A model on the disk. */
+  readonly modelFile: string;
+  /** A model whose fetching begins and does not end. */
+  readonly slowUrl: string;
   invoke<T>(command: CommandName, args: object): Promise<T>;
   /** A name that nobody has. */
   fresh(prefix: string): string;
@@ -100,6 +104,36 @@ async function connected(world: World): Promise<string> {
   const slug = world.fresh("connection");
   await world.invoke("set_service_secret", { slug, service: "mail", value: "a-token" });
   return slug;
+}
+
+let slow: JobRef | undefined;
+
+/** One job goes on at a time: the slow one must not be before the next. */
+async function stopSlow(world: World): Promise<void> {
+  const job = slow;
+  slow = undefined;
+  if (job !== undefined) await world.invoke("cancel_model_job", job).catch(() => undefined);
+}
+
+async function fetching(world: World): Promise<string> {
+  await stopSlow(world);
+  const args = { source: world.slowUrl, id: world.fresh("model"), allowUnverified: true };
+  slow = await world.invoke<JobRef>("install_model", args);
+  return slow.jobId;
+}
+
+async function installed(world: World): Promise<string> {
+  await stopSlow(world);
+  const modelId = world.fresh("model");
+  const args = { source: { file: world.modelFile }, id: modelId };
+  // Asked again, an open job is the answer; once it has ended, the model is there already.
+  for (let isOpen = true; isOpen; await new Promise((resolve) => setTimeout(resolve, 5))) {
+    isOpen = await world.invoke("install_model", args).then(
+      () => true,
+      () => false,
+    );
+  }
+  return modelId;
 }
 
 /** A command that is wired and not here fails the test of the table. */
@@ -223,6 +257,20 @@ export const FIXTURES: { readonly [N in CommandName]?: Fixture } = {
     baseUrl: "https://api.example",
     slug: "imported",
   }),
+  list_models: async (world) => {
+    await installed(world);
+    return { state: "ready", limit: 1 };
+  },
+  get_model: async (world) => ({ modelId: await installed(world) }),
+  install_model: (world) => ({ source: { file: world.modelFile }, id: world.fresh("model") }),
+  cancel_model_job: async (world) => ({ jobId: await fetching(world) }),
+  remove_model: async (world) => ({ modelId: await installed(world) }),
+  load_model: async (world) => ({ modelId: await installed(world), contextSize: 256 }),
+  unload_model: async (world) => ({ modelId: await installed(world) }),
+  scan_models: () => ({}),
+  list_engines: () => ({}),
+  fetch_engine: () => ({ engineId: "llama-cpp" }),
+  subscribe_models: () => ({}),
   get_meta: () => ({}),
   list_commands: () => ({}),
 };

@@ -1,0 +1,87 @@
+/** Flows that ask models of this machine, run by the built command: with a model, without it, and without the package. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { describe, expect, test } from "vitest";
+import { tinyGguf } from "../../local-models/test/tiny-gguf.ts";
+import { events, millrace, scratch } from "./cli.ts";
+
+const SAYS = "A model of this machine says so .";
+const ASK = `flow 1 ask
+
+node ask: ai {
+  provider = "local"
+  modelId = "tiny:chain"
+  input = "say it"
+  temperature = 0
+  failover = [{ provider: "mock", modelId: "echo" }]
+}
+
+output text: string = ask.text
+`;
+
+/** Why the engine cannot be loaded on this machine; undefined where it can. */
+const missing: string | undefined = await import(
+  new URL("../../local-models/node_modules/node-llama-cpp/dist/index.js", import.meta.url).href
+)
+  .then((llm) => llm.getLlama({ gpu: false, build: "never", dryRun: true, skipDownload: true }))
+  .then(
+    () => undefined,
+    (error: Error) => `node-llama-cpp cannot be loaded here: ${error.message}`,
+  );
+
+/** Variables under which the package cannot be found, as where it was never installed. */
+function withoutPackage(): Record<string, string> {
+  const dir = scratch({
+    "hide.mjs": `import { register } from "node:module";\nregister("./hooks.mjs", import.meta.url);\n`,
+    "hooks.mjs": `export async function resolve(name, context, next) {
+  if (name !== "@millrace/local-models") return next(name, context);
+  throw Object.assign(new Error("Cannot find package '" + name + "'"), { code: "ERR_MODULE_NOT_FOUND" });
+}
+`,
+  });
+  return { NODE_OPTIONS: `--import=${pathToFileURL(join(dir, "hide.mjs")).href}` };
+}
+
+const reasons = (stdout: string) =>
+  events(stdout).flatMap((event) => (event.kind === "llm.failed" ? [event.reason] : []));
+
+test("without the package a local target is unknown, and the next one answers", async () => {
+  const cwd = scratch({ "ask.flow": ASK });
+  const { code, stdout } = await millrace(["run", "ask.flow", "--json"], {
+    cwd,
+    env: withoutPackage(),
+  });
+  expect(code).toBe(0);
+  expect(reasons(stdout)).toEqual(["not_found"]);
+  expect(events(stdout).at(-1)).toMatchObject({ outputs: { text: "say it" } });
+});
+
+test("with no other target it fails with provider_unavailable, which is exit code 6", async () => {
+  const cwd = scratch({ "ask.flow": ASK.replace(/ {2}failover = .*\n/, "") });
+  const { code, stdout } = await millrace(["run", "ask.flow", "--json"], {
+    cwd,
+    env: withoutPackage(),
+  });
+  expect(code).toBe(6);
+  expect(events(stdout).at(-1)).toMatchObject({ error: { code: "provider_unavailable" } });
+});
+
+describe.skipIf(missing !== undefined)(
+  `with the engine${missing === undefined ? "" : ` (${missing})`}`,
+  () => {
+    test("a model that lies in the data directory answers", async () => {
+      const home = scratch();
+      mkdirSync(join(home, "models/files/tiny"), { recursive: true });
+      writeFileSync(join(home, "models/files/tiny/chain.gguf"), tinyGguf({ text: SAYS }));
+      const cwd = scratch({ "ask.flow": ASK });
+      const { code, stdout, stderr } = await millrace(["run", "ask.flow", "--json"], {
+        cwd,
+        env: { MILLRACE_HOME: home },
+      });
+      expect([code, stderr]).toEqual([0, ""]);
+      expect(reasons(stdout)).toEqual([]);
+      expect(events(stdout).at(-1)).toMatchObject({ outputs: { text: SAYS } });
+    });
+  },
+);
