@@ -8,8 +8,9 @@ import { inContext } from "./api/in-context.ts";
 import { type Api, openApi } from "./api/open-api.ts";
 import { type CommandIo, flagList, flagText, type Input } from "./command.ts";
 import { parseDuration } from "./duration.ts";
-import { usage } from "./errors.ts";
+import { CliError, usage } from "./errors.ts";
 import { splitPair } from "./inputs.ts";
+import { endedBy } from "./interrupt.ts";
 import { tableLines } from "./render/table.ts";
 import { clean } from "./render/text.ts";
 
@@ -54,18 +55,20 @@ export function apiCommand<N extends CommandName>(spec: ApiCommand<N>): Run {
     });
 }
 
-/** Opens the API that the words name, for as long as `work` takes. */
+/** Opens the API that the words name, for as long as `work` takes. What it refuses is told of `what`: the first word. */
 export async function withApi<T>(
   input: Input,
   io: CommandIo,
   write: true | undefined,
   work: (api: Api) => Promise<T>,
+  what: string | undefined = input.args[0],
 ): Promise<T> {
   const api = await openApi(input, io, { write: write === true });
   try {
     return await work(api);
   } catch (error) {
-    throw inContext(error, input);
+    if (io.signal.aborted && !(error instanceof CliError)) throw endedBy(io.signal);
+    throw inContext(error, what);
   } finally {
     await api.close();
   }

@@ -14,11 +14,14 @@ import type { Api } from "./api/open-api.ts";
 import type { CommandIo } from "./command.ts";
 import { createDisplay } from "./display.ts";
 import { CliError } from "./errors.ts";
+import { endedBy } from "./interrupt.ts";
 
 /** How a run is followed. */
 export interface FollowOptions {
-  /** Shows nothing: the answer that was asked for is told already. */
+  /** Shows nothing. */
   readonly silent?: boolean;
+  /** Tells no outputs: what stdout is for is there already. */
+  readonly answered?: boolean;
   /** Asked after each event; true: the reader leaves. */
   readonly leave?: (view: RunView) => boolean;
 }
@@ -28,9 +31,10 @@ export async function followRun(
   runId: string,
   api: Api,
   io: CommandIo,
-  { silent = false, leave }: FollowOptions = {},
+  { silent = false, answered = false, leave }: FollowOptions = {},
 ): Promise<Summary | undefined> {
-  const graph = await api.invoke("get_run_graph", { runId });
+  const flow = await api.invoke("get_run_graph", { runId });
+  const graph = answered ? { ...flow, outputs: [] } : flow;
   const view = createView(runId);
   const display = silent
     ? undefined
@@ -49,17 +53,14 @@ export async function followRun(
     }
   } catch (error) {
     await display?.end();
-    if (signal.aborted) throw left.signal.aborted ? gone() : ended(runId, io);
+    if (left.signal.aborted) throw gone();
+    if (io.signal.aborted) {
+      throw endedBy(io.signal, "; the run goes on", `millrace runs cancel ${runId} stops it`);
+    }
     throw error;
   }
   await display?.end(summary);
   return summary;
-}
-
-function ended(runId: string, io: CommandIo): CliError {
-  return new CliError("cancelled", `ended by ${String(io.signal.reason)}; the run goes on`, {
-    hint: `millrace runs cancel ${runId} stops it`,
-  });
 }
 
 /** The reader of the lines has left, and nobody is told. */

@@ -5,7 +5,7 @@ import { CliError } from "./errors.ts";
 export async function interruptible<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   let onAbort: () => void = () => {};
   const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(new CliError("cancelled", `ended by ${String(signal.reason)}`));
+    onAbort = () => reject(endedBy(signal));
   });
   if (signal.aborted) onAbort();
   signal.addEventListener("abort", onAbort, { once: true });
@@ -14,4 +14,10 @@ export async function interruptible<T>(signal: AbortSignal, work: Promise<T>): P
   } finally {
     signal.removeEventListener("abort", onAbort);
   }
+}
+
+/** The end of a command that a signal has ended. `more`: what is true in spite of that. */
+export function endedBy(signal: AbortSignal, more = "", hint?: string): CliError {
+  const message = `ended by ${String(signal.reason)}${more}`;
+  return new CliError("cancelled", message, hint === undefined ? {} : { hint });
 }

@@ -41,6 +41,11 @@ export function inContext(error: unknown, what: string | undefined): unknown {
       if (typeof state !== "string") return again(end, `${named}: ${end.message}`);
       return again(end, `${named} is ${clean(state)}, which does not allow that`);
     }
+    case "digest_required":
+      return new CliError("usage", "what comes from a URL needs its digest: --sha256", {
+        hint: "--allow-unverified takes what comes",
+        problem: code,
+      });
     case "etag_mismatch":
     case "already_exists":
     case "in_use":

@@ -2,11 +2,16 @@
  * The one seam through which commands talk: the server that was named, or this installation. Both answer the same words in
  * the same way.
  */
-import type { ModelsFrame } from "@millrace/contracts";
+import type { CancelReason, ModelsFrame } from "@millrace/contracts";
 import type { Client } from "@millrace/contracts/client";
 import { type CommandIo, flagText, type Input } from "../command.ts";
 import { type Config, loadConfig } from "../config/load.ts";
 import { namedServer } from "./server-url.ts";
+
+/** Most that a server takes. */
+const MAX_GRACE_MS = 60_000;
+/** How long a server may take to record it: nobody waits for long after an interrupt. */
+const STOP_MS = 10_000;
 
 /**
  * Every command by its name, and the events of runs. What fails is a `ClientError`, which `main` turns into the end of the
@@ -17,6 +22,11 @@ export interface Api extends Client {
   readonly config: Config;
   /** Opens the events of managed models, from now on; absent where none are managed. */
   readonly modelFrames?: (signal: AbortSignal) => Promise<AsyncIterable<ModelsFrame>>;
+  /** Stops a run: embedded for this reason, which decides its exit code; a server notes it. Resolves when it is recorded. */
+  stop(
+    runId: string,
+    options: { readonly reason: CancelReason; readonly graceMs: number },
+  ): Promise<void>;
   /** Frees everything; runs that this process still works on are left for `millrace resume`. */
   close(): Promise<void>;
 }
@@ -43,7 +53,17 @@ export async function openApi(input: Input, io: CommandIo, options: ApiOptions =
       { tokenFile: flagText(input, "token-file"), config },
       io,
     );
-    return { ...client, where: "remote", config, close: async () => {} };
+    return {
+      ...client,
+      where: "remote",
+      config,
+      async stop(runId, { reason, graceMs }) {
+        const args = { runId, reason, graceMs: Math.min(graceMs, MAX_GRACE_MS) };
+        // Of its own: after an interrupt the signal of the command is spent.
+        await client.invoke("cancel_run", args, { signal: AbortSignal.timeout(STOP_MS) });
+      },
+      close: async () => {},
+    };
   }
   const { createEmbedded } = await import("./embedded.ts");
   const client = await createEmbedded(config, { write: options.write ?? false }, io);

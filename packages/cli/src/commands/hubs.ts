@@ -104,7 +104,14 @@ export const install: Run = apiCommand({
     const [, hubId = "", itemId = ""] = /^(?:hub:)?([^/]+)\/(.+)$/.exec(input.args[0] ?? "") ?? [];
     if (itemId === "")
       throw usage("an item is named <hub>/<item>", "millrace hubs items HUB lists them");
-    await agree(await itemOf(hubId, itemId, all), hubId, all);
+    const item = await itemOf(hubId, itemId, all);
+    if (item.kind === "model") {
+      throw usage(
+        `${itemId} is a model, which is fetched with its progress`,
+        `millrace models install hub:${hubId}/${itemId}`,
+      );
+    }
+    await agree(item, hubId, all);
     const overwrite = isOn(input, "overwrite");
     return {
       hubId,
@@ -167,5 +174,6 @@ async function agree(item: HubItem, hubId: string, { input, io }: Given): Promis
       },
     );
   }
-  if (!(await askYes(io, "install it?"))) throw new CliError("cancelled", "nothing is installed");
+  if (await askYes(io, "install it?")) return;
+  throw new CliError("confirmation_required", "nothing is installed");
 }

@@ -1,5 +1,6 @@
 /** `millrace invoke`: any command of the registry by its name, with its arguments as JSON. */
 import type { CommandArgs, CommandDef, CommandName, RunRef } from "@millrace/contracts";
+import type { Api } from "../api/open-api.ts";
 import { tell, withApi } from "../api-command.ts";
 import type { CommandIo, Input } from "../command.ts";
 import { CliError, usage } from "../errors.ts";
@@ -36,12 +37,15 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
   const command = COMMANDS.get(name);
   if (command?.stream?.only === true) throw onlyStreams(command);
   const write = command === undefined || command.effect === "read" ? undefined : true;
-  return withApi(input, io, write, async (api) => {
+  const call = async (api: Api): Promise<number> => {
     const result = await api.invoke(name as CommandName, args as CommandArgs<CommandName>);
     const lines = result === null ? [] : JSON.stringify(result, null, 2).split("\n");
     await tell(result, { data: lines.map(clean) }, io);
-    return STARTS.has(name) ? settle((result as RunRef).runId, api, io) : 0;
-  });
+    const given = { input, io, api };
+    return STARTS.has(name) ? settle(result as RunRef, given, { answered: true }) : 0;
+  };
+  // What an answer is about stands in the arguments, wherever its command wants it.
+  return withApi({ ...input, args: [] }, io, write, call);
 }
 
 function toObject(text: string, what: string): object {

@@ -18,7 +18,7 @@ import {
 import { toWhole, withApi } from "../api-command.ts";
 import { type CommandIo, flagText, type Input } from "../command.ts";
 import { createDisplay } from "../display.ts";
-import { CliError } from "../errors.ts";
+import { endedBy } from "../interrupt.ts";
 import { broken, eventsOf, readLog } from "../run-log.ts";
 
 /** A pause that lasted days is shown, not sat out. */
@@ -134,7 +134,7 @@ async function play(
   } catch (error) {
     await display.end();
     if (!io.signal.aborted) throw error;
-    throw new CliError("cancelled", `ended by ${String(io.signal.reason)}`);
+    throw endedBy(io.signal);
   }
   const summary = last?.kind === "summary" ? last : undefined;
   await display.end(summary);

@@ -16,7 +16,7 @@ import { usage } from "../errors.ts";
 import { formatTime } from "../render/table.ts";
 import { clean } from "../render/text.ts";
 import { flowOf, runOf } from "../run-facts.ts";
-import { settle } from "../settle-run.ts";
+import { settle, started } from "../settle-run.ts";
 
 /** Runs, newest first. */
 export const list: Run = apiCommand({
@@ -60,11 +60,8 @@ export const retry: Run = apiCommand({
   command: "retry_run",
   write: true,
   args: ({ input }) => ({ runId: runOf(input), ...given({ from: valuesOf(input, "from") }) }),
-  show: ({ runId }) => ({
-    data: [runId],
-    said: [`millrace runs tail ${runId} follows it`],
-  }),
-  after: (ref, { api, io }) => settle(ref.runId, api, io),
+  show: started,
+  after: settle,
 });
 
 /** Deletes a run that has ended. */

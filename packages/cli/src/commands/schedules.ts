@@ -17,7 +17,7 @@ import { usage } from "../errors.ts";
 import { readInputs } from "../inputs.ts";
 import { factLines, formatTime } from "../render/table.ts";
 import { clean } from "../render/text.ts";
-import { settle } from "../settle-run.ts";
+import { settle, started } from "../settle-run.ts";
 
 /** Schedules and when they fire next. */
 export const list: Run = apiCommand({
@@ -95,8 +95,8 @@ export const runNow: Run = apiCommand({
   command: "run_schedule_now",
   write: true,
   args: ({ input }) => ({ scheduleId: idOf(input) }),
-  show: ({ runId }) => ({ data: [runId], said: [`millrace runs tail ${runId} follows it`] }),
-  after: (ref, { api, io }) => settle(ref.runId, api, io),
+  show: started,
+  after: settle,
 });
 
 /** When a schedule fires next, one time a line. */

@@ -43,7 +43,8 @@ function lines(io: CommandIo, style: Style): ProgressDisplay {
   let told = "";
   return {
     show(progress) {
-      const step = Math.floor((percentOf(progress) ?? 0) / STEP_PERCENT);
+      const isCount = progress.total > 1;
+      const step = isCount ? Math.floor((percentOf(progress) ?? 0) / STEP_PERCENT) : 0;
       const place = `${progress.stage} ${step}`;
       if (place === told) return;
       told = place;
@@ -72,7 +73,7 @@ export function progressLine(
     ...(percent === undefined || !isCount
       ? []
       : [
-          { text: ` ${"━".repeat(done)}`, paint: style.good },
+          { text: `  ${"━".repeat(done)}`, paint: style.good },
           { text: "─".repeat(BAR_CELLS - done), paint: style.dim },
           { text: ` ${String(percent).padStart(3)}%` },
         ]),

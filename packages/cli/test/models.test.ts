@@ -1,0 +1,152 @@
+/** `models`: the built command against a server that manages models, and here. The model is real, and tiny. */
+import { createHash } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import type { ChannelMap } from "@millrace/contracts";
+import { expect, onTestFinished, test } from "vitest";
+import { tinyGguf } from "../../local-models/test/tiny-gguf.ts";
+import { transcript, type World, world } from "./api-world.ts";
+import { lastSummary, millrace, scratch } from "./cli.ts";
+import { inside } from "./inside.ts";
+
+const TINY = tinyGguf();
+const DIGEST = createHash("sha256").update(TINY).digest("hex");
+
+/** A server with an empty folder of models, which may fetch from this machine. */
+function managing(): Promise<World> {
+  return world({
+    models: { dir: join(scratch(), "models") },
+    egress: { allow: [{ host: "127.0.0.1" }, { cidr: "127.0.0.1/32" }] },
+  });
+}
+
+/** Where the tiny model is for everybody. */
+async function fileServer(): Promise<string> {
+  const server = createServer((request, response) => {
+    if (request.url !== "/tiny.gguf") response.writeHead(404).end();
+    else response.writeHead(200, { "content-length": TINY.length }).end(TINY);
+  });
+  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/tiny.gguf`;
+}
+
+test("a model is fetched with its progress, listed, loaded, unloaded and deleted", async () => {
+  const [at, url] = [await managing(), await fileServer()];
+  const [code, stdout, stderr] = await at.spawned(
+    `models install ${url} --sha256 ${DIGEST} --json`,
+  );
+  expect([code, stderr]).toEqual([0, ""]);
+  const lines = stdout.trimEnd().split("\n").slice(0, -1);
+  const frames = lines.map((line) => JSON.parse(line) as { channel: string; payload: unknown });
+  const steps = frames
+    .filter(({ channel }) => channel === "models:install_progress")
+    .map(({ payload }) => payload as ChannelMap["models:install_progress"]);
+  expect([...new Set(steps.map(({ stage }) => stage))]).toEqual([
+    "resolve",
+    "download",
+    "verify",
+    "register",
+    "done",
+  ]);
+  expect(lastSummary(stdout)).toMatchObject({ status: "succeeded", exitCode: 0 });
+  const found = (lines: readonly string[]): Promise<string> =>
+    transcript(
+      at,
+      lines.map((line) => `models ${line}`),
+    );
+  expect(await found(["list", "load tiny"])).toMatchInlineSnapshot(`
+    "$ models list [0]
+    MODEL  STATE  SIZE  QUANT  CONTEXT
+    tiny  ready  724.6 KiB  F32  2048
+    $ models load tiny [null]
+    "
+  `);
+  expect(await at.spawned("models running")).toEqual([
+    0,
+    expect.stringMatching(/^MODEL +STATE +PID .*\ntiny +loaded +\d+ +\d+ +2048 +0 +0 /),
+    "",
+  ]);
+  expect(await found(["unload tiny", "scan", "remove tiny"])).toMatchInlineSnapshot();
+  expect(await at.spawned("models engine list")).toEqual([
+    0,
+    expect.stringMatching(/^ENGINE +VERSION .*\nllama-cpp +\S+ +\S+ +ready +peer\n$/),
+    "",
+  ]);
+});
+
+test("what is no model, or not the one that was meant, is not kept, and the exit code says which", async () => {
+  const [at, url] = [await managing(), await fileServer()];
+  const cases: readonly (readonly [words: string, code: number, says: string])[] = [
+    [`${url} --sha256 ${"0".repeat(64)}`, 1, "tiny: digest_mismatch"],
+    [`${url}`, 2, "--sha256; --allow-unverified takes what comes"],
+    [`${url} --sha256 xyz`, 2, "64 lower-case hex digits"],
+    [`${url.replace("tiny", "none")} --allow-unverified`, 6, "none: download_not_found"],
+    ["./none.gguf", 2, "cannot read ./none.gguf"],
+    ["hello.flow", 2, "a server installs no file of this machine"],
+    [`${url} --id ../x --allow-unverified`, 2, "model id"],
+  ];
+  for (const [words, code, says] of cases) {
+    const told = await at.inside(["models", "install", ...words.split(" "), "--json"]);
+    expect([words, told.code, lastSummary(told.stdout).exitCode]).toEqual([words, code, code]);
+    expect(told.stderr).toContain(says);
+  }
+  const plain = await at.inside([
+    "models",
+    "install",
+    url,
+    "--allow-unverified",
+    "--id",
+    "mine:q4",
+  ]);
+  expect([plain.code, plain.stdout]).toEqual([0, ""]);
+  expect(plain.stderr).toMatch(
+    /^resolve .*\n(?:.*\n)*download .*100%.*\n(?:.*\n)*mine:q4 is installed/,
+  );
+  const bar = await at.inside(["models", "install", url, "--allow-unverified", "--id", "other"], {
+    terminal: true,
+    columns: 30,
+    env: { NO_COLOR: "1" },
+  });
+  expect(bar.stderr).toMatch(/done .*other/);
+  for (const [words, code, says] of [
+    ["load nope", 6, 'there is no model "nope"'],
+    ["remove mine:q4 --server http://127.0.0.1:1", 6, "the server http://127.0.0.1:1"],
+    ["engine make", 2, "fetch or list"],
+    ["load mine:q4 --ttl 5", 2, "--ttl takes a duration"],
+  ] as const) {
+    const told = await at.inside(["models", ...words.split(" ")]);
+    expect([words, told.code, told.stderr]).toEqual([words, code, expect.stringContaining(says)]);
+  }
+});
+
+test("where no models are managed, every command says so and ends with 6", async () => {
+  const at = await world();
+  for (const words of ["list", "running", "scan", "load tiny", "engine list", "engine fetch"]) {
+    const told = await at.inside(["models", ...words.split(" ")]);
+    expect([words, told.code, told.stderr]).toEqual([
+      words,
+      6,
+      expect.stringContaining("not available"),
+    ]);
+  }
+});
+
+test("a file of this machine is installed here, without a server", async () => {
+  const cwd = scratch();
+  writeFileSync(join(cwd, "Tiny Model.gguf"), TINY);
+  const env = { MILLRACE_HOME: scratch() };
+  const { code, stdout, stderr } = await millrace(["models", "install", "Tiny Model.gguf"], {
+    cwd,
+    env,
+  });
+  expect([code, stdout]).toEqual([0, ""]);
+  expect(stderr).toContain("tiny-model is installed");
+  const list = await inside(["models", "list"], { cwd, env });
+  expect([list.code, list.stdout]).toEqual([0, expect.stringContaining("tiny-model  ready")]);
+});
