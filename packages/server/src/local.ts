@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type {
   AnyEvent,
+  CancelReason,
   CommandArgs,
   CommandName,
   CommandResult,
@@ -56,6 +57,11 @@ export interface LocalOptions extends Omit<ServerOptions, "clock"> {
 
 /** A data directory as a client sees a server. */
 export interface LocalClient extends Client {
+  /** Stops a run that this client works on, for a reason of its own: its summary has the exit code of that. */
+  stop(
+    runId: string,
+    options: { readonly reason: CancelReason; readonly graceMs: number },
+  ): Promise<void>;
   /** Opens the events of managed models, from now on, until the signal; absent where none are managed. */
   readonly modelFrames?: (signal: AbortSignal) => Promise<AsyncIterable<ModelsFrame>>;
   /** Runs that are still at work are left where they are, as if the process were gone. Doing it twice is doing it once. */
@@ -252,6 +258,14 @@ function clientOf(
     runEvents(runId, options = {}) {
       const one = callOf(options.signal);
       return streamed(one, () => read(runId, options, one.signal));
+    },
+    async stop(runId, options) {
+      const one = callOf();
+      try {
+        await callExecutor(() => executor.cancel(runId, options));
+      } catch (error) {
+        throw told(error, one);
+      }
     },
     close() {
       closed ??= (async () => {

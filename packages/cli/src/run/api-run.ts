@@ -9,10 +9,6 @@ import type { ConfirmHandler } from "@millrace/engine";
 import type { Api } from "../api/open-api.ts";
 import type { LiveRun, Question } from "./live-run.ts";
 
-/** Most that a server takes. */
-const MAX_GRACE_MS = 60_000;
-/** How long a request that follows an interrupt may take: nobody waits for long then. */
-const CANCEL_MS = 10_000;
 /** Somebody else was first, or the deadline was. */
 const SETTLED: ReadonlySet<string> = new Set([
   "already_resolved",
@@ -97,13 +93,8 @@ export function apiRun(api: Api, options: ApiRunOptions): LiveRun {
     leave: () => reading.abort(),
     open: () => open.values().next().value,
     answer,
-    cancel(reason, graceMs) {
-      const args = { runId, reason, graceMs: Math.min(graceMs, MAX_GRACE_MS) };
-      // When it does not arrive, the events end or stay away, and that is told.
-      api
-        .invoke("cancel_run", args, { signal: AbortSignal.timeout(CANCEL_MS + graceMs) })
-        .catch(() => {});
-    },
+    // When it does not arrive, the events end or stay away, and that is told.
+    cancel: (reason, graceMs) => void api.stop(runId, { reason, graceMs }).catch(() => {}),
     ways: (node) => `millrace confirm ${runId} ${node} --approve${where} answers`,
     again:
       api.where === "remote" ? `millrace runs tail ${runId}${where}` : `millrace resume ${runId}`,
