@@ -31,7 +31,12 @@ const child: Options = {
 // JavaScript only: declarations come from tsc, which is faster than tsup's own pass.
 export default defineConfig({
   ...common,
-  entry: ["src/index.ts", "src/node/index.ts", "src/testing/index.ts"],
+  entry: [
+    "src/index.ts",
+    "src/node/index.ts",
+    "src/node/extensions/index.ts",
+    "src/testing/index.ts",
+  ],
   platform: "neutral",
   clean: true,
   async onSuccess() {

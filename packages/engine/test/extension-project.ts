@@ -22,7 +22,7 @@ import {
   inspectExtension,
   readLock,
   writeLock,
-} from "@millrace/engine/node";
+} from "@millrace/engine/extensions";
 import { onTestFinished } from "vitest";
 
 const CONTRACTS = fileURLToPath(new URL("../../contracts", import.meta.url));

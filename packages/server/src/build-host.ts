@@ -11,7 +11,8 @@ import {
   type Registry,
   type SubflowPort,
 } from "@millrace/engine";
-import { createNodeHost, type Extensions, type NodeHost } from "@millrace/engine/node";
+import type { Extensions } from "@millrace/engine/extensions";
+import { createNodeHost, type NodeHost } from "@millrace/engine/node";
 import { type AiSetup, createAi, loadAuditKey } from "@millrace/providers";
 import { openMemoryStore, openStore, type Store } from "@millrace/store";
 import type { Clock, ResolvedOptions } from "./config/index.ts";

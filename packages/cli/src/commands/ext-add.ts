@@ -12,7 +12,7 @@ import {
   ProblemFound,
   readExtensions,
   writeLock,
-} from "@millrace/engine/node";
+} from "@millrace/engine/extensions";
 import { askYes } from "../ask-yes.ts";
 import { type CommandIo, type Input, isOn } from "../command.ts";
 import { usage } from "../errors.ts";

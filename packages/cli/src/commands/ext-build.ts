@@ -9,7 +9,7 @@ import {
   importDefinition,
   ProblemFound,
   parseManifest,
-} from "@millrace/engine/node";
+} from "@millrace/engine/extensions";
 import type { CommandIo, Input } from "../command.ts";
 import { CliError, usage } from "../errors.ts";
 import { packFolder } from "../ext/package-manager.ts";

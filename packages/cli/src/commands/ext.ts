@@ -1,5 +1,5 @@
 /** `millrace ext list` and `doctor`: how the extensions of a project stand. */
-import { readExtensions, runtimeOf } from "@millrace/engine/node";
+import { readExtensions, runtimeOf } from "@millrace/engine/extensions";
 import type { CommandIo, Input } from "../command.ts";
 import { loadConfig } from "../config/load.ts";
 import { CliError } from "../errors.ts";

@@ -1,6 +1,6 @@
 /** The two files of a project that say which extensions it has: `millrace.json` and the lock. */
 import { join } from "node:path";
-import { readLock } from "@millrace/engine/node";
+import { readLock } from "@millrace/engine/extensions";
 import { type CommandIo, flagText, type Input } from "../command.ts";
 import { editConfig } from "../config/edit.ts";
 import { type ExtensionsChoice, readExtensionList } from "../config/extensions.ts";

@@ -12,7 +12,8 @@ import {
   type Registry,
   type ShellPolicy,
 } from "@millrace/engine";
-import { createNodeHost, type Extensions, type NodeHost } from "@millrace/engine/node";
+import type { Extensions } from "@millrace/engine/extensions";
+import { createNodeHost, type NodeHost } from "@millrace/engine/node";
 import type { AiSetup } from "@millrace/providers";
 import { prepareAnswers } from "../answers.ts";
 import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";

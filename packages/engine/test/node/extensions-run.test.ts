@@ -15,12 +15,8 @@ import {
   type EngineOptions,
   type Plan,
 } from "@millrace/engine";
-import {
-  createNodeHost,
-  type ExtensionMode,
-  type Extensions,
-  openExtensions,
-} from "@millrace/engine/node";
+import { type ExtensionMode, type Extensions, openExtensions } from "@millrace/engine/extensions";
+import { createNodeHost } from "@millrace/engine/node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { graphOf } from "../core/support.ts";
 import { extensionProject } from "../extension-project.ts";

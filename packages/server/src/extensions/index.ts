@@ -4,12 +4,8 @@ import { join } from "node:path";
 import type { JsonObject } from "@millrace/contracts";
 import { isObject } from "@millrace/contracts/check";
 import { createRegistry, type EgressPolicy } from "@millrace/engine";
-import {
-  type CodeTimes,
-  type Extensions,
-  type NodeHost,
-  openExtensions,
-} from "@millrace/engine/node";
+import { type CodeTimes, type Extensions, openExtensions } from "@millrace/engine/extensions";
+import type { NodeHost } from "@millrace/engine/node";
 import { createProviders } from "@millrace/providers";
 import type { ResolvedAi } from "../config/ai.ts";
 import { ConfigError } from "../errors.ts";
