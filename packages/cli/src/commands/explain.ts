@@ -9,7 +9,7 @@ import { createStyle, type Style } from "../render/style.ts";
 import { clean } from "../render/text.ts";
 
 /** Meaning of each exit code, as in the README. */
-const EXIT_CODES: { readonly [name in keyof typeof ExitCode]: string } = {
+export const EXIT_CODES: { readonly [name in keyof typeof ExitCode]: string } = {
   succeeded: "succeeded",
   failed: "the run failed, or a check found a difference",
   usage: "usage: unknown flag, bad value, missing input, unreadable file",
@@ -125,7 +125,10 @@ function memberRows(schema: JsonSchema, marks: boolean): string {
 }
 
 /** An example as a node of a flow. */
-function exampleText({ type }: CatalogEntry, sample: CatalogEntry["examples"][number]): string {
+export function exampleText(
+  { type }: CatalogEntry,
+  sample: CatalogEntry["examples"][number],
+): string {
   const { fields = {}, body } = sample;
   const id = type.slice(type.lastIndexOf(".") + 1);
   const text = printFlow({

@@ -1,0 +1,23 @@
+/** The reference is written from the code, and is as the code is. `node scripts/reference.mjs` writes it anew. */
+import { expect, test } from "vitest";
+import { configSchema } from "../src/config/schema.ts";
+import { cliPage } from "./reference/cli-page.ts";
+import { commandsPage } from "./reference/commands-page.ts";
+import { nodesPage } from "./reference/nodes-page.ts";
+import { schemasPage } from "./reference/schemas-page.ts";
+
+const DOCS = "../../../docs";
+
+test.each([
+  ["the command line", `${DOCS}/cli.md`, cliPage],
+  ["commands and routes", `${DOCS}/reference/commands.md`, commandsPage],
+  ["node types", `${DOCS}/reference/nodes.md`, nodesPage],
+  ["what travels", `${DOCS}/reference/schemas.md`, schemasPage],
+  [
+    "the schema of millrace.json",
+    "../schema.json",
+    () => `${JSON.stringify(configSchema(false), null, 2)}\n`,
+  ],
+])("the page of %s is as the code is", async (_name, path, text) => {
+  await expect(text()).toMatchFileSnapshot(path);
+});
