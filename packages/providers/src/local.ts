@@ -111,8 +111,13 @@ function leasedFetch(
 }
 
 /** The answer, with `release` called once when its body has been read, has failed or was left. */
-function released(response: ResponseLike, release: () => void): ResponseLike {
+function released(response: ResponseLike, letGo: () => void): ResponseLike {
   const { body } = response;
+  let isHeld = true;
+  const release = (): void => {
+    if (isHeld) letGo();
+    isHeld = false;
+  };
   if (body === null) {
     release();
     return response;
