@@ -1,0 +1,276 @@
+/** The suites find what is wrong, pass what is right, and our own built-ins go through them like everybody's. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  defineAction,
+  defineActionAdapter,
+  defineExtension,
+  defineNodeType,
+  type ExtensionDefinition,
+  jsonSchema,
+  type NodeContext,
+  NodeError,
+} from "@millrace/contracts";
+import { type ConformanceOptions, conformance, createTestHost } from "@millrace/testkit";
+import { afterAll, describe, expect, test } from "vitest";
+import { crm, weather } from "../../contracts/test/extend/examples.ts";
+import { fileAdapter } from "../../engine/src/nodes/file/index.ts";
+import { httpAdapter } from "../../engine/src/nodes/http/index.ts";
+import { shellAdapter } from "../../engine/src/nodes/shell.ts";
+
+const order = defineAction({
+  name: "order",
+  title: "Order an umbrella",
+  summary: "Once for each key.",
+  fields: jsonSchema<object>({ type: "object", additionalProperties: false }),
+  output: jsonSchema<{ id: string }>({ type: "object" }),
+  effect: "write",
+  idempotent: true,
+  run: async (_, ctx) => {
+    const headers = { "idempotency-key": ctx.idempotencyKey };
+    const init = { method: "POST", headers, signal: ctx.signal };
+    const r = await ctx.fetch("https://api.weather.example/v1/orders", init);
+    return (await r.json()) as { id: string };
+  },
+});
+
+const quorum = defineNodeType({
+  type: "approval.quorum",
+  title: "Quorum",
+  summary: "Asks until enough people agree.",
+  fields: jsonSchema<{ needed: number }>({
+    type: "object",
+    properties: { needed: { type: "integer", minimum: 1 } },
+    required: ["needed"],
+  }),
+  output: jsonSchema<{ agreed: number }>({ type: "object" }),
+  effect: "read",
+  run: async ({ needed }, ctx) => {
+    let agreed = 0;
+    for (let asked = 0; asked < needed; asked += 1) {
+      const answer = await ctx.confirm(`q${asked}`, { prompt: "Agreed?" });
+      if (answer.outcome === "approved") agreed += 1;
+      await ctx.step(`s${asked}`, () => agreed);
+      await ctx.sleep(10);
+    }
+    return { agreed };
+  },
+});
+
+const shop = defineActionAdapter({ id: "shop", title: "Shop", actions: [order] });
+
+const good = defineExtension({
+  adapters: [weather, shop],
+  nodeTypes: [quorum],
+  services: [crm],
+});
+const oslo = "https://api.weather.example/v1/Oslo?u=c";
+const http = [{ url: oslo, json: { high: 7, low: -1 } }];
+const orders = { method: "POST", url: "https://api.weather.example/v1/orders", json: { id: "o1" } };
+const options: ConformanceOptions = {
+  fixtures: {
+    "weather.forecast": [
+      { fields: { city: "Oslo" }, http, output: { high: 7, low: -1 } },
+      { fields: { city: "Oslo" }, http: [{ url: oslo, status: 404 }], fails: "weather_http" },
+    ],
+    "shop.order": [{ fields: {}, http: [orders] }],
+    "approval.quorum": [
+      { fields: { needed: 2 }, confirm: () => ({ decision: "approve" }), output: { agreed: 2 } },
+    ],
+  },
+};
+
+describe("an extension of three seams", () => {
+  for (const { name, run } of conformance(good, options)) test(name, run);
+});
+
+test("a test host runs a type, and shows what it did", async () => {
+  const t = createTestHost({ extension: good, secrets: { WEATHER_KEY: "canary-1" }, http });
+  expect(await t.run("weather.forecast", { city: "Oslo" })).toEqual({ high: 7, low: -1 });
+  expect(t.requests).toEqual([
+    { method: "GET", url: oslo, headers: { "x-key": "canary-1" }, body: "" },
+  ]);
+  expect(t.events.map(({ kind }) => kind)).toEqual([
+    "run.started",
+    "node.started",
+    "node.succeeded",
+    "summary",
+  ]);
+  await expect(t.run("weather.forecast", { city: "Rome" })).rejects.toMatchObject({
+    code: "http_not_expected",
+  });
+  await expect(t.run("weather.nothing", {})).rejects.toMatchObject({ code: "flow_invalid" });
+});
+
+test("time passes when the test says so", async () => {
+  const confirm = () => ({ decision: "reject" as const });
+  const t = createTestHost({ extension: good, confirm });
+  const from = t.clock.now();
+  const output = t.run("approval.quorum", { needed: 1 });
+  await t.clock.advance(10);
+  expect(await output).toEqual({ agreed: 0 });
+  expect(t.clock.now() - from).toBe(10);
+});
+
+/** An action that does something it must not. */
+function bad(run: (ctx: NodeContext) => Promise<unknown>): ExtensionDefinition {
+  const action = defineAction({
+    name: "bad",
+    title: "Bad",
+    summary: "Bad.",
+    fields: jsonSchema<object>({ type: "object" }),
+    output: jsonSchema<unknown>({}),
+    effect: "read",
+    needs: { secrets: ["KEY"] },
+    run: (_, ctx) => run(ctx),
+  });
+  const adapter = defineActionAdapter({ id: "weather", title: "Weather", actions: [action] });
+  return defineExtension({ adapters: [adapter] });
+}
+
+function busy(ms: number): void {
+  const end = process.cpuUsage().user + ms * 1_000;
+  while (process.cpuUsage().user < end);
+}
+
+let attempts = 0;
+
+describe("what is wrong is named", () => {
+  const wrongs: readonly (readonly [string, ExtensionDefinition, RegExp])[] = [
+    [
+      "ignores abort",
+      bad(async (ctx) => {
+        await ctx.fetch("https://slow.example/").catch(() => {});
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        return {};
+      }),
+      /ignores abort/,
+    ],
+    [
+      "answers although it was cancelled",
+      bad(async (ctx) => {
+        await ctx.fetch("https://slow.example/").catch(() => {});
+        return {};
+      }),
+      /a cancelled body rejects/,
+    ],
+    [
+      "writes events after its end",
+      bad(async (ctx) => {
+        setTimeout(() => {
+          try {
+            ctx.log("info", "late");
+          } catch {}
+        }, 1);
+        return {};
+      }),
+      /used its context after its end/,
+    ],
+    [
+      "leaks a secret into its output",
+      bad(async (ctx) => ({ echo: (await ctx.credentials.secret("KEY")).reveal() })),
+      /the secret KEY is in its output/,
+    ],
+    [
+      "leaks a secret into what it throws",
+      bad(async (ctx) => {
+        const key = (await ctx.credentials.secret("KEY")).reveal();
+        throw new NodeError("bad", "no", { cause: new Error(`refused ${key}`) });
+      }),
+      /the secret KEY is in what it throws/,
+    ],
+    [
+      "blocks the loop",
+      bad(async () => {
+        busy(1_100);
+        return {};
+      }),
+      /blocks the event loop/,
+    ],
+    [
+      "takes chance from elsewhere",
+      bad(async () => {
+        attempts += 1;
+        return { attempts };
+      }),
+      /take time and chance from ctx/,
+    ],
+    ["answers what is no JSON", bad(async () => ({ at: Number.NaN })), /no plain JSON/],
+  ];
+
+  test.each(wrongs)("%s", async (_, extension, says) => {
+    const fixtures = {
+      "weather.bad": [{ fields: {}, http: [{ url: "https://slow.example/" }] }],
+    };
+    const ends = await Promise.allSettled(
+      conformance(extension, { fixtures }).map(({ run }) => run()),
+    );
+    const told = ends.flatMap((end) => (end.status === "rejected" ? [String(end.reason)] : []));
+    expect(told.join("\n")).toMatch(says);
+  });
+
+  test("a type that nothing shows how to run", async () => {
+    const [, , shown] = conformance(good);
+    await expect(shown?.run()).rejects.toThrow(/nothing shows how to run/);
+  });
+});
+
+describe("a package that lies", () => {
+  const folder = mkdtempSync(join(tmpdir(), "millrace-lies-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const manifest = (nodes: readonly string[]) => ({
+    name: "lies",
+    version: "1.0.0",
+    type: "module",
+    millrace: {
+      apiVersion: 1,
+      entry: "./extension.js",
+      catalog: "./catalog.json",
+      contributes: { nodes, providers: [], services: [] },
+      permissions: {},
+      mode: "child",
+    },
+  });
+  writeFileSync(join(folder, "package.json"), JSON.stringify(manifest(["weather.other"])));
+  writeFileSync(join(folder, "catalog.json"), "{}");
+  writeFileSync(
+    join(folder, "extension.js"),
+    'globalThis.leak = 1; console.log("hello"); setInterval(() => {}, 1000);',
+  );
+
+  test.each([
+    ["in its manifest", /the manifest says what/, /the manifest lies/],
+    ["about its secrets", /asks for every secret/, /does not ask for these secrets/],
+    ["in its catalog", /catalog\.json/, /the catalog is stale/],
+    ["when it is imported", /importing it/, /leak/],
+  ])("%s", async (_, name, says) => {
+    const found = conformance(good, { ...options, package: folder }).find((each) =>
+      name.test(each.name),
+    );
+    await expect(found?.run()).rejects.toThrow(says);
+  });
+});
+
+describe("built in", () => {
+  const folder = mkdtempSync(join(tmpdir(), "millrace-files-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, "a.txt"), "hello");
+  // Under names of their own: those of core are taken.
+  const own = ({ title, actions }: typeof httpAdapter, id: string) =>
+    defineActionAdapter({ id, title, actions });
+  const extension = defineExtension({
+    adapters: [own(httpAdapter, "own_http"), own(fileAdapter, "own_file"), own(shellAdapter, "own_shell")],
+  });
+  const filesRoot = folder;
+  const fixtures = {
+    "own_http.request": [
+      { fields: { url: "https://a.example/" }, http: [{ url: "https://a.example/", json: {} }] },
+    ],
+    "own_file.read": [{ fields: { path: "a.txt" }, filesRoot }],
+    "own_file.list": [{ fields: { path: "." }, filesRoot }],
+    "own_file.write": [{ fields: { path: "b.txt", text: "b" }, filesRoot }],
+    "own_shell.run": [{ fields: { program: "none" }, fails: "capability_denied" }],
+  };
+  for (const { name, run } of conformance(extension, { fixtures })) test(name, run);
+});
