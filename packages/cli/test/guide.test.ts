@@ -8,7 +8,14 @@
  *   G5  Every example of a table gives its result; the tables of functions, operators, policies and types are the code's.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { ExitCode, type Json, type JsonSchema } from "@millrace/contracts";
 import { COMMANDS } from "@millrace/contracts/commands";
@@ -22,8 +29,10 @@ import {
   printExpression,
   validateFlow,
 } from "@millrace/dsl";
-import { createRegistry } from "@millrace/engine";
+import { createRegistry, DEFAULT_LIMITS } from "@millrace/engine";
 import { describe, expect, test } from "vitest";
+import { LIMITS } from "../../server/src/config/limits.ts";
+import { RETENTION } from "../../store/src/retention.ts";
 import { ROOT, scratch } from "./cli.ts";
 import { inside } from "./inside.ts";
 import { codeIn, type Fence, fencesOf, readPage, tablesOf } from "./pages.ts";
@@ -35,10 +44,14 @@ const LANGUAGE = readPage("docs/guide/language.md");
 const EXPRESSIONS = readPage("docs/guide/expressions.md");
 const registry = createRegistry();
 const MORE = "…";
+/** Where programs of the guide find the packages that they import. */
+const PACKAGES = join(ROOT, "packages/cli/node_modules");
 
 const isFlow = (fence: Fence): boolean => fence.language === "flow";
 const isData = ({ language, marks }: Fence): boolean =>
   language === "json" && marks[0]?.endsWith(".json") === true;
+const isProgram = ({ language, marks }: Fence): boolean =>
+  language === "js" && marks[0]?.endsWith(".mjs") === true;
 const isResult = ({ language, marks }: Fence): boolean =>
   language === "text" || (language === "json" && marks.length === 0);
 
@@ -80,6 +93,7 @@ function kindOf(fence: Fence, previous: Fence | undefined): string {
   if (/^sh( exit=\d+| running)?$/.test(said)) return "command";
   if (said === "json names") return "names"; // of the rows of expressions.md
   if (/^json \S+\.json$/.test(said)) return "data";
+  if (/^js \S+\.mjs$/.test(said)) return "program";
   return `line ${line}: a fence "${said}" that no test knows`;
 }
 
@@ -88,7 +102,7 @@ describe.each(PAGES)("%s", (path) => {
 
   test("has no fence that nobody checks", () => {
     for (const [index, fence] of fences.entries()) {
-      expect(["result", "flow", "data", "command", "names"]).toContain(
+      expect(["result", "flow", "data", "program", "command", "names"]).toContain(
         kindOf(fence, fences[index - 1]),
       );
     }
@@ -116,9 +130,13 @@ describe.each(PAGES)("%s", (path) => {
     const cwd = scratch();
     const env = { MILLRACE_TRUST_PROJECT: "1" };
     const servers = createServers(cwd, { MILLRACE_CREDENTIALS_STORE: "memory" });
-    for (const { marks, text } of fences.filter((fence) => isFlow(fence) || isData(fence))) {
-      writeFileSync(join(cwd, marks[0] ?? ""), text);
+    const saved = [isFlow, isData, isProgram];
+    for (const { marks, text } of fences.filter((fence) => saved.some((is) => is(fence)))) {
+      const path = join(cwd, marks[0] ?? "");
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, text);
     }
+    if (fences.some(isProgram)) symlinkSync(PACKAGES, join(cwd, "node_modules"));
     for (const [index, { language, marks, text, line }] of fences.entries()) {
       if (language !== "sh") continue;
       const next = fences[index + 1];
@@ -354,4 +372,37 @@ test("the page on the server calls every command of the registry", () => {
     );
     expect(called, `${name}: ${http?.method} ${http?.path}`).toBe(true);
   }
+});
+
+/** A number as the page on operations writes it: `16 MiB`, `24 h`, `100,000`. */
+function written(name: string, value: number): string {
+  const units = name.endsWith("Ms")
+    ? ([["h", 3_600_000], ["min", 60_000], ["s", 1_000]] as const)
+    : name.endsWith("Bytes")
+      ? ([["MiB", 1_048_576], ["KiB", 1_024]] as const)
+      : [];
+  const [unit, size] = units.find(([, each]) => value % each === 0) ?? ["", 1];
+  return `${(value / size).toLocaleString("en")} ${unit}`.trimEnd();
+}
+
+test("the limits of the page on operations are those of the server and of the engine", () => {
+  const rows = rowsOf(readPage("docs/guide/operations.md"), "Limit", "Default", "Of");
+  const known = [
+    ...Object.entries(LIMITS).map(([name, spec]) => [name, spec.default] as const),
+    ...Object.entries(DEFAULT_LIMITS),
+  ];
+  expect(rows.map(([name, value]) => [codeIn(name)[0], value])).toEqual(
+    known.map(([name, value]) => [name, written(name, value)]),
+  );
+});
+
+test("what the page on operations says is kept, is kept so long", () => {
+  const rows = rowsOf(readPage("docs/guide/operations.md"), "What", "Default");
+  const { journalDays, journalRuns, journalBytes, runDays, feedDays, fireDays } = RETENTION;
+  expect(rows.slice(0, 4).map(([, value]) => value)).toEqual([
+    `${journalDays} days, the newest ${journalRuns.toLocaleString("en")} runs, ${journalBytes / 2 ** 30} GiB; whichever is less`,
+    `${runDays} days`,
+    `${feedDays} days`,
+    `${fireDays} days`,
+  ]);
 });

@@ -26,7 +26,7 @@ export interface RetentionReport {
  * Logs of ended runs: 30 days, the newest 10,000 runs, 5 GiB of the file in use, whichever is reached first. Rows of runs with
  * their summaries: 365 days. Feed: 7 days. Fires of schedules: 90 days.
  */
-const RETENTION: RetentionLimits = {
+export const RETENTION: RetentionLimits = {
   journalDays: 30,
   journalRuns: 10_000,
   journalBytes: 5_368_709_120,
