@@ -85,7 +85,7 @@ async function filesOf(input: Input, io: CommandIo): Promise<readonly string[]> 
   }
   const fromInputs = flagList(input, "input")
     .map((word) => word.slice(word.indexOf("=") + 1))
-    .filter((text) => /^@(?!@|env:|-$)/.test(text))
+    .filter((text) => /^@(?!@|env:)/.test(text))
     .map((text) => text.slice(1));
   const all = flagText(input, "input-json");
   const names = [name, ...fromInputs, ...(all === undefined ? [] : [all])];
