@@ -210,3 +210,11 @@ test("while a server has the store, what writes ends with 6 and names it, and wh
   const listed = await at.run("runs list --json");
   expect([listed.code, listed.stdout]).toEqual([0, '{"items":[],"nextCursor":null}\n']);
 }, 20_000);
+
+test("what is no file cannot be watched", async () => {
+  const at = here({ "hello.flow": HELLO });
+  for (const words of ["-", "hello.flow -i who=@-", "some-template"]) {
+    const { code, stderr } = await at.run(`run ${words} --watch`);
+    expect([code, stderr], words).toEqual([2, expect.stringContaining("--watch")]);
+  }
+});

@@ -3,7 +3,6 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { events, lastSummary, scratch, start } from "./cli.ts";
-import { inside } from "./inside.ts";
 
 const SLOW = "flow 1 slow\n\ninput who: string\n\nnode wait: delay {\n  for = 1h\n}\n";
 const QUICK =
@@ -33,12 +32,3 @@ test("a save of the flow or of a file of its inputs runs it again, one run at a 
   ]);
   expect([code, lastSummary(stdout).exitCode]).toEqual([130, 130]);
 }, 20_000);
-
-test("what is no file cannot be watched", async () => {
-  for (const words of [["-"], ["a.flow", "-i", "who=@-"], ["some-template"]]) {
-    const { code, stderr } = await inside(["run", ...words, "--watch"], {
-      files: { "a.flow": SLOW },
-    });
-    expect([code, stderr], words.join(" ")).toEqual([2, expect.stringContaining("--watch")]);
-  }
-});
