@@ -47,7 +47,7 @@ export interface Package {
 }
 
 /** A scratch folder, gone when the test ends. */
-export function scratchFolder(): string {
+function scratchFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "millrace-ext-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;

@@ -19,7 +19,7 @@ const LOCKS: readonly (readonly [file: string, manager: PackageManager])[] = [
 ];
 
 /** That of the nearest lock file upward; npm where there is none. */
-export function managerOf(project: string): PackageManager {
+function managerOf(project: string): PackageManager {
   for (let at = project; ; at = dirname(at)) {
     const found = LOCKS.find(([file]) => existsSync(join(at, file)));
     if (found !== undefined) return found[1];

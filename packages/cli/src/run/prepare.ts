@@ -60,7 +60,7 @@ export async function prepare(
     flagText(input, "input-json"),
     io,
   );
-  const extensions = await extensionsOf(config, io);
+  const extensions = await extensionsOf(config, io, isOn(input, "watch"));
   try {
     const plan = await compile(source, config, extensions, io);
     const needsAi = plan.needs.includes("ai");
@@ -164,12 +164,13 @@ async function worldOf(
 type Opened = Pick<Extensions, "types" | "services" | "providers" | "config" | "close">;
 
 /** Loaded for projects that have some. */
-async function extensionsOf(config: Config, io: CommandIo): Promise<Opened> {
+async function extensionsOf(config: Config, io: CommandIo, watch: boolean): Promise<Opened> {
   if (config.extensions.list.length === 0) {
     return { types: [], services: [], providers: [], config: {}, close: async () => {} };
   }
   const { openProjectExtensions } = await import("../ext/open.ts");
-  return openProjectExtensions(config, (line) => void io.err.write(`warning: ${line}\n`));
+  const warn = (line: string): void => void io.err.write(`warning: ${line}\n`);
+  return openProjectExtensions(config, warn, watch);
 }
 
 /** Loaded for flows that ask a model. */

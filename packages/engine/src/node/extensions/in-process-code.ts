@@ -53,7 +53,7 @@ export function createInProcessCode(options: InProcessOptions): HostCode {
         const advice =
           ignored < ADVICE_AFTER
             ? ""
-            : "; a child process could be ended: run millrace ext trust without --in-process";
+            : "; a process of its own could be ended: millrace ext add it again without --in-process";
         warn("extension_ignored_abort", `a body goes on after its signal${advice}`);
       }, times.killMs);
       timer.unref();

@@ -115,7 +115,7 @@ export async function inspectExtension(project: string, name: string): Promise<I
 }
 
 /** The entries of an extension as its host lists them. */
-export function entriesOf(
+function entriesOf(
   { manifest, catalog }: Pick<InspectedExtension, "manifest" | "catalog">,
   {
     mode,

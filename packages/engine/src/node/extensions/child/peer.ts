@@ -144,7 +144,7 @@ export class Peer {
 }
 
 /** What may be told of something thrown: of anything but `NodeError` nothing. */
-export function toWireError(thrown: unknown): WireError {
+function toWireError(thrown: unknown): WireError {
   if (!NodeError.isInstance(thrown)) {
     return { code: "extension_threw", message: "the node's code threw an error without a code" };
   }

@@ -1,0 +1,203 @@
+/** Extensions from the command line: nothing runs before a person granted it, and nothing but that runs afterwards. */
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { millrace, scratch } from "./cli.ts";
+import { inside, type Told } from "./inside.ts";
+
+/** Source of an extension with the type `<id>.hello`, plain data as every copy of the contracts makes it. */
+const codeOf = (id: string, head = ""): string => `${head}
+const mark = (kind, value) => Object.freeze({ ...value, apiVersion: 1, [Symbol.for("millrace.extension.v1")]: kind });
+const hello = mark("action", { name: "hello", title: "T", summary: "S", effect: "read", output: { type: "object" },
+  fields: { type: "object", properties: { name: { type: "string" } }, required: ["name"], additionalProperties: false },
+  run: (fields) => ({ text: "hello " + fields.name }) });
+export default mark("extension", { adapters: [mark("adapter", { id: "${id}", title: "T", actions: [hello] })], providers: [], nodeTypes: [], services: [] });
+`;
+
+interface Given {
+  readonly code?: string;
+  readonly manifest?: object;
+  readonly file?: object;
+}
+
+/** Writes the sources of a package. */
+function write(
+  folder: string,
+  id: string,
+  { code = codeOf(id), manifest = {}, file = {} }: Given = {},
+): void {
+  const put = (path: string, text: string): void => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  };
+  put("dist/extension.js", code);
+  put(
+    "package.json",
+    JSON.stringify({
+      name: `@acme/${id}`,
+      version: "1.0.0",
+      type: "module",
+      millrace: { apiVersion: 1, entry: "./dist/extension.js", ...manifest },
+      ...file,
+    }),
+  );
+}
+
+/** A project folder, and the command in it. */
+function project(): {
+  readonly cwd: string;
+  readonly call: (...words: string[]) => Promise<Told>;
+  readonly json: (name: string) => { [key: string]: unknown };
+} {
+  const cwd = scratch({
+    ".git": "",
+    "f.flow": 'flow 1 x\n\nnode a: weather.hello {\n  name = "Ann"\n}\noutput t = a.text\n',
+  });
+  const { PATH = "" } = process.env;
+  const env = { PATH, MILLRACE_TRUST_PROJECT: "1", XDG_DATA_HOME: join(cwd, "data") };
+  return {
+    cwd,
+    call: (...words) => inside(words, { cwd, env }),
+    json: (name) => JSON.parse(readFileSync(join(cwd, name), "utf8")) as { [key: string]: unknown },
+  };
+}
+
+test("a folder is shown, granted, run, and asked about again when a byte of it changed", async () => {
+  const { cwd, call, json } = project();
+  const marker = join(cwd, "imported.txt");
+  write(join(cwd, "ext/weather"), "weather", {
+    manifest: { permissions: { net: ["api.example:443"] } },
+  });
+  expect((await call("ext", "build", "ext/weather")).code).toBe(0);
+  expect((await call("validate", "f.flow")).code).toBe(3);
+
+  const refused = await call("ext", "add", "./ext/weather");
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain("net api.example:443");
+  expect(refused.stderr).toContain("child: a process of its own");
+  expect(refused.stderr).toContain("--yes");
+  expect(existsSync(join(cwd, "millrace.lock.json"))).toBe(false);
+
+  expect((await call("ext", "add", "./ext/weather", "--yes")).code).toBe(0);
+  expect(json("millrace.json")).toEqual({ extensions: ["./ext/weather"] });
+  expect(json("millrace.lock.json")["extensions"]).toMatchObject({
+    "./ext/weather": { source: "path", mode: "child", granted: { net: ["api.example:443"] } },
+  });
+
+  // Its catalog is enough for everything but a run.
+  write(join(cwd, "ext/weather"), "weather", {
+    manifest: { permissions: { net: ["api.example:443"] } },
+    code: codeOf(
+      "weather",
+      `import { writeFileSync } from "node:fs";\nwriteFileSync(${JSON.stringify(marker)}, "x");`,
+    ),
+  });
+  const changed = await call("ext", "list", "--json");
+  expect(JSON.parse(changed.stdout)).toMatchObject({
+    items: [
+      { name: "./ext/weather", state: "failed", problem: { code: "extension_manifest_invalid" } },
+    ],
+  });
+  expect((await call("ext", "build", "ext/weather")).code).toBe(0);
+  const again = await call("ext", "list", "--json");
+  expect(JSON.parse(again.stdout)).toMatchObject({
+    items: [{ problem: { code: "extension_changed" } }],
+  });
+  expect((await call("run", "f.flow")).code).toBe(3);
+  const trusted = await call("ext", "trust", "ext/weather", "--yes");
+  expect(trusted.stderr).toContain("its files have changed");
+
+  // In a process of its own: in this one the code was imported by the build.
+  rmSync(marker);
+  expect((await millrace(["validate", "f.flow"], { cwd })).code).toBe(0);
+  expect((await millrace(["ext", "list"], { cwd })).stdout).toContain("ready");
+  expect(existsSync(marker)).toBe(false);
+});
+
+test("a run uses what was granted, and nothing is left of it when it is removed", async () => {
+  const { cwd, call, json } = project();
+  write(join(cwd, "ext/weather"), "weather");
+  await call("ext", "build", "ext/weather");
+  await call("ext", "add", "./ext/weather", "--yes");
+  const ran = await call("run", "f.flow", "--json");
+  expect(JSON.parse(ran.stdout.trimEnd().split("\n").at(-1) ?? "")).toMatchObject({
+    status: "succeeded",
+    outputs: { t: "hello Ann" },
+  });
+  const doctor = await call("ext", "doctor", "--json");
+  expect(doctor.code).toBe(0);
+  expect(JSON.parse(doctor.stdout.split("\n")[0] ?? "")).toMatchObject({
+    check: "./ext/weather",
+    status: "ok",
+    mode: "child",
+    enforcement: { fs: "runtime", net: expect.stringMatching(/^(tripwire|runtime)$/) },
+  });
+  expect((await call("ext", "remove", "ext/weather")).code).toBe(0);
+  expect(json("millrace.json")).toEqual({});
+  expect(json("millrace.lock.json")["extensions"]).toEqual({});
+  expect((await call("validate", "f.flow")).code).toBe(3);
+});
+
+test("a tarball is installed without its scripts, with its integrity, and only packed when its catalog is true", async () => {
+  const { cwd, call, json } = project();
+  const sources = scratch();
+  const marker = join(cwd, "script.txt");
+  write(sources, "weather", {
+    file: {
+      scripts: { postinstall: `touch ${marker}`, prepack: `touch ${marker}` },
+      files: ["dist"],
+    },
+  });
+  const stale = await call("ext", "pack", sources);
+  expect(stale.code).toBe(1);
+  expect(stale.stderr).toContain("millrace ext build");
+  await call("ext", "build", sources);
+  const packed = await call("ext", "pack", sources);
+  const file = packed.stdout.trim();
+  expect(file).toBe(join(sources, "acme-weather-1.0.0.tgz"));
+  expect((await call("ext", "add", file, "--yes")).code).toBe(0);
+  expect(json("millrace.json")).toEqual({ extensions: ["@acme/weather"] });
+  expect(json("millrace.lock.json")["extensions"]).toMatchObject({
+    "@acme/weather": { source: "tarball", integrity: expect.stringMatching(/^sha512-/) },
+  });
+  expect(existsSync(marker)).toBe(false);
+  const installed = join(cwd, "node_modules/@acme/weather");
+  expect(existsSync(installed)).toBe(true);
+  await call("ext", "remove", "@acme/weather");
+  expect(existsSync(installed)).toBe(false);
+}, 60_000);
+
+test("what cannot be used is refused when it is added, and named by doctor when it is there", async () => {
+  const { cwd, call, json } = project();
+  const at = (name: string) => join(cwd, name);
+  write(at("core"), "file");
+  write(at("native"), "native", { manifest: { mode: "inProcess" } });
+  write(at("range"), "range", { file: { peerDependencies: { "@millrace/contracts": "^99.0.0" } } });
+  write(at("broken"), "broken");
+  write(at("schema"), "schema", {
+    code: codeOf("schema").replace('output: { type: "object" }', 'output: { type: "nonsense" }'),
+  });
+  for (const name of ["core", "native", "range", "broken"]) await call("ext", "build", at(name));
+  const told = async (...words: string[]) => {
+    const { code, stderr } = await call("ext", ...words);
+    return [code, /\(([a-z_]+)\)|--in-process|schema of output/.exec(stderr)?.[0]];
+  };
+  expect(await told("build", at("schema"))).toEqual([2, "schema of output"]);
+  expect(await told("add", "./core", "--yes")).toEqual([2, "(extension_conflict)"]);
+  expect(await told("add", "./native", "--yes")).toEqual([2, "--in-process"]);
+  expect(await told("add", "./range", "--yes")).toEqual([2, "(extension_api_unsupported)"]);
+  expect(existsSync(at("millrace.json"))).toBe(false);
+
+  expect((await call("ext", "add", "./broken", "--yes")).code).toBe(0);
+  writeFileSync(at("broken/dist/extension.js"), 'throw new Error("hunter2");');
+  await call("ext", "trust", "./broken", "--yes");
+  const doctor = await call("ext", "doctor", "--json");
+  expect(doctor.code).toBe(1);
+  expect(JSON.parse(doctor.stdout.split("\n")[0] ?? "")).toMatchObject({
+    check: "./broken",
+    status: "fail",
+    fix: expect.stringContaining("millrace ext remove"),
+  });
+  expect(doctor.stdout + doctor.stderr).not.toContain("hunter2");
+  expect(json("millrace.json")).toEqual({ extensions: ["./broken"] });
+});
