@@ -29,11 +29,24 @@ function house(): string {
 /** Lines that need nothing but the examples; what others need is in their README, and those from recordings are `millrace test`. */
 const RUN = /^npx millrace (?<words>run (?!.*--fixtures).*)$/;
 const READMES = FOLDERS.map((folder) => ({ folder, file: `examples/${folder}/README.md` }));
-const runs = ["README.md", ...READMES.map(({ file }) => file)].flatMap((file) =>
+const runs = READMES.flatMap(({ file }) =>
   commands(file)
     .filter((line) => RUN.test(line))
     .map((line) => ({ file, line })),
 );
+/** Goes on for ever; `guide.test.ts` has servers enough. */
+const SERVES = "npx millrace serve";
+
+test("the README's commands work, one after the other", async () => {
+  const cwd = house();
+  const lines = commands("README.md").filter((line) => line.startsWith("npx millrace "));
+  expect(lines).toContain(SERVES);
+  for (const line of lines.filter((each) => each !== SERVES)) {
+    const { code, stderr } = await inside(line.split(" ").slice(2), { cwd });
+    expect(code, `${line}\n${stderr}`).toBe(0);
+  }
+});
+
 /** Exit codes of commands that end otherwise than in 0 where nobody can be asked. */
 const CODES: Record<string, number> = {
   "npx millrace run examples/13-confirm-refund/confirm-refund.flow": 4,
