@@ -3,7 +3,9 @@ import { mkdirSync } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 import type { SkipReason } from "./gguf/types.ts";
+import { mapLimited } from "./map-limited.ts";
 
+const STATS_AT_ONCE = 16; // more than threads that serve them
 const MAX_DEPTH = 3; // maker, model, file: deeper trees are not collections of models
 
 /** Private to the operator: models and credentials of downloads are nobody else's. */
@@ -88,42 +90,54 @@ export function sameStamp(one: FileStamp, other: FileStamp | null | undefined): 
 
 /** All `*.gguf` of a folder, three levels deep, hidden ones left out. Links may not lead out of it. */
 export async function listFolder(root: string): Promise<FolderListing> {
-  const files: FoundFile[] = [];
-  const skipped: Skipped[] = [];
   const real = await realpath(root);
-  const inside = (path: string): boolean => path.startsWith(real.endsWith(sep) ? real : real + sep);
-
+  const base = real.endsWith(sep) ? real : real + sep;
+  const skipped: Skipped[] = [];
+  const candidates: Candidate[] = [];
   const visit = async (folder: string, depth: number): Promise<void> => {
     const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(() => null);
     if (entries === null) return void skipped.push({ file: folder, reason: "unreadable" });
     for (const entry of entries) {
       if (entry.name.startsWith(".")) continue;
       const name = folder === "" ? entry.name : `${folder}/${entry.name}`;
+      const isLink = entry.isSymbolicLink();
       if (entry.isDirectory()) {
         if (depth < MAX_DEPTH) await visit(name, depth + 1);
-      } else if (entry.isSymbolicLink() || isModel(name)) {
-        await take(name, entry.isSymbolicLink());
-      }
+      } else if (isLink || isModel(name)) candidates.push({ name, isLink });
     }
-  };
-  const take = async (name: string, isLink: boolean): Promise<void> => {
-    const path = join(root, name);
-    if (isLink) {
-      const target = await realpath(path).catch(() => null);
-      // A folder that is linked from inside is visited where it is.
-      const isFolder = target !== null && (await stat(target).catch(() => null))?.isDirectory();
-      if (target !== null && !inside(target)) {
-        if (isFolder || isModel(name)) skipped.push({ file: name, reason: "outside" });
-        return;
-      }
-      if (isFolder || !isModel(name)) return;
-    }
-    const stamp = await stampOf(path);
-    if (stamp === null) skipped.push({ file: name, reason: "unreadable" });
-    else files.push({ ...stamp, name });
   };
   await visit("", 1);
+  const looked = await mapLimited(candidates, STATS_AT_ONCE, async ({ name, isLink }) => ({
+    name,
+    found: isLink ? await linked(root, base, name) : await stampOf(join(root, name)),
+  }));
+  const files: FoundFile[] = [];
+  for (const { name, found } of looked) {
+    if (found === "outside") skipped.push({ file: name, reason: "outside" });
+    else if (found === null) skipped.push({ file: name, reason: "unreadable" });
+    else if (found !== "ignored") files.push({ ...found, name });
+  }
   return { files: files.sort(byName), skipped };
+}
+
+interface Candidate {
+  readonly name: string;
+  readonly isLink: boolean;
+}
+
+/** What a link leads to. A folder that is linked from inside is visited where it is. */
+async function linked(
+  root: string,
+  base: string,
+  name: string,
+): Promise<FileStamp | null | "outside" | "ignored"> {
+  const path = join(root, name);
+  const target = await realpath(path).catch(() => null);
+  if (target === null) return isModel(name) ? null : "ignored";
+  const isFolder = (await stat(target).catch(() => null))?.isDirectory() === true;
+  if (!isFolder && !isModel(name)) return "ignored";
+  if (!target.startsWith(base)) return "outside";
+  return isFolder ? "ignored" : stampOf(path);
 }
 
 function isModel(name: string): boolean {

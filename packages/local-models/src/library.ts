@@ -8,7 +8,7 @@
 import { join } from "node:path";
 import type { Model } from "@millrace/contracts";
 import { defaultsOf, type Entry } from "./entry.ts";
-import { isUnchanged, type Skipped } from "./folders.ts";
+import { isUnchanged, type Skipped, sameStamp } from "./folders.ts";
 import { freeId, idOfPath } from "./ids.ts";
 import type { FoundModel, Known } from "./scan.ts";
 
@@ -97,8 +97,10 @@ export function createLibrary(managed: string, entries: readonly Entry[]): Libra
     isTaken: (id: string) => boolean,
   ): Entry => {
     const stamps = files.map(({ path, bytes, mtimeMs, ino }) => ({ path, bytes, mtimeMs, ino }));
-    const same = owner !== undefined && JSON.stringify(owner.files) === JSON.stringify(stamps);
-    if (same) return owner;
+    const isSame = (other: Entry): boolean =>
+      other.files.length === stamps.length &&
+      stamps.every((stamp, i) => sameStamp(stamp, other.files[i]));
+    if (owner !== undefined && isSame(owner)) return owner;
     return {
       id: owner?.id ?? freeId(idOfPath(name), isTaken),
       folder,

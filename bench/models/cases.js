@@ -1,0 +1,191 @@
+// All cases by name; what a case is says ../shared/rounds.js.
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import {
+  createReadStream,
+  createWriteStream,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { Worker } from "node:worker_threads";
+import { createNodeHost } from "../../packages/engine/dist/node/index.js";
+import { createModelManager } from "../../packages/local-models/dist/index.js";
+import { runnerCases } from "./runner-cases.js";
+
+const BYTES = 256 * 1_048_576;
+const FILES = 200;
+const MODELS = new URL("../../packages/local-models/dist/index.js", import.meta.url).href;
+const CONTRACTS = new URL("../../packages/contracts/dist/index.js", import.meta.url).href;
+const ENDS = new Set(["done", "error", "cancelled"]);
+
+/** The smallest file that is a model: one tensor of 32 numbers. */
+function smallModel() {
+  const text = (value) => Buffer.concat([u64(value.length), Buffer.from(value)]);
+  const u32 = (value) => Buffer.from(new Uint32Array([value]).buffer);
+  const u64 = (value) => Buffer.from(new BigUint64Array([BigInt(value)]).buffer);
+  const head = Buffer.concat([
+    Buffer.from("GGUF"),
+    ...[u32(3), u64(1), u64(1)],
+    ...[text("general.architecture"), u32(8), text("llama")],
+    ...[text("a"), u32(1), u64(32), u32(0), u64(0)],
+  ]);
+  return Buffer.concat([head, Buffer.alloc(-head.length & 31), Buffer.alloc(128)]);
+}
+
+function scratch() {
+  const folder = mkdtempSync(join(tmpdir(), "bench-models-"));
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+function manage(dir, emit = () => {}) {
+  const fetch = createNodeHost().openFetch({
+    allow: [{ cidr: "127.0.0.0/8" }],
+    maxResponseBytes: Number.MAX_SAFE_INTEGER,
+  });
+  return createModelManager({ dir, enginesDir: `${dir}-engines`, fetch, sink: { emit } });
+}
+
+/** Milliseconds of processor between two turns of the event loop, the longest: busy neighbours do not show. */
+async function longestTurn(work) {
+  let longest = 0;
+  let isOver = false;
+  let before = process.cpuUsage();
+  const look = () => {
+    const { user, system } = process.cpuUsage(before);
+    longest = Math.max(longest, (user + system) / 1_000);
+    before = process.cpuUsage();
+    if (!isOver) setImmediate(look);
+  };
+  setImmediate(look);
+  await work();
+  isOver = true;
+  return longest;
+}
+
+async function timed(work) {
+  const from = performance.now();
+  await work();
+  return performance.now() - from;
+}
+
+const download = {
+  what: "clock of an install of 256 MiB from loopback (fetched, synced, hashed, registered), beside a plain fetch to a file and the SHA-256 of that file",
+  bars: { "fetch, hash": 1.5 },
+  samples: 1,
+  async prepare() {
+    const folder = scratch();
+    const head = smallModel();
+    const server = new Worker(new URL("file-server.js", import.meta.url), {
+      workerData: { head, bytes: BYTES },
+    });
+    const [port] = await once(server, "message");
+    const url = `http://127.0.0.1:${port}/big.gguf`;
+    let told = () => {};
+    const manager = manage(join(folder, "models"), (_, payload) => told(payload));
+    await manager.scanned;
+    const plain = async () => {
+      const file = join(folder, "plain");
+      const { body } = await fetch(url);
+      await pipeline(Readable.fromWeb(body), createWriteStream(file));
+      const hash = createHash("sha256");
+      await pipeline(createReadStream(file), hash);
+      return hash.digest("hex");
+    };
+    const sha256 = await plain();
+    const install = () =>
+      new Promise((resolve, reject) => {
+        told = ({ stage, message }) => {
+          if (stage === "done") resolve();
+          else if (ENDS.has(stage)) reject(new Error(message));
+        };
+        manager.install({ source: url, id: "big", sha256 });
+      });
+    return {
+      contenders: {
+        "fetch, hash": () => timed(plain),
+        async millrace() {
+          const ms = await timed(install);
+          await manager.remove("big");
+          return ms;
+        },
+      },
+      close: () => manager.close(),
+    };
+  },
+};
+
+const scan = {
+  what: "clock of opening a folder of 200 models that has not changed, beside the first time; the first time in milliseconds, and the longest that it held up the process",
+  bars: { "first time": 0.2 },
+  samples: 5,
+  warmMs: 0,
+  async prepare() {
+    const folder = scratch();
+    const dir = join(folder, "models");
+    mkdirSync(join(dir, "files"), { recursive: true });
+    for (let i = 0; i < FILES; i++) writeFileSync(join(dir, "files", `m${i}.gguf`), smallModel());
+    const open = async () => {
+      const manager = manage(dir);
+      const ms = await timed(() => manager.scanned);
+      if (manager.list().length !== FILES) throw new Error("a model was not found");
+      await manager.close();
+      return ms;
+    };
+    const heldUp = await longestTurn(open);
+    let slowest = 0;
+    return {
+      contenders: {
+        async "first time"() {
+          rmSync(join(dir, "registry.json"));
+          const ms = await open();
+          slowest = Math.max(slowest, ms);
+          return ms;
+        },
+        millrace: open,
+      },
+      facts: () => ({
+        "first time, ms": { value: Math.round(slowest), bar: 1_000 },
+        "held up, ms": { value: Math.round(heldUp), bar: 50 },
+      }),
+    };
+  },
+};
+
+/** Imports a module in a process of its own, and counts the native code that it loads. */
+function importing(url) {
+  const program = `
+    let native = 0;
+    const open = process.dlopen;
+    process.dlopen = (...args) => { native += 1; return open(...args); };
+    const from = performance.now();
+    await import(${JSON.stringify(url)});
+    console.log(JSON.stringify({ ms: performance.now() - from, native }));
+  `;
+  const args = ["--input-type=module", "--eval", program];
+  const { stdout, stderr, status } = spawnSync(process.execPath, args, { encoding: "utf8" });
+  if (status !== 0) throw new Error(stderr);
+  return JSON.parse(stdout);
+}
+
+const imported = {
+  what: "clock of importing @millrace/local-models in a new process, beside @millrace/contracts; native modules that it loads",
+  bars: { contracts: null },
+  samples: 3,
+  prepare: async () => ({
+    contenders: {
+      contracts: async () => importing(CONTRACTS).ms,
+      millrace: async () => importing(MODELS).ms,
+    },
+    facts: () => ({ "native modules": { value: importing(MODELS).native, bar: 0 } }),
+  }),
+};
+
+export const cases = { download, scan, import: imported, ...runnerCases };
