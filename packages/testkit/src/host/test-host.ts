@@ -3,6 +3,7 @@ import {
   type CredentialsPort,
   type ExecutionEvent,
   type ExtensionDefinition,
+  type FilePort,
   type FlowGraph,
   type Journal,
   type Json,
@@ -73,6 +74,8 @@ export interface StartedNode {
   readonly calls: readonly Call[];
   /** Answers of the network that are still on their way. */
   readonly open: () => number;
+  /** Work on real files that is under way: time must not move meanwhile. */
+  readonly busy: () => number;
   /** Resolves with the end of the run, once all of its events are there. */
   readonly summary: Promise<Summary>;
   readonly events: readonly ExecutionEvent[];
@@ -84,6 +87,7 @@ const NODE = "node";
 export function createTestHost(options: TestHostOptions): TestHost {
   const clock = createSimClock();
   const network = createRecordingFetch(options.http ?? []);
+  const files = countedFiles();
   const calls: Call[] = [];
   const registry = watchedRegistry(options.extension, (call) => void calls.push(call));
   const events: ExecutionEvent[] = [];
@@ -91,7 +95,7 @@ export function createTestHost(options: TestHostOptions): TestHost {
     host: {
       ...clock,
       openFetch: () => network.fetch,
-      ...(options.files !== undefined && { openFiles: createNodeHost().openFiles }),
+      openFiles: files.open,
     },
     credentials: credentialsOf(options),
     services: { get: (slug) => serviceOf(options.extension, slug) },
@@ -127,6 +131,7 @@ export function createTestHost(options: TestHostOptions): TestHost {
         return calls.slice(from);
       },
       open: () => network.open,
+      busy: () => files.busy,
       summary,
       events: mine,
     };
@@ -158,6 +163,33 @@ export function createTestHost(options: TestHostOptions): TestHost {
       }
       const done = started.events.findLast((event) => event.kind === "node.succeeded");
       return (done?.kind === "node.succeeded" ? done.output : undefined) ?? null;
+    },
+  };
+}
+
+/** Real files, and how many of their calls are under way. */
+function countedFiles(): { readonly busy: number; open(policy: FilePolicy): FilePort } {
+  const host = createNodeHost();
+  let busy = 0;
+  const counted = async <T>(work: Promise<T>): Promise<T> => {
+    busy += 1;
+    try {
+      return await work;
+    } finally {
+      busy -= 1;
+    }
+  };
+  return {
+    get busy() {
+      return busy;
+    },
+    open(policy) {
+      const port = host.openFiles(policy);
+      return {
+        read: (...args) => counted(port.read(...args)),
+        write: (...args) => counted(port.write(...args)),
+        list: (...args) => counted(port.list(...args)),
+      };
     },
   };
 }

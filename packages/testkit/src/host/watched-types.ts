@@ -69,7 +69,8 @@ function watched(type: NodeType, watch: Watch): NodeType {
       const from = process.cpuUsage();
       try {
         const answer = type.run(fields, contextOf(ctx, call));
-        call.blockedMs = process.cpuUsage(from).user / 1_000;
+        const { user, system } = process.cpuUsage(from);
+        call.blockedMs = (user + system) / 1_000;
         if (!isPromise(answer)) {
           settle("answered", answer);
           return answer;

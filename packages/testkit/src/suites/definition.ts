@@ -12,7 +12,7 @@ import {
   contributesOf,
   type ExtensionManifest,
   parseManifest,
-} from "@millrace/engine/node";
+} from "@millrace/engine/extensions";
 import type { ConformanceCase } from "../conformance-case.ts";
 import type { ConformanceOptions } from "../fixtures.ts";
 import { typesOfExtension } from "../host/watched-types.ts";

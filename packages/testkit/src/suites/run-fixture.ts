@@ -5,6 +5,9 @@ import type { HttpExchange } from "../host/recording-fetch.ts";
 import { createTestHost, type StartedNode, type TestHost } from "../host/test-host.ts";
 import { typesOfExtension } from "../host/watched-types.ts";
 
+/** Timers that a fixture may wait for, one after the other. */
+const MAX_TURNS = 2_000;
+
 /** A type under test with one of its fixtures. */
 export interface Sample {
   readonly type: string;
@@ -88,16 +91,16 @@ export async function runSample(
   return { started, summary: await started.summary, host };
 }
 
-/** Lets time pass until the run ends. */
+/** Lets time pass until the run ends; not while something real, such as a file, is under way. */
 export async function finish(host: TestHost, started: StartedNode): Promise<void> {
   let ended = false;
   void started.summary.then(() => {
     ended = true;
   });
-  for (let turns = 0; !ended && turns < 1_000; turns += 1) {
-    await host.clock.run();
-    // What waits for something real, such as a file, has a moment.
-    if (!ended) await new Promise((resolve) => setTimeout(resolve, turns < 10 ? 0 : 5));
+  for (let turns = 0; !ended && turns < MAX_TURNS; turns += 1) {
+    await host.clock.settle();
+    await new Promise((resolve) => setTimeout(resolve, turns < 10 || started.busy() === 0 ? 0 : 5));
+    if (started.busy() === 0) await host.clock.advance(host.clock.nextIn ?? 0);
   }
   if (!ended) throw new Error("the fixture does not end by itself");
 }
