@@ -1,7 +1,7 @@
 /** Answers to confirmations given beforehand: `--confirm node=approve`, `--confirm '*=reject'`, `--yes`. */
 import type { Answer, ConfirmHandler } from "@millrace/engine";
 import { usage } from "./errors.ts";
-import { splitPair } from "./inputs.ts";
+import { splitPair } from "./pairs.ts";
 
 const DECISIONS: Record<string, "approve" | "reject"> = { approve: "approve", reject: "reject" };
 

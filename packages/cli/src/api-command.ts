@@ -9,8 +9,8 @@ import { type Api, openApi } from "./api/open-api.ts";
 import { type CommandIo, flagList, flagText, type Input } from "./command.ts";
 import { parseDuration } from "./duration.ts";
 import { CliError, usage } from "./errors.ts";
-import { splitPair } from "./inputs.ts";
 import { endedBy } from "./interrupt.ts";
+import { splitPair } from "./pairs.ts";
 import { tableLines } from "./render/table.ts";
 import { clean } from "./render/text.ts";
 

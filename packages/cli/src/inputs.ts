@@ -3,6 +3,7 @@ import type { FlowGraph, FlowInput, Json, JsonSchema } from "@millrace/contracts
 import { usage } from "./errors.ts";
 import { readInput } from "./flow-source.ts";
 import type { CliIo } from "./io.ts";
+import { splitPair } from "./pairs.ts";
 
 /**
  * The record of inputs. A string input takes its text as it is, any other type reads it as JSON. Repeating an input
@@ -34,13 +35,6 @@ export async function readInputs(
     if (!graph.inputs.some((each) => each.name === name)) throw unknownInput(name, graph.inputs);
   }
   return inputs;
-}
-
-/** `key=value` of a repeated flag. */
-export function splitPair(word: string, flag: string): [string, string] {
-  const at = word.indexOf("=");
-  if (at <= 0) throw usage(`${flag} takes name=value, found "${word}"`);
-  return [word.slice(0, at), word.slice(at + 1)];
 }
 
 /** Whether both `FILE` and an input, or two inputs, would read stdin. */

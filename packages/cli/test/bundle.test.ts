@@ -67,3 +67,10 @@ test("a run without a terminal loads neither zod nor a server", () => {
   const loaded = packages(loadedWith("run"));
   expect([...loaded].sort()).toEqual(["cli", "contracts", "dsl", "engine"]);
 });
+
+test("looking at what is stored loads neither the language nor the engine, nor zod", () => {
+  for (const name of ["runs", "schedules", "models", "hubs"]) {
+    const loaded = packages(loadedWith(name));
+    for (const heavy of ["dsl", "engine", "zod", "commander"]) expect(loaded).not.toContain(heavy);
+  }
+});

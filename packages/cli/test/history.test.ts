@@ -244,7 +244,7 @@ test("embedded, a repeated run is shown to its end, and one that waits for a per
   const waiting = (JSON.parse(asks.stdout) as { runId: string }).runId;
   expect([asks.code, JSON.parse(asks.stderr).detail]).toEqual([
     4,
-    `${waiting} waits for a person; millrace confirm ${waiting} ok --approve answers`,
+    `"ok" waits for a person, and nobody can be asked here; millrace confirm ${waiting} ok --approve answers`,
   ]);
   const tail = await at("runs", "tail", waiting, "--json");
   expect([tail.code, lastSummary(tail.stdout).error?.code]).toEqual([6, "unavailable"]);

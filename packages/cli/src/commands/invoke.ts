@@ -4,7 +4,6 @@ import type { Api } from "../api/open-api.ts";
 import { tell, withApi } from "../api-command.ts";
 import type { CommandIo, Input } from "../command.ts";
 import { CliError, usage } from "../errors.ts";
-import { readInput } from "../flow-source.ts";
 import { clean } from "../render/text.ts";
 import { settle } from "../settle-run.ts";
 
@@ -25,7 +24,7 @@ const STARTS: ReadonlySet<string> = new Set([
 export async function run(input: Input, io: CommandIo): Promise<number> {
   const [name = "", text = "{}"] = input.args;
   const args = toObject(
-    text === "-" ? new TextDecoder().decode(await readInput("-", io)) : text,
+    text === "-" ? await stdinText(io) : text,
     text === "-" ? "stdin" : "the arguments",
   );
   const secret = SECRET.get(name);
@@ -46,6 +45,11 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
   };
   // What an answer is about stands in the arguments, wherever its command wants it.
   return withApi({ ...input, args: [] }, io, write, call);
+}
+
+async function stdinText(io: CommandIo): Promise<string> {
+  const { readInput } = await import("../flow-source.ts");
+  return new TextDecoder().decode(await readInput("-", io));
 }
 
 function toObject(text: string, what: string): object {

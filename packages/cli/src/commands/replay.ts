@@ -18,6 +18,7 @@ import {
 import { toWhole, withApi } from "../api-command.ts";
 import { type CommandIo, flagText, type Input } from "../command.ts";
 import { createDisplay } from "../display.ts";
+import { usage } from "../errors.ts";
 import { endedBy } from "../interrupt.ts";
 import { broken, eventsOf, readLog } from "../run-log.ts";
 
@@ -34,6 +35,7 @@ interface Recording {
 export async function run(input: Input, io: CommandIo): Promise<number> {
   const text = flagText(input, "until");
   const until = text === undefined ? Number.POSITIVE_INFINITY : toWhole(text, "--until");
+  if (until === 0) throw usage("--until takes the number of an event, 1 or more");
   const name = input.args[0] ?? "-";
   const { events, graph } = (await isFile(name, io))
     ? await fromFile(name, io, until)

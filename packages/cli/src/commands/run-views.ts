@@ -4,10 +4,14 @@ import {
   type ExecutionEvent,
   foldEvents,
   type Run as StoredRun,
+  type Summary,
 } from "@millrace/contracts";
+import type { Api } from "../api/open-api.ts";
 import { apiCommand, type Given, type Run, type Shown, withApi } from "../api-command.ts";
+import type { CommandIo } from "../command.ts";
+import { createDisplay } from "../display.ts";
 import { CliError } from "../errors.ts";
-import { followRun } from "../follow-run.ts";
+import { endedBy } from "../interrupt.ts";
 import { factLines, formatTime } from "../render/table.ts";
 import { clean } from "../render/text.ts";
 import { flowOf, runOf } from "../run-facts.ts";
@@ -20,17 +24,43 @@ export const show: Run = apiCommand({
   show: drawn,
 });
 
-/** What has happened, then what happens, to the summary. The exit code is the run's. */
+/** What has happened, then what happens, to the summary. The exit code is the run's; whoever leaves leaves the run alone. */
 export const tail: Run = (input, io) =>
   withApi(input, io, undefined, async (api) => {
     const runId = runOf(input);
-    const summary = await followRun(runId, api, io);
+    const summary = await follow(runId, api, io);
     if (io.out.closed) return 1;
     if (summary !== undefined) return summary.exitCode;
     throw new CliError("unavailable", `nobody works on ${clean(runId)} now`, {
       hint: `millrace resume ${clean(runId)} lets it go on`,
     });
   });
+
+/** Shows a run as it goes on. Undefined: its log ends, and it has not. */
+async function follow(runId: string, api: Api, io: CommandIo): Promise<Summary | undefined> {
+  const graph = await api.invoke("get_run_graph", { runId });
+  const view = createView(runId);
+  const display = await createDisplay(graph, view, { ...io, interactive: false });
+  const left = new AbortController();
+  if (io.json !== undefined) io.out.onClose(() => left.abort());
+  const signal = AbortSignal.any([io.signal, left.signal]);
+  let summary: Summary | undefined;
+  try {
+    for await (const given of api.runEvents(runId, { signal })) {
+      const event = given as ExecutionEvent;
+      foldEvents(view, event);
+      await display.show([event]);
+      if (event.kind === "summary") summary = event;
+    }
+  } catch (error) {
+    await display.end();
+    if (left.signal.aborted) return undefined;
+    if (!io.signal.aborted) throw error;
+    throw endedBy(io.signal, "; the run goes on", `millrace runs cancel ${runId} stops it`);
+  }
+  await display.end(summary);
+  return summary;
+}
 
 async function drawn(run: StoredRun, { api, io }: Given): Promise<Shown> {
   const [{ treeLines }, { createStyle }] = await Promise.all([

@@ -14,7 +14,6 @@ import {
 import { flagList, flagText, type Input } from "../command.ts";
 import { formatDuration } from "../duration.ts";
 import { usage } from "../errors.ts";
-import { readInputs } from "../inputs.ts";
 import { factLines, formatTime } from "../render/table.ts";
 import { clean } from "../render/text.ts";
 import { settle, started } from "../settle-run.ts";
@@ -168,14 +167,12 @@ async function readRest({ input, io, api }: Given): Promise<ScheduleArgs> {
   const words = flagList(input, "input");
   const jsonFile = flagText(input, "input-json");
   const wants = words.length > 0 || jsonFile !== undefined;
-  const inputs = wants
-    ? await readInputs(
-        (await api.invoke("get_template", { slug: template })).graph,
-        words,
-        jsonFile,
-        io,
-      )
-    : undefined;
+  const read = async (): Promise<ScheduleArgs["inputs"]> => {
+    const { readInputs } = await import("../inputs.ts");
+    const { graph } = await api.invoke("get_template", { slug: template });
+    return readInputs(graph, words, jsonFile, io);
+  };
+  const inputs = wants ? await read() : undefined;
   return {
     template,
     ...given({

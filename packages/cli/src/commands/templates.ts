@@ -18,9 +18,7 @@ import {
 import { flagText, type Input, isOn } from "../command.ts";
 import { usage } from "../errors.ts";
 import { reason } from "../file-reason.ts";
-import { readInput } from "../flow-source.ts";
 import type { CliIo } from "../io.ts";
-import { readableFlow } from "../readable-flow.ts";
 import { factLines, formatTime } from "../render/table.ts";
 import { clean, cleanLines } from "../render/text.ts";
 
@@ -200,11 +198,13 @@ async function readFlow(
   file: string,
   { input, io }: Given,
 ): Promise<{ readonly dsl: string } | { readonly graph: FlowGraph }> {
+  const { readableFlow } = await import("../readable-flow.ts");
   const { text, graph } = await readableFlow(file, input, io);
   return text === undefined ? { graph } : { dsl: text };
 }
 
 async function readText(file: string, io: CliIo): Promise<string> {
+  const { readInput } = await import("../flow-source.ts");
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(await readInput(file, io));
   } catch (error) {

@@ -55,7 +55,7 @@ function lines(io: CommandIo, style: Style): ProgressDisplay {
 }
 
 /** `download   ━━━━━━━━────────  42%  1.0 GiB of 2.3 GiB  qwen3-4b:q4_k_m`. */
-export function progressLine(
+function progressLine(
   progress: Progress,
   {
     style,

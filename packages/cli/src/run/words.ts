@@ -3,7 +3,7 @@ import { type CommandIo, flagList, flagText, type Input, isOn } from "../command
 import type { Config } from "../config/load.ts";
 import { parseDuration } from "../duration.ts";
 import { usage } from "../errors.ts";
-import { splitPair } from "../inputs.ts";
+import { splitPair } from "../pairs.ts";
 
 const DEFAULT_GRACE_MS = 10_000; // long enough for a request to end, short enough for a person to wait
 /** Flags that need the run to be in this process. */
