@@ -1,6 +1,6 @@
 /** Faults are planted one by one; doctor finds each, says what it is and what to do, and still looks at the rest. */
 
-import { writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createSocketServer } from "node:net";
 import { join } from "node:path";
@@ -51,6 +51,7 @@ test("nothing is wrong with an empty folder, and every finding that is no more t
     ["credentials", "warn"],
     ["config", "ok"],
     ["providers", "ok"],
+    ["model engine", "ok"],
   ]);
   expect(code).toBe(0);
   for (const line of lines) expect(line.status === "ok" || line.fix !== undefined).toBe(true);
@@ -172,6 +173,34 @@ const FAULTS: readonly Fault[] = [
     fix: /secrets set ai:openai/,
   },
   {
+    fault: "an extension was never reviewed",
+    plant: () => {
+      const files = {
+        "millrace.json": '{ "extensions": ["./own"] }',
+        "package.json": "{}",
+      };
+      return { files, env: { MILLRACE_TRUST_PROJECT: "1" } };
+    },
+    check: "extensions",
+    status: "fail",
+    says: /^\.\/own: .*\(extension_\w+\)$/,
+    fix: /millrace ext add \.\/own/,
+  },
+  {
+    fault: "the lock of the extensions is no lock",
+    plant: () => {
+      const files = {
+        "millrace.json": '{ "extensions": ["./own"] }',
+        "millrace.lock.json": '{ "lockVersion": 99 }',
+      };
+      return { files, env: { MILLRACE_TRUST_PROJECT: "1" } };
+    },
+    check: "extensions",
+    status: "fail",
+    says: /millrace\.lock\.json is not of lockVersion/,
+    fix: /ext list/,
+  },
+  {
     fault: "the server is down",
     plant: async () => {
       const server = createSocketServer();
@@ -241,6 +270,21 @@ test.each(FAULTS)("$fault", async ({ plant, check, status, says, fix }) => {
   const fails = lines.some((each) => each.status === "fail");
   expect(code).toBe(fails ? 1 : 0);
   expect(lines.map((each) => each.check)).toContain("node");
+});
+
+test("engines that nothing uses are found, and deleted with --prune", async () => {
+  const home = scratch();
+  const old = join(home, "engines/llama-cpp/0.0.1");
+  mkdirSync(old, { recursive: true });
+  const env = { MILLRACE_HOME: home };
+  expect(found((await look({ env })).lines, "model engine")).toMatchObject({
+    status: "warn",
+    says: "llama-cpp 0.0.1 is not used any more",
+    fix: "millrace doctor --prune deletes it",
+  });
+  expect(existsSync(old)).toBe(true);
+  expect((await look({ env }, ["--prune"])).code).toBe(0);
+  expect(existsSync(old)).toBe(false);
 });
 
 test("a project that has changed since it was trusted is told apart", async () => {

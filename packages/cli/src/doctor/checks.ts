@@ -2,6 +2,8 @@
 import type { Check } from "./check.ts";
 import { configuration, projectTrust } from "./configuration.ts";
 import { credentialStore } from "./credentials.ts";
+import { modelEngine } from "./engines.ts";
+import { extensionLock } from "./extensions.ts";
 import { dataFolderWritable, nodeVersion, sqliteDriver, storeReadable } from "./machine.ts";
 import { providerKeys } from "./providers.ts";
 import { clockSkew, serverReachable } from "./server.ts";
@@ -14,7 +16,9 @@ export const CHECKS: readonly Check[] = [
   credentialStore,
   configuration,
   projectTrust,
+  extensionLock,
   providerKeys,
+  modelEngine,
   serverReachable,
   clockSkew,
 ];
