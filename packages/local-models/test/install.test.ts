@@ -441,10 +441,51 @@ describe("jobs", () => {
 
     const next = openManager({ dir: opened.dir });
     await next.manager.scanned;
-    expect(next.manager.get("m")).toMatchObject({ state: "installing", bytes: MIDDLE, sha256: DIGEST });
+    expect(next.manager.get("m")).toMatchObject({
+      state: "installing",
+      bytes: MIDDLE,
+      sha256: DIGEST,
+    });
     await next.ended(next.manager.install(args));
     expect(askedOf(url).at(-1)?.range).toBe(`bytes=${MIDDLE}-`);
     expect(next.files()).toEqual(["files/m.gguf"]);
+  });
+
+  test("a model that is being installed is in use; what an install left can be removed", async () => {
+    const opened = openManager({ clock: eagerClock() });
+    const url = server.serve(path(), { body: MODEL }, [{ stallAt: MIDDLE }]);
+    const job = opened.manager.install({ source: url, id: "m", sha256: DIGEST });
+    await opened.seen(({ payload }) => (payload as Step).stage === "download");
+    expect(await codeOf(() => opened.manager.remove("m"))).toBe("in_use");
+    expect(await codeOf(() => opened.manager.load("m"))).toBe("state_conflict");
+    opened.manager.cancelJob(job.id);
+    await opened.ended(job);
+    const cut = [{ cutAt: MIDDLE }, ...Array.from({ length: 5 }, () => ({ status: 500 }))];
+    const again = server.serve(path(), { body: MODEL }, cut);
+    await opened.ended(opened.manager.install({ source: again, id: "m", sha256: DIGEST }));
+    expect(opened.manager.list({ state: "installing" }).map(({ id }) => id)).toEqual(["m"]);
+    await opened.manager.remove("m");
+    expect(opened.files().filter((name) => name.startsWith("files/"))).toEqual([]);
+    expect(opened.manager.list()).toEqual([]);
+    expect(await codeOf(() => opened.manager.get("m"))).toBe("not_found");
+  });
+
+  test("a job is forgotten a day after its end, a part a week after", async () => {
+    let now = Date.now();
+    const opened = openManager({ clock: { now: () => now, setTimer: eagerClock().setTimer } });
+    const cut = [{ cutAt: MIDDLE }, ...Array.from({ length: 5 }, () => ({ status: 500 }))];
+    const url = server.serve(path(), { body: MODEL }, cut);
+    await opened.ended(opened.manager.install({ source: url, id: "m", sha256: DIGEST }));
+    const installs = () => opened.manager.jobs().filter(({ kind }) => kind === "install").length;
+    now += 86_400_000;
+    expect(installs()).toBe(1);
+    now += 1;
+    expect(installs()).toBe(0);
+    await opened.manager.scan();
+    expect(opened.manager.get("m").state).toBe("installing");
+    now += 7 * 86_400_000;
+    await opened.manager.scan();
+    expect(opened.files()).toEqual([]);
   });
 
   test("at most ten events a second, beside the first and the last of each stage", async () => {

@@ -28,7 +28,7 @@ export class Interrupted extends Error {
 }
 
 /** By what a server knows its file again (RFC 9110, 13.1.5): a strong ETag, else the date; null: by nothing. */
-export function validatorOf({ etag, lastModified }: Validators): string | null {
+function validatorOf({ etag, lastModified }: Validators): string | null {
   return etag !== null && !etag.startsWith("W/") ? etag : lastModified;
 }
 
