@@ -1,1 +1,3 @@
-export {};
+/** The scaffold of an extension, as a command and as a function. */
+export { type CreateOptions, createExtension, KINDS, type Kind } from "./create.ts";
+export { type MainIo, main } from "./main.ts";

@@ -1,0 +1,203 @@
+/** Source, test and example flow of each kind. */
+import type { Kind } from "../create.ts";
+import type { Files } from "./package.ts";
+
+/** What the manifest of each kind asks for. */
+export const PERMISSIONS: { readonly [K in Kind]: object } = {
+  action: { net: ["api.example.com:443"], secrets: ["API_KEY"] },
+  node: {},
+  service: { net: ["api.example.com:443"] },
+};
+
+/** A flow that uses it. */
+export const FLOWS: { readonly [K in Kind]: (id: string) => string } = {
+  action: (id) => `flow 1 example
+
+node get: ${id}.lookup {
+  query = "millrace"
+}
+
+output found: string = get.text
+`,
+  node: (id) => `flow 1 example
+
+node ask: ${id}.quorum {
+  needed = 1
+}
+
+output agreed: int = ask.agreed
+`,
+  service: () => `flow 1 example
+
+node hello: transform {
+  value = "connect the service, then call it with service.call"
+}
+
+output text: string = hello.value
+`,
+};
+
+/** `src/extension.js` and its test. */
+export const SOURCES: { readonly [K in Kind]: (id: string) => Files } = {
+  action: (id) => ({ "src/extension.js": action(id), "test/extension.test.js": actionTest(id) }),
+  node: (id) => ({ "src/extension.js": node(id), "test/extension.test.js": nodeTest(id) }),
+  service: (id) => ({ "src/extension.js": service(id), "test/extension.test.js": serviceTest() }),
+};
+
+const action = (id: string): string => `import {
+  defineAction,
+  defineActionAdapter,
+  defineExtension,
+  jsonSchema,
+  NodeError,
+} from "@millrace/contracts";
+
+const lookup = defineAction({
+  name: "lookup",
+  title: "Look something up",
+  summary: "The first answer to a question.",
+  fields: jsonSchema({
+    type: "object",
+    properties: { query: { type: "string", minLength: 1, "x-millrace": { sink: "url" } } },
+    required: ["query"],
+    additionalProperties: false,
+  }),
+  output: jsonSchema({
+    type: "object",
+    properties: { text: { type: "string" } },
+    required: ["text"],
+  }),
+  effect: "read",
+  needs: { secrets: ["API_KEY"] },
+  async run({ query }, ctx) {
+    const key = await ctx.credentials.secret("API_KEY");
+    const answer = await ctx.fetch(\`https://api.example.com/v1/\${encodeURIComponent(query)}\`, {
+      headers: { authorization: \`Bearer \${key.reveal()}\` },
+    });
+    if (!answer.ok) {
+      const retryable = answer.status >= 500;
+      throw new NodeError("lookup_http", \`the service answered \${answer.status}\`, { retryable });
+    }
+    return answer.json();
+  },
+});
+
+export default defineExtension({
+  adapters: [defineActionAdapter({ id: "${id}", title: "${id}", actions: [lookup] })],
+});
+`;
+
+const actionTest = (id: string): string => `import assert from "node:assert/strict";
+import { test } from "node:test";
+import { conformance, createTestHost } from "@millrace/testkit";
+import extension from "../src/extension.js";
+
+const url = "https://api.example.com/v1/millrace";
+const http = [{ url, json: { text: "a channel" } }];
+const fixtures = {
+  "${id}.lookup": [
+    { fields: { query: "millrace" }, http, output: { text: "a channel" } },
+    { fields: { query: "millrace" }, http: [{ url, status: 404 }], fails: "lookup_http" },
+  ],
+};
+
+for (const { name, run } of conformance(extension, { fixtures })) test(name, run);
+
+test("the key travels in a header", async () => {
+  const t = createTestHost({ extension, secrets: { API_KEY: "key-1" }, http });
+  assert.deepEqual(await t.run("${id}.lookup", { query: "millrace" }), { text: "a channel" });
+  assert.equal(t.requests[0].headers.authorization, "Bearer key-1");
+});
+`;
+
+const node = (
+  id: string,
+): string => `import { defineExtension, defineNodeType, jsonSchema } from "@millrace/contracts";
+
+const quorum = defineNodeType({
+  type: "${id}.quorum",
+  title: "Quorum",
+  summary: "Asks until enough people agree.",
+  fields: jsonSchema({
+    type: "object",
+    properties: { needed: { type: "integer", minimum: 1, maximum: 100 } },
+    required: ["needed"],
+    additionalProperties: false,
+  }),
+  output: jsonSchema({
+    type: "object",
+    properties: { agreed: { type: "integer" } },
+    required: ["agreed"],
+  }),
+  effect: "read",
+  async run({ needed }, ctx) {
+    let agreed = 0;
+    for (let asked = 1; asked <= needed; asked += 1) {
+      // Answered from the journal after a restart: each question has a key of its own.
+      const answer = await ctx.confirm(\`person-\${asked}\`, { prompt: \`Do you agree? (\${asked})\` });
+      if (answer.outcome === "approved") agreed += 1;
+      ctx.progress(asked, needed);
+    }
+    return { agreed };
+  },
+});
+
+export default defineExtension({ nodeTypes: [quorum] });
+`;
+
+const nodeTest = (id: string): string => `import assert from "node:assert/strict";
+import { test } from "node:test";
+import { conformance, createTestHost } from "@millrace/testkit";
+import extension from "../src/extension.js";
+
+const confirm = () => ({ decision: "approve" });
+const fixtures = {
+  "${id}.quorum": [{ fields: { needed: 2 }, confirm, output: { agreed: 2 } }],
+};
+
+for (const { name, run } of conformance(extension, { fixtures })) test(name, run);
+
+test("who rejects does not count", async () => {
+  const t = createTestHost({ extension, confirm: () => ({ decision: "reject" }) });
+  assert.deepEqual(await t.run("${id}.quorum", { needed: 1 }), { agreed: 0 });
+});
+`;
+
+const service = (
+  id: string,
+): string => `import { defineExtension, defineService } from "@millrace/contracts";
+
+const service = defineService({
+  slug: "${id}",
+  title: "${id}",
+  summary: "Contacts.",
+  serviceIntegration: {
+    baseUrl: "https://api.example.com/v1",
+    auth: { scheme: "bearer" },
+    operations: [
+      {
+        id: "get_contact",
+        title: "Get a contact",
+        method: "GET",
+        path: "/contacts/{contact}",
+        effect: "read",
+        params: {
+          type: "object",
+          properties: { contact: { type: "string" } },
+          required: ["contact"],
+        },
+        result: { type: "object" },
+      },
+    ],
+  },
+});
+
+export default defineExtension({ services: [service] });
+`;
+
+const serviceTest = (): string => `import { test } from "node:test";
+import { conformance } from "@millrace/testkit";
+import extension from "../src/extension.js";
+
+for (const { name, run } of conformance(extension)) test(name, run);
+`;
