@@ -1,0 +1,63 @@
+// All cases by name; what a case is says ../shared/rounds.js. A sample is a whole process, from its start to its end.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { treeCase } from "./tree-case.js";
+
+const BIN = fileURLToPath(new URL("../../packages/cli/bin/millrace.js", import.meta.url));
+const HELLO = fileURLToPath(new URL("../../examples/01-hello/hello.flow", import.meta.url));
+const SAMPLES = 12;
+
+/** A flow of so many nodes, each of which reads the one before: 7 kB at 50. */
+function chain(count) {
+  const nodes = Array.from({ length: count }, (_, at) => {
+    const value = at === 0 ? "inputs.start" : `n${at - 1}.value + ${at}`;
+    return `# Step ${at} of the chain, one of many.\nnode n${at}: transform {\n  title = "Adds ${at} to what came before"\n  value = ${value}\n}\n`;
+  });
+  return `flow 1 chain\n\ninput start: int = 0\n\n${nodes.join("\n")}\noutput sum: int = n${count - 1}.value\n`;
+}
+
+function started(words) {
+  const before = performance.now();
+  const { status, stderr } = spawnSync(process.execPath, words, { encoding: "utf8" });
+  if (status !== 0) throw new Error(`${words.join(" ")}: exit ${status}\n${stderr}`);
+  return performance.now() - before;
+}
+
+/** One command line beside an empty script. `words` gets the folder with `chain.flow`. */
+function startCase(what, bar, words) {
+  return {
+    what,
+    bars: { empty: bar },
+    samples: SAMPLES,
+    warmMs: 1,
+    prepare() {
+      const folder = mkdtempSync(join(tmpdir(), "millrace-bench-"));
+      const empty = join(folder, "empty.mjs");
+      writeFileSync(empty, "");
+      writeFileSync(join(folder, "chain.flow"), chain(50));
+      process.env.MILLRACE_HOME = folder;
+      return {
+        contenders: {
+          empty: () => started([empty]),
+          millrace: () => started([BIN, ...words(folder)]),
+        },
+        close: () => rmSync(folder, { recursive: true }),
+      };
+    },
+  };
+}
+
+export const cases = {
+  version: startCase("`millrace --version`", 1.35, () => ["--version"]),
+  completion: startCase("`millrace completion bash`", 1.35, () => ["completion", "bash"]),
+  help: startCase("`millrace --help`", 1.6, () => ["--help"]),
+  validate: startCase("`millrace validate` of 50 nodes, 7 kB", 2, (folder) => [
+    "validate",
+    join(folder, "chain.flow"),
+  ]),
+  run: startCase("`millrace run` of the first example", 2, () => ["run", HELLO]),
+  tree: treeCase,
+};
