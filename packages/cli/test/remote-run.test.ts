@@ -133,7 +133,7 @@ test("a run there is the run here: the same events, bytes equal to what the serv
 
   const yes = await inside(["run", "shop.flow", "--yes", "--server", at.url], { cwd });
   expect([yes.code, JSON.parse(yes.stdout)]).toEqual([0, { all: ["A", "B"] }]);
-}, 20_000);
+});
 
 test("a stream that stays away ends with 6 and the run's own id, and says how to go on", async () => {
   const at = await world();
@@ -156,7 +156,7 @@ test("a stream that stays away ends with 6 and the run's own id, and says how to
   expect(new Set(log.map(({ runId }) => runId)).size).toBe(1);
   const run = JSON.parse(await at.invoke("get_run", { runId: summary.runId }));
   expect(run.status).toBe("running");
-}, 20_000);
+});
 
 test("a signal cancels the run there, and its summary is waited for", async () => {
   const at = await world();
@@ -174,7 +174,7 @@ test("a signal cancels the run there, and its summary is waited for", async () =
     { cwd },
   );
   expect([late.code, lastSummary(late.stdout).error?.code]).toEqual([124, "run_timeout"]);
-}, 20_000);
+});
 
 test("a question that nobody answers parks the run; confirm answers it, once", async () => {
   const at = await world();
@@ -201,7 +201,7 @@ test("a question that nobody answers parks the run; confirm answers it, once", a
   const none = await at.inside(["confirm", "run_nope", "--approve", "--json"]);
   expect([none.code, JSON.parse(none.stderr).code]).toEqual([6, "not_found"]);
   expect((await at.inside(["confirm", runId, "--approve", "--reject"])).code).toBe(2);
-}, 20_000);
+});
 
 test("--detach leaves the run to the server and tells its id; a template is found there", async () => {
   const at = await world();

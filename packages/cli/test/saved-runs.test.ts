@@ -92,7 +92,7 @@ test("a run that is killed goes on where it was, and no step that had ended runs
   expect([ended.code, lastSummary(ended.stdout).error?.code]).toEqual([1, "check_failed"]);
   const none = await at.run("resume run_nope --json");
   expect([none.code, lastSummary(none.stdout).error?.code]).toEqual([6, "unavailable"]);
-}, 20_000);
+});
 
 test("a run that was taken up ends on a signal as any other", async () => {
   const { cwd, env } = here({ "steps.flow": STEPS.replace("700ms", "1h") });
@@ -106,7 +106,7 @@ test("a run that was taken up ends on a signal as any other", async () => {
   const ended = await running.ended;
   const { status, exitCode } = lastSummary(ended.stdout);
   expect([ended.code, exitCode, status]).toEqual([143, 143, "cancelled"]);
-}, 20_000);
+});
 
 test("a question waits in the store; several are told apart, and an answer is given once", async () => {
   const at = here({ "asks.flow": ASKS });
@@ -139,7 +139,7 @@ test("a question waits in the store; several are told apart, and an answer is gi
     [],
     "succeeded",
   ]);
-}, 20_000);
+});
 
 test("without --save nothing is kept; the configuration may keep every run", async () => {
   const at = here({ "hello.flow": HELLO, "asks.flow": ASKS });
@@ -161,7 +161,7 @@ test("without --save nothing is kept; the configuration may keep every run", asy
     const both = await at.run(`run hello.flow --save ${flag}`);
     expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("do not go together")]);
   }
-}, 20_000);
+});
 
 test("a template runs by its slug, a file of that name wins, and a subflow is found in that order", async () => {
   const at = here({ "calls.flow": CALLS });
@@ -187,7 +187,7 @@ test("a template runs by its slug, a file of that name wins, and a subflow is fo
     2,
     expect.stringContaining("no template has this name"),
   ]);
-}, 20_000);
+});
 
 test("while a server has the store, what writes ends with 6 and names it, and what reads goes on", async () => {
   const at = here({ "hello.flow": HELLO });
@@ -209,7 +209,7 @@ test("while a server has the store, what writes ends with 6 and names it, and wh
   expect([plain.code, lastSummary(plain.stdout).status]).toEqual([0, "succeeded"]);
   const listed = await at.run("runs list --json");
   expect([listed.code, listed.stdout]).toEqual([0, '{"items":[],"nextCursor":null}\n']);
-}, 20_000);
+});
 
 test("what is no file cannot be watched", async () => {
   const at = here({ "hello.flow": HELLO });

@@ -31,4 +31,4 @@ test("a save of the flow or of a file of its inputs runs it again, one run at a 
     "cancelled",
   ]);
   expect([code, lastSummary(stdout).exitCode]).toEqual([130, 130]);
-}, 20_000);
+});

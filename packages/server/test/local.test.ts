@@ -106,7 +106,7 @@ test("beside the server that writes, every answer and every refusal is the one o
     "summary",
     seen.map((_, at) => at + 1),
   ]);
-}, 20_000);
+});
 
 const TWICE = `flow 1 twice
 
