@@ -55,13 +55,15 @@ export async function loadFlow(
     readonly file?: string | undefined;
     readonly home?: string | undefined;
     readonly bytes?: Uint8Array;
+    /** Folders of extensions that have changed count as they are. */
+    readonly watch?: boolean;
   } = {},
 ): Promise<FlowSource> {
   const bytes = config.bytes ?? (await readInput(name, io));
   const { file, home } = config;
   const options = { folder: folderOf(name, io), file, home };
   const services = await describedServices(options, io);
-  const extensions = await describedExtensions(options, io);
+  const extensions = await describedExtensions(options, io, config.watch);
   return checkFlow(name, bytes, await catalogWith(services, extensions), io);
 }
 

@@ -23,10 +23,11 @@ export async function describedServices(
 export async function describedExtensions(
   options: ConfigOptions,
   io: CliIo,
+  watch = false,
 ): Promise<readonly CatalogEntry[]> {
   const project = await projectFile(options, io);
   const { list } = readExtensionList(project?.values["extensions"]);
   if (project === undefined || list.length === 0) return [];
   const { extensionEntries } = await import("../ext/described.ts");
-  return extensionEntries(dirname(project.path), list);
+  return extensionEntries(dirname(project.path), list, watch);
 }

@@ -8,9 +8,11 @@ import { usage } from "../errors.ts";
 export async function extensionEntries(
   project: string,
   list: readonly string[],
+  watch: boolean,
 ): Promise<readonly CatalogEntry[]> {
   const types = coreEntries().map(({ type }) => type);
-  const all = await readExtensions({ project, list, taken: { types } }).catch((error: unknown) => {
+  const read = readExtensions({ project, list, watch, taken: { types } });
+  const all = await read.catch((error: unknown) => {
     if (error instanceof TypeError) throw usage(error.message);
     throw error;
   });

@@ -105,7 +105,11 @@ async function sourceOf(
   config: Config,
   io: CommandIo,
 ): Promise<{ readonly source: FlowSource; readonly template: string | undefined }> {
-  const named = { file: flagText(input, "config"), home: flagText(input, "home") };
+  const named = {
+    file: flagText(input, "config"),
+    home: flagText(input, "home"),
+    watch: isOn(input, "watch"),
+  };
   if (!(await isSlug(name, io))) {
     return { source: await loadFlow(name, io, named), template: undefined };
   }

@@ -1,5 +1,5 @@
 /** The code of an extension in this process: trusted, fast, and only watched. */
-import type { ControlContext, HostContext, JsonObject } from "@millrace/contracts";
+import type { HostContext, JsonObject } from "@millrace/contracts";
 import { type CodeTimes, type HostCode, loadProblem, STALE } from "./child-code.ts";
 import { type ExtensionCode, loadCode } from "./code.ts";
 import { lazyProvider } from "./lazy-provider.ts";
@@ -23,15 +23,35 @@ export function createInProcessCode(options: InProcessOptions): HostCode {
   const { entry, config, host, times, warn } = options;
   let loading: Promise<ExtensionCode> | undefined;
   let ignored = 0;
-  const watch = watchLoop((ms) => {
-    warn("extension_blocked_loop", `the event loop stood still for ${ms} ms while its code ran`);
-  });
+  const watch = watchLoop(
+    {
+      still(ms) {
+        warn(
+          "extension_blocked_loop",
+          `the event loop stood still for ${ms} ms while its code ran`,
+        );
+      },
+      late() {
+        ignored += 1;
+        const advice =
+          ignored < ADVICE_AFTER
+            ? ""
+            : "; a process of its own could be ended: millrace ext add it again without --in-process";
+        warn("extension_ignored_abort", `a body goes on after its attempt has ended${advice}`);
+      },
+    },
+    times.killMs,
+  );
+  let ready: ExtensionCode | undefined;
 
   /** Once: what failed to load is tried again by a restart. */
   const load = (): Promise<ExtensionCode> => {
     loading ??= withLimit(times.loadMs, loadCode(entry, { config, host })).then(
       (code) => {
-        if (code.digest === options.digest) return code;
+        if (code.digest === options.digest) {
+          ready = code;
+          return code;
+        }
         options.failed(STALE);
         throw problemError(STALE);
       },
@@ -44,38 +64,14 @@ export function createInProcessCode(options: InProcessOptions): HostCode {
     return loading;
   };
 
-  /** Warns of a body that goes on after its signal; nothing else can be done about it here. */
-  const watchAbort = ({ signal }: ControlContext): (() => void) => {
-    let timer: NodeJS.Timeout | undefined;
-    const aborted = (): void => {
-      timer = setTimeout(() => {
-        ignored += 1;
-        const advice =
-          ignored < ADVICE_AFTER
-            ? ""
-            : "; a process of its own could be ended: millrace ext add it again without --in-process";
-        warn("extension_ignored_abort", `a body goes on after its signal${advice}`);
-      }, times.killMs);
-      timer.unref();
-    };
-    if (signal.aborted) aborted();
-    else signal.addEventListener("abort", aborted, { once: true });
-    return () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", aborted);
-    };
-  };
-
   return {
     async run({ type }, fields, ctx) {
-      const code = await load();
-      const unwatch = watchAbort(ctx);
-      watch.begin();
+      const code = ready ?? (await load());
+      watch.begin(ctx);
       try {
         return await code.run(type, fields, ctx);
       } finally {
-        watch.end();
-        unwatch();
+        watch.end(ctx);
       }
     },
     check: async (type, fields) => (await load()).check(type, fields),

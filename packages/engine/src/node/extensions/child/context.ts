@@ -53,7 +53,8 @@ export class ChildContext implements ControlContext {
   readonly idempotencyKey: string;
   readonly config: JsonObject;
   readonly #line: CallLine;
-  readonly #controller: AbortController = new AbortController();
+  #controller: AbortController | null = null;
+  #reason: unknown;
   readonly #steps: Map<string, () => unknown> = new Map();
   readonly #offsetMs: number;
   readonly #random: () => number;
@@ -70,7 +71,12 @@ export class ChildContext implements ControlContext {
     this.#random = randomFrom(start.seed);
   }
 
+  /** Made at the first look: most bodies never look. */
   get signal(): AbortSignalLike {
+    if (this.#controller === null) {
+      this.#controller = new AbortController();
+      if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+    }
     return this.#controller.signal;
   }
 
@@ -178,13 +184,14 @@ export class ChildContext implements ControlContext {
 
   /** The attempt is to stop. */
   cancel(reason: unknown): void {
-    this.#controller.abort(reason);
+    this.#reason ??= reason;
+    this.#controller?.abort(reason);
   }
 
   /** Nothing of it works from here on. */
   over(): void {
     this.#isOver = true;
-    this.#controller.abort();
+    if (this.#controller !== null) this.cancel(OVER);
   }
 
   async #fetched(op: string, where: object, init: FetchInit): Promise<ResponseLike> {
@@ -196,18 +203,20 @@ export class ChildContext implements ControlContext {
 
   async #ask(op: string, body: object): Promise<unknown> {
     this.#live();
-    const { signal } = this.#controller;
+    const { signal } = this;
     if (signal.aborted) throw signal.reason;
     return fromWire(await settledOr(this.#line.ask(op, toWire(body) as object), signal));
   }
 
   #live(): void {
     if (!this.#isOver) return;
-    throw new NodeError("attempt_over", "the attempt of this node has ended", {
-      reason: "internal",
-    });
+    throw OVER;
   }
 }
+
+const OVER = new NodeError("attempt_over", "the attempt of this node has ended", {
+  reason: "internal",
+});
 
 /** The promise, or the reason of a signal that aborts before it settles. */
 async function settledOr<T>(promise: Promise<T>, signal: AbortSignalLike | undefined): Promise<T> {
