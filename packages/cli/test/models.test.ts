@@ -132,6 +132,28 @@ test("what is no model, or not the one that was meant, is not kept, and the exit
   }
 });
 
+test("a signal cancels the job that it was waiting for, wherever that is", async () => {
+  const at = await managing();
+  const controller = new AbortController();
+  let closed: () => void = () => {};
+  const ended = new Promise<void>((resolve) => {
+    closed = resolve;
+  });
+  const server = createServer((_, response) => {
+    response.on("close", closed);
+    response.writeHead(200, { "content-length": TINY.length }).write(TINY.subarray(0, 4_096));
+    controller.abort("sigint");
+  });
+  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/slow.gguf`;
+  const words = ["models", "install", url, "--allow-unverified", "--json"];
+  const told = await at.inside(words, { signal: controller.signal });
+  const { exitCode, status } = lastSummary(told.stdout);
+  expect([told.code, exitCode, status]).toEqual([130, 130, "cancelled"]);
+  await ended;
+});
+
 test("where no models are managed, every command says so and ends with 6", async () => {
   const at = await world();
   for (const words of ["list", "running", "scan", "load tiny", "engine list", "engine fetch"]) {

@@ -11,8 +11,8 @@ import { CliError } from "../errors.ts";
 import { clean } from "../render/text.ts";
 import { createProgress, type Progress } from "./progress.ts";
 
-/** Whoever gives up does not wait for the answer for long. */
-const CANCEL_MS = 1_000;
+/** Whoever gives up does not wait for the answer for long; the process itself ends before that. */
+const CANCEL_MS = 5_000;
 /** Failures that say something of what was fetched, and not of what is missing here. */
 const NEGATIVE: ReadonlySet<string> = new Set([
   "digest_mismatch",
