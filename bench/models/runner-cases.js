@@ -1,9 +1,8 @@
 // Cases of the processes that run models: a tiny model of one layer, so that what is ours weighs more than with any real one.
 import { fork } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Worker } from "node:worker_threads";
 import { createNodeHost } from "../../packages/engine/dist/node/index.js";
 import { createModelManager } from "../../packages/local-models/dist/index.js";
 import { createLocalProvider } from "../../packages/providers/dist/index.js";
@@ -57,12 +56,13 @@ const load = {
   samples: 3,
   warmMs: 0,
   async prepare() {
-    const { manager } = await managed();
+    const { manager, path } = await managed();
+    const program = `${path}.mjs`;
+    writeFileSync(program, `await import(${JSON.stringify(ENGINE)}); process.send(1);`);
     const empty = () =>
       new Promise((resolve) => {
         const from = performance.now();
-        const code = `await import(${JSON.stringify(ENGINE)}); process.send(1)`;
-        const child = fork(`data:text/javascript,${encodeURIComponent(code)}`, [], {
+        const child = fork(program, [], {
           execArgv: [],
           stdio: ["ignore", "ignore", "ignore", "ipc"],
         });
@@ -149,34 +149,4 @@ const stream = {
   },
 };
 
-const threads = {
-  what: "clock of the same tokens with the default of threads while every processor is busy, beside one thread",
-  bars: { "one thread": 2 },
-  samples: 3,
-  warmMs: 0,
-  async prepare() {
-    const { manager, open } = await managed();
-    const busy = Array.from(
-      { length: availableParallelism() },
-      () => new Worker("for (;;);", { eval: true }),
-    );
-    const run = async (options) => {
-      await manager.load("tiny", { contextSize: CONTEXT, ...options });
-      const ms = await streamed(await open(TOKENS));
-      await manager.unload("tiny", { force: true });
-      return ms;
-    };
-    return {
-      contenders: {
-        "one thread": () => run({ threads: 1 }),
-        millrace: () => run({}),
-      },
-      async close() {
-        await Promise.all(busy.map((worker) => worker.terminate()));
-        await manager.close();
-      },
-    };
-  },
-};
-
-export const runnerCases = { load, stream, threads };
+export const runnerCases = { load, stream };

@@ -2,9 +2,12 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { tinyGguf } from "../../local-models/test/tiny-gguf.ts";
 import { events, millrace, scratch } from "./cli.ts";
+
+// Loading the engine takes a second; where every processor has ten programs to run, a minute.
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 const SAYS = "A model of this machine says so .";
 const ASK = `flow 1 ask

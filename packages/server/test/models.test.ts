@@ -11,10 +11,13 @@ import type { AnyEvent, Job, JobRef, Model, ModelEngine } from "@millrace/contra
 import { COMMANDS } from "@millrace/contracts/commands";
 import { type RunningServer, start } from "@millrace/server";
 import { createParser } from "eventsource-parser";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { tinyGguf } from "../../local-models/test/tiny-gguf.ts";
 import { invoke, keepLog, post, problemOf, serve } from "./support/server.ts";
 import { expectLegal, readEvents } from "./support/streams.ts";
+
+// Loading the engine takes a second; where every processor has ten programs to run, a minute.
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 const SAYS = "Hello from a very small local model .";
 const MODELS = {

@@ -13,6 +13,7 @@ import { readChat, readEmbeddings } from "./request.js";
 
 const HOST = "127.0.0.1";
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
+const PIECE_MS = 10; // of text sent at once: what comes faster is joined, which nobody can see and both sides feel
 const MODEL = "local"; // the process has one, and its name is the manager's affair
 
 /** A server for one model; `listen` answers its port. */
@@ -74,7 +75,9 @@ function exchange(request, response) {
         "cache-control": "no-cache",
       });
     },
-    send: (value) => void response.write(`data: ${JSON.stringify(value)}\n\n`),
+    // A piece that waited may come after its reader has left.
+    send: (value) =>
+      void (response.destroyed || response.write(`data: ${JSON.stringify(value)}\n\n`)),
     end: () => void response.end("data: [DONE]\n\n"),
     fail(error) {
       if (response.headersSent || leaving.signal.aborted) return void response.destroy();
@@ -114,6 +117,7 @@ async function chat(model, io) {
     object: "chat.completion.chunk",
     choices: [{ index: 0, delta, finish_reason: finish }],
   });
+  const pieces = createPieces((name, text) => io.send(chunk({ [name]: text })));
   const isStreamed = request.stream && request.forced === false;
   if (request.stream) {
     io.begin();
@@ -122,12 +126,13 @@ async function chat(model, io) {
   let thought = "";
   const made = await model.generate(request, prepared, {
     signal: io.signal,
-    onText: (text) => isStreamed && text !== "" && io.send(chunk({ content: text })),
+    onText: (text) => isStreamed && pieces.add("content", text),
     onThought(text) {
-      if (request.stream && text !== "") io.send(chunk({ reasoning_content: text }));
+      if (request.stream) pieces.add("reasoning_content", text);
       else thought += text;
     },
   });
+  pieces.flush();
   const { text, calls, finish } = request.forced === false ? made : asForced(made);
   const toolCalls = calls.map(({ name, text: args }, index) => ({
     ...(request.stream && { index }),
@@ -152,6 +157,32 @@ async function chat(model, io) {
     io.send({ ...head, object: "chat.completion.chunk", choices: [], usage });
   }
   io.end();
+}
+
+/** Joins what comes within a moment. The first piece goes at once, and kinds of text are not mixed. */
+function createPieces(send) {
+  let kind = "";
+  let text = "";
+  let sentAt = Number.NEGATIVE_INFINITY;
+  let timer;
+  function flush() {
+    clearTimeout(timer);
+    timer = undefined;
+    if (text === "") return;
+    send(kind, text);
+    text = "";
+    sentAt = performance.now();
+  }
+  return {
+    flush,
+    add(name, more) {
+      if (name !== kind) flush();
+      kind = name;
+      text += more;
+      if (performance.now() - sentAt >= PIECE_MS) flush();
+      else timer ??= setTimeout(flush, PIECE_MS);
+    },
+  };
 }
 
 /** A forced call that was cut is an answer that was cut. */

@@ -6,11 +6,14 @@ import { request } from "node:http";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createRunners } from "../../src/runner/index.ts";
 import type { Runners } from "../../src/runners.ts";
 import { tinyGguf } from "../tiny-gguf.ts";
 import { ENGINE, fileOf, handClock, isRunning, kept, model, until } from "./support.ts";
+
+// Loading the engine takes a second; where every processor has ten programs to run, a minute.
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 const SAYS = "Hello from a very small local model .";
 const ASK = [{ role: "user", content: "say it" }];
@@ -102,7 +105,7 @@ describe.skipIf(missing !== undefined)(
       expect(choices.map((choice) => choice?.delta.content ?? "").join("")).toBe(SAYS);
       expect(choices.filter(Boolean).at(-1)).toMatchObject({ delta: {}, finish_reason: "stop" });
       expect(events.at(-1)).toMatchObject({ choices: [], usage: { completion_tokens: 9 } });
-      expect(events.length).toBeGreaterThan(9);
+      expect(events.length).toBeGreaterThan(3);
     });
 
     test("max_tokens cuts with the reason length, and a stop word with the reason stop", async () => {
