@@ -43,7 +43,7 @@ export async function start(exitNow: (code: number) => void): Promise<void> {
       stdout: process.stdout.isTTY === true,
       stderr: process.stderr.isTTY === true,
     },
-    size: () => ({ columns: process.stderr.columns, rows: process.stderr.rows }),
+    size: terminalSize,
     now: () => Date.now(),
     fetch: (url, init) => globalThis.fetch(url, init),
     signal: controller.signal,
@@ -81,4 +81,11 @@ function answer([word, shell = "", ...rest]: readonly string[]): string | undefi
   } catch {
     return undefined; // not built yet: the command itself makes it
   }
+}
+
+/** As the terminal is at this moment: `columns` of the stream is older, and what was drawn would be erased by a width that was. */
+function terminalSize(): { readonly columns: number | undefined; readonly rows: number | undefined } {
+  if (!process.stderr.isTTY) return { columns: undefined, rows: undefined };
+  const [columns, rows] = process.stderr.getWindowSize();
+  return { columns, rows };
 }

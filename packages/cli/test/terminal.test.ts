@@ -1,6 +1,9 @@
 /** What a person sees: the command in a real terminal. CI must have one; elsewhere a missing tmux is said, not hidden. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { BIN, scratch } from "./cli.ts";
 
 const WAIT_MS = 15_000;
@@ -19,6 +22,7 @@ output by: string = sent.value
 `;
 
 const { CI } = process.env;
+const { UPDATE_SCREENS } = process.env;
 const hasTmux = spawnSync("tmux", ["-V"]).status === 0;
 
 beforeAll(() => {
@@ -26,13 +30,18 @@ beforeAll(() => {
 });
 
 /** A terminal of this size running one command; \`screen\` is what it shows. */
-function terminal(command: string, columns: number, rows: number, cwd: string) {
+function terminal(
+  command: string,
+  columns: number,
+  rows: number,
+  cwd: string,
+  colour: Readonly<Record<string, string>> = { NO_COLOR: "1" },
+) {
   const name = `millrace-${process.pid}-${Math.trunc(performance.now() * 1_000)}`;
   const tmux = (...words: string[]): string =>
     execFileSync("tmux", ["-L", name, ...words], { encoding: "utf8" });
-  const env = ["LANG=C.UTF-8", "LC_ALL=C.UTF-8", "CI=", `HOME=${cwd}`, "NO_COLOR=1"].flatMap(
-    (each) => ["-e", each],
-  );
+  const variables = { LANG: "C.UTF-8", LC_ALL: "C.UTF-8", CI: "", HOME: cwd, ...colour };
+  const env = Object.entries(variables).flatMap(([key, value]) => ["-e", `${key}=${value}`]);
   tmux(
     "-f",
     "/dev/null",
@@ -53,8 +62,11 @@ function terminal(command: string, columns: number, rows: number, cwd: string) {
   const screen = (): string => tmux("capture-pane", "-p");
   return {
     screen,
+    /** The same with its colours. */
+    painted: (): string => tmux("capture-pane", "-p", "-e"),
     press: (key: string) => tmux("send-keys", key),
-    resize: (toColumns: number) => tmux("resize-window", "-x", String(toColumns)),
+    resize: (toColumns: number, toRows = rows) =>
+      tmux("resize-window", "-x", String(toColumns), "-y", String(toRows)),
     async until(text: string): Promise<string> {
       const end = Date.now() + WAIT_MS;
       for (;;) {
@@ -114,4 +126,68 @@ test.runIf(hasTmux)("what a flow prints cannot move the cursor", async () => {
   const flow = 'flow 1 rude\n\nnode say: log {\n  message = "a\\u001b[2Jb"\n}\n';
   const shown = terminal(`${millrace} run rude.flow`, 80, 24, scratch({ "rude.flow": flow }));
   expect(await shown.until("code 0")).toContain("a�[2Jb");
+});
+
+const SCREENS = fileURLToPath(new URL("screens/", import.meta.url));
+const TOUR = readFileSync(join(SCREENS, "tour.flow"), "utf8");
+
+/**
+ * What a screen shows from the tree on, without what differs from one run to the next. What scrolled away above it is a matter of
+ * the terminal, but no step may be left there. The head may: tmux wraps at once and tells the new width a quarter of a second
+ * later, so that one frame is erased by the old one.
+ */
+function still(screen: string): string {
+  const lines = screen.split("\n");
+  const head = lines.findLastIndex((line) => /^a-tour-of-everything .*[●⊘]/.test(line));
+  const left = lines.slice(0, head).filter((line) => /^ {2,4}[✓✗–‖?○⊘●▾] /.test(line));
+  return `${[...left, ...lines.slice(head)]
+    .join("\n")
+    .replace(/\b(?:\d+h )?(?:\d+m )?\d+(?:\.\d+)?m?s\b/g, "TIME")
+    .replace(/run_\S{4}…\S\S/g, "run_ID")
+    .trimEnd()}\n`;
+}
+
+/** Waits until the screen is that of the file; times out with both. */
+async function shows(shown: ReturnType<typeof terminal>, name: string, sign: string) {
+  const file = join(SCREENS, name);
+  if (UPDATE_SCREENS === "1") {
+    await shown.until(sign);
+    await new Promise((resolve) => setTimeout(resolve, 10 * LOOK_MS));
+    writeFileSync(file, still(shown.screen()));
+  }
+  const kept = readFileSync(file, "utf8");
+  await vi.waitFor(() => expect(still(shown.screen())).toBe(kept), {
+    timeout: WAIT_MS,
+    interval: LOOK_MS,
+  });
+}
+
+test.runIf(hasTmux)(
+  "a tour of everything looks as it is kept: wide, at 80 and 40 columns after a resize, and at its end",
+  async () => {
+    const shown = terminal(`${millrace} run tour.flow`, 200, 50, scratch({ "tour.flow": TOUR }));
+    await shows(shown, "200x50.txt", "waits for you");
+    shown.resize(80, 24);
+    await shows(shown, "80x24.txt", "waits for you");
+    shown.resize(40, 24);
+    await shows(shown, "40x24.txt", "waits for you");
+    shown.press("v");
+    await shows(shown, "40x24-viewed.txt", "أهلا");
+    shown.resize(80, 40);
+    shown.press("C-c");
+    await shows(shown, "80x40-stopped.txt", "code 130");
+  },
+  4 * WAIT_MS,
+);
+
+test.runIf(hasTmux)("colours are there where they are wanted, and say the same", async () => {
+  const files = { "tour.flow": TOUR };
+  const shown = terminal(`${millrace} run tour.flow`, 80, 40, scratch(files), { TERM: "xterm" });
+  await shown.until("waits for you");
+  const painted = shown.painted();
+  expect(painted).toContain("\u001b[32m✓");
+  expect(painted).toContain("\u001b[31m✗");
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are what is taken away
+  const plain = painted.replace(/\u001b\[[\d;]*m/g, "");
+  expect(still(plain)).toContain("‖ hour                              delay      waits TIME");
 });

@@ -14,8 +14,9 @@ import { clean } from "./text.ts";
 const MAX_CALM_ROWS = 20;
 const LABEL_CELLS = 32;
 const TYPE_CELLS = 14;
-/** A narrower terminal has no room for the id of the run. */
-const ID_COLUMNS = 60;
+/** A narrower terminal has no room for the id of the run and for types: what happens comes first. */
+const NARROW_COLUMNS = 60;
+const LABEL_SHARE = 0.4; // of a terminal, at most
 
 export interface TreeOptions {
   readonly style: Style;
@@ -122,6 +123,7 @@ function addLines(
   const cells = {
     label: Math.min(
       LABEL_CELLS,
+      Math.floor(options.columns * LABEL_SHARE),
       widest(({ label }) => label),
     ),
     type: Math.min(
@@ -166,7 +168,7 @@ function headLine(view: RunView, graph: FlowGraph, options: TreeOptions): string
   const usage =
     view.usage.calls > 0 ? `   tokens ${view.usage.inputTokens + view.usage.outputTokens}` : "";
   const cost = view.costUsd === null || view.costUsd === 0 ? "" : `   $${view.costUsd.toFixed(4)}`;
-  const id = options.columns < ID_COLUMNS ? "" : `${shortId(view.runId)}  `;
+  const id = options.columns < NARROW_COLUMNS ? "" : `${shortId(view.runId)}  `;
   return clipLine(
     [
       { text: `${clean(graph.id)}  ${id}` },
@@ -193,12 +195,13 @@ function nodeLine(
   const open = row.children.length > 0 && (state === "running" || state === "waiting");
   const symbol =
     view?.waitingOn === "confirm" && state === "waiting" ? "confirm" : open ? "open" : state;
-  const label = pad(clip(clean(row.label), LABEL_CELLS), cells.label);
+  const label = pad(clip(clean(row.label), cells.label), cells.label);
+  const type = pad(clip(clean(row.type), LABEL_CELLS), cells.type);
   const spans: Span[] = [
     { text: "  ".repeat(row.depth + 1) },
     style.symbol(symbol),
-    { text: ` ${label}  ` },
-    { text: pad(clip(clean(row.type), LABEL_CELLS), cells.type), paint: style.dim },
+    { text: ` ${label}` },
+    ...(columns < NARROW_COLUMNS ? [] : [{ text: `  ${type}`, paint: style.dim }]),
   ];
   for (const part of view === undefined ? [] : describe(row, view, options)) {
     spans.push({ text: "  " }, part);
