@@ -1,5 +1,5 @@
 /** What each command loads: bytes and packages of the built files that start with it. */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -8,9 +8,9 @@ const DIST = fileURLToPath(new URL("../dist", import.meta.url));
 
 /** The built file of this name, and everything it imports before it can run. */
 function loadedWith(name: string): string[] {
-  const entry = readdirSync(DIST).find(
-    (file) => file.startsWith(`${name}-`) && file.endsWith(".js"),
-  );
+  const [entry] = readdirSync(DIST)
+    .filter((file) => new RegExp(`^${name}-[A-Z0-9]{8}\\.js$`).test(file))
+    .sort((a, b) => builtAt(b) - builtAt(a)); // a build may leave the files of the one before
   const files = new Set<string>();
   const visit = (file: string): void => {
     if (files.has(file)) return;
@@ -21,6 +21,10 @@ function loadedWith(name: string): string[] {
   };
   visit(entry ?? `no built file of ${name}`);
   return [...files];
+}
+
+function builtAt(file: string): number {
+  return statSync(join(DIST, file)).mtimeMs;
 }
 
 function bytes(files: readonly string[]): number {

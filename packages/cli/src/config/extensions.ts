@@ -1,7 +1,7 @@
 /** The key `extensions`: packages in their order, each as a name, or as an object with a name and configuration. */
 import type { JsonObject } from "@millrace/contracts";
 import { usage } from "../errors.ts";
-import { isRecord } from "./keys.ts";
+import { isRecord } from "./record.ts";
 
 /** What the configuration says of extensions. */
 export interface ExtensionsChoice {

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { CliError, usage } from "../errors.ts";
 import { reason } from "../file-reason.ts";
 import type { CliIo } from "../io.ts";
-import { isRecord } from "./keys.ts";
+import { isRecord } from "./record.ts";
 
 /** Where a search for configuration starts, and what was named on the command line instead. */
 export interface ConfigOptions {

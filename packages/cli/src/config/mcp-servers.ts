@@ -1,6 +1,6 @@
 /** The key `mcpServers`: its folders are taken from that of the configuration, as all folders of it are. */
 import { resolve } from "node:path";
-import { isRecord } from "./keys.ts";
+import { isRecord } from "./record.ts";
 
 /** The servers, with each `cwd` as a whole path. What is none is left as it is: it is refused where it is used. */
 export function readMcpServers(servers: unknown, folder: string): unknown {

@@ -10,7 +10,8 @@ import { reason } from "../file-reason.ts";
 import type { CliIo } from "../io.ts";
 import type { ConfigFile } from "./files.ts";
 import { dataFolder } from "./folders.ts";
-import { isRecord, POWER_KEYS } from "./keys.ts";
+import { POWER_KEYS } from "./keys.ts";
+import { isRecord } from "./record.ts";
 import { type DescriptorFile, SERVICES_FOLDER } from "./services.ts";
 
 const LOCK_FILE = "millrace.lock.json";

@@ -1,7 +1,8 @@
 /** Keys that nothing reads: most likely misspelt. */
 import { clean } from "../render/text.ts";
 import type { ConfigFile } from "./files.ts";
-import { CONFIG_KEYS, isRecord, topNames } from "./keys.ts";
+import { CONFIG_KEYS, topNames } from "./keys.ts";
+import { isRecord } from "./record.ts";
 
 /** A warning for each unknown key, with the nearest known one. */
 export async function unknownKeys(file: ConfigFile | undefined): Promise<readonly string[]> {
