@@ -2,6 +2,10 @@
 import type { Kind } from "../create.ts";
 import type { Files } from "./package.ts";
 
+/** What the sources import; this package itself uses neither. */
+const CONTRACTS = "@millrace/contracts";
+const TESTKIT = "@millrace/testkit";
+
 /** What the manifest of each kind asks for. */
 export const PERMISSIONS: { readonly [K in Kind]: object } = {
   action: { net: ["api.example.com:443"], secrets: ["API_KEY"] },
@@ -50,7 +54,7 @@ const action = (id: string): string => `import {
   defineExtension,
   jsonSchema,
   NodeError,
-} from "@millrace/contracts";
+} from "${CONTRACTS}";
 
 const lookup = defineAction({
   name: "lookup",
@@ -89,7 +93,7 @@ export default defineExtension({
 
 const actionTest = (id: string): string => `import assert from "node:assert/strict";
 import { test } from "node:test";
-import { conformance, createTestHost } from "@millrace/testkit";
+import { conformance, createTestHost } from "${TESTKIT}";
 import extension from "../src/extension.js";
 
 const url = "https://api.example.com/v1/millrace";
@@ -112,7 +116,7 @@ test("the key travels in a header", async () => {
 
 const node = (
   id: string,
-): string => `import { defineExtension, defineNodeType, jsonSchema } from "@millrace/contracts";
+): string => `import { defineExtension, defineNodeType, jsonSchema } from "${CONTRACTS}";
 
 const quorum = defineNodeType({
   type: "${id}.quorum",
@@ -147,7 +151,7 @@ export default defineExtension({ nodeTypes: [quorum] });
 
 const nodeTest = (id: string): string => `import assert from "node:assert/strict";
 import { test } from "node:test";
-import { conformance, createTestHost } from "@millrace/testkit";
+import { conformance, createTestHost } from "${TESTKIT}";
 import extension from "../src/extension.js";
 
 const confirm = () => ({ decision: "approve" });
@@ -165,7 +169,7 @@ test("who rejects does not count", async () => {
 
 const service = (
   id: string,
-): string => `import { defineExtension, defineService } from "@millrace/contracts";
+): string => `import { defineExtension, defineService } from "${CONTRACTS}";
 
 const service = defineService({
   slug: "${id}",
@@ -196,7 +200,7 @@ export default defineExtension({ services: [service] });
 `;
 
 const serviceTest = (): string => `import { test } from "node:test";
-import { conformance } from "@millrace/testkit";
+import { conformance } from "${TESTKIT}";
 import extension from "../src/extension.js";
 
 for (const { name, run } of conformance(extension)) test(name, run);
