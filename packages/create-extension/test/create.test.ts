@@ -26,6 +26,9 @@ const OTHERS = [
   ["semver", "engine"],
 ] as const;
 
+/** Three runners of tests, one after the other, on a machine that has other things to do. */
+const TIMEOUT_MS = 180_000;
+
 interface Manifest {
   readonly files: readonly string[];
   readonly exports: object;
@@ -71,7 +74,7 @@ test("each kind is written, tests green offline, and is refused where a file is 
     );
     expect(readFileSync(join(folder, "README.md"), "utf8")).toBe(before);
   }
-});
+}, TIMEOUT_MS);
 
 test("the command says what it wrote, and what it wants", async () => {
   const told: string[] = [];
