@@ -43,8 +43,7 @@ interface Work {
 }
 
 export interface Jobs {
-  /** Queues work and answers its job. `after` runs when the work has ended, before
-   * the job does; it must not reject. */
+  /** Queues work and answers its job. `after` runs when the work has ended, before the job does; it must not reject. */
   start(
     about: JobKind,
     work: (context: JobContext) => Promise<void>,
@@ -120,7 +119,7 @@ export function createJobs({ clock, sink }: { clock: ModelClock; sink: EventSink
     start(about, work, after) {
       forget();
       const job = add(about, sink);
-      queue = queue.then(() => run(job, { work, after }));
+      queue = queue.then(() => run(job, { work, after })).catch(() => undefined);
       job.ended = queue;
       return toJob(job);
     },

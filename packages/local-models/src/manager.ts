@@ -82,7 +82,7 @@ export function composeManager(options: ModelManagerOptions, parts: ManagerParts
   let leftovers: readonly Leftover[] = [];
   let saved = registryText(places, library.whole());
   let scanning: Promise<ScanResult> | null = null;
-  let isClosed = false;
+  let closing: Promise<void> | null = null;
 
   const save = (): Promise<void> =>
     library.exclusively(async () => {
@@ -102,16 +102,19 @@ export function composeManager(options: ModelManagerOptions, parts: ManagerParts
   const look = async (): Promise<void> => {
     leftovers = await readLeftovers(folders.downloads, {
       now: clock.now(),
-      clean: lock !== null && requests.size === 0,
+      mayClean: () => lock !== null && requests.size === 0,
     });
   };
   const scan = (): Promise<ScanResult> => {
+    if (closing !== null) return Promise.reject(closed());
     const all = { folders: [folders.files, ...places.folders], library, log };
     scanning ??= jobs
       .beside(SCAN, async (signal) => {
         const began = clock.now();
         await look();
-        const skipped = await scanAll(all, signal);
+        const { skipped, gone } = await scanAll(all, signal);
+        // Nobody can ask for its process any more; one in use ends with its idle time.
+        for (const id of gone) void runners.unload(id).catch(() => undefined);
         await save();
         const models = library.whole();
         const result = { count: models.length, skipped, ms: clock.now() - began };
@@ -125,7 +128,7 @@ export function composeManager(options: ModelManagerOptions, parts: ManagerParts
   };
 
   const mayWrite = (): void => {
-    if (isClosed) throw new ModelError("state_conflict", "the manager of models is closed");
+    if (closing !== null) throw closed();
     if (lock === null) {
       throw new ModelError("models_locked", "another process manages this folder of models");
     }
@@ -172,7 +175,9 @@ export function composeManager(options: ModelManagerOptions, parts: ManagerParts
     }
     const entry = library.get(id) as Entry;
     const isLoaded = LOADED.has(runners.state(id) ?? "");
-    if (!isLoaded && library.fault(id) === null && !(await isUnchanged(entry.files))) {
+    const isSame = isLoaded || library.fault(id) !== null || (await isUnchanged(entry.files));
+    get(id); // it may have been removed meanwhile
+    if (!isSame) {
       library.setFault(id, "the file is gone or has changed since it was checked");
       scan().catch(() => undefined); // tells of itself
     }
@@ -220,7 +225,8 @@ export function composeManager(options: ModelManagerOptions, parts: ManagerParts
     if (open !== undefined) return open;
     const about = { kind: "install", name: id, modelId: id } as const;
     const there = library.get(id);
-    if (there !== undefined && sha256 !== null && there.sha256 === sha256) return jobs.done(about);
+    const isWhole = library.fault(id) === null;
+    if (isWhole && sha256 !== null && there?.sha256 === sha256) return jobs.done(about);
     if (there !== undefined) throw exists(id);
     requests.set(id, request);
     return jobs.start(
@@ -231,7 +237,8 @@ export function composeManager(options: ModelManagerOptions, parts: ManagerParts
         await install(request, ports, context);
       },
       async () => {
-        requests.delete(id);
+        // A job that was cancelled before its turn may have had a successor since.
+        if (requests.get(id) === request) requests.delete(id);
         await look();
       },
     );
@@ -241,24 +248,28 @@ export function composeManager(options: ModelManagerOptions, parts: ManagerParts
     mayWrite();
     checkModelId(id);
     await scanned;
-    const { origin } = get(id);
-    if (origin !== "managed") {
-      throw new ModelError("operator_required", `the files of "${id}" belong to the operator`);
-    }
-    if (requests.has(id)) {
-      throw new ModelError("in_use", `the model "${id}" is being installed; cancel its job first`);
-    }
-    const state = runners.state(id);
-    if (state !== null && state !== "crashed" && !force) {
-      throw new ModelError("in_use", `the model "${id}" is ${state}; unload it first`);
-    }
-    if (state !== null) await runners.unload(id, { force: true });
     await library.exclusively(async () => {
-      for (const { path } of library.get(id)?.files ?? []) {
+      mayWrite();
+      if (get(id).origin !== "managed") {
+        throw new ModelError("operator_required", `the files of "${id}" belong to the operator`);
+      }
+      if (jobs.open(({ modelId }) => modelId === id) !== undefined) {
+        throw new ModelError(
+          "in_use",
+          `the model "${id}" is being installed; cancel its job first`,
+        );
+      }
+      const state = runners.state(id);
+      if (state !== null && state !== "crashed" && !force) {
+        throw new ModelError("in_use", `the model "${id}" is ${state}; unload it first`);
+      }
+      const files = library.get(id)?.files ?? [];
+      library.remove(id); // first, so that nobody loads it while its files go
+      await runners.unload(id, { force: true });
+      for (const { path } of files) {
         await rm(path, { force: true });
         if (dirname(path) !== folders.files) await rmdir(dirname(path)).catch(() => undefined);
       }
-      library.remove(id);
     });
     for (const part of leftovers) if (part.id === id) await removePart(folders.downloads, part.key);
     await look();
@@ -271,7 +282,8 @@ export function composeManager(options: ModelManagerOptions, parts: ManagerParts
       if (lock !== null) await engines.cleanUp();
       await scan();
     } catch (error) {
-      if (!isClosed) log("warn", `the first scan of models failed: ${(error as Error).message}`);
+      const { code = "unknown" } = error as NodeJS.ErrnoException; // the message has paths
+      if (closing === null) log("warn", `the first scan of models failed (${code})`);
     }
   })();
 
@@ -309,15 +321,16 @@ export function composeManager(options: ModelManagerOptions, parts: ManagerParts
         await engines.fetch({ signal, told });
       });
     },
-    acquire: async (id, signal) => runners.acquire(await runnable(id), signal),
-    async close() {
-      if (isClosed) return;
-      isClosed = true;
-      await jobs.close();
-      await scanned;
-      await runners.close();
-      await save();
-      lock?.release();
+    acquire: async (id, signal) => runners.acquire(await orAborted(runnable(id), signal), signal),
+    close() {
+      closing ??= (async () => {
+        await jobs.close();
+        await scanned;
+        await runners.close();
+        await save();
+        lock?.release();
+      })();
+      return closing;
     },
   };
 }
@@ -347,6 +360,10 @@ function exists(id: string): ModelError {
   );
 }
 
+function closed(): ModelError {
+  return new ModelError("state_conflict", "the manager of models is closed");
+}
+
 /** Enters a stage, or goes on in it. */
 function step(progress: Progress, stage: string, current: number, total: number): void {
   if (progress.position.stage === stage) progress.advance(current, total);
@@ -363,8 +380,8 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignalLike | undefined): Pr
   if (signal === undefined) return work;
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason);
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
     if (signal.aborted) return stop();
     signal.addEventListener("abort", stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
   });
 }

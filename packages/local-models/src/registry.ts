@@ -3,7 +3,7 @@
  *   F1  A file that cannot be used is put aside, never an error.
  */
 import { readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { basename, dirname, isAbsolute, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { modelSchema } from "@millrace/contracts/schemas";
 import { type Entry, nameIn, toModel } from "./entry.ts";
 
@@ -73,14 +73,15 @@ function parseRegistry(text: string, places: RegistryPlaces): readonly Entry[] |
 function entryOf(value: Entry, { files, folders }: RegistryPlaces): Entry | undefined {
   const stamps = value.files.map((stamp) => ({
     ...stamp,
-    path: isAbsolute(stamp.path) ? stamp.path : join(files, stamp.path),
+    path: resolve(files, stamp.path),
   }));
-  const [first] = stamps;
-  if (first === undefined) throw new TypeError("a model without files");
-  const origin = first.path.startsWith(join(files, "/")) ? "managed" : "folder";
-  const folder =
-    origin === "managed" ? files : folders.find((one) => first.path.startsWith(join(one, "/")));
+  if (stamps.length === 0) throw new TypeError("a model without files");
+  // What is removed with a model are these paths: not one of them may lie elsewhere.
+  const folder = [files, ...folders].find((one) =>
+    stamps.every(({ path }) => path.startsWith(join(one, "/"))),
+  );
   if (folder === undefined) return undefined;
+  const origin = folder === files ? "managed" : "folder";
   const entry: Entry = { ...value, files: stamps, origin, folder };
   // The wire's own schema decides what an entry may hold; the rest is told by the files or only a hint.
   modelSchema.parse(toModel(entry, { state: "ready", runtime: null, error: null }));

@@ -20,11 +20,11 @@ export interface ScanAllOptions {
   readonly log: (level: "info" | "warn", text: string) => void;
 }
 
-/** Looks through all folders and takes over what is there; answers the skipped files. Rejects with the reason of `signal`. */
+/** Looks through all folders and takes over what is there; answers skipped files, and ids whose files are gone. Rejects with the reason of `signal`. */
 export async function scanAll(
   { folders, library, log }: ScanAllOptions,
   signal: AbortSignal,
-): Promise<ScanResult["skipped"]> {
+): Promise<Pick<ScanResult, "skipped"> & { readonly gone: readonly string[] }> {
   const models: ScanFindings["models"][number][] = [];
   const skipped: ScanFindings["skipped"][number][] = [];
   const known = library.known();
@@ -39,10 +39,13 @@ export async function scanAll(
       log("warn", `folder ${i} of models cannot be read (${code})`);
     }
   }
-  for (const id of await library.adopt({ models, skipped })) {
-    log("info", `the files of the model ${id} are gone`);
-  }
-  return skipped.slice(0, MAX_TOLD).map(({ file, reason }) => ({ file, reason }));
+  signal.throwIfAborted();
+  const gone = await library.adopt({ models, skipped });
+  for (const id of gone) log("info", `the files of the model ${id} are gone`);
+  return {
+    skipped: skipped.slice(0, MAX_TOLD).map(({ file, reason }) => ({ file, reason })),
+    gone,
+  };
 }
 
 /** Tells of a scan: each good model in the order of ids, then the end. */

@@ -1,6 +1,6 @@
-import { rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type FileServer, openFileServer } from "./file-server.ts";
 import {
   codeOf,
@@ -160,6 +160,18 @@ describe("an answer of the server", () => {
     });
     expect(job.stage).toBe("done");
     expect(asked[1]).toMatchObject({ ifRange: lastModified, status: 206 });
+  });
+
+  test("a server that sends the rest of a file of another date is not believed", async () => {
+    const lastModified = "Wed, 21 Oct 2026 07:28:00 GMT";
+    const later = { headers: { "last-modified": "Thu, 22 Oct 2026 07:28:00 GMT" } };
+    const { job, asked } = await tried([{ cutAt: MIDDLE }, later], {
+      body: MODEL,
+      etag: null,
+      lastModified,
+    });
+    expect(job.stage).toBe("done");
+    expect(asked.map(({ status }) => status)).toEqual([200, 206, 200]);
   });
 
   test("neither ETag nor date: it starts over", async () => {
@@ -451,6 +463,37 @@ describe("jobs", () => {
     expect(next.files()).toEqual(["files/m.gguf"]);
   });
 
+  test("who comes after a job that was cancelled before its turn keeps what it fetches", async () => {
+    const opened = openManager();
+    const stalled = (): string => server.serve(path(), { body: MODEL }, [{ stallAt: MIDDLE }]);
+    const first = opened.manager.install({ source: stalled(), id: "first", sha256: DIGEST });
+    const args = { source: stalled(), id: "m", sha256: DIGEST };
+    opened.manager.cancelJob(opened.manager.install(args).id);
+    expect(await codeOf(() => opened.manager.remove("m"))).toBe("not_found");
+    const successor = opened.manager.install(args);
+    opened.manager.cancelJob(first.id);
+    await opened.seen(
+      ({ payload }) => (payload as Step).message === "m" && (payload as Step).stage === "download",
+    );
+    await opened.manager.scan();
+    expect(opened.manager.get("m").state).toBe("installing");
+    opened.manager.cancelJob(successor.id);
+    await opened.ended(successor);
+    expect(opened.files().some((name) => name.endsWith(".part"))).toBe(true);
+  });
+
+  test("a model whose file is broken is not there, though it had the digest", async () => {
+    const opened = openManager();
+    const args = { source: server.serve(path(), { body: MODEL }), id: "m", sha256: DIGEST };
+    await opened.ended(opened.manager.install(args));
+    writeFileSync(join(opened.dir, "files/m.gguf"), "broken");
+    await opened.manager.scan();
+    expect(await codeOf(() => opened.manager.install(args))).toBe("already_exists");
+    await opened.manager.remove("m");
+    expect((await opened.ended(opened.manager.install(args))).stage).toBe("done");
+    expect(opened.manager.get("m").state).toBe("ready");
+  });
+
   test("a model that is being installed is in use; what an install left can be removed", async () => {
     const opened = openManager({ clock: eagerClock() });
     const url = server.serve(path(), { body: MODEL }, [{ stallAt: MIDDLE }]);
@@ -483,6 +526,7 @@ describe("jobs", () => {
     expect(installs()).toBe(0);
     await opened.manager.scan();
     expect(opened.manager.get("m").state).toBe("installing");
+    mkdirSync(join(opened.dir, "downloads/odd.part")); // what cannot be removed is no fault of the others
     now += 7 * 86_400_000;
     await opened.manager.scan();
     expect(opened.files()).toEqual([]);
@@ -490,7 +534,7 @@ describe("jobs", () => {
 
   test("at most ten events a second, beside the first and the last of each stage", async () => {
     const opened = openManager({ clock: { now: () => 0, setTimer: eagerClock().setTimer } });
-    const body = Buffer.concat([MODEL, Buffer.alloc(8_000_000)]);
+    const body = Buffer.concat([MODEL, Buffer.alloc(2_000_000)]);
     const url = server.serve(path(), { body });
     await opened.ended(opened.manager.install({ source: url, id: "m", sha256: sha256(body) }));
     const perStage = stages(opened.steps("m")).map(
@@ -524,6 +568,7 @@ describe("room", () => {
       opened.manager.install({ source: open, id: "m", sha256: DIGEST }),
     );
     expect(unknown.error?.code).toBe("download_failed");
+    expect(opened.files()).toEqual([]);
   });
 });
 
@@ -553,6 +598,30 @@ describe("files and hubs", () => {
       message: expect.not.stringContaining(folder),
     });
     expect(opened.files()).toEqual([]);
+  });
+
+  test("a file that grows while it is read is not what was checked", async () => {
+    const folder = scratchFolder();
+    put(folder, { "grows.gguf": MODEL });
+    const steps: Step[] = [];
+    const { manager, files } = openManager({
+      sink: {
+        emit(_channel, payload) {
+          const step = payload as Step;
+          steps.push(step);
+          if (step.stage === "verify" && step.current === 0) {
+            appendFileSync(join(folder, "grows.gguf"), "more");
+          }
+        },
+      },
+    });
+    await manager.scanned;
+    steps.length = 0;
+    manager.install({ source: { file: join(folder, "grows.gguf") } });
+    await vi.waitUntil(() => ENDS.has(steps.at(-1)?.stage ?? ""), { timeout: 60_000 });
+    checkSteps(steps);
+    expect(steps.at(-1)?.message).toBe("grows: download_failed");
+    expect(files()).toEqual([]);
   });
 
   test("a hub knows digest and length, and a model that is not as long is refused", async () => {

@@ -58,7 +58,7 @@ function vouched(downloads: string): number {
 }
 
 test("a process that is killed in the middle costs at most a tenth of the file", async () => {
-  const body = Buffer.alloc(96 * MIB);
+  const body = Buffer.alloc(56 * MIB);
   tinyGguf().copy(body);
   const digest = sha256(body);
   const stallAt = 3 * SYNC + 2 * MIB;

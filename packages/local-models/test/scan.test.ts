@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { createRunners } from "../src/runner/index.ts";
 import { type GgufParts, type Pair, type Tensor, VALUE, writeGguf } from "./gguf-writer.ts";
 import { codeOf, openManager, put, scratchFolder } from "./opened.ts";
 import { tinyGguf } from "./tiny-gguf.ts";
@@ -120,7 +121,7 @@ function prepared(files: { readonly [name: string]: Uint8Array }): string {
 
 test("types of tensors that are not known are no fault; an odd alignment and version 2 neither", async () => {
   const aligned = { pairs: [ARCH, ["general.alignment", VALUE.u32, 64] as const], alignment: 64 };
-  const { manager } = openManager({
+  const { manager, dir } = openManager({
     dir: prepared({
       "new.gguf": gguf({ tensors: [F32("a", { type: 99 })] }),
       "old.gguf": gguf({ version: 2 }),
@@ -134,9 +135,17 @@ test("types of tensors that are not known are no fault; an odd alignment and ver
         ],
       }),
       "pooled.gguf": gguf({ pairs: [ARCH, ["llama.pooling_type", VALUE.u32, 1]] }),
+      "uneven.gguf": gguf({
+        pairs: [
+          ARCH,
+          ["llama.attention.head_count_kv", VALUE.array, { type: VALUE.i32, items: [2, 8, 4] }],
+        ],
+      }),
     }),
   });
   expect((await manager.scan()).skipped).toEqual([]);
+  const { models } = JSON.parse(readFileSync(join(dir, "registry.json"), "utf8"));
+  expect(models.find(({ id }: { id: string }) => id === "uneven").gguf.kvHeads).toBe(8);
   expect(manager.get("new").gguf).toMatchObject({
     quant: "unknown",
     parameters: 32,
@@ -367,7 +376,24 @@ test("a second manager lists and refuses changes, until the first is gone; a loc
   expect(readdirSync(first.dir).filter((name) => name.startsWith("manager.lock"))).toEqual([]);
 });
 
-test.each([
+test("an id that is none is refused by everything that takes one", async () => {
+  const { manager } = openManager();
+  for (const id of NO_IDS) {
+    const wrong = id as string;
+    const calls = [
+      () => manager.get(wrong),
+      () => manager.load(wrong),
+      () => manager.unload(wrong),
+      () => manager.remove(wrong),
+      () => manager.acquire(wrong),
+      () =>
+        manager.install({ source: "https://x.example/a.gguf", id: wrong, allowUnverified: true }),
+    ];
+    for (const call of calls) expect(await codeOf(call), JSON.stringify(id)).toBe("invalid_args");
+  }
+});
+
+const NO_IDS = [
   "../x",
   "..",
   "/etc/passwd",
@@ -391,21 +417,16 @@ test.each([
   `${"a".repeat(64)}:${"b".repeat(32)}`,
   "%2e%2e",
   7,
-])("the id %j is refused by everything that takes one", async (id) => {
+];
+
+test("a source that cannot be one is refused by its code", async () => {
   const { manager } = openManager();
-  const wrong = id as string;
-  const calls = [
-    () => manager.get(wrong),
-    () => manager.load(wrong),
-    () => manager.unload(wrong),
-    () => manager.remove(wrong),
-    () => manager.acquire(wrong),
-    () => manager.install({ source: "https://x.example/a.gguf", id: wrong, allowUnverified: true }),
-  ];
-  for (const call of calls) expect(await codeOf(call)).toBe("invalid_args");
+  for (const [source, code] of NO_SOURCES) {
+    expect(await codeOf(() => manager.install({ source })), JSON.stringify(source)).toBe(code);
+  }
 });
 
-test.each([
+const NO_SOURCES = [
   ["http://x.example/a.gguf", "invalid_args"],
   ["ftp://x.example/a.gguf", "invalid_args"],
   ["https://user:pass@x.example/a.gguf", "invalid_args"],
@@ -414,7 +435,61 @@ test.each([
   ["hub:a/../b", "invalid_args"],
   [{ file: "relative.gguf" }, "invalid_args"],
   ["https://x.example/a.gguf", "digest_required"],
-])("the source %j is refused with %s", async (source, code) => {
-  const { manager } = openManager();
-  expect(await codeOf(() => manager.install({ source }))).toBe(code);
+] as const;
+
+test("a registry that leads out of the folders removes nothing there", async () => {
+  const dir = prepared({ "a.gguf": TINY });
+  const first = openManager({ dir });
+  await first.manager.scanned;
+  await first.manager.close();
+  const victim = join(dir, "victim.gguf");
+  writeFileSync(victim, TINY);
+  const { size: bytes, mtimeMs, ino } = statSync(victim);
+  const path = `${join(dir, "files")}/../victim.gguf`;
+  const registry = JSON.parse(readFileSync(join(dir, "registry.json"), "utf8"));
+  registry.models[0].files[0] = { path, bytes, mtimeMs, ino };
+  writeFileSync(join(dir, "registry.json"), JSON.stringify(registry));
+  const next = openManager({ dir });
+  await next.manager.scanned;
+  expect(next.manager.list().map(({ id }) => id)).toEqual(["a"]);
+  await next.manager.remove("a");
+  expect(readFileSync(victim).equals(TINY)).toBe(true);
+  expect(readdirSync(join(dir, "files"))).toEqual([]);
+});
+
+test("nobody loads a model while it is removed, and a model whose file is gone gives up its process", async () => {
+  const dir = prepared({ "a.gguf": TINY, "b.gguf": TINY });
+  const seen: unknown[] = [];
+  const opened = openManager({
+    dir,
+    parts: {
+      createRunners: (context) => ({
+        ...createRunners(context),
+        state: () => "loaded",
+        async unload(id) {
+          seen.push(id, await codeOf(() => opened.manager.acquire(id)));
+        },
+      }),
+    },
+  });
+  await opened.manager.scanned;
+  expect(await codeOf(() => opened.manager.remove("a"))).toBe("in_use");
+  await opened.manager.remove("a", { force: true });
+  expect(seen).toEqual(["a", "not_found"]);
+  rmSync(join(dir, "files/b.gguf"));
+  await opened.manager.scan();
+  expect(seen[2]).toBe("b");
+});
+
+test("a manager that is closed, or is closing, scans no more; who waits twice waits for the same", async () => {
+  const { manager, dir } = openManager({ dir: prepared({ "a.gguf": TINY }) });
+  await manager.scanned;
+  const reason = new Error("enough");
+  await expect(manager.scan({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  const closing = manager.close();
+  expect(await codeOf(() => manager.scan())).toBe("state_conflict");
+  await expect(manager.scan({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  await manager.close();
+  expect(readdirSync(dir)).not.toContain("manager.lock");
+  await closing;
 });

@@ -11,28 +11,26 @@ const EMBEDDING_ARCH = /bert|t5encoder/;
 /** The facts of a header; numbers that it does not tell are 0. */
 export function factsOf({ pairs, tensors }: GgufHeader, arch: string): GgufFacts {
   const own = (key: string): PairValue | undefined => pairs.get(`${arch}.${key}`);
-  const heads = largest(own("attention.head_count"));
+  const heads = whole(own("attention.head_count"));
   const pooling = own("pooling_type");
   return {
     arch,
-    contextLength: largest(own("context_length")),
+    contextLength: whole(own("context_length")),
     quant: tensors.every(({ type }) => TENSOR_TYPES.has(type))
       ? (FILE_TYPES.get(Number(pairs.get("general.file_type") ?? -1)) ?? "unknown")
       : "unknown",
     parameters: tensors.reduce((sum, { elements }) => sum + elements, 0),
     chatTemplate: pairs.has("tokenizer.chat_template"),
     embedding: EMBEDDING_ARCH.test(arch) || (typeof pooling === "number" && pooling !== NO_POOLING),
-    layers: largest(own("block_count")),
-    kvHeads: largest(own("attention.head_count_kv") ?? own("attention.head_count")),
+    layers: whole(own("block_count")),
+    kvHeads: whole(own("attention.head_count_kv") ?? own("attention.head_count")),
     headDim:
-      largest(own("attention.key_length")) ||
-      (heads === 0 ? 0 : Math.ceil(largest(own("embedding_length")) / heads)),
+      whole(own("attention.key_length")) ||
+      (heads === 0 ? 0 : Math.ceil(whole(own("embedding_length")) / heads)),
   };
 }
 
 /** A whole number of the header; of one for each layer the largest, which is what memory must hold. */
-function largest(value: PairValue | undefined): number {
-  const values = Array.isArray(value) ? value : [value];
-  const whole = values.filter((one): one is number => Number.isSafeInteger(one) && one >= 0);
-  return Math.max(0, ...whole);
+function whole(value: PairValue | undefined): number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : 0;
 }

@@ -1,6 +1,6 @@
 /**
  * The header of a GGUF file: what it says of itself, and where its tensors lie. Hostile files are ordinary input.
- *   G1  Nothing is allocated for what a header only claims.
+ *   G1  Nothing is allocated for what a header only claims, and what is kept of it is smaller than it is.
  *   G2  Every length is checked against the file before it is used.
  */
 import { ByteReader, HeaderFault, type ReadAt } from "./byte-reader.ts";
@@ -11,12 +11,13 @@ const MAX_PAIRS = 100_000;
 const MAX_KEY_BYTES = 65_536; // the format's own limit
 const MAX_ARRAY = 10_000_000;
 const MAX_DIMENSIONS = 4; // of every tensor that the engine knows
-const KEPT_TEXT = 4_096; // longer texts, such as chat templates, are only known to be there
+const KEPT_TEXT = 256; // longer texts, such as chat templates, are only known to be there
+const KEPT_KEY = 256; // longer keys say nothing that is looked for
 const KEPT_ITEMS = 4_096; // more than any network has layers
 const SMALLEST = 24; // magic, version, two counts
 
-/** A value of the metadata; texts that are too long to keep are "". */
-export type PairValue = string | number | boolean | readonly number[];
+/** A value of the metadata; texts that are too long to keep are "", of a list of numbers only the largest is kept. */
+export type PairValue = string | number | boolean;
 
 /** Where a tensor lies; `offset` counts from the start of the data. */
 export interface TensorPlace {
@@ -49,7 +50,7 @@ export async function readHeader(read: ReadAt, size: number): Promise<GgufHeader
     const key = await text(from, MAX_KEY_BYTES);
     await from.need(4);
     const value = await pairValue(from, from.u32());
-    if (value !== undefined) pairs.set(key, value);
+    if (value !== undefined && key.length <= KEPT_KEY) pairs.set(key, value);
   }
   const tensors: TensorPlace[] = [];
   for (let i = 0; i < tensorCount; i++) tensors.push(await tensor(from));
@@ -87,7 +88,7 @@ async function keptText(from: ByteReader): Promise<string> {
   return from.bytes(length).toString("utf8");
 }
 
-async function array(from: ByteReader): Promise<readonly number[] | undefined> {
+async function array(from: ByteReader): Promise<number | undefined> {
   await from.need(12);
   const kind = from.u32();
   const length = limited(from.u64(), MAX_ARRAY);
@@ -105,7 +106,9 @@ async function array(from: ByteReader): Promise<readonly number[] | undefined> {
     return undefined;
   }
   await from.need(length * bytes);
-  return Array.from({ length }, () => Number(scalar(from, kind)));
+  let largest = 0;
+  for (let i = 0; i < length; i++) largest = Math.max(largest, Number(scalar(from, kind)));
+  return largest;
 }
 
 function scalarBytes(kind: number): number {

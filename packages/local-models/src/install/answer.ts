@@ -64,7 +64,9 @@ export function readAnswer(
     const [, from, total] =
       /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get("content-range") ?? "") ?? [];
     const known = total === "*" ? have.total : lengthOf(total ?? null);
-    const isOther = have.etag !== null && etag !== null && etag !== have.etag;
+    // A server that knows no If-Range sends the rest of another file; where no ETag tells so, the date does.
+    const by = have.etag !== null && etag !== null ? "etag" : "lastModified";
+    const isOther = have[by] !== null && described[by] !== null && described[by] !== have[by];
     const isLonger = have.total > 0 && known !== have.total;
     if (Number(from) !== have.bytes || isOther || isLonger)
       return { act: "again", because: "changed" };

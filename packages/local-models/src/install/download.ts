@@ -143,8 +143,8 @@ async function receive(
   for await (const chunk of answer.body ?? []) {
     signal.throwIfAborted();
     if (part.bytes + chunk.length > (total || maxBytes)) {
-      if (total === 0) throw tooLarge(maxBytes);
       await part.restart(); // nobody knows which of the bytes are right
+      if (total === 0) throw tooLarge(maxBytes);
       throw new ModelError("download_failed", "the server sends more bytes than the file has");
     }
     await part.write(chunk);

@@ -1,7 +1,8 @@
 /**
  * Installs one model: resolve, (engine), download, verify, register.
  *   V1  A file gets the name of a model only when its digest and its header have been checked.
- *   V2  A part whose content is wrong is removed; one that is only unfinished is kept.
+ *   V2  What was checked is what is registered: a file that changes meanwhile, or later, is another one.
+ *   V3  A part whose content is wrong is removed; one that is only unfinished is kept.
  */
 import { createReadStream, createWriteStream } from "node:fs";
 import { link, mkdir, realpath, rename, rm, stat } from "node:fs/promises";
@@ -10,7 +11,7 @@ import { pipeline } from "node:stream/promises";
 import type { CredentialsPort, FetchLike } from "@millrace/contracts";
 import { defaultsOf, type Entry } from "../entry.ts";
 import { ModelError, toModelError } from "../errors.ts";
-import { FILE_MODE, FOLDER_MODE, stampOf } from "../folders.ts";
+import { FILE_MODE, type FileStamp, FOLDER_MODE, isUnchanged, stampOf } from "../folders.ts";
 import { inspectGguf } from "../gguf/inspect.ts";
 import { pathOfId } from "../ids.ts";
 import type { JobContext } from "../jobs.ts";
@@ -40,7 +41,11 @@ export interface InstallPorts {
   /** Fetches the engine where none is; false: there is one. */
   readonly engine: (signal: AbortSignal, progress: Progress) => Promise<boolean>;
   /** Moves a checked file to its place, and makes it known. */
-  readonly register: (entry: Omit<Entry, "files">, part: string, target: string) => Promise<void>;
+  readonly register: (
+    entry: Omit<Entry, "files">,
+    part: FileStamp,
+    target: string,
+  ) => Promise<void>;
 }
 
 /** What is fetched or copied, and what it must be. */
@@ -48,12 +53,6 @@ interface Wanted {
   readonly from: { readonly url: string } | { readonly file: string };
   readonly sha256: string | null;
   readonly bytes: number | null;
-}
-
-/** A whole file that has no name yet. */
-interface Arrived {
-  readonly path: string;
-  readonly bytes: number;
 }
 
 /** Rejects with `ModelError`, or with the reason of the job's signal. */
@@ -121,8 +120,7 @@ async function fetched(
     throw error;
   }
   try {
-    const arrived = { path: part.path, bytes: part.bytes };
-    await complete(request, wanted, { arrived, ports, context });
+    await complete(request, wanted, { path: part.path, ports, context });
     await part.close();
     await part.forget();
   } catch (error) {
@@ -158,7 +156,7 @@ async function copied(
       await copy(source, path, context);
     }
     context.progress.advance(size);
-    await complete(request, wanted, { arrived: { path, bytes: size }, ports, context });
+    await complete(request, wanted, { path, ports, context });
   } finally {
     await rm(path, { force: true });
   }
@@ -220,17 +218,22 @@ async function makeSure(
 async function complete(
   request: InstallRequest,
   wanted: Wanted,
-  { arrived, ports, context }: Surroundings & { readonly arrived: Arrived },
+  { path, ports, context }: Surroundings & { readonly path: string },
 ): Promise<void> {
   const { progress, signal } = context;
+  const arrived = await stampOf(path);
+  if (arrived === null) throw new ModelError("download_failed", "the file is gone");
   progress.stage("verify", 0, arrived.bytes);
   const told = (bytes: number): void => progress.advance(bytes);
-  const sha256 = await hashFile(arrived.path, { signal, told });
+  const sha256 = await hashFile(path, { signal, told });
   if (wanted.sha256 !== null && sha256 !== wanted.sha256) {
     throw new ModelError("digest_mismatch", "the file does not have the expected SHA-256");
   }
-  const gguf = await checked(arrived.path);
+  const gguf = await checked(path);
   signal.throwIfAborted();
+  if (!(await isUnchanged([arrived]))) {
+    throw new ModelError("download_failed", "the file changed while it was read");
+  }
   progress.stage("register", 0, 1);
   const target = join(ports.files, pathOfId(request.id));
   await ports.register(
@@ -245,7 +248,7 @@ async function complete(
       defaults: defaultsOf(gguf),
       lastUsedAt: null,
     },
-    arrived.path,
+    arrived,
     target,
   );
   progress.advance(1);
@@ -263,12 +266,10 @@ function isWrong(error: unknown): boolean {
 }
 
 /** Gives a file its lasting name; the folder is made, and whatever lay there is replaced. */
-export async function moveIn(part: string, target: string): Promise<Entry["files"]> {
+export async function moveIn(part: FileStamp, target: string): Promise<Entry["files"]> {
   const folder = dirname(target);
   await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
-  await rename(part, target);
+  await rename(part.path, target);
   await syncFolder(folder);
-  const stamp = await stampOf(target);
-  if (stamp === null) throw new ModelError("invalid_model", "the file is gone");
-  return [stamp];
+  return [{ ...part, path: target }];
 }

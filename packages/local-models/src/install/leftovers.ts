@@ -12,10 +12,10 @@ export interface Leftover extends PartState {
   readonly key: string;
 }
 
-/** The parts of a folder. Those that are older than a week, or that nobody can go on with, are removed where `clean`. */
+/** The parts of a folder. Those that are older than a week, or that nobody can go on with, are removed if `mayClean` at that moment. */
 export async function readLeftovers(
   folder: string,
-  { now, clean }: { readonly now: number; readonly clean: boolean },
+  { now, mayClean }: { readonly now: number; readonly mayClean: () => boolean },
 ): Promise<readonly Leftover[]> {
   const found: Leftover[] = [];
   const names = await readdir(folder).catch(() => []);
@@ -25,7 +25,7 @@ export async function readLeftovers(
     const part = await stat(join(folder, `${key}.part`)).catch(() => null);
     const isOld = part !== null && now - part.mtimeMs > KEPT_MS;
     if (state !== null && part !== null && !isOld) found.push({ ...state, key });
-    else if (clean) await removePart(folder, key);
+    else if (mayClean()) await removePart(folder, key).catch(() => undefined); // the next look tries again
   }
   return found;
 }

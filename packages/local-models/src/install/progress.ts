@@ -55,7 +55,8 @@ export function createProgress(
       return position;
     },
     stage: (stage, current, total) => to({ stage, current, total }),
-    advance(current, total = position.total) {
+    advance(to, total = position.total) {
+      const current = total > 0 ? Math.min(to, total) : to; // a file may grow while it is read
       if (ended || (current <= position.current && total === position.total)) return;
       position = { ...position, current: Math.max(current, position.current), total };
       unsent = true;
