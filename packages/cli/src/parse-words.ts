@@ -1,15 +1,20 @@
 /** The words of one command, by commander, and the help of that command. */
 import { Command, CommanderError, Option } from "commander";
-import type { CliCommand, FlagSpec } from "./command.ts";
+import type { ArgSpec, CliCommand, FlagSpec } from "./command.ts";
 import { meant, type Parsed } from "./parse.ts";
 import { GLOBAL_FLAGS } from "./table/flags.ts";
 
+/** Help fits the narrowest of common terminals. */
+const HELP_COLUMNS = 80;
+
 /** Reads what stands after the path of the command. */
 export async function parseWords(command: CliCommand, words: readonly string[]): Promise<Parsed> {
+  const name = `millrace ${command.path.join(" ")}`;
   let text = "";
   let complaint = "";
-  const program = new Command(`millrace ${command.path.join(" ")}`)
+  const program = new Command(name)
     .description(command.summary)
+    .usage(["[flags]", ...command.args.map(shownArg)].join(" "))
     .exitOverride()
     .configureOutput({
       writeOut: (part) => {
@@ -20,31 +25,68 @@ export async function parseWords(command: CliCommand, words: readonly string[]):
       },
     })
     .showSuggestionAfterError(false)
-    .helpOption("-h, --help", "show help");
-  for (const arg of command.args) {
-    const name = arg.variadic ? `${arg.name}...` : arg.name;
-    program.argument(arg.required ? `<${name}>` : `[${name}]`, arg.summary);
-  }
+    .addHelpOption(new Option("-h, --help", "show help").helpGroup("Every command:"))
+    .optionsGroup("Flags:");
+  for (const arg of command.args) program.argument(shownArg(arg), arg.summary);
   for (const flag of command.flags) program.addOption(toOption(flag));
   program.optionsGroup("Every command:");
   for (const flag of GLOBAL_FLAGS) program.addOption(toOption(flag, shortsOf(command)));
-  const examples = command.examples.map(({ line, says }) => `  ${line}    ${says}`);
-  program.addHelpText("after", `\nExamples:\n${examples.join("\n")}\n`);
+  program.addHelpText("after", `\nExamples:\n${exampleLines(command).join("\n")}`);
   program.action(() => {});
   try {
     program.parse(words, { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === "commander.helpDisplayed") return { kind: "help", text };
-    const message = complaint.trim().replace(/^error: /, "");
-    const hint =
-      error.code === "commander.unknownOption" ? await flagMeant(message, command) : undefined;
-    return { kind: "usage", message, hint, command };
+    const message = complaint.trim().replace(/^error: |\.$/g, "");
+    const help = `${name} --help shows them`;
+    switch (error.code) {
+      case "commander.unknownOption":
+        return { kind: "usage", message, hint: await flagMeant(message, command), command };
+      case "commander.missingArgument": {
+        const missing = command.args.find((arg) => message.includes(`'${arg.name}'`));
+        const what =
+          missing === undefined ? message : `it needs ${shownArg(missing)}: ${missing.summary}`;
+        return { kind: "usage", message: what, hint: help, command };
+      }
+      default:
+        return { kind: "usage", message, hint: help, command };
+    }
   }
   const options = program.opts() as Record<string, boolean | string | string[] | undefined>;
   const flags: Record<string, boolean | string | readonly string[] | undefined> = {};
-  for (const { long } of [...command.flags, ...GLOBAL_FLAGS]) flags[long] = options[long];
+  for (const flag of [...command.flags, ...GLOBAL_FLAGS]) {
+    const value = options[flag.long];
+    const message = otherThan(flag, value);
+    if (message !== undefined) return { kind: "usage", message, hint: undefined, command };
+    flags[flag.long] = value;
+  }
   return { kind: "command", command, input: { args: program.args, flags } };
+}
+
+/** What is wrong with a value, or one of several, that is none of the words which the flag takes. */
+function otherThan(
+  { long, choices }: FlagSpec,
+  value: boolean | string | string[] | undefined,
+): string | undefined {
+  if (choices === undefined || value === undefined) return undefined;
+  const odd = [value].flat().find((each) => !choices.includes(String(each)));
+  const known = choices.join(", ").replace(/, (?=[^,]*$)/, " or ");
+  return odd === undefined ? undefined : `--${long} takes ${known}, found "${odd}"`;
+}
+
+function shownArg({ name, required, variadic }: ArgSpec): string {
+  const word = variadic ? `${name}...` : name;
+  return required ? `<${word}>` : `[${word}]`;
+}
+
+/** What an example says stands beside it, or below where the lines would be too long. */
+function exampleLines({ examples }: CliCommand): string[] {
+  const width = Math.max(...examples.map(({ line }) => line.length));
+  const fits = examples.every(({ says }) => width + says.length + 4 <= HELP_COLUMNS);
+  return examples.flatMap(({ line, says }) =>
+    fits ? [`  ${line.padEnd(width)}  ${says}`] : [`  ${line}`, `      ${says}`],
+  );
 }
 
 function flagMeant(message: string, { flags }: CliCommand): Promise<string | undefined> {
@@ -65,7 +107,7 @@ function toOption(flag: FlagSpec, taken: readonly (string | undefined)[] = []): 
   );
   // commander would read `--no-prompt` as the negation of `--prompt`.
   option.negate = false;
-  if (flag.choices !== undefined) option.choices([...flag.choices]);
+  if (flag.choices !== undefined) option.argChoices = [...flag.choices]; // for help; checked once all words are read
   if (flag.multiple)
     option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value]);
   // Flags are kept under their own spelling.

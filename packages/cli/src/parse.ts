@@ -121,12 +121,12 @@ function overview(): string {
   return [
     "Usage: millrace <command> [flags]",
     "Runs flows and reports what happens as one stream of events.",
-    `Options:\n${columns([
+    `Flags:\n${columns([
       ["-V, --version", "print the version"],
       ["-h, --help", "show help"],
     ])}`,
     `Commands:\n${columns(rows)}`,
-    "Flags of one command: millrace <command> --help\n",
+    "Flags of one command: millrace <command> --help\nA project to begin with: millrace init my-flows\n",
   ].join("\n\n");
 }
 

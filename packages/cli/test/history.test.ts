@@ -223,7 +223,7 @@ test("a log that breaks an invariant is not shown: which, and where", async () =
     [["none.ndjson"], "cannot read none.ndjson"],
     [["."], "cannot read ."],
     [["log.ndjson", "--until", "two"], "--until takes a whole number"],
-    [["log.ndjson", "--speed", "2"], "Allowed choices"],
+    [["log.ndjson", "--speed", "2"], "--speed takes 1 or max"],
   ] as const) {
     const told = await inside(["replay", ...words], { cwd: folder });
     expect([told.code, told.stderr]).toEqual([2, expect.stringContaining(says)]);

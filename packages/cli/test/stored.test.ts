@@ -171,7 +171,7 @@ test("a schedule says once, and rightly, when", async () => {
     ["--template nope --every 1h", 6, "there is no such template"],
     ["--every 1h", 2, "needs --template"],
     ["--template hello --every 1h -i nme=Ada", 2, "no input nme"],
-    ["--template hello --every 1h --overlap maybe", 2, "Allowed choices"],
+    ["--template hello --every 1h --overlap maybe", 2, "--overlap takes skip, queue or allow"],
   ];
   for (const [words, code, says] of cases) {
     const told = await at.inside(["schedule", "add", ...words.split(" ")]);

@@ -88,6 +88,15 @@ test.each([
     "config needs an action: list, get, set, unset, explain, path, schema, trust, login",
   ],
   [["xyzzyxyzzy"], "unknown command 'xyzzyxyzzy'"],
+  [["graph", "x.flow", "-f", "pdf"], '--format takes mermaid, dot, svg or json, found "pdf"'],
+  [
+    ["hubs", "add", "https://x.example", "--provides", "models", "--provides", "evil"],
+    '--provides takes templates, nodes or models, found "evil"',
+  ],
+  [
+    ["validate"],
+    "it needs <files...>: files or folders; - for stdin; millrace validate --help shows them",
+  ],
 ])("%j is exit code 2, with the word that is meant", async (given, says) => {
   const told = await inside(given);
   const summary = given.includes("--json") && given.length === 1;
@@ -96,6 +105,16 @@ test.each([
     true,
     `error: ${says}\n`,
   ]);
+});
+
+test("help of every command fits 80 columns, and its flags stand before those of all", async () => {
+  for (const { path, flags } of shown) {
+    const { stdout } = await inside([...path, "--help"]);
+    const long = stdout.split("\n").filter((line) => line.length > 80);
+    expect([path.join(" "), long]).toEqual([path.join(" "), []]);
+    const heads = stdout.match(/^(?:Flags|Every command|Examples):$/gm);
+    expect(heads).toEqual([...(flags.length > 0 ? ["Flags:"] : []), "Every command:", "Examples:"]);
+  }
 });
 
 test("help is shown for everything, a group and a command, also by the word help", async () => {
@@ -112,7 +131,7 @@ test("help is shown for everything, a group and a command, also by the word help
     ["help", "config", "set"],
   ]) {
     expect((await inside(given)).stdout).toContain(
-      "Usage: millrace config set [options] <key> <value>",
+      "Usage: millrace config set [flags] <key> <value>",
     );
   }
 });
