@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
-import { main } from "../../packages/cli/dist/index.js";
+import { main } from "@millrace/cli";
 
 const ITEMS = 10_000;
 const EVENTS_A_SECOND = 10_000;

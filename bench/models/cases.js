@@ -15,14 +15,14 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Worker } from "node:worker_threads";
-import { createNodeHost } from "../../packages/engine/dist/node/index.js";
-import { createModelManager } from "../../packages/local-models/dist/index.js";
+import { createNodeHost } from "@millrace/engine/node";
+import { createModelManager } from "@millrace/local-models";
 import { runnerCases } from "./runner-cases.js";
 
 const BYTES = 256 * 1_048_576;
 const FILES = 200;
-const MODELS = new URL("../../packages/local-models/dist/index.js", import.meta.url).href;
-const CONTRACTS = new URL("../../packages/contracts/dist/index.js", import.meta.url).href;
+const MODELS = import.meta.resolve("@millrace/local-models");
+const CONTRACTS = import.meta.resolve("@millrace/contracts");
 const ENDS = new Set(["done", "error", "cancelled"]);
 
 /** The smallest file that is a model: one tensor of 32 numbers. */

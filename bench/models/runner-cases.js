@@ -3,15 +3,12 @@ import { fork } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createNodeHost } from "../../packages/engine/dist/node/index.js";
-import { createModelManager } from "../../packages/local-models/dist/index.js";
-import { createLocalProvider } from "../../packages/providers/dist/index.js";
+import { createNodeHost } from "@millrace/engine/node";
+import { createModelManager } from "@millrace/local-models";
+import { createLocalProvider } from "@millrace/providers";
 import { tinyGguf } from "./tiny-model.js";
 
-const ENGINE = new URL(
-  "../../packages/local-models/node_modules/node-llama-cpp/dist/index.js",
-  import.meta.url,
-).href;
+const ENGINE = import.meta.resolve("node-llama-cpp");
 const TOKENS = 512;
 const CONTEXT = 2_048;
 const PROMPT = [{ role: "user", content: [{ type: "text", text: "say something" }] }];
