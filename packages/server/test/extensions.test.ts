@@ -69,7 +69,8 @@ beforeAll(async () => {
       one("writer", "() => { process.exit(3); }", { effect: 'effect: "write"' }),
       one(
         "hungry",
-        "() => { const all = []; for (;;) all.push(new Array(5_000_000).fill(all.length)); }",
+        // Arrays as large as the heap: nothing that the collector would be at for seconds.
+        "() => { const all = []; for (;;) all.push(new Array(30_000_000)); }",
       ),
       one(
         "rejecting",
@@ -77,7 +78,8 @@ beforeAll(async () => {
       ),
       one(
         "flooding",
-        `() => { for (let i = 0; i < 150; i += 1) process.send({ op: "x", i }); return new Promise(() => {}); }`,
+        `() => { for (let i = 0; i < 150; i += 1) fs.writeSync(3, JSON.stringify({ op: "x", i }) + "\\n"); return new Promise(() => {}); }`,
+        { head: 'import fs from "node:fs";' },
       ),
       {
         ...one(

@@ -101,7 +101,8 @@ export class NodeContextOf implements ControlContext {
   get config(): JsonObject {
     const { run, type } = this.#live();
     const config = run.engine.options.config ?? {};
-    return (type.adapter === undefined ? undefined : config[type.adapter]) ?? {};
+    const id = type.adapter ?? "";
+    return (Object.hasOwn(config, id) ? config[id] : undefined) ?? {};
   }
 
   get credentials(): {

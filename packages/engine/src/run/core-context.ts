@@ -201,7 +201,8 @@ class ActionContext extends CoreContextOf {
 
   override get config(): JsonObject {
     const config = this.#attempt.run.engine.options.config ?? {};
-    return (this.#type.adapter === undefined ? undefined : config[this.#type.adapter]) ?? {};
+    const id = this.#type.adapter ?? "";
+    return (Object.hasOwn(config, id) ? config[id] : undefined) ?? {};
   }
 
   override get fetch(): FetchLike {

@@ -69,7 +69,12 @@ const ENTRY = shape(
     tags: words,
     fields: anObject,
     output: anObject,
-    ports: list(shape({ name: text("a port") }, { description: text("a sentence") })),
+    ports: list(
+      shape({ name: text("a port", { max: 128 }) }, { description: text("a sentence") }),
+      {
+        unique: "name",
+      },
+    ),
     body: oneOf(false),
     effect: oneOf("pure", "read", "write", "destructive"),
     requires: shape({ secrets: words }, { connection: text("a field"), permissions: anObject }),
@@ -125,6 +130,9 @@ export function parseCatalog(json: string): ExtensionCatalog {
   const problem = problemsOf(body, CATALOG)[0];
   if (problem !== undefined) throw invalid(`${problem.pointer} ${problem.message}`);
   for (const entry of body.nodes) {
+    if ((entry.kind === "service") !== entry.type.startsWith("service.")) {
+      throw invalid(`${entry.type}: the kind service and types of service.* belong together`);
+    }
     if (entry.kind === "service") refuseService(entry);
     else refuseSchemas(entry);
   }

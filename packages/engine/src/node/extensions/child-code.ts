@@ -6,6 +6,7 @@
  *   C4  after `close` there is no process and no timer.
  */
 import type { ChildProcess } from "node:child_process";
+import type { Duplex } from "node:stream";
 import {
   type AiProvider,
   type ControlContext,
@@ -15,6 +16,7 @@ import {
   NodeError,
 } from "@millrace/contracts";
 import type { Fields } from "../../node-type.ts";
+import { LINE_FD, openLine } from "./child/line.ts";
 import { type Frame, Peer } from "./child/peer.ts";
 import { type ChildSetup, needsTripwire, startChild } from "./child-process.ts";
 import { childProvider } from "./child-provider.ts";
@@ -23,7 +25,7 @@ import { type ExtensionProblem, ProblemFound, problemError } from "./problem.ts"
 
 /** Lengths of time in the life of code, in milliseconds; a test may shorten them. */
 export interface CodeTimes {
-  /** To import it; default 5,000. */
+  /** To import it, and to check literal fields; default 5,000. */
   readonly loadMs: number;
   /** First pause after a crash, which doubles up to 30 s; default 500. */
   readonly backoffMs: number;
@@ -73,6 +75,8 @@ export interface ChildCodeOptions extends ChildSetup {
   /** It cannot be used from here on. */
   failed(problem: ExtensionProblem): void;
   warn(code: string, text: string): void;
+  /** Throws `ProblemFound` for files that are not those that were reviewed. */
+  unchanged(): Promise<void>;
 }
 
 /** A process that is up. */
@@ -104,7 +108,9 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
   const crashed = (): void => {
     if (closed || problem !== undefined) return;
     const now = Date.now();
-    crashes = [...crashes.filter((at) => now - at < CRASH_WINDOW_MS), now];
+    crashes = crashes.filter((at) => now - at < CRASH_WINDOW_MS);
+    if (crashes.length === 0) backoffMs = times.backoffMs;
+    crashes.push(now);
     if (crashes.length >= MOST_CRASHES) {
       const text = `its process ended ${crashes.length} times within a minute; see millrace ext doctor`;
       fail({ code: "extension_quarantined", message: text });
@@ -123,9 +129,10 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
       });
       pause = undefined;
     }
-    if (closed) throw new NodeError("extension_crashed", "the host stops");
     let child: ChildProcess;
     try {
+      await options.unchanged();
+      if (closed) throw new NodeError("extension_crashed", "the host stops");
       child = startChild(options);
     } catch (error) {
       if (error instanceof ProblemFound) throw fail(error.problem);
@@ -247,7 +254,12 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
     });
     let dropped = 0;
     const callOf = (frame: Frame): OpenCall | undefined => calls.get(frame["call"] as number);
-    const peer: Peer = new Peer((frame) => child.connected && child.send(frame, () => {}), {
+    const pipe = child.stdio[LINE_FD] as Duplex;
+    const send = openLine(pipe, {
+      frame: (frame) => peer.receive(frame),
+      broken: () => child.kill("SIGKILL"),
+    });
+    const peer: Peer = new Peer(send, {
       request(op, frame) {
         const call = callOf(frame);
         return call === undefined ? undefined : hostRequest(op, call, frame);
@@ -273,7 +285,6 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
         if (dropped === MAX_DROPPED) child.kill("SIGKILL");
       },
     });
-    child.on("message", (message) => peer.receive(message));
     return { peer, ready };
   }
 
@@ -294,7 +305,17 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
         });
       }),
     check: (type, fields) =>
-      use(async (at) => (await at.peer.request("check", { type, fields })) as FieldFinding[]),
+      use(async (at) => {
+        const late = setTimeout(() => {
+          options.warn("extension_check_late", `the check of ${type} did not end; it was killed`);
+          if (process_ === at.child) stop();
+        }, times.loadMs);
+        try {
+          return (await at.peer.request("check", { type, fields })) as FieldFinding[];
+        } finally {
+          clearTimeout(late);
+        }
+      }),
     provider: (id) =>
       childProvider(id, (body, { ctx, parts }) =>
         use((at) =>

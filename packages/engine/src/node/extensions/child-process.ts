@@ -1,5 +1,5 @@
 /** Starts the process of an extension, with as little as it was granted. */
-import { type ChildProcess, fork } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { realpathSync } from "node:fs";
 import type { Permissions } from "@millrace/contracts";
 import type { Grants } from "../../node-type.ts";
@@ -21,7 +21,7 @@ export interface ChildSetup {
 
 /**
  * Starts it. Throws `ProblemFound` `extension_mode_unsupported` where this Node has no permission model, and for a path with a
- * comma, which its flags cannot name.
+ * comma or a star, which its flags take for the end of a path, and for every path.
  */
 export function startChild({ folder, readable, granted, grants }: ChildSetup): ChildProcess {
   const flag = permissionFlag();
@@ -32,9 +32,9 @@ export function startChild({ folder, readable, granted, grants }: ChildSetup): C
   }
   const program = realpathSync(childProgram());
   const read = [program, ...readable, ...grants.files.read];
-  const bad = [...read, ...grants.files.write].find((path) => path.includes(","));
+  const bad = [...read, ...grants.files.write].find((path) => /[,*]/.test(path));
   if (bad !== undefined) {
-    const text = `the path ${bad} holds a comma, which the permission model cannot name`;
+    const text = `the path ${bad} holds a comma or a star, which the permission model takes for something else`;
     throw new ProblemFound("extension_mode_unsupported", text);
   }
   const native =
@@ -43,20 +43,21 @@ export function startChild({ folder, readable, granted, grants }: ChildSetup): C
     const value = process.env[name];
     return value === undefined ? [] : [[name, value] as const];
   });
-  return fork(program, [], {
+  const words = [
+    flag,
+    "--no-warnings",
+    `--max-old-space-size=${HEAP_MIB}`,
+    ...read.map((path) => `--allow-fs-read=${path}`),
+    ...grants.files.write.map((path) => `--allow-fs-write=${path}`),
+    ...(native ? ["--allow-addons"] : []),
+    program,
+  ];
+  return spawn(process.execPath, words, {
     cwd: folder,
-    execArgv: [
-      flag,
-      "--no-warnings",
-      `--max-old-space-size=${HEAP_MIB}`,
-      ...read.map((path) => `--allow-fs-read=${path}`),
-      ...grants.files.write.map((path) => `--allow-fs-write=${path}`),
-      ...(native ? ["--allow-addons"] : []),
-    ],
     env: Object.fromEntries(env),
-    // The channel alone: a descriptor that is inherited is not asked for its permission.
-    stdio: ["ignore", "ignore", "ignore", "ipc"],
-    serialization: "json",
+    // The pipe alone: a descriptor that is inherited is not asked for its permission.
+    stdio: ["ignore", "ignore", "ignore", "pipe"],
+    windowsHide: true,
   });
 }
 

@@ -73,7 +73,7 @@ export async function loadCode(entry: string, options: CodeOptions): Promise<Ext
   const configOf = (id: string, schema: Schema<JsonObject> | undefined): JsonObject => {
     let config = configs.get(id);
     if (config === undefined) {
-      config = checkedConfig(id, schema, options.config[id] ?? {});
+      config = checkedConfig(id, schema, ownConfig(options.config, id));
       configs.set(id, config);
     }
     return config;
@@ -152,6 +152,11 @@ function checkedConfig(
   const problem = made.ok ? made.check(config)[0] : made.problems[0];
   if (problem === undefined) return config;
   throw badConfig(id, `${problem.pointer} ${problem.message}`);
+}
+
+/** An id such as `constructor` is on every object. */
+function ownConfig(config: CodeOptions["config"], id: string): JsonObject {
+  return (Object.hasOwn(config, id) ? config[id] : undefined) ?? {};
 }
 
 function badConfig(id: string, what: string): NodeError {

@@ -21,11 +21,17 @@ import type { Fields } from "../../node-type.ts";
 export class GuardedContext implements ControlContext {
   readonly #ctx: ControlContext;
   readonly #connection: unknown;
+  readonly #learn: (secret: string) => void;
 
-  /** `field`: the field that holds the name of a connection, where the type has one. */
-  constructor(ctx: ControlContext, fields: Fields, field: string | undefined) {
+  /** `connection`: the field that holds the name of one, where the type has one; `learn` is told of every secret. */
+  constructor(
+    ctx: ControlContext,
+    fields: Fields,
+    how: { readonly connection: string | undefined; readonly learn: (secret: string) => void },
+  ) {
     this.#ctx = ctx;
-    this.#connection = field === undefined ? undefined : fields[field];
+    this.#connection = how.connection === undefined ? undefined : fields[how.connection];
+    this.#learn = how.learn;
   }
 
   get runId(): string {
@@ -90,7 +96,11 @@ export class GuardedContext implements ControlContext {
   } {
     const { credentials } = this.#ctx;
     return {
-      secret: (name) => credentials.secret(name),
+      secret: async (name) => {
+        const secret = await credentials.secret(name);
+        this.#learn(secret.reveal());
+        return secret;
+      },
       connection: async (slug) => {
         if (typeof slug === "string" && slug === this.#connection)
           return credentials.connection(slug);

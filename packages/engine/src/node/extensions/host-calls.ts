@@ -9,6 +9,7 @@ import {
   type JsonObject,
   NodeError,
   type ResponseLike,
+  type SpawnOptions,
 } from "@millrace/contracts";
 import type { WireResponse } from "./child/context.ts";
 import type { Frame } from "./child/peer.ts";
@@ -42,7 +43,7 @@ export function hostRequest(
   }
   if (!("files" in call.ctx)) return undefined;
   const { ctx } = call;
-  const act = ACTS[op];
+  const act = Object.hasOwn(ACTS, op) ? ACTS[op] : undefined;
   return act === undefined ? undefined : act(ctx, asked as never, call).then(toWire);
 }
 
@@ -50,7 +51,7 @@ type Act = (ctx: ControlContext, asked: never, call: OpenCall) => Promise<unknow
 
 const ACTS: { readonly [op: string]: Act } = {
   "host.files.read": async (ctx, { path, maxBytes }: { path: string; maxBytes?: number }) =>
-    ctx.files.read(String(path), maxBytes === undefined ? {} : { maxBytes }),
+    ctx.files.read(String(path), counted(maxBytes, "files.read") === undefined ? {} : { maxBytes }),
   "host.files.write": async (
     ctx,
     { path, data, mode }: { path: string; data: unknown; mode?: "create" | "replace" | "append" },
@@ -64,10 +65,12 @@ const ACTS: { readonly [op: string]: Act } = {
   ) =>
     ctx.files.list(String(path), {
       ...(glob !== undefined && { glob }),
-      ...(max !== undefined && { max }),
+      ...(counted(max, "files.list") !== undefined && { max }),
     }),
-  "host.shell": async (ctx, { program, options }: { program: string; options: object }) =>
-    ctx.shell.run(String(program), options),
+  "host.shell": async (ctx, { program, options }: { program: string; options: SpawnOptions }) => {
+    counted(options.maxBytes, "shell.run");
+    return ctx.shell.run(String(program), options);
+  },
   "host.secret": async (ctx, { name }: { name: string }) =>
     (await ctx.credentials.secret(String(name))).reveal(),
   "host.connection": async (ctx, { slug }: { slug: string }) => {
@@ -113,9 +116,19 @@ async function sent(send: () => Promise<ResponseLike>): Promise<WireResponse> {
   return { status, url, headers, body };
 }
 
+/** What a child asks for comes without types; a limit that is no number is none that anything is beyond. */
 function limited(init: FetchInit = {}): FetchInit {
-  const { maxBytes = MAX_BODY_BYTES } = init;
+  const { maxBytes = MAX_BODY_BYTES, maxRedirects = 0 } = init;
+  if (!isCount(maxBytes) || !isCount(maxRedirects)) throw takes("fetch takes limits from 0");
   return { ...init, maxBytes: Math.min(maxBytes, MAX_BODY_BYTES) };
+}
+
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
+
+/** As `limited`, for an option that may be left out. */
+function counted(value: number | undefined, what: string): number | undefined {
+  if (value === undefined || isCount(value)) return value;
+  throw takes(`${what} takes limits from 0`);
 }
 
 function takes(text: string): NodeError {

@@ -17,6 +17,8 @@ export interface InProcessOptions {
   readonly host: HostContext;
   failed(problem: ExtensionProblem): void;
   warn(code: string, text: string): void;
+  /** Throws `ProblemFound` for files that are not those that were reviewed. */
+  unchanged(): Promise<void>;
 }
 
 export function createInProcessCode(options: InProcessOptions): HostCode {
@@ -46,21 +48,24 @@ export function createInProcessCode(options: InProcessOptions): HostCode {
 
   /** Once: what failed to load is tried again by a restart. */
   const load = (): Promise<ExtensionCode> => {
-    loading ??= withLimit(times.loadMs, loadCode(entry, { config, host })).then(
-      (code) => {
-        if (code.digest === options.digest) {
-          ready = code;
-          return code;
-        }
-        options.failed(STALE);
-        throw problemError(STALE);
-      },
-      (error: unknown) => {
-        const problem = loadProblem(error);
-        options.failed(problem);
-        throw problemError(problem);
-      },
-    );
+    loading ??= options
+      .unchanged()
+      .then(() => withLimit(times.loadMs, loadCode(entry, { config, host })))
+      .then(
+        (code) => {
+          if (code.digest === options.digest) {
+            ready = code;
+            return code;
+          }
+          options.failed(STALE);
+          throw problemError(STALE);
+        },
+        (error: unknown) => {
+          const problem = loadProblem(error);
+          options.failed(problem);
+          throw problemError(problem);
+        },
+      );
     return loading;
   };
 

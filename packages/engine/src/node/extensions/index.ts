@@ -25,7 +25,12 @@ export {
   readLock,
   writeLock,
 } from "./lock.ts";
-export { type ExtensionManifest, type ExtensionMode, parseManifest } from "./manifest.ts";
+export {
+  type ExtensionManifest,
+  type ExtensionMode,
+  PACKAGE_NAME,
+  parseManifest,
+} from "./manifest.ts";
 export { type Extensions, type OpenExtensionsOptions, openExtensions } from "./open-extensions.ts";
 export { missingGrants, permissionLines, runtimeOf } from "./permissions.ts";
 export { type ExtensionProblem, type ExtensionProblemCode, ProblemFound } from "./problem.ts";

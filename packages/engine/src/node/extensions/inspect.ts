@@ -4,7 +4,6 @@
  *   I1  what is `ready` is byte for byte what was granted.
  *   I2  an id belongs to core, or to the first extension of the list that has it.
  */
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { CatalogEntry, Permissions } from "@millrace/contracts";
 import semver from "semver";
@@ -25,6 +24,7 @@ import {
 import { type ExtensionManifest, type ExtensionMode, parseManifest } from "./manifest.ts";
 import { missingGrants, permissionFlag, runtimeOf } from "./permissions.ts";
 import { type ExtensionProblem, ProblemFound } from "./problem.ts";
+import { CATALOG_BYTES, MANIFEST_BYTES, readText } from "./read-text.ts";
 import { sha256, treeDigest } from "./tree-digest.ts";
 
 /** A package that could be read. */
@@ -94,12 +94,12 @@ export async function readExtensions({
 export async function inspectExtension(project: string, name: string): Promise<InspectedExtension> {
   const folder = await locate(project, name);
   if (folder === undefined) throw new ProblemFound("extension_missing", missing(name));
-  const text = await readFile(join(folder, "package.json"), "utf8").catch(() => {
+  const text = await readText(join(folder, "package.json"), MANIFEST_BYTES).catch(() => {
     throw new ProblemFound("extension_missing", missing(name));
   });
   const manifest = parseManifest(text);
   refuseVersion(manifest);
-  const catalogText = await readFile(join(folder, manifest.catalog), "utf8").catch(() => {
+  const catalogText = await readText(join(folder, manifest.catalog), CATALOG_BYTES).catch(() => {
     const what = `${manifest.catalog} cannot be read; build the extension with millrace ext build`;
     throw new ProblemFound("extension_catalog_invalid", what);
   });
@@ -285,7 +285,11 @@ export function failed(extension: ListedExtension, problem: ExtensionProblem): L
   return { ...extension, state: "failed", problem, entries };
 }
 
-function refuseVersion({ peer }: ExtensionManifest): void {
+function refuseVersion({ peer, version: own }: ExtensionManifest): void {
+  if (semver.valid(own) === null) {
+    const text = `package.json /version "${own.slice(0, 64)}" is no version`;
+    throw new ProblemFound("extension_manifest_invalid", text);
+  }
   if (peer === undefined) return;
   const version = contractsVersion();
   const range = peer.replace(/^workspace:/, "");

@@ -1,6 +1,8 @@
 /** Where packages are: found by name or by folder, without any of their code and without the resolver of Node. */
-import { lstat, readFile, realpath } from "node:fs/promises";
+import { lstat, realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import { isObject } from "@millrace/contracts/check";
+import { MANIFEST_BYTES, readText } from "./read-text.ts";
 
 /** A name of the list that is a folder of the project, not a package. */
 export function isFolderName(name: string): boolean {
@@ -49,15 +51,20 @@ export async function foldersOf(root: string): Promise<readonly string[]> {
   return [...folders];
 }
 
+/** Names alone: a dependency `../../..` would make any folder one of the package. */
 async function dependenciesOf(folder: string): Promise<readonly string[]> {
-  const text = await readFile(join(folder, "package.json"), "utf8").catch(() => "{}");
-  let file: { readonly [field: string]: unknown };
+  const text = await readText(join(folder, "package.json"), MANIFEST_BYTES).catch(() => "{}");
+  let file: unknown;
   try {
-    file = JSON.parse(text) as typeof file;
+    file = JSON.parse(text);
   } catch {
     return [];
   }
+  if (!isObject(file)) return [];
   return ["dependencies", "peerDependencies", "optionalDependencies"].flatMap((field) =>
-    Object.keys((file[field] ?? {}) as object),
+    Object.keys(Object(file[field])).filter((name) => DEPENDENCY.test(name)),
   );
 }
+
+/** Old packages have capitals in their names. */
+const DEPENDENCY = /^(?:@[\w~-][\w.~-]*\/)?[A-Za-z0-9~-][\w.~-]*$/;

@@ -12,6 +12,7 @@ import {
   text,
 } from "@millrace/contracts/check";
 import { ProblemFound } from "./problem.ts";
+import { LEFT_OUT } from "./tree-digest.ts";
 
 /** Where an extension's code may run. */
 export type ExtensionMode = "child" | "inProcess";
@@ -42,12 +43,15 @@ export interface ExtensionManifest {
 const MAX_LIST = 1_000; // entries of one list; a package of more is not one that a person reviews
 const MAX_UNITS = 256; // of a path, a host or a name
 
+/** What the digest of a package leaves out is no part of it. */
+const OUTSIDE: ReadonlySet<string> = new Set(["..", ...LEFT_OUT]);
+
 const inside: Check = (value, pointer, report) => {
   const isInside =
     typeof value === "string" &&
     /^\.\/[^\\]+$/.test(value) &&
     value.length <= MAX_UNITS &&
-    !value.split("/").includes("..");
+    !value.split("/").some((part) => OUTSIDE.has(part));
   if (!isInside) report(pointer, 'must be a path that begins with "./" and stays in the package');
 };
 
@@ -58,11 +62,11 @@ const host: Check = text("host[:port], such as api.example:443 or *.example", {
   max: MAX_UNITS,
 });
 
-/** A comma would end the path in a flag of Node. */
+/** In a flag of Node a comma would end the path, and a star would be every path. */
 const folder: Check = (value, pointer, report) => {
   const isFolder =
     typeof value === "string" &&
-    /^\$(?:project|data|temp)(?:\/[^\\,]*)?$/.test(value) &&
+    /^\$(?:project|data|temp)(?:\/[^\\,*]*)?$/.test(value) &&
     !value.split("/").includes("..");
   if (!isFolder) report(pointer, "must begin with $project, $data or $temp, and hold no ..");
 };
@@ -94,14 +98,16 @@ const OPTIONAL: { readonly [name: string]: Check } = {
   templates: inside,
 };
 
-const NAME = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
+/** Name of a package. */
+export const PACKAGE_NAME: RegExp = /^(?:@[a-z0-9~][a-z0-9._~-]*\/)?[a-z0-9~][a-z0-9._~-]*$/;
 
 /** Reads the text of a `package.json`. Throws `ProblemFound` `extension_manifest_invalid`, `extension_api_unsupported`. */
 export function parseManifest(text: string): ExtensionManifest {
   const whole = parseJson(text, "package.json");
   if (!isObject(whole)) throw invalid("is not an object");
   const { name, version, peerDependencies, millrace: own } = whole as Partial<PackageFile>;
-  if (typeof name !== "string" || !NAME.test(name)) throw invalid("/name is not that of a package");
+  if (typeof name !== "string" || !PACKAGE_NAME.test(name))
+    throw invalid("/name is not that of a package");
   if (typeof version !== "string" || version === "") throw invalid("/version is missing");
   if (own === undefined) throw invalid('has no member "millrace": it is no extension');
   refuseOtherApi(own);

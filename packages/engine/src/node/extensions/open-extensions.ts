@@ -2,13 +2,15 @@
  * The extensions of a host: read without running them, given to the engine as node types, providers and services, and loaded
  * when something uses them. What fails later is seen in the catalog from then on.
  */
-import { join } from "node:path";
+import { join, sep } from "node:path";
+import { pathToFileURL } from "node:url";
 import {
   type AiProvider,
   type CatalogEntry,
   defineService,
   type FetchLike,
   type FieldFinding,
+  type HostContext,
   type Json,
   type JsonObject,
   NodeError,
@@ -21,6 +23,7 @@ import { sizeOf } from "../../values.ts";
 import { CODE_TIMES, type CodeTimes, createChildCode, type HostCode } from "./child-code.ts";
 import { nameOf } from "./code.ts";
 import { GuardedContext } from "./context.ts";
+import { createHostLog } from "./host-log.ts";
 import { createInProcessCode } from "./in-process-code.ts";
 import {
   failed,
@@ -30,9 +33,10 @@ import {
   readExtensions,
 } from "./inspect.ts";
 import { lazyProvider } from "./lazy-provider.ts";
-import { foldersOf } from "./locate.ts";
+import { foldersOf, isFolderName } from "./locate.ts";
 import { resolveGrants } from "./permissions.ts";
-import type { ExtensionProblem } from "./problem.ts";
+import { type ExtensionProblem, ProblemFound } from "./problem.ts";
+import { treeDigest } from "./tree-digest.ts";
 
 /** What a host says, beside where its extensions are. */
 export interface OpenExtensionsOptions extends ReadExtensionsOptions {
@@ -66,6 +70,8 @@ export interface Extensions {
   list(): readonly ListedExtension[];
   /** Loads the code of each one that is ready, so that `list` knows whether it can be. */
   load(): Promise<void>;
+  /** Name of the extension in this process whose code an error came through, as far as its stack says. */
+  blame(error: unknown): string | undefined;
   /** Ends their processes and closes what they have opened. */
   close(): Promise<void>;
 }
@@ -79,7 +85,17 @@ export async function openExtensions(options: OpenExtensionsOptions): Promise<Ex
       options.warn({ extension: name, code: "extension_manifest", message });
     }
   }
-  const all = await Promise.all(read.map((extension) => openOne(extension, options)));
+  const all = await Promise.all(
+    read.map((extension) =>
+      openOne(extension, options).catch((error: unknown) => {
+        const { code, name } = error as NodeJS.ErrnoException;
+        const message = `it cannot be opened (${code ?? name})`;
+        const problem: ExtensionProblem = { code: "extension_load_failed", message };
+        options.warn({ extension: extension.name, ...problem });
+        return openOne(failed(extension, problem), options);
+      }),
+    ),
+  );
   return {
     types: all.flatMap(({ types }) => types),
     services: all.flatMap(({ services }) => services),
@@ -89,10 +105,18 @@ export async function openExtensions(options: OpenExtensionsOptions): Promise<Ex
     async load() {
       await Promise.all(all.map(({ load }) => load()));
     },
+    blame: (error) => all.map(({ now }) => now()).find((one) => isIn(error, one))?.name,
     async close() {
       await Promise.all(all.map(({ close }) => close()));
     },
   };
+}
+
+function isIn(error: unknown, { mode, inspected }: ListedExtension): boolean {
+  if (mode !== "inProcess" || inspected === undefined || !(error instanceof Error)) return false;
+  const stack = String(error.stack);
+  const { folder } = inspected;
+  return stack.includes(folder + sep) || stack.includes(`${pathToFileURL(folder).href}/`);
 }
 
 interface Opened {
@@ -118,7 +142,10 @@ async function openOne(listed: ListedExtension, options: OpenExtensionsOptions):
     options.warn({ extension: listed.name, ...problem });
   };
   const grants = await resolveGrants(listed.name, listed.granted, options);
-  const code = createCode(listed, inspected, { ...options, grants, fail });
+  const hostLog = createHostLog((code, message) =>
+    options.warn({ extension: listed.name, code, message }),
+  );
+  const code = createCode(listed, inspected, { ...options, grants, fail, log: hostLog.log });
   const checks = new Set(inspected.catalog.checks);
   const nodes = listed.entries.filter(isNode);
   const adapters = new Set(inspected.catalog.adapters.map(({ id }) => id));
@@ -127,6 +154,7 @@ async function openOne(listed: ListedExtension, options: OpenExtensionsOptions):
       code,
       grants,
       adapters,
+      learn: hostLog.learn,
       hasCheck: checks.has(nameOf({ entry })),
       now: () => present.entries.filter(isNode)[at] as CatalogEntry,
     }),
@@ -153,13 +181,14 @@ async function openOne(listed: ListedExtension, options: OpenExtensionsOptions):
 
 function createCode(
   { name, mode, granted }: ListedExtension,
-  { folder, manifest, catalog }: InspectedExtension,
+  { folder, manifest, catalog, treeDigest: reviewed }: InspectedExtension,
   options: OpenExtensionsOptions & {
     readonly grants: Grants;
     readonly fail: (problem: ExtensionProblem) => void;
+    readonly log: HostContext["log"];
   },
 ): HostCode {
-  const { grants, egress, openFetch } = options;
+  const { grants, egress, openFetch, log } = options;
   const warn = (code: string, message: string): void =>
     options.warn({ extension: name, code, message });
   const stopped = new AbortController();
@@ -168,10 +197,9 @@ function createCode(
     signal: stopped.signal,
     now: () => Date.now(),
     random: () => Math.random(),
-    log: (level: string, text: string) => {
-      if (level === "warn" || level === "error") warn("extension_log", text.slice(0, 2_048));
-    },
+    log,
   };
+  const isWatched = options.watch === true && isFolderName(name);
   const common = {
     entry: join(folder, manifest.entry),
     digest: catalog.digest,
@@ -180,6 +208,12 @@ function createCode(
     host,
     failed: options.fail,
     warn,
+    /** A host may run for months between the look at its start and the first use. */
+    async unchanged() {
+      if (isWatched || (await treeDigest(folder).catch(() => "")) === reviewed) return;
+      const text = `its files have changed since the start: millrace ext trust ${name}`;
+      throw new ProblemFound("extension_changed", text);
+    },
   };
   const code =
     mode === "inProcess"
@@ -237,6 +271,7 @@ function liveType(
     readonly grants: Grants;
     readonly adapters: ReadonlySet<string>;
     readonly hasCheck: boolean;
+    readonly learn: (secret: string) => void;
     readonly now: () => CatalogEntry;
   },
 ): NodeType {
@@ -258,7 +293,7 @@ function liveType(
       return code.run(
         { type, isRepeatable },
         fields,
-        new GuardedContext(ctx, fields, requires.connection),
+        new GuardedContext(ctx, fields, { connection: requires.connection, learn: how.learn }),
       );
     },
     ...(how.hasCheck && { check: (fields: Fields) => checked(code, type, fields) }),
@@ -271,12 +306,17 @@ async function checked(
   type: string,
   fields: Fields,
 ): Promise<readonly FieldFinding[]> {
-  const found = await code.check(type, fields).catch(() => []);
-  return found.filter(
-    ({ pointer, code: name, message, severity }) =>
-      [pointer, name, message].every((text) => typeof text === "string") &&
-      (severity === "error" || severity === "warning"),
-  );
+  const found: unknown = await code.check(type, fields).catch(() => []);
+  return Array.isArray(found) ? found.slice(0, MAX_FINDINGS).filter(isFinding) : [];
+}
+
+const MAX_FINDINGS = 100; // of one node; nobody reads more
+const MAX_TEXT = 2_048; // characters
+
+function isFinding(value: unknown): value is FieldFinding {
+  const { pointer, code, message, severity } = Object(value) as Partial<FieldFinding>;
+  const isText = (text: unknown) => typeof text === "string" && text.length <= MAX_TEXT;
+  return [pointer, code, message].every(isText) && /^(?:error|warning)$/.test(String(severity));
 }
 
 function refuseLarge(fields: Fields): void {

@@ -1,13 +1,15 @@
 /**
  * The program of a child: one extension in a process of its own, under the permission model of Node. It speaks to its host
- * over the channel of `fork` alone, and ends with it.
+ * over one pipe alone, and ends with it.
  */
+import { Socket } from "node:net";
 import { type HostContext, isNodeExit, type JsonObject, NodeError } from "@millrace/contracts";
 import type { Fields } from "../../../node-type.ts";
 import { toOutput } from "../../../values.ts";
 import { type ExtensionCode, loadCode } from "../code.ts";
 import { ProblemFound } from "../problem.ts";
 import { type CallStart, ChildContext } from "./context.ts";
+import { LINE_FD, openLine } from "./line.ts";
 import { callModel, type ModelCall, type ModelRequest } from "./models.ts";
 import { type Frame, Peer } from "./peer.ts";
 import { closeNetwork } from "./tripwire.ts";
@@ -33,7 +35,12 @@ const calls = new Map<number, ChildContext>();
 const models = new Map<number, ModelCall>();
 let code: ExtensionCode | undefined;
 
-const peer = new Peer((frame) => process.send?.(frame), {
+const pipe = new Socket({ fd: LINE_FD, readable: true, writable: true });
+const send = openLine(pipe, {
+  frame: (frame) => peer.receive(frame),
+  broken: () => process.exit(1),
+});
+const peer: Peer = new Peer(send, {
   request(op, frame) {
     switch (op) {
       case "load":
@@ -63,8 +70,7 @@ const peer = new Peer((frame) => process.send?.(frame), {
   dropped() {},
 });
 
-process.on("message", (message) => peer.receive(message));
-process.on("disconnect", () => process.exit(0));
+pipe.on("close", () => process.exit(0));
 peer.tell("ready", {});
 
 async function load({ entry, tripwire, now, config }: LoadFrame): Promise<unknown> {

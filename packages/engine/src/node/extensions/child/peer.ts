@@ -3,11 +3,14 @@
  *   P1  every request is answered once, or rejected when the line ends.
  *   P2  ids count per direction; a frame that nobody waits for is counted and dropped.
  *   P3  a frame has at most 16 MiB.
+ *   P4  whatever comes, nothing is thrown: the other end may be hostile.
  */
 import { type Json, NodeError, type NodeErrorOptions } from "@millrace/contracts";
 import { sizeOf } from "../../../values.ts";
+import { MAX_FRAME_BYTES } from "./line.ts";
 
-const MAX_FRAME_BYTES = 16 * 1_048_576;
+const MAX_OPEN = 1_024; // requests of the other end at once; more is a loop without an await
+const MAX_MESSAGE = 2_048; // characters of an error; more is a log
 
 /** A message as it crosses. */
 export interface Frame {
@@ -49,6 +52,7 @@ export class Peer {
   readonly #waiting: Map<number, { done(value: unknown): void; fail(error: unknown): void }> =
     new Map();
   #next = 1;
+  #open = 0;
   #ended: unknown;
 
   constructor(post: (frame: Frame) => void, handlers: PeerHandlers) {
@@ -98,6 +102,12 @@ export class Peer {
       if (!this.#handlers.notify(op, frame)) this.#handlers.dropped();
       return;
     }
+    if (this.#open >= MAX_OPEN) {
+      const text = `more than ${MAX_OPEN} requests of an extension are open`;
+      const error = toWireError(new NodeError("limit_exceeded", text, { reason: "limit" }));
+      this.#reply({ id, ok: false, error });
+      return;
+    }
     let answer: Promise<unknown> | undefined;
     try {
       answer = this.#handlers.request(op, frame);
@@ -108,9 +118,14 @@ export class Peer {
       this.#handlers.dropped();
       return;
     }
+    this.#open += 1;
+    const reply = (frame: Frame): void => {
+      this.#open -= 1;
+      this.#reply(frame);
+    };
     answer.then(
-      (result) => this.#reply({ id, ok: true, ...(result !== undefined && { result }) }),
-      (error: unknown) => this.#reply({ id, ok: false, error: toWireError(error) }),
+      (result) => reply({ id, ok: true, ...(result !== undefined && { result }) }),
+      (error: unknown) => reply({ id, ok: false, error: toWireError(error) }),
     );
   }
 
@@ -162,11 +177,10 @@ function toWireError(thrown: unknown): WireError {
   };
 }
 
-function fromWireError(error: WireError | undefined): NodeError {
-  const { code, message, retryAfterMs, reason, status, sent, retryable, cause } = error ?? {
-    code: "extension_threw",
-    message: "the node's code threw",
-  };
+/** Every member is looked at: a value without a text throws where it is made one. */
+function fromWireError(error: unknown): NodeError {
+  const given = (error ?? {}) as { readonly [M in keyof WireError]?: unknown };
+  const { code, message, retryAfterMs, reason, status, sent, retryable, cause } = given;
   const options: NodeErrorOptions = {
     retryable: retryable === true,
     ...(typeof retryAfterMs === "number" && { retryAfterMs }),
@@ -175,5 +189,11 @@ function fromWireError(error: WireError | undefined): NodeError {
     ...(typeof sent === "boolean" && { sent }),
     ...(typeof cause === "string" && { cause: { code: cause } }),
   };
-  return new NodeError(String(code), String(message), options);
+  return new NodeError(
+    typeof code === "string" && CODE.test(code) ? code : "extension_threw",
+    typeof message === "string" ? message.slice(0, MAX_MESSAGE) : "the node's code threw",
+    options,
+  );
 }
+
+const CODE = /^[a-z][a-z0-9_]{0,63}$/;

@@ -1,0 +1,51 @@
+/**
+ * Frames over the pipe between host and child, one JSON text a line. Not the channel of `fork`: whoever writes on that what is
+ * no JSON throws in the process that reads it.
+ */
+import type { Duplex } from "node:stream";
+
+/** Longest frame; a larger value belongs into a file. */
+export const MAX_FRAME_BYTES = 16 * 1_048_576;
+
+/** Descriptor of the pipe in the child. */
+export const LINE_FD = 3;
+
+/** What comes over a line. */
+export interface LineReader {
+  /** A frame came; what it throws is a line that is broken. */
+  frame(frame: unknown): void;
+  /** No frame came, or one that is too long: nothing of it is read any more. Told once. */
+  broken(): void;
+}
+
+/** Reads a pipe, and answers what writes on it. A pipe that is gone takes frames and drops them. */
+export function openLine(pipe: Duplex, { frame, broken }: LineReader): (frame: object) => void {
+  let held = "";
+  let isBroken = false;
+  const end = (): void => {
+    isBroken = true;
+    held = "";
+    broken();
+  };
+  pipe.setEncoding("utf8");
+  pipe.on("data", (text: string) => {
+    const parts = text.split("\n");
+    const rest = parts.pop() as string;
+    for (const part of parts) {
+      if (isBroken) return;
+      try {
+        frame(JSON.parse(held + part));
+      } catch {
+        end();
+      }
+      held = "";
+    }
+    if (isBroken) return;
+    held += rest;
+    if (held.length > MAX_FRAME_BYTES) end();
+  });
+  pipe.on("error", () => {}); // the end of the process says it
+  return (given) => {
+    if (!pipe.destroyed) pipe.write(`${JSON.stringify(given)}\n`);
+  };
+}
