@@ -54,15 +54,19 @@ function normal(log: readonly ExecutionEvent[]): unknown[] {
 /** A server in front of another one: `meddle` may answer in its place, or end an answer after so many events. */
 async function proxy(
   url: string,
-  meddle: (path: string, count: number) => { status?: number; cutAfter?: number } | undefined,
+  meddle: (
+    path: string,
+    count: number,
+  ) => { status?: number; cutAfter?: number; after?: Promise<void> } | undefined,
 ): Promise<string> {
   const counts = new Map<string, number>();
-  const server = createServer((incoming, outgoing) => {
+  const server = createServer(async (incoming, outgoing) => {
     const path = incoming.url ?? "";
     const kind = path.endsWith("/events") ? "events" : path;
     const count = (counts.get(kind) ?? 0) + 1;
     counts.set(kind, count);
-    const { status, cutAfter } = meddle(kind, count) ?? {};
+    const { status, cutAfter, after } = meddle(kind, count) ?? {};
+    await after;
     if (status !== undefined) {
       const problem = { code: "draining", title: "The server is shutting down", status };
       outgoing.writeHead(status, {
@@ -163,10 +167,10 @@ test("a signal cancels the run there, and its summary is waited for", async () =
   const cwd = scratch({ "slow.flow": SLOW });
   const running = start(["run", "slow.flow", "--json", "--server", at.url], { cwd });
   await running.until("node.waiting");
-  running.child.kill("SIGINT");
+  running.child.kill("SIGTERM");
   const { code, stdout } = await running.ended;
   const { runId, status, exitCode } = lastSummary(stdout);
-  expect([code, exitCode, status]).toEqual([130, 130, "cancelled"]);
+  expect([code, exitCode, status]).toEqual([143, 143, "cancelled"]);
   expect(stdout).toBe(await stored(at, runId));
 
   const late = await inside(
@@ -174,6 +178,31 @@ test("a signal cancels the run there, and its summary is waited for", async () =
     { cwd },
   );
   expect([late.code, lastSummary(late.stdout).error?.code]).toEqual([124, "run_timeout"]);
+});
+
+test("a signal that comes before the run is there cancels it once it is", async () => {
+  const at = await world();
+  const cwd = scratch({ "slow.flow": SLOW });
+  const signal = new AbortController();
+  let refused = () => {};
+  const tooEarly = new Promise<void>((resolve) => {
+    refused = resolve;
+  });
+  const slow = await proxy(at.url, (path, count) => {
+    if (path === "/api/run") {
+      signal.abort("sigint");
+      return { after: tooEarly };
+    }
+    if (path !== "/api/invoke" || count !== 2) return undefined;
+    refused();
+    return { status: 404 };
+  });
+  const words = ["run", "slow.flow", "--json", "--server", slow];
+  const ended = await inside(words, { cwd, signal: signal.signal });
+  const { status, exitCode } = lastSummary(ended.stdout);
+  expect([ended.code, exitCode, status]).toEqual([130, 130, "cancelled"]);
+  const left = await inside([...words, "--detach"], { cwd, signal: AbortSignal.abort("sigterm") });
+  expect([left.code, lastSummary(left.stdout).exitCode]).toEqual([143, 143]);
 });
 
 test("a question that nobody answers parks the run; confirm answers it, once", async () => {

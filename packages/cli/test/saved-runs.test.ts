@@ -1,5 +1,5 @@
 /** Runs that are kept: a killed process loses nothing, a question waits, and one process at a time writes. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkLog } from "@millrace/contracts";
 import { start as startServer } from "@millrace/server";
@@ -108,6 +108,16 @@ test("a run that was taken up ends on a signal as any other", async () => {
   expect([ended.code, exitCode, status]).toEqual([143, 143, "cancelled"]);
 });
 
+test("a run goes on with the flows that it called when it was started", async () => {
+  const at = here({ "calls.flow": CALLS, "hello.flow": `${ASKS}\noutput text: string = "old"\n` });
+  const parked = await at.run("run calls.flow --save --json");
+  const { runId } = lastSummary(parked.stdout);
+  expect(parked.code).toBe(4);
+  rmSync(join(at.cwd, "hello.flow"));
+  const resumed = await at.run(`resume ${runId} --json --yes`);
+  expect([resumed.code, lastSummary(resumed.stdout).outputs]).toEqual([0, { text: "old" }]);
+});
+
 test("a question waits in the store; several are told apart, and an answer is given once", async () => {
   const at = here({ "asks.flow": ASKS });
   const parked = await at.run("run asks.flow --save --json");
@@ -148,7 +158,8 @@ test("without --save nothing is kept; the configuration may keep every run", asy
   expect(lastSummary(gone.stdout).error?.message).toContain("--save");
   writeFileSync(join(at.cwd, "millrace.json"), '{ "history": true }');
   expect((await at.run("run hello.flow --tag team=fx --timeout 1m")).code).toBe(0);
-  expect((await at.run("run hello.flow --only say")).code).toBe(0);
+  const part = await at.run("run hello.flow --only say");
+  expect([part.code, part.stderr]).toEqual([0, expect.stringContaining("not kept: --only")]);
   const local = await openLocal({
     store: at.env.MILLRACE_HOME,
     readonly: true,
@@ -213,8 +224,8 @@ test("while a server has the store, what writes ends with 6 and names it, and wh
 
 test("what is no file cannot be watched", async () => {
   const at = here({ "hello.flow": HELLO });
-  for (const words of ["-", "hello.flow -i who=@-", "some-template"]) {
+  for (const words of ["-", "hello.flow -i who=@-", "some-template", "nowhere/x.flow"]) {
     const { code, stderr } = await at.run(`run ${words} --watch`);
-    expect([code, stderr], words).toEqual([2, expect.stringContaining("--watch")]);
+    expect([code, stderr], words).toEqual([2, expect.stringMatching(/--watch|cannot watch/)]);
   }
 });

@@ -26,6 +26,8 @@ export interface RunHeader {
   /** As `run.started` will say it. */
   readonly flowHash?: string;
   readonly graph: FlowGraph;
+  /** Flows that it calls, at any depth, by the text that names them; absent: none. */
+  readonly flows?: { readonly [text: string]: FlowGraph };
   readonly inputs: Json;
   readonly trigger: string;
   readonly template?: string;

@@ -57,15 +57,29 @@ export async function openGround(
 ): Promise<Ground> {
   const machine = createNodeHost();
   const opened = await openServerExtensions(machine, options);
-  const registry = registryOf(options, opened.extensions);
   const clock = options.clock ?? machine;
   const now = (): number => clock.now();
-  const keepsContent = (): boolean => readSettings(store.settings).ai.keepContent;
-  const store: Store =
-    mode === "empty"
-      ? openMemoryStore({ now, keepsContent })
-      : await openStore({ dir: options.store, readonly: mode === "read", now, keepsContent });
-  return { store, registry, machine, clock, now, opened };
+  try {
+    const registry = registryOf(options, opened.extensions);
+    const keepsContent = (): boolean => readSettings(store.settings).ai.keepContent;
+    const store: Store =
+      mode === "empty"
+        ? openMemoryStore({ now, keepsContent })
+        : await openStore({ dir: options.store, readonly: mode === "read", now, keepsContent });
+    return { store, registry, machine, clock, now, opened };
+  } catch (error) {
+    await opened.extensions.close(); // a check of theirs may have started a process
+    throw error;
+  }
+}
+
+/** Closes it again when nothing was built over it. */
+export async function closeGround({ store, opened }: Ground): Promise<void> {
+  try {
+    await opened.extensions.close();
+  } finally {
+    await store.close();
+  }
 }
 
 /** What one who builds a host decides. */

@@ -1,7 +1,7 @@
 /** A whole server without a port: engine, journal, executor, app. */
 import { startRetention } from "@millrace/store";
 import { buildApp, type MillraceApp, type ServedApp } from "./app.ts";
-import { buildHost, type Ground, openGround } from "./build-host.ts";
+import { buildHost, closeGround, type Ground, openGround } from "./build-host.ts";
 import {
   gatherOptions,
   type OptionSources,
@@ -35,7 +35,11 @@ export async function createServer(options: CreateServerOptions = {}): Promise<M
 }
 
 /** A server whose options are resolved already. */
-type BuiltServer = MillraceServer & { readonly app: ServedApp };
+type BuiltServer = MillraceServer & {
+  readonly app: ServedApp;
+  /** The extension whose code an error came through. */
+  readonly blame: (error: unknown) => string | undefined;
+};
 
 /** The same for options that are resolved already. A store that was opened for a server that is not built is closed again. */
 export async function buildServer(options: ResolvedOptions): Promise<BuiltServer> {
@@ -43,7 +47,7 @@ export async function buildServer(options: ResolvedOptions): Promise<BuiltServer
   try {
     return await serverOver(options, ground);
   } catch (error) {
-    await ground.store.close();
+    await closeGround(ground);
     throw error;
   }
 }
@@ -87,6 +91,7 @@ async function serverOver(options: ResolvedOptions, ground: Ground): Promise<Bui
       },
     },
     host,
+    blame: (error) => ground.opened.extensions.blame(error),
     async close(closeOptions) {
       try {
         await app.drain(closeOptions);

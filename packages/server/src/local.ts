@@ -24,6 +24,7 @@ import { readHolder, type Store } from "@millrace/store";
 import {
   type BuiltHost,
   buildHost,
+  closeGround,
   type Ground,
   openGround,
   type StoreMode,
@@ -103,7 +104,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<LocalClient
     );
     return clientOf(built, { ...ground, store }, { limits: resolved.limits, dir });
   } catch (error) {
-    await ground.store.close();
+    await closeGround(ground);
     throw error;
   }
 }

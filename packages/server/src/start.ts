@@ -78,11 +78,18 @@ export async function start(options: StartOptions = {}): Promise<RunningServer> 
     return closed;
   };
   const { log, store } = host;
-  const unwatch = signals ? watchProcess({ close, log, lost: store.lost }) : () => {};
+  const unwatch = signals
+    ? watchProcess({ close, log, lost: store.lost, blame: server.blame })
+    : () => {};
   const bound = http.address() as AddressInfo;
   const name = bound.family === "IPv6" ? `[${bound.address}]` : bound.address;
   const url = `http://${name}:${bound.port}`;
-  store.announce(url);
+  try {
+    store.announce(url);
+  } catch (error) {
+    // For the message of who finds the store held; the server is there without it.
+    log.warn({ err: error }, "server.not_announced");
+  }
   return { url, address: bound, app, lost: store.lost, close };
 }
 

@@ -271,3 +271,19 @@ describe("events of an answer", () => {
     await expect(bad).rejects.toMatchObject({ code: "bad_answer" });
   });
 });
+
+test("a server that takes a connection and answers nothing is asked again", async () => {
+  let asked = 0;
+  const silent = createServer((_, outgoing) => {
+    asked += 1;
+    if (asked > 1) outgoing.writeHead(204).end();
+  });
+  await once(silent.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => {
+    silent.closeAllConnections();
+    silent.close();
+  });
+  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  expect(await all(clientOf(url, { silenceMs: 20 }).runEvents("r1"))).toEqual([]);
+  expect(asked).toBeGreaterThanOrEqual(2);
+});

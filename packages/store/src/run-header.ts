@@ -19,8 +19,13 @@ export function creation(header: RunHeader, rows: StartRows = {}, createdAt: num
   const { runId, planDigest, graph, inputs, trigger, template = null, tags = {} } = header;
   const { request, fire, waiting, signature } = rows;
   const { digest, op } = graphRow(graph);
-  const { flowHash } = header;
-  const options = { planDigest, ...(flowHash !== undefined && { flowHash }), ...header.options };
+  const { flowHash, flows } = header;
+  const options = {
+    planDigest,
+    ...(flowHash !== undefined && { flowHash }),
+    ...(flows !== undefined && { flows }),
+    ...header.options,
+  };
   return [
     ...(request === undefined ? [] : requestRows(request, { runId, status: "pending" }, createdAt)),
     ...(fire === undefined ? [] : fireRows(fire.scheduleId, { ...fire, runId })),
@@ -85,11 +90,12 @@ export function headerOf(
   reader: Reader,
 ): Omit<ResumeState, "events" | "steps" | "privateValues"> {
   const tags = reader.all("SELECT key, value FROM run_tag WHERE run = ?", [row["no"] ?? null]);
-  const { planDigest, flowHash, ...options } = JSON.parse(String(row["options"]));
+  const { planDigest, flowHash, flows, ...options } = JSON.parse(String(row["options"]));
   return {
     runId: String(row["id"]),
     planDigest,
     ...(flowHash !== undefined && { flowHash }),
+    ...(flows !== undefined && { flows }),
     graph: graphOf(reader, String(row["graph"])),
     inputs: JSON.parse(String(row["inputs"])),
     trigger: String(row["trigger"]),

@@ -13,6 +13,7 @@ import {
 import type { CommandIo } from "../command.ts";
 import type { Config } from "../config/load.ts";
 import { CliError } from "../errors.ts";
+import { endedBy } from "../interrupt.ts";
 import { openFrames } from "../models/frames.ts";
 import type { Api } from "./open-api.ts";
 import { givenToken, refuseClearText, serverBase, storedToken } from "./server-url.ts";
@@ -59,7 +60,8 @@ export async function createRemote(
     async invoke(command, args, { signal, ...more }: CallOptions = {}) {
       const until = signal ?? AbortSignal.any([io.signal, AbortSignal.timeout(CALL_TIMEOUT_MS)]);
       return client.invoke(command, args, { ...more, signal: until }).catch((error: unknown) => {
-        throw named(origin, error);
+        const isInterrupt = io.signal.aborted && error === io.signal.reason;
+        throw isInterrupt ? endedBy(io.signal) : named(origin, error);
       });
     },
     runFlow: (request, options) => naming(origin, client.runFlow(request, options)),

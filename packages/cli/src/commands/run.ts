@@ -13,7 +13,7 @@ import { checkOneStdin } from "../inputs.ts";
 import { interruptible } from "../interrupt.ts";
 import { drive } from "../run/drive.ts";
 import { askedOf, engineRun } from "../run/engine-run.ts";
-import { openEvents } from "../run/event-file.ts";
+import { type EventFile, openEvents } from "../run/event-file.ts";
 import { projectStart } from "../run/find-flow.ts";
 import { prepare } from "../run/prepare.ts";
 import type { SavingJournal } from "../run/saving-journal.ts";
@@ -48,13 +48,14 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
 
 /** Runs the flow once in this process. */
 async function runHere(input: Input, config: Config, io: CommandIo): Promise<Summary> {
-  const saved = isSaved(input, config);
+  const saved = isSaved(input, config, warnOn(io));
   const journal = saved ? await openJournal(input, config) : undefined;
   try {
     const prepared = await interruptible(io.signal, prepare(input, config, io, journal));
     const { source, template, inputs, plan, engine, answers } = prepared;
-    const tee = await openEvents(flagText(input, "events"), io);
+    let tee: EventFile | undefined;
     try {
+      tee = await openEvents(flagText(input, "events"), io);
       const asked = askedOf(answers, io.interactive);
       const started = engine.run(plan, inputs, {
         trigger: "cli",

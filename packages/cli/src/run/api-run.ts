@@ -2,13 +2,16 @@
  * A run behind the API: of a server, or one of the store that the embedded API works on.
  *   A1  Nothing that was answered in the past is asked again: questions count from the last event that was known at the start.
  *   A2  A question is left to a person, or to nobody, only when the API says that it is still open.
+ *   A3  A cancel that comes before the run is there is asked again once it is, and from then on no question is answered.
  */
-import type { AnyEvent, ExecutionEvent } from "@millrace/contracts";
+import type { AnyEvent, CancelReason, ExecutionEvent } from "@millrace/contracts";
 import { ClientError } from "@millrace/contracts/client";
 import type { ConfirmHandler } from "@millrace/engine";
 import type { Api } from "../api/open-api.ts";
 import type { LiveRun, Question } from "./live-run.ts";
 
+/** How long an answer may be on its way: an interrupt, which ends other calls, does not end this one. */
+const ANSWER_MS = 30_000;
 /** Somebody else was first, or the deadline was. */
 const SETTLED: ReadonlySet<string> = new Set([
   "already_resolved",
@@ -36,6 +39,7 @@ export function apiRun(api: Api, options: ApiRunOptions): LiveRun {
   const open = new Map<string, Extract<ExecutionEvent, { kind: "confirm.requested" }>>();
   const asked = new Set<string>();
   const reading = new AbortController();
+  let stop: { readonly reason: CancelReason; readonly graceMs: number } | undefined;
   let park: (question: Question) => void = () => {};
   const parked = new Promise<Question>((resolve) => {
     park = resolve;
@@ -46,13 +50,14 @@ export function apiRun(api: Api, options: ApiRunOptions): LiveRun {
     { decision, value, comment }: Parameters<LiveRun["answer"]>[1],
   ): Promise<string | undefined> {
     try {
-      await api.invoke("resolve_confirmation", {
+      const args = {
         runId,
         confirmationId: id,
         decision,
         ...(value !== undefined && { value }),
         ...(comment !== undefined && { comment }),
-      });
+      };
+      await api.invoke("resolve_confirmation", args, { signal: AbortSignal.timeout(ANSWER_MS) });
       return undefined;
     } catch (error) {
       if (ClientError.isInstance(error) && error.problem !== undefined) return error.code;
@@ -74,27 +79,38 @@ export function apiRun(api: Api, options: ApiRunOptions): LiveRun {
   }
 
   async function isOpen(id: string): Promise<boolean> {
-    const { items } = await api.invoke("list_confirmations", { runId });
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    const { items } = await api.invoke("list_confirmations", { runId }, { signal });
     return items.some((each) => each.id === id);
+  }
+
+  // When it does not arrive, the events end or stay away, and that is told.
+  function cancel(): void {
+    if (stop !== undefined) void api.stop(runId, stop).catch(() => {});
   }
 
   return {
     id: runId,
     parked,
     async *events() {
+      let begun = false;
       for await (const given of options.events(reading.signal)) {
         const event = given as ExecutionEvent;
+        if (!begun) cancel();
+        begun = true;
         yield [event];
         if (event.kind === "confirm.requested") open.set(event.id, event);
         else if (event.kind === "confirm.resolved") open.delete(event.id);
-        if (event.seq >= past && open.size > 0) await settle();
+        if (event.seq >= past && open.size > 0 && stop === undefined) await settle();
       }
     },
     leave: () => reading.abort(),
     open: () => open.values().next().value,
     answer,
-    // When it does not arrive, the events end or stay away, and that is told.
-    cancel: (reason, graceMs) => void api.stop(runId, { reason, graceMs }).catch(() => {}),
+    cancel(reason, graceMs) {
+      stop ??= { reason, graceMs };
+      cancel();
+    },
     ways: (node) => `millrace confirm ${runId} ${node} --approve${where} answers`,
     again:
       api.where === "remote" ? `millrace runs tail ${runId}${where}` : `millrace resume ${runId}`,

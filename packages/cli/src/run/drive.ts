@@ -20,7 +20,7 @@ import { createDisplay, type Display } from "../display.ts";
 import type { CliError } from "../errors.ts";
 import { createPrompter } from "../prompter.ts";
 import type { EventFile } from "./event-file.ts";
-import type { LiveRun } from "./live-run.ts";
+import type { LiveRun, Question } from "./live-run.ts";
 
 /** What a run is shown with. */
 export interface Driving {
@@ -60,11 +60,10 @@ export async function drive(run: LiveRun, driving: Driving): Promise<Summary> {
   async function follow(): Promise<Summary> {
     const pages = run.events();
     const nobody = run.parked.then((question) => nextTick().then(() => question));
-    const gone = readerGone(driving);
+    const orElse = besides<Question | "gone">(nobody, readerGone(driving));
     try {
       for (let next = pages.next(); ; next = pages.next()) {
-        next.catch(() => {}); // of a page that nobody waits for
-        const page = await Promise.race([next, nobody, gone]);
+        const page = await orElse(next);
         if (page === "gone") return await part(LEFT_ALONE);
         if ("prompt" in page) {
           const message = `"${page.node}" waits for a person, and nobody can be asked here; ${run.ways(page.node)}`;
@@ -149,6 +148,27 @@ function cancelOn(run: LiveRun, { io, graceMs, survives = false }: Driving): () 
 
 function reasonOf({ reason }: AbortSignal): CancelReason {
   return reason === "sigterm" ? "sigterm" : "sigint";
+}
+
+/**
+ * What comes first: the work, or one of a few things that may happen at any time. `Promise.race` would leave a reaction, and
+ * with it the page, at those for every page of the run.
+ */
+function besides<T>(...events: readonly Promise<T>[]): <W>(work: Promise<W>) => Promise<W | T> {
+  let first: Promise<T> | undefined;
+  let tell: (event: Promise<T>) => void = () => {};
+  for (const event of events) {
+    void event.then(() => {
+      first ??= event;
+      tell(first);
+    });
+  }
+  return <W>(work: Promise<W>) =>
+    new Promise<W | T>((resolve, reject) => {
+      tell = resolve;
+      work.then(resolve, reject);
+      if (first !== undefined) resolve(first);
+    });
 }
 
 function nextTick(): Promise<void> {

@@ -10,6 +10,7 @@ import type { Summary } from "@millrace/contracts";
 import { toEnd } from "../api/problem.ts";
 import { type CommandIo, flagList, flagText, type Input } from "../command.ts";
 import { CliError, usage } from "../errors.ts";
+import { reason } from "../file-reason.ts";
 import { createNdjson } from "../ndjson.ts";
 import { clean } from "../render/text.ts";
 import { isSlug } from "./find-flow.ts";
@@ -108,21 +109,29 @@ function watchFiles(files: readonly string[]): Changes {
   }
   let tell = (): void => {};
   let timer: NodeJS.Timeout | undefined;
-  const watchers: FSWatcher[] = [...wanted].map(([folder, names]) =>
-    watchFolder(folder, (_, name) => {
-      if (name === null || !names.has(name)) return;
-      clearTimeout(timer);
-      timer = setTimeout(() => tell(), DEBOUNCE_MS);
-    }),
-  );
+  const watchers: FSWatcher[] = [];
+  const close = (): void => {
+    clearTimeout(timer);
+    for (const watcher of watchers) watcher.close();
+  };
+  for (const [folder, names] of wanted) {
+    try {
+      const watcher = watchFolder(folder, (_, name) => {
+        if (name === null || !names.has(name)) return;
+        clearTimeout(timer);
+        timer = setTimeout(() => tell(), DEBOUNCE_MS);
+      });
+      watchers.push(watcher.on("error", () => {})); // of a folder that is gone nothing more is seen
+    } catch (error) {
+      close();
+      throw usage(`cannot watch ${folder}: ${reason(error)}`);
+    }
+  }
   return {
     next: () =>
       new Promise((resolve) => {
         tell = resolve;
       }),
-    close() {
-      clearTimeout(timer);
-      for (const watcher of watchers) watcher.close();
-    },
+    close,
   };
 }

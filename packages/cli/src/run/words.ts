@@ -9,6 +9,9 @@ const DEFAULT_GRACE_MS = 10_000; // long enough for a request to end, short enou
 /** Flags that need the run to be in this process. */
 const HERE_ONLY = ["save", "only", "watch", "fixtures"] as const;
 
+/** Of these, those whose run is not kept: whoever resumes it does the whole flow for real. */
+const UNSAVED = ["only", "fixtures"] as const;
+
 /** How long the run may take, from `--timeout`, else the configuration. */
 export function timeoutOf(input: Input, config: Config): { timeoutMs?: number } {
   const text = flagText(input, "timeout");
@@ -44,7 +47,7 @@ export function checkPlace(input: Input, server: string | undefined): void {
   if (server === undefined && isOn(input, "detach")) {
     throw usage("--detach leaves a run to a server, and none is named", "give --server <url>");
   }
-  const unsaved = given.find((flag) => flag === "only" || flag === "fixtures");
+  const unsaved = UNSAVED.find((flag) => isGiven(input, flag));
   if (isOn(input, "save") && unsaved !== undefined) {
     throw usage(
       `--save and --${unsaved} do not go together: whoever resumes the run does the whole flow for real`,
@@ -52,10 +55,16 @@ export function checkPlace(input: Input, server: string | undefined): void {
   }
 }
 
-/** Whether the run is kept: `--save`, or the configuration says that every run is. */
-export function isSaved(input: Input, { history }: Config): boolean {
+/**
+ * Whether the run is kept: `--save`, or the configuration says that every run is. `warn` is told of one that is not kept all
+ * the same.
+ */
+export function isSaved(input: Input, { history }: Config, warn: (line: string) => void): boolean {
   if (isOn(input, "save")) return true;
-  return history && !isGiven(input, "only") && !isGiven(input, "fixtures");
+  const part = UNSAVED.find((flag) => isGiven(input, flag));
+  if (history && part !== undefined)
+    warn(`this run is not kept: --${part} is not the whole flow for real`);
+  return history && part === undefined;
 }
 
 function isGiven({ flags }: Input, name: string): boolean {

@@ -116,7 +116,8 @@ export function createClient(options: ClientOptions): Client {
       }
     },
     runEvents(runId, { after = 0, ...rest } = {}) {
-      const open = (position: number) => attach(runId, position, rest);
+      const open = (position: number, signal: AbortSignal) =>
+        attach(runId, position, { ...rest, signal });
       return follow({ open, after, ...reading, ...(rest.signal && { signal: rest.signal }) });
     },
     runFlow(request, { signal } = {}) {
@@ -127,9 +128,10 @@ export function createClient(options: ClientOptions): Client {
         options: { onDisconnect: "continue", ...request.options, runId },
       };
       const kinds = request.options?.events as readonly Kind[] | undefined;
-      const rest = { ...(kinds && { kinds }), ...(signal && { signal }) };
+      const filter = kinds && { kinds };
       let mayRun = false;
-      const open = async (after: number): Promise<Response | null> => {
+      const open = async (after: number, once: AbortSignal): Promise<Response | null> => {
+        const rest = { ...filter, signal: once };
         if (mayRun) {
           try {
             return await attach(runId, after, rest);

@@ -8,7 +8,7 @@ import type { AnyEvent } from "../events/types.ts";
 import { ClientError } from "./error.ts";
 
 /** Three heartbeats of a server that keeps the default of 15 s. */
-const SILENCE_MS = 45_000;
+export const SILENCE_MS = 45_000;
 
 /** `silenceMs`: how long nothing may come, by default 45 s; of NDJSON, which has no heartbeat, the silence is not limited. */
 export interface ReadingOptions {

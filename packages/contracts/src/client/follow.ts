@@ -5,7 +5,7 @@
  */
 import type { AnyEvent } from "../events/types.ts";
 import { ClientError } from "./error.ts";
-import { eventsOf } from "./event-stream.ts";
+import { eventsOf, SILENCE_MS } from "./event-stream.ts";
 
 /** First pause after a cut; it doubles. */
 const FIRST_DELAY_MS = 250;
@@ -13,6 +13,9 @@ const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 30_000;
 /** Tries in a row without an event before a reader gives up: some three minutes. */
 const MAX_TRIES = 12;
+
+/** A connection takes longer to be made than to say something. */
+const MIN_ANSWER_MS = 1_000;
 
 /** How often, and how slowly, a broken connection is tried again. */
 export interface Retrying {
@@ -24,10 +27,11 @@ export interface Retrying {
 
 /** How one log is read. */
 export interface Following {
-  /** Opens the log after a position; null: nothing is left. */
-  readonly open: (after: number) => Promise<Response | null>;
+  /** Opens the log after a position; null: nothing is left. The signal ends the request and its answer. */
+  readonly open: (after: number, signal: AbortSignal) => Promise<Response | null>;
   /** `seq` of the last event that the reader has. */
   readonly after: number;
+  /** How long nothing may come: no answer, and nothing of it; default 45 s. */
   readonly silenceMs?: number;
   readonly retry?: Retrying;
   readonly signal?: AbortSignal;
@@ -35,15 +39,25 @@ export interface Following {
 
 /** Yields the events of a log. Throws `ClientError`, or the reason of the signal. */
 export async function* follow(following: Following): AsyncGenerator<AnyEvent, void> {
-  const { open, silenceMs, signal, retry = {} } = following;
+  const { open, silenceMs = SILENCE_MS, signal, retry = {} } = following;
   const { maxTries = MAX_TRIES, maxDelayMs = MAX_DELAY_MS } = retry;
+  const answerMs = Math.max(silenceMs, MIN_ANSWER_MS);
   let after = following.after;
   for (let tries = 1; ; tries += 1) {
     let failure = new ClientError("unreachable", "the stream ended before its run");
+    // One a try: a peer that takes a connection and answers nothing is as gone as one that takes none.
+    const request = new AbortController();
+    const onAbort = () => request.abort(signal?.reason);
+    if (signal?.aborted) onAbort();
+    signal?.addEventListener("abort", onAbort, { once: true });
+    const timer = setTimeout(() => {
+      request.abort(new ClientError("unreachable", `no answer came for ${answerMs} ms`));
+    }, answerMs);
     try {
-      const response = await open(after);
+      const response = await open(after, request.signal);
+      clearTimeout(timer);
       if (response === null) return;
-      for await (const event of eventsOf(response, silenceMs === undefined ? {} : { silenceMs })) {
+      for await (const event of eventsOf(response, { silenceMs })) {
         tries = 0;
         if (event.seq <= after) continue;
         after = event.seq;
@@ -54,6 +68,9 @@ export async function* follow(following: Following): AsyncGenerator<AnyEvent, vo
       signal?.throwIfAborted();
       if (!ClientError.isInstance(error) || !error.retryable) throw error;
       failure = error;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
     }
     if (tries >= maxTries) throw failure;
     await pause(failure.retryAfterMs ?? delayMs(tries, maxDelayMs), signal);

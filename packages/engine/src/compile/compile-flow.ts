@@ -74,7 +74,7 @@ export async function compileFlow(
   const { hash = digest(graph) } = options;
   const used = typesIn(graph, flows, registry);
   const identity = { digest: digestOfAll(hash, flows, used), needs: needsOf(used) };
-  const plan = new Plan({ graph, layout: layout.layout, hash }, identity);
+  const plan = new Plan({ graph, flows, layout: layout.layout, hash }, identity);
   return { ok: true, plan, diagnostics };
 }
 

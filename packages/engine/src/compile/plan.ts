@@ -10,6 +10,8 @@ const PARTS = new WeakMap<Plan, PlanParts>();
 /** What the scheduler reads of a plan. */
 export interface PlanParts {
   readonly graph: FlowGraph;
+  /** Flows that it calls, at any depth, by the text that names them. */
+  readonly flows: ReadonlyMap<string, { readonly graph: FlowGraph }>;
   readonly layout: Layout;
   /** Digest of `graph` alone, as `run.started` shows it. */
   readonly hash: string;

@@ -30,12 +30,14 @@ export function headerOf(
   run: { readonly runId: string; readonly inputs: JsonObject; readonly options: RunOptions },
 ): RunHeader {
   const { runId, inputs, options } = run;
-  const { graph, hash } = partsOf(plan);
+  const { graph, flows, hash } = partsOf(plan);
+  const called = [...flows].map(([text, { graph: flow }]) => [text, flow] as const);
   return {
     runId,
     planDigest: plan.digest,
     flowHash: hash,
     graph,
+    ...(called.length > 0 && { flows: Object.fromEntries(called) }),
     inputs,
     trigger: options.trigger ?? "embed",
     ...(options.template !== undefined && { template: options.template }),

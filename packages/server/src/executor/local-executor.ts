@@ -92,6 +92,8 @@ class EngineExecutor implements LocalExecutor {
   readonly #live = new Map<string, LiveRun>();
   readonly #queue: LiveRun[] = [];
   readonly #idle = new Set<() => void>();
+  /** Runs that are on their way to the books. */
+  readonly #taking = new Map<string, Promise<void>>();
   #recovering = false;
   #closed: Promise<void> | undefined;
 
@@ -216,6 +218,17 @@ class EngineExecutor implements LocalExecutor {
   }
 
   async takeUp(runId: string): Promise<void> {
+    // Two who ask at once wait for one take: a second one would take the run from the first.
+    const taking = this.#taking.get(runId) ?? this.#takeUpOne(runId);
+    this.#taking.set(runId, taking);
+    try {
+      await taking;
+    } finally {
+      this.#taking.delete(runId);
+    }
+  }
+
+  async #takeUpOne(runId: string): Promise<void> {
     this.#checkOpen();
     if (this.#live.has(runId)) return;
     const run = this.#store.runs.summary(runId) ?? missing(runId);

@@ -11,7 +11,7 @@ type Compiled = ReturnType<typeof compileFlow>;
 export interface Plans {
   /** A graph that somebody brings, who may change it afterwards. A flow that calls others is compiled at every start. */
   ofStart(graph: FlowGraph): Compiled;
-  /** The graph of a run as the store has it; runs that share it share the plan. */
+  /** The graph of a run as the store has it, with the flows that it called then; runs that share a graph alone share the plan. */
   ofRun(header: RunHeader): Compiled;
 }
 
@@ -61,14 +61,28 @@ export function createPlans(options: CompileOptions): Plans {
       return made;
     },
 
-    ofRun({ graph, flowHash }) {
+    ofRun({ graph, flows, flowHash }) {
+      const hash = flowHash === undefined ? {} : { hash: flowHash };
+      if (flows !== undefined) {
+        return compileFlow(graph, { ...options, ...hash, subflows: pinned(flows) });
+      }
       const known = ofGraph.get(graph);
       if (known !== undefined) return known;
-      const hash = flowHash === undefined ? {} : { hash: flowHash };
       const made = compileFlow(graph, { ...options, ...hash });
       ofGraph.set(graph, made);
       made.catch(() => ofGraph.delete(graph)); // where flows come from was away
       return made;
+    },
+  };
+}
+
+/** Flows as a run was started with them, whatever has become of them. */
+function pinned(flows: NonNullable<RunHeader["flows"]>): SubflowPort {
+  return {
+    async get({ slug, version, digest = "" }) {
+      const text = version !== undefined ? `${slug}@${version}` : digest && `${slug}#${digest}`;
+      const graph = flows[text || slug];
+      return graph === undefined ? null : { graph, digest };
     },
   };
 }

@@ -75,6 +75,11 @@ export function actorOf(call: CommandCall): string {
   return call.caller.tokenId ?? call.app.actor;
 }
 
+/** A client that a signal has reached says which: the exit code of the run is that of the client. */
+function isSignal(reason: string | undefined): reason is "sigint" | "sigterm" {
+  return reason === "sigint" || reason === "sigterm";
+}
+
 /** Handlers of the run commands. */
 export const runHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
   wire("start_run", async (args, call) => {
@@ -123,10 +128,9 @@ export const runHandlers: readonly (readonly [CommandName, CommandHandler])[] = 
   wire("cancel_run", ({ runId, reason, graceMs }, call) =>
     callExecutor(() =>
       call.host.executor.cancel(runId, {
-        reason: "user",
+        ...(isSignal(reason) ? { reason } : { reason: "user", ...(reason && { note: reason }) }),
         by: actorOf(call),
         graceMs,
-        ...(reason === undefined ? {} : { note: reason }),
       }),
     ),
   ),
