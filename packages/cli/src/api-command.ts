@@ -14,6 +14,9 @@ import { splitPair } from "./pairs.ts";
 import { tableLines } from "./render/table.ts";
 import { clean } from "./render/text.ts";
 
+/** Most rows of one page of the API. */
+const MAX_PAGE = 200;
+
 /** What a command may touch while it makes its arguments and shows its answer. */
 export interface Given {
   readonly input: Input;
@@ -118,7 +121,11 @@ export function given<T extends object>(values: T): { [K in keyof T]?: NonNullab
 
 /** `--limit` and `--cursor`, which every list has. */
 export function pageOf(input: Input): { readonly limit?: number; readonly cursor?: string } {
-  return given({ limit: wholeNumber(input, "limit"), cursor: flagText(input, "cursor") });
+  const limit = wholeNumber(input, "limit");
+  if (limit !== undefined && (limit < 1 || limit > MAX_PAGE)) {
+    throw usage(`--limit takes 1 to ${MAX_PAGE}, found "${limit}"`, "--cursor goes on from a page");
+  }
+  return given({ limit, cursor: flagText(input, "cursor") });
 }
 
 /** A flag that takes a whole number. */

@@ -90,7 +90,7 @@ function toValue({ name, schema }: FlowInput, text: string): Json {
     return JSON.parse(text) as Json;
   } catch {
     if (schema === undefined) return text;
-    throw usage(`input ${name} takes ${typeWord(schema)} as JSON`);
+    throw usage(`input ${name} takes ${typeWord(schema)}, written as JSON`);
   }
 }
 
@@ -110,7 +110,8 @@ function isHidden(schema: JsonSchema | undefined): boolean {
 }
 
 function typeWord({ type }: JsonSchema): string {
-  return typeof type === "string" ? type : "a value";
+  if (typeof type !== "string") return "a value";
+  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
 }
 
 async function readObject(file: string, io: CliIo): Promise<Record<string, Json>> {

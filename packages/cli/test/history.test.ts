@@ -103,6 +103,46 @@ test("tail and replay write the events of a run as they are, and end as it ended
   expect(whole).toEqual([1, lines, ""]);
 });
 
+test("a picture is that of a template, or of a run with the states of its nodes", async () => {
+  const at = await world();
+  const failed = await ended(at, FAILS);
+  await at.invoke("save_template", { slug: "hi", dsl: HELLO, ifNoneMatch: "*" });
+  const template = await at.inside(["graph", "hi"]);
+  expect([template.code, template.stdout]).toEqual([0, expect.stringMatching(/^flowchart TD/)]);
+  expect(template.stdout).not.toContain("style");
+  const json = await at.inside(["graph", "--run", failed, "--json"]);
+  expect(JSON.parse(json.stdout)).toMatchObject({ states: { stop: "failed" } });
+  const shows = { svg: "stroke:#e5534b", dot: 'color="#e5534b"', mermaid: "style n0 stroke:#e5534b" };
+  for (const [format, text] of Object.entries(shows)) {
+    const told = await at.inside(["graph", "--run", failed, "-f", format]);
+    expect([told.code, told.stdout]).toEqual([0, expect.stringContaining(text)]);
+  }
+  for (const [words, code, says] of [
+    [[], 2, "graph draws one flow: a file, a template, or --run ID"],
+    [["hi", "--run", failed], 2, "graph draws one flow"],
+    [["none"], 6, 'there is no template "none"'],
+    [["--run", "none"], 6, 'there is no run "none"'],
+  ] as const) {
+    const told = await at.inside(["graph", ...words]);
+    expect([told.code, told.stderr]).toEqual([code, expect.stringContaining(says)]);
+  }
+});
+
+test.each([
+  "yesterday",
+  "2026-02-30",
+  "2026-13-45",
+  "2026-01-01T00:00",
+  "2026-02-30T00:00:00Z",
+  "100000000d",
+  "30",
+])("runs are not pruned before %s, which is no time", async (time) => {
+  const env = { MILLRACE_SERVER_URL: "http://127.0.0.1:1" };
+  const told = await inside(["runs", "prune", "--before", time], { env });
+  const says = `error: --before takes a time, found "${time}"; write it as 30d, 2026-01-31 or 2026-01-31T08:00:00Z\n`;
+  expect([told.code, told.stderr]).toEqual([2, says]);
+});
+
 test("a run that goes on is followed until it ends, and a signal leaves it alone", async () => {
   const at = await world();
   const runId = await asking(at);
@@ -137,8 +177,8 @@ test("what cannot be done with a run is said with its id and its state", async (
     [`retry ${waits}`, 6, waits],
     [`retry ${done} --from nope`, 2, "nope"],
     ["prune", 2, "without --before or --status"],
-    ["prune --before 30", 2, "--before takes a duration"],
-    ["list --status broken", 2, "status/0 Invalid option"],
+    ["prune --before 30", 2, "--before takes a time"],
+    ["list --status broken", 2, "--status takes pending, running"],
     ["list --tag team", 2, "--tag takes name=value"],
   ];
   for (const [words, code, says] of cases) {

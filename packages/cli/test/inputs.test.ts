@@ -78,7 +78,7 @@ test("an input that must not be shown is refused as a literal and taken from the
 test.each([
   [["-i", "nope=1"], "error: the flow has no input nope; its inputs: name, count, tags, secret"],
   [["-i", "name"], 'error: --input takes name=value, found "name"'],
-  [["-i", "count=many"], "error: input count takes integer as JSON"],
+  [["-i", "count=many"], "error: input count takes an integer, written as JSON"],
   [["-i", "name=@none.txt"], "error: input name: cannot read none.txt: no such file"],
   [["-i", "name=@env:NONE"], "error: input name: the environment has no NONE"],
   [

@@ -329,7 +329,7 @@ test("invoke takes an object of arguments and no secret, and refuses what it can
     [["get_run", "[]"], 2, "not a JSON object"],
     [["get_run", '{"runId":"nope"}'], 6, "there is no such run"],
     [["get_run", '{"id":1}'], 2, "runId"],
-    [["get_everything"], 6, "not available here"],
+    [["get_everything"], 6, 'there is no command "get_everything"'],
     [["subscribe_events"], 2, "GET /api/events"],
     [["set_service_secret", '{"slug":"a","service":"a","value":"s3cret"}'], 2, "give - and stdin"],
   ];

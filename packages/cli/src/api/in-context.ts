@@ -28,7 +28,12 @@ export function inContext(error: unknown, what: string | undefined): unknown {
       const { resource } = problem as { readonly resource?: unknown };
       const list = LISTS.get(resource);
       const hint = list === undefined ? {} : { hint: `millrace ${list} shows what there is` };
-      const noun = typeof resource === "string" ? clean(resource) : "thing";
+      const noun =
+        resource === "node"
+          ? "node type"
+          : typeof resource === "string"
+            ? clean(resource)
+            : "thing";
       if (named === undefined) return again(end, `there is no such ${noun}`, hint);
       if (noun === "template version") return again(end, `${named} has no such version`, hint);
       return again(end, `there is no ${noun} "${named}"`, hint);

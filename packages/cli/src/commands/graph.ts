@@ -1,6 +1,14 @@
 /** `millrace graph`: a flow as a picture, or as text for tools that make one. */
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import {
+  createView,
+  type ExecutionEvent,
+  type FlowGraph,
+  foldEvents,
+  type NodeState,
+} from "@millrace/contracts";
+import { withApi } from "../api-command.ts";
 import { type CommandIo, flagText, type Input } from "../command.ts";
 import { usage } from "../errors.ts";
 import { reason } from "../file-reason.ts";
@@ -8,15 +16,18 @@ import { toDot } from "../graph/dot.ts";
 import { type Drawing, drawingOf } from "../graph/drawing.ts";
 import { layoutOf } from "../graph/layout.ts";
 import { toMermaid } from "../graph/mermaid.ts";
+import { statesOf } from "../graph/states.ts";
 import { toSvg } from "../graph/svg.ts";
 import { readableFlow } from "../readable-flow.ts";
+import { isSlug } from "../run/find-flow.ts";
+import { eventsOf } from "../run-log.ts";
 
 /** Draws a flow that can be read, whether or not it is valid: a picture helps to see why it is not. */
 export async function run(input: Input, io: CommandIo): Promise<number> {
-  const [file = "-"] = input.args;
-  const { graph } = await readableFlow(file, input, io);
-  const drawing = drawingOf(graph);
+  const { graph, states } = await pictured(input, io);
+  const drawing = drawingOf(graph, states);
   const format = io.json === undefined ? (flagText(input, "format") ?? "mermaid") : "json";
+  const told = states && { states: Object.fromEntries(states) };
   const title = graph.title ?? graph.id;
   const text =
     format === "svg"
@@ -24,7 +35,7 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
       : format === "dot"
         ? toDot(drawing, title)
         : format === "json"
-          ? `${JSON.stringify({ graph, ...placesOf(drawing) })}\n`
+          ? `${JSON.stringify({ graph, ...placesOf(drawing), ...told })}\n`
           : toMermaid(drawing);
   const output = flagText(input, "output");
   if (output === undefined) await io.out.write(text);
@@ -34,6 +45,38 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
     });
   }
   return 0;
+}
+
+/** What is drawn. `states`: those of its nodes, where it is the flow of a run. */
+interface Pictured {
+  readonly graph: FlowGraph;
+  readonly states?: ReadonlyMap<string, NodeState>;
+}
+
+async function pictured(input: Input, io: CommandIo): Promise<Pictured> {
+  const [name] = input.args;
+  const runId = flagText(input, "run");
+  if ((name === undefined) === (runId === undefined)) {
+    throw usage("graph draws one flow: a file, a template, or --run ID");
+  }
+  if (name !== undefined && !(await isSlug(name, io))) return readableFlow(name, input, io);
+  const what = name ?? runId ?? "";
+  return withApi(
+    input,
+    io,
+    undefined,
+    async (api) => {
+      if (name !== undefined) {
+        const { graph } = await api.invoke("get_template", { slug: what });
+        return { graph };
+      }
+      const graph = await api.invoke("get_run_graph", { runId: what });
+      const view = createView(what);
+      for (const event of await eventsOf(what, api)) foldEvents(view, event as ExecutionEvent);
+      return { graph, states: statesOf(view) };
+    },
+    what,
+  );
 }
 
 /** Every edge, and where each node stands, by its path. */

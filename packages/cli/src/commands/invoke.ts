@@ -1,9 +1,11 @@
 /** `millrace invoke`: any command of the registry by its name, with its arguments as JSON. */
 import type { CommandArgs, CommandDef, CommandName, RunRef } from "@millrace/contracts";
+import { ClientError } from "@millrace/contracts/client";
 import type { Api } from "../api/open-api.ts";
 import { tell, withApi } from "../api-command.ts";
 import type { CommandIo, Input } from "../command.ts";
 import { CliError, usage } from "../errors.ts";
+import { meant } from "../parse.ts";
 import { clean } from "../render/text.ts";
 import { settle } from "../settle-run.ts";
 
@@ -37,7 +39,18 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
   if (command?.stream?.only === true) throw onlyStreams(command);
   const write = command === undefined || command.effect === "read" ? undefined : true;
   const call = async (api: Api): Promise<number> => {
-    const result = await api.invoke(name as CommandName, args as CommandArgs<CommandName>);
+    const result = await api
+      .invoke(name as CommandName, args as CommandArgs<CommandName>)
+      .catch(async (error: unknown) => {
+        const isUnknown = ClientError.isInstance(error) && error.code === "command_not_wired";
+        if (command !== undefined || !isUnknown) throw error;
+        throw new CliError("unavailable", `there is no command "${name}"`, {
+          hint:
+            (await meant(name, [...COMMANDS.keys()])) ??
+            "millrace invoke list_commands tells them all",
+          problem: error.code,
+        });
+      });
     const lines = result === null ? [] : JSON.stringify(result, null, 2).split("\n");
     await tell(result, { data: lines.map(clean) }, io);
     const given = { input, io, api };

@@ -87,9 +87,25 @@ export const prune: Run = apiCommand({
   show: ({ deleted }) => ({ said: [`${deleted} run${deleted === 1 ? "" : "s"} deleted`] }),
 });
 
-/** `30d` is that long ago; anything else is a moment in ISO 8601. */
+/** Years before it are not four digits. */
+const EARLIEST: number = Date.parse("0001-01-01");
+
+/** `30d` is that long ago, `2026-01-31` the begin of that day in UTC; anything else is a moment in ISO 8601. */
 function momentOf(text: string, now: number): string {
-  if (/^\d{4}-\d\d-\d\dT/.test(text)) return text;
-  if (/^\d{4}-\d\d-\d\d$/.test(text)) return `${text}T00:00:00Z`;
-  return new Date(now - parseDuration(text, "--before")).toISOString();
+  const day = /^\d{4}-\d\d-\d\d/.exec(text)?.[0];
+  // A day that is in no calendar would become one of the next month.
+  if (day !== undefined && isMoment(day) && new Date(day).toISOString().startsWith(day)) {
+    if (text === day) return `${day}T00:00:00Z`;
+    if (/T.*(?:Z|[+-]\d\d:\d\d)$/.test(text) && isMoment(text)) return text;
+  }
+  const ago = /^\d+(?:\.\d+)?(?:ms|[smhd])$/.test(text) ? now - parseDuration(text, "--before") : "";
+  if (ago !== "" && isMoment(ago)) return new Date(ago).toISOString();
+  throw usage(
+    `--before takes a time, found "${text}"`,
+    "write it as 30d, 2026-01-31 or 2026-01-31T08:00:00Z",
+  );
+}
+
+function isMoment(at: string | number): boolean {
+  return new Date(at).getTime() >= EARLIEST;
 }

@@ -1,5 +1,6 @@
 /** A drawing in the language of Graphviz, with clusters for bodies. */
 import type { Drawing, DrawnNode } from "./drawing.ts";
+import { strokeOf } from "./states.ts";
 
 /** @see https://graphviz.org/doc/info/lang.html */
 export function toDot(drawing: Drawing, title: string): string {
@@ -24,7 +25,9 @@ export function toDot(drawing: Drawing, title: string): string {
   function writeNode(node: DrawnNode, indent: string): void {
     const name = `n${names.size}`;
     names.set(node.path, name);
-    lines.push(`${indent}${name} [label=${quoted(`${node.id}\n${node.type}`)}];`);
+    const stroke = strokeOf(node);
+    const colour = stroke === undefined ? "" : `, color="${stroke}", penwidth=2`;
+    lines.push(`${indent}${name} [label=${quoted(`${node.id}\n${node.type}`)}${colour}];`);
     if (node.body === undefined) return;
     lines.push(`${indent}subgraph cluster_${name} {`, `${indent}  label=${quoted(node.id)};`);
     write(node.body, `${indent}  `);

@@ -2,7 +2,7 @@
  * A flow as something to draw: nodes with their bodies, and every edge between nodes of one body, written or implied by a
  * reference.
  */
-import type { FlowBody, FlowGraph, FlowNode } from "@millrace/contracts";
+import type { FlowBody, FlowGraph, FlowNode, NodeState } from "@millrace/contracts";
 import { impliedEdges } from "@millrace/dsl";
 
 /** A node. `path`: ids from the flow inwards, joined by `/`; `body`: what a `map` or `loop` repeats. */
@@ -11,6 +11,8 @@ export interface DrawnNode {
   readonly id: string;
   readonly type: string;
   readonly body?: Drawing;
+  /** How it stands in the run that is drawn. */
+  readonly state?: NodeState;
 }
 
 /** An arrow between two paths of one drawing. `port` is absent for `out`; `implied`: a reference, which nobody wrote as an edge. */
@@ -28,7 +30,10 @@ export interface Drawing {
 }
 
 /** Draws a flow. Edges to nodes that are not there are left out: `validate` tells of them. */
-export function drawingOf(graph: FlowGraph): Drawing {
+export function drawingOf(
+  graph: FlowGraph,
+  states: ReadonlyMap<string, NodeState> = new Map(),
+): Drawing {
   const implied = new Map<string, DrawnEdge[]>();
   for (const { from, to } of impliedEdges(graph)) {
     const depth = from.split("/").length;
@@ -38,13 +43,14 @@ export function drawingOf(graph: FlowGraph): Drawing {
     edges.push({ from, to: waiting, implied: true });
     implied.set(body, edges);
   }
-  return draw(graph, "", implied);
+  return draw(graph, "", implied, states);
 }
 
 function draw(
   { nodes, edges }: Pick<FlowBody, "nodes" | "edges">,
   owner: string,
   implied: ReadonlyMap<string, readonly DrawnEdge[]>,
+  states: ReadonlyMap<string, NodeState>,
 ): Drawing {
   const pathOf = (id: string): string => (owner === "" ? id : `${owner}/${id}`);
   const known = new Set(nodes.map(({ id }) => pathOf(id)));
@@ -65,11 +71,16 @@ function draw(
     pairs.add(pair).add(`${pair} ${port}`);
     drawn.push(edge);
   }
-  const drawNode = ({ id, type, body }: FlowNode): DrawnNode => ({
-    path: pathOf(id),
-    id,
-    type,
-    ...(body !== undefined && { body: draw(body, pathOf(id), implied) }),
-  });
+  const drawNode = ({ id, type, body }: FlowNode): DrawnNode => {
+    const path = pathOf(id);
+    const state = states.get(path);
+    return {
+      path,
+      id,
+      type,
+      ...(body !== undefined && { body: draw(body, path, implied, states) }),
+      ...(state !== undefined && { state }),
+    };
+  };
   return { nodes: nodes.map(drawNode), edges: drawn };
 }

@@ -1,12 +1,14 @@
 /** A drawing in the language of Mermaid: ids are numbers, because words such as `end` break it, and labels are quoted. */
 import type { Drawing, DrawnNode } from "./drawing.ts";
+import { strokeOf } from "./states.ts";
 
 /** @see https://mermaid.js.org/syntax/flowchart.html */
 export function toMermaid(drawing: Drawing): string {
   const names = new Map<string, string>();
   const lines = ["flowchart TD"];
+  const styles: string[] = [];
   write(drawing, "  ");
-  return `${lines.join("\n")}\n`;
+  return `${[...lines, ...styles].join("\n")}\n`;
 
   function write({ nodes, edges }: Drawing, indent: string): void {
     for (const node of nodes) writeNode(node, indent);
@@ -20,6 +22,8 @@ export function toMermaid(drawing: Drawing): string {
   function writeNode(node: DrawnNode, indent: string): void {
     const name = `n${names.size}`;
     names.set(node.path, name);
+    const stroke = strokeOf(node);
+    if (stroke !== undefined) styles.push(`  style ${name} stroke:${stroke},stroke-width:2px`);
     const label = `${escapeLabel(node.id)}<br/>${escapeLabel(node.type)}`;
     if (node.body === undefined) {
       lines.push(`${indent}${name}["${label}"]`);

@@ -6,6 +6,7 @@
 import type { Drawing } from "./drawing.ts";
 import { shownName } from "./label.ts";
 import { type Box, type Line, layoutOf } from "./layout.ts";
+import { strokeOf } from "./states.ts";
 
 /** Colour of the mark on a box, by what its type does. */
 const MARKS: readonly (readonly [RegExp, string])[] = [
@@ -71,10 +72,13 @@ function toTip(kind: string): string {
 
 function toBox({ node, x, y, w, h }: Box): string {
   const [left, top] = [round(x), round(y)];
+  const stroke = strokeOf(node);
+  const style = stroke === undefined ? "" : ` style="stroke:${stroke};stroke-width:2"`;
+  const says = `${node.path}: ${node.type}${node.state === undefined ? "" : `, ${node.state}`}`;
   const mark = MARKS.find(([pattern]) => pattern.test(node.type))?.[1] ?? "plain";
   return (
-    `<g><title>${escapeText(`${node.path}: ${node.type}`)}</title>` +
-    `<rect class="${node.body === undefined ? "box" : "box body"}" x="${left}" y="${top}" width="${round(w)}" height="${round(h)}" rx="${RADIUS}"/>` +
+    `<g><title>${escapeText(says)}</title>` +
+    `<rect class="${node.body === undefined ? "box" : "box body"}" x="${left}" y="${top}" width="${round(w)}" height="${round(h)}" rx="${RADIUS}"${style}/>` +
     (node.body === undefined
       ? ""
       : `<path class="rule" d="M${left} ${round(y + HEAD_H)}h${round(w)}"/>`) +

@@ -1,5 +1,6 @@
 /** Commands on the text of flows. */
 import type { CliCommand } from "../command.ts";
+import { REMOTE_FLAGS } from "./flags.ts";
 
 export const FLOWS_COMMANDS: readonly CliCommand[] = [
   {
@@ -34,11 +35,20 @@ export const FLOWS_COMMANDS: readonly CliCommand[] = [
   },
   {
     path: ["graph"],
-    summary: "draw a flow",
+    summary: "draw a flow, or how far a run of it got",
     args: [
-      { name: "file", summary: "a .flow file, a graph as JSON, or - for stdin", required: true },
+      {
+        name: "flow",
+        summary: "a .flow file, a graph as JSON, - for stdin, or the slug of a template",
+      },
     ],
     flags: [
+      {
+        long: "run",
+        value: "<id>",
+        complete: "run",
+        summary: "in place of a flow: that of a kept run, its nodes in colours of their states",
+      },
       {
         long: "format",
         short: "f",
@@ -47,6 +57,7 @@ export const FLOWS_COMMANDS: readonly CliCommand[] = [
         summary: "mermaid (default), dot for Graphviz, svg, or json with every place",
       },
       { long: "output", short: "o", value: "<file>", summary: "write to this file" },
+      ...REMOTE_FLAGS,
     ],
     output: "query",
     examples: [{ line: "millrace graph hello.flow -f svg -o hello.svg", says: "a picture" }],
