@@ -491,5 +491,6 @@ test("a manager that is closed, or is closing, scans no more; who waits twice wa
   await expect(manager.scan({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   await manager.close();
   expect(readdirSync(dir)).not.toContain("manager.lock");
+  expect(await codeOf(() => manager.scan())).toBe("state_conflict");
   await closing;
 });

@@ -4,6 +4,7 @@
  *   L2  Why a model cannot be had is told as the `ai` node decides by: what may pass is tried again or elsewhere.
  */
 import type {
+  AbortSignalLike,
   AiContext,
   AiMessage,
   AiModel,
@@ -102,7 +103,7 @@ function leasedFetch(
         signal,
         headers: { ...init.headers, authorization: `Bearer ${lease.token}` },
       });
-      return released(response, () => lease.release());
+      return released(response, { signal, letGo: () => lease.release() });
     } catch (error) {
       lease.release();
       throw error;
@@ -110,14 +111,20 @@ function leasedFetch(
   };
 }
 
-/** The answer, with `release` called once when its body has been read, has failed or was left. */
-function released(response: ResponseLike, letGo: () => void): ResponseLike {
+/** The answer, with `letGo` called once when its body has been read, has failed or was left, or nobody wants it any more. */
+function released(
+  response: ResponseLike,
+  { signal, letGo }: { readonly signal: AbortSignalLike; readonly letGo: () => void },
+): ResponseLike {
   const { body } = response;
   let isHeld = true;
   const release = (): void => {
+    signal.removeEventListener("abort", release);
     if (isHeld) letGo();
     isHeld = false;
   };
+  // Whoever stops may leave an answer unread, and nothing is read ahead.
+  signal.addEventListener("abort", release);
   if (body === null) {
     release();
     return response;
@@ -156,6 +163,7 @@ const CODES: { readonly [code: string]: string } = {
   not_found: "model_unavailable",
   invalid_model: "model_unavailable",
   invalid_args: "model_unavailable",
+  state_conflict: "model_unavailable", // it is being installed
   engine_missing: "model_unavailable",
   engine_unsupported: "model_unavailable",
   model_out_of_memory: "unavailable",

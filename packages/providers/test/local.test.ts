@@ -131,6 +131,15 @@ test("who leaves in the middle lets go, and the process sees it", async () => {
   expect(counts).toEqual({ held: 1, released: 1, left: 1 });
 });
 
+test("who stops without reading on lets go", async () => {
+  const { provider, counts } = await serving((_asked, response) => say("one", response));
+  const stopping = new AbortController();
+  await open(provider, CALL, stopping.signal);
+  expect(counts).toMatchObject({ held: 1, released: 0 });
+  stopping.abort();
+  expect(counts).toMatchObject({ held: 1, released: 1 });
+});
+
 test("a refusal lets go as well", async () => {
   const { counts, provider } = await serving((_asked, response) =>
     refuse("context_length_exceeded", response),
@@ -168,6 +177,7 @@ test.each([
   ["not_found", "model_unavailable"],
   ["invalid_model", "model_unavailable"],
   ["engine_missing", "model_unavailable"],
+  ["state_conflict", "model_unavailable"],
   ["model_out_of_memory", "unavailable"],
   ["model_busy", "ai_rate_limit"],
   ["runner_crashed", "ai_server"],

@@ -1,7 +1,8 @@
 /**
  * The processes that run models.
  *   C1  At most `maxLoaded` processes at a time; an idle model makes room, the one that was used longest ago first.
- *   C2  A load that does not fit into the memory that is left, with every idle model gone, is refused before it starts.
+ *   C2  A load that does not fit into the memory that is left, with every idle model gone, is refused before it starts. What
+ *       another load is about to take is not left.
  *   C3  Who waits longest is served first.
  */
 import type { ModelRuntime } from "@millrace/contracts";
@@ -68,9 +69,15 @@ export function createRunners(context: RunnersContext, parts: RunnersParts = {})
     const live = [...slots.values()].filter(({ pid }) => pid !== null);
     const isLeaving = live.some(({ state }) => state === "unloading");
     const isFull = live.length >= maxLoaded;
-    const isTight = sizing.bytes > machine.availableBytes() * MEMORY_SHARE;
+    const room = machine.availableBytes() * MEMORY_SHARE;
+    const taken = live.reduce(
+      (sum, { state, sizing: own }) => sum + (state === "loading" ? (own?.bytes ?? 0) : 0),
+      0,
+    );
+    const isTight = sizing.bytes + taken > room;
+    const mayWait = isLeaving || (sizing.bytes <= room && taken > 0);
     if (!isFull && !isTight) slot.start(sizing);
-    else if (!isLeaving) {
+    else if (!mayWait) {
       const idle = longestIdle(live);
       if (idle !== undefined) void idle.stop();
       else if (!isFull) refuse(slot, outOfMemory(slot.id, sizing));

@@ -26,13 +26,19 @@ export function endOrphans(dir: string): number {
   for (const name of readdirSync(dir).filter((each) => FILE.test(each))) {
     const path = join(dir, name);
     const noted = readNote(path);
-    if (noted !== null && isAlive(noted)) {
-      process.kill(noted.pid, "SIGKILL");
-      ended += 1;
-    }
+    if (noted !== null && isAlive(noted) && killed(noted.pid)) ended += 1;
     rmSync(path, { force: true });
   }
   return ended;
+}
+
+/** False: it ended by itself in this moment, or belongs to somebody else. */
+function killed(pid: number): boolean {
+  try {
+    return process.kill(pid, "SIGKILL");
+  } catch {
+    return false;
+  }
 }
 
 function readNote(path: string): { readonly pid: number; readonly startTime: string } | null {

@@ -48,7 +48,8 @@ export function startRunner(
   request: RunnerRequest,
   options: {
     readonly fork: ForkRunner;
-    readonly dir: string;
+    /** Where the process is noted; null: a manager that may not write notes nothing. */
+    readonly dir: string | null;
     readonly model: string;
     readonly timeoutMs: number;
     readonly clock: ModelClock;
@@ -58,7 +59,7 @@ export function startRunner(
   const child = fork();
   const { pid } = child;
   const token = randomBytes(TOKEN_BYTES).toString("base64url");
-  const forget = pid === undefined ? () => {} : noteProcess(dir, pid, model);
+  const forget = pid === undefined || dir === null ? () => {} : noteProcess(dir, pid, model);
   const tail = keepTail(child);
   let failure: string | null = null;
   const fail = (text: string) => {
@@ -84,7 +85,7 @@ export function startRunner(
       forget();
       resolve({ exitCode, signal, failure, tail: tail() });
     };
-    child.once("error", () => {
+    child.on("error", () => {
       failure ??= "the process could not be started";
       if (pid === undefined) end(null, null);
     });

@@ -56,7 +56,8 @@ let uses = 0;
 
 /** A model at rest. */
 export function createSlot(id: string, context: SlotContext, first: RunnableModel): Slot {
-  const { clock, fork, dir, settings } = context;
+  const { clock, fork, settings } = context;
+  const dir = context.writable ? context.dir : null;
   let state: RunnerState | null = null;
   let error: Model["error"] = null;
   let wanted: Slot["wanted"] = { model: first, options: {} };
@@ -116,7 +117,7 @@ export function createSlot(id: string, context: SlotContext, first: RunnableMode
     const isLoad = end.failure !== null;
     const code = isLoad ? "load_failed" : "runner_crashed";
     const message = isLoad
-      ? `the model ${id} could not be loaded: ${withoutPaths(end.failure ?? "")}`
+      ? `the model ${id} could not be loaded: ${withoutPaths(end.failure ?? "", wanted.model.path)}`
       : `the process of the model ${id} ended (${end.signal ?? `exit code ${end.exitCode}`})`;
     crashes = [...crashes, at].slice(-KEPT_CRASHES);
     error = {
@@ -246,7 +247,10 @@ export function createSlot(id: string, context: SlotContext, first: RunnableMode
   return slot;
 }
 
-/** What the engine says of a file names its whole path. */
-function withoutPaths(text: string): string {
-  return text.replace(/(?:file:\/\/)?(?:[A-Za-z]:)?[\\/][^\s"']+/g, "<path>").slice(0, 300);
+/** What the engine says of a file names its whole path, which may hold blanks. */
+function withoutPaths(text: string, known: string): string {
+  return text
+    .replaceAll(known, "<path>")
+    .replace(/(?:file:\/\/)?(?:[A-Za-z]:)?[\\/][^\s"']+/g, "<path>")
+    .slice(0, 300);
 }

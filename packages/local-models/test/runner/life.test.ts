@@ -72,8 +72,10 @@ describe("loading", () => {
     "a process in place of a runner (%s) leaves the model crashed with %s",
     async (fault, expected, text) => {
       const { runners } = faultRunners({ faults: [fault] });
-      const waiting = [runners.acquire(A), runners.acquire(A)];
+      const odd = model("a", { path: "/models/with blanks/a.gguf" });
+      const waiting = [runners.acquire(odd), runners.acquire(odd)];
       expect(await Promise.all(waiting.map(code))).toEqual([expected, expected]);
+      expect(JSON.stringify(runners.error("a"))).not.toContain("blanks");
       expect(runners.state("a")).toBe("crashed");
       expect(runners.error("a")).toMatchObject({
         code: expected,
@@ -233,6 +235,17 @@ describe("room", () => {
   });
 });
 
+test("loads at the same time do not count on the same memory", async () => {
+  const { runners, children } = faultRunners({
+    settings: { maxLoaded: 4 },
+    machine: { availableBytes: () => 400 * 1_048_576 },
+  });
+  const loading = [runners.load(A), runners.load(B)];
+  expect(children).toHaveLength(1);
+  await Promise.all(loading);
+  expect(["a", "b"].map((id) => runners.state(id))).toEqual(["loaded", "loaded"]);
+});
+
 describe("the queue", () => {
   test("takes 32, gives up after its time, and lets go of who leaves", async () => {
     const { runners, clock } = faultRunners();
@@ -281,6 +294,12 @@ describe("unloading", () => {
 });
 
 describe("processes that a manager has left", () => {
+  test("are not those of a manager that may not write, which outlive the start of the one that may", async () => {
+    const { runners, dir } = faultRunners({ writable: false });
+    await runners.load(A);
+    expect(readdirSync(dir)).toEqual([]);
+  });
+
   test("are ended by the next one that may write, and nobody else is", async () => {
     const { runners, children, dir } = faultRunners();
     await runners.load(A);

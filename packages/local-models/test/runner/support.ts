@@ -77,6 +77,7 @@ export function faultRunners(
     readonly faults?: readonly Fault[];
     readonly settings?: RunnersContext["settings"];
     readonly machine?: Partial<Machine>;
+    readonly writable?: boolean;
   } = {},
 ) {
   const clock = handClock();
@@ -88,7 +89,7 @@ export function faultRunners(
   const runners: Runners = createRunners(
     {
       dir,
-      writable: true,
+      writable: options.writable ?? true,
       settings: options.settings ?? {},
       clock,
       engine: () => ({ version: "0", source: "peer", entry: ENGINE }),
