@@ -112,7 +112,11 @@ test("a picture is that of a template, or of a run with the states of its nodes"
   expect(template.stdout).not.toContain("style");
   const json = await at.inside(["graph", "--run", failed, "--json"]);
   expect(JSON.parse(json.stdout)).toMatchObject({ states: { stop: "failed" } });
-  const shows = { svg: "stroke:#e5534b", dot: 'color="#e5534b"', mermaid: "style n0 stroke:#e5534b" };
+  const shows = {
+    svg: "stroke:#e5534b",
+    dot: 'color="#e5534b"',
+    mermaid: "style n0 stroke:#e5534b",
+  };
   for (const [format, text] of Object.entries(shows)) {
     const told = await at.inside(["graph", "--run", failed, "-f", format]);
     expect([told.code, told.stdout]).toEqual([0, expect.stringContaining(text)]);

@@ -98,7 +98,9 @@ function momentOf(text: string, now: number): string {
     if (text === day) return `${day}T00:00:00Z`;
     if (/T.*(?:Z|[+-]\d\d:\d\d)$/.test(text) && isMoment(text)) return text;
   }
-  const ago = /^\d+(?:\.\d+)?(?:ms|[smhd])$/.test(text) ? now - parseDuration(text, "--before") : "";
+  const ago = /^\d+(?:\.\d+)?(?:ms|[smhd])$/.test(text)
+    ? now - parseDuration(text, "--before")
+    : "";
   if (ago !== "" && isMoment(ago)) return new Date(ago).toISOString();
   throw usage(
     `--before takes a time, found "${text}"`,
