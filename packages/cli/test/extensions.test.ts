@@ -188,6 +188,29 @@ test("what cannot be used is refused when it is added, and named by doctor when 
   expect(await told("add", "./range", "--yes")).toEqual([2, "(extension_api_unsupported)"]);
   expect(existsSync(at("millrace.json"))).toBe(false);
 
+  // Nothing that a package manager would take from elsewhere than the registry, or for an option.
+  for (const spec of [
+    "acme/weather",
+    "git+https://h.example/x",
+    "https://h.example/x",
+    "x@npm:y",
+  ]) {
+    const { code, stderr } = await call("ext", "add", spec, "--yes");
+    expect([code, stderr.includes("no name of a package")], spec).toEqual([2, true]);
+  }
+  expect((await call("ext", "add", "--yes", "--", "-g")).stderr).toContain("no name of a package");
+
+  write(at("asks"), "asks", {
+    code: codeOf("asks").replace(
+      "providers: []",
+      'providers: [mark("provider", { id: "mine", title: "T", create: () => ({}) })]',
+    ),
+  });
+  await call("ext", "build", at("asks"));
+  writeFileSync(at("millrace.json"), '{ "providers": { "mine": {} } }');
+  expect(await told("add", "./asks", "--yes")).toEqual([2, "(extension_conflict)"]);
+  rmSync(at("millrace.json"));
+
   expect((await call("ext", "add", "./broken", "--yes")).code).toBe(0);
   writeFileSync(at("broken/dist/extension.js"), 'throw new Error("hunter2");');
   await call("ext", "trust", "./broken", "--yes");

@@ -6,19 +6,20 @@ import {
   type ExtensionSource,
   type InspectedExtension,
   inspectExtension,
-  isFolderName,
   type LockedExtension,
   missingGrants,
+  PACKAGE_NAME,
   ProblemFound,
   readExtensions,
   writeLock,
 } from "@millrace/engine/extensions";
 import { askYes } from "../ask-yes.ts";
 import { type CommandIo, type Input, isOn } from "../command.ts";
+import { describedIds } from "../config/described.ts";
 import { usage } from "../errors.ts";
 import { takenIds } from "../ext/open.ts";
 import { install, integrityOf, uninstall } from "../ext/package-manager.ts";
-import { type ExtensionProject, findProject, writeList } from "../ext/project.ts";
+import { type ExtensionProject, findProject, optionsOf, writeList } from "../ext/project.ts";
 import { type Offer, offerLines } from "../ext/show.ts";
 import { readTarball } from "../ext/tarball.ts";
 import { clean } from "../render/text.ts";
@@ -29,10 +30,14 @@ export async function add(input: Input, io: CommandIo): Promise<number> {
   const project = await findProject(input, io);
   const wanted = await readSpec(spec, project, io);
   const { name, source } = wanted;
-  const isNew = !project.choice.list.includes(name) && !project.lock.has(name);
+  const { choice, lock, dependencies } = project;
+  const isNew = ![...choice.list, ...lock.keys(), ...dependencies].includes(name);
   if (wanted.install !== undefined) await install(project.folder, wanted.install, io);
   try {
     const inspected = await inspect(project.folder, name);
+    if (source !== "path" && inspected.manifest.name !== name) {
+      throw usage(clean(`the package in the place of ${name} is ${inspected.manifest.name}`));
+    }
     const mode = isOn(input, "in-process") ? "inProcess" : "child";
     if (mode === "child" && inspected.manifest.mode === "inProcess") {
       throw usage(
@@ -107,12 +112,18 @@ async function readSpec(
   if (/\.(?:tgz|tar\.gz)$/.test(spec)) {
     return { ...(await readTarball(path)), source: "tarball", install: path };
   }
-  const name = /^(@?[^@\s]+)(?:@[^\s]+)?$/.exec(spec)?.[1];
-  if (name === undefined || isFolderName(name) || name.startsWith("-")) {
+  const name = REGISTRY.exec(spec)?.[1];
+  if (name === undefined || !PACKAGE_NAME.test(name)) {
     throw usage(`"${clean(spec)}" is no folder, no tarball and no name of a package`);
   }
   return { name, source: "npm", install: spec };
 }
+
+/**
+ * `name`, `name@1.2`, `name@latest`. Whatever else package managers take (a repository, a URL, another name) is no package of
+ * the registry, and the lock would say that it is.
+ */
+const REGISTRY = /^((?:@[^@/\s]+\/)?[^@/\s]+)(?:@[\w.^~<>=*+-]+)?$/;
 
 /** The name in the list that a person means, with or without `./`. */
 function listed(word: string, { choice, lock }: ExtensionProject): string {
@@ -165,7 +176,7 @@ async function grant(
     granted,
   };
   await writeLock(project.folder, new Map([...project.lock, [name, locked]]));
-  await refuseUnusable(name, project);
+  await refuseUnusable(name, project, input, io);
   await writeList(project, { add: name });
   if (io.json !== undefined) {
     await io.json.result({ name, version: manifest.version, source, mode, granted });
@@ -177,9 +188,14 @@ async function grant(
 }
 
 /** An extension that cannot be used beside the others is not added. */
-async function refuseUnusable(name: string, project: ExtensionProject): Promise<void> {
+async function refuseUnusable(
+  name: string,
+  project: ExtensionProject,
+  input: Input,
+  io: CommandIo,
+): Promise<void> {
   const list = [...project.choice.list.filter((each) => each !== name), name];
-  const taken = takenIds();
+  const taken = takenIds(await describedIds(optionsOf(input, io), io));
   const all = await readExtensions({ project: project.folder, list, taken });
   const problem = all.find((each) => each.name === name)?.problem;
   if (problem === undefined) return;

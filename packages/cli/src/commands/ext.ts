@@ -1,6 +1,7 @@
 /** `millrace ext list` and `doctor`: how the extensions of a project stand. */
 import { readExtensions, runtimeOf } from "@millrace/engine/extensions";
 import type { CommandIo, Input } from "../command.ts";
+import { describedIds } from "../config/described.ts";
 import { loadConfig } from "../config/load.ts";
 import { CliError } from "../errors.ts";
 import { openProjectExtensions, takenIds } from "../ext/open.ts";
@@ -12,7 +13,7 @@ import { clean } from "../render/text.ts";
 /** Every extension of the project. None of their code runs, so the project need not be trusted. */
 export async function list(input: Input, io: CommandIo): Promise<number> {
   const { folder, choice } = await findProject(input, io);
-  const taken = takenIds();
+  const taken = takenIds(await describedIds(optionsOf(input, io), io));
   const all = await readExtensions({ project: folder, list: choice.list, taken });
   if (io.json !== undefined) {
     await io.json.result({ items: all.map(toRow) });

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import type { CatalogEntry, ServiceDefinition } from "@millrace/contracts";
 import type { CliIo } from "../io.ts";
 import { readExtensionList } from "./extensions.ts";
-import { type ConfigOptions, projectFile, projectFolder } from "./files.ts";
+import { type ConfigOptions, projectFile, projectFolder, readConfig } from "./files.ts";
 import { userFile } from "./folders.ts";
 import { readDescriptors, toServices } from "./services.ts";
 
@@ -17,6 +17,19 @@ export async function describedServices(
     await readDescriptors(dirname(userFile(options.home, io))),
     project === undefined ? [] : await readDescriptors(project),
   );
+}
+
+/** What the configuration of user and project names, which no extension can have, too; as data, without trust. */
+export async function describedIds(
+  options: ConfigOptions,
+  io: CliIo,
+): Promise<{ readonly providers: object; readonly services: readonly ServiceDefinition[] }> {
+  const files = [await readConfig(userFile(options.home, io)), await projectFile(options, io)];
+  const providers = files.flatMap((file) => Object.keys(Object(file?.values["providers"])));
+  return {
+    providers: Object.fromEntries(providers.map((id) => [id, true])),
+    services: await describedServices(options, io),
+  };
 }
 
 /** Entries of the project's extensions, from their catalogs: none of their code runs, so they need no trust either. */

@@ -1,12 +1,12 @@
 /** The extensions of the project against what was reviewed and granted. None of their code runs. */
 import { dirname } from "node:path";
+import { describedIds } from "../config/described.ts";
 import { readExtensionList } from "../config/extensions.ts";
-import { coreEntries } from "../core-catalog.ts";
 import { type Check, type Finding, fail } from "./check.ts";
 
 export const extensionLock: Check = {
   name: "extensions",
-  async look({ sources }) {
+  async look({ sources, options, io }) {
     if (sources instanceof Error || sources.project === undefined) return [];
     const { file } = sources.project;
     const { extensions }: { readonly extensions?: unknown } = file.values;
@@ -14,8 +14,9 @@ export const extensionLock: Check = {
     try {
       const { list } = readExtensionList(extensions);
       if (list.length === 0) return [];
-      const types = coreEntries().map(({ type }) => type);
-      const all = await readExtensions({ project: dirname(file.path), list, taken: { types } });
+      const { takenIds } = await import("../ext/open.ts");
+      const taken = takenIds(await describedIds(options, io));
+      const all = await readExtensions({ project: dirname(file.path), list, taken });
       return all.map(({ name, problem, warnings }): Finding => {
         const fix = `look at it, then millrace ext add ${name}`;
         if (problem !== undefined) {

@@ -1,4 +1,5 @@
 /** The two files of a project that say which extensions it has: `millrace.json` and the lock. */
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readLock } from "@millrace/engine/extensions";
 import { type CommandIo, flagText, type Input } from "../command.ts";
@@ -15,6 +16,8 @@ export interface ExtensionProject {
   /** The key as it is written. */
   readonly written: readonly unknown[];
   readonly lock: Awaited<ReturnType<typeof readLock>>;
+  /** Names of the packages that the project had without us; theirs are not taken away. */
+  readonly dependencies: readonly string[];
 }
 
 /** Where the project is that the words are about. */
@@ -32,7 +35,20 @@ export async function findProject(input: Input, io: CommandIo): Promise<Extensio
     throw usage(error instanceof Error ? error.message : String(error));
   });
   const choice = readExtensionList(value);
-  return { folder, file, choice, written: Array.isArray(value) ? value : [], lock };
+  const dependencies = await dependenciesOf(folder);
+  return { folder, file, choice, written: Array.isArray(value) ? value : [], lock, dependencies };
+}
+
+async function dependenciesOf(folder: string): Promise<readonly string[]> {
+  const text = await readFile(join(folder, "package.json"), "utf8").catch(() => "{}");
+  try {
+    const file: { readonly [field: string]: unknown } = Object(JSON.parse(text));
+    return ["dependencies", "devDependencies", "optionalDependencies"].flatMap((field) =>
+      Object.keys(Object(file[field])),
+    );
+  } catch {
+    return []; // the package manager says what is wrong with it
+  }
 }
 
 /** Writes the list of a project. */

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { gunzipSync } from "node:zlib";
+import { PACKAGE_NAME } from "@millrace/engine/extensions";
 import { usage } from "../errors.ts";
 import { reason } from "../file-reason.ts";
 
@@ -22,7 +23,9 @@ export async function readTarball(
     throw usage(`${path} is no tarball of a package`);
   }
   const name = nameIn(tar);
-  if (name === undefined) throw usage(`${path} holds no package.json with a name`);
+  if (name === undefined || !PACKAGE_NAME.test(name)) {
+    throw usage(`${path} holds no package.json with a name`);
+  }
   return { name, integrity: `sha512-${createHash("sha512").update(bytes).digest("base64")}` };
 }
 

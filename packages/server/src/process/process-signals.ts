@@ -10,6 +10,8 @@ interface Watched {
   readonly log: Logger;
   /** Resolves, with why, when nothing that it does is stored any more. */
   readonly lost?: Promise<string>;
+  /** The extension whose code an error came through, where that is known. */
+  readonly blame?: (error: unknown) => string | undefined;
 }
 
 const SIGNALS = { SIGTERM: 143, SIGINT: 130 } as const;
@@ -34,7 +36,10 @@ const onSigterm = () => onSignal("SIGTERM");
 const onSigint = () => onSignal("SIGINT");
 
 function onFatal(error: unknown): void {
-  for (const { log } of watched) log.error({ err: error }, "process.fatal");
+  for (const { log, blame } of watched) {
+    const extension = blame?.(error);
+    log.error({ err: error, ...(extension !== undefined && { extension }) }, "process.fatal");
+  }
   setTimeout(() => process.exit(EXIT_INTERNAL), FATAL_DRAIN_MS).unref();
   const exit = () => process.exit(EXIT_INTERNAL);
   closeAll({ graceMs: 0 }).then(exit, exit);
