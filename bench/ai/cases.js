@@ -1,4 +1,4 @@
-// All cases by name; what a case is says ../shared/rounds.js.
+// All cases by name; what a case is says ../rounds.js.
 import { importCases } from "./import-case.js";
 import { manyCases } from "./many-case.js";
 import { streamCases } from "./stream-cases.js";

@@ -1,4 +1,4 @@
-// All cases by name; what a case is says ../shared/rounds.js. A sample is a whole process, from its start to its end.
+// All cases by name; what a case is says ../rounds.js. A sample is a whole process, from its start to its end.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

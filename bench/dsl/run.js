@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { median, note, report, table, time, times } from "../shared/report.js";
+import { median, note, report, table, time, times } from "../report.js";
 import { createCorpus } from "./corpus.js";
 import { expressionCases } from "./expression-cases.js";
 import { heapRows } from "./heap.js";

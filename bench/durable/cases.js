@@ -1,4 +1,4 @@
-// All cases by name; what a case is says ../shared/rounds.js. What a disk does needs no warm code: one turn before the first.
+// All cases by name; what a case is says ../rounds.js. What a disk does needs no warm code: one turn before the first.
 import { appendCases } from "./append-cases.js";
 import { historyCases } from "./history-cases.js";
 import { runCases } from "./run-cases.js";

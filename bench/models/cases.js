@@ -1,4 +1,4 @@
-// All cases by name; what a case is says ../shared/rounds.js.
+// All cases by name; what a case is says ../rounds.js.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";

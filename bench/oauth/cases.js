@@ -1,4 +1,4 @@
-// All cases by name; what a case is says ../shared/rounds.js.
+// All cases by name; what a case is says ../rounds.js.
 import { helperCases } from "./helper-cases.js";
 import { loopbackCases } from "./loopback-case.js";
 import { osStoreCases } from "./os-store-case.js";

@@ -5,7 +5,7 @@
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { median, note, report, table } from "../shared/report.js";
+import { median, note, report, table } from "../report.js";
 import { cases } from "./cases.js";
 
 const OURS = "millrace";

@@ -84,7 +84,10 @@ function answer([word, shell = "", ...rest]: readonly string[]): string | undefi
 }
 
 /** As the terminal is at this moment: `columns` of the stream is older, and what was drawn would be erased by a width that was. */
-function terminalSize(): { readonly columns: number | undefined; readonly rows: number | undefined } {
+function terminalSize(): {
+  readonly columns: number | undefined;
+  readonly rows: number | undefined;
+} {
   if (!process.stderr.isTTY) return { columns: undefined, rows: undefined };
   const [columns, rows] = process.stderr.getWindowSize();
   return { columns, rows };

@@ -380,9 +380,16 @@ test("the page on the server calls every command of the registry", () => {
 /** A number as the page on operations writes it: `16 MiB`, `24 h`, `100,000`. */
 function written(name: string, value: number): string {
   const units = name.endsWith("Ms")
-    ? ([["h", 3_600_000], ["min", 60_000], ["s", 1_000]] as const)
+    ? ([
+        ["h", 3_600_000],
+        ["min", 60_000],
+        ["s", 1_000],
+      ] as const)
     : name.endsWith("Bytes")
-      ? ([["MiB", 1_048_576], ["KiB", 1_024]] as const)
+      ? ([
+          ["MiB", 1_048_576],
+          ["KiB", 1_024],
+        ] as const)
       : [];
   const [unit, size] = units.find(([, each]) => value % each === 0) ?? ["", 1];
   return `${(value / size).toLocaleString("en")} ${unit}`.trimEnd();

@@ -56,25 +56,29 @@ function installPacked(): void {
   }
 }
 
-test("each kind is written, tests green offline, and is refused where a file is there", async () => {
-  installPacked();
-  for (const kind of KINDS) {
-    const folder = join(root, kind);
-    const paths = await createExtension({ kind, name: `@acme/millrace-${kind}s`, folder });
-    expect(paths).toContain("src/extension.js");
-    expect(paths).toContain(".github/workflows/ci.yml");
-    const { stdout } = await exec(process.execPath, ["--test"], { cwd: folder }).catch(
-      (error: { stdout: string }) => error,
-    );
-    expect(stdout, stdout).toMatch(/(?:#|ℹ) fail 0/);
-    expect(stdout).toMatch(/(?:#|ℹ) pass [1-9]\d*/);
-    const before = readFileSync(join(folder, "README.md"), "utf8");
-    await expect(createExtension({ kind, name: "other", folder })).rejects.toThrow(
-      /README\.md.* exist already; nothing was written/,
-    );
-    expect(readFileSync(join(folder, "README.md"), "utf8")).toBe(before);
-  }
-}, TIMEOUT_MS);
+test(
+  "each kind is written, tests green offline, and is refused where a file is there",
+  async () => {
+    installPacked();
+    for (const kind of KINDS) {
+      const folder = join(root, kind);
+      const paths = await createExtension({ kind, name: `@acme/millrace-${kind}s`, folder });
+      expect(paths).toContain("src/extension.js");
+      expect(paths).toContain(".github/workflows/ci.yml");
+      const { stdout } = await exec(process.execPath, ["--test"], { cwd: folder }).catch(
+        (error: { stdout: string }) => error,
+      );
+      expect(stdout, stdout).toMatch(/(?:#|ℹ) fail 0/);
+      expect(stdout).toMatch(/(?:#|ℹ) pass [1-9]\d*/);
+      const before = readFileSync(join(folder, "README.md"), "utf8");
+      await expect(createExtension({ kind, name: "other", folder })).rejects.toThrow(
+        /README\.md.* exist already; nothing was written/,
+      );
+      expect(readFileSync(join(folder, "README.md"), "utf8")).toBe(before);
+    }
+  },
+  TIMEOUT_MS,
+);
 
 test("the command says what it wrote, and what it wants", async () => {
   const told: string[] = [];

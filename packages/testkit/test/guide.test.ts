@@ -1,7 +1,17 @@
 /** Follows the page "Write an extension in fifteen minutes": its extension is tested, packed, installed into a fresh project, listed and run. */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,7 +23,13 @@ const BIN = join(PACKAGES, "cli/bin/millrace.js");
 const { PATH = "" } = process.env;
 const root = mkdtempSync(join(tmpdir(), "millrace-guide-"));
 const project = join(root, "project");
-const env = { PATH, HOME: root, XDG_CONFIG_HOME: root, XDG_DATA_HOME: root, MILLRACE_TRUST_PROJECT: "1" };
+const env = {
+  PATH,
+  HOME: root,
+  XDG_CONFIG_HOME: root,
+  XDG_DATA_HOME: root,
+  MILLRACE_TRUST_PROJECT: "1",
+};
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 /** Eight processes of Node one after the other, two of them npm's, on a machine that has other things to do. */
@@ -35,12 +51,20 @@ function installOurs(): void {
     const published = { ...file, exports: file.publishConfig.exports };
     writeFileSync(join(at, "package.json"), JSON.stringify(published));
   }
-  for (const [name, owner] of [["zod", "contracts"], ["semver", "engine"]] as const) {
-    symlinkSync(realpathSync(join(PACKAGES, owner, "node_modules", name)), join(root, "node_modules", name));
+  for (const [name, owner] of [
+    ["zod", "contracts"],
+    ["semver", "engine"],
+  ] as const) {
+    symlinkSync(
+      realpathSync(join(PACKAGES, owner, "node_modules", name)),
+      join(root, "node_modules", name),
+    );
   }
 }
 
-function call(words: readonly string[]): Promise<{ readonly code: number; readonly told: string; readonly stdout: string }> {
+function call(
+  words: readonly string[],
+): Promise<{ readonly code: number; readonly told: string; readonly stdout: string }> {
   const [program = "", ...rest] = words;
   const args = program === "millrace" ? [BIN, ...rest] : rest;
   return new Promise((resolve) => {
@@ -51,53 +75,61 @@ function call(words: readonly string[]): Promise<{ readonly code: number; readon
   });
 }
 
-test("the page is enough: its extension passes the suites, installs from its tarball, is listed and runs", async () => {
-  installOurs();
-  const fences = fencesOf(readPage("docs/guide/extensions.md"));
-  for (const { language, marks, text } of fences) {
-    if (language === "sh") continue;
-    const path = join(project, marks[0] ?? "");
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
-  }
-  writeFileSync(join(project, "package.json"), JSON.stringify({ name: "fresh", private: true }));
-  // Offline: peers are there already.
-  writeFileSync(join(project, ".npmrc"), "offline=true\nlegacy-peer-deps=true\n");
-  let last = "";
-  for (const { text } of fences.filter(({ language }) => language === "sh")) {
-    for (const line of text.trimEnd().split("\n")) {
-      const { code, told, stdout } = await call(line.split(" "));
-      expect(code, told).toBe(0);
-      last = stdout;
+test(
+  "the page is enough: its extension passes the suites, installs from its tarball, is listed and runs",
+  async () => {
+    installOurs();
+    const fences = fencesOf(readPage("docs/guide/extensions.md"));
+    for (const { language, marks, text } of fences) {
+      if (language === "sh") continue;
+      const path = join(project, marks[0] ?? "");
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, text);
     }
-  }
-  expect(last).toContain("-13");
-  expect(existsSync(join(project, "node_modules/millrace-weather/extension.mjs"))).toBe(true);
+    writeFileSync(join(project, "package.json"), JSON.stringify({ name: "fresh", private: true }));
+    // Offline: peers are there already.
+    writeFileSync(join(project, ".npmrc"), "offline=true\nlegacy-peer-deps=true\n");
+    let last = "";
+    for (const { text } of fences.filter(({ language }) => language === "sh")) {
+      for (const line of text.trimEnd().split("\n")) {
+        const { code, told, stdout } = await call(line.split(" "));
+        expect(code, told).toBe(0);
+        last = stdout;
+      }
+    }
+    expect(last).toContain("-13");
+    expect(existsSync(join(project, "node_modules/millrace-weather/extension.mjs"))).toBe(true);
 
-  const args = [BIN, "serve", "--port", "0", "--json"];
-  const server = spawn(process.execPath, args, { cwd: project, env, stdio: ["ignore", "pipe", "ignore"] });
-  try {
-    const [line] = (await once(server.stdout.setEncoding("utf8"), "data")) as [string];
-    const { url } = JSON.parse(line) as { url: string };
-    const nodes = (await (await fetch(`${url}/api/nodes?limit=200`)).json()) as {
-      items: { type: string; state: string }[];
-    };
-    const mine = nodes.items.filter(({ type }) => /^(?:service\.)?weather/.test(type));
-    expect(mine.map(({ type, state }) => [type, state])).toEqual([
-      ["service.weather-alerts", "ready"],
-      ["weather.chill", "ready"],
-      ["weather.forecast", "ready"],
-      ["weather.vote", "ready"],
-    ]);
-    const dsl = readFileSync(join(project, "picnic.flow"), "utf8");
-    const ran = await fetch(`${url}/api/run`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ dsl }),
+    const args = [BIN, "serve", "--port", "0", "--json"];
+    const server = spawn(process.execPath, args, {
+      cwd: project,
+      env,
+      stdio: ["ignore", "pipe", "ignore"],
     });
-    expect(await ran.text()).toContain('"outputs":{"feels":-13}');
-  } finally {
-    server.kill("SIGTERM");
-    await once(server, "close");
-  }
-}, TIMEOUT_MS);
+    try {
+      const [line] = (await once(server.stdout.setEncoding("utf8"), "data")) as [string];
+      const { url } = JSON.parse(line) as { url: string };
+      const nodes = (await (await fetch(`${url}/api/nodes?limit=200`)).json()) as {
+        items: { type: string; state: string }[];
+      };
+      const mine = nodes.items.filter(({ type }) => /^(?:service\.)?weather/.test(type));
+      expect(mine.map(({ type, state }) => [type, state])).toEqual([
+        ["service.weather-alerts", "ready"],
+        ["weather.chill", "ready"],
+        ["weather.forecast", "ready"],
+        ["weather.vote", "ready"],
+      ]);
+      const dsl = readFileSync(join(project, "picnic.flow"), "utf8");
+      const ran = await fetch(`${url}/api/run`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ dsl }),
+      });
+      expect(await ran.text()).toContain('"outputs":{"feels":-13}');
+    } finally {
+      server.kill("SIGTERM");
+      await once(server, "close");
+    }
+  },
+  TIMEOUT_MS,
+);

@@ -3,7 +3,7 @@ import type { NodeState, RunView } from "@millrace/contracts";
 import type { DrawnNode } from "./drawing.ts";
 
 /** Stroke of a node in this state; one that did not run has the stroke of all. The first of them wins where items of a body differ. */
-export const STATE_COLOURS: ReadonlyMap<NodeState, string> = new Map([
+const STATE_COLOURS: ReadonlyMap<NodeState, string> = new Map([
   ["failed", "#e5534b"],
   ["cancelled", "#bc4c00"],
   ["running", "#388bfd"],

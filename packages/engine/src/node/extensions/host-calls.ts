@@ -50,8 +50,10 @@ export function hostRequest(
 type Act = (ctx: ControlContext, asked: never, call: OpenCall) => Promise<unknown>;
 
 const ACTS: { readonly [op: string]: Act } = {
-  "host.files.read": async (ctx, { path, maxBytes }: { path: string; maxBytes?: number }) =>
-    ctx.files.read(String(path), counted(maxBytes, "files.read") === undefined ? {} : { maxBytes }),
+  "host.files.read": async (ctx, asked: { path: string; maxBytes?: number }) => {
+    const maxBytes = counted(asked.maxBytes, "files.read");
+    return ctx.files.read(String(asked.path), maxBytes === undefined ? {} : { maxBytes });
+  },
   "host.files.write": async (
     ctx,
     { path, data, mode }: { path: string; data: unknown; mode?: "create" | "replace" | "append" },
