@@ -108,7 +108,7 @@ test("a folder is shown, granted, run, and asked about again when a byte of it c
   expect(trusted.stderr).toContain("its files have changed");
 
   // In a process of its own: in this one the code was imported by the build.
-  rmSync(marker);
+  rmSync(marker, { force: true });
   expect((await millrace(["validate", "f.flow"], { cwd })).code).toBe(0);
   expect((await millrace(["ext", "list"], { cwd })).stdout).toContain("ready");
   expect(existsSync(marker)).toBe(false);
