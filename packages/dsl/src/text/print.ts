@@ -121,7 +121,11 @@ function printBlock(w: Writer, item: BlockItem, level: number, place: Place): vo
     w.write(" = ");
     printValue(w, item.value, level);
   }
-  if (!hasBlock(item)) return;
+  if (!hasBlock(item)) {
+    // Without its braces, what is no block of the language could not be read again.
+    if (item.items && !isBlockWord(item.word)) w.write(" {}");
+    return;
+  }
   w.write(" {");
   const items = item.items ?? [];
   if (item.word === "body") {

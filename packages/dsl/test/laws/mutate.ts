@@ -168,7 +168,8 @@ function prototypeKeys(): string {
 const KEYS = prototypeKeys();
 
 /**
- * Whatever the input, reading and formatting answer, the graph that was read prints, and what has no syntax error obeys L2 and L3.
+ * Whatever the input, reading and formatting answer, the graph that was read prints, and what has no syntax error has none when it
+ * is formatted, and obeys L2 and L3.
  */
 export function checkTotal(sample: Sample): void {
   const r = sample.random(10);
@@ -189,7 +190,9 @@ function checkText(text: string): void {
     return;
   }
   if (formatFlow(formatted).text !== formatted) throw broken("formatting twice changes more");
-  if (isDeepStrictEqual(parseFlow(formatted).graph, read.graph)) return;
+  const again = parseFlow(formatted);
+  if (errorsIn(again.diagnostics) > 0) throw broken("formatting adds an error");
+  if (isDeepStrictEqual(again.graph, read.graph)) return;
   throw broken("formatting changes the graph");
 }
 

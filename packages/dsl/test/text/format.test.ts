@@ -126,6 +126,19 @@ layout {
     },
   );
 
+  test.each([
+    "nodes {}",
+    "edge a {}",
+    "node a: t {\n  false null {}\n}",
+    "node a: map {\n  body {\n    nodes {}\n  }\n}",
+  ])("keeps the empty braces of what is no block, %j, which could not be read without", (item) => {
+    const text = flow(`${item}\n`);
+    const { diagnostics, ...formatted } = formatFlow(text.replaceAll("{}", "{\n\n}"));
+    expect(formatted).toEqual({ text, changed: true });
+    expect(diagnostics.map(({ code }) => code)).toEqual(["FLOW2003"]);
+    expect(formatFlow(text).diagnostics.map(({ code }) => code)).toEqual(["FLOW2003"]);
+  });
+
   test("formats a text with mistakes of meaning", () => {
     expect(format(flow("node a:t\nnode a :t\n"))).toBe(flow("node a: t\nnode a: t\n"));
   });
