@@ -105,8 +105,8 @@ export function canonicalItem(item: Item, place: Place): Item[] {
 function canonicalAttr(item: AttrItem, place: Place): AttrItem {
   if (place === "schedule" && item.name === "every") return withDuration(item);
   if (!item.policy || (place !== "node" && place !== "flow")) return item;
-  if (POLICY_KINDS[item.name] === "duration") return withDuration(item);
-  const members = POLICY_MEMBERS[item.name];
+  if (POLICY_KINDS.get(item.name) === "duration") return withDuration(item);
+  const members = POLICY_MEMBERS.get(item.name);
   if (!members || item.value.kind !== "object") return item;
   const isDuration = (key: string): boolean =>
     members.some(([text, , kind]) => text === key && kind === "duration");

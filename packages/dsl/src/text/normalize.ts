@@ -59,17 +59,17 @@ function normalizeBody(body: JsonObject, depth: number, collect: Collect): Json 
 
 function normalizePolicy(value: Json, name: string): Json {
   if (name === "when" || name === "idempotencyKey") return normalizeValue(value);
-  const values = isObject(value) ? VALUES_IN[name] : undefined;
+  const values = isObject(value) ? VALUES_IN.get(name) : undefined;
   return values ? normalizeMembers(value as JsonObject, values) : plainData(value, 0);
 }
 
-/** Members of policies that hold values. */
-const VALUES_IN: { readonly [policy: string]: readonly string[] } = {
-  retry: ["if"],
-  concurrency: ["key"],
-  cache: ["key"],
-  onError: ["default"],
-};
+/** Members of policies that hold values; a map, because a policy may have any name. */
+const VALUES_IN: ReadonlyMap<string, readonly string[]> = new Map([
+  ["retry", ["if"]],
+  ["concurrency", ["key"]],
+  ["cache", ["key"]],
+  ["onError", ["default"]],
+]);
 
 function normalizeMembers(object: JsonObject, values: readonly string[]): Json {
   return mapMembers(object, (value, name) =>

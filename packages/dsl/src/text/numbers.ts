@@ -83,7 +83,12 @@ export function readPlainNumber(s: Scanner, start: number): number | undefined {
   const next = src.charCodeAt(at);
   if (at - digits > MAX_DIGITS || isNamePart(next) || next === 46) return undefined;
   s.pos = at;
-  const value = Number(src.slice(start, at));
+  return numberOf(src.slice(start, at));
+}
+
+/** The number that a spelling says, with 0 for -0: the text has no other zero. */
+function numberOf(text: string): number {
+  const value = Number(text);
   return value === 0 ? 0 : value;
 }
 
@@ -121,7 +126,7 @@ function exponentEnd(src: string, at: number): number {
 
 function numberValue(s: Scanner, start: number, isInteger: boolean): number {
   const text = s.src.slice(start, s.pos);
-  const value = Number(text);
+  const value = numberOf(text);
   if (!Number.isFinite(value)) {
     s.error("FLOW1012", start, s.pos);
     throw FAIL;
@@ -132,7 +137,7 @@ function numberValue(s: Scanner, start: number, isInteger: boolean): number {
       fix: { title: "put it in quotes", edits: [{ start, end: s.pos, text: `"${text}"` }] },
     });
   }
-  return value === 0 ? 0 : value;
+  return value;
 }
 
 function readDuration(
@@ -195,7 +200,7 @@ function badNumber(s: Scanner, start: number, text: string, negative: boolean): 
     return { kind: "literal", value: quoted, start: from, end: s.pos };
   }
   const mended = mendNumber(text);
-  const value = mended === undefined ? 0 : Number(`${negative ? "-" : ""}${mended}`);
+  const value = mended === undefined ? 0 : numberOf(`${negative ? "-" : ""}${mended}`);
   const spelled = numberText(value);
   s.error("FLOW1010", start, s.pos, {
     parts: { text: quoteForMessage(s.src.slice(start, s.pos)) },

@@ -31,9 +31,9 @@ export function mapPolicy(
   const pointer = `${place.pointer}/${name}`;
   const isOfFlow = place.table === FLOW_POLICIES;
   const value =
-    !isOfFlow && Object.hasOwn(POLICY_MEMBERS, text) && item.value.kind === "object"
+    !isOfFlow && POLICY_MEMBERS.has(text) && item.value.kind === "object"
       ? mapMembers(context, item.value, text, pointer)
-      : mapMember(context, item.value, [text, name, POLICY_KINDS[text] ?? "literal"], {
+      : mapMember(context, item.value, [text, name, POLICY_KINDS.get(text) ?? "literal"], {
           field: `@${text}`,
           pointer,
         });
@@ -60,7 +60,7 @@ function mapMembers(
   policy: string,
   pointer: string,
 ): Json | undefined {
-  const members = POLICY_MEMBERS[policy] ?? [];
+  const members = POLICY_MEMBERS.get(policy) ?? [];
   const result: Record<string, Json> = {};
   context.marks?.add(pointer, e.start, e.end);
   const entries = ownEntries(e);

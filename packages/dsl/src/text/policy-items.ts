@@ -21,17 +21,17 @@ export function policyItems(
     if (!row) return invalid(place, "is not known");
     const [text] = row;
     const value = policy[name] as Json;
-    const members = pointer === "/policy" ? undefined : POLICY_MEMBERS[text];
+    const members = pointer === "/policy" ? undefined : POLICY_MEMBERS.get(text);
     const expression =
       members && isObject(value)
         ? membersOf(value, text, place, depth)
-        : member(value, POLICY_KINDS[text] ?? "literal", text, place, depth);
+        : member(value, POLICY_KINDS.get(text) ?? "literal", text, place, depth);
     return attr(text, expression, true);
   });
 }
 
 function membersOf(object: JsonObject, policy: string, pointer: string, depth: number): Expression {
-  const members = POLICY_MEMBERS[policy] ?? [];
+  const members = POLICY_MEMBERS.get(policy) ?? [];
   const names = memberNames(object);
   const missing = (NEEDED[policy] ?? []).find(([, name]) => !names.includes(name));
   if (missing !== undefined) invalid(`${pointer}/${missing[1]}`, "is needed");

@@ -89,33 +89,45 @@ export const FLOW_POLICIES: readonly (readonly [string, string])[] = [
 /** A member of a policy that is an object: how its value is read. */
 export type MemberKind = "literal" | "duration" | "value";
 
-/** Members of policies that are objects: name in the text, name in the graph, kind of value. */
-export const POLICY_MEMBERS: {
-  readonly [policy: string]: readonly (readonly [string, string, MemberKind])[];
-} = {
-  retry: [
-    ["max", "max", "literal"],
-    ["backoff", "backoff", "literal"],
-    ["delay", "delayMs", "duration"],
-    ["maxDelay", "maxDelayMs", "duration"],
-    ["jitter", "jitter", "literal"],
-    ["on", "on", "literal"],
-    ["if", "if", "value"],
+type PolicyMember = readonly [string, string, MemberKind];
+
+/**
+ * Members of policies that are objects: name in the text, name in the graph, kind of value. A map, because policies that nobody
+ * knows are looked up too, and `@constructor` is a member of every object.
+ */
+export const POLICY_MEMBERS: ReadonlyMap<string, readonly PolicyMember[]> = new Map([
+  [
+    "retry",
+    [
+      ["max", "max", "literal"],
+      ["backoff", "backoff", "literal"],
+      ["delay", "delayMs", "duration"],
+      ["maxDelay", "maxDelayMs", "duration"],
+      ["jitter", "jitter", "literal"],
+      ["on", "on", "literal"],
+      ["if", "if", "value"],
+    ],
   ],
-  concurrency: [
-    ["max", "max", "literal"],
-    ["key", "key", "value"],
+  [
+    "concurrency",
+    [
+      ["max", "max", "literal"],
+      ["key", "key", "value"],
+    ],
   ],
-  cache: [
-    ["ttl", "ttlMs", "duration"],
-    ["key", "key", "value"],
+  [
+    "cache",
+    [
+      ["ttl", "ttlMs", "duration"],
+      ["key", "key", "value"],
+    ],
   ],
-  "on-error": [["default", "default", "value"]],
-};
+  ["on-error", [["default", "default", "value"]]],
+]);
 
 /** How the value of a whole policy is read; policies that are not here are literals or objects of `POLICY_MEMBERS`. */
-export const POLICY_KINDS: { readonly [policy: string]: MemberKind } = {
-  timeout: "duration",
-  when: "value",
-  "idempotency-key": "value",
-};
+export const POLICY_KINDS: ReadonlyMap<string, MemberKind> = new Map([
+  ["timeout", "duration"],
+  ["when", "value"],
+  ["idempotency-key", "value"],
+]);

@@ -5,6 +5,7 @@ import {
   digest,
   formatFlow,
   impliedEdges,
+  normalizeGraph,
   parseExpression,
   parseFlow,
   printExpression,
@@ -314,6 +315,13 @@ describe("a text may hold", () => {
     const { graph } = parseFlow(node("[-0, -0.0, a - -0]"));
     expect(graph.nodes[0]?.fields["v"]).toEqual([0, 0, { $: "a - 0" }]);
   });
+
+  test.each(["-00", "-.0", "-0x0", "-0e"])("%s, which is no number, and is read as 0", (zero) => {
+    const { document, graph, diagnostics } = parseFlow(node(zero));
+    expect(diagnostics.map(({ code }) => code)).toEqual(["FLOW1010"]);
+    expect(graph.nodes[0]?.fields).toEqual({ v: 0 });
+    expect(parseFlow(printFlow(document)).graph).toEqual(graph);
+  });
 });
 
 test.each([
@@ -349,4 +357,19 @@ test.each([
   const scope = { get: () => JSON.parse(`{ "${name}": { "${name}": 7 } }`) as never };
   expect(compiled.evaluate(scope, { nowEpoch: 0 })).toBe(7);
   expect(compiled.references).toHaveLength(1);
+});
+
+test.each(["constructor", "__proto__", "toString"])("@%s is a policy that nobody knows", (name) => {
+  const policy = `{\n  @${name} = { delay: 500 }\n}`;
+  const text = `flow 1 x ${policy}\n\nnode a: t ${policy}\n`;
+  const { document, graph, diagnostics } = parseFlow(text);
+  expect(diagnostics.map(({ code }) => code)).toEqual(["FLOW2012", "FLOW2012"]);
+  expect(formatFlow(text)).toMatchObject({ text, changed: false });
+  expect(printFlow(document)).toBe(text);
+  const odd = Object.fromEntries([[name, { delay: -0 }]]);
+  const [node] = normalizeGraph({
+    ...graph,
+    nodes: [{ id: "a", type: "t", fields: {}, policy: odd }],
+  }).nodes;
+  expect(node?.policy).toEqual(Object.fromEntries([[name, { delay: 0 }]]));
 });
