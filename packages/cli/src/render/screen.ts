@@ -1,4 +1,10 @@
-/** Redraws a block of lines in place, at most twelve times a second, and leaves the last one standing. */
+/**
+ * Redraws a block of lines in place, at most twelve times a second, and leaves the last one standing.
+ *   L1  A frame takes one row a line, whatever the terminal says of its width: it is drawn without wrapping. A terminal may
+ *       wrap what it shows a good while before it tells its new width, and frames drawn meanwhile must not add to that.
+ *   L2  Rows are erased by the width of now. What the terminal has wrapped is then gone, whether frames of an old width were
+ *       drawn over it or not: they left above them exactly the rows by which it had grown.
+ */
 import type { CliIo, Output } from "../io.ts";
 import { width } from "./cells.ts";
 
@@ -13,6 +19,8 @@ const MAX_WAITING = 1_000;
 
 const HIDE_CURSOR = "\u001b[?25l";
 const SHOW_CURSOR = "\u001b[?25h";
+const NO_WRAP = "\u001b[?7l";
+const WRAP = "\u001b[?7h";
 
 /** What is drawn: lines for a terminal of this size. */
 export type Draw = (size: { columns: number; maxRows: number | undefined }) => string[];
@@ -41,7 +49,6 @@ export function createScreen(io: CliIo, output: Output, draw: Draw): Screen {
     const { columns, rows } = io.size();
     return { columns: columns || DEFAULT_COLUMNS, rows: rows || DEFAULT_ROWS };
   };
-  // A terminal that was made narrower has wrapped what it showed.
   const erase = (columns: number): string => {
     let rows = 0;
     for (const line of drawn) rows += Math.max(1, Math.ceil(width(line) / columns));
@@ -51,7 +58,9 @@ export function createScreen(io: CliIo, output: Output, draw: Draw): Screen {
     const { columns } = size();
     const lines = draw({ columns, maxRows });
     const text = lines.map((line) => `${line}\n`).join("");
-    const done = output.write(`${before}${erase(columns)}${waiting}${text}${after}`);
+    const done = output.write(
+      `${before}${erase(columns)}${waiting}${NO_WRAP}${text}${WRAP}${after}`,
+    );
     drawn = lines;
     waiting = "";
     waitingLines = 0;
