@@ -23,17 +23,33 @@ export type TypeSource =
   | NodeTypeDefinition
   | ActionAdapterDefinition
   | ExtensionDefinition
-  | ServiceDefinition;
+  | ServiceDefinition
+  | ServiceEntry;
 
-/** The services that a definition adds. */
-export function servicesOf(source: TypeSource): readonly ServiceDefinition[] {
+/** A service as it stands in a catalog, which says whose it is. */
+export type ServiceEntry = CatalogEntry & Required<Pick<CatalogEntry, "serviceIntegration">>;
+
+/** The services that a definition adds, as they are listed. */
+export function servicesOf(source: TypeSource): readonly ServiceEntry[] {
+  if (isServiceEntry(source)) return [source];
   const kind = definitionKind(source);
-  if (kind === "service") return [source as ServiceDefinition];
-  return kind === "extension" ? (source as ExtensionDefinition).services : [];
+  const services =
+    kind === "service"
+      ? [source as ServiceDefinition]
+      : kind === "extension"
+        ? (source as ExtensionDefinition).services
+        : [];
+  return services.map((service) => catalogEntryOf(service) as ServiceEntry);
+}
+
+function isServiceEntry(source: TypeSource): source is ServiceEntry {
+  const { kind, serviceIntegration } = Object(source) as Partial<CatalogEntry>;
+  return kind === "service" && serviceIntegration !== undefined;
 }
 
 /** The node types that a definition adds; a service adds none. */
 export function typesOf(source: TypeSource, options: CatalogOptions = {}): readonly NodeType[] {
+  if (isServiceEntry(source)) return [];
   switch (definitionKind(source)) {
     case "nodeType":
       return [ofNodeType(source as NodeTypeDefinition, options)];

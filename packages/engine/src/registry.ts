@@ -1,7 +1,7 @@
 /** The node types that flows may use: core's, and those of extensions beside them. */
-import { type CatalogEntry, catalogEntryOf, type ServiceDefinition } from "@millrace/contracts";
+import type { CatalogEntry } from "@millrace/contracts";
 import type { FlowCatalog } from "@millrace/dsl";
-import { servicesOf, type TypeSource, typesOf } from "./definitions.ts";
+import { type ServiceEntry, servicesOf, type TypeSource, typesOf } from "./definitions.ts";
 import { EngineError } from "./errors.ts";
 import type { NodeType } from "./node-type.ts";
 import { coreTypes } from "./nodes/index.ts";
@@ -21,7 +21,7 @@ export interface Registry {
 
 /**
  * A registry of core's node types and `types`: definitions of `defineNodeType`, `defineActionAdapter`, `defineService`,
- * `defineExtension`, or low-level types. Services are listed and known to validation; what runs them is `services` of
+ * `defineExtension`, entries of services, or low-level types. Services are listed and known to validation; what runs them is `services` of
  * `createEngine`. Throws `EngineError`: `registry_duplicate` for a type and version that is there already,
  * `registry_invalid` for what is no node type or has a schema outside the subset of JSON Schema that is checked.
  */
@@ -39,11 +39,10 @@ export function createRegistry(types: readonly TypeSource[] = []): Registry {
     versions.set(name, known.set(version, type));
   }
   const services = new Map<string, CatalogEntry>();
-  for (const service of types.flatMap(servicesOf)) {
-    refuseOperations(service);
-    const entry = catalogEntryOf(service);
+  for (const entry of types.flatMap(servicesOf)) {
+    refuseOperations(entry);
     if (services.has(entry.type) || versions.has(entry.type)) {
-      const text = `service "${service.slug}" is there twice; remove one of the two`;
+      const text = `service "${slugOf(entry)}" is there twice; remove one of the two`;
       throw new EngineError("registry_duplicate", text);
     }
     services.set(entry.type, entry);
@@ -88,16 +87,21 @@ function refuseSchemas(type: NodeType): void {
 }
 
 /** The same for the schemas of operations; `checkService` has seen to all else. */
-function refuseOperations({ slug, serviceIntegration }: ServiceDefinition): void {
-  for (const { id, params, query, headers, body, result } of serviceIntegration.operations) {
+function refuseOperations(entry: ServiceEntry): void {
+  const { operations } = entry.serviceIntegration;
+  for (const { id, params, query, headers, body, result } of operations) {
     const parts = { params, query, headers, "body/schema": body?.schema, result };
     for (const [part, schema] of Object.entries(parts)) {
       const problem = schema === undefined ? undefined : unreadable(schema)[0];
       if (problem === undefined) continue;
-      const text = `service "${slug}": ${part}${problem.pointer} of operation ${id}: ${problem.message}`;
+      const text = `service "${slugOf(entry)}": ${part}${problem.pointer} of operation ${id}: ${problem.message}`;
       throw new EngineError("registry_invalid", text);
     }
   }
+}
+
+function slugOf({ type }: ServiceEntry): string {
+  return type.replace(/^service\./, "");
 }
 
 function entryOf(type: NodeType): CatalogEntry {

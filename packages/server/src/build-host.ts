@@ -191,7 +191,7 @@ function inOrder(first: SubflowPort, second: SubflowPort): SubflowPort {
 /** The registry of core, of extensions and of the services. Throws `ConfigError` for a service with a schema that cannot be checked. */
 function registryOf({ services }: ResolvedOptions, extensions: Extensions): Registry {
   try {
-    return createRegistry([...services, ...extensions.services, ...extensions.types]);
+    return createRegistry([...services, ...extensions.serviceEntries, ...extensions.types]);
   } catch (cause) {
     if (!EngineError.isInstance(cause)) throw cause;
     throw new ConfigError("option_invalid", `option "services": ${cause.message}`, { cause });

@@ -110,15 +110,14 @@ test(
       const [line] = (await once(server.stdout.setEncoding("utf8"), "data")) as [string];
       const { url } = JSON.parse(line) as { url: string };
       const nodes = (await (await fetch(`${url}/api/nodes?limit=200`)).json()) as {
-        items: { type: string; state: string }[];
+        items: { type: string; state: string; source: { package: string } }[];
       };
       const mine = nodes.items.filter(({ type }) => /^(?:service\.)?weather/.test(type));
-      expect(mine.map(({ type, state }) => [type, state])).toEqual([
-        ["service.weather-alerts", "ready"],
-        ["weather.chill", "ready"],
-        ["weather.forecast", "ready"],
-        ["weather.vote", "ready"],
-      ]);
+      expect(mine.map(({ type, state, source }) => [type, state, source.package])).toEqual(
+        ["service.weather-alerts", "weather.chill", "weather.forecast", "weather.vote"].map(
+          (type) => [type, "ready", "millrace-weather"],
+        ),
+      );
       const dsl = readFileSync(join(project, "picnic.flow"), "utf8");
       const ran = await fetch(`${url}/api/run`, {
         method: "POST",

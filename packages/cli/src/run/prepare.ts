@@ -165,12 +165,16 @@ async function worldOf(
   return { inputs: {}, host, credentials: credentials.port, filesRoot, ai, close };
 }
 
-type Opened = Pick<Extensions, "types" | "services" | "providers" | "config" | "close">;
+type Opened = Pick<
+  Extensions,
+  "types" | "services" | "serviceEntries" | "providers" | "config" | "close"
+>;
 
 /** Loaded for projects that have some. */
 async function extensionsOf(config: Config, io: CommandIo, watch: boolean): Promise<Opened> {
   if (config.extensions.list.length === 0) {
-    return { types: [], services: [], providers: [], config: {}, close: async () => {} };
+    const none = { types: [], services: [], serviceEntries: [], providers: [] };
+    return { ...none, config: {}, close: async () => {} };
   }
   const { openProjectExtensions } = await import("../ext/open.ts");
   const warn = (line: string): void => void io.err.write(`warning: ${line}\n`);
@@ -219,7 +223,7 @@ async function compile(
 /** Core, the services and the extensions. A descriptor may have a schema that cannot be checked. */
 function registryOf({ services }: Config, extensions: Opened): Registry {
   try {
-    return createRegistry([...services, ...extensions.services, ...extensions.types]);
+    return createRegistry([...services, ...extensions.serviceEntries, ...extensions.types]);
   } catch (error) {
     if (EngineError.isInstance(error)) throw usage(clean(error.message));
     throw error;

@@ -82,6 +82,7 @@ export function providerConformance(setup: ConformanceSetup): readonly Conforman
     {
       name: "tool calls arrive with their names and their arguments as text",
       async run() {
+        if (!(await usesTools(setup))) return;
         const toolCalls = [{ name: "look", args: '{"q":"a"}' }];
         const parts = await read(await begin(saying({ toolCalls })), { tools: [TOOL] });
         const call = parts.find(({ type }) => type === "tool-call");
@@ -92,6 +93,7 @@ export function providerConformance(setup: ConformanceSetup): readonly Conforman
     {
       name: "arguments that are no JSON are not mended",
       async run() {
+        if (!(await usesTools(setup))) return;
         const toolCalls = [{ name: "look", args: '{"q":' }];
         const parts = await read(await begin(saying({ toolCalls })), { tools: [TOOL] }).catch(
           () => [],
@@ -201,6 +203,11 @@ export function providerConformance(setup: ConformanceSetup): readonly Conforman
       },
     },
   ];
+}
+
+/** A model that says it takes no tools is never given any. */
+async function usesTools({ provider, modelId }: ConformanceSetup): Promise<boolean> {
+  return (await provider.capabilities(modelId)).tools;
 }
 
 interface Opened {

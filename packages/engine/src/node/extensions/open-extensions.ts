@@ -16,6 +16,7 @@ import {
   NodeError,
   type ServiceDefinition,
 } from "@millrace/contracts";
+import type { ServiceEntry } from "../../definitions.ts";
 import type { EgressPolicy } from "../../host.ts";
 import { EXTENSION_BYTES } from "../../limits.ts";
 import type { Fields, Grants, NodeType } from "../../node-type.ts";
@@ -62,6 +63,8 @@ export interface Extensions {
   /** For `createRegistry`, failed ones too: their entries say why. */
   readonly types: readonly NodeType[];
   readonly services: readonly ServiceDefinition[];
+  /** The same for `createRegistry`: entries say which package they are of. */
+  readonly serviceEntries: readonly ServiceEntry[];
   /** For `createEngine`. */
   readonly providers: readonly AiProvider[];
   /** For `createEngine`: configuration by adapter. */
@@ -98,7 +101,8 @@ export async function openExtensions(options: OpenExtensionsOptions): Promise<Ex
   );
   return {
     types: all.flatMap(({ types }) => types),
-    services: all.flatMap(({ services }) => services),
+    services: all.flatMap(({ serviceEntries }) => serviceEntries.map(serviceOf)),
+    serviceEntries: all.flatMap(({ serviceEntries }) => serviceEntries),
     providers: all.flatMap(({ providers }) => providers),
     config: options.config ?? {},
     list: () => all.map(({ now }) => now()),
@@ -121,7 +125,7 @@ function isIn(error: unknown, { mode, inspected }: ListedExtension): boolean {
 
 interface Opened {
   readonly types: readonly NodeType[];
-  readonly services: readonly ServiceDefinition[];
+  readonly serviceEntries: readonly ServiceEntry[];
   readonly providers: readonly AiProvider[];
   now(): ListedExtension;
   load(): Promise<void>;
@@ -134,7 +138,8 @@ async function openOne(listed: ListedExtension, options: OpenExtensionsOptions):
   const { inspected } = listed;
   if (listed.state === "failed" || inspected === undefined) {
     const types = listed.entries.filter(isNode).map((entry) => deadType(entry));
-    return { types, services: [], providers: [], now, load: async () => {}, close: async () => {} };
+    const nothing = async () => {};
+    return { types, serviceEntries: [], providers: [], now, load: nothing, close: nothing };
   }
   const fail = (problem: ExtensionProblem): void => {
     if (present.state === "failed") return;
@@ -162,7 +167,7 @@ async function openOne(listed: ListedExtension, options: OpenExtensionsOptions):
   const first = nodes[0];
   return {
     types,
-    services: listed.entries.flatMap(serviceOf),
+    serviceEntries: listed.entries.filter(isService),
     providers: listed.providers.map(({ id }) => code.provider(id)),
     now,
     async load() {
@@ -328,9 +333,11 @@ function refuseLarge(fields: Fields): void {
 
 const isNode = ({ kind }: CatalogEntry): boolean => kind !== "service";
 
-function serviceOf(entry: CatalogEntry): ServiceDefinition[] {
-  const { serviceIntegration, title, summary, type } = entry;
-  if (serviceIntegration === undefined) return [];
+function isService(entry: CatalogEntry): entry is ServiceEntry {
+  return entry.serviceIntegration !== undefined;
+}
+
+function serviceOf({ serviceIntegration, title, summary, type }: ServiceEntry): ServiceDefinition {
   const slug = type.replace(/^service\./, "");
-  return [defineService({ slug, title, summary, serviceIntegration })];
+  return defineService({ slug, title, summary, serviceIntegration });
 }
