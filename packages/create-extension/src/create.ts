@@ -9,7 +9,12 @@ import { packageFiles } from "./templates/package.ts";
 import { SOURCES } from "./templates/sources.ts";
 
 /** The seams that a scaffold can begin with. */
-export const KINDS: readonly ["action", "node", "service"] = ["action", "node", "service"];
+export const KINDS: readonly ["action", "provider", "node", "service"] = [
+  "action",
+  "provider",
+  "node",
+  "service",
+];
 
 /** One of them. */
 export type Kind = (typeof KINDS)[number];

@@ -26,7 +26,7 @@ const OTHERS = [
   ["semver", "engine"],
 ] as const;
 
-/** Three runners of tests, one after the other, on a machine that has other things to do. */
+/** Four runners of tests, one after the other, on a machine that has other things to do. */
 const TIMEOUT_MS = 180_000;
 
 interface Manifest {
@@ -91,7 +91,7 @@ test("the command says what it wrote, and what it wants", async () => {
   expect(told.at(-1)).toMatch(/^next: cd .*weather && npm install && npm test$/);
   expect(readdirSync(join(root, "weather"))).toContain("package.json");
   expect(await main(["--kind", "nonsense", "--name", "x"], io)).toBe(2);
-  expect(told.at(-1)).toBe('--kind is one of action, node, service, not "nonsense"');
+  expect(told.at(-1)).toBe('--kind is one of action, provider, node, service, not "nonsense"');
   expect(await main(["--name", "No Name"], io)).toBe(2);
   expect(await main(["--name", "weather"], io)).toBe(2);
 });

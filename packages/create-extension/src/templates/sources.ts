@@ -1,6 +1,7 @@
 /** Source, test and example flow of each kind. */
 import type { Kind } from "../create.ts";
 import type { Files } from "./package.ts";
+import { provider, providerTest } from "./provider.ts";
 
 /** What the sources import; this package itself uses neither. */
 const CONTRACTS = "@millrace/contracts";
@@ -9,6 +10,7 @@ const TESTKIT = "@millrace/testkit";
 /** What the manifest of each kind asks for. */
 export const PERMISSIONS: { readonly [K in Kind]: object } = {
   action: { net: ["api.example.com:443"], secrets: ["API_KEY"] },
+  provider: { net: ["api.example.com:443"] },
   node: {},
   service: { net: ["api.example.com:443"] },
 };
@@ -22,6 +24,16 @@ node get: ${id}.lookup {
 }
 
 output found: string = get.text
+`,
+  provider: (id) => `flow 1 example
+
+node write: ai {
+  provider = "${id}"
+  modelId = "small"
+  input = "Say hello."
+}
+
+output text: string = write.text
 `,
   node: (id) => `flow 1 example
 
@@ -44,6 +56,10 @@ output text: string = hello.value
 /** `src/extension.js` and its test. */
 export const SOURCES: { readonly [K in Kind]: (id: string) => Files } = {
   action: (id) => ({ "src/extension.js": action(id), "test/extension.test.js": actionTest(id) }),
+  provider: (id) => ({
+    "src/extension.js": provider(id),
+    "test/extension.test.js": providerTest(id),
+  }),
   node: (id) => ({ "src/extension.js": node(id), "test/extension.test.js": nodeTest(id) }),
   service: (id) => ({ "src/extension.js": service(id), "test/extension.test.js": serviceTest() }),
 };
