@@ -26,5 +26,5 @@ export {
   type WireText,
   type WireWriter,
 } from "./providers/index.ts";
-export { recordTransportLogs } from "./transports/recordings.ts";
+export { recordTransportLogs, type TransportLogs } from "./transports/recordings.ts";
 export { type TransportSubject, transportConformance } from "./transports/suite.ts";

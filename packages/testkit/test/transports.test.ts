@@ -3,20 +3,25 @@ import { type TransportSubject, transportConformance } from "@millrace/testkit";
 import { afterAll, describe, test } from "vitest";
 import * as subjects from "./support/subjects.ts";
 
-const local = await subjects.openLocalHost();
+// The law of 100,000 deltas is about merging, which is one code for all wires: it is kept without a wire and over a port.
+const ALL = 100_000;
+const [local, small] = await Promise.all([
+  subjects.openLocalHost(ALL),
+  subjects.openLocalHost(subjects.FEWER),
+]);
 const folder = await subjects.recordedFolder();
 afterAll(async () => {
-  await local.close();
+  await Promise.all([local.close(), small.close()]);
   folder.remove();
 });
 
 describe.each([
-  ["in-process", subjects.inProcess],
-  ["message port", subjects.messagePort],
-  ["electron", subjects.electron],
-  ["tauri", subjects.tauri],
-] as const)("%s", (_, subject) => {
-  for (const { name, run } of transportConformance(subject(local))) test(name, run);
+  ["in-process", subjects.inProcess, local],
+  ["message port", subjects.messagePort, local],
+  ["electron", subjects.electron, small],
+  ["tauri", subjects.tauri, small],
+] as const)("%s", (_, subject, host) => {
+  for (const { name, run } of transportConformance(subject(host))) test(name, run);
 });
 
 // One after the other: they share a data folder, which one process has at a time. Each begins with its first case.

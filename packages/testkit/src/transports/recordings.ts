@@ -11,8 +11,8 @@ import {
   serialiseEvent,
 } from "@millrace/contracts";
 
-/** Deltas of the one call of the long log; each is one letter. */
-const DELTAS = 100_000;
+/** Deltas of the one call of the long log, unless fewer are asked for; each is one letter. */
+export const DELTAS: number = 100_000;
 /** Events written at once. */
 const PAGE = 5_000;
 /** Now: a store forgets what is old. */
@@ -47,9 +47,18 @@ export const RECORDED: { readonly hostile: string; readonly deltas: string } = {
 
 type Words = JsonObject & { readonly kind: ExecutionEvent["kind"] };
 
+/** What is recorded and read. */
+export interface TransportLogs {
+  /** Deltas of the long log; default 100,000. */
+  readonly deltas?: number;
+}
+
 /** The log of a recorded run. */
-export function recordedLog(runId: string): readonly ExecutionEvent[] {
-  const words = runId === RECORDED.deltas ? deltas() : hostile();
+export function recordedLog(
+  runId: string,
+  { deltas = DELTAS }: TransportLogs = {},
+): readonly ExecutionEvent[] {
+  const words = runId === RECORDED.deltas ? deltasOf(deltas) : hostile();
   const place = { node: "say", attempt: 1 };
   const all: Words[] = [
     {
@@ -90,7 +99,7 @@ function hostile(): Words[] {
   return HOSTILE.map((text) => ({ kind: "log", level: "info", channel: "node", text }));
 }
 
-function deltas(): Words[] {
+function deltasOf(length: number): Words[] {
   const letters = "abcdefghijklmnopqrstuvwxyz";
   const call = "c1";
   return [
@@ -104,7 +113,7 @@ function deltas(): Words[] {
       purpose: "generate",
     },
     ...Array.from(
-      { length: DELTAS },
+      { length },
       (_, offset): Words => ({
         kind: "llm.delta",
         call,
@@ -117,7 +126,7 @@ function deltas(): Words[] {
       kind: "llm.finished",
       call,
       finish: "stop",
-      lengths: { text: DELTAS },
+      lengths: { text: length },
       costUsd: null,
       durationMs: 0,
     },
@@ -125,7 +134,10 @@ function deltas(): Words[] {
 }
 
 /** Writes the logs that `transportConformance` reads into the journal of its host. */
-export async function recordTransportLogs(journal: Journal): Promise<void> {
+export async function recordTransportLogs(
+  journal: Journal,
+  logs: TransportLogs = {},
+): Promise<void> {
   const encoder = new TextEncoder();
   for (const runId of Object.values(RECORDED)) {
     const header: RunHeader = {
@@ -137,7 +149,7 @@ export async function recordTransportLogs(journal: Journal): Promise<void> {
       trigger: "desktop",
     };
     const { epoch } = await journal.create(header);
-    const log = recordedLog(runId);
+    const log = recordedLog(runId, logs);
     for (let at = 0; at < log.length; at += PAGE) {
       const page = log.slice(at, at + PAGE).map((event) => ({
         seq: event.seq,

@@ -18,7 +18,7 @@ import {
 import { assertLog } from "@millrace/contracts/testing";
 import { CommandError, type TransportOptions } from "@millrace/contracts/transport";
 import type { ConformanceCase } from "../conformance-case.ts";
-import { RECORDED, recordedLog } from "./recordings.ts";
+import { DELTAS, RECORDED, recordedLog } from "./recordings.ts";
 
 /** Messages a second that a window gets at most: one for each frame of a screen, and what does not wait. */
 const MAX_RATE = 70;
@@ -60,6 +60,8 @@ export interface TransportSubject {
   connect(options: TransportOptions): Promise<Transport>;
   /** Ends the host, or its process, as an accident would; resolves when it is gone. */
   die(): Promise<void>;
+  /** Deltas of the long log that was recorded for it; default 100,000. */
+  readonly deltas?: number;
   /** Emits on a channel of models; absent: nothing is emitted in the suite. */
   emit?<C extends Channel>(channel: C, payload: ChannelMap[C]): void;
   /** Resolves when, from now on, a handler of the host sees its signal aborted; absent: it cannot be seen from here. */
@@ -134,6 +136,7 @@ async function refusal(work: Promise<unknown>): Promise<CommandError> {
 
 /** Every case, in the order in which they must run. */
 export function transportConformance(subject: TransportSubject): readonly ConformanceCase[] {
+  const { deltas = DELTAS } = subject;
   /** A transport that is closed afterwards. */
   function on(
     name: string,
@@ -308,13 +311,13 @@ export function transportConformance(subject: TransportSubject): readonly Confor
       const never = transport.invoke("get_meta", {}, { signal: gone });
       await assert.rejects(never, (error) => error === reason);
     }),
-    on("100,000 deltas arrive as few messages that mean the same", async (transport) => {
+    on(`${deltas} deltas arrive as few messages that mean the same`, async (transport) => {
       const from = performance.now();
       const heard = await hear(transport, RECORDED.deltas);
       await heard.ended;
       const seconds = Math.max(1, (performance.now() - from) / 1_000);
       assertComplete(heard.events);
-      assert.equal(viewOf(heard.events), viewOf(recordedLog(RECORDED.deltas)));
+      assert.equal(viewOf(heard.events), viewOf(recordedLog(RECORDED.deltas, { deltas })));
       assert.ok(heard.events.length <= MAX_RATE * seconds, `${heard.events.length} messages`);
     }),
     on(

@@ -38,19 +38,22 @@ import { fakeElectron } from "./fake-electron.ts";
 import { fakeSidecar } from "./fake-tauri.ts";
 
 const BIN = fileURLToPath(new URL("../../../cli/bin/millrace.js", import.meta.url));
+/** Enough for several pages of a journal, and for a wire to merge most of them. */
+export const FEWER = 10_000;
 const ORIGIN = "app://studio";
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** A host in this process, and what a subject sees of it. */
 interface LocalHost extends Pick<TransportSubject, "emit" | "aborted"> {
   readonly host: ChannelHost;
+  readonly deltas: number;
   close(): Promise<void>;
 }
 
 /** A server without a port, whose models are emitted by hand and whose handlers' signals are watched. */
-export async function openLocalHost(): Promise<LocalHost> {
+export async function openLocalHost(deltas: number): Promise<LocalHost> {
   const server = await createServer({ store: "memory", log: silent });
-  await recordTransportLogs(server.host.store.journal);
+  await recordTransportLogs(server.host.store.journal, { deltas });
   const flows = createChannelHost(server);
   let seen = (): void => {};
   const models = createEmitterHost({
@@ -60,6 +63,7 @@ export async function openLocalHost(): Promise<LocalHost> {
     },
   });
   return {
+    deltas,
     host: {
       invoke: models.invoke,
       listen: (channel, deliver, options) =>
@@ -74,11 +78,12 @@ export async function openLocalHost(): Promise<LocalHost> {
   };
 }
 
-export function inProcess({ host, emit, aborted }: LocalHost): TransportSubject {
+export function inProcess({ host, emit, aborted, deltas }: LocalHost): TransportSubject {
   const open = new Set<Transport>();
   return {
     emit,
     aborted,
+    deltas,
     async connect(options) {
       const transport = createInProcessTransport(host, options);
       open.add(transport);
@@ -91,11 +96,12 @@ export function inProcess({ host, emit, aborted }: LocalHost): TransportSubject 
   } as TransportSubject;
 }
 
-export function messagePort({ host, emit, aborted }: LocalHost): TransportSubject {
+export function messagePort({ host, emit, aborted, deltas }: LocalHost): TransportSubject {
   const stops = new Set<() => void>();
   return {
     emit,
     aborted,
+    deltas,
     async connect(options: TransportOptions) {
       const { port1, port2 } = new MessageChannel();
       stops.add(servePort(port1 as unknown as PortLike, host));
@@ -107,12 +113,13 @@ export function messagePort({ host, emit, aborted }: LocalHost): TransportSubjec
   } as TransportSubject;
 }
 
-export function electron({ host, emit, aborted }: LocalHost): TransportSubject {
+export function electron({ host, emit, aborted, deltas }: LocalHost): TransportSubject {
   const shell = fakeElectron();
   const stop = serveElectron({ ipcMain: shell.ipcMain, host, allowedOrigins: [ORIGIN] });
   return {
     emit,
     aborted,
+    deltas,
     async connect(options: TransportOptions) {
       const window = shell.open(ORIGIN);
       exposeMillrace(window);
@@ -124,11 +131,12 @@ export function electron({ host, emit, aborted }: LocalHost): TransportSubject {
   } as TransportSubject;
 }
 
-export function tauri({ host, emit, aborted }: LocalHost): TransportSubject {
+export function tauri({ host, emit, aborted, deltas }: LocalHost): TransportSubject {
   const kills = new Set<() => void>();
   return {
     emit,
     aborted,
+    deltas,
     connect(options: TransportOptions) {
       const { command, kill } = fakeSidecar((streams, died) => {
         void serveStdio(host, streams, new AbortController().signal).then(died);
@@ -146,7 +154,7 @@ export function tauri({ host, emit, aborted }: LocalHost): TransportSubject {
 export async function recordedFolder(): Promise<{ readonly dir: string; remove(): void }> {
   const dir = mkdtempSync(join(tmpdir(), "millrace-transports-"));
   const store = await openStore({ dir });
-  await recordTransportLogs(store.journal);
+  await recordTransportLogs(store.journal, { deltas: FEWER });
   await store.close();
   return { dir, remove: () => rmSync(dir, { recursive: true, force: true }) };
 }
@@ -202,6 +210,8 @@ export function stdio(dir: string): TransportSubject {
     env: { PATH, HOME: dir, XDG_CONFIG_HOME: dir, XDG_DATA_HOME: dir },
     stdio: ["pipe", "pipe", "ignore"],
   });
+  // Each case listens for itself.
+  for (const emitter of [child, child.stdout]) emitter.setMaxListeners(0);
   return {
     async connect(options) {
       return connectWire(
@@ -224,6 +234,7 @@ export function stdio(dir: string): TransportSubject {
 /** A subject that begins with its first connection. */
 export function later(open: () => Promise<TransportSubject>): TransportSubject {
   return {
+    deltas: FEWER,
     connect: async (options) => (await open()).connect(options),
     die: async () => (await open()).die(),
     aborted: async () => (await open()).aborted?.(),
