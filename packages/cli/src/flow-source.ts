@@ -201,7 +201,8 @@ function parseGraph(name: string, bytes: Uint8Array): FlowGraph {
   }
 }
 
-function sorted(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+/** Findings in the order of their places; those without one last. */
+export function sorted(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const offset = (each: Diagnostic) => each.range?.start.offset ?? Number.MAX_SAFE_INTEGER;
   return [...diagnostics].sort(
     (a, b) => offset(a) - offset(b) || (a.code < b.code ? -1 : a.code > b.code ? 1 : 0),

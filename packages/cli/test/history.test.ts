@@ -291,6 +291,6 @@ test("embedded, a repeated run is shown to its end, and one that waits for a per
     `"ok" waits for a person, and nobody can be asked here; millrace confirm ${waiting} ok --approve answers`,
   ]);
   const tail = await at("runs", "tail", waiting, "--json");
-  expect([tail.code, lastSummary(tail.stdout).error?.code]).toEqual([6, "unavailable"]);
-  expect(tail.stderr).toContain(`millrace resume ${waiting}`);
+  expect([tail.code, lastSummary(tail.stdout).error?.code]).toEqual([4, "confirmation_required"]);
+  expect(tail.stderr).toContain(`millrace confirm ${waiting} ok --approve`);
 });

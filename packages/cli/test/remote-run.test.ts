@@ -212,12 +212,15 @@ test("a question that nobody answers parks the run; confirm answers it, once", a
   const { runId, error } = lastSummary(parked.stdout);
   expect([parked.code, error?.code]).toEqual([4, "confirmation_required"]);
   expect(error?.message).toContain(`millrace confirm ${runId} ok --approve --server ${at.url}`);
+  const tail = start(["runs", "tail", runId], { cwd, env: { MILLRACE_SERVER_URL: at.url } });
+  await tail.until(`it asks: millrace confirm ${runId} ok --approve`);
   const answer = ["confirm", runId, "ok", "--approve", "--comment", "fine", "--json"];
   const given = await at.inside(answer);
   expect([given.code, JSON.parse(given.stdout)]).toEqual([
     0,
     expect.objectContaining({ id: "k1", status: "approved", comment: "fine" }),
   ]);
+  expect(await tail.ended).toMatchObject({ code: 0, stdout: expect.stringContaining("{") });
   const twice = await at.inside(answer);
   expect([twice.code, twice.stdout, JSON.parse(twice.stderr)]).toEqual([
     1,

@@ -143,6 +143,10 @@ test("a question waits in the store; several are told apart, and an answer is gi
   ]);
   const nobody = await at.run(`confirm ${runId} three --approve`);
   expect(nobody.code).toBe(6);
+  const tail = await at.run(`runs tail ${runId}`);
+  const answers = `millrace confirm ${runId} two --approve`;
+  expect([tail.code, tail.stderr.match(/^it asks: .*/gm)]).toEqual([4, [`it asks: ${answers}`]]);
+  expect(tail.stderr).toContain(`error: "two" waits for a person; ${answers} answers\n`);
   const rest = await at.run(`resume ${runId} --json --confirm two=approve`);
   expect([rest.code, checkLog(events(rest.stdout)), lastSummary(rest.stdout).status]).toEqual([
     0,

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { world } from "./api-world.ts";
 import { scratch } from "./cli.ts";
 import { flow, inside } from "./inside.ts";
 
@@ -155,4 +156,27 @@ test("descriptors beside the user's own file need no trust; the project's counts
   });
   const wrong = await inside(["services", "list", "--home", home], { cwd: scratch() });
   expect([wrong.code, wrong.stderr.includes("/serviceIntegration/baseUrl")]).toEqual([2, true]);
+});
+
+test("a flow is checked by what a named server knows, in the words of a check here", async () => {
+  const at = await world();
+  const cwd = await project(true);
+  writeFileSync(join(cwd, "x.flow"), CALL);
+  writeFileSync(join(cwd, "cut.flow"), "flow 1 cut {");
+  const there = ["--server", at.url];
+  const env = { MILLRACE_TRUST_PROJECT: "1" };
+  // The service lies beside the flow here, and is unknown there.
+  const here = await inside(["validate", "x.flow", "--json"], { cwd });
+  expect([here.code, here.stdout.includes("nope")]).toEqual([3, true]);
+  const known = await inside(["validate", "x.flow", "--json", ...there], { cwd, env });
+  expect(known.stdout).toContain("connection pet-shop is not declared in this flow");
+  const flows = await at.inside(["validate", "hello.flow"]);
+  expect([flows.code, flows.stderr]).toEqual([0, "✓ hello.flow: nothing found\n"]);
+  const cut = await inside(["validate", "cut.flow", ...there], { cwd, env });
+  expect([cut.code, cut.stderr]).toEqual([3, expect.stringContaining("cut.flow:1:12")]);
+  const nobody = await inside(["validate", "x.flow", "--server", "http://127.0.0.1:1"], {
+    cwd,
+    env,
+  });
+  expect([nobody.code, nobody.stderr]).toEqual([6, expect.stringContaining("127.0.0.1:1")]);
 });

@@ -8,12 +8,13 @@ import {
 } from "@millrace/contracts";
 import type { Api } from "../api/open-api.ts";
 import { apiCommand, type Given, type Run, type Shown, withApi } from "../api-command.ts";
-import type { CommandIo } from "../command.ts";
+import type { CommandIo, Input } from "../command.ts";
 import { createDisplay } from "../display.ts";
 import { CliError } from "../errors.ts";
 import { endedBy } from "../interrupt.ts";
 import { factLines, formatTime } from "../render/table.ts";
 import { clean } from "../render/text.ts";
+import { serverWords } from "../run/words.ts";
 import { flowOf, runOf } from "../run-facts.ts";
 import { eventsOf } from "../run-log.ts";
 
@@ -28,16 +29,34 @@ export const show: Run = apiCommand({
 export const tail: Run = (input, io) =>
   withApi(input, io, undefined, async (api) => {
     const runId = runOf(input);
-    const summary = await follow(runId, api, io);
+    const open = new Map<string, string>();
+    const summary = await follow(runId, open, answering(input), api, io);
     if (io.out.closed) return 1;
     if (summary !== undefined) return summary.exitCode;
+    const [node] = open.values();
+    if (node !== undefined) {
+      const message = `"${clean(node)}" waits for a person; ${answering(input)(node)} answers`;
+      throw new CliError("confirmation_required", message);
+    }
     throw new CliError("unavailable", `nobody works on ${clean(runId)} now`, {
       hint: `millrace resume ${clean(runId)} lets it go on`,
     });
   });
 
-/** Shows a run as it goes on. Undefined: its log ends, and it has not. */
-async function follow(runId: string, api: Api, io: CommandIo): Promise<Summary | undefined> {
+/** The command that answers the question of a node. */
+function answering(input: Input): (node: string) => string {
+  return (node) =>
+    `millrace confirm ${clean(runOf(input))} ${clean(node)} --approve${serverWords(input)}`;
+}
+
+/** Shows a run as it goes on. Undefined: its log ends, and it has not. `open`: nodes that ask, by the ids of their questions. */
+async function follow(
+  runId: string,
+  open: Map<string, string>,
+  answer: (node: string) => string,
+  api: Api,
+  io: CommandIo,
+): Promise<Summary | undefined> {
   const graph = await api.invoke("get_run_graph", { runId });
   const view = createView(runId);
   const display = await createDisplay(graph, view, { ...io, interactive: false });
@@ -51,6 +70,13 @@ async function follow(runId: string, api: Api, io: CommandIo): Promise<Summary |
       foldEvents(view, event);
       await display.show([event]);
       if (event.kind === "summary") summary = event;
+      if (event.kind === "confirm.resolved") open.delete(event.id);
+      if (event.kind !== "confirm.requested") continue;
+      open.set(event.id, event.node);
+      if (io.json !== undefined || io.verbosity === "quiet") continue;
+      // Most of a log has happened: only what is still asked is worth an answer.
+      const { items } = await api.invoke("list_confirmations", { runId }, { signal });
+      if (items.some(({ id }) => id === event.id)) display.say(`it asks: ${answer(event.node)}`);
     }
   } catch (error) {
     await display.end();
@@ -62,7 +88,7 @@ async function follow(runId: string, api: Api, io: CommandIo): Promise<Summary |
   return summary;
 }
 
-async function drawn(run: StoredRun, { api, io }: Given): Promise<Shown> {
+async function drawn(run: StoredRun, { api, io, input }: Given): Promise<Shown> {
   const [{ treeLines }, { createStyle }] = await Promise.all([
     import("../render/tree.ts"),
     import("../render/style.ts"),
@@ -102,6 +128,6 @@ async function drawn(run: StoredRun, { api, io }: Given): Promise<Shown> {
     ],
     said: run.confirmations
       .filter(({ status }) => status === "requested")
-      .map(({ node }) => `it asks: millrace confirm ${runId} ${clean(node)} --approve`),
+      .map(({ node }) => `it asks: ${answering(input)(node)}`),
   };
 }

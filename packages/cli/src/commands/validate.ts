@@ -1,7 +1,18 @@
-/** `millrace validate`: parse and check; no execution, no store, no code of extensions. */
+/**
+ * `millrace validate`: parse and check; no execution, no store, no code of extensions. A server that is named by `--server` or
+ * MILLRACE_SERVER_URL judges by the nodes, services and extensions there.
+ */
+import type { Diagnostic } from "@millrace/contracts";
 import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
 import { CliError } from "../errors.ts";
-import { countFindings, expandFiles, isValid, loadFlow } from "../flow-source.ts";
+import {
+  countFindings,
+  expandFiles,
+  type FlowSource,
+  isValid,
+  loadFlow,
+  sorted,
+} from "../flow-source.ts";
 import { renderDiagnostics } from "../render/code-frame.ts";
 import { createStyle } from "../render/style.ts";
 import { clean } from "../render/text.ts";
@@ -13,12 +24,14 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
   const all = [];
   let invalid = 0;
   const files = await expandFiles(input.args, io);
+  const server = await serverOf(input, io);
   for (const file of files) {
     if (io.signal.aborted) break;
-    const source = await loadFlow(file, io, {
+    const read = await loadFlow(file, io, {
       file: flagText(input, "config"),
       home: flagText(input, "home"),
     });
+    const source = server === undefined ? read : { ...read, diagnostics: await server(read) };
     const valid = isValid(source.diagnostics, strict);
     if (!valid) invalid += 1;
     all.push(...source.diagnostics);
@@ -42,4 +55,22 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
     (each) => each.severity === "error" || (strict && each.severity === "warning"),
   );
   throw new CliError("flow_invalid", countFindings(all), { diagnostics: errors, told: true });
+}
+
+type Judge = (flow: FlowSource) => Promise<readonly Diagnostic[]>;
+
+/** What a server that was named finds. The one of a configuration is not asked, because to check a flow takes no trust. */
+async function serverOf(input: Input, io: CommandIo): Promise<Judge | undefined> {
+  if (!(flagText(input, "server") ?? io.env.MILLRACE_SERVER_URL)) return undefined;
+  const { openApi } = await import("../api/open-api.ts");
+  const api = await openApi(input, io);
+  return async ({ text, graph, diagnostics }) => {
+    // Text that is not understood here is not understood there.
+    if (diagnostics.some(({ code, severity }) => severity === "error" && code < "FLOW2")) {
+      return diagnostics;
+    }
+    const flow = text === undefined ? { graph } : { dsl: text };
+    const report = await api.invoke("validate_flow", flow);
+    return sorted(report.diagnostics);
+  };
 }

@@ -9,7 +9,7 @@ export const FLOWS_COMMANDS: readonly CliCommand[] = [
     args: [
       { name: "files", summary: "files or folders; - for stdin", required: true, variadic: true },
     ],
-    flags: [{ long: "strict", summary: "warnings count as errors" }],
+    flags: [{ long: "strict", summary: "warnings count as errors" }, ...REMOTE_FLAGS],
     output: "check",
     examples: [{ line: "millrace validate hello.flow", says: "say what is wrong, and where" }],
     load: () => import("../commands/validate.ts"),
