@@ -17,6 +17,7 @@ const SETUPS: readonly ConformanceSetup[] = [
   { provider: named("chat"), modelId: "gpt-4.1", wire: "chat" },
   { provider: named("anthropic"), modelId: "claude-haiku-4-5", wire: "messages" },
   { provider: named("local"), modelId: "any", wire: "chat", keyless: true },
+  { provider: named("mock"), modelId: "echo", wire: "none" },
 ];
 
 describe.each(SETUPS)("$provider.id on $wire", (setup) => {

@@ -23,8 +23,8 @@ export interface Fixture {
 export interface ProviderFixture {
   /** A model by the name that flows use. */
   readonly model: string;
-  /** What it speaks to its server. */
-  readonly wire: Wire;
+  /** What it speaks to its server; `none`: it has none. */
+  readonly wire: Wire | "none";
   readonly config?: JsonObject;
   /** Whether it works without a key; default false. */
   readonly keyless?: boolean;

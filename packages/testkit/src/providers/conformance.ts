@@ -13,8 +13,8 @@ export interface ConformanceSetup {
   readonly provider: AiProvider;
   /** A model of it. */
   readonly modelId: string;
-  /** What it speaks. */
-  readonly wire: Wire;
+  /** What it speaks; `none`: it answers by itself and asks no server. */
+  readonly wire: Wire | "none";
   /** Whether it works without a key; default false. */
   readonly keyless?: boolean;
 }
@@ -24,6 +24,7 @@ const TOOL = { type: "function", name: "look", inputSchema: { type: "object" } }
 
 /** The cases. */
 export function providerConformance(setup: ConformanceSetup): readonly ConformanceCase[] {
+  if (setup.wire === "none") return casesWithoutServer(setup);
   const { stream, error, errorEvent } = WIRES[setup.wire];
   const failing = (status: number, headers: ScriptedAnswer["headers"] = {}): ScriptedAnswer => ({
     status,
@@ -195,19 +196,67 @@ export function providerConformance(setup: ConformanceSetup): readonly Conforman
         assert.equal(network.requests.length, 0);
       },
     },
+    abilitiesCase(setup),
+  ];
+}
+
+/** What is left of the suite where nothing can go wrong on the way. */
+function casesWithoutServer(setup: ConformanceSetup): readonly ConformanceCase[] {
+  const begin = () => open(setup, { error: new Error("there is no server") });
+  return [
     {
-      name: "abilities are told without a network, of a model that nobody knows too",
+      name: "text arrives in order, before the end of the answer, and nothing is asked of a server",
       async run() {
-        const { tools, jsonSchema } = await setup.provider.capabilities("no-such-model");
-        assert.deepEqual([typeof tools, typeof jsonSchema], ["boolean", "boolean"]);
+        const opened = await begin();
+        const parts = await read(opened);
+        assert.notEqual(textOf(parts), "");
+        assert.equal(parts.at(-1)?.type, "finish");
+        assert.equal(finishOf(parts).reason, "stop");
+        assert.equal(opened.network.requests.length, 0);
       },
     },
+    {
+      name: "the same question has the same answer",
+      async run() {
+        assert.deepEqual(await read(await begin()), await read(await begin()));
+      },
+    },
+    {
+      name: "a reader that leaves gets nothing more",
+      async run() {
+        const { stream } = await (await begin()).model.doStream(question());
+        const reader = stream.getReader();
+        await reader.read();
+        await reader.cancel();
+        assert.equal((await reader.read()).done, true);
+      },
+    },
+    {
+      name: "an aborted call rejects with its reason",
+      async run() {
+        const reason = new Error("stop");
+        const opened = await begin();
+        const thrown = await failure(read(opened, { abortSignal: AbortSignal.abort(reason) }));
+        assert.equal(thrown as unknown, reason);
+      },
+    },
+    abilitiesCase(setup),
   ];
+}
+
+function abilitiesCase({ provider }: ConformanceSetup): ConformanceCase {
+  return {
+    name: "abilities are told without a network, of a model that nobody knows too",
+    async run() {
+      const { tools, jsonSchema } = await provider.capabilities("no-such-model");
+      assert.deepEqual([typeof tools, typeof jsonSchema], ["boolean", "boolean"]);
+    },
+  };
 }
 
 /** A model that says it takes no tools is never given any. */
 async function usesTools({ provider, modelId }: ConformanceSetup): Promise<boolean> {
-  return (await provider.capabilities(modelId)).tools;
+  return (await provider.capabilities(modelId)).tools !== false;
 }
 
 interface Opened {
