@@ -166,8 +166,10 @@ test.runIf(hasTmux)(
   async () => {
     const shown = terminal(`${millrace} run tour.flow`, 200, 50, scratch({ "tour.flow": TOUR }));
     await shows(shown, "200x50.txt", "waits for you");
+    shown.resize(199, 50); // of two at once tmux tells the second a quarter of a second late
     shown.resize(80, 24);
     await shows(shown, "80x24.txt", "waits for you");
+    shown.resize(79, 24);
     shown.resize(40, 24);
     await shows(shown, "40x24.txt", "waits for you");
     shown.press("v");
