@@ -28,7 +28,7 @@ test("the suite finds what is wrong: a provider that asks twice, mends, swallows
   const inner = named("chat");
   const bad: AiProvider = {
     id: "bad",
-    capabilities: async () => ({}) as never,
+    capabilities: async () => ({ tools: true }) as never,
     async languageModel(modelId, ctx) {
       const model = await inner.languageModel(modelId, {
         ...ctx,
