@@ -202,6 +202,7 @@ function clientOf(
     for (;;) {
       // Asked before the log is read: what is written afterwards is seen by the next look.
       const isElsewhere = store.condition !== "ok" && readHolder(dir) !== null;
+      const goesOn = isElsewhere && store.runs.summary(runId)?.endedAt === null;
       for await (const page of executor.attach(runId, { after: at, signal })) {
         for (const stored of page) {
           at = stored.seq;
@@ -210,7 +211,7 @@ function clientOf(
         if (page.at(-1)?.kind === "summary") return;
       }
       signal.throwIfAborted();
-      if (!isElsewhere || store.runs.summary(runId)?.endedAt !== null) return;
+      if (!goesOn) return;
       await pause(LOOK_MS, undefined, { signal });
     }
   }

@@ -153,7 +153,7 @@ test("a run that was left stays as it is until a command speaks to it, and then 
   });
 });
 
-test("a run that was left is cancelled without doing anything more, and one that cannot go on here is left", async () => {
+test("a run that was left is cancelled without doing anything more, and one whose called flow has changed goes on with that of its start", async () => {
   const dir = newFolder();
   const files = newFolder();
   const here = { store: dir, files: { root: files } };
@@ -182,11 +182,13 @@ test("a run that was left is cancelled without doing anything more, and one that
   const log = await eventsOf(again.runEvents("left"));
   expect(log.at(-1)).toMatchObject({ kind: "summary", status: "cancelled" });
   expect(existsSync(join(files, "then.txt"))).toBe(false);
-  expect(await refusal(again.invoke("resume_run", { runId: "calls" }))).toMatchObject({
-    code: "state_conflict",
-    detail: expect.stringContaining("not the one that the run was started with"),
+  // The flow that it calls is another one now; the run goes on with the one it was started with.
+  await again.invoke("resolve_confirmation", {
+    runId: "calls",
+    confirmationId: "k1",
+    decision: "approve",
   });
-  expect((await again.invoke("get_run", { runId: "calls" })).endedAt).toBeNull();
+  expect((await eventsOf(again.runEvents("calls"))).at(-1)).toMatchObject({ status: "succeeded" });
 });
 
 test("where there is no store yet, an empty one is read, and nothing is made", async () => {

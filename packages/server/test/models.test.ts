@@ -297,7 +297,9 @@ describe.skipIf(missing !== undefined)(
       const loaded = await post(server, "/api/models/babble/load", { wait: true, ttlMs: 1 });
       expect(loaded.status).toBe(200);
       await oneLeft();
-      expect(await state("babble")).toBe("ready");
+      await vi.waitFor(async () => expect(await state("babble")).toBe("ready"), {
+        timeout: 10_000,
+      });
     });
 
     test("unloading ends a process, and a load that nobody waits for begins one", async () => {

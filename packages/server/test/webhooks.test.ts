@@ -96,7 +96,9 @@ describe("the commands", () => {
     expect(again.status).toBe(409);
     expect(await problemOf(again)).toMatchObject({ code: "already_exists", webhookId: webhook.id });
     await server.close();
-    const bytes = readdirSync(dir).map((file) => readFileSync(`${dir}/${file}`, "latin1"));
+    const bytes = readdirSync(dir, { withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ name }) => readFileSync(`${dir}/${name}`, "latin1"));
     expect(bytes.join("")).toContain(webhook.id);
     for (const secret of [token, SECRET]) expect(bytes.join("")).not.toContain(secret);
   });

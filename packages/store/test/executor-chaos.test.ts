@@ -44,8 +44,8 @@ test(
     expect(report.accepted).toBeGreaterThanOrEqual(RUNS);
     expect(report.steps).toBe(report.accepted * 20 + report.fireTimes);
     // The kills met something: steps at work, readers, questions, a schedule.
-    expect(Math.min(report.inFlight, report.brokenStreams)).toBeGreaterThan(KILLS);
-    expect(Math.min(report.heldQuestions, report.fireTimes)).toBeGreaterThan(0);
+    const { inFlight, brokenStreams, heldQuestions, fireTimes } = report;
+    expect(Math.min(inFlight, brokenStreams, heldQuestions, fireTimes)).toBeGreaterThan(0);
   },
   MAX_MS,
 );
