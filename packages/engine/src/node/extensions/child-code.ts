@@ -35,6 +35,7 @@ export interface CodeTimes {
   readonly idleMs: number;
 }
 
+/** The defaults, in milliseconds. */
 export const CODE_TIMES: CodeTimes = {
   loadMs: 5_000,
   backoffMs: 500,
@@ -86,6 +87,12 @@ interface Live {
   readonly calls: Map<number, OpenCall>;
 }
 
+/**
+ * Code of a package in a process of its own, which begins with the first call and ends when nobody calls. After a crash it is
+ * started again after a pause that grows; after three within a minute `failed` is told and it stays down. A call rejects with
+ * `NodeError` `extension_crashed` when the process ended, with `ProblemFound` when the code cannot be loaded, or with what the
+ * code threw.
+ */
 export function createChildCode(options: ChildCodeOptions): HostCode {
   const { times } = options;
   let live: Promise<Live> | undefined;
