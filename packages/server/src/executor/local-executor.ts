@@ -1,9 +1,8 @@
 /**
  * Runs flows in this process: an engine, a store, and a queue between them. The store is the truth about every run; here is
  * only what steers the live ones and wakes their readers.
- *   L1  At most `maxLiveRuns` runs work at once; a paused run does not count. The others wait in the order of their start.
- *   L2  A reader sees an event only after the store has it.
- *   L3  A run whose start was answered is in the store, and goes on when another process opens it.
+ *   L1  A reader sees an event only after the store has it.
+ *   L2  A run whose start was answered is in the store, and goes on when another process opens it.
  */
 import {
   type CancelOptions,
@@ -33,6 +32,7 @@ import { LIMITS } from "../config/index.ts";
 import type { Logger } from "../process/index.ts";
 import { ExecutorError } from "./errors.ts";
 import { LiveRun } from "./live-run.ts";
+import { LiveRuns } from "./live-runs.ts";
 import { createPlans, type Plans } from "./plans.ts";
 import { inPool } from "./pool.ts";
 import { lost, missing, refuse, taken } from "./refusals.ts";
@@ -86,12 +86,9 @@ class EngineExecutor implements LocalExecutor {
   readonly #store: Store;
   readonly #options: LocalExecutorOptions;
   readonly #plans: Plans;
-  readonly #maxLive: number;
   readonly #maxQueued: number;
   readonly #now: () => number;
-  readonly #live = new Map<string, LiveRun>();
-  readonly #queue: LiveRun[] = [];
-  readonly #idle = new Set<() => void>();
+  readonly #live: LiveRuns;
   /** Runs that are on their way to the books. */
   readonly #taking = new Map<string, Promise<void>>();
   #recovering = false;
@@ -108,7 +105,10 @@ class EngineExecutor implements LocalExecutor {
       limits: { nodes: maxNodes },
       ...(subflows === undefined ? {} : { subflows }),
     });
-    this.#maxLive = options.maxLiveRuns ?? LIMITS.maxLiveRuns.default;
+    this.#live = new LiveRuns({
+      maxLive: options.maxLiveRuns ?? LIMITS.maxLiveRuns.default,
+      launch: (live) => this.#launch(live),
+    });
     this.#maxQueued = options.maxQueuedRuns ?? LIMITS.maxQueuedRuns.default;
     this.#now = options.now ?? Date.now;
   }
@@ -128,20 +128,21 @@ class EngineExecutor implements LocalExecutor {
     const isKnown = spec.runId !== undefined && this.#store.runs.summary(runId) !== null;
     if (isKnown || this.#live.has(runId)) throw taken(runId);
     const header = headerOf({ spec, plan, runId }, { engine: this.#engine, store: this.#store });
-    const waits = this.#queue.length > 0 || this.#working() >= this.#maxLive;
-    if (waits && this.#queue.length >= this.#maxQueued) {
-      throw refuse("too_many_runs", `${this.#queue.length} runs are waiting`);
+    const waits = !this.#live.hasPlace;
+    const waiting = this.#live.waiting().length;
+    if (waits && waiting >= this.#maxQueued) {
+      throw refuse("too_many_runs", `${waiting} runs are waiting`);
     }
     const live = this.#add({ header, plan, lastSeq: 0, state: "pending" });
-    if (waits) this.#enqueue(live);
+    if (waits) this.#live.enqueue(live);
     try {
       live.commit((await this.#store.journal.create(header, rows)).epoch);
     } catch (error) {
-      this.#remove(live);
+      this.#live.remove(live);
       const isTaken = StoreError.isInstance(error) && error.code === "run_exists";
       throw isTaken ? taken(runId) : error;
     }
-    if (waits) this.#fill();
+    if (waits) this.#live.fill();
     else void this.#launch(live);
     return { runId, status: "pending" };
   }
@@ -208,9 +209,9 @@ class EngineExecutor implements LocalExecutor {
       // In the order of their starts, whichever was taken first.
       for (const { runId } of queued) {
         const live = this.#live.get(runId);
-        if (live !== undefined) this.#enqueue(live);
+        if (live !== undefined) this.#live.enqueue(live);
       }
-      this.#fill();
+      this.#live.fill();
     } finally {
       this.#recovering = false;
     }
@@ -238,42 +239,43 @@ class EngineExecutor implements LocalExecutor {
     try {
       const live = await this.#enter(run);
       if (!live.isQueued) return;
-      this.#enqueue(live);
-      this.#fill();
+      this.#live.enqueue(live);
+      this.#live.fill();
     } catch (error) {
       const live = this.#live.get(runId);
-      if (live !== undefined) this.#remove(live);
+      if (live !== undefined) this.#live.remove(live);
       throw error;
     }
   }
 
   close({ graceMs }: { readonly graceMs: number }): Promise<void> {
+    this.#live.close();
     this.#closed ??= this.kind === "memory" ? this.#endAll(graceMs) : this.#leaveAll(graceMs);
     return this.#closed;
   }
 
   /** Nothing outlives this process: every run has its end before it goes. */
   async #endAll(graceMs: number): Promise<void> {
-    await Promise.all([...this.#queue].map((live) => this.#drop(live)));
+    await Promise.all(this.#live.waiting().map((live) => this.#drop(live)));
     // A paused run waits for somebody who is no longer let in.
-    for (const { state, run } of this.#live.values()) {
+    for (const { state, run } of this.#live.all()) {
       if (state === "paused") run?.cancel({ reason: "shutdown" });
     }
-    await this.#settled(graceMs);
+    await this.#live.settled(graceMs);
     await this.#engine.close({ graceMs: 0 });
-    for (const live of [...this.#live.values()]) this.#remove(live);
+    for (const live of this.#live.all()) this.#live.remove(live);
   }
 
   /** Runs go on for a while; those that are still there are found by the next process as they are. */
   async #leaveAll(graceMs: number): Promise<void> {
-    await this.#settled(graceMs);
+    await this.#live.settled(graceMs);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise((resolve) => {
       timer = setTimeout(resolve, FLUSH_MS);
     });
     await Promise.race([this.#engine.close({ leave: true }), late]);
     clearTimeout(timer);
-    for (const live of [...this.#live.values()]) this.#remove(live);
+    for (const live of this.#live.all()) this.#live.remove(live);
   }
 
   /** Throws when nothing can be started, whatever it is. */
@@ -287,43 +289,9 @@ class EngineExecutor implements LocalExecutor {
 
   #add(start: LiveStart): LiveRun {
     const { journal } = this.#store;
-    const live = new LiveRun({ ...start, journal, onState: () => this.#fill() });
-    this.#live.set(live.runId, live);
+    const live = new LiveRun({ ...start, journal, onState: () => this.#live.fill() });
+    this.#live.add(live);
     return live;
-  }
-
-  /** Takes a run off the books; its readers get their end. */
-  #remove(live: LiveRun): void {
-    const at = this.#queue.indexOf(live);
-    if (at >= 0) this.#queue.splice(at, 1);
-    live.end();
-    if (this.#live.get(live.runId) === live) this.#live.delete(live.runId);
-    this.#fill();
-  }
-
-  #working(): number {
-    let count = 0;
-    for (const { isWorking } of this.#live.values()) if (isWorking) count += 1;
-    return count;
-  }
-
-  #enqueue(live: LiveRun): void {
-    live.isQueued = true;
-    this.#queue.push(live);
-  }
-
-  /** Starts what waits, as far as there is room, and tells who waits for quiet. */
-  #fill(): void {
-    while (this.#closed === undefined && this.#working() < this.#maxLive) {
-      const [next] = this.#queue;
-      if (next?.epoch === undefined) break;
-      this.#queue.shift();
-      next.isQueued = false;
-      void this.#launch(next);
-    }
-    if (this.#working() > 0) return;
-    for (const resolve of this.#idle) resolve();
-    this.#idle.clear();
   }
 
   /** Begins a run whose row is there. Never rejects. */
@@ -349,7 +317,7 @@ class EngineExecutor implements LocalExecutor {
     // When the journal fails, or another owner has the run, its log ends here where it is.
     await live.run?.result.catch(() => {});
     const isLeft = this.#closed !== undefined && live.run !== undefined;
-    if (!isLeft || live.log.ended) this.#remove(live);
+    if (!isLeft || live.log.ended) this.#live.remove(live);
   }
 
   /**
@@ -378,7 +346,7 @@ class EngineExecutor implements LocalExecutor {
     } catch (error) {
       await this.#giveUp(run.runId, error);
       const live = this.#live.get(run.runId);
-      if (live !== undefined) this.#remove(live);
+      if (live !== undefined) this.#live.remove(live);
       return "failed";
     }
   }
@@ -403,8 +371,7 @@ class EngineExecutor implements LocalExecutor {
 
   /** A run that never began ends with a log of one event. */
   async #endUnstarted(live: LiveRun): Promise<void> {
-    const at = this.#queue.indexOf(live);
-    if (at >= 0) this.#queue.splice(at, 1);
+    this.#live.leaveQueue(live);
     const { runId } = live;
     await live.committed;
     const { epoch } = live;
@@ -413,7 +380,7 @@ class EngineExecutor implements LocalExecutor {
         await writeUnstarted(this.#store.journal, { runId, epoch }, this.#now());
       }
     } finally {
-      this.#remove(live);
+      this.#live.remove(live);
     }
   }
 
@@ -423,17 +390,5 @@ class EngineExecutor implements LocalExecutor {
     return run.endedAt === null
       ? lost(runId)
       : new ExecutorError("state_conflict", "the run has ended", { state: run.status });
-  }
-
-  /** Resolves when no run works, or after `ms`. */
-  #settled(ms: number): Promise<void> {
-    if (this.#working() === 0 || ms <= 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#idle.add(() => {
-        clearTimeout(timer);
-        resolve();
-      });
-    });
   }
 }
