@@ -4,6 +4,7 @@ import type { ConformanceCase } from "./conformance-case.ts";
 import type { ConformanceOptions } from "./fixtures.ts";
 import { bodyCases } from "./suites/bodies.ts";
 import { definitionCases } from "./suites/definition.ts";
+import { isolationConformance } from "./suites/isolation.ts";
 import { providerCases } from "./suites/provider.ts";
 import { serviceCases } from "./suites/service.ts";
 
@@ -17,5 +18,8 @@ export function conformance(
     ...bodyCases(extension, options),
     ...extension.providers.flatMap((provider) => providerCases(provider, options)),
     ...extension.services.flatMap(serviceCases),
+    ...(options.package === undefined
+      ? []
+      : isolationConformance(extension, { ...options, package: options.package })),
   ];
 }

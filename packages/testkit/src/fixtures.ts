@@ -36,6 +36,9 @@ export interface ConformanceOptions {
   readonly fixtures?: { readonly [type: string]: readonly Fixture[] };
   /** By provider id. */
   readonly providers?: { readonly [id: string]: ProviderFixture };
-  /** Folder of the package, for what its manifest and its catalog say; absent: only the definition is looked at. */
+  /**
+   * Folder of the package as `millrace ext build` left it: what its manifest and its catalog say is true, and its code does the
+   * same in a process of its own. Absent: only the definition is looked at.
+   */
   readonly package?: string;
 }

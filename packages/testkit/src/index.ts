@@ -26,5 +26,6 @@ export {
   type WireText,
   type WireWriter,
 } from "./providers/index.ts";
+export { isolationConformance } from "./suites/isolation.ts";
 export { recordTransportLogs, type TransportLogs } from "./transports/recordings.ts";
 export { type TransportSubject, transportConformance } from "./transports/suite.ts";

@@ -1,1 +1,2 @@
+export { createEgressCheck, type EgressCheck, type Target } from "./egress/egress-check.ts";
 export { createNodeHost, type NodeHost, type NodeHostOptions } from "./node-host.ts";

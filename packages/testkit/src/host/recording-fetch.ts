@@ -47,13 +47,15 @@ export interface RecordingFetch {
   readonly requests: readonly RecordedRequest[];
   /** Answers that are still on their way; 0 when every socket would be closed. */
   readonly open: number;
+  /** Those of them that never come. */
+  readonly hanging: number;
 }
 
 /** Makes a `fetch` that answers by these exchanges, the first that fits and is not used up. */
 export function createRecordingFetch(exchanges: readonly HttpExchange[]): RecordingFetch {
   const requests: RecordedRequest[] = [];
   const used = new Map<HttpExchange, number>();
-  const state = { open: 0 };
+  const state = { open: 0, hanging: 0 };
 
   function take(method: string, url: string): HttpExchange {
     const found = exchanges.find(
@@ -74,6 +76,9 @@ export function createRecordingFetch(exchanges: readonly HttpExchange[]): Record
     get open() {
       return state.open;
     },
+    get hanging() {
+      return state.hanging;
+    },
     async fetch(url, init = {}) {
       const method = init.method ?? "GET";
       requests.push({ method, url, headers: lowerCase(init.headers), body: textOf(init.body) });
@@ -86,7 +91,12 @@ export function createRecordingFetch(exchanges: readonly HttpExchange[]): Record
       });
       try {
         await turn();
-        if (exchange.fault === "hang") await aborted(signal);
+        if (exchange.fault === "hang") {
+          state.hanging += 1;
+          await aborted(signal).finally(() => {
+            state.hanging -= 1;
+          });
+        }
         if (signal?.aborted) throw signal.reason;
         if (exchange.fault === "before") throw broken();
         return responseOf(exchange, url, { signal, free });

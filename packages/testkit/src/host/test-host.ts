@@ -3,6 +3,7 @@ import {
   type CredentialsPort,
   type ExecutionEvent,
   type ExtensionDefinition,
+  type FetchLike,
   type FilePort,
   type FlowGraph,
   type Journal,
@@ -20,14 +21,14 @@ import {
   type Plan,
   type Run,
 } from "@millrace/engine";
-import { createNodeHost } from "@millrace/engine/node";
+import { createEgressCheck, createNodeHost } from "@millrace/engine/node";
 import { createSimClock, type SimClock } from "@millrace/engine/testing";
 import {
   createRecordingFetch,
   type HttpExchange,
   type RecordedRequest,
 } from "./recording-fetch.ts";
-import { type Call, watchedRegistry } from "./watched-types.ts";
+import { type Call, type Parts, partsOf, watchedRegistry } from "./watched-types.ts";
 
 /** What a test host is made of. */
 export interface TestHostOptions {
@@ -74,7 +75,7 @@ export interface StartedNode {
   readonly calls: readonly Call[];
   /** Answers of the network that are still on their way. */
   readonly open: () => number;
-  /** Work on real files that is under way: time must not move meanwhile. */
+  /** Work that is under way on real files, or in another process: time must not move meanwhile. */
   readonly busy: () => number;
   /** Resolves with the end of the run, once all of its events are there. */
   readonly summary: Promise<Summary>;
@@ -85,16 +86,21 @@ const NODE = "node";
 
 /** Makes a host. Throws `EngineError` for an extension that no host takes. */
 export function createTestHost(options: TestHostOptions): TestHost {
+  return createHost(options, partsOf(options.extension));
+}
+
+/** A host for an extension whose bodies may be elsewhere. `elsewhere`: a body that does not wait is at work, which takes real time. */
+export function createHost(options: TestHostOptions, parts: Parts, elsewhere = false): TestHost {
   const clock = createSimClock();
   const network = createRecordingFetch(options.http ?? []);
   const files = countedFiles();
   const calls: Call[] = [];
-  const registry = watchedRegistry(options.extension, (call) => void calls.push(call));
+  const registry = watchedRegistry(parts, (call) => void calls.push(call));
   const events: ExecutionEvent[] = [];
   const engine = createEngine({
     host: {
       ...clock,
-      openFetch: () => network.fetch,
+      openFetch: ({ only }) => (only === undefined ? network.fetch : granted(network.fetch, only)),
       openFiles: files.open,
     },
     credentials: credentialsOf(options),
@@ -106,6 +112,11 @@ export function createTestHost(options: TestHostOptions): TestHost {
   });
   const answers = options.confirm === undefined ? {} : { confirm: options.confirm };
   let runs = 0;
+
+  const atWork = (): number =>
+    elsewhere && network.hanging === 0
+      ? calls.filter(({ state, waits }) => state === "running" && waits === 0).length
+      : 0;
 
   async function planOf(type: string, fields: JsonObject): Promise<Plan> {
     const compiled = await compileFlow(graphOf(type, fields, options), { registry });
@@ -131,7 +142,7 @@ export function createTestHost(options: TestHostOptions): TestHost {
         return calls.slice(from);
       },
       open: () => network.open,
-      busy: () => files.busy,
+      busy: () => files.busy + atWork(),
       summary,
       events: mine,
     };
@@ -166,6 +177,18 @@ export function createTestHost(options: TestHostOptions): TestHost {
     },
   };
 }
+
+/** The network as far as hosts were granted: what a manifest does not ask for is refused as it is outside of tests. */
+function granted(fetch: FetchLike, only: readonly string[]): FetchLike {
+  const check = createEgressCheck({ only, allow: ANYWHERE });
+  return async (url, init) => {
+    check.url(new URL(url));
+    return fetch(url, init);
+  };
+}
+
+/** Fixtures may name any address: nothing leaves the process. */
+const ANYWHERE = [{ cidr: "0.0.0.0/0" }, { cidr: "::/0" }, { host: "localhost" }];
 
 /** Real files, and how many of their calls are under way. */
 function countedFiles(): { readonly busy: number; open(policy: FilePolicy): FilePort } {

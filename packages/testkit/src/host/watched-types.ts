@@ -1,5 +1,5 @@
 /** The node types of an extension with a watch around each body: what it answers, throws and says before the engine hides or checks it. */
-import type { ExtensionDefinition } from "@millrace/contracts";
+import type { ExtensionDefinition, ServiceDefinition } from "@millrace/contracts";
 import { type CoreContext, createRegistry, type NodeType, type Registry } from "@millrace/engine";
 
 /** One try of a body. */
@@ -15,6 +15,8 @@ export interface Call {
   readonly logs: unknown[];
   /** What it did with its context after its end: `log`, `progress`, `fetch`. */
   readonly late: string[];
+  /** How many of its waits for time or for a person are open. */
+  waits: number;
   /** Longest time that it held the event loop before its first wait, in milliseconds of CPU. */
   blockedMs: number;
   /** Resolves when it has ended. */
@@ -24,15 +26,26 @@ export interface Call {
 /** What is told of each call as it begins. */
 export type Watch = (call: Call, ctx: CoreContext) => void;
 
-/** A registry of core and of the extension, watched. Throws `EngineError` for ids that are taken and schemas that are none. */
-export function watchedRegistry(extension: ExtensionDefinition, watch: Watch): Registry {
+/** What a host is given of an extension. */
+export interface Parts {
+  readonly types: readonly NodeType[];
+  readonly services: readonly ServiceDefinition[];
+}
+
+/** The parts of a definition. Throws `EngineError` for ids that are taken and schemas that are none. */
+export function partsOf(extension: ExtensionDefinition): Parts {
   const core = createRegistry();
   const plain = createRegistry([extension]);
-  const own = plain
+  const types = plain
     .entries()
     .filter(({ type }) => core.get(type) === undefined && !type.startsWith("service."))
-    .map(({ type, version }) => watched(plain.require(type, version), watch));
-  return createRegistry([...own, ...extension.services]);
+    .map(({ type, version }) => plain.require(type, version));
+  return { types, services: extension.services };
+}
+
+/** A registry of core and of these parts, watched. */
+export function watchedRegistry({ types, services }: Parts, watch: Watch): Registry {
+  return createRegistry([...types.map((type) => watched(type, watch)), ...services]);
 }
 
 /** Types of an extension, sorted; `@2` where a version is not the first. */
@@ -55,6 +68,7 @@ function watched(type: NodeType, watch: Watch): NodeType {
         outcome: undefined,
         logs: [],
         late: [],
+        waits: 0,
         blockedMs: 0,
         ended: new Promise((resolve) => {
           end = resolve;
@@ -111,9 +125,18 @@ function contextOf(ctx: CoreContext, call: Call): CoreContext {
       if (typeof value !== "function") return value;
       return (...args: unknown[]) => {
         if (name === "progress" || name === "fetch") used(String(name));
-        return Reflect.apply(value, target, args) as unknown;
+        const answer = Reflect.apply(value, target, args) as unknown;
+        return name === "sleep" || name === "confirm" ? waited(answer, call) : answer;
       };
     },
+  });
+}
+
+function waited(answer: unknown, call: Call): unknown {
+  if (!isPromise(answer)) return answer;
+  call.waits += 1;
+  return answer.finally(() => {
+    call.waits -= 1;
   });
 }
 

@@ -6,6 +6,7 @@ import {
   isZodSchema,
   type Json,
   type Schema,
+  type Summary,
   secretForms,
   toJsonValue,
 } from "@millrace/contracts";
@@ -75,15 +76,23 @@ export function bodyCases(
 }
 
 async function runsAsSaid(extension: ExtensionDefinition, sample: Sample): Promise<void> {
-  const { fails, output } = sample.fixture;
   const { summary, started } = await runSample(extension, sample);
+  assertAsSaid(sample, summary, started.events);
+}
+
+/** A run of a fixture came out as the fixture says. */
+export function assertAsSaid(
+  { fixture: { fails, output } }: Sample,
+  summary: Summary,
+  events: readonly ExecutionEvent[],
+): void {
   const told = `${summary.error?.code ?? ""} ${summary.error?.message ?? ""}`.trim();
   if (fails !== undefined) {
     assert.equal(summary.error?.code, fails, told);
     return;
   }
   assert.equal(summary.status, "succeeded", told);
-  if (output !== undefined) assert.deepEqual(outputOf(started.events), output);
+  if (output !== undefined) assert.deepEqual(outputOf(events), output);
 }
 
 function outputOf(events: readonly ExecutionEvent[]): Json | undefined {

@@ -2,7 +2,12 @@
 import type { ExtensionDefinition, Journal, Summary } from "@millrace/contracts";
 import type { ConformanceOptions, Fixture } from "../fixtures.ts";
 import type { HttpExchange } from "../host/recording-fetch.ts";
-import { createTestHost, type StartedNode, type TestHost } from "../host/test-host.ts";
+import {
+  createTestHost,
+  type StartedNode,
+  type TestHost,
+  type TestHostOptions,
+} from "../host/test-host.ts";
 import { typesOfExtension } from "../host/watched-types.ts";
 
 /** Timers that a fixture may wait for, one after the other. */
@@ -50,15 +55,26 @@ function examplesOf(extension: ExtensionDefinition, type: string): readonly Fixt
   return (found?.spec.examples ?? []).map(({ fields, output }) => ({ fields, output }));
 }
 
-/** A host for a fixture; secrets are canaries unless others are given. */
-export function hostFor(
+interface More {
+  readonly journal?: Journal;
+  /** Nothing that is asked is ever answered. */
+  readonly hangs?: boolean;
+}
+
+/** A host for a fixture. */
+export function hostFor(extension: ExtensionDefinition, sample: Sample, more: More = {}): TestHost {
+  return createTestHost(hostOptions(extension, sample, more));
+}
+
+/** What a host for a fixture is made of; its secrets are canaries. */
+export function hostOptions(
   extension: ExtensionDefinition,
   { fixture }: Sample,
-  more: { readonly journal?: Journal; readonly hangs?: boolean } = {},
-): TestHost {
+  more: More = {},
+): TestHostOptions {
   const { http, config, confirm, filesRoot } = fixture;
   const exchanges = more.hangs === true ? HANGS : http;
-  return createTestHost({
+  return {
     extension,
     secrets: Object.fromEntries(secretsOf(extension).map((name) => [name, canaryOf(name)])),
     ...(exchanges !== undefined && { http: exchanges }),
@@ -66,7 +82,7 @@ export function hostFor(
     ...(confirm !== undefined && { confirm }),
     ...(filesRoot !== undefined && { files: { root: filesRoot } }),
     ...(more.journal !== undefined && { journal: more.journal }),
-  });
+  };
 }
 
 /** Whatever is asked, nothing ever comes. */

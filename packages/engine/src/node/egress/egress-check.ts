@@ -23,6 +23,7 @@ export interface Target {
   readonly port: number;
 }
 
+/** What a policy permits, without any connection. */
 export interface EgressCheck {
   /** Throws `egress_denied`. `sent`: whether an earlier hop reached somebody. */
   url(url: URL, sent?: boolean): Target;
@@ -35,7 +36,7 @@ export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
 }
 
-/** Throws `TypeError` for a policy that cannot be read. */
+/** Reads a policy. Throws `TypeError` for one that cannot be read. */
 export function createEgressCheck(policy: EgressPolicy): EgressCheck {
   const allow = rulesOf(policy.allow);
   const deny = rulesOf(policy.deny);

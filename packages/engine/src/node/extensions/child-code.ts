@@ -62,6 +62,8 @@ export interface CodeCall {
   readonly type: string;
   /** Whether the same call may be made again after it was cut off. */
   readonly isRepeatable: boolean;
+  /** In [0, 1): what `ctx.random` begins with. */
+  readonly seed: number;
 }
 
 /** What code in a process is made from. */
@@ -296,11 +298,11 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
   }
 
   return {
-    run: ({ type, isRepeatable }, fields, ctx) =>
+    run: ({ type, isRepeatable, seed }, fields, ctx) =>
       use(async (at) => {
         const { runId, node, attempt, idempotencyKey, config } = ctx;
         const begin = { runId, node, attempt, idempotencyKey, config };
-        const body = { type, fields, ctx: { ...begin, now: ctx.now(), seed: ctx.random() } };
+        const body = { type, fields, ctx: { ...begin, now: ctx.now(), seed } };
         const answer = await called(at, "run", body, { call: { ctx }, signal: ctx.signal });
         const { port, output } = answer as { readonly port?: string; readonly output: unknown };
         return port === undefined ? output : exit(port, output);

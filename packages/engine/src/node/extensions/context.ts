@@ -16,20 +16,31 @@ import {
   type SpawnPort,
 } from "@millrace/contracts";
 import type { Fields } from "../../node-type.ts";
+import { randomFrom } from "./child/chance.ts";
 
 /** Guards a context: one object per attempt, made of getters, so that what is not asked for is not made. */
 export class GuardedContext implements ControlContext {
   readonly #ctx: ControlContext;
   readonly #connection: unknown;
   readonly #learn: (secret: string) => void;
+  readonly #seed: number;
+  #random: (() => number) | null = null;
 
-  /** `connection`: the field that holds the name of one, where the type has one; `learn` is told of every secret. */
+  /**
+   * `connection`: the field that holds the name of one, where the type has one; `learn` is told of every secret; `seed`, in
+   * [0, 1), is what `random` begins with.
+   */
   constructor(
     ctx: ControlContext,
     fields: Fields,
-    how: { readonly connection: string | undefined; readonly learn: (secret: string) => void },
+    how: {
+      readonly connection: string | undefined;
+      readonly learn: (secret: string) => void;
+      readonly seed: number;
+    },
   ) {
     this.#ctx = ctx;
+    this.#seed = how.seed;
     this.#connection = how.connection === undefined ? undefined : fields[how.connection];
     this.#learn = how.learn;
   }
@@ -75,7 +86,9 @@ export class GuardedContext implements ControlContext {
   }
 
   random(): number {
-    return this.#ctx.random();
+    this.#ctx.now(); // refused once the attempt is over
+    this.#random ??= randomFrom(this.#seed);
+    return this.#random();
   }
 
   sleep(ms: number): Promise<void> {

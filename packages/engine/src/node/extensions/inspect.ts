@@ -72,6 +72,8 @@ export interface ReadExtensionsOptions {
   readonly taken: TakenIds;
   /** Folders that have changed are used, with a warning. Default false. */
   readonly watch?: boolean;
+  /** What was granted; default what the lock of the project says. */
+  readonly lock?: ExtensionLock;
 }
 
 /**
@@ -83,9 +85,10 @@ export async function readExtensions({
   list,
   taken,
   watch = false,
+  lock: given,
 }: ReadExtensionsOptions): Promise<readonly ListedExtension[]> {
   if (list.length === 0) return [];
-  const lock = await readLock(project);
+  const lock = given ?? (await readLock(project));
   const read = await Promise.all(list.map((name) => readOne(project, name, lock, watch)));
   return withoutConflicts(read, taken);
 }

@@ -295,11 +295,12 @@ function liveType(
     ...(how.adapters.has(family) && { adapter: family }),
     run: (fields, ctx) => {
       refuseLarge(fields);
-      return code.run(
-        { type, isRepeatable },
-        fields,
-        new GuardedContext(ctx, fields, { connection: requires.connection, learn: how.learn }),
-      );
+      const { connection } = requires;
+      const { learn } = how;
+      // One number of the host for each attempt: a body has the same chance in either mode.
+      const seed = ctx.random();
+      const guarded = new GuardedContext(ctx, fields, { connection, learn, seed });
+      return code.run({ type, isRepeatable, seed }, fields, guarded);
     },
     ...(how.hasCheck && { check: (fields: Fields) => checked(code, type, fields) }),
   };

@@ -16,6 +16,7 @@ import {
   type SpawnEnd,
   type SpawnPort,
 } from "@millrace/contracts";
+import { randomFrom } from "./chance.ts";
 import { bytesOf, fromWire, toWire } from "./wire.ts";
 
 /** What the host says of an attempt when it begins. */
@@ -259,16 +260,5 @@ function toResponse({ status, url, headers, body }: WireResponse): ResponseLike 
     text,
     json: async () => JSON.parse(await text()) as unknown,
     arrayBuffer: async () => new Uint8Array(take()).buffer,
-  };
-}
-
-/** Numbers in [0, 1) that are the same for the same seed (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = Math.floor(seed * 4_294_967_296) >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
   };
 }
