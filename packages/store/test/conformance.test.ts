@@ -1,8 +1,8 @@
 import { rmSync } from "node:fs";
 import { type DriverName, openMemoryStore, openStore } from "@millrace/store";
-import { journalConformance } from "@millrace/store/testing";
 import { describe, expect, test } from "vitest";
 import { createMemoryJournal } from "../../engine/src/index.ts";
+import { journalConformance } from "../../testkit/src/index.ts";
 import { newFolder } from "./folder.ts";
 
 const HAS_NODE_SQLITE = process.getBuiltinModule?.("node:sqlite") !== undefined;

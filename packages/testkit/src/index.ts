@@ -15,6 +15,7 @@ export {
   type TestHostOptions,
 } from "./host/test-host.ts";
 export type { Call } from "./host/watched-types.ts";
+export { type JournalUnderTest, journalConformance } from "./journals/journal-conformance.ts";
 export {
   type ConformanceSetup,
   providerConformance,

@@ -11,7 +11,12 @@ import {
   type StoredEvent,
 } from "@millrace/contracts";
 import { chain, node } from "./flows.ts";
-import type { ConformanceCase } from "./journal-conformance.ts";
+
+/** One promise of the port; `run` rejects when it is broken. */
+export interface ConformanceCase {
+  readonly name: string;
+  run(): Promise<void>;
+}
 
 /** An executor of a case, which has taken over what was there, and what it holds on to. */
 export interface ExecutorUnderTest {

@@ -10,17 +10,12 @@ import {
   withholdContent,
 } from "@millrace/contracts";
 import { legalLog } from "@millrace/contracts/testing";
+import type { ConformanceCase } from "../conformance-case.ts";
 
 /** A journal of a case, and what it holds on to. */
 export interface JournalUnderTest {
   readonly journal: Journal;
   close?(): Promise<void>;
-}
-
-/** One promise of the port; `run` rejects when it is broken. */
-export interface ConformanceCase {
-  readonly name: string;
-  run(): Promise<void>;
 }
 
 interface Bench {
