@@ -27,6 +27,11 @@ export {
   type WireText,
   type WireWriter,
 } from "./providers/index.ts";
+export {
+  type CredentialsSetup,
+  type CredentialsUnderTest,
+  credentialsConformance,
+} from "./services/credentials-conformance.ts";
 export { isolationConformance } from "./suites/isolation.ts";
 export { recordTransportLogs, type TransportLogs } from "./transports/recordings.ts";
 export { type TransportSubject, transportConformance } from "./transports/suite.ts";

@@ -12,7 +12,12 @@ import {
   type NodeContext,
   NodeError,
 } from "@millrace/contracts";
-import { type ConformanceOptions, conformance, createTestHost } from "@millrace/testkit";
+import {
+  type ConformanceOptions,
+  conformance,
+  createTestHost,
+  credentialsConformance,
+} from "@millrace/testkit";
 import { afterAll, describe, expect, test } from "vitest";
 import { crm, weather } from "../../contracts/test/extend/examples.ts";
 import { fileAdapter } from "../../engine/src/nodes/file/index.ts";
@@ -263,6 +268,27 @@ describe("a package that lies", () => {
     );
     await expect(found?.run()).rejects.toThrow(says);
   });
+});
+
+test("a host that asks for a token for every call is named", async () => {
+  const cases = credentialsConformance(crm, async ({ service, token }) => {
+    const { auth } = service.serviceIntegration;
+    const renew = async () => {
+      const answer = await fetch((auth as { tokenUrl: string }).tokenUrl, {
+        method: "POST",
+        body: new URLSearchParams({ grant_type: "refresh_token", refresh_token: "again" }),
+      });
+      const { access_token: value = "" } = (await answer.json()) as { access_token?: string };
+      return {
+        scheme: "oauth2" as const,
+        scopes: ["contacts.read"],
+        reveal: () => `${value}${count}`,
+      };
+    };
+    expect(token.refresh_token).toBe("again");
+    return { credentials: { resolve: renew, renew, secret: async () => undefined } };
+  });
+  await expect(cases[0]?.run()).rejects.toThrow(/tokens that were asked for/);
 });
 
 describe("built in", () => {

@@ -9,6 +9,8 @@ import {
   type ServiceCredentialsOptions,
 } from "@millrace/server/connections";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { crm } from "../../../contracts/test/extend/examples.ts";
+import { credentialsConformance } from "../../../testkit/src/services/credentials-conformance.ts";
 import {
   authorizationServer,
   CLIENT,
@@ -79,6 +81,21 @@ async function failure(work: Promise<unknown>): Promise<NodeError> {
   if (!NodeError.isInstance(error)) throw new Error(`not a NodeError: ${inspect(error)}`);
   return error;
 }
+
+describe("the suite of all hosts", () => {
+  const cases = credentialsConformance(
+    crm,
+    async ({ service: { slug, ...rest }, client, token }) => {
+      const store = watchedStore({
+        [`client:${slug}`]: JSON.stringify(client),
+        [`service:${slug}`]: JSON.stringify(token),
+      });
+      const services = new Map([[slug, { slug, ...rest }]]);
+      return { credentials: createServiceCredentials({ store, services }) };
+    },
+  );
+  test.each(cases)("$name", ({ run }) => run());
+});
 
 describe("resolve", () => {
   test("gives a fresh token without a request, and remembers it for 30 s", async () => {
