@@ -6,6 +6,7 @@ import { bodyCases } from "./suites/bodies.ts";
 import { definitionCases } from "./suites/definition.ts";
 import { isolationConformance } from "./suites/isolation.ts";
 import { providerCases } from "./suites/provider.ts";
+import { schemaCases } from "./suites/schemas.ts";
 import { serviceCases } from "./suites/service.ts";
 
 /** The cases of an extension, for any runner: `for (const { name, run } of conformance(extension)) test(name, run)`. */
@@ -15,6 +16,7 @@ export function conformance(
 ): readonly ConformanceCase[] {
   return [
     ...definitionCases(extension, options),
+    ...schemaCases(extension, options),
     ...bodyCases(extension, options),
     ...extension.providers.flatMap((provider) => providerCases(provider, options)),
     ...extension.services.flatMap(serviceCases),

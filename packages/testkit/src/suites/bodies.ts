@@ -3,9 +3,7 @@ import assert from "node:assert/strict";
 import {
   type ExecutionEvent,
   type ExtensionDefinition,
-  isZodSchema,
   type Json,
-  type Schema,
   type Summary,
   secretForms,
   toJsonValue,
@@ -38,7 +36,6 @@ type Body = (extension: ExtensionDefinition, sample: Sample) => Promise<void>;
 
 const SUITES: readonly (readonly [name: string, body: Body])[] = [
   ["schemas: its fixture runs as it says", runsAsSaid],
-  ["schemas: defaults are filled in once", defaultsAreStable],
   ["abort: ends at once when it is cancelled before it begins", abortedBefore],
   ["abort: ends at once when it is cancelled while it waits", abortedWaiting],
   ["secrets: none is in what it answers, throws or logs", keepsSecrets],
@@ -98,20 +95,6 @@ export function assertAsSaid(
 function outputOf(events: readonly ExecutionEvent[]): Json | undefined {
   const done = events.findLast((event) => event.kind === "node.succeeded");
   return done?.kind === "node.succeeded" ? done.output : undefined;
-}
-
-async function defaultsAreStable(extension: ExtensionDefinition, sample: Sample): Promise<void> {
-  const schema = fieldsOf(extension, sample.type);
-  if (!isZodSchema(schema)) return;
-  const once = schema.parse(sample.fixture.fields);
-  assert.deepEqual(schema.parse(once), once, "parsing twice changes the fields");
-}
-
-function fieldsOf(extension: ExtensionDefinition, type: string): Schema<unknown> | undefined {
-  for (const { id, actions } of extension.adapters) {
-    for (const action of actions) if (`${id}.${action.name}` === type) return action.fields;
-  }
-  return extension.nodeTypes.find((each) => each.type === type)?.fields;
 }
 
 async function abortedBefore(extension: ExtensionDefinition, sample: Sample): Promise<void> {

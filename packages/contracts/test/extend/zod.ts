@@ -1,0 +1,2 @@
+/** zod for tests of packages that do not depend on it. */
+export * as z from "zod";
