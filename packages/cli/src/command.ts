@@ -6,6 +6,8 @@ import type { Ndjson } from "./ndjson.ts";
 export type Completer =
   | "run"
   | "template"
+  | "schedule"
+  | "hub"
   | "example"
   | "node-type"
   | "config-key"
@@ -31,7 +33,11 @@ export interface ArgSpec {
   readonly summary: string;
   readonly required?: true;
   readonly variadic?: true;
+  /** Whether an empty word says something. */
+  readonly mayBeEmpty?: true;
   readonly complete?: Completer;
+  /** Beside what `complete` says, the name of a file. */
+  readonly orFile?: true;
 }
 
 /** Words of one command line, after parsing: a switch is true, a value text, a repeated value a list. */

@@ -30,6 +30,7 @@ export async function readInput(name: string, io: CliIo, who = ""): Promise<Uint
   const shown = name === "-" ? "stdin" : name;
   const chunks: Uint8Array[] = [];
   let bytes = 0;
+  if (name === "-" && io.isTTY.stdin) io.stderr.write("reads the keyboard; Ctrl-D ends it\n");
   try {
     for await (const chunk of name === "-" ? io.stdin : createReadStream(resolve(io.cwd, name))) {
       const part = typeof chunk === "string" ? Buffer.from(chunk) : (chunk as Uint8Array);

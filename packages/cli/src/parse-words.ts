@@ -53,6 +53,9 @@ export async function parseWords(command: CliCommand, words: readonly string[]):
         return { kind: "usage", message, hint: help, command };
     }
   }
+  const message = emptyWord(command, program.args);
+  if (message !== undefined)
+    return { kind: "usage", message, hint: `${name} --help shows what it takes`, command };
   const options = program.opts() as Record<string, boolean | string | string[] | undefined>;
   const flags: Record<string, boolean | string | readonly string[] | undefined> = {};
   for (const flag of [...command.flags, ...GLOBAL_FLAGS]) {
@@ -64,11 +67,22 @@ export async function parseWords(command: CliCommand, words: readonly string[]):
   return { kind: "command", command, input: { args: program.args, flags } };
 }
 
+/** What is wrong with an empty word: most often a variable of a shell that is not set. */
+function emptyWord({ args }: CliCommand, words: readonly string[]): string | undefined {
+  const at = words.indexOf("");
+  const arg = args[at] ?? args.findLast(({ variadic }) => variadic);
+  if (at < 0 || arg === undefined || arg.mayBeEmpty) return undefined;
+  return `${shownArg(arg)} is empty: ${arg.summary}`;
+}
+
 /** What is wrong with a value, or one of several, that is none of the words which the flag takes. */
 function otherThan(
-  { long, choices }: FlagSpec,
+  { long, choices, value: takes }: FlagSpec,
   value: boolean | string | string[] | undefined,
 ): string | undefined {
+  if (value === "" && (takes === "<file>" || takes === "<dir>")) {
+    return `--${long} takes a ${takes === "<dir>" ? "folder" : "file"}, found ""`;
+  }
   if (choices === undefined || value === undefined) return undefined;
   const odd = [value].flat().find((each) => !choices.includes(String(each)));
   const known = choices.join(", ").replace(/, (?=[^,]*$)/, " or ");

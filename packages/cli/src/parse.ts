@@ -1,6 +1,6 @@
 /** Words to a command and its `Input`; and the help texts that are about no single command. All of it from the table. */
 import type { CliCommand, Input } from "./command.ts";
-import { GLOBAL_FLAGS } from "./table/flags.ts";
+import { flagsBefore, GLOBAL_FLAGS } from "./table/flags.ts";
 import { COMMANDS } from "./table.ts";
 
 /** What the words ask for. */
@@ -97,17 +97,9 @@ function actionsOf(words: readonly string[]): string[] {
 
 /** Flags of every command may also stand before it. */
 function commandFirst(argv: readonly string[]): string[] {
-  let at = 0;
-  for (; argv[at]?.startsWith("-"); at++) {
-    const word = argv[at];
-    const flag = GLOBAL_FLAGS.find(
-      ({ long, short }) =>
-        word === `--${long}` || word?.startsWith(`--${long}=`) || word === `-${short}`,
-    );
-    if (flag === undefined) return [...argv];
-    if (flag.value !== undefined && word === `--${flag.long}`) at += 1;
-  }
+  const at = flagsBefore(argv);
   const rest = argv.slice(at);
+  if (rest[0]?.startsWith("-")) return [...argv];
   const depth = commandOf(rest)?.path.length ?? rest.length;
   if (depth === 0) return [...argv];
   return [...rest.slice(0, depth), ...argv.slice(0, at), ...rest.slice(depth)];

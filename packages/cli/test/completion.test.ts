@@ -1,8 +1,9 @@
 /** Completion: the scripts are of the table, shells can read them, and values come without a network. */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseFlow } from "@millrace/dsl";
 import { openStore } from "@millrace/store";
 import { expect, test } from "vitest";
 import { BIN, scratch } from "./cli.ts";
@@ -29,6 +30,26 @@ for (const shell of SHELLS) {
   });
 }
 
+/** What bash offers for each line of words. */
+function bash(lines: readonly (readonly string[])[], { cwd = ".", home = "" } = {}): string[] {
+  const script = [
+    `millrace() { ${JSON.stringify(process.execPath)} ${JSON.stringify(BIN)} "$@"; }`,
+    `source ${JSON.stringify(join(DIST, "bash"))}`,
+    ...lines.map((words) => {
+      const list = ["millrace", ...words].map((word) => JSON.stringify(word)).join(" ");
+      return `COMP_WORDS=(${list}); COMP_CWORD=${words.length}; _millrace; echo "\${COMPREPLY[*]}"`;
+    }),
+  ];
+  const env = { PATH: process.env["PATH"], ...(home !== "" && { MILLRACE_HOME: home }) };
+  const { stdout, stderr } = spawnSync("bash", ["--norc", "-c", script.join("\n")], {
+    encoding: "utf8",
+    cwd,
+    env,
+  });
+  expect(stderr).toBe("");
+  return stdout.trimEnd().split("\n");
+}
+
 test.skipIf(!has("bash"))("bash completes commands, actions, flags, choices and values", () => {
   const asks = [
     ["gra"],
@@ -39,24 +60,7 @@ test.skipIf(!has("bash"))("bash completes commands, actions, flags, choices and 
     ["graph", "-o", ""],
     ["run", ""],
   ];
-  const script = [
-    `millrace() { ${JSON.stringify(process.execPath)} ${JSON.stringify(BIN)} "$@"; }`,
-    `source ${JSON.stringify(join(DIST, "bash"))}`,
-    ...asks.map((words) => {
-      const list = ["millrace", ...words].map((word) => JSON.stringify(word)).join(" ");
-      return `COMP_WORDS=(${list}); COMP_CWORD=${words.length}; _millrace; echo "\${COMPREPLY[*]}"`;
-    }),
-  ];
-  const { stdout, stderr } = spawnSync("bash", ["-c", script.join("\n")], { encoding: "utf8" });
-  expect(stderr).toBe("");
-  expect(stdout.trimEnd().split("\n").slice(0, 5)).toEqual([
-    "graph",
-    "unset",
-    "--format",
-    "svg",
-    "hello",
-  ]);
-  expect(stdout.split("\n").slice(5, 7)).toEqual(["", ""]);
+  expect(bash(asks, { home: scratch() })).toEqual(["graph", "unset", "--format", "svg", "hello"]);
 });
 
 test.each([
@@ -85,20 +89,68 @@ test.each([
 });
 
 test("a store that is damaged or not there has nothing to offer, and nothing fails", async () => {
-  const { VALUES } = await import("../src/completion/dynamic.ts");
   const home = scratch({ "millrace.db": "no database" });
-  const io = { env: { MILLRACE_HOME: home }, cwd: home } as never;
-  await expect(VALUES.run(io)).rejects.toThrow();
-  expect(await VALUES.run({ env: { MILLRACE_HOME: scratch() }, cwd: home } as never)).toEqual([]);
+  for (const dir of [home, scratch()]) {
+    const { code, stdout, stderr } = await inside(["__complete", "--", "--home", dir, "run", ""]);
+    expect([code, stdout, stderr]).toEqual([0, "", ""]);
+  }
 });
 
-test("templates of the store are values", async () => {
-  const { VALUES } = await import("../src/completion/dynamic.ts");
+/** Stores a template in this data folder. */
+async function keep(slug: string, home: string): Promise<void> {
+  const dsl = "flow 1 x\n";
+  const { graph } = parseFlow(dsl);
+  const about = { slug, name: slug, description: "", tags: [], source: { kind: "local" } } as const;
+  const store = await openStore({ dir: home });
+  await store.templates.save({ ...about, dsl, graph, digest: "sha256:0" }, null);
+  await store.close();
+}
+
+test("templates of the store are values, of the data folder that --home names", async () => {
   const home = scratch();
-  await (await openStore({ dir: home })).close();
-  const io = { env: { MILLRACE_HOME: home }, cwd: home } as never;
-  expect([await VALUES.template(io), await VALUES.run(io)]).toEqual([[], []]);
+  await keep("weekly-report", home);
+  const given = { cwd: home, env: { HOME: join(home, "..") } };
+  const tilde = `~/${basename(home)}`;
+  for (const words of [
+    ["--home", home, "run", "week"],
+    ["run", "--home", home, ""],
+    [`--home=${home}`, "--json", "graph", ""],
+    ["--home", "=", home, "templates", "show", "w"], // as bash splits it
+    ["--home", tilde, "schedule", "add", "--template", ""],
+  ]) {
+    const { stdout } = await inside(["__complete", "--", ...words], given);
+    expect([words, stdout]).toEqual([words, "weekly-report\n"]);
+  }
+  expect((await inside(["__complete", "--", "run", ""], given)).stdout).toBe("");
 });
+
+test.skipIf(!has("bash"))(
+  "bash offers templates beside files, and reads flags before a command",
+  async () => {
+    const home = scratch({ "week.flow": "" });
+    await keep("weekly-report", home);
+    expect(
+      bash(
+        [
+          ["run", "week"],
+          ["--json", "runs", "ta"],
+          ["--home", ".", "config", "un"],
+          ["--home", "=", ".", "gra"],
+          ["--ver"],
+          ["--color", "al"],
+        ],
+        { cwd: home, home },
+      ),
+    ).toEqual([
+      "weekly-report week.flow",
+      "tail",
+      "unset",
+      "graph",
+      "--verbose --version",
+      "always",
+    ]);
+  },
+);
 
 test("hidden commands are neither in help nor in a script", async () => {
   expect((await inside(["--help"])).stdout).not.toContain("__");

@@ -109,6 +109,18 @@ export async function openLocal(options: LocalOptions = {}): Promise<LocalClient
   }
 }
 
+/** Checks the arguments of a command and opens nothing. Throws what `invoke` would throw of them; of an unknown command nothing. */
+export function checkCall(command: string, args: object): void {
+  const def = COMMANDS.get(command);
+  if (def === undefined) return;
+  try {
+    checkArgs(def, args);
+  } catch (error) {
+    if (!ProblemError.isInstance(error)) throw error;
+    throw problemError(documentOf(error, { requestId: "", instance: ROUTE }), { cause: error });
+  }
+}
+
 function modeOf(dir: string, reads: boolean): StoreMode {
   if (dir === "memory") return "empty";
   if (!reads) return "write";

@@ -1,18 +1,54 @@
-/** This installation as the API of the commands: its data directory, and what its configuration allows. */
-import { openLocal } from "@millrace/server/local";
+/**
+ * This installation as the API of the commands: its data directory, and what its configuration allows.
+ *   B1  Nothing is opened, let alone made, before a call whose arguments are right.
+ */
+import { checkCall, type LocalClient, openLocal } from "@millrace/server/local";
 import { modelsOf } from "../ai/models-of.ts";
 import type { CommandIo } from "../command.ts";
 import type { Config } from "../config/load.ts";
+import { CliError } from "../errors.ts";
 import { subflowsIn } from "../subflows.ts";
 import type { Api } from "./open-api.ts";
 import { storeEnd } from "./store-end.ts";
 
-/** Opens the data directory. Throws a usage error for a bad option, `unavailable` for a store that does not open. */
-export async function createEmbedded(
+/** The data directory. Its calls throw a usage error for a bad option, `unavailable` for a store that does not open. */
+export function createEmbedded(
   config: Config,
   { write }: { readonly write: boolean },
   io: CommandIo,
-): Promise<Omit<Api, "where" | "config">> {
+): Omit<Api, "where" | "config"> {
+  let opened: Promise<LocalClient> | undefined;
+  const open = (): Promise<LocalClient> => {
+    opened ??= openData(config, write, io);
+    return opened;
+  };
+  return {
+    async invoke(command, args, options) {
+      checkCall(command, args);
+      return (await open()).invoke(command, args, options);
+    },
+    async *runFlow(request, options) {
+      checkCall("run_flow", request);
+      yield* (await open()).runFlow(request, options);
+    },
+    async *runEvents(runId, options) {
+      yield* (await open()).runEvents(runId, options);
+    },
+    async modelFrames(signal) {
+      const { modelFrames } = await open();
+      if (modelFrames !== undefined) return modelFrames(signal);
+      throw new CliError("unavailable", "no models are managed here", {
+        problem: "command_not_wired",
+      });
+    },
+    stop: async (runId, options) => (await open()).stop(runId, options),
+    async close() {
+      await (await opened?.catch(() => undefined))?.close();
+    },
+  };
+}
+
+async function openData(config: Config, write: boolean, io: CommandIo): Promise<LocalClient> {
   try {
     return await openLocal({
       readonly: !write,

@@ -46,6 +46,11 @@ export function inContext(error: unknown, what: string | undefined): unknown {
       if (typeof state !== "string") return again(end, `${named}: ${end.message}`);
       return again(end, `${named} is ${clean(state)}, which does not allow that`);
     }
+    case "invalid_args": {
+      const { errors = [] } = problem;
+      const places = errors.map(({ pointer, message }) => `${pointer.slice(1)} ${message}`);
+      return places.length === 0 ? end : again(end, clean(places.join("; ")));
+    }
     case "digest_required":
       return new CliError("usage", "what comes from a URL needs its digest: --sha256", {
         hint: "--allow-unverified takes what comes",

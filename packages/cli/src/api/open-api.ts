@@ -20,8 +20,8 @@ const STOP_MS = 10_000;
 export interface Api extends Client {
   readonly where: "embedded" | "remote";
   readonly config: Config;
-  /** Opens the events of managed models, from now on; absent where none are managed. */
-  readonly modelFrames?: (signal: AbortSignal) => Promise<AsyncIterable<ModelsFrame>>;
+  /** Opens the events of managed models, from now on. Throws `unavailable` where none are managed. */
+  modelFrames(signal: AbortSignal): Promise<AsyncIterable<ModelsFrame>>;
   /** Stops a run: embedded for this reason, which decides its exit code; a server notes it. Resolves when it is recorded. */
   stop(
     runId: string,
@@ -40,8 +40,9 @@ export interface ApiOptions {
 }
 
 /**
- * Opens the API that the command line and the configuration name. Throws a usage error for a bad URL or a token without TLS;
- * embedded with `write`, `unavailable` when another process holds the store.
+ * Opens the API that the command line and the configuration name. Throws a usage error for a bad URL or a token without TLS.
+ * Embedded, the store is opened by the first call whose arguments are right; with `write` that call throws `unavailable` when
+ * another process holds the store.
  */
 export async function openApi(input: Input, io: CommandIo, options: ApiOptions = {}): Promise<Api> {
   const config = options.config ?? (await configOf(input, io));
@@ -66,7 +67,7 @@ export async function openApi(input: Input, io: CommandIo, options: ApiOptions =
     };
   }
   const { createEmbedded } = await import("./embedded.ts");
-  const client = await createEmbedded(config, { write: options.write ?? false }, io);
+  const client = createEmbedded(config, { write: options.write ?? false }, io);
   return { ...client, where: "embedded", config };
 }
 

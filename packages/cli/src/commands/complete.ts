@@ -1,6 +1,8 @@
 /** The hidden `__complete`: one word a line that may stand where the last of the given ones begins. It never fails. */
 import type { CliCommand, CommandIo, Completer, Input } from "../command.ts";
+import type { Asked } from "../completion/dynamic.ts";
 import { completerAt, flagsOf, TYPED, wordsAfter } from "../completion/words.ts";
+import { flagsBefore } from "../table/flags.ts";
 
 /** Whoever presses a key waits no longer. */
 const PATIENCE_MS = 200;
@@ -16,22 +18,35 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
 }
 
 async function wordsFor(
-  words: readonly string[],
+  typed: readonly string[],
   last: string,
   io: CommandIo,
 ): Promise<readonly string[]> {
+  // bash splits `--home=x` into three.
+  const given = typed.filter((word) => word !== "=");
+  const home = homeIn(given, io);
+  const ask = (kind: Completer | undefined) => valuesOf(kind, { home, io });
+  const words = given.slice(flagsBefore(given));
   const command = TYPED.find(({ path }) => path.every((word, at) => word === words[at]));
   if (command === undefined) return wordsAfter(words).map(({ word }) => word);
   const flags = flagsOf(command);
-  const given = words.slice(command.path.length);
-  const before = given.at(-1) ?? "";
+  const after = words.slice(command.path.length);
+  const before = after.at(-1) ?? "";
   const flag = flags.find(
     ({ long, short, value }) =>
       value !== undefined && (before === `--${long}` || before === `-${short}`),
   );
-  if (flag !== undefined) return flag.choices ?? valuesOf(flag.complete, io);
+  if (flag !== undefined) return flag.choices ?? ask(flag.complete);
   if (last.startsWith("-")) return flags.map(({ long }) => `--${long}`);
-  return valuesOf(completerAt(command, argumentsIn(given, command)), io);
+  return ask(completerAt(command, argumentsIn(after, command)));
+}
+
+/** The folder of `--home`, whose tilde a shell has left as it was typed. */
+function homeIn(words: readonly string[], { env }: CommandIo): string | undefined {
+  const at = words.findLastIndex((word) => /^--home(?:=|$)/.test(word));
+  const [, inline] = /=(.*)/.exec(words[at] ?? "") ?? [];
+  const home = inline ?? (at < 0 ? undefined : words[at + 1]);
+  return home?.replace(/^~(?=\/|$)/, env.HOME ?? "~");
 }
 
 /** How many arguments the words hold, flags and their values apart. */
@@ -45,11 +60,11 @@ function argumentsIn(words: readonly string[], command: CliCommand): number {
     .length;
 }
 
-async function valuesOf(kind: Completer | undefined, io: CommandIo): Promise<readonly string[]> {
+async function valuesOf(kind: Completer | undefined, asked: Asked): Promise<readonly string[]> {
   if (kind === undefined) return [];
   const { VALUES } = await import("../completion/dynamic.ts");
   // A store that cannot be read, or none: there is nothing to offer.
-  return VALUES[kind](io).catch(() => []);
+  return VALUES[kind](asked).catch(() => []);
 }
 
 async function inTime(work: Promise<readonly string[]>): Promise<readonly string[]> {

@@ -5,7 +5,8 @@
 import type { Confirmation } from "@millrace/contracts";
 import { ClientError } from "@millrace/contracts/client";
 import { prepareAnswers } from "../answers.ts";
-import { type Api, openApi } from "../api/open-api.ts";
+import type { Api } from "../api/open-api.ts";
+import { withApi } from "../api-command.ts";
 import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
 import { CliError, usage } from "../errors.ts";
 import { readJson } from "../inputs.ts";
@@ -25,8 +26,7 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
   const file = flagText(input, "value-json");
   const value = file === undefined ? undefined : await readJson(file, io);
   const comment = flagText(input, "comment");
-  const api = await openApi(input, io, { write: true });
-  try {
+  return withApi(input, io, true, async (api) => {
     const asked = await find(runId, named, api, io);
     const { lastSeq } = await api.invoke("get_run", { runId });
     const answered = await api
@@ -42,10 +42,8 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
       });
     if (io.json !== undefined) await io.json.result(answered);
     else if (io.verbosity !== "quiet") await io.err.write(`${said(answered)}\n`);
-    return api.where === "remote" ? 0 : await goOn(runId, lastSeq, input, api, io);
-  } finally {
-    await api.close();
-  }
+    return api.where === "remote" ? 0 : goOn(runId, lastSeq, input, api, io);
+  });
 }
 
 function decisionOf(input: Input): "approve" | "reject" {

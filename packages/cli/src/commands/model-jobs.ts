@@ -6,7 +6,7 @@ import { given, type Run, tell, withApi } from "../api-command.ts";
 import { type CommandIo, flagText, isOn } from "../command.ts";
 import { CliError, usage } from "../errors.ts";
 import { reason } from "../file-reason.ts";
-import { followJob, openFrames } from "../models/follow-job.ts";
+import { followJob } from "../models/follow-job.ts";
 import { tableLines } from "../render/table.ts";
 import { clean } from "../render/text.ts";
 
@@ -42,7 +42,7 @@ export const install: Run = async (input, io) => {
 /** Looks for models in the folders again, and says what was found. */
 export const scan: Run = (input, io) =>
   withApi(input, io, true, async (api) => {
-    const frames = await openFrames(api, io.signal);
+    const frames = await api.modelFrames(io.signal);
     const ref = await api.invoke("scan_models", {});
     for await (const { channel, payload } of frames) {
       if (channel !== "models:scan_complete") continue;

@@ -3,10 +3,11 @@
  *   S1  Nothing that has ended runs again; its events come first, so that what is shown is the whole log.
  *   S2  A run that has ended is refused with 1, one that a living process works on with 6, which is named.
  */
-import type { Run } from "@millrace/contracts";
+import type { FlowGraph, Run } from "@millrace/contracts";
 import { ClientError } from "@millrace/contracts/client";
 import { prepareAnswers } from "../answers.ts";
-import { type Api, openApi } from "../api/open-api.ts";
+import type { Api } from "../api/open-api.ts";
+import { withApi } from "../api-command.ts";
 import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";
 import { CliError } from "../errors.ts";
 import { interruptible } from "../interrupt.ts";
@@ -20,11 +21,12 @@ import { graceOf, serverWords } from "../run/words.ts";
 export async function run(input: Input, io: CommandIo): Promise<number> {
   const runId = input.args[0] as string;
   const answers = prepareAnswers(flagList(input, "confirm"), isOn(input, "yes"));
-  const api = await openApi(input, io, { write: true });
-  try {
-    const { before, graph } = await interruptible(io.signal, takeUp(runId, api));
+  return withApi(input, io, true, async (api) => {
+    const graceMs = graceOf(input, api.config);
+    const before = await interruptible(io.signal, unfinished(runId, api));
     const tee = await openEvents(flagText(input, "events"), io);
     try {
+      const graph = await interruptible(io.signal, takeUp(runId, api));
       const live = apiRun(api, {
         runId,
         events: (signal) => api.runEvents(runId, { signal }),
@@ -35,7 +37,7 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
       });
       const summary = await drive(live, {
         graph,
-        graceMs: graceOf(input, api.config),
+        graceMs,
         io,
         tee,
         survives: api.where === "remote",
@@ -45,12 +47,11 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
     } finally {
       await tee?.close();
     }
-  } finally {
-    await api.close();
-  }
+  });
 }
 
-async function takeUp(runId: string, api: Api) {
+/** The run, which has not ended. */
+async function unfinished(runId: string, api: Api): Promise<Run> {
   const before: Run = await api.invoke("get_run", { runId });
   if (before.endedAt !== null) {
     throw new CliError("check_failed", `the run ${clean(runId)} has ended: ${before.status}`, {
@@ -58,6 +59,11 @@ async function takeUp(runId: string, api: Api) {
       hint: `millrace runs retry ${runId} runs it once more`,
     });
   }
+  return before;
+}
+
+/** Lets the run go on; its flow. */
+async function takeUp(runId: string, api: Api): Promise<FlowGraph> {
   const graph = await api.invoke("get_run_graph", { runId });
   await api.invoke("resume_run", { runId }).catch((error: unknown) => {
     // It is at work, or it waits for an answer: then there is nothing to resume, and it is followed.
@@ -67,5 +73,5 @@ async function takeUp(runId: string, api: Api) {
       error.problem?.["state"] !== undefined;
     if (!goesOn) throw error;
   });
-  return { before, graph };
+  return graph;
 }

@@ -1,6 +1,6 @@
 /** `millrace services`: descriptors of services, as files that people read and commit. Nothing here reaches the network. */
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { dirname, join, relative, resolve } from "node:path";
+import { readFile } from "node:fs/promises";
+import { join, relative, resolve } from "node:path";
 import { checkService, type ServiceSpec } from "@millrace/contracts";
 import { importOpenApi } from "@millrace/engine";
 import { createTwoFilesPatch } from "diff";
@@ -12,6 +12,7 @@ import { CliError, usage } from "../errors.ts";
 import { reason } from "../file-reason.ts";
 import { readInput } from "../flow-source.ts";
 import { clean } from "../render/text.ts";
+import { replaceFile } from "../replace-file.ts";
 import { compareServices } from "../services/compare.ts";
 
 /** Services that flows may call here, sorted by slug. */
@@ -99,7 +100,7 @@ async function settle(
       hint: "run it again without --check",
     });
   }
-  if (change !== "none") await write(file, text);
+  if (change !== "none") await replaceFile(file, text);
   if (io.json === undefined && io.verbosity !== "quiet") {
     const { length } = entry.serviceIntegration.operations;
     const count = `${length} operation${length === 1 ? "" : "s"}`;
@@ -140,18 +141,6 @@ function serviceIn(text: string): ServiceSpec | undefined {
     return checkService(value).length === 0 ? (value as ServiceSpec) : undefined;
   } catch {
     return undefined;
-  }
-}
-
-async function write(file: string, text: string): Promise<void> {
-  const part = `${file}.${process.pid}.part`;
-  try {
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(part, text);
-    await rename(part, file);
-  } catch (error) {
-    await rm(part, { force: true });
-    throw usage(`cannot write ${file}: ${reason(error)}`);
   }
 }
 

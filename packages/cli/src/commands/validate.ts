@@ -1,9 +1,10 @@
 /**
- * `millrace validate`: parse and check; no execution, no store, no code of extensions. A server that is named by `--server` or
- * MILLRACE_SERVER_URL judges by the nodes, services and extensions there.
+ * `millrace validate`: parse and check; no execution, no store, no code of extensions. A server that is named judges by the
+ * nodes, services and extensions there.
  */
 import type { Diagnostic } from "@millrace/contracts";
 import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
+import { trustedServer } from "../config/server.ts";
 import { CliError } from "../errors.ts";
 import {
   countFindings,
@@ -59,9 +60,10 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
 
 type Judge = (flow: FlowSource) => Promise<readonly Diagnostic[]>;
 
-/** What a server that was named finds. The one of a configuration is not asked, because to check a flow takes no trust. */
+/** What a server finds, where one is named. */
 async function serverOf(input: Input, io: CommandIo): Promise<Judge | undefined> {
-  if (!(flagText(input, "server") ?? io.env.MILLRACE_SERVER_URL)) return undefined;
+  const options = { folder: io.cwd, file: flagText(input, "config"), home: flagText(input, "home") };
+  if (!(flagText(input, "server") ?? (await trustedServer(options, io)))) return undefined;
   const { openApi } = await import("../api/open-api.ts");
   const api = await openApi(input, io);
   return async ({ text, graph, diagnostics }) => {

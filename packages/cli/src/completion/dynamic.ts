@@ -1,41 +1,35 @@
 /** Values that only this machine knows. Nothing here asks a server, and nothing waits for long. */
-import type { CommandIo, Completer } from "../command.ts";
+import type { Store } from "@millrace/store";
+import type { Completer } from "../command.ts";
 import { dataFolder } from "../config/folders.ts";
+import type { CliIo } from "../io.ts";
 
 /** Newest runs that are offered. */
 const MAX_RUNS = 50;
 
-/** The values of a kind; empty where there are none or they cannot be read. */
+/** Where values are looked for: `home` is the flag. */
+export interface Asked {
+  readonly home: string | undefined;
+  readonly io: CliIo;
+}
+
+/** The values of a kind; empty where there are none. Rejects where they cannot be read. */
 export const VALUES: {
-  readonly [kind in Completer]: (io: CommandIo) => Promise<readonly string[]>;
+  readonly [kind in Completer]: (asked: Asked) => Promise<readonly string[]>;
 } = {
-  run: async (io) => {
-    const store = await openStored(io);
-    if (store === undefined) return [];
-    try {
-      return store.runs.list({ limit: MAX_RUNS }).items.map(({ runId }) => runId);
-    } finally {
-      await store.close();
-    }
-  },
-  template: async (io) => {
-    const store = await openStored(io);
-    if (store === undefined) return [];
-    try {
-      return store.templates.list().map(({ slug }) => slug);
-    } finally {
-      await store.close();
-    }
-  },
+  run: stored(({ runs }) => runs.list({ limit: MAX_RUNS }).items.map(({ runId }) => runId)),
+  template: stored(({ templates }) => templates.list().map(({ slug }) => slug)),
+  schedule: stored(({ schedules }) => schedules.list().map(({ id }) => id)),
+  hub: stored(({ hubs }) => hubs.list().map(({ id }) => id)),
   example: async () => (await import("../scaffold/templates.ts")).templateNames(),
   "node-type": async () =>
     (await import("../core-catalog.ts")).coreEntries().map(({ type }) => type),
   "config-key": async () => (await import("../config/keys.ts")).CONFIG_KEYS.map(({ key }) => key),
-  connection: async (io) => {
+  connection: async ({ home, io }) => {
     const { readFile } = await import("node:fs/promises");
     const { join } = await import("node:path");
     const rows: unknown = JSON.parse(
-      await readFile(join(dataFolder(undefined, io), "connections.json"), "utf8"),
+      await readFile(join(dataFolder(home, io), "connections.json"), "utf8"),
     );
     return (rows as readonly { readonly slug: string }[]).map(({ slug }) => slug);
   },
@@ -44,12 +38,21 @@ export const VALUES: {
   shell: async () => ["bash", "zsh", "fish"],
 };
 
-/** The store beside whoever writes it; undefined where there is none. */
-async function openStored(io: CommandIo) {
-  const { existsSync } = await import("node:fs");
-  const { join } = await import("node:path");
-  const dir = dataFolder(undefined, io);
-  if (!existsSync(join(dir, "millrace.db"))) return undefined;
-  const { openStore } = await import("@millrace/store");
-  return openStore({ dir, readonly: true });
+/** What a store has, read beside whoever writes it; nothing where there is no store. */
+function stored(
+  valuesOf: (store: Store) => readonly string[],
+): (asked: Asked) => Promise<readonly string[]> {
+  return async ({ home, io }) => {
+    const { existsSync } = await import("node:fs");
+    const { join } = await import("node:path");
+    const dir = dataFolder(home, io);
+    if (!existsSync(join(dir, "millrace.db"))) return [];
+    const { openStore } = await import("@millrace/store");
+    const store = await openStore({ dir, readonly: true });
+    try {
+      return valuesOf(store);
+    } finally {
+      await store.close();
+    }
+  };
 }

@@ -3,6 +3,7 @@
  * values that only this machine knows are asked of `millrace __complete`.
  */
 import type { FlagSpec } from "../command.ts";
+import { GLOBAL_FLAGS } from "../table/flags.ts";
 import { flagsOf, groups, TYPED, wordsAfter } from "./words.ts";
 
 /** Shells that there is a script for. */
@@ -13,6 +14,13 @@ export type Shell = (typeof SHELLS)[number];
 export function completionScript(shell: Shell): string {
   return { bash, zsh, fish }[shell]();
 }
+
+/** Flags that may stand before a command. */
+const FIRST_FLAGS: readonly FlagSpec[] = [
+  ...GLOBAL_FLAGS,
+  { long: "help", short: "h", summary: "show help" },
+  { long: "version", short: "V", summary: "print the version" },
+];
 
 const pathOf = (words: readonly string[]): string => words.join(" ");
 const isGroup = (path: string): boolean => groups().some((words) => pathOf(words) === path);
@@ -29,15 +37,23 @@ function spellings({ long, short }: FlagSpec): string[] {
   return short === undefined ? [`--${long}`] : [`--${long}`, `-${short}`];
 }
 
-/** Branches of a `case` over the path: what may follow it. `list` is words, `ask` asks, neither is files. */
+/** Flags of every command that have a value, as they may stand before the command. */
+function valueFlags(): string[] {
+  return GLOBAL_FLAGS.filter(({ value }) => value !== undefined).map(({ long }) => `--${long}`);
+}
+
+/** Branches of a `case` over the path: what may follow it. `list` is words, `ask` asks, neither is files; `also` is files, too. */
 function pathCases(): string {
   const after = groups().map((words) => {
     const list = wordsAfter(words).map(({ word }) => word);
-    return `    ${JSON.stringify(pathOf(words))}) list="${list.join(" ")}" ;;`;
+    const flags = words.length === 0 ? FIRST_FLAGS.map(({ long }) => `--${long}`) : ["--help"];
+    return `    ${JSON.stringify(pathOf(words))}) list="${list.join(" ")}" flags="${flags.join(" ")}" ;;`;
   });
   const commands = TYPED.filter(({ path }) => !isGroup(pathOf(path))).map((command) => {
     const flags = flagsOf(command).map(({ long }) => `--${long}`);
-    const ask = command.args.some(({ complete }) => complete !== undefined) ? " ask=1" : "";
+    const asked = command.args.filter(({ complete }) => complete !== undefined);
+    const ask =
+      asked.length === 0 ? "" : asked.some(({ orFile }) => orFile) ? " ask=1 also=1" : " ask=1";
     return `    ${JSON.stringify(pathOf(command.path))}) flags="${flags.join(" ")}"${ask} ;;`;
   });
   return [...after, ...commands].join("\n");
@@ -45,20 +61,25 @@ function pathCases(): string {
 
 /** Branches of a `case` over the path and the word before: values of flags. */
 function valueCases(): string {
-  return TYPED.flatMap((command) =>
-    flagsOf(command)
-      .filter(({ value }) => value !== undefined)
-      .map((flag) => {
-        const patterns = spellings(flag).map((word) => `"${pathOf(command.path)} ${word}"`);
-        const then =
-          flag.choices !== undefined
-            ? `list="${flag.choices.join(" ")}"`
-            : flag.complete === undefined
-              ? "files=1"
-              : "ask=1";
-        return `    ${patterns.join("|")}) list= flags= ask= ; ${then} ;;`;
-      }),
-  ).join("\n");
+  return [
+    { path: [], flags: GLOBAL_FLAGS },
+    ...TYPED.map((command) => ({ path: command.path, flags: flagsOf(command) })),
+  ]
+    .flatMap(({ path, flags }) =>
+      flags
+        .filter(({ value }) => value !== undefined)
+        .map((flag) => {
+          const patterns = spellings(flag).map((word) => `"${pathOf(path)} ${word}"`);
+          const then =
+            flag.choices !== undefined
+              ? `list="${flag.choices.join(" ")}"`
+              : flag.complete === undefined
+                ? "files=1"
+                : "ask=1";
+          return `    ${patterns.join("|")}) list= flags= ask= also= ; ${then} ;;`;
+        }),
+    )
+    .join("\n");
 }
 
 function pathPatterns(): string {
@@ -71,9 +92,13 @@ function bash(): string {
   return `# Completion of millrace. In ~/.bashrc: source <(millrace completion bash)
 _millrace() {
   local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}"
-  local at="" list="" flags="" ask="" files="" word i
+  local at="" list="" flags="" ask="" also="" files="" word i
   for ((i = 1; i < COMP_CWORD; i++)); do
     word="\${COMP_WORDS[i]}"
+    if [[ -z $at && $word == -* ]]; then
+      if [[ \${COMP_WORDS[i+1]} == "=" ]]; then ((i += 2)); else case "$word" in ${valueFlags().join("|")}) ((i += 1)) ;; esac; fi
+      continue
+    fi
     case "\${at:+$at }$word" in
       ${pathPatterns()}) at="\${at:+$at }$word" ;;
       *) break ;;
@@ -92,6 +117,10 @@ ${valueCases()}
   fi
   local IFS=$' \\t\\n'
   COMPREPLY=($(compgen -W "$list" -- "$cur"))
+  if [[ -n $also && $cur != -* && \${#COMPREPLY[@]} -gt 0 ]]; then
+    compopt -o filenames 2>/dev/null
+    while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -f -- "$cur")
+  fi
 }
 complete -o bashdefault -o default -F _millrace millrace
 `;
@@ -102,9 +131,13 @@ function zsh(): string {
 # Completion of millrace. In ~/.zshrc, after compinit: source <(millrace completion zsh)
 _millrace() {
   local cur="\${words[CURRENT]}" prev="\${words[CURRENT-1]}"
-  local at="" list="" flags="" ask="" files="" word i
+  local at="" list="" flags="" ask="" also="" files="" word i
   for ((i = 2; i < CURRENT; i++)); do
     word="\${words[i]}"
+    if [[ -z $at && $word == -* ]]; then
+      case "$word" in ${valueFlags().join("|")}) ((i += 1)) ;; esac
+      continue
+    fi
     case "\${at:+$at }$word" in
       ${pathPatterns()}) at="\${at:+$at }$word" ;;
       *) break ;;
@@ -120,7 +153,8 @@ ${valueCases()}
   if [[ $cur == -* && -n $flags ]]; then list="$flags"
   elif [[ -n $ask ]]; then list="$(millrace __complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)"
   fi
-  if [[ -n $list ]]; then compadd -- \${=list}; else _files; fi
+  if [[ -n $list ]]; then compadd -- \${=list}; fi
+  if [[ -z $list || ( -n $also && $cur != -* ) ]]; then _files; fi
 }
 if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _millrace "$@"; else compdef _millrace millrace; fi
 `;
@@ -129,15 +163,15 @@ if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _millrace "$@"; else compde
 function fish(): string {
   const quote = (text: string): string =>
     `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
+  const at = (path: readonly string[]): string =>
+    `-n ${quote(`__millrace_at ${quote(pathOf(path))}`)}`;
   const lines = groups().flatMap((words) =>
     wordsAfter(words).map(
-      ({ word, summary }) =>
-        `complete -c millrace -f -n ${quote(`__millrace_at ${quote(pathOf(words))}`)} -a ${word} -d ${quote(summary)}`,
+      ({ word, summary }) => `complete -c millrace -f ${at(words)} -a ${word} -d ${quote(summary)}`,
     ),
   );
-  const commands = TYPED.filter(({ path }) => !isGroup(pathOf(path))).flatMap((command) => {
-    const at = `-n ${quote(`__millrace_at ${quote(pathOf(command.path))}`)}`;
-    const flags = flagsOf(command).map(({ long, short, value, choices, complete, summary }) => {
+  const flagLines = (path: readonly string[], flags: readonly FlagSpec[]): string[] =>
+    flags.map(({ long, short, value, choices, complete, summary }) => {
       const takes =
         value === undefined
           ? ""
@@ -146,10 +180,15 @@ function fish(): string {
             : complete === undefined
               ? " -r"
               : " -x -a '(__millrace_ask)'";
-      return `complete -c millrace ${at} -l ${long}${short === undefined ? "" : ` -s ${short}`}${takes} -d ${quote(summary)}`;
+      return `complete -c millrace ${at(path)} -l ${long}${short === undefined ? "" : ` -s ${short}`}${takes} -d ${quote(summary)}`;
     });
-    const asks = command.args.some(({ complete }) => complete !== undefined);
-    return asks ? [...flags, `complete -c millrace ${at} -f -a '(__millrace_ask)'`] : flags;
+  const commands = TYPED.filter(({ path }) => !isGroup(pathOf(path))).flatMap((command) => {
+    const flags = flagLines(command.path, flagsOf(command));
+    const asked = command.args.filter(({ complete }) => complete !== undefined);
+    const only = asked.some(({ orFile }) => orFile) ? "" : " -f";
+    return asked.length > 0
+      ? [...flags, `complete -c millrace ${at(command.path)}${only} -a '(__millrace_ask)'`]
+      : flags;
   });
   return `# Completion of millrace. In config.fish: millrace completion fish | source
 function __millrace_ask
@@ -158,7 +197,16 @@ function __millrace_ask
 end
 function __millrace_at
   set -l at
+  set -l skip
   for word in (commandline -opc)[2..-1]
+    if test -n "$skip"
+      set skip
+      continue
+    end
+    if test -z "$at"; and string match -q -- '-*' $word
+      contains -- $word ${valueFlags().join(" ")}; and set skip 1
+      continue
+    end
     set -l next (string trim -- "$at $word")
     switch $next
       case ${paths().map(quote).join(" ")}
@@ -169,6 +217,6 @@ function __millrace_at
   end
   test "$at" = "$argv[1]"
 end
-${[...lines, ...commands].join("\n")}
+${[...flagLines([], FIRST_FLAGS), ...lines, ...commands].join("\n")}
 `;
 }

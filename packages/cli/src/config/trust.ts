@@ -3,11 +3,11 @@
  * `millrace config trust` or, where nobody sits, with MILLRACE_TRUST_PROJECT.
  */
 import { createHash } from "node:crypto";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { usage } from "../errors.ts";
-import { reason } from "../file-reason.ts";
 import type { CliIo } from "../io.ts";
+import { replaceFile } from "../replace-file.ts";
 import type { ConfigFile } from "./files.ts";
 import { dataFolder } from "./folders.ts";
 import { POWER_KEYS } from "./keys.ts";
@@ -74,18 +74,9 @@ export async function storeTrust(
 ): Promise<void> {
   const trusted = await readTrusted(home, io);
   trusted.set(project.file.path, await trustDigest(project));
-  const folder = dataFolder(home, io);
-  const path = join(folder, TRUST_FILE);
-  const part = `${path}.${process.pid}.part`;
   const rows = [...trusted].map(([file, sha256]) => ({ path: file, sha256 }));
-  try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    await writeFile(part, `${JSON.stringify(rows, null, 2)}\n`, { mode: 0o600 });
-    await rename(part, path);
-  } catch (error) {
-    await rm(part, { force: true });
-    throw usage(`cannot write ${path}: ${reason(error)}`);
-  }
+  const path = join(dataFolder(home, io), TRUST_FILE);
+  await replaceFile(path, `${JSON.stringify(rows, null, 2)}\n`, "owner");
 }
 
 /** Digest by path of the project file. A file of ours that cannot be read is no trust. */

@@ -27,7 +27,7 @@ export async function followJob(
   job: { readonly about: string; readonly start: () => Promise<JobRef> },
 ): Promise<void> {
   const stop = new AbortController();
-  const frames = await openFrames(api, AbortSignal.any([io.signal, stop.signal]));
+  const frames = await api.modelFrames(AbortSignal.any([io.signal, stop.signal]));
   const display = createProgress(io);
   let ref: JobRef | undefined;
   try {
@@ -53,12 +53,6 @@ export async function followJob(
     await display.end();
     stop.abort();
   }
-}
-
-/** The stream of the models of this API. */
-export function openFrames(api: Api, signal: AbortSignal): Promise<AsyncIterable<ModelsFrame>> {
-  if (api.modelFrames !== undefined) return api.modelFrames(signal);
-  throw new CliError("unavailable", "no models are managed here", { problem: "command_not_wired" });
 }
 
 function concerns(frame: ModelsFrame, about: string): boolean {

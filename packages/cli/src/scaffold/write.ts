@@ -1,10 +1,11 @@
 /** Files of a project on their way to the disk: all of them, or none where one is there already. */
-import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { CommandIo } from "../command.ts";
 import { CliError, usage } from "../errors.ts";
 import { reason } from "../file-reason.ts";
 import { clean } from "../render/text.ts";
+import { makeFolder } from "../replace-file.ts";
 
 /** Writes every file below the folder and lists them. Throws `check_failed` when one exists and `force` is off: then nothing is written. */
 export async function writeFiles(
@@ -57,7 +58,7 @@ export async function tellFiles(
 
 async function write(path: string, content: Uint8Array | string): Promise<void> {
   try {
-    await mkdir(dirname(path), { recursive: true });
+    await makeFolder(dirname(path));
     await writeFile(path, content);
   } catch (error) {
     throw usage(`cannot write ${path}: ${reason(error)}`);

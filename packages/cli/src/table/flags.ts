@@ -25,3 +25,17 @@ export const REMOTE_FLAGS: readonly FlagSpec[] = [
     summary: "token for the server; else MILLRACE_TOKEN, else a stored one",
   },
 ];
+
+/** How many of the words are flags of every command that stand before one; an unknown one ends them. */
+export function flagsBefore(words: readonly string[]): number {
+  let at = 0;
+  for (let word = words[at]; word?.startsWith("-"); word = words[at]) {
+    const flag = GLOBAL_FLAGS.find(
+      ({ long, short }) =>
+        word === `--${long}` || word?.startsWith(`--${long}=`) || word === `-${short}`,
+    );
+    if (flag === undefined) break;
+    at += flag.value !== undefined && word === `--${flag.long}` ? 2 : 1;
+  }
+  return Math.min(at, words.length);
+}

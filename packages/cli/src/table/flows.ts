@@ -40,6 +40,8 @@ export const FLOWS_COMMANDS: readonly CliCommand[] = [
       {
         name: "flow",
         summary: "a .flow file, a graph as JSON, - for stdin, or the slug of a template",
+        complete: "template",
+        orFile: true,
       },
     ],
     flags: [

@@ -60,7 +60,7 @@ export const HISTORY_COMMANDS: readonly CliCommand[] = [
     load: runs("prune"),
   }),
   entry("replay", "show a run again from its log; nothing is executed", {
-    args: [arg("run", "a run, a file of events, or - for stdin", "run")],
+    args: [{ ...arg("run", "a run, a file of events, or - for stdin", "run"), orFile: true }],
     flags: [
       option("speed", "<speed>", "1: as fast as it was; max: at once (default)", {
         choices: ["1", "max"],

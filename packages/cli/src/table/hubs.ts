@@ -2,7 +2,7 @@
 import type { ArgSpec, CliCommand } from "../command.ts";
 import { arg, entry, option, PAGE_FLAGS } from "./entry.ts";
 
-const HUB: ArgSpec = arg("hub", "the hub");
+const HUB: ArgSpec = arg("hub", "the hub", "hub");
 
 type Hubs = typeof import("../commands/hubs.ts");
 const from = (name: keyof Hubs) => (): ReturnType<CliCommand["load"]> =>

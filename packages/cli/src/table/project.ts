@@ -120,7 +120,12 @@ export const PROJECT_COMMANDS: readonly CliCommand[] = [
     summary: "write a key into the project file, else into the user's",
     args: [
       { name: "key", summary: "such as run.timeoutMs", required: true, complete: "config-key" },
-      { name: "value", summary: "text as it is, anything else as JSON", required: true },
+      {
+        name: "value",
+        summary: "text as it is, anything else as JSON",
+        required: true,
+        mayBeEmpty: true,
+      },
     ],
     flags: PLACE_FLAGS,
     output: "query",

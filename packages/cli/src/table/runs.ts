@@ -31,6 +31,8 @@ export const RUNS_COMMANDS: readonly CliCommand[] = [
         name: "flow",
         summary: "a .flow file, a graph as JSON, - for stdin, or the slug of a template",
         required: true,
+        complete: "template",
+        orFile: true,
       },
     ],
     flags: [

@@ -2,7 +2,7 @@
 import type { ArgSpec, CliCommand } from "../command.ts";
 import { arg, entry, option, PAGE_FLAGS } from "./entry.ts";
 
-const ID: ArgSpec = arg("id", "the schedule");
+const ID: ArgSpec = arg("id", "the schedule", "schedule");
 
 type Schedules = typeof import("../commands/schedules.ts");
 const from = (name: keyof Schedules) => (): ReturnType<CliCommand["load"]> =>

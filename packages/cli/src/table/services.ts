@@ -1,12 +1,19 @@
 /** Commands on connections, secrets, providers and services. */
-import type { CliCommand } from "../command.ts";
+import type { ArgSpec, CliCommand } from "../command.ts";
 import { REMOTE_FLAGS } from "./flags.ts";
+
+const CONNECTION: ArgSpec = {
+  name: "slug",
+  summary: "name of the connection",
+  required: true,
+  complete: "connection",
+};
 
 export const SERVICES_COMMANDS: readonly CliCommand[] = [
   {
     path: ["connect"],
     summary: "connect a service: ask a person for consent, keep the credential",
-    args: [{ name: "slug", summary: "name of the connection", required: true }],
+    args: [CONNECTION],
     flags: [
       {
         long: "service",
@@ -43,7 +50,7 @@ export const SERVICES_COMMANDS: readonly CliCommand[] = [
   {
     path: ["connections", "show"],
     summary: "show one connection",
-    args: [{ name: "slug", summary: "name of the connection", required: true }],
+    args: [CONNECTION],
     flags: REMOTE_FLAGS,
     output: "query",
     examples: [{ line: "millrace connections show tracker", says: "scopes, expiry, store" }],
@@ -52,7 +59,7 @@ export const SERVICES_COMMANDS: readonly CliCommand[] = [
   {
     path: ["connections", "remove"],
     summary: "revoke and delete a connection",
-    args: [{ name: "slug", summary: "name of the connection", required: true }],
+    args: [CONNECTION],
     flags: REMOTE_FLAGS,
     output: "query",
     examples: [{ line: "millrace connections remove tracker", says: "the grant ends" }],

@@ -1,0 +1,45 @@
+/** Files of ours on the disk: written whole or not at all, in folders that are made where they are missing. */
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { usage } from "./errors.ts";
+import { reason } from "./file-reason.ts";
+
+/** Who may look: everybody, or nobody but the person. */
+export type Audience = "everybody" | "owner";
+
+const MODES = {
+  everybody: { folder: 0o777, file: 0o666 },
+  owner: { folder: 0o700, file: 0o600 },
+} as const;
+
+/** Replaces a file, so that nobody reads half of it. Throws a usage error that names it. */
+export async function replaceFile(
+  path: string,
+  text: string,
+  audience: Audience = "everybody",
+): Promise<void> {
+  const part = `${path}.${process.pid}.part`;
+  try {
+    await makeFolder(dirname(path), audience);
+    await writeFile(part, text, { mode: MODES[audience].file });
+    await rename(part, path);
+  } catch (error) {
+    await rm(part, { force: true }).catch(() => {});
+    throw usage(`cannot write ${path}: ${reason(error)}`);
+  }
+}
+
+/**
+ * Makes a folder and those above it. Rejects with the error of the system. `mkdir` with `recursive` would not end below a
+ * folder that denies having one although it is there itself, as /proc does.
+ */
+export async function makeFolder(path: string, audience: Audience = "everybody"): Promise<void> {
+  const mode = MODES[audience].folder;
+  const made = await mkdir(path, { mode }).catch((error: NodeJS.ErrnoException) => error);
+  if (made === undefined || made.code === "EEXIST") return;
+  if (made.code !== "ENOENT" || dirname(path) === path) throw made;
+  await makeFolder(dirname(path), audience);
+  await mkdir(path, { mode }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EEXIST") throw error;
+  });
+}

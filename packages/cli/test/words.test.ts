@@ -1,0 +1,42 @@
+/** Words that are wrong end with 2 before anything is opened, made or asked. */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { millrace, scratch } from "./cli.ts";
+import { flow, inside } from "./inside.ts";
+
+const LOG = flow("node a: log {", '  message = "hi"', "}");
+
+test.each([
+  [["confirm", "", "--approve"], "<run> is empty: id of the run"],
+  [["init", ""], "[dir] is empty"],
+  [["validate", "x.flow", ""], "<files...> is empty"],
+  [["run", "x.flow", "--events", ""], '--events takes a file, found ""'],
+  [["run", "x.flow", "--home", ""], '--home takes a folder, found ""'],
+  [["secrets", "set", "ai:x y"], "is no name of a secret"],
+  [["connect", "A B"], "is no name of a connection"],
+  [["init", "/proc/millrace"], "cannot write /proc/millrace/"],
+])("%j", async (words, message) => {
+  const told = await inside(words, { files: { "x.flow": LOG } });
+  expect([told.code, told.stdout, told.stderr]).toEqual([2, "", expect.stringContaining(message)]);
+  expect(readdirSync(told.cwd)).toEqual(["x.flow"]);
+});
+
+test("an empty value is a value where one may be empty", async () => {
+  const words = ["config", "set", "server.url", "", "--user"];
+  expect((await inside(words)).code).toBe(0);
+});
+
+test("a command that writes opens no store for words that are wrong", async () => {
+  for (const [words, message] of [
+    [["templates", "remove", "A B"], "slug must be a slug"],
+    [["hubs", "add", "nowhere"], '"nowhere" is no URL'],
+    [["resume", "run_1", "--grace", "3"], "--grace takes a duration"],
+  ] as const) {
+    const cwd = scratch();
+    const env = { MILLRACE_HOME: join(cwd, "home") };
+    const { code, stdout, stderr } = await millrace(words, { cwd, env });
+    expect([code, stdout, stderr]).toEqual([2, "", expect.stringContaining(message)]);
+    expect(readdirSync(cwd)).toEqual([]);
+  }
+});
