@@ -1,4 +1,5 @@
 /** A host for tests, and suites that any implementation of a seam can be put through. */
+export { createSimClock, type SimClock, type SimClockOptions } from "@millrace/engine/testing";
 export { conformance } from "./conformance.ts";
 export type { ConformanceCase } from "./conformance-case.ts";
 export type { ConformanceOptions, Fixture, ProviderFixture } from "./fixtures.ts";
@@ -18,9 +19,13 @@ export type { Call } from "./host/watched-types.ts";
 export { type JournalUnderTest, journalConformance } from "./journals/journal-conformance.ts";
 export {
   type ConformanceSetup,
+  createScriptedProvider,
   providerConformance,
   type ScriptedAnswer,
+  type ScriptedCall,
   type ScriptedFetch,
+  type ScriptedProvider,
+  type ScriptedProviderOptions,
   scriptedFetch,
   WIRES,
   type Wire,

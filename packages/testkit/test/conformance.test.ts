@@ -15,12 +15,7 @@ import {
   type Schema,
 } from "@millrace/contracts";
 import { createRandom } from "@millrace/engine/testing";
-import {
-  type ConformanceOptions,
-  conformance,
-  createTestHost,
-  credentialsConformance,
-} from "@millrace/testkit";
+import { type ConformanceOptions, conformance, credentialsConformance } from "@millrace/testkit";
 import { afterAll, describe, expect, test } from "vitest";
 import { crm, weather } from "../../contracts/test/extend/examples.ts";
 import { z } from "../../contracts/test/extend/zod.ts";
@@ -93,34 +88,6 @@ const options: ConformanceOptions = {
 
 describe("an extension of three seams", () => {
   for (const { name, run } of conformance(good, options)) test(name, run);
-});
-
-test("a test host runs a type, and shows what it did", async () => {
-  const t = createTestHost({ extension: good, secrets: { WEATHER_KEY: "canary-1" }, http });
-  expect(await t.run("weather.forecast", { city: "Oslo" })).toEqual({ high: 7, low: -1 });
-  expect(t.requests).toEqual([
-    { method: "GET", url: oslo, headers: { "x-key": "canary-1" }, body: "" },
-  ]);
-  expect(t.events.map(({ kind }) => kind)).toEqual([
-    "run.started",
-    "node.started",
-    "node.succeeded",
-    "summary",
-  ]);
-  await expect(t.run("weather.forecast", { city: "Rome" })).rejects.toMatchObject({
-    code: "http_not_expected",
-  });
-  await expect(t.run("weather.nothing", {})).rejects.toMatchObject({ code: "flow_invalid" });
-});
-
-test("time passes when the test says so", async () => {
-  const confirm = () => ({ decision: "reject" as const });
-  const t = createTestHost({ extension: good, confirm });
-  const from = t.clock.now();
-  const output = t.run("approval.quorum", { needed: 1 });
-  await t.clock.advance(10);
-  expect(await output).toEqual({ agreed: 0 });
-  expect(t.clock.now() - from).toBe(10);
 });
 
 /** An action that does something it must not. */

@@ -1,5 +1,6 @@
 /** A real engine around one extension, with time, network and secrets in the hands of a test. */
 import {
+  type AiProvider,
   type CredentialsPort,
   type ExecutionEvent,
   type ExtensionDefinition,
@@ -40,12 +41,16 @@ export interface TestHostOptions {
   readonly http?: readonly HttpExchange[];
   /** Tokens of connections by their slug; each is of the service of that slug. */
   readonly connections?: { readonly [slug: string]: string };
-  /** Configuration of adapters by their id. */
+  /** Configuration of adapters and providers by their id. */
   readonly config?: { readonly [adapter: string]: JsonObject };
   /** Answers of people; absent: a question stays open. */
   readonly confirm?: ConfirmHandler;
   /** A folder that bodies may read and write; absent: none. */
   readonly files?: FilePolicy;
+  /** For `ai` nodes, beside those of the extension; such as `createScriptedProvider`. */
+  readonly providers?: readonly AiProvider[];
+  /** Its time; default one of its own. */
+  readonly clock?: SimClock;
   /** Absent: a run lives and dies with the host. */
   readonly journal?: Journal;
 }
@@ -91,7 +96,7 @@ export function createTestHost(options: TestHostOptions): TestHost {
 
 /** A host for an extension whose bodies may be elsewhere. `elsewhere`: a body that does not wait is at work, which takes real time. */
 export function createHost(options: TestHostOptions, parts: Parts, elsewhere = false): TestHost {
-  const clock = createSimClock();
+  const { clock = createSimClock(), config = {} } = options;
   const network = createRecordingFetch(options.http ?? []);
   const files = countedFiles();
   const calls: Call[] = [];
@@ -106,7 +111,16 @@ export function createHost(options: TestHostOptions, parts: Parts, elsewhere = f
     credentials: credentialsOf(options),
     services: { get: (slug) => serviceOf(options.extension, slug) },
     freeze: true,
-    ...(options.config !== undefined && { config: options.config }),
+    config,
+    providers: [
+      ...(options.providers ?? []),
+      ...options.extension.providers.map((definition) =>
+        definition.create(config[definition.id] ?? {}, {
+          ...{ fetch: network.fetch, signal: new AbortController().signal, log() {} },
+          ...{ now: clock.now, random: clock.random },
+        }),
+      ),
+    ],
     ...(options.files !== undefined && { files: options.files }),
     ...(options.journal !== undefined && { journal: options.journal }),
   });
