@@ -23,6 +23,8 @@ export interface Environment {
   readonly MILLRACE_TOKEN?: string | undefined;
   readonly MILLRACE_TRUST_PROJECT?: string | undefined;
   readonly NO_COLOR?: string | undefined;
+  /** Which command of npm has started this process; of npx it is `exec`. */
+  readonly npm_command?: string | undefined;
   readonly TERM?: string | undefined;
   readonly XDG_CONFIG_HOME?: string | undefined;
   readonly XDG_DATA_HOME?: string | undefined;

@@ -62,6 +62,10 @@ test("a flow calls a connected service, survives a 401, and ends with 5 and the 
     expect.stringContaining("Reconnect the service: millrace connect tracker"),
   ]);
   const listed = await here("connections", "list", "--json");
+  const [service] = JSON.parse((await here("invoke", "list_services", "--json")).stdout).items;
+  expect(service.connections, "one truth, whichever command tells it").toEqual(
+    JSON.parse(listed.stdout).items,
+  );
   expect(JSON.parse(listed.stdout).items).toMatchObject([
     { slug: "tracker", status: "reconnect_required", store: "file" },
   ]);
@@ -212,6 +216,10 @@ test("a server's connection is made over its commands: the redirect comes here, 
   });
   expect(await response.text()).toContain('"outputs":{"first":"one"}');
   await stop();
+  const here = await world.here(["connections", "list", "--json"]);
+  expect(JSON.parse(here.stdout), "what a server has connected is connected here").toEqual(
+    JSON.parse(listed.stdout),
+  );
   const nobody = await world.here(["connections", "list", "--server", url]);
   expect([nobody.code, nobody.stdout]).toEqual([6, ""]);
 });

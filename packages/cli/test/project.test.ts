@@ -55,8 +55,14 @@ test("every example is a template, and the flow of each is valid in its project"
 
 test("new writes a flow of the given name into the project's folder of flows, with its fixtures", async () => {
   const cwd = scratch({ "millrace.json": '{ "flows": "all" }' });
-  const told = await inside(["new", "weekly", "--template", "support-triage"], { cwd });
-  expect([told.code, told.stderr]).toEqual([0, "next: millrace run all/weekly.flow\n"]);
+  const told = await inside(["new", "weekly", "--template", "support-triage"], {
+    cwd,
+    env: { npm_command: "exec" }, // as npx says
+  });
+  expect([told.code, told.stderr]).toEqual([
+    0,
+    "next: npx millrace run all/weekly.flow\nnext: npx millrace test all/weekly.flow --update\n",
+  ]);
   expect(readFileSync(join(cwd, "all/weekly.flow"), "utf8")).toContain("\nflow 1 weekly {\n");
   expect(existsSync(join(cwd, "fixtures/weekly/answers.ndjson"))).toBe(true);
   const updated = await inside(["test", "all", "--update"], { cwd });
@@ -72,7 +78,10 @@ test.each([
   [["init", "--template", "helo"], 'there is no template "helo"; did you mean hello?'],
   [["new", "Weekly Report"], "is no name of a flow"],
   [["new", "../out"], "is no name of a flow"],
-  [["new", "weekly"], "there is no millrace.json here; millrace init makes a project"],
+  [
+    ["new", "weekly"],
+    "there is no millrace.json in this folder or above it; go into the folder of a project, or make one with millrace init",
+  ],
   [["init", "a-file/x"], "cannot write"],
 ])("%j is exit code 2", async (words, says) => {
   const told = await inside(words, { files: { "a-file": "" } });

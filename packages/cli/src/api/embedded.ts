@@ -2,6 +2,7 @@
  * This installation as the API of the commands: its data directory, and what its configuration allows.
  *   B1  Nothing is opened, let alone made, before a call whose arguments are right.
  */
+import type { Logger } from "@millrace/server";
 import { checkCall, type LocalClient, openLocal } from "@millrace/server/local";
 import { modelsOf } from "../ai/models-of.ts";
 import type { CommandIo } from "../command.ts";
@@ -60,6 +61,7 @@ async function openData(config: Config, write: boolean, io: CommandIo): Promise<
       files: { root: config.filesRoot ?? config.folder },
       ...(config.shell !== undefined && { shell: config.shell }),
       ai: { ...config.ai, env: io.env },
+      log: revocationsTo(io),
       models: modelsOf(config, io),
       // The templates of the store come after them by themselves.
       subflows: subflowsIn([io.cwd, config.flows]),
@@ -67,4 +69,17 @@ async function openData(config: Config, write: boolean, io: CommandIo): Promise<
   } catch (error) {
     throw storeEnd(error);
   }
+}
+
+/** The one thing of a log that a person should know and nothing fails for. */
+function revocationsTo(io: CommandIo): Logger {
+  const line = "warning: the service could not be told to revoke the grant; it is deleted here\n";
+  return {
+    debug() {},
+    info() {},
+    warn(_fields, message) {
+      if (message?.startsWith("revoke.")) void io.err.write(line);
+    },
+    error() {},
+  };
 }

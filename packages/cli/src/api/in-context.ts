@@ -56,6 +56,10 @@ export function inContext(error: unknown, what: string | undefined): unknown {
         hint: "--allow-unverified takes what comes",
         problem: code,
       });
+    case "hub_rejected":
+    case "digest_mismatch":
+    case "upstream_failed":
+    case "upstream_timeout":
     case "etag_mismatch":
     case "already_exists":
     case "in_use":

@@ -66,12 +66,22 @@ export async function createRemote(
     },
     runFlow: (request, options) => naming(origin, client.runFlow(request, options)),
     runEvents: (runId, options) => naming(origin, client.runEvents(runId, options)),
-    modelFrames: (signal) =>
-      openFrames((init) => send(`${base.href}api/models/events`, init), signal).catch(
-        (error: unknown) => {
-          throw named(origin, error);
-        },
-      ),
+    async modelFrames(signal) {
+      const unanswered = new AbortController();
+      const late = AbortSignal.timeout(CALL_TIMEOUT_MS);
+      const leave = (): void => unanswered.abort(late.reason);
+      late.addEventListener("abort", leave);
+      const until = AbortSignal.any([signal, unanswered.signal]);
+      const ask = (init: RequestInit) =>
+        send(`${base.href}api/models/events`, { ...init, signal: until });
+      try {
+        return await openFrames(ask, signal);
+      } catch (error) {
+        throw named(origin, error);
+      } finally {
+        late.removeEventListener("abort", leave); // once it has begun, the stream may last
+      }
+    },
   };
 }
 
@@ -98,7 +108,7 @@ async function* naming<T>(
 
 /** The error with the origin in its message, where the server did not speak for itself. */
 function named(origin: string, error: unknown): unknown {
-  if (error instanceof Error && error.name === "TimeoutError") {
+  if (isTimeout(error) || (error instanceof Error && isTimeout(error.cause))) {
     return new ClientError("unreachable", `the server ${origin}: it did not answer in time`);
   }
   if (!ClientError.isInstance(error)) return error;
@@ -121,6 +131,10 @@ function named(origin: string, error: unknown): unknown {
   }
   const why = status === undefined ? (systemCode(cause) ?? message) : `it answered ${status}`;
   return new ClientError(code, `the server ${origin}: ${why}`, more);
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.name === "TimeoutError";
 }
 
 /** `ECONNREFUSED`, as deep as `fetch` hides it. */

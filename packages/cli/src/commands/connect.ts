@@ -33,7 +33,7 @@ interface Wish {
 /** Connects, and prints how the connection stands. */
 export async function run(input: Input, io: CommandIo): Promise<number> {
   const slug = readSlug(input.args[0]);
-  const keeper = await openKeeper(input, io);
+  const keeper = await openKeeper(input, io, { write: true });
   try {
     const service = flagText(input, "service") ?? (await recordedService(keeper, slug)) ?? slug;
     const auth = await keeper.auth(service);

@@ -8,7 +8,7 @@ import { CliError } from "../errors.ts";
 
 /** Every connection, sorted by service, then by slug. */
 export async function list(input: Input, io: CommandIo): Promise<number> {
-  return withKeeper(input, io, async (keeper) => {
+  return withKeeper(input, io, { write: false }, async (keeper) => {
     const items = await all(keeper);
     if (io.json !== undefined) await io.json.result({ items });
     else if (items.length > 0) await io.out.write(`${items.map(statusLine).join("\n")}\n`);
@@ -19,7 +19,7 @@ export async function list(input: Input, io: CommandIo): Promise<number> {
 /** One connection. Ends with 6 where there is none. */
 export async function show(input: Input, io: CommandIo): Promise<number> {
   const slug = readSlug(input.args[0]);
-  return withKeeper(input, io, async (keeper) => {
+  return withKeeper(input, io, { write: false }, async (keeper) => {
     const status = (await all(keeper)).find((each) => each.slug === slug);
     if (status === undefined) throw nothing(slug);
     if (io.json === undefined) await io.out.write(`${statusLine(status)}\n`);
@@ -30,7 +30,7 @@ export async function show(input: Input, io: CommandIo): Promise<number> {
 /** Revokes a connection where the service can be told, and deletes it. Ends with 6 where there is none. */
 export async function remove(input: Input, io: CommandIo): Promise<number> {
   const slug = readSlug(input.args[0]);
-  return withKeeper(input, io, async (keeper) => {
+  return withKeeper(input, io, { write: true }, async (keeper) => {
     await keeper.disconnect(slug).catch((error: unknown) => {
       throw error instanceof CliError && error.problem === "not_found" ? nothing(slug) : error;
     });
@@ -42,9 +42,10 @@ export async function remove(input: Input, io: CommandIo): Promise<number> {
 async function withKeeper(
   input: Input,
   io: CommandIo,
+  options: { readonly write: boolean },
   work: (keeper: Keeper) => Promise<void>,
 ): Promise<number> {
-  const keeper = await openKeeper(input, io);
+  const keeper = await openKeeper(input, io, options);
   try {
     await work(keeper);
     return 0;

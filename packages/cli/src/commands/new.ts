@@ -23,7 +23,10 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
   const named = { file: flagText(input, "config"), home: flagText(input, "home") };
   const project = await projectFile({ folder: io.cwd, ...named }, io);
   if (project === undefined)
-    throw usage(`there is no ${PROJECT_FILE} here`, "millrace init makes a project");
+    throw usage(
+      `there is no ${PROJECT_FILE} in this folder or above it`,
+      "go into the folder of a project, or make one with millrace init",
+    );
   const template = await readTemplate(flagText(input, "template") ?? "hello", name);
   const files = new Map<string, Uint8Array | string>();
   for (const [path, bytes] of template.files) {
@@ -35,7 +38,8 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
   const folder = dirname(project.path);
   await writeFiles(folder, files, isOn(input, "force"));
   const file = relative(io.cwd, join(folder, inFlows(`flows/${name}.flow`, project)));
-  await tellFiles(folder, [...files.keys()], [`millrace run ${file}`], io);
+  const next = [`millrace run ${file}`, `millrace test ${file} --update`];
+  await tellFiles(folder, [...files.keys()], next, io);
   return 0;
 }
 

@@ -62,7 +62,11 @@ type Judge = (flow: FlowSource) => Promise<readonly Diagnostic[]>;
 
 /** What a server finds, where one is named. */
 async function serverOf(input: Input, io: CommandIo): Promise<Judge | undefined> {
-  const options = { folder: io.cwd, file: flagText(input, "config"), home: flagText(input, "home") };
+  const options = {
+    folder: io.cwd,
+    file: flagText(input, "config"),
+    home: flagText(input, "home"),
+  };
   if (!(flagText(input, "server") ?? (await trustedServer(options, io)))) return undefined;
   const { openApi } = await import("../api/open-api.ts");
   const api = await openApi(input, io);

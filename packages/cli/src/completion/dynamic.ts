@@ -21,18 +21,11 @@ export const VALUES: {
   template: stored(({ templates }) => templates.list().map(({ slug }) => slug)),
   schedule: stored(({ schedules }) => schedules.list().map(({ id }) => id)),
   hub: stored(({ hubs }) => hubs.list().map(({ id }) => id)),
+  connection: stored(({ connections }) => connections.list().map(({ slug }) => slug)),
   example: async () => (await import("../scaffold/templates.ts")).templateNames(),
   "node-type": async () =>
     (await import("../core-catalog.ts")).coreEntries().map(({ type }) => type),
   "config-key": async () => (await import("../config/keys.ts")).CONFIG_KEYS.map(({ key }) => key),
-  connection: async ({ home, io }) => {
-    const { readFile } = await import("node:fs/promises");
-    const { join } = await import("node:path");
-    const rows: unknown = JSON.parse(
-      await readFile(join(dataFolder(home, io), "connections.json"), "utf8"),
-    );
-    return (rows as readonly { readonly slug: string }[]).map(({ slug }) => slug);
-  },
   diagnostic: async () => Object.keys((await import("@millrace/dsl/explain")).DIAGNOSTICS),
   command: async () => [...(await import("@millrace/contracts/commands")).COMMANDS.keys()],
   shell: async () => ["bash", "zsh", "fish"],

@@ -1,4 +1,4 @@
-/** Whoever keeps connections: this installation, or a server that was named. */
+/** Whoever keeps connections, this installation or a server that was named, as the commands on connections ask it. */
 import type {
   ConnectArgs,
   ConnectionStatus,
@@ -7,10 +7,13 @@ import type {
   ServiceInfo,
   ServiceSecret,
 } from "@millrace/contracts";
+import { ClientError } from "@millrace/contracts/client";
 import { openApi } from "../api/open-api.ts";
-import { namedServer } from "../api/server-url.ts";
-import { type CommandIo, flagText, type Input } from "../command.ts";
-import { loadConfig } from "../config/load.ts";
+import { toEnd } from "../api/problem.ts";
+import type { CommandIo, Input } from "../command.ts";
+
+/** A server that is not told that nobody comes any more finds out by itself. */
+const GIVE_UP_MS = 1_000;
 
 /** What commands on connections ask of a keeper. Methods reject with `CliError`. */
 export interface Keeper {
@@ -35,18 +38,56 @@ export interface Keeper {
   close(): Promise<void>;
 }
 
-/** Opens the keeper that the command line and the configuration name. */
-export async function openKeeper(input: Input, io: CommandIo): Promise<Keeper> {
-  const warn = (line: string): void => void io.err.write(`warning: ${line}\n`);
-  const config = await loadConfig(
-    { folder: io.cwd, file: flagText(input, "config"), home: flagText(input, "home") },
-    io,
-    warn,
-  );
-  if (namedServer(input, config) === undefined) {
-    const { localKeeper } = await import("./local-keeper.ts");
-    return localKeeper(config, io, warn);
+/** Opens the keeper that the command line and the configuration name. `write`: something is connected or forgotten. */
+export async function openKeeper(
+  input: Input,
+  io: CommandIo,
+  options: { readonly write: boolean },
+): Promise<Keeper> {
+  const api = await openApi(input, io, options);
+  if (api.where === "embedded" && api.config.credentials.store === "memory") {
+    await io.err.write(
+      "warning: credentials.store is memory: what is stored ends with this command\n",
+    );
   }
-  const { remoteKeeper } = await import("./remote-keeper.ts");
-  return remoteKeeper(await openApi(input, io, { config }));
+  return {
+    async services() {
+      const all: ServiceInfo[] = [];
+      let cursor: string | null = null;
+      do {
+        const args: { readonly cursor?: string } = cursor === null ? {} : { cursor };
+        const page = await told(api.invoke("list_services", args));
+        all.push(...page.items);
+        cursor = page.nextCursor;
+      } while (cursor !== null);
+      return all;
+    },
+    async auth(service) {
+      try {
+        const entry = await api.invoke("get_node", { type: `service.${service}` });
+        return entry.serviceIntegration?.auth;
+      } catch (error) {
+        if (ClientError.isInstance(error) && error.code === "not_found") return undefined;
+        throw error;
+      }
+    },
+    connect: (args) => told(api.invoke("connect_service", { ...args, receiver: "caller" })),
+    complete: (args) => told(api.invoke("complete_connect", args)),
+    // Also after an interrupt, which waits for nobody.
+    cancel: async (connectId) => {
+      const signal = AbortSignal.timeout(GIVE_UP_MS);
+      await told(api.invoke("cancel_connect", { connectId }, { signal }));
+    },
+    setSecret: (args) => told(api.invoke("set_service_secret", args)),
+    disconnect: async (slug) => void (await told(api.invoke("disconnect_service", { slug }))),
+    close: () => api.close(),
+  };
+}
+
+async function told<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw toEnd(error);
+  }
 }

@@ -3,9 +3,9 @@
  * asks for a credential.
  */
 import { type CredentialsPort, NodeError } from "@millrace/contracts";
-import type { ServiceConnections } from "@millrace/server/connections";
 import type { Config } from "../config/load.ts";
 import { CliError } from "../errors.ts";
+import type { OpenedCredentials } from "./open-credentials.ts";
 
 /** The port, and the end of what it opened. */
 export interface RunCredentials {
@@ -15,10 +15,10 @@ export interface RunCredentials {
 
 /** The credentials that the configuration gives to runs. A store that cannot be opened fails the step that wants it, with code `unavailable`. */
 export function runCredentials(config: Config, now: () => number): RunCredentials {
-  let opened: Promise<ServiceConnections> | undefined;
-  const open = async (): Promise<ServiceConnections["credentials"]> => {
-    opened ??= import("./open-connections.ts").then(({ openConnections }) =>
-      openConnections(config, now, () => {}),
+  let opened: Promise<OpenedCredentials> | undefined;
+  const open = async (): Promise<OpenedCredentials["credentials"]> => {
+    opened ??= import("./open-credentials.ts").then(({ openCredentials }) =>
+      openCredentials(config, now),
     );
     try {
       return (await opened).credentials;

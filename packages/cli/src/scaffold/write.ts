@@ -52,7 +52,10 @@ export async function tellFiles(
   }
   await io.out.write(shown.map((path) => `${clean(path)}\n`).join(""));
   if (io.verbosity !== "quiet") {
-    await io.err.write(next.map((line) => `next: ${clean(line)}\n`).join(""));
+    // Whoever called it through npx has no `millrace` in the path.
+    const npx = io.env.npm_command === "exec" ? "npx " : "";
+    const lines = next.map((line) => line.replace(/^(?=millrace )/, npx));
+    await io.err.write(lines.map((line) => `next: ${clean(line)}\n`).join(""));
   }
 }
 
