@@ -1,8 +1,11 @@
 /** Extensions from the command line: nothing runs before a person granted it, and nothing but that runs afterwards. */
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
-import { expect, test } from "vitest";
-import { millrace, scratch } from "./cli.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { millrace, scratch, start } from "./cli.ts";
 import { inside, type Told } from "./inside.ts";
 
 /** Source of an extension with the type `<id>.hello`, plain data as every copy of the contracts makes it. */
@@ -165,7 +168,42 @@ test("a tarball is installed without its scripts, with its integrity, and only p
   expect(existsSync(installed)).toBe(true);
   await call("ext", "remove", "@acme/weather");
   expect(existsSync(installed)).toBe(false);
+
+  // From a registry, into a project that depends on it already.
+  writeFileSync(join(cwd, ".npmrc"), `registry=${await registryOf(file)}\nfetch-retries=0\n`);
+  const before = { name: "p", private: true, dependencies: { "@acme/weather": "1.0.0" } };
+  writeFileSync(join(cwd, "package.json"), JSON.stringify(before));
+  const added = await call("ext", "add", "@acme/weather@1.0.0", "--yes");
+  expect(added.code, added.stderr).toBe(0);
+  expect(json("millrace.lock.json")["extensions"]).toMatchObject({
+    "@acme/weather": { source: "npm", integrity: integrityOf(file), dependency: true },
+  });
+  expect((await call("run", "f.flow")).code).toBe(0);
+  expect((await call("ext", "remove", "@acme/weather")).code).toBe(0);
+  expect(json("millrace.lock.json")["extensions"]).toEqual({});
+  expect(existsSync(installed)).toBe(true);
+  expect(existsSync(marker)).toBe(false);
 }, 60_000);
+
+function integrityOf(file: string): string {
+  return `sha512-${createHash("sha512").update(readFileSync(file)).digest("base64")}`;
+}
+
+/** A registry of one package, on loopback. */
+async function registryOf(file: string): Promise<string> {
+  const name = "@acme/weather";
+  const server = createServer((request, response) => {
+    if (request.url?.endsWith(".tgz") === true) return response.end(readFileSync(file));
+    const dist = { tarball: `${url}/weather.tgz`, integrity: integrityOf(file) };
+    const versions = { "1.0.0": { name, version: "1.0.0", dist } };
+    response.setHeader("content-type", "application/json");
+    return response.end(JSON.stringify({ name, "dist-tags": { latest: "1.0.0" }, versions }));
+  });
+  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return url;
+}
 
 test("what cannot be used is refused when it is added, and named by doctor when it is there", async () => {
   const { cwd, call, json } = project();
@@ -224,3 +262,38 @@ test("what cannot be used is refused when it is added, and named by doctor when 
   expect(doctor.stdout + doctor.stderr).not.toContain("hunter2");
   expect(json("millrace.json")).toEqual({ extensions: ["./broken"] });
 });
+
+test.skipIf(process.platform === "win32")(
+  "a process whose code never gives up ends with a host that was killed",
+  async () => {
+    const { cwd, call } = project();
+    write(join(cwd, "ext/weather"), "weather", {
+      code: codeOf("weather").replace(
+        "run: (fields) =>",
+        `run: async (fields, ctx) => { ctx.log("info", "pid=" + process.pid); await new Promise(setImmediate); for (;;); },
+  also: (fields) =>`,
+      ),
+    });
+    await call("ext", "build", "ext/weather");
+    await call("ext", "add", "./ext/weather", "--yes");
+    const host = start(["run", "f.flow", "--json"], { cwd, env: { MILLRACE_TRUST_PROJECT: "1" } });
+    await host.until("pid=");
+    const pid = Number(/pid=(\d+)/.exec(host.output() + host.told())?.[1]);
+    onTestFinished(() => void (isAlive(pid) && process.kill(pid, "SIGKILL")));
+    expect(isAlive(pid)).toBe(true);
+    host.child.kill("SIGKILL");
+    await host.ended;
+    while (isAlive(pid)) await new Promise((resolve) => setTimeout(resolve, 10));
+  },
+  30_000,
+);
+
+/** A process that ended and that nobody has asked for its end is none that runs. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
+}

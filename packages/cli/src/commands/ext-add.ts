@@ -1,7 +1,6 @@
 /** `millrace ext add`, `trust` and `remove`: what an extension may do is decided here, by a person, and nowhere else. */
 import { stat } from "node:fs/promises";
 import { relative, resolve, sep } from "node:path";
-import type { Permissions } from "@millrace/contracts";
 import {
   type ExtensionSource,
   type InspectedExtension,
@@ -32,6 +31,10 @@ export async function add(input: Input, io: CommandIo): Promise<number> {
   const { name, source } = wanted;
   const { choice, lock, dependencies } = project;
   const isNew = ![...choice.list, ...lock.keys(), ...dependencies].includes(name);
+  // Once it is added it stands among the dependencies in any case.
+  const known = lock.get(name);
+  const isDependency =
+    known === undefined ? dependencies.includes(name) : known.dependency === true;
   if (wanted.install !== undefined) await install(project.folder, wanted.install, io);
   try {
     const inspected = await inspect(project.folder, name);
@@ -47,7 +50,7 @@ export async function add(input: Input, io: CommandIo): Promise<number> {
     }
     const integrity =
       wanted.integrity ?? (await integrityOf(project.folder, name, inspected.manifest.version));
-    await grant({ inspected, source, integrity, mode }, { name, input, project }, io);
+    await grant({ inspected, source, integrity, mode }, { name, input, project, isDependency }, io);
   } catch (error) {
     if (wanted.install !== undefined && isNew) await uninstall(project.folder, name, io);
     throw error;
@@ -64,16 +67,17 @@ export async function trust(input: Input, io: CommandIo): Promise<number> {
     throw usage(`${clean(name)} was granted nothing yet`, `millrace ext add ${clean(name)}`);
   const inspected = await inspect(project.folder, name);
   const { source, mode } = locked;
-  const { version, permissions } = inspected.manifest;
+  const { version } = inspected.manifest;
   const integrity = source === "npm" ? await integrityOf(project.folder, name, version) : "";
   if (io.json === undefined) {
     for (const line of changesOf(locked, inspected)) await io.err.write(`${clean(line)}\n`);
   }
-  await grant({ inspected, source, integrity, mode }, { name, input, project, permissions }, io);
+  const isDependency = locked.dependency === true;
+  await grant({ inspected, source, integrity, mode }, { name, input, project, isDependency }, io);
   return 0;
 }
 
-/** Takes an extension out of both files, and its package away. */
+/** Takes an extension out of both files, and its package away unless the project had it before. */
 export async function remove(input: Input, io: CommandIo): Promise<number> {
   const project = await findProject(input, io);
   const name = listed(input.args[0] as string, project);
@@ -82,7 +86,9 @@ export async function remove(input: Input, io: CommandIo): Promise<number> {
   lock.delete(name);
   await writeList(project, { remove: name });
   if (locked !== undefined) await writeLock(project.folder, lock);
-  if (locked !== undefined && locked.source !== "path") await uninstall(project.folder, name, io);
+  if (locked !== undefined && locked.source !== "path" && locked.dependency !== true) {
+    await uninstall(project.folder, name, io);
+  }
   if (io.json !== undefined) await io.json.result({ removed: name });
   else await io.err.write(`${clean(name)} is removed\n`);
   return 0;
@@ -149,11 +155,11 @@ async function grant(
     readonly name: string;
     readonly input: Input;
     readonly project: ExtensionProject;
-    readonly permissions?: Permissions;
+    readonly isDependency: boolean;
   },
   io: CommandIo,
 ): Promise<void> {
-  const { name, input, project } = about;
+  const { name, input, project, isDependency } = about;
   const { inspected, source, integrity, mode } = offer;
   const { manifest, manifestDigest, treeDigest } = inspected;
   if (io.json === undefined) await io.err.write(`${offerLines(offer).join("\n")}\n`);
@@ -174,6 +180,7 @@ async function grant(
     source,
     mode,
     granted,
+    ...(isDependency && source !== "path" && { dependency: true }),
   };
   await writeLock(project.folder, new Map([...project.lock, [name, locked]]));
   await refuseUnusable(name, project, input, io);

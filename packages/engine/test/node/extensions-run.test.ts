@@ -53,6 +53,7 @@ const acts = [
   action("meaning", () => { throw new NodeError("weather_http", "answered 503", { retryable: true, status: 503, reason: "server" }); }),
   action("nonsense", () => { throw new Error("hunter2"); }),
   action("big", () => ({ text: "x".repeat(5 * 1024 * 1024) })),
+  action("half", () => ({ text: "x".repeat(3 * 1024 * 1024) })),
   action("chatty", (_, ctx) => { for (let i = 0; i < 1500; i += 1) ctx.log("debug", "line " + i); ctx.progress(1, 2); return {}; }),
   action("keep", (_, ctx) => { kept = ctx; return {}; }),
   action("late", async () => {
@@ -67,7 +68,7 @@ const acts = [
 ];
 export default defineExtension({
   adapters: [defineActionAdapter({ id: "weather", title: "Weather", actions: acts, config: z.object({ region: z.string().default("eu") }),
-    open: async () => { opened += 1; return { close: async () => {} }; } })],
+    open: async (_, host) => { opened += 1; return { close: async () => host.log("warn", "closed") }; } })],
   nodeTypes: [defineNodeType({ ...text, type: "approval.quorum", effect: "write", portsFrom: "cases",
     fields: z.object({ cases: z.record(z.string(), z.string()), prompt: z.string() }), output: z.object({ runs: z.number(), by: z.string().nullable() }),
     check: (f) => f.cases !== undefined && Object.keys(f.cases).length === 0 ? [{ pointer: "/cases", code: "no_cases", message: "needs a case", severity: "error" }] : [],
@@ -103,6 +104,7 @@ describe.each<ExtensionMode>(["child", "inProcess"])("in mode %s", (mode) => {
   let extensions: Extensions;
   let engine: Engine;
   let port: number;
+  const told: string[] = [];
   const journal = createMemoryJournal();
 
   beforeAll(async () => {
@@ -146,18 +148,18 @@ describe.each<ExtensionMode>(["child", "inProcess"])("in mode %s", (mode) => {
       config: { weather: { region: "us" } },
       openFetch: host.openFetch,
       egress,
-      warn: (warning) => {
-        throw new Error(JSON.stringify(warning));
-      },
+      warn: ({ message }) => void told.push(message),
     });
     engine = createEngine(options({ egress, host, files: { root: folder } }));
   });
 
   afterAll(async () => {
     await engine.close({ graceMs: 0 });
+    expect(told).toEqual([]);
     await extensions.close();
     server.close();
     rmSync(folder, { recursive: true, force: true });
+    expect(told, "an adapter closes what it opened").toEqual(["closed"]);
   });
 
   const options = (more: EngineOptions): EngineOptions => ({
@@ -206,6 +208,8 @@ describe.each<ExtensionMode>(["child", "inProcess"])("in mode %s", (mode) => {
       "node e: weather.nonsense {}",
       "node f: weather.big {}",
       "node g: weather.settings {}",
+      "node j: weather.half {}",
+      "node k: weather.settings {\n a = j.text\n b = j.text\n}",
       "node h: transform { value = c.by }",
       "c.cold -> h",
     );
@@ -216,6 +220,7 @@ describe.each<ExtensionMode>(["child", "inProcess"])("in mode %s", (mode) => {
     expect(of("d")).toBe("weather_http");
     expect(of("e")).toBe("extension_threw");
     expect(of("f")).toBe("output_too_large");
+    expect(of("k")).toBe("output_too_large");
     expect(of("g")).toMatchObject({ region: "us", opened: 1, now: "number", random: true });
     const failed = events.find((event) => event.kind === "node.failed" && event.node === "d");
     expect(failed).toMatchObject({

@@ -4,6 +4,7 @@
  *   C2  a process that died is not started again before its pause is over; after three deaths in a minute never.
  *   C3  a body that goes on after its signal costs the process.
  *   C4  after `close` there is no process and no timer.
+ *   C5  what adapters have opened is closed before the process ends, unless it is ended because it hangs.
  */
 import type { ChildProcess } from "node:child_process";
 import type { Duplex } from "node:stream";
@@ -46,6 +47,7 @@ export const CODE_TIMES: CodeTimes = {
 const MAX_BACKOFF_MS = 30_000;
 const CRASH_WINDOW_MS = 60_000;
 const MOST_CRASHES = 3; // within the window; then it is quarantined
+const CLOSE_MS = 1_000; // for what adapters close; whoever stops a host does not wait for longer
 const MAX_DROPPED = 100; // frames that nobody asked for; more is no mistake
 
 /** How the host uses code, wherever it runs. */
@@ -99,6 +101,7 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
   const { times } = options;
   let live: Promise<Live> | undefined;
   let process_: ChildProcess | undefined;
+  let up: Live | undefined;
   let problem: ExtensionProblem | undefined;
   let idle: NodeJS.Timeout | undefined;
   let pause: { readonly timer: NodeJS.Timeout; end(): void } | undefined;
@@ -156,8 +159,7 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
         resolve("gone"); // first: who waits for the load is to hear this, not what comes of it
         peer.end(new NodeError("extension_crashed", "the process of the extension ended"));
         if (process_ !== child) return;
-        process_ = undefined;
-        live = undefined;
+        forget();
         if (!expected) crashed();
       };
       child.once("exit", end);
@@ -181,7 +183,8 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
       child.kill("SIGKILL");
       throw fail(STALE);
     }
-    return { peer, child, calls };
+    up = { peer, child, calls };
+    return up;
   };
 
   const use = async <T>(work: (at: Live) => Promise<T>): Promise<T> => {
@@ -197,17 +200,31 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
     } finally {
       open -= 1;
       if (open === 0 && !closed) {
-        idle = setTimeout(stop, times.idleMs);
+        idle = setTimeout(() => void retire(), times.idleMs);
         idle.unref();
       }
     }
   };
 
-  /** Ends the process without a complaint. */
-  function stop(): void {
-    const child = process_;
+  function forget(): void {
     process_ = undefined;
     live = undefined;
+    up = undefined;
+  }
+
+  /** Ends the process at once, without a complaint. */
+  function stop(): void {
+    const child = process_;
+    forget();
+    child?.kill("SIGKILL");
+  }
+
+  /** Ends the process without a complaint, once its adapters have closed what they opened. */
+  async function retire(): Promise<void> {
+    const child = process_;
+    const peer = up?.peer;
+    forget();
+    if (peer !== undefined) await settled(peer.request("close", {}), CLOSE_MS);
     child?.kill("SIGKILL");
   }
 
@@ -341,8 +358,9 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
         clearTimeout(pause.timer);
         pause.end();
       }
-      stop();
-      await live?.catch(() => {});
+      const starting = live;
+      await retire();
+      await starting?.catch(() => {});
     },
   };
 }
@@ -382,6 +400,18 @@ async function within(
     clearTimeout(timer);
   }
 }
+
+/** Ends with the promise, whatever comes of it, or after so many milliseconds. */
+async function settled(work: Promise<unknown>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work.then(noop, noop), late]);
+  clearTimeout(timer);
+}
+
+function noop(): void {}
 
 function didNotLoad(text: string): ProblemFound {
   return new ProblemFound("extension_load_failed", text);

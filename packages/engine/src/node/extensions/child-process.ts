@@ -6,6 +6,7 @@ import type { Grants } from "../../node-type.ts";
 import { deniesNetwork, permissionFlag } from "./permissions.ts";
 import { ProblemFound } from "./problem.ts";
 import { childProgram } from "./program.ts";
+import { reapWithHost } from "./reaper.ts";
 
 const HEAP_MIB = 256; // an adapter that needs more keeps what should be in a file
 
@@ -52,13 +53,15 @@ export function startChild({ folder, readable, granted, grants }: ChildSetup): C
     ...(native ? ["--allow-addons"] : []),
     program,
   ];
-  return spawn(process.execPath, words, {
+  const child = spawn(process.execPath, words, {
     cwd: folder,
     env: Object.fromEntries(env),
     // The pipe alone: a descriptor that is inherited is not asked for its permission.
     stdio: ["ignore", "ignore", "ignore", "pipe"],
     windowsHide: true,
   });
+  reapWithHost(child);
+  return child;
 }
 
 /** Whether the child has to refuse the network by itself. */

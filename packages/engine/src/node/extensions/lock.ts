@@ -22,20 +22,25 @@ export interface LockedExtension {
   readonly source: ExtensionSource;
   readonly mode: ExtensionMode;
   readonly granted: Permissions;
+  /** The project depended on the package before: whoever removes the extension leaves it installed. */
+  readonly dependency?: true;
 }
 
 /** The lock by the name of the list: a package, or a folder that begins with `./`. */
 export type ExtensionLock = ReadonlyMap<string, LockedExtension>;
 
-const LOCKED = shape({
-  version: text("a version"),
-  integrity: text("an integrity", { min: 0 }),
-  manifestDigest: text("a digest"),
-  treeDigest: text("a digest"),
-  source: oneOf("npm", "tarball", "path"),
-  mode: oneOf("child", "inProcess"),
-  granted: permissionsShape,
-});
+const LOCKED = shape(
+  {
+    version: text("a version"),
+    integrity: text("an integrity", { min: 0 }),
+    manifestDigest: text("a digest"),
+    treeDigest: text("a digest"),
+    source: oneOf("npm", "tarball", "path"),
+    mode: oneOf("child", "inProcess"),
+    granted: permissionsShape,
+  },
+  { dependency: oneOf(true) },
+);
 
 /** Reads the lock of a project; empty where there is none. Throws `TypeError` that names the file for one that cannot be read. */
 export async function readLock(folder: string): Promise<ExtensionLock> {

@@ -328,8 +328,8 @@ function isFinding(value: unknown): value is FieldFinding {
 function refuseLarge(fields: Fields): void {
   const bytes = sizeOf(fields as Json);
   if (bytes <= EXTENSION_BYTES) return;
-  const text = `limit inputBytes: the fields have ${bytes} bytes, at most ${EXTENSION_BYTES} go to an extension`;
-  throw new NodeError("limit_exceeded", text, { reason: "limit", sent: false });
+  const text = `the fields have ${bytes} bytes, at most ${EXTENSION_BYTES} go to an extension`;
+  throw new NodeError("output_too_large", text, { reason: "limit", sent: false });
 }
 
 const isNode = ({ kind }: CatalogEntry): boolean => kind !== "service";
