@@ -1,0 +1,58 @@
+/** Channels of models over a real server: a window is told what the manager does, and is refused where there is none. */
+import { createHash } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer as createFileServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { tinyGguf } from "../../local-models/test/tiny-gguf.ts";
+import { createChannelHost, createServer } from "../../server/src/index.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "millrace-channels-"));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const log = { debug() {}, info() {}, warn() {}, error() {} };
+
+test("what the manager of models tells reaches the channel that it is of, until the listener leaves", async () => {
+  const bytes = tinyGguf({ mode: "random" });
+  const files = createFileServer((_, response) => {
+    response.writeHead(200, { "content-length": bytes.length }).end(bytes);
+  });
+  await new Promise<void>((ready) => files.listen(0, "127.0.0.1", ready));
+  const source = `http://127.0.0.1:${(files.address() as AddressInfo).port}/one.gguf`;
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  const egress = { allow: [{ cidr: "127.0.0.0/8" }] };
+  const server = await createServer({ store: "memory", log, egress, models: { dir } });
+  const host = createChannelHost(server);
+  const told: unknown[] = [];
+  const leave = await host.listen("models:registered", (id) => void told.push(id));
+  const stages: string[] = [];
+  const ended = new Promise<void>((resolve) => {
+    void host.listen("models:install_progress", ({ stage }) => {
+      stages.push(stage);
+      if (stage === "done" || stage === "error") resolve();
+    });
+  });
+  await host.invoke("install_model", { source, id: "one", sha256 });
+  await ended;
+  expect(stages.at(-1)).toBe("done");
+  expect(told).toEqual(["one"]);
+  leave();
+  files.close();
+  await server.close({ graceMs: 0 });
+});
+
+test("a server without models refuses their channels, and any refuses one that nobody knows", async () => {
+  const server = await createServer({ store: "memory", log, models: false });
+  const host = createChannelHost(server);
+  const code = (channel: string) =>
+    host
+      .listen(channel as "models:registered", () => {})
+      .then(
+        () => "listens",
+        (error: { code: string }) => error.code,
+      );
+  expect(await code("models:registered")).toBe("command_not_wired");
+  expect(await code("models:other")).toBe("channel_unknown");
+  await server.close({ graceMs: 0 });
+});
