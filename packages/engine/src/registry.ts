@@ -27,10 +27,14 @@ export interface Registry {
  */
 export function createRegistry(types: readonly TypeSource[] = []): Registry {
   const versions = new Map<string, Map<number, NodeType>>();
-  const all = [...coreTypes(), ...types.flatMap((source) => typesOf(source))];
-  for (const type of all) {
-    const { type: name, version } = entryOf(type);
+  const added = types.flatMap((source) => typesOf(source));
+  const all = [...coreTypes(), ...added];
+  for (const type of added) {
+    entryOf(type);
     refuseSchemas(type);
+  }
+  for (const type of all) {
+    const { type: name, version } = type.entry;
     const known = versions.get(name) ?? new Map<number, NodeType>();
     if (known.has(version)) {
       const text = `node type "${name}" version ${version} is there twice; remove one of the two`;

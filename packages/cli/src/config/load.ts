@@ -16,7 +16,6 @@ import { readMcpServers } from "./mcp-servers.ts";
 import { isRecord } from "./record.ts";
 import { readDescriptors, toServices } from "./services.ts";
 import { readShell } from "./shell.ts";
-import { checkTrust } from "./trust.ts";
 import { unknownKeys } from "./unknown.ts";
 import { fromEnvironment, merge } from "./values.ts";
 
@@ -81,7 +80,10 @@ export async function loadConfig(
     for (const line of await unknownKeys(file)) warn(line);
   }
   const descriptors = project === undefined ? [] : await readDescriptors(dirname(project.path));
-  if (project !== undefined) await checkTrust({ file: project, descriptors }, home, io);
+  if (project !== undefined) {
+    const { checkTrust } = await import("./trust.ts"); // with what digests its bytes
+    await checkTrust({ file: project, descriptors }, home, io);
+  }
   const own = await readDescriptors(dirname(userPath));
   const folder = project === undefined ? io.cwd : dirname(project.path);
   const merged: Values = merge(

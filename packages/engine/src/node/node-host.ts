@@ -1,11 +1,15 @@
 /** The host of Node: clock and hash of the machine, network, files and programs under policies. */
-import { createHash } from "node:crypto";
-import type { Host } from "../host.ts";
+import { createRequire } from "node:module";
+import type { FetchLike } from "@millrace/contracts";
+import type { EgressPolicy, Host } from "../host.ts";
 import { createPortableHost } from "../portable-host.ts";
-import { openFetch } from "./egress/open-fetch.ts";
-import { type Resolve, systemResolve } from "./egress/pinned-lookup.ts";
+import { createEgressCheck } from "./egress/egress-check.ts";
 import { openFiles } from "./files/open-files.ts";
 import { openSpawn } from "./processes/open-spawn.ts";
+
+const FEW_BYTES = 256; // their digest in JavaScript costs no more than a call of OpenSSL, and far less than to load it
+
+const load = createRequire(import.meta.url);
 
 /** What may differ from Node's own: `resolve` answers all addresses of a name. */
 export interface NodeHostOptions {
@@ -22,12 +26,27 @@ export type NodeHost = Required<Host>;
  * the process alive until they are cancelled; kept connections do not.
  */
 export function createNodeHost(options: NodeHostOptions = {}): NodeHost {
-  const resolve: Resolve = options.resolve ?? systemResolve;
+  const portable = createPortableHost();
   return {
-    ...createPortableHost(),
-    sha256: (bytes) => createHash("sha256").update(bytes).digest("hex"),
-    openFetch: (policy) => openFetch(policy, resolve),
+    ...portable,
+    sha256: (bytes) => (bytes.length <= FEW_BYTES ? portable.sha256(bytes) : nativeSha256(bytes)),
+    openFetch: (policy) => lateFetch(policy, options.resolve),
     openFiles,
     openSpawn,
+  };
+}
+
+function nativeSha256(bytes: Uint8Array): string {
+  const { createHash } = load("node:crypto") as typeof import("node:crypto");
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+/** An egress client whose policy is read now, and whose code, with Node's HTTP and TLS, is loaded for the first request. */
+function lateFetch(policy: EgressPolicy, resolve: NodeHostOptions["resolve"]): FetchLike {
+  createEgressCheck(policy);
+  let opened: Promise<FetchLike> | undefined;
+  return async (url, init) => {
+    opened ??= import("./egress/open-fetch.ts").then(({ openFetch }) => openFetch(policy, resolve));
+    return (await opened)(url, init);
   };
 }

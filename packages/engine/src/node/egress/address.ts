@@ -57,36 +57,45 @@ export function inRange(address: Address, { base, prefix }: AddressRange): boole
 /** The address and, for an IPv6 address that carries an IPv4 one, that too: both must be fit to connect to. */
 export function formsOf(address: Address): readonly Address[] {
   if (address.length === 4 || isOwnIpv6(address)) return [address];
-  if (EMBEDDED_LAST.some((range) => inRange(address, range))) return [address, address.slice(12)];
-  if (inRange(address, SIX_TO_FOUR)) return [address, address.slice(2, 6)];
+  if (EMBEDDED_LAST().some((range) => inRange(address, range))) return [address, address.slice(12)];
+  if (SIX_TO_FOUR().some((range) => inRange(address, range))) return [address, address.slice(2, 6)];
   return [address];
 }
 
 /** Whether a packet to this address stays in a machine, in a private network or in a range that nobody may use. */
 export function isSpecial(address: Address): boolean {
-  return SPECIAL.some((range) => inRange(address, range));
+  return SPECIAL().some((range) => inRange(address, range));
 }
 
 /** Where clouds hand out credentials of the machine. */
 export function isMetadata(address: Address): boolean {
-  return METADATA.some((range) => inRange(address, range));
+  return METADATA().some((range) => inRange(address, range));
+}
+
+/** Read when first asked for: most processes ask for no address. */
+function ranges(...texts: readonly string[]): () => readonly AddressRange[] {
+  let read: readonly AddressRange[] | undefined;
+  return () => {
+    read ??= texts.map(parseRange);
+    return read;
+  };
 }
 
 function isOwnIpv6(address: Address): boolean {
-  return OWN_IPV6.some((range) => inRange(address, range));
+  return OWN_IPV6().some((range) => inRange(address, range));
 }
 
-const OWN_IPV6 = ["::", "::1"].map(parseRange); // not IPv4 in IPv6, though they lie in ::/96
+const OWN_IPV6 = ranges("::", "::1"); // not IPv4 in IPv6, though they lie in ::/96
 
 // IPv4-mapped, IPv4-compatible, NAT64: the IPv4 address is in the last four bytes.
-const EMBEDDED_LAST = ["::ffff:0:0/96", "::/96", "64:ff9b::/96"].map(parseRange);
+const EMBEDDED_LAST = ranges("::ffff:0:0/96", "::/96", "64:ff9b::/96");
 
-const SIX_TO_FOUR = parseRange("2002::/16");
+const SIX_TO_FOUR = ranges("2002::/16");
 
-const METADATA = ["169.254.169.254", "fd00:ec2::254", "100.100.100.200"].map(parseRange);
+const METADATA = ranges("169.254.169.254", "fd00:ec2::254", "100.100.100.200");
 
 // IANA special-purpose registries (RFC 6890 and successors), the deprecated 6to4 relay and site-local ranges included.
-const SPECIAL = [
+const SPECIAL = ranges(
   "0.0.0.0/8",
   "10.0.0.0/8",
   "100.64.0.0/10",
@@ -112,4 +121,4 @@ const SPECIAL = [
   "100::/64",
   "2001::/23",
   "2001:db8::/32",
-].map(parseRange);
+);

@@ -142,11 +142,14 @@ function rulesOf(rules: readonly EgressRule[] = []): Rules {
 
 /** A range of IPv4-mapped IPv6 addresses is one of IPv4 addresses. */
 function mapped(range: AddressRange): AddressRange {
-  const isMapped = range.base.length === 16 && range.prefix >= 96 && inRange(range.base, MAPPED);
+  const isMapped =
+    range.base.length === 16 &&
+    range.prefix >= 96 &&
+    inRange(range.base, { base: MAPPED, prefix: 96 });
   return isMapped ? { base: range.base.slice(12), prefix: range.prefix - 96 } : range;
 }
 
-const MAPPED = parseRange("::ffff:0:0/96");
+const MAPPED = new Uint8Array(16).fill(0xff, 10, 12); // ::ffff:0:0
 
 /** `*.example.com` stands for every name below `example.com`. */
 function covers(rule: string, host: string): boolean {

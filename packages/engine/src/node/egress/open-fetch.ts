@@ -12,7 +12,7 @@ import { Call } from "./call.ts";
 import { createEgressCheck, type EgressCheck, hostOf } from "./egress-check.ts";
 import { exchange } from "./exchange.ts";
 import { checkHeaders } from "./headers.ts";
-import type { Resolve } from "./pinned-lookup.ts";
+import { type Resolve, systemResolve } from "./pinned-lookup.ts";
 import { createPools, type Pools } from "./pools.ts";
 import { refused } from "./refusal.ts";
 
@@ -42,7 +42,7 @@ interface Journey {
 }
 
 /** An egress client with pools of its own. Throws `TypeError` for a policy that cannot be read. */
-export function openFetch(policy: EgressPolicy, resolve: Resolve): FetchLike {
+export function openFetch(policy: EgressPolicy, resolve: Resolve = systemResolve): FetchLike {
   const given = Object.entries(policy).filter((entry) => entry[1] !== undefined);
   const limits: Limits = { ...DEFAULTS, ...Object.fromEntries(given) };
   const check = createEgressCheck(policy);

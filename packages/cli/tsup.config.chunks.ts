@@ -1,0 +1,224 @@
+/**
+ * Which code of the program lies in which file. Each file that is loaded costs as much as some 20 kB of code, and each 100 kB
+ * of code a twentieth of the start of Node, used or not.
+ *   C1  What two commands share is split no further than the packs below: a command loads a handful of files.
+ *   C2  A module is loaded with a command only when a name of it is used, whatever else its package lists.
+ */
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Options } from "tsup";
+
+type Plugin = NonNullable<Options["esbuildPlugins"]>[number];
+
+const packages = fileURLToPath(new URL("../", import.meta.url));
+
+/** Modules that the command lines which start most often have in common, in layers: each needs itself and those before it. */
+interface Pack {
+  /** Modules whose static imports, all the way down, are in it. */
+  readonly of: readonly string[];
+  /** Only modules that need nothing outside of these folders. */
+  readonly within?: RegExp;
+  /** Who gets the whole pack: who needs more than this share of its bytes anyway. */
+  readonly least: number;
+}
+
+const RUN = "cli/src/commands/run.ts";
+const VALIDATE = "cli/src/commands/validate.ts";
+
+const PACKS: readonly Pack[] = [
+  {
+    of: ["cli/src/main.ts", RUN, VALIDATE],
+    within: /\/cli\/src\/(?!core-catalog|commands)/,
+    least: -1,
+  },
+  { of: [RUN], within: /\/(?:cli|contracts)\/src\/(?!core-catalog|commands\/run)/, least: 0.03 },
+  { of: [VALIDATE], least: 0.05 },
+  { of: [RUN], least: 0.05 },
+];
+
+const LEAST_APART = 0.03; // below it, what is needed is a file of its own
+
+/** Modules whose functions answer promises: they are loaded by the first call, because most runs make none. */
+const LATE: Readonly<Record<string, readonly string[]>> = {
+  "engine/src/ai/loop.ts": ["runAi"],
+  "engine/src/node/files/list.ts": ["listFiles"],
+  "engine/src/node/files/read.ts": ["readFileIn"],
+  "engine/src/node/files/write.ts": ["appendFile", "createFile", "replaceFile"],
+  "engine/src/node/processes/child.ts": ["runChild"],
+  "engine/src/run/resume.ts": ["giveUpRun", "readEarlier", "resumeRunById"],
+  "engine/src/services/pages.ts": ["collectPages"],
+};
+
+export const late: Plugin = {
+  name: "late",
+  setup(build) {
+    build.onResolve({ filter: /^\./ }, ({ path, resolveDir, kind }) => {
+      const file = resolve(resolveDir, path);
+      const isLate = kind === "import-statement" && LATE[file.slice(packages.length)] !== undefined;
+      return isLate ? { path: file, namespace: "late" } : undefined;
+    });
+    build.onResolve({ filter: /^late:/ }, ({ path }) => ({
+      path: path.slice("late:".length),
+      namespace: "late",
+    }));
+    build.onLoad({ filter: /./, namespace: "late" }, ({ path }) => ({
+      contents: (LATE[path.slice(packages.length)] ?? [])
+        .map((name) => {
+          const call = `async (...words) => (await import(${JSON.stringify(path)})).${name}(...words)`;
+          return `export const ${name} = ${call};`;
+        })
+        .join("\n"),
+      resolveDir: dirname(path),
+    }));
+  },
+};
+
+/** Names from the list of a package are imported from the module that makes them: see C2. */
+export const direct: Plugin = {
+  name: "direct",
+  setup(build) {
+    const lists = new Map(
+      ["contracts", "dsl", "engine"].map((name) => [
+        `@millrace/${name}`,
+        listOf(`${packages}${name}/src/index.ts`),
+      ]),
+    );
+    const filter = /[\\/](?:cli|contracts|dsl|engine)[\\/]src[\\/].*\.ts$/;
+    build.onLoad({ filter, namespace: "file" }, (file) => {
+      const text = readFileSync(file.path, "utf8");
+      const contents = text.replace(
+        /^import \{([^}]*)\} from "(@millrace\/\w+)";/gm,
+        (all, names: string, from: string) => {
+          const list = lists.get(from);
+          if (list === undefined) return all;
+          return namesIn(names)
+            .map(([name, local]) => {
+              const [made, path] = list.get(name) as readonly [string, string];
+              return `import { ${made} as ${local} } from ${JSON.stringify(path)};`;
+            })
+            .join(" ");
+        },
+      );
+      return { contents, loader: "ts" };
+    });
+  },
+};
+
+/** Each value that `index.ts` lists: its name where it is made, and the module. */
+function listOf(index: string): ReadonlyMap<string, readonly [string, string]> {
+  const lists = readFileSync(index, "utf8").matchAll(/^export \{([^}]*)\} from "([^"]+)";/gm);
+  return new Map(
+    [...lists].flatMap(([, names = "", from = ""]) =>
+      namesIn(names).map(
+        ([made, name]) => [name, [made, resolve(dirname(index), from)] as const] as const,
+      ),
+    ),
+  );
+}
+
+/** Values among the names between braces, each with the name it gets. */
+function namesIn(text: string): readonly (readonly [string, string])[] {
+  return text
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "" && !name.startsWith("type "))
+    .map((name) => {
+      const [made = name, local = made] = name.split(" as ");
+      return [made, local] as const;
+    });
+}
+
+/** Makes every lazily loaded module import the packs that it is to share: modules that the same files reach are one file. */
+export const together: Plugin = {
+  name: "together",
+  async setup(build) {
+    const { initialOptions: options, esbuild } = build;
+    const plugins = options.plugins?.filter(({ name }) => name !== together.name) ?? [];
+    const apart = { ...options, plugins, write: false, metafile: true, sourcemap: false } as const;
+    const { inputs, outputs } = (await esbuild.build(apart)).metafile;
+    const absolute = (path: string) =>
+      path.startsWith("late:") ? path : resolve(options.absWorkingDir ?? process.cwd(), path);
+    const bytes = new Map(
+      Object.values(outputs).flatMap((output) =>
+        Object.entries(output.inputs)
+          .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
+          .map(([path, { bytesInOutput }]) => [absolute(path), bytesInOutput] as const),
+      ),
+    );
+    const imports = new Map(
+      Object.entries(inputs).map(([path, module]) => [
+        absolute(path),
+        module.imports
+          .filter(({ kind, external }) => kind !== "dynamic-import" && external !== true)
+          .map((each) => absolute(each.path)),
+      ]),
+    );
+    const reach = (entries: readonly string[]): readonly string[] => {
+      const found = new Set(entries);
+      for (const path of found) for (const next of imports.get(path) ?? []) found.add(next);
+      return [...found].filter((path) => bytes.has(path));
+    };
+    const size = (paths: readonly string[]) =>
+      paths.reduce((sum, path) => sum + (bytes.get(path) ?? 0), 0);
+    const taken = new Set<string>();
+    const packs = PACKS.map(({ of, within = /./, least }) => {
+      const modules = reach(of.map((path) => packages + path)).filter(
+        (path) => !taken.has(path) && reach([path]).every((each) => within.test(each)),
+      );
+      for (const path of modules) taken.add(path);
+      return { modules, least };
+    });
+    const commands = Object.values(inputs).flatMap((module) =>
+      module.imports
+        .filter(({ kind, external }) => kind === "dynamic-import" && external !== true)
+        .map(({ path }) => absolute(path)),
+    );
+    // What is needed without the rest of its pack becomes a pack of its own, for whoever needs any of it.
+    let shared = [...packs];
+    const sharedBy = (needed: ReadonlySet<string>) =>
+      shared.filter(
+        ({ modules, least }) =>
+          size(modules.filter((each) => needed.has(each))) > least * size(modules),
+      );
+    for (let before = -1, apart = new Set<string>(); before !== apart.size; ) {
+      before = apart.size;
+      for (const command of commands) {
+        const given = new Set(
+          sharedBy(new Set(reach([command]))).flatMap(({ modules }) => modules),
+        );
+        for (const path of reach([command, ...given])) {
+          if (taken.has(path) && !given.has(path)) apart.add(path);
+        }
+      }
+      shared = packs.flatMap(({ modules, least }) => [
+        { modules: modules.filter((path) => !apart.has(path)), least },
+        { modules: modules.filter((path) => apart.has(path)), least: LEAST_APART },
+      ]);
+    }
+    build.onResolve({ filter: /./ }, async ({ path, kind, resolveDir, importer, pluginData }) => {
+      if (kind !== "dynamic-import" || pluginData === together) return;
+      const found = await build.resolve(path, {
+        kind,
+        resolveDir,
+        importer,
+        pluginData: together,
+      });
+      return found.external || found.errors.length > 0
+        ? found
+        : { path: found.path, namespace: "lazy" };
+    });
+    build.onLoad({ filter: /./, namespace: "lazy" }, ({ path }) => {
+      const given = sharedBy(new Set(reach([path])));
+      return {
+        contents: [
+          ...given
+            .flatMap(({ modules }) => modules)
+            .map((each) => `import ${JSON.stringify(each)};`),
+          `export * from ${JSON.stringify(path)};`,
+        ].join("\n"),
+        resolveDir: dirname(path),
+      };
+    });
+  },
+};

@@ -1,0 +1,14 @@
+/** `createRegistry` checks the schemas of what is added; those of core are checked here, once, instead of at every start. */
+import { compileSchema } from "@millrace/dsl";
+import { createRegistry } from "@millrace/engine";
+import { expect, test } from "vitest";
+
+test("every schema of a core type can be checked", () => {
+  const entries = createRegistry().entries();
+  expect(entries.length).toBeGreaterThan(15);
+  for (const { type, fields, output } of entries) {
+    for (const schema of [fields, output]) {
+      expect(compileSchema(schema), type).toMatchObject({ ok: true });
+    }
+  }
+});
