@@ -1,8 +1,7 @@
 /** Files of ours on the disk: written whole or not at all, in folders that are made where they are missing. */
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { usage } from "./errors.ts";
-import { reason } from "./file-reason.ts";
+import { cannotWrite } from "./file-reason.ts";
 
 /** Who may look: everybody, or nobody but the person. */
 export type Audience = "everybody" | "owner";
@@ -25,7 +24,7 @@ export async function replaceFile(
     await rename(part, path);
   } catch (error) {
     await rm(part, { force: true }).catch(() => {});
-    throw usage(`cannot write ${path}: ${reason(error)}`);
+    throw cannotWrite(path, error);
   }
 }
 

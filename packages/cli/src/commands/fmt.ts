@@ -6,7 +6,7 @@ import { formatFlow, parseFlow } from "@millrace/dsl";
 import { createTwoFilesPatch } from "diff";
 import { type CommandIo, type Input, isOn } from "../command.ts";
 import { CliError, usage } from "../errors.ts";
-import { reason } from "../file-reason.ts";
+import { cannotWrite } from "../file-reason.ts";
 import { countFindings, expandFiles, isValid, readInput } from "../flow-source.ts";
 import { renderDiagnostics } from "../render/code-frame.ts";
 import { createStyle } from "../render/style.ts";
@@ -89,6 +89,6 @@ async function replaceFile(name: string, text: string): Promise<void> {
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
-    throw usage(`cannot write ${path}: ${reason(error)}`);
+    throw cannotWrite(path, error);
   }
 }

@@ -11,7 +11,7 @@ import {
 import { withApi } from "../api-command.ts";
 import { type CommandIo, flagText, type Input } from "../command.ts";
 import { usage } from "../errors.ts";
-import { reason } from "../file-reason.ts";
+import { cannotWrite } from "../file-reason.ts";
 import { toDot } from "../graph/dot.ts";
 import { type Drawing, drawingOf } from "../graph/drawing.ts";
 import { layoutOf } from "../graph/layout.ts";
@@ -41,7 +41,7 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
   if (output === undefined) await io.out.write(text);
   else {
     await writeFile(resolve(io.cwd, output), text).catch((error: unknown) => {
-      throw usage(`cannot write ${output}: ${reason(error)}`);
+      throw cannotWrite(output, error);
     });
   }
   return 0;

@@ -17,7 +17,7 @@ import {
 } from "../api-command.ts";
 import { flagText, type Input, isOn } from "../command.ts";
 import { usage } from "../errors.ts";
-import { reason } from "../file-reason.ts";
+import { cannotWrite } from "../file-reason.ts";
 import type { CliIo } from "../io.ts";
 import { factLines, formatTime } from "../render/table.ts";
 import { clean, cleanLines } from "../render/text.ts";
@@ -143,7 +143,7 @@ export const exportFlow: Run = apiCommand({
     const file = flagText(input, "output");
     if (file === undefined) return;
     await writeFile(resolve(io.cwd, file), text).catch((error: unknown) => {
-      throw usage(`cannot write ${file}: ${reason(error)}`);
+      throw cannotWrite(file, error);
     });
   },
 });

@@ -1,5 +1,5 @@
 /** `millrace test`: flows run in the world of their fixtures, and make the events that are kept beside them. */
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { createTwoFilesPatch } from "diff";
 import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
 import { CliError, usage } from "../errors.ts";
@@ -8,6 +8,7 @@ import { type FlowTest, findTests } from "../golden/find.ts";
 import { type Outcome, runTest } from "../golden/run-test.ts";
 import { createStyle } from "../render/style.ts";
 import { clean } from "../render/text.ts";
+import { replaceFile } from "../replace-file.ts";
 
 /** How one test ended; a line of `--json`. */
 interface Verdict {
@@ -49,9 +50,7 @@ async function judge(test: FlowTest, outcome: Outcome, update: boolean): Promise
   const kept = await readKept(golden);
   if (kept === outcome.text) return { file, status: "passed" };
   if (update) {
-    await writeFile(golden, outcome.text).catch((error: unknown) => {
-      throw usage(`cannot write ${golden}: ${reason(error)}`);
-    });
+    await replaceFile(golden, outcome.text);
     return { file, status: "updated" };
   }
   if (kept === undefined) {

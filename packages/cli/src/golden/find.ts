@@ -66,8 +66,11 @@ async function testOf(
   }
   const beside = join(folder, FIXTURES);
   const fixtures = (await exists(beside)) ? beside : undefined;
-  const inside = join(beside, GOLDEN);
-  return { file, fixtures, golden: (await exists(inside)) ? inside : join(folder, GOLDEN) };
+  const kept = [join(beside, GOLDEN), join(folder, GOLDEN)];
+  for (const golden of kept) if (await exists(golden)) return { file, fixtures, golden };
+  // Flows of a project stand side by side: each keeps its events apart from the others'.
+  const isApart = own !== undefined && fixtures === undefined && project !== folder;
+  return { file, fixtures, golden: join(isApart ? own : folder, GOLDEN) };
 }
 
 async function isTest({ file, fixtures, golden }: FlowTest, io: CommandIo): Promise<boolean> {

@@ -48,6 +48,16 @@ export async function runTest(
     ...(ai && { providers: ai.providers, ai: ai.ai }),
   });
   try {
+    const missing = engine.checkInputs(compiled.plan, world.inputs);
+    const problems = missing.filter(({ severity }) => severity === "error");
+    if (problems.length > 0) {
+      const where = test.fixtures ?? "its folder of fixtures";
+      return {
+        problems: problems.map(({ message }) =>
+          clean(`${message}; inputs.json in ${where} gives it`),
+        ),
+      };
+    }
     let waits: string | undefined;
     const run = engine.run(compiled.plan, world.inputs, {
       trigger: "cli",

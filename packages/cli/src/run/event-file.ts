@@ -3,8 +3,7 @@ import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type ExecutionEvent, ndjson } from "@millrace/contracts";
 import type { CommandIo } from "../command.ts";
-import { usage } from "../errors.ts";
-import { reason } from "../file-reason.ts";
+import { cannotWrite, reason } from "../file-reason.ts";
 import { clean } from "../render/text.ts";
 
 export interface EventFile {
@@ -19,7 +18,7 @@ export async function openEvents(
 ): Promise<EventFile | undefined> {
   if (file === undefined) return undefined;
   const handle = await open(resolve(io.cwd, file), "w").catch((error: unknown) => {
-    throw usage(`cannot write ${file}: ${reason(error)}`);
+    throw cannotWrite(file, error);
   });
   let broken = false;
   return {

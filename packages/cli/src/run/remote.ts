@@ -7,6 +7,7 @@ import { createRunId, type Diagnostic, type FlowGraph, type RunRequest } from "@
 import { ClientError } from "@millrace/contracts/client";
 import { type FlowDocument, locate } from "@millrace/dsl";
 import { prepareAnswers } from "../answers.ts";
+import { inContext } from "../api/in-context.ts";
 import { type Api, openApi } from "../api/open-api.ts";
 import { toEnd } from "../api/problem.ts";
 import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";
@@ -88,7 +89,11 @@ async function flowOf(
   KnownFlow & { readonly words: Pick<RunRequest, "graph" | "dsl" | "template" | "version"> }
 > {
   if (await isSlug(name, io)) {
-    const { slug, version, graph, dsl } = await api.invoke("get_template", { slug: name });
+    const { slug, version, graph, dsl } = await api
+      .invoke("get_template", { slug: name })
+      .catch((error: unknown) => {
+        throw inContext(error, name);
+      });
     const words = { template: slug, version };
     return { name: slug, graph, text: dsl, document: undefined, words };
   }

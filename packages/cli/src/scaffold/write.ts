@@ -3,7 +3,7 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { CommandIo } from "../command.ts";
 import { CliError, usage } from "../errors.ts";
-import { reason } from "../file-reason.ts";
+import { cannotWrite, reason } from "../file-reason.ts";
 import { clean } from "../render/text.ts";
 import { makeFolder } from "../replace-file.ts";
 
@@ -64,7 +64,7 @@ async function write(path: string, content: Uint8Array | string): Promise<void> 
     await makeFolder(dirname(path));
     await writeFile(path, content);
   } catch (error) {
-    throw usage(`cannot write ${path}: ${reason(error)}`);
+    throw cannotWrite(path, error);
   }
 }
 
