@@ -1,5 +1,7 @@
 /** A flow whose text was understood, valid or not: what can be drawn and compared. */
-import { type CommandIo, flagText, type Input } from "./command.ts";
+
+import type { CommandIo, Input } from "./command.ts";
+import { configWords } from "./config/words.ts";
 import { CliError } from "./errors.ts";
 import { countFindings, type FlowSource, loadFlow } from "./flow-source.ts";
 import { renderDiagnostics } from "./render/code-frame.ts";
@@ -7,10 +9,7 @@ import { createStyle } from "./render/style.ts";
 
 /** Reads a flow. Ends with `flow_invalid`, after showing where, when part of its text was not understood. */
 export async function readableFlow(file: string, input: Input, io: CommandIo): Promise<FlowSource> {
-  const source = await loadFlow(file, io, {
-    file: flagText(input, "config"),
-    home: flagText(input, "home"),
-  });
+  const source = await loadFlow(file, io, configWords(input));
   const unread = source.diagnostics.filter(
     ({ code, severity }) => severity === "error" && code < "FLOW2",
   );

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { cannotWrite } from "./file-reason.ts";
 
 /** Who may look: everybody, or nobody but the person. */
-export type Audience = "everybody" | "owner";
+type Audience = "everybody" | "owner";
 
 const MODES = {
   everybody: { folder: 0o777, file: 0o666 },

@@ -2,10 +2,12 @@
  * The one seam through which commands talk: the server that was named, or this installation. Both answer the same words in
  * the same way.
  */
+
 import type { CancelReason, ModelsFrame } from "@millrace/contracts";
 import type { Client } from "@millrace/contracts/client";
 import { type CommandIo, flagText, type Input } from "../command.ts";
 import { type Config, loadConfig } from "../config/load.ts";
+import { configOptions, warnOn } from "../config/words.ts";
 import { namedServer } from "./server-url.ts";
 
 /** Most that a server takes. */
@@ -45,7 +47,7 @@ export interface ApiOptions {
  * another process holds the store.
  */
 export async function openApi(input: Input, io: CommandIo, options: ApiOptions = {}): Promise<Api> {
-  const config = options.config ?? (await configOf(input, io));
+  const config = options.config ?? (await loadConfig(configOptions(input, io), io, warnOn(io)));
   const url = namedServer(input, config);
   if (url !== undefined) {
     const { createRemote } = await import("./remote.ts");
@@ -69,12 +71,4 @@ export async function openApi(input: Input, io: CommandIo, options: ApiOptions =
   const { createEmbedded } = await import("./embedded.ts");
   const client = createEmbedded(config, { write: options.write ?? false }, io);
   return { ...client, where: "embedded", config };
-}
-
-function configOf(input: Input, io: CommandIo): Promise<Config> {
-  return loadConfig(
-    { folder: io.cwd, file: flagText(input, "config"), home: flagText(input, "home") },
-    io,
-    (line) => void io.err.write(`warning: ${line}\n`),
-  );
 }

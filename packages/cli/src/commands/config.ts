@@ -1,15 +1,17 @@
 /** `millrace config`: what is configured, where it comes from, and how to change it. */
+
 import { join } from "node:path";
 import { readSecret } from "../ask.ts";
 import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
 import { editConfig } from "../config/edit.ts";
-import { type ConfigOptions, PROJECT_FILE } from "../config/files.ts";
+import { PROJECT_FILE } from "../config/files.ts";
 import { dataFolder } from "../config/folders.ts";
 import { CONFIG_KEYS, misfit } from "../config/keys.ts";
 import { keyOf, type Origin, openSources, type Sources } from "../config/origins.ts";
 import { isSecretKey, isSecretValue, shownValue } from "../config/shown.ts";
 import { storeTrust } from "../config/trust.ts";
 import { toValue, valueAt } from "../config/values.ts";
+import { configOptions, warnOn } from "../config/words.ts";
 import { CliError, usage } from "../errors.ts";
 import { clean } from "../render/text.ts";
 
@@ -144,8 +146,7 @@ export async function login(input: Input, io: CommandIo): Promise<number> {
     import("../config/load.ts"),
     import("../credentials/open-store.ts"),
   ]);
-  const warn = (line: string): void => void io.err.write(`warning: ${line}\n`);
-  const config = await loadConfig(options(input, io), io, warn);
+  const config = await loadConfig(configOptions(input, io), io, warnOn(io));
   const { store, name, close } = openStore(config.credentials);
   try {
     await store.set(`server:${origin}`, await readSecret(io, `token for ${origin}`));
@@ -163,11 +164,7 @@ export async function login(input: Input, io: CommandIo): Promise<number> {
 }
 
 function open(input: Input, io: CommandIo): Promise<Sources> {
-  return openSources(options(input, io), io);
-}
-
-function options(input: Input, io: CommandIo): ConfigOptions {
-  return { folder: io.cwd, file: flagText(input, "config"), home: flagText(input, "home") };
+  return openSources(configOptions(input, io), io);
 }
 
 async function change(input: Input, io: CommandIo, key: string, value: unknown): Promise<number> {

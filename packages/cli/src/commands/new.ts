@@ -1,7 +1,9 @@
 /** `millrace new`: another flow of a project, from an example. */
+
 import { dirname, join, relative } from "node:path";
 import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
 import { type ConfigFile, PROJECT_FILE, projectFile } from "../config/files.ts";
+import { configOptions } from "../config/words.ts";
 import { usage } from "../errors.ts";
 import { clean } from "../render/text.ts";
 import { readTemplate } from "../scaffold/templates.ts";
@@ -20,8 +22,7 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
       "lower-case letters, digits and -, such as daily-report",
     );
   }
-  const named = { file: flagText(input, "config"), home: flagText(input, "home") };
-  const project = await projectFile({ folder: io.cwd, ...named }, io);
+  const project = await projectFile(configOptions(input, io), io);
   if (project === undefined)
     throw usage(
       `there is no ${PROJECT_FILE} in this folder or above it`,

@@ -1,10 +1,12 @@
 /** `millrace providers`: who can be asked for a model here, and whether their keys work. Keys come in elsewhere and never go out. */
+
 import { createNodeHost } from "@millrace/engine/node";
 import type { AiSettings, AiSetup } from "@millrace/providers";
 import { keyState, modelsOf } from "../ai/keys.ts";
 import { aiSettings, openAi } from "../ai/open-ai.ts";
-import { type CommandIo, flagText, type Input } from "../command.ts";
+import type { CommandIo, Input } from "../command.ts";
 import { type Config, loadConfig } from "../config/load.ts";
+import { configOptions, warnOn } from "../config/words.ts";
 import { runCredentials } from "../credentials/run-credentials.ts";
 import { usage } from "../errors.ts";
 import { clean } from "../render/text.ts";
@@ -55,11 +57,7 @@ async function withAi(
   io: CommandIo,
   work: (opened: Opened) => Promise<void>,
 ): Promise<number> {
-  const config = await loadConfig(
-    { folder: io.cwd, file: flagText(input, "config"), home: flagText(input, "home") },
-    io,
-    (line) => void io.err.write(`warning: ${line}\n`),
-  );
+  const config = await loadConfig(configOptions(input, io), io, warnOn(io));
   const settings = aiSettings(config);
   const credentials = runCredentials(config, () => io.now());
   const setup = openAi(config, credentials.port, io, createNodeHost());

@@ -3,10 +3,12 @@
  *   R1  The exit code is the summary's.
  *   R2  A run that is kept is in the store before its first event is shown.
  */
+
 import type { Summary } from "@millrace/contracts";
 import { namedServer } from "../api/server-url.ts";
 import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";
 import { type Config, loadConfig } from "../config/load.ts";
+import { configWords, warnOn } from "../config/words.ts";
 import { usage } from "../errors.ts";
 import type { FlowSource } from "../flow-source.ts";
 import { checkOneStdin } from "../inputs.ts";
@@ -17,18 +19,14 @@ import { type EventFile, openEvents } from "../run/event-file.ts";
 import { projectStart } from "../run/find-flow.ts";
 import { prepare } from "../run/prepare.ts";
 import type { SavingJournal } from "../run/saving-journal.ts";
-import { checkPlace, graceOf, isSaved, tagsOf, timeoutOf, warnOn } from "../run/words.ts";
+import { checkPlace, graceOf, isSaved, tagsOf, timeoutOf } from "../run/words.ts";
 
 /** Runs the flow and returns its exit code. */
 export async function run(input: Input, io: CommandIo): Promise<number> {
   const name = input.args[0] as string;
   checkOneStdin(name, flagList(input, "input"), flagText(input, "input-json"));
   const config = await loadConfig(
-    {
-      folder: await projectStart(name, io),
-      file: flagText(input, "config"),
-      home: flagText(input, "home"),
-    },
+    { ...configWords(input), folder: await projectStart(name, io) },
     io,
     warnOn(io),
   );

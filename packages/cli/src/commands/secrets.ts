@@ -1,8 +1,10 @@
 /** `millrace secrets`: plain secrets of the credential store, by name. Values come in and never go out. */
+
 import type { OpenedStore } from "@millrace/server/connections";
 import { readSecret } from "../ask.ts";
-import { type CommandIo, flagText, type Input } from "../command.ts";
+import type { CommandIo, Input } from "../command.ts";
 import { loadConfig } from "../config/load.ts";
+import { configOptions, warnOn } from "../config/words.ts";
 import { openStore } from "../credentials/open-store.ts";
 import { CliError, usage } from "../errors.ts";
 import { clean } from "../render/text.ts";
@@ -48,12 +50,8 @@ async function withStore(
   io: CommandIo,
   work: (opened: OpenedStore) => Promise<void>,
 ): Promise<number> {
-  const warn = (line: string): void => void io.err.write(`warning: ${line}\n`);
-  const config = await loadConfig(
-    { folder: io.cwd, file: flagText(input, "config"), home: flagText(input, "home") },
-    io,
-    warn,
-  );
+  const warn = warnOn(io);
+  const config = await loadConfig(configOptions(input, io), io, warn);
   const opened = openStore(config.credentials);
   if (config.credentials.store === "memory") {
     warn("credentials.store is memory: what is stored ends with this command");

@@ -1,10 +1,12 @@
 /** `millrace serve`: the HTTP surface in this process, or its desktop channels on the standard streams, until a signal ends it. */
+
 import { once } from "node:events";
 import { resolve } from "node:path";
 import type { CreateServerOptions, RunningServer } from "@millrace/server";
 import { modelsOf } from "../ai/models-of.ts";
 import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";
 import { loadConfig } from "../config/load.ts";
+import { configOptions, warnOn } from "../config/words.ts";
 import { CliError, usage } from "../errors.ts";
 
 /** Flags of the HTTP surface; the standard streams have no address, and belong to whoever started the process. */
@@ -21,11 +23,7 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
   const [{ ConfigError, createChannelHost, createServer, start }, { StoreError }] =
     await Promise.all([import("@millrace/server"), import("@millrace/store")]);
   const tokenFile = flagText(input, "token-file");
-  const config = await loadConfig(
-    { folder: io.cwd, file: flagText(input, "config"), home: flagText(input, "home") },
-    io,
-    (line) => void io.err.write(`warning: ${line}\n`),
-  );
+  const config = await loadConfig(configOptions(input, io), io, warnOn(io));
   const port = readPort(flagText(input, "port")) ?? config.serve.port;
   const host = flagText(input, "host") ?? config.serve.host;
   const common: CreateServerOptions = {

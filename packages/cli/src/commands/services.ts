@@ -1,13 +1,15 @@
 /** `millrace services`: descriptors of services, as files that people read and commit. Nothing here reaches the network. */
+
 import { readFile } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import { checkService, type ServiceSpec } from "@millrace/contracts";
 import { importOpenApi } from "@millrace/engine";
 import { createTwoFilesPatch } from "diff";
 import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
-import { type ConfigOptions, projectFolder } from "../config/files.ts";
+import { projectFolder } from "../config/files.ts";
 import { loadConfig } from "../config/load.ts";
 import { SERVICES_FOLDER } from "../config/services.ts";
+import { configOptions, warnOn } from "../config/words.ts";
 import { CliError, usage } from "../errors.ts";
 import { reason } from "../file-reason.ts";
 import { readInput } from "../flow-source.ts";
@@ -17,9 +19,7 @@ import { compareServices } from "../services/compare.ts";
 
 /** Services that flows may call here, sorted by slug. */
 export async function list(input: Input, io: CommandIo): Promise<number> {
-  const config = await loadConfig(optionsOf(input, io), io, (line) => {
-    void io.err.write(`warning: ${line}\n`);
-  });
+  const config = await loadConfig(configOptions(input, io), io, warnOn(io));
   const services = [...config.services].sort((a, b) => (a.slug < b.slug ? -1 : 1));
   const items = services.map(
     ({ slug, title, serviceIntegration: { auth, baseUrl, operations } }) => ({
@@ -121,7 +121,7 @@ function parse(name: string, bytes: Uint8Array): unknown {
 
 /** `services/<slug>.json` beside the project file, else in the working directory. */
 async function defaultFile({ slug }: ServiceSpec, input: Input, io: CommandIo): Promise<string> {
-  const folder = (await projectFolder(optionsOf(input, io), io)) ?? io.cwd;
+  const folder = (await projectFolder(configOptions(input, io), io)) ?? io.cwd;
   return join(folder, SERVICES_FOLDER, `${slug}.json`);
 }
 
@@ -142,10 +142,6 @@ function serviceIn(text: string): ServiceSpec | undefined {
   } catch {
     return undefined;
   }
-}
-
-function optionsOf(input: Input, io: CommandIo): ConfigOptions {
-  return { folder: io.cwd, file: flagText(input, "config"), home: flagText(input, "home") };
 }
 
 function optional<K extends string>(

@@ -1,7 +1,9 @@
 /** `millrace test`: flows run in the world of their fixtures, and make the events that are kept beside them. */
+
 import { readFile } from "node:fs/promises";
 import { createTwoFilesPatch } from "diff";
 import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
+import { configWords } from "../config/words.ts";
 import { CliError, usage } from "../errors.ts";
 import { reason } from "../file-reason.ts";
 import { type FlowTest, findTests } from "../golden/find.ts";
@@ -20,7 +22,7 @@ interface Verdict {
 
 /** Runs every test one after the other; ends with 1 when one fails. */
 export async function run(input: Input, io: CommandIo): Promise<number> {
-  const named = { file: flagText(input, "config"), home: flagText(input, "home") };
+  const named = configWords(input);
   const filter = pattern(flagText(input, "filter"));
   const names = input.args.length === 0 ? ["."] : input.args;
   const found = await findTests(names, named, io);

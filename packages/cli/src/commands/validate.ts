@@ -2,9 +2,11 @@
  * `millrace validate`: parse and check; no execution, no store, no code of extensions. A server that is named judges by the
  * nodes, services and extensions there.
  */
+
 import type { Diagnostic } from "@millrace/contracts";
 import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
 import { trustedServer } from "../config/server.ts";
+import { configOptions, configWords } from "../config/words.ts";
 import { CliError } from "../errors.ts";
 import {
   countFindings,
@@ -28,10 +30,7 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
   const server = await serverOf(input, io);
   for (const file of files) {
     if (io.signal.aborted) break;
-    const read = await loadFlow(file, io, {
-      file: flagText(input, "config"),
-      home: flagText(input, "home"),
-    });
+    const read = await loadFlow(file, io, configWords(input));
     const source = server === undefined ? read : { ...read, diagnostics: await server(read) };
     const valid = isValid(source.diagnostics, strict);
     if (!valid) invalid += 1;
@@ -62,12 +61,8 @@ type Judge = (flow: FlowSource) => Promise<readonly Diagnostic[]>;
 
 /** What a server finds, where one is named. */
 async function serverOf(input: Input, io: CommandIo): Promise<Judge | undefined> {
-  const options = {
-    folder: io.cwd,
-    file: flagText(input, "config"),
-    home: flagText(input, "home"),
-  };
-  if (!(flagText(input, "server") ?? (await trustedServer(options, io)))) return undefined;
+  if (!(flagText(input, "server") ?? (await trustedServer(configOptions(input, io), io))))
+    return undefined;
   const { openApi } = await import("../api/open-api.ts");
   const api = await openApi(input, io);
   return async ({ text, graph, diagnostics }) => {

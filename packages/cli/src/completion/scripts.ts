@@ -88,6 +88,21 @@ function pathPatterns(): string {
     .join("|");
 }
 
+/** The end of the loop over words, and what may follow where it stopped: the same in bash and zsh. */
+function stepAndCases(): string {
+  return `    case "\${at:+$at }$word" in
+      ${pathPatterns()}) at="\${at:+$at }$word" ;;
+      *) break ;;
+    esac
+  done
+  case "$at" in
+${pathCases()}
+  esac
+  case "$at $prev" in
+${valueCases()}
+  esac`;
+}
+
 function bash(): string {
   return `# Completion of millrace. In ~/.bashrc: source <(millrace completion bash)
 _millrace() {
@@ -99,17 +114,7 @@ _millrace() {
       if [[ \${COMP_WORDS[i+1]} == "=" ]]; then ((i += 2)); else case "$word" in ${valueFlags().join("|")}) ((i += 1)) ;; esac; fi
       continue
     fi
-    case "\${at:+$at }$word" in
-      ${pathPatterns()}) at="\${at:+$at }$word" ;;
-      *) break ;;
-    esac
-  done
-  case "$at" in
-${pathCases()}
-  esac
-  case "$at $prev" in
-${valueCases()}
-  esac
+${stepAndCases()}
   COMPREPLY=()
   if [[ -n $files ]]; then return; fi
   if [[ $cur == -* && -n $flags ]]; then list="$flags"
@@ -138,17 +143,7 @@ _millrace() {
       case "$word" in ${valueFlags().join("|")}) ((i += 1)) ;; esac
       continue
     fi
-    case "\${at:+$at }$word" in
-      ${pathPatterns()}) at="\${at:+$at }$word" ;;
-      *) break ;;
-    esac
-  done
-  case "$at" in
-${pathCases()}
-  esac
-  case "$at $prev" in
-${valueCases()}
-  esac
+${stepAndCases()}
   if [[ -n $files ]]; then _files; return; fi
   if [[ $cur == -* && -n $flags ]]; then list="$flags"
   elif [[ -n $ask ]]; then list="$(millrace __complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)"

@@ -1,4 +1,5 @@
 /** One run of a flow in the world of its fixtures, as a log. */
+
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,6 +7,7 @@ import { checkLog, type ExecutionEvent, type FlowGraph, type Violation } from "@
 import { compileFlow, createEngine, createRegistry } from "@millrace/engine";
 import type { CommandIo } from "../command.ts";
 import { loadConfig } from "../config/load.ts";
+import { warnOn } from "../config/words.ts";
 import { type FixtureWorld, openFixtures } from "../fixtures/world.ts";
 import { countFindings, isValid, loadFlow } from "../flow-source.ts";
 import { clean } from "../render/text.ts";
@@ -29,8 +31,7 @@ export async function runTest(
   if (!isValid(source.diagnostics)) {
     return { problems: [`the flow is not valid: ${countFindings(source.diagnostics)}`] };
   }
-  const warn = (line: string): void => void io.err.write(`warning: ${line}\n`);
-  const config = await loadConfig({ folder: source.folder, ...named }, io, warn);
+  const config = await loadConfig({ folder: source.folder, ...named }, io, warnOn(io));
   const compiled = await compileFlow(source.graph, {
     registry: createRegistry(config.services),
     subflows: subflowsIn([source.folder, config.flows]),

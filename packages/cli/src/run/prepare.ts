@@ -1,4 +1,5 @@
 /** Everything before a run in this process: nothing of it has an effect, so a signal may leave it at any point. */
+
 import { resolve } from "node:path";
 import type { CredentialsPort, Json } from "@millrace/contracts";
 import {
@@ -18,6 +19,7 @@ import type { AiSetup } from "@millrace/providers";
 import { prepareAnswers } from "../answers.ts";
 import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";
 import type { Config } from "../config/load.ts";
+import { configWords, warnOn } from "../config/words.ts";
 import { runCredentials } from "../credentials/run-credentials.ts";
 import { CliError, usage } from "../errors.ts";
 import { countFindings, type FlowSource, isValid, loadFlow } from "../flow-source.ts";
@@ -105,11 +107,7 @@ async function sourceOf(
   config: Config,
   io: CommandIo,
 ): Promise<{ readonly source: FlowSource; readonly template: string | undefined }> {
-  const named = {
-    file: flagText(input, "config"),
-    home: flagText(input, "home"),
-    watch: isOn(input, "watch"),
-  };
+  const named = { ...configWords(input), watch: isOn(input, "watch") };
   if (!(await isSlug(name, io))) {
     return { source: await loadFlow(name, io, named), template: undefined };
   }
@@ -177,8 +175,7 @@ async function extensionsOf(config: Config, io: CommandIo, watch: boolean): Prom
     return { ...none, config: {}, close: async () => {} };
   }
   const { openProjectExtensions } = await import("../ext/open.ts");
-  const warn = (line: string): void => void io.err.write(`warning: ${line}\n`);
-  return openProjectExtensions(config, warn, watch);
+  return openProjectExtensions(config, warnOn(io), watch);
 }
 
 /** Loaded for flows that ask a model. */

@@ -1,5 +1,5 @@
 /** What the words of `run` and `resume` say of a run, wherever it is. */
-import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";
+import { flagList, flagText, type Input, isOn } from "../command.ts";
 import type { Config } from "../config/load.ts";
 import { parseDuration } from "../duration.ts";
 import { usage } from "../errors.ts";
@@ -76,9 +76,4 @@ function isGiven({ flags }: Input, name: string): boolean {
 export function serverWords(input: Input): string {
   const url = flagText(input, "server");
   return url === undefined || url === "" ? "" : ` --server ${url}`;
-}
-
-/** Warnings of the configuration go to stderr. */
-export function warnOn(io: CommandIo): (line: string) => void {
-  return (line) => void io.err.write(`warning: ${line}\n`);
 }

@@ -1,29 +1,36 @@
-/** Rows of the table for commands that ask this installation, or a server that is named. */
+/** Rows of the table in few words. */
 import type { ArgSpec, CliCommand, FlagSpec } from "../command.ts";
 import { REMOTE_FLAGS } from "./flags.ts";
 
-/** What differs from one such command to the next. `examples`: the line without `millrace`, and what it says. */
+/** What differs from one command to the next. `examples`: the line without `millrace`, and what it says. */
 export interface EntrySpec {
   readonly args?: readonly ArgSpec[];
   readonly flags?: readonly FlagSpec[];
   /** Default `query`. */
   readonly output?: CliCommand["output"];
+  readonly hidden?: true;
   readonly examples: readonly (readonly [line: string, says: string])[];
   readonly load: CliCommand["load"];
 }
 
-/** `runs list` and its summary, with the flags of every command that may ask a server. */
-export function entry(words: string, summary: string, spec: EntrySpec): CliCommand {
-  const { args = [], flags = [], output = "query", examples, load } = spec;
+/** A command that works here, whatever server there is: `config get` and its summary. */
+export function local(words: string, summary: string, spec: EntrySpec): CliCommand {
+  const { args = [], flags = [], output = "query", hidden, examples, load } = spec;
   return {
     path: words.split(" ") as [string, ...string[]],
     summary,
     args,
-    flags: [...flags, ...REMOTE_FLAGS],
+    flags,
     output,
+    ...(hidden && { hidden }),
     examples: examples.map(([line, says]) => ({ line: `millrace ${line}`, says })),
     load,
   };
+}
+
+/** A command that asks this installation, or a server that is named. */
+export function entry(words: string, summary: string, spec: EntrySpec): CliCommand {
+  return local(words, summary, { ...spec, flags: [...(spec.flags ?? []), ...REMOTE_FLAGS] });
 }
 
 /** An argument that must be there. */

@@ -1,149 +1,91 @@
 /** Commands on connections, secrets, providers and services. */
 import type { ArgSpec, CliCommand } from "../command.ts";
-import { REMOTE_FLAGS } from "./flags.ts";
+import { arg, entry, local, option } from "./entry.ts";
 
-const CONNECTION: ArgSpec = {
-  name: "slug",
-  summary: "name of the connection",
-  required: true,
-  complete: "connection",
-};
+const CONNECTION: ArgSpec = arg("slug", "name of the connection", "connection");
 
 export const SERVICES_COMMANDS: readonly CliCommand[] = [
-  {
-    path: ["connect"],
-    summary: "connect a service: ask a person for consent, keep the credential",
+  entry("connect", "connect a service: ask a person for consent, keep the credential", {
     args: [CONNECTION],
     flags: [
-      {
-        long: "service",
-        value: "<slug>",
-        summary: "what it connects to (default: what it is of, else its own name)",
-      },
-      { long: "client-id", value: "<id>", summary: "store this OAuth client of the service" },
+      option(
+        "service",
+        "<slug>",
+        "what it connects to (default: what it is of, else its own name)",
+      ),
+      option("client-id", "<id>", "store this OAuth client of the service"),
       { long: "secret-stdin", summary: "read the secret from stdin instead of a hidden prompt" },
-      { long: "scope", value: "<scope>", multiple: true, summary: "ask for this scope" },
-      { long: "port", value: "<port>", summary: "port that receives the redirect" },
+      option("scope", "<scope>", "ask for this scope", { multiple: true }),
+      option("port", "<port>", "port that receives the redirect"),
       { long: "no-browser", summary: "only print the address to open" },
-      { long: "timeout", value: "<duration>", summary: "how long to wait (default and most 5m)" },
-      ...REMOTE_FLAGS,
+      option("timeout", "<duration>", "how long to wait (default and most 5m)"),
     ],
-    output: "query",
     examples: [
-      {
-        line: "millrace connect tracker --client-id my-app",
-        says: "asks for the client's secret, then for consent in a browser",
-      },
-      { line: "millrace connect tracker --no-browser", says: "on a machine without a screen" },
+      [
+        "connect tracker --client-id my-app",
+        "asks for the client's secret, then for consent in a browser",
+      ],
+      ["connect tracker --no-browser", "on a machine without a screen"],
     ],
     load: () => import("../commands/connect.ts"),
-  },
-  {
-    path: ["connections", "list"],
-    summary: "list connections and how they stand",
-    args: [],
-    flags: REMOTE_FLAGS,
-    output: "query",
-    examples: [{ line: "millrace connections list --json", says: "never a token" }],
+  }),
+  entry("connections list", "list connections and how they stand", {
+    examples: [["connections list --json", "never a token"]],
     load: () => import("../commands/connections.ts").then(({ list }) => ({ run: list })),
-  },
-  {
-    path: ["connections", "show"],
-    summary: "show one connection",
+  }),
+  entry("connections show", "show one connection", {
     args: [CONNECTION],
-    flags: REMOTE_FLAGS,
-    output: "query",
-    examples: [{ line: "millrace connections show tracker", says: "scopes, expiry, store" }],
+    examples: [["connections show tracker", "scopes, expiry, store"]],
     load: () => import("../commands/connections.ts").then(({ show }) => ({ run: show })),
-  },
-  {
-    path: ["connections", "remove"],
-    summary: "revoke and delete a connection",
+  }),
+  entry("connections remove", "revoke and delete a connection", {
     args: [CONNECTION],
-    flags: REMOTE_FLAGS,
-    output: "query",
-    examples: [{ line: "millrace connections remove tracker", says: "the grant ends" }],
+    examples: [["connections remove tracker", "the grant ends"]],
     load: () => import("../commands/connections.ts").then(({ remove }) => ({ run: remove })),
-  },
-  {
-    path: ["secrets", "set"],
-    summary: "store a secret, from stdin or a hidden prompt",
-    args: [{ name: "name", summary: "ai:<name> or ext:<NAME>", required: true }],
-    flags: [],
-    output: "query",
-    examples: [{ line: "millrace secrets set ai:openai < key.txt", says: "from a file" }],
+  }),
+  local("secrets set", "store a secret, from stdin or a hidden prompt", {
+    args: [arg("name", "ai:<name> or ext:<NAME>")],
+    examples: [["secrets set ai:openai < key.txt", "from a file"]],
     load: () => import("../commands/secrets.ts").then(({ set }) => ({ run: set })),
-  },
-  {
-    path: ["secrets", "list"],
-    summary: "list the names of stored secrets",
-    args: [],
-    flags: [],
-    output: "query",
-    examples: [{ line: "millrace secrets list", says: "names only" }],
+  }),
+  local("secrets list", "list the names of stored secrets", {
+    examples: [["secrets list", "names only"]],
     load: () => import("../commands/secrets.ts").then(({ list }) => ({ run: list })),
-  },
-  {
-    path: ["secrets", "remove"],
-    summary: "delete a stored secret",
-    args: [{ name: "name", summary: "ai:<name> or ext:<NAME>", required: true }],
-    flags: [],
-    output: "query",
-    examples: [{ line: "millrace secrets remove ai:openai", says: "for good" }],
+  }),
+  local("secrets remove", "delete a stored secret", {
+    args: [arg("name", "ai:<name> or ext:<NAME>")],
+    examples: [["secrets remove ai:openai", "for good"]],
     load: () => import("../commands/secrets.ts").then(({ remove }) => ({ run: remove })),
-  },
-  {
-    path: ["providers", "list"],
-    summary: "list the AI providers, and whether there is a key for each",
-    args: [],
-    flags: [],
-    output: "query",
-    examples: [{ line: "millrace providers list", says: "nobody is asked anything" }],
+  }),
+  local("providers list", "list the AI providers, and whether there is a key for each", {
+    examples: [["providers list", "nobody is asked anything"]],
     load: () => import("../commands/providers.ts").then(({ list }) => ({ run: list })),
-  },
-  {
-    path: ["providers", "test"],
-    summary: "ask a provider for its models, which costs nothing",
-    args: [{ name: "id", summary: "name of the provider", required: true }],
-    flags: [],
-    output: "query",
-    examples: [{ line: "millrace providers test mock", says: "needs no key" }],
+  }),
+  local("providers test", "ask a provider for its models, which costs nothing", {
+    args: [arg("id", "name of the provider")],
+    examples: [["providers test mock", "needs no key"]],
     load: () => import("../commands/providers.ts").then(({ test }) => ({ run: test })),
-  },
-  {
-    path: ["services", "import"],
-    summary: "turn an OpenAPI document (JSON) into the descriptor of a service",
-    args: [{ name: "spec", summary: "the document; - for stdin", required: true }],
+  }),
+  local("services import", "turn an OpenAPI document (JSON) into the descriptor of a service", {
+    args: [arg("spec", "the document; - for stdin")],
     flags: [
-      { long: "slug", value: "<slug>", summary: "name of the service (default from its title)" },
-      { long: "base-url", value: "<url>", summary: "where it is (default the first server)" },
-      {
-        long: "only",
-        value: "<filter>",
-        summary: "operations to take, such as tag:contacts,op:list_*",
-      },
+      option("slug", "<slug>", "name of the service (default from its title)"),
+      option("base-url", "<url>", "where it is (default the first server)"),
+      option("only", "<filter>", "operations to take, such as tag:contacts,op:list_*"),
       { long: "check", summary: "write nothing; exit 1 where the file would change" },
-      {
-        long: "out",
+      option("out", "<file>", "file to write, - for stdout (default services/<slug>.json)", {
         short: "o",
-        value: "<file>",
-        summary: "file to write, - for stdout (default services/<slug>.json)",
-      },
+      }),
     ],
     output: "check",
     examples: [
-      { line: "millrace services import openapi.json", says: "writes services/<slug>.json" },
-      { line: "millrace services import openapi.json --check", says: "for continuous integration" },
+      ["services import openapi.json", "writes services/<slug>.json"],
+      ["services import openapi.json --check", "for continuous integration"],
     ],
     load: () => import("../commands/services.ts").then(({ importSpec }) => ({ run: importSpec })),
-  },
-  {
-    path: ["services", "list"],
-    summary: "list the services that flows can call here",
-    args: [],
-    flags: [],
-    output: "query",
-    examples: [{ line: "millrace services list", says: "slug, title, scheme, operations" }],
+  }),
+  local("services list", "list the services that flows can call here", {
+    examples: [["services list", "slug, title, scheme, operations"]],
     load: () => import("../commands/services.ts").then(({ list }) => ({ run: list })),
-  },
+  }),
 ];
