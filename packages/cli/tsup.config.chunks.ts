@@ -21,23 +21,30 @@ interface Pack {
   readonly within?: RegExp;
   /** Who gets the whole pack: who needs more than this share of its bytes anyway. */
   readonly least: number;
+  /** The same for those of its modules that others need without the rest: they are a pack of their own. */
+  readonly leastApart: number;
 }
 
 const RUN = "cli/src/commands/run.ts";
 const VALIDATE = "cli/src/commands/validate.ts";
 
 const PACKS: readonly Pack[] = [
+  { of: ["cli/src/main.ts"], least: -1, leastApart: -1 },
   {
-    of: ["cli/src/main.ts", RUN, VALIDATE],
+    of: [RUN, VALIDATE],
     within: /\/cli\/src\/(?!core-catalog|commands)/,
-    least: -1,
+    least: 0,
+    leastApart: 0,
   },
-  { of: [RUN], within: /\/(?:cli|contracts)\/src\/(?!core-catalog|commands\/run)/, least: 0.03 },
-  { of: [VALIDATE], least: 0.05 },
-  { of: [RUN], least: 0.05 },
+  {
+    of: [RUN],
+    within: /\/(?:cli|contracts)\/src\/(?!core-catalog|commands\/run)/,
+    least: 0.03,
+    leastApart: 0.03,
+  },
+  { of: [VALIDATE], least: 0.05, leastApart: 0 },
+  { of: [RUN], least: 0.05, leastApart: 0 },
 ];
-
-const LEAST_APART = 0.03; // below it, what is needed is a file of its own
 
 /** Modules whose functions answer promises: they are loaded by the first call, because most runs make none. */
 const LATE: Readonly<Record<string, readonly string[]>> = {
@@ -162,12 +169,12 @@ export const together: Plugin = {
     const size = (paths: readonly string[]) =>
       paths.reduce((sum, path) => sum + (bytes.get(path) ?? 0), 0);
     const taken = new Set<string>();
-    const packs = PACKS.map(({ of, within = /./, least }) => {
+    const packs = PACKS.map(({ of, within = /./, least, leastApart }) => {
       const modules = reach(of.map((path) => packages + path)).filter(
         (path) => !taken.has(path) && reach([path]).every((each) => within.test(each)),
       );
       for (const path of modules) taken.add(path);
-      return { modules, least };
+      return { modules, least, leastApart };
     });
     const commands = Object.values(inputs).flatMap((module) =>
       module.imports
@@ -175,25 +182,31 @@ export const together: Plugin = {
         .map(({ path }) => absolute(path)),
     );
     // What is needed without the rest of its pack becomes a pack of its own, for whoever needs any of it.
-    let shared = [...packs];
-    const sharedBy = (needed: ReadonlySet<string>) =>
-      shared.filter(
-        ({ modules, least }) =>
-          size(modules.filter((each) => needed.has(each))) > least * size(modules),
-      );
+    let shared: readonly Pick<(typeof packs)[number], "modules" | "least">[] = packs;
+    const givenTo = (command: string): readonly string[] => {
+      for (let given: readonly string[] = []; ; ) {
+        const needed = new Set(reach([command, ...given]));
+        const more = shared
+          .filter(({ modules, least }) => {
+            const own = size(modules.filter((each) => needed.has(each)));
+            return own > least * size(modules);
+          })
+          .flatMap(({ modules }) => modules);
+        if (more.length === given.length) return given;
+        given = more;
+      }
+    };
     for (let before = -1, apart = new Set<string>(); before !== apart.size; ) {
       before = apart.size;
       for (const command of commands) {
-        const given = new Set(
-          sharedBy(new Set(reach([command]))).flatMap(({ modules }) => modules),
-        );
+        const given = new Set(givenTo(command));
         for (const path of reach([command, ...given])) {
           if (taken.has(path) && !given.has(path)) apart.add(path);
         }
       }
-      shared = packs.flatMap(({ modules, least }) => [
+      shared = packs.flatMap(({ modules, least, leastApart }) => [
         { modules: modules.filter((path) => !apart.has(path)), least },
-        { modules: modules.filter((path) => apart.has(path)), least: LEAST_APART },
+        { modules: modules.filter((path) => apart.has(path)), least: leastApart },
       ]);
     }
     build.onResolve({ filter: /./ }, async ({ path, kind, resolveDir, importer, pluginData }) => {
@@ -208,17 +221,12 @@ export const together: Plugin = {
         ? found
         : { path: found.path, namespace: "lazy" };
     });
-    build.onLoad({ filter: /./, namespace: "lazy" }, ({ path }) => {
-      const given = sharedBy(new Set(reach([path])));
-      return {
-        contents: [
-          ...given
-            .flatMap(({ modules }) => modules)
-            .map((each) => `import ${JSON.stringify(each)};`),
-          `export * from ${JSON.stringify(path)};`,
-        ].join("\n"),
-        resolveDir: dirname(path),
-      };
-    });
+    build.onLoad({ filter: /./, namespace: "lazy" }, ({ path }) => ({
+      contents: [
+        ...givenTo(path).map((each) => `import ${JSON.stringify(each)};`),
+        `export * from ${JSON.stringify(path)};`,
+      ].join("\n"),
+      resolveDir: dirname(path),
+    }));
   },
 };

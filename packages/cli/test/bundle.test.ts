@@ -1,4 +1,4 @@
-/** What each command loads: bytes and packages of the built files that start with it. */
+/** What each command loads: files, bytes and packages of what is built and starts with it. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -49,10 +49,15 @@ function packages(files: readonly string[]): Set<string> {
   return names;
 }
 
-test("help loads the table and nothing else, and at most 60 kB", () => {
+/** All files of a command line: those of the command, and those of every one. */
+function started(name: string): string[] {
+  return [...new Set(["main", "parse-words", name].flatMap(loadedWith))];
+}
+
+test("help loads the table and nothing else, and at most 42 kB", () => {
   const files = loadedWith("main");
   expect([...packages(files)].sort()).toEqual(["cli"]);
-  expect(bytes(files)).toBeLessThanOrEqual(60_000);
+  expect(bytes(files)).toBeLessThanOrEqual(42_000);
 });
 
 test("a run loads nothing of providers and servers before its flow wants them", () => {
@@ -61,20 +66,30 @@ test("a run loads nothing of providers and servers before its flow wants them", 
 });
 
 test("a check loads neither the engine nor zod, nor what measures wide characters", () => {
-  const files = loadedWith("validate");
-  expect([...packages(files)].sort()).toEqual(["cli", "contracts", "dsl"]);
-  // The language is 241 kB of it, and the catalog of core, half of that its `ai`, 30 kB.
-  expect(bytes(files)).toBeLessThanOrEqual(304_000);
+  const files = started("validate");
+  expect([...packages(files)].sort()).toEqual(["cli", "commander", "contracts", "dsl"]);
+  // The language is 230 kB of it, the catalog of core, half of that its `ai`, 30 kB, and the reading of words 80 kB.
+  expect(bytes(files)).toBeLessThanOrEqual(390_000);
+  expect(files.length).toBeLessThanOrEqual(10);
 });
 
-test("a run without a terminal loads neither zod nor a server", () => {
-  const loaded = packages(loadedWith("run"));
-  expect([...loaded].sort()).toEqual(["cli", "contracts", "dsl", "engine"]);
+test("a run without a terminal loads neither zod nor a server, and not what asks models and hosts", () => {
+  const files = started("run");
+  const loaded = [...packages(files)].sort();
+  expect(loaded).toEqual(["cli", "commander", "contracts", "dsl", "engine"]);
+  expect(bytes(files)).toBeLessThanOrEqual(660_000);
+  expect(files.length).toBeLessThanOrEqual(14);
+  for (const file of files) {
+    const text = readFileSync(join(DIST, file), "utf8");
+    expect(text).not.toMatch(/from\s*"node:(?:https?|tls|zlib|crypto|child_process|dns.*)"/);
+  }
 });
 
 test("looking at what is stored loads neither the language nor the engine, nor zod", () => {
   for (const name of ["runs", "schedules", "models", "hubs"]) {
-    const loaded = packages(loadedWith(name));
+    const files = loadedWith(name);
+    const loaded = packages(files);
     for (const heavy of ["dsl", "engine", "zod", "commander"]) expect(loaded).not.toContain(heavy);
+    expect(files.length, name).toBeLessThanOrEqual(16);
   }
 });
