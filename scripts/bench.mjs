@@ -1,9 +1,19 @@
 // Runs the benches, all or the named one, on what is built. Words after the name go to the bench.
-// Usage: node scripts/bench.mjs [engine | dsl | oauth | durable | ai | models | server | cli] [--quick] …   Exits 1 when one is past a hard bar.
+// Usage: node scripts/bench.mjs [engine | dsl | oauth | durable | ai | models | server | cli | extensions] [--quick] …   Exits 1 when one is past a hard bar.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
-const BENCHES = ["engine", "dsl", "oauth", "durable", "ai", "models", "server", "cli"];
+const BENCHES = [
+  "engine",
+  "dsl",
+  "oauth",
+  "durable",
+  "ai",
+  "models",
+  "server",
+  "cli",
+  "extensions",
+];
 const words = process.argv.slice(2);
 const chosen = BENCHES.includes(words[0]) ? [words.shift()] : BENCHES;
 for (const name of chosen) {

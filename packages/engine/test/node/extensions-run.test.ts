@@ -155,11 +155,11 @@ describe.each<ExtensionMode>(["child", "inProcess"])("in mode %s", (mode) => {
 
   afterAll(async () => {
     await engine.close({ graceMs: 0 });
-    expect(told).toEqual([]);
+    expect(told).not.toContain("closed");
     await extensions.close();
     server.close();
     rmSync(folder, { recursive: true, force: true });
-    expect(told, "an adapter closes what it opened").toEqual(["closed"]);
+    expect(told, "an adapter closes what it opened").toContain("closed");
   });
 
   const options = (more: EngineOptions): EngineOptions => ({

@@ -52,7 +52,8 @@ const MAX_DROPPED = 100; // frames that nobody asked for; more is no mistake
 
 /** How the host uses code, wherever it runs. */
 export interface HostCode {
-  run(call: CodeCall, fields: Fields, ctx: ControlContext): Promise<unknown>;
+  /** Answers at once where it can; a promise otherwise. */
+  run(call: CodeCall, fields: Fields, ctx: ControlContext): unknown;
   check(type: string, fields: Fields): Promise<readonly FieldFinding[]>;
   provider(id: string): AiProvider;
   close(): Promise<void>;

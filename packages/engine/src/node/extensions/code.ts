@@ -36,8 +36,11 @@ export interface CodeOptions {
 export interface ExtensionCode {
   /** Digest of the catalog that the definition has. */
   readonly digest: string;
-  /** Runs the body of `type@version`. Answers what the body answers; throws what it throws, and `field_invalid`, `output_schema`. */
-  run(type: string, fields: Fields, ctx: ControlContext): Promise<unknown>;
+  /**
+   * Runs the body of `type@version`. Answers what the body answers, at once where it does; throws what it throws, and
+   * `field_invalid`, `output_schema`.
+   */
+  run(type: string, fields: Fields, ctx: ControlContext): unknown;
   /** What the type's own check says of literal fields. */
   check(type: string, fields: Fields): readonly FieldFinding[];
   provider(id: string): AiProvider;
@@ -67,6 +70,7 @@ export async function loadCode(entry: string, options: CodeOptions): Promise<Ext
   const types = new Map(typesOf(definition).map((type) => [nameOf(type), type]));
   const adapters = new Map(definition.adapters.map((adapter) => [adapter.id, adapter]));
   const opened = new Map<string, Promise<{ close(): Promise<void> } | undefined>>();
+  const ready = new Set<string>();
   const providers = new Map<string, AiProvider>();
   const configs = new Map<string, JsonObject>();
 
@@ -80,13 +84,20 @@ export async function loadCode(entry: string, options: CodeOptions): Promise<Ext
   };
   /** An adapter is opened before its first action; one that could not be is tried again. */
   const open = (adapter: ActionAdapterDefinition): Promise<unknown> | undefined => {
+    if (ready.has(adapter.id)) return undefined;
     const config = configOf(adapter.id, adapter.config);
-    if (adapter.open === undefined) return undefined;
+    if (adapter.open === undefined) {
+      ready.add(adapter.id);
+      return undefined;
+    }
     let made = opened.get(adapter.id);
     if (made === undefined) {
       made = adapter.open(config, options.host);
       opened.set(adapter.id, made);
-      made.catch(() => opened.delete(adapter.id));
+      made.then(
+        () => ready.add(adapter.id),
+        () => opened.delete(adapter.id),
+      );
     }
     return made;
   };
@@ -98,16 +109,17 @@ export async function loadCode(entry: string, options: CodeOptions): Promise<Ext
 
   return {
     digest,
-    async run(name, given, ctx) {
+    run(name, given, ctx) {
       const type = typeOf(name);
       const fields = type.parseFields?.(given) ?? given;
       const adapter = type.adapter === undefined ? undefined : adapters.get(type.adapter);
-      const ready = adapter === undefined ? undefined : open(adapter);
-      if (ready !== undefined) await ready;
-      const result: unknown = await type.run(fields, ctx as CoreContext);
-      const problem = type.outputProblem?.(toOutput(isNodeExit(result) ? result.output : result));
-      if (problem === null || problem === undefined) return result;
-      throw new NodeError("output_schema", problem, { reason: "output" });
+      const body = (): unknown => {
+        const result: unknown = type.run(fields, ctx as CoreContext);
+        if (isPromise(result)) return result.then((value) => checkedOutput(type, value));
+        return checkedOutput(type, result);
+      };
+      const opening = adapter === undefined ? undefined : open(adapter);
+      return opening === undefined ? body() : opening.then(body);
     },
     check(name, fields) {
       const found = typeOf(name).check?.(fields, {}) ?? [];
@@ -129,6 +141,18 @@ export async function loadCode(entry: string, options: CodeOptions): Promise<Ext
       ]);
     },
   };
+}
+
+function checkedOutput(type: NodeType, result: unknown): unknown {
+  const problem = type.outputProblem?.(toOutput(isNodeExit(result) ? result.output : result));
+  if (problem === null || problem === undefined) return result;
+  throw new NodeError("output_schema", problem, { reason: "output" });
+}
+
+/** Whether a body has not answered yet. Whatever has a `then` is taken for a promise, as `await` does. */
+export function isPromise(value: unknown): value is Promise<unknown> {
+  const isHolder = (typeof value === "object" && value !== null) || typeof value === "function";
+  return isHolder && typeof (value as { readonly then?: unknown }).then === "function";
 }
 
 /** `weather.forecast@1`, the name of a type between host and code. */

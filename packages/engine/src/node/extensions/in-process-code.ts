@@ -1,7 +1,7 @@
 /** The code of an extension in this process: trusted, fast, and only watched. */
-import type { HostContext, JsonObject } from "@millrace/contracts";
+import type { ControlContext, HostContext, JsonObject } from "@millrace/contracts";
 import { type CodeTimes, type HostCode, loadProblem, STALE } from "./child-code.ts";
-import { type ExtensionCode, loadCode } from "./code.ts";
+import { type ExtensionCode, isPromise, loadCode } from "./code.ts";
 import { lazyProvider } from "./lazy-provider.ts";
 import { watchLoop } from "./loop-watch.ts";
 import { type ExtensionProblem, ProblemFound, problemError } from "./problem.ts";
@@ -69,15 +69,24 @@ export function createInProcessCode(options: InProcessOptions): HostCode {
     return loading;
   };
 
+  /** A body that answers at once costs no turn of the event loop. */
+  const watched = (work: () => unknown, ctx: ControlContext): unknown => {
+    watch.begin(ctx);
+    let goesOn = false;
+    try {
+      const result = work();
+      goesOn = isPromise(result);
+      if (!isPromise(result)) return result;
+      return Promise.resolve(result).finally(() => watch.end(ctx));
+    } finally {
+      if (!goesOn) watch.end(ctx);
+    }
+  };
+
   return {
-    async run({ type }, fields, ctx) {
-      const code = ready ?? (await load());
-      watch.begin(ctx);
-      try {
-        return await code.run(type, fields, ctx);
-      } finally {
-        watch.end(ctx);
-      }
+    run({ type }, fields, ctx) {
+      const use = (code: ExtensionCode): unknown => watched(() => code.run(type, fields, ctx), ctx);
+      return ready === undefined ? load().then(use) : use(ready);
     },
     check: async (type, fields) => (await load()).check(type, fields),
     provider: (id) => lazyProvider(id, async () => (await load()).provider(id)),

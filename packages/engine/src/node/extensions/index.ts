@@ -4,6 +4,7 @@ export {
   type ExtensionCatalog,
   type ListedProvider,
   type PlainEntry,
+  parseCatalog,
 } from "./catalog.ts";
 export type { CodeTimes } from "./child-code.ts";
 export { importDefinition } from "./code.ts";
