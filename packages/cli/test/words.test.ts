@@ -13,13 +13,22 @@ test.each([
   [["validate", "x.flow", ""], "<files...> is empty"],
   [["run", "x.flow", "--events", ""], '--events takes a file, found ""'],
   [["run", "x.flow", "--home", ""], '--home takes a folder, found ""'],
-  [["secrets", "set", "ai:x y"], "is no name of a secret"],
   [["connect", "A B"], "is no name of a connection"],
   [["init", "/proc/millrace"], "cannot write /proc/millrace/"],
 ])("%j", async (words, message) => {
   const told = await inside(words, { files: { "x.flow": LOG } });
   expect([told.code, told.stdout, told.stderr]).toEqual([2, "", expect.stringContaining(message)]);
   expect(readdirSync(told.cwd)).toEqual(["x.flow"]);
+});
+
+test("a data folder that cannot be made is refused, and nothing waits for it", async () => {
+  const words = ["templates", "save", "x", "x.flow", "--home", "/proc/millrace"];
+  const told = await millrace(words, { cwd: scratch({ "x.flow": LOG }) });
+  expect([told.code, told.stdout, told.stderr]).toEqual([
+    6,
+    "",
+    expect.stringContaining("/proc/millrace"),
+  ]);
 });
 
 test("an empty value is a value where one may be empty", async () => {

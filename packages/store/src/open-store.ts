@@ -10,7 +10,7 @@ import {
   statfsSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type Confirmations, createConfirmations } from "./confirmations.ts";
 import { createCursors } from "./cursor.ts";
 import { checkFile, prepareFile, prepareMemory, WRITE_PRAGMAS } from "./database-file.ts";
@@ -237,7 +237,7 @@ function objectsOver(
 function makeFolder(wanted: string): string {
   try {
     if (!existsSync(wanted)) {
-      mkdirSync(wanted, { recursive: true, mode: 0o700 });
+      makeFolders(wanted);
       chmodSync(wanted, 0o700);
     }
   } catch (error) {
@@ -250,6 +250,17 @@ function makeFolder(wanted: string): string {
     "store_unavailable",
     `${dir} lies on ${remote}, where SQLite cannot lock; choose a folder on a local disk`,
   );
+}
+
+/** As `recursive` does it, which never ends below a folder that denies having one although it is there, such as /proc. */
+function makeFolders(path: string): void {
+  if (existsSync(path)) return;
+  if (dirname(path) !== path) makeFolders(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error; // another process was faster
+  }
 }
 
 function keepReserve(path: string): void {

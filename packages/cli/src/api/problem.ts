@@ -5,7 +5,7 @@ import { CliError, type CliErrorCode } from "../errors.ts";
 import { clean } from "../render/text.ts";
 
 /** A problem as far as its end depends on it. */
-export interface Refusal {
+interface Refusal {
   readonly code: ClientErrorCode;
   /** What happened, in a sentence. */
   readonly message: string;
@@ -52,7 +52,7 @@ export function toEnd(error: unknown): unknown {
 }
 
 /** The end that a problem means: 2 for words, 3 for a flow, 5 where somebody must be let in, 1 for what is taken, else 6. */
-export function toCliError({ code, message, errors = [] }: Refusal): CliError {
+function toCliError({ code, message, errors = [] }: Refusal): CliError {
   const places = errors.map(({ pointer, message: what }) => `; ${pointer.slice(1)} ${what}`);
   const text = clean(message + places.join("")).slice(0, MAX_TEXT);
   const isRefused =

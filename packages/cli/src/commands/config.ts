@@ -142,7 +142,7 @@ export async function trust(input: Input, io: CommandIo): Promise<number> {
 /** Stores the token for a server, from stdin or a hidden prompt. */
 export async function login(input: Input, io: CommandIo): Promise<number> {
   const origin = serverOrigin(input.args[0] ?? "");
-  const [{ loadConfig }, { openStore }] = await Promise.all([
+  const [{ loadConfig }, { failureOfStore, openStore }] = await Promise.all([
     import("../config/load.ts"),
     import("../credentials/open-store.ts"),
   ]);
@@ -151,10 +151,7 @@ export async function login(input: Input, io: CommandIo): Promise<number> {
   try {
     await store.set(`server:${origin}`, await readSecret(io, `token for ${origin}`));
   } catch (error) {
-    if ((error as { readonly code?: unknown }).code !== "oauth_credential") throw error;
-    throw new CliError("unavailable", (error as Error).message, {
-      problem: "credential_store_unavailable",
-    });
+    throw failureOfStore(error);
   } finally {
     await close();
   }

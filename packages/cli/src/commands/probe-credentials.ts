@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { CommandIo, Input } from "../command.ts";
 import { readCredentials } from "../config/credentials.ts";
-import { openStore } from "../credentials/open-store.ts";
+import { failureOfStore, openStore } from "../credentials/open-store.ts";
 import { CliError } from "../errors.ts";
 
 const ENTRY = "probe:doctor";
@@ -19,9 +19,7 @@ export async function run({ args: [store = "", dir = ""] }: Input, io: CommandIo
     if (read === value) return 0;
     throw new CliError("unavailable", "it does not give back what it was given");
   } catch (error) {
-    const { code } = (error ?? {}) as { readonly code?: unknown };
-    if (error instanceof CliError || code !== "oauth_credential") throw error;
-    throw new CliError("unavailable", (error as Error).message);
+    throw failureOfStore(error);
   } finally {
     await opened.close();
   }

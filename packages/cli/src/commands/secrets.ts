@@ -5,7 +5,7 @@ import { readSecret } from "../ask.ts";
 import type { CommandIo, Input } from "../command.ts";
 import { loadConfig } from "../config/load.ts";
 import { configOptions, warnOn } from "../config/words.ts";
-import { openStore } from "../credentials/open-store.ts";
+import { failureOfStore, openStore } from "../credentials/open-store.ts";
 import { CliError, usage } from "../errors.ts";
 import { clean } from "../render/text.ts";
 
@@ -60,19 +60,10 @@ async function withStore(
     await work(opened);
     return 0;
   } catch (error) {
-    throw asStoreFailure(error);
+    throw failureOfStore(error);
   } finally {
     await opened.close();
   }
-}
-
-/** A store says what is wrong and what helps, and nothing of an entry. */
-function asStoreFailure(error: unknown): unknown {
-  const { code } = (error ?? {}) as { readonly code?: unknown };
-  if (error instanceof CliError || code !== "oauth_credential") return error;
-  return new CliError("unavailable", (error as Error).message, {
-    problem: "credential_store_unavailable",
-  });
 }
 
 function readName({ args }: Input): string {
