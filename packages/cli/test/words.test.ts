@@ -13,7 +13,6 @@ test.each([
   [["validate", "x.flow", ""], "<files...> is empty"],
   [["run", "x.flow", "--events", ""], '--events takes a file, found ""'],
   [["run", "x.flow", "--home", ""], '--home takes a folder, found ""'],
-  [["connect", "A B"], "is no name of a connection"],
   [["init", "/proc/millrace"], "cannot write /proc/millrace/"],
 ])("%j", async (words, message) => {
   const told = await inside(words, { files: { "x.flow": LOG } });
@@ -39,7 +38,6 @@ test("an empty value is a value where one may be empty", async () => {
 test("a command that writes opens no store for words that are wrong", async () => {
   for (const [words, message] of [
     [["templates", "remove", "A B"], "slug must be a slug"],
-    [["hubs", "add", "nowhere"], '"nowhere" is no URL'],
     [["resume", "run_1", "--grace", "3"], "--grace takes a duration"],
   ] as const) {
     const cwd = scratch();
