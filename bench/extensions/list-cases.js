@@ -33,7 +33,7 @@ const STARTED = fileURLToPath(new URL("started.js", import.meta.url));
 export const start = {
   what: `a server of which ${LISTED} extensions are listed, from the start of its process to its port, beside one without any`,
   bars: { none: 1.2 },
-  samples: 5,
+  samples: 3,
   warmMs: 1,
   async prepare() {
     const listed = Array.from({ length: LISTED }, (_, at) => ({
