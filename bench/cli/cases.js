@@ -4,11 +4,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { svgCase } from "./svg-case.js";
 import { treeCase } from "./tree-case.js";
 
 const BIN = fileURLToPath(new URL("../../packages/cli/bin/millrace.js", import.meta.url));
 const HELLO = fileURLToPath(new URL("../../examples/01-hello/hello.flow", import.meta.url));
-const SAMPLES = 12;
+const SAMPLES = 4; // a process each, and one more of each contender beforehand
 
 /** A flow of so many nodes, each of which reads the one before: 7 kB at 50. */
 function chain(count) {
@@ -63,4 +64,5 @@ export const cases = {
   ]),
   run: startCase("`millrace run` of the first example", 2, () => ["run", HELLO]),
   tree: treeCase,
+  svg: svgCase,
 };

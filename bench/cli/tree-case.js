@@ -2,8 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable, Writable } from "node:stream";
-import { main } from "@millrace/cli";
+import { inside, least } from "./inside.js";
 
 const ITEMS = 10_000;
 const EVENTS_A_SECOND = 10_000;
@@ -23,27 +22,6 @@ node each: map {
 }
 `;
 
-/** Milliseconds of the processor that one run takes, and how many events it has. */
-async function run(folder, words, isTerminal) {
-  const sink = () => new Writable({ write: (_chunk, _encoding, done) => done() });
-  const before = process.cpuUsage();
-  const code = await main(["run", join(folder, "many.flow"), ...words], {
-    stdin: Readable.from([]),
-    stdout: sink(),
-    stderr: sink(),
-    env: { MILLRACE_HOME: folder, HOME: folder, LANG: "C.UTF-8", CI: "1" },
-    cwd: folder,
-    isTTY: { stdin: false, stdout: false, stderr: isTerminal },
-    size: () => ({ columns: 80, rows: 24 }),
-    now: Date.now,
-    fetch: globalThis.fetch,
-    signal: new AbortController().signal,
-  });
-  if (code !== 0) throw new Error(`exit ${code}`);
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1_000;
-}
-
 export const treeCase = {
   what: `a map of ${ITEMS} items, shown as a tree; counted: percent of a processor while ${EVENTS_A_SECOND} events pass a second`,
   bars: { "not shown": null },
@@ -53,7 +31,7 @@ export const treeCase = {
     writeFileSync(join(folder, "many.flow"), FLOW);
     const spent = { plain: [], tree: [] };
     const keep = async (list, words, isTerminal) => {
-      const ms = await run(folder, words, isTerminal);
+      const ms = await inside(folder, ["run", "many.flow", ...words], isTerminal);
       list.push(ms);
       return ms;
     };
@@ -63,7 +41,6 @@ export const treeCase = {
         millrace: () => keep(spent.tree, ["--color", "always"], true),
       },
       facts() {
-        const least = (list) => Math.min(...list); // what a busy machine adds is no cost of ours
         const events = ITEMS * 2; // each item starts and succeeds
         const seconds = events / EVENTS_A_SECOND;
         const share = ((least(spent.tree) - least(spent.plain)) / (seconds * 1_000)) * 100;
