@@ -76,6 +76,19 @@ test("a flow calls a connected service, survives a 401, and ends with 5 and the 
   }
 });
 
+test("a run that is kept notes a grant that is gone, although it holds the store itself", async () => {
+  const world = await serviceWorld();
+  await world.here(CONNECT, { stdin: "client-secret" });
+  await world.here(["run", "issues.flow"]);
+  const [token = ""] = world.seen;
+  world.refuse(token);
+  await world.endGrant(token);
+  const gone = await world.here(["run", "issues.flow", "--save"]);
+  expect(gone.code, gone.stderr).toBe(5);
+  const shown = await world.here(["connections", "show", "tracker", "--json"]);
+  expect(JSON.parse(shown.stdout)).toMatchObject({ status: "reconnect_required" });
+});
+
 /** All text below a folder. */
 function filesBelow(folder: string): string {
   return readdirSync(folder, { recursive: true, withFileTypes: true })

@@ -1,5 +1,5 @@
 /** `runs` and `replay`: looking back at runs, steering those that go on, and showing a log again. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ExecutionEvent, ndjson } from "@millrace/contracts";
 import { expect, test } from "vitest";
@@ -263,9 +263,11 @@ test("a log that breaks an invariant is not shown: which, and where", async () =
     expect([told.code, exitCode, told.stdout.split("\n").length]).toEqual([code, code, 2]);
     expect(told.stderr).toContain(says);
   }
+  mkdirSync(join(folder, "folder"));
   for (const [words, says] of [
     [["none.ndjson"], "cannot read none.ndjson"],
     [["."], "cannot read ."],
+    [["folder"], "cannot read folder: it is a folder, and no run has this id"],
     [["log.ndjson", "--until", "two"], "--until takes a whole number"],
     [["log.ndjson", "--speed", "2"], "--speed takes 1 or max"],
   ] as const) {

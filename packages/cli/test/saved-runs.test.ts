@@ -1,5 +1,5 @@
 /** Runs that are kept: a killed process loses nothing, a question waits, and one process at a time writes. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkLog } from "@millrace/contracts";
 import { start as startServer } from "@millrace/server";
@@ -186,7 +186,10 @@ test("a template runs by its slug, a file of that name wins, and a subflow is fo
   });
   await local.invoke("save_template", { slug: "hello", dsl: HELLO });
   await local.close();
+  const folder = join(at.cwd, "hello"); // is no flow
+  mkdirSync(folder);
   const stored = await at.run("run hello --json");
+  rmdirSync(folder);
   expect(lastSummary(stored.stdout).outputs).toEqual({ text: "hello" });
   expect(events(stored.stdout)[0]).toMatchObject({ template: "hello" });
   const called = await at.run("run calls.flow --json");
@@ -198,9 +201,16 @@ test("a template runs by its slug, a file of that name wins, and a subflow is fo
   writeFileSync(join(at.cwd, "hello"), HELLO.replace('"hello"', '"file"'));
   expect(lastSummary((await at.run("run hello --json")).stdout).outputs).toEqual({ text: "file" });
   const none = await at.run("run nothing-here --json");
+  const message = (found: string) => `${found}, and no template has this name`;
   expect([none.code, lastSummary(none.stdout).error?.message]).toEqual([
-    2,
-    expect.stringContaining("no template has this name"),
+    6,
+    message("cannot read nothing-here: no such file"),
+  ]);
+  mkdirSync(join(at.cwd, "nothing-there"));
+  const drawn = await at.run("graph nothing-there");
+  expect([drawn.code, drawn.stderr]).toEqual([
+    6,
+    expect.stringContaining(message("cannot read nothing-there: it is a folder")),
   ]);
 });
 

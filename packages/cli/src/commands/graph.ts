@@ -19,6 +19,7 @@ import { toMermaid } from "../graph/mermaid.ts";
 import { statesOf } from "../graph/states.ts";
 import { toSvg } from "../graph/svg.ts";
 import { readableFlow } from "../readable-flow.ts";
+import { askTemplate } from "../run/ask-template.ts";
 import { isSlug } from "../run/find-flow.ts";
 import { eventsOf } from "../run-log.ts";
 
@@ -66,10 +67,7 @@ async function pictured(input: Input, io: CommandIo): Promise<Pictured> {
     io,
     undefined,
     async (api) => {
-      if (name !== undefined) {
-        const { graph } = await api.invoke("get_template", { slug: what });
-        return { graph };
-      }
+      if (name !== undefined) return { graph: (await askTemplate(name, api, io)).graph };
       const graph = await api.invoke("get_run_graph", { runId: what });
       const view = createView(what);
       for (const event of await eventsOf(what, api)) foldEvents(view, event as ExecutionEvent);

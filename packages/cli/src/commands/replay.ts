@@ -18,7 +18,7 @@ import {
 import { toWhole, withApi } from "../api-command.ts";
 import { type CommandIo, flagText, type Input } from "../command.ts";
 import { createDisplay } from "../display.ts";
-import { usage } from "../errors.ts";
+import { CliError, usage } from "../errors.ts";
 import { endedBy } from "../interrupt.ts";
 import { broken, eventsOf, readLog } from "../run-log.ts";
 
@@ -39,7 +39,11 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
   const name = input.args[0] ?? "-";
   const { events, graph } = (await isFile(name, io))
     ? await fromFile(name, io, until)
-    : await fromStore(name, input, io, until);
+    : await fromStore(name, input, io, until).catch(async (error: unknown) => {
+        throw (await isMissing(error, name, io))
+          ? usage(`cannot read ${name}: it is a folder, and no run has this id`)
+          : error;
+      });
   const summary = await play(events, graph, { slowly: flagText(input, "speed") === "1", io });
   if (io.out.closed) return 1;
   if (summary !== undefined) return summary.exitCode;
@@ -57,6 +61,12 @@ async function isFile(name: string, io: CommandIo): Promise<boolean> {
     (found) => found.isFile(),
     () => false,
   );
+}
+
+/** Whether what was named is there, but as a folder. */
+async function isMissing(error: unknown, name: string, io: CommandIo): Promise<boolean> {
+  if (!(error instanceof CliError) || error.problem !== "not_found") return false;
+  return (await stat(resolve(io.cwd, name)).catch(() => undefined)) !== undefined;
 }
 
 async function fromFile(name: string, io: CommandIo, until: number): Promise<Recording> {

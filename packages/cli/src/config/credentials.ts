@@ -9,7 +9,7 @@ const KEY_BYTES = 32; // AES-256
 /** The store that the person chose, and where its files are. */
 export interface CredentialsChoice {
   readonly store: (typeof STORES)[number];
-  /** Data folder, absolute: the encrypted file, locks, and notes about connections. */
+  /** Data folder, absolute: the encrypted file, the locks, and the store. */
   readonly dir: string;
   /** Key of the encrypted file, from MILLRACE_CREDENTIAL_KEY. */
   readonly key?: { readonly bytes: Uint8Array };

@@ -5,7 +5,9 @@ import {
   egressFetch,
   memoryConnectionRecords,
   type ServiceCredentials,
+  storedConnectionRecords,
 } from "@millrace/server/connections";
+import type { Connections } from "@millrace/store";
 import type { Config } from "../config/load.ts";
 import { openStore } from "./open-store.ts";
 import { storeRecords } from "./store-records.ts";
@@ -16,15 +18,21 @@ export interface OpenedCredentials {
   close(): Promise<void>;
 }
 
-/** Opens what the configuration says. */
-export function openCredentials(config: Config, now: () => number): OpenedCredentials {
+/** Opens what the configuration says. `table`: of the store that this process writes already. */
+export function openCredentials(
+  config: Config,
+  now: () => number,
+  table?: Connections,
+): OpenedCredentials {
   const { store, lock, close } = openStore(config.credentials);
+  const kept = () =>
+    table === undefined ? storeRecords(config.credentials.dir) : storedConnectionRecords(table);
   const credentials = createServiceCredentials({
     store,
     ...(lock && { lock }),
     services: new Map(config.services.map((service) => [service.slug, service])),
     // Without a lock nothing outlives this process, and nothing is shared.
-    connections: lock ? storeRecords(config.credentials.dir) : memoryConnectionRecords(),
+    connections: lock ? kept() : memoryConnectionRecords(),
     fetch: egressFetch(createNodeHost().openFetch(config.egress)),
     now,
   });

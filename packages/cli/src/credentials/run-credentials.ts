@@ -3,6 +3,7 @@
  * asks for a credential.
  */
 import { type CredentialsPort, NodeError } from "@millrace/contracts";
+import type { Connections } from "@millrace/store";
 import type { Config } from "../config/load.ts";
 import { CliError } from "../errors.ts";
 import type { OpenedCredentials } from "./open-credentials.ts";
@@ -13,12 +14,19 @@ export interface RunCredentials {
   close(): Promise<void>;
 }
 
-/** The credentials that the configuration gives to runs. A store that cannot be opened fails the step that wants it, with code `unavailable`. */
-export function runCredentials(config: Config, now: () => number): RunCredentials {
+/**
+ * The credentials that the configuration gives to runs. A store that cannot be opened fails the step that wants it, with code
+ * `unavailable`. `table`: of the store that this process writes already.
+ */
+export function runCredentials(
+  config: Config,
+  now: () => number,
+  table?: Connections,
+): RunCredentials {
   let opened: Promise<OpenedCredentials> | undefined;
   const open = async (): Promise<OpenedCredentials["credentials"]> => {
     opened ??= import("./open-credentials.ts").then(({ openCredentials }) =>
-      openCredentials(config, now),
+      openCredentials(config, now, table),
     );
     try {
       return (await opened).credentials;

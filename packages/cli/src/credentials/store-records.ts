@@ -1,5 +1,5 @@
 /**
- * What the store knows of connections, for a run that keeps nothing itself.
+ * What the store knows of connections, for a run that does not hold it itself.
  *   R1  It is read beside whoever writes it. A store that cannot be read counts as empty: no run needs it.
  *   R2  What the run finds out is noted when nobody else has the store.
  */

@@ -3,18 +3,18 @@ import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Template } from "@millrace/contracts";
 import type { Config } from "../config/load.ts";
-import { CliError, usage } from "../errors.ts";
+import { CliError } from "../errors.ts";
 import { folderOf } from "../flow-source.ts";
 import type { CliIo } from "../io.ts";
 import { clean } from "../render/text.ts";
 
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 
-/** Whether the word can only be the slug of a template. */
+/** Whether the word can only be the slug of a template. A folder is no flow. */
 export async function isSlug(name: string, io: CliIo): Promise<boolean> {
   if (!SLUG.test(name)) return false;
   return stat(resolve(io.cwd, name)).then(
-    () => false,
+    (found) => found.isDirectory(),
     () => true,
   );
 }
@@ -24,10 +24,21 @@ export async function projectStart(name: string, io: CliIo): Promise<string> {
   return (await isSlug(name, io)) ? io.cwd : folderOf(name, io);
 }
 
-/** The newest version of a template of this installation, read beside whoever writes. Throws a usage error where there is none. */
+/** The end of a command whose word is neither a file nor a template. */
+export async function noFlow(slug: string, io: CliIo): Promise<CliError> {
+  const isFolder = await stat(resolve(io.cwd, slug)).catch(() => undefined);
+  return new CliError(
+    "unavailable",
+    `cannot read ${slug}: ${isFolder ? "it is a folder" : "no such file"}, and no template has this name`,
+    { hint: "millrace templates list shows them", problem: "not_found" },
+  );
+}
+
+/** The newest version of a template of this installation, read beside whoever writes. Throws `unavailable` where there is none. */
 export async function storedTemplate(
   slug: string,
   { credentials: { dir } }: Config,
+  io: CliIo,
 ): Promise<Template> {
   const { openStore, StoreError } = await import("@millrace/store");
   try {
@@ -42,8 +53,5 @@ export async function storedTemplate(
     if (!StoreError.isInstance(error)) throw error;
     if (error.code !== "store_unavailable") throw new CliError("unavailable", clean(error.message));
   }
-  throw usage(
-    `cannot read ${slug}: no such file, and no template has this name`,
-    "millrace templates list shows them",
-  );
+  throw await noFlow(slug, io);
 }

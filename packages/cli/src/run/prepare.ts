@@ -66,7 +66,7 @@ export async function prepare(
   try {
     const plan = await compile(source, config, extensions, io);
     const needsAi = plan.needs.includes("ai");
-    const world = await worldOf(input, { config, io, needsAi, auditKey: journal?.auditKey });
+    const world = await worldOf(input, { config, io, needsAi, journal });
     const inputs = { ...world.inputs, ...given };
     const { ai, shell = config.shell } = world;
     const engine = createEngine({
@@ -111,7 +111,7 @@ async function sourceOf(
   if (!(await isSlug(name, io))) {
     return { source: await loadFlow(name, io, named), template: undefined };
   }
-  const { dsl } = await storedTemplate(name, config);
+  const { dsl } = await storedTemplate(name, config, io);
   const bytes = new TextEncoder().encode(dsl);
   return { source: await loadFlow(name, io, { ...named, bytes }), template: name };
 }
@@ -132,13 +132,10 @@ interface WorldParts {
   readonly config: Config;
   readonly io: CommandIo;
   readonly needsAi: boolean;
-  readonly auditKey: (() => Promise<Uint8Array>) | undefined;
+  readonly journal: SavingJournal | undefined;
 }
 
-async function worldOf(
-  input: Input,
-  { config, io, needsAi, auditKey }: WorldParts,
-): Promise<World> {
+async function worldOf(input: Input, { config, io, needsAi, journal }: WorldParts): Promise<World> {
   const folder = flagText(input, "fixtures");
   if (folder !== undefined) {
     const { openFixtures } = await import("../fixtures/world.ts");
@@ -150,10 +147,10 @@ async function worldOf(
     };
     return { ...world, ai, close };
   }
-  const credentials = runCredentials(config, () => io.now());
+  const credentials = runCredentials(config, () => io.now(), journal?.connections);
   const host = createNodeHost();
   const ai = needsAi
-    ? await aiOf(config, credentials.port, io, host, await auditKey?.())
+    ? await aiOf(config, credentials.port, io, host, await journal?.auditKey())
     : undefined;
   const close = async (): Promise<void> => {
     await ai?.close();

@@ -7,7 +7,6 @@ import { createRunId, type Diagnostic, type FlowGraph, type RunRequest } from "@
 import { ClientError } from "@millrace/contracts/client";
 import { type FlowDocument, locate } from "@millrace/dsl";
 import { prepareAnswers } from "../answers.ts";
-import { inContext } from "../api/in-context.ts";
 import { type Api, openApi } from "../api/open-api.ts";
 import { toEnd } from "../api/problem.ts";
 import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";
@@ -19,6 +18,7 @@ import { readableFlow } from "../readable-flow.ts";
 import { renderDiagnostics } from "../render/code-frame.ts";
 import { createStyle } from "../render/style.ts";
 import { apiRun } from "./api-run.ts";
+import { askTemplate } from "./ask-template.ts";
 import { drive } from "./drive.ts";
 import { openEvents } from "./event-file.ts";
 import { isSlug } from "./find-flow.ts";
@@ -89,11 +89,7 @@ async function flowOf(
   KnownFlow & { readonly words: Pick<RunRequest, "graph" | "dsl" | "template" | "version"> }
 > {
   if (await isSlug(name, io)) {
-    const { slug, version, graph, dsl } = await api
-      .invoke("get_template", { slug: name })
-      .catch((error: unknown) => {
-        throw inContext(error, name);
-      });
+    const { slug, version, graph, dsl } = await askTemplate(name, api, io);
     const words = { template: slug, version };
     return { name: slug, graph, text: dsl, document: undefined, words };
   }

@@ -1,11 +1,13 @@
 /** The store of this installation as the place where a run is kept, with the wishes that a resume must know again. */
 import type { Journal, RunHeaderOptions } from "@millrace/contracts";
-import { openStore } from "@millrace/store";
+import { type Connections, openStore } from "@millrace/store";
 import { storeEnd } from "../api/store-end.ts";
 import type { Config } from "../config/load.ts";
 
 export interface SavingJournal {
   readonly journal: Journal;
+  /** What is known of connections; nobody else can write it now. */
+  readonly connections: Connections;
   /** Key of the digests of prompts, the same for every run of this installation. */
   auditKey(): Promise<Uint8Array>;
   close(): Promise<void>;
@@ -23,6 +25,7 @@ export async function openSaving(
       keepsContent: () => store.settings.all()["ai.keepContent"] !== false,
     });
     return {
+      connections: store.connections,
       journal: {
         ...store.journal,
         create: (header) => store.journal.create({ ...header, options }),

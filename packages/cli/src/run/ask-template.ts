@@ -1,0 +1,17 @@
+/** The template that a word names, from whoever keeps the templates. */
+import type { Template } from "@millrace/contracts";
+import { ClientError } from "@millrace/contracts/client";
+import { inContext } from "../api/in-context.ts";
+import type { Api } from "../api/open-api.ts";
+import type { CliIo } from "../io.ts";
+import { noFlow } from "./find-flow.ts";
+
+/** The newest version. Throws `unavailable` where there is none. */
+export async function askTemplate(slug: string, api: Api, io: CliIo): Promise<Template> {
+  try {
+    return await api.invoke("get_template", { slug });
+  } catch (error) {
+    const isMissing = ClientError.isInstance(error) && error.code === "not_found";
+    throw isMissing ? await noFlow(slug, io) : inContext(error, slug);
+  }
+}
