@@ -98,9 +98,10 @@ function locked(dir: string): StoreError {
     holder === null
       ? "another process"
       : `process ${holder.pid} on ${holder.host}, since ${holder.startedAt}`;
-  const where = holder?.url === undefined ? "--server" : `--server ${holder.url}`;
-  return new StoreError(
-    "store_locked",
-    `${dir} is in use by ${who}; stop it, or talk to it with ${where}`,
-  );
+  const url = holder?.url;
+  const help =
+    url === undefined
+      ? "wait until it has ended, or stop it"
+      : `stop it, or talk to it with --server ${url}`;
+  return new StoreError("store_locked", `${dir} is in use by ${who}; ${help}`);
 }

@@ -91,14 +91,21 @@ describe("closing", () => {
 });
 
 describe("the lock", () => {
-  test("a second opening in the same process is refused and names the holder", async () => {
+  test("a second opening in the same process is refused, names the holder, and says to ask it where it can be asked", async () => {
     const dir = newFolder();
-    await newStore({ dir });
-    await expect(openStore({ dir })).rejects.toMatchObject({
+    const store = await newStore({ dir });
+    const refused = (help: string) => ({
       code: "store_locked",
       retryable: false,
-      message: expect.stringMatching(new RegExp(`process ${process.pid} on .*--server`)),
+      message: expect.stringMatching(new RegExp(`process ${process.pid} on .*; ${help}$`)),
     });
+    await expect(openStore({ dir })).rejects.toMatchObject(
+      refused("wait until it has ended, or stop it"),
+    );
+    store.announce("http://127.0.0.1:6455");
+    await expect(openStore({ dir })).rejects.toMatchObject(
+      refused("stop it, or talk to it with --server http://127\\.0\\.0\\.1:6455"),
+    );
   });
 
   test("readers come in beside the writer, see what is stored, and write nothing", async () => {
