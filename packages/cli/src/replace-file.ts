@@ -1,5 +1,5 @@
 /** Files of ours on the disk: written whole or not at all, in folders that are made where they are missing. */
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { cannotWrite } from "./file-reason.ts";
 
@@ -11,17 +11,23 @@ const MODES = {
   owner: { folder: 0o700, file: 0o600 },
 } as const;
 
-/** Replaces a file, so that nobody reads half of it. Throws a usage error that names it. */
+/**
+ * Replaces a file, so that nobody reads half of it. A link stays a link, and a file for everybody keeps its mode. Throws a usage
+ * error that names it.
+ */
 export async function replaceFile(
   path: string,
   text: string,
   audience: Audience = "everybody",
 ): Promise<void> {
-  const part = `${path}.${process.pid}.part`;
+  const target = await realpath(path).catch(() => path);
+  const part = `${target}.${process.pid}.part`;
   try {
-    await makeFolder(dirname(path), audience);
-    await writeFile(part, text, { mode: MODES[audience].file });
-    await rename(part, path);
+    await makeFolder(dirname(target), audience);
+    const before = audience === "owner" ? undefined : await stat(target).catch(() => undefined);
+    await writeFile(part, text, { mode: MODES[audience].file, flag: "wx", flush: true });
+    if (before !== undefined) await chmod(part, before.mode & 0o7777);
+    await rename(part, target);
   } catch (error) {
     await rm(part, { force: true }).catch(() => {});
     throw cannotWrite(path, error);

@@ -1,5 +1,12 @@
 /** `millrace config`: every source, where it is from, how it is changed, and what is never shown. */
-import { readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -69,9 +76,14 @@ test("every key has a variable, and a short one has its place behind it", async 
 
 test("set and unset write the project file, or the user's where it is named or there is no project", async () => {
   const cwd = scratch();
-  const home = scratch();
+  const home = scratch({ "mine.json": "{}" });
+  chmodSync(join(home, "mine.json"), 0o600);
+  symlinkSync("mine.json", join(home, "config.json"));
   const env = { MILLRACE_HOME: home };
   expect((await inside(["config", "set", "run.timeoutMs", "5"], { cwd, env })).code).toBe(0);
+  expect(statSync(join(home, "mine.json")).mode & 0o777, "a link stays a link").toBe(0o600);
+  expect(readdirSync(home).sort()).toEqual(["config.json", "mine.json"]);
+  expect(readFileSync(join(home, "mine.json"), "utf8")).toContain("timeoutMs");
   expect(readFileSync(join(home, "config.json"), "utf8")).toBe(
     '{\n  "run": {\n    "timeoutMs": 5\n  }\n}\n',
   );

@@ -14,7 +14,7 @@ const BYTES = Buffer.from(Array.from({ length: 512 }, (_, at) => at % 256));
 
 /** Everything that reads what a person names. */
 const READERS = [
-  "run X",
+  "run ./X",
   "validate X",
   "fmt X",
   "graph ./X",

@@ -123,7 +123,11 @@ test("what is no model, or not the one that was meant, is not kept, and the exit
   expect(bar.stderr).toMatch(/done .*other/);
   for (const [words, code, says] of [
     ["load nope", 6, 'there is no model "nope"'],
-    ["remove mine:q4 --server http://127.0.0.1:1", 6, "the server http://127.0.0.1:1"],
+    [
+      "remove mine:q4 --server http://127.0.0.1:1",
+      6,
+      "the server http://127.0.0.1:1: it cannot be reached",
+    ],
     ["engine make", 2, "fetch or list"],
     ["load mine:q4 --ttl 5", 2, "--ttl takes a duration"],
   ] as const) {

@@ -39,6 +39,7 @@ test("a command that writes opens no store for words that are wrong", async () =
   for (const [words, message] of [
     [["templates", "remove", "A B"], "slug must be a slug"],
     [["resume", "run_1", "--grace", "3"], "--grace takes a duration"],
+    [["connect", "crm", "--port", "http"], "--port takes 0 to 65535"],
   ] as const) {
     const cwd = scratch();
     const env = { MILLRACE_HOME: join(cwd, "home") };

@@ -129,7 +129,8 @@ function named(origin: string, error: unknown): unknown {
     const answered = status === undefined ? "answered" : `answered ${status}`;
     return new ClientError(code, `${origin} ${answered}, and not as a Millrace server does`, more);
   }
-  const why = status === undefined ? (systemCode(cause) ?? message) : `it answered ${status}`;
+  const lost = code === "unreachable" ? "it cannot be reached" : message;
+  const why = status === undefined ? (systemCode(cause) ?? lost) : `it answered ${status}`;
   return new ClientError(code, `the server ${origin}: ${why}`, more);
 }
 

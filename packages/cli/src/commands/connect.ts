@@ -25,6 +25,10 @@ type OAuth2 = Extract<ServiceAuth, { scheme: "oauth2" }>;
 interface Wish {
   readonly slug: string;
   readonly service: string;
+  /** How long a consent may take. */
+  readonly timeoutMs: number;
+  /** Where the redirect comes; absent: where the service says. */
+  readonly port: number | undefined;
   readonly keeper: Keeper;
   readonly input: Input;
   readonly io: CommandIo;
@@ -33,12 +37,14 @@ interface Wish {
 /** Connects, and prints how the connection stands. */
 export async function run(input: Input, io: CommandIo): Promise<number> {
   const slug = readSlug(input.args[0]);
+  const timeoutMs = readWait(flagText(input, "timeout") ?? MAX_WAIT);
+  const port = readPort(flagText(input, "port"));
   const keeper = await openKeeper(input, io, { write: true });
   try {
     const service = flagText(input, "service") ?? (await recordedService(keeper, slug)) ?? slug;
     const auth = await keeper.auth(service);
     if (auth === undefined) throw await unknownService(service, keeper);
-    const wish: Wish = { slug, service, keeper, input, io };
+    const wish: Wish = { slug, service, timeoutMs, port, keeper, input, io };
     const status = auth.scheme === "oauth2" ? await consent(wish, auth) : await enter(wish, auth);
     if (auth.scheme === "oauth2" && !status.refreshable) {
       await io.err.write(
@@ -64,13 +70,10 @@ async function enter({ slug, service, keeper, input, io }: Wish, { scheme }: Ser
 }
 
 async function consent(wish: Wish, auth: OAuth2): Promise<ConnectionStatus> {
-  const { input } = wish;
-  const timeoutMs = readWait(flagText(input, "timeout") ?? MAX_WAIT);
-  const port = readPort(flagText(input, "port")) ?? auth.redirect?.port ?? 0;
   await storeClient(wish, auth);
-  const listener = await ended(bindLoopback(port));
+  const listener = await ended(bindLoopback(wish.port ?? auth.redirect?.port ?? 0));
   try {
-    return await receive(wish, auth, { listener, timeoutMs });
+    return await receive(wish, auth, listener);
   } finally {
     await listener.close();
   }
@@ -79,9 +82,9 @@ async function consent(wish: Wish, auth: OAuth2): Promise<ConnectionStatus> {
 async function receive(
   wish: Wish,
   auth: OAuth2,
-  { listener, timeoutMs }: { readonly listener: LoopbackListener; readonly timeoutMs: number },
+  listener: LoopbackListener,
 ): Promise<ConnectionStatus> {
-  const { slug, service, keeper, input, io } = wish;
+  const { slug, service, timeoutMs, keeper, input, io } = wish;
   const scopes = flagList(input, "scope");
   const path = auth.redirect?.path ?? "/callback";
   const started = await keeper

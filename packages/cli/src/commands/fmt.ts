@@ -1,16 +1,15 @@
 /** `millrace fmt`: the one canonical form. A file with errors stays as it is. */
 import { isUtf8 } from "node:buffer";
-import { chmod, open, realpath, rename, rm, stat } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { formatFlow, parseFlow } from "@millrace/dsl";
 import { createTwoFilesPatch } from "diff";
 import { type CommandIo, type Input, isOn } from "../command.ts";
 import { CliError, usage } from "../errors.ts";
-import { cannotWrite } from "../file-reason.ts";
 import { countFindings, expandFiles, isValid, readInput } from "../flow-source.ts";
 import { renderDiagnostics } from "../render/code-frame.ts";
 import { createStyle } from "../render/style.ts";
 import { clean } from "../render/text.ts";
+import { replaceFile } from "../replace-file.ts";
 
 /** Formats every file in place, or with `--check` only says which would change. */
 export async function run(input: Input, io: CommandIo): Promise<number> {
@@ -70,25 +69,4 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
     throw new CliError("check_failed", message, { hint: "run millrace fmt without --check" });
   }
   return 0;
-}
-
-/** Replaces a file as a whole, keeping its mode: a reader sees the old text or the new one, never a part. */
-async function replaceFile(name: string, text: string): Promise<void> {
-  const path = await realpath(name); // a link stays a link
-  const temporary = join(dirname(path), `.${basename(path)}.${process.pid}.tmp`);
-  try {
-    const { mode } = await stat(path);
-    const file = await open(temporary, "wx", mode);
-    try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await chmod(temporary, mode);
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw cannotWrite(path, error);
-  }
 }
