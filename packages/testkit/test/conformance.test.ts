@@ -7,6 +7,7 @@ import {
   defineActionAdapter,
   defineExtension,
   defineNodeType,
+  type Effect,
   type ExtensionDefinition,
   type JsonObject,
   jsonSchema,
@@ -15,7 +16,12 @@ import {
   type Schema,
 } from "@millrace/contracts";
 import { createRandom } from "@millrace/engine/testing";
-import { type ConformanceOptions, conformance, credentialsConformance } from "@millrace/testkit";
+import {
+  type ConformanceOptions,
+  conformance,
+  credentialsConformance,
+  type Fixture,
+} from "@millrace/testkit";
 import { afterAll, describe, expect, test } from "vitest";
 import { crm, weather } from "../../contracts/test/extend/examples.ts";
 import { z } from "../../contracts/test/extend/zod.ts";
@@ -91,19 +97,40 @@ describe("an extension of three seams", () => {
 });
 
 /** An action that does something it must not. */
-function bad(run: (ctx: NodeContext) => Promise<unknown>): ExtensionDefinition {
+function bad(
+  run: (ctx: NodeContext) => Promise<unknown>,
+  effect: Effect = "read",
+): ExtensionDefinition {
   const action = defineAction({
     name: "bad",
     title: "Bad",
     summary: "Bad.",
     fields: jsonSchema<object>({ type: "object" }),
     output: jsonSchema<unknown>({}),
-    effect: "read",
+    effect,
     needs: { secrets: ["KEY"] },
     run: (_, ctx) => run(ctx),
   });
   const adapter = defineActionAdapter({ id: "weather", title: "Weather", actions: [action] });
   return defineExtension({ adapters: [adapter] });
+}
+
+type NodeTypeSpec = Parameters<typeof defineNodeType<JsonObject, unknown>>[0];
+
+/** The same as a node type, which may ask people. */
+function asking(run: NodeTypeSpec["run"], more: Partial<NodeTypeSpec> = {}): ExtensionDefinition {
+  const nodeType = defineNodeType<JsonObject, unknown>({
+    type: "weather.bad",
+    title: "Bad",
+    summary: "Bad.",
+    fields: jsonSchema<JsonObject>({ type: "object" }),
+    output: jsonSchema<unknown>({}),
+    effect: "write",
+    needs: { secrets: ["KEY"] },
+    run,
+    ...more,
+  });
+  return defineExtension({ nodeTypes: [nodeType] });
 }
 
 function busy(ms: number): void {
@@ -167,6 +194,60 @@ describe("what is wrong is named", () => {
       /the secret KEY is in what it throws/,
     ],
     [
+      "goes on in its second wait although it was cancelled",
+      bad(async (ctx) => {
+        await ctx.fetch("https://slow.example/");
+        await ctx.sleep(5_000).catch(() => {});
+        return {};
+      }),
+      "abort: ends at once when it is cancelled while it waits",
+      /a cancelled body rejects/,
+    ],
+    [
+      "leaks a secret into one of many errors",
+      bad(async (ctx) => {
+        const key = (await ctx.credentials.secret("KEY")).reveal();
+        throw new AggregateError([new Error(`refused ${key}`)], "all refused");
+      }),
+      "secrets: none",
+      /the secret KEY is in what it throws/,
+    ],
+    [
+      "leaks a secret into a question",
+      asking(async (_, ctx) => {
+        const key = (await ctx.credentials.secret("KEY")).reveal();
+        await ctx.confirm("use", { prompt: `Use ${key}?` });
+        return {};
+      }),
+      "secrets: none",
+      /the secret KEY is in what it logs or asks/,
+    ],
+    [
+      "calls itself pure and asks a server",
+      bad(async (ctx) => (await ctx.fetch("https://slow.example/")).status, "pure"),
+      "effect: what is pure",
+      /its result depends on more than its fields/,
+    ],
+    [
+      "has a check that wants what a flow computes",
+      asking(async () => ({}), {
+        check: ({ cases }) => (Object.keys(cases as object).length > 9 ? [] : []),
+      }),
+      "check: it says",
+      /Cannot convert undefined/,
+    ],
+    [
+      "has a check that refuses what a flow computes",
+      asking(async () => ({}), {
+        check: ({ cases }) =>
+          cases === undefined
+            ? [{ pointer: "/cases", code: "none", message: "needs cases", severity: "error" }]
+            : [],
+      }),
+      "check: it says",
+      /refuses a field that a flow computes: \/cases/,
+    ],
+    [
       "blocks the loop",
       bad(async () => {
         busy(1_100);
@@ -193,11 +274,29 @@ describe("what is wrong is named", () => {
   ];
 
   test.each(wrongs)("%s", async (_, extension, suite, says) => {
-    const fixtures = {
-      "weather.bad": [{ fields: {}, http: [{ url: "https://slow.example/" }] }],
+    const fixture: Fixture = {
+      fields: suite.startsWith("check") ? { cases: {} } : {},
+      http: [{ url: "https://slow.example/" }],
+      confirm: () => ({ decision: "approve" }),
     };
+    const fixtures = { "weather.bad": [fixture] };
     const found = conformance(extension, { fixtures }).find(({ name }) => name.includes(suite));
     await expect(found?.run()).rejects.toThrow(says);
+  });
+
+  test("what holds a circle, a large number or a member named then is not", async () => {
+    const named = JSON.parse('{"then":1}') as JsonObject;
+    const circle = Object.assign(new Error("no"), { size: 1n });
+    const throws = bad(async () => {
+      throw new NodeError("bad", "no", { cause: Object.assign(circle, { circle }) });
+    });
+    for (const [extension, fixture] of [
+      [throws, { fields: {}, fails: "bad" }],
+      [bad(async () => named), { fields: {}, output: named }],
+    ] as const) {
+      const fixtures = { "weather.bad": [fixture] };
+      for (const { run } of conformance(extension, { fixtures })) await run();
+    }
   });
 
   test("a type that nothing shows how to run", async () => {
@@ -231,6 +330,9 @@ describe("schemas", () => {
     who: z.email(),
     by: z.record(z.string(), z.union([z.boolean(), z.tuple([z.string(), z.number()])])),
     even: z.int().multipleOf(2),
+    list: z.string().transform((value) => value.split(",")),
+    trimmed: z.string().trim().min(1),
+    token: z.jwt().optional(),
     odd: z.string().refine((value) => value.length % 2 === 1),
     pet,
   });
@@ -238,7 +340,15 @@ describe("schemas", () => {
   test("of all kinds agree in catalog and code, and their values are many", async () => {
     const fields = {
       kind: { is: "cat", lives: 9 },
-      ...{ who: "ann@example.com", by: {}, even: 2, odd: "a", pet: { name: "x", friends: [] } },
+      ...{
+        who: "ann@example.com",
+        by: {},
+        even: 2,
+        list: "a,b",
+        trimmed: "a",
+        odd: "a",
+        pet: { name: "x", friends: [] },
+      },
     };
     expect(await outcome(typed(zoo, zoo), fields)).toEqual([]);
     const random = createRandom(1);

@@ -11,7 +11,7 @@ export interface Call {
   state: "running" | "answered" | "threw";
   /** What it answered or threw, as it was. */
   outcome: unknown;
-  /** Every text it has logged, with its data. */
+  /** Every text it has logged, with its data, and every question it has asked. */
   readonly logs: unknown[];
   /** What it did with its context after its end: `log`, `progress`, `fetch`. */
   readonly late: string[];
@@ -89,7 +89,7 @@ function watched(type: NodeType, watch: Watch): NodeType {
           settle("answered", answer);
           return answer;
         }
-        return answer.then(
+        return Promise.resolve(answer).then(
           (value) => {
             settle("answered", value);
             return value;
@@ -125,6 +125,7 @@ function contextOf(ctx: CoreContext, call: Call): CoreContext {
       if (typeof value !== "function") return value;
       return (...args: unknown[]) => {
         if (name === "progress" || name === "fetch") used(String(name));
+        if (name === "confirm") call.logs.push(args);
         const answer = Reflect.apply(value, target, args) as unknown;
         return name === "sleep" || name === "confirm" ? waited(answer, call) : answer;
       };
@@ -141,5 +142,5 @@ function waited(answer: unknown, call: Call): unknown {
 }
 
 function isPromise(value: unknown): value is Promise<unknown> {
-  return typeof value === "object" && value !== null && "then" in value;
+  return typeof (value as { readonly then?: unknown } | null | undefined)?.then === "function";
 }

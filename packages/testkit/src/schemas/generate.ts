@@ -49,7 +49,7 @@ const TEXTS = [
   "é ü",
   "a/b?c#d",
   "__proto__",
-  "\u2028",
+  "a\u2028b",
   "😀",
   "0",
   "-",
@@ -69,6 +69,9 @@ const FORMATS: { readonly [format: string]: readonly string[] } = {
   ipv6: ["2001:db8::1"],
   hostname: ["api.example"],
 };
+
+/** What a pattern is tried on. */
+const GUESSED: readonly string[] = [...TEXTS, ...Object.values(FORMATS).flat()];
 
 const ANY: readonly Json[] = [null, true, 0, -1.5, "a", [], {}, [1, "a"], { a: null }];
 
@@ -169,14 +172,13 @@ class Generator {
       readonly format?: string;
       readonly pattern?: string;
     };
-    const known = format === undefined ? undefined : FORMATS[format];
-    if (known !== undefined) return this.#random.pick(known);
-    const all = [...TEXTS, ...Object.values(FORMATS).flat()];
-    const fits =
-      pattern === undefined ? TEXTS : all.filter((text) => new RegExp(pattern, "u").test(text));
-    if (fits.length === 0) return undefined;
-    const text = this.#random.pick(fits);
-    return pattern === undefined ? text.padEnd(minLength, "x").slice(0, maxLength) : text;
+    const isFree = format === undefined && pattern === undefined;
+    if (isFree) return this.#random.pick(TEXTS).padEnd(minLength, "x").slice(0, maxLength);
+    // A format that is not known is a rule of the code alone: no text that is made up keeps it.
+    const known = format === undefined ? GUESSED : (FORMATS[format] ?? []);
+    const rule: JsonSchema = pattern === undefined ? {} : { pattern };
+    const fits = known.filter((text) => schemaProblems(rule, text).length === 0);
+    return fits.length === 0 ? undefined : this.#random.pick(fits);
   }
 
   #list(shape: Shape, depth: number): Json | undefined {

@@ -1,8 +1,11 @@
 /** What every body does, whatever it is for. Each case runs the fixtures of one type in hosts of its own. */
 import assert from "node:assert/strict";
+import { inspect } from "node:util";
 import {
+  type ActionDefinition,
   type ExecutionEvent,
   type ExtensionDefinition,
+  type FieldFinding,
   type Json,
   type Summary,
   secretForms,
@@ -38,7 +41,7 @@ const SUITES: readonly (readonly [name: string, body: Body])[] = [
   ["schemas: its fixture runs as it says", runsAsSaid],
   ["abort: ends at once when it is cancelled before it begins", abortedBefore],
   ["abort: ends at once when it is cancelled while it waits", abortedWaiting],
-  ["secrets: none is in what it answers, throws or logs", keepsSecrets],
+  ["secrets: none is in what it answers, throws, logs or asks", keepsSecrets],
   ["events: its log is legal, and nothing comes after its end", logsLegally],
   ["events: it does not hold the event loop", holdsNoLoop],
   ["determinism: two runs on one clock have one log", isDeterministic],
@@ -49,27 +52,45 @@ export function bodyCases(
   extension: ExtensionDefinition,
   options: ConformanceOptions,
 ): readonly ConformanceCase[] {
-  const idempotent = new Set(
-    extension.adapters.flatMap(({ id, actions }) =>
-      actions.filter((action) => action.idempotent).map(({ name }) => `${id}.${name}`),
-    ),
+  const actions = extension.adapters.flatMap(({ id, actions }) =>
+    actions.map((action) => [`${id}.${action.name}`, action] as const),
   );
-  const nodeTypes = new Set(extension.nodeTypes.map(({ type }) => type));
+  const nodeTypes = new Map(extension.nodeTypes.map((each) => [each.type, each]));
+  const specs = new Map<string, Pick<ActionDefinition, "effect" | "idempotent">>([
+    ...actions,
+    ...nodeTypes,
+  ]);
   return samplesOf(extension, options).flatMap((sample) => {
-    const suites = [
+    const spec = specs.get(sample.type);
+    const check = nodeTypes.get(sample.type)?.check;
+    const suites: readonly (typeof SUITES)[number][] = [
       ...SUITES,
-      ...(idempotent.has(sample.type)
-        ? [["idempotency: the same key sends the same requests", sendsTheSame] as const]
-        : []),
-      ...(nodeTypes.has(sample.type)
-        ? [["determinism: taken up after any write it comes out the same", survivesCuts] as const]
-        : []),
+      ...when(spec?.effect === "pure", "effect: what is pure asks nobody", asksNobody),
+      ...when(
+        spec?.idempotent === true,
+        "idempotency: the same key sends the same requests",
+        sendsTheSame,
+      ),
+      ...when(
+        nodeTypes.has(sample.type),
+        "determinism: taken up after any write it comes out the same",
+        survivesCuts,
+      ),
+      ...when(
+        check !== undefined,
+        "check: it says what it finds, and nothing of what it cannot know",
+        async () => checksWhatItKnows((fields) => check?.(fields), sample),
+      ),
     ];
     return suites.map(([name, body]) => ({
       name: `${sample.name}: ${name}`,
       run: () => body(extension, sample),
     }));
   });
+}
+
+function when(holds: boolean, name: string, body: Body): readonly (readonly [string, Body])[] {
+  return holds ? [[name, body]] : [];
 }
 
 async function runsAsSaid(extension: ExtensionDefinition, sample: Sample): Promise<void> {
@@ -104,21 +125,24 @@ async function abortedBefore(extension: ExtensionDefinition, sample: Sample): Pr
   assert.ok(await settles(started), "it ignores abort: its signal is aborted and it goes on");
 }
 
+/** While it waits for an answer, and, where all is answered, for time or a person. */
 async function abortedWaiting(extension: ExtensionDefinition, sample: Sample): Promise<void> {
-  const host = hostFor(extension, sample, { hangs: true });
-  const started = await host.start(sample.type, sample.fixture.fields);
-  // As far as it comes without time and without an answer from outside.
-  for (let turns = 0; turns < LATE_TURNS; turns += 1) await host.clock.settle();
-  // A real file that is under way may still be answered; only what waits for the world outside must be given up.
-  const waited = started.busy() === 0 && started.calls.some(({ state }) => state === "running");
-  started.run.cancel();
-  const settled = await settles(started);
-  assert.ok(settled, "it ignores abort: its signal is aborted and it goes on");
-  assert.equal(started.open(), 0, "a request is still open after the abort");
-  await finish(host, started);
-  if (waited && sample.fixture.fails === undefined) {
-    const [call] = started.calls;
-    assert.equal(call?.state, "threw", "a cancelled body rejects; it does not answer");
+  for (const hangs of [true, false]) {
+    const host = hostFor(extension, sample, { hangs });
+    const started = await host.start(sample.type, sample.fixture.fields);
+    // As far as it comes without time.
+    for (let turns = 0; turns < LATE_TURNS; turns += 1) await host.clock.settle();
+    // A real file that is under way may still be answered; only what waits for the world outside must be given up.
+    const waiting = started.calls.filter(({ state }) => state === "running");
+    const isSteady = started.busy() === 0;
+    started.run.cancel();
+    assert.ok(await settles(started), "it ignores abort: its signal is aborted and it goes on");
+    if (hangs) assert.equal(started.open(), 0, "a request is still open after the abort");
+    await finish(host, started);
+    if (!isSteady || sample.fixture.fails !== undefined) continue;
+    for (const { state } of waiting) {
+      assert.equal(state, "threw", "a cancelled body rejects; it does not answer");
+    }
   }
 }
 
@@ -130,7 +154,7 @@ async function keepsSecrets(extension: ExtensionDefinition, sample: Sample): Pro
     for (const { outcome, logs, state } of started.calls) {
       const where = state === "answered" ? "its output" : "what it throws";
       assert.ok(!isIn(textOf(outcome)), `the secret ${name} is in ${where}`);
-      assert.ok(!isIn(textOf(logs)), `the secret ${name} is in its log`);
+      assert.ok(!isIn(textOf(logs)), `the secret ${name} is in what it logs or asks`);
     }
     for (const { url } of host.requests) {
       assert.ok(
@@ -141,12 +165,14 @@ async function keepsSecrets(extension: ExtensionDefinition, sample: Sample): Pro
   }
 }
 
-/** All that a value shows, of an error its causes too. */
+/** All that a value holds, of an error its causes and stack too; circles end, and what is no JSON is shown as well. */
 function textOf(value: unknown): string {
-  if (!(value instanceof Error)) return JSON.stringify(value) ?? String(value);
-  const members = JSON.stringify(value);
-  const cause = value.cause === undefined ? "" : textOf(value.cause);
-  return `${value.message}\n${value.stack ?? ""}\n${members}\n${cause}`;
+  return inspect(value, {
+    depth: null,
+    maxArrayLength: null,
+    maxStringLength: null,
+    showHidden: true,
+  });
 }
 
 async function logsLegally(extension: ExtensionDefinition, sample: Sample): Promise<void> {
@@ -177,6 +203,32 @@ async function isDeterministic(extension: ExtensionDefinition, sample: Sample): 
   const one = await runSample(extension, sample);
   const two = await runSample(extension, sample);
   assert.deepEqual(two.started.events, one.started.events, "take time and chance from ctx");
+}
+
+async function asksNobody(extension: ExtensionDefinition, sample: Sample): Promise<void> {
+  const { host } = await runSample(extension, sample);
+  const asked = host.requests.map(({ method, url }) => `${method} ${url}`);
+  assert.deepEqual(asked, [], "its effect is pure, but its result depends on more than its fields");
+}
+
+/** Fields that a flow computes are undefined to a check: any of them, and all. */
+function checksWhatItKnows(
+  check: (fields: { readonly [name: string]: unknown }) => unknown,
+  { fixture: { fields } }: Sample,
+): void {
+  const unknown = Object.keys(fields).map((name) => ({ ...fields, [name]: undefined }));
+  for (const known of [fields, ...unknown, {}]) {
+    const found: unknown = check(known);
+    assert.ok(Array.isArray(found), "its check answers no list");
+    for (const finding of found) {
+      const { pointer, code, message, severity } = Object(finding) as Partial<FieldFinding>;
+      const isWhole = [pointer, code, message].every((text) => typeof text === "string");
+      const isKnown = severity === "warning" || severity === "error";
+      assert.ok(isWhole && isKnown, "a finding has pointer, code, message and severity");
+      const told = `its check refuses a field that a flow computes: ${pointer} ${message}`;
+      assert.ok(severity === "warning" || known === fields, told);
+    }
+  }
 }
 
 async function sendsTheSame(extension: ExtensionDefinition, sample: Sample): Promise<void> {
