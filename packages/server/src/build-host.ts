@@ -20,6 +20,7 @@ import {
   type ConnectionRecords,
   createServiceConnections,
   egressFetch,
+  memoryConnectionRecords,
   type OpenedStore,
   openCredentialStore,
   type ServiceConnections,
@@ -112,7 +113,11 @@ export async function buildHost(
   const egress = machine.openFetch(options.egress ?? {});
   const all = [...options.services, ...extensions.services];
   const services = openServices(all, credentials, {
-    records: storedConnectionRecords(store.connections),
+    // What only this process has is noted nowhere else.
+    records:
+      credentials.name === "memory"
+        ? memoryConnectionRecords()
+        : storedConnectionRecords(store.connections),
     fetch: egressFetch(egress),
     log,
     now,

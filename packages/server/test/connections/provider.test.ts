@@ -70,8 +70,10 @@ test("is consented to, called, renewed after a 401, and revoked, and nothing sho
   });
   const page = await fetch(await answerConsent(authorizeUrl));
   expect([page.status, await page.text()]).toEqual([200, expect.not.stringContaining("code")]);
-  await vi.waitFor(async () =>
-    expect(await call("get_connect_status", { connectId })).toEqual({ state: "connected" }),
+  await vi.waitFor(
+    async () =>
+      expect(await call("get_connect_status", { connectId })).toEqual({ state: "connected" }),
+    { timeout: 20_000 }, // the exchange goes on behind the page
   );
   expect(await run()).toMatchObject({ status: "succeeded", outputs: { body: { items: [1] } } });
 

@@ -57,10 +57,16 @@ test("a damaged file is unavailable, and stays as it is", async () => {
   expect(await readFile(join(dir, "credentials.json"), "utf8")).toBe("damaged");
 });
 
-test("memory ends with the server", async () => {
-  const options: StartOptions = { services, credentials: { store: "memory" } };
+test("memory ends with the server, which notes nothing of it elsewhere", async () => {
+  const options: StartOptions = {
+    services,
+    credentials: { store: "memory" },
+    store: await folder(),
+  };
   const first = await serve(options);
   expect(await invoke(first, "set_service_secret", SECRET)).toMatchObject({ store: "memory" });
+  expect(await statusOf(first)).toMatchObject({ status: "connected" });
+  await first.close({ graceMs: 0 });
   expect(await statusOf(await serve(options))).toBeUndefined();
 });
 
