@@ -55,6 +55,7 @@ const acts = [
   action("big", () => ({ text: "x".repeat(5 * 1024 * 1024) })),
   action("half", () => ({ text: "x".repeat(3 * 1024 * 1024) })),
   action("chatty", (_, ctx) => { for (let i = 0; i < 1500; i += 1) ctx.log("debug", "line " + i); ctx.progress(1, 2); return {}; }),
+  action("query", () => ({ then: (go) => { go({ rows: 1 }); } })),
   action("keep", (_, ctx) => { kept = ctx; return {}; }),
   action("late", async () => {
     const told = [];
@@ -68,7 +69,10 @@ const acts = [
 ];
 export default defineExtension({
   adapters: [defineActionAdapter({ id: "weather", title: "Weather", actions: acts, config: z.object({ region: z.string().default("eu") }),
-    open: async (_, host) => { opened += 1; return { close: async () => host.log("warn", "closed") }; } })],
+    open: async (_, host) => { opened += 1; return { close: async () => {
+      host.log("warn", "closed");
+      if (process.permission === undefined) await new Promise(() => {}); // a host that stops does not wait for it
+    } }; } })],
   nodeTypes: [defineNodeType({ ...text, type: "approval.quorum", effect: "write", portsFrom: "cases",
     fields: z.object({ cases: z.record(z.string(), z.string()), prompt: z.string() }), output: z.object({ runs: z.number(), by: z.string().nullable() }),
     check: (f) => f.cases !== undefined && Object.keys(f.cases).length === 0 ? [{ pointer: "/cases", code: "no_cases", message: "needs a case", severity: "error" }] : [],
@@ -209,6 +213,7 @@ describe.each<ExtensionMode>(["child", "inProcess"])("in mode %s", (mode) => {
       "node f: weather.big {}",
       "node g: weather.settings {}",
       "node j: weather.half {}",
+      "node l: weather.query {}",
       "node k: weather.settings {\n a = j.text\n b = j.text\n}",
       "node h: transform { value = c.by }",
       "c.cold -> h",
@@ -221,6 +226,7 @@ describe.each<ExtensionMode>(["child", "inProcess"])("in mode %s", (mode) => {
     expect(of("e")).toBe("extension_threw");
     expect(of("f")).toBe("output_too_large");
     expect(of("k")).toBe("output_too_large");
+    expect(of("l")).toEqual({ rows: 1 });
     expect(of("g")).toMatchObject({ region: "us", opened: 1, now: "number", random: true });
     const failed = events.find((event) => event.kind === "node.failed" && event.node === "d");
     expect(failed).toMatchObject({

@@ -47,7 +47,8 @@ export const CODE_TIMES: CodeTimes = {
 const MAX_BACKOFF_MS = 30_000;
 const CRASH_WINDOW_MS = 60_000;
 const MOST_CRASHES = 3; // within the window; then it is quarantined
-const CLOSE_MS = 1_000; // for what adapters close; whoever stops a host does not wait for longer
+/** Milliseconds for what adapters close; whoever stops a host does not wait for longer. */
+export const CLOSE_MS = 1_000;
 const MAX_DROPPED = 100; // frames that nobody asked for; more is no mistake
 
 /** How the host uses code, wherever it runs. */
@@ -105,6 +106,7 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
   let up: Live | undefined;
   let problem: ExtensionProblem | undefined;
   let idle: NodeJS.Timeout | undefined;
+  let retiring: Promise<void> | undefined;
   let pause: { readonly timer: NodeJS.Timeout; end(): void } | undefined;
   let open = 0;
   let closed = false;
@@ -201,7 +203,9 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
     } finally {
       open -= 1;
       if (open === 0 && !closed) {
-        idle = setTimeout(() => void retire(), times.idleMs);
+        idle = setTimeout(() => {
+          retiring = retire();
+        }, times.idleMs);
         idle.unref();
       }
     }
@@ -360,7 +364,7 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
         pause.end();
       }
       const starting = live;
-      await retire();
+      await Promise.all([retiring, retire()]); // one that was idle may still be on its way out
       await starting?.catch(() => {});
     },
   };
@@ -403,7 +407,7 @@ async function within(
 }
 
 /** Ends with the promise, whatever comes of it, or after so many milliseconds. */
-async function settled(work: Promise<unknown>, ms: number): Promise<void> {
+export async function settled(work: Promise<unknown>, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms);

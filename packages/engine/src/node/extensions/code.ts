@@ -92,7 +92,7 @@ export async function loadCode(entry: string, options: CodeOptions): Promise<Ext
     }
     let made = opened.get(adapter.id);
     if (made === undefined) {
-      made = adapter.open(config, options.host);
+      made = Promise.resolve(adapter.open(config, options.host));
       opened.set(adapter.id, made);
       made.then(
         () => ready.add(adapter.id),
@@ -115,7 +115,9 @@ export async function loadCode(entry: string, options: CodeOptions): Promise<Ext
       const adapter = type.adapter === undefined ? undefined : adapters.get(type.adapter);
       const body = (): unknown => {
         const result: unknown = type.run(fields, ctx as CoreContext);
-        if (isPromise(result)) return result.then((value) => checkedOutput(type, value));
+        // Not every holder of a `then` answers one with another.
+        if (isPromise(result))
+          return Promise.resolve(result).then((value) => checkedOutput(type, value));
         return checkedOutput(type, result);
       };
       const opening = adapter === undefined ? undefined : open(adapter);
@@ -137,7 +139,7 @@ export async function loadCode(entry: string, options: CodeOptions): Promise<Ext
     async close() {
       await Promise.allSettled([
         ...[...opened.values()].map(async (one) => (await one)?.close()),
-        ...[...providers.values()].map((one) => one.dispose?.()),
+        ...[...providers.values()].map(async (one) => one.dispose?.()),
       ]);
     },
   };

@@ -1,6 +1,13 @@
 /** The code of an extension in this process: trusted, fast, and only watched. */
 import type { ControlContext, HostContext, JsonObject } from "@millrace/contracts";
-import { type CodeTimes, type HostCode, loadProblem, STALE } from "./child-code.ts";
+import {
+  CLOSE_MS,
+  type CodeTimes,
+  type HostCode,
+  loadProblem,
+  STALE,
+  settled,
+} from "./child-code.ts";
 import { type ExtensionCode, isPromise, loadCode } from "./code.ts";
 import { lazyProvider } from "./lazy-provider.ts";
 import { watchLoop } from "./loop-watch.ts";
@@ -92,8 +99,8 @@ export function createInProcessCode(options: InProcessOptions): HostCode {
     provider: (id) => lazyProvider(id, async () => (await load()).provider(id)),
     async close() {
       watch.close();
-      const code = await loading?.catch(() => undefined);
-      await code?.close();
+      const closed = loading?.then((code) => code.close());
+      if (closed !== undefined) await settled(closed, CLOSE_MS);
     },
   };
 }

@@ -141,9 +141,11 @@ async function openOne(listed: ListedExtension, options: OpenExtensionsOptions):
     const nothing = async () => {};
     return { types, serviceEntries: [], providers: [], now, load: nothing, close: nothing };
   }
+  let nodes = listed.entries.filter(isNode);
   const fail = (problem: ExtensionProblem): void => {
     if (present.state === "failed") return;
     present = failed(listed, problem);
+    nodes = present.entries.filter(isNode);
     options.warn({ extension: listed.name, ...problem });
   };
   const grants = await resolveGrants(listed.name, listed.granted, options);
@@ -152,7 +154,6 @@ async function openOne(listed: ListedExtension, options: OpenExtensionsOptions):
   );
   const code = createCode(listed, inspected, { ...options, grants, fail, log: hostLog.log });
   const checks = new Set(inspected.catalog.checks);
-  const nodes = listed.entries.filter(isNode);
   const adapters = new Set(inspected.catalog.adapters.map(({ id }) => id));
   const types = nodes.map((entry, at) =>
     liveType(entry, {
@@ -161,7 +162,7 @@ async function openOne(listed: ListedExtension, options: OpenExtensionsOptions):
       adapters,
       learn: hostLog.learn,
       hasCheck: checks.has(nameOf({ entry })),
-      now: () => present.entries.filter(isNode)[at] as CatalogEntry,
+      now: () => nodes[at] as CatalogEntry,
     }),
   );
   const first = nodes[0];

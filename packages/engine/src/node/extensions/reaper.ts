@@ -6,6 +6,7 @@
  *   R2  Where there is no shell there is no reaper: such code then goes on until somebody ends it.
  */
 import { type ChildProcess, spawn } from "node:child_process";
+import type { Writable } from "node:stream";
 
 /** Keeps the numbers that it is told, `+ 12` and `- 12`, and ends those that are left when nobody can tell it more. */
 const PROGRAM = `live=" "
@@ -17,31 +18,46 @@ while read -r op pid; do
 done
 [ "$live" = " " ] || kill -9 $live`;
 
-let reaper: ChildProcess | undefined;
+/** Numbers of the processes that are to end: one that was ended itself leaves them to the next, which the next process starts. */
+const live = new Set<number>();
+let told: Writable | undefined;
 
-/** Has a process ended with this one. It is forgotten when it ends. */
+/** Has a process ended with this one. It is forgotten when it ends. Never throws. */
 export function reapWithHost(child: ChildProcess): void {
   const { pid } = child;
   if (pid === undefined || process.platform === "win32") return;
-  reaper ??= start();
-  const { stdin } = reaper;
-  stdin?.write(`+ ${pid}\n`);
-  child.once("exit", () => stdin?.write(`- ${pid}\n`));
+  live.add(pid);
+  if (told === undefined) start();
+  else told.write(`+ ${pid}\n`);
+  child.once("exit", () => {
+    live.delete(pid);
+    told?.write(`- ${pid}\n`);
+  });
 }
 
-function start(): ChildProcess {
-  // A group of its own: what ends a whole group, such as a terminal, is not to end it before it has done its work.
-  const made = spawn("/bin/sh", ["-c", PROGRAM], {
-    detached: true,
-    env: {},
-    stdio: ["pipe", "ignore", "ignore"],
-  });
+/** Starts one and tells it all that is live. */
+function start(): void {
+  let made: ChildProcess;
+  try {
+    // A group of its own: what ends a whole group, such as a terminal, is not to end it before it has done its work.
+    made = spawn("/bin/sh", ["-c", PROGRAM], {
+      cwd: "/",
+      detached: true,
+      env: {},
+      stdio: ["pipe", "ignore", "ignore"],
+    });
+  } catch {
+    return; // R2; a host that can start no more processes has other troubles
+  }
+  const { stdin } = made;
   made.on("error", () => {}); // R2
+  stdin?.on("error", () => {});
   made.on("exit", () => {
-    if (reaper === made) reaper = undefined;
+    if (told === stdin) told = undefined;
   });
-  made.stdin.on("error", () => {});
+  if (!stdin) return; // there was no descriptor left for it
+  told = stdin;
+  for (const pid of live) stdin.write(`+ ${pid}\n`);
   made.unref();
-  (made.stdin as unknown as { unref(): void }).unref();
-  return made;
+  (stdin as unknown as { unref(): void }).unref();
 }

@@ -1,0 +1,53 @@
+/** `catalog.json` belongs to its digest, in whatever order its members stand. */
+import {
+  defineAction,
+  defineActionAdapter,
+  defineExtension,
+  type JsonObject,
+  jsonSchema,
+} from "@millrace/contracts";
+import { canonicalJson } from "@millrace/dsl";
+import { catalogOf, parseCatalog } from "@millrace/engine/extensions";
+import { expect, test } from "vitest";
+
+const action = defineAction({
+  name: "forecast",
+  title: "Forecast",
+  summary: "Tomorrow.",
+  fields: jsonSchema<{ city: string }>({
+    type: "object",
+    properties: { city: { type: "string" }, 9: { type: "null" }, 10: { type: "null" } },
+    required: ["city"],
+  }),
+  output: jsonSchema<object>({ type: "object" }),
+  effect: "read",
+  run: () => ({}),
+});
+const catalog = catalogOf(
+  defineExtension({
+    adapters: [defineActionAdapter({ id: "weather", title: "Weather", actions: [action] })],
+  }),
+);
+const text = JSON.stringify(catalog);
+
+/** The same members, the last one first. */
+function turned(_: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).reverse());
+}
+
+test("a file is taken as it was written, and with its members in another order", () => {
+  expect(parseCatalog(text)).toEqual(catalog);
+  const other = JSON.stringify(catalog, turned);
+  expect(other).not.toBe(text);
+  expect(parseCatalog(other)).toEqual(catalog);
+});
+
+test("one that was changed by hand is not", () => {
+  expect(() => parseCatalog(text.replace("Tomorrow.", "Today."))).toThrow(/changed by hand/);
+});
+
+test("members are written in the order of the digest, which spares its readers the sorting", () => {
+  const { fields: _, ...entry } = catalog.nodes[0] as { readonly fields: unknown };
+  expect(JSON.stringify(entry)).toBe(canonicalJson(entry as JsonObject));
+});
