@@ -78,16 +78,11 @@ export function createInProcessCode(options: InProcessOptions): HostCode {
 
   /** A body that answers at once costs no turn of the event loop. */
   const watched = (work: () => unknown, ctx: ControlContext): unknown => {
-    watch.begin(ctx);
-    let goesOn = false;
-    try {
-      const result = work();
-      goesOn = isPromise(result);
-      if (!isPromise(result)) return result;
-      return Promise.resolve(result).finally(() => watch.end(ctx));
-    } finally {
-      if (!goesOn) watch.end(ctx);
-    }
+    watch.begin();
+    const result = work();
+    if (!isPromise(result)) return result;
+    watch.follow(ctx);
+    return Promise.resolve(result).finally(() => watch.end(ctx));
   };
 
   return {

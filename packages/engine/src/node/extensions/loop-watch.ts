@@ -1,6 +1,6 @@
 /**
  * Watches code that runs in this process: that the event loop goes on, and that a body ends when its attempt has. It looks four
- * times a second while something is at work, and a call costs it nothing but a place in a set.
+ * times a second while something is at work; a call that answers at once costs it nothing, another a place in a set.
  */
 import type { ControlContext } from "@millrace/contracts";
 
@@ -17,7 +17,10 @@ export interface WatchReports {
 
 /** Looks while something is at work, and only then. */
 export interface LoopWatch {
-  begin(ctx: ControlContext): void;
+  /** A body begins, which may hold the loop. */
+  begin(): void;
+  /** It has not answered at once. */
+  follow(ctx: ControlContext): void;
   end(ctx: ControlContext): void;
   close(): void;
 }
@@ -50,13 +53,15 @@ export function watchLoop({ still, late }: WatchReports, lateMs: number): LoopWa
     }
   };
   return {
-    begin(ctx) {
-      working.add(ctx);
+    begin() {
       hasWorked = true;
       if (timer !== undefined) return;
       last = performance.now();
       timer = setInterval(look, EVERY_MS);
       timer.unref();
+    },
+    follow(ctx) {
+      working.add(ctx);
     },
     end(ctx) {
       working.delete(ctx);
