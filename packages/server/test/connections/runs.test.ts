@@ -107,11 +107,13 @@ test("a service that refuses fresh tokens needs a person, is left alone, and the
     },
   });
   expect(tokenRequests()).toBe(2);
-  await vi.waitFor(async () =>
-    expect(await status()).toMatchObject({
-      status: "reconnect_required",
-      lastError: { code: "credentials_expired" },
-    }),
+  await vi.waitFor(
+    async () =>
+      expect(await status()).toMatchObject({
+        status: "reconnect_required",
+        lastError: { code: "credentials_expired" },
+      }),
+    20_000,
   );
   expect((await run()).summary).toMatchObject({ error: { code: "credentials_expired" } });
   expect(tokenRequests()).toBe(2);

@@ -78,7 +78,7 @@ async function endOf(server: RunningServer, connectId: string): Promise<ConnectP
     const progress = await stateOf(server, connectId);
     expect(progress.state).not.toBe("waiting");
     return progress;
-  });
+  }, 20_000);
 }
 
 async function problem(server: RunningServer, command: string, args: object) {
@@ -317,7 +317,7 @@ describe("a consent that the server receives", () => {
     vi.advanceTimersByTime(1);
     expect(await call("get_connect_status", { connectId })).toEqual({ state: "expired" });
     vi.useRealTimers();
-    await vi.waitFor(() => expectFree(redirectUri));
+    await vi.waitFor(() => expectFree(redirectUri), 20_000);
   });
 
   test("waits beside fifteen others at most", async () => {
@@ -559,8 +559,9 @@ describe("disconnect_service", () => {
     let disconnected: Promise<unknown> | undefined;
     store.set = async (account, value) => {
       disconnected ??= invoke(server, "disconnect_service", { slug: "eu" });
-      await vi.waitFor(async () =>
-        expect((await stateOf(server, connectId)).state).toBe("cancelled"),
+      await vi.waitFor(
+        async () => expect((await stateOf(server, connectId)).state).toBe("cancelled"),
+        20_000,
       );
       await set(account, value);
     };
