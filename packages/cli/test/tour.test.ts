@@ -1,0 +1,194 @@
+/** Every command, by the built binary, one after the other in one project: what it wrote, and how it ended, is in tour.txt. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { TYPED } from "../src/completion/words.ts";
+import { ASKS, steady } from "./api-world.ts";
+import { millrace, scratch, start } from "./cli.ts";
+
+/** What the project has before its first command. */
+const FILES = {
+  "asks.flow": ASKS,
+  "openapi.json": JSON.stringify({
+    openapi: "3.1.0",
+    info: { title: "Pet Shop", version: "1" },
+    servers: [{ url: "https://pets.invalid/v1" }],
+    security: [{ key: [] }],
+    components: { securitySchemes: { key: { type: "apiKey", in: "header", name: "X-Key" } } },
+    paths: {
+      "/pets": {
+        get: {
+          operationId: "listPets",
+          responses: {
+            200: { description: "ok", content: { "application/json": { schema: {} } } },
+          },
+        },
+      },
+    },
+  }),
+  "ext/package.json": JSON.stringify({
+    name: "@acme/ext",
+    version: "1.0.0",
+    type: "module",
+    files: ["dist", "catalog.json"],
+    millrace: { apiVersion: 1, entry: "./dist/extension.js" },
+  }),
+  "ext/dist/extension.js": `const mark = (kind, value) =>
+  Object.freeze({ ...value, apiVersion: 1, [Symbol.for("millrace.extension.v1")]: kind });
+const hello = mark("action", {
+  name: "hello", title: "Hello", summary: "Greets.", effect: "read", output: { type: "object" },
+  fields: { type: "object", properties: {}, additionalProperties: false },
+  run: () => ({ text: "hello" }),
+});
+const adapter = mark("adapter", { id: "acme", title: "Acme", actions: [hello] });
+export default mark("extension", { adapters: [adapter], providers: [], nodeTypes: [], services: [] });
+`,
+};
+
+/** RUN and SCH stand for the run and the schedule that were made last. */
+const LINES = `
+init .
+config set credentials.store file
+config trust
+new second --template hello
+fmt flows/hello.flow --check
+validate flows/hello.flow asks.flow
+graph flows/hello.flow
+diff flows/hello.flow flows/second.flow
+explain FLOW4016
+test flows/hello.flow
+run flows/hello.flow
+run asks.flow --save
+runs list
+replay RUN
+confirm RUN ok --approve
+resume RUN
+runs show RUN
+runs tail RUN
+runs retry RUN
+runs cancel RUN
+runs delete RUN
+runs prune --before 30d
+templates save hello flows/hello.flow
+templates import asks.flow
+templates list
+templates show hello
+templates versions hello
+templates restore hello 1
+templates export hello
+schedule add --template hello --at 2099-01-02T03:04:05Z
+schedule list
+schedule show SCH
+schedule pause SCH
+schedule resume SCH
+schedule next SCH
+schedule run-now SCH
+schedule remove SCH
+templates remove asks
+hubs add https://127.0.0.1:1/flows --id acme
+hubs list
+hubs items acme
+hubs sync acme
+hubs install acme/none
+hubs remove acme
+catalog list
+catalog show log
+invoke list_templates
+config set run.timeoutMs 60000
+config get run.timeoutMs
+config list
+config explain run.timeoutMs
+config unset run.timeoutMs
+config path
+config schema
+config login https://mill.invalid
+secrets set ext:KEY
+secrets list
+secrets remove ext:KEY
+services import openapi.json
+config trust
+services list
+connect pet-shop --secret-stdin
+connections list
+connections show pet-shop
+connections remove pet-shop
+providers list
+providers test openai
+models list
+models running
+models engine list
+models scan
+models install none.gguf
+models load none
+models unload none
+models remove none
+ext build ext
+ext pack ext
+ext add ./ext --yes
+config trust
+ext list
+ext trust ./ext --yes
+ext doctor
+ext remove ./ext
+config trust
+completion bash
+backup copy.db
+doctor
+`
+  .trim()
+  .split("\n");
+
+/** What stdin says where a secret is asked for. */
+const SECRET = "a-secret-that-is-never-shown";
+/** Lines that are kept of what is longer than a page. */
+const PAGE = 40;
+const HEAD = 5;
+const MAX_MS = 600_000; // a limit for what hangs: eighty processes, on a machine that does much else
+
+const page = (text: string): string => {
+  const lines = text.split("\n");
+  if (lines.length <= PAGE) return text;
+  return `${lines.slice(0, HEAD).join("\n")}\n[${lines.length - HEAD} lines]\n`;
+};
+
+test("every command ends as it did, and writes what it wrote", { timeout: MAX_MS }, async () => {
+  const cwd = scratch();
+  for (const [path, text] of Object.entries(FILES)) {
+    mkdirSync(dirname(join(cwd, path)), { recursive: true });
+    writeFileSync(join(cwd, path), text);
+  }
+  const env = {
+    HOME: cwd,
+    XDG_CONFIG_HOME: cwd,
+    XDG_DATA_HOME: cwd,
+    MILLRACE_CREDENTIAL_KEY: Buffer.alloc(32, 7).toString("base64"),
+  };
+  const names = { RUN: "", SCH: "" };
+  let said = "";
+  for (const line of LINES) {
+    const words = line.replace(/RUN|SCH/, (name) => names[name as keyof typeof names]).split(" ");
+    const { code, stdout, stderr } = await millrace(words, { cwd, env, stdin: `${SECRET}\n` });
+    said += `$ ${line} [${code}]\n${page(stdout)}${page(stderr).replace(/^(?=.)/gm, "| ")}`;
+    [names.RUN = names.RUN] = /run_[0-9A-Z]{26}/.exec(line.includes("--save") ? stderr : "") ?? [];
+    [names.SCH = names.SCH] = /sch_[0-9A-Z]{26}/.exec(stdout) ?? [];
+  }
+  const serving = start(["serve", "--port", "0"], { cwd, env });
+  await serving.until("http://127.0.0.1:");
+  serving.child.kill("SIGTERM");
+  const served = await serving.ended;
+  said += `$ serve [${served.code}]\n${served.stdout}${served.stderr.replace(/^(?=.)/gm, "| ")}`;
+  const text = steady(said.replaceAll(cwd, "/project"))
+    .replace(/127\.0\.0\.1:\d{2,}/g, "ADDRESS")
+    .replaceAll(process.version, "VERSION")
+    .replaceAll(`${process.platform}-${process.arch}`, "PLATFORM");
+  await expect(text).toMatchFileSnapshot("tour.txt");
+  expect(text).not.toContain(SECRET);
+});
+
+test("no command is left out", () => {
+  const shown = [...LINES, "serve"];
+  const missing = TYPED.map(({ path }) => path.join(" ")).filter(
+    (path) => !shown.some((line) => line === path || line.startsWith(`${path} `)),
+  );
+  expect(missing).toEqual([]);
+});
