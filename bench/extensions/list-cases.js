@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseCatalog } from "../../packages/engine/dist/node/extensions/index.js";
+import { parseCatalog } from "@millrace/engine/extensions";
 import { projectOf } from "./project.js";
 
 const ENTRIES = 500;

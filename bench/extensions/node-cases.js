@@ -2,9 +2,9 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { compileFlow, createEngine, createRegistry } from "../../packages/engine/dist/index.js";
-import { openExtensions } from "../../packages/engine/dist/node/extensions/index.js";
-import { createNodeHost } from "../../packages/engine/dist/node/index.js";
+import { compileFlow, createEngine, createRegistry } from "@millrace/engine";
+import { openExtensions } from "@millrace/engine/extensions";
+import { createNodeHost } from "@millrace/engine/node";
 import { projectOf } from "./project.js";
 
 const NODES = 500; // one after the other

@@ -8,7 +8,7 @@ import {
   importDefinition,
   inspectExtension,
   writeLock,
-} from "../../packages/engine/dist/node/extensions/index.js";
+} from "@millrace/engine/extensions";
 
 /** Source of an extension with `count` actions `<id>.go0`, `<id>.go1` …, each of which answers what it gets. */
 const codeOf = (id, count) => `

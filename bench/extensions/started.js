@@ -1,5 +1,5 @@
 // Starts a server with the extensions of a project and ends. Usage: node started.js <project> [<extension>…]
-import { start } from "../../packages/server/dist/index.js";
+import { start } from "@millrace/server";
 
 const [folder, ...list] = process.argv.slice(2);
 const silent = { debug() {}, info() {}, warn() {}, error() {} };

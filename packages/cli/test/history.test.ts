@@ -124,7 +124,7 @@ test("a picture is that of a template, or of a run with the states of its nodes"
   for (const [words, code, says] of [
     [[], 2, "graph draws one flow: a file, a template, or --run ID"],
     [["hi", "--run", failed], 2, "graph draws one flow"],
-    [["none"], 6, 'there is no template "none"'],
+    [["none"], 6, "cannot read none: no such file, and no template has this name"],
     [["--run", "none"], 6, 'there is no run "none"'],
   ] as const) {
     const told = await at.inside(["graph", ...words]);

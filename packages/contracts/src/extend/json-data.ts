@@ -52,6 +52,8 @@ export function frozenJson<T extends Json>(value: T, what: string, pointer = "")
 
 /** One reference token of a JSON Pointer. @see RFC 6901, section 3 */
 export function escapePointer(token: string): string {
+  // Most need nothing, and a catalog of 500 entries has tens of thousands.
+  if (!/[~/]/.test(token)) return token;
   return token.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
