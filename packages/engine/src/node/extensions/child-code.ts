@@ -7,7 +7,6 @@
  *   C5  what adapters have opened is closed before the process ends, unless it is ended because it hangs.
  */
 import type { ChildProcess } from "node:child_process";
-import type { Duplex } from "node:stream";
 import {
   type AiProvider,
   type ControlContext,
@@ -17,11 +16,11 @@ import {
   NodeError,
 } from "@millrace/contracts";
 import type { Fields } from "../../node-type.ts";
-import { LINE_FD, openLine } from "./child/line.ts";
-import { type Frame, Peer } from "./child/peer.ts";
+import type { Peer } from "./child/peer.ts";
+import { lineTo } from "./child-line.ts";
 import { type ChildSetup, needsTripwire, startChild } from "./child-process.ts";
 import { childProvider } from "./child-provider.ts";
-import { hostEvent, hostRequest, type NetworkOnly, type OpenCall } from "./host-calls.ts";
+import type { NetworkOnly, OpenCall } from "./host-calls.ts";
 import { type ExtensionProblem, ProblemFound, problemError } from "./problem.ts";
 
 /** Lengths of time in the life of code, in milliseconds; a test may shorten them. */
@@ -49,7 +48,6 @@ const CRASH_WINDOW_MS = 60_000;
 const MOST_CRASHES = 3; // within the window; then it is quarantined
 /** Milliseconds for what adapters close; whoever stops a host does not wait for longer. */
 export const CLOSE_MS = 1_000;
-const MAX_DROPPED = 100; // frames that nobody asked for; more is no mistake
 
 /** How the host uses code, wherever it runs. */
 export interface HostCode {
@@ -274,50 +272,6 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
       unfollow();
     }
   };
-
-  function lineTo(
-    child: ChildProcess,
-    calls: Map<number, OpenCall>,
-  ): { peer: Peer; ready: Promise<void> } {
-    let isReady: () => void = () => {};
-    const ready = new Promise<void>((resolve) => {
-      isReady = resolve;
-    });
-    let dropped = 0;
-    const callOf = (frame: Frame): OpenCall | undefined => calls.get(frame["call"] as number);
-    const pipe = child.stdio[LINE_FD] as Duplex;
-    const send = openLine(pipe, {
-      frame: (frame) => peer.receive(frame),
-      broken: () => child.kill("SIGKILL"),
-    });
-    const peer: Peer = new Peer(send, {
-      request(op, frame) {
-        const call = callOf(frame);
-        return call === undefined ? undefined : hostRequest(op, call, frame);
-      },
-      notify(op, frame) {
-        if (op === "ready") {
-          isReady();
-          return true;
-        }
-        const call = callOf(frame);
-        if (call === undefined) return false;
-        try {
-          if (op === "event") return hostEvent(call, frame);
-          if (op !== "parts" || call.parts === undefined) return false;
-          call.parts(frame["parts"] as readonly unknown[]);
-          return true;
-        } catch {
-          return false; // the attempt is over, or what was told is nothing that can be told
-        }
-      },
-      dropped() {
-        dropped += 1;
-        if (dropped === MAX_DROPPED) child.kill("SIGKILL");
-      },
-    });
-    return { peer, ready };
-  }
 
   return {
     run: ({ type, isRepeatable, seed }, fields, ctx) =>

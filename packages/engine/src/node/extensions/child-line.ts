@@ -1,0 +1,56 @@
+/** What a process of an extension says to its host, and which call it is of. */
+import type { ChildProcess } from "node:child_process";
+import type { Duplex } from "node:stream";
+import { LINE_FD, openLine } from "./child/line.ts";
+import { type Frame, Peer } from "./child/peer.ts";
+import { hostEvent, hostRequest, type OpenCall } from "./host-calls.ts";
+
+const MAX_DROPPED = 100; // frames that nobody asked for; more is no mistake
+
+/**
+ * The line to a process that was started, over which it may use the call that it names, while that is open. `ready` resolves
+ * when the process listens. What breaks the line, or goes on telling what nobody asked for, ends the process.
+ */
+export function lineTo(
+  child: ChildProcess,
+  calls: ReadonlyMap<number, OpenCall>,
+): { peer: Peer; ready: Promise<void> } {
+  let isReady: () => void = () => {};
+  const ready = new Promise<void>((resolve) => {
+    isReady = resolve;
+  });
+  let dropped = 0;
+  const callOf = (frame: Frame): OpenCall | undefined => calls.get(frame["call"] as number);
+  const pipe = child.stdio[LINE_FD] as Duplex;
+  const send = openLine(pipe, {
+    frame: (frame) => peer.receive(frame),
+    broken: () => child.kill("SIGKILL"),
+  });
+  const peer: Peer = new Peer(send, {
+    request(op, frame) {
+      const call = callOf(frame);
+      return call === undefined ? undefined : hostRequest(op, call, frame);
+    },
+    notify(op, frame) {
+      if (op === "ready") {
+        isReady();
+        return true;
+      }
+      const call = callOf(frame);
+      if (call === undefined) return false;
+      try {
+        if (op === "event") return hostEvent(call, frame);
+        if (op !== "parts" || call.parts === undefined) return false;
+        call.parts(frame["parts"] as readonly unknown[]);
+        return true;
+      } catch {
+        return false; // the attempt is over, or what was told is nothing that can be told
+      }
+    },
+    dropped() {
+      dropped += 1;
+      if (dropped === MAX_DROPPED) child.kill("SIGKILL");
+    },
+  });
+  return { peer, ready };
+}
