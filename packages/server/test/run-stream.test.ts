@@ -313,7 +313,7 @@ many -> nap
 });
 
 test("a client that leaves ends every run it asked for, also those behind another answer", async () => {
-  const server = await serve();
+  const server = await serve({ heartbeatMs: 200 }); // of a socket that is held up only a write tells
   const socket = connect(server.address.port, server.address.address);
   onTestFinished(() => void socket.destroy());
   const ids = Array.from({ length: 20 }, (_, i) => `behind-${i}`);
