@@ -2,7 +2,6 @@
  * The one seam through which commands talk: the server that was named, or this installation. Both answer the same words in
  * the same way.
  */
-
 import type { CancelReason, ModelsFrame } from "@millrace/contracts";
 import type { Client } from "@millrace/contracts/client";
 import { type CommandIo, flagText, type Input } from "../command.ts";

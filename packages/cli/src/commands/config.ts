@@ -1,5 +1,4 @@
 /** `millrace config`: what is configured, where it comes from, and how to change it. */
-
 import { join } from "node:path";
 import { readSecret } from "../ask.ts";
 import { type CommandIo, flagText, type Input, isOn } from "../command.ts";

@@ -15,10 +15,11 @@ import {
 import { askYes } from "../ask-yes.ts";
 import { type CommandIo, type Input, isOn } from "../command.ts";
 import { describedIds } from "../config/described.ts";
+import { configOptions } from "../config/words.ts";
 import { usage } from "../errors.ts";
 import { takenIds } from "../ext/open.ts";
 import { install, integrityOf, uninstall } from "../ext/package-manager.ts";
-import { type ExtensionProject, findProject, optionsOf, writeList } from "../ext/project.ts";
+import { type ExtensionProject, findProject, writeList } from "../ext/project.ts";
 import { type Offer, offerLines } from "../ext/show.ts";
 import { readTarball } from "../ext/tarball.ts";
 import { clean } from "../render/text.ts";
@@ -202,7 +203,7 @@ async function refuseUnusable(
   io: CommandIo,
 ): Promise<void> {
   const list = [...project.choice.list.filter((each) => each !== name), name];
-  const taken = takenIds(await describedIds(optionsOf(input, io), io));
+  const taken = takenIds(await describedIds(configOptions(input, io), io));
   const all = await readExtensions({ project: project.folder, list, taken });
   const problem = all.find((each) => each.name === name)?.problem;
   if (problem === undefined) return;

@@ -3,9 +3,10 @@ import { readExtensions, runtimeOf } from "@millrace/engine/extensions";
 import type { CommandIo, Input } from "../command.ts";
 import { describedIds } from "../config/described.ts";
 import { loadConfig } from "../config/load.ts";
+import { configOptions } from "../config/words.ts";
 import { CliError } from "../errors.ts";
 import { openProjectExtensions, takenIds } from "../ext/open.ts";
-import { findProject, optionsOf } from "../ext/project.ts";
+import { findProject } from "../ext/project.ts";
 import { enforcementText, toRow } from "../ext/show.ts";
 import { tableLines } from "../render/table.ts";
 import { clean } from "../render/text.ts";
@@ -13,7 +14,7 @@ import { clean } from "../render/text.ts";
 /** Every extension of the project. None of their code runs, so the project need not be trusted. */
 export async function list(input: Input, io: CommandIo): Promise<number> {
   const { folder, choice } = await findProject(input, io);
-  const taken = takenIds(await describedIds(optionsOf(input, io), io));
+  const taken = takenIds(await describedIds(configOptions(input, io), io));
   const all = await readExtensions({ project: folder, list: choice.list, taken });
   if (io.json !== undefined) {
     await io.json.result({ items: all.map(toRow) });
@@ -39,7 +40,7 @@ export async function list(input: Input, io: CommandIo): Promise<number> {
 
 /** Loads every extension as a run would, and says what came of it; ends with 1 when one cannot be used. */
 export async function doctor(input: Input, io: CommandIo): Promise<number> {
-  const config = await loadConfig(optionsOf(input, io), io, () => {});
+  const config = await loadConfig(configOptions(input, io), io, () => {});
   const extensions = await openProjectExtensions(config, () => {});
   let failed = 0;
   try {

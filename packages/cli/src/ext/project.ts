@@ -2,10 +2,11 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readLock } from "@millrace/engine/extensions";
-import { type CommandIo, flagText, type Input } from "../command.ts";
+import type { CommandIo, Input } from "../command.ts";
 import { editConfig } from "../config/edit.ts";
 import { type ExtensionsChoice, readExtensionList } from "../config/extensions.ts";
-import { type ConfigOptions, PROJECT_FILE, projectFile } from "../config/files.ts";
+import { PROJECT_FILE, projectFile } from "../config/files.ts";
+import { configOptions } from "../config/words.ts";
 import { usage } from "../errors.ts";
 
 /** A project as the commands on extensions see it. */
@@ -20,14 +21,9 @@ export interface ExtensionProject {
   readonly dependencies: readonly string[];
 }
 
-/** Where the project is that the words are about. */
-export function optionsOf(input: Input, io: CommandIo): ConfigOptions {
-  return { folder: io.cwd, file: flagText(input, "config"), home: flagText(input, "home") };
-}
-
 /** The nearest project; the working directory where there is none. Throws a usage error for files that cannot be read. */
 export async function findProject(input: Input, io: CommandIo): Promise<ExtensionProject> {
-  const found = await projectFile(optionsOf(input, io), io);
+  const found = await projectFile(configOptions(input, io), io);
   const file = found?.path ?? join(io.cwd, PROJECT_FILE);
   const folder = join(file, "..");
   const value = found?.values["extensions"];

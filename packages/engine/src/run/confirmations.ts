@@ -11,6 +11,7 @@ import type {
   Problem,
 } from "@millrace/contracts";
 import { NodeError } from "@millrace/contracts";
+import { isPromise } from "../is-promise.ts";
 import type { Answer, ConfirmReply, OpenConfirmation } from "../options.ts";
 import { schemaProblems } from "../schema-check.ts";
 import { deepFreeze, INLINE_BYTES, sizeOf, toOutput } from "../values.ts";
@@ -185,11 +186,6 @@ function askHandler(run: RunCore, confirmation: Confirmation): void {
   } catch {
     broken();
   }
-}
-
-/** Promises of other makes too. */
-function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }
 
 /** Answers an open confirmation. The first valid answer wins. */

@@ -5,6 +5,7 @@
 import type { Effect } from "@millrace/contracts";
 import type { FieldSet } from "../compile/fields.ts";
 import { failureOf, toFailure } from "../failures.ts";
+import { isPromise } from "../is-promise.ts";
 import type { Fields } from "../node-type.ts";
 import { digestOf, sizeOf } from "../values.ts";
 import { Attempt } from "./attempt.ts";
@@ -213,7 +214,7 @@ function callBody(attempt: Attempt, given: Fields): void {
   try {
     const fields = type.parseFields === undefined ? given : type.parseFields(given);
     result = type.run(fields, context);
-    waits = isThenable(result);
+    waits = isPromise(result);
   } catch (error) {
     bodyThrew(attempt, error);
     return;
@@ -237,11 +238,6 @@ function callBody(attempt: Attempt, given: Fields): void {
       run.engine.pump(run);
     },
   );
-}
-
-function isThenable(value: unknown): boolean {
-  if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
-  return typeof (value as { then?: unknown }).then === "function";
 }
 
 /** Whether the body may only begin once its start is on disk. */

@@ -20,6 +20,7 @@ import {
 } from "@millrace/contracts";
 import { compileSchema } from "@millrace/dsl";
 import { typesOf } from "../../definitions.ts";
+import { isPromise } from "../../is-promise.ts";
 import type { CoreContext, Fields, NodeType } from "../../node-type.ts";
 import { toOutput } from "../../values.ts";
 import { catalogOf } from "./catalog.ts";
@@ -149,12 +150,6 @@ function checkedOutput(type: NodeType, result: unknown): unknown {
   const problem = type.outputProblem?.(toOutput(isNodeExit(result) ? result.output : result));
   if (problem === null || problem === undefined) return result;
   throw new NodeError("output_schema", problem, { reason: "output" });
-}
-
-/** Whether a body has not answered yet. Whatever has a `then` is taken for a promise, as `await` does. */
-export function isPromise(value: unknown): value is Promise<unknown> {
-  const isHolder = (typeof value === "object" && value !== null) || typeof value === "function";
-  return isHolder && typeof (value as { readonly then?: unknown }).then === "function";
 }
 
 /** `weather.forecast@1`, the name of a type between host and code. */

@@ -1,5 +1,6 @@
 /** The code of an extension in this process: trusted, fast, and only watched. */
 import type { ControlContext, HostContext, JsonObject } from "@millrace/contracts";
+import { isPromise } from "../../is-promise.ts";
 import {
   CLOSE_MS,
   type CodeTimes,
@@ -8,7 +9,7 @@ import {
   STALE,
   settled,
 } from "./child-code.ts";
-import { type ExtensionCode, isPromise, loadCode } from "./code.ts";
+import { type ExtensionCode, loadCode } from "./code.ts";
 import { lazyProvider } from "./lazy-provider.ts";
 import { watchLoop } from "./loop-watch.ts";
 import { type ExtensionProblem, ProblemFound, problemError } from "./problem.ts";
