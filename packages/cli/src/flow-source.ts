@@ -2,7 +2,7 @@
 import { open, readdir, stat } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
 import type { CatalogEntry, Diagnostic, FlowGraph, ServiceDefinition } from "@millrace/contracts";
-import { type FlowCatalog, type FlowDocument, parseFlow, validateFlow } from "@millrace/dsl";
+import { checkFlow, type FlowCatalog, type FlowDocument, validateFlow } from "@millrace/dsl";
 import { describedExtensions, describedServices } from "./config/described.ts";
 import { coreEntries } from "./core-catalog.ts";
 import { CliError, usage } from "./errors.ts";
@@ -80,7 +80,7 @@ export async function loadFlow(
   const options = { folder: folderOf(name, io), file, home };
   const services = await describedServices(options, io);
   const extensions = await describedExtensions(options, io, config.watch);
-  return checkFlow(name, bytes, await catalogWith(services, extensions), io);
+  return readFlow(name, bytes, await catalogWith(services, extensions), io);
 }
 
 /** Core's entries, and those of services and extensions, as validation reads them. */
@@ -103,7 +103,7 @@ export function folderOf(name: string, io: CliIo): string {
 }
 
 /** Parses and validates the bytes of a flow. */
-function checkFlow(name: string, bytes: Uint8Array, catalog: FlowCatalog, io: CliIo): FlowSource {
+function readFlow(name: string, bytes: Uint8Array, catalog: FlowCatalog, io: CliIo): FlowSource {
   const folder = folderOf(name, io);
   const shown = name === "-" ? "<stdin>" : name;
   if (isJson(bytes)) {
@@ -117,19 +117,9 @@ function checkFlow(name: string, bytes: Uint8Array, catalog: FlowCatalog, io: Cl
       diagnostics: validateFlow(graph, catalog),
     };
   }
-  const parsed = parseFlow(bytes);
   const text = new TextDecoder().decode(bytes);
-  const found = parsed.ok
-    ? [...parsed.diagnostics, ...validateFlow(parsed.graph, catalog, { document: parsed.document })]
-    : parsed.diagnostics;
-  return {
-    name: shown,
-    folder,
-    text,
-    graph: parsed.graph,
-    document: parsed.document,
-    diagnostics: sorted(found),
-  };
+  const { graph, document, diagnostics } = checkFlow(bytes, catalog);
+  return { name: shown, folder, text, graph, document, diagnostics };
 }
 
 /** Entries as validation reads them; the newest version of a type is its last. */

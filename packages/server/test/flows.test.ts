@@ -23,8 +23,14 @@ test("an invalid flow is an answer, not a problem, and text has lines", async ()
   expect(byText.valid).toBe(false);
   expect(byText.diagnostics.map(({ range }) => range?.start.line).sort()).toEqual([4, 7]);
   const broken = await invoke<FlowReport>(server, "validate_flow", {
-    dsl: "flow 1 x\n\nnode a: {",
+    dsl: "flow 1 x\n\nnode b: no.such {\n}\n\nnode b: transform {\n  value = b\n}\n\nnode a: {",
   });
+  // A syntax error hides nothing else, and nothing is named twice.
+  expect(broken.diagnostics.map(({ code, range }) => `${range?.start.line} ${code}`)).toEqual([
+    "3 FLOW3001",
+    "6 FLOW2005",
+    "10 FLOW1006",
+  ]);
   expect(broken.valid).toBe(false);
   expect(await invoke(server, "list_runs", {})).toMatchObject({ items: [] });
 });

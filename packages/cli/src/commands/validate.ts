@@ -65,11 +65,7 @@ async function serverOf(input: Input, io: CommandIo): Promise<Judge | undefined>
     return undefined;
   const { openApi } = await import("../api/open-api.ts");
   const api = await openApi(input, io);
-  return async ({ text, graph, diagnostics }) => {
-    // Text that is not understood here is not understood there.
-    if (diagnostics.some(({ code, severity }) => severity === "error" && code < "FLOW2")) {
-      return diagnostics;
-    }
+  return async ({ text, graph }) => {
     const flow = text === undefined ? { graph } : { dsl: text };
     const report = await api.invoke("validate_flow", flow);
     return sorted(report.diagnostics);

@@ -10,7 +10,8 @@ export const STRUCTURE_RULES = {
     message: "{key} is set twice; the first counts",
   },
   FLOW2003: {
-    severity: "warning",
+    severity: "error",
+    severities: ["error", "warning"],
     message: "unknown block {word}",
     hint: "did you mean {near}?",
   },

@@ -14,7 +14,7 @@ export const NODES_EXPLANATIONS = {
     right: "node a: transform {\n  value = 1\n}",
   },
   FLOW2003: {
-    why: "The word is no block of the language: it stays in the text, but nothing of it runs.",
+    why: "The word is no block of the language, so nothing of it could run. In a text of a newer language version it is a warning.",
     wrong: "noed a: join",
     right: "node a: join",
   },

@@ -6,7 +6,14 @@
 import type { Diagnostic } from "@millrace/contracts";
 import { isDigit, isNameStart } from "../text/chars.ts";
 import { readNumber } from "../text/numbers.ts";
-import { FAIL, LINE_END, Scanner, STOP, TEXT_END } from "../text/scanner.ts";
+import {
+  DEFAULT_SCANNER_OPTIONS,
+  FAIL,
+  LINE_END,
+  Scanner,
+  STOP,
+  TEXT_END,
+} from "../text/scanner.ts";
 import { isCollection, withoutNotes } from "../text/tree.ts";
 import type { BinaryOperator, Expression } from "./ast.ts";
 import { isPointNumber, parsePostfix, parsePostfixOf } from "./parse-operand.ts";
@@ -20,7 +27,7 @@ export interface ParsedExpression {
 
 /** Parses the source of one expression, such as the text under `$` in a graph. Never throws. */
 export function parseExpression(source: string): ParsedExpression {
-  const s = new Scanner(source);
+  const s = new Scanner(source, { ...DEFAULT_SCANNER_OPTIONS, noBackticks: true });
   let ast: Expression | undefined;
   try {
     s.flat = 1;

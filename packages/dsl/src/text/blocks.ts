@@ -145,6 +145,7 @@ function endOfText(
 ): LiteralExpression | TemplateExpression {
   const { src } = s;
   s.swallowed = true;
+  s.report.dropped.push({ start, end: src.length });
   s.pos = s.tokenEnd = src.length;
   s.height = height + 1;
   const close = misplacedFence(src, start + count, count);

@@ -46,21 +46,21 @@ function withNotes(collection: Collection, notes: CollectionNotes | undefined): 
 
 /** `spans` holds the start of each key and the end of its value. */
 function reportTwins(s: Scanner, entries: readonly Entry[], spans: readonly number[]): void {
-  const first = new Map<string, Entry>();
+  const first = new Map<string, number>();
   for (const [at, entry] of entries.entries()) {
+    const start = spans[2 * at] as number;
     const known = first.get(entry.key);
-    if (!known) {
-      first.set(entry.key, entry);
+    if (known === undefined) {
+      first.set(entry.key, start);
       continue;
     }
-    const start = spans[2 * at] as number;
     const end = spans[2 * at + 1] as number;
     let behind = end;
     while (isBlankOrLineEnd(s.src.charCodeAt(behind))) behind += 1;
     const hasComma = s.src.charCodeAt(behind) === 44;
     s.error("FLOW2002", start, s.tokenEndAt(start), {
       parts: { key: quoteForMessage(entry.key) },
-      related: { start: known.value.start, end: known.value.end, message: "first set here" },
+      related: { start: known, end: s.tokenEndAt(known), message: "first set here" },
       fix: {
         title: "remove it",
         edits: [{ start, end: hasComma ? behind + 1 : end, text: "" }],
@@ -152,6 +152,7 @@ function readElement(s: Scanner, inValue: boolean, isObject: boolean, depth: num
     const found = s.src.charCodeAt(at);
     if (at === -1 || (found !== 44 && found !== 10 && found !== closer)) throw thrown;
     s.pos = found === closer ? at : at + 1;
+    s.report.dropped.push({ start, end: at });
     s.depth = depth;
     s.flat = 0;
   }

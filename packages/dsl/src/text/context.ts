@@ -39,6 +39,8 @@ export class MappingContext {
   readonly marks: Marks | undefined;
   private readonly taken: Set<number> | undefined;
   private readonly noValues: boolean;
+  /** The text is of a newer language version, whose words need not be known here. */
+  isNewer = false;
 
   constructor(source: string, report: Report, { marks, taken, noValues }: Collected) {
     this.source = source;
@@ -139,6 +141,7 @@ export class MappingContext {
     } else if (!isBlockWord(item.word)) this.unknownBlock(item, place);
     else if (BLOCKS[item.word].in.includes(place)) return true;
     else this.misplaced(item.word, place, item);
+    if (item.kind !== "attr") this.report.dropped.push(item);
     return false;
   }
 
@@ -199,6 +202,7 @@ export class MappingContext {
     );
     this.report.add("FLOW2003", item.start, item.wordEnd, {
       parts: { word: quoteForMessage(item.word), ...(near !== undefined && { near }) },
+      ...(this.isNewer && { severity: "warning" }),
       ...(near === undefined &&
         isBareEdge(item) && { hint: "an edge is written with `->` between its nodes" }),
       ...(near !== undefined &&

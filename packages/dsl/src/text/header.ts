@@ -39,6 +39,7 @@ function checkVersion(context: MappingContext, item: BlockItem): void {
   const { source, report } = context;
   const found = quoteForMessage(source.slice(first.start, first.end));
   if (first.digits && /^[1-9][0-9]*$/.test(first.text)) {
+    context.isNewer = true;
     report.add("FLOW0002", first.start, first.end, {
       parts: { found, supported: LANGUAGE_VERSION },
     });

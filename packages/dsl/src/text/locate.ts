@@ -7,6 +7,7 @@ import type { Expression } from "../expression/ast.ts";
 import { dataOf, type FlowDocument } from "./document.ts";
 import { lineIndex } from "./lines.ts";
 import { readText } from "./read.ts";
+import type { Stretch } from "./report.ts";
 import type { Marks } from "./values.ts";
 
 /** A stretch of the text, with the expression when one was written there. */
@@ -16,7 +17,15 @@ export interface Mark {
   readonly expression: Expression | undefined;
 }
 
-interface Places {
+/** What reading a text with errors left out. */
+export interface Losses {
+  /** Stretches of which nothing is in the graph. */
+  readonly dropped: readonly Stretch[];
+  /** Where errors are; what is around them may be incomplete. */
+  readonly errors: readonly Stretch[];
+}
+
+interface Places extends Losses {
   readonly marks: ReadonlyMap<string, Mark>;
   readonly range: (start: number, end: number) => Range;
 }
@@ -37,7 +46,8 @@ function placesOf(document: FlowDocument): Places {
   const { source, limits } = dataOf(document);
   const reading = readText(source, limits, { marks: () => new MarkMap() });
   const marks = reading.marks instanceof MarkMap ? reading.marks.places : new Map();
-  const places: Places = { marks, range: lineIndex(source) };
+  const { dropped, errors } = reading.report;
+  const places: Places = { marks, range: lineIndex(source), dropped, errors };
   kept.set(document, places);
   return places;
 }
@@ -68,6 +78,11 @@ export function pointerAt(document: FlowDocument, offset: number): string {
 
 /** What a value has in the graph alone, such as `/nodes/0/fields/url/$`: the text of it is that of the value. */
 const FORM = /\/\$(?:t|lit)?$/;
+
+/** What of the text is not in its graph. */
+export function lossesOf(document: FlowDocument): Losses {
+  return placesOf(document);
+}
 
 /** Every place of the graph that was written in the text, by JSON Pointer. */
 export function marksOf(document: FlowDocument): ReadonlyMap<string, Mark> {

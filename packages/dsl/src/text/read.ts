@@ -59,6 +59,7 @@ export function readText<S extends Sink>(
 
 function tooLong<S extends Sink>(text: string, limits: ReadLimits, wanted: Wanted<S>): Reading<S> {
   const { report, ...reading } = readOnce("", limits, wanted, false, true);
+  report.dropped.push({ start: 0, end: text.length });
   report.add("FLOW0004", 0, text.length, { parts: { limit: limits.maxLength } });
   return { ...reading, report };
 }

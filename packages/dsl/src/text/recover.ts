@@ -32,6 +32,7 @@ export function recover(s: Scanner, start: number, opener: Opener | undefined, m
   const outside = lineOutsideItem(s, start, s.pos);
   if (outside !== -1) s.report.moveBack(mark, outside, endOfLineBefore(s, outside));
   skipItem(s, start, s.itemIndent, opener);
+  s.report.dropped.push({ start, end: s.pos });
 }
 
 /** End of what is written on the lines before the one at `lineStart`. */

@@ -28,6 +28,12 @@ export interface Details {
   readonly related?: { readonly start: number; readonly end: number; readonly message: string };
 }
 
+/** Offsets into a text, `end` exclusive. */
+export interface Stretch {
+  readonly start: number;
+  readonly end: number;
+}
+
 interface Found extends Details {
   readonly code: DiagnosticCode;
   readonly start: number;
@@ -39,6 +45,8 @@ const NO_DETAILS: Details = {};
 export class Report {
   /** More errors than are wanted: reading stops. */
   full = false;
+  /** Text that was not understood, so that nothing of it is in the graph. */
+  readonly dropped: Stretch[] = [];
   private readonly found: Found[] = [];
   private readonly errorOffsets = new Set<number>();
   private readonly maxErrors: number;
@@ -58,6 +66,7 @@ export class Report {
       if (this.errorOffsets.size > this.maxErrors) {
         this.full = true;
         this.found.push({ code: "FLOW1099", start, end, parts: { limit: this.maxErrors } });
+        this.dropped.push({ start, end: Number.POSITIVE_INFINITY });
         return;
       }
     } else if (++this.notices > MAX_NOTICES) return;
@@ -91,6 +100,11 @@ export class Report {
       this.errorOffsets.delete(found.start);
     }
     this.add("FLOW1006", to, to, { parts: { what, found: "line end" } });
+  }
+
+  /** Where errors are. */
+  get errors(): Stretch[] {
+    return this.found.filter(({ start }) => this.errorOffsets.has(start));
   }
 
   /** Whether any error was found. */

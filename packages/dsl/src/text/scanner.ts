@@ -38,6 +38,8 @@ export interface ScannerOptions {
   readonly guided: boolean;
   /** Only the graph is wanted, so plain values of nodes need no tree. */
   readonly graphOnly: boolean;
+  /** The text is one expression of a graph: a string in backticks is no slip that `fmt` would mend, but an error. */
+  readonly noBackticks?: boolean;
 }
 
 export const DEFAULT_SCANNER_OPTIONS: ScannerOptions = {
@@ -54,6 +56,7 @@ export class Scanner {
   readonly maxDepth: number;
   readonly guided: boolean;
   readonly graphOnly: boolean;
+  readonly noBackticks: boolean;
   /** Whether control characters occur at all, so that long texts need not be looked through one by one. */
   readonly hasControl: boolean;
   pos = 0;
@@ -102,6 +105,7 @@ export class Scanner {
     this.maxDepth = options.maxDepth;
     this.guided = options.guided;
     this.graphOnly = options.graphOnly;
+    this.noBackticks = options.noBackticks ?? false;
     this.identMask = source.length < SHORT_TEXT ? SHORT_IDENT_MASK : IDENT_MASK;
     this.idents = new Array(this.identMask + 1).fill(undefined);
     this.rereadBudget = 2 * source.length + 1000;

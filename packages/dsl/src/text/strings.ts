@@ -123,7 +123,7 @@ export function closesSingle(s: Scanner): boolean {
   const code = s.src.charCodeAt(s.pos);
   if (code !== 39 && code !== 96 && !(code > 127)) return false;
   const closer = CLOSERS[s.src.charAt(s.pos)];
-  if (closer === undefined) return false;
+  if (closer === undefined || (code === 96 && s.noBackticks)) return false;
   const end = s.src.indexOf(closer, s.pos + 1);
   return end !== -1 && end < s.lineEnd(s.pos);
 }

@@ -108,17 +108,20 @@ function readObjectType(s: Scanner): TypeNode {
   s.flat = 0;
   s.pos += 1;
   const fields: TypeField[] = [];
-  const names = new Set<string>();
+  const names = new Map<string, { start: number; end: number }>();
   for (;;) {
     s.skipLines();
     if (s.peek() === 125) break;
     const at = s.pos;
     const name = readName(s);
     if (name === undefined) s.expected("a name");
-    if (names.has(name)) {
-      s.error("FLOW2002", at, s.tokenEnd, { parts: { key: quoteForMessage(name) } });
-    }
-    names.add(name);
+    const first = names.get(name);
+    if (first) {
+      s.error("FLOW2002", at, s.tokenEnd, {
+        parts: { key: quoteForMessage(name) },
+        related: { ...first, message: "first set here" },
+      });
+    } else names.set(name, { start: at, end: s.tokenEnd });
     if (s.peek() !== 58) s.expected("`:`");
     s.pos += 1;
     const type = readType(s);

@@ -3,6 +3,7 @@ import type { Diagnostic, Fix, Range } from "@millrace/contracts";
 import type { DiagnosticCode } from "../diagnostics.ts";
 import { lineIndex } from "../text/lines.ts";
 import { type Wording, wordingOf } from "../types/findings.ts";
+import { followUps } from "./follow-ups.ts";
 import type { Places, Span } from "./places.ts";
 
 /** A change of the text. */
@@ -57,8 +58,10 @@ export class Findings {
       const span = found.span ?? this.places.around(found.pointer ?? "") ?? { start: 0, end: 0 };
       return { found, span };
     });
-    placed.sort((a, b) => a.span.start - b.span.start || compareText(a.found.code, b.found.code));
-    return placed.map(({ found, span }) =>
+    const isFollowUp = followUps(this.places);
+    const own = placed.filter(({ found, span }) => !isFollowUp(found, span));
+    own.sort((a, b) => a.span.start - b.span.start || compareText(a.found.code, b.found.code));
+    return own.map(({ found, span }) =>
       this.#diagnostic(found, toRange(span.start, span.end), toRange),
     );
   }

@@ -4,7 +4,7 @@ import { printExpression } from "../expression/print.ts";
 import { findReferences } from "../expression/references.ts";
 import type { Leaf } from "../model/sites.ts";
 import { dataOf, type FlowDocument, isDocument } from "../text/document.ts";
-import { type Mark, marksOf } from "../text/locate.ts";
+import { type Losses, lossesOf, type Mark, marksOf } from "../text/locate.ts";
 
 /** Offsets into the text, `end` exclusive. */
 export interface Span {
@@ -26,6 +26,12 @@ export class Places {
   /** Every place that was written. */
   get marks(): ReadonlyMap<string, Mark> {
     return this.#document === undefined ? NO_MARKS : marksOf(this.#document);
+  }
+
+  /** What of the text is not in the graph; undefined: all of it is, or there is no text. */
+  get losses(): Losses | undefined {
+    const losses = this.#document && lossesOf(this.#document);
+    return losses && losses.dropped.length + losses.errors.length > 0 ? losses : undefined;
   }
 
   /** The stretch of exactly this place. */

@@ -32,7 +32,10 @@ import { checkFlowField, checkFlowTools } from "./subflows.ts";
 
 /** Options of `validateFlow`. */
 export interface ValidateOptions {
-  /** The document that the graph was read from; adds ranges, fixes and related places. */
+  /**
+   * The document that the graph was read from; adds ranges, fixes and related places. Of a text with errors, nothing is
+   * missed that may stand in the part that was not read.
+   */
   readonly document?: FlowDocument;
   /** Also style (family 9); default false. */
   readonly lint?: boolean;

@@ -41,7 +41,7 @@ const PAGE: { readonly [code: string]: string } = {
   FLOW1110: "warning",
   FLOW2001: "error",
   FLOW2002: "error",
-  FLOW2003: "warning",
+  FLOW2003: "error warning",
   FLOW2004: "error",
   FLOW2005: "error",
   FLOW2006: "error",

@@ -1,6 +1,6 @@
 /** Commands of flows as text and as graph. Nothing is executed and no socket is opened. */
 import type { CommandName, Diagnostic, FlowGraph } from "@millrace/contracts";
-import { DslError, formatFlow, parseFlow, printFlow, validateFlow } from "@millrace/dsl";
+import { checkFlow, DslError, formatFlow, printFlow, validateFlow } from "@millrace/dsl";
 import { type CommandHandler, wire } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
 import { flowInvalid, readDsl } from "../runs/index.ts";
@@ -24,10 +24,8 @@ export const flowHandlers: readonly (readonly [CommandName, CommandHandler])[] =
       const diagnostics = validateFlow(args.graph, catalog);
       return { valid: !diagnostics.some(isError), diagnostics };
     }
-    const { graph, document, diagnostics, ok } = parseFlow(args.dsl);
-    // A graph that was read with errors is not the author's: what else is wrong with it would mislead.
-    const all = ok ? [...diagnostics, ...validateFlow(graph, catalog, { document })] : diagnostics;
-    return { valid: ok && !all.some(isError), diagnostics: all };
+    const { diagnostics, ok } = checkFlow(args.dsl, catalog);
+    return { valid: ok, diagnostics };
   }),
   wire("format_flow", ({ dsl }, { app }) => {
     readDsl(dsl, app.limits.maxDslBytes);
