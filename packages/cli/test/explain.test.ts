@@ -107,11 +107,12 @@ test.each([
   ["FLOW1O03", "FLOW1003"],
   ["FLOW9099", "FLOW1099"],
   ["http.reqest", "http.request"],
+  ["extension_throw", "extension_threw"],
 ])("%s is nearly %s", async (word, near) => {
   const { code, stdout, stderr } = await inside(["explain", word]);
   expect([code, stdout]).toEqual([2, ""]);
   expect(stderr).toBe(
-    `error: nothing is called "${word}": neither a diagnostic, an exit code nor a node type; did you mean ${near}?\n`,
+    `error: nothing is called "${word}": neither a diagnostic, an exit code, an error code nor a node type; did you mean ${near}?\n`,
   );
 });
 

@@ -297,3 +297,35 @@ function isAlive(pid: number): boolean {
     return false;
   }
 }
+
+test("--verbose shows what an extension prints, what it throws, and why it does not load", async () => {
+  const { cwd, call } = project();
+  const code = codeOf("weather").replace(
+    'run: (fields) => ({ text: "hello " + fields.name })',
+    'run: (fields) => { console.log("asked for", fields.name); const order = null; return order.total; }',
+  );
+  write(join(cwd, "ext/weather"), "weather", { code });
+  await call("ext", "build", "ext/weather");
+  await call("ext", "add", "./ext/weather", "--yes");
+
+  const quiet = await call("run", "f.flow");
+  expect(quiet.stderr).toContain("weather.hello threw TypeError; its message is withheld");
+  expect(quiet.stderr).not.toContain("asked for");
+  expect(quiet.stderr).not.toContain("properties of null");
+
+  const { stderr } = await call("run", "f.flow", "--verbose");
+  expect(stderr).toContain("./ext/weather stdout: asked for Ann\n");
+  expect(stderr).toContain("a: attempt 1 of weather.hello threw\n");
+  expect(stderr).toContain("  TypeError: Cannot read properties of null (reading 'total')\n");
+  expect(stderr).toMatch(/ {4}at .*extension\.js:\d+/);
+
+  writeFileSync(
+    join(cwd, "ext/weather/dist/extension.js"),
+    `throw new RangeError("at import");${code}`,
+  );
+  await call("ext", "trust", "./ext/weather", "--yes");
+  expect((await call("ext", "doctor")).stderr).not.toContain("RangeError");
+  expect((await call("ext", "doctor", "--verbose")).stderr).toContain(
+    "./ext/weather stderr: RangeError: at import\n",
+  );
+});

@@ -27,21 +27,46 @@ export function limitFailure(name: string, detail: string): Failure {
 }
 
 /**
- * What a body threw. Only `NodeError` and errors of the language speak for themselves; the message of anything else may
- * hold what nobody should see, so it is not shown. `core`: the code is ours.
+ * The failure of a node whose body threw. Only `NodeError` and errors of the language keep their message; that of anything
+ * else may hold a secret, so only its class is named. `core`: the code is the engine's own; `type`: the node type that threw.
  */
-export function toFailure(thrown: unknown, options: { core?: boolean } = {}): Failure {
-  try {
-    const told = ofKnownError(thrown);
-    if (told !== null) return told;
-  } catch {
-    // a proxy or a getter that throws when it is looked at says nothing of itself
-  }
-  return options.core === true
-    ? failureOf("internal", "the engine's own code failed", { reason: "internal" })
-    : failureOf("extension_threw", "the node's code threw an error without a code", {
+export function toFailure(
+  thrown: unknown,
+  options: { readonly core?: boolean; readonly type?: string } = {},
+): Failure {
+  const known = knownFailure(thrown);
+  if (known !== null) return known;
+  const { core = false, type = "the node's code" } = options;
+  return core
+    ? failureOf("internal", `the engine's own code threw ${classOf(thrown)}`, {
         reason: "internal",
-      });
+      })
+    : failureOf(
+        "extension_threw",
+        `${type} threw ${classOf(thrown)}; its message is withheld from the log: see onError, or run with --verbose`,
+        { reason: "internal" },
+      );
+}
+
+/** The failure of an error that speaks for itself; null: what was thrown is withheld from the log. */
+export function knownFailure(thrown: unknown): Failure | null {
+  try {
+    return ofKnownError(thrown);
+  } catch {
+    return null; // a proxy or a getter that throws when it is read
+  }
+}
+
+const CLASS = /^[A-Za-z_$][\w$]{0,63}$/;
+
+/** `TypeError`: never a text that the code has made. */
+function classOf(thrown: unknown): string {
+  try {
+    if (!(thrown instanceof Error)) return "a value that is no Error";
+    return CLASS.test(thrown.name) ? thrown.name : "an error";
+  } catch {
+    return "an error";
+  }
 }
 
 function ofKnownError(thrown: unknown): Failure | null {

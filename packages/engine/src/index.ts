@@ -32,6 +32,7 @@ export type {
   RunOptions,
   ServicePort,
   SubflowPort,
+  ThrowPlace,
 } from "./options.ts";
 export { createPortableHost } from "./portable-host.ts";
 export { createRegistry, type Registry } from "./registry.ts";

@@ -170,6 +170,8 @@ export interface CoreContext extends ControlContext {
   callFlow(ref: string, index: number, inputs: JsonObject): FlowCall;
   /** What an action gets that the node runs as a tool. */
   actionContext(type: NodeType, call: ActionCall): CoreContext;
+  /** The failure of what such an action threw, which `onError` receives as it is. */
+  thrownBy(type: NodeType, thrown: unknown): Failure;
   /** An id for a call, new in the run: `c1`, `t2` … */
   newCall(prefix: "c" | "t"): string;
   /** As for every body; `unit` says what is counted. */

@@ -59,6 +59,7 @@ const ENGINE: Rules<EngineOptions> = {
   config: RECORD,
   concurrency: RECORD,
   limits: RECORD,
+  onError: [isFunction, "a function"],
   freeze: [oneOf(true, false), "true or false"],
 };
 

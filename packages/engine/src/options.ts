@@ -64,8 +64,26 @@ export interface EngineOptions {
     readonly types?: { readonly [type: string]: number };
   };
   readonly limits?: Partial<Limits>;
+  /**
+   * Receives what the code of a node threw, as it was thrown, while the log only names its class: for a debugger, a test, or a
+   * service that collects errors. Not called for a try that was stopped. What it throws itself is dropped.
+   */
+  readonly onError?: (error: unknown, at: ThrowPlace) => void;
   /** Deep-freezes outputs and events, so that a reader that changes one is found. Default false. */
   readonly freeze?: boolean;
+}
+
+/** Where the code of a node threw. */
+export interface ThrowPlace {
+  readonly runId: string;
+  /** Path of the node. */
+  readonly node: string;
+  /** Which try, from 1. */
+  readonly attempt: number;
+  /** Node type whose code it is; of an `ai` node the type of the tool. */
+  readonly type: string;
+  /** A text without the secrets that the run has read, for whoever writes the error down. */
+  redact(text: string): string;
 }
 
 /** What one run may say of itself; its limits may only lower those of the engine. */

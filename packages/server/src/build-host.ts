@@ -147,6 +147,7 @@ export async function buildHost(
     ...(options.egress === null ? {} : { egress: options.egress }),
     ...(options.files === null ? {} : { files: options.files }),
     ...(options.shell === null ? {} : { shell: options.shell }),
+    ...(options.onError && { onError: options.onError }),
   });
   const templates = subflowPort(store.templates);
   const executor = createLocalExecutor({

@@ -1,6 +1,11 @@
 /** A host of a test: types run in it, time and models do what the test says. */
-import { defineExtension, defineNodeType, jsonSchema, type NodeError } from "@millrace/contracts";
-import { createScriptedProvider, createSimClock, createTestHost } from "@millrace/testkit";
+import { defineExtension, defineNodeType, jsonSchema, NodeError } from "@millrace/contracts";
+import {
+  conformance,
+  createScriptedProvider,
+  createSimClock,
+  createTestHost,
+} from "@millrace/testkit";
 import { expect, test } from "vitest";
 import { weather } from "../../contracts/test/extend/examples.ts";
 
@@ -107,4 +112,31 @@ test("a scripted model takes its time on the clock of the test, and stops when i
   second.run.cancel();
   expect((await second.summary).status).toBe("cancelled");
   expect(() => createScriptedProvider(script)).toThrow(/needs the clock/);
+});
+
+test("what a body throws is the cause of what a host and a suite reject with", async () => {
+  const thrown = new TypeError("Cannot read properties of null");
+  const breaks = defineNodeType({
+    type: "shop.total",
+    title: "Total",
+    summary: "Adds up.",
+    fields: jsonSchema<object>({ type: "object" }),
+    output: jsonSchema<object>({ type: "object" }),
+    effect: "pure",
+    async run() {
+      throw thrown;
+    },
+  });
+  const extension = defineExtension({ nodeTypes: [breaks] });
+  const failure = await createTestHost({ extension })
+    .run("shop.total", {})
+    .catch((error) => error);
+  expect(NodeError.isInstance(failure) && failure.code).toBe("extension_threw");
+  expect(failure.cause).toBe(thrown);
+
+  const cases = conformance(extension, { fixtures: { "shop.total": [{ fields: {} }] } });
+  const runs = cases.find(({ name }) => name.includes("its fixture runs as it says"));
+  const problem = await runs?.run().catch((error: unknown) => error);
+  expect(problem).toMatchObject({ cause: thrown });
+  expect(String(problem)).toContain("shop.total threw TypeError");
 });

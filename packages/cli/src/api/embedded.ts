@@ -7,6 +7,7 @@ import { checkCall, type LocalClient, openLocal } from "@millrace/server/local";
 import { modelsOf } from "../ai/models-of.ts";
 import type { CommandIo } from "../command.ts";
 import type { Config } from "../config/load.ts";
+import { debugLines } from "../debug-lines.ts";
 import { CliError } from "../errors.ts";
 import { subflowsIn } from "../subflows.ts";
 import type { Api } from "./open-api.ts";
@@ -50,13 +51,19 @@ export function createEmbedded(
 }
 
 async function openData(config: Config, write: boolean, io: CommandIo): Promise<LocalClient> {
+  const debug = debugLines(io);
   try {
     return await openLocal({
       readonly: !write,
       store: config.credentials.dir,
       credentials: config.credentials,
       services: config.services,
-      extensions: { folder: config.folder, ...config.extensions },
+      extensions: {
+        folder: config.folder,
+        ...config.extensions,
+        ...(debug && { output: debug.output }),
+      },
+      ...(debug && { onError: debug.onError }),
       egress: config.egress,
       files: { root: config.filesRoot ?? config.folder },
       ...(config.shell !== undefined && { shell: config.shell }),

@@ -1,10 +1,11 @@
-/** `millrace explain`: what a diagnostic, an exit code or a node type means, with an example. */
+/** `millrace explain`: what a diagnostic, an exit code, an error code of a node or a node type means. */
 import { type CatalogEntry, ExitCode, type JsonSchema } from "@millrace/contracts";
 import { describeType, printFlow, typeFromSchema } from "@millrace/dsl";
 import { DIAGNOSTICS, type DiagnosticCode, EXPLANATIONS, nearestName } from "@millrace/dsl/explain";
 import type { CommandIo, Input } from "../command.ts";
 import { coreEntries } from "../core-catalog.ts";
 import { usage } from "../errors.ts";
+import { NODE_CODES } from "../node-codes.ts";
 import { createStyle, type Style } from "../render/style.ts";
 import { clean } from "../render/text.ts";
 
@@ -53,15 +54,17 @@ function explain(word: string, style: Style): Told {
   if (Object.hasOwn(DIAGNOSTICS, code)) return explainCode(code as DiagnosticCode, style);
   const exit = Object.entries(ExitCode).find(([, number]) => String(number) === word);
   if (exit) return explainExit(exit[0] as keyof typeof ExitCode, style);
+  if (Object.hasOwn(NODE_CODES, word)) return explainNodeCode(word, style);
   const entries = coreEntries();
   const entry = entries.findLast(
     ({ type, version }) => type === word || `${type}@${version}` === word,
   );
   if (entry) return explainType(entry, style);
   const types = entries.map(({ type }) => type);
-  const near = nearestName(code, CODES) ?? nearestName(word, types);
+  const names = [...types, ...Object.keys(NODE_CODES)];
+  const near = nearestName(code, CODES) ?? nearestName(word, names);
   throw usage(
-    `nothing is called ${JSON.stringify(word)}: neither a diagnostic, an exit code nor a node type`,
+    `nothing is called ${JSON.stringify(word)}: neither a diagnostic, an exit code, an error code nor a node type`,
     near === undefined ? "millrace explain lists the diagnostics" : `did you mean ${near}?`,
   );
 }
@@ -85,6 +88,14 @@ function explainExit(name: keyof typeof ExitCode, style: Style): Told {
   return {
     value: { exitCode, name, meaning },
     text: `${style.bold(`exit code ${exitCode} (${name})`)} ${meaning}\n`,
+  };
+}
+
+function explainNodeCode(code: string, style: Style): Told {
+  const meaning = NODE_CODES[code] as string;
+  return {
+    value: { errorCode: code, meaning },
+    text: `${style.bold(`error code ${code}`)} ${meaning}\n`,
   };
 }
 

@@ -4,6 +4,7 @@ import type { CommandIo, Input } from "../command.ts";
 import { describedIds } from "../config/described.ts";
 import { loadConfig } from "../config/load.ts";
 import { configOptions } from "../config/words.ts";
+import { debugLines } from "../debug-lines.ts";
 import { CliError } from "../errors.ts";
 import { openProjectExtensions, takenIds } from "../ext/open.ts";
 import { findProject } from "../ext/project.ts";
@@ -41,7 +42,7 @@ export async function list(input: Input, io: CommandIo): Promise<number> {
 /** Loads every extension as a run would, and says what came of it; ends with 1 when one cannot be used. */
 export async function doctor(input: Input, io: CommandIo): Promise<number> {
   const config = await loadConfig(configOptions(input, io), io, () => {});
-  const extensions = await openProjectExtensions(config, () => {});
+  const extensions = await openProjectExtensions(config, () => {}, { debug: debugLines(io) });
   let failed = 0;
   try {
     await extensions.load();

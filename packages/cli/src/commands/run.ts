@@ -50,7 +50,7 @@ async function runHere(input: Input, config: Config, io: CommandIo): Promise<Sum
   const journal = saved ? await openJournal(input, config) : undefined;
   try {
     const prepared = await interruptible(io.signal, prepare(input, config, io, journal));
-    const { source, template, inputs, plan, engine, answers } = prepared;
+    const { source, template, inputs, plan, engine, answers, debug } = prepared;
     let tee: EventFile | undefined;
     try {
       tee = await openEvents(flagText(input, "events"), io);
@@ -64,7 +64,13 @@ async function runHere(input: Input, config: Config, io: CommandIo): Promise<Sum
         confirm: asked.confirm,
       });
       const shown = { ...io, now: prepared.now }; // by the clock of the run, which fixtures set
-      const driving = { graph: source.graph, graceMs: graceOf(input, config), io: shown, tee };
+      const driving = {
+        graph: source.graph,
+        graceMs: graceOf(input, config),
+        io: shown,
+        tee,
+        debug,
+      };
       return await drive(engineRun(started, asked, saved), driving);
     } finally {
       // A run that waits for a person stays where it is, when it is kept.

@@ -7,6 +7,7 @@ import { modelsOf } from "../ai/models-of.ts";
 import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";
 import { loadConfig } from "../config/load.ts";
 import { configOptions, warnOn } from "../config/words.ts";
+import { debugLines } from "../debug-lines.ts";
 import { CliError, usage } from "../errors.ts";
 
 /** Flags of the HTTP surface; the standard streams have no address, and belong to whoever started the process. */
@@ -24,13 +25,19 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
     await Promise.all([import("@millrace/server"), import("@millrace/store")]);
   const tokenFile = flagText(input, "token-file");
   const config = await loadConfig(configOptions(input, io), io, warnOn(io));
+  const debug = debugLines(io);
   const port = readPort(flagText(input, "port")) ?? config.serve.port;
   const host = flagText(input, "host") ?? config.serve.host;
   const common: CreateServerOptions = {
     env: io.env,
     egress: config.egress,
     services: config.services,
-    extensions: { folder: config.folder, ...config.extensions },
+    extensions: {
+      folder: config.folder,
+      ...config.extensions,
+      ...(debug && { output: debug.output }),
+    },
+    ...(debug && { onError: debug.onError }),
     credentials: config.credentials,
     ai: config.ai,
     models: modelsOf(config, io),

@@ -3,6 +3,7 @@ import { createRegistry } from "@millrace/engine";
 import { type Extensions, openExtensions, type TakenIds } from "@millrace/engine/extensions";
 import { createNodeHost } from "@millrace/engine/node";
 import type { Config } from "../config/load.ts";
+import type { DebugLines } from "../debug-lines.ts";
 import { usage } from "../errors.ts";
 import { clean } from "../render/text.ts";
 
@@ -13,7 +14,10 @@ const OWN_PROVIDERS = ["openai", "anthropic", "google", "mock", "local"];
 export async function openProjectExtensions(
   config: Pick<Config, "folder" | "extensions" | "egress" | "credentials" | "ai" | "services">,
   warn: (line: string) => void,
-  watch = false,
+  {
+    watch = false,
+    debug,
+  }: { readonly watch?: boolean; readonly debug?: DebugLines | undefined } = {},
 ): Promise<Extensions> {
   const { folder, extensions, egress, credentials } = config;
   try {
@@ -25,6 +29,7 @@ export async function openProjectExtensions(
       data: credentials.dir,
       egress,
       openFetch: createNodeHost().openFetch,
+      ...(debug && { output: debug.output }),
       warn: ({ extension, code, message }) => warn(clean(`${extension}: ${message} (${code})`)),
     });
   } catch (error) {

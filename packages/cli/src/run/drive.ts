@@ -16,6 +16,7 @@ import {
 import { ClientError } from "@millrace/contracts/client";
 import { toEnd } from "../api/problem.ts";
 import type { CommandIo } from "../command.ts";
+import type { DebugLines } from "../debug-lines.ts";
 import { createDisplay, type Display } from "../display.ts";
 import type { CliError } from "../errors.ts";
 import { createPrompter } from "../prompter.ts";
@@ -32,15 +33,19 @@ export interface Driving {
   readonly silent?: boolean;
   /** Whether the run goes on when the reader of stdout leaves. */
   readonly survives?: boolean;
+  /** Lines of `--verbose`, which go where the run is shown. */
+  readonly debug?: DebugLines | undefined;
   /** Events up to this `seq` are known to a person already: they are folded, and shown only as lines of `--json`. */
   readonly known?: number;
 }
 
 /** Follows the run to its end and answers the summary that was shown last. Throws what keeps the run from beginning. */
 export async function drive(run: LiveRun, driving: Driving): Promise<Summary> {
-  const { graph, io, tee, silent = false, known = 0 } = driving;
+  const { graph, io, tee, silent = false, known = 0, debug } = driving;
   const view = createView(run.id);
   const display = silent ? SILENT : await createDisplay(graph, view, io);
+  const before = debug?.say;
+  if (debug !== undefined) debug.say = display.say;
   const stop = cancelOn(run, driving);
   const prompter = io.interactive ? createPrompter(run, io, display.say) : undefined;
 
@@ -97,6 +102,7 @@ export async function drive(run: LiveRun, driving: Driving): Promise<Summary> {
   } finally {
     prompter?.close();
     stop();
+    if (debug !== undefined && before !== undefined) debug.say = before;
   }
 }
 

@@ -21,6 +21,7 @@ import { type CommandIo, flagList, flagText, type Input, isOn } from "../command
 import type { Config } from "../config/load.ts";
 import { configWords, warnOn } from "../config/words.ts";
 import { runCredentials } from "../credentials/run-credentials.ts";
+import { type DebugLines, debugLines } from "../debug-lines.ts";
 import { CliError, usage } from "../errors.ts";
 import { countFindings, type FlowSource, isValid, loadFlow } from "../flow-source.ts";
 import { readInputs } from "../inputs.ts";
@@ -42,6 +43,8 @@ export interface Prepared {
   /** The clock of its world. */
   readonly now: () => number;
   readonly answers: ConfirmHandler;
+  /** With `--verbose`. */
+  readonly debug: DebugLines | undefined;
   close(): Promise<void>;
 }
 
@@ -62,7 +65,8 @@ export async function prepare(
     flagText(input, "input-json"),
     io,
   );
-  const extensions = await extensionsOf(config, io, isOn(input, "watch"));
+  const debug = debugLines(io);
+  const extensions = await extensionsOf(config, io, { watch: isOn(input, "watch"), debug });
   try {
     const plan = await compile(source, config, extensions, io);
     const needsAi = plan.needs.includes("ai");
@@ -82,6 +86,7 @@ export async function prepare(
       ...(shell && { shell }),
       providers: [...(ai?.providers ?? []), ...extensions.providers],
       ...(ai && { ai: ai.ai }),
+      ...(debug && { onError: debug.onError }),
     });
     const missing = engine.checkInputs(plan, inputs).filter(({ severity }) => severity === "error");
     if (missing[0] !== undefined) {
@@ -94,7 +99,7 @@ export async function prepare(
       await extensions.close();
       await world.close();
     };
-    return { source, template, inputs, plan, engine, now, answers: answered, close };
+    return { source, template, inputs, plan, engine, now, answers: answered, debug, close };
   } catch (error) {
     await extensions.close(); // a check of theirs may have started a process
     throw error;
@@ -166,13 +171,17 @@ type Opened = Pick<
 >;
 
 /** Loaded for projects that have some. */
-async function extensionsOf(config: Config, io: CommandIo, watch: boolean): Promise<Opened> {
+async function extensionsOf(
+  config: Config,
+  io: CommandIo,
+  how: { readonly watch: boolean; readonly debug: DebugLines | undefined },
+): Promise<Opened> {
   if (config.extensions.list.length === 0) {
     const none = { types: [], services: [], serviceEntries: [], providers: [] };
     return { ...none, config: {}, close: async () => {} };
   }
   const { openProjectExtensions } = await import("../ext/open.ts");
-  return openProjectExtensions(config, warnOn(io), watch);
+  return openProjectExtensions(config, warnOn(io), how);
 }
 
 /** Loaded for flows that ask a model. */

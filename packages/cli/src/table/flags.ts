@@ -5,7 +5,11 @@ import type { FlagSpec } from "../command.ts";
 export const GLOBAL_FLAGS: readonly FlagSpec[] = [
   { long: "json", summary: "one JSON value a line on stdout, the last one a summary" },
   { long: "quiet", short: "q", summary: "only errors and the last line" },
-  { long: "verbose", short: "v", summary: "debug logs, and stacks of internal errors" },
+  {
+    long: "verbose",
+    short: "v",
+    summary: "debug logs, output of extensions, and stacks of errors",
+  },
   { long: "color", value: "<when>", choices: ["auto", "always", "never"], summary: "colour" },
   { long: "no-prompt", summary: "never ask; a needed answer ends the command" },
   {

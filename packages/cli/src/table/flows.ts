@@ -66,7 +66,7 @@ export const FLOWS_COMMANDS: readonly CliCommand[] = [
     examples: [["diff hello.flow hello.flow", "exit code 1 when they differ"]],
     load: () => import("../commands/diff.ts"),
   }),
-  local("explain", "say what a diagnostic, an exit code or a node type means", {
+  local("explain", "say what a diagnostic, an exit code, an error code or a node type means", {
     args: [{ name: "word", summary: "FLOW1001, 3, http.request…; without one, every diagnostic" }],
     examples: [["explain FLOW1003", "what it means, wrong and right"]],
     load: () => import("../commands/explain.ts"),

@@ -10,6 +10,7 @@ import {
   type JsonSchema,
   NodeError,
 } from "@millrace/contracts";
+import { FailureError } from "../failures.ts";
 import { checkInputs } from "../inputs.ts";
 import type { CoreContext, DeferredField, Fields, NodeType } from "../node-type.ts";
 import { schemaProblems, unreadable } from "../schema-check.ts";
@@ -177,8 +178,13 @@ function actionBody(ctx: CoreContext, type: NodeType): Body {
     async run(args, { key, signal, timeoutMs }) {
       const fields: Fields = { ...defaultsOf(entry.fields), ...args };
       const parsed = type.parseFields === undefined ? fields : type.parseFields(fields);
-      const raw = await type.run(parsed, ctx.actionContext(type, { key, signal, timeoutMs }));
-      return toOutput(isNodeExit(raw) ? raw.output : raw);
+      try {
+        const raw = await type.run(parsed, ctx.actionContext(type, { key, signal, timeoutMs }));
+        return toOutput(isNodeExit(raw) ? raw.output : raw);
+      } catch (error) {
+        if (signal.aborted) throw error; // it was stopped: what it throws is no failure of its own
+        throw new FailureError(ctx.thrownBy(type, error));
+      }
     },
   };
 }

@@ -16,7 +16,14 @@ import type { AiRuntime } from "../ai/runtime.ts";
 import { type Layout, localName } from "../compile/layout.ts";
 import { NO_TOOLS, type NodeTools } from "../compile/tools.ts";
 import { type CheckedInputs, checkInputs } from "../inputs.ts";
-import type { ActionCall, BodyEnd, CoreContext, FlowCall, NodeType } from "../node-type.ts";
+import type {
+  ActionCall,
+  BodyEnd,
+  CoreContext,
+  Failure,
+  FlowCall,
+  NodeType,
+} from "../node-type.ts";
 import type { ServiceLink } from "../services/link.ts";
 import type { Attempt } from "./attempt.ts";
 import { openRound } from "./bodies.ts";
@@ -27,6 +34,7 @@ import { connectionOf, learn, linkOf, secretOf } from "./credentials.ts";
 import { callFlow } from "./flow-calls.ts";
 import { keepLarge } from "./settle.ts";
 import { stopRounds } from "./stop.ts";
+import { thrownBy } from "./thrown.ts";
 import { within } from "./timeout.ts";
 
 /** One object per attempt, like the context that it extends. */
@@ -171,6 +179,10 @@ export class CoreContextOf extends NodeContextOf implements CoreContext {
 
   actionContext(type: NodeType, call: ActionCall): CoreContext {
     return new ActionContext(liveAttempt(this.#attempt), type, call);
+  }
+
+  thrownBy(type: NodeType, thrown: unknown): Failure {
+    return thrownBy(this.#attempt, thrown, type);
   }
 }
 

@@ -18,6 +18,7 @@ import { acquire } from "./slots.ts";
 import { giveBack } from "./start.ts";
 import { CANCELLED, DEFAULTED, FAILED, RETRYING, ROUTED, SUCCEEDED } from "./states.ts";
 import { endRun, stopFrame } from "./stop.ts";
+import { thrownBy } from "./thrown.ts";
 import { timeoutFailure } from "./timeout.ts";
 
 /** The body has answered `raw`: a record, or an exit. */
@@ -42,7 +43,7 @@ export function bodyReturned(attempt: Attempt, raw: unknown): void {
     });
     result.bytes = sizeOf(result.output);
   } catch (error) {
-    failed(attempt, toFailure(error));
+    failed(attempt, thrownBy(attempt, error));
     return;
   }
   const failure = outputProblem(attempt, result) ?? retryCondition(attempt, result.output);
@@ -158,7 +159,7 @@ export function bodyThrew(attempt: Attempt, error: unknown): void {
   if (attempt.over) return;
   wakeToEnd(attempt);
   if (attempt.stopping === "timeout") failed(attempt, timeoutFailure(attempt));
-  else failed(attempt, toFailure(error, { core: attempt.type.core === true }));
+  else failed(attempt, thrownBy(attempt, error));
 }
 
 /** Ends the attempt with a failure: the node is cancelled when it was to stop, tried again, or it fails. */

@@ -1,6 +1,6 @@
 /** Options of a server: checked once, resolved once, before anything is opened. */
 import type { ServiceDefinition } from "@millrace/contracts";
-import type { EgressPolicy, FilePolicy, Host, ShellPolicy } from "@millrace/engine";
+import type { EgressPolicy, EngineOptions, FilePolicy, Host, ShellPolicy } from "@millrace/engine";
 import type { CredentialsOptions } from "../connections/index.ts";
 import { dataFolder } from "../data-folder.ts";
 import { ConfigError } from "../errors.ts";
@@ -59,6 +59,8 @@ export interface ServerOptions extends Partial<ServerLimits> {
   readonly store?: string;
   /** Where to log. Default: JSON lines on stderr. */
   readonly log?: Logger;
+  /** Receives what the code of a node threw, as `EngineOptions.onError` does. Default: nobody; events name its class alone. */
+  readonly onError?: NonNullable<EngineOptions["onError"]>;
   /** Time, and what waits for it. Default: that of the machine. */
   readonly clock?: Clock;
 }
@@ -87,6 +89,7 @@ export interface ResolvedOptions {
   readonly credentials: CredentialsOptions;
   readonly store: string;
   readonly log: Logger | null;
+  readonly onError: ServerOptions["onError"] | null;
   readonly clock: Clock | null;
   readonly limits: ServerLimits;
 }
@@ -146,6 +149,10 @@ const READERS: {
   credentials: readCredentials,
   store: (value) => (value === undefined ? dataFolder() : text(value)),
   log: (value) => (value ?? null) as Logger | null,
+  onError: (value) => {
+    if (value !== undefined && typeof value !== "function") throw "must be a function";
+    return (value ?? null) as ResolvedOptions["onError"];
+  },
   clock: (value) => (value ?? null) as Clock | null,
 };
 

@@ -4,7 +4,12 @@ import { join } from "node:path";
 import type { JsonObject } from "@millrace/contracts";
 import { isObject } from "@millrace/contracts/check";
 import { createRegistry, type EgressPolicy } from "@millrace/engine";
-import { type CodeTimes, type Extensions, openExtensions } from "@millrace/engine/extensions";
+import {
+  type CodeTimes,
+  type Extensions,
+  type OutputLine,
+  openExtensions,
+} from "@millrace/engine/extensions";
 import type { NodeHost } from "@millrace/engine/node";
 import { createProviders } from "@millrace/providers";
 import type { ResolvedAi } from "../config/ai.ts";
@@ -21,6 +26,8 @@ export interface ExtensionsOption {
   readonly config?: { readonly [id: string]: JsonObject };
   /** Uses folders that have changed, with a warning. Default false. */
   readonly watch?: boolean;
+  /** Receives what their processes write to standard output and error. Default: nobody. */
+  readonly output?: (line: OutputLine) => void;
   /** Lengths of time in the life of their processes; default those of the documentation. */
   readonly times?: Partial<CodeTimes>;
 }
@@ -60,6 +67,7 @@ export async function openServerExtensions(
     config = {},
     watch = false,
     times = {},
+    output,
   } = options.extensions ?? {};
   type Warning = { readonly extension: string; readonly code: string; readonly message: string };
   const early: Warning[] = [];
@@ -71,6 +79,7 @@ export async function openServerExtensions(
       watch,
       times,
       config,
+      ...(output !== undefined && { output }),
       taken: {
         types: createRegistry()
           .entries()

@@ -58,8 +58,8 @@ export interface TestHostOptions {
 /** A host for tests. Its time stands still but for `clock`. */
 export interface TestHost {
   /**
-   * Runs one node of a type and answers its output. Rejects with `NodeError` and the code of the failure. A body that waits for
-   * time goes on when `clock` moves.
+   * Runs one node of a type and answers its output. Rejects with `NodeError` and the code of the failure; its `cause` is what the
+   * body threw. A body that waits for time goes on when `clock` moves.
    */
   run(type: string, fields: JsonObject): Promise<Json>;
   /** The same as a run that can be watched and cancelled. */
@@ -184,12 +184,21 @@ export function createHost(options: TestHostOptions, parts: Parts, elsewhere = f
       const { error, status } = await started.summary;
       if (status !== "succeeded") {
         const { code = status, message = `the run ended as ${status}`, retryable } = error ?? {};
-        throw new NodeError(code, message, { retryable: retryable ?? false });
+        throw new NodeError(code, message, {
+          retryable: retryable ?? false,
+          ...causeOf(started),
+        });
       }
       const done = started.events.findLast((event) => event.kind === "node.succeeded");
       return (done?.kind === "node.succeeded" ? done.output : undefined) ?? null;
     },
   };
+}
+
+/** What the last try threw, as it was: events name its class alone. */
+export function causeOf({ calls }: Pick<StartedNode, "calls">): { readonly cause?: unknown } {
+  const last = calls.at(-1);
+  return last?.state === "threw" ? { cause: last.outcome } : {};
 }
 
 /** The network as far as hosts were granted: what a manifest does not ask for is refused as it is outside of tests. */

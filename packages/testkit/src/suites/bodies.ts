@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { inspect } from "node:util";
 import {
   type ActionDefinition,
-  type ExecutionEvent,
   type ExtensionDefinition,
   type FieldFinding,
   type Json,
@@ -15,6 +14,7 @@ import { assertLog } from "@millrace/contracts/testing";
 import { createMemoryJournal, EngineError } from "@millrace/engine";
 import type { ConformanceCase } from "../conformance-case.ts";
 import type { ConformanceOptions } from "../fixtures.ts";
+import { causeOf, type StartedNode } from "../host/test-host.ts";
 import type { Call } from "../host/watched-types.ts";
 import { recordingJournal } from "./cut-journals.ts";
 import {
@@ -95,25 +95,28 @@ function when(holds: boolean, name: string, body: Body): readonly (readonly [str
 
 async function runsAsSaid(extension: ExtensionDefinition, sample: Sample): Promise<void> {
   const { summary, started } = await runSample(extension, sample);
-  assertAsSaid(sample, summary, started.events);
+  assertAsSaid(sample, summary, started);
 }
 
 /** A run of a fixture came out as the fixture says. */
 export function assertAsSaid(
   { fixture: { fails, output } }: Sample,
   summary: Summary,
-  events: readonly ExecutionEvent[],
+  started: Pick<StartedNode, "events" | "calls">,
 ): void {
-  const told = `${summary.error?.code ?? ""} ${summary.error?.message ?? ""}`.trim();
-  if (fails !== undefined) {
-    assert.equal(summary.error?.code, fails, told);
-    return;
+  const { status, error } = summary;
+  const holds = fails === undefined ? status === "succeeded" : error?.code === fails;
+  if (!holds) {
+    const expected = fails === undefined ? "it is to succeed" : `it is to fail with ${fails}`;
+    const found = error === undefined ? status : `${error.code} ${error.message}`;
+    throw new Error(`${expected}: ${found}`, causeOf(started));
   }
-  assert.equal(summary.status, "succeeded", told);
-  if (output !== undefined) assert.deepEqual(outputOf(events), output);
+  if (fails === undefined && output !== undefined) {
+    assert.deepEqual(outputOf(started.events), output);
+  }
 }
 
-function outputOf(events: readonly ExecutionEvent[]): Json | undefined {
+function outputOf(events: StartedNode["events"]): Json | undefined {
   const done = events.findLast((event) => event.kind === "node.succeeded");
   return done?.kind === "node.succeeded" ? done.output : undefined;
 }

@@ -63,7 +63,7 @@ type Act = (host: TestHost, sample: Sample) => Promise<StartedNode>;
 async function runs(host: TestHost, sample: Sample): Promise<StartedNode> {
   const started = await host.start(sample.type, sample.fixture.fields);
   await finish(host, started);
-  assertAsSaid(sample, await started.summary, started.events);
+  assertAsSaid(sample, await started.summary, started);
   return started;
 }
 

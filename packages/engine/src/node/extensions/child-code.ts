@@ -21,6 +21,7 @@ import { lineTo } from "./child-line.ts";
 import { type ChildSetup, needsTripwire, startChild } from "./child-process.ts";
 import { childProvider } from "./child-provider.ts";
 import type { NetworkOnly, OpenCall } from "./host-calls.ts";
+import { readOutput } from "./output-lines.ts";
 import { type ExtensionProblem, ProblemFound, problemError } from "./problem.ts";
 
 /** Lengths of time in the life of code, in milliseconds; a test may shorten them. */
@@ -80,6 +81,8 @@ export interface ChildCodeOptions extends ChildSetup {
   /** It cannot be used from here on. */
   failed(problem: ExtensionProblem): void;
   warn(code: string, text: string): void;
+  /** Takes a line of its standard output or error, when `isHeard`. */
+  said(stream: "stdout" | "stderr", text: string): void;
   /** Throws `ProblemFound` for files that are not those that were reviewed. */
   unchanged(): Promise<void>;
 }
@@ -108,6 +111,7 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
   let pause: { readonly timer: NodeJS.Timeout; end(): void } | undefined;
   let open = 0;
   let closed = false;
+  let heard: Promise<void> = Promise.resolve();
   let backoffMs = times.backoffMs;
   let notBefore = 0;
   let crashes: number[] = [];
@@ -152,6 +156,7 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
       throw error;
     }
     process_ = child;
+    if (options.isHeard) heard = readOutput(child, options.said);
     let expected = false;
     const calls = new Map<number, OpenCall>([[0, { ctx: options.host }]]);
     const { peer, ready } = lineTo(child, calls);
@@ -320,6 +325,7 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
       const starting = live;
       await Promise.all([retiring, retire()]); // one that was idle may still be on its way out
       await starting?.catch(() => {});
+      await settled(heard, CLOSE_MS); // what it wrote last is still on its way
     },
   };
 }

@@ -18,13 +18,21 @@ export interface ChildSetup {
   readonly readable: readonly string[];
   readonly granted: Permissions;
   readonly grants: Grants;
+  /** Whether its standard output and error are read; otherwise nobody sees them. */
+  readonly isHeard: boolean;
 }
 
 /**
  * Starts it. Throws `ProblemFound` `extension_mode_unsupported` where this Node has no permission model, and for a path with a
  * comma or a star, which its flags take for the end of a path, and for every path.
  */
-export function startChild({ folder, readable, granted, grants }: ChildSetup): ChildProcess {
+export function startChild({
+  folder,
+  readable,
+  granted,
+  grants,
+  isHeard,
+}: ChildSetup): ChildProcess {
   const flag = permissionFlag();
   if (flag === undefined) {
     const text =
@@ -56,8 +64,8 @@ export function startChild({ folder, readable, granted, grants }: ChildSetup): C
   const child = spawn(process.execPath, words, {
     cwd: folder,
     env: Object.fromEntries(env),
-    // The pipe alone: a descriptor that is inherited is not asked for its permission.
-    stdio: ["ignore", "ignore", "ignore", "pipe"],
+    // Pipes alone: a descriptor that is inherited is not asked for its permission.
+    stdio: ["ignore", isHeard ? "pipe" : "ignore", isHeard ? "pipe" : "ignore", "pipe"],
     windowsHide: true,
   });
   reapWithHost(child);

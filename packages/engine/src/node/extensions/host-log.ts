@@ -10,6 +10,8 @@ export interface HostLog {
   readonly log: HostContext["log"];
   /** A secret that no line shows from here on. */
   learn(secret: string): void;
+  /** A text without them. */
+  clean(text: string): string;
 }
 
 export function createHostLog(warn: (code: string, text: string) => void): HostLog {
@@ -18,6 +20,7 @@ export function createHostLog(warn: (code: string, text: string) => void): HostL
   let lines = 0;
   return {
     learn: (secret) => redactor.add(secret),
+    clean: (text) => redactor.clean(text),
     log(level, text: unknown) {
       if ((level !== "warn" && level !== "error") || typeof text !== "string") return;
       const now = Math.floor(Date.now() / 1_000);

@@ -25,6 +25,8 @@ export interface InProcessOptions {
   readonly host: HostContext;
   failed(problem: ExtensionProblem): void;
   warn(code: string, text: string): void;
+  /** Takes what its code threw while it was loaded. */
+  said(stream: "stderr", text: string): void;
   /** Throws `ProblemFound` for files that are not those that were reviewed. */
   unchanged(): Promise<void>;
 }
@@ -69,6 +71,9 @@ export function createInProcessCode(options: InProcessOptions): HostCode {
           throw problemError(STALE);
         },
         (error: unknown) => {
+          if (error instanceof Error && !(error instanceof ProblemFound)) {
+            options.said("stderr", String(error.stack));
+          }
           const problem = loadProblem(error);
           options.failed(problem);
           throw problemError(problem);

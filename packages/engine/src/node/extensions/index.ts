@@ -33,5 +33,6 @@ export {
   parseManifest,
 } from "./manifest.ts";
 export { type Extensions, type OpenExtensionsOptions, openExtensions } from "./open-extensions.ts";
+export type { OutputLine } from "./output-lines.ts";
 export { missingGrants, permissionLines, runtimeOf } from "./permissions.ts";
 export { type ExtensionProblem, type ExtensionProblemCode, ProblemFound } from "./problem.ts";

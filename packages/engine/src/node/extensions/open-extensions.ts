@@ -10,7 +10,6 @@ import {
   defineService,
   type FetchLike,
   type FieldFinding,
-  type HostContext,
   type Json,
   type JsonObject,
   NodeError,
@@ -24,7 +23,7 @@ import { sizeOf } from "../../values.ts";
 import { CODE_TIMES, type CodeTimes, createChildCode, type HostCode } from "./child-code.ts";
 import { nameOf } from "./code.ts";
 import { GuardedContext } from "./context.ts";
-import { createHostLog } from "./host-log.ts";
+import { createHostLog, type HostLog } from "./host-log.ts";
 import { createInProcessCode } from "./in-process-code.ts";
 import {
   failed,
@@ -35,6 +34,7 @@ import {
 } from "./inspect.ts";
 import { lazyProvider } from "./lazy-provider.ts";
 import { foldersOf, isFolderName } from "./locate.ts";
+import type { OutputLine } from "./output-lines.ts";
 import { resolveGrants } from "./permissions.ts";
 import { type ExtensionProblem, ProblemFound } from "./problem.ts";
 import { treeDigest } from "./tree-digest.ts";
@@ -54,6 +54,8 @@ export interface OpenExtensionsOptions extends ReadExtensionsOptions {
     readonly code: string;
     readonly message: string;
   }) => void;
+  /** Receives what processes of extensions write with `console.log` and the like, without secrets; absent: nobody reads it. */
+  readonly output?: (line: OutputLine) => void;
   /** Lengths of time; whoever leaves them out gets those of the documentation. */
   readonly times?: Partial<CodeTimes>;
 }
@@ -152,7 +154,7 @@ async function openOne(listed: ListedExtension, options: OpenExtensionsOptions):
   const hostLog = createHostLog((code, message) =>
     options.warn({ extension: listed.name, code, message }),
   );
-  const code = createCode(listed, inspected, { ...options, grants, fail, log: hostLog.log });
+  const code = createCode(listed, inspected, { ...options, grants, fail, hostLog });
   const checks = new Set(inspected.catalog.checks);
   const adapters = new Set(inspected.catalog.adapters.map(({ id }) => id));
   const types = nodes.map((entry, at) =>
@@ -191,10 +193,10 @@ function createCode(
   options: OpenExtensionsOptions & {
     readonly grants: Grants;
     readonly fail: (problem: ExtensionProblem) => void;
-    readonly log: HostContext["log"];
+    readonly hostLog: HostLog;
   },
 ): HostCode {
-  const { grants, egress, openFetch, log } = options;
+  const { grants, egress, openFetch, hostLog, output } = options;
   const warn = (code: string, message: string): void =>
     options.warn({ extension: name, code, message });
   const stopped = new AbortController();
@@ -203,7 +205,7 @@ function createCode(
     signal: stopped.signal,
     now: () => Date.now(),
     random: () => Math.random(),
-    log,
+    log: hostLog.log,
   };
   const isWatched = options.watch === true && isFolderName(name);
   const common = {
@@ -214,6 +216,9 @@ function createCode(
     host,
     failed: options.fail,
     warn,
+    said(stream: "stdout" | "stderr", text: string) {
+      output?.({ extension: name, stream, text: hostLog.clean(text) });
+    },
     /** A host may run for months between the look at its start and the first use. */
     async unchanged() {
       if (isWatched || (await treeDigest(folder).catch(() => "")) === reviewed) return;
@@ -231,6 +236,7 @@ function createCode(
             readable: await foldersOf(folder),
             granted,
             grants,
+            isHeard: output !== undefined,
           }),
         );
   return {

@@ -168,9 +168,20 @@ export class ChildContext implements ControlContext {
   }
 
   async step<T extends Json>(key: string, fn: () => Promise<T> | T): Promise<T> {
-    this.#steps.set(key, fn);
+    let thrown: { readonly error: unknown } | undefined;
+    this.#steps.set(key, async () => {
+      try {
+        return await fn();
+      } catch (error) {
+        thrown = { error };
+        throw error;
+      }
+    });
     try {
       return (await this.#ask("host.step", { key })) as T;
+    } catch (error) {
+      // The host answers without the message of what the step threw.
+      throw thrown === undefined ? error : thrown.error;
     } finally {
       this.#steps.delete(key);
     }

@@ -68,6 +68,7 @@ const peer: Peer = new Peer(send, {
     return true;
   },
   dropped() {},
+  showsThrown: true,
 });
 
 pipe.on("close", () => process.exit(0));
@@ -79,6 +80,7 @@ async function load({ entry, tripwire, now, config }: LoadFrame): Promise<unknow
     code = await loadCode(entry, { config, host: hostContext(now) });
   } catch (error) {
     if (error instanceof ProblemFound) throw new NodeError(error.problem.code, error.message);
+    console.error(error); // seen where the host reads standard error
     throw error;
   }
   return { catalogDigest: code.digest };

@@ -11,6 +11,8 @@ import { MAX_FRAME_BYTES } from "./line.ts";
 
 const MAX_OPEN = 1_024; // requests of the other end at once; more is a loop without an await
 const MAX_MESSAGE = 2_048; // characters of an error; more is a log
+const MAX_NAME = 64; // characters of the class of an error
+const MAX_STACK = 16_384; // characters; Node keeps ten frames
 
 /** A message as it crosses. */
 export interface Frame {
@@ -31,8 +33,10 @@ export interface WireError {
   readonly reason?: string;
   readonly status?: number;
   readonly sent?: boolean;
-  /** Code of the cause, which is all that is told of it. */
+  /** Code of the cause, which is all that crosses of it. */
   readonly cause?: string;
+  /** Of what is no `NodeError`, from a child alone: for `onError` of the host, never for a log. */
+  readonly thrown?: { readonly name: string; readonly message: string; readonly stack: string };
 }
 
 /** What an end does with what comes. */
@@ -43,6 +47,8 @@ export interface PeerHandlers {
   notify(op: string, frame: Frame): boolean;
   /** A frame was dropped. */
   dropped(): void;
+  /** A child shows its host what its code threw; a host shows a child nothing. */
+  readonly showsThrown?: boolean;
 }
 
 /** One end of the line. */
@@ -104,7 +110,7 @@ export class Peer {
     }
     if (this.#open >= MAX_OPEN) {
       const text = `more than ${MAX_OPEN} requests of an extension are open`;
-      const error = toWireError(new NodeError("limit_exceeded", text, { reason: "limit" }));
+      const error = this.#wireError(new NodeError("limit_exceeded", text, { reason: "limit" }));
       this.#reply({ id, ok: false, error });
       return;
     }
@@ -125,7 +131,7 @@ export class Peer {
     };
     answer.then(
       (result) => reply({ id, ok: true, ...(result !== undefined && { result }) }),
-      (error: unknown) => reply({ id, ok: false, error: toWireError(error) }),
+      (error: unknown) => reply({ id, ok: false, error: this.#wireError(error) }),
     );
   }
 
@@ -134,8 +140,12 @@ export class Peer {
     try {
       this.#send(frame);
     } catch (error) {
-      this.#send({ id: frame.id as number, ok: false, error: toWireError(error) });
+      this.#send({ id: frame.id as number, ok: false, error: this.#wireError(error) });
     }
+  }
+
+  #wireError(thrown: unknown): WireError {
+    return toWireError(thrown, this.#handlers.showsThrown === true);
   }
 
   #answered({ id, ok, result, error }: Frame): void {
@@ -158,10 +168,11 @@ export class Peer {
   }
 }
 
-/** What may be told of something thrown: of anything but `NodeError` nothing. */
-function toWireError(thrown: unknown): WireError {
+/** A `NodeError` crosses as it is; anything else crosses only where it is shown. */
+function toWireError(thrown: unknown, shows: boolean): WireError {
   if (!NodeError.isInstance(thrown)) {
-    return { code: "extension_threw", message: "the node's code threw an error without a code" };
+    const error = { code: "extension_threw", message: "the code threw" };
+    return shows ? { ...error, thrown: described(thrown) } : error;
   }
   const { code, message, retryable, retryAfterMs, reason, status, sent } = thrown;
   const cause = (thrown.cause as { code?: unknown } | null | undefined)?.code;
@@ -177,10 +188,28 @@ function toWireError(thrown: unknown): WireError {
   };
 }
 
+/** What is no `Error` has no name. */
+function described(thrown: unknown): NonNullable<WireError["thrown"]> {
+  const cut = (value: unknown, max: number): string => String(value).slice(0, max);
+  try {
+    if (!(thrown instanceof Error))
+      return { name: "", message: cut(thrown, MAX_MESSAGE), stack: "" };
+    const { name, message, stack } = thrown;
+    return {
+      name: cut(name, MAX_NAME) || "Error",
+      message: cut(message, MAX_MESSAGE),
+      stack: cut(stack, MAX_STACK),
+    };
+  } catch {
+    return { name: "", message: "a value that has no text", stack: "" };
+  }
+}
+
 /** Every member is looked at: a value without a text throws where it is made one. */
-function fromWireError(error: unknown): NodeError {
+function fromWireError(error: unknown): unknown {
   const given = (error ?? {}) as { readonly [M in keyof WireError]?: unknown };
-  const { code, message, retryAfterMs, reason, status, sent, retryable, cause } = given;
+  const { code, message, retryAfterMs, reason, status, sent, retryable, cause, thrown } = given;
+  if (typeof thrown === "object" && thrown !== null) return fromDescribed(thrown);
   const options: NodeErrorOptions = {
     retryable: retryable === true,
     ...(typeof retryAfterMs === "number" && { retryAfterMs }),
@@ -194,6 +223,19 @@ function fromWireError(error: unknown): NodeError {
     typeof message === "string" ? message.slice(0, MAX_MESSAGE) : "the node's code threw",
     options,
   );
+}
+
+/** The error of a child, with the stack that it had there; a text for what was no error. */
+function fromDescribed(thrown: object): unknown {
+  const given = thrown as { readonly [M in "name" | "message" | "stack"]?: unknown };
+  const text = (value: unknown, max: number): string =>
+    typeof value === "string" ? value.slice(0, max) : "";
+  const message = text(given.message, MAX_MESSAGE);
+  if (given.name === "") return message;
+  const error = new Error(message);
+  error.name = text(given.name, MAX_NAME) || "Error";
+  error.stack = text(given.stack, MAX_STACK) || `${error.name}: ${message}`;
+  return error;
 }
 
 const CODE = /^[a-z][a-z0-9_]{0,63}$/;

@@ -1,0 +1,51 @@
+/** What a process of an extension writes to its standard output and error, in lines, for whoever develops it. */
+import type { ChildProcess } from "node:child_process";
+import type { Readable } from "node:stream";
+
+const MAX_LINE = 8_192; // characters; a longer line is cut, so that one without an end needs no memory
+const LINES_A_SECOND = 1_000; // as of a log; a loop that prints has no further end
+
+/** A line that an extension has written outside of its log. */
+export interface OutputLine {
+  /** Its name in the list of extensions. */
+  readonly extension: string;
+  readonly stream: "stdout" | "stderr";
+  readonly text: string;
+}
+
+/** Hands every line to `take`. Resolves when both streams have ended. */
+export async function readOutput(
+  { stdout, stderr }: ChildProcess,
+  take: (stream: "stdout" | "stderr", text: string) => void,
+): Promise<void> {
+  let second = 0;
+  let lines = 0;
+  const limited = (stream: "stdout" | "stderr") => (text: string) => {
+    const now = Math.floor(Date.now() / 1_000);
+    if (now !== second) lines = 0;
+    second = now;
+    lines += 1;
+    if (lines < LINES_A_SECOND) take(stream, text);
+    else if (lines === LINES_A_SECOND) take(stream, "more lines of this second are dropped");
+  };
+  await Promise.all([
+    stdout && eachLine(stdout, limited("stdout")),
+    stderr && eachLine(stderr, limited("stderr")),
+  ]);
+}
+
+function eachLine(stream: Readable, take: (text: string) => void): Promise<void> {
+  let rest = "";
+  stream.setEncoding("utf8");
+  stream.on("data", (chunk: string) => {
+    const lines = (rest + chunk).split("\n");
+    rest = (lines.pop() as string).slice(0, MAX_LINE);
+    for (const line of lines) take(line.slice(0, MAX_LINE));
+  });
+  return new Promise((resolve) => {
+    stream.once("close", () => {
+      if (rest !== "") take(rest);
+      resolve();
+    });
+  });
+}
