@@ -3,6 +3,7 @@
  * over one pipe alone, and ends with it.
  */
 import { Socket } from "node:net";
+import { inspect } from "node:util";
 import { type HostContext, isNodeExit, type JsonObject, NodeError } from "@millrace/contracts";
 import type { Fields } from "../../../node-type.ts";
 import { toOutput } from "../../../values.ts";
@@ -80,7 +81,7 @@ async function load({ entry, tripwire, now, config }: LoadFrame): Promise<unknow
     code = await loadCode(entry, { config, host: hostContext(now) });
   } catch (error) {
     if (error instanceof ProblemFound) throw new NodeError(error.problem.code, error.message);
-    console.error(error); // seen where the host reads standard error
+    process.stderr.write(`${inspect(error)}\n`); // seen where the host reads standard error
     throw error;
   }
   return { catalogDigest: code.digest };
