@@ -5,7 +5,7 @@ import module from "node:module";
 /** A finished command whose handles keep the process alive is a bug; this is how long it may hide. */
 const STUCK_MS = 2_000;
 const STUCK_EXIT_CODE = 70;
-const INTERRUPTED_EXIT_CODE = 130;
+const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 const SHOW_CURSOR = "\u001b[?25h";
 
 /** Runs the command line of this process. `exitNow` ends the process at once and is called only when it must be. */
@@ -21,11 +21,11 @@ export async function start(exitNow: (code: number) => void): Promise<void> {
   (module as { enableCompileCache?: () => void }).enableCompileCache?.();
   const controller = new AbortController();
   let signals = 0;
-  const onSignal = (signal: NodeJS.Signals): void => {
+  const onSignal = (signal: keyof typeof EXIT_CODES): void => {
     signals += 1;
     if (signals > 1) {
       if (process.stderr.isTTY) process.stderr.write(SHOW_CURSOR);
-      exitNow(INTERRUPTED_EXIT_CODE);
+      exitNow(EXIT_CODES[signal]); // what steps have started is killed by that
     } else controller.abort(signal === "SIGTERM" ? "sigterm" : "sigint");
   };
   process.on("SIGINT", onSignal);

@@ -51,9 +51,11 @@ function closingLine(graph: FlowGraph, summary: Summary, io: CommandIo): string 
     .filter((key) => sum(key) > 0)
     .map((key) => ` · ${sum(key)} ${key}`);
   const tokens = usage.calls > 0 ? `   tokens ${usage.inputTokens + usage.outputTokens}` : "";
-  const paint = status === "succeeded" ? style.good : style.bad;
-  const symbol = style.symbol(status === "invalid" ? "failed" : status);
-  const head = `${symbol.paint(symbol.text)} ${paint(`${clean(graph.id)} ${status}`)} in ${formatDuration(summary.durationMs)}`;
+  const isPaused = summary.error?.code === "paused";
+  const paint = status === "succeeded" ? style.good : isPaused ? style.warn : style.bad;
+  const symbol = style.symbol(isPaused ? "waiting" : status === "invalid" ? "failed" : status);
+  const word = isPaused ? "paused" : status;
+  const head = `${symbol.paint(symbol.text)} ${paint(`${clean(graph.id)} ${word}`)} in ${formatDuration(summary.durationMs)}`;
   const why =
     summary.error === undefined
       ? ""

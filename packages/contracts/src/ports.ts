@@ -117,6 +117,11 @@ export interface Journal {
    */
   lease(runId: string, owner: string, ttlMs: number): Promise<{ epoch: number } | null>;
   release(runId: string, epoch: number): Promise<void>;
+  /**
+   * Calls `told` with true when what is written has to wait for room, and with false when there is room again, until the answer is
+   * called. Absent: a journal that never waits for room.
+   */
+  watchRoom?(told: (isFull: boolean) => void): () => void;
 }
 
 /** A resolved credential; `toJSON` and inspection give `[redacted]`. */

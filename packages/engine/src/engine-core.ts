@@ -1,8 +1,8 @@
 /** What the runs of one engine share: host, timers, slots, cache, and the runs themselves. */
-import type { FetchLike, FilePort, JsonObject, SpawnPort } from "@millrace/contracts";
+import type { FetchLike, FilePort, JsonObject } from "@millrace/contracts";
 import { AiRuntime } from "./ai/runtime.ts";
 import type { EngineError } from "./errors.ts";
-import type { Host } from "./host.ts";
+import type { Host, ProgramsPort } from "./host.ts";
 import { engineLimits, type Limits } from "./limits.ts";
 import type { Grants, NodeType } from "./node-type.ts";
 import type { EngineOptions } from "./options.ts";
@@ -41,12 +41,16 @@ export class EngineCore {
   readonly files: FilePort | null;
   readonly renewals: Renewals;
   #ai: AiRuntime | null = null;
-  readonly shell: SpawnPort | null;
+  readonly shell: ProgramsPort | null;
   /** Node starts since the clock was last looked at, over all runs. */
   starts = 0;
   /** When the process last got a turn for its timers and sockets. */
   lastMacrotask: number;
   closed = false;
+  /** The journal waits for room: runs that write to it start nothing. */
+  isFull = false;
+  /** Stops listening to the journal. */
+  readonly unwatch: () => void;
   readonly #granted: WeakMap<Grants, FetchLike | null> = new WeakMap();
   /** The run that is being worked on. */
   entered: RunCore | null = null;
@@ -68,6 +72,11 @@ export class EngineCore {
     this.shell = (options.shell && this.host.openSpawn?.(options.shell)) ?? null;
     const slots = { ...TYPE_SLOTS, ...options.concurrency?.types };
     this.typeSlots = new Map(Object.entries(slots).map(([type, max]) => [type, new Limit(max)]));
+    this.unwatch =
+      options.journal?.watchRoom?.((isFull) => {
+        this.isFull = isFull;
+        if (!isFull) for (const run of this.runs.values()) this.wakeSoon(run);
+      }) ?? (() => {});
   }
 
   /** What `ai` nodes share; made when there is one. */
@@ -143,25 +152,14 @@ export class EngineCore {
 
   /** Stops a run whose journal is lost: bodies are told, nothing is written, the result is an error. */
   abandon(run: RunCore, error: EngineError): void {
-    this.#halt(run);
+    this.halt(run);
     this.leave(run);
     run.log.abandon();
     run.fail(error);
-  }
-
-  /** Stops a run without ending it: what it has said is stored, and whoever has the journal may take it up. */
-  async leaveBehind(run: RunCore, error: EngineError): Promise<void> {
-    const stored = run.journal?.seal(); // first: bodies that are told to stop may still say something
-    this.#halt(run);
-    await stored;
-    this.leave(run);
-    run.log.abandon();
-    run.fail(error);
-    await run.journal?.release().catch(() => {}); // who takes it up has a newer epoch anyway
   }
 
   /** Bodies are told, and what they still do has no effect. */
-  #halt(run: RunCore): void {
+  halt(run: RunCore): void {
     run.state = "over";
     const live = run.liveAttempts();
     for (const attempt of live) attempt.controller?.abort();

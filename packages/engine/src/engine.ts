@@ -14,6 +14,7 @@ import {
 import { cancelRun } from "./run/cancel.ts";
 import { headerOf } from "./run/journal-writer.ts";
 import { launch } from "./run/launch.ts";
+import { leaveRun } from "./run/leave.ts";
 import { includedNodes } from "./run/only.ts";
 import { pinnedResults } from "./run/pins.ts";
 import { giveUpRun, readEarlier, resumeRunById } from "./run/resume.ts";
@@ -57,8 +58,10 @@ export interface Engine {
    */
   giveUp(runId: string, message: string): Promise<void>;
   /**
-   * Cancels every run with reason `shutdown` and waits for their ends; with `leave` runs are not ended but stopped where they
-   * are, as if the process were gone, and their `result` rejects with `engine_closed`. May be called again.
+   * Cancels every run with reason `shutdown` and waits for their ends. With `leave` runs are not ended but stopped where they
+   * are, and their `result` rejects with `engine_closed`: nothing starts, steps whose repetition may do harm have `graceMs`
+   * (default 0) to end, all others are stopped at once and repeated by `resume`. Ends the programs that steps have started. May be
+   * called again.
    */
   close(options?: { graceMs?: number; leave?: boolean }): Promise<void>;
 }
@@ -130,13 +133,15 @@ export function createEngine(options: EngineOptions = {}): Engine {
       const open = [...core.runs.values()];
       if (leave) {
         const error = new EngineError("engine_closed", "the engine was closed and left its runs");
-        await Promise.all(open.map((run) => core.leaveBehind(run, error)));
-        return;
+        await Promise.all(open.map((run) => leaveRun(run, error, graceMs)));
+      } else {
+        for (const run of open) {
+          cancelRun(run, { reason: "shutdown", ...(graceMs !== undefined && { graceMs }) });
+        }
+        await Promise.allSettled(open.map((run) => run.finished));
       }
-      for (const run of open) {
-        cancelRun(run, { reason: "shutdown", ...(graceMs !== undefined && { graceMs }) });
-      }
-      await Promise.allSettled(open.map((run) => run.finished));
+      core.unwatch();
+      await core.shell?.close?.();
     },
   });
 }

@@ -21,7 +21,13 @@ export interface Host {
   /** Files below `policy.root`. */
   openFiles?(policy: FilePolicy): FilePort;
   /** Programs of `policy.programs`. */
-  openSpawn?(policy: ShellPolicy): SpawnPort;
+  openSpawn?(policy: ShellPolicy): ProgramsPort;
+}
+
+/** Programs that an engine starts. */
+export interface ProgramsPort extends SpawnPort {
+  /** Ends the programs that are left; resolves when they are gone. */
+  close?(): Promise<void>;
 }
 
 /** An address range, or a host with the addresses it resolves to. */

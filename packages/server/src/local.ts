@@ -63,6 +63,13 @@ export interface LocalClient extends Client {
     runId: string,
     options: { readonly reason: CancelReason; readonly graceMs: number },
   ): Promise<void>;
+  /**
+   * Pauses a run that this client works on and leaves it, as `close` leaves runs: steps whose repetition may do harm have `graceMs`
+   * to end. Nothing else can be asked of the client afterwards.
+   */
+  leave(runId: string, graceMs: number): Promise<void>;
+  /** Tells whether what is written waits for room on the disk, until the answer is called. */
+  watchRoom(told: (isFull: boolean) => void): () => void;
   /** Opens the events of managed models, from now on, until the signal; absent where none are managed. */
   readonly modelFrames?: (signal: AbortSignal) => Promise<AsyncIterable<ModelsFrame>>;
   /** Runs that are still at work are left where they are, as if the process were gone. Doing it twice is doing it once. */
@@ -71,6 +78,8 @@ export interface LocalClient extends Client {
 
 /** How often the log of a run that another process works on is looked at: a person sees no difference to at once. */
 const LOOK_MS = 200;
+/** How long the log of a run may take to say that it is paused. */
+const PAUSE_MS = 1_000;
 const ROUTE = "/api/invoke";
 const STREAMS: ReadonlySet<string> = new Set(["run_flow", "get_run_events", "subscribe_events"]);
 /** Commands that speak to a live run. */
@@ -281,6 +290,13 @@ function clientOf(
         throw told(error, one);
       }
     },
+    async leave(runId, graceMs) {
+      const paused = executor.signal(runId, { kind: "pause", by: "cli" }).catch(() => {});
+      // It is paused at once; that its log says so is worth waiting for, but a full disk takes no event.
+      await Promise.race([paused, pause(PAUSE_MS, undefined, { ref: false })]);
+      await executor.close({ graceMs });
+    },
+    watchRoom: (told) => store.journal.watchRoom?.(told) ?? (() => {}),
     close() {
       closed ??= (async () => {
         try {

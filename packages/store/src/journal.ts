@@ -48,7 +48,7 @@ export interface StoreJournal extends Journal {
 /** What the journal is made of. `opened`: epoch of this opening. `key` null: private values are not readable here. */
 export interface JournalParts {
   readonly reader: Reader;
-  readonly writer: Pick<Writer, "write">;
+  readonly writer: Pick<Writer, "write"> & Partial<Pick<Writer, "watchRoom">>;
   readonly opened: number;
   readonly key: Uint8Array | null;
   readonly now: () => number;
@@ -202,6 +202,8 @@ export function createJournal(parts: JournalParts): StoreJournal {
       const sql = "UPDATE run SET lease_until = ? WHERE no = ? AND epoch = ?";
       await writer.write([{ sql, rows: [[RELEASED, run, epoch]] }]);
     },
+
+    watchRoom: (told) => writer.watchRoom?.(told) ?? (() => {}),
   };
 
   function privateRow(run: number, runId: string, name: string, value: Json): Op {

@@ -2,11 +2,14 @@
  * The thread that owns the only write connection. Plain JavaScript, so that it runs from the sources as well.
  *   T1  A unit is written whole or not at all; what it did is told only after its COMMIT.
  *   T2  One COMMIT takes what is queued (group commit); a unit that fails takes no other with it.
- *   T3  When the disk is full, units wait and are tried again; after any other failure of a COMMIT nothing is written any more.
+ *   T3  When the disk is full, the reserve is deleted to make room for what is at work, and units wait and are tried again. The
+ *       store is full until there is room for the reserve again.
+ *   T4  After any other failure of a COMMIT nothing is written any more.
  * In:  { units: [{ id, sync, bytes, records, ops: [{ sql, rows, need?, get? } | { lines }] }] } or { close: true }.
  * Out: { done: [{ id, results } | { id, code, message }] }, { condition }.
  */
-import { rmSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import { faultOf, findDriver } from "./sqlite.js";
 import { createUnits } from "./units.js";
@@ -20,6 +23,7 @@ const COMMIT_BYTES = 32_768; // what a COMMIT adds to the WAL besides its rows: 
 const IDLE_MS = 5_000;
 const FULL_FIRST_MS = 1_000;
 const FULL_MAX_MS = 30_000;
+const SPARE_BYTES = 1_048_576; // free beside the reserve, or the next COMMIT would take it away again
 
 const { path, driver, pragmas, reserve, reserveBytes } = workerData;
 const db = findDriver(driver).open(path);
@@ -34,15 +38,18 @@ let isScheduled = false;
 let relaxed;
 let idle;
 let retry;
+let refill;
 let walBytes = 0;
-let fullMs = 0;
+let isFull = false;
+let waitMs = 0; // until what could not be written is tried again; 0: nothing waits
+let refillMs = FULL_FIRST_MS;
 let closing = false;
 let isDead = false;
 
 parentPort.on("message", (message) => {
   if (message.close) {
     closing = true;
-    if (fullMs > 0) refuseAll("store_full", "the disk is full and the store is closing");
+    if (waitMs > 0) refuseAll("store_full", "the disk is full and the store is closing");
     if (queue.length === 0) end();
     else schedule();
     return;
@@ -52,7 +59,7 @@ parentPort.on("message", (message) => {
     refuseAll("store_unavailable", "the writer has ended");
     return;
   }
-  if (fullMs > 0) return;
+  if (waitMs > 0) return;
   if (message.units.some(({ sync }) => sync) || recordsOf(queue) >= RELAXED_RECORDS) schedule();
   else relaxed ??= setTimeout(schedule, RELAXED_MS);
 });
@@ -77,7 +84,8 @@ function commit() {
     failed(error, batch);
     return;
   }
-  if (fullMs > 0) roomAgain();
+  waitMs = 0;
+  if (isFull) takeReserve();
   parentPort.postMessage({ done });
   walBytes += COMMIT_BYTES + bytesOf(batch);
   if (walBytes >= CHECKPOINT_BYTES) checkpoint("PASSIVE");
@@ -127,12 +135,15 @@ function failed(error, batch) {
   const fault = faultOf(error);
   if (fault === "FULL" && !closing) {
     queue = [...batch, ...queue];
-    if (fullMs === 0) {
-      rmSync(reserve, { force: true }); // room for cancels and summaries
+    if (!isFull) {
+      isFull = true;
       parentPort.postMessage({ condition: "store_full" });
     }
-    fullMs = Math.min(fullMs === 0 ? FULL_FIRST_MS : fullMs * 2, FULL_MAX_MS);
-    retry = setTimeout(schedule, fullMs);
+    const hadReserve = existsSync(reserve);
+    rmSync(reserve, { force: true }); // room for what is at work, for cancels and summaries
+    clearTimeout(refill);
+    waitMs = hadReserve ? 1 : Math.min(Math.max(waitMs * 2, FULL_FIRST_MS), FULL_MAX_MS);
+    retry = setTimeout(schedule, waitMs);
     return;
   }
   queue = [...batch, ...queue];
@@ -142,19 +153,27 @@ function failed(error, batch) {
       : fault === "READONLY"
         ? "store_read_only"
         : "store_unavailable";
+  clearTimeout(refill);
   isDead = true; // after a failed sync the kernel may have dropped the pages: this connection is never used again
   parentPort.postMessage({ condition: code });
   refuseAll(code, `the store cannot be written: ${error.message}`);
   if (closing) end();
 }
 
-function roomAgain() {
-  fullMs = 0;
-  parentPort.postMessage({ condition: "ok" });
+/** Takes the reserve back when there is room for it, which ends the full disk; else looks again later. */
+function takeReserve() {
+  clearTimeout(refill);
   try {
+    const { bavail, bsize } = statfsSync(dirname(reserve));
+    if (bavail * bsize < reserveBytes + SPARE_BYTES) throw new Error("no room");
     writeFileSync(reserve, Buffer.alloc(reserveBytes), { mode: 0o600 });
+    isFull = false;
+    refillMs = FULL_FIRST_MS;
+    parentPort.postMessage({ condition: "ok" });
   } catch {
     rmSync(reserve, { force: true }); // half a reserve takes room and helps nobody
+    refill = setTimeout(takeReserve, refillMs);
+    refillMs = Math.min(refillMs * 2, FULL_MAX_MS);
   }
 }
 
@@ -178,6 +197,7 @@ function checkpoint(mode) {
 function end() {
   clearTimeout(idle);
   clearTimeout(retry);
+  clearTimeout(refill);
   clearTimeout(relaxed);
   if (!isDead) {
     try {

@@ -61,6 +61,7 @@ export class Writer {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting>();
   readonly #exited: Promise<void>;
+  readonly #watchers = new Set<(isFull: boolean) => void>();
   /** What is sent at the end of this turn: runs that go on together share a message, and so a COMMIT. */
   #outgoing: Posted[] = [];
   #waitingBytes = 0;
@@ -100,6 +101,13 @@ export class Writer {
 
   get condition(): Condition {
     return this.#condition;
+  }
+
+  /** Tells whether writes wait for room: at once when they do, then at every change, until the answer is called. */
+  watchRoom(told: (isFull: boolean) => void): () => void {
+    this.#watchers.add(told);
+    if (this.#condition === "store_full") told(true);
+    return () => this.#watchers.delete(told);
   }
 
   /** Writes all of `ops` in one transaction; resolves after its COMMIT. `sync` false: it may wait 10 ms for others. */
@@ -157,7 +165,10 @@ export class Writer {
   }
 
   #stand(condition: Condition): void {
+    const wasFull = this.#condition === "store_full";
     this.#condition = condition;
+    const isFull = condition === "store_full";
+    if (isFull !== wasFull) for (const told of this.#watchers) told(isFull);
     if (condition !== "ok" && condition !== "store_full") this.#tellLost(condition);
   }
 

@@ -43,6 +43,17 @@ export function createEmbedded(
         problem: "command_not_wired",
       });
     },
+    leave: async (runId, graceMs) => (await open()).leave(runId, graceMs),
+    watchRoom(told) {
+      let stop: (() => void) | undefined = () => {};
+      void open().then((client) => {
+        if (stop !== undefined) stop = client.watchRoom(told);
+      });
+      return () => {
+        stop?.();
+        stop = undefined;
+      };
+    },
     stop: async (runId, options) => (await open()).stop(runId, options),
     async close() {
       await (await opened?.catch(() => undefined))?.close();

@@ -28,6 +28,10 @@ export interface Api extends Client {
     runId: string,
     options: { readonly reason: CancelReason; readonly graceMs: number },
   ): Promise<void>;
+  /** Embedded: stops a run of this process where it is, for `resume`. Nothing else can be asked afterwards. */
+  leave?(runId: string, graceMs: number): Promise<void>;
+  /** Embedded: tells whether what is written waits for room on the disk, until the answer is called. */
+  readonly watchRoom?: (told: (isFull: boolean) => void) => () => void;
   /** Frees everything; runs that this process still works on are left for `millrace resume`. */
   close(): Promise<void>;
 }

@@ -71,7 +71,8 @@ async function runHere(input: Input, config: Config, io: CommandIo): Promise<Sum
         tee,
         debug,
       };
-      return await drive(engineRun(started, asked, saved), driving);
+      const kept = journal && { engine, journal: journal.journal };
+      return await drive(engineRun(started, asked, kept), driving);
     } finally {
       // A run that waits for a person stays where it is, when it is kept.
       await engine.close(saved ? { leave: true } : { graceMs: 0 });

@@ -99,10 +99,11 @@ function describe(
 function summary(event: Extract<ExecutionEvent, { kind: "summary" }>, style: Style): string[] {
   const counts = event.counts;
   const sum = (key: keyof typeof counts) => counts[key] + (event.bodyCounts?.[key] ?? 0);
+  const isPaused = event.error?.code === "paused";
   const status = event.status === "succeeded" ? style.good(event.status) : style.bad(event.status);
   const cancelled = sum("cancelled");
   const words = [
-    status,
+    isPaused ? style.warn("paused") : status,
     formatDuration(event.durationMs),
     `nodes: ${sum("succeeded")} ok ${sum("failed")} failed ${sum("skipped")} skipped`,
     cancelled > 0 ? `${cancelled} cancelled` : "",

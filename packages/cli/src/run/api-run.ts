@@ -107,6 +107,10 @@ export function apiRun(api: Api, options: ApiRunOptions): LiveRun {
     leave: () => reading.abort(),
     open: () => open.values().next().value,
     answer,
+    ...(api.leave !== undefined && {
+      pause: (graceMs: number) => api.leave?.(runId, graceMs) ?? Promise.resolve(),
+    }),
+    ...(api.watchRoom !== undefined && { watchRoom: api.watchRoom }),
     cancel(reason, graceMs) {
       stop ??= { reason, graceMs };
       cancel();

@@ -7,6 +7,7 @@ import {
   type CancelReason,
   createView,
   type ExecutionEvent,
+  exitCodeFor,
   type FlowGraph,
   foldEvents,
   makeSummary,
@@ -18,7 +19,8 @@ import { toEnd } from "../api/problem.ts";
 import type { CommandIo } from "../command.ts";
 import type { DebugLines } from "../debug-lines.ts";
 import { createDisplay, type Display } from "../display.ts";
-import type { CliError } from "../errors.ts";
+import { formatDuration } from "../duration.ts";
+import { CliError } from "../errors.ts";
 import { createPrompter } from "../prompter.ts";
 import type { EventFile } from "./event-file.ts";
 import type { LiveRun, Question } from "./live-run.ts";
@@ -46,20 +48,36 @@ export async function drive(run: LiveRun, driving: Driving): Promise<Summary> {
   const display = silent ? SILENT : await createDisplay(graph, view, io);
   const before = debug?.say;
   if (debug !== undefined) debug.say = display.say;
-  const stop = cancelOn(run, driving);
+  const stopping = stopOn(run, driving, (line) => {
+    if (io.json === undefined && io.verbosity !== "quiet") display.say(line);
+  });
+  const unwatch = run.watchRoom?.((isFull) => display.say(isFull ? FULL : ROOM_AGAIN));
   const prompter = io.interactive ? createPrompter(run, io, display.say) : undefined;
 
   async function take(events: readonly ExecutionEvent[]): Promise<void> {
     for (const event of events) foldEvents(view, event);
+    await show(events);
+  }
+
+  async function show(events: readonly ExecutionEvent[]): Promise<void> {
     await tee?.write(events);
     const fresh = io.json === undefined ? events.filter(({ seq }) => seq > known) : events;
     if (fresh.length > 0) await display.show(fresh);
   }
 
-  async function part(error: { readonly code: string; readonly message: string }) {
-    const summary = partingSummary(view, { ...error, retryable: false }, io.now());
-    await take([summary]);
+  async function part(error: PartingError, reason?: CancelReason) {
+    const summary = partingSummary(view, { ...error, reason }, io.now());
+    await (reason === undefined ? take([summary]) : show([summary])); // a paused run is shown as it stands
     return summary;
+  }
+
+  /** The end of the events of a run that has not ended. */
+  async function leftHere(): Promise<Summary> {
+    const reason = stopping.pausedBy;
+    if (reason === undefined) return part(left(run));
+    if (view.seq === 0) throw new CliError("cancelled", `ended by ${reason} before the run began`);
+    const message = `stopped by ${reason}; millrace resume ${run.id} goes on from there`;
+    return part({ code: "paused", message }, reason);
   }
 
   async function follow(): Promise<Summary> {
@@ -74,13 +92,14 @@ export async function drive(run: LiveRun, driving: Driving): Promise<Summary> {
           const message = `"${page.node}" waits for a person, and nobody can be asked here; ${run.ways(page.node)}`;
           return await part({ code: "confirmation_required", message });
         }
-        if (page.done) return await part(left(run));
+        if (page.done) return await leftHere();
         await take(page.value);
         const last = page.value.at(-1);
         if (last?.kind === "summary") return last;
       }
     } catch (error) {
       if (!ClientError.isInstance(error)) throw error;
+      if (stopping.pausedBy !== undefined) return await leftHere();
       const end = toEnd(error) as CliError;
       // Refused before it began: that is no run.
       const isRefused = !error.retryable || error.code === "too_many_runs";
@@ -95,17 +114,21 @@ export async function drive(run: LiveRun, driving: Driving): Promise<Summary> {
   try {
     const summary = await follow();
     await display.end(summary);
+    if (summary.error?.code === "paused") await io.err.write(`next: millrace resume ${run.id}\n`);
     return summary;
   } catch (error) {
     await display.end();
     throw error;
   } finally {
     prompter?.close();
-    stop();
+    unwatch?.();
+    stopping.ignore();
     if (debug !== undefined && before !== undefined) debug.say = before;
   }
 }
 
+const FULL = "the disk is full: the run waits for room and starts nothing new; free some space";
+const ROOM_AGAIN = "there is room on the disk again: the run goes on";
 const SILENT: Display = { show: async () => {}, say() {}, end: async () => {} };
 
 /** Told to `--events` alone. */
@@ -127,29 +150,75 @@ function left(run: LiveRun): { readonly code: string; readonly message: string }
   };
 }
 
+/** Why a stream ends before its run. */
+interface PartingError {
+  readonly code: string;
+  readonly message: string;
+}
+
 /**
- * The end of a stream whose run goes on elsewhere, or nowhere. It is no event of the run: whoever reads on drops it.
+ * The end of a stream whose run goes on elsewhere, later, or nowhere. It is no event of the run: whoever reads on drops it. `reason`:
+ * what has paused the run; it decides the exit code.
  * @see the events page, "Parting summary"
  */
 function partingSummary(
   view: RunView,
-  error: { readonly code: string; readonly message: string; readonly retryable: false },
+  { code, message, reason }: PartingError & { readonly reason: CancelReason | undefined },
   now: number,
 ): Summary {
   const ts = Math.max(view.updatedAt, now);
-  const payload = makeSummary(view, { status: "failed", ts, error });
-  return { v: 1, kind: "summary", runId: view.runId, seq: view.seq + 1, ts, ...payload };
+  const status = reason === undefined ? "failed" : "cancelled";
+  const payload = makeSummary(view, { status, ts, error: { code, message, retryable: false } });
+  const exitCode = exitCodeFor(payload, reason);
+  return { v: 1, kind: "summary", runId: view.runId, seq: view.seq + 1, ts, ...payload, exitCode };
 }
 
-/** Cancels the run on a signal, and when the reader of stdout leaves under `--json`, unless the run survives that. */
-function cancelOn(run: LiveRun, { io, graceMs, survives = false }: Driving): () => void {
-  const onSignal = (): void => run.cancel(reasonOf(io.signal), graceMs);
+/** What listens for the end that somebody else decides. */
+interface Stopping {
+  /** What has paused the run; undefined: nothing has. */
+  readonly pausedBy: CancelReason | undefined;
+  ignore(): void;
+}
+
+/**
+ * Stops the run on a signal, and when the reader of stdout leaves under `--json`, unless the run survives that. A run that is kept
+ * is paused, any other is cancelled.
+ */
+function stopOn(
+  run: LiveRun,
+  { io, graceMs, survives = false }: Driving,
+  say: (line: string) => void,
+): Stopping {
+  let pausedBy: CancelReason | undefined;
+  const stop = (reason: CancelReason, mayPause: boolean): void => {
+    if (run.pause === undefined || !mayPause) run.cancel(reason, graceMs);
+    else if (pausedBy === undefined) {
+      pausedBy = reason;
+      run.pause(graceMs).catch(() => run.leave());
+    }
+  };
+  const onSignal = (): void => {
+    const again = io.signal.reason === "sigint" ? "; press Ctrl-C again to stop now" : "";
+    if (io.signal.reason === "change") stop("sigint", false);
+    else {
+      stop(reasonOf(io.signal), true);
+      const grace = formatDuration(graceMs);
+      say(
+        pausedBy === undefined
+          ? `cancelling: steps at work have ${grace} to stop${again}`
+          : `pausing: steps with effects have ${grace} to end${again}`,
+      );
+    }
+  };
   if (io.signal.aborted) onSignal();
   else io.signal.addEventListener("abort", onSignal, { once: true });
-  if (io.json !== undefined && !survives) {
-    io.out.onClose(() => run.cancel("disconnect", graceMs));
-  }
-  return () => io.signal.removeEventListener("abort", onSignal);
+  if (io.json !== undefined && !survives) io.out.onClose(() => stop("disconnect", true));
+  return {
+    get pausedBy() {
+      return pausedBy;
+    },
+    ignore: () => io.signal.removeEventListener("abort", onSignal),
+  };
 }
 
 function reasonOf({ reason }: AbortSignal): CancelReason {

@@ -1,5 +1,6 @@
 /** A run of an engine in this process. */
-import type { ConfirmHandler, OpenConfirmation, Run } from "@millrace/engine";
+import type { Journal } from "@millrace/contracts";
+import type { ConfirmHandler, Engine, OpenConfirmation, Run } from "@millrace/engine";
 import { clean } from "../render/text.ts";
 import type { LiveRun, Question } from "./live-run.ts";
 
@@ -41,7 +42,11 @@ export function askedOf(answers: ConfirmHandler, waits: boolean): Asked {
 }
 
 /** The run as a command drives it. `saved`: it stays in the store when the command leaves it. */
-export function engineRun(run: Run, asked: Asked, saved: boolean): LiveRun {
+export function engineRun(
+  run: Run,
+  asked: Asked,
+  saved: { readonly engine: Engine; readonly journal: Journal } | undefined,
+): LiveRun {
   const cursor = run.events();
   return {
     id: run.id,
@@ -60,9 +65,16 @@ export function engineRun(run: Run, asked: Asked, saved: boolean): LiveRun {
       const problems = "problems" in reply ? (reply.problems ?? []) : [];
       return `${reply.code}${problems.map((each) => `; ${each.pointer} ${clean(each.message)}`).join("")}`;
     },
+    ...(saved && {
+      async pause(graceMs: number) {
+        run.pause();
+        await saved.engine.close({ leave: true, graceMs });
+      },
+      watchRoom: (told: (isFull: boolean) => void) => saved.journal.watchRoom?.(told) ?? (() => {}),
+    }),
     cancel: (reason, graceMs) => void run.cancel({ reason, graceMs }),
     ways: (node) =>
-      saved
+      saved !== undefined
         ? `millrace confirm ${run.id} ${node} --approve answers`
         : `give --confirm ${node}=approve or --yes, or keep the run with --save`,
   };

@@ -20,6 +20,13 @@ export interface LiveRun {
   open(): Question | undefined;
   /** Answers a question; resolves to why it was not taken, if it was not. */
   answer(id: string, answer: Answer): Promise<string | undefined>;
+  /**
+   * Stops the run where it is, so that `resume` goes on; its events end then. Steps whose repetition may do harm have `graceMs` to
+   * end. Absent where the run is not kept, or is a server's.
+   */
+  readonly pause?: (graceMs: number) => Promise<void>;
+  /** Tells whether the run waits for room on the disk, until the answer is called; absent where it never does. */
+  readonly watchRoom?: (told: (isFull: boolean) => void) => () => void;
   /** Asks the run to stop; its summary says how it did. */
   cancel(reason: CancelReason, graceMs: number): void;
   /** Reads no further; the run does not notice. */

@@ -34,7 +34,7 @@ export async function watch(
       const json = io.json === undefined ? undefined : createNdjson(io.out);
       const work = attempt(runOnce, { ...io, json, signal }).finally(() => json?.drained());
       await Promise.race([work, changed, ended(io)]);
-      stop.abort("sigint");
+      stop.abort("change");
       const summary = await work;
       if (io.out.closed) return 1;
       if (io.signal.aborted && summary?.status === "cancelled") return summary.exitCode;

@@ -13,7 +13,7 @@ export function checkSummary(state: CheckState, e: Summary): void {
   const isParting = isPartingSummary(e);
   const before = state.violations.length;
   checkStatus(state, e, isParting);
-  checkError(state, e);
+  if (!isParting) checkError(state, e);
   const isSound = state.violations.length === before;
   const [open] = state.openNodes;
   if (!isParting && open !== undefined) {
@@ -36,17 +36,17 @@ export function checkSoleSummary(state: CheckState, e: Summary): void {
   checkExitCode(state, e);
 }
 
-/** Ends a stream whose run goes on, or is gone with its process. It may leave things open. */
+/** Ends a stream whose run goes on, is paused by a signal, or is gone with its process. It may leave things open. */
 function isPartingSummary({ status, error }: Summary): boolean {
+  if (error === undefined || error.node !== undefined) return false;
+  if (status === "cancelled") return error.code === "paused";
   return (
-    status === "failed" &&
-    error?.node === undefined &&
-    (error?.code === "confirmation_required" || error?.code === "unavailable")
+    status === "failed" && (error.code === "confirmation_required" || error.code === "unavailable")
   );
 }
 
 function checkStatus(state: CheckState, e: Summary, isParting: boolean): void {
-  if (e.status === "cancelled" && state.cancelReason === undefined) {
+  if (e.status === "cancelled" && state.cancelReason === undefined && !isParting) {
     report(state, e, "I15", "the run is cancelled without run.cancelling");
   } else if (
     !isParting &&
@@ -103,8 +103,9 @@ function isSameCost(stated: number | null, counted: number | null): boolean {
 function checkExitCode(state: CheckState, e: Summary): void {
   const due = exitCodeFor(e, state.cancelReason);
   const { status, exitCode } = e;
-  // Nobody wrote down why a run that never began was cancelled.
-  const isFree = status === "cancelled" && state.started === undefined && CANCELLED.has(exitCode);
+  // No event says by which signal a run that never began, or is only paused, was stopped.
+  const isUntold = state.started === undefined || isPartingSummary(e);
+  const isFree = status === "cancelled" && isUntold && CANCELLED.has(exitCode);
   if (exitCode === due || isFree) return;
   report(state, e, "I19", `the exit code is ${due}, not ${exitCode}`);
 }

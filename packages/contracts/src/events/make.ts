@@ -29,7 +29,7 @@ export type SummaryView = Pick<
 /**
  * What the summary says of a run that ends so: counts, usage, cost and duration from the view, exit code by `exitCodeFor`.
  * `outputs` are kept only on success, `error` only where the status allows one: failed and invalid always have it (absent
- * in `end`: the first unrouted failure), cancelled only when the run timed out.
+ * in `end`: the first unrouted failure), cancelled only when the run timed out, or is only paused.
  */
 export function makeSummary(view: SummaryView, end: RunEnd): SummaryPayload {
   const error = errorOf(view, end);
@@ -60,7 +60,7 @@ function errorOf(view: SummaryView, { status, error }: RunEnd): RunEnd["error"] 
       return undefined;
     case "cancelled":
       if (view.cancelReason !== "timeout") {
-        return error?.code === "run_timeout" ? error : undefined;
+        return error?.code === "run_timeout" || error?.code === "paused" ? error : undefined;
       }
       return (
         error ?? {

@@ -35,6 +35,7 @@ export function launch(run: RunCore): void {
 
 /** The first event and the first nodes. */
 export function startFresh(run: RunCore): void {
+  if (run.state === "over") return; // left, or lost, before it began
   run.state = "running";
   run.tick();
   run.startedAt = run.now;

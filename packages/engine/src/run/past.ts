@@ -15,6 +15,7 @@ import {
   foldEvents,
   type Json,
   type NodeFailed,
+  type NodeStarted,
   type NodeSucceeded,
   parseEvent,
   type ResumeState,
@@ -50,6 +51,8 @@ export interface PastQuestion {
 export interface PastNode {
   state: number;
   attempt: number;
+  /** Digest of the fields with which it started last. */
+  inputs: string | null;
   /** First attempt of the present try; an interruption continues it. */
   tryFrom: number;
   startedAt: number;
@@ -124,10 +127,12 @@ class Reader {
   }
 
   take(event: AnyEvent): void {
-    const stood = this.#view.paused?.reason === "confirmation";
+    const pause = this.#view.paused?.reason;
+    const stood = pause === "confirmation";
     // What passed between the crash and the recovery is nobody's time.
     const wasGone = event.kind === "run.paused" && event.reason === "interrupted";
-    if (this.#lastTs > 0 && !stood && !wasGone) this.#usedMs += event.ts - this.#lastTs;
+    const counts = !stood && pause !== "operator" && !wasGone;
+    if (this.#lastTs > 0 && counts) this.#usedMs += event.ts - this.#lastTs;
     this.#lastTs = event.ts;
     foldEvents(this.#view, event);
     const answered = stood && event.kind === "confirm.resolved";
@@ -231,7 +236,7 @@ class Reader {
     });
   }
 
-  #started(node: PastNode, { attempt, ts }: { attempt: number; ts: number }): void {
+  #started(node: PastNode, { attempt, ts, inputs }: NodeStarted): void {
     const goesOn = node.state === RETRYING && node.error?.code === "interrupted";
     if (goesOn) node.interruptions += 1;
     else {
@@ -240,6 +245,7 @@ class Reader {
     }
     node.state = RUNNING;
     node.attempt = attempt;
+    node.inputs = inputs ?? null;
     node.startedAt = ts;
     node.waitsFor = null;
     node.progress = 0;
@@ -288,6 +294,7 @@ class Reader {
       node = {
         state: RUNNING,
         attempt: 0,
+        inputs: null,
         tryFrom: 1,
         startedAt: 0,
         interruptions: 0,

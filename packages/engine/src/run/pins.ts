@@ -4,7 +4,7 @@ import type { Layout } from "../compile/layout.ts";
 import { EngineError } from "../errors.ts";
 import type { RunOptions } from "../options.ts";
 import { deepFreeze, toOutput } from "../values.ts";
-import type { Reused } from "./resume.ts";
+import type { Reused } from "./reuse.ts";
 
 /** The pins by node. Throws `EngineError` `input_invalid` for an unknown node or port, and for what is not JSON. */
 export function pinnedResults(layout: Layout, pins: NonNullable<RunOptions["pins"]>): Reused {

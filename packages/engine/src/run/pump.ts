@@ -35,6 +35,7 @@ export function pump(run: RunCore): void {
     run.log.publish(run.log.seq, run.summary !== null);
     if (run.summary !== null) announceEnd(run);
   }
+  run.onDrained?.();
 }
 
 function drain(run: RunCore): void {
@@ -56,12 +57,17 @@ function drain(run: RunCore): void {
       for (const act of acts) act();
       continue;
     }
-    if (run.paused === "operator" || run.yielding) break;
+    if (run.paused === "operator" || run.yielding || mayNotStart(run)) break;
     if (!startNext(run)) break;
   }
   if (run.state === "over" || run.endedSize > 0) return;
   if (run.frames[0]?.open === 0) finishRun(run);
   else if (run.stop === null && !run.yielding) pauseForPeople(run);
+}
+
+/** Whether the run is being left, or its journal waits for room: what works may end, and nothing starts. */
+function mayNotStart({ leaving, journal, engine }: RunCore): boolean {
+  return leaving || (engine.isFull && journal !== null);
 }
 
 /** Ended frames, the run's own excepted: its end is the end of the run. */

@@ -5,7 +5,8 @@
 import { cutText, type ExecutionEvent, type Json, secretForms } from "@millrace/contracts";
 import { toBase64 } from "../nodes/base64.ts";
 
-const MARK = "[redacted]";
+/** What stands in the place of a secret. */
+export const MARK = "[redacted]";
 const SHORTEST = 6; // shorter ones would hide ordinary words
 
 const SECRET_KEY =

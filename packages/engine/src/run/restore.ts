@@ -168,7 +168,7 @@ function continueTry(was: PastNode): void {
 }
 
 /** Whether doing it again does no harm, whatever `delivery` says. */
-function mayRepeat(attempt: Attempt): boolean {
+export function mayRepeat(attempt: Attempt): boolean {
   const { run, frame, node, type } = attempt;
   let fields: Fields | null = null;
   try {

@@ -23,7 +23,7 @@ import { type Past, readPast } from "./past.ts";
 import { startClock } from "./pause.ts";
 import { pinnedResults } from "./pins.ts";
 import { endRestoredBodies, seedFrame } from "./propagate.ts";
-import { reusableNodes } from "./reuse.ts";
+import { type Reused, reusableResults } from "./reuse.ts";
 import { RunCore, type Stop } from "./run-core.ts";
 import { DEFAULTED, FAILED, SUCCEEDED } from "./states.ts";
 import { endRun } from "./stop.ts";
@@ -92,12 +92,8 @@ export async function giveUpRun(core: EngineCore, runId: string, message: string
 export interface RerunFrom {
   readonly inputs: JsonObject;
   readonly resumedFrom: { readonly runId: string; readonly seq: number };
-  /** Results by id of the node. */
   reused(plan: Plan, inputs: JsonObject, from: readonly string[] | undefined): Reused;
 }
-
-/** Results that are handed on without running their nodes. */
-export type Reused = ReadonlyMap<string, { readonly port: string; readonly output: Json }>;
 
 /** Reads a run that another one starts from. Throws `EngineError` `run_not_found`. */
 export async function readEarlier(core: EngineCore, runId: string): Promise<RerunFrom> {
@@ -111,14 +107,7 @@ export async function readEarlier(core: EngineCore, runId: string): Promise<Reru
   return {
     inputs: earlier.inputs,
     resumedFrom: { runId, seq: past.view.seq },
-    reused(plan, inputs, from) {
-      const ids = reusableNodes(earlier, { plan, inputs, from }, core.host);
-      const results = [...ids].flatMap((id): [string, { port: string; output: Json }][] => {
-        const was = past.nodes.get(id);
-        return was === undefined ? [] : [[id, { port: was.port, output: was.output }]];
-      });
-      return new Map(results);
-    },
+    reused: (plan, inputs, from) => reusableResults(earlier, { plan, inputs, from }, core.host),
   };
 }
 
@@ -191,6 +180,7 @@ async function readValues(
 }
 
 function takeUp(run: RunCore, past: Past, gone: string | null): void {
+  if (run.state === "over") return; // left before it went on
   const { view } = past;
   run.state = "running";
   run.past = past;

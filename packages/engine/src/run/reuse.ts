@@ -1,14 +1,18 @@
 /**
- * What of an earlier run a new one need not do again. A node of the flow is reused when it is what it was, reads what it read,
- * had succeeded, and follows nothing that runs again.
+ * What of an earlier run a new one need not do again.
+ *   U1  A node is reused when it is what it was, reads what it read, had succeeded, and follows nothing that runs again.
+ *   U2  Of a node with a body that had not succeeded, U1 holds for the nodes of each of its rounds: finished items of a map and
+ *       finished rounds of a loop are taken over.
+ *   U3  A secret in an output is gone with the run; such a node runs again.
  */
-import type { FlowGraph, FlowNode, Json, JsonObject } from "@millrace/contracts";
+import type { FlowBody, FlowGraph, FlowNode, Json, JsonObject } from "@millrace/contracts";
 import { compileValue, impliedEdges, type Reference } from "@millrace/dsl";
 import { type Plan, partsOf } from "../compile/plan.ts";
 import type { Host } from "../host.ts";
 import { digestOf } from "../values.ts";
-import type { Past } from "./past.ts";
-import { SUCCEEDED } from "./states.ts";
+import type { Past, PastNode } from "./past.ts";
+import { MARK } from "./redact.ts";
+import { SKIPPED, SUCCEEDED } from "./states.ts";
 
 /** A run that has a log. */
 export interface Earlier {
@@ -18,28 +22,139 @@ export interface Earlier {
   readonly past: Past;
 }
 
-/** Ids of the nodes that are reused. `from`: ids that run again with all that follows; absent: what had not succeeded. */
-export function reusableNodes(
+/** Results that are handed on without running their nodes, by path. `inputs`: digest of the fields that they are results of. */
+export type Reused = ReadonlyMap<
+  string,
+  { readonly port: string; readonly output: Json; readonly inputs?: string }
+>;
+
+/** What is reused. `from`: ids that run again with all that follows; absent: what had not succeeded. */
+export function reusableResults(
   earlier: Earlier,
   now: { plan: Plan; inputs: JsonObject; from: readonly string[] | undefined },
   host: Host,
-): ReadonlySet<string> {
-  const { graph } = partsOf(now.plan);
+): Reused {
+  const { graph, flows } = partsOf(now.plan);
   const sameFlows = earlier.planDigest === now.plan.digest;
   const before = identities(earlier.graph, earlier.inputs, host);
   const after = identities(graph, now.inputs, host);
   const asked = new Set(now.from ?? []);
-  const again = graph.nodes.filter((node) => {
-    const { id } = node;
-    const same = before.get(id) === after.get(id) && (sameFlows || !callsFlows(node));
-    const succeeded = earlier.past.nodes.get(id)?.state === SUCCEEDED;
-    return !same || !succeeded || asked.has(id);
+  const { nodes, rounds } = pathsOf(earlier.past);
+  const reused = new Map<string, { port: string; output: Json; inputs?: string }>();
+  const whole = orderOf(graph);
+
+  take(whole, "", (node) => {
+    const same = before.get(node.id) === after.get(node.id) && (sameFlows || !callsFlows(node));
+    return !same || asked.has(node.id);
   });
-  const follow = followers(
-    graph,
-    again.map(({ id }) => id),
-  );
-  return new Set(graph.nodes.map(({ id }) => id).filter((id) => !follow.has(id)));
+  return reused;
+
+  /** Takes over what may be taken of one round, or of the flow itself; `base` is what stands before its ids in paths. */
+  function take(order: Order, base: string, isChanged: (node: FlowNode) => boolean): void {
+    const isDone = ({ id }: FlowNode): boolean => {
+      const was = nodes.get(base + id);
+      if (was?.state === SKIPPED) return base !== ""; // of a flow, what was skipped is decided anew
+      return was?.state === SUCCEEDED && !JSON.stringify(was.output).includes(MARK);
+    };
+    const again = order.nodes.filter((node) => isChanged(node) || !isDone(node));
+    const follow = order.followers(again.map(({ id }) => id));
+    for (const node of order.nodes) {
+      const path = base + node.id;
+      const was = nodes.get(path);
+      if (was === undefined) continue;
+      if (!follow.has(node.id)) {
+        if (was.state === SUCCEEDED) reused.set(path, resultOf(was, base));
+      } else if (!isChanged(node) && !order.before(node.id).some((id) => follow.has(id))) {
+        const inner = innerOf(node, order);
+        if (inner === undefined) continue;
+        for (const round of rounds.get(path) ?? []) take(inner, round, () => false);
+      }
+    }
+  }
+
+  function innerOf(node: FlowNode, order: Order): Order | undefined {
+    if (node.body !== undefined) return order.inside(node.id, node.body);
+    const called = node.type === "subflow" ? flows.get(String(node.fields["flow"])) : undefined;
+    return called && orderOf(called.graph);
+  }
+}
+
+/** A node of the flow itself is known by U1 to read what it read; within a round that is seen when its fields are there. */
+function resultOf({ port, output, inputs }: PastNode, base: string) {
+  return base === "" ? { port, output } : { port, output, inputs: inputs ?? "unknown" };
+}
+
+/** Ended and open nodes by their paths without attempts, the latest attempt last; and where the rounds of a node are. */
+function pathsOf({ nodes: all }: Past) {
+  const nodes = new Map<string, PastNode>();
+  const rounds = new Map<string, Set<string>>();
+  for (const [path, node] of all) {
+    const plain = path.replace(/~\d+/g, "");
+    nodes.set(plain, node);
+    const base = plain.slice(0, plain.lastIndexOf("/") + 1);
+    const owner = base.replace(/(?:\[\d+\])?\/$/, "");
+    if (base === "") continue;
+    const known = rounds.get(owner);
+    if (known === undefined) rounds.set(owner, new Set([base]));
+    else known.add(base);
+  }
+  return { nodes, rounds };
+}
+
+/** What comes after what, in a flow or in a body. */
+interface Order {
+  readonly nodes: readonly FlowNode[];
+  /** Nodes that come directly before a node. */
+  before(id: string): readonly string[];
+  /** Nodes that come after any of `ids`, by edges or references; they themselves too. */
+  followers(ids: readonly string[]): ReadonlySet<string>;
+  /** The order in the body of a node. */
+  inside(id: string, body: FlowBody): Order;
+}
+
+function orderOf(
+  graph: FlowGraph,
+  body: Pick<FlowBody, "nodes" | "edges"> = graph,
+  place = "",
+  implied: ReturnType<typeof impliedEdges> = impliedEdges(graph),
+): Order {
+  const next = new Map<string, string[]>();
+  const before = new Map<string, string[]>();
+  const inner = new Map<string, Order>();
+  const add = (to: Map<string, string[]>, key: string, id: string): void => {
+    const known = to.get(key);
+    if (known === undefined) to.set(key, [id]);
+    else known.push(id);
+  };
+  const link = (from: string, to: string): void => {
+    if (from === to) return;
+    add(next, from, to);
+    add(before, to, from);
+  };
+  const idOf = (path: string): string => path.slice(place.length).split("/")[0] as string;
+  for (const { from, to } of body.edges) link(from, to);
+  for (const { from, to } of implied) {
+    if (from.startsWith(place) && to.startsWith(place)) link(idOf(from), idOf(to));
+  }
+  return {
+    nodes: body.nodes,
+    before: (id) => before.get(id) ?? [],
+    followers(ids) {
+      const found = new Set<string>();
+      const stack = [...ids];
+      for (let id = stack.pop(); id !== undefined; id = stack.pop()) {
+        if (found.has(id)) continue;
+        found.add(id);
+        stack.push(...(next.get(id) ?? []));
+      }
+      return found;
+    },
+    inside(id, inside) {
+      const made = inner.get(id) ?? orderOf(graph, inside, `${place}${id}/`, implied);
+      inner.set(id, made);
+      return made;
+    },
+  };
 }
 
 /** What each node is, with the inputs that it reads; the nodes that it reads are edges. */
@@ -80,25 +195,4 @@ function inputsRead(node: FlowNode): Set<string> {
 
 function callsFlows(node: FlowNode): boolean {
   return node.type === "subflow" || (node.body?.nodes ?? []).some(callsFlows);
-}
-
-/** Nodes of the flow that come after any of `ids`, by edges or references; they themselves too. */
-function followers(graph: FlowGraph, ids: readonly string[]): ReadonlySet<string> {
-  const next = new Map<string, string[]>();
-  const top = (path: string) => path.split("/")[0] as string;
-  const link = (from: string, to: string) => {
-    const list = next.get(from);
-    if (list === undefined) next.set(from, [to]);
-    else list.push(to);
-  };
-  for (const { from, to } of graph.edges) link(from, to);
-  for (const { from, to } of impliedEdges(graph)) link(top(from), top(to));
-  const found = new Set<string>();
-  const stack = [...ids];
-  for (let id = stack.pop(); id !== undefined; id = stack.pop()) {
-    if (found.has(id)) continue;
-    found.add(id);
-    stack.push(...(next.get(id) ?? []));
-  }
-  return found;
 }

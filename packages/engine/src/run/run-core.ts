@@ -16,7 +16,7 @@ import type { JournalWriter } from "./journal-writer.ts";
 import type { Past } from "./past.ts";
 import { ReadyRing } from "./ready-ring.ts";
 import type { Redactor } from "./redact.ts";
-import type { Reused } from "./resume.ts";
+import type { Reused } from "./reuse.ts";
 import { Limit } from "./slots.ts";
 import type { Timer } from "./timers.ts";
 
@@ -89,6 +89,10 @@ export class RunCore {
   paused: "confirmation" | "operator" | null = null;
   /** The operator has asked for a pause that a confirmation's pause still hides. */
   held = false;
+  /** The run is being left: nothing starts any more. */
+  leaving = false;
+  /** Called after each drain; null: nobody waits for one. */
+  onDrained: (() => void) | null = null;
   /** What bodies of parked nodes do while the run is paused for a confirmation. */
   deferred: (() => void)[] | null = null;
   yielding = false;

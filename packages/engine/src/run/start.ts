@@ -68,8 +68,9 @@ function beginWithDigest(attempt: Attempt): void {
     // evaluated again, and reported, after the start
   }
   const plain = fields === null ? null : plainFields(fields);
-  emitNodeStarted(run, frame, node, plain === null ? null : digestOf(plain, run.engine.host));
-  prepare(attempt, fields);
+  const digest = plain === null ? null : digestOf(plain, run.engine.host);
+  emitNodeStarted(run, frame, node, digest);
+  prepare(attempt, fields, digest);
 }
 
 /** Fields without the closures of deferred ones, which are no data. */
@@ -79,11 +80,11 @@ export function plainFields(fields: Fields): { readonly [name: string]: never } 
 }
 
 /** After `node.started`: `when` that errs, a key that is taken, a cached result; then the body. */
-function prepare(attempt: Attempt, fields: Fields | null): void {
+function prepare(attempt: Attempt, fields: Fields | null, digest: string | null = null): void {
   const { run, frame, node, policy } = attempt;
-  if (run.reused !== null && frame.owner === null) {
-    const result = run.reused.get(frame.layout.ids[node] as string);
-    if (result !== undefined) {
+  if (run.reused !== null) {
+    const result = run.reused.get(frame.path(node));
+    if (result !== undefined && (result.inputs === undefined || result.inputs === digest)) {
       const { port, output } = result;
       succeed(attempt, { port, output, bytes: sizeOf(output), cached: true, ref: null });
       return;
@@ -131,7 +132,7 @@ function enter(attempt: Attempt, known: Fields | null): void {
   if (run.journal !== null && mustBeStored(attempt, known) && !run.journal.isStored(run.log.seq)) {
     run.link(attempt);
     run.journal.whenStored(run.log.seq, () => {
-      if (!attempt.over) enterNow(attempt, known);
+      if (!attempt.over && !run.leaving) enterNow(attempt, known);
     });
     return;
   }

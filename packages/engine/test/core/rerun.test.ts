@@ -1,4 +1,4 @@
-import type { ExecutionEvent } from "@millrace/contracts";
+import type { ExecutionEvent, FlowGraph } from "@millrace/contracts";
 import { assertLog } from "@millrace/contracts/testing";
 import {
   createEngine,
@@ -168,4 +168,115 @@ node r: test.work { value = k.by }`;
       }),
     );
   }
+});
+
+/** Values whose step fails, as long as they are here. */
+const broken = new Set<unknown>();
+const brittle = bodyType("brittle", (fields, ctx) => {
+  ran.push(ctx.node);
+  if (broken.has(fields["value"])) throw new Error("no");
+  return { value: fields["value"] ?? null };
+});
+
+/** Runs a flow with steps that fail, mends them, and tries it again. */
+async function mended(
+  source: string | FlowGraph,
+  wrong: readonly unknown[],
+  from?: readonly string[],
+) {
+  const all = [...types, brittle];
+  const clock = createSimClock();
+  const kept = createMemoryJournal({ now: clock.now });
+  const journal: typeof kept = {
+    ...kept,
+    // As a store, which deletes them with the end of a run.
+    load: async (runId, options) => {
+      const state = await kept.load(runId, options);
+      return state && { ...state, privateValues: {} };
+    },
+  };
+  const engine = createEngine({ host: clock, journal });
+  const plan = await planOf(source, { types: all });
+  for (const value of wrong) broken.add(value);
+  engine.run(plan, {}, { runId: "first" });
+  await clock.run();
+  broken.clear();
+  ran.length = 0;
+  return again({ clock, engine, plan }, { plan, ...(from && { from }) });
+}
+
+test("finished items of a map that failed are taken over, and of the others what had succeeded", async () => {
+  const text = `
+node m: map { items = [1, 2, 3, 4, 5, 6]
+  @concurrency = 1
+  body {
+    node a: test.work { value = item }
+    node b: test.brittle { value = item + a.value }
+    node c: test.work { value = "after" }
+    a -> c
+    output = b.value } }
+output all: any = m.items`;
+  const { ran: did, summary, events } = await mended(text, [8]); // item 3: a and c, or a alone, had succeeded
+  expect(summary).toMatchObject({ status: "succeeded", outputs: { all: [2, 4, 6, 8, 10, 12] } });
+  expect(did.filter((path) => /^m\[[012]\]/.test(path))).toEqual([]);
+  expect(did.filter((path) => path === "m[3]/a")).toEqual([]);
+  expect(did).toContain("m[3]/b");
+  expect(did.filter((path) => /^m\[[45]\]/.test(path))).toHaveLength(6);
+  const cached = events.filter((e) => e.kind === "node.succeeded" && e.cached);
+  expect(cached.length).toBeGreaterThanOrEqual(10);
+});
+
+test("in an item that failed, what follows a step that runs again runs again, whatever it reads", async () => {
+  const text = `
+node m: map { items = [1]
+  body {
+    node a: test.brittle { value = item }
+    node b: test.work { value = "same" }
+    node c: test.work { value = "other" }
+    a.error -> b
+    b -> c
+    node d: test.brittle { value = 7 } } }`;
+  const { ran: did } = await mended(text, [1, 7]);
+  expect(did).toEqual(["m[0]/a", "m[0]/d"]); // without its failure nothing leaves by error
+});
+
+test("rounds of a loop that had ended are taken over, with bodies within bodies", async () => {
+  const text = `
+node l: loop { max = 5
+  init = 0
+  body {
+    node rows: map { items = [1, 2]
+      body {
+        node w: test.brittle { value = state * 10 + item }
+        output = w.value } }
+    output = state + 1 } }
+output n: any = l.state`;
+  const { ran: did, summary } = await mended(text, [32]);
+  expect(summary).toMatchObject({ status: "succeeded", outputs: { n: 5 } });
+  expect(did).toEqual(["l[3]/rows[1]/w", "l[4]/rows[0]/w", "l[4]/rows[1]/w"]);
+});
+
+test("items are not taken over when the map was named, or follows what runs again", async () => {
+  const text = `
+node a: test.work { value = 1 }
+node m: map { items = [1, 2]
+  @concurrency = 1
+  body { node w: test.brittle { value = item } } }
+a -> m`;
+  expect((await mended(text, [2])).ran).toEqual(["m[1]/w"]);
+  expect((await mended(text, [2], ["m"])).ran).toEqual(["m[0]/w", "m[1]/w"]);
+  expect((await mended(text, [2], ["a"])).ran).toEqual(["a", "m[0]/w", "m[1]/w"]);
+});
+
+test("a step whose output held a secret runs again: the secret is gone with the run", async () => {
+  const graph = {
+    ...graphOf(`
+input key: string = "sesame-open"
+node a: test.work { value = inputs.key }
+node b: test.brittle { value = a.value }`),
+    inputs: [{ name: "key", default: "sesame-open", schema: { type: "string", writeOnly: true } }],
+  };
+  const { ran: did, summary } = await mended(graph, ["sesame-open"]);
+  expect(did).toEqual(["a", "b"]);
+  expect(summary.status).toBe("succeeded");
 });

@@ -62,8 +62,6 @@ export interface LocalExecutorOptions {
 
 /** Runs that are taken up at the same time: as many as a server runs at once. */
 const RECOVERED_AT_ONCE = 64;
-/** What a store on a full disk may take to store what is on its way, in milliseconds; what it does not take is done again. */
-const FLUSH_MS = 2_000;
 
 /** An executor in this process, whose runs can be taken up one by one. */
 export interface LocalExecutor extends Executor {
@@ -268,13 +266,9 @@ class EngineExecutor implements LocalExecutor {
 
   /** Runs go on for a while; those that are still there are found by the next process as they are. */
   async #leaveAll(graceMs: number): Promise<void> {
+    const due = performance.now() + graceMs;
     await this.#live.settled(graceMs);
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise((resolve) => {
-      timer = setTimeout(resolve, FLUSH_MS);
-    });
-    await Promise.race([this.#engine.close({ leave: true }), late]);
-    clearTimeout(timer);
+    await this.#engine.close({ leave: true, graceMs: Math.max(0, due - performance.now()) });
     for (const live of this.#live.all()) this.#live.remove(live);
   }
 

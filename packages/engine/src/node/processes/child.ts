@@ -26,11 +26,14 @@ export async function runChild(
     readonly stdin: string | undefined;
     readonly maxBytes: number;
     readonly signal: AbortSignalLike | undefined;
+    /** Holds the group of the program while it may be there. */
+    readonly groups: Set<ProcessGroup>;
   },
 ): Promise<SpawnEnd> {
-  const { stdin, maxBytes, signal } = options;
+  const { stdin, maxBytes, signal, groups } = options;
   if (isAborted(signal)) throw signal?.reason;
-  const child = await startChild(start, stdin !== undefined);
+  const { child, group } = await startChild(start, stdin !== undefined);
+  groups.add(group);
   const exited = new Promise<[number | null, NodeJS.Signals | null]>((resolve) => {
     child.once("exit", (code, endedBy) => resolve([code, endedBy]));
   });
@@ -40,7 +43,6 @@ export async function runChild(
   child.stderr?.on("data", (chunk: Buffer) => stderr.add(chunk));
   child.stdin?.on("error", () => {}); // a program need not read its input
   child.stdin?.end(stdin);
-  const group = new ProcessGroup(child);
   const onAbort = (): void => group.end();
   signal?.addEventListener("abort", onAbort, { once: true });
   if (isAborted(signal)) onAbort();
@@ -48,6 +50,7 @@ export async function runChild(
   signal?.removeEventListener("abort", onAbort);
   const aborted = isAborted(signal);
   await group.gone();
+  groups.delete(group);
   if (aborted) throw signal?.reason;
   return {
     exitCode,
@@ -62,7 +65,10 @@ function isAborted(signal: AbortSignalLike | undefined): boolean {
   return signal?.aborted === true;
 }
 
-async function startChild(start: Start, feeds: boolean): Promise<ChildProcess> {
+async function startChild(
+  start: Start,
+  feeds: boolean,
+): Promise<{ readonly child: ChildProcess; readonly group: ProcessGroup }> {
   try {
     const child = spawn(start.path, start.args, {
       cwd: start.cwd,
@@ -71,12 +77,15 @@ async function startChild(start: Start, feeds: boolean): Promise<ChildProcess> {
       windowsHide: true,
       stdio: [feeds ? "pipe" : "ignore", "pipe", "pipe"],
     });
-    await new Promise<void>((resolve, reject) => {
+    const started = new Promise<void>((resolve, reject) => {
       child.once("spawn", resolve);
       child.once("error", reject);
     });
+    if (child.pid === undefined) await started; // it rejects: nothing was started
+    const group = new ProcessGroup(child);
+    await started;
     child.on("error", () => {}); // a signal that could not be sent
-    return child;
+    return { child, group };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw notStarted(`${start.program} could not be started: ${code ?? "the system refused it"}`);

@@ -2,6 +2,7 @@
  * A program and whatever it has started, as far as that has stayed in its process group.
  *   G1  Once the group was seen empty nothing is sent to it: its number may be somebody else's by then.
  *   G2  Ending takes at most `KILL_AFTER_MS`, whatever the processes do.
+ *   G3  When this process exits, a group that is still there is killed.
  * On Windows there are no such groups; there it is the program alone.
  */
 import type { ChildProcess } from "node:child_process";
@@ -11,6 +12,13 @@ import { hasLiving } from "./living.ts";
 const KILL_AFTER_MS = 2_000; // time to put things in order after SIGTERM
 const LOOK_EVERY_MS = 25; // whether the group is empty; nothing tells it
 
+/** Groups that are not known to be gone. */
+const live = new Set<ProcessGroup>();
+
+function killAll(): void {
+  for (const group of live) group.kill();
+}
+
 export class ProcessGroup {
   readonly #child: ChildProcess;
   /** All output is read. */
@@ -19,11 +27,14 @@ export class ProcessGroup {
   #isOver = false;
   #timer: NodeJS.Timeout | null = null;
   #killed: Promise<void> | null = null;
+  #gone: Promise<void> | null = null;
 
   /** The group that `child` leads, which has just been started. */
   constructor(child: ChildProcess) {
     this.#child = child;
     this.#closed = new Promise((resolve) => child.once("close", () => resolve()));
+    if (live.size === 0) process.on("exit", killAll);
+    live.add(this);
   }
 
   /** Asks all of it to end, and kills what has not ended in time. */
@@ -32,8 +43,21 @@ export class ProcessGroup {
     this.#killed ??= this.#killLater();
   }
 
-  /** Call it when the program has ended. Ends the others, and resolves when the output is read and nobody is left. */
-  async gone(): Promise<void> {
+  /** Kills all of it at once. */
+  kill(): void {
+    this.#send("SIGKILL");
+  }
+
+  /** Ends whoever is left of it. Resolves when the output is read and nobody is left. */
+  gone(): Promise<void> {
+    this.#gone ??= this.#end().finally(() => {
+      live.delete(this);
+      if (live.size === 0) process.off("exit", killAll);
+    });
+    return this.#gone;
+  }
+
+  async #end(): Promise<void> {
     if (this.#isAlive()) this.end();
     this.#killed ??= this.#killLater(); // for whoever has left the group and holds the output open
     await Promise.race([Promise.all([this.#closed, this.#vanished()]), this.#killed]);

@@ -5,28 +5,34 @@
  *   S3  It runs in the operator's folder or below it, links included.
  */
 import { isAbsolute } from "node:path";
-import type { SpawnOptions, SpawnPort } from "@millrace/contracts";
-import type { ShellPolicy } from "../../host.ts";
+import type { SpawnOptions } from "@millrace/contracts";
+import type { ProgramsPort, ShellPolicy } from "../../host.ts";
 import { runChild } from "./child.ts";
 import { environment } from "./environment.ts";
 import { denied } from "./failures.ts";
+import type { ProcessGroup } from "./group.ts";
 import { openCwd } from "./working-folder.ts";
 
 const DEFAULT_MAX_BYTES = 1_048_576;
 
 /**
  * The programs of a policy. Refuses with `NodeError`: `program_denied`, `spawn_failed`. An aborted signal ends the program
- * with its process group (SIGTERM, after two seconds SIGKILL; on Windows the program alone) and rejects with the reason.
+ * with its process group (SIGTERM, after two seconds SIGKILL; on Windows the program alone) and rejects with the reason. `close`
+ * ends all that are left in the same way; the exit of this process kills them.
  * Throws `TypeError` for a policy that cannot be read.
  */
-export function openSpawn(policy: ShellPolicy): SpawnPort {
+export function openSpawn(policy: ShellPolicy): ProgramsPort {
   const programs = programsOf(policy);
   const { env: passed = [], cwdRoot = process.cwd() } = policy;
   if (!isList(passed)) throw new TypeError("shell: env is not a list of names of variables");
   if (typeof cwdRoot !== "string" || !isAbsolute(cwdRoot)) {
     throw new TypeError(`shell: the folder ${JSON.stringify(cwdRoot)} is not an absolute path`);
   }
+  const groups = new Set<ProcessGroup>();
   return {
+    async close() {
+      await Promise.all([...groups].map((group) => group.gone()));
+    },
     async run(program: string, options: SpawnOptions = {}) {
       const { args = [], stdin, env = {}, cwd = ".", signal } = options;
       const { maxBytes = DEFAULT_MAX_BYTES } = options;
@@ -38,7 +44,7 @@ export function openSpawn(policy: ShellPolicy): SpawnPort {
       const folder = await openCwd(cwdRoot, cwd);
       try {
         const child = { program, path, args, cwd: folder.at("."), env: variables };
-        return await runChild(child, { stdin, maxBytes, signal });
+        return await runChild(child, { stdin, maxBytes, signal, groups });
       } finally {
         await folder.close();
       }
