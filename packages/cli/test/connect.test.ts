@@ -125,13 +125,38 @@ test("a refusal ends with 5, and so does a client that is not known", async () =
   expect(unknown.stderr).toContain("invalid_client");
 });
 
+test("a connect that fails changes nothing that worked: no client, no token, no record", async () => {
+  const world = await serviceWorld();
+  await world.here(CONNECT, { stdin: "client-secret" });
+  const second = ["connect", "second", "--service", "tracker", ...CONNECT.slice(2)];
+  const refused = await world.here(second, { stdin: "mistyped" });
+  expect([refused.code, refused.stdout]).toEqual([5, ""]);
+  expect(refused.stderr).toContain("millrace connect second --client-id ID --secret-stdin");
+  // A credential that the service refuses is renewed, which takes the client of before.
+  await world.here(["run", "issues.flow"]);
+  world.refuse(world.seen.at(-1) ?? "");
+  const renewed = await world.here(["run", "issues.flow"]);
+  expect(renewed.code, renewed.stderr).toBe(0);
+  const listed = await world.here(["connections", "list", "--json"]);
+  expect(JSON.parse(listed.stdout).items).toMatchObject([{ slug: "tracker", status: "connected" }]);
+  const again = await world.here(["connect", "second", "--service", "tracker"]);
+  expect(again.code, again.stderr).toBe(0);
+});
+
+test("a first connect that fails stores no client", async () => {
+  const world = await serviceWorld();
+  await world.here(CONNECT, { stdin: "mistyped" });
+  const next = await world.here(["connect", "tracker"]);
+  expect([next.code, next.stderr.includes("no OAuth client of service")]).toEqual([2, true]);
+});
+
 test("nobody comes: 124; the port is in use: 6; interrupted: 130, and the port is free", async () => {
   const world = await serviceWorld({ browser: false });
   const late = await world.run([...CONNECT, "--timeout", "50ms"], { stdin: "client-secret" });
   expect([late.code, late.signal], late.stderr).toEqual([124, null]);
   expect(late.stderr).toContain("no browser could be opened here");
 
-  const waiting = world.start(["connect", "tracker", "--no-browser"]);
+  const waiting = world.start([...CONNECT, "--no-browser"], { stdin: "client-secret" });
   await waiting.until("from another machine: ssh -L");
   waiting.child.kill("SIGINT");
   const { code, signal, stdout, stderr } = await waiting.ended;
@@ -141,7 +166,7 @@ test("nobody comes: 124; the port is in use: 6; interrupted: 130, and the port i
 
   const holder = createServer();
   await new Promise<void>((resolve) => holder.listen(port, "127.0.0.1", resolve));
-  const taken = await world.run(["connect", "tracker", "--port", String(port)]);
+  const taken = await world.run([...CONNECT, "--port", String(port)], { stdin: "client-secret" });
   holder.close();
   expect([taken.code, taken.stderr.includes("open this address")]).toEqual([6, false]);
   expect(taken.stderr).toContain(`cannot bind 127.0.0.1:${port}: EADDRINUSE`);

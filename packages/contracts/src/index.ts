@@ -46,6 +46,7 @@ export type {
   ConnectProgress,
   ConnectStarted,
   ImportedService,
+  OAuthClientArgs,
   ServiceInfo,
   ServiceSecret,
 } from "./commands/records/connection.ts";
@@ -83,8 +84,10 @@ export type {
   HubProvides,
   Meta,
   NewWebhook,
+  ProposedSchedule,
   Schedule,
   ScheduleArgs,
+  SchedulePage,
   Settings,
   Webhook,
   WebhookArgs,

@@ -3,11 +3,18 @@
  *   C1  The port is bound before the URL is shown, and free when the command ends, however it ends.
  *   C2  The URL is on stderr before a browser opens. No secret comes in by a word or goes out by a stream.
  */
-import type { ConnectionStatus, ServiceAuth, ServiceInfo } from "@millrace/contracts";
+import type {
+  ConnectionStatus,
+  OAuthClientArgs,
+  ServiceAuth,
+  ServiceInfo,
+} from "@millrace/contracts";
 import { OAuthError } from "@millrace/oauth";
 import { acceptOAuthCode, bindLoopback, type LoopbackListener } from "@millrace/oauth/loopback";
 import { askSecret, readSecret, secretFromStdin } from "../ask.ts";
 import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";
+import { strayServices } from "../config/services.ts";
+import { configOptions } from "../config/words.ts";
 import { openBrowser } from "../connect/browser.ts";
 import { type Keeper, openKeeper } from "../connect/keeper.ts";
 import { statusLine } from "../connect/show-status.ts";
@@ -43,7 +50,13 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
   try {
     const service = flagText(input, "service") ?? (await recordedService(keeper, slug)) ?? slug;
     const auth = await keeper.auth(service);
-    if (auth === undefined) throw await unknownService(service, keeper);
+    if (auth === undefined) {
+      throw await unknownService(
+        service,
+        keeper,
+        await strayServices(configOptions(input, io), io),
+      );
+    }
     const wish: Wish = { slug, service, timeoutMs, port, keeper, input, io };
     const status = auth.scheme === "oauth2" ? await consent(wish, auth) : await enter(wish, auth);
     if (auth.scheme === "oauth2" && !status.refreshable) {
@@ -70,10 +83,10 @@ async function enter({ slug, service, keeper, input, io }: Wish, { scheme }: Ser
 }
 
 async function consent(wish: Wish, auth: OAuth2): Promise<ConnectionStatus> {
-  await storeClient(wish, auth);
+  const client = await readClient(wish, auth);
   const listener = await ended(bindLoopback(wish.port ?? auth.redirect?.port ?? 0));
   try {
-    return await receive(wish, auth, listener);
+    return await receive(wish, auth, client, listener);
   } finally {
     await listener.close();
   }
@@ -82,6 +95,7 @@ async function consent(wish: Wish, auth: OAuth2): Promise<ConnectionStatus> {
 async function receive(
   wish: Wish,
   auth: OAuth2,
+  client: OAuthClientArgs | undefined,
   listener: LoopbackListener,
 ): Promise<ConnectionStatus> {
   const { slug, service, timeoutMs, keeper, input, io } = wish;
@@ -93,6 +107,7 @@ async function receive(
       service,
       redirectUri: listener.redirectUri(path),
       ...(scopes.length > 0 && { scopes }),
+      ...(client !== undefined && { client }),
     })
     .catch((error: unknown) => {
       throw error instanceof CliError && error.problem === "not_found" ? noClient(service) : error;
@@ -114,7 +129,7 @@ async function receive(
   } catch (error) {
     // What the keeper still waits for ends by itself; that it is told is a courtesy.
     await keeper.cancel(started.connectId).catch(() => {});
-    throw error;
+    throw isClientRefused(error) ? refusedClient(error as CliError, slug) : error;
   }
 }
 
@@ -129,14 +144,13 @@ async function show(url: string, port: number, { slug, input, io }: Wish): Promi
   }
 }
 
-/** Stores the OAuth client that the words name. A secret comes from stdin or the prompt; a public client has none. */
-async function storeClient(wish: Wish, auth: OAuth2): Promise<void> {
-  const { slug, service, keeper, input, io } = wish;
+/** The OAuth client that the words name. A secret comes from stdin or the prompt; a public client has none. */
+async function readClient({ input, io }: Wish, auth: OAuth2): Promise<OAuthClientArgs | undefined> {
   const clientId = flagText(input, "client-id");
   const fromStdin = isOn(input, "secret-stdin");
   if (clientId === undefined) {
     if (fromStdin) throw usage("--secret-stdin is the secret of a client", "give --client-id too");
-    return;
+    return undefined;
   }
   const isPublic = auth.clientAuth === "none" && !fromStdin;
   if (!isPublic && !fromStdin && !io.interactive) {
@@ -148,8 +162,7 @@ async function storeClient(wish: Wish, auth: OAuth2): Promise<void> {
     : isPublic
       ? undefined
       : await askSecret(io, what);
-  const value = { client_id: clientId, ...(secret !== undefined && { client_secret: secret }) };
-  await keeper.setSecret({ slug, service, value });
+  return { client_id: clientId, ...(secret !== undefined && { client_secret: secret }) };
 }
 
 async function recordedService(keeper: Keeper, slug: string): Promise<string | undefined> {
@@ -159,13 +172,18 @@ async function recordedService(keeper: Keeper, slug: string): Promise<string | u
     .find((connection) => connection.slug === slug)?.service;
 }
 
-async function unknownService(service: string, keeper: Keeper): Promise<CliError> {
+async function unknownService(
+  service: string,
+  keeper: Keeper,
+  stray: string | undefined,
+): Promise<CliError> {
   const known = (await keeper.services()).map((each) => each.slug);
   return usage(
     `no service "${clean(service)}" is described here`,
-    known.length === 0
-      ? "put its descriptor into services/ beside millrace.json; millrace services import makes one of an OpenAPI document"
-      : `there are ${known.join(", ")}; name one with --service`,
+    stray ??
+      (known.length === 0
+        ? "put its descriptor into services/ beside millrace.json; millrace services import makes one of an OpenAPI document"
+        : `there are ${known.join(", ")}; name one with --service`),
   );
 }
 
@@ -174,6 +192,19 @@ function noClient(service: string): CliError {
     `no OAuth client of service "${service}" is stored`,
     "register one there, then give --client-id, and its secret with --secret-stdin or at the prompt",
   );
+}
+
+function isClientRefused(error: unknown): boolean {
+  return (
+    error instanceof CliError && /\((?:invalid_client|unauthorized_client)\)/.test(error.message)
+  );
+}
+
+function refusedClient({ code, message, problem }: CliError, slug: string): CliError {
+  return new CliError(code, message, {
+    problem,
+    hint: `the id or the secret of the client is not right, and nothing was changed: millrace connect ${slug} --client-id ID --secret-stdin`,
+  });
 }
 
 /** The receiver's errors as ends of the command. */

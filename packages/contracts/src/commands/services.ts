@@ -18,6 +18,12 @@ const connectId = z.string().min(1).max(64);
 const oneConnect = { slug: slug.exactOptional(), connectId };
 const SECRET_ERRORS: readonly ErrorCode[] = ["not_found", "credential_store_unavailable"];
 
+/** An OAuth client; write-only. */
+const client = z.strictObject({
+  client_id: z.string().min(1).max(1_024),
+  client_secret: z.string().min(1).max(4_096).exactOptional(),
+});
+
 /** Commands on services and their connections; tokens never leave through them. */
 export const serviceCommands: CommandTable<ServiceCommands> = commandTable<ServiceCommands>({
   list_services: {
@@ -56,6 +62,7 @@ export const serviceCommands: CommandTable<ServiceCommands> = commandTable<Servi
           .refine((uri) => URL.canParse(uri), "must have a port up to 65535")
           .exactOptional(),
         port: z.int().min(0).max(65_535).exactOptional(),
+        client: client.exactOptional(),
       })
       .refine((args) => (args.receiver === "caller") === (args.redirectUri !== undefined), {
         path: ["redirectUri"],
@@ -109,13 +116,7 @@ export const serviceCommands: CommandTable<ServiceCommands> = commandTable<Servi
     args: z.strictObject({
       slug,
       service: nameSchema,
-      value: z.union([
-        z.string().min(1).max(16_384),
-        z.strictObject({
-          client_id: z.string().min(1).max(1_024),
-          client_secret: z.string().min(1).max(4_096).exactOptional(),
-        }),
-      ]),
+      value: z.union([z.string().min(1).max(16_384), client]),
     }),
     result: connectionStatusSchema,
     effect: "admin",

@@ -1,9 +1,11 @@
 /**
  * From a wish to connect to a stored token, in two steps with a person between them.
  *   F1  State, verifier and client secret never leave the server.
- *   F2  A code is exchanged once, and nothing is stored for a consent that has ended.
+ *   F2  A client that comes with a wish is stored after the exchange has succeeded; what fails changes nothing that worked.
+ *   F3  A code is exchanged once, and nothing is stored for a consent that has ended.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import type { ConnectStarted, ParsedArgs } from "@millrace/contracts";
 import {
   buildAuthorizeUrl,
@@ -17,7 +19,16 @@ import {
 import { acceptOAuthCode, bindLoopback } from "@millrace/oauth/loopback";
 import { ProblemError } from "../errors.ts";
 import { withEntryLock } from "./entry-lock.ts";
-import { endpointOf, loadClient, type OAuth2 } from "./oauth-client.ts";
+import {
+  dropNextClient,
+  endpointOf,
+  isClientRefused,
+  loadClient,
+  loadNextClient,
+  type OAuth2,
+  type OAuthClient,
+  storeClient,
+} from "./oauth-client.ts";
 import type { ConnectionParts } from "./parts.ts";
 import { type PendingConnect, PendingConnects } from "./pending-connects.ts";
 
@@ -30,6 +41,8 @@ interface Consent {
   readonly redirectUri: string;
   readonly state: string;
   readonly verifier: string | undefined;
+  /** Stored once the token endpoint has accepted it. */
+  readonly client: OAuthClient;
   readonly endpoint: TokenEndpoint;
   readonly byCaller: boolean;
 }
@@ -52,10 +65,13 @@ export class ConnectFlow {
     const record = await records.get(slug);
     const service = args.service ?? record?.service ?? slug;
     const auth = oauth2Of(service, services.get(service)?.serviceIntegration.auth);
-    const client = await loadClient(store, service, auth);
+    const client =
+      args.client ??
+      (await loadNextClient(store, service)) ??
+      (await loadClient(store, service, auth));
     if (client === undefined) {
       throw new ProblemError("not_found", {
-        detail: `No OAuth client of service "${service}" is stored; store one with set_service_secret`,
+        detail: `No OAuth client of service "${service}" is stored; give one as client, or store it with set_service_secret`,
         members: { resource: "client" },
       });
     }
@@ -78,6 +94,7 @@ export class ConnectFlow {
         scopes,
         state,
         verifier: pkce?.verifier,
+        client,
         endpoint: endpointOf(auth, client, { ...(fetch && { fetch }), now: () => new Date(now()) }),
         byCaller: receiver === "caller",
       };
@@ -149,7 +166,7 @@ export class ConnectFlow {
   }
 
   async #finish(consent: Consent, code: string): Promise<void> {
-    const { connect, slug, service, scopes, redirectUri, verifier, endpoint } = consent;
+    const { connect, slug, service, scopes, redirectUri, verifier, client, endpoint } = consent;
     const { store, lock, records, credentials, now, log } = this.#parts;
     try {
       const token = await exchangeCode({
@@ -162,6 +179,7 @@ export class ConnectFlow {
       await withEntryLock(lock, slug, async () => {
         connect.signal.throwIfAborted();
         await storeToken(store, slug, token);
+        await this.#keepClient(service, client);
         const connectedAt = new Date(now()).toISOString();
         await records.put({ slug, service, scopes, connectedAt });
       });
@@ -170,9 +188,19 @@ export class ConnectFlow {
       connect.end({ state: "connected" });
     } catch (error) {
       if (connect.signal.aborted) throw conflict(connect);
+      // The next attempt uses the client that worked.
+      if (isClientRefused(error)) await dropNextClient(store, service).catch(() => {});
       this.#fail(connect, error);
       throw error;
     }
+  }
+
+  /** A public client of the descriptor is stored nowhere. */
+  async #keepClient(service: string, client: OAuthClient): Promise<void> {
+    const { store, services } = this.#parts;
+    const auth = oauth2Of(service, services.get(service)?.serviceIntegration.auth);
+    const known = await loadClient(store, service, auth);
+    if (!isDeepStrictEqual(known, client)) await storeClient(store, service, client);
   }
 
   #fail(connect: PendingConnect, error: unknown): void {

@@ -2,6 +2,7 @@
 import { NodeError } from "@millrace/contracts";
 import { OAuthError } from "@millrace/oauth";
 import { ProblemError } from "../errors.ts";
+import { isClientRefused } from "./oauth-client.ts";
 
 /** Answers of a token endpoint after which only a person can help. */
 const GRANT_IS_GONE: ReadonlySet<string | undefined> = new Set([
@@ -59,6 +60,11 @@ export function toNodeError(error: unknown, slug: string, tokenHost: string): un
       });
     }
     case "Token":
+      if (isClientRefused(error)) {
+        const why =
+          "the id or the secret of the client is not right: give both with --client-id ID --secret-stdin";
+        return credentialsExpired(slug, `${what}: ${message}; ${why}`, error);
+      }
       if (needsReconnect(error)) return credentialsExpired(slug, `${what}: ${message}`, error);
       return new NodeError("http_status", `${what}: the token endpoint answered ${status}`, {
         reason: status === 429 ? "rate_limit" : status >= 500 ? "server" : "client",

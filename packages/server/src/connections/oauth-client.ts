@@ -12,6 +12,8 @@ export interface OAuthClient {
 }
 
 const accountOf = (service: string): string => `client:${service}`;
+/** A client that shall replace the stored one once the token endpoint has accepted it. */
+const nextOf = (service: string): string => `client-next:${service}`;
 
 /** The stored client of a service, else the public one of its descriptor. Throws `OAuthError`: `Credential`, `Decode`. */
 export async function loadClient(
@@ -27,13 +29,57 @@ export async function loadClient(
   return readClient(text);
 }
 
+/** The client that waits to be accepted. Throws `OAuthError`: `Credential`, `Decode`. */
+export async function loadNextClient(
+  store: CredentialStore,
+  service: string,
+): Promise<OAuthClient | undefined> {
+  const account = nextOf(service);
+  const text = await attempt(account, "read", () => store.get(account));
+  return text === undefined || text === null ? undefined : readClient(text);
+}
+
+/**
+ * Stores a client that nobody has tried, for a service with connections: the client of before stays in use until the token
+ * endpoint has accepted this one, so that a mistyped secret breaks none of them. Throws `OAuthError` kind `Credential`.
+ */
+export function proposeClient(
+  store: CredentialStore,
+  service: string,
+  client: OAuthClient,
+): Promise<void> {
+  return writeClient(store, nextOf(service), client);
+}
+
 /** Stores the client of a service. Throws `OAuthError` kind `Credential`. */
 export async function storeClient(
   store: CredentialStore,
   service: string,
+  client: OAuthClient,
+): Promise<void> {
+  await writeClient(store, accountOf(service), client);
+  await dropNextClient(store, service);
+}
+
+/** Forgets the client that waits. Throws `OAuthError` kind `Credential`. */
+export async function dropNextClient(store: CredentialStore, service: string): Promise<void> {
+  const account = nextOf(service);
+  await attempt(account, "deleted", () => store.delete(account));
+}
+
+/** Whether the token endpoint does not know the client, or not with this secret. */
+export function isClientRefused(error: unknown): boolean {
+  return (
+    OAuthError.isInstance(error, "Token") &&
+    (error.oauthError === "invalid_client" || error.oauthError === "unauthorized_client")
+  );
+}
+
+async function writeClient(
+  store: CredentialStore,
+  account: string,
   { client_id, client_secret }: OAuthClient,
 ): Promise<void> {
-  const account = accountOf(service);
   const text = JSON.stringify({ client_id, client_secret });
   await attempt(account, "written", () => store.set(account, text));
 }

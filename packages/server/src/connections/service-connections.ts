@@ -29,7 +29,7 @@ import { ConnectFlow } from "./connect-flow.ts";
 import type { WebFetch } from "./egress-fetch.ts";
 import { processLock, withEntryLock } from "./entry-lock.ts";
 import { toProblem } from "./failures.ts";
-import { endpointOf, loadClient, type OAuth2, storeClient } from "./oauth-client.ts";
+import { endpointOf, loadClient, type OAuth2, proposeClient, storeClient } from "./oauth-client.ts";
 import type { ConnectionParts } from "./parts.ts";
 import type { PendingConnect } from "./pending-connects.ts";
 import {
@@ -151,7 +151,10 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
     const { auth } = service.serviceIntegration;
     const secret = checkSecret(auth.scheme, value);
     if (typeof secret === "object") {
-      await storeClient(store, name, secret);
+      const isUsed =
+        (await records.list()).some((record) => record.service === name) ||
+        (await status(slug, service)).status !== "not_connected";
+      await (isUsed ? proposeClient : storeClient)(store, name, secret);
       credentials.forget(slug);
       return status(slug, service);
     }

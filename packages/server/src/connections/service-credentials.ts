@@ -24,7 +24,15 @@ import { toAbortSignal } from "./abort-signal.ts";
 import { createCredential } from "./credential.ts";
 import type { WebFetch } from "./egress-fetch.ts";
 import { credentialsExpired, credentialsMissing, needsReconnect, toNodeError } from "./failures.ts";
-import { endpointOf, loadClient, type OAuth2 } from "./oauth-client.ts";
+import {
+  endpointOf,
+  isClientRefused,
+  loadClient,
+  loadNextClient,
+  type OAuth2,
+  type OAuthClient,
+  storeClient,
+} from "./oauth-client.ts";
 import type { ConnectionRecord, ConnectionRecords } from "./records.ts";
 
 /** How long a credential is used without a look into the store, where another process may have put another one. */
@@ -133,17 +141,27 @@ export function createServiceCredentials(options: ServiceCredentialsOptions): Se
     if (client === undefined && token.refresh_token) {
       throw credentialsMissing(slug, `no OAuth client of service "${service}" is stored`);
     }
-    return ensureFreshToken({
-      ...endpointOf(auth, client ?? { client_id: "" }, {
-        ...(options.fetch && { fetch: options.fetch }),
-        now: () => new Date(now()),
-      }),
-      store,
-      slug,
-      signal,
-      ...(options.lock && { lock: options.lock }),
-      ...(rejected !== undefined && { rejected }),
-    });
+    const renewAs = (who: OAuthClient): Promise<OAuthToken | undefined> =>
+      ensureFreshToken({
+        ...endpointOf(auth, who, {
+          ...(options.fetch && { fetch: options.fetch }),
+          now: () => new Date(now()),
+        }),
+        store,
+        slug,
+        signal,
+        ...(options.lock && { lock: options.lock }),
+        ...(rejected !== undefined && { rejected }),
+      });
+    try {
+      return await renewAs(client ?? { client_id: "" });
+    } catch (error) {
+      const next = isClientRefused(error) ? await loadNextClient(store, service) : undefined;
+      if (next === undefined) throw error;
+      const renewed = await renewAs(next);
+      await storeClient(store, service, next);
+      return renewed;
+    }
   }
 
   async function obtain(wanted: Wanted, rejected?: string): Promise<ServiceCredential> {

@@ -525,6 +525,33 @@ describe("set_service_secret", () => {
     expect(await store.entries()).toEqual(before);
   });
 
+  test("a client beside one in use replaces it when it is accepted, and is forgotten when it is not", async () => {
+    const { server, store } = await world();
+    const connectNow = async (args: object = {}) => {
+      const { authorizeUrl, connectId } = await start(server, args);
+      await fetch(authorizeUrl);
+      return (await endOf(server, connectId)).state;
+    };
+    const clients = async () => {
+      const { "client:tracker": used, "client-next:tracker": next } = await store.entries();
+      return [used, next];
+    };
+    const set = (value: object) =>
+      invoke(server, "set_service_secret", { slug: "tracker", service: "tracker", value });
+    const good = JSON.stringify(CLIENT);
+    expect(await connectNow()).toBe("connected");
+    await set({ ...CLIENT, client_secret: "mistyped" });
+    expect((await clients())[0], "what works stays in use").toBe(good);
+    expect(await connectNow({ slug: "other", service: "tracker" })).toBe("failed");
+    expect(await clients()).toEqual([good, undefined]);
+    const wrong = { client: { ...CLIENT, client_secret: "mistyped" } };
+    expect(await connectNow({ slug: "other", service: "tracker", ...wrong })).toBe("failed");
+    expect(await clients()).toEqual([good, undefined]);
+    await set(CLIENT);
+    expect(await connectNow({ slug: "other", service: "tracker" })).toBe("connected");
+    expect(await clients()).toEqual([good, undefined]);
+  });
+
   test("refuses a service that is not there, and says when the store fails", async () => {
     const { server, store } = await world();
     const args = { slug: "mail", service: "none", value: "x" };

@@ -38,6 +38,14 @@ export interface ConnectArgs {
   /** With `caller`: `http://127.0.0.1:<port>/…`. */
   readonly redirectUri?: string;
   readonly port?: number;
+  /** The OAuth client to connect with; stored once the service has accepted it. Default: the stored one. */
+  readonly client?: OAuthClientArgs;
+}
+
+/** An OAuth client as a person registered it; a public one has no secret. */
+export interface OAuthClientArgs {
+  readonly client_id: string;
+  readonly client_secret?: string;
 }
 
 /** A consent that waits for a person. */
@@ -55,9 +63,7 @@ export interface ConnectProgress {
 }
 
 /** A credential of `bearer` and `apiKey` as text, of `basic` as `user:password`, or an OAuth client. */
-export type ServiceSecret =
-  | string
-  | { readonly client_id: string; readonly client_secret?: string };
+export type ServiceSecret = string | OAuthClientArgs;
 
 /** What an OpenAPI document became; `entry` null: it has no use as a service. */
 export interface ImportedService {
