@@ -3,7 +3,7 @@ import { open, readdir, stat } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
 import type { CatalogEntry, Diagnostic, FlowGraph, ServiceDefinition } from "@millrace/contracts";
 import { checkFlow, type FlowCatalog, type FlowDocument, validateFlow } from "@millrace/dsl";
-import { describedExtensions, describedServices } from "./config/described.ts";
+import { describedExtensions, describedProviders, describedServices } from "./config/described.ts";
 import { coreEntries } from "./core-catalog.ts";
 import { CliError, usage } from "./errors.ts";
 import { reason } from "./file-reason.ts";
@@ -80,15 +80,40 @@ export async function loadFlow(
   const options = { folder: folderOf(name, io), file, home };
   const services = await describedServices(options, io);
   const extensions = await describedExtensions(options, io, config.watch);
-  return readFlow(name, bytes, await catalogWith(services, extensions), io);
+  const providers = await describedProviders(options, io);
+  const flow = readFlow(name, bytes, await catalogWith(services, extensions, providers), io);
+  if (!flow.diagnostics.some(isUnknownService)) return flow;
+  const { strayServices } = await import("./config/services.ts");
+  const hint =
+    (await strayServices(options, io)) ??
+    (services.length > 0 ? undefined : "millrace services import describes one");
+  const diagnostics = flow.diagnostics.map((each) =>
+    hint !== undefined && isUnknownService(each) ? { ...each, hint } : each,
+  );
+  return { ...flow, diagnostics };
+}
+
+/** Whether a connection names a service that is not described. */
+function isUnknownService({ code, pointer = "" }: Diagnostic): boolean {
+  return code === "FLOW3006" && /^\/connections\/\d+\/(?:service|slug|name)$/.test(pointer);
 }
 
 /** Core's entries, and those of services and extensions, as validation reads them. */
 async function catalogWith(
   services: readonly ServiceDefinition[],
   extensions: readonly CatalogEntry[],
+  providers: readonly string[] | undefined,
 ): Promise<FlowCatalog> {
-  const core = catalogOf([...coreEntries(), ...extensions]);
+  const core = {
+    ...catalogOf([...coreEntries(), ...extensions]),
+    services: [
+      ...services.map(({ slug }) => slug),
+      ...extensions.flatMap(({ type, serviceIntegration }) =>
+        serviceIntegration === undefined ? [] : [type.replace(/^service\./, "")],
+      ),
+    ],
+    ...(providers !== undefined && { providers }),
+  };
   if (services.length === 0) return core;
   const { catalogEntryOf } = await import("@millrace/contracts");
   const entries = new Map(

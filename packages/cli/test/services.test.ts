@@ -1,6 +1,6 @@
 /** Descriptors of services: made from OpenAPI documents, committed as files, trusted like keys of power. */
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { world } from "./api-world.ts";
@@ -179,4 +179,88 @@ test("a flow is checked by what a named server knows, in the words of a check he
     env,
   });
   expect([nobody.code, nobody.stderr]).toEqual([6, expect.stringContaining("127.0.0.1:1")]);
+});
+
+const LOGIN = flow(
+  "connection pets: oauth {",
+  '  service = "pet-shop"',
+  "}",
+  "",
+  "output n: int = 1",
+);
+
+test("an import makes the project file that services need, and says how to trust it", async () => {
+  const cwd = scratch({ "openapi.json": JSON.stringify(SPEC), "x.flow": LOGIN });
+  const made = await inside(["services", "import", "openapi.json"], { cwd });
+  expect([made.code, readFileSync(join(cwd, "millrace.json"), "utf8")]).toEqual([0, "{}\n"]);
+  expect(made.stderr).toMatch(/millrace\.json: added.*\nnext: millrace config trust\n$/s);
+  expect((await inside(["validate", "x.flow"], { cwd })).code).toBe(0);
+  await inside(["config", "trust"], { cwd });
+  expect((await inside(["services", "list"], { cwd })).stdout).toContain("pet-shop");
+  const again = await inside(["services", "import", "openapi.json"], { cwd });
+  expect(again.stderr, "trusted, and nothing has changed").not.toContain("next:");
+});
+
+test("descriptors without a project file are named by every command that would need them", async () => {
+  const cwd = await project(true);
+  writeFileSync(join(cwd, "x.flow"), LOGIN);
+  rmSync(join(cwd, "millrace.json"));
+  const lines: readonly (readonly [line: string, code: number])[] = [
+    ["validate x.flow", 3],
+    ["run x.flow", 3],
+    ["services list", 2],
+    ["connect pet-shop", 2],
+    ["config trust", 2],
+  ];
+  for (const [line, code] of lines) {
+    const told = await inside(line.split(" "), { cwd });
+    expect([line, told.code], told.stderr).toEqual([line, code]);
+    expect(told.stderr.replace(/\s+/g, " "), line).toContain(
+      `${fileOf(cwd)} does not count: there is no millrace.json beside services/; write {} into ${join(cwd, "millrace.json")}, then run millrace config trust`,
+    );
+  }
+});
+
+test.each([
+  [
+    'connection pets: oauth {\n  service = "pet-shp"\n}',
+    'service must be one of pet-shop, found "pet-shp"',
+    "pet-shop",
+  ],
+  [
+    "connection pet-shop: anything",
+    "kind must be one of oauth, oauth2, bearer, apiKey, basic, none",
+    "",
+  ],
+  ["connection pet-shop: api_key", "kind must be one of", "apiKey"],
+  [
+    'node a: ai {\n  provider = "lcal"\n  input = "hi"\n}',
+    "provider must be one of anthropic, google, house, local, mock, openai",
+    "local",
+  ],
+  [
+    'node a: ai {\n  provider = "house"\n  input = "hi"\n  failover = [{ provider: "hous" }]\n}',
+    "provider must be one of",
+    "house",
+  ],
+])("%s is an error of validate and of run, with the nearest name", async (lines, says, near) => {
+  const cwd = await project(true);
+  writeFileSync(join(cwd, "x.flow"), flow(lines));
+  const providers = { house: { kind: "openai-compatible", baseUrl: "http://127.0.0.1:1/v1" } };
+  writeFileSync(join(cwd, "millrace.json"), JSON.stringify({ providers }));
+  for (const command of ["validate", "run"]) {
+    const told = await inside([command, "x.flow"], { cwd, env: { MILLRACE_TRUST_PROJECT: "1" } });
+    expect(told.code, told.stderr).toBe(3);
+    expect(told.stderr).toContain(`error[FLOW3006] ${says}`);
+    if (near !== "") expect(told.stderr).toContain(`did you mean ${near}?`);
+  }
+});
+
+test("the providers that a flow may name without configuration are those that are listed", async () => {
+  const cwd = scratch({ "x.flow": flow('node a: ai {\n  provider = "nobody"\n  input = "hi"\n}') });
+  const env = { OPENAI_API_KEY: "k", ANTHROPIC_API_KEY: "k", GOOGLE_GENERATIVE_AI_API_KEY: "k" };
+  const listed = await inside(["providers", "list", "--json"], { cwd, env });
+  const ids = (JSON.parse(listed.stdout).items as { id: string }[]).map(({ id }) => id).sort();
+  const told = await inside(["validate", "x.flow"], { cwd });
+  expect(told.stderr).toContain(`provider must be one of ${ids.join(", ")}, found "nobody"`);
 });

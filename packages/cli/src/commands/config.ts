@@ -3,12 +3,13 @@ import { join } from "node:path";
 import { readSecret } from "../ask.ts";
 import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
 import { editConfig } from "../config/edit.ts";
-import { PROJECT_FILE } from "../config/files.ts";
+import { PROJECT_FILE, readConfig } from "../config/files.ts";
 import { dataFolder } from "../config/folders.ts";
 import { CONFIG_KEYS, misfit } from "../config/keys.ts";
 import { keyOf, type Origin, openSources, type Sources } from "../config/origins.ts";
+import { strayServices } from "../config/services.ts";
 import { isSecretKey, isSecretValue, shownValue } from "../config/shown.ts";
-import { storeTrust } from "../config/trust.ts";
+import { nextTrust, storeTrust } from "../config/trust.ts";
 import { toValue, valueAt } from "../config/values.ts";
 import { configOptions, warnOn } from "../config/words.ts";
 import { CliError, usage } from "../errors.ts";
@@ -125,7 +126,8 @@ export async function schema(input: Input, io: CommandIo): Promise<number> {
 export async function trust(input: Input, io: CommandIo): Promise<number> {
   const { project, trust: stands } = await open(input, io);
   if (project === undefined || stands === undefined) {
-    throw usage(`there is no ${PROJECT_FILE} here`, "run it in the folder of a project");
+    const stray = await strayServices(configOptions(input, io), io);
+    throw usage(`there is no ${PROJECT_FILE} here`, stray ?? "run it in the folder of a project");
   }
   const { powers, digest } = stands;
   await storeTrust(project, flagText(input, "home"), io);
@@ -167,7 +169,7 @@ async function change(input: Input, io: CommandIo, key: string, value: unknown):
   if (isOn(input, "user") && isOn(input, "project")) {
     throw usage("--user and --project cannot be used together");
   }
-  const { userPath, project, trust: stands } = await open(input, io);
+  const { userPath, project } = await open(input, io);
   const inProject = isOn(input, "project") || (project !== undefined && !isOn(input, "user"));
   const file = inProject ? (project?.file.path ?? join(io.cwd, PROJECT_FILE)) : userPath;
   const before = inProject ? project?.file.values : (await open(input, io)).user?.values;
@@ -178,9 +180,9 @@ async function change(input: Input, io: CommandIo, key: string, value: unknown):
   if (io.json !== undefined)
     await io.json.result({ file, key, ...(value !== undefined && { value }) });
   else if (io.verbosity !== "quiet") await io.err.write(`${clean(file)}\n`);
-  if (inProject && stands?.state === "trusted" && io.env.MILLRACE_TRUST_PROJECT !== "1") {
-    await io.err.write("warning: the project file has changed; millrace config trust\n");
-  }
+  const home = flagText(input, "home");
+  const next = inProject ? await nextTrust(await readConfig(file), home, io) : undefined;
+  if (next !== undefined && io.verbosity !== "quiet") await io.err.write(`next: ${next}\n`);
   return 0;
 }
 

@@ -3,6 +3,7 @@
 import { dirname, join, relative } from "node:path";
 import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
 import { type ConfigFile, PROJECT_FILE, projectFile } from "../config/files.ts";
+import { nextTrust } from "../config/trust.ts";
 import { configOptions } from "../config/words.ts";
 import { usage } from "../errors.ts";
 import { clean } from "../render/text.ts";
@@ -39,7 +40,12 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
   const folder = dirname(project.path);
   await writeFiles(folder, files, isOn(input, "force"));
   const file = relative(io.cwd, join(folder, inFlows(`flows/${name}.flow`, project)));
-  const next = [`millrace run ${file}`, `millrace test ${file} --update`];
+  const trust = await nextTrust(project, flagText(input, "home"), io);
+  const next = [
+    ...(trust === undefined ? [] : [trust]),
+    `millrace run ${file}`,
+    `millrace test ${file} --update`,
+  ];
   await tellFiles(folder, [...files.keys()], next, io);
   return 0;
 }

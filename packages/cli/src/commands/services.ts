@@ -1,14 +1,15 @@
 /** `millrace services`: descriptors of services, as files that people read and commit. Nothing here reaches the network. */
 
 import { readFile } from "node:fs/promises";
-import { join, relative, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { checkService, type ServiceSpec } from "@millrace/contracts";
 import { importOpenApi } from "@millrace/engine";
 import { createTwoFilesPatch } from "diff";
 import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
-import { projectFolder } from "../config/files.ts";
+import { PROJECT_FILE, projectFile, projectFolder } from "../config/files.ts";
 import { loadConfig } from "../config/load.ts";
-import { SERVICES_FOLDER } from "../config/services.ts";
+import { SERVICES_FOLDER, strayServices } from "../config/services.ts";
+import { nextTrust } from "../config/trust.ts";
 import { configOptions, warnOn } from "../config/words.ts";
 import { CliError, usage } from "../errors.ts";
 import { reason } from "../file-reason.ts";
@@ -31,7 +32,11 @@ export async function list(input: Input, io: CommandIo): Promise<number> {
     }),
   );
   if (io.json !== undefined) await io.json.result({ items });
-  else if (items.length === 0) await io.err.write("no service is described here\n");
+  else if (items.length === 0) {
+    const stray = await strayServices(configOptions(input, io), io);
+    if (stray !== undefined) throw usage(stray);
+    await io.err.write("no service is described here; millrace services import makes one\n");
+  }
   for (const { slug, title, scheme, operations } of io.json === undefined ? items : []) {
     await io.out.write(`${clean(`${slug}  ${title}  ${scheme}  ${operations.join(" ")}`)}\n`);
   }
@@ -64,8 +69,28 @@ export async function importSpec(input: Input, io: CommandIo): Promise<number> {
     await io.out.write(text);
     return 0;
   }
-  const file = target === undefined ? await defaultFile(entry, input, io) : resolve(io.cwd, target);
-  return settle({ file, text, entry, diagnostics, check: isOn(input, "check") }, io);
+  const check = isOn(input, "check");
+  const options = configOptions(input, io);
+  const project = await projectFolder(options, io);
+  const folder = project ?? io.cwd;
+  const file =
+    target === undefined
+      ? join(folder, SERVICES_FOLDER, `${entry.slug}.json`)
+      : resolve(io.cwd, target);
+  const code = await settle({ file, text, entry, diagnostics, check }, io);
+  if (check || dirname(file) !== join(folder, SERVICES_FOLDER)) return code;
+  if (project === undefined) await makeProject(folder, io);
+  const next = await nextTrust(await projectFile(options, io), options.home, io);
+  if (next !== undefined && io.verbosity !== "quiet") await io.err.write(`next: ${next}\n`);
+  return code;
+}
+
+/** Descriptors count beside a project file, so there must be one. */
+async function makeProject(folder: string, io: CommandIo): Promise<void> {
+  await replaceFile(join(folder, PROJECT_FILE), "{}\n");
+  if (io.json === undefined && io.verbosity !== "quiet") {
+    await io.err.write(`${PROJECT_FILE}: added, because services count beside one\n`);
+  }
 }
 
 interface Imported {
@@ -117,12 +142,6 @@ function parse(name: string, bytes: Uint8Array): unknown {
   } catch {
     throw usage(`${clean(name)} is not JSON`, "convert YAML to JSON first");
   }
-}
-
-/** `services/<slug>.json` beside the project file, else in the working directory. */
-async function defaultFile({ slug }: ServiceSpec, input: Input, io: CommandIo): Promise<string> {
-  const folder = (await projectFolder(configOptions(input, io), io)) ?? io.cwd;
-  return join(folder, SERVICES_FOLDER, `${slug}.json`);
 }
 
 async function readBefore(file: string): Promise<string | undefined> {

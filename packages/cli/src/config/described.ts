@@ -3,7 +3,13 @@ import { dirname } from "node:path";
 import type { CatalogEntry, ServiceDefinition } from "@millrace/contracts";
 import type { CliIo } from "../io.ts";
 import { readExtensionList } from "./extensions.ts";
-import { type ConfigOptions, projectFile, projectFolder, readConfig } from "./files.ts";
+import {
+  type ConfigFile,
+  type ConfigOptions,
+  projectFile,
+  projectFolder,
+  readConfig,
+} from "./files.ts";
 import { userFile } from "./folders.ts";
 import { readDescriptors, toServices } from "./services.ts";
 
@@ -24,12 +30,37 @@ export async function describedIds(
   options: ConfigOptions,
   io: CliIo,
 ): Promise<{ readonly providers: object; readonly services: readonly ServiceDefinition[] }> {
-  const files = [await readConfig(userFile(options.home, io)), await projectFile(options, io)];
-  const providers = files.flatMap((file) => Object.keys(Object(file?.values["providers"])));
+  const providers = providersOf(await configFiles(options, io));
   return {
     providers: Object.fromEntries(providers.map((id) => [id, true])),
     services: await describedServices(options, io),
   };
+}
+
+/** Providers that are there without configuration; a test holds them against `providers list`. */
+const BUILT_IN = ["anthropic", "google", "local", "mock", "openai"];
+
+/** Ids of the providers of models that a flow may name; undefined where an extension may bring others. */
+export async function describedProviders(
+  options: ConfigOptions,
+  io: CliIo,
+): Promise<readonly string[] | undefined> {
+  const files = await configFiles(options, io);
+  if (files.some((file) => readExtensionList(file?.values["extensions"]).list.length > 0)) {
+    return undefined;
+  }
+  return [...new Set([...BUILT_IN, ...providersOf(files)])].sort();
+}
+
+function providersOf(files: readonly (ConfigFile | undefined)[]): string[] {
+  return files.flatMap((file) => Object.keys(Object(file?.values["providers"])));
+}
+
+async function configFiles(
+  options: ConfigOptions,
+  io: CliIo,
+): Promise<readonly (ConfigFile | undefined)[]> {
+  return [await readConfig(userFile(options.home, io)), await projectFile(options, io)];
 }
 
 /** Entries of the project's extensions, from their catalogs: none of their code runs, so they need no trust either. */

@@ -30,15 +30,23 @@ export async function projectFile(
   io: CliIo,
 ): Promise<ConfigFile | undefined> {
   if (file !== undefined) return readConfig(resolve(io.cwd, file), true);
-  const home = io.env.HOME ?? homedir();
-  for (let at = folder; ; at = dirname(at)) {
+  for await (const at of foldersUpward(folder, io)) {
     const found = await readConfig(join(at, PROJECT_FILE));
     if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Folders where a project may be, the nearest first. */
+export async function* foldersUpward(folder: string, io: CliIo): AsyncGenerator<string> {
+  const home = io.env.HOME ?? homedir();
+  for (let at = folder; ; at = dirname(at)) {
+    yield at;
     const isTop = await readFile(join(at, ".git")).then(
       () => true,
       (error: NodeJS.ErrnoException) => error.code === "EISDIR",
     );
-    if (isTop || at === home || at === dirname(at)) return undefined;
+    if (isTop || at === home || at === dirname(at)) return;
   }
 }
 

@@ -7,7 +7,9 @@ import { join } from "node:path";
 import type { ServiceDefinition } from "@millrace/contracts";
 import { usage } from "../errors.ts";
 import { reason } from "../file-reason.ts";
+import type { CliIo } from "../io.ts";
 import { clean } from "../render/text.ts";
+import { type ConfigOptions, foldersUpward, PROJECT_FILE, projectFolder } from "./files.ts";
 
 /** Folder of the descriptors, beside the configuration file. */
 export const SERVICES_FOLDER = "services";
@@ -31,6 +33,28 @@ export async function readDescriptors(folder: string): Promise<readonly Descript
       .sort()
       .map(async (name) => ({ path: join(at, name), bytes: await readDescriptor(join(at, name)) })),
   );
+}
+
+/**
+ * Why the descriptors nearest to a folder do not count, and what to do, where there is no project file beside them; undefined:
+ * there are none. `options` is where the search for a project starts.
+ */
+export async function strayServices(
+  options: ConfigOptions,
+  io: CliIo,
+): Promise<string | undefined> {
+  if ((await projectFolder(options, io)) !== undefined) return undefined;
+  for await (const at of foldersUpward(options.folder, io)) {
+    const [first] = (await readDescriptors(at)).filter(looksLikeDescriptor);
+    if (first === undefined) continue;
+    return `${first.path} does not count: there is no ${PROJECT_FILE} beside ${SERVICES_FOLDER}/; write {} into ${join(at, PROJECT_FILE)}, then run millrace config trust`;
+  }
+  return undefined;
+}
+
+/** Other programs have folders of this name, too. */
+function looksLikeDescriptor({ bytes }: DescriptorFile): boolean {
+  return Buffer.from(bytes).includes('"serviceIntegration"');
 }
 
 /** The services of all files; of two with one slug the later list's counts. Throws a usage error that names the file and the place. */

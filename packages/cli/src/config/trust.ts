@@ -12,7 +12,7 @@ import type { ConfigFile } from "./files.ts";
 import { dataFolder } from "./folders.ts";
 import { POWER_KEYS } from "./keys.ts";
 import { isRecord } from "./record.ts";
-import { type DescriptorFile, SERVICES_FOLDER } from "./services.ts";
+import { type DescriptorFile, readDescriptors, SERVICES_FOLDER } from "./services.ts";
 
 const LOCK_FILE = "millrace.lock.json";
 const TRUST_FILE = "trust.json";
@@ -108,4 +108,16 @@ async function trustDigest({ file, descriptors }: Project): Promise<string> {
     hash.update(createHash("sha256").update(each.bytes).digest());
   }
   return `sha256:${hash.digest("hex")}`;
+}
+
+/** The command that lets a changed project count again; undefined where it counts as it is. Read after the change. */
+export async function nextTrust(
+  file: ConfigFile | undefined,
+  home: string | undefined,
+  io: CliIo,
+): Promise<string | undefined> {
+  if (file === undefined) return undefined;
+  const descriptors = await readDescriptors(dirname(file.path));
+  const { state } = await trustOf({ file, descriptors }, home, io);
+  return state === "untrusted" || state === "changed" ? "millrace config trust" : undefined;
 }

@@ -3,8 +3,9 @@
  */
 import type { NodeModel } from "../model/bodies.ts";
 import { isObject, listOrNone, objectOrNone, own } from "../model/plain.ts";
-import { firstExpression } from "../model/values.ts";
+import { firstExpression, literalText } from "../model/values.ts";
 import { shown, type Validation } from "./context.ts";
+import { checkListed } from "./field-values.ts";
 
 /** A task with what it needs and what it cannot go with. */
 const TASKS: {
@@ -43,6 +44,7 @@ export function checkAi(run: Validation, node: NodeModel): void {
     return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
   };
   checkTask(run, node, has);
+  checkProviders(run, node);
   checkTools(run, node);
   const max = own(own(node.node.policy, "retry"), "max");
   if (has("failover") && typeof max === "number" && max > 0) {
@@ -105,21 +107,23 @@ function checkFallback(run: Validation, node: NodeModel): void {
   const fallback = own(node.node.fields, "fallbackLabel");
   const labels = listOrNone(own(node.node.fields, "labels")).map((label) => own(label, "name"));
   if (typeof fallback !== "string" || labels.length === 0 || labels.includes(fallback)) return;
-  const pointer = `${node.pointer}/fields/fallbackLabel`;
-  const { parts, fix } = run.nearest(
-    fallback,
-    () => labels.filter((label): label is string => typeof label === "string"),
-    pointer,
-    (near) => JSON.stringify(near),
-  );
-  run.findings.add("FLOW3006", pointer, {
-    parts: {
-      field: "fallbackLabel",
-      list: labels.map((label) => shown(String(label))).join(", "),
-      value: `"${shown(fallback)}"`,
-      ...parts,
-    },
-    fix,
+  const names = labels.filter((label): label is string => typeof label === "string");
+  checkListed(run, "fallbackLabel", fallback, names, `${node.pointer}/fields/fallbackLabel`);
+}
+
+/** Every provider that a node names is known, where the catalog knows providers. */
+function checkProviders(run: Validation, node: NodeModel): void {
+  const { providers } = run.catalog;
+  if (providers === undefined) return;
+  const fields = objectOrNone(node.node.fields);
+  const check = (holder: unknown, pointer: string): void => {
+    const provider = literalText(own(holder, "provider"));
+    if (provider === undefined) return;
+    checkListed(run, "provider", provider, providers, `${pointer}/provider`);
+  };
+  check(fields, `${node.pointer}/fields`);
+  listOrNone(own(fields, "failover")).forEach((each, at) => {
+    check(each, `${node.pointer}/fields/failover/${at}`);
   });
 }
 

@@ -19,6 +19,10 @@ export interface FlowCatalog {
   flow?(slug: string): CatalogFlow | undefined;
   /** Known IANA time zones; absent: zones are not checked. */
   readonly timeZones?: Iterable<string>;
+  /** Slugs of the services that are described; absent: what a connection names is not checked. */
+  readonly services?: Iterable<string>;
+  /** Ids of the providers of models; absent: what an `ai` node names is not checked. */
+  readonly providers?: Iterable<string>;
 }
 
 /** A catalog that is asked once for each thing, and whose answers have the shape that they ought to have. */
@@ -67,9 +71,23 @@ export class KnownCatalog {
     return this.#timeZones;
   }
 
+  /** Known services; undefined: connections are not checked. */
+  get services(): readonly string[] | undefined {
+    return listed(this.#catalog?.services);
+  }
+
+  /** Known providers of models; undefined: they are not checked. */
+  get providers(): readonly string[] | undefined {
+    return listed(this.#catalog?.providers);
+  }
+
   #newestOf(type: string): CatalogEntry | undefined {
     return kept(this.#newest, type, () => readEntry(this.#catalog?.entry?.(type)));
   }
+}
+
+function listed(names: unknown): readonly string[] | undefined {
+  return names === undefined ? undefined : textsOf(names);
 }
 
 function kept<T>(

@@ -4,7 +4,7 @@ import { firstExpression, literalData } from "../model/values.ts";
 import { isDate, isDateTime } from "../schema/formats.ts";
 import { shown, type Validation } from "./context.ts";
 import { cronProblem } from "./cron.ts";
-import { checkerOf, checkValue, flowWords } from "./field-values.ts";
+import { checkerOf, checkListed, checkValue, flowWords } from "./field-values.ts";
 import { checkSchema } from "./fields.ts";
 
 /** Checks everything that a flow declares beside nodes. */
@@ -19,6 +19,7 @@ export function checkDeclarations(run: Validation): void {
   listOrNone(own(run.graph, "connections")).forEach((connection, at) => {
     const place = { pointer: `/connections/${at}`, name: `connection ${nameOf(connection)}` };
     checkValue(run, connection, CONNECTION, place);
+    checkService(run, connection, place.pointer);
   });
   listOrNone(own(run.graph, "schedules")).forEach((schedule, at) => {
     checkSchedule(run, schedule, `/schedules/${at}`);
@@ -54,6 +55,21 @@ function checkInput(run: Validation, input: unknown, pointer: string): void {
   run.findings.add("FLOW3011", `${pointer}/default${problem.pointer}`, {
     parts: { name: nameOf(input), problem: at + flowWords(problem.message) },
   });
+}
+
+/** How a service may be entered, as a flow writes it. */
+const KINDS = ["oauth", "oauth2", "bearer", "apiKey", "basic", "none"];
+
+/** A connection is of a known kind and leads to a service that is described, where the catalog knows services. */
+function checkService(run: Validation, connection: unknown, pointer: string): void {
+  const { services } = run.catalog;
+  if (services === undefined) return;
+  const kind = own(connection, "auth");
+  if (typeof kind === "string") checkListed(run, "kind", kind, KINDS, `${pointer}/auth`);
+  const field = ["service", "slug", "name"].find((key) => own(connection, key) !== undefined);
+  const service = field === undefined ? undefined : own(connection, field);
+  if (typeof service !== "string") return;
+  checkListed(run, "service", service, services, `${pointer}/${field}`);
 }
 
 const TEXT = { type: "string" } as const;

@@ -133,6 +133,32 @@ function pointerIn(root: unknown, keys: readonly string[]): string {
   return pointer;
 }
 
+/** Names that a message lists. */
+const MAX_LISTED = 50;
+
+/** FLOW3006 for a text that must be one of these names. */
+export function checkListed(
+  run: Validation,
+  field: string,
+  value: string,
+  names: readonly string[],
+  pointer: string,
+): void {
+  if (names.includes(value)) return;
+  const more = names.length > MAX_LISTED ? ", …" : "";
+  const list = names.slice(0, MAX_LISTED).map(shown).join(", ") + more;
+  const { parts, fix } = run.nearest(
+    value,
+    () => names,
+    pointer,
+    (near) => JSON.stringify(near),
+  );
+  run.findings.add("FLOW3006", pointer, {
+    parts: { field, list: list || "none that is known", value: `"${shown(value)}"`, ...parts },
+    fix,
+  });
+}
+
 function reportChoice(
   run: Validation,
   finding: SchemaFinding,

@@ -5,10 +5,7 @@ import type { NodeModel } from "../model/bodies.ts";
 import { isObject, keysOf, listOrNone, objectOrNone, own, step } from "../model/plain.ts";
 import { literalText, markerOf } from "../model/values.ts";
 import { shown, type Validation } from "./context.ts";
-import { checkValue } from "./field-values.ts";
-
-/** Operations that a message lists. */
-const MAX_LISTED = 50;
+import { checkListed, checkValue } from "./field-values.ts";
 
 /** Checks operation, arguments and pages of a node that calls a service. */
 export function checkServiceCall(run: Validation, node: NodeModel): void {
@@ -18,7 +15,8 @@ export function checkServiceCall(run: Validation, node: NodeModel): void {
   if (operations === undefined || id === undefined) return;
   const operation = operations.find((each) => each.id === id);
   if (operation === undefined) {
-    reportUnknown(run, node, id, operations);
+    const ids = operations.map((each) => each.id);
+    checkListed(run, "operation", id, ids, `${node.pointer}/fields/operation`);
     return;
   }
   const args = own(fields, "args") ?? {};
@@ -54,32 +52,6 @@ function operationsOf(run: Validation, node: NodeModel): readonly ServiceOperati
   )?.serviceIntegration;
   const operations = listOrNone(own(integration, "operations")).filter(isObject);
   return integration === undefined ? undefined : (operations as unknown as ServiceOperation[]);
-}
-
-function reportUnknown(
-  run: Validation,
-  node: NodeModel,
-  id: string,
-  operations: readonly ServiceOperation[],
-): void {
-  const pointer = `${node.pointer}/fields/operation`;
-  const ids = operations.map((operation) => operation.id);
-  const more = ids.length > MAX_LISTED ? ", …" : "";
-  const { parts, fix } = run.nearest(
-    id,
-    () => ids,
-    pointer,
-    (near) => `"${near}"`,
-  );
-  run.findings.add("FLOW3006", pointer, {
-    parts: {
-      field: "operation",
-      list: ids.slice(0, MAX_LISTED).join(", ") + more,
-      value: `"${shown(id)}"`,
-      ...parts,
-    },
-    fix,
-  });
 }
 
 function checkArguments(
