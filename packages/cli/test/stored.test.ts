@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { COMMANDS } from "@millrace/contracts/commands";
 import { expect, onTestFinished, test } from "vitest";
-import { ASKS, HELLO, transcript, world } from "./api-world.ts";
+import { ASKS, HELLO, steady, transcript, world } from "./api-world.ts";
 import { millrace, scratch } from "./cli.ts";
 import { inside } from "./inside.ts";
 
@@ -111,6 +111,80 @@ test("what is there is not overwritten by mistake, and what is no flow is not st
   const second = await at.inside(["templates", "list", "--cursor", cursor]);
   expect(second.stdout).toContain("hello");
   expect(second.stdout).not.toMatch(/^b /m);
+});
+
+const NIGHTLY = `flow 1 nightly
+
+input name: string = "world"
+
+schedule night {
+  cron = "0 3 * * *"
+  timezone = "Europe/Berlin"
+  inputs = { name: "Ada" }
+}
+
+schedule often {
+  every = 15m
+  enabled = false
+}
+
+node say: log {
+  message = "Hi \${inputs.name}"
+}
+`;
+
+test("a schedule of a flow is shown as proposed until a person activates it, once however often", async () => {
+  const at = await world();
+  writeFileSync(join(at.cwd, "nightly.flow"), NIGHTLY);
+  const told = async (line: string) => {
+    const { code, stdout, stderr } = await at.inside(line.split(" "));
+    return steady(`[${code}]\n${stdout}${stderr}`);
+  };
+  const night =
+    "schedule night, 0 3 * * * (Europe/Berlin), is proposed and does not fire; millrace schedule add --from";
+  expect(await told("validate nightly.flow")).toContain(`${night} nightly.flow activates it`);
+  expect(await told("validate nightly.flow --json")).toContain('"proposed":[{"name":"night"');
+  expect(await told("templates save nightly nightly.flow")).toContain(
+    `[0]\nnightly is stored, version 1\n${night} nightly activates it\nschedule often, every 15m`,
+  );
+  expect(await told("schedule list")).toBe(
+    "[0]\nSCHEDULE  TEMPLATE  WHEN  NEXT  LAST\n" +
+      "night  nightly  0 3 * * * (Europe/Berlin)  proposed  -  not active: schedule add --from\n" +
+      "often  nightly  every 15m  proposed  -  not active: schedule add --from\n",
+  );
+  expect(await told("schedule add --from nightly --name night")).toBe(
+    "[0]\nSCH\nschedule night of nightly fires next at TIME\n",
+  );
+  const [stored] = JSON.parse(await at.invoke("list_schedules")).items;
+  expect(stored).toMatchObject({ name: "night", inputs: { name: "Ada" }, enabled: true });
+  for (const line of ["schedule add --from nightly.flow", "templates save n nightly.flow"]) {
+    expect(await told(line)).toContain("[0]");
+  }
+  writeFileSync(join(at.cwd, "nightly.flow"), NIGHTLY.replace("0 3", "0 4"));
+  expect(await told("templates save nightly nightly.flow")).toContain("schedule night, 0 4 * * *");
+  expect(await told("templates save nightly nightly.flow --activate")).toBe(
+    "[0]\nnightly is stored, version 2\nschedule night of nightly fires next at TIME\n" +
+      "schedule often of nightly is stored, and paused\n",
+  );
+  const { items, proposed } = JSON.parse(await at.invoke("list_schedules"));
+  expect(items).toHaveLength(2);
+  expect(items[0]).toMatchObject({ id: stored.id, cron: "0 4 * * *" });
+  expect(proposed.map(({ template }: { template: string }) => template)).toEqual(["n", "n"]);
+});
+
+test.each([
+  ["--from hello", "hello declares no schedule; millrace schedule add --template hello"],
+  ["--from nightly --name nope", 'nightly declares no schedule "nope"; it declares night, often'],
+  ["--from nightly --every 1h", "--from does not go with --every"],
+  ["--from nothing", 'there is no template "nothing"'],
+])("schedule add %s is refused", async (words, says) => {
+  const at = await world();
+  await at.invoke("save_template", { slug: "hello", dsl: HELLO });
+  await at.invoke("save_template", { slug: "nightly", dsl: NIGHTLY });
+  const told = await at.inside(["schedule", "add", ...words.split(" ")]);
+  expect(told.stderr).toContain(says);
+  expect(told.code).toBeGreaterThan(0);
+  expect(JSON.parse(await at.invoke("list_schedules")).items).toEqual([]);
 });
 
 test("schedules are made, shown, paused, started by hand and deleted", async () => {

@@ -9,6 +9,8 @@ import { millrace, scratch, start } from "./cli.ts";
 /** What the project has before its first command. */
 const FILES = {
   "asks.flow": ASKS,
+  "nightly.flow":
+    'flow 1 nightly\n\nschedule night {\n  cron = "0 3 * * *"\n}\n\noutput n: int = 1\n',
   "openapi.json": JSON.stringify({
     openapi: "3.1.0",
     info: { title: "Pet Shop", version: "1" },
@@ -70,6 +72,13 @@ runs cancel RUN
 runs delete RUN
 runs prune --before 30d
 templates save hello flows/hello.flow
+validate nightly.flow
+templates save nightly nightly.flow
+schedule list
+schedule add --from nightly
+templates save nightly nightly.flow --activate
+schedule remove SCH
+templates remove nightly
 templates import asks.flow
 templates list
 templates show hello

@@ -16,6 +16,22 @@ function once<T>(make: () => T): () => T {
   };
 }
 
+/** What a browser shows of the bare address: where things are. It loads nothing and runs nothing. */
+const HOME = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Millrace</title>
+<h1>Millrace</h1>
+<p>This server runs flows over HTTP.</p>
+<ul>
+<li><a href="api/docs">api/docs</a>: every route, to read</li>
+<li><a href="api/openapi.json">api/openapi.json</a>: the same as OpenAPI 3.1</li>
+<li><a href="api/health">api/health</a> and <a href="api/ready">api/ready</a>: whether it answers, and takes work</li>
+<li><a href="api/metrics">api/metrics</a>: metrics for Prometheus</li>
+</ul>
+</html>
+`;
+
 /** Path to what a GET of it answers. */
 export function createPages(
   host: ServerHost,
@@ -26,6 +42,10 @@ export function createPages(
   const json = once(() => JSON.stringify(document()));
   const page = once(() => renderDocs(document()));
   return new Map<string, () => Reply | Promise<Reply>>([
+    [
+      "/",
+      () => ({ status: 200, headers: { "Content-Type": "text/html; charset=utf-8" }, body: HOME }),
+    ],
     [
       "/api/openapi.json",
       () => ({ status: 200, headers: { "Content-Type": "application/json" }, body: json() }),

@@ -29,6 +29,8 @@ export interface RunningServer {
   readonly url: string;
   readonly address: AddressInfo;
   readonly app: MillraceApp;
+  /** False: every request that reaches the address is let in. */
+  readonly requiresToken: boolean;
   /** Resolves, with why, when the store takes nothing any more: close, end the process, and start again to recover its runs. */
   readonly lost: Promise<string>;
   /** Drains, then closes every socket; may be called more than once. */
@@ -90,7 +92,8 @@ export async function start(options: StartOptions = {}): Promise<RunningServer> 
     // For the message of who finds the store held; the server is there without it.
     log.warn({ err: error }, "server.not_announced");
   }
-  return { url, address: bound, app, lost: store.lost, close };
+  const requiresToken = resolved.tokens.length > 0;
+  return { url, address: bound, app, requiresToken, lost: store.lost, close };
 }
 
 /** The address to bind: the first that the name resolves to, after all of them were checked. */
@@ -108,7 +111,7 @@ async function chooseAddress(options: ResolvedOptions): Promise<string> {
   if (open !== undefined && options.tokens.length === 0 && !options.allowOpen) {
     throw new ConfigError(
       "open_bind_refused",
-      `option "host": ${open.address} can be reached by others; set a token, or allowOpen`,
+      `option "host": ${open.address} can be reached by others, and no token is set`,
     );
   }
   return addresses[0]?.address ?? name;

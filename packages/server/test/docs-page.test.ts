@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { COMMANDS } from "@millrace/contracts/commands";
 import { expect, test } from "vitest";
 import { findChromium } from "../../engine/test/portability/chromium.ts";
-import { serve } from "./support/server.ts";
+import { problemOf, serve } from "./support/server.ts";
 
 test("it names every route and command, holds no script, and points to no other origin", async () => {
   const server = await serve();
@@ -25,6 +25,22 @@ test("its policy allows its own style and nothing else", async () => {
     /^default-src 'none'; style-src 'sha256-[\w+/=]+'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
   );
   expect(headers.get("x-content-type-options")).toBe("nosniff");
+});
+
+test("the bare address says where things are, and every link of it answers", async () => {
+  const server = await serve();
+  const response = await fetch(`${server.url}/`);
+  expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+  const links = [...(await response.text()).matchAll(/href="([^"]+)"/g)].map(([, link]) => link);
+  expect(links).toContain("api/docs");
+  for (const link of links) expect((await fetch(`${server.url}/${link}`)).status, link).toBe(200);
+});
+
+test("who comes without a token is told which header to send, and how to read the page", async () => {
+  const server = await serve({ tokens: ["0123456789abcdef"] });
+  const { detail } = await problemOf(await fetch(`${server.url}/api/docs`));
+  expect(detail).toContain('"Authorization: Bearer TOKEN"');
+  expect(detail).toContain("/api/docs -o docs.html");
 });
 
 test("it needs a token where others do", async () => {

@@ -2,6 +2,7 @@
 import type {
   Digest,
   FlowGraph,
+  FlowSchedule,
   Template,
   TemplateSource,
   TemplateSummary,
@@ -30,6 +31,8 @@ export interface Templates {
   /** All, by slug. */
   list(): readonly TemplateSummary[];
   get(slug: string): Template | null;
+  /** The schedules that the newest versions declare, by slug; templates without one are left out. */
+  proposed(): readonly { readonly slug: string; readonly schedules: readonly FlowSchedule[] }[];
   /**
    * Saves in one transaction. `expected`: the version that the caller has seen, null for none; when it is another one by now,
    * nothing is written and the answer is null. The digest of the newest version again makes no new version.
@@ -46,6 +49,8 @@ const NEWEST =
   "FROM template t JOIN template_version v ON v.slug = t.slug AND v.version = t.version";
 const SUMMARIES = `SELECT t.*, v.digest ${NEWEST}`;
 const WHOLE = `SELECT t.*, v.digest, v.text, g.json AS graph_json ${NEWEST} JOIN graph g ON g.digest = v.graph`;
+const PROPOSED = `SELECT t.slug, json_extract(g.json, '$.schedules') AS schedules ${NEWEST} JOIN graph g ON g.digest = v.graph
+  WHERE json_array_length(g.json, '$.schedules') > 0 ORDER BY t.slug`;
 const VERSIONS =
   "SELECT v.*, g.json AS graph_json FROM template_version v JOIN graph g ON g.digest = v.graph WHERE slug = ?";
 
@@ -61,6 +66,11 @@ export function createTemplates(
   return {
     list: () => reader.all(`${SUMMARIES} ORDER BY t.slug`).map(summaryOf),
     get,
+    proposed: () =>
+      reader.all(PROPOSED).map((row) => ({
+        slug: String(row["slug"]),
+        schedules: JSON.parse(String(row["schedules"])),
+      })),
     async save(template, expected) {
       const { slug } = template;
       const known = get(slug);

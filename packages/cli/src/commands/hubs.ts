@@ -17,6 +17,7 @@ import { flagText, type Input, isOn } from "../command.ts";
 import { CliError, usage } from "../errors.ts";
 import { factLines, formatBytes, formatTime } from "../render/table.ts";
 import { clean } from "../render/text.ts";
+import { proposedLines } from "../schedules/proposed.ts";
 
 /** What a hub may provide where nobody says: node packs run code and are the operator's to add. */
 const PROVIDES: readonly HubProvides[] = ["templates", "models"];
@@ -120,10 +121,13 @@ export const install: Run = apiCommand({
       ...(overwrite && { overwrite, ifMatch: "*" }),
     };
   },
-  show: (installed) =>
-    installed.kind === "template"
-      ? { said: [`${installed.template.slug} is stored, version ${installed.template.version}`] }
-      : { data: [installed.jobId], said: ["the model is on its way: millrace models list"] },
+  show: async (installed, { api }) => {
+    if (installed.kind === "model") {
+      return { data: [installed.jobId], said: ["the model is on its way: millrace models list"] };
+    }
+    const { slug, version } = installed.template;
+    return { said: [`${slug} is stored, version ${version}`, ...(await proposedLines(api, slug))] };
+  },
 });
 
 function hubOf(input: Input): string {

@@ -1,5 +1,6 @@
 /** `millrace schedule`: templates that run at times. Schedules fire where a server runs; here they are kept. */
-import type { CommandArgs, Schedule, ScheduleArgs } from "@millrace/contracts";
+import type { CommandArgs, Schedule, ScheduleArgs, Template } from "@millrace/contracts";
+import type { Api } from "../api/open-api.ts";
 import {
   apiCommand,
   durationOf,
@@ -9,13 +10,15 @@ import {
   pageOf,
   pairsOf,
   type Run,
+  tell,
   wholeNumber,
+  withApi,
 } from "../api-command.ts";
 import { flagList, flagText, type Input } from "../command.ts";
-import { formatDuration } from "../duration.ts";
 import { usage } from "../errors.ts";
 import { factLines, formatTime } from "../render/table.ts";
 import { clean } from "../render/text.ts";
+import { activate, activeLine, timesOf } from "../schedules/proposed.ts";
 import { settle, started } from "../settle-run.ts";
 
 /** Schedules and when they fire next. */
@@ -23,35 +26,58 @@ export const list: Run = apiCommand({
   command: "list_schedules",
   args: ({ input }) => pageOf(input),
   show: (page, all) =>
-    listed(page, all, {
+    listed({ ...page, items: [...page.items, ...(page.proposed ?? [])] }, all, {
       headings: ["SCHEDULE", "TEMPLATE", "WHEN", "NEXT", "LAST", ""],
-      row: (each) => [
-        each.id,
-        templateOf(each),
-        timesOf(each),
-        each.enabled ? formatTime(each.nextAt) : "paused",
-        formatTime(each.lastFire),
-        each.lastError ?? "",
-      ],
+      row: (each) =>
+        "schedule" in each
+          ? [each.schedule.name, each.template, timesOf(each.schedule), "proposed", "-", NOT_ACTIVE]
+          : [
+              each.id,
+              templateOf(each),
+              timesOf(each),
+              each.enabled ? formatTime(each.nextAt) : "paused",
+              formatTime(each.lastFire),
+              each.lastError ?? "",
+            ],
       none: "no schedule; millrace schedule add --template SLUG --every 1h makes one",
     }),
 });
 
-/** Makes a schedule. */
-export const add: Run = apiCommand({
+/** Makes a schedule, or activates those that a flow declares. */
+export const add: Run = (input, io) =>
+  flagText(input, "from") === undefined ? addOne(input, io) : addDeclared(input, io);
+
+const addOne: Run = apiCommand({
   command: "create_schedule",
   write: true,
   args: async (all) => ({ ...readTimes(all.input), ...(await readRest(all)) }),
   show: (schedule, { api }) => ({
     data: [schedule.id],
-    said: [
-      `${schedule.template} fires next at ${formatTime(schedule.nextAt)}`,
-      ...(api.where === "embedded"
-        ? ["a schedule fires only while a server runs here: millrace serve"]
-        : []),
-    ],
+    said: [`${schedule.template} fires next at ${formatTime(schedule.nextAt)}`, ...firesWhere(api)],
   }),
 });
+
+const addDeclared: Run = (input, io) => {
+  const from = flagText(input, "from") ?? "";
+  const other = WITHOUT_FROM.find((name) => flagGiven(input, name));
+  if (other !== undefined) throw usage(`--from does not go with --${other}: the flow says it`);
+  return withApi(
+    input,
+    io,
+    true,
+    async (api) => {
+      const { template, said } = await templateFrom(from, { input, io, api });
+      const made = await activate(api, template, flagList(input, "name"));
+      const shown = {
+        data: made.map(({ id }) => id),
+        said: [...said, ...made.map(activeLine), ...firesWhere(api)],
+      };
+      await tell({ items: made, nextCursor: null }, shown, io);
+      return 0;
+    },
+    from,
+  );
+};
 
 /** One schedule. */
 export const show: Run = apiCommand({
@@ -60,6 +86,7 @@ export const show: Run = apiCommand({
   show: (each) => ({
     data: factLines([
       ["schedule", each.id],
+      ["name", each.name],
       ["template", templateOf(each)],
       ["when", timesOf(each)],
       ["timezone", each.timezone],
@@ -106,6 +133,24 @@ export const next: Run = apiCommand({
     times.length === 0 ? { said: ["it never fires again"] } : { data: times.map(formatTime) },
 });
 
+/** What a flow declares itself. */
+const WITHOUT_FROM = [
+  ...["template", "cron", "every", "at", "timezone"],
+  ...["input", "input-json", "overlap", "catch-up", "tag"],
+];
+const NOT_ACTIVE = "not active: schedule add --from";
+
+function flagGiven(input: Input, name: string): boolean {
+  return flagText(input, name) !== undefined || flagList(input, name).length > 0;
+}
+
+/** Schedules that this installation stores fire while a server runs on its data folder. */
+function firesWhere({ where }: Api): string[] {
+  return where === "embedded"
+    ? ["a schedule fires only while a server runs here: millrace serve"]
+    : [];
+}
+
 function idOf(input: Input): string {
   return input.args[0] ?? "";
 }
@@ -114,11 +159,18 @@ function templateOf({ template, version }: Schedule): string {
   return version === undefined ? template : `${template}@${version}`;
 }
 
-function timesOf({ cron, everyMs, at, timezone }: Schedule): string {
-  if (cron !== undefined) return `${cron} (${timezone})`;
-  return everyMs === undefined
-    ? `at ${at}`
-    : `every ${formatDuration(everyMs).replace(/ 0[ms]$/, "")}`;
+/** The template of `--from`: a file is stored first, under the id of its flow. */
+async function templateFrom(
+  from: string,
+  { input, io, api }: Given,
+): Promise<{ readonly template: Template; readonly said: readonly string[] }> {
+  const { isSlug } = await import("../run/find-flow.ts");
+  if (await isSlug(from, io)) {
+    return { template: await api.invoke("get_template", { slug: from }), said: [] };
+  }
+  const { saveFlow } = await import("../templates/save-flow.ts");
+  const template = await saveFlow(undefined, from, { input, io, api });
+  return { template, said: [`${template.slug} is stored, version ${template.version}`] };
 }
 
 /** The schedule as it is, with the switch turned. */

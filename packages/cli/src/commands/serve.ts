@@ -2,19 +2,26 @@
 
 import { once } from "node:events";
 import { resolve } from "node:path";
+import type { SchedulePage } from "@millrace/contracts";
 import type { CreateServerOptions, RunningServer } from "@millrace/server";
 import { modelsOf } from "../ai/models-of.ts";
 import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";
-import { loadConfig } from "../config/load.ts";
+import { type Config, loadConfig } from "../config/load.ts";
 import { configOptions, warnOn } from "../config/words.ts";
 import { debugLines } from "../debug-lines.ts";
 import { CliError, usage } from "../errors.ts";
+import { clean } from "../render/text.ts";
+import { proposedLine } from "../schedules/proposed.ts";
 
 /** Flags of the HTTP surface; the standard streams have no address, and belong to whoever started the process. */
 const HTTP_FLAGS = [
   ...["host", "port", "token-file", "allow-open", "webhooks", "allow-host", "allow-origin"],
   "json",
 ];
+
+/** How a server that others can reach is started. */
+const OPEN_BIND =
+  "set MILLRACE_TOKEN or give --token-file FILE; --allow-open lets everybody in without a token";
 
 /** Serves until SIGINT or SIGTERM, with `--stdio` also until stdin ends; then drains; exit code 0. */
 export async function run(input: Input, io: CommandIo): Promise<number> {
@@ -46,7 +53,10 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
     ...(config.shell === undefined ? {} : { shell: config.shell }),
   };
   const refuse = (error: unknown): never => {
-    if (ConfigError.isInstance(error)) throw usage(error.message);
+    if (ConfigError.isInstance(error)) {
+      const hint = error.code === "open_bind_refused" ? { hint: OPEN_BIND } : {};
+      throw new CliError("usage", error.message, hint);
+    }
     // Whoever has the folder is named, and what to do.
     if (StoreError.isInstance(error)) throw new CliError("unavailable", error.message);
     if ((error as NodeJS.ErrnoException).code === "EADDRINUSE") {
@@ -73,10 +83,30 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
     allowedHosts: [...flagList(input, "allow-host")],
     allowedOrigins: [...flagList(input, "allow-origin")],
   }).catch(refuse);
-  if (io.json === undefined) await io.err.write(`listening on ${server.url}\n`);
+  if (io.json === undefined) await io.err.write(await readyLines(server, config));
   else await io.json.result({ kind: "listening", url: server.url, pid: process.pid });
   const stopped = io.signal.aborted ? undefined : once(io.signal, "abort").then(() => undefined);
   return end(server, stopped, server.lost);
+}
+
+/** What a person needs to know of a server that listens: where things are, who is let in, and what does not fire. */
+async function readyLines(
+  { url, app, requiresToken }: RunningServer,
+  { credentials }: Config,
+): Promise<string> {
+  const caller = { tokenId: null, role: "admin", requestId: "serve", remote: null } as const;
+  const page = (await app.invoke("list_schedules", { limit: 1 }, caller)) as SchedulePage;
+  const proposed = page.proposed ?? [];
+  const lines = [
+    `listening on ${url}`,
+    `API: ${url}/api/docs`,
+    `data: ${credentials.dir}`,
+    requiresToken
+      ? "requests need a token: Authorization: Bearer TOKEN"
+      : "requests need no token: whoever reaches this address may do everything",
+    ...proposed.map(({ template, schedule }) => proposedLine(schedule, template)),
+  ];
+  return `${lines.map(clean).join("\n")}\n`;
 }
 
 /** Closes a server when it is stopped, or has lost its store. */

@@ -1,8 +1,7 @@
 /** `millrace templates`: stored flows. Nothing of a flow is executed here, and no version of one is ever lost. */
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { CommandArgs, FlowGraph, Template, TemplateSummary } from "@millrace/contracts";
-import { ClientError } from "@millrace/contracts/client";
+import type { Template, TemplateSummary } from "@millrace/contracts";
 import {
   apiCommand,
   type Given,
@@ -11,9 +10,10 @@ import {
   pageOf,
   type Run,
   type Shown,
+  tell,
   toWhole,
-  valuesOf,
   wholeNumber,
+  withApi,
 } from "../api-command.ts";
 import { flagText, type Input, isOn } from "../command.ts";
 import { usage } from "../errors.ts";
@@ -21,6 +21,8 @@ import { cannotWrite } from "../file-reason.ts";
 import type { CliIo } from "../io.ts";
 import { factLines, formatTime } from "../render/table.ts";
 import { clean, cleanLines } from "../render/text.ts";
+import { activate, activeLine, proposedLines } from "../schedules/proposed.ts";
+import { saveFlow } from "../templates/save-flow.ts";
 
 /** Templates by slug. */
 export const list: Run = apiCommand({
@@ -69,21 +71,15 @@ export const show: Run = (input, io) => {
 };
 
 /** Stores a flow: as a new template, or as the next version of one that is there. */
-export const save: Run = apiCommand({
-  command: "save_template",
-  write: true,
-  args: async (all) => ({
-    slug: slugOf(all.input),
-    ...given({
-      name: flagText(all.input, "name"),
-      description: flagText(all.input, "description"),
-      tags: valuesOf(all.input, "tag"),
-    }),
-    ...(await readFlow(all.input.args[1] ?? "-", all)),
-    ...(await conditionOf(all)),
-  }),
-  show: (template) => said(template, "is stored"),
-});
+export const save: Run = (input, io) =>
+  withApi(input, io, true, async (api) => {
+    const all = { input, io, api };
+    const template = await saveFlow(slugOf(input), input.args[1] ?? "-", all);
+    const active = isOn(input, "activate") ? await activate(api, template) : [];
+    const { said = [] } = io.json === undefined ? await stored(template, "is stored", all) : {};
+    await tell(template, { said: [...said, ...active.map(activeLine)] }, io);
+    return 0;
+  });
 
 /** Deletes a template with its versions. */
 export const remove: Run = apiCommand({
@@ -114,7 +110,7 @@ export const restore: Run = apiCommand({
     version: toWhole(input.args[1] ?? "", "the version"),
     ifMatch: flagText(input, "if-match") ?? "*",
   }),
-  show: (template, { input }) => said(template, `is what version ${input.args[1]} was`),
+  show: (template, all) => stored(template, `is what version ${all.input.args[1]} was`, all),
 });
 
 /** Stores flow text of somebody else. */
@@ -126,7 +122,7 @@ export const importFlow: Run = apiCommand({
     ...given({ slug: flagText(input, "slug") }),
     ...(isOn(input, "overwrite") && { overwrite: true }),
   }),
-  show: (template) => said(template, "is stored"),
+  show: (template, all) => stored(template, "is stored", all),
 });
 
 /** The text of a template, on stdout or in a file. */
@@ -156,8 +152,11 @@ function sourceOf({ source }: TemplateSummary): string {
   return source.kind === "hub" ? `${source.hub}/${source.item}@${source.version}` : source.kind;
 }
 
-function said({ slug, version }: Template, what: string): Shown {
-  return { said: [`${slug} ${what}, version ${version}`] };
+/** What became of a template, and which of its schedules do not fire. */
+async function stored(template: Template, what: string, { api }: Given): Promise<Shown> {
+  const { slug, version, graph } = template;
+  const proposed = graph.schedules?.length ? await proposedLines(api, slug) : [];
+  return { said: [`${slug} ${what}, version ${version}`, ...proposed] };
 }
 
 function factsOf(template: Template): string[] {
@@ -171,36 +170,6 @@ function factsOf(template: Template): string[] {
     ["from", sourceOf(template)],
     ["digest", template.digest],
   ]);
-}
-
-/**
- * What the save expects to find. Without a word of the caller: nothing where nothing is there now, and where something is,
- * whatever it is by then, since what it replaces stays as a version.
- */
-async function conditionOf({
-  input,
-  api,
-}: Given): Promise<Pick<CommandArgs<"save_template">, "ifMatch" | "ifNoneMatch">> {
-  const ifMatch = flagText(input, "if-match");
-  if (ifMatch !== undefined) return { ifMatch };
-  if (isOn(input, "new")) return { ifNoneMatch: "*" };
-  try {
-    await api.invoke("get_template", { slug: slugOf(input) });
-    return { ifMatch: "*" };
-  } catch (error) {
-    if (ClientError.isInstance(error) && error.code === "not_found") return { ifNoneMatch: "*" };
-    throw error;
-  }
-}
-
-/** A flow as it is sent: text with its comments, or a graph. Text that is not understood is shown, and not sent. */
-async function readFlow(
-  file: string,
-  { input, io }: Given,
-): Promise<{ readonly dsl: string } | { readonly graph: FlowGraph }> {
-  const { readableFlow } = await import("../readable-flow.ts");
-  const { text, graph } = await readableFlow(file, input, io);
-  return text === undefined ? { graph } : { dsl: text };
 }
 
 async function readText(file: string, io: CliIo): Promise<string> {

@@ -19,6 +19,7 @@ import {
 import { renderDiagnostics } from "../render/code-frame.ts";
 import { createStyle } from "../render/style.ts";
 import { clean } from "../render/text.ts";
+import { proposedLine } from "../schedules/proposed.ts";
 
 /** Checks every file; ends with `flow_invalid` when one does not hold. */
 export async function run(input: Input, io: CommandIo): Promise<number> {
@@ -36,7 +37,14 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
     if (!valid) invalid += 1;
     all.push(...source.diagnostics);
     if (io.json !== undefined) {
-      await io.json.result({ file: source.name, valid, diagnostics: source.diagnostics });
+      const { name: file, diagnostics } = source;
+      const proposed = source.graph.schedules ?? [];
+      await io.json.result({
+        file,
+        valid,
+        diagnostics,
+        ...(valid && proposed.length > 0 && { proposed }),
+      });
       continue;
     }
     const shown =
@@ -45,10 +53,13 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
         : source.diagnostics;
     if (shown.length > 0) await io.err.write(`${await renderDiagnostics(shown, source, style)}\n`);
     const mark = style.symbol(valid ? "succeeded" : "failed");
-    if (io.verbosity !== "quiet")
-      await io.err.write(
-        `${mark.paint(mark.text)} ${clean(source.name)}: ${countFindings(source.diagnostics)}\n`,
-      );
+    if (io.verbosity === "quiet") continue;
+    await io.err.write(
+      `${mark.paint(mark.text)} ${clean(source.name)}: ${countFindings(source.diagnostics)}\n`,
+    );
+    for (const each of valid ? (source.graph.schedules ?? []) : []) {
+      await io.err.write(`  ${proposedLine(each, source.name)}\n`);
+    }
   }
   if (invalid === 0) return 0;
   const errors = all.filter(

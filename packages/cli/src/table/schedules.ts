@@ -14,9 +14,13 @@ export const SCHEDULE_COMMANDS: readonly CliCommand[] = [
     examples: [["schedule list", "what runs by itself, and when"]],
     load: from("list"),
   }),
-  entry("schedule add", "run a template at times", {
+  entry("schedule add", "run a template at times, or activate the schedules of a flow", {
     flags: [
       option("template", "<slug>", "what to run", { complete: "template" }),
+      option("from", "<flow>", "activate what this file or template declares", {
+        complete: "template",
+      }),
+      option("name", "<name>", "of --from, only the schedule of this name", { multiple: true }),
       option("cron", "<fields>", "five or six fields, such as '0 7 * * 1-5'"),
       option("every", "<duration>", "again and again, this far apart"),
       option("at", "<time>", "once, at this moment in ISO 8601 with a zone"),
@@ -34,7 +38,10 @@ export const SCHEDULE_COMMANDS: readonly CliCommand[] = [
         choices: ["skip", "one", "all"],
       }),
     ],
-    examples: [["schedule add --template hello --every 1h", "fires while a server runs"]],
+    examples: [
+      ["schedule add --template hello --every 1h", "fires while a server runs"],
+      ["schedule add --from nightly.flow", "every schedule that the flow declares"],
+    ],
     load: from("add"),
   }),
   entry("schedule show", "show a schedule", {

@@ -33,6 +33,7 @@ export const TEMPLATE_COMMANDS: readonly CliCommand[] = [
       option("name", "<text>", "what people call it (default the title of the flow)"),
       option("description", "<text>", "what it is for"),
       option("tag", "<tag>", "a tag; those that it had are replaced", { multiple: true }),
+      { long: "activate", summary: "its schedules fire from now on" },
       { long: "new", summary: "only if there is no such template" },
       IF_MATCH,
     ],

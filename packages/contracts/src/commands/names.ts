@@ -46,6 +46,7 @@ import type {
   NewWebhook,
   Schedule,
   ScheduleArgs,
+  SchedulePage,
   Settings,
   Webhook,
   WebhookArgs,
@@ -272,7 +273,7 @@ type ScheduleId = { readonly scheduleId: string };
 type ScheduleDefaults = "timezone" | "enabled" | "overlap" | "catchUp";
 
 export interface ScheduleCommands {
-  list_schedules: Listed<None, Schedule>;
+  list_schedules: CommandType<PageArgs, SchedulePage, "limit">;
   get_schedule: CommandType<ScheduleId, Schedule>;
   create_schedule: CommandType<ScheduleArgs, Schedule, ScheduleDefaults>;
   update_schedule: CommandType<ScheduleId & ScheduleArgs & IfMatch, Schedule, ScheduleDefaults>;

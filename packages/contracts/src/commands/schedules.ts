@@ -1,14 +1,8 @@
 /** Commands on schedules. Exactly one of `cron`, `everyMs` and `at` says when. */
 import * as z from "zod";
-import {
-  jsonRecordSchema,
-  pageSchema,
-  slugSchema,
-  tagsSchema,
-  zonedTimeSchema,
-} from "../schemas/common.ts";
+import { jsonRecordSchema, slugSchema, tagsSchema, zonedTimeSchema } from "../schemas/common.ts";
 import { runRefSchema } from "../schemas/run.ts";
-import { scheduleSchema } from "../schemas/server.ts";
+import { schedulePageSchema, scheduleSchema } from "../schemas/server.ts";
 import type { ScheduleCommands } from "./names.ts";
 import {
   CHANGE_ERRORS,
@@ -28,6 +22,7 @@ const scheduleId = z.string().min(1).max(64);
 
 const fields = {
   template: slugSchema,
+  name: z.string().min(1).max(200).exactOptional(),
   version: z.int().min(1).exactOptional(),
   cron: z.string().min(1).max(200).exactOptional(),
   everyMs: z.int().min(1_000).exactOptional(),
@@ -46,9 +41,9 @@ const ONE_TIME = "give exactly one of cron, everyMs and at";
 /** Commands on schedules. */
 export const scheduleCommands: CommandTable<ScheduleCommands> = commandTable<ScheduleCommands>({
   list_schedules: {
-    summary: "List schedules",
+    summary: "List schedules, and with the first page those that flows propose",
     args: z.strictObject(pageArgs),
-    result: pageSchema(scheduleSchema),
+    result: schedulePageSchema,
     effect: "read",
     idempotency: "none",
     errors: ["bad_cursor"],

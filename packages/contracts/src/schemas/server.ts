@@ -14,7 +14,9 @@ import type {
   HubProvides,
   Meta,
   NewWebhook,
+  ProposedSchedule,
   Schedule,
+  SchedulePage,
   Webhook,
 } from "../commands/records/server.ts";
 import {
@@ -26,6 +28,7 @@ import {
   timeSchema,
   zonedTimeSchema,
 } from "./common.ts";
+import { flowScheduleSchema } from "./graph.ts";
 import { authSchemeSchema } from "./service.ts";
 
 /** Schema of `HubProvides`. */
@@ -88,6 +91,7 @@ export const hubIndexSchema: z.ZodType<HubIndex> = z.object({
 /** When a schedule fires and with what; `overlap` and `catchUp` as the server page says. */
 const schedule = {
   template: slugSchema,
+  name: z.string().min(1).max(200).exactOptional(),
   version: z.int().min(1).exactOptional(),
   cron: z.string().min(1).max(200).exactOptional(),
   everyMs: z.int().min(1_000).exactOptional(),
@@ -107,6 +111,19 @@ export const scheduleSchema: z.ZodType<Schedule> = z.strictObject({
   nextAt: timeSchema.nullable(),
   lastFire: timeSchema.exactOptional(),
   lastError: z.string().exactOptional(),
+});
+
+/** Schema of `ProposedSchedule`. */
+export const proposedScheduleSchema: z.ZodType<ProposedSchedule> = z.strictObject({
+  template: slugSchema,
+  schedule: flowScheduleSchema,
+});
+
+/** Schema of `SchedulePage`. */
+export const schedulePageSchema: z.ZodType<SchedulePage> = z.strictObject({
+  items: z.array(scheduleSchema),
+  nextCursor: z.string().nullable(),
+  proposed: z.array(proposedScheduleSchema).exactOptional(),
 });
 
 const webhook = {

@@ -63,6 +63,9 @@ const SINGLE = new Set(["host", "content-type", "origin", "authorization"]);
 const SINGLE_LENGTHS = new Set([...SINGLE].map((name) => name.length));
 /** Seconds after which an address that failed too often may try again. */
 const RETRY = { "Retry-After": "60" };
+/** The same for every path: a browser cannot send the header by itself, so whoever wants to read a page saves it first. */
+const UNAUTHORIZED =
+  'Send the header "Authorization: Bearer TOKEN". To read the API in a browser: curl -H "Authorization: Bearer TOKEN" URL/api/docs -o docs.html';
 const UNGATED = new Set(["/api/health", "/api/ready"]);
 const SECTION = /^\/(?:api|hooks)(?:\/|$)/;
 
@@ -148,7 +151,10 @@ export function createGate(policy: GatePolicy): Gate {
 }
 
 function unauthorized(): ProblemError {
-  return new ProblemError("unauthorized", { headers: { "WWW-Authenticate": "Bearer" } });
+  return new ProblemError("unauthorized", {
+    detail: UNAUTHORIZED,
+    headers: { "WWW-Authenticate": "Bearer" },
+  });
 }
 
 function checkHeaders(request: RawRequest, maxHeaders: number): void {

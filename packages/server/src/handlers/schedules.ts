@@ -1,5 +1,12 @@
 /** Commands of schedules. What they change is seen by the scheduler at once. */
-import type { CommandName, Schedule, ScheduleArgs } from "@millrace/contracts";
+import { isDeepStrictEqual } from "node:util";
+import type {
+  CommandName,
+  FlowSchedule,
+  ProposedSchedule,
+  Schedule,
+  ScheduleArgs,
+} from "@millrace/contracts";
 import type { ScheduleRow } from "@millrace/store";
 import {
   Answer,
@@ -33,7 +40,8 @@ import { checkFlowInputs } from "../templates/index.ts";
 export const scheduleHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
   wire("list_schedules", (page, { app: { cursors }, host }) => {
     const all = host.store.schedules.list().map((row) => readSchedule(row).schedule);
-    return pageOf(all, ({ id }) => id, page, { cursors, filter: { list: "schedules" } });
+    const found = pageOf(all, ({ id }) => id, page, { cursors, filter: { list: "schedules" } });
+    return page.cursor === undefined ? { ...found, proposed: proposedOf(host, all) } : found;
   }),
   wire("get_schedule", ({ scheduleId }, { host }) =>
     tagged(readSchedule(knownSchedule(host, scheduleId)).schedule),
@@ -80,6 +88,26 @@ export const scheduleHandlers: readonly (readonly [CommandName, CommandHandler])
     return { times: times.map(toIso) };
   }),
 ];
+
+/** What the flows of templates propose and no schedule does: none has this name with these times and inputs. */
+function proposedOf({ store }: ServerHost, active: readonly Schedule[]): ProposedSchedule[] {
+  return store.templates.proposed().flatMap(({ slug: template, schedules }) =>
+    schedules
+      .filter((schedule) => {
+        const same = active.filter((each) => each.template === template);
+        return !same.some((each) => each.name === schedule.name && isSame(each, schedule));
+      })
+      .map((schedule) => ({ template, schedule })),
+  );
+}
+
+function isSame(active: Schedule, proposed: FlowSchedule): boolean {
+  const { inputs = {} } = active;
+  return (
+    sameTiming(active, { timezone: "UTC", ...proposed }) &&
+    isDeepStrictEqual(inputs, proposed.inputs ?? {})
+  );
+}
 
 /** A schedule that exists. Throws `not_found`. */
 function knownSchedule({ store }: ServerHost, id: string): ScheduleRow {

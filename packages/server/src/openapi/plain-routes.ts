@@ -45,6 +45,7 @@ function state(operationId: string, summary: string, waits: boolean): JsonObject
 
 /** Path to its operations. */
 export const PLAIN_ROUTES: { readonly [path: string]: JsonObject } = {
+  "/": read("home", "Say where things are, as a page", "text/html", { type: "string" }),
   "/api/invoke": {
     post: {
       operationId: "invoke",

@@ -1,7 +1,8 @@
 /** Settings, hubs, schedules, webhooks, meta: what a server keeps besides runs and templates. */
 import type { Digest } from "../../events/types.ts";
+import type { FlowSchedule } from "../../graph.ts";
 import type { Json, JsonSchema } from "../../json.ts";
-import type { Tags } from "./run.ts";
+import type { Page, Tags } from "./run.ts";
 
 /** Settings that a command may change. What widens a sandbox is operator configuration and is not here. */
 export interface Settings {
@@ -79,6 +80,8 @@ export interface HubIndex {
 /** What `create_schedule` and `update_schedule` take: exactly one of `cron`, `everyMs` and `at`. */
 export interface ScheduleArgs {
   readonly template: string;
+  /** Name of the schedule in the flow that proposes it; absent: no flow proposes it. */
+  readonly name?: string;
   readonly version?: number;
   /** Five or six fields. */
   readonly cron?: string;
@@ -105,6 +108,18 @@ export interface Schedule extends ScheduleArgs {
   readonly nextAt: string | null;
   readonly lastFire?: string;
   readonly lastError?: string;
+}
+
+/** A schedule that the flow of a template declares and that does not fire: no stored schedule has its name and its times. */
+export interface ProposedSchedule {
+  readonly template: string;
+  readonly schedule: FlowSchedule;
+}
+
+/** The answer of `list_schedules`. */
+export interface SchedulePage extends Page<Schedule> {
+  /** On the first page: those that templates propose, by template. */
+  readonly proposed?: readonly ProposedSchedule[];
 }
 
 /** What `create_webhook` takes. `input` names the flow input that gets `{method, query, headers, body}`. */
