@@ -200,7 +200,9 @@ export class ConnectFlow {
     const { store, services } = this.#parts;
     const auth = oauth2Of(service, services.get(service)?.serviceIntegration.auth);
     const known = await loadClient(store, service, auth);
-    if (!isDeepStrictEqual(known, client)) await storeClient(store, service, client);
+    await (isDeepStrictEqual(known, client)
+      ? dropNextClient(store, service)
+      : storeClient(store, service, client));
   }
 
   #fail(connect: PendingConnect, error: unknown): void {
