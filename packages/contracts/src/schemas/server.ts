@@ -114,7 +114,7 @@ export const scheduleSchema: z.ZodType<Schedule> = z.strictObject({
 });
 
 /** Schema of `ProposedSchedule`. */
-export const proposedScheduleSchema: z.ZodType<ProposedSchedule> = z.strictObject({
+const proposedScheduleSchema: z.ZodType<ProposedSchedule> = z.strictObject({
   template: slugSchema,
   schedule: flowScheduleSchema,
 });
