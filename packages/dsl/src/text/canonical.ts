@@ -20,7 +20,6 @@ import { toLiteral } from "./values.ts";
 import {
   BLOCKS,
   FLOW_POLICIES,
-  isBlockWord,
   NODE_POLICIES,
   type Place,
   POLICY_KINDS,
@@ -163,30 +162,28 @@ function chainToEdges(item: EdgeItem): EdgeItem[] {
 }
 
 function canonicalBlock(item: BlockItem): BlockItem {
-  if (!item.items || !isBlockWord(item.word)) return item;
-  const isTyped = item.word === "input" || item.word === "output";
-  let result: BlockItem = item;
-  for (const attr of item.items) {
-    if (attr.kind !== "attr" || attr.policy || isSetTwice(attr, item.items)) continue;
-    if (attr.name === "slug" && item.word === "connection") {
-      const isName = attr.value.kind === "literal" && attr.value.value === item.labels[0]?.text;
-      if (isName) result = without(result, attr);
-    } else if (attr.name === "schema" && isTyped && !result.type) {
-      const schema = toLiteral(attr.value, "", undefined);
-      const isObject = typeof schema === "object" && schema !== null && !Array.isArray(schema);
-      const type = isObject ? typeOf(schema as Parameters<typeof typeOf>[0]) : undefined;
-      const { start, end } = attr;
-      if (type) result = { ...without(result, attr), type: { ...type, start, end } };
-    }
+  if (!item.items) return item;
+  if (item.word === "connection") {
+    const slug = onlyAttr(item.items, "slug");
+    const isName = slug?.value.kind === "literal" && slug.value.value === item.labels[0]?.text;
+    return isName ? without(item, slug) : item;
   }
-  return result;
+  if ((item.word !== "input" && item.word !== "output") || item.type) return item;
+  const attr = onlyAttr(item.items, "schema");
+  const schema = attr && toLiteral(attr.value, "", undefined);
+  if (!attr || typeof schema !== "object" || schema === null || Array.isArray(schema)) return item;
+  const type = typeOf(schema as Parameters<typeof typeOf>[0]);
+  return type
+    ? { ...without(item, attr), type: { ...type, start: attr.start, end: attr.end } }
+    : item;
 }
 
-/** Only the first of two counts, so neither is put right: the other might count afterwards. */
-function isSetTwice(attr: AttrItem, items: readonly Item[]): boolean {
-  return items.some(
-    (other) => other !== attr && other.kind === "attr" && other.name === attr.name && !other.policy,
+/** The field of a block; undefined also when it is set twice: only the first counts, and without it the other would. */
+function onlyAttr(items: readonly Item[], name: string): AttrItem | undefined {
+  const found = items.filter(
+    (item): item is AttrItem => item.kind === "attr" && item.name === name && !item.policy,
   );
+  return found.length === 1 ? found[0] : undefined;
 }
 
 /** A block without one of its attributes, whose comments go before the block. */

@@ -34,20 +34,20 @@ function identity(e: Expression): string {
 function mergeLists(old: Collection, fresh: Collection): Expression {
   const before = elementsOf(old);
   const after = elementsOf(fresh);
-  const places = new Map<string, number[]>();
+  const places = new Map<string, { readonly indexes: number[]; next: number }>();
   for (const [index, element] of before.entries()) {
     const key = identity(element);
     const known = places.get(key);
-    if (known) known.push(index);
-    else places.set(key, [index]);
+    if (known) known.indexes.push(index);
+    else places.set(key, { indexes: [index], next: 0 });
   }
   const matches: (number | undefined)[] = [];
   const used = new Set<number>();
   let last = -1;
   for (const element of after) {
-    const queue = places.get(identity(element)) ?? [];
-    while (queue.length > 0 && (queue[0] as number) <= last) queue.shift();
-    const match = queue.shift();
+    const equal = places.get(identity(element));
+    while (equal && (equal.indexes[equal.next] ?? Infinity) <= last) equal.next += 1;
+    const match = equal?.indexes[equal.next];
     matches.push(match);
     if (match !== undefined) {
       used.add(match);
@@ -78,7 +78,12 @@ function mergeObjects(old: Collection & ObjectExpression, fresh: ObjectExpressio
   let anchor: string | undefined;
   for (const { key, value } of fresh.entries) {
     if (known.has(key)) anchor = key;
-    else added.set(anchor, [...(added.get(anchor) ?? []), { from: undefined, key, value }]);
+    else {
+      const row: Row = { from: undefined, key, value };
+      const rows = added.get(anchor);
+      if (rows) rows.push(row);
+      else added.set(anchor, [row]);
+    }
   }
   const rows: Row[] = [...(added.get(undefined) ?? [])];
   for (const [from, { key, value }] of old.entries.entries()) {

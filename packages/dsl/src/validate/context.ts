@@ -23,7 +23,7 @@ export class Validation {
   readonly ports: Ports = new Ports((value) => this.isReadable(value));
   readonly #unreadable = new Set<unknown>();
   #everywhere: Map<string, NodeModel> | undefined;
-  #connections: ReadonlySet<string> | undefined;
+  #connections: ReadonlyMap<string, object> | undefined;
   readonly #calls = new Map<string, readonly string[] | undefined>();
   #suggestions = MAX_SUGGESTIONS;
 
@@ -35,14 +35,18 @@ export class Validation {
     this.model = modelOf(graph, this.catalog.entry);
   }
 
-  /** Names of the connections that the flow declares. */
-  get connections(): ReadonlySet<string> {
-    this.#connections ??= new Set(
-      listOrNone(own(this.graph, "connections"))
-        .map((connection) => own(connection, "name"))
-        .filter((name) => typeof name === "string"),
-    );
-    return this.#connections;
+  /** The connections that the flow declares, by name; of two with one name the first. */
+  get connections(): ReadonlyMap<string, object> {
+    if (this.#connections !== undefined) return this.#connections;
+    const connections = new Map<string, object>();
+    for (const connection of listOrNone(own(this.graph, "connections"))) {
+      const name = own(connection, "name");
+      if (typeof name === "string" && !connections.has(name)) {
+        connections.set(name, connection as object);
+      }
+    }
+    this.#connections = connections;
+    return connections;
   }
 
   /** The calls by which another flow leads back to this one, looked for once a flow. */
@@ -100,6 +104,19 @@ export class Validation {
     const fix = this.findings.replace(`write ${near}`, this.places.exact(pointer), spelt(near));
     return { parts: { near }, ...(fix && { fix }) };
   }
+}
+
+/** Names that a message lists. */
+const MAX_LISTED = 50;
+
+/** The first names of a list, as a message shows them. */
+export function listed(names: Iterable<string>): string {
+  const first: string[] = [];
+  for (const name of names) {
+    if (first.length === MAX_LISTED) break;
+    first.push(shown(name));
+  }
+  return first.join(", ");
 }
 
 /** A name as a message shows it: cut, control characters escaped. */

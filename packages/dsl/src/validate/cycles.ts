@@ -64,7 +64,9 @@ function groupsOf({ body, starts, byFrom, to, sorted }: BodyOrder): number[][] {
       if (low[node] === order[node]) groups.push(close(stack, open, node));
     }
   }
-  return groups.sort((a, b) => firstOf(a) - firstOf(b));
+  const sortedGroups = groups.map((group) => ({ group, first: firstOf(group) }));
+  sortedGroups.sort((a, b) => a.first - b.first);
+  return sortedGroups.map(({ group }) => group);
 }
 
 function close(stack: number[], open: Uint8Array, node: number): number[] {

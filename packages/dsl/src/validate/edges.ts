@@ -2,7 +2,7 @@
 import { nameText } from "../expression/print.ts";
 import type { BodyModel, EdgeModel, NodeModel } from "../model/bodies.ts";
 import { own } from "../model/plain.ts";
-import { shown, type Validation } from "./context.ts";
+import { listed, shown, type Validation } from "./context.ts";
 import type { Span } from "./places.ts";
 import { onErrorOf } from "./policies.ts";
 
@@ -29,9 +29,6 @@ export function checkEdges(run: Validation): void {
     }
   }
 }
-
-/** Ports of a node that a message lists. */
-const MAX_LISTED = 50;
 
 /** Types that say something when an exit leads nowhere. */
 const CHOOSING: ReadonlySet<string> = new Set(["switch", "confirm"]);
@@ -77,7 +74,7 @@ function checkPort(run: Validation, edge: EdgeModel, from: NodeModel): void {
       node: shown(from.id),
       type: shown(from.node.type),
       port: shown(port),
-      list: Array.from(names).slice(0, MAX_LISTED).map(shown).join(", "),
+      list: listed(names),
     },
     fix:
       near === undefined

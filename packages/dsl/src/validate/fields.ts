@@ -7,7 +7,7 @@ import { isObject, keysOf, listOrNone, objectOrNone, own, step } from "../model/
 import type { Site } from "../model/sites.ts";
 import { firstExpression, literalText } from "../model/values.ts";
 import { readSchema } from "../schema/compile.ts";
-import { shown, type Validation } from "./context.ts";
+import { listed, shown, type Validation } from "./context.ts";
 import { checkValue } from "./field-values.ts";
 import type { Details } from "./findings.ts";
 
@@ -184,12 +184,9 @@ function checkLiteral(run: Validation, { value, pointer, name }: Site): void {
 function checkConnection(run: Validation, { value, pointer }: Site): void {
   const name = literalText(value);
   if (name === undefined || run.connections.has(name)) return;
-  const list = Array.from(run.connections).slice(0, MAX_LISTED).map(shown).join(", ");
-  run.findings.add("FLOW2014", pointer, { parts: { name: shown(name), list: list || "none" } });
+  const list = listed(run.connections.keys()) || "none";
+  run.findings.add("FLOW2014", pointer, { parts: { name: shown(name), list } });
 }
-
-/** Names that a message lists. */
-const MAX_LISTED = 50;
 
 /** FLOW3007 for every problem of a JSON Schema that stands at a place. True: it is one. */
 export function checkSchema(run: Validation, schema: unknown, pointer: string): boolean {

@@ -1,7 +1,7 @@
 /** From places of a graph to stretches of the text that it was read from. The text is looked through once something is found. */
 import type { Expression } from "../expression/ast.ts";
 import { printExpression } from "../expression/print.ts";
-import { findReferences } from "../expression/references.ts";
+import { findReferences, type ReferencePlace } from "../expression/references.ts";
 import type { Leaf } from "../model/sites.ts";
 import { dataOf, type FlowDocument, isDocument } from "../text/document.ts";
 import { type Losses, lossesOf, type Mark, marksOf } from "../text/locate.ts";
@@ -12,10 +12,17 @@ export interface Span {
   readonly end: number;
 }
 
+interface Written {
+  readonly expression: Expression | undefined;
+  /** Its references, once one of them is asked for. */
+  references: readonly ReferencePlace[] | undefined;
+}
+
 /** Where the places of a graph are in its text; without a document nowhere. */
 export class Places {
   readonly source: string | undefined;
   readonly #document: FlowDocument | undefined;
+  readonly #written = new WeakMap<Leaf, Written>();
 
   constructor(document: FlowDocument | undefined) {
     if (!isDocument(document)) return;
@@ -49,16 +56,27 @@ export class Places {
   }
 
   /** The expression that the author wrote at a place, when it still is that of the graph; its offsets are those of the text. */
-  expression({ pointer, source }: Leaf): Expression | undefined {
-    const written = this.marks.get(pointer)?.expression;
-    return written !== undefined && printExpression(written) === source ? written : undefined;
+  expression(leaf: Leaf): Expression | undefined {
+    return this.#read(leaf).expression;
   }
 
   /** The stretch of the name that an expression reads, by its place among the references. */
   reference(leaf: Leaf, index: number): { name: Span; whole: Span } | undefined {
-    const written = this.expression(leaf);
-    const found = written && findReferences(written)[index];
+    const written = this.#read(leaf);
+    written.references ??= written.expression ? findReferences(written.expression) : [];
+    const found = written.references[index];
     return found && { name: found.name, whole: { start: found.start, end: found.end } };
+  }
+
+  /** What the author wrote at a place, compared with the graph once, however many findings it has. */
+  #read(leaf: Leaf): Written {
+    const known = this.#written.get(leaf);
+    if (known !== undefined) return known;
+    const expression = this.marks.get(leaf.pointer)?.expression;
+    const isSame = expression !== undefined && printExpression(expression) === leaf.source;
+    const written: Written = { expression: isSame ? expression : undefined, references: undefined };
+    this.#written.set(leaf, written);
+    return written;
   }
 
   /** The text of a stretch. */

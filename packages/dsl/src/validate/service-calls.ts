@@ -44,7 +44,7 @@ export function effectOfCall(run: Validation, node: NodeModel): Effect | undefin
 function operationsOf(run: Validation, node: NodeModel): readonly ServiceOperation[] | undefined {
   const name = literalText(own(node.node.fields, "connection"));
   if (name === undefined) return undefined;
-  const declared = listOrNone(own(run.graph, "connections")).find((it) => own(it, "name") === name);
+  const declared = run.connections.get(name);
   const service = own(declared, "service") ?? own(declared, "slug") ?? name;
   const integration = run.catalog.entry(
     `service.${String(service)}`,

@@ -72,8 +72,8 @@ function pathTo(run: Validation, from: string, to: string): string[] | undefined
   if (!callers.has(to)) return undefined;
   const path: string[] = [];
   for (let slug: string | undefined = to; slug !== undefined; slug = callers.get(slug))
-    path.unshift(slug);
-  return path;
+    path.push(slug);
+  return path.reverse();
 }
 
 function checkInputs(run: Validation, node: NodeModel, slug: string, flow: CatalogFlow): void {

@@ -155,16 +155,16 @@ const MAX_SCHEMAS = 1000;
 /** Reads whose text is in the result; `encoded`: `uriEncode` cleans, too. */
 export function textReads({ tree, reads }: Checked, encoded: boolean): readonly Read[] {
   if (reads.length === 0) return reads;
-  const clean = cleanSpans(tree, encoded);
+  const clean = cleanParts(tree, encoded);
   if (clean.length === 0) return reads;
   const places = findReferences(tree);
-  return reads.filter(({ index }) => {
-    const { start = 0, end = 0 } = places[index] ?? {};
-    return !clean.some((span) => span.start <= start && end <= span.end);
-  });
+  const cleanStarts = new Set(
+    clean.flatMap((part) => findReferences(part).map(({ start }) => start)),
+  );
+  return reads.filter(({ index }) => !cleanStarts.has(places[index]?.start ?? -1));
 }
 
-function cleanSpans(tree: Expression, encoded: boolean): readonly Expression[] {
+function cleanParts(tree: Expression, encoded: boolean): readonly Expression[] {
   const clean: Expression[] = [];
   const open: Expression[] = [tree];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
