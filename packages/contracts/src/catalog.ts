@@ -50,6 +50,8 @@ export interface SchemaHints {
   readonly untrusted?: true;
   readonly connection?: true;
   readonly flow?: true;
+  /** Of a member of an output: names that other tools have for it. Reading one of them is an error that suggests this one. */
+  readonly aliases?: readonly string[];
 }
 
 /** One row of the catalog: the answer of `list_nodes` and `get_node`, and what validation reads. */
@@ -63,6 +65,10 @@ export interface CatalogEntry {
   readonly tags: readonly string[];
   /** JSON Schema 2020-12 of all fields, an object schema. */
   readonly fields: JsonSchema;
+  /**
+   * JSON Schema 2020-12 of the output. Where it names `properties`, a flow that reads another member is refused (FLOW5001);
+   * an output that has more members says so with `additionalProperties`.
+   */
   readonly output: JsonSchema;
   readonly ports: readonly PortSpec[];
   /** Field that yields further ports: the keys of an object, the `name`s of a list. */

@@ -178,10 +178,14 @@ function memberType(
 }
 
 function noMember(link: Expression, name: string, type: FlowType, inference: Inference): void {
-  const names = membersOf(type).flatMap((member) =>
-    member.kind === "object" ? [...member.props.keys()] : [],
-  );
-  const near = nearestName(name, names);
+  const objects = membersOf(type).filter((member) => member.kind === "object");
+  const alias = objects.map(({ aliases }) => aliases?.get(name)).find((it) => it !== undefined);
+  const near =
+    alias ??
+    nearestName(
+      name,
+      objects.flatMap(({ props }) => [...props.keys()]),
+    );
   inference.findings.add("FLOW5001", link, {
     message: `${describeType(type)} has no member ${quoted(name)}`,
     parts: near === undefined ? {} : { near },

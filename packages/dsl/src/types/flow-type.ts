@@ -21,6 +21,8 @@ export interface ObjectType {
   readonly kind: "object";
   readonly props: ReadonlyMap<string, FlowType>;
   readonly open: boolean;
+  /** Names that a member has elsewhere, with its name here; they help who reads one of them. */
+  readonly aliases?: ReadonlyMap<string, string>;
 }
 
 export const ANY: FlowType = { kind: "any" };

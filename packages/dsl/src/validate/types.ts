@@ -1,7 +1,7 @@
 /** Types of what expressions may read: nodes, inputs, the run, locals of bodies, roots of deferred fields. */
-import type { CatalogEntry } from "@millrace/contracts";
+import type { CatalogEntry, JsonSchema } from "@millrace/contracts";
 import { type BodyModel, NodeModel } from "../model/bodies.ts";
-import { isObject, listOrNone, own } from "../model/plain.ts";
+import { isObject, keysOf, listOrNone, objectOrNone, own } from "../model/plain.ts";
 import { lookUp, visibleNames, visibleNode } from "../model/resolve.ts";
 import {
   ANY,
@@ -112,9 +112,37 @@ export class Types {
 /** The type of a node's record: its output, and `error` when it left by that port. */
 function recordType(entry: CatalogEntry): FlowType {
   const output = typeFromSchema(entry.output);
-  return output.kind === "object"
-    ? objectOf([...output.props, ["error", ERROR]], output.open)
-    : ANY;
+  if (output.kind !== "object") return ANY;
+  const open = output.open && !namesItsMembers(entry.output);
+  return {
+    ...objectOf([...output.props, ["error", ERROR]], open),
+    aliases: aliasesOf(entry.output),
+  };
+}
+
+/** Whether a schema lists the members of an output and nothing in it allows others: those are then all that there are. */
+function namesItsMembers(schema: JsonSchema): boolean {
+  return (
+    isObject(own(schema, "properties")) &&
+    ALLOWING_MORE.every((keyword) => own(schema, keyword) === undefined)
+  );
+}
+
+const ALLOWING_MORE: readonly string[] = [
+  ...["additionalProperties", "unevaluatedProperties", "patternProperties"],
+  ...["$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas"],
+];
+
+/** What other tools call the members of an output. */
+function aliasesOf(schema: JsonSchema): ReadonlyMap<string, string> {
+  const properties = objectOrNone(own(schema, "properties"));
+  return new Map(
+    keysOf(properties).flatMap((name) =>
+      listOrNone(own(own(own(properties, name), "x-millrace"), "aliases")).map(
+        (alias): [string, string] => [String(alias), name],
+      ),
+    ),
+  );
 }
 
 function inputsType(run: Validation): FlowType {

@@ -17,7 +17,6 @@ import type { Fields, NodeType } from "../node-type.ts";
 import { coreEntry } from "./entry.ts";
 
 const literal = { "x-millrace": { literal: true } } as const;
-const untrusted = { "x-millrace": { untrusted: true } } as const;
 
 const REASONS = [
   "rate_limit",
@@ -225,9 +224,13 @@ const output: JsonSchema = {
   properties: {
     output: {
       description: "Text, data that fits the schema, label, labels, vectors, or score and reason.",
-      ...untrusted,
+      "x-millrace": { untrusted: true, aliases: ["json", "data", "object", "result", "value"] },
     },
-    text: { ...text, description: "Text of the last accepted answer.", ...untrusted },
+    text: {
+      ...text,
+      description: "Text of the last accepted answer.",
+      "x-millrace": { untrusted: true, aliases: ["content", "message", "answer", "response"] },
+    },
     label: { ...text, description: "With labels." },
     labels: { type: "array", items: text, description: "With labels and multi." },
     finish: { enum: ["stop", "length", "content_filter", "max_steps"] },
@@ -242,6 +245,7 @@ const output: JsonSchema = {
         cacheWriteTokens: integer,
         reasoningTokens: integer,
       },
+      additionalProperties: false,
       description: "Of all calls; null when nobody said.",
     },
     costUsd: { type: ["number", "null"] },

@@ -18,7 +18,10 @@ export const confirm: NodeType = {
     },
     required: ["prompt"],
     output: record({
-      outcome: { enum: ["approved", "rejected", "expired"] },
+      outcome: {
+        enum: ["approved", "rejected", "expired"],
+        "x-millrace": { aliases: ["answer", "approved", "decision", "status"] },
+      },
       value: {},
       by: { type: ["string", "null"] },
       comment: { type: ["string", "null"] },

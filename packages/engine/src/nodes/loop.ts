@@ -42,7 +42,10 @@ export const loop: NodeType = {
       },
     },
     required: ["max"],
-    output: record({ state: {}, rounds: { type: "integer" } }),
+    output: record({
+      state: { "x-millrace": { aliases: ["value", "result", "output", "data"] } },
+      rounds: { type: "integer", "x-millrace": { aliases: ["count", "index", "iterations"] } },
+    }),
     body: true,
     example: {
       title: "Poll",

@@ -26,7 +26,7 @@ export const map: NodeType = {
     },
     required: ["items"],
     output: record({
-      items: { type: "array" },
+      items: { type: "array", "x-millrace": { aliases: ["results", "values", "output", "data"] } },
       errors: {
         type: "array",
         items: record({ index: { type: "integer" }, error: { type: "object" } }),

@@ -66,14 +66,23 @@ export const serviceCallEntry: CatalogEntry = Object.freeze({
     output: {
       type: "object",
       properties: {
-        status: { type: "integer" },
+        status: {
+          type: "integer",
+          "x-millrace": { aliases: ["statusCode", "status_code", "code"] },
+        },
         headers: {
           type: "object",
           additionalProperties: { type: "string" },
           description: "Lower-case names.",
           ...untrusted,
         },
-        body: { description: "Null when it is empty; of several pages the last.", ...untrusted },
+        body: {
+          description: "Null when it is empty; of several pages the last.",
+          "x-millrace": {
+            untrusted: true,
+            aliases: ["data", "json", "text", "content", "response"],
+          },
+        },
         items: { type: "array", description: "Items of all pages.", ...untrusted },
         pageCount: { type: "integer" },
         truncated: { type: "boolean", description: "Whether the service has more." },

@@ -97,8 +97,11 @@ const exec: ActionDefinition<ExecFields, ExecRecord> = defineAction<ExecFields, 
     type: "object",
     required: ["exitCode", "stdout", "stderr", "truncated"],
     properties: {
-      exitCode: { type: "integer" },
-      stdout: output,
+      exitCode: {
+        type: "integer",
+        "x-millrace": { aliases: ["code", "exit_code", "status", "returncode"] },
+      },
+      stdout: { ...output, "x-millrace": { untrusted: true, aliases: ["output", "out", "text"] } },
       stderr: output,
       truncated: { type: "boolean", description: "Whether a stream was longer than maxBytes." },
     },

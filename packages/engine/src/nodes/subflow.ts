@@ -22,7 +22,9 @@ export const subflow: NodeType = {
       inputs: { type: "object", default: {}, description: "Inputs of that flow by name." },
     },
     required: ["flow"],
-    output: record({ outputs: { type: "object" } }),
+    output: record({
+      outputs: { type: "object", "x-millrace": { aliases: ["output", "result", "value"] } },
+    }),
     example: { title: "Load rows", fields: { flow: "load-rows@3" } },
   }),
   run(fields, ctx) {

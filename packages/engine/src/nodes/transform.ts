@@ -12,7 +12,7 @@ export const transform: NodeType = {
     category: "data",
     properties: { value: { description: "Any value; expressions and templates at any depth." } },
     required: ["value"],
-    output: record({ value: {} }),
+    output: record({ value: { "x-millrace": { aliases: ["output", "result", "data"] } } }),
     example: { title: "A record", fields: { value: { day: { $: "inputs.date" } } } },
   }),
   run: (fields) => ({ value: fields["value"] }),

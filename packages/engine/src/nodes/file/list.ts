@@ -49,9 +49,11 @@ export const list: ActionDefinition<ListFields, ListRecord> = defineAction<ListF
     properties: {
       files: {
         type: "array",
+        "x-millrace": { aliases: ["items", "entries", "data"] },
         items: {
           type: "object",
           required: ["path", "name", "bytes", "modifiedAt"],
+          additionalProperties: false,
           properties: {
             path: { type: "string" },
             name: { type: "string" },

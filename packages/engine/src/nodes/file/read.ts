@@ -50,7 +50,7 @@ export const read: ActionDefinition<ReadFields, ReadRecord> = defineAction<ReadF
       path: { type: "string" },
       content: {
         description: "A string, or any value with encoding json.",
-        "x-millrace": { untrusted: true },
+        "x-millrace": { untrusted: true, aliases: ["data", "text", "body", "contents", "json"] },
       },
       bytes: { type: "integer" },
       modifiedAt: { type: "string", format: "date-time" },

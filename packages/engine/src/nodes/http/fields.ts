@@ -98,14 +98,17 @@ export const httpRecord: JsonSchemaOf<HttpRecord> = jsonSchema<HttpRecord>({
   type: "object",
   required: ["status", "headers", "body", "url", "bytes"],
   properties: {
-    status: { type: "integer" },
+    status: { type: "integer", "x-millrace": { aliases: ["statusCode", "status_code", "code"] } },
     headers: {
       type: "object",
       additionalProperties: { type: "string" },
       description: "Lower-case names.",
       "x-millrace": { untrusted: true },
     },
-    body: { description: "Null when it is empty.", "x-millrace": { untrusted: true } },
+    body: {
+      description: "Null when it is empty.",
+      "x-millrace": { untrusted: true, aliases: ["data", "json", "text", "content", "response"] },
+    },
     url: { type: "string", description: "Address after redirects." },
     bytes: { type: "integer", description: "Size of the decoded body." },
   },
