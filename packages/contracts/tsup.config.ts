@@ -9,6 +9,7 @@ export default defineConfig({
     "src/json.ts",
     "src/extend/check.ts",
     "src/extend/service-arguments.ts",
+    "src/extend/web-fetch.ts",
     "src/schemas/index.ts",
     "src/testing/index.ts",
     "src/transport/index.ts",

@@ -213,6 +213,7 @@ export type {
   AiPart,
   AiProvider,
   AiProviderOptions,
+  AiProviderTool,
   AiSourceTool,
   AiStream,
   AiTool,

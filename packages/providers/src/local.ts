@@ -15,8 +15,8 @@ import type {
   ResponseLike,
 } from "@millrace/contracts";
 import { NodeError } from "@millrace/contracts";
+import { toWebFetch } from "@millrace/contracts/web-fetch";
 import { asEmbedding, withOptions } from "./vendors/model.ts";
-import { toWebFetch } from "./vendors/web-fetch.ts";
 
 /** The part of a manager that the provider needs. */
 export interface LocalModels {

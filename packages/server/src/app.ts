@@ -137,13 +137,15 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): ServedApp 
     );
   }
 
-  async function answer(source: Request | NodeBindings): Promise<Response> {
+  async function answer(source: Request | NodeBindings, given?: Request): Promise<Response> {
     const startedAt = performance.now();
     const exchange = new Exchange(source, nextId(), (done, told) => report(done, startedAt, told));
+    if (given !== undefined) exchange.given = given;
     try {
       // In two steps, so that a page of an allowed origin can read why its token was refused.
       exchange.passage = gate.check(exchange);
-      exchange.token = gate.authenticate(exchange, exchange.passage);
+      const token = gate.authenticate(exchange, exchange.passage);
+      exchange.token = token instanceof Promise ? await token : token;
       if (exchange.method === "OPTIONS") return preflight(exchange, routes);
       return await routes.handle(exchange);
     } catch (error) {
@@ -162,19 +164,20 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): ServedApp 
       allowedHosts,
       allowedOrigins,
       failures,
+      caller: options.caller ?? null,
     });
   }
 
   return {
     serve: (node) => void answer(node),
-    fetch: (request, env) => answer(env?.incoming === undefined ? request : env),
+    fetch: (request, env) => answer(env?.incoming === undefined ? request : env, request),
     async invoke(command, args, caller, signal = new AbortController().signal) {
       const call: CommandCall = { host, app, caller, signal, key: undefined };
       const { value } = await invokeCommand(COMMANDS, readInvocation({ command, args }), call);
       return value;
     },
     reload(next) {
-      const read = resolveOptions(next);
+      const read = resolveOptions({ ...next, ...(options.caller && { caller: options.caller }) });
       const wanted: Changing = {
         tokens: next.tokens === undefined ? changing.tokens : read.tokens,
         allowedHosts: next.allowedHosts === undefined ? changing.allowedHosts : read.allowedHosts,
@@ -187,7 +190,7 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): ServedApp 
       }
       gate = openGate(wanted);
       changing = wanted;
-      streams.closeRevoked((token) => (token === null ? gate.tokens.open : gate.tokens.has(token)));
+      streams.closeRevoked((token) => gate.admits(token));
     },
     drain({ graceMs = limits.drainMs } = {}) {
       drained ??= drainRuns(host, graceMs).finally(() => {

@@ -194,13 +194,19 @@ function inOrder(first: SubflowPort, second: SubflowPort): SubflowPort {
   return { get: async (wanted) => (await first.get(wanted)) ?? second.get(wanted) };
 }
 
-/** The registry of core, of extensions and of the services. Throws `ConfigError` for a service with a schema that cannot be checked. */
-function registryOf({ services }: ResolvedOptions, extensions: Extensions): Registry {
+/** The registry of core, of the program around, of extensions and of the services. Throws `ConfigError` for what cannot be in it. */
+function registryOf({ services, nodeTypes }: ResolvedOptions, extensions: Extensions): Registry {
+  inOption("nodeTypes", () => createRegistry(nodeTypes));
+  const rest = [...extensions.serviceEntries, ...extensions.types];
+  return inOption("services", () => createRegistry([...nodeTypes, ...services, ...rest]));
+}
+
+function inOption<T>(name: string, make: () => T): T {
   try {
-    return createRegistry([...services, ...extensions.serviceEntries, ...extensions.types]);
+    return make();
   } catch (cause) {
     if (!EngineError.isInstance(cause)) throw cause;
-    throw new ConfigError("option_invalid", `option "services": ${cause.message}`, { cause });
+    throw new ConfigError("option_invalid", `option "${name}": ${cause.message}`, { cause });
   }
 }
 

@@ -12,6 +12,7 @@ export {
 export type {
   Clock,
   Environment,
+  NodeTypeSource,
   OptionSources,
   ReloadOptions,
   ServerLimits,
@@ -37,7 +38,7 @@ export {
   type LocalExecutorOptions,
 } from "./executor/index.ts";
 export type { ExtensionsOption } from "./extensions/index.ts";
-export type { Role } from "./gate/index.ts";
+export type { CallerIdentity, Role } from "./gate/index.ts";
 export { coreHandlers } from "./handlers/index.ts";
 export type { ServerHost, StoredFlow, TemplatePort } from "./host.ts";
 export type { Caller } from "./http/index.ts";

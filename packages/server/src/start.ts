@@ -47,7 +47,7 @@ export async function start(options: StartOptions = {}): Promise<RunningServer> 
   const address = await chooseAddress(resolved);
   const server = await buildServer(resolved);
   const { app, host } = server;
-  if (resolved.allowOpen && resolved.tokens.length === 0) {
+  if (resolved.allowOpen && resolved.tokens.length === 0 && !resolved.caller) {
     host.log.warn(
       { host: resolved.host },
       "open: everybody who reaches this address may do everything",
@@ -108,7 +108,7 @@ async function chooseAddress(options: ResolvedOptions): Promise<string> {
     });
   }
   const open = addresses.find(({ address }) => !isLoopback(address));
-  if (open !== undefined && options.tokens.length === 0 && !options.allowOpen) {
+  if (open !== undefined && options.tokens.length === 0 && !options.caller && !options.allowOpen) {
     throw new ConfigError(
       "open_bind_refused",
       `option "host": ${open.address} can be reached by others, and no token is set`,

@@ -3,18 +3,12 @@ import type { CommandArgs, CommandName, CommandResult } from "../commands/names.
 import type { RunRequest } from "../commands/records/run.ts";
 import type { AnyEvent, Kind } from "../events/types.ts";
 import { createRunId } from "../run-id.ts";
-import { ClientError, refusal } from "./error.ts";
-import { isAbort } from "./event-stream.ts";
+import { ClientError } from "./error.ts";
 import { follow, type Retrying } from "./follow.ts";
+import { createSend, type ServerAddress } from "./send.ts";
 
 /** Where a server is, and how to reach it. */
-export interface ClientOptions {
-  /** Such as `http://127.0.0.1:6455`; a path is kept. */
-  readonly url: string;
-  /** Sent as bearer token. Default: none. */
-  readonly token?: string;
-  /** `globalThis.fetch`, or one that goes through something. */
-  readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
+export interface ClientOptions extends ServerAddress {
   /** How long an event stream may be silent before it is opened again, in milliseconds; default 45 s. */
   readonly silenceMs?: number;
   /** How an event stream that broke off is opened again. */
@@ -57,27 +51,9 @@ export interface Client {
 
 /** Makes a client; nothing is sent before its first call. */
 export function createClient(options: ClientOptions): Client {
-  const base = options.url.replace(/\/+$/, "");
-  const authorization: Record<string, string> =
-    options.token === undefined ? {} : { authorization: `Bearer ${options.token}` };
+  const send = createSend(options);
   const { silenceMs, retry } = options;
   const reading = { ...(silenceMs !== undefined && { silenceMs }), ...(retry && { retry }) };
-
-  /** One request. Throws for every answer that is no success. */
-  async function send(path: string, init: RequestInit): Promise<Response> {
-    let response: Response;
-    try {
-      response = await options.fetch(base + path, {
-        ...init,
-        headers: { ...authorization, ...(init.headers as Record<string, string>) },
-      });
-    } catch (cause) {
-      if (isAbort(cause) || init.signal?.aborted) throw init.signal?.reason ?? cause;
-      throw new ClientError("unreachable", `${base} cannot be reached`, { cause });
-    }
-    if (!response.ok) throw await refusal(response);
-    return response;
-  }
 
   function post(path: string, body: unknown, call: CallOptions = {}): Promise<Response> {
     const { signal, idempotencyKey } = call;

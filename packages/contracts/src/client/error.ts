@@ -5,9 +5,9 @@ const MARK = Symbol.for("@millrace/contracts.error.ClientError");
 
 /**
  * A code of the server's problem documents, or one of our own: `unreachable` (no connection, or one that broke off),
- * `bad_answer` (an answer that no Millrace server gives).
+ * `bad_answer` (an answer that no Millrace server gives), `bad_fetch` (`options.fetch` sends nothing).
  */
-export type ClientErrorCode = ErrorCode | "unreachable" | "bad_answer";
+export type ClientErrorCode = ErrorCode | "unreachable" | "bad_answer" | "bad_fetch";
 
 /** What a `ClientError` carries beside code and message. */
 export interface ClientErrorOptions {

@@ -15,3 +15,4 @@ export {
 } from "./error.ts";
 export { eventsOf } from "./event-stream.ts";
 export type { Retrying } from "./follow.ts";
+export type { ServerAddress } from "./send.ts";

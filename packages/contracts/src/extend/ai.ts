@@ -122,7 +122,11 @@ export interface AiStream {
 }
 
 /** A part of a stream: `stream-start`, `text-delta`, `reasoning-delta`, `tool-call`, `finish`, `error` and others, which are ignored. */
-export type AiPart = { readonly type: string } & { readonly [name: string]: unknown };
+export type AiPart = {
+  readonly type: string;
+  // biome-ignore lint/suspicious/noExplicitAny: parts of the AI SDK are interfaces, which fit no index of `unknown`
+  readonly [name: string]: any;
+};
 
 /** A message of a prompt: a system message holds text, the others a list of parts. */
 export interface AiMessage {
@@ -145,6 +149,12 @@ export interface AiTool {
   readonly inputSchema: unknown;
 }
 
+/** A tool that the maker of a model runs; the engine asks for none. */
+export interface AiProviderTool {
+  readonly type: "provider";
+  readonly name: string;
+}
+
 /** One call of a language model; absent members are the provider's defaults. */
 export interface AiCall {
   readonly prompt: AiMessage[];
@@ -165,7 +175,7 @@ export interface AiCall {
         readonly description?: string;
       }
     | undefined;
-  readonly tools?: AiTool[] | undefined;
+  readonly tools?: (AiTool | AiProviderTool)[] | undefined;
   readonly toolChoice?: { readonly type: "auto" | "none" | "required" | "tool" } | undefined;
   /** Specification v4 only. */
   readonly reasoning?: string | undefined;

@@ -5,8 +5,9 @@
  */
 import type { Channel, ChannelMap, Transport } from "../channels.ts";
 import { type ClientOptions, createClient } from "../client/client.ts";
-import { ClientError, refusal } from "../client/error.ts";
+import { ClientError } from "../client/error.ts";
 import { dataOf, eventsOf } from "../client/event-stream.ts";
+import { callFetch, createSend } from "../client/send.ts";
 import type { CommandName } from "../commands/names.ts";
 import type { ExecutionEvent } from "../events/types.ts";
 import type { AbortSignalLike } from "../extend/context.ts";
@@ -29,7 +30,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
   const call = createCaller(options);
   const state = createState("connecting", call);
   const closing = new AbortController();
-  const base = options.url.replace(/\/+$/, "");
+  const send = createSend(options);
   const client = createClient(options);
   const modelHandlers = new Set<ModelHandler>();
   let models: { readonly stop: AbortController; readonly opened: Promise<void> } | undefined;
@@ -67,22 +68,8 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
     };
   }
 
-  async function open(path: string, signal: AbortSignal): Promise<Response> {
-    const authorization: Record<string, string> =
-      options.token === undefined ? {} : { authorization: `Bearer ${options.token}` };
-    let response: Response;
-    try {
-      response = await options.fetch(base + path, {
-        headers: { accept: "text/event-stream", ...authorization },
-        signal,
-      });
-    } catch (cause) {
-      if (signal.aborted) throw signal.reason;
-      throw new ClientError("unreachable", `${base} cannot be reached`, { cause });
-    }
-    if (!response.ok) throw await refusal(response);
-    return response;
-  }
+  const open = (path: string, signal: AbortSignal): Promise<Response> =>
+    send(path, { headers: { accept: "text/event-stream" }, signal });
 
   /** Pumps a log to its end. Resolves when its first answer is there; later faults end the transport. */
   function pump<T>(
@@ -119,7 +106,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
     const telling = createClient({
       ...options,
       async fetch(url, init) {
-        const response = await options.fetch(url, init);
+        const response = await callFetch(options.fetch, url, init);
         if (response.ok) opened();
         return response;
       },

@@ -6,6 +6,7 @@
  *   M4  Nothing that a server was given as a secret comes back from here.
  */
 import type { AiSourceTool, AiToolContext, FetchLike, Json, JsonObject } from "@millrace/contracts";
+import { toWebFetch } from "@millrace/contracts/web-fetch";
 import {
   Client,
   type JsonSchemaValidator,
@@ -15,7 +16,6 @@ import {
   type Tool,
 } from "@modelcontextprotocol/client";
 import type { McpServerSettings } from "../settings/read.ts";
-import { toWebFetch } from "../vendors/web-fetch.ts";
 import { cut, mcpError, toMcpError } from "./failure.ts";
 import { maskOf } from "./mask.ts";
 import { resultOf, textOf } from "./result.ts";

@@ -3,11 +3,11 @@
  * @see https://ai-sdk.dev/providers/ai-sdk-providers/anthropic
  */
 import type { AiContext, AiProvider } from "@millrace/contracts";
+import { toWebFetch } from "@millrace/contracts/web-fetch";
 import { listFrom, requireKey, withOptions } from "./model.ts";
 import { capabilitiesOf } from "./models.ts";
 import { trimmed } from "./openai.ts";
 import { reasoningOptions } from "./reasoning.ts";
-import { toWebFetch } from "./web-fetch.ts";
 
 const BASE_URL = "https://api.anthropic.com/v1";
 const VERSION = "2023-06-01"; // of the interface; the package sends the same

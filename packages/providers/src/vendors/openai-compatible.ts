@@ -3,11 +3,11 @@
  * @see https://ai-sdk.dev/providers/openai-compatible-providers
  */
 import type { AiContext, AiProvider } from "@millrace/contracts";
+import { toWebFetch } from "@millrace/contracts/web-fetch";
 import { asEmbedding, listFrom, withOptions } from "./model.ts";
 import { capabilitiesOf } from "./models.ts";
 import { strictness, trimmed } from "./openai.ts";
 import { reasoningOptions } from "./reasoning.ts";
-import { toWebFetch } from "./web-fetch.ts";
 
 /** Settings of a provider of kind `openai-compatible`. */
 export interface CompatibleSettings {

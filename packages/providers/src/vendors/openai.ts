@@ -4,11 +4,11 @@
  * @see https://ai-sdk.dev/providers/ai-sdk-providers/openai
  */
 import type { AiCall, AiContext, AiProvider, AiProviderOptions } from "@millrace/contracts";
+import { toWebFetch } from "@millrace/contracts/web-fetch";
 import { asEmbedding, listFrom, requireKey, withOptions } from "./model.ts";
 import { capabilitiesOf, type Vendor } from "./models.ts";
 import { reasoningOptions } from "./reasoning.ts";
 import { isStrictSchema } from "./strict-schema.ts";
-import { toWebFetch } from "./web-fetch.ts";
 
 const BASE_URL = "https://api.openai.com/v1";
 

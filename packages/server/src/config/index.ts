@@ -10,6 +10,7 @@ export {
 } from "./limits.ts";
 export {
   type Clock,
+  type NodeTypeSource,
   type ReloadOptions,
   type ResolvedOptions,
   resolveOptions,

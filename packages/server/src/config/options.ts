@@ -1,11 +1,22 @@
 /** Options of a server: checked once, resolved once, before anything is opened. */
-import type { ServiceDefinition } from "@millrace/contracts";
-import type { EgressPolicy, EngineOptions, FilePolicy, Host, ShellPolicy } from "@millrace/engine";
+import type {
+  ActionAdapterDefinition,
+  NodeTypeDefinition,
+  ServiceDefinition,
+} from "@millrace/contracts";
+import type {
+  EgressPolicy,
+  EngineOptions,
+  FilePolicy,
+  Host,
+  NodeType,
+  ShellPolicy,
+} from "@millrace/engine";
 import type { CredentialsOptions } from "../connections/index.ts";
 import { dataFolder } from "../data-folder.ts";
 import { ConfigError } from "../errors.ts";
 import { type ExtensionsOption, readExtensionsOption } from "../extensions/index.ts";
-import { parseHost, parseToken } from "../gate/index.ts";
+import { type CallerIdentity, parseHost, parseToken } from "../gate/index.ts";
 import { type HubFolder, readHubFolders } from "../hubs/hub-folders.ts";
 import { type ModelsOption, readModels } from "../models/index.ts";
 import type { Logger } from "../process/index.ts";
@@ -15,6 +26,9 @@ import { LIMITS, type ServerLimits } from "./limits.ts";
 
 /** Epoch milliseconds, and timers: `setTimer` calls back once after `ms`, and answers what cancels it. */
 export type Clock = Pick<Host, "now" | "setTimer">;
+
+/** What adds node types to a server, and nothing else. */
+export type NodeTypeSource = NodeTypeDefinition | ActionAdapterDefinition | NodeType;
 
 /** What `createApp`, `createServer` and `start` take; every limit of `ServerLimits` is an option too. */
 export interface ServerOptions extends Partial<ServerLimits> {
@@ -42,6 +56,16 @@ export interface ServerOptions extends Partial<ServerLimits> {
   readonly shell?: ShellPolicy;
   /** Services that flows may connect to, made by `defineService`. Default none. */
   readonly services?: readonly ServiceDefinition[];
+  /**
+   * Node types of the program around, made by `defineNodeType`, `defineActionAdapter` or `defineExtension`; they run with the
+   * network, files, credentials, services and models of this server. Default none.
+   */
+  readonly nodeTypes?: readonly NodeTypeSource[];
+  /**
+   * Who sends a request, for a program that has checked that itself: `null` is answered with 401. It takes the place of `tokens`;
+   * checks of host and origin stay, and the body must be left unread. Default: the bearer tokens decide.
+   */
+  readonly caller?: (request: Request) => CallerIdentity | null | Promise<CallerIdentity | null>;
   /** Extensions of a project, read from its lock file. Default none. */
   readonly extensions?: ExtensionsOption;
   /** Providers of models and servers of tools, as a configuration file holds them. Default: the well-known makers. */
@@ -82,6 +106,8 @@ export interface ResolvedOptions {
   readonly files: FilePolicy | null;
   readonly shell: ShellPolicy | null;
   readonly services: readonly ServiceDefinition[];
+  readonly nodeTypes: readonly NodeTypeSource[];
+  readonly caller: ServerOptions["caller"] | null;
   readonly extensions: ExtensionsOption | null;
   readonly ai: ResolvedAi;
   readonly models: ModelsOption | null;
@@ -142,6 +168,11 @@ const READERS: {
   files: (value) => (value ?? null) as FilePolicy | null,
   shell: (value) => (value ?? null) as ShellPolicy | null,
   services: readServices,
+  nodeTypes: (value) => {
+    if (value !== undefined && !Array.isArray(value)) throw "must be a list of node types";
+    return (value ?? []) as readonly NodeTypeSource[];
+  },
+  caller: (value) => functionOr(value) as ResolvedOptions["caller"],
   extensions: readExtensionsOption,
   ai: readAi,
   models: readModels,
@@ -149,10 +180,7 @@ const READERS: {
   credentials: readCredentials,
   store: (value) => (value === undefined ? dataFolder() : text(value)),
   log: (value) => (value ?? null) as Logger | null,
-  onError: (value) => {
-    if (value !== undefined && typeof value !== "function") throw "must be a function";
-    return (value ?? null) as ResolvedOptions["onError"];
-  },
+  onError: (value) => functionOr(value) as ResolvedOptions["onError"],
   clock: (value) => (value ?? null) as Clock | null,
 };
 
@@ -178,7 +206,14 @@ export function resolveOptions(
   for (const [name, { default: fallback, min, max }] of Object.entries(LIMITS)) {
     limits[name] = read(name, () => integer(given[name] ?? fallback, min, max));
   }
-  return { ...resolved, limits } as unknown as ResolvedOptions;
+  const all = { ...resolved, limits } as unknown as ResolvedOptions;
+  if (all.caller && all.tokens.length > 0) {
+    throw new ConfigError(
+      "option_invalid",
+      'option "caller" does not go with tokens: it says who calls',
+    );
+  }
+  return all;
 }
 
 function read<T>(name: string, reader: () => T): T {
@@ -193,6 +228,11 @@ function read<T>(name: string, reader: () => T): T {
 function text(value: unknown): string {
   if (typeof value !== "string" || value.trim() === "") throw "must not be empty";
   return value;
+}
+
+function functionOr(value: unknown): unknown {
+  if (value !== undefined && typeof value !== "function") throw "must be a function";
+  return value ?? null;
 }
 
 function flag(value: unknown): boolean {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { JsonObject } from "@millrace/contracts";
 import { isObject } from "@millrace/contracts/check";
-import { createRegistry, type EgressPolicy } from "@millrace/engine";
+import { createRegistry, type EgressPolicy, type Registry } from "@millrace/engine";
 import {
   type CodeTimes,
   type Extensions,
@@ -13,6 +13,7 @@ import {
 import type { NodeHost } from "@millrace/engine/node";
 import { createProviders } from "@millrace/providers";
 import type { ResolvedAi } from "../config/ai.ts";
+import type { NodeTypeSource } from "../config/options.ts";
 import { ConfigError } from "../errors.ts";
 import type { Logger } from "../process/index.ts";
 
@@ -59,6 +60,7 @@ export async function openServerExtensions(
     readonly ai: ResolvedAi;
     readonly egress: EgressPolicy | null;
     readonly store: string;
+    readonly nodeTypes: readonly NodeTypeSource[];
   },
 ): Promise<ServerExtensions> {
   const {
@@ -81,7 +83,7 @@ export async function openServerExtensions(
       config,
       ...(output !== undefined && { output }),
       taken: {
-        types: createRegistry()
+        types: registryWith(options.nodeTypes)
           .entries()
           .map(({ type }) => type),
         providers: ["local", ...createProviders(options.ai.settings).map(({ id }) => id)],
@@ -102,5 +104,14 @@ export async function openServerExtensions(
   } catch (cause) {
     if (!(cause instanceof TypeError)) throw cause;
     throw new ConfigError("option_invalid", `option "extensions": ${cause.message}`, { cause });
+  }
+}
+
+/** What is wrong with node types of the program is said where the registry of the server is made. */
+function registryWith(nodeTypes: readonly NodeTypeSource[]): Registry {
+  try {
+    return createRegistry(nodeTypes);
+  } catch {
+    return createRegistry();
   }
 }

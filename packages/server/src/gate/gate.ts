@@ -10,7 +10,7 @@
 import { ProblemError } from "../errors.ts";
 import type { AuthFailures } from "./auth-failures.ts";
 import { isLoopback, parseHost, parseTarget } from "./target.ts";
-import { type TokenIdentity, TokenSet } from "./tokens.ts";
+import { readIdentity, type TokenIdentity, TokenSet } from "./tokens.ts";
 
 /** A request as the gate sees it. */
 export interface RawRequest {
@@ -23,6 +23,8 @@ export interface RawRequest {
   readonly rawHeaders: readonly string[] | null;
   /** Address of the peer; null where it is not known. */
   readonly remote: string | null;
+  /** The request without its body, for `caller`. */
+  toRequest(): Request;
 }
 
 /** What is let in. */
@@ -47,15 +49,21 @@ export interface GatePolicy {
   readonly publicUrl: string | null;
   readonly maxHeaders: number;
   readonly failures: AuthFailures;
+  /** Says who calls, in the place of tokens; null: tokens do. */
+  readonly caller: ((request: Request) => unknown) | null;
 }
 
 /** A gate with its policy. Both steps throw `ProblemError`; the first comes first. */
 export interface Gate {
-  readonly tokens: TokenSet;
   /** Rows 2 to 8: where from, and what for. */
   check(request: RawRequest): Passage;
   /** Rows 9 and 10: who. Null when the server is open, or the path needs no token. */
-  authenticate(request: RawRequest, passage: Passage): TokenIdentity | null;
+  authenticate(
+    request: RawRequest,
+    passage: Passage,
+  ): TokenIdentity | null | Promise<TokenIdentity>;
+  /** Whether a stream that was opened with this token may go on. */
+  admits(token: TokenIdentity | null): boolean;
 }
 
 /** Headers that must not come twice: two readers could each believe another one. */
@@ -124,8 +132,21 @@ export function createGate(policy: GatePolicy): Gate {
     return null;
   }
 
+  function refuse(request: RawRequest): never {
+    const allowed = policy.failures.count(request.remote ?? "");
+    throw allowed ? unauthorized() : new ProblemError("too_many_requests", { headers: RETRY });
+  }
+
+  /** Throws what the program around throws, which is an internal error: nobody is let in. */
+  async function identify(
+    caller: (request: Request) => unknown,
+    request: RawRequest,
+  ): Promise<TokenIdentity> {
+    const answer = await caller(request.toRequest());
+    return answer === null ? refuse(request) : readIdentity(answer);
+  }
+
   return {
-    tokens,
     check(request) {
       const target = parseTarget(request.target);
       if (target === undefined) throw new ProblemError("bad_target");
@@ -141,11 +162,14 @@ export function createGate(policy: GatePolicy): Gate {
       return { ...target, corsOrigin, exempt };
     },
     authenticate(request, { exempt }) {
-      if (exempt || tokens.open) return null;
-      const token = tokens.find(request.header("authorization"));
-      if (token !== undefined) return token;
-      const allowed = policy.failures.count(request.remote ?? "");
-      throw allowed ? unauthorized() : new ProblemError("too_many_requests", { headers: RETRY });
+      if (exempt) return null;
+      if (policy.caller !== null) return identify(policy.caller, request);
+      if (tokens.open) return null;
+      return tokens.find(request.header("authorization")) ?? refuse(request);
+    },
+    admits(token) {
+      if (policy.caller !== null) return true; // whoever it let in is not asked about again
+      return token === null ? tokens.open : tokens.has(token);
     },
   };
 }

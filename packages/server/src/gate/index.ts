@@ -2,4 +2,4 @@
 export { AuthFailures } from "./auth-failures.ts";
 export { createGate, type Gate, type Passage, type RawRequest } from "./gate.ts";
 export { isLoopback, parseHost } from "./target.ts";
-export { parseToken, type Role, type TokenIdentity } from "./tokens.ts";
+export { type CallerIdentity, parseToken, type Role, type TokenIdentity } from "./tokens.ts";

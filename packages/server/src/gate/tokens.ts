@@ -8,10 +8,14 @@ import { ConfigError } from "../errors.ts";
 /** `read` may read; `run` may also run; `admin` may also write and administrate. */
 export type Role = "read" | "run" | "admin";
 
-/** A configured token without its secret. */
-export interface TokenIdentity {
+/** Who sends a request. `id`: 1 to 64 characters of `A-Za-z0-9._-`, in logs and in the scope of idempotency keys. */
+export interface CallerIdentity {
   readonly id: string;
   readonly role: Role;
+}
+
+/** A configured token without its secret. */
+export interface TokenIdentity extends CallerIdentity {
   /** Of the secret, under the key of the set: of no use elsewhere, and another one when the secret is replaced. */
   readonly digest: Buffer;
 }
@@ -42,6 +46,20 @@ export function parseToken(written: string): WrittenToken {
   if (!ROLES.has(role)) throw invalid(`"${id}" has a role that is not read, run or admin`);
   return { id, role: role as Role, secret };
 }
+
+/** What `caller` has answered. Throws for what is no identity, so that nobody is let in by mistake. */
+export function readIdentity(answer: unknown): TokenIdentity {
+  const { id, role } = Object(answer) as { readonly id?: unknown; readonly role?: unknown };
+  if (typeof id !== "string" || !TOKEN_ID.test(id)) {
+    throw new TypeError("option caller: the id must be 1 to 64 characters of A-Za-z0-9._-");
+  }
+  if (typeof role !== "string" || !ROLES.has(role)) {
+    throw new TypeError("option caller: the role must be read, run or admin");
+  }
+  return { id, role: role as Role, digest: NO_DIGEST };
+}
+
+const NO_DIGEST = Buffer.alloc(0); // the identity was made by no token
 
 function invalid(what: string): ConfigError {
   return new ConfigError("option_invalid", `tokens: a token ${what}`);

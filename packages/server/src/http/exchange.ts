@@ -56,6 +56,8 @@ export class Exchange implements RawRequest {
   readonly node: NodeBindings | null;
   /** The request; null when it came through Node. */
   readonly web: Request | null;
+  /** The object that the program around has called `fetch` with. */
+  given: Request | null = null;
   /** Set by the gate. */
   passage: Passage = OPEN_PASSAGE;
   /** The token that was shown; null when the server is open, or the path needs none. */
@@ -108,6 +110,16 @@ export class Exchange implements RawRequest {
 
   get remote(): string | null {
     return this.node?.incoming.socket.remoteAddress ?? null;
+  }
+
+  toRequest(): Request {
+    if (this.given !== null) return this.given;
+    const { incoming } = this.node as NodeBindings;
+    const pairs = Object.entries(incoming.headersDistinct).flatMap(([name, values = []]) =>
+      values.map((value): [string, string] => [name, value]),
+    );
+    const { host = "localhost" } = incoming.headers;
+    return new Request(`http://${host}${this.target}`, { method: this.method, headers: pairs });
   }
 
   get caller(): Caller {

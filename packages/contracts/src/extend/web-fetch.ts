@@ -1,9 +1,9 @@
 /**
- * The engine's egress client as the `fetch` that provider packages and the MCP client take.
+ * `ctx.fetch` as the `fetch` of browsers and Node, which packages of vendors and other clients take.
  *   W1  Nothing goes out but through the client given: its policy, its limits, its errors.
  *   W2  A reader that cancels ends the request: the socket closes.
  */
-import type { AbortSignalLike, FetchInit, FetchLike, ResponseLike } from "@millrace/contracts";
+import type { AbortSignalLike, FetchInit, FetchLike, ResponseLike } from "./context.ts";
 
 /** Statuses that have no body, and that `Response` takes only without one. */
 const BODILESS: ReadonlySet<number> = new Set([101, 204, 205, 304]);

@@ -1,0 +1,87 @@
+/** The `fetch` of a client: the one of the platform by default, called as platforms want it, and named when it is wrong. */
+
+import { ClientError, createClient } from "@millrace/contracts/client";
+import { CommandError } from "@millrace/contracts/transport";
+import { createHttpTransport } from "@millrace/contracts/transport-http";
+import { expect, test } from "vitest";
+import { HELLO } from "./support/flows.ts";
+import { serve } from "./support/server.ts";
+
+/** As browsers and workerd have it: any receiver but the global object is refused. */
+function strictFetch(this: unknown, url: string, init?: RequestInit): Promise<Response> {
+  if (this !== undefined && this !== globalThis) {
+    return Promise.reject(
+      new TypeError("Failed to execute 'fetch' on 'Window': Illegal invocation"),
+    );
+  }
+  return fetch(url, init);
+}
+
+const failure = (work: Promise<unknown>): Promise<ClientError | CommandError> =>
+  work.then(
+    () => Promise.reject(new Error("nothing was thrown")),
+    (error) => error as ClientError | CommandError,
+  );
+
+test.each([
+  ["none", undefined],
+  ["that of a platform", strictFetch],
+])("with %s, commands, runs and channels work", async (_name, given) => {
+  const { url } = await serve();
+  const options = given === undefined ? { url } : { url, fetch: given };
+  const client = createClient(options);
+  expect((await client.invoke("get_meta", {})).name).toBe("millrace");
+  const kinds: string[] = [];
+  for await (const { kind } of client.runFlow({ dsl: HELLO })) kinds.push(kind);
+  expect(kinds.at(-1)).toBe("summary");
+
+  const transport = createHttpTransport(options);
+  expect(await transport.invoke("get_meta", {})).toMatchObject({ name: "millrace" });
+  const leave = await transport.listen("flow:execution", () => {});
+  leave();
+  transport.close();
+});
+
+const wrong: [name: string, given: unknown, text: string][] = [
+  [
+    "is bound to something",
+    strictFetch.bind({}),
+    "threw before a request was sent: Failed to execute",
+  ],
+  [
+    "throws at once",
+    () => {
+      throw new Error("no proxy");
+    },
+    "threw before a request was sent: no proxy",
+  ],
+  [
+    "calls what is not there",
+    async () => (undefined as never as () => void)(),
+    "threw before a request",
+  ],
+  ["is no function", "fetch", "is not a function"],
+  ["answers nothing", async () => undefined, "did not answer with a Response"],
+];
+
+test.each(wrong)(
+  "a fetch that %s is named, once, and not tried again",
+  async (_name, given, text) => {
+    const options = { url: "http://127.0.0.1:1", fetch: given as never, retry: { maxTries: 2 } };
+    const client = createClient(options);
+    const error = await failure(client.invoke("get_meta", {}));
+    expect(error).toMatchObject({ code: "bad_fetch", retryable: false });
+    expect(error.message).toContain("`options.fetch` ");
+    expect(error.message).toContain(text);
+    expect(await failure(client.runFlow({ dsl: HELLO }).next())).toMatchObject({
+      code: "bad_fetch",
+    });
+    const told = await failure(createHttpTransport(options).invoke("get_meta", {}));
+    expect(CommandError.isInstance(told) && told.message).toContain(text);
+  },
+);
+
+test("a server that is away is still out of reach", async () => {
+  const error = await failure(createClient({ url: "http://127.0.0.1:1" }).invoke("get_meta", {}));
+  expect(ClientError.isInstance(error) && error.code).toBe("unreachable");
+});
