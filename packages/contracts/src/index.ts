@@ -325,6 +325,7 @@ export type {
   StoredEvent,
 } from "./ports.ts";
 export { createRunId } from "./run-id.ts";
+export { hideSecretInputs } from "./secret-inputs.ts";
 export type {
   AuthScheme,
   Pagination,

@@ -101,15 +101,18 @@ export interface Journal {
   ): Promise<void>;
   /** Pages of at most 512, in order, from `after` + 1 to what is stored now. */
   read(runId: string, after: number): AsyncIterable<readonly StoredEvent[]>;
-  /** Keeps a value and answers its `sha256:` reference. */
+  /**
+   * Keeps a value and answers its `sha256:` reference. `private`: sealed, for `load` alone, and deleted with the `summary`;
+   * with `kept` it stays as long as the log.
+   */
   putValue(
     runId: string,
     key: string,
     value: Json,
-    options?: { private?: boolean },
+    options?: { private?: boolean; kept?: boolean },
   ): Promise<string>;
   getValue(runId: string, ref: string): Promise<Json | undefined>;
-  /** `private` false: without the private values, also where they can no longer be opened. */
+  /** `private` false: without the private values, also where they can no longer be opened; secret inputs read `[redacted]`. */
   load(runId: string, options?: { private?: boolean }): Promise<ResumeState | null>;
   /**
    * Makes `owner` the one who may append, for `ttlMs`, under a new epoch; null: a live owner has the run. The owner that has it

@@ -11,6 +11,7 @@ import type { Attempt } from "./run/attempt.ts";
 import { ResultCache } from "./run/cache.ts";
 import type { EventLog } from "./run/event-log.ts";
 import { pump } from "./run/pump.ts";
+import { Redactor } from "./run/redact.ts";
 import type { RunCore } from "./run/run-core.ts";
 import { closeAttempt } from "./run/settle.ts";
 import { type KeyClaim, Keys, Limit } from "./run/slots.ts";
@@ -29,6 +30,9 @@ const TYPE_SLOTS: { readonly [type: string]: number } = {
   "shell.exec": 4,
 };
 
+/** Credentials that all runs know: each costs every text some time, and older ones have been renewed. */
+const SHARED_SECRETS = 16;
+
 export class EngineCore {
   readonly options: EngineOptions;
   readonly host: Host;
@@ -40,6 +44,8 @@ export class EngineCore {
   readonly fetch: FetchLike | null;
   readonly files: FilePort | null;
   readonly renewals: Renewals;
+  /** The newest credentials that any run has used; none of them shows in the log of another. */
+  readonly secrets: Redactor = new Redactor(null, SHARED_SECRETS);
   #ai: AiRuntime | null = null;
   readonly shell: ProgramsPort | null;
   /** Node starts since the clock was last looked at, over all runs. */

@@ -112,6 +112,7 @@ export function createEngine(options: EngineOptions = {}): Engine {
       run.reused = pinned === null ? kept : new Map([...kept, ...pinned]);
       core.runs.set(run.id, run);
       launch(run);
+      for (const secret of earlier.secrets) run.learn(secret);
       return new RunHandle(run);
     },
     checkInputs(plan: Plan, inputs: unknown) {

@@ -18,7 +18,8 @@ interface Kept {
   readonly events: StoredEvent[];
   readonly values: Map<string, Json>;
   readonly steps: Map<string, Json>;
-  readonly privateValues: Map<string, Json>;
+  /** Those that are not `kept` go with the summary. */
+  readonly privateValues: Map<string, { readonly value: Json; readonly kept: boolean }>;
   epoch: number;
   owner: string | null;
   leaseUntil: number;
@@ -57,16 +58,20 @@ export function createMemoryJournal(options: { now?: () => number } = {}): Journ
         throw new JournalError("lease_lost", `the run ${runId} has another owner`);
       }
       for (const { seq, kind, line } of events) kept.events.push({ seq, kind, line });
+      if (events.at(-1)?.kind !== "summary") return;
+      for (const [key, value] of kept.privateValues) {
+        if (!value.kept) kept.privateValues.delete(key);
+      }
     },
     async *read(runId, after) {
       const { events } = get(runId);
       const end = events.length;
       for (let at = after; at < end; at += PAGE) yield events.slice(at, Math.min(end, at + PAGE));
     },
-    async putValue(runId, key, value, { private: hidden = false } = {}) {
+    async putValue(runId, key, value, { private: hidden = false, kept: isKept = false } = {}) {
       const kept = get(runId);
       const ref = digestOf(value, host);
-      if (hidden) kept.privateValues.set(key, value);
+      if (hidden) kept.privateValues.set(key, { value, kept: isKept });
       else {
         kept.values.set(ref, value);
         kept.steps.set(key, value);
@@ -83,7 +88,9 @@ export function createMemoryJournal(options: { now?: () => number } = {}): Journ
         ...kept.header,
         events: [...kept.events],
         steps: Object.fromEntries(kept.steps),
-        privateValues: hidden ? Object.fromEntries(kept.privateValues) : {},
+        privateValues: hidden
+          ? Object.fromEntries([...kept.privateValues].map(([key, { value }]) => [key, value]))
+          : {},
       };
     },
     async lease(runId, owner, ttlMs) {

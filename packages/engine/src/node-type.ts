@@ -142,7 +142,7 @@ export interface CoreContext extends ControlContext {
   step<T extends Json>(
     key: string,
     fn: () => Promise<T> | T,
-    options?: { private?: true },
+    options?: { private?: true; kept?: true },
   ): Promise<T>;
   /** The fields as the flow writes them. */
   readonly source: FlowNode["fields"];

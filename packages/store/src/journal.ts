@@ -16,7 +16,7 @@ import { digestOf } from "./digest.ts";
 import { StoreError } from "./errors.ts";
 import { isInFeed } from "./feed.ts";
 import { packLines } from "./packed-lines.ts";
-import { seal, unseal } from "./private-values.ts";
+import type { PrivateValues } from "./private-values.ts";
 import type { Reader } from "./reader.ts";
 import { creation, EPOCH, headerOf, refusedStart } from "./run-header.ts";
 import { createSeals } from "./seal.ts";
@@ -45,12 +45,12 @@ export interface StoreJournal extends Journal {
   follow(runId: string, told: (events: readonly EncodedEvent[]) => void): () => void;
 }
 
-/** What the journal is made of. `opened`: epoch of this opening. `key` null: private values are not readable here. */
+/** What the journal is made of. `opened`: epoch of this opening. */
 export interface JournalParts {
   readonly reader: Reader;
   readonly writer: Pick<Writer, "write"> & Partial<Pick<Writer, "watchRoom">>;
   readonly opened: number;
-  readonly key: Uint8Array | null;
+  readonly privates: PrivateValues;
   readonly now: () => number;
   /** Whether what models said is kept when a run has ended; default true. */
   readonly keepsContent?: () => boolean;
@@ -59,7 +59,7 @@ export interface JournalParts {
 }
 
 export function createJournal(parts: JournalParts): StoreJournal {
-  const { reader, writer, opened, key, now, publish, keepsContent = () => true } = parts;
+  const { reader, writer, opened, privates, now, publish, keepsContent = () => true } = parts;
   const seals = createSeals(reader, keepsContent);
   const numbers = new Map<string, number>();
   const followers = new Map<string, Set<(events: readonly EncodedEvent[]) => void>>();
@@ -80,7 +80,7 @@ export function createJournal(parts: JournalParts): StoreJournal {
   return {
     async create(header, rows) {
       try {
-        const results = await writer.write(creation(header, rows, now()));
+        const results = await writer.write(creation(header, { rows, privates, now: now() }));
         const { no, epoch } = results.at(-1) as SqlRow;
         seals.begin(remember(header.runId, Number(no)), header.graph);
         return { epoch: Number(epoch) };
@@ -137,10 +137,10 @@ export function createJournal(parts: JournalParts): StoreJournal {
       yield* pages(reader, { run: Number(row["no"]), after, end: Number(row["last_seq"]) });
     },
 
-    async putValue(runId, name, value, { private: hidden = false } = {}) {
+    async putValue(runId, name, value, { private: hidden = false, kept = false } = {}) {
       const run = numberOf(runId);
       const ref = digestOf(value);
-      if (hidden) await writer.write([privateRow(run, runId, name, value)]);
+      if (hidden) await writer.write([privates.put(runId, name, value, { kept })]);
       else await writer.write(valueRows({ run, name, ref, value }));
       return ref;
     },
@@ -161,10 +161,10 @@ export function createJournal(parts: JournalParts): StoreJournal {
       const end = row["pruned"] === 0 ? Number(row["last_seq"]) : 0; // what was pruned gives nothing to go on from
       for (const page of pages(reader, { run, after: 0, end })) events.push(...page);
       return {
-        ...headerOf(row, reader),
+        ...headerOf(row, reader, hidden ? privates : null),
         events,
         steps: stepsOf(run),
-        privateValues: hidden ? privatesOf(run, runId) : {},
+        privateValues: hidden ? privates.all(run, runId) : {},
       };
     },
 
@@ -205,28 +205,6 @@ export function createJournal(parts: JournalParts): StoreJournal {
 
     watchRoom: (told) => writer.watchRoom?.(told) ?? (() => {}),
   };
-
-  function privateRow(run: number, runId: string, name: string, value: Json): Op {
-    if (key === null) throw new StoreError("store_read_only", "the store is open for reading only");
-    const { node, attempt } = placeOf(name);
-    const { nonce, body } = seal(key, `${runId}\n${name}`, value);
-    return {
-      sql: "INSERT OR REPLACE INTO private_value(run, node, attempt, nonce, body) VALUES(?, ?, ?, ?, ?)",
-      rows: [[run, node, attempt, nonce, body]],
-    };
-  }
-
-  function privatesOf(run: number, runId: string): { [name: string]: Json } {
-    if (key === null) return {};
-    const rows = reader.all("SELECT * FROM private_value WHERE run = ?", [run]);
-    return Object.fromEntries(
-      rows.map(({ node, attempt, nonce, body }) => {
-        const name = attempt === NO_ATTEMPT ? String(node) : `${node}#${attempt}`;
-        const sealed = { nonce: nonce as Uint8Array, body: body as Uint8Array };
-        return [name, unseal(key, `${runId}\n${name}`, sealed)];
-      }),
-    );
-  }
 
   function stepsOf(run: number): { [name: string]: Json } {
     const rows = reader.all(
@@ -300,12 +278,4 @@ function parsedValue({ value, body }: SqlRow): Json {
   return JSON.parse(
     value === null ? Buffer.from(body as Uint8Array).toString("utf8") : String(value),
   );
-}
-
-const NO_ATTEMPT = 0; // attempts count from 1
-
-/** The engine names a private value `path#attempt`; any other name is kept as it is. */
-function placeOf(name: string): { readonly node: string; readonly attempt: number } {
-  const [, node = name, attempt = "0"] = /^(.*)#([1-9]\d{0,8})$/s.exec(name) ?? [];
-  return { node, attempt: Number(attempt) };
 }

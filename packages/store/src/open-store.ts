@@ -20,7 +20,7 @@ import { createFeed, type Feed } from "./feed.ts";
 import { createJournal, type JournalParts, type StoreJournal } from "./journal.ts";
 import { type Lock, takeLock } from "./lock.ts";
 import { createMemoryWriter } from "./memory-writer.ts";
-import { installationKey, KEY_BYTES } from "./private-values.ts";
+import { installationKey, KEY_BYTES, PrivateValues } from "./private-values.ts";
 import { Reader, toStoreError } from "./reader.ts";
 import { createRetention, type RetentionLimits, type RetentionReport } from "./retention.ts";
 import { createRuns, type Runs } from "./runs.ts";
@@ -113,7 +113,7 @@ export function openMemoryStore(options: Omit<OpenStoreOptions, "dir" | "readonl
     reader,
     writer,
     opened,
-    key: randomBytes(KEY_BYTES),
+    privates: new PrivateValues(reader, randomBytes(KEY_BYTES)),
     now: options.now ?? Date.now,
     ...(options.keepsContent !== undefined && { keepsContent: options.keepsContent }),
   };
@@ -164,7 +164,7 @@ function openForWriting(
         reader,
         writer,
         opened,
-        key,
+        privates: new PrivateValues(reader, key),
         now,
         ...(keepsContent !== undefined && { keepsContent }),
       }),
@@ -199,7 +199,13 @@ function openForReading(driver: SqliteDriver, dir: string, now: () => number): S
     const keyPath = join(dir, "key");
     const key = existsSync(keyPath) ? installationKey(keyPath) : null;
     return {
-      ...objectsOver({ reader, writer: { write: refuse }, opened: 0, key, now }),
+      ...objectsOver({
+        reader,
+        writer: { write: refuse },
+        opened: 0,
+        privates: new PrivateValues(reader, key),
+        now,
+      }),
       kind: "sqlite",
       condition: "store_read_only",
       lost: NEVER,
@@ -218,7 +224,7 @@ function objectsOver(
   Store,
   "journal" | "runs" | "confirmations" | "feed" | "cursorKey" | "retain" | keyof Tables
 > {
-  const { reader, writer, now } = parts;
+  const { reader, writer, privates, now } = parts;
   const secret = reader.get("SELECT value FROM meta WHERE key = 'cursorKey'")?.["value"];
   const cursorKey = Buffer.from(String(secret), "hex");
   const cursors = createCursors(cursorKey);
@@ -227,7 +233,7 @@ function objectsOver(
     journal: createJournal({ ...parts, publish: (kinds) => feed.publish(kinds) }),
     feed,
     cursorKey,
-    runs: createRuns(reader, writer, cursors),
+    runs: createRuns({ reader, writer, cursors, privates }),
     confirmations: createConfirmations(reader, cursors),
     retain: createRetention({ reader, writer, now }),
     ...createTables(reader, writer, now),

@@ -1,8 +1,15 @@
 /** The row of a run, and the rows that are written with it: what a start needs, whichever process makes it. */
-import type { ResumeState, RunHeader, StartRows } from "@millrace/contracts";
+import {
+  hideSecretInputs,
+  type JsonObject,
+  type ResumeState,
+  type RunHeader,
+  type StartRows,
+} from "@millrace/contracts";
 import { StoreError } from "./errors.ts";
 import { graphOf, graphRow } from "./graphs.ts";
 import { requestRows } from "./idempotency.ts";
+import type { PrivateValues } from "./private-values.ts";
 import type { Reader } from "./reader.ts";
 import { fireRows, waitingRows } from "./schedules.ts";
 import type { SqlRow } from "./sqlite-port.ts";
@@ -15,7 +22,16 @@ export const EPOCH = "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'epoc
 const REFUSALS = ["run_exists", "key_used", "already_fired", "signature_used"] as const;
 
 /** Statements that make a run; the last one answers its `no` and `epoch`. */
-export function creation(header: RunHeader, rows: StartRows = {}, createdAt: number): Op[] {
+export function creation(
+  header: RunHeader,
+  given: {
+    readonly rows: StartRows | undefined;
+    readonly privates: PrivateValues;
+    readonly now: number;
+  },
+): Op[] {
+  const { rows = {}, privates, now: createdAt } = given;
+  const shown = hideSecretInputs(header.graph.inputs, header.inputs as JsonObject);
   const { runId, planDigest, graph, inputs, trigger, template = null, tags = {} } = header;
   const { request, fire, waiting, signature } = rows;
   const { digest, op } = graphRow(graph);
@@ -49,7 +65,7 @@ export function creation(header: RunHeader, rows: StartRows = {}, createdAt: num
           digest,
           trigger,
           header.source === undefined ? null : JSON.stringify(header.source),
-          JSON.stringify(inputs),
+          JSON.stringify(shown),
           JSON.stringify(options),
           header.tokenId ?? null,
           header.retryOf ?? null,
@@ -63,6 +79,7 @@ export function creation(header: RunHeader, rows: StartRows = {}, createdAt: num
       sql: "INSERT INTO run_tag(key, value, run) SELECT ?, ?, no FROM run WHERE id = ?",
       rows: Object.entries(tags).map(([name, value]) => [name, value, runId]),
     },
+    ...(shown === inputs ? [] : [privates.putInputs(runId, inputs)]),
     { sql: "SELECT no, epoch FROM run WHERE id = ?", rows: [[runId]], get: true },
   ];
 }
@@ -84,10 +101,11 @@ export function refusedStart(error: unknown, runId: string): unknown {
   }
 }
 
-/** The header as it was given to `creation`, from the row of the run. */
+/** The header as it was given to `creation`, from the row of the run. `privates` null: secret inputs read `[redacted]`. */
 export function headerOf(
   row: SqlRow,
   reader: Reader,
+  privates: PrivateValues | null,
 ): Omit<ResumeState, "events" | "steps" | "privateValues"> {
   const tags = reader.all("SELECT key, value FROM run_tag WHERE run = ?", [row["no"] ?? null]);
   const { planDigest, flowHash, flows, ...options } = JSON.parse(String(row["options"]));
@@ -97,7 +115,8 @@ export function headerOf(
     ...(flowHash !== undefined && { flowHash }),
     ...(flows !== undefined && { flows }),
     graph: graphOf(reader, String(row["graph"])),
-    inputs: JSON.parse(String(row["inputs"])),
+    inputs:
+      privates?.inputs(Number(row["no"]), String(row["id"])) ?? JSON.parse(String(row["inputs"])),
     trigger: String(row["trigger"]),
     ...(row["template"] !== null && { template: String(row["template"]) }),
     ...(row["template_version"] !== null && { templateVersion: Number(row["template_version"]) }),

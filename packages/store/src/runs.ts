@@ -15,6 +15,7 @@ import {
 import { confirmationOf } from "./confirmations.ts";
 import type { Cursors } from "./cursor.ts";
 import { deletion } from "./deletion.ts";
+import type { PrivateValues } from "./private-values.ts";
 import type { Reader } from "./reader.ts";
 import { headerOf } from "./run-header.ts";
 import { createSummaries, SUMMARY_ROWS } from "./run-summaries.ts";
@@ -32,8 +33,11 @@ export interface Runs {
   summary(runId: string): RunSummary | null;
   /** A run with its nodes, as the fold of its log, and confirmations; null: there is none. */
   get(runId: string): Run | null;
-  /** What a run was created with; null: there is none. */
-  header(runId: string): RunHeader | null;
+  /**
+   * What a run was created with; null: there is none. `private` false: secret inputs read `[redacted]`, else their key is
+   * needed: throws `store_corrupt` where it is another one.
+   */
+  header(runId: string, options?: { private?: boolean }): RunHeader | null;
   /** Ids of the runs that have not ended, oldest first: what a start takes up. */
   live(): readonly string[];
   /** Deletes an ended run with all that belongs to it. `live`: it has not ended and stays; `absent`: there is none. */
@@ -45,7 +49,13 @@ export interface Runs {
   }): Promise<{ readonly deleted: number }>;
 }
 
-export function createRuns(reader: Reader, writer: Pick<Writer, "write">, cursors: Cursors): Runs {
+export function createRuns(parts: {
+  readonly reader: Reader;
+  readonly writer: Pick<Writer, "write">;
+  readonly cursors: Cursors;
+  readonly privates: PrivateValues;
+}): Runs {
+  const { reader, writer, cursors, privates } = parts;
   const summariesOf = createSummaries(reader);
   const one = (runId: string): { readonly run: number; readonly summary: RunSummary } | null => {
     const row = reader.get(`${SUMMARY_ROWS} WHERE id = ?`, [runId]);
@@ -109,9 +119,9 @@ export function createRuns(reader: Reader, writer: Pick<Writer, "write">, cursor
       };
     },
 
-    header(runId) {
+    header(runId, { private: hidden = true } = {}) {
       const row = reader.get("SELECT * FROM run WHERE id = ?", [runId]);
-      return row === undefined ? null : headerOf(row, reader);
+      return row === undefined ? null : headerOf(row, reader, hidden ? privates : null);
     },
 
     live() {

@@ -4,6 +4,7 @@
  */
 import type { ConfirmRequested, ExecutionEvent, Summary } from "@millrace/contracts";
 import { isInFeed } from "./feed.ts";
+import { endOfPrivate } from "./private-values.ts";
 import type { SqlValue } from "./sqlite-port.ts";
 import type { Op } from "./writer.ts";
 
@@ -121,6 +122,6 @@ function endOf(run: number, event: Summary): Op[] {
       rows: [[status, ts, JSON.stringify(summary), run]],
     },
     { sql: "DELETE FROM timer WHERE run = ?", rows: [[run]] },
-    { sql: "DELETE FROM private_value WHERE run = ?", rows: [[run]] },
+    endOfPrivate(run),
   ];
 }

@@ -3,6 +3,7 @@ import {
   existsSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   truncateSync,
   writeFileSync,
@@ -284,6 +285,52 @@ test("private values are unreadable in the files, and gone after the summary", a
   expect((await store.journal.load("r1"))?.privateValues).toEqual({ "a#1": "hush-hush-hush" });
   await store.journal.append("r1", log.length - 1, log.slice(-1), { epoch, sync: true });
   expect((await store.journal.load("r1"))?.privateValues).toEqual({});
+});
+
+const SECRET_INPUT = [{ name: "pin", schema: { type: "string", writeOnly: true } }];
+
+test("secret inputs are unreadable in the files and in a backup, and are there for a retry", async () => {
+  const dir = newFolder();
+  const store = await newStore({ dir });
+  const graph = { ...startRun(1).graph, inputs: [...SECRET_INPUT, { name: "plain" }] };
+  const inputs = { pin: "hush-hush-hush", plain: "seen" };
+  const { epoch } = await store.journal.create(startRun(1, { graph, inputs }));
+  await store.journal.append("r1", 0, logOf(1), { epoch, sync: true });
+  await store.backup(join(dir, "copy.db"));
+  for (const name of readdirSync(dir)) {
+    expect([name, readFileSync(join(dir, name)).includes("hush-hush-hush")]).toEqual([name, false]);
+  }
+  expect(store.runs.header("r1")?.inputs).toEqual(inputs);
+  expect((await store.journal.load("r1"))?.inputs).toEqual(inputs);
+  const shown = { ...inputs, pin: "[redacted]" };
+  expect(store.runs.header("r1", { private: false })?.inputs).toEqual(shown);
+  expect((await store.journal.load("r1", { private: false }))?.inputs).toEqual(shown);
+});
+
+test("private values that are kept stay after the summary, unreadable in the files", async () => {
+  const dir = newFolder();
+  const store = await newStore({ dir });
+  const { epoch } = await store.journal.create(startRun(1));
+  await store.journal.putValue("r1", "a#1#c", "hush-hush-hush", { private: true, kept: true });
+  await store.journal.append("r1", 0, logOf(1), { epoch, sync: true });
+  expect((await store.journal.load("r1"))?.privateValues).toEqual({ "a#1#c": "hush-hush-hush" });
+  for (const name of readdirSync(dir)) {
+    expect([name, readFileSync(join(dir, name)).includes("hush-hush-hush")]).toEqual([name, false]);
+  }
+});
+
+test("with another key, what is private is refused by a sentence that names the file; the rest is read", async () => {
+  const dir = newFolder();
+  const first = await openStore({ dir });
+  const graph = { ...startRun(1).graph, inputs: SECRET_INPUT };
+  await first.journal.create(startRun(1, { graph, inputs: { pin: "hush-hush-hush" } }));
+  await first.close();
+  rmSync(join(dir, "key"));
+  const store = await newStore({ dir });
+  const refused = { code: "store_corrupt", message: expect.stringContaining('the file "key"') };
+  await expect(store.journal.load("r1")).rejects.toMatchObject(refused);
+  expect(() => store.runs.header("r1")).toThrow('the file "key"');
+  expect(store.runs.header("r1", { private: false })?.graph).toEqual(graph);
 });
 
 test("an owner of an earlier opening is fenced off; a run that it held is free at once", async () => {

@@ -46,10 +46,11 @@ export class Session {
     this.budget = new Budget(ctx, fields.totalMs);
   }
 
-  /** Steps of a node that keeps no content go with the run. */
-  get stepOptions(): { private?: true } {
+  /** Steps of a node that keeps no content go with the run; those of the others stay as long as its log. Nobody reads them. */
+  get stepOptions(): { private: true; kept?: true } {
     const { level } = this.audit;
-    return level === "none" || level === "hash" ? { private: true } : {};
+    const isKept = level === "redacted" || level === "full";
+    return isKept ? { private: true, kept: true } : { private: true };
   }
 
   /** Throws when the node was stopped or its time is up. */

@@ -22,6 +22,7 @@ import { guardedFiles, guardedShell, typeFetch } from "./capabilities.ts";
 import { type ConfirmRequest, giveTogether, openConfirmation } from "./confirmations.ts";
 import { connectionOf, secretOf } from "./credentials.ts";
 import { emitLog, emitProgress } from "./emit.ts";
+import type { StepOptions } from "./journal-writer.ts";
 import { park, unpark } from "./parking.ts";
 import type { PastNode, PastQuestion } from "./past.ts";
 import { whenUnpaused } from "./pause.ts";
@@ -286,7 +287,7 @@ export class NodeContextOf implements ControlContext {
   async step<T extends Json>(
     key: string,
     fn: () => Promise<T> | T,
-    options: { private?: true } = {},
+    options: StepOptions = {},
   ): Promise<T> {
     const attempt = this.#live();
     this.#once(key);

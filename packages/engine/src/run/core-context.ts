@@ -30,7 +30,7 @@ import { openRound } from "./bodies.ts";
 import { guardedFetch, guardedFiles, guardedShell, typeFetch } from "./capabilities.ts";
 import { parkAsking } from "./confirmations.ts";
 import { liveAttempt, NodeContextOf } from "./context.ts";
-import { connectionOf, learn, linkOf, secretOf } from "./credentials.ts";
+import { connectionOf, linkOf, secretOf } from "./credentials.ts";
 import { callFlow } from "./flow-calls.ts";
 import { keepLarge } from "./settle.ts";
 import { stopRounds } from "./stop.ts";
@@ -147,7 +147,7 @@ export class CoreContextOf extends NodeContextOf implements CoreContext {
   }
 
   learn(secret: string): void {
-    learn(liveAttempt(this.#attempt).run, secret);
+    liveAttempt(this.#attempt).run.learn(secret);
   }
 
   keepValue(value: Json): ValueRef {

@@ -7,8 +7,6 @@ import { connectionNamed, type ServiceLink, serviceNamed } from "../services/lin
 import { notConnected, offOrigin } from "../services/refusals.ts";
 import type { Attempt } from "./attempt.ts";
 import { guardedFetch } from "./capabilities.ts";
-import { Redactor } from "./redact.ts";
-import type { RunCore } from "./run-core.ts";
 
 /** A secret that the type declares. Throws `capability_denied`, `credentials_missing`. */
 export async function secretOf(
@@ -29,7 +27,7 @@ export async function secretOf(
     const text = `the secret ${name} is not set`;
     throw new NodeError("credentials_missing", text, { reason: "auth" });
   }
-  learn(run, value);
+  run.learn(value);
   const hidden = (): "[secret]" => "[secret]";
   return { reveal: () => value, toString: hidden, toJSON: hidden };
 }
@@ -63,7 +61,7 @@ export function linkOf(attempt: Attempt, name: string): ServiceLink {
           renewals: engine.renewals,
           fetch: guardedFetch(attempt, options.signal),
           signal: options.signal,
-          learn: (secret) => learn(run, secret),
+          learn: (secret) => run.learn(secret),
         },
         request,
         options.scopes,
@@ -100,10 +98,4 @@ function sameOrigin(baseUrl: string, path: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.origin === new URL(baseUrl).origin) return url as URL;
   throw offOrigin("a connection stays on its own origin");
-}
-
-/** A secret that the run's log must not show from here on. */
-export function learn(run: RunCore, secret: string): void {
-  run.redactor ??= new Redactor();
-  run.redactor.add(secret);
 }

@@ -8,11 +8,12 @@ import {
   type SummaryStatus,
   type ValueRef,
 } from "@millrace/contracts";
-import { refOf, sizeOf } from "../values.ts";
+import { sizeOf } from "../values.ts";
 import { emitResumed, emitSummary } from "./emit-run.ts";
 import type { Frame } from "./frame.ts";
 import { skipExcluded } from "./only.ts";
 import type { RunCore } from "./run-core.ts";
+import { keepLarge } from "./settle.ts";
 
 /** What of a view the engine has not counted. */
 const NOTHING_ELSE = { failures: [], nodes: new Map() };
@@ -90,10 +91,6 @@ function outputsOf(
   if (moved.size === 0) return { outputs: record };
   const refs = entries
     .filter(({ name }) => moved.has(name))
-    .map(({ name, value }): [string, ValueRef] => {
-      const ref = refOf(value, run.engine.host);
-      run.journal?.keepValue(ref.ref, value);
-      return [name, ref];
-    });
+    .map(({ name, value }): [string, ValueRef] => [name, keepLarge({ run }, value)]);
   return { outputs: record, outputRefs: Object.fromEntries(refs) };
 }

@@ -45,6 +45,12 @@ export function headerOf(
   };
 }
 
+/** How the result of a step is kept. */
+export interface StepOptions {
+  readonly private?: true;
+  readonly kept?: true;
+}
+
 /** How long a process that says nothing is taken for alive. */
 export const LEASE_MS = 30_000;
 const RENEW_MS = LEASE_MS / 3; // two renewals may fail before anybody notices
@@ -131,20 +137,25 @@ export class JournalWriter {
     void this.#append(made.slice(0, end - this.#stored), this.#epoch);
   }
 
-  /** Resolves when the result of a step is stored; never when the journal is lost, which stops the run. */
-  keepStep(key: string, value: Json, options: { private?: true } = {}): Promise<void> {
+  /**
+   * Resolves when the result of a step is stored; never when the journal is lost, which stops the run. One that holds a known
+   * secret is private. `kept`: a private one that stays as long as the log.
+   */
+  keepStep(key: string, value: Json, options: StepOptions = {}): Promise<void> {
+    const { redactor } = this.#run;
+    const isSecret = redactor !== null && redactor.clean(value) !== value;
+    const how = isSecret ? { ...options, private: true } : options;
     return new Promise((done) => {
-      this.#journal.putValue(this.#run.id, key, value, options).then(
+      this.#journal.putValue(this.#run.id, key, value, how).then(
         () => done(),
         (error: unknown) => this.#failed(error),
       );
     });
   }
 
-  /** A large output, beside the log. It is written in order with the events that name it. */
+  /** What anybody may read, beside the log. It is written in order with the events that name it. */
   keepValue(key: string, value: Json): void {
-    const clean = this.#run.redactor?.clean(value) ?? value;
-    this.#put(key, clean);
+    this.#put(key, value);
   }
 
   /** A value that the log must not show. */

@@ -1,4 +1,5 @@
 /** The beginning of a run: journal, first event, first nodes. */
+import { hideSecretInputs } from "@millrace/contracts";
 import { EngineError } from "../errors.ts";
 import { cancelRun } from "./cancel.ts";
 import { emitCancelling, emitPaused, emitRunStarted } from "./emit-run.ts";
@@ -7,7 +8,6 @@ import { JournalWriter } from "./journal-writer.ts";
 import { exclude, includedNodes } from "./only.ts";
 import { startClock } from "./pause.ts";
 import { seedFrame } from "./propagate.ts";
-import { Redactor } from "./redact.ts";
 import type { RunCore } from "./run-core.ts";
 import { endRun } from "./stop.ts";
 
@@ -76,13 +76,7 @@ export function listen(run: RunCore): void {
 
 /** Inputs that their schema calls secret are known to the redactor from the start. */
 export function learnSecrets(run: RunCore): void {
-  for (const { name, schema } of run.parts.graph.inputs) {
-    const value = run.inputs[name];
-    const secret = schema?.["format"] === "password" || schema?.["writeOnly"] === true;
-    if (!secret || typeof value !== "string") continue;
-    run.redactor ??= new Redactor();
-    run.redactor.add(value);
-  }
+  hideSecretInputs(run.parts.graph.inputs, run.inputs, (secret) => run.hide(secret));
 }
 
 function notCreated(run: RunCore, error: unknown): EngineError {

@@ -24,7 +24,7 @@ import { startClock } from "./pause.ts";
 import { pinnedResults } from "./pins.ts";
 import { endRestoredBodies, seedFrame } from "./propagate.ts";
 import { type Reused, reusableResults } from "./reuse.ts";
-import { RunCore, type Stop } from "./run-core.ts";
+import { RunCore, type Stop, USED_SECRETS } from "./run-core.ts";
 import { DEFAULTED, FAILED, SUCCEEDED } from "./states.ts";
 import { endRun } from "./stop.ts";
 
@@ -64,6 +64,7 @@ export async function resumeRunById(
     core.runs.set(runId, run);
     listen(run);
     learnSecrets(run);
+    for (const secret of secretsOf(state)) run.learn(secret);
     queueMicrotask(() => (past.view.seq === 0 ? startFresh(run) : takeUp(run, past, gone)));
     return run;
   } catch (error) {
@@ -92,6 +93,8 @@ export async function giveUpRun(core: EngineCore, runId: string, message: string
 export interface RerunFrom {
   readonly inputs: JsonObject;
   readonly resumedFrom: { readonly runId: string; readonly seq: number };
+  /** Credentials that its results may quote. */
+  readonly secrets: readonly string[];
   reused(plan: Plan, inputs: JsonObject, from: readonly string[] | undefined): Reused;
 }
 
@@ -107,6 +110,7 @@ export async function readEarlier(core: EngineCore, runId: string): Promise<Reru
   return {
     inputs: earlier.inputs,
     resumedFrom: { runId, seq: past.view.seq },
+    secrets: secretsOf(state),
     reused: (plan, inputs, from) => reusableResults(earlier, { plan, inputs, from }, core.host),
   };
 }
@@ -125,6 +129,11 @@ async function reusedAgain(
     if (EngineError.isInstance(error) && error.code === "run_not_found") return null;
     throw error;
   }
+}
+
+function secretsOf({ privateValues }: ResumeState): readonly string[] {
+  const kept = privateValues[USED_SECRETS];
+  return Array.isArray(kept) ? kept.map(String) : [];
 }
 
 function notFound(runId: string): EngineError {

@@ -15,12 +15,15 @@ import type { Frame } from "./frame.ts";
 import type { JournalWriter } from "./journal-writer.ts";
 import type { Past } from "./past.ts";
 import { ReadyRing } from "./ready-ring.ts";
-import type { Redactor } from "./redact.ts";
+import { Redactor } from "./redact.ts";
 import type { Reused } from "./reuse.ts";
 import { Limit } from "./slots.ts";
 import type { Timer } from "./timers.ts";
 
 const RUN_SLOTS = 64; // enough to hide waiting, few enough that a fan of ten thousand requests is not one burst
+
+/** Name of the credentials of a run among its private values; no path of a node is like it. */
+export const USED_SECRETS = "~secrets";
 
 const NO_LIMITS: readonly Limit[] = [];
 const NO_FRAMES: (Frame | null)[] = [];
@@ -115,7 +118,6 @@ export class RunCore {
   grace: Timer | null = null;
   clock: Timer | null = null;
   clockLeftMs: number;
-  redactor: Redactor | null = null;
   journal: JournalWriter | null = null;
   readonly finished: Promise<Summary>;
   finish!: (summary: Summary) => void;
@@ -124,6 +126,10 @@ export class RunCore {
   /** Undoes what `run` set up outside: the listener on the caller's signal. */
   detach: (() => void) | null = null;
 
+  /** What this run alone must not show. */
+  #secrets: Redactor | null = null;
+  /** Credentials that it has used, for who takes it up. */
+  readonly #used: string[] = [];
   readonly #slots: readonly Limit[];
   /** The slots of the type that was asked for last: neighbours are often alike. */
   #lastType: NodeType | null = null;
@@ -156,6 +162,26 @@ export class RunCore {
       this.finish = resolve;
       this.#reject = reject;
     });
+  }
+
+  /** Keeps the secrets of this run and of the whole engine out of its log; null: there are none. */
+  get redactor(): Redactor | null {
+    const { secrets } = this.engine;
+    return this.#secrets ?? (secrets.isEmpty ? null : secrets);
+  }
+
+  /** A text that the log must not show from here on. False: it was known. */
+  hide(secret: string): boolean {
+    this.#secrets ??= new Redactor(this.engine.secrets);
+    return this.#secrets.add(secret);
+  }
+
+  /** A credential: no run shows it, nor this one after an interruption, when it may hold answers that quote it. */
+  learn(secret: string): void {
+    if (!this.hide(secret)) return;
+    this.engine.secrets.add(secret);
+    this.#used.push(secret);
+    this.journal?.keepPrivate(USED_SECRETS, [...this.#used]);
   }
 
   /** What expressions read as `run`. */

@@ -121,9 +121,9 @@ export function succeed(attempt: Attempt, result: Result): void {
   frame.setState(node, SUCCEEDED);
   setIdle(attempt, true);
   if (run.engine.options.freeze === true) deepFreeze(output);
+  keepPrivate(attempt, output);
   if (bytes > INLINE_BYTES) result.ref = keepLarge(attempt, output);
   if (frame.keep(node, output, bytes)) run.liveBytes += bytes;
-  keepPrivate(attempt, output);
   emitSucceeded(run, attempt, result, furtherPorts(frame, node, result.port, output));
   run.count(frame, "succeeded");
   nodeEnded(run, frame, node, exitPort(attempt, result));
@@ -141,11 +141,11 @@ function keepPrivate(attempt: Attempt, output: Json): void {
   run.journal.keepPrivate(`${frame.path(node)}#${frame.attempt(node)}`, output);
 }
 
-/** Keeps a value beside the log and answers its name. */
-export function keepLarge(attempt: Attempt, output: Json): ValueRef {
-  const { run } = attempt;
-  const ref = refOf(output, run.engine.host);
-  run.journal?.keepValue(ref.ref, output);
+/** Keeps a value beside the log, without the secrets that the run knows, and answers its name. */
+export function keepLarge({ run }: Pick<Attempt, "run">, output: Json): ValueRef {
+  const shown = run.redactor?.clean(output) ?? output;
+  const ref = refOf(shown, run.engine.host);
+  run.journal?.keepValue(ref.ref, shown);
   return ref;
 }
 
@@ -248,6 +248,7 @@ export function failNode(attempt: Attempt, failure: Failure): void {
     frame.setState(node, DEFAULTED);
     const { value, bytes } = fallback;
     if (frame.keep(node, value, bytes)) run.liveBytes += bytes;
+    keepPrivate(attempt, value);
     const large = bytes > INLINE_BYTES;
     const on = large ? { outputRef: keepLarge(attempt, value) } : { output: value };
     emitFailed(run, frame, node, { error: info, routed: "default", durationMs, fallback: on });

@@ -121,7 +121,7 @@ export const runHandlers: readonly (readonly [CommandName, CommandHandler])[] = 
     return { items, nextCursor: null };
   }),
   wire("get_run_graph", ({ runId }, { host }) => {
-    const header = host.store.runs.header(runId);
+    const header = host.store.runs.header(runId, { private: false });
     if (header === null) throw new ProblemError("not_found", { members: { resource: "run" } });
     return header.graph;
   }),
