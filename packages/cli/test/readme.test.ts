@@ -47,6 +47,19 @@ test("the README's commands work, one after the other", async () => {
   }
 });
 
+/** Commands that need nothing but the project that the first of them makes. */
+const ALONE = /^millrace (?:init|validate|fmt|test|explain|graph|catalog|run \S+ (?:-i|--json))\b/;
+
+test("the commands of the README of the command work, one after the other, from an empty folder", async () => {
+  const cwd = scratch();
+  const lines = commands("packages/cli/README.md").filter((line) => ALONE.test(line));
+  expect(lines.length).toBeGreaterThan(7);
+  for (const line of lines) {
+    const { code, stderr } = await inside(line.split(" ").slice(1), { cwd });
+    expect(code, `${line}\n${stderr}`).toBe(0);
+  }
+});
+
 /** Exit codes of commands that end otherwise than in 0 where nobody can be asked. */
 const CODES: Record<string, number> = {
   "npx millrace run examples/13-confirm-refund/confirm-refund.flow": 4,
