@@ -1,25 +1,27 @@
-/** `millrace ext build` and `pack`: for those who write an extension. Its code is theirs, and runs here. */
+/** `millrace ext build` and `pack`, for authors of extensions: the code is imported in a process of its own, and not guarded. */
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { ExtensionError } from "@millrace/contracts";
 import {
-  catalogOf,
+  buildCatalog,
   contributesOf,
   type ExtensionCatalog,
-  importDefinition,
   ProblemFound,
   parseManifest,
 } from "@millrace/engine/extensions";
-import type { CommandIo, Input } from "../command.ts";
+import { type CommandIo, flagText, type Input } from "../command.ts";
+import { formatDuration, parseDuration } from "../duration.ts";
 import { CliError, usage } from "../errors.ts";
 import { packFolder } from "../ext/package-manager.ts";
 import { reason } from "../file-reason.ts";
 import { clean } from "../render/text.ts";
 
+/** How long an import may take. A host waits for 5 s; a machine that builds is often busy. */
+const IMPORT_MS = 30_000;
+
 /** Imports the definition once and writes what can be known without it: `catalog.json`, and `contributes` of the manifest. */
 export async function build(input: Input, io: CommandIo): Promise<number> {
   const folder = resolve(io.cwd, input.args[0] ?? ".");
-  const made = await make(folder);
+  const made = await make(folder, input, io);
   const isChanged = made.files.some(({ before, text }) => before !== text);
   for (const { path, before, text } of made.files) if (before !== text) await replace(path, text);
   const { catalog, name } = made;
@@ -37,7 +39,7 @@ export async function build(input: Input, io: CommandIo): Promise<number> {
 /** Packs the extension as npm does, unless its catalog is not that of its code. */
 export async function pack(input: Input, io: CommandIo): Promise<number> {
   const folder = resolve(io.cwd, input.args[0] ?? ".");
-  const { files, name } = await make(folder);
+  const { files, name } = await make(folder, input, io);
   if (files.some(({ before, text }) => before !== text)) {
     throw new CliError("check_failed", `the catalog of ${clean(name)} is not that of its code`, {
       hint: "millrace ext build",
@@ -60,14 +62,19 @@ interface Made {
 }
 
 /** What the two files have to hold. */
-async function make(folder: string): Promise<Made> {
+async function make(folder: string, input: Input, io: CommandIo): Promise<Made> {
+  const limit = flagText(input, "import-timeout");
+  const limitMs = limit === undefined ? IMPORT_MS : parseDuration(limit, "--import-timeout");
+  const late = AbortSignal.timeout(limitMs);
   const manifestPath = join(folder, "package.json");
   const before = await readFile(manifestPath, "utf8").catch((error: unknown) => {
     throw usage(`cannot read ${manifestPath}: ${reason(error)}`);
   });
   try {
     const { name, entry, catalog: at } = parseManifest(before);
-    const catalog = catalogOf(await importDefinition(join(folder, entry)));
+    const said = (_stream: string, text: string): void => void io.err.write(`${clean(text)}\n`);
+    const signal = AbortSignal.any([io.signal, late]);
+    const catalog = await buildCatalog({ folder, entry, signal, said });
     const file = JSON.parse(before) as { millrace: object };
     const next = { ...file, millrace: { ...file.millrace, contributes: contributesOf(catalog) } };
     const isSame = JSON.stringify(file) === JSON.stringify(next);
@@ -90,12 +97,14 @@ async function make(folder: string): Promise<Made> {
       ],
     };
   } catch (error) {
-    if (error instanceof ProblemFound || ExtensionError.isInstance(error)) {
-      throw usage(clean(error.message));
+    if (late.aborted) {
+      throw usage(
+        `the import of ${folder} did not end within ${formatDuration(limitMs)}`,
+        "an extension only defines when it is imported; --import-timeout allows more time",
+      );
     }
-    if (error instanceof CliError) throw error;
-    const why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    throw usage(clean(`its code cannot be loaded: ${why}`), "build its sources first");
+    if (!(error instanceof ProblemFound)) throw error;
+    throw usage(clean(error.message));
   }
 }
 

@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { CommandIo } from "../command.ts";
 import { CliError, usage } from "../errors.ts";
-import { clean } from "../render/text.ts";
+import { clean, cleanLines } from "../render/text.ts";
 
 /** Which one it is. */
 export type PackageManager = "npm" | "pnpm" | "yarn" | "bun";
@@ -111,9 +111,12 @@ async function call(
   throw failed(manager, told.trim() || out.slice(-MAX_TOLD).trim());
 }
 
+/** One line for a program: the first that speaks of an error. People read all of them. */
 function failed(manager: string, why: string): CliError {
-  const text = why.split("\n").map(clean).join("\n  ");
-  return new CliError("unavailable", `${manager} could not do it:\n  ${text}`);
+  const lines = cleanLines(why.trim());
+  const first = lines.find((line) => /\berr(?:or)?\b/i.test(line)) ?? lines[0] ?? "";
+  const frame = lines.length > 1 ? `  ${lines.join("\n  ")}\n` : "";
+  return new CliError("unavailable", `${manager} failed: ${first.trim()}`, { frame });
 }
 
 /** Integrity of an installed package as the lock of its manager has it; "" where it says none. */

@@ -2,6 +2,11 @@
 import type { CliCommand } from "../command.ts";
 
 const YES = { long: "yes", summary: "grant it without a question" };
+const IMPORT_TIMEOUT = {
+  long: "import-timeout",
+  value: "<duration>",
+  summary: "how long its import may take (default 30s)",
+};
 const FOLDER = { name: "folder", summary: "folder of the extension (default here)" };
 
 export const EXTENSIONS_COMMANDS: readonly CliCommand[] = [
@@ -61,7 +66,7 @@ export const EXTENSIONS_COMMANDS: readonly CliCommand[] = [
     path: ["ext", "build"],
     summary: "write catalog.json of an extension from its code",
     args: [FOLDER],
-    flags: [],
+    flags: [IMPORT_TIMEOUT],
     output: "query",
     examples: [{ line: "millrace ext build", says: "in the folder of the extension" }],
     load: () => import("../commands/ext-build.ts").then(({ build }) => ({ run: build })),
@@ -70,7 +75,7 @@ export const EXTENSIONS_COMMANDS: readonly CliCommand[] = [
     path: ["ext", "pack"],
     summary: "pack an extension whose catalog is that of its code",
     args: [FOLDER],
-    flags: [],
+    flags: [IMPORT_TIMEOUT],
     output: "query",
     examples: [{ line: "millrace ext pack", says: "a tarball for ext add, or for npm publish" }],
     load: () => import("../commands/ext-build.ts").then(({ pack }) => ({ run: pack })),

@@ -19,10 +19,29 @@ const actionName: Check = text("a name such as forecast, or forecast@2", {
   max: MAX_NAME,
 });
 
+/** Types of one word are core's; a later version of core may add one, so nobody else has any. */
+const CORE_WORDS: readonly string[] = [
+  "ai",
+  "condition",
+  "confirm",
+  "delay",
+  "fail",
+  "join",
+  "log",
+  "loop",
+  "map",
+  "subflow",
+  "switch",
+  "transform",
+];
+
 const typeName: Check = (value, pointer, report) => {
   const dotted = new RegExp(`^${PART}(?:\\.${PART})*${VERSION}$`);
   const parts = typeof value === "string" ? value.replace(/@.*$/, "").split(".") : [];
-  if (!dotted.test(String(value)) || parts.some((part) => part.length > MAX_NAME)) {
+  const [family = ""] = parts;
+  if (parts.length === 1 && dotted.test(String(value)) && !CORE_WORDS.includes(family)) {
+    report(pointer, `must have a family and a name, such as ${family}.quorum: one word is core's`);
+  } else if (!dotted.test(String(value)) || parts.some((part) => part.length > MAX_NAME)) {
     report(pointer, "must be a type such as approval.quorum, each part 1 to 64 characters");
   }
 };

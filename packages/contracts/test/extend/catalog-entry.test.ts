@@ -112,7 +112,7 @@ describe("the entry of a node type", () => {
     const type = defineNodeType({
       ...texts,
       fields,
-      type: "t",
+      type: "x.t",
       effect: "pure",
       run: async () => ({}),
     });
@@ -129,11 +129,11 @@ describe("the entry of a node type", () => {
     const type = defineNodeType({
       ...texts,
       fields,
-      type: "t",
+      type: "x.t",
       effect: "pure",
       run: async () => ({}),
     });
-    expect(() => catalogEntryOf(type)).toThrow(`node type "t": ${message}`);
+    expect(() => catalogEntryOf(type)).toThrow(`node type "x.t": ${message}`);
   });
 
   test("is refused when zod is too old to say its schema", () => {
@@ -141,7 +141,7 @@ describe("the entry of a node type", () => {
     const type = defineNodeType({
       ...texts,
       output: old,
-      type: "t",
+      type: "x.t",
       effect: "pure",
       run: async () => ({}),
     });

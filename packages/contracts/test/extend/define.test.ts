@@ -126,6 +126,7 @@ describe("a bad definition is refused with a pointer to the place", () => {
     ["a missing body", bad({ run: undefined }), "/run"],
     ["nothing at all", () => defineAction(undefined as never), ""],
     ["a type with an empty part", () => defineNodeType({ ...nodeType, type: "a..b" }), "/type"],
+    ["a type of one word", () => defineNodeType({ ...nodeType, type: "shop" }), "/type"],
     ["a type of version 0", () => defineNodeType({ ...nodeType, type: "a.b@0" }), "/type"],
     [
       "a check that is no function",

@@ -114,7 +114,7 @@ test("actions and node types of different fields live in one list", () => {
   defineExtension({ adapters: [adapter], nodeTypes: [type] });
   // @ts-expect-error an action alone is no adapter
   expect(() => defineExtension({ adapters: [one] })).toThrow("defineActionAdapter");
-  const wait = { ...texts, type: "w", effect: "pure", fields: city, output: record } as const;
+  const wait = { ...texts, type: "x.w", effect: "pure", fields: city, output: record } as const;
   // @ts-expect-error a node type needs a promise
   defineNodeType({ ...wait, run: () => ({ high: 1 }) });
 });

@@ -1,4 +1,5 @@
 /** `createRegistry` checks the schemas of what is added; those of core are checked here, once, instead of at every start. */
+import { defineNodeType } from "@millrace/contracts";
 import { compileSchema } from "@millrace/dsl";
 import { createRegistry } from "@millrace/engine";
 import { expect, test } from "vitest";
@@ -10,5 +11,13 @@ test("every schema of a core type can be checked", () => {
     for (const schema of [fields, output]) {
       expect(compileSchema(schema), type).toMatchObject({ ok: true });
     }
+  }
+});
+
+test("every one-word type of core is one that `defineNodeType` knows as core's", () => {
+  const fields = { type: "object" };
+  const rest = { title: "T", summary: "S", fields, output: {}, run: async () => null };
+  for (const { type } of createRegistry().entries()) {
+    expect(defineNodeType({ ...rest, type, effect: "pure" }).type).toBe(type);
   }
 });

@@ -73,10 +73,14 @@ export function asEmbedding(model: unknown): AiEmbedding {
 export function requireKey({ credentials }: AiContext, provider: string): string {
   const key = credentials.apiKey ?? credentials.accessToken;
   if (key !== undefined && key !== "") return key;
-  throw new NodeError("credentials_missing", `the provider ${provider} needs a key`, {
-    reason: "auth",
-    sent: false,
-  });
+  throw new NodeError(
+    "credentials_missing",
+    `the provider ${provider} needs a key: millrace secrets set ai:${provider} stores one`,
+    {
+      reason: "auth",
+      sent: false,
+    },
+  );
 }
 
 /** Asks for a list of models: `{data: [{id}]}`, or `{models: [{name: "models/…"}]}`. Throws `NodeError`: `ai_auth`, `ai_server`. */

@@ -21,6 +21,7 @@ import { lineTo } from "./child-line.ts";
 import { type ChildSetup, needsTripwire, startChild } from "./child-process.ts";
 import { childProvider } from "./child-provider.ts";
 import type { NetworkOnly, OpenCall } from "./host-calls.ts";
+import { type Imported, loadFailure } from "./load-failure.ts";
 import { readOutput } from "./output-lines.ts";
 import { type ExtensionProblem, ProblemFound, problemError } from "./problem.ts";
 
@@ -178,10 +179,10 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
       now: Date.now(),
       config: options.config,
     });
-    const answer = await within(times.loadMs, loaded, gone).catch((error: unknown) => {
+    const answer = await within(times.loadMs, loaded, gone).catch(async (error: unknown) => {
       expected = true; // it does not count as a crash: it is not started again at all
       child.kill("SIGKILL");
-      throw fail(loadProblem(error));
+      throw fail(await loadProblem(error, options));
     });
     const { catalogDigest } = answer as { readonly catalogDigest?: unknown };
     if (catalogDigest !== options.digest) {
@@ -336,13 +337,13 @@ export const STALE: ExtensionProblem = {
   message: "catalog.json is not that of the code; whoever made the package builds it again",
 };
 
-/** What an import that failed says of itself: never its message, which may hold anything. */
-export function loadProblem(error: unknown): ExtensionProblem {
+/** The problem of an import that failed, with its place. Logs hold it, so what code threw is named without its message. */
+export async function loadProblem(error: unknown, at: Imported): Promise<ExtensionProblem> {
   if (error instanceof ProblemFound) return error.problem;
   const { code, message } = (NodeError.isInstance(error) ? error : {}) as Partial<NodeError>;
   if (code === "extension_api_unsupported") return { code, message: message ?? "" };
   if (code === "extension_load_failed") return { code, message: message ?? "" };
-  return { code: "extension_load_failed", message: "its code threw when it was loaded" };
+  return { code: "extension_load_failed", message: await loadFailure(error, at, false) };
 }
 
 /** The answer of loading, or the problem that there is none in time. */

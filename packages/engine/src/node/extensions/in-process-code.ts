@@ -18,6 +18,8 @@ const ADVICE_AFTER = 3; // bodies that went on; by then it is no accident
 
 /** What code in this process is made from. */
 export interface InProcessOptions {
+  /** Real folder of the package. */
+  readonly folder: string;
   readonly entry: string;
   readonly digest: string;
   readonly config: { readonly [id: string]: JsonObject };
@@ -70,11 +72,11 @@ export function createInProcessCode(options: InProcessOptions): HostCode {
           options.failed(STALE);
           throw problemError(STALE);
         },
-        (error: unknown) => {
+        async (error: unknown) => {
           if (error instanceof Error && !(error instanceof ProblemFound)) {
             options.said("stderr", String(error.stack));
           }
-          const problem = loadProblem(error);
+          const problem = await loadProblem(error, options);
           options.failed(problem);
           throw problemError(problem);
         },

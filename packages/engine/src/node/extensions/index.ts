@@ -1,4 +1,5 @@
 /** Extensions on Node: read without running them, granted, loaded, kept apart. */
+export { type BuildCatalogOptions, buildCatalog } from "./build-catalog.ts";
 export {
   catalogOf,
   type ExtensionCatalog,

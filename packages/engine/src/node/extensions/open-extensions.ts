@@ -209,6 +209,7 @@ function createCode(
   };
   const isWatched = options.watch === true && isFolderName(name);
   const common = {
+    folder,
     entry: join(folder, manifest.entry),
     digest: catalog.digest,
     config: options.config ?? {},
@@ -232,7 +233,6 @@ function createCode(
       : lazyChild(async () =>
           createChildCode({
             ...common,
-            folder,
             readable: await foldersOf(folder),
             granted,
             grants,

@@ -7,7 +7,8 @@ import { inspect } from "node:util";
 import { type HostContext, isNodeExit, type JsonObject, NodeError } from "@millrace/contracts";
 import type { Fields } from "../../../node-type.ts";
 import { toOutput } from "../../../values.ts";
-import { type ExtensionCode, loadCode } from "../code.ts";
+import { catalogOf } from "../catalog.ts";
+import { type ExtensionCode, importDefinition, loadCode } from "../code.ts";
 import { ProblemFound } from "../problem.ts";
 import { type CallStart, ChildContext } from "./context.ts";
 import { LINE_FD, openLine } from "./line.ts";
@@ -46,6 +47,8 @@ const peer: Peer = new Peer(send, {
     switch (op) {
       case "load":
         return load(frame as unknown as LoadFrame);
+      case "catalog":
+        return problemsCross(async () => catalogOf(await importDefinition(String(frame["entry"]))));
       case "run":
         return run(frame as unknown as RunFrame);
       case "step":
@@ -77,14 +80,23 @@ peer.tell("ready", {});
 
 async function load({ entry, tripwire, now, config }: LoadFrame): Promise<unknown> {
   if (tripwire) closeNetwork();
+  const loading = loadCode(entry, { config, host: hostContext(now) });
+  loading.catch((error: unknown) => {
+    if (error instanceof ProblemFound) return;
+    process.stderr.write(`${inspect(error)}\n`); // seen where the host reads standard error
+  });
+  code = await problemsCross(() => loading);
+  return { catalogDigest: code.digest };
+}
+
+/** A problem crosses by its code: the class of the other end is another one. */
+async function problemsCross<T>(work: () => Promise<T>): Promise<T> {
   try {
-    code = await loadCode(entry, { config, host: hostContext(now) });
+    return await work();
   } catch (error) {
     if (error instanceof ProblemFound) throw new NodeError(error.problem.code, error.message);
-    process.stderr.write(`${inspect(error)}\n`); // seen where the host reads standard error
     throw error;
   }
-  return { catalogDigest: code.digest };
 }
 
 async function run({ id, type, fields, ctx }: RunFrame): Promise<unknown> {
