@@ -124,4 +124,9 @@ export const EXPRESSION_RULES = {
     severity: "warning",
     message: "condition is always {result}",
   },
+  FLOW5012: {
+    severity: "warning",
+    message: "`{found}` is plain text here",
+    hint: "a value in text is written `{hole}`",
+  },
 } as const;

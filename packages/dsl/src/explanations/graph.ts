@@ -149,4 +149,9 @@ export const GRAPH_EXPLANATIONS = {
     wrong: "node a: condition {\n  if = 1 < 2\n}",
     right: "input n: int\n\nnode a: condition {\n  if = inputs.n < 2\n}",
   },
+  FLOW5012: {
+    why: "Other tools fill `{{ x }}`, `{x}` or `$x` in a text; here only `${x}` is filled, and the rest stays as it is.",
+    wrong: 'input n: int\n\noutput t = "{{ inputs.n }} of {inputs.n} or $inputs.n"',
+    right: 'input n: int\n\noutput t = "${inputs.n} of 10"',
+  },
 } as const;

@@ -1,11 +1,13 @@
 /** Operands of expressions: words, literals, brackets, and the members, indexes and calls behind them. */
+
+import { aliasOf, FUNCTION_ALIASES, NAME_HINTS, NAMESPACES } from "../aliases.ts";
 import { readBlock } from "../text/blocks.ts";
 import { isDigit, isIdent, isNameStart } from "../text/chars.ts";
 import { readList, readObject } from "../text/collections.ts";
 import { readNumber } from "../text/numbers.ts";
 import { FAIL, type Scanner, TEXT_END } from "../text/scanner.ts";
 import { closesSingle, readName, readQuoted } from "../text/strings.ts";
-import type { Expression } from "./ast.ts";
+import type { CallExpression, Expression, MemberExpression } from "./ast.ts";
 import { hoist, parseHole, parseValue } from "./parse.ts";
 import { printExpression } from "./print.ts";
 
@@ -32,12 +34,14 @@ export function parsePostfixOf(
   let result = first;
   let height = s.height;
   let hoisted = !inValue;
+  let called: MethodCall | undefined;
   for (;;) {
     const code = s.peek();
     const next = s.src.charCodeAt(s.pos + 1);
     const at = s.pos;
     const optional = code === 63 && next === 46 && !isDigit(s.src.charCodeAt(at + 2));
     if (!optional && code !== 46 && code !== 91 && code !== 40) {
+      if (called) reportMethod(s, called);
       s.height = height;
       return result;
     }
@@ -46,11 +50,11 @@ export function parsePostfixOf(
       hoisted = true;
     }
     if (code === 91) {
-      const index = parseIndex(s);
-      s.setHeight(Math.max(height, s.height) + 1, at);
-      result = { kind: "index", object: result, index, start, end: s.tokenEnd };
+      result = parseIndex(s, result, start, height);
     } else if (code === 40) {
+      const isMethod = result.kind === "member";
       result = parseCall(s, result, start, height);
+      if (isMethod) called = result as MethodCall;
     } else {
       s.pos += optional ? 2 : 1;
       const name = readName(s);
@@ -62,26 +66,57 @@ export function parsePostfixOf(
   }
 }
 
-function parseIndex(s: Scanner): Expression {
-  s.enter(s.pos);
+/** `list[i]`; `list[a:b]` is read as `slice(list, a, b)`. */
+function parseIndex(
+  s: Scanner,
+  object: Expression,
+  start: number,
+  objectHeight: number,
+): Expression {
+  const open = s.pos;
+  s.enter(open);
   const flat = s.flat;
   s.flat = 1;
   s.pos += 1;
-  const index = parseValue(s, false);
+  const isFromStart = s.peek() === 58;
+  const index: Expression = isFromStart
+    ? { kind: "literal", value: 0, start: open, end: open }
+    : parseValue(s, false);
+  let height = Math.max(objectHeight, isFromStart ? 1 : s.height);
+  const colon = s.peek() === 58 ? s.pos : -1;
+  const args = [object, index];
+  if (colon !== -1) {
+    s.pos = s.tokenEnd = colon + 1;
+    if (s.peek() !== 93) {
+      args.push(parseValue(s, false));
+      height = Math.max(height, s.height);
+    }
+  }
   if (s.peek() !== 93) s.expected("`]`");
   s.flat = flat;
   s.pos = s.tokenEnd = s.pos + 1;
   s.depth -= 1;
-  return index;
+  s.setHeight(height + 1, open);
+  const end = s.pos;
+  if (colon === -1) return { kind: "index", object, index, start, end };
+  const call: Expression = { kind: "call", name: "slice", args, start, end };
+  s.error("FLOW1006", colon, colon + 1, {
+    parts: { what: "`]`", found: ":" },
+    hint: "a part of a list or of text is `slice(list, from, to)`",
+    fix: { title: "write slice(…)", edits: [{ start, end, text: printExpression(call) }] },
+  });
+  return call;
 }
 
-/** A call of a bare name. `x.size()` is read as `size(x)` and reported. */
+type MethodCall = CallExpression;
+
+/** A call of a bare name. `x.size()` is read as `size(x)`. */
 function parseCall(
   s: Scanner,
   callee: Expression,
   start: number,
   calleeHeight: number,
-): Expression {
+): CallExpression {
   const open = s.pos;
   s.enter(open);
   const flat = s.flat;
@@ -94,8 +129,10 @@ function parseCall(
     height = Math.max(height, s.height);
     const code = s.peek();
     if (code === 44) s.pos += 1;
-    else if (code === 61 && s.src.charCodeAt(s.pos + 1) === 62) lambdaArrow(s);
-    else if (code !== 41) s.expected("`,` or `)`");
+    else if (code === 61 && s.src.charCodeAt(s.pos + 1) === 62) {
+      if (callee.kind === "name") lambdaArrow(s);
+      else s.pos += 2;
+    } else if (code !== 41) s.expected("`,` or `)`");
   }
   s.flat = flat;
   s.pos = s.tokenEnd = s.pos + 1;
@@ -103,26 +140,39 @@ function parseCall(
   s.setHeight(height + 1, open);
   const end = s.pos;
   if (callee.kind === "name") return { kind: "call", name: callee.name, args, start, end };
-  const message = "functions are called as `f(x)`";
   const isMethod = callee.kind === "member" && isIdent(callee.name) && !readsAsWord(callee.name);
   if (!isMethod) {
-    s.error("FLOW5003", callee.start, end, { message, hint: null });
+    s.error("FLOW5003", callee.start, end, { message: NO_METHODS, hint: null });
     throw FAIL;
   }
-  const call: Expression = {
-    kind: "call",
-    name: callee.name,
-    args: [callee.object, ...args],
-    start,
-    end,
-  };
-  const text = printExpression(call);
+  return methodCall(callee, args, start, end);
+}
+
+const NO_METHODS = "functions are called as `f(x)`";
+
+/** A method as the function that does the same; `Math.max(a)` is `max(a)`. */
+function methodCall(
+  { object, name }: MemberExpression,
+  args: readonly Expression[],
+  start: number,
+  end: number,
+): MethodCall {
+  const meant = (word: string): string | undefined => aliasOf(word, FUNCTION_ALIASES);
+  if (object.kind !== "name" || !NAMESPACES.has(object.name)) {
+    return { kind: "call", name: meant(name) ?? name, args: [object, ...args], start, end };
+  }
+  const whole = meant(`${object.name}_${name}`) ?? meant(name) ?? name;
+  return { kind: "call", name: whole, args, start, end };
+}
+
+/** The last of the methods of one operand: its fix mends them all. */
+function reportMethod(s: Scanner, call: MethodCall): void {
+  const { start, end, name } = call;
   s.error("FLOW5003", start, end, {
-    message,
+    message: NO_METHODS,
     hint: null,
-    fix: { title: `write ${callee.name}(…)`, edits: [{ start, end, text }] },
+    fix: { title: `write ${name}(…)`, edits: [{ start, end, text: printExpression(call) }] },
   });
-  return call;
 }
 
 /** Words that are no names, with those of other languages, which are read as meant and reported. */
@@ -167,6 +217,7 @@ function parsePrimary(s: Scanner, inValue: boolean): Expression {
       break;
     case 36:
       if (s.src.charCodeAt(start + 1) === 123) return parseNeedlessHole(s);
+      if (isNameStart(s.src.charCodeAt(start + 1))) return parseDollarName(s);
       break;
     default:
       if (code > 127) {
@@ -235,6 +286,22 @@ function parseNeedlessHole(s: Scanner): Expression {
     },
   });
   return inner;
+}
+
+/** `$name`: read as the name, where it is none that another tool gives. */
+function parseDollarName(s: Scanner): Expression {
+  const start = s.pos;
+  const end = s.identEnd(start + 1);
+  const hint = aliasOf(s.src.slice(start + 1, end), NAME_HINTS);
+  s.error("FLOW1006", start, hint === undefined ? start + 1 : end, {
+    parts: { what: "a value", found: s.src.slice(start, end) },
+    ...(hint === undefined
+      ? { fix: { title: "remove $", edits: [{ start, end: start + 1, text: "" }] } }
+      : { hint }),
+  });
+  if (hint !== undefined) throw FAIL;
+  s.pos = start + 1;
+  return parseWord(s);
 }
 
 function parseWord(s: Scanner): Expression {

@@ -5,6 +5,7 @@
 import type { Expression, ObjectExpression } from "../expression/ast.ts";
 import { hasTwins } from "../expression/entries.ts";
 import { parseValue } from "../expression/parse.ts";
+import { printExpression } from "../expression/print.ts";
 import { isBlankOrLineEnd, quoteForMessage } from "./chars.ts";
 import { FAIL, LINE_END, type Scanner, TEXT_END } from "./scanner.ts";
 import { findSeparator, lineOutsideItem } from "./skip.ts";
@@ -21,8 +22,10 @@ import {
 export function readList(s: Scanner, inValue: boolean): Expression {
   const start = s.pos;
   const mark = s.stack.length;
+  const { spreads } = s;
   const notes = readElements(s, inValue, false);
   const elements = s.stack.splice(mark) as Expression[];
+  if (s.spreads > spreads) return withoutSpreads(s, elements, start, spreads);
   return withNotes({ kind: "list", elements, start, end: s.tokenEnd }, notes);
 }
 
@@ -33,11 +36,72 @@ export function readObject(s: Scanner, inValue: boolean): Expression {
   const start = s.pos;
   const mark = s.stack.length;
   const spanMark = s.spans.length;
+  const { spreads } = s;
   const notes = readElements(s, inValue, true);
   const entries = s.stack.splice(mark) as Entry[];
+  if (s.spreads > spreads) {
+    s.spans.length = spanMark;
+    return withoutSpreads(s, entries, start, spreads);
+  }
   if (hasTwins(entries)) reportTwins(s, entries, s.spans.slice(spanMark));
   s.spans.length = spanMark;
   return withNotes({ kind: "object", entries, start, end: s.tokenEnd }, notes);
+}
+
+/** `...list` or `...object` among the elements of another one. */
+interface Spread {
+  readonly spread: Expression;
+  /** Offset of its points. */
+  readonly at: number;
+}
+
+/** `[...a, 1]` as `a + [1]`, `{ ...a, b: 1 }` as `merge(a, { b: 1 })`; `outer`: how many spreads were read before. */
+function withoutSpreads(
+  s: Scanner,
+  elements: readonly (Expression | Entry | Spread)[],
+  start: number,
+  outer: number,
+): Expression {
+  const end = s.tokenEnd;
+  const isObject = s.src.charCodeAt(start) === 123;
+  const parts: Expression[] = [];
+  let plain: (Expression | Entry)[] = [];
+  let at = start;
+  const flush = (): void => {
+    if (plain.length === 0) return;
+    parts.push(
+      isObject
+        ? { kind: "object", entries: plain as Entry[], start, end }
+        : { kind: "list", elements: plain as Expression[], start, end },
+    );
+    plain = [];
+  };
+  for (const element of elements) {
+    if (!("spread" in element)) plain.push(element);
+    else {
+      flush();
+      at = element.at;
+      parts.push(element.spread);
+    }
+  }
+  flush();
+  const { height } = s;
+  s.setHeight(height + (isObject ? 1 : parts.length), start);
+  const whole: Expression = isObject
+    ? { kind: "call", name: "merge", args: parts, start, end }
+    : parts.reduce((left, right) => ({ kind: "binary", op: "+", left, right, start, end }));
+  s.spreads = outer;
+  s.error("FLOW1006", at, at + 3, {
+    parts: { what: isObject ? "a name" : "a value", found: "..." },
+    hint: isObject
+      ? "objects are put together with `merge(a, b)`"
+      : "lists are put together with `+`",
+    fix: {
+      title: `write ${isObject ? "merge(…)" : "+"}`,
+      edits: [{ start, end, text: printExpression(whole) }],
+    },
+  });
+  return whole;
 }
 
 function withNotes(collection: Collection, notes: CollectionNotes | undefined): Collection {
@@ -67,6 +131,14 @@ function reportTwins(s: Scanner, entries: readonly Entry[], spans: readonly numb
       },
     });
   }
+}
+
+function readSpread(s: Scanner): Spread {
+  const at = s.pos;
+  s.pos += 3;
+  const spread = parseValue(s, false);
+  s.spreads += 1;
+  return { spread, at };
 }
 
 function readEntry(s: Scanner, inValue: boolean): Entry {
@@ -134,8 +206,13 @@ function readElement(s: Scanner, inValue: boolean, isObject: boolean, depth: num
   const closer = isObject ? 125 : 93;
   const before = s.stack.length;
   const spansBefore = s.spans.length;
+  const { spreads } = s;
   try {
-    const element = isObject ? readEntry(s, inValue) : parseValue(s, inValue);
+    const element = s.src.startsWith("...", start)
+      ? readSpread(s)
+      : isObject
+        ? readEntry(s, inValue)
+        : parseValue(s, inValue);
     const height = s.height;
     const next = s.peek();
     if (next !== 44 && next !== LINE_END && next !== closer) {
@@ -146,6 +223,7 @@ function readElement(s: Scanner, inValue: boolean, isObject: boolean, depth: num
   } catch (thrown) {
     s.stack.length = before;
     s.spans.length = spansBefore;
+    s.spreads = spreads;
     if (thrown !== FAIL || isFirstOfOtherItem(s, start) || lineOutsideItem(s, start, s.pos) !== -1)
       throw thrown;
     const at = findSeparator(s, s.pos);

@@ -1,8 +1,15 @@
 /** What the mapping of text to graph carries along: reports, marks, and the checks that every block shares. */
 import type { FieldValue, Json } from "@millrace/contracts";
+import {
+  type Aliases,
+  aliasOf,
+  BLOCK_ALIASES,
+  BLOCK_HINTS,
+  meantName,
+  VALUE_ALIASES,
+} from "../aliases.ts";
 import type { Expression } from "../expression/ast.ts";
 import { kindName } from "../expression/values.ts";
-import { nearestName } from "../nearest.ts";
 import { quoteForMessage } from "./chars.ts";
 import { DURATION, type Shape } from "./member-shapes.ts";
 import { durationText } from "./numbers.ts";
@@ -94,7 +101,7 @@ export class MappingContext {
   misshapen(
     e: Expression,
     data: Json,
-    { choices, type, rule }: Shape,
+    { choices, type, rule, numberIs }: Shape,
     { field, pointer }: { readonly field: string; readonly pointer: string },
   ): void {
     const { start, end } = e;
@@ -102,7 +109,7 @@ export class MappingContext {
       fix: { title: `write ${text}`, edits: [{ start, end, text }] },
     });
     if (choices && typeof data === "string") {
-      const near = nearestName(data, choices);
+      const near = meantName(data, choices, VALUE_ALIASES);
       this.report.add("FLOW3006", start, end, {
         parts: {
           field,
@@ -121,10 +128,12 @@ export class MappingContext {
       return;
     }
     const isQuoted = type === "duration" && typeof data === "string" && QUOTED_DURATION.test(data);
+    const isBare = numberIs !== undefined && kind === "number";
     this.report.add("FLOW3004", start, end, {
       parts: { field, type, found: kind },
       pointer,
       ...(isQuoted && write(data)),
+      ...(isBare && write(`{ ${numberIs}: ${this.source.slice(start, end)} }`)),
     });
   }
 
@@ -156,8 +165,8 @@ export class MappingContext {
   }
 
   /** Reports FLOW2012 or FLOW2013 for an attribute that a block does not know. */
-  unknown(item: AttrItem, block: string, known: readonly string[]): void {
-    const near = nearestName(item.name, known);
+  unknown(item: AttrItem, block: string, known: readonly string[], aliases: Aliases = {}): void {
+    const near = meantName(item.name, known, aliases);
     const details: Details = {
       parts: { name: quoteForMessage(item.name), block, ...(near !== undefined && { near }) },
       ...(near !== undefined && {
@@ -196,15 +205,18 @@ export class MappingContext {
 
   private unknownBlock(item: BlockItem, place: Place): void {
     const words = Object.entries(BLOCKS).filter(([, rule]) => rule.in.includes(place));
-    const near = nearestName(
+    const near = meantName(
       item.word,
       words.map(([word]) => word),
+      BLOCK_ALIASES,
     );
+    const hint =
+      aliasOf(item.word, BLOCK_HINTS) ??
+      (isBareEdge(item) ? "an edge is written with `->` between its nodes" : undefined);
     this.report.add("FLOW2003", item.start, item.wordEnd, {
       parts: { word: quoteForMessage(item.word), ...(near !== undefined && { near }) },
       ...(this.isNewer && { severity: "warning" }),
-      ...(near === undefined &&
-        isBareEdge(item) && { hint: "an edge is written with `->` between its nodes" }),
+      ...(near === undefined && hint !== undefined && { hint }),
       ...(near !== undefined &&
         fitsHead(item, near) && {
           fix: {

@@ -1,9 +1,11 @@
 /**
  * Items that are not written as they should be, on the way to a message: reported, and read as meant where that is clear.
  */
+import { aliasOf, BLOCK_HINTS } from "../aliases.ts";
 import { CHAR, CLASSES, isNameStart } from "./chars.ts";
 import { readEdge } from "./read-edge.ts";
 import { FAIL, type Scanner } from "./scanner.ts";
+import { skipBalanced } from "./skip.ts";
 import { beginsValue, holdsType, isProse, proseEnd } from "./slips.ts";
 import type { FreshItem, Label, TypeNode } from "./tree.ts";
 import { readType } from "./types.ts";
@@ -15,13 +17,6 @@ export function unexpectedStart(s: Scanner): never {
   if (/^(?:<{7}|={7}|>{7})(?![<=>])/.test(s.src.slice(s.pos, s.pos + 8))) {
     const found = "a merge conflict";
     s.error("FLOW1006", s.pos, s.lineEnd(s.pos), { parts: { what: "a name", found } });
-    throw FAIL;
-  }
-  if (code === 123 && s.src.trimStart().startsWith("{")) {
-    s.error("FLOW1006", s.pos, s.pos + 1, {
-      parts: { what: "a name", found: "{" },
-      hint: "a graph in JSON is no text of a flow; `printFlow` writes it as one",
-    });
     throw FAIL;
   }
   if (code < 128) return s.expected("a name");
@@ -58,6 +53,26 @@ export function edgeBehindWord(
     fix: { title: "remove it", edits: [{ start, end: from, text: "" }] },
   });
   return readEdge(s, from, text, end);
+}
+
+/** Whether a word is followed by what the head of a block never has: `if a.b > 1 {`, `return x`. */
+export function isStatement(s: Scanner, wordEnd: number): boolean {
+  const rest = s.src.slice(wordEnd, Math.min(s.lineEnd(wordEnd), wordEnd + MAX_HEAD));
+  return !/^[ \t]*(?:[A-Za-z_][\w-]*|"[^"]*")?[ \t]*(?:[:={#].*)?$/.test(rest);
+}
+
+/** A line longer than this is no statement that anybody wrote. */
+const MAX_HEAD = 1000;
+
+/** A statement of another language: reported, and passed over with its block. */
+export function statement(s: Scanner, start: number, word: string, wordEnd: number): never {
+  s.error("FLOW1006", start, wordEnd, {
+    parts: { what: "a block", found: word },
+    hint: aliasOf(word, BLOCK_HINTS) ?? null,
+  });
+  const open = s.src.indexOf("{", wordEnd);
+  if (open !== -1 && open < s.lineEnd(wordEnd)) skipBalanced(s, open);
+  throw FAIL;
 }
 
 /** A word that is neither a block nor a field with its `=`; `mends`: any field of that name may stand here. */

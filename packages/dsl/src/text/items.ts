@@ -3,14 +3,17 @@
  *   I1  an item that fails is dropped with what belongs to it (`recover.ts`).
  *   I2  in the guided pass indentation says where a block ends, whatever its braces say.
  */
+import { aliasOf, BLOCK_HINTS } from "../aliases.ts";
 import { parseValue } from "../expression/parse.ts";
 import { isDigit, isNameStart } from "./chars.ts";
 import {
   edgeBehindWord,
   firstBehind,
   isPolicy,
+  isStatement,
   markdownFence,
   noEqualsSign,
+  statement,
   strayCloser,
   typeWithoutColon,
   unexpectedStart,
@@ -114,7 +117,7 @@ function readItem(s: Scanner, opener: Opener | undefined, take: Take | undefined
     if (thrown !== FAIL) throw thrown;
     s.takeComments();
     s.depth = depth;
-    s.flat = s.spans.length = 0;
+    s.flat = s.spans.length = s.spreads = 0;
     s.stack.length = mark;
     recover(s, start, opener, count);
   }
@@ -227,6 +230,9 @@ function readBlock(
   opener: Opener | undefined,
 ): FreshItem {
   const rule = isBlockWord(word) ? BLOCKS[word] : undefined;
+  if (!rule && aliasOf(word, BLOCK_HINTS) !== undefined && isStatement(s, wordEnd)) {
+    statement(s, start, word, wordEnd);
+  }
   const labels = atLabel(s) ? [readLabel(s)] : NO_LABELS;
   while (labels.length > 0 && atLabel(s)) {
     if (labels.length === rule?.labels) {

@@ -12,6 +12,8 @@ export interface Shape {
   readonly rule: string;
   /** The words that it may be. */
   readonly choices?: readonly string[];
+  /** The member that a bare number stands for where an object belongs. */
+  readonly numberIs?: string;
 }
 
 const isCount = (value: Json): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
@@ -81,8 +83,8 @@ export const POLICY_SHAPES: { readonly [name: string]: Shape } = {
   backoff: oneOf("constant", "linear", "exponential"),
   jitter: FLAG,
   on: TEXTS,
-  retry: { ...OBJECT, is: () => false },
-  cache: { ...OBJECT, is: () => false },
+  retry: { ...OBJECT, is: () => false, numberIs: "max" },
+  cache: { ...OBJECT, is: () => false, numberIs: "ttl" },
 };
 
 /** Members that an object policy cannot do without: name in the text, name in the graph. */

@@ -1,8 +1,8 @@
 /** Policies of nodes and of the flow: `@name = value` to a member of `policy`. */
 import type { Json } from "@millrace/contracts";
+import { MEMBER_ALIASES, meantName, POLICY_ALIASES } from "../aliases.ts";
 import type { Expression, ObjectExpression } from "../expression/ast.ts";
 import { ownEntries } from "../expression/entries.ts";
-import { nearestName } from "../nearest.ts";
 import { quoteForMessage } from "./chars.ts";
 import type { MappingContext } from "./context.ts";
 import { NEEDED, POLICY_SHAPES } from "./member-shapes.ts";
@@ -24,6 +24,7 @@ export function mapPolicy(
       item,
       "",
       place.table.map(([text]) => text),
+      POLICY_ALIASES,
     );
     return;
   }
@@ -95,7 +96,7 @@ function unknownMember(
   policy: string,
   names: readonly string[],
 ): void {
-  const near = nearestName(key, names);
+  const near = meantName(key, names, MEMBER_ALIASES);
   const [start, end] = keyRange(context.source, key, value.start);
   context.report.add("FLOW2013", start, end, {
     parts: {

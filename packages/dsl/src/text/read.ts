@@ -8,6 +8,7 @@ import { GraphBuilder } from "./graph.ts";
 import { readItems } from "./items.ts";
 import type { Report } from "./report.ts";
 import { FAIL, Scanner, STOP } from "./scanner.ts";
+import { otherDocument } from "./slips.ts";
 import { type Comment, type Item, NO_COMMENTS } from "./tree.ts";
 import type { Marks } from "./values.ts";
 
@@ -48,7 +49,16 @@ export function readText<S extends Sink>(
   limits: ReadLimits,
   wanted: Wanted<S> = {},
 ): Reading<S> {
-  if (text.length > limits.maxLength) return tooLong(text, limits, wanted);
+  if (text.length > limits.maxLength) {
+    return unread(text, limits, wanted, (report) =>
+      report.add("FLOW0004", 0, text.length, { parts: { limit: limits.maxLength } }),
+    );
+  }
+  const other = otherDocument(text);
+  if (other) {
+    const { start, end, ...details } = other;
+    return unread(text, limits, wanted, (report) => report.add("FLOW1006", start, end, details));
+  }
   const first = readOnce(text, limits, wanted, false);
   if (!first.unclosed && !first.stray) return first;
   const second = readOnce(text, limits, wanted, true);
@@ -57,10 +67,16 @@ export function readText<S extends Sink>(
   return isBetter ? second : first;
 }
 
-function tooLong<S extends Sink>(text: string, limits: ReadLimits, wanted: Wanted<S>): Reading<S> {
+/** The reading of a text of which nothing is read: one finding says why. */
+function unread<S extends Sink>(
+  text: string,
+  limits: ReadLimits,
+  wanted: Wanted<S>,
+  say: (report: Report) => void,
+): Reading<S> {
   const { report, ...reading } = readOnce("", limits, wanted, false, true);
   report.dropped.push({ start: 0, end: text.length });
-  report.add("FLOW0004", 0, text.length, { parts: { limit: limits.maxLength } });
+  say(report);
   return { ...reading, report };
 }
 

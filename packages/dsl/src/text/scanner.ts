@@ -85,6 +85,8 @@ export class Scanner {
   fenceEnd = -1;
   /** Characters that recovery may still read a second time. */
   rereadBudget: number;
+  /** Spreads, `...x`, in the lists and objects that are being read. */
+  spreads = 0;
   /** Elements of the lists, objects and blocks that are being read; each takes its own off the end. */
   readonly stack: unknown[] = [];
   /** Start of the key and end of the value of each entry of the objects that are being read. */

@@ -99,6 +99,35 @@ export function isProse(text: string): boolean {
   return /^[ \t]*[^\s#]/m.test(text) && !item.test(text);
 }
 
+/** A text in JSON or YAML: where it begins, and what to say of it. Undefined for anything that may be a flow. */
+export function otherDocument(
+  src: string,
+): { start: number; end: number; message: string; hint: string } | undefined {
+  const start = /[^\s\ufeff]/.exec(src)?.index ?? 0;
+  const first = src.charAt(start);
+  if (
+    first === "{" ||
+    (first === "[" && /^\[\s*[[{"\]]/.test(src.slice(start, start + MAX_LINE)))
+  ) {
+    const hint = "a graph in JSON is no text of a flow; `printFlow` writes it as one";
+    return { start, end: start + 1, message: NOT_A_FLOW.replace("{}", "JSON"), hint };
+  }
+  const head = src.slice(start, start + MAX_HEAD);
+  const line = /^(?:(?:#.*)?\n)*([ \t]*.*)/.exec(head)?.[1] ?? "";
+  const keys = head.match(/^[ \t]*(?:- )?[A-Za-z_][\w.-]*:(?=[ \t\r]|$)/gm) ?? [];
+  const isYaml =
+    /^---[ \t\r]*$/.test(line) || (/^[A-Za-z_][\w.-]*:(?:[ \t\r]|$)/.test(line) && keys.length > 1);
+  if (!isYaml || !isProse(src)) return undefined;
+  const hint = "a step is written `node id: type { field = value }`";
+  const end = start + (src.slice(start).search(/\n|$/) || 1);
+  return { start, end, message: NOT_A_FLOW.replace("{}", "YAML"), hint };
+}
+
+const NOT_A_FLOW = "this is {}; a flow begins with `flow 1 <id>`";
+
+/** As much of a text as shows in which language it is written. */
+const MAX_HEAD = 4000;
+
 function lineFrom(s: Scanner, at: number): string {
   return s.src.slice(at, Math.min(s.lineEnd(at), at + MAX_LINE));
 }

@@ -1,11 +1,11 @@
 /** Types of calls. */
+import { aliasOf, FUNCTION_ALIASES, FUNCTION_HINTS, meantName } from "../aliases.ts";
 import type { CallExpression, Expression } from "../expression/ast.ts";
 import { MAX_RANGE } from "../expression/functions/collections.ts";
 import type { FunctionSpec } from "../expression/functions/define.ts";
 import type { MacroSpec } from "../expression/functions/macros.ts";
 import { itemsOf } from "../expression/functions/numbers.ts";
 import { arityOf, findFunction, findMacro, listFunctions } from "../expression/functions/table.ts";
-import { nearestName } from "../nearest.ts";
 import { fits } from "./fits.ts";
 import {
   ANY,
@@ -157,13 +157,13 @@ function checkArity(
 }
 
 function unknownFunction(node: CallExpression, inference: Inference): void {
-  const near = nearestName(
-    node.name,
-    listFunctions().map(({ name }) => name),
-  );
+  const hint = aliasOf(node.name, FUNCTION_HINTS);
+  const names = listFunctions().map(({ name }) => name);
+  const near = hint === undefined ? meantName(node.name, names, FUNCTION_ALIASES) : undefined;
   const at = { start: node.start, end: node.start + node.name.length };
   inference.findings.add("FLOW5003", at, {
     parts: { name: node.name, ...(near !== undefined && { near }) },
+    ...(hint !== undefined && { hint }),
     ...(near !== undefined && { fix: { title: `write ${near}`, newText: near } }),
   });
 }

@@ -1,19 +1,10 @@
 /** Types of names with their members and indexes. */
-import type {
-  Expression,
-  IndexExpression,
-  MemberExpression,
-  NameExpression,
-} from "../expression/ast.ts";
-import { readsAsWord } from "../expression/parse-operand.ts";
-import { printExpression, quoteText } from "../expression/print.ts";
+import type { Expression, IndexExpression, NameExpression } from "../expression/ast.ts";
+import { printExpression } from "../expression/print.ts";
 import { literalStep } from "../expression/references.ts";
-import { nearestName } from "../nearest.ts";
-import { isIdent } from "../text/chars.ts";
 import { quoted } from "./findings.ts";
 import {
   ANY,
-  describeType,
   type FlowType,
   mayBeNull,
   membersOf,
@@ -25,12 +16,16 @@ import {
 import type { Inference } from "./infer.ts";
 import { has } from "./operator-types.ts";
 import type { TypeScope } from "./scope.ts";
+import {
+  ALWAYS_PRESENT,
+  fromTheEnd,
+  isNegative,
+  type Link,
+  noMember,
+  unknownName,
+} from "./unknown-names.ts";
 
-type Link = MemberExpression | IndexExpression;
 type Chain = NameExpression | Link;
-
-/** Roots that always have a value. */
-const ALWAYS_PRESENT: ReadonlySet<string> = new Set(["inputs", "nodes", "run"]);
 
 /** The type of `a.b?.c[i]…`. */
 export function chainType(node: Chain, scope: TypeScope, inference: Inference): FlowType {
@@ -46,12 +41,14 @@ export function chainType(node: Chain, scope: TypeScope, inference: Inference): 
   const root = named ?? base;
   const rest = named === undefined ? links : links.slice(1);
   let type =
-    named === undefined ? rootType(base, scope, inference) : nodeType(named, scope, inference);
+    named === undefined
+      ? rootType(base, links, scope, inference)
+      : nodeType(named, scope, inference);
   if (readsAbsent(root, rest[0], scope) && !isGiven(root, scope)) type = unionOf(type, NULL);
   let shortened = false;
-  for (const link of rest) {
+  for (const [at, link] of rest.entries()) {
     if (link.kind === "member" && link.optional && mayBeNull(type)) shortened = true;
-    type = linkType(link, type, scope, inference);
+    type = linkType(link, type, scope, inference, rest[at + 1]);
     if (mayBeNull(type) && isGiven(link, scope)) {
       type = withoutNull(type);
       shortened = false;
@@ -69,10 +66,15 @@ function readsAbsent(base: Expression, next: Link | undefined, scope: TypeScope)
   return scope.env.mayBeAbsent?.(base.name) ?? !ALWAYS_PRESENT.has(base.name);
 }
 
-function nameType(node: NameExpression, scope: TypeScope, inference: Inference): FlowType {
+function nameType(
+  node: NameExpression,
+  links: readonly Link[],
+  scope: TypeScope,
+  inference: Inference,
+): FlowType {
   const type = scope.variable(node.name)?.type ?? scope.env.get(node.name);
   if (type === undefined) {
-    unknownName(node, scope, inference);
+    unknownName(node, links, scope, inference);
     return ANY;
   }
   return isGiven(node, scope) ? withoutNull(type) : type;
@@ -84,31 +86,13 @@ function isGiven(node: Expression | undefined, scope: TypeScope): boolean {
   return key !== undefined && scope.facts.has(key);
 }
 
-function unknownName(node: NameExpression, scope: TypeScope, inference: Inference): void {
-  const { name } = node;
-  const known = (root: string): boolean =>
-    scope.variable(root) !== undefined || scope.env.get(root) !== undefined;
-  for (let dash = name.indexOf("-"); dash >= 0; dash = name.indexOf("-", dash + 1)) {
-    if (!known(name.slice(0, dash))) continue;
-    const spaced = `${name.slice(0, dash)} - ${name.slice(dash + 1)}`;
-    inference.findings.add("FLOW5001", node, {
-      parts: { name },
-      hint: `\`${spaced}\` with spaces subtracts`,
-      fix: { title: `write \`${spaced}\``, newText: spaced },
-    });
-    return;
-  }
-  const nearest = nearestName(name, [...(scope.env.names?.() ?? []), ...ALWAYS_PRESENT]);
-  const isBare = nearest === undefined || (isIdent(nearest) && !readsAsWord(nearest));
-  const near = isBare ? nearest : `nodes[${quoteText(nearest)}]`;
-  inference.findings.add("FLOW5001", node, {
-    parts: { name: quoted(name), ...(near !== undefined && { near }) },
-    ...(near !== undefined && { fix: { title: `write ${near}`, newText: near } }),
-  });
-}
-
-function rootType(base: Expression, scope: TypeScope, inference: Inference): FlowType {
-  return base.kind === "name" ? nameType(base, scope, inference) : inference.of(base, scope);
+function rootType(
+  base: Expression,
+  links: readonly Link[],
+  scope: TypeScope,
+  inference: Inference,
+): FlowType {
+  return base.kind === "name" ? nameType(base, links, scope, inference) : inference.of(base, scope);
 }
 
 /** Whether a base is the `nodes` of which the environment knows the ids. */
@@ -135,7 +119,13 @@ function nodeType(link: Link, scope: TypeScope, inference: Inference): FlowType 
   return type ?? ANY;
 }
 
-function linkType(link: Link, object: FlowType, scope: TypeScope, inference: Inference): FlowType {
+function linkType(
+  link: Link,
+  object: FlowType,
+  scope: TypeScope,
+  inference: Inference,
+  next: Link | undefined,
+): FlowType {
   const index = link.kind === "index" ? inference.of(link.index, scope) : undefined;
   const rest = withoutNull(object);
   if (mayBeNull(object) && !(link.kind === "member" && link.optional)) {
@@ -147,7 +137,7 @@ function linkType(link: Link, object: FlowType, scope: TypeScope, inference: Inf
     inference.mayBeNull(link.object, optionalFix(link));
   }
   return link.kind === "member"
-    ? memberType(link, link.name, rest, inference)
+    ? memberType(link, link.name, rest, inference, next)
     : indexType(link, index as FlowType, rest, inference);
 }
 
@@ -158,10 +148,11 @@ function optionalFix(link: Link): { title: string; newText: string; at: Expressi
 }
 
 function memberType(
-  link: Expression,
+  link: Link,
   name: string,
   type: FlowType,
   inference: Inference,
+  next?: Link,
 ): FlowType {
   const found: FlowType[] = [];
   for (const member of membersOf(type)) {
@@ -173,23 +164,8 @@ function memberType(
   }
   if (found.length > 0) return unionOfAll(found);
   // Nothing can be read optionally from what is always null; that is no error.
-  if (membersOf(type).length > 0) noMember(link, name, type, inference);
+  if (membersOf(type).length > 0) noMember(link, name, type, inference, next);
   return ANY;
-}
-
-function noMember(link: Expression, name: string, type: FlowType, inference: Inference): void {
-  const objects = membersOf(type).filter((member) => member.kind === "object");
-  const alias = objects.map(({ aliases }) => aliases?.get(name)).find((it) => it !== undefined);
-  const near =
-    alias ??
-    nearestName(
-      name,
-      objects.flatMap(({ props }) => [...props.keys()]),
-    );
-  inference.findings.add("FLOW5001", link, {
-    message: `${describeType(type)} has no member ${quoted(name)}`,
-    parts: near === undefined ? {} : { near },
-  });
 }
 
 function indexType(
@@ -206,7 +182,13 @@ function indexType(
   const found: FlowType[] = [];
   for (const member of membersOf(type)) {
     if (member.kind === "any") return ANY;
-    if (member.kind === "list" && has(at, "int", "number")) found.push(member.items);
+    if (member.kind === "list" && has(at, "int", "number")) {
+      if (isNegative(link.index)) {
+        fromTheEnd(link, inference);
+        return ANY;
+      }
+      found.push(member.items);
+    }
     if (member.kind === "object" && has(at, "string")) {
       found.push(literal === undefined ? ANY : (member.props.get(literal) ?? ANY));
     }

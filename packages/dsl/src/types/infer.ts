@@ -6,7 +6,13 @@
  *   I3  one pass: each part of a tree is visited once, an erroneous part is `any` from then on.
  */
 import type { Diagnostic } from "@millrace/contracts";
-import type { ConditionalExpression, Expression, TemplateExpression } from "../expression/ast.ts";
+import { append } from "../append.ts";
+import type {
+  BinaryExpression,
+  ConditionalExpression,
+  Expression,
+  TemplateExpression,
+} from "../expression/ast.ts";
 import { printExpression } from "../expression/print.ts";
 import { MAX_EXPRESSION_HEIGHT } from "../expression/unit.ts";
 import { callType } from "./call-types.ts";
@@ -28,7 +34,7 @@ import {
   unionOfAll,
   withoutNull,
 } from "./flow-type.ts";
-import { binaryType, negatedType, notType } from "./operator-types.ts";
+import { binaryType, negatedType, notType, SUMMANDS } from "./operator-types.ts";
 import { orElse } from "./or-else.ts";
 import { factsOf, type TypeEnv, TypeScope } from "./scope.ts";
 
@@ -51,6 +57,7 @@ export function findTypes(
 ): { type: FlowType; findings: readonly Finding[] } {
   const inference = new Inference();
   const type = inference.of(ast, new TypeScope(env));
+  inference.reportTexts();
   return { type, findings: inference.findings.list() };
 }
 
@@ -58,6 +65,10 @@ export function findTypes(
 export class Inference {
   readonly findings: Findings = new Findings();
   #height = 0;
+  readonly #texts = new Map<
+    Expression,
+    { readonly parts: (string | Expression)[]; readonly found: readonly FlowType[] }
+  >();
 
   /** The type of a part. */
   of(node: Expression, scope: TypeScope): FlowType {
@@ -116,12 +127,44 @@ export class Inference {
     });
   }
 
-  /** Reports operands of which no value is taken. */
-  mismatch(node: Expression, op: string, types: string, found: readonly FlowType[]): FlowType {
+  /** Reports operands of which no value is taken; `instead`: what to write for them. */
+  mismatch(
+    node: Expression,
+    op: string,
+    types: string,
+    found: readonly FlowType[],
+    instead?: string,
+  ): FlowType {
     this.findings.add("FLOW5002", node, {
       parts: { op, types, found: found.map(describeType).join(" and ") },
+      ...(instead !== undefined && {
+        fix: { title: `write ${quoted(instead)}`, newText: instead },
+      }),
     });
     return ANY;
+  }
+
+  /** Whether a part adds something to text; with what is added to it, it is one text with holes. */
+  isText(node: Expression): boolean {
+    return this.#texts.has(node);
+  }
+
+  /** Notes a `+` of text and something else, and what stands on its left when that is one too. */
+  text(node: BinaryExpression, found: readonly FlowType[]): void {
+    const before = this.#texts.get(node.left);
+    const parts = before?.parts ?? textParts(node.left);
+    append(parts, textParts(node.right));
+    this.#texts.delete(node.left);
+    this.#texts.set(node, { parts, found: before?.found ?? found });
+  }
+
+  /** Reports every `+` of text and something else, the longest of a row. */
+  reportTexts(): void {
+    for (const [node, { parts, found }] of this.#texts) {
+      const { start, end } = node;
+      const text = printExpression({ kind: "template", parts, start, end });
+      this.mismatch(node, "+", SUMMANDS, found, text);
+    }
   }
 
   /** Checks a part that decides something: FLOW5005 when it is never true or false, FLOW5011 when it is always the same. */
@@ -156,6 +199,12 @@ export class Inference {
     }
     return STRING;
   }
+}
+
+/** An operand of `+` as a part of a text with holes. */
+function textParts(node: Expression): (string | Expression)[] {
+  if (node.kind === "template") return [...node.parts];
+  return [node.kind === "literal" ? String(node.value) : node];
 }
 
 function literalType(value: null | boolean | number | string): FlowType {

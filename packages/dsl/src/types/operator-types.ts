@@ -113,6 +113,9 @@ function membershipType(
   return BOOL;
 }
 
+/** What `+` adds. */
+export const SUMMANDS = "two numbers, two strings or two lists";
+
 function sumType(
   node: BinaryExpression,
   left: FlowType,
@@ -127,10 +130,12 @@ function sumType(
   }
   if (has(a, "string") && has(b, "string")) sums.push(STRING);
   if (has(a, "list") && has(b, "list")) sums.push(listOf(unionOf(itemsOf(a), itemsOf(b))));
-  if (a.kind === "any" && b.kind === "any") return ANY;
-  return sums.length > 0
-    ? unionOfAll(sums)
-    : inference.mismatch(node, "+", "two numbers, two strings or two lists", [left, right]);
+  if (a.kind === "any" && b.kind === "any" && !inference.isText(node.left)) return ANY;
+  if (sums.length > 0 && !inference.isText(node.left)) return unionOfAll(sums);
+  const isText = a.kind === "string" || b.kind === "string" || inference.isText(node.left);
+  if (isText) inference.text(node, [left, right]);
+  else inference.mismatch(node, "+", SUMMANDS, [left, right]);
+  return ANY;
 }
 
 function numericType(

@@ -1,9 +1,9 @@
 /** What the phases of one validation share. */
 import type { FlowGraph } from "@millrace/contracts";
+import { type Aliases, meantName } from "../aliases.ts";
 import { type GraphModel, modelOf, type NodeModel } from "../model/bodies.ts";
 import { listOrNone, own } from "../model/plain.ts";
 import { countMembers } from "../model/values.ts";
-import { nearestName } from "../nearest.ts";
 import { quoteForMessage } from "../text/chars.ts";
 import { type FlowCatalog, KnownCatalog } from "./catalog.ts";
 import { Findings } from "./findings.ts";
@@ -88,8 +88,12 @@ export class Validation {
   }
 
   /** The name that a misspelt one most likely stands for. */
-  near(name: string, candidates: () => Iterable<string>): string | undefined {
-    return this.suggests() ? nearestName(name, candidates()) : undefined;
+  near(
+    name: string,
+    candidates: () => Iterable<string>,
+    aliases: Aliases = {},
+  ): string | undefined {
+    return this.suggests() ? meantName(name, candidates(), aliases) : undefined;
   }
 
   /** The parts and the fix of a misspelt name that stands alone at `pointer`. */
@@ -98,8 +102,9 @@ export class Validation {
     candidates: () => Iterable<string>,
     pointer: string,
     spelt: (near: string) => string = (near) => near,
+    aliases: Aliases = {},
   ): { parts: { near?: string }; fix?: ReturnType<Findings["replace"]> } {
-    const near = this.near(name, candidates);
+    const near = this.near(name, candidates, aliases);
     if (near === undefined) return { parts: {} };
     const fix = this.findings.replace(`write ${near}`, this.places.exact(pointer), spelt(near));
     return { parts: { near }, ...(fix && { fix }) };

@@ -1,5 +1,6 @@
 /** Expressions: names, types, conditions (FLOW5001-5011), what a place takes (FLOW4007), nodes of other bodies (FLOW4005). */
 
+import { MAIN_MEMBERS } from "../aliases.ts";
 import { DIAGNOSTICS, type DiagnosticCode } from "../diagnostics.ts";
 import type { Expression } from "../expression/ast.ts";
 import { compileExpression } from "../expression/compile.ts";
@@ -24,6 +25,7 @@ import { typeFromSchema } from "../types/from-schema.ts";
 import { findTypes } from "../types/infer.ts";
 import { orElse } from "../types/or-else.ts";
 import { shown, type Validation } from "./context.ts";
+import type { Details } from "./findings.ts";
 import { reportHidden } from "./names.ts";
 import type { Span } from "./places.ts";
 import { Types } from "./types.ts";
@@ -39,15 +41,19 @@ export interface Checked {
 /** Fields that decide: always true or always false is worth a word. */
 const CONDITIONS: ReadonlySet<string> = new Set(["condition.if", "loop.until", "loop.while"]);
 
+/** Expressions whose members are read as they are written, `a.b`. */
+const READS: ReadonlySet<string> = new Set(["name", "member", "index", "call"]);
+
 /** Checks the expressions of one graph. Those of a node come before those in its body. */
 export class Expressions {
   readonly #run: Validation;
   readonly #trees = new TreeCache();
-  readonly #types: Types;
+  /** What expressions may read, by place. */
+  readonly types: Types;
 
   constructor(run: Validation) {
     this.#run = run;
-    this.#types = new Types(run);
+    this.types = new Types(run);
   }
 
   /** Checks one expression; undefined: it is none, which is reported with the code of the parser. */
@@ -63,7 +69,7 @@ export class Expressions {
     }
     const { roots } = leaf;
     const reads = readsOf(tree, site.body, roots);
-    const env = this.#types.env(site.body, roots);
+    const env = this.types.env(site.body, roots);
     const { type, findings } = findTypes(tree, env);
     if (findings.length > 0) {
       const written = this.#run.places.expression(leaf);
@@ -161,19 +167,44 @@ export class Expressions {
           found: describeType(given),
         },
         span: isHole ? undefined : this.#spanOf(leaf),
+        ...(!isHole && this.#asTaken(checked, taken)),
       });
     } else if (answer === "maybe" && mayBeNull(given) && fits(NULL, taken) === "no") {
       this.#reportNull(checked, given);
     }
   }
 
+  /** What to read instead: the member of a node's record that fits, or the value as text. */
+  #asTaken({ leaf, tree, type }: Checked, taken: FlowType): Pick<Details, "hint" | "fix"> {
+    const span = this.#spanOf(leaf);
+    const source = printExpression(tree);
+    const found = withoutNull(type);
+    const props = found.kind === "object" ? found.props : new Map<string, FlowType>();
+    const member = MAIN_MEMBERS.find((name) => {
+      const prop = props.get(name);
+      return prop !== undefined && fits(prop, taken) !== "no";
+    });
+    const isData = found.kind === "object" || found.kind === "list";
+    const text =
+      member !== undefined && READS.has(tree.kind)
+        ? `${source}.${member}`
+        : isData && fits(STRING, taken) === "yes"
+          ? `json(${source})`
+          : undefined;
+    if (text === undefined) return {};
+    return {
+      hint: `did you mean ${shown(text)}?`,
+      fix: this.#run.findings.replace(`write ${shown(text)}`, span, text),
+    };
+  }
+
   /** What the body of a `map` is run for. */
   #noteItems({ site, trail }: Leaf, type: FlowType): void {
     const inner = site.reader?.inner;
     if (inner === undefined || site.kind !== "field" || site.name !== "items") return;
-    if (trail === undefined) this.#types.setItem(inner, type);
+    if (trail === undefined) this.types.setItem(inner, type);
     else if (Array.isArray(site.value) && site.value.length === 1) {
-      this.#types.setItem(inner, listOf(type));
+      this.types.setItem(inner, listOf(type));
     }
   }
 

@@ -1,5 +1,6 @@
 /** The literal parts of a value checked against a schema, with expressions as what is not known yet (FLOW3004-3006). */
 
+import { VALUE_ALIASES } from "../aliases.ts";
 import { parseExpression } from "../expression/parse.ts";
 import { isObject, own, step } from "../model/plain.ts";
 import { literalText, markerOf } from "../model/values.ts";
@@ -82,11 +83,14 @@ function report(
   const { value } = finding;
   const member = finding.member === undefined ? "" : shown(finding.member);
   switch (finding.rule) {
-    case "type":
+    case "type": {
+      const type = takenType(schema, keys, finding);
       run.findings.add("FLOW3004", pointer, {
-        parts: { field, type: takenType(schema, keys, finding), found: describeValue(value) },
+        parts: { field, type, found: describeValue(value) },
+        fix: rewrite(run, pointer, value, type),
       });
       return;
+    }
     case "choice":
       reportChoice(run, finding, value, pointer, field);
       return;
@@ -114,6 +118,33 @@ function report(
       run.findings.add("FLOW3005", pointer, rule ? { parts: { field, rule } } : { message });
     }
   }
+}
+
+/** A duration in quotes; other text that spells a value of a type. */
+const SPELT: { readonly [type: string]: RegExp } = {
+  number: /^-?(?:0|[1-9]\d{0,14})(?:\.\d+)?$|^\d{1,6}(?:ms|s|m|h|d)$/,
+  int: /^-?(?:0|[1-9]\d{0,14})$|^\d{1,6}(?:ms|s|m|h|d)$/,
+  bool: /^(?:true|false)$/,
+};
+
+/** The same value as the type that its place takes: `"5s"` as `5s`, an object as its JSON. */
+function rewrite(
+  run: Validation,
+  pointer: string,
+  value: unknown,
+  type: string,
+): ReturnType<Validation["findings"]["replace"]> {
+  const span = run.places.exact(pointer);
+  if (span === undefined) return undefined;
+  const written = run.places.text(span);
+  let text: string | undefined;
+  if (typeof value === "string") text = SPELT[type]?.test(value) ? value : undefined;
+  else if (type === "string" && typeof value === "object" && value !== null) {
+    text = `json(${written})`;
+  } else if (type.startsWith("list") && !Array.isArray(value) && value !== null) {
+    text = `[${written}]`;
+  }
+  return text === undefined ? undefined : run.findings.replace(`write ${shown(text)}`, span, text);
 }
 
 /** The pointer of data inside a value: protected data stands one level deeper. */
@@ -168,7 +199,8 @@ function reportChoice(
 ): void {
   const list = finding.message.replace(/^must be one of /, "");
   const choices = [...list.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map((match) => match[1] ?? "");
-  const near = typeof value === "string" ? run.near(value, () => choices) : undefined;
+  const near =
+    typeof value === "string" ? run.near(value, () => choices, VALUE_ALIASES) : undefined;
   const found = typeof value === "string" ? `"${shown(value)}"` : describeValue(value);
   run.findings.add("FLOW3006", pointer, {
     parts: {

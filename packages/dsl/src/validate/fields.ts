@@ -1,5 +1,6 @@
 /** The fields of every node against the schema of its type (FLOW3002-3007, 3013, 3016). */
 import type { CatalogEntry, JsonObject } from "@millrace/contracts";
+import { FIELD_ALIASES, POLICY_ALIASES } from "../aliases.ts";
 import { nameText, quoteText } from "../expression/print.ts";
 import type { NodeModel } from "../model/bodies.ts";
 import { schemasAt } from "../model/deferred.ts";
@@ -7,6 +8,7 @@ import { isObject, keysOf, listOrNone, objectOrNone, own, step } from "../model/
 import type { Site } from "../model/sites.ts";
 import { firstExpression, literalText } from "../model/values.ts";
 import { readSchema } from "../schema/compile.ts";
+import { NODE_POLICIES } from "../text/words.ts";
 import { listed, shown, type Validation } from "./context.ts";
 import { checkValue } from "./field-values.ts";
 import type { Details } from "./findings.ts";
@@ -61,8 +63,14 @@ function checkNeeded(
   entry: CatalogEntry,
   fields: JsonObject,
 ): void {
+  let meant: ReadonlySet<string | undefined> | undefined;
+  // A field that was written under another name is reported there.
+  const isMeant = (name: string): boolean => {
+    meant ??= new Set(unknownFields(node, entry).map((each) => meantField(run, node, each).near));
+    return meant.has(name);
+  };
   for (const name of listOrNone(own(entry.fields, "required"))) {
-    if (typeof name !== "string" || own(fields, name) !== undefined) continue;
+    if (typeof name !== "string" || own(fields, name) !== undefined || isMeant(name)) continue;
     run.findings.add("FLOW3002", node.pointer, {
       parts: { type: shown(entry.type), name: shown(name) },
       fix: insertion(run, node, name, exampleOf(entry, name)),
@@ -74,7 +82,7 @@ function checkNeeded(
   const has = rule.fields.filter((name) => own(fields, name) !== undefined);
   if (has.length === 2) {
     run.findings.add("FLOW3016", `${node.pointer}/fields/${b}`, { parts: { a, b } });
-  } else if (has.length === 0 && rule.one) {
+  } else if (has.length === 0 && rule.one && !isMeant(a) && !isMeant(b)) {
     run.findings.add("FLOW3002", node.pointer, {
       parts: { type: entry.type, name: `${a} or ${b}` },
     });
@@ -141,20 +149,43 @@ function blockStart(text: string): number | undefined {
 }
 
 function checkKnown(run: Validation, site: Site, { fields, type }: CatalogEntry): void {
-  if (own(fields, "additionalProperties") !== false) return;
-  const { name, pointer } = site;
-  const free = (): string[] =>
-    keysOf(objectOrNone(own(fields, "properties"))).filter(
-      (key) => own(site.reader?.node.fields, key) === undefined,
-    );
-  const near = run.near(name, free);
+  const { name, pointer, reader } = site;
+  if (own(fields, "additionalProperties") !== false || reader === undefined) return;
+  const { near, policy } = meantField(run, reader, name);
   const span = keySpan(run, pointer, name);
+  const text = policy === undefined ? near && nameText(near) : `@${policy}`;
   run.findings.add("FLOW3003", pointer, {
     parts: { type: shown(type), name: shown(name), ...(near !== undefined && { near }) },
+    ...(policy !== undefined && { hint: `${name} is a policy: @${policy}` }),
     span,
-    fix:
-      near === undefined ? undefined : run.findings.replace(`write ${near}`, span, nameText(near)),
+    fix: text === undefined ? undefined : run.findings.replace(`write ${text}`, span, text),
   });
+}
+
+function unknownFields(node: NodeModel, { fields }: CatalogEntry): string[] {
+  if (own(fields, "additionalProperties") !== false) return [];
+  const properties = objectOrNone(own(fields, "properties"));
+  return keysOf(objectOrNone(node.node.fields)).filter(
+    (name) => own(properties, name) === undefined,
+  );
+}
+
+/** What an unknown field of a node was meant as: a field that it has not got yet, or a policy. */
+function meantField(
+  run: Validation,
+  { node, entry }: NodeModel,
+  name: string,
+): { near?: string; policy?: string } {
+  const policies = NODE_POLICIES.map(([text]) => text);
+  if (policies.includes(name)) return { policy: name };
+  const free = (): string[] =>
+    keysOf(objectOrNone(own(entry?.fields, "properties"))).filter(
+      (key) => own(node.fields, key) === undefined,
+    );
+  const near = run.near(name, free, FIELD_ALIASES);
+  if (near !== undefined) return { near };
+  const policy = run.near(name, () => policies, POLICY_ALIASES);
+  return policy === undefined ? {} : { policy };
 }
 
 /** The name in front of a field's value: `name =`. */

@@ -1,5 +1,7 @@
 /** Node types and what a node of a type has: versions, bodies (FLOW3001, 3009, 3010, 3017, 3018). */
+
 import type { CatalogEntry, Effect } from "@millrace/contracts";
+import { aliasOf, TYPE_ALIASES, TYPE_HINTS } from "../aliases.ts";
 import type { NodeModel } from "../model/bodies.ts";
 import { isObject, own } from "../model/plain.ts";
 import { shown, type Validation } from "./context.ts";
@@ -11,11 +13,13 @@ export function checkNodeType(run: Validation, node: NodeModel): void {
   const { type, typeVersion } = node.node;
   if (entry === undefined) {
     const at = `${node.pointer}/type`;
-    const { parts, fix } = run.nearest(type, () => run.catalog.types, at);
+    const { parts, fix } = run.nearest(type, () => run.catalog.types, at, undefined, TYPE_ALIASES);
     run.findings.add("FLOW3001", at, {
       parts: { type: shown(type), ...parts },
       fix,
-      ...(parts.near === undefined && { hint: "install the extension that brings it" }),
+      ...(parts.near === undefined && {
+        hint: aliasOf(type, TYPE_HINTS) ?? "install the extension that brings it",
+      }),
     });
     return;
   }

@@ -20,6 +20,7 @@ import { checkField, checkFields } from "./fields.ts";
 import { checkNames } from "./names.ts";
 import { checkNodeType } from "./node-types.ts";
 import { Orders } from "./order.ts";
+import { checkOtherHoles } from "./other-holes.ts";
 import { Places } from "./places.ts";
 import { checkPolicies } from "./policies.ts";
 import { checkPresence, type NeededRead } from "./presence.ts";
@@ -113,7 +114,10 @@ class Walk {
     visitValue(
       site.value,
       {
-        text: (text, trail, key) => this.literals.text(site, text, trail, key),
+        text: (text, trail, key) => {
+          this.literals.text(site, text, trail, key);
+          checkOtherHoles(this.#run, this.#expressions.types, site, text, trail);
+        },
         expression: (source, trail, hole, alone) => {
           const leaf = new Leaf(site, source, trail, hole, alone);
           const checked = this.#expressions.check(leaf);

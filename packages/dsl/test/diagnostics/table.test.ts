@@ -99,6 +99,7 @@ const PAGE: { readonly [code: string]: string } = {
   FLOW5009: "error",
   FLOW5010: "warning",
   FLOW5011: "warning",
+  FLOW5012: "warning",
   FLOW6001: "error",
   FLOW6002: "warning error",
   FLOW6003: "warning",

@@ -122,6 +122,15 @@ const TABLE: { readonly [group: string]: readonly (readonly [source: string, val
       ["last([1, 2])", 2],
       ["first([])", null],
       ["last([])", null],
+      ["slice([1, 2, 3, 4], 1, 3)", [2, 3]],
+      ["slice([1, 2, 3], 1)", [2, 3]],
+      ["slice([1, 2, 3], -2)", [2, 3]],
+      ["slice([1, 2, 3], 0, -1)", [1, 2]],
+      ["slice([1, 2, 3], 2, 1)", []],
+      ["slice([1, 2, 3], -9, 9)", [1, 2, 3]],
+      ['slice("a😀bc", 1, 3)', "😀b"],
+      ['slice("a😀bc", -3, -1)', "😀b"],
+      ['slice("abc", 2, 1)', ""],
       ["flatten([[1], [2, [3]], 4])", [1, 2, [3], 4]],
       [
         'unique([1, 1.0, 2, "1", [1], [1], { a: 1, b: 2 }, { b: 2, a: 1 }, null, null])',
@@ -204,7 +213,7 @@ test("every function of the table has a row here under its group, a signature an
     (
       "abs ago all base64Decode base64Encode bool ceil contains date dateAdd dateDiff dateFormat endsWith entries epochMs " +
       "exists filter first flatten floor fromEntries int join json keys last lower map max merge min now number parseJson " +
-      "range replace round sha256 size sortBy split startsWith string substring sum trim type unique upper uriDecode uriEncode values"
+      "range replace round sha256 size slice sortBy split startsWith string substring sum trim type unique upper uriDecode uriEncode values"
     ).split(" "),
   );
 });
@@ -232,6 +241,8 @@ describe("arguments of a wrong type are `type_mismatch` at the argument", () => 
     ['round("1")', "type_mismatch@6+3"],
     ["range(1.5)", "type_mismatch@6+3"],
     ["first({})", "type_mismatch@6+2"],
+    ["slice({}, 0)", "type_mismatch@6+2"],
+    ["slice([], 0.5)", "type_mismatch@10+3"],
     ["keys([])", "type_mismatch@5+2"],
     ["merge({}, null)", "type_mismatch@10+4"],
     ["fromEntries([1])", "type_mismatch@0+16"],

@@ -227,6 +227,13 @@ const FUNCTIONS: Record<
   abs: [["number"], (n) => (n < 0 ? -n : n)],
   first: [["list"], (l) => l.at(0) ?? null],
   last: [["list"], (l) => l.at(-1) ?? null],
+  slice: [
+    ["string list", "int", "int"],
+    (whole, from, to) =>
+      typeof whole === "string"
+        ? points(whole).slice(from, to).join("")
+        : (whole as Value[]).slice(from, to),
+  ],
   flatten: [["list"], (l) => [].concat(...l)],
   unique: [
     ["list"],

@@ -15,7 +15,15 @@ import {
   unionOfAll,
 } from "../../types/flow-type.ts";
 import { type Evaluation, fail, handleText, overDepth, produceElements, spend } from "../budget.ts";
-import { checkData, isObject, memberNames, memberOf, setMember } from "../values.ts";
+import {
+  checkData,
+  codePointCount,
+  codePointOffset,
+  isObject,
+  memberNames,
+  memberOf,
+  setMember,
+} from "../values.ts";
 import { type CallSite, define, type FunctionRow } from "./define.ts";
 import { itemsOf } from "./numbers.ts";
 
@@ -25,6 +33,28 @@ export const MAX_RANGE = 10_000;
 export const COLLECTIONS: readonly FunctionRow[] = [
   end("first", "the first element, null when there is none", (list) => list[0]),
   end("last", "the last element, null when there is none", (list) => list[list.length - 1]),
+  define<[string | readonly Json[], number, number | undefined]>({
+    signature: "slice(list, from, to?) list, slice(string, from, to?) string",
+    summary:
+      "the elements or code points from `from` up to but not including `to`; a negative position counts from the end",
+    params: [unionOf(STRING, LIST), INT, INT],
+    required: 2,
+    returns: ([whole = ANY]) =>
+      unionOfAll(membersOf(whole).map((type) => (type.kind === "string" ? STRING : type))),
+    call(run, site, whole, from, to) {
+      if (typeof whole !== "string") {
+        const part = whole.slice(from, to);
+        produceElements(run, site, part.length);
+        return part;
+      }
+      handleText(run, site, whole.length);
+      const size = codePointCount(whole);
+      const at = (position: number): number =>
+        codePointOffset(whole, position < 0 ? size + position : position);
+      const start = at(from);
+      return whole.slice(start, Math.max(start, at(to ?? size)));
+    },
+  }),
   define<[readonly Json[]]>({
     signature: "flatten(list) list",
     summary: "the elements of the lists in the list, one level deep",

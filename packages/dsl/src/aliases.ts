@@ -1,0 +1,368 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: holes of the flow language
+/**
+ * What other tools and languages call things that this language has too, as data: a word that is not known is looked up here
+ * before names that are spelt like it. Keys are in lower case without `-` and `_`.
+ */
+import { nearestName } from "./nearest.ts";
+
+export type Aliases = { readonly [word: string]: string };
+
+/** Words to one meaning each: `{ upper: "uppercase toupper" }` becomes `uppercase -> upper`, `toupper -> upper`. */
+function aliases(names: { readonly [name: string]: string }): Aliases {
+  return Object.fromEntries(
+    Object.entries(names).flatMap(([name, words]) => words.split(" ").map((word) => [word, name])),
+  );
+}
+
+/** The name that a word means: by its alias, by another spelling of the same letters, or by being near it. */
+export function meantName(
+  word: string,
+  candidates: Iterable<string>,
+  known: Aliases,
+): string | undefined {
+  const names = [...candidates];
+  const meant = aliasOf(word, known)?.split("|") ?? [];
+  const plain = plainOf(word);
+  return (
+    meant.find((name) => names.includes(name)) ??
+    names.find((name) => name !== word && plainOf(name) === plain) ??
+    nearestName(word, names)
+  );
+}
+
+/** What a word is called here; several meanings, the commonest first, have a `|` between them. */
+export function aliasOf(word: string, known: Aliases): string | undefined {
+  const plain = plainOf(word);
+  return Object.hasOwn(known, plain) ? known[plain] : undefined;
+}
+
+function plainOf(word: string): string {
+  return word.toLowerCase().replace(/[-_]/g, "");
+}
+
+/** Words before a block. */
+export const BLOCK_ALIASES: Aliases = aliases({
+  node: "step task action job activity state stage operator",
+  input: "param params parameter arg argument variable",
+  output: "result",
+  schedule: "cron timer",
+  connection: "credential credentials auth",
+  flow: "workflow pipeline dag",
+});
+
+const CHOICE =
+  "a choice is a node of type `condition` with edges from its ports, or the policy `@when` of a node";
+const VALUE = "a value with a name is a node: `node a: transform { value = … }`, read as `a.value`";
+const REPEAT =
+  "a node of type `map` runs its body for each item, one of type `loop` until a condition holds";
+
+/** Statements of programming languages. */
+export const BLOCK_HINTS: Aliases = {
+  if: CHOICE,
+  else: CHOICE,
+  elif: CHOICE,
+  when: CHOICE,
+  unless: CHOICE,
+  switch: "a choice between several is a node of type `switch`",
+  match: "a choice between several is a node of type `switch`",
+  for: REPEAT,
+  foreach: REPEAT,
+  while: REPEAT,
+  repeat: REPEAT,
+  let: VALUE,
+  var: VALUE,
+  const: VALUE,
+  set: VALUE,
+  vars: VALUE,
+  locals: VALUE,
+  return: "a result is written `output name = …`",
+  try: "a failure leaves a node by its port `error`: `a.error -> b`",
+  catch: "a failure leaves a node by its port `error`: `a.error -> b`",
+  parallel: "nodes run at the same time unless one reads another or an edge leads to it",
+  trigger:
+    "a flow is started from outside: by `schedule`, a webhook of the server, or `millrace run`",
+  on: "a flow is started from outside: by `schedule`, a webhook of the server, or `millrace run`",
+  import: "another flow is called by a node of type `subflow`",
+  function:
+    "there are no functions of one's own; another flow is called by a node of type `subflow`",
+  def: "there are no functions of one's own; another flow is called by a node of type `subflow`",
+};
+
+/** Types of steps. */
+export const TYPE_ALIASES: Aliases = aliases({
+  "http.request":
+    "http https fetch request curl rest api webhook httprequest http.get http.post httpget httppost axios",
+  "service.call": "service integration connector",
+  condition: "if branch filter when decision ifelse",
+  switch: "case match choice router",
+  map: "foreach for each iterate iterator itemlists splitinbatches",
+  loop: "while repeat until dowhile poll",
+  delay: "wait sleep pause timer",
+  confirm: "approval approve human humaninput humanintheloop manual ask review",
+  "shell.exec": "shell exec bash command cmd run process sh executecommand",
+  "file.read": "read readfile file.open readbinaryfile",
+  "file.write": "write writefile file.save savefile",
+  "file.list": "ls listfiles glob",
+  ai: "llm gpt openai anthropic chat chatcompletion prompt agent model completion claude",
+  transform: "set assign value const variable setvariable editfields compute expression template",
+  log: "print echo console debug",
+  fail: "error throw raise stop",
+  join: "merge parallel sync all",
+  subflow: "call workflow callworkflow executeworkflow flow childworkflow",
+});
+
+const NO_CODE =
+  "there is no code step: write expressions, run a program with `shell.exec`, or write an extension";
+
+export const TYPE_HINTS: Aliases = Object.fromEntries(
+  "code script function javascript js python py lambda eval"
+    .split(" ")
+    .map((word) => [word, NO_CODE]),
+);
+
+/** Fields of types; `a|b`: the first that the type has. */
+export const FIELD_ALIASES: Aliases = {
+  ...aliases({
+    input: "messages question user data",
+    url: "uri link endpoint href address",
+    method: "verb httpmethod",
+    headers: "header",
+    query: "params queryparams qs search querystring",
+    path: "file filename filepath",
+    content: "contents",
+    program: "cmd command script bin",
+    args: "arguments argv parameters",
+    for: "duration seconds ms milliseconds time delay",
+    items: "list each in over array collection foreach",
+    modelId: "model modelname",
+    outputSchema: "jsonschema responseformat responseschema",
+    tools: "functions",
+    flow: "workflow workflowid flowid slug",
+    cwd: "workdir workingdirectory dir",
+    glob: "pattern",
+    connection: "credential credentials auth",
+    operation: "action endpointname",
+    encoding: "charset format",
+  }),
+  prompt: "input",
+  text: "content|message|prompt|input",
+  body: "content|body",
+  payload: "body|content|data|args",
+  json: "body|content",
+  data: "body|content|input|value",
+  message: "message|prompt|input",
+  msg: "message|prompt",
+  title: "prompt|message",
+  condition: "if|until|while",
+  expr: "if|value|on",
+  expression: "if|value|on",
+  test: "if",
+  key: "on",
+  value: "value|on|items|message",
+  result: "value",
+  output: "value",
+  instructions: "system|prompt",
+  inputs: "inputs|args|input",
+  with: "inputs|args",
+  maxiterations: "max",
+  iterations: "max",
+  times: "max",
+  limit: "max|maxBytes",
+  schema: "outputSchema|schema",
+};
+
+/** Words of fields that take one of several. */
+export const VALUE_ALIASES: Aliases = aliases({
+  replace: "overwrite truncate w write",
+  append: "add a",
+  create: "new x",
+  warn: "warning",
+  error: "err fatal critical",
+  debug: "trace verbose",
+  utf8: "text string",
+  base64: "binary bytes b64",
+  summarize: "summary summarise",
+  classify: "classification",
+  extract: "extraction",
+  generate: "completion text",
+  embed: "embedding embeddings",
+  exponential: "expo exp",
+  constant: "fixed",
+  all: "and every",
+  any: "or first some",
+  fail: "stop throw abort",
+  finish: "continue",
+  port: "route branch",
+});
+
+/** Policies of nodes, also written as fields. */
+export const POLICY_ALIASES: Aliases = aliases({
+  timeout: "timeoutms timelimit",
+  retry: "retries maxretries retrypolicy attempts maxattempts",
+  when: "if runif condition only",
+  "on-error": "onerror catch onfail onfailure error continueonerror",
+  concurrency: "parallelism maxparallel parallel maxconcurrency",
+  "idempotency-key": "idempotencykey idempotency dedupekey",
+  cache: "memoize ttl",
+});
+
+/** Members of policies. */
+export const MEMBER_ALIASES: Aliases = aliases({
+  max: "attempts maxattempts times count retries limit tries maxretries",
+  delay: "interval wait initialdelay initialinterval delayms sleep",
+  maxDelay: "maxinterval cap maxdelayms maximuminterval",
+  backoff: "strategy type policy",
+  on: "codes kinds retryon errors",
+  if: "when condition",
+  ttl: "ttlms maxage expires",
+});
+
+/** Functions and methods. */
+export const FUNCTION_ALIASES: Aliases = aliases({
+  size: "len length count strlen",
+  upper: "touppercase uppercase toupper ucase",
+  lower: "tolowercase lowercase tolower lcase downcase",
+  trim: "strip trimstart trimend",
+  string: "str tostring text",
+  number: "float tonumber parsefloat num double",
+  int: "parseint integer toint trunc",
+  bool: "boolean tobool",
+  type: "typeof typename",
+  json: "tojson stringify dumps jsonencode jsonstringify",
+  parseJson: "fromjson loads jsondecode jsonparse",
+  contains: "includes has include",
+  startsWith: "startswith hasprefix beginswith",
+  endsWith: "endswith hassuffix",
+  replace: "replaceall gsub",
+  substring: "substr mid",
+  slice: "take limit sublist subarray",
+  exists: "some any",
+  all: "every",
+  filter: "where select",
+  map: "each collect",
+  sortBy: "sort orderby sorted order",
+  unique: "distinct uniq dedupe",
+  flatten: "flat",
+  merge: "assign extend spread",
+  uriEncode: "encodeuricomponent urlencode encodeuri",
+  uriDecode: "decodeuricomponent urldecode decodeuri",
+  base64Encode: "btoa b64encode",
+  base64Decode: "atob b64decode",
+  now: "today currenttime getdate",
+  dateFormat: "formatdate strftime dateformat format",
+  dateAdd: "adddays plus adddate",
+  dateDiff: "diffdates datediff",
+  date: "todate parsedate",
+  epochMs: "timestamp gettime unix",
+  keys: "objectkeys",
+  fromEntries: "toobject dict",
+  first: "head",
+  last: "tail",
+  round: "tofixed",
+  sha256: "hash",
+});
+
+/** Objects of JavaScript whose methods are functions here. */
+export const NAMESPACES: ReadonlySet<string> = new Set([
+  "Array",
+  "Date",
+  "JSON",
+  "Math",
+  "Number",
+  "Object",
+  "String",
+  "_",
+]);
+
+const NO_PATTERNS =
+  "there are no regular expressions; use `contains`, `startsWith`, `endsWith` or `split`";
+
+export const FUNCTION_HINTS: Aliases = {
+  matches: NO_PATTERNS,
+  match: NO_PATTERNS,
+  regex: NO_PATTERNS,
+  regexp: NO_PATTERNS,
+  test: NO_PATTERNS,
+  regexmatch: NO_PATTERNS,
+  reduce:
+    "there is no reduce; `sum`, `min`, `max`, `join` and `merge` cover most of it, a `loop` node the rest",
+  env: "a flow reads no environment; use an input, or a connection for a secret",
+  if: "a choice is written `c ? a : b`",
+  ifelse: "a choice is written `c ? a : b`",
+  iff: "a choice is written `c ? a : b`",
+  default: "a default is written `a ?? b`",
+  coalesce: "a default is written `a ?? b`",
+  nvl: "a default is written `a ?? b`",
+  ifnull: "a default is written `a ?? b`",
+  concat: "`+` joins two strings or two lists",
+  push: "`+` joins two lists: `list + [element]`",
+  append: "`+` joins two lists: `list + [element]`",
+};
+
+/** Members that are functions here: `xs.length`. */
+export const MEMBER_FUNCTIONS: ReadonlySet<string> = new Set(["length", "size", "count", "len"]);
+
+const NO_SECRETS =
+  'a flow holds no secret: name a connection with `connection = "…"`; the guide says how (services, "Call an API with a key")';
+const BY_ID = "read a step by its id, such as `a.value`";
+
+/** Roots of expressions in other tools. */
+export const NAME_HINTS: Aliases = {
+  env: NO_SECRETS,
+  secret: NO_SECRETS,
+  secrets: NO_SECRETS,
+  process: NO_SECRETS,
+  credentials: NO_SECRETS,
+  vault: NO_SECRETS,
+  vars: "values come from `inputs` and from steps, such as `inputs.name` and `a.value`",
+  steps: BY_ID,
+  outputs: BY_ID,
+  tasks: BY_ID,
+  needs: BY_ID,
+  json: BY_ID,
+  node: BY_ID,
+  prev: BY_ID,
+  previous: BY_ID,
+  trigger: "what started a run is not read by a flow; pass it as an input",
+};
+
+/** Members of what nodes give. */
+export const OUTPUT_ALIASES: Aliases = {
+  ...aliases({
+    status: "statuscode code httpstatus",
+    exitCode: "code exitstatus returncode",
+    files: "entries list",
+    rounds: "iterations count",
+    by: "user approver",
+  }),
+  data: "body|content|value|output",
+  json: "body|content|value|output",
+  response: "body|output|text",
+  payload: "body|value",
+  result: "value|output|body|items|outputs|state|outcome",
+  results: "items|value",
+  output: "value|body|stdout|items|outputs|state|content",
+  text: "body|content|stdout|value",
+  content: "body|output|text|stdout",
+  body: "content|value",
+  value: "output|body|state|items",
+  answer: "output|text|value",
+  message: "text|output",
+  decision: "outcome",
+  approved: "outcome",
+};
+
+/** Members that hold the result of a node, the one that is meant mostly first. */
+export const MAIN_MEMBERS: readonly string[] = [
+  "value",
+  "output",
+  "body",
+  "content",
+  "items",
+  "state",
+  "stdout",
+  "files",
+  "outputs",
+  "text",
+  "result",
+];

@@ -1,0 +1,184 @@
+/** Names that are not there, with what was most likely meant (FLOW5001), and positions that no list has (FLOW5002). */
+import { aliasOf, MEMBER_FUNCTIONS, meantName, NAME_HINTS, OUTPUT_ALIASES } from "../aliases.ts";
+import type {
+  Expression,
+  IndexExpression,
+  MemberExpression,
+  NameExpression,
+} from "../expression/ast.ts";
+import type { Place } from "../expression/budget.ts";
+import { readsAsWord } from "../expression/parse-operand.ts";
+import { printExpression, quoteText } from "../expression/print.ts";
+import { literalStep } from "../expression/references.ts";
+import { nearestName } from "../nearest.ts";
+import { isIdent } from "../text/chars.ts";
+import { quoted } from "./findings.ts";
+import { describeType, type FlowType, membersOf } from "./flow-type.ts";
+import type { Inference } from "./infer.ts";
+import type { TypeScope } from "./scope.ts";
+
+/** A member or an index of a chain. */
+export type Link = MemberExpression | IndexExpression;
+
+/** Roots that always have a value. */
+export const ALWAYS_PRESENT: ReadonlySet<string> = new Set(["inputs", "nodes", "run"]);
+
+/** Members that a hint lists. */
+const MAX_LISTED = 12;
+
+/** What to write instead, where (default: in the place of what was found), and what to say of it. */
+interface Meant {
+  readonly text?: string;
+  /** How the text is shown; default: as it is. */
+  readonly shown?: string;
+  readonly at?: Place;
+  /** Default: "did you mean" the text. */
+  readonly hint?: string;
+}
+
+/** FLOW5001 for a root that nothing bears; `links`: what is read of it. */
+export function unknownName(
+  node: NameExpression,
+  links: readonly Link[],
+  scope: TypeScope,
+  inference: Inference,
+): void {
+  report(node, `unknown name ${quoted(node.name)}`, meantRoot(node, links, scope), inference);
+}
+
+/** FLOW5001 for a member that an object has not; `next`: what is read of it. */
+export function noMember(
+  link: Link,
+  name: string,
+  type: FlowType,
+  inference: Inference,
+  next: Link | undefined,
+): void {
+  const objects = membersOf(type).filter((member) => member.kind === "object");
+  const names = objects.flatMap(({ props }) => [...props.keys()]);
+  const alias = objects.map(({ aliases }) => aliases?.get(name)).find((it) => it !== undefined);
+  const message = `${describeType(type)} has no member ${quoted(name)}`;
+  report(link, message, meantMember(link, name, { names, alias, next }), inference);
+}
+
+function report(
+  place: Place,
+  message: string,
+  { text, at = place, hint, shown = quoted(text ?? "") }: Meant,
+  inference: Inference,
+): void {
+  const said = hint ?? (text === undefined ? undefined : `did you mean ${shown}?`);
+  inference.findings.add("FLOW5001", place, {
+    message,
+    ...(said !== undefined && { hint: said }),
+    ...(text !== undefined && { fix: { title: `write ${shown}`, newText: text, at } }),
+  });
+}
+
+function meantRoot(node: NameExpression, links: readonly Link[], scope: TypeScope): Meant {
+  const { name } = node;
+  const isKnown = (root: string): boolean =>
+    scope.variable(root) !== undefined || scope.env.get(root) !== undefined;
+  const inputs = scope.env.get("inputs");
+  const isInput = (input: string): boolean => inputs?.kind === "object" && inputs.props.has(input);
+  for (const [left, right] of aroundDashes(name)) {
+    if (isKnown(left)) return difference(left, right);
+    if (isInput(left)) return difference(`inputs.${left}`, right);
+  }
+  if (isInput(name)) {
+    return { text: isIdent(name) ? `inputs.${name}` : `inputs[${quoteText(name)}]` };
+  }
+  const hint = aliasOf(name, NAME_HINTS);
+  const [first] = links;
+  const id = first && literalStep(first);
+  if (hint !== undefined && first !== undefined && id !== undefined && isKnown(id) && isBare(id)) {
+    // `steps.fetch.body`: the step is there, under its own name.
+    return { text: id, at: { start: node.start, end: first.end } };
+  }
+  if (hint !== undefined) return { hint };
+  const nearest = nearestName(name, [...(scope.env.names?.() ?? []), ...ALWAYS_PRESENT]);
+  if (nearest === undefined) return {};
+  return { text: isBare(nearest) ? nearest : `nodes[${quoteText(nearest)}]` };
+}
+
+function isBare(id: string): boolean {
+  return isIdent(id) && !readsAsWord(id);
+}
+
+function meantMember(
+  link: Link,
+  name: string,
+  {
+    names,
+    alias,
+    next,
+  }: {
+    readonly names: readonly string[];
+    /** What the type itself says that the name means. */
+    readonly alias: string | undefined;
+    readonly next: Link | undefined;
+  },
+): Meant {
+  const object = printExpression(link.object);
+  for (const [left, right] of aroundDashes(name)) {
+    if (names.includes(left)) return difference(`${object}.${left}`, right);
+  }
+  if (MEMBER_FUNCTIONS.has(name) && names.length === 0) return { text: `size(${object})` };
+  if (next?.kind === "member" && names.includes(next.name)) {
+    // `a.output.value`: the member stands one level higher.
+    return { text: `${object}.${next.name}`, at: { start: link.start, end: next.end } };
+  }
+  const near = alias ?? meantName(name, names, OUTPUT_ALIASES);
+  if (near !== undefined) {
+    const { start, end } = link;
+    const optional = link.kind === "member" && link.optional;
+    const member = {
+      kind: "member",
+      object: link.object,
+      name: near,
+      optional,
+      start,
+      end,
+    } as const;
+    return { text: printExpression(member), hint: `did you mean ${quoted(near)}?` };
+  }
+  const isFew = names.length > 0 && names.length <= MAX_LISTED;
+  return isFew ? { hint: `members: ${names.map(quoted).join(", ")}` } : {};
+}
+
+/** `n-1` is one name; what was meant is mostly a difference. */
+function difference(left: string, right: string): Meant {
+  const text = `${left} - ${right}`;
+  const shown = `\`${quoted(text)}\``;
+  return { text, shown, hint: `${shown} with spaces subtracts` };
+}
+
+/** A name cut at each of its dashes: `n-1` into `n` and `1`. */
+function* aroundDashes(name: string): Generator<[left: string, right: string]> {
+  for (let dash = name.indexOf("-"); dash >= 0; dash = name.indexOf("-", dash + 1)) {
+    yield [name.slice(0, dash), name.slice(dash + 1)];
+  }
+}
+
+/** Whether an index is written as a negative number. */
+export function isNegative(index: Expression): boolean {
+  return index.kind === "literal" && typeof index.value === "number" && index.value < 0;
+}
+
+/** FLOW5002 for `list[-1]`, which no evaluation takes: positions begin at 0. */
+export function fromTheEnd(
+  { object, index, start, end }: IndexExpression,
+  inference: Inference,
+): void {
+  const list = printExpression(object);
+  const isLast = index.kind === "literal" && index.value === -1;
+  const newText = isLast ? `last(${list})` : `first(slice(${list}, ${printExpression(index)}))`;
+  inference.findings.add(
+    "FLOW5002",
+    { start, end },
+    {
+      message: "`[ ]` takes a position from 0, found a negative number",
+      fix: { title: `write ${quoted(newText)}`, newText },
+    },
+  );
+}

@@ -1,0 +1,76 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: holes of the flow language
+/** Holes as other tools write them, `{{ x }}`, `{x}`, `$x`, which are plain text here (FLOW5012). */
+import type { Expression } from "../expression/ast.ts";
+import { parseExpression } from "../expression/parse.ts";
+import { printExpression } from "../expression/print.ts";
+import { own } from "../model/plain.ts";
+import { readsOf } from "../model/resolve.ts";
+import type { Site } from "../model/sites.ts";
+import { pointerTo, type Trail } from "../model/values.ts";
+import { findTypes } from "../types/infer.ts";
+import { shown, type Validation } from "./context.ts";
+import type { Span } from "./places.ts";
+import type { Types } from "./types.ts";
+
+/**
+ * `{{ expression }}`; `{name.member}` and `$name.member`, which need a member, because `{id}` and `$id` stand in texts for
+ * shells and routers. A `$` in front of a brace is an escaped hole of this language.
+ */
+const HOLES =
+  /\{\{([^{}\n]{1,200})\}\}|(?<![${])\{([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)\}(?!\})|\$([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)/g;
+
+/** Holes of one text that are looked at; a text with more is a template for another tool. */
+const MAX_HOLES = 20;
+
+/** Warns of each part of a text that reads like a hole and names something that is known here. */
+export function checkOtherHoles(
+  run: Validation,
+  types: Types,
+  site: Site,
+  text: string,
+  trail: Trail | undefined,
+): void {
+  if (!text.includes("{{") && !text.includes(".")) return;
+  const pointer = pointerTo(site.pointer, trail);
+  const whole = run.places.around(pointer);
+  let from = 0;
+  let count = 0;
+  for (const [found, ...inner] of text.matchAll(HOLES)) {
+    count += 1;
+    if (count > MAX_HOLES) return;
+    const source = inner.find((group) => group !== undefined) ?? "";
+    const { ast } = parseExpression(source);
+    if (ast === undefined) continue;
+    const isSafe = isRight(ast, types, site);
+    if (!readsKnown(ast, site) || (inner[0] === undefined && !isSafe)) continue;
+    const span = whole && placeOf(found, run, whole, from);
+    if (span !== undefined && whole !== undefined) from = span.end - whole.start;
+    const hole = `\${${printExpression(ast)}}`;
+    const takesHole = isSafe && !isLiteral(site);
+    run.findings.add("FLOW5012", pointer, {
+      parts: { found: shown(found), hole: shown(hole) },
+      span,
+      fix: takesHole ? run.findings.replace(`write ${shown(hole)}`, span, hole) : undefined,
+    });
+  }
+}
+
+function readsKnown(ast: Expression, { body, roots }: Site): boolean {
+  const reads = readsOf(ast, body, roots);
+  return reads.length > 0 && reads.every(({ kind }) => kind !== "unknown");
+}
+
+/** Whether the expression could stand there as it is. */
+function isRight(ast: Expression, types: Types, { body, roots }: Site): boolean {
+  return findTypes(ast, types.env(body, roots)).findings.every(({ code }) => code === "FLOW5006");
+}
+
+function placeOf(found: string, run: Validation, whole: Span, from: number): Span | undefined {
+  const at = run.places.text(whole).indexOf(found, from);
+  return at === -1 ? undefined : { start: whole.start + at, end: whole.start + at + found.length };
+}
+
+/** Whether the field takes no holes at all. */
+function isLiteral({ schemas }: Site): boolean {
+  return schemas.some((schema) => own(own(schema, "x-millrace"), "literal") === true);
+}
