@@ -2,8 +2,12 @@
 // MILLRACE_LAW_SEED=<number>; the laws of the text form then begin at that seed, and are as many as MILLRACE_LAW_RUNS.
 import * as fc from "fast-check";
 import { vi } from "vitest";
+import { useBarePath } from "./packages/test-support/src/programs.js";
 
 const { MILLRACE_LAW_SEED = "20261121" } = process.env;
+
+// A test that needs more than a bare machine has says so: packages/test-support.
+useBarePath();
 
 fc.configureGlobal({ seed: Number(MILLRACE_LAW_SEED) });
 

@@ -32,6 +32,7 @@ export const layers = {
   },
   testkit: { needs: spine, foreign: ["vitest"] },
   "create-extension": { needs: [], foreign: [] },
+  "test-support": { needs: [], foreign: [] },
 };
 
 const SPECIFIER = /(?:\bfrom|\bimport|\bimport\s*\(|\brequire\s*\()\s*["']([^"']+)["']/g;

@@ -10,8 +10,6 @@ import { onTestFinished } from "vitest";
 export const BIN: string = fileURLToPath(new URL("../bin/millrace.js", import.meta.url));
 export const ROOT: string = fileURLToPath(new URL("../../../", import.meta.url));
 
-const { PATH = "" } = process.env;
-
 export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -50,7 +48,7 @@ export function start(words: readonly string[], options: Options = {}): Running 
   const child = spawn(process.execPath, [BIN, ...words], {
     cwd: options.cwd ?? home,
     env: {
-      PATH,
+      PATH: process.env["PATH"] ?? "",
       HOME: home,
       XDG_CONFIG_HOME: home,
       XDG_DATA_HOME: home,

@@ -5,17 +5,13 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseFlow } from "@millrace/dsl";
 import { openStore } from "@millrace/store";
+import { testWith } from "@millrace/test-support";
 import { expect, test } from "vitest";
 import { BIN, scratch } from "./cli.ts";
 import { inside } from "./inside.ts";
 
 const DIST = fileURLToPath(new URL("../dist/completion/", import.meta.url));
 const SHELLS = ["bash", "zsh", "fish"] as const;
-
-/** Whether there is such a shell; those that are missing are named in the report. */
-function has(shell: string): boolean {
-  return spawnSync(shell, ["-c", "exit 0"]).status === 0;
-}
 
 test.each(SHELLS)("the script of %s that is built is the one of the table", async (shell) => {
   const { stdout, code } = await inside(["completion", shell]);
@@ -24,7 +20,7 @@ test.each(SHELLS)("the script of %s that is built is the one of the table", asyn
 });
 
 for (const shell of SHELLS) {
-  test.skipIf(!has(shell))(`${shell} can read its script`, () => {
+  testWith(shell)(`${shell} can read its script`, () => {
     const { status, stderr } = spawnSync(shell, ["-n", join(DIST, shell)], { encoding: "utf8" });
     expect([status, stderr]).toEqual([0, ""]);
   });
@@ -53,24 +49,21 @@ function bash(lines: readonly (readonly string[])[], { cwd = ".", home = "" } = 
   return stdout.trimEnd().split("\n");
 }
 
-test.skipIf(!has("bash"))(
-  "bash completes commands, actions, flags, choices and values",
-  async () => {
-    const asks = [
-      ["gra"],
-      ["config", "un"],
-      ["graph", "--for"],
-      ["graph", "-f", "s"],
-      ["init", "--template", "hel"],
-      ["graph", "-o", ""],
-      ["run", ""],
-    ];
-    const home = scratch();
-    await expect
-      .poll(() => bash(asks, { home }), AGAIN)
-      .toEqual(["graph", "unset", "--format", "svg", "hello"]);
-  },
-);
+testWith("bash")("bash completes commands, actions, flags, choices and values", async () => {
+  const asks = [
+    ["gra"],
+    ["config", "un"],
+    ["graph", "--for"],
+    ["graph", "-f", "s"],
+    ["init", "--template", "hel"],
+    ["graph", "-o", ""],
+    ["run", ""],
+  ];
+  const home = scratch();
+  await expect
+    .poll(() => bash(asks, { home }), AGAIN)
+    .toEqual(["graph", "unset", "--format", "svg", "hello"]);
+});
 
 test.each([
   [["ini"], ["init"]],
@@ -135,7 +128,7 @@ test("templates of the store are values, of the data folder that --home names", 
   expect((await inside(["__complete", "--", "run", ""], given)).stdout).toBe("");
 });
 
-test.skipIf(!has("bash"))(
+testWith("bash")(
   "bash offers templates beside files, and reads flags before a command",
   async () => {
     const home = scratch({ "week.flow": "" });

@@ -6,6 +6,7 @@ import { basename, join } from "node:path";
 import { checkLog, type ExecutionEvent, type FlowNode } from "@millrace/contracts";
 import { parseFlow } from "@millrace/dsl";
 import { createRegistry } from "@millrace/engine";
+import { testWith } from "@millrace/test-support";
 import { expect, onTestFinished, test } from "vitest";
 import { events, example, FOLDERS, lastSummary, millrace, ROOT, scratch, start } from "./cli.ts";
 import { codeIn, readPage, tablesOf } from "./pages.ts";
@@ -114,7 +115,7 @@ test("03-csv-report says what is missing when there is no file", async () => {
   expect(ended.stderr).toContain("No orders");
 });
 
-test("05-release-notes starts git where its project allows it", async () => {
+testWith("git")("05-release-notes starts git where its project allows it", async () => {
   const cwd = copy("05-release-notes");
   const git = (...words: string[]) =>
     once(spawn("git", ["-c", "user.name=A", "-c", "user.email=a@b", ...words], { cwd }), "close");

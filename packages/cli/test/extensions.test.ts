@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
+import { notLinux, testUnless } from "@millrace/test-support";
 import { expect, onTestFinished, test } from "vitest";
 import { millrace, scratch, start } from "./cli.ts";
 import { inside, type Told } from "./inside.ts";
@@ -263,7 +264,7 @@ test("what cannot be used is refused when it is added, and named by doctor when 
   expect(json("millrace.json")).toEqual({ extensions: ["./broken"] });
 });
 
-test.skipIf(process.platform === "win32")(
+testUnless(notLinux)(
   "a process whose code never gives up ends with a host that was killed",
   async () => {
     const { cwd, call } = project();

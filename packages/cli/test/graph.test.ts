@@ -1,9 +1,9 @@
 /** `millrace graph`: every format of real flows, and of flows whose names try to be something else. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Browser, chromium } from "playwright-core";
+import { describeWith } from "@millrace/test-support";
+import { type Browser, launchChromium } from "@millrace/test-support/chromium";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findChromium } from "../../engine/test/portability/chromium.ts";
 import { millrace, ROOT, scratch } from "./cli.ts";
 
 const ROUTES = `flow 1 routes {
@@ -205,12 +205,11 @@ test("dot quotes every label, and clusters bodies", async () => {
   );
 });
 
-describe("svg", () => {
+describeWith("chromium")("svg", () => {
   let browser: Browser;
   beforeAll(async () => {
-    const executablePath = findChromium() as string;
-    browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
-  }, 60_000);
+    browser = await launchChromium();
+  });
   afterAll(() => browser?.close());
 
   /** The texts of a document, read as strict XML; scripts and links must not be there. */

@@ -7,7 +7,6 @@
  *   G4  A fence of another kind, or a result without its command, fails.
  *   G5  Every example of a table gives its result; the tables of functions, operators, policies and types are the code's.
  */
-import { spawnSync } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -30,6 +29,7 @@ import {
   validateFlow,
 } from "@millrace/dsl";
 import { createRegistry, DEFAULT_LIMITS } from "@millrace/engine";
+import { testWith } from "@millrace/test-support";
 import { describe, expect, test } from "vitest";
 import { LIMITS } from "../../server/src/config/limits.ts";
 import { RETENTION } from "../../store/src/retention.ts";
@@ -60,10 +60,6 @@ const isResult = ({ language, marks }: Fence): boolean =>
 
 const isScript = ({ language, marks, text }: Fence): boolean =>
   language === "sh" && marks[0] !== "running" && !text.startsWith("millrace ");
-
-function hasCurl(): boolean {
-  return spawnSync("curl", ["--version"]).status === 0;
-}
 
 /** What differs each time is `"…"`; an object or a list that has more is one with such a member. */
 function opened(json: string): unknown {
@@ -125,11 +121,8 @@ describe.each(PAGES)("%s", (path) => {
     }
   });
 
-  test("shows what its commands write", async ({ skip }) => {
-    if (fences.some(isScript) && !hasCurl()) {
-      if (process.env["CI"] !== undefined) throw new Error("no curl: the gate must install one");
-      skip("no curl on this machine");
-    }
+  const needs = fences.some(isScript) ? (["curl"] as const) : [];
+  testWith(...needs)("shows what its commands write", async () => {
     const cwd = scratch();
     const env = { MILLRACE_TRUST_PROJECT: "1" };
     const servers = createServers(cwd, { MILLRACE_CREDENTIALS_STORE: "memory" });

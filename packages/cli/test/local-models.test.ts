@@ -2,7 +2,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { describe, expect, test, vi } from "vitest";
+import { describeUnless, noLocalEngine } from "@millrace/test-support";
+import { expect, test, vi } from "vitest";
 import { tinyGguf } from "../../local-models/test/tiny-gguf.ts";
 import { events, millrace, scratch } from "./cli.ts";
 
@@ -22,16 +23,6 @@ node ask: ai {
 
 output text: string = ask.text
 `;
-
-/** Why the engine cannot be loaded on this machine; undefined where it can. */
-const missing: string | undefined = await import(
-  new URL("../../local-models/node_modules/node-llama-cpp/dist/index.js", import.meta.url).href
-)
-  .then((llm) => llm.getLlama({ gpu: false, build: "never", dryRun: true, skipDownload: true }))
-  .then(
-    () => undefined,
-    (error: Error) => `node-llama-cpp cannot be loaded here: ${error.message}`,
-  );
 
 /** Variables under which the package cannot be found, as where it was never installed. */
 function withoutPackage(): Record<string, string> {
@@ -70,21 +61,18 @@ test("with no other target it fails with provider_unavailable, which is exit cod
   expect(events(stdout).at(-1)).toMatchObject({ error: { code: "provider_unavailable" } });
 });
 
-describe.skipIf(missing !== undefined)(
-  `with the engine${missing === undefined ? "" : ` (${missing})`}`,
-  () => {
-    test("a model that lies in the data directory answers", async () => {
-      const home = scratch();
-      mkdirSync(join(home, "models/files/tiny"), { recursive: true });
-      writeFileSync(join(home, "models/files/tiny/chain.gguf"), tinyGguf({ text: SAYS }));
-      const cwd = scratch({ "ask.flow": ASK });
-      const { code, stdout, stderr } = await millrace(["run", "ask.flow", "--json"], {
-        cwd,
-        env: { MILLRACE_HOME: home },
-      });
-      expect([code, stderr]).toEqual([0, ""]);
-      expect(reasons(stdout)).toEqual([]);
-      expect(events(stdout).at(-1)).toMatchObject({ outputs: { text: SAYS } });
+describeUnless(await noLocalEngine())("with the engine", () => {
+  test("a model that lies in the data directory answers", async () => {
+    const home = scratch();
+    mkdirSync(join(home, "models/files/tiny"), { recursive: true });
+    writeFileSync(join(home, "models/files/tiny/chain.gguf"), tinyGguf({ text: SAYS }));
+    const cwd = scratch({ "ask.flow": ASK });
+    const { code, stdout, stderr } = await millrace(["run", "ask.flow", "--json"], {
+      cwd,
+      env: { MILLRACE_HOME: home },
     });
-  },
-);
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(reasons(stdout)).toEqual([]);
+    expect(events(stdout).at(-1)).toMatchObject({ outputs: { text: SAYS } });
+  });
+});

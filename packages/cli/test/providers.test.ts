@@ -2,8 +2,8 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { networkInterfaces } from "node:os";
 import { parseEvent, type Summary } from "@millrace/contracts";
+import { noIpv6, testUnless } from "@millrace/test-support";
 import { expect, onTestFinished, test } from "vitest";
 import { scratch } from "./cli.ts";
 import { flow, inside } from "./inside.ts";
@@ -117,11 +117,7 @@ test.each([
   expect(stdout + stderr).not.toContain(key);
 });
 
-const hasIpv6 = Object.values(networkInterfaces()).some((list) =>
-  list?.some(({ address }) => address === "::1"),
-);
-
-test.runIf(hasIpv6)("a server of models may have an IPv6 address", async () => {
+testUnless(noIpv6())("a server of models may have an IPv6 address", async () => {
   const baseUrl = await modelServer("::1");
   const local = { kind: "openai-compatible", baseUrl, credential: "env:KEY" };
   const home = scratch({ "config.json": JSON.stringify({ providers: { local } }) });

@@ -4,6 +4,7 @@ import { cpSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Summary } from "@millrace/contracts";
 import { parseEvent } from "@millrace/contracts";
+import { testWith } from "@millrace/test-support";
 import { expect, test } from "vitest";
 import { FOLDERS, ROOT, scratch, start } from "./cli.ts";
 import { inside } from "./inside.ts";
@@ -99,25 +100,28 @@ test("the README's npm commands are jobs of this repository", () => {
   expect(jobs.filter((name) => name !== "test" && !(name in scripts))).toEqual([]);
 });
 
-test("the README's flow over HTTP is a stream of events that ends in its summary", async () => {
-  const serve = start(["serve", "--port", "0", "--json"], { cwd: house() });
-  await serve.until('"listening"');
-  const line = commands("README.md").find((each) => each.startsWith("curl ")) ?? "";
-  const cwd = house();
-  const { url } = JSON.parse(serve.output().split("\n")[0] ?? "{}") as { url: string };
-  const shell = spawnSync("sh", ["-c", line.replace("http://127.0.0.1:6455", url)], {
-    cwd,
-    encoding: "utf8",
-  });
-  const frames = shell.stdout.split("\n\n").filter((frame) => frame.startsWith("data: "));
-  const last = parseEvent((frames.at(-1) ?? "").slice("data: ".length), {
-    strict: true,
-  }) as Summary;
-  expect([last.kind, last.status, last.outputs]).toEqual([
-    "summary",
-    "succeeded",
-    { text: "Hello, world!" },
-  ]);
-  serve.child.kill("SIGTERM");
-  expect((await serve.ended).code).toBe(0);
-});
+testWith("curl")(
+  "the README's flow over HTTP is a stream of events that ends in its summary",
+  async () => {
+    const serve = start(["serve", "--port", "0", "--json"], { cwd: house() });
+    await serve.until('"listening"');
+    const line = commands("README.md").find((each) => each.startsWith("curl ")) ?? "";
+    const cwd = house();
+    const { url } = JSON.parse(serve.output().split("\n")[0] ?? "{}") as { url: string };
+    const shell = spawnSync("sh", ["-c", line.replace("http://127.0.0.1:6455", url)], {
+      cwd,
+      encoding: "utf8",
+    });
+    const frames = shell.stdout.split("\n\n").filter((frame) => frame.startsWith("data: "));
+    const last = parseEvent((frames.at(-1) ?? "").slice("data: ".length), {
+      strict: true,
+    }) as Summary;
+    expect([last.kind, last.status, last.outputs]).toEqual([
+      "summary",
+      "succeeded",
+      { text: "Hello, world!" },
+    ]);
+    serve.child.kill("SIGTERM");
+    expect((await serve.ended).code).toBe(0);
+  },
+);

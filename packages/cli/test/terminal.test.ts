@@ -1,9 +1,10 @@
-/** What a person sees: the command in a real terminal. CI must have one; elsewhere a missing tmux is said, not hidden. */
+/** What a person sees: the command in a real terminal. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { testWith } from "@millrace/test-support";
+import { expect, onTestFinished, vi } from "vitest";
 import { BIN, scratch } from "./cli.ts";
 
 const WAIT_MS = 15_000;
@@ -21,13 +22,8 @@ node sent: transform {
 output by: string = sent.value
 `;
 
-const { CI } = process.env;
 const { UPDATE_SCREENS } = process.env;
-const hasTmux = spawnSync("tmux", ["-V"]).status === 0;
-
-beforeAll(() => {
-  if (!hasTmux && CI) throw new Error("CI needs tmux for the terminal tests: apt-get install tmux");
-});
+const withTmux = testWith("tmux");
 
 /** A terminal of this size running one command; \`screen\` is what it shows. */
 function terminal(
@@ -81,7 +77,7 @@ function terminal(
 
 const millrace = `${JSON.stringify(process.execPath)} ${JSON.stringify(BIN)}`;
 
-test.runIf(hasTmux)("a confirmation is asked at the keyboard, and y approves it", async () => {
+withTmux("a confirmation is asked at the keyboard, and y approves it", async () => {
   const cwd = scratch({ "ask.flow": CONFIRM });
   const shown = terminal(`${millrace} run ask.flow`, 80, 24, cwd);
   const asked = await shown.until("[y] approve");
@@ -93,7 +89,7 @@ test.runIf(hasTmux)("a confirmation is asked at the keyboard, and y approves it"
   expect(ended).toContain('"by": "cli"');
 });
 
-test.runIf(hasTmux)("n rejects it, and the exit code tells", async () => {
+withTmux("n rejects it, and the exit code tells", async () => {
   const shown = terminal(`${millrace} run ask.flow`, 80, 24, scratch({ "ask.flow": CONFIRM }));
   await shown.until("[y] approve");
   shown.press("n");
@@ -101,7 +97,7 @@ test.runIf(hasTmux)("n rejects it, and the exit code tells", async () => {
   expect(ended).toContain("confirm_rejected");
 });
 
-test.runIf(hasTmux)("an interrupt ends the run and gives the cursor back", async () => {
+withTmux("an interrupt ends the run and gives the cursor back", async () => {
   const shown = terminal(`${millrace} run ask.flow`, 80, 24, scratch({ "ask.flow": CONFIRM }));
   await shown.until("[y] approve");
   shown.press("C-c");
@@ -109,7 +105,7 @@ test.runIf(hasTmux)("an interrupt ends the run and gives the cursor back", async
   expect(ended).toMatch(/⊘ ask\s+confirm\s+cancelled/);
 });
 
-test.runIf(hasTmux)("no line is wider than a narrow terminal, also after it shrinks", async () => {
+withTmux("no line is wider than a narrow terminal, also after it shrinks", async () => {
   const cwd = scratch({
     "ask.flow": CONFIRM.replace("flow 1 ask", "flow 1 a-flow-with-a-rather-long-name"),
   });
@@ -122,7 +118,7 @@ test.runIf(hasTmux)("no line is wider than a narrow terminal, also after it shri
   expect(tree.map((line) => line.trim().split(/\s+/)[1])).toEqual(["ask", "sent"]);
 });
 
-test.runIf(hasTmux)("what a flow prints cannot move the cursor", async () => {
+withTmux("what a flow prints cannot move the cursor", async () => {
   const flow = 'flow 1 rude\n\nnode say: log {\n  message = "a\\u001b[2Jb"\n}\n';
   const shown = terminal(`${millrace} run rude.flow`, 80, 24, scratch({ "rude.flow": flow }));
   expect(await shown.until("code 0")).toContain("a�[2Jb");
@@ -161,7 +157,7 @@ async function shows(shown: ReturnType<typeof terminal>, name: string, sign: str
   });
 }
 
-test.runIf(hasTmux)(
+withTmux(
   "a tour of everything looks as it is kept: wide, at 80 and 40 columns after a resize, and at its end",
   async () => {
     const shown = terminal(`${millrace} run tour.flow`, 200, 50, scratch({ "tour.flow": TOUR }));
@@ -182,7 +178,7 @@ test.runIf(hasTmux)(
   4 * WAIT_MS,
 );
 
-test.runIf(hasTmux)("colours are there where they are wanted, and say the same", async () => {
+withTmux("colours are there where they are wanted, and say the same", async () => {
   const files = { "tour.flow": TOUR };
   const shown = terminal(`${millrace} run tour.flow`, 80, 40, scratch(files), { TERM: "xterm" });
   await shown.until("waits for you");

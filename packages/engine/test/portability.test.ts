@@ -1,10 +1,10 @@
 // The core entry on platforms that are not Node: a thread without Node's globals, and a browser.
 import { spawnSync } from "node:child_process";
 import { Worker } from "node:worker_threads";
-import { chromium } from "playwright-core";
+import { testWith } from "@millrace/test-support";
+import { launchChromium } from "@millrace/test-support/chromium";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { bundleGuest } from "./portability/bundle.ts";
-import { findChromium } from "./portability/chromium.ts";
 import { runGuest } from "./portability/guest.ts";
 
 let bundle: string;
@@ -41,26 +41,20 @@ guest.cancelGuest().then((end) => setImmediate(() =>
   expect(left.filter((kind) => /Timeout|Immediate|MessagePort/.test(kind))).toEqual([]);
 });
 
-test("a flow runs to its summary in a browser, with the events that it has here", async ({
-  skip,
-}) => {
-  const executablePath = findChromium();
-  if (executablePath === null) {
-    if (process.env["CI"] !== undefined) throw new Error("no Chromium: the gate must install one");
-    process.stderr.write("SKIPPED: the engine was not run in a browser, there is no Chromium\n");
-    skip("no Chromium on this machine");
-  }
-  const args = process.getuid?.() === 0 ? ["--no-sandbox"] : []; // root has no sandbox
-  const browser = await chromium.launch({ executablePath: executablePath as string, args });
-  onTestFinished(() => browser.close());
-  const page = await browser.newPage();
-  const errors: string[] = [];
-  page.on("pageerror", (error) => errors.push(error.message));
-  await page.addScriptTag({ content: bundle });
-  const result = await page.evaluate("guest.runGuest()");
-  expect(errors).toEqual([]);
-  expect(result).toEqual(await runGuest());
-});
+testWith("chromium")(
+  "a flow runs to its summary in a browser, with the events that it has here",
+  async () => {
+    const browser = await launchChromium();
+    onTestFinished(() => browser.close());
+    const page = await browser.newPage();
+    const errors: string[] = [];
+    page.on("pageerror", (error) => errors.push(error.message));
+    await page.addScriptTag({ content: bundle });
+    const result = await page.evaluate("guest.runGuest()");
+    expect(errors).toEqual([]);
+    expect(result).toEqual(await runGuest());
+  },
+);
 
 test("the run that is compared does what its flow says", async () => {
   const { status, outputs, lines } = await runGuest();

@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "tsup";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { readTarball } from "../../../scripts/tarball.mjs";
 
 const PACKAGE = fileURLToPath(new URL("..", import.meta.url));
 const PNPM = fileURLToPath(new URL("../../../node_modules/.bin/pnpm", import.meta.url));
@@ -59,9 +60,7 @@ test("the tarball depends on nothing: what is native is optional", () => {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const { filename } = JSON.parse(packed) as { filename: string };
-  const manifest = JSON.parse(
-    execFileSync("tar", ["-xzOf", filename, "package/package.json"], { encoding: "utf8" }),
-  );
+  const manifest = JSON.parse(String(readTarball(filename).get("package/package.json")));
   expect(Object.keys(manifest.dependencies ?? {})).toEqual([]);
   expect(Object.keys(manifest.optionalDependencies)).toEqual(["@napi-rs/keyring"]);
   expect(manifest.optionalDependencies["@napi-rs/keyring"]).toMatch(/^\d+\.\d+\.\d+$/);

@@ -161,17 +161,6 @@ describe.each(WIRE_NAMES)("%s", (wire) => {
     expect([...main.requests, ...spare.requests]).toEqual([]);
   });
 
-  // The Messages wire cannot be without counts.
-  test.skipIf(wire === "messages")(
-    "counts that nobody tells are absent, and so is the price",
-    async () => {
-      const { events } = await ask({ wire, script: [{ text: ["ok"], usage: null }] });
-      const finished = events.find(({ kind }) => kind === "llm.finished");
-      expect(finished).not.toHaveProperty("usage");
-      expect(events.find(({ kind }) => kind === "log")).toMatchObject({ code: "ai_usage_missing" });
-    },
-  );
-
   test("arguments of a tool that are no JSON are told to the model", async () => {
     const { events, main } = await ask({
       wire,

@@ -1,9 +1,8 @@
 /** The page of the API: all of it in one file, which loads nothing and runs nothing. */
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import { COMMANDS } from "@millrace/contracts/commands";
-import { expect, test } from "vitest";
-import { findChromium } from "../../engine/test/portability/chromium.ts";
+import { testWith } from "@millrace/test-support";
+import { launchChromium } from "@millrace/test-support/chromium";
+import { expect, onTestFinished, test } from "vitest";
 import { problemOf, serve } from "./support/server.ts";
 
 test("it names every route and command, holds no script, and points to no other origin", async () => {
@@ -52,25 +51,15 @@ test("it needs a token where others do", async () => {
   }
 });
 
-test("a browser shows it without a complaint of its policy", async ({ skip }) => {
-  const program = findChromium();
-  if (program === null) {
-    if (process.env["CI"] !== undefined) throw new Error("no Chromium: the gate must install one");
-    skip("no Chromium on this machine");
-  }
+testWith("chromium")("a browser shows it without a complaint of its policy", async () => {
   const server = await serve();
-  const { stdout, stderr } = await promisify(execFile)(
-    program as string,
-    [
-      "--headless",
-      "--disable-gpu",
-      "--enable-logging=stderr", // what a page writes to its console, refusals of its policy too
-      ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), // root has no sandbox
-      "--dump-dom",
-      `${server.url}/api/docs`,
-    ],
-    { maxBuffer: 16 * 1_024 * 1_024 },
-  );
-  expect(stdout).toContain('<details id="get_run">');
-  expect(stderr).not.toContain("CONSOLE");
+  const browser = await launchChromium();
+  onTestFinished(() => browser.close());
+  const page = await browser.newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => complaints.push(message.text()));
+  page.on("pageerror", (error) => complaints.push(error.message));
+  await page.goto(`${server.url}/api/docs`);
+  expect(await page.content()).toContain('<details id="get_run">');
+  expect(complaints).toEqual([]);
 });

@@ -10,6 +10,7 @@ import { join } from "node:path";
 import type { AnyEvent, Job, JobRef, Model, ModelEngine } from "@millrace/contracts";
 import { COMMANDS } from "@millrace/contracts/commands";
 import { type RunningServer, start } from "@millrace/server";
+import { describeUnless, noLocalEngine } from "@millrace/test-support";
 import { createParser } from "eventsource-parser";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { tinyGguf } from "../../local-models/test/tiny-gguf.ts";
@@ -25,16 +26,6 @@ const MODELS = {
   babble: tinyGguf({ mode: "random" }),
 };
 const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
-
-/** Why the engine cannot be loaded on this machine; undefined where it can. */
-const missing: string | undefined = await import(
-  new URL("../../local-models/node_modules/node-llama-cpp/dist/index.js", import.meta.url).href
-)
-  .then((llm) => llm.getLlama({ gpu: false, build: "never", dryRun: true, skipDownload: true }))
-  .then(
-    () => undefined,
-    (error: Error) => `node-llama-cpp cannot be loaded here: ${error.message}`,
-  );
 
 /** Asks a model of this machine, then the one that is always there. */
 const ask = (modelId: string, more = "") => `flow 1 ask
@@ -100,310 +91,303 @@ describe("without managed models", () => {
   });
 });
 
-describe.skipIf(missing !== undefined)(
-  `models over HTTP${missing === undefined ? "" : ` (${missing})`}`,
-  () => {
-    let dir: string;
-    let files: Server;
-    let server: RunningServer;
-    let origin: string;
-    const frames: { channel: string; payload: unknown }[] = [];
-    const leaving = new AbortController();
-    let rssBefore = 0;
+describeUnless(await noLocalEngine())("models over HTTP", () => {
+  let dir: string;
+  let files: Server;
+  let server: RunningServer;
+  let origin: string;
+  const frames: { channel: string; payload: unknown }[] = [];
+  const leaving = new AbortController();
+  let rssBefore = 0;
 
-    beforeAll(async () => {
-      dir = await mkdtemp(join(tmpdir(), "millrace-models-"));
-      files = createServer((request, response) => {
-        const name = /^\/(\w+)\.gguf$/.exec(request.url ?? "")?.[1] as keyof typeof MODELS;
-        const bytes = MODELS[name];
-        if (bytes === undefined) response.writeHead(404).end();
-        else response.writeHead(200, { "content-length": bytes.length }).end(bytes);
-      });
-      await new Promise<void>((resolve) => files.listen(0, "127.0.0.1", resolve));
-      origin = `http://127.0.0.1:${(files.address() as AddressInfo).port}`;
-      server = await start({
-        port: 0,
-        signals: false,
-        store: "memory",
-        log: keepLog(),
-        egress: { allow: [{ cidr: "127.0.0.0/8" }] },
-        models: { dir: join(dir, "models"), maxLoaded: 2 },
-      });
-      const stream = await fetch(`${server.url}/api/models/events`, { signal: leaving.signal });
-      expect(stream.headers.get("content-type")).toBe("text/event-stream");
-      const parser = createParser({ onEvent: ({ data }) => frames.push(JSON.parse(data)) });
-      const decoder = new TextDecoder();
-      void (async () => {
-        for await (const chunk of stream.body as unknown as AsyncIterable<Uint8Array>) {
-          parser.feed(decoder.decode(chunk, { stream: true }));
-        }
-      })().catch(() => undefined);
-      rssBefore = process.memoryUsage().rss;
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), "millrace-models-"));
+    files = createServer((request, response) => {
+      const name = /^\/(\w+)\.gguf$/.exec(request.url ?? "")?.[1] as keyof typeof MODELS;
+      const bytes = MODELS[name];
+      if (bytes === undefined) response.writeHead(404).end();
+      else response.writeHead(200, { "content-length": bytes.length }).end(bytes);
     });
-
-    afterAll(async () => {
-      leaving.abort();
-      await server.close({ graceMs: 0 });
-      files.close();
-      expect(runners()).toBe(0);
-      await rm(dir, { recursive: true, force: true });
+    await new Promise<void>((resolve) => files.listen(0, "127.0.0.1", resolve));
+    origin = `http://127.0.0.1:${(files.address() as AddressInfo).port}`;
+    server = await start({
+      port: 0,
+      signals: false,
+      store: "memory",
+      log: keepLog(),
+      egress: { allow: [{ cidr: "127.0.0.0/8" }] },
+      models: { dir: join(dir, "models"), maxLoaded: 2 },
     });
-
-    const get = async <T>(path: string): Promise<T> =>
-      (await (await fetch(server.url + path)).json()) as T;
-    const state = async (id: string) => (await get<Model>(`/api/models/${id}`)).state;
-
-    async function seen(check: (frame: (typeof frames)[number]) => boolean): Promise<void> {
-      while (!frames.some(check)) await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-
-    async function install(id: keyof typeof MODELS): Promise<void> {
-      const source = `${origin}/${id}.gguf`;
-      const answer = await post(server, "/api/models/install", {
-        source,
-        id,
-        sha256: sha256(MODELS[id]),
-      });
-      expect(answer.status).toBe(202);
-      const { jobId } = (await answer.json()) as JobRef;
-      expect(jobId).toMatch(/^job_/);
-      await seen(({ payload }) => {
-        const { stage, message } = payload as { stage?: string; message?: string };
-        return (stage === "done" || stage === "error") && message?.startsWith(id) === true;
-      });
-    }
-
-    async function oneLeft(): Promise<void> {
-      while (runners() > 1) await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-
-    test("a model is installed from a URL, told of as it goes, and listed", async () => {
-      expect(await get<ModelEngine[]>("/api/engines")).toMatchObject([
-        { id: "llama-cpp", state: "ready", source: "peer" },
-      ]);
-      await install("chain");
-      await install("babble");
-      const told = frames.filter(({ channel }) => channel === "models:install_progress");
-      for (const { payload } of told) {
-        expect(Object.keys(payload as object).sort()).toEqual([
-          "current",
-          "message",
-          "stage",
-          "total",
-        ]);
+    const stream = await fetch(`${server.url}/api/models/events`, { signal: leaving.signal });
+    expect(stream.headers.get("content-type")).toBe("text/event-stream");
+    const parser = createParser({ onEvent: ({ data }) => frames.push(JSON.parse(data)) });
+    const decoder = new TextDecoder();
+    void (async () => {
+      for await (const chunk of stream.body as unknown as AsyncIterable<Uint8Array>) {
+        parser.feed(decoder.decode(chunk, { stream: true }));
       }
-      const stages = told
-        .map(({ payload }) => payload as { stage: string; message: string })
-        .filter(({ message }) => message.startsWith("chain"))
-        .map(({ stage }) => stage);
-      expect([...new Set(stages)]).toEqual(["resolve", "download", "verify", "register", "done"]);
-      const registered = frames.filter(({ channel }) => channel === "models:registered");
-      expect(registered.map(({ payload }) => payload)).toEqual(["chain", "babble"]);
-      const page = await get<{ items: Model[] }>("/api/models?state=ready&limit=1");
-      expect(page).toMatchObject({
-        items: [{ id: "babble", state: "ready", verified: true, origin: "managed", runtime: null }],
-        nextCursor: expect.any(String),
-      });
-      const { models } = (await get<{ features: { models: boolean } }>("/api/meta")).features;
-      expect(models).toBe(true);
-    });
+    })().catch(() => undefined);
+    rssBefore = process.memoryUsage().rss;
+  });
 
-    test("a scan finds them again", async () => {
-      const answer = await post(server, "/api/models/scan", {});
-      expect(answer.status).toBe(202);
-      await seen(
-        ({ channel, payload }) =>
-          channel === "models:scan_complete" && (payload as { count: number }).count === 2,
-      );
-    });
+  afterAll(async () => {
+    leaving.abort();
+    await server.close({ graceMs: 0 });
+    files.close();
+    expect(runners()).toBe(0);
+    await rm(dir, { recursive: true, force: true });
+  });
 
-    test("a flow's ai node says the model's text, streamed, to its end", async () => {
-      const events = await run(server, ask("chain"));
-      expectLegal(events);
-      expect(events.at(-1)).toMatchObject({ status: "succeeded", outputs: { text: SAYS } });
-      const deltas = events.filter(({ kind }) => kind === "llm.delta") as unknown as {
-        text: string;
-      }[];
-      expect(deltas.map(({ text }) => text).join("")).toBe(SAYS);
-      expect(events.find(({ kind }) => kind === "llm.finished")).toMatchObject({
-        finish: "stop",
-        usage: { outputTokens: 9 },
-      });
-      expect(failures(events)).toEqual([]);
-      expect(await get<Model>("/api/models/chain")).toMatchObject({
-        state: "loaded",
-        runtime: { pid: expect.any(Number), active: 0, queued: 0 },
-        lastUsedAt: expect.any(String),
-      });
-    });
+  const get = async <T>(path: string): Promise<T> =>
+    (await (await fetch(server.url + path)).json()) as T;
+  const state = async (id: string) => (await get<Model>(`/api/models/${id}`)).state;
 
-    test("a model that babbles keeps to a schema", async () => {
-      const schema = `  outputSchema = { type: "object", required: ["mood", "sure"], properties: { mood: { enum: ["good", "bad"] }, sure: { type: "boolean" }, why: { type: "string", maxLength: 20 } } }
+  async function seen(check: (frame: (typeof frames)[number]) => boolean): Promise<void> {
+    while (!frames.some(check)) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+
+  async function install(id: keyof typeof MODELS): Promise<void> {
+    const source = `${origin}/${id}.gguf`;
+    const answer = await post(server, "/api/models/install", {
+      source,
+      id,
+      sha256: sha256(MODELS[id]),
+    });
+    expect(answer.status).toBe(202);
+    const { jobId } = (await answer.json()) as JobRef;
+    expect(jobId).toMatch(/^job_/);
+    await seen(({ payload }) => {
+      const { stage, message } = payload as { stage?: string; message?: string };
+      return (stage === "done" || stage === "error") && message?.startsWith(id) === true;
+    });
+  }
+
+  async function oneLeft(): Promise<void> {
+    while (runners() > 1) await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+
+  test("a model is installed from a URL, told of as it goes, and listed", async () => {
+    expect(await get<ModelEngine[]>("/api/engines")).toMatchObject([
+      { id: "llama-cpp", state: "ready", source: "peer" },
+    ]);
+    await install("chain");
+    await install("babble");
+    const told = frames.filter(({ channel }) => channel === "models:install_progress");
+    for (const { payload } of told) {
+      expect(Object.keys(payload as object).sort()).toEqual([
+        "current",
+        "message",
+        "stage",
+        "total",
+      ]);
+    }
+    const stages = told
+      .map(({ payload }) => payload as { stage: string; message: string })
+      .filter(({ message }) => message.startsWith("chain"))
+      .map(({ stage }) => stage);
+    expect([...new Set(stages)]).toEqual(["resolve", "download", "verify", "register", "done"]);
+    const registered = frames.filter(({ channel }) => channel === "models:registered");
+    expect(registered.map(({ payload }) => payload)).toEqual(["chain", "babble"]);
+    const page = await get<{ items: Model[] }>("/api/models?state=ready&limit=1");
+    expect(page).toMatchObject({
+      items: [{ id: "babble", state: "ready", verified: true, origin: "managed", runtime: null }],
+      nextCursor: expect.any(String),
+    });
+    const { models } = (await get<{ features: { models: boolean } }>("/api/meta")).features;
+    expect(models).toBe(true);
+  });
+
+  test("a scan finds them again", async () => {
+    const answer = await post(server, "/api/models/scan", {});
+    expect(answer.status).toBe(202);
+    await seen(
+      ({ channel, payload }) =>
+        channel === "models:scan_complete" && (payload as { count: number }).count === 2,
+    );
+  });
+
+  test("a flow's ai node says the model's text, streamed, to its end", async () => {
+    const events = await run(server, ask("chain"));
+    expectLegal(events);
+    expect(events.at(-1)).toMatchObject({ status: "succeeded", outputs: { text: SAYS } });
+    const deltas = events.filter(({ kind }) => kind === "llm.delta") as unknown as {
+      text: string;
+    }[];
+    expect(deltas.map(({ text }) => text).join("")).toBe(SAYS);
+    expect(events.find(({ kind }) => kind === "llm.finished")).toMatchObject({
+      finish: "stop",
+      usage: { outputTokens: 9 },
+    });
+    expect(failures(events)).toEqual([]);
+    expect(await get<Model>("/api/models/chain")).toMatchObject({
+      state: "loaded",
+      runtime: { pid: expect.any(Number), active: 0, queued: 0 },
+      lastUsedAt: expect.any(String),
+    });
+  });
+
+  test("a model that babbles keeps to a schema", async () => {
+    const schema = `  outputSchema = { type: "object", required: ["mood", "sure"], properties: { mood: { enum: ["good", "bad"] }, sure: { type: "boolean" }, why: { type: "string", maxLength: 20 } } }
   seed = 4
   repairMax = 0
 `;
-      const events = await run(
-        server,
-        ask("babble", schema).replace("temperature = 0", "temperature = 1"),
-      );
-      expect(failures(events)).toEqual([]);
-      const { outputs } = events.at(-1) as unknown as { outputs: { text: string } };
-      expect(JSON.parse(outputs.text)).toMatchObject({
-        mood: expect.stringMatching(/good|bad/),
-        sure: expect.any(Boolean),
-      });
-      expect([await state("chain"), await state("babble")]).toEqual(["loaded", "loaded"]);
-      expect(runners()).toBe(2);
+    const events = await run(
+      server,
+      ask("babble", schema).replace("temperature = 0", "temperature = 1"),
+    );
+    expect(failures(events)).toEqual([]);
+    const { outputs } = events.at(-1) as unknown as { outputs: { text: string } };
+    expect(JSON.parse(outputs.text)).toMatchObject({
+      mood: expect.stringMatching(/good|bad/),
+      sure: expect.any(Boolean),
     });
+    expect([await state("chain"), await state("babble")]).toEqual(["loaded", "loaded"]);
+    expect(runners()).toBe(2);
+  });
 
-    test("a schema that no grammar holds is asked for in words, and the answer is checked all the same", async () => {
-      const schema = `  outputSchema = { type: "object", required: ["n"], properties: { n: { type: "number", minimum: 0 } } }
+  test("a schema that no grammar holds is asked for in words, and the answer is checked all the same", async () => {
+    const schema = `  outputSchema = { type: "object", required: ["n"], properties: { n: { type: "number", minimum: 0 } } }
   maxTokens = 8
   repairMax = 0
 `;
-      const events = await run(server, ask("chain", schema));
-      expect(failures(events).map(({ reason }) => reason)).not.toContain("bad_request");
-      expect(events.some(({ kind }) => kind === "llm.rejected")).toBe(true);
-    });
+    const events = await run(server, ask("chain", schema));
+    expect(failures(events).map(({ reason }) => reason)).not.toContain("bad_request");
+    expect(events.some(({ kind }) => kind === "llm.rejected")).toBe(true);
+  });
 
-    test("a process that is killed while it answers is failed over, and loaded again later", async () => {
-      const response = await post(server, "/api/run", {
-        dsl: ask("babble", "  seed = 1\n  maxTokens = 1900\n").replace(
-          "temperature = 0",
-          "temperature = 1",
-        ),
-      });
-      const decoder = new TextDecoder();
-      let text = "";
-      let killed = false;
-      for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
-        text += decoder.decode(chunk, { stream: true });
-        if (killed || !text.includes('"llm.delta"')) continue;
-        killed = true;
-        const { runtime } = await get<Model>("/api/models/babble");
-        process.kill(runtime?.pid ?? 0, "SIGKILL");
-      }
-      const events = text
-        .split("\n\n")
-        .filter((frame) => frame.startsWith("data: "))
-        .map((frame) => JSON.parse(frame.slice("data: ".length)) as AnyEvent);
-      expectLegal(events);
-      expect(failures(events)).toMatchObject([{ reason: "stream_cut", next: "failover" }]);
-      expect(events.at(-1)).toMatchObject({ status: "succeeded", outputs: { text: "say it" } });
-      expect(await get<Model>("/api/models/babble")).toMatchObject({
-        state: "crashed",
-        error: { code: "runner_crashed", signal: "SIGKILL" },
-      });
-      const loaded = await post(server, "/api/models/babble/load", { wait: true, ttlMs: 1 });
-      expect(loaded.status).toBe(200);
-      await oneLeft();
-      await vi.waitFor(async () => expect(await state("babble")).toBe("ready"), {
-        timeout: 10_000,
-      });
+  test("a process that is killed while it answers is failed over, and loaded again later", async () => {
+    const response = await post(server, "/api/run", {
+      dsl: ask("babble", "  seed = 1\n  maxTokens = 1900\n").replace(
+        "temperature = 0",
+        "temperature = 1",
+      ),
     });
-
-    test("unloading ends a process, and a load that nobody waits for begins one", async () => {
-      const ended = await post(server, "/api/models/chain/unload", {});
-      expect(ended.status).toBe(202);
-      expect(await ended.json()).toMatchObject({ state: "ready", runtime: null });
-      expect(runners()).toBe(0);
-      const begun = await post(server, "/api/models/chain/load", { contextSize: 512, threads: 1 });
-      expect(begun.status).toBe(202);
-      while ((await state("chain")) === "ready")
-        await new Promise((resolve) => setTimeout(resolve, 5));
-      const refused = await fetch(`${server.url}/api/models/chain`, { method: "DELETE" });
-      expect([refused.status, (await problemOf(refused)).code]).toEqual([409, "in_use"]);
-      const waited = await post(server, "/api/models/chain/load", { wait: true });
-      expect(await waited.json()).toMatchObject({ runtime: { contextSize: 512, threads: 1 } });
+    const decoder = new TextDecoder();
+    let text = "";
+    let killed = false;
+    for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+      text += decoder.decode(chunk, { stream: true });
+      if (killed || !text.includes('"llm.delta"')) continue;
+      killed = true;
+      const { runtime } = await get<Model>("/api/models/babble");
+      process.kill(runtime?.pid ?? 0, "SIGKILL");
+    }
+    const events = text
+      .split("\n\n")
+      .filter((frame) => frame.startsWith("data: "))
+      .map((frame) => JSON.parse(frame.slice("data: ".length)) as AnyEvent);
+    expectLegal(events);
+    expect(failures(events)).toMatchObject([{ reason: "stream_cut", next: "failover" }]);
+    expect(events.at(-1)).toMatchObject({ status: "succeeded", outputs: { text: "say it" } });
+    expect(await get<Model>("/api/models/babble")).toMatchObject({
+      state: "crashed",
+      error: { code: "runner_crashed", signal: "SIGKILL" },
     });
+    const loaded = await post(server, "/api/models/babble/load", { wait: true, ttlMs: 1 });
+    expect(loaded.status).toBe(200);
+    await oneLeft();
+    await vi.waitFor(async () => expect(await state("babble")).toBe("ready"), {
+      timeout: 10_000,
+    });
+  });
 
-    test("what is not there, is there already or is done is refused by its code", async () => {
-      const code = async (response: Response) => [
-        response.status,
-        (await problemOf(response)).code,
-      ];
-      const source = `${origin}/chain.gguf`;
-      expect(await code(await fetch(`${server.url}/api/models/none`))).toEqual([404, "not_found"]);
-      expect(await code(await post(server, "/api/models/none/load", { wait: true }))).toEqual([
-        404,
-        "not_found",
+  test("unloading ends a process, and a load that nobody waits for begins one", async () => {
+    const ended = await post(server, "/api/models/chain/unload", {});
+    expect(ended.status).toBe(202);
+    expect(await ended.json()).toMatchObject({ state: "ready", runtime: null });
+    expect(runners()).toBe(0);
+    const begun = await post(server, "/api/models/chain/load", { contextSize: 512, threads: 1 });
+    expect(begun.status).toBe(202);
+    while ((await state("chain")) === "ready")
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    const refused = await fetch(`${server.url}/api/models/chain`, { method: "DELETE" });
+    expect([refused.status, (await problemOf(refused)).code]).toEqual([409, "in_use"]);
+    const waited = await post(server, "/api/models/chain/load", { wait: true });
+    expect(await waited.json()).toMatchObject({ runtime: { contextSize: 512, threads: 1 } });
+  });
+
+  test("what is not there, is there already or is done is refused by its code", async () => {
+    const code = async (response: Response) => [response.status, (await problemOf(response)).code];
+    const source = `${origin}/chain.gguf`;
+    expect(await code(await fetch(`${server.url}/api/models/none`))).toEqual([404, "not_found"]);
+    expect(await code(await post(server, "/api/models/none/load", { wait: true }))).toEqual([
+      404,
+      "not_found",
+    ]);
+    expect(await code(await post(server, "/api/models/install", { source, id: "other" }))).toEqual([
+      422,
+      "digest_required",
+    ]);
+    expect(
+      await code(
+        await post(server, "/api/models/install", {
+          source,
+          id: "chain",
+          sha256: "0".repeat(64),
+        }),
+      ),
+    ).toEqual([409, "already_exists"]);
+    expect(await code(await post(server, "/api/models/jobs/job_none/cancel", {}))).toEqual([
+      404,
+      "not_found",
+    ]);
+    const again = await post(server, "/api/models/install", {
+      source,
+      id: "chain",
+      sha256: sha256(MODELS.chain),
+    });
+    const { jobId } = (await again.json()) as JobRef;
+    expect(await code(await post(server, `/api/models/jobs/${jobId}/cancel`, {}))).toEqual([
+      409,
+      "state_conflict",
+    ]);
+    const events = await run(server, ask("none"));
+    expect(failures(events)).toMatchObject([{ reason: "not_found", next: "failover" }]);
+    const alone = await run(server, ask("none").replace(/ {2}failover = .*\n/, ""));
+    expect(alone.at(-1)).toMatchObject({ exitCode: 6, error: { code: "model_unavailable" } });
+  });
+
+  test.each([
+    "../x",
+    "/etc/passwd",
+    "a\u0000b",
+    "x".repeat(300),
+    "ｑwen",
+    "а",
+    "a..b",
+    "A",
+    "a:",
+    "",
+  ])("%j is the id of no model, on every command", async (modelId) => {
+    const calls: [string, object][] = [
+      ...["get_model", "load_model", "unload_model", "remove_model"].map(
+        (name): [string, object] => [name, { modelId }],
+      ),
+      ["install_model", { source: `${origin}/chain.gguf`, id: modelId, allowUnverified: true }],
+    ];
+    for (const [command, args] of calls) {
+      const response = await post(server, "/api/invoke", { command, args });
+      expect([command, response.status, (await problemOf(response)).code]).toEqual([
+        command,
+        422,
+        "invalid_args",
       ]);
-      expect(
-        await code(await post(server, "/api/models/install", { source, id: "other" })),
-      ).toEqual([422, "digest_required"]);
-      expect(
-        await code(
-          await post(server, "/api/models/install", {
-            source,
-            id: "chain",
-            sha256: "0".repeat(64),
-          }),
-        ),
-      ).toEqual([409, "already_exists"]);
-      expect(await code(await post(server, "/api/models/jobs/job_none/cancel", {}))).toEqual([
-        404,
-        "not_found",
-      ]);
-      const again = await post(server, "/api/models/install", {
-        source,
-        id: "chain",
-        sha256: sha256(MODELS.chain),
-      });
-      const { jobId } = (await again.json()) as JobRef;
-      expect(await code(await post(server, `/api/models/jobs/${jobId}/cancel`, {}))).toEqual([
-        409,
-        "state_conflict",
-      ]);
-      const events = await run(server, ask("none"));
-      expect(failures(events)).toMatchObject([{ reason: "not_found", next: "failover" }]);
-      const alone = await run(server, ask("none").replace(/ {2}failover = .*\n/, ""));
-      expect(alone.at(-1)).toMatchObject({ exitCode: 6, error: { code: "model_unavailable" } });
-    });
+    }
+  });
 
-    test.each([
-      "../x",
-      "/etc/passwd",
-      "a\u0000b",
-      "x".repeat(300),
-      "ｑwen",
-      "а",
-      "a..b",
-      "A",
-      "a:",
-      "",
-    ])("%j is the id of no model, on every command", async (modelId) => {
-      const calls: [string, object][] = [
-        ...["get_model", "load_model", "unload_model", "remove_model"].map(
-          (name): [string, object] => [name, { modelId }],
-        ),
-        ["install_model", { source: `${origin}/chain.gguf`, id: modelId, allowUnverified: true }],
-      ];
-      for (const [command, args] of calls) {
-        const response = await post(server, "/api/invoke", { command, args });
-        expect([command, response.status, (await problemOf(response)).code]).toEqual([
-          command,
-          422,
-          "invalid_args",
-        ]);
-      }
-    });
-
-    test("removing takes files, processes and memory away", async () => {
-      expect(await state("chain")).toBe("loaded");
-      const forced = await fetch(`${server.url}/api/models/chain?force=true`, { method: "DELETE" });
-      expect(forced.status).toBe(204);
-      expect((await fetch(`${server.url}/api/models/babble`, { method: "DELETE" })).status).toBe(
-        204,
-      );
-      expect(await get<{ items: Model[] }>("/api/models")).toEqual({ items: [], nextCursor: null });
-      expect(readdirSync(join(dir, "models/files"))).toEqual([]);
-      expect(readdirSync(join(dir, "models/runners"))).toEqual([]);
-      expect(existsSync(join(dir, "models/files/chain.gguf"))).toBe(false);
-      expect(runners()).toBe(0);
-      const jobs = await get<Job[]>("/api/engines");
-      expect(jobs).toHaveLength(1);
-      // Models live in processes of their own: here only their answers have passed.
-      expect(process.memoryUsage().rss - rssBefore).toBeLessThan(256 * 1_048_576);
-    });
-  },
-);
+  test("removing takes files, processes and memory away", async () => {
+    expect(await state("chain")).toBe("loaded");
+    const forced = await fetch(`${server.url}/api/models/chain?force=true`, { method: "DELETE" });
+    expect(forced.status).toBe(204);
+    expect((await fetch(`${server.url}/api/models/babble`, { method: "DELETE" })).status).toBe(204);
+    expect(await get<{ items: Model[] }>("/api/models")).toEqual({ items: [], nextCursor: null });
+    expect(readdirSync(join(dir, "models/files"))).toEqual([]);
+    expect(readdirSync(join(dir, "models/runners"))).toEqual([]);
+    expect(existsSync(join(dir, "models/files/chain.gguf"))).toBe(false);
+    expect(runners()).toBe(0);
+    const jobs = await get<Job[]>("/api/engines");
+    expect(jobs).toHaveLength(1);
+    // Models live in processes of their own: here only their answers have passed.
+    expect(process.memoryUsage().rss - rssBefore).toBeLessThan(256 * 1_048_576);
+  });
+});

@@ -1,11 +1,13 @@
 import { rmSync } from "node:fs";
 import { type DriverName, openMemoryStore, openStore } from "@millrace/store";
+import { describeUnless, testUnless } from "@millrace/test-support";
 import { describe, expect, test } from "vitest";
 import { createMemoryJournal } from "../../engine/src/index.ts";
 import { journalConformance } from "../../testkit/src/index.ts";
 import { newFolder } from "./folder.ts";
 
-const HAS_NODE_SQLITE = process.getBuiltinModule?.("node:sqlite") !== undefined;
+const hasNodeSqlite = process.getBuiltinModule?.("node:sqlite") !== undefined;
+const noSqlite = hasNodeSqlite ? undefined : "no node:sqlite in this Node: it came with 22.5";
 
 describe("memory", () => {
   const cases = journalConformance(async ({ now }) => ({ journal: createMemoryJournal({ now }) }));
@@ -17,7 +19,7 @@ describe("SQLite in memory", () => {
   test.each(cases)("$name", ({ run }) => run());
 });
 
-describe.each<DriverName>(HAS_NODE_SQLITE ? ["libsql", "node"] : ["libsql"])("%s", (driver) => {
+function onDisk(driver: DriverName): void {
   const cases = journalConformance(async ({ now }) => {
     const dir = newFolder();
     const store = await openStore({ dir, driver, now });
@@ -30,10 +32,13 @@ describe.each<DriverName>(HAS_NODE_SQLITE ? ["libsql", "node"] : ["libsql"])("%s
     };
   });
   test.each(cases)("$name", ({ run }) => run());
-});
+}
 
-test.skipIf(HAS_NODE_SQLITE)(
-  `SKIPPED HERE: node:sqlite needs Node 22.5, this is ${process.version}; asking for it is refused`,
+describe("libsql", () => onDisk("libsql"));
+describeUnless(noSqlite)("node", () => onDisk("node"));
+
+testUnless(hasNodeSqlite ? "this Node has node:sqlite" : undefined)(
+  "a Node without node:sqlite is refused where it is asked for",
   async () => {
     await expect(openStore({ dir: newFolder(), driver: "node" })).rejects.toMatchObject({
       code: "store_unavailable",

@@ -2,6 +2,7 @@ import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describeCredentialBackends, osCredentialStore } from "@millrace/oauth/store/os";
+import { notLinux, testUnless } from "@millrace/test-support";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { fakeBus, listen } from "./fake-bus.ts";
 import { fakeLibraries, type Library, type Mischief } from "./fake-libraries.ts";
@@ -210,7 +211,7 @@ describe("the address of the bus", () => {
     await expect(openStore(NO_HELPER).get("a")).rejects.toMatchObject({ reason: "locked" });
   });
 
-  test.skipIf(process.platform !== "linux")("may be an abstract socket", async () => {
+  testUnless(notLinux)("may be an abstract socket", async () => {
     const name = `millrace-test-${process.pid}`;
     await listen(() => {}, `\0${name}`);
     vi.stubEnv("DBUS_SESSION_BUS_ADDRESS", `unix:abstract=${name},guid=0123`);

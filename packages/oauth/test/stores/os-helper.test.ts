@@ -5,6 +5,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 import { OAuthError } from "@millrace/oauth";
 import { describeCredentialBackends, osCredentialStore } from "@millrace/oauth/store/os";
+import { testUnless } from "@millrace/test-support";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { startChild } from "./child.ts";
 import { type FakeLibraries, fakeLibraries } from "./fake-libraries.ts";
@@ -123,15 +124,18 @@ describe("what the helper gets", () => {
     expect(JSON.stringify({ argv, env })).not.toContain(SECRET);
   });
 
-  test.skipIf(!HAS_PROC)("no secret that the list of processes would show", async () => {
-    const set =
-      'fs.writeFileSync(file + ".proc", fs.readFileSync("/proc/self/cmdline") + "" + fs.readFileSync("/proc/self/environ"));';
-    const libraries = fakeLibraries({ keytar: { set } });
-    await openStore(libraries).set("service:a", SECRET);
-    const shown = readFileSync(join(libraries.folder, "keytar.json.proc"), "utf8");
-    expect(shown).toContain("helper.js");
-    expect(shown).not.toContain(SECRET);
-  });
+  testUnless(HAS_PROC ? undefined : "no /proc")(
+    "no secret that the list of processes would show",
+    async () => {
+      const set =
+        'fs.writeFileSync(file + ".proc", fs.readFileSync("/proc/self/cmdline") + "" + fs.readFileSync("/proc/self/environ"));';
+      const libraries = fakeLibraries({ keytar: { set } });
+      await openStore(libraries).set("service:a", SECRET);
+      const shown = readFileSync(join(libraries.folder, "keytar.json.proc"), "utf8");
+      expect(shown).toContain("helper.js");
+      expect(shown).not.toContain(SECRET);
+    },
+  );
 });
 
 describe("the end of the helper", () => {

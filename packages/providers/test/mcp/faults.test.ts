@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { McpSource } from "@millrace/providers/mcp";
+import { notLinux, testUnless } from "@millrace/test-support";
 import { afterEach, expect, test, vi } from "vitest";
 import { bundleScript } from "../support/child.ts";
 import { contextOf, everything, isAlive, processesWith, program, sourceOf } from "./support.ts";
@@ -174,7 +175,7 @@ const HOST = `
   setInterval(() => {}, 1000);
 `;
 
-test.runIf(process.platform === "linux")(
+testUnless(notLinux)(
   "when this very process is killed, a server that does not care goes too",
   async () => {
     const host = spawn(process.execPath, [await bundleScript(HOST)], {

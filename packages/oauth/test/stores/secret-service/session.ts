@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { fileOf, type Program } from "@millrace/test-support/programs";
 import { onTestFinished } from "vitest";
 import { temporaryFolder } from "../temporary-folder.ts";
 
@@ -53,7 +54,9 @@ function callService(env: SessionEnv, method: string, argument: string): Promise
 }
 
 async function gdbus(env: SessionEnv, ...args: string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)("gdbus", args, { env: { ...process.env, ...env } });
+  const { stdout } = await promisify(execFile)(fileOf("gdbus") ?? "", args, {
+    env: { ...process.env, ...env },
+  });
   return stdout.trim();
 }
 
@@ -67,8 +70,8 @@ async function startBus(args: string[]): Promise<SessionEnv> {
   return { ...env, DBUS_SESSION_BUS_ADDRESS: String(address).trim() };
 }
 
-function startProgram(program: string, args: string[], env: SessionEnv) {
-  const child = spawn(program, args, {
+function startProgram(program: Program, args: string[], env: SessionEnv) {
+  const child = spawn(fileOf(program) ?? "", args, {
     env: { ...process.env, ...env },
     stdio: ["pipe", "pipe", "ignore"],
   });

@@ -1,5 +1,6 @@
 import { osCredentialStore } from "@millrace/oauth/store/os";
-import { beforeAll, describe, inject, onTestFinished, vi } from "vitest";
+import { describeUnless } from "@millrace/test-support";
+import { beforeAll, inject, onTestFinished, vi } from "vitest";
 
 type Options = Partial<Parameters<typeof osCredentialStore>[0]>;
 
@@ -9,9 +10,9 @@ export const keytarFolder: string = process.env["MILLRACE_TEST_KEYTAR"] ?? "";
 export function withSecretService(name: string, tests: () => void): void {
   const missing = inject("missing");
   const isRequired = process.env["MILLRACE_REQUIRE_SECRET_SERVICE"] === "1";
-  describe.skipIf(missing !== "" && !isRequired)(name, () => {
+  describeUnless(missing === "" || isRequired ? undefined : missing)(name, () => {
     beforeAll(() => {
-      if (missing !== "") throw new Error(`no Secret Service: ${missing}`);
+      if (missing !== "") throw new Error(missing);
     });
     tests();
   });
