@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-for program in dbus-run-session gnome-keyring-daemon gdbus pkg-config make g++ python3; do
+for program in dbus-daemon dbus-run-session gnome-keyring-daemon gdbus pkg-config make g++ python3; do
   command -v "$program" >/dev/null || missing="${missing-} $program"
 done
 pkg-config --exists libsecret-1 2>/dev/null || missing="${missing-} libsecret-1"
