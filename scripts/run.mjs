@@ -1,12 +1,16 @@
 // Entry of every root script: needs only node and npm on a fresh clone.
 //   1. finds the pinned pnpm (package.json#packageManager), through npx when absent;
-//   2. installs when the lockfile is not the one last installed;
-//   3. runs the steps of the named job; words after the job's name go to its last step.
-import { spawnSync } from "node:child_process";
+//   2. installs when the lockfile or the workspace's settings are not those last installed;
+//   3. runs the steps of the named job; words after the job's name go to its last step;
+//   4. after tests, says how many were skipped and why.
+import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { fileOf, OUTSIDE } from "../packages/test-support/src/programs.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const windows = process.platform === "win32";
@@ -20,9 +24,11 @@ const env = {
   DO_NOT_TRACK: "1",
   TURBO_TELEMETRY_DISABLED: "1",
   TURBO_NO_UPDATE_NOTIFIER: "1",
+  // A machine that has another program since the last run has other tests to run.
+  TEST_PROGRAMS: Object.keys(OUTSIDE).filter(fileOf).join(" "),
 };
 
-const build = ["turbo", "run", "build", "--output-logs=errors-only"];
+const build = ["turbo", "run", "build", "--output-logs=hash-only"];
 // Through turbo, so that a repeat on unchanged files answers with what the last run said.
 const tests = ["turbo", "run", "//#test:all", "--log-prefix=none", "--"];
 const gate = [
@@ -34,7 +40,10 @@ const gate = [
   ["turbo", "run", "build", "check:package"],
 ];
 const jobs = {
-  demo: [build, ["node", "scripts/demo.mjs"]],
+  demo: [
+    [...build, "--filter=@millrace/cli"],
+    ["node", "scripts/demo.mjs"],
+  ],
   bench: [build, ["node", "scripts/bench.mjs"]],
   test: [tests],
   gate,
@@ -54,7 +63,28 @@ function exec(command, args) {
     shell: windows,
   });
   if (error) throw error;
-  if (status !== 0) process.exit(status ?? 1);
+  return status ?? 1;
+}
+
+/** Runs turbo and says what it builds, which is nothing when all is built; what it says itself is shown when it fails. */
+async function execBuild([command, ...args]) {
+  const child = spawn(command, args, {
+    cwd: root,
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+    shell: windows,
+  });
+  const lines = [];
+  const ended = once(child, "close");
+  child.stderr.on("data", (text) => lines.push(String(text).trimEnd()));
+  for await (const line of createInterface({ input: child.stdout })) {
+    lines.push(line);
+    const [, name] = /^(\S+):build: cache miss/.exec(line) ?? [];
+    if (name !== undefined) process.stdout.write(`building ${name}\n`);
+  }
+  const [status] = await ended;
+  if (status !== 0) process.stderr.write(`${lines.join("\n")}\n`);
+  return status ?? 1;
 }
 
 /** The pinned pnpm as a command line: the installed one, else the same version through npx. */
@@ -72,11 +102,15 @@ function pnpm() {
 
 function install() {
   const stamp = join(root, "node_modules", ".millrace-installed");
-  const lock = readFileSync(join(root, "pnpm-lock.yaml"));
-  const wanted = createHash("sha256").update(lock).digest("hex");
+  const hash = createHash("sha256");
+  for (const name of ["pnpm-lock.yaml", "pnpm-workspace.yaml"]) {
+    hash.update(readFileSync(join(root, name)));
+  }
+  const wanted = hash.digest("hex");
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
   const [command, ...args] = pnpm();
-  exec(command, [...args, "install", "--frozen-lockfile", "--prefer-offline"]);
+  const status = exec(command, [...args, "install", "--frozen-lockfile", "--prefer-offline"]);
+  if (status !== 0) process.exit(status);
   writeFileSync(stamp, wanted);
 }
 
@@ -87,6 +121,18 @@ if (!Object.hasOwn(jobs, name)) {
 }
 install();
 const steps = jobs[name];
-for (const [i, [bin, ...args]] of steps.entries()) {
-  exec(bin, i === steps.length - 1 ? [...args, ...rest] : args);
+const hasTests = steps.at(-1)[2] === tests[2];
+const report = join(root, ".reports/tests.json");
+if (hasTests) rmSync(report, { force: true });
+let status = 0;
+for (const [i, step] of steps.entries()) {
+  const isLast = i === steps.length - 1;
+  const words = isLast ? [...step, ...rest] : step;
+  status = step[2] === "build" && !isLast ? await execBuild(words) : exec(words[0], words.slice(1));
+  if (status !== 0) break;
 }
+if (hasTests && existsSync(report)) {
+  const closing = exec("node", ["scripts/closing-line.mjs", "0", "tests"]);
+  status ||= closing;
+}
+process.exitCode = status;
