@@ -76,13 +76,14 @@ function macroType(
   const items = itemsOf(lists);
   const name = newName(variable as Expression, macro, scope, inference);
   const inner = name === undefined ? scope : scope.bind(name, items);
-  const result = inference.of(body as Expression, inner);
+  const isEmpty = lists.kind === "list" && membersOf(items).length === 0;
+  const result = isEmpty
+    ? inference.unreached(body as Expression, inner)
+    : inference.of(body as Expression, inner);
+  if (isEmpty) return macro.returns(lists, result);
   if (macro.condition) {
     inference.condition(body as Expression, result, `the condition of ${macro.name}`);
-  } else if (
-    macro.name === "sortBy" &&
-    !has(withoutNull(result), "int", "number", "string", "bool")
-  ) {
+  } else if (macro.name === "sortBy" && !has(result, "null", "int", "number", "string", "bool")) {
     inference.mismatch(body as Expression, "sortBy", "number, string or bool keys", [result]);
   }
   return macro.returns(

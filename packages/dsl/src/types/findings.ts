@@ -26,11 +26,28 @@ export interface Finding extends Wording {
   readonly fix?: { readonly title: string; readonly newText: string; readonly at?: Place };
 }
 
+/** Findings about what happens to values; of a part that is never evaluated they say nothing. */
+const OF_VALUES: ReadonlySet<DiagnosticCode> = new Set([
+  ...(["FLOW5002", "FLOW5005", "FLOW5006", "FLOW5007", "FLOW5010", "FLOW5011"] as const),
+]);
+
 export class Findings {
   #found: Map<string, Finding> | undefined;
+  #unreached = 0;
+
+  /** Looks at a part that is never evaluated. */
+  unreached<T>(look: () => T): T {
+    this.#unreached += 1;
+    try {
+      return look();
+    } finally {
+      this.#unreached -= 1;
+    }
+  }
 
   /** Adds a finding; the same code at the same place counts once. */
   add(code: DiagnosticCode, place: Place, details: Omit<Finding, "code" | "place"> = {}): void {
+    if (this.#unreached > 0 && OF_VALUES.has(code)) return;
     this.#found ??= new Map();
     this.#found.set(`${place.start} ${place.end} ${code}`, { code, place, ...details });
   }

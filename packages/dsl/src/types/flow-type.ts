@@ -87,6 +87,11 @@ export function mayBeNull(type: FlowType): boolean {
   );
 }
 
+/** Whether all values of a type are this truth value. */
+export function isAlways(type: FlowType, value: boolean): boolean {
+  return type.kind === "bool" && type.value === value;
+}
+
 /** The type without null. */
 export function withoutNull(type: FlowType): FlowType {
   return mayBeNull(type) ? unionOf(...membersOf(type).filter(({ kind }) => kind !== "null")) : type;

@@ -24,6 +24,7 @@ import {
   describeType,
   type FlowType,
   INT,
+  isAlways,
   listOf,
   mayBeNull,
   membersOf,
@@ -77,6 +78,11 @@ export class Inference {
     const type = this.#of(node, scope);
     this.#height -= 1;
     return type;
+  }
+
+  /** The type of a part that is never evaluated: a mistake with values in it refuses nothing. */
+  unreached(node: Expression, scope: TypeScope): FlowType {
+    return this.findings.unreached(() => this.of(node, scope));
   }
 
   #of(node: Expression, scope: TypeScope): FlowType {
@@ -180,11 +186,14 @@ export class Inference {
   }
 
   #conditional(node: ConditionalExpression, scope: TypeScope): FlowType {
-    this.condition(node.test, this.of(node.test, scope), "the condition before `?`");
-    return unionOfAll([
-      this.of(node.then, scope.given(factsOf(node.test, true, scope))),
-      this.of(node.otherwise, scope.given(factsOf(node.test, false, scope))),
-    ]);
+    const test = this.of(node.test, scope);
+    this.condition(node.test, test, "the condition before `?`");
+    const arms = [node.then, node.otherwise].map((arm, index) => {
+      const holds = index === 0;
+      const inner = scope.given(factsOf(node.test, holds, scope));
+      return isAlways(test, !holds) ? this.unreached(arm, inner) : this.of(arm, inner);
+    });
+    return unionOfAll(arms);
   }
 
   #template(node: TemplateExpression, scope: TypeScope): FlowType {

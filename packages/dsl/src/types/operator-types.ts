@@ -9,6 +9,7 @@ import {
   describeType,
   type FlowType,
   INT,
+  isAlways,
   listOf,
   NUMBER,
   STRING,
@@ -76,11 +77,13 @@ function logicalType(
 ): FlowType {
   const decisive = node.op === "||";
   const facts = factsOf(node.left, !decisive, scope);
-  const right = inference.of(node.right, scope.given(facts));
-  const sides: [Expression, FlowType][] = [
-    [node.left, left],
-    [node.right, right],
-  ];
+  const inner = scope.given(facts);
+  const isUnreached = isAlways(left, decisive);
+  const right = isUnreached
+    ? inference.unreached(node.right, inner)
+    : inference.of(node.right, inner);
+  const sides: [Expression, FlowType][] = [[node.left, left]];
+  if (!isUnreached) sides.push([node.right, right]);
   const found = sides.map(([side, type]): Bool | undefined => {
     const rest = inference.solid(side, type);
     if (has(rest, "bool")) return rest.kind === "bool" ? rest : (BOOL as Bool);
