@@ -4,12 +4,14 @@
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Diagnostic } from "@millrace/contracts";
 import { digest, parseFlow } from "@millrace/dsl";
 import type { SubflowPort } from "@millrace/engine";
+import { CliError } from "./errors.ts";
 
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 
-/** Looks flows up in folders, in order. A flow with errors counts as found and fails its own validation. */
+/** Looks flows up in folders, in order. One whose text cannot be read whole is refused, not run as far as it could be read. */
 export function subflowsIn(folders: readonly (string | undefined)[]): SubflowPort {
   return {
     async get({ slug }) {
@@ -18,12 +20,22 @@ export function subflowsIn(folders: readonly (string | undefined)[]): SubflowPor
         if (folder === undefined) continue;
         const bytes = await readFile(join(folder, `${slug}.flow`)).catch(() => undefined);
         if (bytes === undefined) continue;
-        const { graph } = parseFlow(bytes);
+        const { graph, diagnostics, ok } = parseFlow(bytes);
+        if (!ok) throw unreadable(join(folder, `${slug}.flow`), diagnostics);
         return { graph, digest: digest(graph) };
       }
       return null;
     },
   };
+}
+
+function unreadable(file: string, diagnostics: readonly Diagnostic[]): CliError {
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const [first] = errors;
+  const place = first?.range === undefined ? "" : `, line ${first.range.start.line}`;
+  return new CliError("flow_invalid", `${file}${place}: ${first?.message}`, {
+    hint: `millrace validate ${file} shows the whole`,
+  });
 }
 
 /** The same, and then the templates of the data directory, which is opened for what is found in no folder alone. */

@@ -59,5 +59,5 @@ export { typeFromSchema } from "./types/from-schema.ts";
 export { inferType } from "./types/infer.ts";
 export type { TypeEnv } from "./types/scope.ts";
 export type { CatalogFlow, FlowCatalog } from "./validate/catalog.ts";
-export { checkFlow } from "./validate/check-flow.ts";
+export { checkFlow, mergeDiagnostics } from "./validate/check-flow.ts";
 export { type ValidateOptions, validateFlow } from "./validate/validate-flow.ts";

@@ -150,12 +150,13 @@ export async function buildHost(
     ...(options.onError && { onError: options.onError }),
   });
   const templates = subflowPort(store.templates);
+  const called = subflows === undefined ? templates : inOrder(subflows, templates);
   const executor = createLocalExecutor({
     engine,
     store,
     log,
     registry,
-    subflows: subflows === undefined ? templates : inOrder(subflows, templates),
+    subflows: called,
     maxLiveRuns: limits.maxLiveRuns,
     maxQueuedRuns: limits.maxQueuedRuns,
     maxNodes: limits.maxNodes,
@@ -163,6 +164,7 @@ export async function buildHost(
   });
   const host: ServerHost = {
     executor,
+    subflows: called,
     store,
     journal,
     registry,

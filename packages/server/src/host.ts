@@ -1,6 +1,6 @@
 /** What the handlers of a server may touch. Every part is replaceable. */
 import type { Executor, FetchLike, FilePort, FlowGraph, Journal } from "@millrace/contracts";
-import type { Registry } from "@millrace/engine";
+import type { Registry, SubflowPort } from "@millrace/engine";
 import type { Store } from "@millrace/store";
 import type { CommandHandlers } from "./commands/index.ts";
 import type { ServiceConnections } from "./connections/index.ts";
@@ -40,6 +40,8 @@ export interface ServerHost {
   readonly egress: FetchLike;
   /** The folders of the operator's hubs, by id. */
   readonly hubFolders: ReadonlyMap<string, FilePort>;
+  /** Where flows that other flows call come from. Absent: the stored templates. */
+  readonly subflows?: SubflowPort;
   /** Absent: a run request that names a template is answered with `not_found`. */
   readonly templates?: TemplatePort;
   /** Managed models; null: there are none here. */

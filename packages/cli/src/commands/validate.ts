@@ -28,11 +28,11 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
   const all = [];
   let invalid = 0;
   const files = await expandFiles(input.args, io);
-  const server = await serverOf(input, io);
+  const judge = (await serverOf(input, io)) ?? ((read: FlowSource) => compiled(read, input, io));
   for (const file of files) {
     if (io.signal.aborted) break;
     const read = await loadFlow(file, io, configWords(input));
-    const source = server === undefined ? read : { ...read, diagnostics: await server(read) };
+    const source = { ...read, diagnostics: await judge(read) };
     const valid = isValid(source.diagnostics, strict);
     if (!valid) invalid += 1;
     all.push(...source.diagnostics);
@@ -66,6 +66,17 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
     (each) => each.severity === "error" || (strict && each.severity === "warning"),
   );
   throw new CliError("flow_invalid", countFindings(all), { diagnostics: errors, told: true });
+}
+
+/** What a run here would find. The engine is loaded for a flow that has no error without it. */
+async function compiled(
+  read: FlowSource,
+  input: Input,
+  io: CommandIo,
+): Promise<readonly Diagnostic[]> {
+  if (!isValid(read.diagnostics)) return read.diagnostics;
+  const { withCompileProblems } = await import("../compile-problems.ts");
+  return withCompileProblems(read, configWords(input), io);
 }
 
 type Judge = (flow: FlowSource) => Promise<readonly Diagnostic[]>;

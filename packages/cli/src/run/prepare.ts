@@ -6,11 +6,8 @@ import {
   type ConfirmHandler,
   compileFlow,
   createEngine,
-  createRegistry,
   type Engine,
-  EngineError,
   type Plan,
-  type Registry,
   type ShellPolicy,
 } from "@millrace/engine";
 import type { Extensions } from "@millrace/engine/extensions";
@@ -18,6 +15,7 @@ import { createNodeHost, type NodeHost } from "@millrace/engine/node";
 import type { AiSetup } from "@millrace/providers";
 import { prepareAnswers } from "../answers.ts";
 import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";
+import { registryOf } from "../compile-problems.ts";
 import type { Config } from "../config/load.ts";
 import { configWords, warnOn } from "../config/words.ts";
 import { runCredentials } from "../credentials/run-credentials.ts";
@@ -27,7 +25,6 @@ import { countFindings, type FlowSource, isValid, loadFlow } from "../flow-sourc
 import { readInputs } from "../inputs.ts";
 import { renderDiagnostics } from "../render/code-frame.ts";
 import { createStyle } from "../render/style.ts";
-import { clean } from "../render/text.ts";
 import { subflowsOf } from "../subflows.ts";
 import { isSlug, storedTemplate } from "./find-flow.ts";
 import type { SavingJournal } from "./saving-journal.ts";
@@ -211,8 +208,9 @@ async function compile(
   io: CommandIo,
 ): Promise<Plan> {
   const compiled = await compileFlow(source.graph, {
-    registry: registryOf(config, extensions),
+    registry: registryOf([...config.services, ...extensions.serviceEntries, ...extensions.types]),
     subflows: subflowsOf([source.folder, config.flows], config.credentials.dir),
+    ...(source.document && { document: source.document }),
   });
   if (compiled.ok) return compiled.plan;
   if (io.json === undefined) {
@@ -221,16 +219,6 @@ async function compile(
     );
   }
   throw invalid(compiled.diagnostics);
-}
-
-/** Core, the services and the extensions. A descriptor may have a schema that cannot be checked. */
-function registryOf({ services }: Config, extensions: Opened): Registry {
-  try {
-    return createRegistry([...services, ...extensions.serviceEntries, ...extensions.types]);
-  } catch (error) {
-    if (EngineError.isInstance(error)) throw usage(clean(error.message));
-    throw error;
-  }
 }
 
 function invalid(diagnostics: FlowSource["diagnostics"]): CliError {

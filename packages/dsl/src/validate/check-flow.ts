@@ -15,15 +15,19 @@ export function checkFlow(
 ): ParseResult {
   const { graph, document, diagnostics } = parseFlow(source, options);
   const { lint = false } = options;
-  const all = [...diagnostics, ...validateFlow(graph, catalog, { document, lint })];
+  const all = mergeDiagnostics(diagnostics, validateFlow(graph, catalog, { document, lint }));
+  const ok = all.every(({ severity }) => severity !== "error");
+  return { graph, document, diagnostics: all, ok };
+}
+
+/** Diagnostics of one flow from several checks: each once, sorted by offset, then code. */
+export function mergeDiagnostics(...lists: readonly (readonly Diagnostic[])[]): Diagnostic[] {
   const unique = new Map(
-    all.map((each) => [`${each.code} ${offsetOf(each)} ${each.message}`, each]),
+    lists.flat().map((each) => [`${each.code} ${offsetOf(each)} ${each.message}`, each]),
   );
-  const sorted = [...unique.values()].sort(
+  return [...unique.values()].sort(
     (a, b) => offsetOf(a) - offsetOf(b) || (a.code < b.code ? -1 : a.code > b.code ? 1 : 0),
   );
-  const ok = sorted.every(({ severity }) => severity !== "error");
-  return { graph, document, diagnostics: sorted, ok };
 }
 
 function offsetOf({ range }: Diagnostic): number {

@@ -1,6 +1,6 @@
 /** From a graph to a plan: validate, read subflows, lay out. Runs no node, opens no socket, reads no file. */
 import type { Diagnostic, FlowGraph, FlowNode } from "@millrace/contracts";
-import { digest, type FlowCatalog, validateFlow } from "@millrace/dsl";
+import { digest, type FlowCatalog, type FlowDocument, locate, validateFlow } from "@millrace/dsl";
 import { engineLimits, type Limits } from "../limits.ts";
 import type { NodeType } from "../node-type.ts";
 import type { SubflowPort } from "../options.ts";
@@ -22,6 +22,8 @@ export interface CompileOptions {
   readonly limits?: Partial<Limits>;
   /** Code of extensions is not loaded: what their own checks would find is left out. Default false. */
   readonly withoutCode?: boolean;
+  /** The document that the graph was read from; adds ranges and fixes to the diagnostics. */
+  readonly document?: FlowDocument;
   /** Digest of the graph, where it is known: `flowHash` of a run's header. Absent: it is made. */
   readonly hash?: string;
 }
@@ -39,15 +41,34 @@ export async function compileFlow(
   graph: FlowGraph,
   options: CompileOptions,
 ): Promise<CompileResult> {
-  const { registry } = options;
+  const compiled = await compile(graph, options);
+  const { document } = options;
+  if (document === undefined) return compiled;
+  const diagnostics = compiled.diagnostics.map((each) => withRange(each, document));
+  return { ...compiled, diagnostics };
+}
+
+/** A finding with the text of its place, else of the nearest place around it. */
+function withRange(diagnostic: Diagnostic, document: FlowDocument): Diagnostic {
+  if (diagnostic.range !== undefined) return diagnostic;
+  for (let at = diagnostic.pointer ?? ""; ; at = at.slice(0, at.lastIndexOf("/"))) {
+    const range = locate(document, at);
+    if (range !== undefined) return { ...diagnostic, range };
+    if (at === "") return diagnostic;
+  }
+}
+
+async function compile(graph: FlowGraph, options: CompileOptions): Promise<CompileResult> {
+  const { registry, document } = options;
   const limits = engineLimits(options.limits);
   const tooBig = sizeProblem([graph], limits);
   if (tooBig !== null) return { ok: false, diagnostics: [tooBig] };
-  const diagnostics = [...validateFlow(graph, registry.catalog())];
+  const diagnostics = validateFlow(graph, registry.catalog(), { ...(document && { document }) });
   if (hasError(diagnostics)) return { ok: false, diagnostics };
   const resolved = await resolveSubflows(graph, {
     port: options.subflows,
     catalog: registry.catalog(),
+    depth: limits.depth,
   });
   diagnostics.push(...resolved.diagnostics);
   const { flows } = resolved;

@@ -65,73 +65,112 @@ export function callsOf(graph: FlowGraph): Call[] {
 }
 
 /**
- * Reads all flows that `graph` calls, at any depth. A flow that is not there and a flow that calls itself are errors; the
- * pointer is the place in `graph` where the way to it begins.
+ * Reads all flows that `graph` calls, each once. A flow that is not there, one that calls itself, and a chain of calls that is
+ * longer than a run may be deep are errors; the pointer is the place in `graph` where the way to it begins.
  */
 export async function resolveSubflows(
   graph: FlowGraph,
-  { port, catalog }: { port: SubflowPort | undefined; catalog: FlowCatalog },
+  { port, catalog, depth }: Sources,
 ): Promise<{ flows: ReadonlyMap<string, Called>; diagnostics: Diagnostic[] }> {
-  const flows = new Map<string, Called>();
-  const missing = new Set<string>();
+  const walk: Walk = {
+    flows: new Map(),
+    missing: new Set(),
+    heights: new Map(),
+    ...{ port, catalog, depth },
+  };
   const diagnostics: Diagnostic[] = [];
   for (const { text, pointer } of callsOf(graph)) {
-    const found = await walk(text, { flows, missing, port, catalog });
-    if (found !== null) diagnostics.push(finding(pointer, found));
+    const found = await walkFrom(text, walk);
+    if (found !== null) diagnostics.push({ severity: "error", pointer, ...found });
   }
-  return { flows, diagnostics };
+  return { flows: walk.flows, diagnostics };
 }
 
-interface Walk {
-  readonly flows: Map<string, Called>;
-  readonly missing: Set<string>;
+interface Sources {
   readonly port: SubflowPort | undefined;
   readonly catalog: FlowCatalog;
+  /** Most levels of flows below the graph. */
+  readonly depth: number;
 }
 
-/** Reads one flow and what it calls, depth first; the first problem as a sentence. */
-async function walk(
-  first: string,
-  { flows, missing, port, catalog }: Walk,
-): Promise<string | null> {
-  const path: { text: string; slug: string; rest: string[] }[] = [];
-  const enter = async (text: string): Promise<string | null> => {
-    const ref = parseFlowRef(text);
-    if (ref === undefined) return `flow ${text} is no name of a flow`;
-    if (path.some(({ slug }) => slug === ref.slug)) {
-      return `flow ${ref.slug} calls itself: ${[...path.map(({ slug }) => slug), ref.slug].join(" -> ")}`;
-    }
-    if (missing.has(text)) return `flow ${text} does not exist`;
-    let called = flows.get(text);
-    if (called === undefined) {
-      const got = await port?.get(ref);
-      if (got === undefined || got === null) {
-        missing.add(text);
-        return `flow ${text} does not exist`;
-      }
-      const problem = shapeProblem(got.graph, catalog);
-      if (problem !== null) return `in flow ${text}: ${problem}`;
-      called = { graph: got.graph, digest: digest(got.graph) };
-      flows.set(text, called);
-    }
-    path.push({ text, slug: ref.slug, rest: callsOf(called.graph).map((call) => call.text) });
-    return null;
-  };
-  let problem = await enter(first);
+interface Walk extends Sources {
+  readonly flows: Map<string, Called>;
+  readonly missing: Set<string>;
+  /** Levels of the flows that were read to their end, themselves included. */
+  readonly heights: Map<string, number>;
+}
+
+/** A flow on the way down, and which of its calls are still to be followed. */
+interface Step {
+  readonly text: string;
+  readonly slug: string;
+  readonly rest: string[];
+  height: number;
+}
+
+type Problem = Pick<Diagnostic, "code" | "message">;
+
+/** Reads one flow and what it calls, depth first; the first problem. */
+async function walkFrom(first: string, walk: Walk): Promise<Problem | null> {
+  const path: Step[] = [];
+  let problem = await enter(first, path, walk);
   while (problem === null && path.length > 0) {
-    const next = path.at(-1)?.rest.pop();
-    if (next === undefined) path.pop();
-    else problem = await enter(next);
+    const step = path.at(-1) as Step;
+    const next = step.rest.pop();
+    if (next !== undefined) {
+      problem = await enter(next, path, walk);
+      continue;
+    }
+    path.pop();
+    walk.heights.set(step.text, step.height);
+    raise(path.at(-1), step.height);
   }
   return problem;
+}
+
+/** Goes into a flow, unless all below it is known. */
+async function enter(text: string, path: Step[], walk: Walk): Promise<Problem | null> {
+  const { flows, missing, heights, port, catalog, depth } = walk;
+  const ref = parseFlowRef(text);
+  if (ref === undefined) return unusable(`flow ${text} is no name of a flow`);
+  const { slug } = ref;
+  if (path.some((step) => step.slug === slug)) {
+    const way = [...path.map((step) => step.slug), slug].join(" -> ");
+    return unusable(`flow ${slug} calls itself: ${way}`);
+  }
+  if (missing.has(text)) return unusable(`flow ${text} does not exist`);
+  const height = heights.get(text);
+  if (path.length + (height ?? 1) > depth) {
+    const message = `limit depth: flow ${path[0]?.slug ?? slug} calls flows within flows; at most ${depth} levels`;
+    return { code: "limit_exceeded", message };
+  }
+  if (height !== undefined) {
+    raise(path.at(-1), height);
+    return null;
+  }
+  const got = await port?.get(ref);
+  if (got === undefined || got === null) {
+    missing.add(text);
+    return unusable(`flow ${text} does not exist`);
+  }
+  const problem = shapeProblem(got.graph, catalog);
+  if (problem !== null) return unusable(`in flow ${text}: ${problem}`);
+  flows.set(text, { graph: got.graph, digest: digest(got.graph) });
+  path.push({ text, slug, rest: callsOf(got.graph).map((call) => call.text), height: 1 });
+  return null;
+}
+
+/** A flow is a level above what it calls. */
+function raise(step: Step | undefined, below: number): void {
+  if (step !== undefined) step.height = Math.max(step.height, below + 1);
+}
+
+function unusable(message: string): Problem {
+  return { code: "FLOW4010", message };
 }
 
 /** Why the flows that a graph calls cannot be read; everything else about it is found later. */
 function shapeProblem(graph: FlowGraph, catalog: FlowCatalog): string | null {
   const shape = validateFlow(graph, catalog).find(({ code }) => code === "FLOW1006");
   return shape === undefined ? null : `${shape.message} (${shape.pointer ?? ""})`;
-}
-
-function finding(pointer: string, message: string): Diagnostic {
-  return { code: "FLOW4010", severity: "error", message, pointer };
 }

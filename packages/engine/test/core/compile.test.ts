@@ -5,7 +5,7 @@ import {
   defineExtension,
   jsonSchema,
 } from "@millrace/contracts";
-import { compileSchema } from "@millrace/dsl";
+import { compileSchema, parseFlow } from "@millrace/dsl";
 import {
   compileFlow,
   createEngine,
@@ -52,6 +52,11 @@ describe("compileFlow", () => {
     expect(compiled.diagnostics).toMatchObject([
       { code: "FLOW3016", severity: "error", pointer: "/nodes/0/fields/code" },
     ]);
+    const { graph, document } = parseFlow(
+      'flow 1 t\n\nnode f: fail {\n  message = "x"\n  code = "timeout"\n}\n',
+    );
+    const placed = await compileFlow(graph, { registry, document });
+    expect(placed.diagnostics).toMatchObject([{ range: { start: { line: 5, column: 10 } } }]);
     const both = await compileFlow(
       graphOf('node d: delay { for = 1s\n until = "2030-01-01T00:00:00Z" }'),
       { registry },
@@ -133,6 +138,70 @@ output sum: number = a.outputs.n + b.outputs.n`,
     expect(cyclic.diagnostics[0]?.message).toBe(
       "flow loops calls itself: loops -> loops2 -> loops",
     );
+  });
+
+  test("a chain of thousands of flows, and a web in which each calls the next ten times, end in one error", async () => {
+    let read = 0;
+    const endless = (calls: number): SubflowPort => ({
+      async get({ slug }) {
+        read += 1;
+        const next = `f${Number(slug.slice(1)) + 1}`;
+        const nodes = Array.from(
+          { length: calls },
+          (_, i) => `node s${i}: subflow { flow = "${next}" }`,
+        );
+        return { graph: graphOf(`flow 1 ${slug}\n${nodes.join("\n")}`), digest: "" };
+      },
+    });
+    for (const calls of [1, 10]) {
+      read = 0;
+      const compiled = await compileFlow(graphOf('node s: subflow { flow = "f1" }'), {
+        registry,
+        subflows: endless(calls),
+      });
+      expect(compiled.diagnostics.filter(({ severity }) => severity === "error")).toMatchObject([
+        {
+          code: "limit_exceeded",
+          pointer: "/nodes/0/fields/flow",
+          message: expect.stringContaining("at most 16 levels"),
+        },
+      ]);
+      expect(read).toBeLessThanOrEqual(17);
+    }
+    // Fifteen levels are allowed; each flow is read once, however many ways lead to it.
+    const web = endless(10);
+    read = 0;
+    const end = graphOf("flow 1 f15\nnode t: transform { value = 1 }");
+    const compiled = await compileFlow(graphOf('node s: subflow { flow = "f1" }'), {
+      registry,
+      subflows: {
+        get: async (ref) => (ref.slug === "f15" ? { graph: end, digest: "" } : web.get(ref)),
+      },
+    });
+    expect(compiled.ok).toBe(true);
+    expect(read).toBe(14);
+  });
+
+  test("flows that are read from the last to the first are no deeper than in the order of their calls", async () => {
+    const chain = Array.from({ length: 2_000 }, (_, i) => `f${2_000 - i}`);
+    const graph = graphOf(
+      chain.map((slug, i) => `node s${i}: subflow { flow = "${slug}" }`).join("\n"),
+    );
+    const compiled = await compileFlow(graph, {
+      registry,
+      subflows: {
+        async get({ slug }) {
+          const n = Number(slug.slice(1));
+          const body =
+            n === 2_000
+              ? "node t: transform { value = 1 }"
+              : `node s: subflow { flow = "f${n + 1}" }`;
+          return { graph: graphOf(`flow 1 ${slug}\n${body}`), digest: "" };
+        },
+      },
+    });
+    expect(compiled.ok).toBe(false);
+    expect(compiled.diagnostics.map(({ code }) => code)).toContain("limit_exceeded");
   });
 
   test("a changed subflow changes the digest of the plan, and more than its depth allows is refused", async () => {

@@ -1,9 +1,11 @@
 /** Commands of flows as text and as graph. Nothing is executed and no socket is opened. */
 import type { CommandName, Diagnostic, FlowGraph } from "@millrace/contracts";
-import { checkFlow, DslError, formatFlow, printFlow, validateFlow } from "@millrace/dsl";
-import { type CommandHandler, wire } from "../commands/index.ts";
+import { checkFlow, DslError, formatFlow, mergeDiagnostics, printFlow } from "@millrace/dsl";
+import { compileFlow } from "@millrace/engine";
+import { type CommandCall, type CommandHandler, wire } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
-import { flowInvalid, readDsl } from "../runs/index.ts";
+import { flowInvalid, readDsl, sizeProblem } from "../runs/index.ts";
+import { subflowPort } from "../templates/index.ts";
 
 const isError = ({ severity }: Diagnostic): boolean => severity === "error";
 
@@ -16,16 +18,32 @@ function print(graph: FlowGraph): string {
   }
 }
 
+/** What a run of the flow would be refused for, and warnings. Checks of extensions are left out: none of their code runs. */
+async function check(
+  args: { readonly graph?: FlowGraph; readonly dsl?: string },
+  { app, host }: CommandCall,
+): Promise<readonly Diagnostic[]> {
+  const options = {
+    registry: host.registry,
+    subflows: host.subflows ?? subflowPort(host.store.templates),
+    limits: { nodes: app.limits.maxNodes },
+    withoutCode: true,
+  };
+  if (args.graph !== undefined) return (await compileFlow(args.graph, options)).diagnostics;
+  const { dsl = "" } = args;
+  const tooLong = sizeProblem(dsl, app.limits.maxDslBytes);
+  if (tooLong !== undefined) return [tooLong];
+  const { graph, document, diagnostics, ok } = checkFlow(dsl, host.registry.catalog());
+  if (!ok) return diagnostics;
+  const compiled = await compileFlow(graph, { ...options, document });
+  return mergeDiagnostics(diagnostics, compiled.diagnostics);
+}
+
 /** Handlers of validate, format and convert. */
 export const flowHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
-  wire("validate_flow", (args, { host }) => {
-    const catalog = host.registry.catalog();
-    if (args.graph !== undefined) {
-      const diagnostics = validateFlow(args.graph, catalog);
-      return { valid: !diagnostics.some(isError), diagnostics };
-    }
-    const { diagnostics, ok } = checkFlow(args.dsl, catalog);
-    return { valid: ok, diagnostics };
+  wire("validate_flow", async (args, call) => {
+    const diagnostics = await check(args, call);
+    return { valid: !diagnostics.some(isError), diagnostics };
   }),
   wire("format_flow", ({ dsl }, { app }) => {
     readDsl(dsl, app.limits.maxDslBytes);

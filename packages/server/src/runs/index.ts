@@ -2,4 +2,4 @@
 export { isEnded, knownRun, knownSummary } from "./known-run.ts";
 export { acceptsKinds, checkPosition, parsePosition } from "./positions.ts";
 export { callExecutor, flowInvalid, toProblems } from "./problems.ts";
-export { readDsl, startRun } from "./start-run.ts";
+export { readDsl, sizeProblem, startRun } from "./start-run.ts";

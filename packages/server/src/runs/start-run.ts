@@ -1,6 +1,13 @@
 /** From a checked run request to a started run. */
-import type { FlowGraph, RunRef, RunRequest, RunSpec, RunTemplate } from "@millrace/contracts";
-import { type FlowDocument, parseFlow } from "@millrace/dsl";
+import type {
+  Diagnostic,
+  FlowGraph,
+  RunRef,
+  RunRequest,
+  RunSpec,
+  RunTemplate,
+} from "@millrace/contracts";
+import { checkFlow, type FlowCatalog, type FlowDocument, parseFlow } from "@millrace/dsl";
 import type { CommandCall, KeyedResult } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
 import { readSettings, runDefaults } from "../settings/index.ts";
@@ -56,7 +63,9 @@ interface Flow {
 
 async function findFlow({ app, host }: CommandCall, request: RunRequest): Promise<Flow> {
   if (request.graph !== undefined) return { graph: request.graph };
-  if (request.dsl !== undefined) return readDsl(request.dsl, app.limits.maxDslBytes);
+  if (request.dsl !== undefined) {
+    return readDsl(request.dsl, app.limits.maxDslBytes, host.registry.catalog());
+  }
   const stored = await host.templates?.get(request.template ?? "", request.version);
   if (stored === undefined || stored === null) {
     throw new ProblemError("not_found", { members: { resource: "template" } });
@@ -65,24 +74,29 @@ async function findFlow({ app, host }: CommandCall, request: RunRequest): Promis
   return { graph, template: { slug, version } };
 }
 
-/** Reads a text. Throws `flow_invalid` with what is wrong, line by line. */
+/** Reads a text. Throws `flow_invalid` with what is wrong, line by line; with a catalog also with what is wrong with the rest. */
 export function readDsl(
   text: string,
   maxBytes: number,
+  catalog?: FlowCatalog,
 ): { readonly graph: FlowGraph; readonly document: FlowDocument } {
-  const bytes = Buffer.byteLength(text);
-  if (bytes > maxBytes) {
-    throw new ProblemError("flow_invalid", {
-      errors: [
-        {
-          pointer: "/dsl",
-          code: "limit_exceeded",
-          message: `the text has ${bytes} bytes; the limit is ${maxBytes}`,
-        },
-      ],
-    });
-  }
+  const tooLong = sizeProblem(text, maxBytes);
+  if (tooLong !== undefined) throw flowInvalid([tooLong]);
   const { graph, document, diagnostics, ok } = parseFlow(text);
-  if (!ok) throw flowInvalid(diagnostics);
+  if (!ok) {
+    throw flowInvalid(catalog === undefined ? diagnostics : checkFlow(text, catalog).diagnostics);
+  }
   return { graph, document };
+}
+
+/** A text that is longer than the server reads. */
+export function sizeProblem(text: string, maxBytes: number): Diagnostic | undefined {
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= maxBytes) return undefined;
+  return {
+    code: "limit_exceeded",
+    severity: "error",
+    pointer: "/dsl",
+    message: `the text has ${bytes} bytes; the limit is ${maxBytes}`,
+  };
 }

@@ -30,7 +30,11 @@ export interface FlowReader {
 
 /** Reads a text. Throws `flow_invalid` with what is wrong, line by line. */
 export function readText(text: string, reader: FlowReader): ReadFlow {
-  const { graph, document } = readDsl(text, reader.limits.maxDslBytes);
+  const { graph, document } = readDsl(
+    text,
+    reader.limits.maxDslBytes,
+    reader.host.registry.catalog(),
+  );
   checkFlow(graph, reader, document);
   return { dsl: formatFlow(text).text, graph, digest: digestOf(graph) };
 }
