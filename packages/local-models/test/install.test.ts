@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { PartFile, partKey } from "../src/install/part-file.ts";
 import { type FileServer, openFileServer } from "./file-server.ts";
 import {
   codeOf,
@@ -480,6 +481,65 @@ describe("jobs", () => {
     opened.manager.cancelJob(successor.id);
     await opened.ended(successor);
     expect(opened.files().some((name) => name.endsWith(".part"))).toBe(true);
+  });
+
+  describe("after a process that was killed behind the last byte", () => {
+    /** A part with every byte of a file, as such a process leaves it. */
+    async function left(of: Buffer, total = of.length) {
+      const dir = join(scratchFolder(), "models");
+      const url = server.serve(path(), { body: MODEL });
+      mkdirSync(join(dir, "downloads"), { recursive: true });
+      const key = partKey(url, DIGEST);
+      const fresh = { id: "m", url, sha256: DIGEST };
+      const part = await PartFile.open(join(dir, "downloads"), key, fresh);
+      part.describe({ etag: '"one"', lastModified: null, total });
+      await part.write(of);
+      await part.settle();
+      await part.close();
+      return { dir, url };
+    }
+
+    async function next({ dir, url }: { dir: string; url: string }) {
+      const opened = openManager({ dir, clock: eagerClock() });
+      await opened.manager.scanned;
+      const job = await opened.ended(
+        opened.manager.install({ source: url, id: "m", sha256: DIGEST }),
+      );
+      const asked = askedOf(url).map(({ range, status, sent }) => [range, status, sent]);
+      return { job, asked, files: opened.files() };
+    }
+
+    const REST = `bytes=${MODEL.length}-`;
+
+    test("nothing is sent again: 416 says that the part is whole", async () => {
+      const { job, asked, files } = await next(await left(MODEL));
+      expect([job.stage, asked, files]).toEqual(["done", [[REST, 416, 0]], ["files/m.gguf"]]);
+    });
+
+    test("416 without a length means the length that the server said before", async () => {
+      const at = await left(MODEL);
+      server.serve(new URL(at.url).pathname, { body: MODEL }, [{ status: 416 }]);
+      const { job, asked } = await next(at);
+      expect([job.stage, asked]).toEqual(["done", [[REST, 416, 0]]]);
+    });
+
+    test("416 for a part that is not whole starts over", async () => {
+      const half = MODEL.subarray(0, MIDDLE);
+      const at = await left(half, MODEL.length);
+      server.serve(new URL(at.url).pathname, { body: MODEL }, [{ status: 416 }]);
+      const { job, asked } = await next(at);
+      const again = [undefined, 200, MODEL.length];
+      expect([job.stage, asked]).toEqual(["done", [[`bytes=${MIDDLE}-`, 416, 0], again]]);
+    });
+
+    test("416 for another file, by its ETag, starts over", async () => {
+      const at = await left(OTHER.subarray(0, MODEL.length), MODEL.length);
+      const headers = { etag: '"two"', "content-range": `bytes */${OTHER.length}` };
+      server.serve(new URL(at.url).pathname, { body: MODEL }, [{ status: 416, headers }]);
+      const { job, asked } = await next(at);
+      expect(job.stage).toBe("done");
+      expect(asked.at(-1)).toEqual([undefined, 200, MODEL.length]);
+    });
   });
 
   test("a model whose file is broken is not there, though it had the digest", async () => {

@@ -64,11 +64,8 @@ export function readAnswer(
     const [, from, total] =
       /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get("content-range") ?? "") ?? [];
     const known = total === "*" ? have.total : lengthOf(total ?? null);
-    // A server that knows no If-Range sends the rest of another file; where no ETag tells so, the date does.
-    const by = have.etag !== null && etag !== null ? "etag" : "lastModified";
-    const isOther = have[by] !== null && described[by] !== null && described[by] !== have[by];
     const isLonger = have.total > 0 && known !== have.total;
-    if (Number(from) !== have.bytes || isOther || isLonger)
+    if (Number(from) !== have.bytes || isOther(have, described) || isLonger)
       return { act: "again", because: "changed" };
     return {
       act: "append",
@@ -76,12 +73,19 @@ export function readAnswer(
     };
   }
   if (status === 416 && ranged) {
-    const [, total] = /^bytes \*\/(\d+)$/.exec(headers.get("content-range") ?? "") ?? [];
-    return lengthOf(total ?? null) === have.bytes && total !== undefined
-      ? { act: "complete" }
-      : { act: "again", because: "range" };
+    if (isOther(have, described)) return { act: "again", because: "changed" };
+    // Some servers do not say how long the file is; then it is as long as they said before.
+    const [, told] = /^bytes \*\/(\d+)$/.exec(headers.get("content-range") ?? "") ?? [];
+    const total = told === undefined ? have.total : lengthOf(told);
+    return total === have.bytes ? { act: "complete" } : { act: "again", because: "range" };
   }
   throw refusalOf(status, headers.get("retry-after"), now);
+}
+
+/** A server that knows no If-Range answers for another file; where no ETag tells so, the date does. */
+function isOther(have: Have, answer: Pick<Validators, "etag" | "lastModified">): boolean {
+  const by = have.etag !== null && answer.etag !== null ? "etag" : "lastModified";
+  return have[by] !== null && answer[by] !== null && answer[by] !== have[by];
 }
 
 function refusalOf(status: number, retryAfter: string | null, now: number): Error {

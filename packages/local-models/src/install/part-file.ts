@@ -2,6 +2,7 @@
  * A download that is not complete: `<key>.part` and what is known of it, `<key>.json`.
  *   D1  The state file never claims bytes that the disk does not have: it is written after they are synced.
  *   D2  At most one write and one sync are under way; whoever adds bytes waits for the write before.
+ *   D3  Each full 16 MiB are synced, however slow the sync before them was and whether or not more bytes follow.
  */
 import { createHash } from "node:crypto";
 import { type FileHandle, open, readFile, rm } from "node:fs/promises";
@@ -122,11 +123,7 @@ export class PartFile {
     await this.#writing;
     this.#check();
     this.#flush();
-    if (this.#written - this.#state.bytes >= SYNC_BYTES && this.#syncing === null) {
-      this.#syncing = this.#sync().finally(() => {
-        this.#syncing = null;
-      });
-    }
+    this.#syncWhenDue();
   }
 
   /** Everything is on disk, and the state says so. */
@@ -134,7 +131,7 @@ export class PartFile {
     await this.#writing;
     this.#flush();
     await this.#writing;
-    await this.#syncing;
+    while (this.#syncing !== null) await this.#syncing;
     this.#check();
     await this.#sync();
     this.#check();
@@ -145,7 +142,7 @@ export class PartFile {
     this.#pending = [];
     this.#pendingBytes = 0;
     await this.#writing;
-    await this.#syncing;
+    while (this.#syncing !== null) await this.#syncing;
     this.#check();
     await this.#file.truncate(0);
     this.#written = 0;
@@ -196,6 +193,15 @@ export class PartFile {
       rest = rest.subarray(bytesWritten);
       this.#onDisk += bytesWritten;
     }
+  }
+
+  #syncWhenDue(): void {
+    const due = Math.floor(this.#written / SYNC_BYTES) > Math.floor(this.#state.bytes / SYNC_BYTES);
+    if (!due || this.#syncing !== null || this.#failure !== undefined) return;
+    this.#syncing = this.#sync().then(() => {
+      this.#syncing = null;
+      this.#syncWhenDue();
+    });
   }
 
   async #sync(): Promise<void> {
