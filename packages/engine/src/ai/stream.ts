@@ -1,13 +1,14 @@
 /**
  * One answer of a model, part by part.
  *   R1  whatever ends it, the result is there at once: nobody waits for a provider that was told to stop.
- *   R2  parts that come after the end are dropped; parts that nobody knows are ignored.
+ *   R2  parts that come after the end are dropped; parts and frames of an unknown kind are ignored.
  *   R3  only a `finish` part ends an answer well.
  */
 import type { AiCall, AiModel, AiPart, DeltaChannel, Usage } from "@millrace/contracts";
 import { EVENT_LIMITS } from "@millrace/contracts";
 import type { CoreContext } from "../node-type.ts";
 import { type AiFailure, failureOfError } from "./failure.ts";
+import { isUnknownFrame } from "./unknown-frame.ts";
 import { readUsage } from "./usage.ts";
 
 /** A call of a tool as the model wrote it. */
@@ -80,6 +81,8 @@ class Reading {
   readonly #streamed: Set<string> = new Set();
   #warnings: readonly unknown[] = [];
   #usage: Usage | undefined;
+  /** Whether a frame of an unknown kind came. */
+  #passedOver = false;
 
   constructor(options: StreamOptions, resolve: (end: StreamEnd) => void) {
     this.#options = options;
@@ -121,7 +124,7 @@ class Reading {
         });
         return;
       }
-      if (value === undefined) continue;
+      if (typeof value !== "object" || value === null) continue;
       const slow = this.#take(value);
       if (slow !== null) await slow;
       if (this.#over) return;
@@ -157,7 +160,8 @@ class Reading {
         this.#finish(part);
         return null;
       case "error":
-        this.#broken(failureOfError(part["error"]));
+        if (isUnknownFrame(part["error"])) this.#passedOver = true;
+        else this.#broken(failureOfError(part["error"]));
         return null;
       default:
         return null;
@@ -265,7 +269,11 @@ class Reading {
   #finish(part: AiPart): void {
     this.#usage = readUsage(part["usage"]);
     const finish = readFinish(part["finishReason"]);
-    if (finish === "error") {
+    // A package that met an unknown frame after the last one with a reason has forgotten that reason.
+    const isForgotten =
+      finish === "error" && this.#passedOver && !hasRawReason(part["finishReason"]);
+    if (isForgotten) this.#end(null, this.#tools.length > 0 ? "tool_calls" : "other");
+    else if (finish === "error") {
       this.#broken({ reason: "server", text: "the provider ended the answer with an error" });
     } else if (finish === "content_filter" && this.#text === "") {
       this.#cut({ reason: "content_filter", text: "the provider refused the content" });
@@ -363,6 +371,11 @@ const FINISHES: { readonly [reason: string]: Finish | "error" } = {
   content_filter: "content_filter",
   error: "error",
 };
+
+/** Whether the provider itself has given the reason of a finish. */
+function hasRawReason(given: unknown): boolean {
+  return typeof (given as { raw?: unknown } | null | undefined)?.raw === "string";
+}
 
 /** The unified word of a finish reason, a string or `{ unified }`. */
 function readFinish(given: unknown): Finish | "error" {

@@ -1,6 +1,6 @@
 /** Providers, and servers behind them, that say what none should: it ends in a reason, in a legal log and in bounded memory. */
-import type { AiEmbedding } from "@millrace/contracts";
-import { expect, test } from "vitest";
+import type { AiEmbedding, AiPart, NodeSucceeded } from "@millrace/contracts";
+import { describe, expect, test } from "vitest";
 import { one, start } from "../core/support.ts";
 import { apiError, type Entry, type Scripted, scripted } from "./support/model.ts";
 import { ask, flowOf, lines } from "./support/run.ts";
@@ -41,6 +41,52 @@ test("calls of tools count as output, whatever came before them", async () => {
   const tools = Array.from({ length: 200 }, (_, at) => ({ name: `no_such_tool_${at}` }));
   const { summary } = await ask("maxOutputBytes = 1024", [{ text: "a", tools }]);
   expect(summary.error?.code).toBe("ai_max_output");
+});
+
+/** As the AI SDK reports a frame that fits none of its schemas. */
+function unfit(value: object): AiPart {
+  const error = Object.assign(new Error("Type validation failed"), {
+    name: "AI_TypeValidationError",
+    value,
+  });
+  return { type: "error", error };
+}
+
+describe.each(["v3", "v4"] as const)("a model of the specification %s", (version) => {
+  const text = (delta: string): AiPart => ({ type: "text-delta", id: "1", delta });
+  const answer = async (parts: readonly unknown[]) => {
+    const { events, summary } = await ask("failoverRetries = 0", [{ parts: parts as AiPart[] }], {
+      model: { version },
+    });
+    const ended = events.find((e) => e.kind === "node.succeeded") as NodeSucceeded | undefined;
+    return { output: ended?.output as { text: string; finish: string }, status: summary.status };
+  };
+
+  test("may send parts of an unknown kind, and what is no part", async () => {
+    const finish = { type: "finish", finishReason: { unified: "stop", raw: "stop" }, usage: {} };
+    const odd = [{ type: "x-new", data: 1 }, {}, null, "text", 7, { type: 7 }];
+    const { output, status } = await answer([...odd, text("a"), ...odd, text("b"), ...odd, finish]);
+    expect([output.text, output.finish, status]).toEqual(["ab", "stop", "succeeded"]);
+  });
+
+  test("may have met a frame of an unknown kind after its reason to end", async () => {
+    const finish = {
+      type: "finish",
+      finishReason: { unified: "error", raw: undefined },
+      usage: {},
+    };
+    const { output, status } = await answer([text("a"), unfit({ type: "x_new" }), finish]);
+    expect([output.text, output.finish, status]).toEqual(["a", "stop", "succeeded"]);
+  });
+
+  test.each<[string, object]>([
+    ["an answer that does not fit", { type: "x", choices: [{}] }],
+    ["an error", { type: "x", error: { message: "no" } }],
+    ["a broken frame of a known kind", { type: "message_delta" }],
+  ])("fails with %s", async (_name, frame) => {
+    const finish = { type: "finish", finishReason: { unified: "stop", raw: "stop" }, usage: {} };
+    expect((await answer([text("a"), unfit(frame), finish])).status).toBe("failed");
+  });
 });
 
 /** A provider of vectors that says this of itself. */

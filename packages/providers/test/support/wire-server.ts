@@ -26,6 +26,8 @@ export interface WireAnswer extends WireText {
   readonly silence?: true;
   /** Closes the connection before an answer. */
   readonly cut?: true;
+  /** Sent as they are after the first event of the stream, and again after the last piece of text. */
+  readonly frames?: readonly object[];
   /** Sends the stream in pieces of this many bytes. */
   readonly split?: number;
 }
@@ -142,7 +144,10 @@ async function play(entry: WireAnswer, wire: Wire, response: ServerResponse): Pr
   const { ending, text = [] } = entry;
   const untilText =
     1 + events.findLastIndex((event) => text.some((piece) => isDelta(event, piece)));
-  const sent = ending === undefined ? events : events.slice(0, entry.afterEvents ?? untilText);
+  const plain = ending === undefined ? events : events.slice(0, entry.afterEvents ?? untilText);
+  const more = (entry.frames ?? []).map((frame) => `data: ${JSON.stringify(frame)}\n\n`);
+  const at = Math.max(1, untilText);
+  const sent = [...plain.slice(0, 1), ...more, ...plain.slice(1, at), ...more, ...plain.slice(at)];
   await write(response, sent.join(""), entry.split);
   if (ending === "silence") return;
   if (ending === "cut") response.destroy();
