@@ -37,11 +37,17 @@ export const EVENT_LIMITS = {
 /** Levels that an envelope and a view put around a value, so that a value of the full depth still passes on an event. */
 export const EVENT_DEPTH: number = MAX_JSON_DEPTH + 8;
 
-/** The beginning of `text`, at most `max` units, never half a surrogate pair; `truncated` is the length before the cut. */
+/**
+ * The beginning of `text`, at most `max` units, never half a surrogate pair; `truncated` is the length before the cut. A half
+ * that was in the text already reads U+FFFD.
+ */
 export function cutText(text: string, max: number): { text: string; truncated?: number } {
-  if (text.length <= max) return { text };
-  return { text: text.slice(0, splitsPair(text, max) ? max - 1 : max), truncated: text.length };
+  if (text.length <= max) return { text: text.replace(LONE_SURROGATE, "\ufffd") };
+  const cut = text.slice(0, splitsPair(text, max) ? max - 1 : max);
+  return { text: cut.replace(LONE_SURROGATE, "\ufffd"), truncated: text.length };
 }
+
+const LONE_SURROGATE = /\p{Surrogate}/gu; // with `u`, a pair is one character and no surrogate
 
 /** Whether a cut at `index` would part a surrogate pair. */
 export function splitsPair(text: string, index: number): boolean {

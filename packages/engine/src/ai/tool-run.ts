@@ -6,6 +6,7 @@
  */
 import {
   type AiPart,
+  cutText,
   type ErrorInfo,
   type Json,
   type JsonObject,
@@ -91,7 +92,7 @@ export class ToolRunner {
     const { keys } = this.#session;
     const read = readArgs(request.input);
     if (tool === undefined) {
-      const ref = request.toolName.slice(0, MAX_NAME_UNITS) || "unnamed";
+      const ref = cutText(request.toolName, MAX_NAME_UNITS).text || "unnamed";
       const text = `there is no tool ${ref}; there are: ${[...this.#tools.keys()].join(", ")}`;
       const key = keys.tool(ref, read ?? request.input);
       const problem = { code: "unknown_tool", text } as const;

@@ -2,9 +2,10 @@
  * From ready to a running body: slots, `node.started`, key, cache, fields, body. What the body answers goes to `settle`.
  * A synchronous body completes inline; a promise gets exactly one `then`.
  */
-import type { Effect } from "@millrace/contracts";
+import type { Effect, Json } from "@millrace/contracts";
 import type { FieldSet } from "../compile/fields.ts";
 import { failureOf, toFailure } from "../failures.ts";
+import type { Host } from "../host.ts";
 import { isPromise } from "../is-promise.ts";
 import type { Fields } from "../node-type.ts";
 import { digestOf, sizeOf } from "../values.ts";
@@ -114,15 +115,17 @@ function claimKey(attempt: Attempt, heldBefore = false): void {
   const { run, frame, policy } = attempt;
   if (policy.keyed === null) return;
   const { key, max } = policy.keyed;
-  const name = textOf(key.evaluate(scopeOf(run, frame), attempt.startedAt));
+  const name = nameOfKey(key.evaluate(scopeOf(run, frame), attempt.startedAt), run.engine.host);
   attempt.aside.key = run.engine.claimKey(name, { max, heldBefore }, attempt);
 }
 
-const MAX_KEY_UNITS = 256; // a key names a thing; whoever needs more hashes it
+const MAX_KEY_UNITS = 256; // events and logs show keys
 
-function textOf(key: unknown): string {
+/** A key that is too long to show, or holds half a character, goes by its digest: two keys are never one. */
+function nameOfKey(key: Json, host: Host): string {
   const text = typeof key === "string" ? key : JSON.stringify(key);
-  return text.slice(0, MAX_KEY_UNITS);
+  const isShown = text.length <= MAX_KEY_UNITS && !/\p{Surrogate}/u.test(text);
+  return isShown ? text : digestOf(text, host);
 }
 
 /** Evaluates the fields and enters the body, when nothing has to be waited for any more. */

@@ -1,6 +1,6 @@
 import { NodeError } from "@millrace/contracts";
 import { describe, expect, test } from "vitest";
-import { finish, kinds, one, outputOf, start, states } from "./support.ts";
+import { finish, graphOf, kinds, one, outputOf, start, states } from "./support.ts";
 import { bodyType, deaf, flaky, gauge, patient } from "./types.ts";
 
 describe("retry", () => {
@@ -327,6 +327,27 @@ describe("concurrency", () => {
     expect(one(events, "node.waiting", "b")).toMatchObject({ on: "slot", key: "k" });
     const ends = events.flatMap((e) => (e.kind === "node.succeeded" ? [e.node] : []));
     expect(ends).toEqual(["a", "b", "c"]);
+  });
+
+  test("long keys that begin alike, or differ in half a character, are two keys; none is shown in part", async () => {
+    const long = "k".repeat(300);
+    const keys = [`${long}a`, `${long}b`, "\ud83d", "\ud83e"];
+    const a = gauge();
+    const graph = graphOf(
+      keys.flatMap((_, at) => [0, 1].map((n) => `node n${at}_${n}: test.gauge {}`)).join("\n"),
+    );
+    const nodes = graph.nodes.map((node, at) => ({
+      ...node,
+      policy: { concurrency: { max: 1, key: keys[at >> 1] as string } },
+    }));
+    const { events } = await finish({ ...graph, nodes }, { types: [a.type] });
+    expect(a.seen.most).toBe(keys.length);
+    const shown = events.flatMap((e) =>
+      e.kind === "node.waiting" && e.on === "slot" ? [e.key] : [],
+    );
+    expect(shown).toHaveLength(keys.length);
+    expect(new Set(shown).size).toBe(keys.length);
+    for (const key of shown) expect(key).toMatch(/^sha256:[0-9a-f]{64}$/);
   });
 
   test("of different bounds for one key the lowest open one counts", async () => {
