@@ -1,8 +1,9 @@
 /** `explain`: codes, exit codes, node types, and what is nearly one of them. */
-import { DIAGNOSTICS } from "@millrace/dsl";
+import { DIAGNOSTICS, type Diagnostic, formatFlow } from "@millrace/dsl";
 import { EXPLANATIONS } from "@millrace/dsl/explain";
 import { expect, test } from "vitest";
 import { coreEntries } from "../src/core-catalog.ts";
+import { BLOCKS, POLICIES } from "../src/language-words.ts";
 import { inside } from "./inside.ts";
 
 test("a diagnostic is explained with an example of wrong and right", async () => {
@@ -77,6 +78,8 @@ test("a node type is explained with its fields, ports and an example", async () 
 
 /** What a node on its own cannot have: edges. */
 const WANTS_EDGES = ["FLOW4008", "FLOW4009", "FLOW4016"];
+/** What there is not where the example is tried: a described service. */
+const WANTS_SERVICE = ["FLOW3006"];
 
 test.each(coreEntries().map(({ type }) => type))(
   "the example of %s is a node of a flow without a finding",
@@ -91,8 +94,9 @@ test.each(coreEntries().map(({ type }) => type))(
       files: { "x.flow": `flow 1 x\n\n${inputs}${connection}${node}` },
     });
     const found = JSON.parse(told.split("\n")[0] ?? "").diagnostics as { code: string }[];
-    expect(found.filter((each) => !WANTS_EDGES.includes(each.code))).toEqual([]);
-    expect(code).toBe(0);
+    const known = used === undefined ? WANTS_EDGES : WANTS_SERVICE;
+    expect(found.filter((each) => !known.includes(each.code))).toEqual([]);
+    expect(code).toBe(used === undefined ? 0 : 3);
   },
 );
 
@@ -127,3 +131,43 @@ test("under --json a failure leaves stdout empty and is one problem document on 
     expect(JSON.parse(stderr)).toMatchObject({ code: "invalid_args", status: 422 });
   }
 });
+
+test("a field says which values it takes and which one it has", async () => {
+  const { stdout } = await inside(["explain", "file.write"]);
+  expect(stdout).toContain(
+    'mode      string. create fails where a file is; replace is all or nothing. One of `"create"`, `"replace"`, `"append"`. Default `"create"`.',
+  );
+  expect((await inside(["explain", "file.read"])).stdout).toContain(
+    'encoding  string. One of `"utf8"`, `"json"`, `"base64"`. Default `"utf8"`.',
+  );
+});
+
+test.each([
+  ["@retry", "@retry (policy) "],
+  ["retry", "@retry (policy) "],
+  ["schedule", "schedule (block) "],
+  ["upper", "upper(string) string (function) the text in upper case"],
+  ["map()", "map(list, x, T) list (function) "],
+  ["egress.maxRedirects", "egress.maxRedirects (key of millrace.json, number) "],
+])("%s is explained", async (word, start) => {
+  const { code, stdout } = await inside(["explain", word]);
+  expect(code).toBe(0);
+  expect(stdout.slice(0, start.length)).toBe(start);
+});
+
+test.each(Object.entries({ ...POLICIES, ...BLOCKS }))(
+  "the example of %s is a flow without an error, in canonical form",
+  async (_word, { example }) => {
+    const text = `flow 1 x\n\n${example}\n`;
+    expect(formatFlow(text).text).toBe(text);
+    const { stdout } = await inside(["validate", "x.flow", "--json"], {
+      files: { "x.flow": text },
+    });
+    const found = JSON.parse(stdout.split("\n")[0] ?? "").diagnostics as Diagnostic[];
+    // No service is described there.
+    const errors = found.filter(
+      ({ code, severity }) => severity === "error" && code !== "FLOW3006",
+    );
+    expect(errors).toEqual([]);
+  },
+);

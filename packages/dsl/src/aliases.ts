@@ -303,7 +303,7 @@ export const FUNCTION_HINTS: Aliases = {
 export const MEMBER_FUNCTIONS: ReadonlySet<string> = new Set(["length", "size", "count", "len"]);
 
 const NO_SECRETS =
-  'a flow holds no secret: name a connection with `connection = "…"`; the guide says how (services, "Call an API with a key")';
+  'a flow holds no secret: name a connection with `connection = "…"`; see "Call an API with a key" in the guide, docs/guide/services.md';
 const BY_ID = "read a step by its id, such as `a.value`";
 
 /** Roots of expressions in other tools. */

@@ -1,10 +1,12 @@
 /** `millrace explain`: what a diagnostic, an exit code, an error code of a node or a node type means. */
 import { type CatalogEntry, ExitCode, type JsonSchema } from "@millrace/contracts";
-import { describeType, printFlow, typeFromSchema } from "@millrace/dsl";
+import { describeType, listFunctions, printFlow, typeFromSchema } from "@millrace/dsl";
 import { DIAGNOSTICS, type DiagnosticCode, EXPLANATIONS, nearestName } from "@millrace/dsl/explain";
 import type { CommandIo, Input } from "../command.ts";
+import { CONFIG_KEYS, variablesOf } from "../config/keys.ts";
 import { coreEntries } from "../core-catalog.ts";
 import { usage } from "../errors.ts";
+import { BLOCKS, POLICIES } from "../language-words.ts";
 import { NODE_CODES } from "../node-codes.ts";
 import { createStyle, type Style } from "../render/style.ts";
 import { clean } from "../render/text.ts";
@@ -60,13 +62,44 @@ function explain(word: string, style: Style): Told {
     ({ type, version }) => type === word || `${type}@${version}` === word,
   );
   if (entry) return explainType(entry, style);
+  const language = explainLanguage(word, style);
+  if (language) return language;
   const types = entries.map(({ type }) => type);
-  const names = [...types, ...Object.keys(NODE_CODES)];
+  const functions = listFunctions().map(({ name }) => name);
+  const names = [...types, ...Object.keys(NODE_CODES), ...functions, ...Object.keys(POLICIES)];
   const near = nearestName(code, CODES) ?? nearestName(word, names);
   throw usage(
     `nothing is called ${JSON.stringify(word)}: neither a diagnostic, an exit code, an error code nor a node type`,
     near === undefined ? "millrace explain lists the diagnostics" : `did you mean ${near}?`,
   );
+}
+
+/** A policy, a block, a function, or a key of `millrace.json`. `map()` is the function and not the type. */
+function explainLanguage(word: string, style: Style): Told | undefined {
+  const policy = word.startsWith("@") ? word : `@${word}`;
+  const [kind, name, found] = Object.hasOwn(POLICIES, policy)
+    ? (["policy", policy, POLICIES[policy]] as const)
+    : (["block", word, Object.hasOwn(BLOCKS, word) ? BLOCKS[word] : undefined] as const);
+  if (found) {
+    const { summary, example: sample } = found;
+    const parts = [`${style.bold(name)} (${kind}) ${summary}`, `example\n\n${example(sample)}`];
+    return { value: { kind, name, summary, example: sample }, text: `${parts.join("\n\n")}\n` };
+  }
+  const called = word.replace(/\(\)$/, "");
+  const spec = listFunctions().find((each) => each.name === called);
+  if (spec) {
+    const text = `${style.bold(spec.signature)} (function) ${spec.summary}\n`;
+    return { value: { kind: "function", ...spec }, text };
+  }
+  const key = CONFIG_KEYS.find((each) => each.key === word);
+  if (!key) return undefined;
+  const said = [
+    ...(key.choices ? [`one of ${key.choices.join(", ")}`] : []),
+    ...(key.default === undefined ? [] : [`default ${JSON.stringify(key.default)}`]),
+    `variable ${variablesOf(key.key).join(", ")}`,
+  ];
+  const text = `${style.bold(key.key)} (key of millrace.json, ${key.type}) ${key.summary}; ${said.join("; ")}\n`;
+  return { value: { kind: "key", ...key }, text };
 }
 
 function explainCode(code: DiagnosticCode, style: Style): Told {
@@ -127,12 +160,35 @@ function memberRows(schema: JsonSchema, marks: boolean): string {
   const width = Math.max(0, ...names.map((name) => name.length));
   const rows = names.map((name) => {
     const member = properties[name] as JsonSchema;
-    const { description } = member as { description?: string };
     const type = describeType(typeFromSchema(member));
     const needed = marks && required.includes(name) ? ", required" : "";
-    return `  ${name.padEnd(width)}  ${type}${needed}${description === undefined ? "" : `. ${description}`}`;
+    const about = aboutMember(member);
+    return `  ${name.padEnd(width)}  ${type}${needed}${about === "" ? "" : `. ${about}`}`;
   });
   return rows.join("\n") || `  ${describeType(typeFromSchema(schema))}`;
+}
+
+/** What a member is for, which values it takes and which one it has without being set, in sentences. */
+export function aboutMember(member: JsonSchema): string {
+  const { description, default: usual } = member as { description?: string; default?: unknown };
+  const choices = choicesOf(member);
+  return [
+    description,
+    choices && `One of ${choices.map((choice) => `\`${JSON.stringify(choice)}\``).join(", ")}.`,
+    usual !== undefined && `Default \`${JSON.stringify(usual)}\`.`,
+  ]
+    .filter((sentence) => typeof sentence === "string")
+    .join(" ");
+}
+
+/** The values that a schema lists, also for the elements of a list. */
+function choicesOf(schema: JsonSchema): readonly unknown[] | undefined {
+  const { enum: choices, items } = schema as {
+    readonly enum?: readonly unknown[];
+    readonly items?: JsonSchema;
+  };
+  if (choices !== undefined) return choices;
+  return typeof items === "object" ? choicesOf(items) : undefined;
 }
 
 /** An example as a node of a flow. */

@@ -66,8 +66,13 @@ export const FLOWS_COMMANDS: readonly CliCommand[] = [
     examples: [["diff hello.flow hello.flow", "exit code 1 when they differ"]],
     load: () => import("../commands/diff.ts"),
   }),
-  local("explain", "say what a diagnostic, an exit code, an error code or a node type means", {
-    args: [{ name: "word", summary: "FLOW1001, 3, http.request…; without one, every diagnostic" }],
+  local("explain", "say what a code, a node type or a word of the language means", {
+    args: [
+      {
+        name: "word",
+        summary: "FLOW1001, 3, http.request, @retry, upper…; without one, every diagnostic",
+      },
+    ],
     examples: [["explain FLOW1003", "what it means, wrong and right"]],
     load: () => import("../commands/explain.ts"),
   }),

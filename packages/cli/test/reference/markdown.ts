@@ -1,6 +1,7 @@
 /** Pieces of Markdown that every page of the reference is made of. */
 import type { JsonSchema } from "@millrace/contracts";
 import { describeType, typeFromSchema } from "@millrace/dsl";
+import { aboutMember } from "../../src/commands/explain.ts";
 
 /** A line that says who wrote the page, for those who would change it by hand. */
 export const WRITTEN = "Written by `node scripts/reference.mjs`; a test compares it with the code.";
@@ -29,19 +30,11 @@ export function members(schema: JsonSchema): string {
     readonly required?: readonly string[];
   };
   const rows = Object.entries(properties).map(([name, member]) => {
-    const { description = "", default: usual } = member as {
-      description?: string;
-      default?: unknown;
-    };
-    const said =
-      usual === undefined
-        ? description
-        : `${description} Default ${code(JSON.stringify(usual))}.`.trim();
     return [
       code(name),
       code(describeType(typeFromSchema(member))),
       required.includes(name) ? "yes" : "",
-      said,
+      aboutMember(member),
     ];
   });
   return table(["Name", "Type", "Required", ""], rows);

@@ -33,11 +33,11 @@ export const LINTS_EXPLANATIONS = {
     right: 'node b: file.read {\n  path = "in/orders.json"\n}',
   },
   FLOW6006: {
-    why: "A text that the model reads can talk it into calling the tool; a person should agree first.",
+    why: "A text that the model reads can talk it into calling the tool, and what it destroys is gone; a person should agree first.",
     wrong:
-      'node a: ai {\n  input = "tidy up"\n  tools = [{ ref: "action:file.write", confirm: false }]\n}',
+      'node a: ai {\n  input = "tidy up"\n  tools = [{ ref: "action:http.request", with: { method: "DELETE" }, confirm: false }]\n}',
     right:
-      'node a: ai {\n  input = "tidy up"\n  tools = [{ ref: "action:file.write", confirm: true }]\n}',
+      'node a: ai {\n  input = "tidy up"\n  tools = [{ ref: "action:http.request", with: { method: "DELETE" }, confirm: true }]\n}',
   },
   FLOW6007: {
     why: "The model trusts `system` most, so a text from outside could give it new orders there.",

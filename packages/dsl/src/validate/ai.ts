@@ -6,6 +6,7 @@ import { isObject, listOrNone, objectOrNone, own } from "../model/plain.ts";
 import { firstExpression, literalText } from "../model/values.ts";
 import { shown, type Validation } from "./context.ts";
 import { checkListed } from "./field-values.ts";
+import { effectOfMethod } from "./node-types.ts";
 
 /** A task with what it needs and what it cannot go with. */
 const TASKS: {
@@ -140,8 +141,10 @@ function checkTools(run: Validation, node: NodeModel): void {
         hint: "flow:<slug>, action:<adapter>.<action> or mcp:<server>/<tool>",
       });
     }
-    const effect = entry?.effect;
-    if (own(tool, "confirm") !== false || (effect !== "write" && effect !== "destructive")) return;
+    // `confirm: false` is written on purpose; only what cannot be taken back is worth a word all the same.
+    const method = own(own(tool, "with"), "method");
+    const effect = action === "http.request" ? effectOfMethod(method) : entry?.effect;
+    if (own(tool, "confirm") !== false || effect !== "destructive") return;
     const place = `${pointer}/confirm`;
     run.findings.add("FLOW6006", place, {
       parts: { tool: shown(ref), effect },

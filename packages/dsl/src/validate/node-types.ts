@@ -62,7 +62,11 @@ function effectOf(run: Validation, node: NodeModel, entry: CatalogEntry): Effect
   // What the operation decides is not held against a flow when the catalog does not know it.
   if (entry.type === "service.call") return effectOfCall(run, node) ?? "read";
   if (entry.type !== "http.request") return entry.effect;
-  const method = own(node.node.fields, "method") ?? "GET";
+  return effectOfMethod(own(node.node.fields, "method") ?? "GET");
+}
+
+/** What a request does outside; `write` for a method that is not known. */
+export function effectOfMethod(method: unknown): Effect {
   if (method === "GET" || method === "HEAD") return "read";
   return method === "DELETE" ? "destructive" : "write";
 }

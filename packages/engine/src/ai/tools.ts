@@ -4,6 +4,7 @@ import {
   type AiTool,
   type AiToolContext,
   type AiToolSource,
+  type Effect,
   isNodeExit,
   type Json,
   type JsonObject,
@@ -119,7 +120,7 @@ function toolOf(
 
 async function bodyOf(
   session: Session,
-  { ref }: ToolField,
+  { ref, with: pinned }: ToolField,
   place: string,
   lists: Map<string, Promise<readonly AiSourceTool[]>>,
 ): Promise<Body> {
@@ -128,7 +129,7 @@ async function bodyOf(
   if (kind === "flow") return flowBody(ctx, rest, place);
   if (kind === "action") {
     const type = ctx.tools.actions.get(rest);
-    if (type !== undefined) return actionBody(ctx, type);
+    if (type !== undefined) return actionBody(ctx, type, pinned ?? {});
   }
   if (kind === "mcp") return await sourceBody(session, rest, place, lists);
   throw invalidField(place, `there is no tool ${ref}`);
@@ -169,12 +170,13 @@ function flowBody(ctx: CoreContext, name: string, place: string): Body {
   };
 }
 
-function actionBody(ctx: CoreContext, type: NodeType): Body {
+function actionBody(ctx: CoreContext, type: NodeType, pinned: Fields): Body {
   const { entry } = type;
+  const effect = effectWith(type, pinned);
   return {
     schema: entry.fields,
     description: entry.summary,
-    asks: entry.effect === "write" || entry.effect === "destructive",
+    asks: effect === "write" || effect === "destructive",
     async run(args, { key, signal, timeoutMs }) {
       const fields: Fields = { ...defaultsOf(entry.fields), ...args };
       const parsed = type.parseFields === undefined ? fields : type.parseFields(fields);
@@ -187,6 +189,14 @@ function actionBody(ctx: CoreContext, type: NodeType): Body {
       }
     },
   };
+}
+
+/** What an action does outside when these of its fields are fixed and the model decides the others. */
+function effectWith({ entry, effectOf }: NodeType, pinned: Fields): Effect {
+  if (effectOf === undefined) return entry.effect;
+  const { properties = {} } = entry.fields as { readonly properties?: object };
+  const open = Object.keys(properties).map((name) => [name, undefined]);
+  return effectOf({ ...Object.fromEntries(open), ...pinned }, () => undefined);
 }
 
 async function sourceBody(

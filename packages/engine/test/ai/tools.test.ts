@@ -224,6 +224,23 @@ test("a condition decides who is asked; one that cannot be evaluated asks", asyn
   expect(await run("true", 1)).toEqual([true, 0]);
 });
 
+test("an action whose fixed fields only read asks nobody; with fields that the model decides it asks", async () => {
+  const run = async (fixed: string) => {
+    const type = {
+      ...toolType("t", () => ({ value: 1 }), "write"),
+      effectOf: (fields: { readonly [name: string]: unknown }) =>
+        "q" in fields && fields["q"] !== "read" ? ("write" as const) : ("read" as const),
+    };
+    const fields = `tools = [{ ref: "action:test.t"${fixed} }]`;
+    const setup = { types: [type], run: { confirm: () => ({ decision: "reject" as const }) } };
+    const { events } = await ask(fields, [call("test_t", {}), DONE], setup);
+    return kinds(events).includes("confirm.requested");
+  };
+  expect(await run(', with: { q: "read" }')).toBe(false);
+  expect(await run(', with: { q: "other" }')).toBe(true);
+  expect(await run("")).toBe(true);
+});
+
 test("at most parallelTools are at work, and results keep the order of the calls", async () => {
   let now = 0;
   let most = 0;
