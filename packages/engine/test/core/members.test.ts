@@ -38,7 +38,9 @@ test.each(types)("$type: its members can be read, no other one", ({ type, output
     }
   }
   expect(read(type, "a.error?.code")).toEqual([]);
-  expect(read(type, "a.nothingLikeIt")).toEqual(["object has no member nothingLikeIt"]);
+  const [said = "", ...more] = read(type, "a.nothingLikeIt");
+  expect(more).toEqual([]);
+  expect(said).toMatch(/^object has no member nothingLikeIt(?:; members: .*)?$/);
 });
 
 test.each([
