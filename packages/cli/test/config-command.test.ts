@@ -8,6 +8,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { millrace, scratch } from "./cli.ts";
@@ -284,4 +285,89 @@ test("a token is stored for the origin of a server, and goes there", async () =>
   const listed = await millrace(["connections", "list", "--server", url], { env });
   expect(listed.code).toBe(0);
   expect(seen).toEqual([undefined, "Bearer canary-token"]);
+});
+
+test.each([
+  [{ egress: { allow: ["127.0.0.1"] } }, '/egress/allow/0 takes {"host"'],
+  [
+    { egress: { allow: [{ host: "http://a.example" }] } },
+    '/egress/allow/0 "http://a.example" is not a host',
+  ],
+  [
+    { egress: { deny: [{ cidr: "10.0.0/8" }] } },
+    '/egress/deny/0 "10.0.0/8" is not an address range',
+  ],
+  [{ egress: { allow: [{ host: "a.example", port: 0 }] } }, "/egress/allow/0/port takes a port"],
+  [{ egress: { allow: [{ host: "a.example", ports: 1 }] } }, "/egress/allow/0/ports is not known"],
+  [{ egress: { allow: {} } }, "/egress/allow takes a list"],
+  [{ egress: { maxRedirects: "many" } }, "egress.maxRedirects takes a whole number"],
+  [{ files: { root: 5 } }, "files.root takes text"],
+  [{ history: "yes" }, "history takes true or false"],
+  [{ hubs: {} }, "hubs takes a list"],
+  [{ models: [] }, "models takes an object"],
+  [{ providers: { x: { kind: 3 } } }, "x"],
+])("%j ends every command with 2, and is not trusted", async (config, says) => {
+  const cwd = scratch({ "millrace.json": JSON.stringify(config), "x.flow": READ });
+  const trusted = await inside(["config", "trust"], { cwd });
+  expect([trusted.code, trusted.stderr.includes("is trusted")]).toEqual([2, false]);
+  expect(trusted.stderr).toContain(says);
+  if (Object.hasOwn(config, "providers")) return; // read when a flow asks a model
+  for (const line of ["run x.flow", "services list", "templates list"]) {
+    const told = await inside(line.split(" "), { cwd, env: { MILLRACE_TRUST_PROJECT: "1" } });
+    expect([line, told.code], told.stderr).toEqual([line, 2]);
+    expect(told.stderr).toContain(says);
+  }
+});
+
+test("the schema of millrace.json describes the items of lists", async () => {
+  const { stdout } = await inside(["config", "schema", "--json"]);
+  const { properties } = JSON.parse(stdout);
+  const [rule, range] = properties.egress.properties.allow.items.anyOf;
+  expect([rule.required, range.required]).toEqual([["host"], ["cidr"]]);
+  expect(properties.egress.properties.deny.items).toEqual(properties.egress.properties.allow.items);
+  expect(properties.shell.properties.env.items).toEqual({ type: "string" });
+});
+
+const FETCH = flow(
+  "node a: http.request {",
+  "  url = inputs.url",
+  "}",
+  "",
+  "output s: int = a.status",
+).replace("flow 1 x\n", "flow 1 x\n\ninput url: string\n");
+
+test("a host that is not permitted is permitted by the command that the run ends with", async () => {
+  const server = createServer((_request, response) => response.end("hello"));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const words = ["run", "x.flow", "-i", `url=http://${host}/`];
+  const follow = async (cwd: string): Promise<string> => {
+    const { code, stderr } = await inside(words, { cwd });
+    expect([code, stderr.includes("egress.allow")], stderr).toEqual([1, true]);
+    for (const [, line = ""] of stderr.matchAll(/^next: millrace (.*)$/gm)) {
+      const parts = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(
+        ([, text, word]) => text ?? word ?? "",
+      );
+      expect((await inside(parts, { cwd })).code, line).toBe(0);
+    }
+    return stderr;
+  };
+  const own = scratch({ "x.flow": FETCH });
+  expect(await follow(own)).toContain("--user\n");
+  expect((await inside(words, { cwd: own })).code).toBe(0);
+  const allow = [{ host: "a.example" }];
+  const project = scratch({
+    "x.flow": FETCH,
+    "millrace.json": JSON.stringify({ egress: { allow } }),
+  });
+  await inside(["config", "trust"], { cwd: project });
+  expect(await follow(project)).toContain("--project\nnext: millrace config trust\n");
+  expect((await inside(words, { cwd: project })).code).toBe(0);
+  const written = JSON.parse(readFileSync(join(project, "millrace.json"), "utf8"));
+  expect(written.egress.allow[0]).toEqual({ host: "a.example" });
+  const egress = { allow: [{ host }] };
+  const short = scratch({ "x.flow": FETCH, "millrace.json": JSON.stringify({ egress }) });
+  const told = await inside(words, { cwd: short, env: { MILLRACE_TRUST_PROJECT: "1" } });
+  expect(told.code, `a host with its port: ${told.stderr}`).toBe(0);
 });

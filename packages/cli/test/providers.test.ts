@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { parseEvent, type Summary } from "@millrace/contracts";
 import { noIpv6, testUnless } from "@millrace/test-support";
 import { expect, onTestFinished, test } from "vitest";
-import { scratch } from "./cli.ts";
+import { millrace, scratch } from "./cli.ts";
 import { flow, inside } from "./inside.ts";
 
 const SORT = flow(
@@ -132,4 +132,25 @@ test("an unknown provider is a matter of usage", async () => {
   const { code, stderr } = await inside(["providers", "test", "acme"]);
   expect(code).toBe(2);
   expect(stderr).toContain("mock");
+});
+
+test("without a credential store the variable of a provider is named first, and the others are still listed", async () => {
+  const ask = flow('node a: ai {\n  provider = "openai"\n  modelId = "m"\n  input = "hi"\n}');
+  const cwd = scratch({ "ask.flow": ask });
+  // No bus in its environment, so no store of the system.
+  const env = { DBUS_SESSION_BUS_ADDRESS: "", ANTHROPIC_API_KEY: "sk-planted" };
+  const run = await millrace(["run", "ask.flow"], { cwd, env });
+  const told = run.stderr.replace(/\s+/g, " ");
+  expect(told).toContain("openai has no key here: set OPENAI_API_KEY; or credential store:");
+  expect(run.stderr).toContain(
+    "next: export OPENAI_API_KEY=KEY, or\nnext: millrace config set credentials.store file --user\nnext: export MILLRACE_CREDENTIAL_KEY=",
+  );
+  const listed = await millrace(["providers", "list", "--json"], { cwd, env });
+  const { items } = JSON.parse(listed.stdout) as { items: { id: string; key: string }[] };
+  const keys = Object.fromEntries(items.map(({ id, key }) => [id, key]));
+  expect(keys).toMatchObject({ anthropic: "present", openai: "unknown", mock: "none" });
+  expect([listed.code, listed.stderr.includes("warning: openai cannot be asked")]).toEqual([
+    0,
+    true,
+  ]);
 });

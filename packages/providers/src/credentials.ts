@@ -90,8 +90,13 @@ async function attempt(
   }
 }
 
+/** The variable in which the maker of a provider documents its key; undefined: it has none. */
+export function wellKnownVariable(provider: string): string | undefined {
+  return Object.hasOwn(WELL_KNOWN, provider) ? WELL_KNOWN[provider] : undefined;
+}
+
 function variable(provider: string, env: AiCredentialsOptions["env"]): string | undefined {
-  const name = Object.hasOwn(WELL_KNOWN, provider) ? WELL_KNOWN[provider] : undefined;
+  const name = wellKnownVariable(provider);
   return (name !== undefined && env[name]) || undefined;
 }
 
@@ -104,6 +109,8 @@ function missing(text: string): NodeError {
 }
 
 function notStored(reference: string): NodeError {
+  const name = wellKnownVariable(reference);
   const how = `millrace secrets set ai:${reference} stores it`;
-  return missing(`the credential "${reference}" is not stored; ${how}`);
+  const orSet = name === undefined ? "" : `, or set ${name}`;
+  return missing(`the credential "${reference}" is not stored; ${how}${orSet}`);
 }

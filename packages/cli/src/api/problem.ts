@@ -60,7 +60,7 @@ function toCliError({ code, message, errors = [] }: Refusal): CliError {
     (code === "state_conflict" && message.includes("mismatch"));
   const end = isRefused ? "credentials_expired" : (CODES[code] ?? "unavailable");
   const hint = message.endsWith("egress_denied")
-    ? "whoever runs this allows the host with egress.allow in the configuration"
+    ? 'whoever runs this allows the host with egress.allow in the configuration: millrace config set egress.allow \'[{"host": "HOST"}]\' --user'
     : code === "unauthorized"
       ? "give it with --token-file or in MILLRACE_TOKEN"
       : undefined;

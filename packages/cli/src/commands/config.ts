@@ -129,6 +129,7 @@ export async function trust(input: Input, io: CommandIo): Promise<number> {
     const stray = await strayServices(configOptions(input, io), io);
     throw usage(`there is no ${PROJECT_FILE} here`, stray ?? "run it in the folder of a project");
   }
+  await checkConfig(input, io);
   const { powers, digest } = stands;
   await storeTrust(project, flagText(input, "home"), io);
   if (io.json !== undefined)
@@ -138,6 +139,17 @@ export async function trust(input: Input, io: CommandIo): Promise<number> {
     await io.err.write(`${clean(project.file.path)} is trusted as it is now; ${grants}\n`);
   }
   return 0;
+}
+
+/** Reads the configuration as it will count once it is trusted. Throws a usage error that names what is wrong. */
+async function checkConfig(input: Input, io: CommandIo): Promise<void> {
+  const trusting = { ...io, env: { ...io.env, MILLRACE_TRUST_PROJECT: "1" } };
+  const { loadConfig } = await import("../config/load.ts");
+  const config = await loadConfig(configOptions(input, io), trusting, warnOn(io));
+  const { providers, mcpServers, ai } = config.ai;
+  if (providers === undefined && mcpServers === undefined && ai === undefined) return;
+  const { aiSettings } = await import("../ai/open-ai.ts");
+  aiSettings(config);
 }
 
 /** Stores the token for a server, from stdin or a hidden prompt. */

@@ -8,16 +8,21 @@ import type { CommandIo, Input } from "../command.ts";
 import { type Config, loadConfig } from "../config/load.ts";
 import { configOptions, warnOn } from "../config/words.ts";
 import { runCredentials } from "../credentials/run-credentials.ts";
-import { usage } from "../errors.ts";
+import { CliError, usage } from "../errors.ts";
 import { clean } from "../render/text.ts";
 
 /** Every provider with its kind and whether there is a key for it. Nobody is asked anything. */
 export async function list(input: Input, io: CommandIo): Promise<number> {
   return withAi(input, io, async ({ setup, settings }) => {
+    const unknown = new Set<string>(); // why, once for each reason
     const items = await Promise.all(
       setup.providers.map(async ({ id }) => {
         const { kind = id, baseUrl, modelId } = settings.providers[id] ?? {};
-        const key = await keyState(setup, id, io);
+        const key = await keyState(setup, id, io).catch((error: unknown) => {
+          if (!(error instanceof CliError)) throw error;
+          unknown.add(`${error.message}${error.hint === undefined ? "" : `; ${error.hint}`}`);
+          return "unknown" as const;
+        });
         return { id, kind, key, ...(baseUrl && { baseUrl }), ...(modelId && { modelId }) };
       }),
     );
@@ -26,6 +31,7 @@ export async function list(input: Input, io: CommandIo): Promise<number> {
       const lines = items.map(({ id, kind, key }) => `${id}  ${kind}  key: ${key}\n`);
       await io.out.write(lines.join(""));
     }
+    for (const why of unknown) await io.err.write(`warning: ${clean(why)}\n`);
   });
 }
 

@@ -41,6 +41,11 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
     return watch(input, io, (each) => runHere(input, config, each));
   }
   const summary = await runHere(input, config, io);
+  if (summary.error !== undefined && io.json === undefined) {
+    const { adviceFor } = await import("../run/advise.ts");
+    const next = await adviceFor(summary, input, io);
+    await io.err.write(next.map((line) => `next: ${line}\n`).join(""));
+  }
   return io.out.closed ? 1 : summary.exitCode;
 }
 

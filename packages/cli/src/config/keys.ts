@@ -1,4 +1,5 @@
 /** The keys of `millrace.json` as data: types, defaults, which of them grant power, and the variables that replace them. */
+import type { JsonSchema } from "@millrace/contracts";
 import { isRecord } from "./record.ts";
 
 /** How a value is written: `path`, `text` as it is, the others as JSON. A `record` has members of its own. */
@@ -13,7 +14,40 @@ export interface ConfigKey {
   readonly choices?: readonly string[];
   /** Most that a number may be. */
   readonly max?: number;
+  /** JSON Schema of the items of a list. */
+  readonly items?: JsonSchema;
 }
+
+/** A host with or without a port, or a range of addresses. */
+const EGRESS_RULE: JsonSchema = {
+  anyOf: [
+    {
+      type: "object",
+      required: ["host"],
+      additionalProperties: false,
+      properties: {
+        host: { type: "string", description: "Such as api.example, *.example or 127.0.0.1" },
+        port: { type: "integer", minimum: 1, maximum: 65_535 },
+      },
+    },
+    {
+      type: "object",
+      required: ["cidr"],
+      additionalProperties: false,
+      properties: { cidr: { type: "string", description: "Such as 10.0.0.0/8" } },
+    },
+  ],
+};
+const EXTENSION: JsonSchema = {
+  anyOf: [
+    { type: "string" },
+    {
+      type: "object",
+      required: ["package"],
+      properties: { package: { type: "string" }, config: { type: "object" } },
+    },
+  ],
+};
 
 const MAX_PORT = 65_535;
 const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
@@ -42,10 +76,25 @@ export const CONFIG_KEYS: readonly ConfigKey[] = [
   },
   { key: "mcpServers", type: "record", summary: "servers of tools by name" },
   { key: "models", type: "record", summary: "managed local models" },
-  { key: "extensions", type: "list", summary: "packages with node types, locked by digest" },
+  {
+    key: "extensions",
+    type: "list",
+    items: EXTENSION,
+    summary: "packages with node types, locked by digest",
+  },
   { key: "hubs", type: "list", summary: "sources of templates, extensions and models" },
-  { key: "egress.allow", type: "list", summary: "hosts that flows may reach beside public ones" },
-  { key: "egress.deny", type: "list", summary: "hosts that flows may not reach" },
+  {
+    key: "egress.allow",
+    type: "list",
+    items: EGRESS_RULE,
+    summary: "hosts that flows may reach beside public ones",
+  },
+  {
+    key: "egress.deny",
+    type: "list",
+    items: EGRESS_RULE,
+    summary: "hosts that flows may not reach",
+  },
   {
     key: "egress.maxRedirects",
     type: "number",
@@ -90,7 +139,12 @@ export const CONFIG_KEYS: readonly ConfigKey[] = [
     summary: "folder that flows may read and write",
   },
   { key: "shell.programs", type: "record", summary: "programs that flows may start: name to path" },
-  { key: "shell.env", type: "list", summary: "variables that these programs get" },
+  {
+    key: "shell.env",
+    type: "list",
+    items: { type: "string" },
+    summary: "variables that these programs get",
+  },
   { key: "shell.cwdRoot", type: "path", summary: "folder that they run in (default files.root)" },
   {
     key: "server.url",

@@ -9,15 +9,17 @@ import type { AiValues } from "@millrace/providers";
 import { usage } from "../errors.ts";
 import type { CliIo } from "../io.ts";
 import { type CredentialsChoice, readCredentials } from "./credentials.ts";
+import { readEgress } from "./egress.ts";
 import { type ExtensionsChoice, readExtensionList } from "./extensions.ts";
-import { type ConfigOptions, projectFile, readConfig } from "./files.ts";
+import { type ConfigFile, type ConfigOptions, projectFile, readConfig } from "./files.ts";
 import { userFile } from "./folders.ts";
+import { CONFIG_KEYS, misfit } from "./keys.ts";
 import { readMcpServers } from "./mcp-servers.ts";
 import { isRecord } from "./record.ts";
 import { readDescriptors, toServices } from "./services.ts";
 import { readShell } from "./shell.ts";
 import { unknownKeys } from "./unknown.ts";
-import { fromEnvironment, merge } from "./values.ts";
+import { fromEnvironment, merge, valueAt } from "./values.ts";
 
 /** What the commands read. */
 export interface Config {
@@ -94,10 +96,10 @@ export async function loadConfig(
   const files: { readonly root?: unknown } = object(merged, "files");
   const filesRoot = typeof files.root === "string" ? resolve(folder, files.root) : undefined;
   const flows = typeof merged.flows === "string" ? merged.flows : "flows";
-  return {
+  const config: Config = {
     run: { ...duration("timeoutMs", run.timeoutMs), ...duration("graceMs", run.graceMs) },
     history: merged.history === true,
-    egress: object(merged, "egress") as EgressPolicy,
+    egress: await readEgress(object(merged, "egress")),
     filesRoot,
     shell: readShell(merged.shell, { folder, filesRoot }),
     extensions: readExtensionList(merged.extensions),
@@ -114,6 +116,19 @@ export async function loadConfig(
     flows: project === undefined ? undefined : resolve(folder, flows),
     values: merged,
   };
+  checkValues(user, project);
+  return config;
+}
+
+/** Every key that nothing above reads in words of its own has the type that the table says. */
+function checkValues(...files: readonly (ConfigFile | undefined)[]): void {
+  for (const file of files) {
+    for (const key of file === undefined ? [] : CONFIG_KEYS) {
+      const value = valueAt(file?.values ?? {}, key.key);
+      const why = value === undefined ? undefined : misfit(key, value);
+      if (why !== undefined) throw usage(`${file?.path}: ${key.key} ${why}`);
+    }
+  }
 }
 
 function serverUrl({ url = "" }: { readonly url?: unknown }): string {

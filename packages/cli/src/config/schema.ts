@@ -44,6 +44,7 @@ function schemaOf(each: ConfigKey, group: string): Schema {
   return {
     description: `${summary}. Variable: ${variablesOf(each.key)[0]}.${power}`,
     ...TYPES[each.type],
+    ...(each.items && { items: each.items }),
     ...(each.choices && { enum: each.choices }),
     ...(each.max !== undefined && { maximum: each.max }),
     ...(each.default !== undefined && { default: each.default }),

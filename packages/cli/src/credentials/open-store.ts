@@ -8,7 +8,7 @@ export function openStore(choice: CredentialsChoice): OpenedStore {
   if (choice.store === "file" && choice.key === undefined) {
     throw usage(
       "credentials.store is file, and the file needs a key",
-      "keep one in MILLRACE_CREDENTIAL_KEY, 32 random bytes in base64: openssl rand -base64 32 makes one",
+      "keep one in MILLRACE_CREDENTIAL_KEY, the same for every command: export MILLRACE_CREDENTIAL_KEY=$(openssl rand -base64 32)",
     );
   }
   return openCredentialStore(choice);

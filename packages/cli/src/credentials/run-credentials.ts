@@ -41,10 +41,31 @@ export function runCredentials(
       resolve: async (slug, options) => (await open()).resolve(slug, options),
       renew: async (slug, rejected, options) => (await open()).renew(slug, rejected, options),
       refused: (slug, credential) => void open().then((port) => port.refused(slug, credential)),
-      secret: async (name) => (await open()).secret(name),
+      secret: async (name) => {
+        try {
+          return await (await open()).secret(name);
+        } catch (error) {
+          throw await withVariable(error, name);
+        }
+      },
     },
     async close() {
       await (await opened?.catch(() => undefined))?.close();
     },
   };
+}
+
+/** A store that cannot be asked is not the first thing to mend where a variable is enough. */
+async function withVariable(error: unknown, name: string): Promise<unknown> {
+  const { wellKnownVariable } = await import("@millrace/providers");
+  const provider = name.replace(/^ai:/, "");
+  const variable = name === provider ? undefined : wellKnownVariable(provider);
+  if (variable === undefined || !NodeError.isInstance(error)) return error;
+  const { code, reason, retryable, message } = error;
+  return new NodeError(code, `${provider} has no key here: set ${variable}; or ${message}`, {
+    ...(reason !== undefined && { reason }),
+    retryable,
+    sent: false,
+    cause: error,
+  });
 }

@@ -87,7 +87,7 @@ export function explain(rule: EgressRuleName, url: URL | string): string {
   if (rule === "scheme") return `${where} is neither http: nor https:`;
   if (rule === "userinfo") return "the URL holds a user or a password; use a connection";
   if (rule === "not-granted") return `${where} is not among the hosts granted to this extension`;
-  return `the egress policy does not permit ${where}; the operator can allow it`;
+  return `the egress policy does not permit ${where}; the operator can allow it with egress.allow`;
 }
 
 function portOf(url: URL): number {
