@@ -5,6 +5,7 @@ import { valueAt } from "../services/json-pointer.ts";
 import type { Prompt } from "./call.ts";
 import { Caller } from "./caller.ts";
 import { type CheckOutcome, checkRecord, failureText, judged } from "./expect.ts";
+import { failedCondition } from "./expect-condition.ts";
 import { type Check, readCheck } from "./expect-entry.ts";
 import { AiError } from "./failure.ts";
 import type { AiFields, TargetField } from "./fields.ts";
@@ -45,11 +46,15 @@ export async function runChecks(session: Session, record: JsonObject): Promise<F
     const { check, error } = checkOf(source, index, () => {
       return evaluated[index]?.(rootsOf(record, latencyMs)) ?? null;
     });
-    const outcome =
+    const found =
       error ??
       (check.kind === "judge"
         ? await judge(session, check, record)
         : checkRecord(check, { record, latencyMs }));
+    const outcome =
+      found.pass || check.kind !== "expr" || error !== undefined
+        ? found
+        : { ...found, ...failedCondition(source, found, rootsOf(record, latencyMs)) };
     const { pass, score } = outcome;
     const { kind, level } = check;
     ctx.emit({

@@ -376,3 +376,33 @@ test("an input that its schema calls secret reaches the model and no event, spli
   expect(JSON.stringify(events)).not.toContain(secret);
   expect(kinds(events)).toContain("llm.delta");
 });
+
+test.each([
+  ["size(text) < 2", "hash", "size(text) < 2 is false (5)", "size(text) < 2 is false (5)"],
+  ['text == "other"', "hash", 'text == "other" is false', 'text == "other" is false'],
+  ['text == "other"', "full", 'text == "other" is false', 'text == "other" is false ("plain")'],
+  [
+    'finish == "length"',
+    "none",
+    'finish == "length" is false ("stop")',
+    'finish == "length" is false ("stop")',
+  ],
+  [
+    'startsWith(text, "x")',
+    "hash",
+    'startsWith(text, "x") is false',
+    'startsWith(text, "x") is false',
+  ],
+])(
+  "a condition that is false is said with its value, at audit level %s",
+  async (when, level, message, detail) => {
+    const { events, summary } = await ask(`auditContent = "${level}"\nexpect = [${when}]`, [
+      { text: "plain" },
+    ]);
+    expect(summary.error).toMatchObject({ code: "ai_expect" });
+    expect(summary.error?.message).toMatch(
+      new RegExp(`${message.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`),
+    );
+    expect(one(events, "node.checked", "ask").detail).toBe(detail);
+  },
+);
