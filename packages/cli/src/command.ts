@@ -7,6 +7,7 @@ export type Completer =
   | "run"
   | "template"
   | "schedule"
+  | "webhook"
   | "hub"
   | "example"
   | "node-type"

@@ -1,10 +1,50 @@
 /** What commands on runs read of their words and of a run. */
 import type { RunSummary } from "@millrace/contracts";
-import type { Input } from "./command.ts";
+import type { Api } from "./api/open-api.ts";
+import { CliError, usage } from "./errors.ts";
+import { clean } from "./render/text.ts";
 
-/** The first argument, the id of a run. */
-export function runOf(input: Input): string {
-  return input.args[0] ?? "";
+/** An id that this program makes; no prefix of one. */
+const WHOLE = /^run_[0-9A-HJKMNP-TV-Z]{26}$/;
+const PAGE = 200;
+/** Newest runs among which a prefix is looked for. */
+const MAX_RUNS = 1_000;
+/** Runs that a message lists. */
+const MAX_LISTED = 5;
+
+/** The id that a word means: itself, or the one run whose id begins with it. Throws a usage error where several do. */
+export async function runIdOf(word: string, api: Api): Promise<string> {
+  if (word === "" || WHOLE.test(word)) return word;
+  const found: string[] = [];
+  let seen = 0;
+  for (let cursor: string | null = ""; cursor !== null && seen < MAX_RUNS; ) {
+    const page: { items: readonly RunSummary[]; nextCursor: string | null } = await api.invoke(
+      "list_runs",
+      { limit: PAGE, ...(cursor && { cursor }) },
+    );
+    const ids = page.items.map(({ runId }) => runId);
+    if (ids.includes(word)) return word;
+    found.push(...ids.filter((id) => id.startsWith(word)));
+    seen += ids.length;
+    cursor = page.nextCursor;
+  }
+  const [first] = found;
+  if (first === undefined || found.length === 1) return first ?? word; // an older run may have this very id
+  const more = found.length > MAX_LISTED ? ", …" : "";
+  throw usage(
+    `${found.length} runs begin with ${clean(word)}: ${found.slice(0, MAX_LISTED).join(", ")}${more}`,
+    "give more of the id",
+  );
+}
+
+/** The newest run. Throws `unavailable` where there is none. */
+export async function lastRun(api: Api): Promise<RunSummary> {
+  const [last] = (await api.invoke("list_runs", { limit: 1 })).items;
+  if (last !== undefined) return last;
+  throw new CliError("unavailable", "there is no run yet", {
+    hint: "a run is kept on a server, or with millrace run --save",
+    problem: "not_found",
+  });
 }
 
 /** `fx-rates@3` for a run of a template, else the id of its flow. */

@@ -81,6 +81,8 @@ export function steady(text: string): string {
     .replace(/run_[0-9A-HJKMNP-TV-Z]{26}/g, "RUN")
     .replace(/run_\w{4}…\w\w/g, "RUN")
     .replace(/sch_[0-9A-HJKMNP-TV-Z]{26}/g, "SCH")
+    .replace(/whk_[0-9A-HJKMNP-TV-Z]{26}/g, "WHK")
+    .replace(/\/hooks\/[\w-]{43}/g, "/hooks/TOKEN")
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, "TIME")
     .replace(/\d\d:\d\d:\d\d\.\d{3}/g, "CLOCK")
     .replace(/(?:sha256:)?[0-9a-f]{64}/g, "DIGEST")

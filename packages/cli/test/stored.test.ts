@@ -476,3 +476,69 @@ test("without a server everything happens in the data directory, and a schedule 
   ]);
   expect(started.stderr).toContain("summary         succeeded");
 });
+
+const CALLED =
+  "flow 1 called\n\ninput call: object\n\noutput method: string = inputs.call.method\n";
+
+test("a webhook is made, shown, called and deleted; its token is told once, and that it is closed is said", async () => {
+  const at = await world({ webhooks: true });
+  await at.invoke("save_template", { slug: "called", dsl: CALLED });
+  const added = await at.inside(["webhooks", "add", "--template", "called", "--input", "call"]);
+  expect(added.code, added.stderr).toBe(0);
+  const [id = "", url = ""] = added.stdout.trimEnd().split("\n");
+  expect(url).toMatch(new RegExp(`^${at.url}/hooks/[\\w-]{43}$`));
+  expect(added.stderr).not.toContain("404");
+  const called = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: "{}",
+  });
+  expect(called.status).toBe(202);
+  const { runId } = (await called.json()) as { runId: string };
+  const runs = await at.inside(["runs", "list"]);
+  expect(steady(runs.stdout)).toMatch(
+    /^RUN {2}STATUS {2}FLOW {2}STARTED BY {2}.*\nRUN {2}\w+ {2}called@1 {2}webhook /,
+  );
+  const token = url.slice(url.lastIndexOf("/") + 1);
+  for (const words of [["list"], ["show", id], ["list", "--json"], ["show", id, "--json"]]) {
+    const told = await at.inside(["webhooks", ...words]);
+    expect([told.code, told.stdout.includes(id), told.stdout.includes(token)]).toEqual([
+      0,
+      true,
+      false,
+    ]);
+  }
+  for (const [words, code, says] of [
+    [["show", "whk_none"], 6, 'there is no webhook "whk_none"; millrace webhooks list'],
+    [["add", "--template", "called"], 2, "webhooks add needs --template SLUG and --input NAME"],
+    [["add", "--template", "none", "--input", "call"], 6, "there is no such template"],
+    [["remove", id], 0, `${id} is deleted`],
+  ] as const) {
+    const told = await at.inside(["webhooks", ...words]);
+    expect([told.code, told.stderr.includes(says)], told.stderr).toEqual([code, true]);
+  }
+  expect((await fetch(url, { method: "POST" })).status).toBe(404);
+  // The begin of an id is enough where one run has it, and the last run needs none.
+  for (const words of [["show", runId.slice(0, -2)], ["show"], ["tail", runId.slice(0, -2)]]) {
+    const told = await at.inside(["runs", ...words]);
+    expect([told.code, told.stderr.includes("the last run, of ")], told.stderr).toEqual([
+      0,
+      words.length === 1,
+    ]);
+  }
+  await at.invoke("start_run", { template: "called", inputs: { call: { method: "GET" } } });
+  const both = await at.inside(["runs", "delete", "run_0"]);
+  expect([both.code, both.stderr.includes("2 runs begin with run_0: run_")]).toEqual([2, true]);
+  const none = await at.inside(["runs", "show", "run_none"]);
+  expect([none.code, none.stderr.includes('there is no run "run_none"')]).toEqual([6, true]);
+});
+
+test("a webhook of a server that answers none says how to open it", async () => {
+  const at = await world();
+  await at.invoke("save_template", { slug: "called", dsl: CALLED });
+  const words = ["webhooks", "add", "--template", "called", "--input", "call"];
+  const added = await at.inside(words);
+  expect(added.stderr).toContain("webhooks are off; start it with millrace serve --webhooks");
+  const here = await inside(["runs", "show"], { cwd: at.cwd });
+  expect([here.code, here.stderr.includes("there is no run yet")]).toEqual([6, true]);
+});

@@ -94,6 +94,10 @@ schedule next SCH
 schedule run-now SCH
 schedule remove SCH
 templates remove asks
+webhooks add --template hello --input name
+webhooks list
+webhooks show none
+webhooks remove none
 hubs add https://127.0.0.1:1/flows --id acme
 hubs list
 hubs items acme

@@ -10,6 +10,7 @@ const LISTS: ReadonlyMap<unknown, string> = new Map([
   ["template", "templates list"],
   ["template version", "templates versions SLUG"],
   ["schedule", "schedule list"],
+  ["webhook", "webhooks list"],
   ["hub", "hubs list"],
   ["hub item", "hubs items HUB"],
   ["node", "catalog list"],

@@ -14,6 +14,7 @@ import { clean } from "../render/text.ts";
 import { apiRun } from "../run/api-run.ts";
 import { drive } from "../run/drive.ts";
 import { graceOf, serverWords } from "../run/words.ts";
+import { runIdOf } from "../run-facts.ts";
 
 /** Most that a list gives at once; a run that asks for more at the same time is answered by id. */
 const MOST = 200;
@@ -21,12 +22,13 @@ const OUTCOMES = ["approved", "rejected", "expired", "cancelled"] as const;
 
 /** Answers; embedded, the exit code is that of the run. */
 export async function run(input: Input, io: CommandIo): Promise<number> {
-  const [runId = "", named] = input.args;
+  const [word = "", named] = input.args;
   const decision = decisionOf(input);
   const file = flagText(input, "value-json");
   const value = file === undefined ? undefined : await readJson(file, io);
   const comment = flagText(input, "comment");
   return withApi(input, io, true, async (api) => {
+    const runId = await runIdOf(word, api);
     const asked = await find(runId, named, api, io);
     const { lastSeq } = await api.invoke("get_run", { runId });
     const answered = await api

@@ -21,6 +21,7 @@ import { toSvg } from "../graph/svg.ts";
 import { readableFlow } from "../readable-flow.ts";
 import { askTemplate } from "../run/ask-template.ts";
 import { isSlug } from "../run/find-flow.ts";
+import { runIdOf } from "../run-facts.ts";
 import { eventsOf } from "../run-log.ts";
 
 /** Draws a flow that can be read, whether or not it is valid: a picture helps to see why it is not. */
@@ -68,9 +69,10 @@ async function pictured(input: Input, io: CommandIo): Promise<Pictured> {
     undefined,
     async (api) => {
       if (name !== undefined) return { graph: (await askTemplate(name, api, io)).graph };
-      const graph = await api.invoke("get_run_graph", { runId: what });
-      const view = createView(what);
-      for (const event of await eventsOf(what, api)) foldEvents(view, event as ExecutionEvent);
+      const id = await runIdOf(what, api);
+      const graph = await api.invoke("get_run_graph", { runId: id });
+      const view = createView(id);
+      for (const event of await eventsOf(id, api)) foldEvents(view, event as ExecutionEvent);
       return { graph, states: statesOf(view) };
     },
     what,

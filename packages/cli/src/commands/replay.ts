@@ -20,6 +20,7 @@ import { type CommandIo, flagText, type Input } from "../command.ts";
 import { createDisplay } from "../display.ts";
 import { CliError, usage } from "../errors.ts";
 import { endedBy } from "../interrupt.ts";
+import { runIdOf } from "../run-facts.ts";
 import { broken, eventsOf, readLog } from "../run-log.ts";
 
 /** A pause that lasted days is shown, not sat out. */
@@ -76,8 +77,9 @@ async function fromFile(name: string, io: CommandIo, until: number): Promise<Rec
   return { events, graph: sketchOf(events) };
 }
 
-function fromStore(runId: string, input: Input, io: CommandIo, until: number): Promise<Recording> {
+function fromStore(word: string, input: Input, io: CommandIo, until: number): Promise<Recording> {
   return withApi(input, io, undefined, async (api) => {
+    const runId = await runIdOf(word, api);
     const { endedAt } = await api.invoke("get_run", { runId });
     const graph = await api.invoke("get_run_graph", { runId });
     const log = await eventsOf(runId, api, until);

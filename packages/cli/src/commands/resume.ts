@@ -16,13 +16,14 @@ import { apiRun } from "../run/api-run.ts";
 import { drive } from "../run/drive.ts";
 import { openEvents } from "../run/event-file.ts";
 import { graceOf, serverWords } from "../run/words.ts";
+import { runIdOf } from "../run-facts.ts";
 
 /** Takes the run up and follows it to its end; the exit code is the summary's. */
 export async function run(input: Input, io: CommandIo): Promise<number> {
-  const runId = input.args[0] as string;
   const answers = prepareAnswers(flagList(input, "confirm"), isOn(input, "yes"));
   return withApi(input, io, true, async (api) => {
     const graceMs = graceOf(input, api.config);
+    const runId = await interruptible(io.signal, runIdOf(input.args[0] ?? "", api));
     const before = await interruptible(io.signal, unfinished(runId, api));
     const tee = await openEvents(flagText(input, "events"), io);
     try {

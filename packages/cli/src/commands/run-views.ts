@@ -15,27 +15,35 @@ import { endedBy } from "../interrupt.ts";
 import { factLines, formatTime } from "../render/table.ts";
 import { clean } from "../render/text.ts";
 import { serverWords } from "../run/words.ts";
-import { flowOf, runOf } from "../run-facts.ts";
+import { flowOf, lastRun, runIdOf } from "../run-facts.ts";
 import { eventsOf } from "../run-log.ts";
 
 /** The tree of a run as far as it got, with what it made, or why it failed. */
 export const show: Run = apiCommand({
   command: "get_run",
-  args: ({ input }) => ({ runId: runOf(input) }),
+  args: async ({ input: { args }, api, io }) => {
+    const [word] = args;
+    if (word !== undefined) return { runId: await runIdOf(word, api) };
+    const { runId, createdAt } = await lastRun(api);
+    if (io.json === undefined && io.verbosity !== "quiet") {
+      await io.err.write(`the last run, of ${formatTime(createdAt)}:\n`);
+    }
+    return { runId };
+  },
   show: drawn,
 });
 
 /** What has happened, then what happens, to the summary. The exit code is the run's; whoever leaves leaves the run alone. */
 export const tail: Run = (input, io) =>
   withApi(input, io, undefined, async (api) => {
-    const runId = runOf(input);
+    const runId = await runIdOf(input.args[0] ?? "", api);
     const open = new Map<string, string>();
-    const summary = await follow(runId, open, answering(input), api, io);
+    const summary = await follow(runId, open, answering(runId, input), api, io);
     if (io.out.closed) return 1;
     if (summary !== undefined) return summary.exitCode;
     const [node] = open.values();
     if (node !== undefined) {
-      const message = `"${clean(node)}" waits for a person; ${answering(input)(node)} answers`;
+      const message = `"${clean(node)}" waits for a person; ${answering(runId, input)(node)} answers`;
       throw new CliError("confirmation_required", message);
     }
     throw new CliError("unavailable", `nobody works on ${clean(runId)} now`, {
@@ -44,9 +52,8 @@ export const tail: Run = (input, io) =>
   });
 
 /** The command that answers the question of a node. */
-function answering(input: Input): (node: string) => string {
-  return (node) =>
-    `millrace confirm ${clean(runOf(input))} ${clean(node)} --approve${serverWords(input)}`;
+function answering(runId: string, input: Input): (node: string) => string {
+  return (node) => `millrace confirm ${clean(runId)} ${clean(node)} --approve${serverWords(input)}`;
 }
 
 /** Shows a run as it goes on. Undefined: its log ends, and it has not. `open`: nodes that ask, by the ids of their questions. */
@@ -128,6 +135,6 @@ async function drawn(run: StoredRun, { api, io, input }: Given): Promise<Shown> 
     ],
     said: run.confirmations
       .filter(({ status }) => status === "requested")
-      .map(({ node }) => `it asks: ${answering(input)(node)}`),
+      .map(({ node }) => `it asks: ${answering(runId, input)(node)}`),
   };
 }

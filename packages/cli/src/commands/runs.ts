@@ -3,6 +3,7 @@ import type { RunState } from "@millrace/contracts";
 import {
   apiCommand,
   durationOf,
+  type Given,
   given,
   listed,
   pageOf,
@@ -15,7 +16,7 @@ import { formatDuration, parseDuration } from "../duration.ts";
 import { usage } from "../errors.ts";
 import { formatTime } from "../render/table.ts";
 import { clean } from "../render/text.ts";
-import { flowOf, runOf } from "../run-facts.ts";
+import { flowOf, runIdOf } from "../run-facts.ts";
 import { settle, started } from "../settle-run.ts";
 
 /** Runs, newest first. */
@@ -31,11 +32,12 @@ export const list: Run = apiCommand({
   }),
   show: (page, all) =>
     listed(page, all, {
-      headings: ["RUN", "STATUS", "FLOW", "CREATED", "TOOK", ""],
+      headings: ["RUN", "STATUS", "FLOW", "STARTED BY", "CREATED", "TOOK", ""],
       row: (run) => [
         run.runId,
         run.status,
         flowOf(run),
+        run.trigger,
         formatTime(run.createdAt),
         run.summary === null ? "-" : formatDuration(run.summary.durationMs),
         run.summary?.error?.code ?? "",
@@ -44,13 +46,18 @@ export const list: Run = apiCommand({
     }),
 });
 
+/** The run that the first argument names. */
+function runOf({ input, api }: Given): Promise<string> {
+  return runIdOf(input.args[0] ?? "", api);
+}
+
 /** Stops a run. */
 export const cancel: Run = apiCommand({
   command: "cancel_run",
   write: true,
-  args: ({ input }) => ({
-    runId: runOf(input),
-    ...given({ reason: flagText(input, "reason"), graceMs: durationOf(input, "grace") }),
+  args: async (all) => ({
+    runId: await runOf(all),
+    ...given({ reason: flagText(all.input, "reason"), graceMs: durationOf(all.input, "grace") }),
   }),
   show: ({ runId, status }) => ({ said: [`${clean(runId)} is ${status}`] }),
 });
@@ -59,7 +66,10 @@ export const cancel: Run = apiCommand({
 export const retry: Run = apiCommand({
   command: "retry_run",
   write: true,
-  args: ({ input }) => ({ runId: runOf(input), ...given({ from: valuesOf(input, "from") }) }),
+  args: async (all) => ({
+    runId: await runOf(all),
+    ...given({ from: valuesOf(all.input, "from") }),
+  }),
   show: started,
   after: settle,
 });
@@ -68,8 +78,8 @@ export const retry: Run = apiCommand({
 export const remove: Run = apiCommand({
   command: "delete_run",
   write: true,
-  args: ({ input }) => ({ runId: runOf(input) }),
-  show: (_, { input }) => ({ said: [`${clean(runOf(input))} is deleted`] }),
+  args: async (all) => ({ runId: await runOf(all) }),
+  show: (_, { input }) => ({ said: [`${clean(input.args[0] ?? "")} is deleted`] }),
 });
 
 /** Deletes ended runs that are older than a moment. */

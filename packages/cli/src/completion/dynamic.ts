@@ -20,6 +20,7 @@ export const VALUES: {
   run: stored(({ runs }) => runs.list({ limit: MAX_RUNS }).items.map(({ runId }) => runId)),
   template: stored(({ templates }) => templates.list().map(({ slug }) => slug)),
   schedule: stored(({ schedules }) => schedules.list().map(({ id }) => id)),
+  webhook: stored(({ webhooks }) => webhooks.list().map(({ id }) => id)),
   hub: stored(({ hubs }) => hubs.list().map(({ id }) => id)),
   connection: stored(({ connections }) => connections.list().map(({ slug }) => slug)),
   example: async () => (await import("../scaffold/templates.ts")).templateNames(),

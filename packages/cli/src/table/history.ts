@@ -2,7 +2,7 @@
 import type { ArgSpec, CliCommand } from "../command.ts";
 import { arg, entry, option, PAGE_FLAGS } from "./entry.ts";
 
-const RUN: ArgSpec = arg("id", "the run", "run");
+const RUN: ArgSpec = arg("id", "the run, or how its id begins", "run");
 const STATUS = option("status", "<status>", "runs of this status", {
   multiple: true,
   choices: ["pending", "running", "paused", "cancelling", "succeeded", "failed", "cancelled"],
@@ -24,7 +24,7 @@ export const HISTORY_COMMANDS: readonly CliCommand[] = [
     load: runs("list"),
   }),
   entry("runs show", "show a run as a tree, and what it made", {
-    args: [RUN],
+    args: [{ name: "id", summary: "the run (default the last one)", complete: "run" }],
     examples: [["runs show run_01", "every step, and why it failed"]],
     load: () => import("../commands/run-views.ts").then(({ show }) => ({ run: show })),
   }),

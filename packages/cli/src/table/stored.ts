@@ -1,13 +1,15 @@
-/** Commands on what a store keeps beside runs: templates, schedules, hubs; on the catalog; and the one that calls any other. */
+/** Commands on what a store keeps beside runs: templates, schedules, webhooks, hubs; on the catalog; and the one that calls any other. */
 import type { CliCommand } from "../command.ts";
 import { arg, entry, option, PAGE_FLAGS } from "./entry.ts";
 import { HUB_COMMANDS } from "./hubs.ts";
 import { SCHEDULE_COMMANDS } from "./schedules.ts";
 import { TEMPLATE_COMMANDS } from "./templates.ts";
+import { WEBHOOK_COMMANDS } from "./webhooks.ts";
 
 export const STORED_COMMANDS: readonly CliCommand[] = [
   ...TEMPLATE_COMMANDS,
   ...SCHEDULE_COMMANDS,
+  ...WEBHOOK_COMMANDS,
   ...HUB_COMMANDS,
   entry("catalog list", "list the node types that flows can use", {
     flags: [
