@@ -364,3 +364,24 @@ describe("of a hostile document only what is harmless is left", () => {
     );
   });
 });
+
+test("a consent is asked for the scopes of the operations, and for all where none says", () => {
+  const scopes = { openid: "", offline_access: "", "rates:read": "", "rates:write": "" };
+  const flows = {
+    authorizationCode: {
+      authorizationUrl: "https://rates.example/authorize",
+      tokenUrl: "https://rates.example/token",
+      scopes,
+    },
+  };
+  const document = (login: readonly string[]) => ({
+    openapi: "3.1.0",
+    info: { title: "Rates", version: "1" },
+    servers: [{ url: "https://rates.example" }],
+    security: [{ login }],
+    components: { securitySchemes: { login: { type: "oauth2", flows } } },
+    paths: { "/rates": { get: { responses: { 200: { description: "ok" } } } } },
+  });
+  expect(imported(document(["rates:read"])).auth).toMatchObject({ scopes: ["rates:read"] });
+  expect(imported(document([])).auth).toMatchObject({ scopes: Object.keys(scopes) });
+});
