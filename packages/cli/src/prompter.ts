@@ -1,5 +1,6 @@
 /** Asks the person at the keyboard about open confirmations: `y` approves, `n` rejects, `v` shows the whole text. */
 import type { CommandIo } from "./command.ts";
+import { formatDuration } from "./duration.ts";
 import { clean, cleanLine } from "./render/text.ts";
 import type { LiveRun } from "./run/live-run.ts";
 
@@ -37,7 +38,11 @@ export function createPrompter(
     const open = run.open();
     if (open === undefined || announced.has(open.id)) return;
     announced.add(open.id);
-    say(`? ${clean(open.node)}: ${cleanLine(open.prompt)}  [y] approve  [n] reject  [v] view`);
+    const left = open.deadline === undefined ? undefined : Math.max(0, open.deadline - io.now());
+    const until = left === undefined ? "" : `  expires in ${formatDuration(left)}`;
+    say(
+      `? ${clean(open.node)}: ${cleanLine(open.prompt)}  [y] approve  [n] reject  [v] view${until}`,
+    );
   }, 50);
   announce.unref();
   stdin.setRawMode?.(true);

@@ -1,6 +1,6 @@
 /** Connecting, calling, losing and mending a connection, as a person does on the command line. */
 
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
@@ -141,6 +141,22 @@ test("a connect that fails changes nothing that worked: no client, no token, no 
   expect(JSON.parse(listed.stdout).items).toMatchObject([{ slug: "tracker", status: "connected" }]);
   const again = await world.here(["connect", "second", "--service", "tracker"]);
   expect(again.code, again.stderr).toBe(0);
+});
+
+test("a connection whose service is not described here is listed as such", async () => {
+  const world = await serviceWorld();
+  await world.here(CONNECT, { stdin: "client-secret" });
+  rmSync(join(world.cwd, "services/tracker.json"));
+  const listed = await world.here(["connections", "list"]);
+  expect([listed.code, listed.stdout], listed.stderr).toEqual([
+    0,
+    "tracker  not described here  service tracker: no services/tracker.json counts in this folder\n",
+  ]);
+  const told = await world.here(["connections", "list", "--json"]);
+  expect(JSON.parse(told.stdout)).toEqual({
+    items: [],
+    undescribed: [{ slug: "tracker", service: "tracker" }],
+  });
 });
 
 test("a first connect that fails stores no client", async () => {

@@ -11,14 +11,23 @@ test("init makes a project whose flow runs, passes its test and is canonical", a
   const told = await inside(["init", "shop"], { cwd });
   expect([told.code, told.stdout]).toEqual([
     0,
-    "shop/millrace.json\nshop/fixtures/hello/golden.ndjson\nshop/flows/hello.flow\nshop/fixtures/hello/inputs.json\nshop/.gitignore\n",
+    "shop/millrace.json\nshop/millrace.schema.json\nshop/fixtures/hello/golden.ndjson\nshop/flows/hello.flow\nshop/fixtures/hello/inputs.json\nshop/.gitignore\n",
   ]);
   expect(told.stderr).toContain("next: cd shop\nnext: millrace run flows/hello.flow\n");
   const shop = join(cwd, "shop");
   expect(JSON.parse(readFileSync(join(shop, "millrace.json"), "utf8"))).toEqual({
-    $schema: "./node_modules/@millrace/cli/schema.json",
+    $schema: "./millrace.schema.json",
     flows: "flows",
   });
+  expect(JSON.parse(readFileSync(join(shop, "millrace.schema.json"), "utf8"))).toMatchObject({
+    title: "Configuration of Millrace",
+  });
+  mkdirSync(join(cwd, "app/node_modules/@millrace/cli"), { recursive: true });
+  writeFileSync(join(cwd, "app/node_modules/@millrace/cli/schema.json"), "{}");
+  await inside(["init", "app"], { cwd });
+  expect(JSON.parse(readFileSync(join(cwd, "app/millrace.json"), "utf8")).$schema).toBe(
+    "./node_modules/@millrace/cli/schema.json",
+  );
   expect((await inside(["run", "flows/hello.flow"], { cwd: shop })).stdout).toContain(
     "Hello, world!",
   );

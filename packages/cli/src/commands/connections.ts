@@ -2,7 +2,7 @@
 import type { ConnectionStatus } from "@millrace/contracts";
 import type { CommandIo, Input } from "../command.ts";
 import { type Keeper, openKeeper } from "../connect/keeper.ts";
-import { statusLine } from "../connect/show-status.ts";
+import { statusLine, undescribedLine } from "../connect/show-status.ts";
 import { readSlug } from "../connect/slug.ts";
 import { CliError } from "../errors.ts";
 
@@ -10,8 +10,13 @@ import { CliError } from "../errors.ts";
 export async function list(input: Input, io: CommandIo): Promise<number> {
   return withKeeper(input, io, { write: false }, async (keeper) => {
     const items = await all(keeper);
-    if (io.json !== undefined) await io.json.result({ items });
-    else if (items.length > 0) await io.out.write(`${items.map(statusLine).join("\n")}\n`);
+    const others = await keeper.undescribed();
+    if (io.json !== undefined) {
+      await io.json.result({ items, ...(others.length > 0 && { undescribed: others }) });
+      return;
+    }
+    const lines = [...items.map(statusLine), ...others.map(undescribedLine)];
+    if (lines.length > 0) await io.out.write(`${lines.join("\n")}\n`);
     else await io.err.write("nothing is connected; millrace connect SLUG connects a service\n");
   });
 }

@@ -1,11 +1,14 @@
 /** `millrace init`: a folder becomes a project, with an example to begin with. */
+import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
+import { configSchema } from "../config/schema.ts";
 import { readTemplate } from "../scaffold/templates.ts";
 import { addLine, tellFiles, writeFiles } from "../scaffold/write.ts";
 
-/** Where an editor finds what the file may hold, once the package is installed beside it. */
-const SCHEMA = "./node_modules/@millrace/cli/schema.json";
+/** Where an editor finds what the file may hold: in the package where it is installed here, else in a copy beside the file. */
+const INSTALLED_SCHEMA = "./node_modules/@millrace/cli/schema.json";
+const OWN_SCHEMA = "millrace.schema.json";
 /** Folder that the examples write into. */
 const IGNORED = "out/";
 
@@ -13,9 +16,12 @@ const IGNORED = "out/";
 export async function run(input: Input, io: CommandIo): Promise<number> {
   const folder = resolve(io.cwd, input.args[0] ?? ".");
   const template = await readTemplate(flagText(input, "template") ?? "hello");
-  const config = { $schema: SCHEMA, flows: "flows", ...template.config };
+  const isInstalled = existsSync(join(folder, INSTALLED_SCHEMA));
+  const $schema = isInstalled ? INSTALLED_SCHEMA : `./${OWN_SCHEMA}`;
+  const config = { $schema, flows: "flows", ...template.config };
   const files = new Map<string, Uint8Array | string>([
     ["millrace.json", `${JSON.stringify(config, null, 2)}\n`],
+    ...(isInstalled ? [] : [[OWN_SCHEMA, schemaText()] as const]),
     ...template.files,
   ]);
   const fixtures = `fixtures/${template.name}`;
@@ -33,4 +39,8 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
   ];
   await tellFiles(folder, [...files.keys(), ...(ignored ? [".gitignore"] : [])], next, io);
   return 0;
+}
+
+function schemaText(): string {
+  return `${JSON.stringify(configSchema(false), null, 2)}\n`;
 }

@@ -15,10 +15,18 @@ import type { CommandIo, Input } from "../command.ts";
 /** A server that is not told that nobody comes any more finds out by itself. */
 const GIVE_UP_MS = 1_000;
 
+/** A connection as far as it is known without the descriptor of its service. */
+export interface UndescribedConnection {
+  readonly slug: string;
+  readonly service: string;
+}
+
 /** What commands on connections ask of a keeper. Methods reject with `CliError`. */
 export interface Keeper {
   /** Every service, sorted by slug, with its connections. */
   services(): Promise<readonly ServiceInfo[]>;
+  /** Connections of this installation whose service is not described here; a server shows those of its services alone. */
+  undescribed(): Promise<readonly UndescribedConnection[]>;
   /** How a service is entered; absent where the service is not known. */
   auth(service: string): Promise<ServiceAuth | undefined>;
   connect(args: ConnectArgs & { readonly redirectUri: string }): Promise<ConnectStarted>;
@@ -61,6 +69,15 @@ export async function openKeeper(
         cursor = page.nextCursor;
       } while (cursor !== null);
       return all;
+    },
+    async undescribed() {
+      if (api.where !== "embedded") return [];
+      const { storeRecords } = await import("../credentials/store-records.ts");
+      const known = new Set(api.config.services.map(({ slug }) => slug));
+      const records = await storeRecords(api.config.credentials.dir).list();
+      return records
+        .filter(({ service }) => !known.has(service))
+        .map(({ slug, service }) => ({ slug, service }));
     },
     async auth(service) {
       try {

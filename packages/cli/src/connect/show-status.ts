@@ -1,6 +1,7 @@
 /** A connection at a glance, for people. */
 import type { ConnectionStatus } from "@millrace/contracts";
 import { clean } from "../render/text.ts";
+import type { UndescribedConnection } from "./keeper.ts";
 
 /** `payments-eu  connected  service payments, scopes refunds:write, until 2026-01-01T00:00:00.000Z, in file`. */
 export function statusLine(status: ConnectionStatus): string {
@@ -15,4 +16,11 @@ export function statusLine(status: ConnectionStatus): string {
     lastError === undefined ? "" : `last error ${lastError.code} at ${lastError.at}`,
   ];
   return clean(`${slug}  ${status.status}  ${about.filter((word) => word !== "").join(", ")}`);
+}
+
+/** A connection whose service is described elsewhere, or no more. */
+export function undescribedLine({ slug, service }: UndescribedConnection): string {
+  return clean(
+    `${slug}  not described here  service ${service}: no services/${service}.json counts in this folder`,
+  );
 }

@@ -8,6 +8,8 @@ export interface Question {
   /** Path of the node that asks. */
   readonly node: string;
   readonly prompt: string;
+  /** When it expires, in epoch milliseconds; absent: never. */
+  readonly deadline?: number;
 }
 
 export interface LiveRun {
