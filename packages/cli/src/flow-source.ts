@@ -2,7 +2,13 @@
 import { open, readdir, stat } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
 import type { CatalogEntry, Diagnostic, FlowGraph, ServiceDefinition } from "@millrace/contracts";
-import { checkFlow, type FlowCatalog, type FlowDocument, validateFlow } from "@millrace/dsl";
+import {
+  checkFlow,
+  completeGraph,
+  type FlowCatalog,
+  type FlowDocument,
+  validateFlow,
+} from "@millrace/dsl";
 import { describedExtensions, describedProviders, describedServices } from "./config/described.ts";
 import { coreEntries } from "./core-catalog.ts";
 import { CliError, usage } from "./errors.ts";
@@ -224,7 +230,7 @@ function isJson(bytes: Uint8Array): boolean {
 
 function parseGraph(name: string, bytes: Uint8Array): FlowGraph {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as FlowGraph;
+    return completeGraph(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)));
   } catch {
     throw new CliError("flow_invalid", `${name} begins with "{" but is not JSON`, {
       hint: "give .flow text, or a graph as JSON",

@@ -126,7 +126,7 @@ test("over HTTP a check says what a run is refused for, of text and of graph", a
   };
   try {
     for (const [name, dsl] of Object.entries(BESIDE)) {
-      await invoke("create_template", { slug: name.replace(".flow", ""), title: name, dsl });
+      await invoke("save_template", { slug: name.replace(".flow", ""), dsl });
     }
     for (const [what, text] of Object.entries(REFUSED)) {
       const dsl = flowOf(text);

@@ -33,6 +33,7 @@ export {
 } from "./expression/references.ts";
 export { type CompiledValue, compileValue } from "./expression/value.ts";
 export { type ImpliedEdge, impliedEdges } from "./implied-edges.ts";
+export { completeGraph } from "./model/complete.ts";
 export { type CompiledSchema, compileSchema } from "./schema/check.ts";
 export type { SchemaProblem } from "./schema/compile.ts";
 export {

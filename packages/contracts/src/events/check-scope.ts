@@ -45,7 +45,8 @@ export function pathBeside(path: string, id: string): string {
   return path.slice(0, path.lastIndexOf("/") + 1) + id;
 }
 
-function buildScope(nodes: readonly FlowNode[], edges: FlowBody["edges"]): Scope {
+/** Edges and ports that a graph leaves out are none, and `out`. */
+function buildScope(nodes: readonly FlowNode[], edges: FlowBody["edges"] = []): Scope {
   const waits = new Map<string, Waits>();
   const bodies = new Map<string, Scope>();
   for (const { id, policy, body } of nodes) {
@@ -53,7 +54,7 @@ function buildScope(nodes: readonly FlowNode[], edges: FlowBody["edges"]): Scope
     waits.set(id, { edges: [], reads: [], isEarly });
     if (body !== undefined) bodies.set(id, buildScope(body.nodes, body.edges));
   }
-  for (const { from, port, to } of edges) waits.get(to)?.edges.push({ from, port });
+  for (const { from, port = "out", to } of edges) waits.get(to)?.edges.push({ from, port });
   return { nodes: waits, bodies };
 }
 

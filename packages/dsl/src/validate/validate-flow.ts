@@ -6,6 +6,7 @@
  */
 import type { Diagnostic, FlowGraph } from "@millrace/contracts";
 import type { NodeModel } from "../model/bodies.ts";
+import { completeGraph } from "../model/complete.ts";
 import { Leaf, outputSites, type Site, sitesOfNode } from "../model/sites.ts";
 import { visitValue } from "../model/values.ts";
 import type { FlowDocument } from "../text/document.ts";
@@ -47,10 +48,11 @@ export interface ValidateOptions {
  * document is given. Never throws, also for values that are no graph.
  */
 export function validateFlow(
-  graph: FlowGraph,
+  given: FlowGraph,
   catalog: FlowCatalog,
   options: ValidateOptions = {},
 ): Diagnostic[] {
+  const graph = completeGraph(given);
   const run = new Validation(graph, catalog, new Places(options.document));
   checkShape(run);
   checkNames(run);

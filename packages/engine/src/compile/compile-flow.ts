@@ -1,6 +1,13 @@
 /** From a graph to a plan: validate, read subflows, lay out. Runs no node, opens no socket, reads no file. */
 import type { Diagnostic, FlowGraph, FlowNode } from "@millrace/contracts";
-import { digest, type FlowCatalog, type FlowDocument, locate, validateFlow } from "@millrace/dsl";
+import {
+  completeGraph,
+  digest,
+  type FlowCatalog,
+  type FlowDocument,
+  locate,
+  validateFlow,
+} from "@millrace/dsl";
 import { engineLimits, type Limits } from "../limits.ts";
 import type { NodeType } from "../node-type.ts";
 import type { SubflowPort } from "../options.ts";
@@ -58,7 +65,8 @@ function withRange(diagnostic: Diagnostic, document: FlowDocument): Diagnostic {
   }
 }
 
-async function compile(graph: FlowGraph, options: CompileOptions): Promise<CompileResult> {
+async function compile(given: FlowGraph, options: CompileOptions): Promise<CompileResult> {
+  const graph = completeGraph(given);
   const { registry, document } = options;
   const limits = engineLimits(options.limits);
   const tooBig = sizeProblem([graph], limits);

@@ -1,6 +1,6 @@
 /** Flows that a flow calls, and those that they call: read once each, before anything is laid out. */
 import type { Diagnostic, FlowGraph, FlowNode } from "@millrace/contracts";
-import { digest, type FlowCatalog, validateFlow } from "@millrace/dsl";
+import { completeGraph, digest, type FlowCatalog, validateFlow } from "@millrace/dsl";
 import type { SubflowPort } from "../options.ts";
 import { flowOf, toolRefs } from "./tools.ts";
 
@@ -153,10 +153,11 @@ async function enter(text: string, path: Step[], walk: Walk): Promise<Problem | 
     missing.add(text);
     return unusable(`flow ${text} does not exist`);
   }
-  const problem = shapeProblem(got.graph, catalog);
+  const graph = completeGraph(got.graph);
+  const problem = shapeProblem(graph, catalog);
   if (problem !== null) return unusable(`in flow ${text}: ${problem}`);
-  flows.set(text, { graph: got.graph, digest: digest(got.graph) });
-  path.push({ text, slug, rest: callsOf(got.graph).map((call) => call.text), height: 1 });
+  flows.set(text, { graph, digest: digest(graph) });
+  path.push({ text, slug, rest: callsOf(graph).map((call) => call.text), height: 1 });
   return null;
 }
 

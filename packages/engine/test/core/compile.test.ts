@@ -5,7 +5,7 @@ import {
   defineExtension,
   jsonSchema,
 } from "@millrace/contracts";
-import { compileSchema, parseFlow } from "@millrace/dsl";
+import { compileSchema, normalizeGraph, parseFlow } from "@millrace/dsl";
 import {
   compileFlow,
   createEngine,
@@ -42,6 +42,26 @@ describe("compileFlow", () => {
     expect(plan.catalogEntry("a")?.type).toBe("http.request");
     expect(plan.catalogEntry("z")).toBeUndefined();
     expect(JSON.stringify(plan)).not.toContain("layout");
+  });
+
+  test("what is empty may be left out of a graph, and its plan is that of the whole graph", async () => {
+    const edges = [{ from: "a", to: "b" }];
+    const nodes = [
+      { id: "a", type: "transform", fields: { value: 1 } },
+      {
+        ...{ id: "b", type: "map", fields: { items: [1, 2] } },
+        body: { nodes: [{ id: "t", type: "transform", fields: { value: { $: "item" } } }] },
+      },
+      { id: "c", type: "subflow", fields: { flow: "bare" } },
+    ];
+    const bare = { version: 1, id: "t", nodes, edges } as unknown as FlowGraph;
+    const called = { version: 1, id: "bare", nodes: nodes.slice(0, 1) } as unknown as FlowGraph;
+    const whole = normalizeGraph(bare);
+    const subflows: SubflowPort = { get: async () => ({ graph: called, digest: "" }) };
+    const [one, other] = [await planOf(bare, { subflows }), await planOf(whole, { subflows })];
+    expect(one.digest).toBe(other.digest);
+    const { summary } = await finish(bare, { subflows });
+    expect(summary.status).toBe("succeeded");
   });
 
   test("findings of a type's own check are diagnostics at their field", async () => {
