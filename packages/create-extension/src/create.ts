@@ -2,6 +2,7 @@
  * Writes the files of a new extension.
  *   C1  A file that is there stays as it is; then nothing at all is written.
  *   C2  What is written tests green as it is, offline.
+ *   C3  Sources are JavaScript that is strict TypeScript too: the templates differ in what is around them.
  */
 import { access, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -19,9 +20,17 @@ export const KINDS: readonly ["action", "provider", "node", "service"] = [
 /** One of them. */
 export type Kind = (typeof KINDS)[number];
 
+/** The languages that a scaffold can be written in. */
+export const TEMPLATES: readonly ["js", "ts"] = ["js", "ts"];
+
+/** One of them. */
+export type Template = (typeof TEMPLATES)[number];
+
 /** What is made. */
 export interface CreateOptions {
   readonly kind: Kind;
+  /** Default `js`. */
+  readonly template?: Template;
   /** Name of the package: `@acme/millrace-weather` or `weather`. Its last part, without `millrace-`, names what it adds. */
   readonly name: string;
   /** Folder to write to; made when it is not there. */
@@ -33,14 +42,19 @@ const MAX_NAME = 64; // as ids of extensions
 
 /** Writes the files and answers their paths below the folder. Throws `Error` with one sentence for what cannot be done. */
 export async function createExtension(options: CreateOptions): Promise<readonly string[]> {
-  const { kind, name, folder } = options;
+  const { kind, name, folder, template = "js" } = options;
   if (!PACKAGE_NAME.test(name) || name.length > MAX_NAME) {
     throw new Error(
       `"${name}" is no name: lower case, digits and dashes, such as @acme/millrace-weather`,
     );
   }
   const id = idOf(name);
-  const files = { ...packageFiles({ kind, name, id }), ...SOURCES[kind](id) };
+  const { source, test } = SOURCES[kind](id);
+  const files = {
+    ...packageFiles({ kind, template, name, id }),
+    [`src/extension.${template}`]: source,
+    [`test/extension.test.${template}`]: test,
+  };
   const paths = Object.keys(files).sort();
   const taken: string[] = [];
   for (const path of paths) if (await exists(join(folder, path))) taken.push(path);

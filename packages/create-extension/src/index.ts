@@ -1,3 +1,10 @@
 /** The scaffold of an extension, as a command and as a function. */
-export { type CreateOptions, createExtension, KINDS, type Kind } from "./create.ts";
+export {
+  type CreateOptions,
+  createExtension,
+  KINDS,
+  type Kind,
+  TEMPLATES,
+  type Template,
+} from "./create.ts";
 export { type MainIo, main } from "./main.ts";

@@ -1,7 +1,7 @@
-/** `npm create @millrace/extension -- --kind action --name @acme/millrace-weather [folder]`. */
+/** `npm create @millrace/extension -- --kind action --template ts --name @acme/millrace-weather [folder]`. */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { createExtension, KINDS, type Kind } from "./create.ts";
+import { createExtension, KINDS, TEMPLATES } from "./create.ts";
 
 /** Where the command is run and where it speaks to. */
 export interface MainIo {
@@ -10,7 +10,7 @@ export interface MainIo {
   err(line: string): void;
 }
 
-const USAGE = `usage: create-extension --name NAME [--kind ${KINDS.join("|")}] [folder]`;
+const USAGE = `usage: create-extension --name NAME [--kind ${KINDS.join("|")}] [--template ${TEMPLATES.join("|")}] [folder]`;
 const USAGE_EXIT_CODE = 2;
 
 /** Runs the command; the answer is its exit code: 0, or 2 for what was asked wrongly. */
@@ -21,6 +21,7 @@ export async function main(argv: readonly string[], io: MainIo): Promise<number>
       allowPositionals: true,
       options: {
         kind: { type: "string", default: "action" },
+        template: { type: "string", default: "js" },
         name: { type: "string" },
         help: { type: "boolean", short: "h", default: false },
       },
@@ -29,12 +30,13 @@ export async function main(argv: readonly string[], io: MainIo): Promise<number>
       io.out(USAGE);
       return 0;
     }
-    const { kind, name } = values;
+    const { name } = values;
+    const kind = oneOf("kind", values.kind, KINDS);
+    const template = oneOf("template", values.template, TEMPLATES);
     const [given, ...others] = positionals;
-    if (!isKind(kind)) throw new Error(`--kind is one of ${KINDS.join(", ")}, not "${kind}"`);
     if (name === undefined || others.length > 0) throw new Error(USAGE);
     const folder = resolve(io.cwd, given ?? name.replace(/^@[^/]*\//, ""));
-    const paths = await createExtension({ kind, name, folder });
+    const paths = await createExtension({ kind, template, name, folder });
     for (const path of paths) io.out(path);
     io.out(`next: cd ${folder} && npm install && npm test`);
     return 0;
@@ -44,6 +46,8 @@ export async function main(argv: readonly string[], io: MainIo): Promise<number>
   }
 }
 
-function isKind(value: string): value is Kind {
-  return (KINDS as readonly string[]).includes(value);
+function oneOf<W extends string>(flag: string, value: string, known: readonly W[]): W {
+  const found = known.find((word) => word === value);
+  if (found !== undefined) return found;
+  throw new Error(`--${flag} is one of ${known.join(", ")}, not "${value}"`);
 }

@@ -9,7 +9,11 @@ export const provider = (
   id: string,
 ): string => `import { defineExtension, defineProvider, NodeError } from "${CONTRACTS}";
 
-const ENDINGS = { stop: "stop", length: "length", content_filter: "content-filter" };
+const ENDINGS = new Map([
+  ["stop", "stop"],
+  ["length", "length"],
+  ["content_filter", "content-filter"],
+]);
 
 const provider = defineProvider({
   id: "${id}",
@@ -17,14 +21,21 @@ const provider = defineProvider({
   create: () => ({
     id: "${id}",
     capabilities: async () => ({ tools: false, jsonSchema: false }),
-    languageModel: (modelId, { credentials, fetch }) => ({
+    languageModel: (modelId, { credentials, fetch, signal }) => ({
       specificationVersion: "v3",
       provider: "${id}",
       modelId,
-      async doStream({ prompt, maxOutputTokens, abortSignal }) {
+      async doStream({ prompt, maxOutputTokens, abortSignal = signal }) {
         const { apiKey } = credentials;
-        if (apiKey === undefined) throw new NodeError("credentials_missing", "${id} has no key");
-        const messages = prompt.map(({ role, content }) => ({ role, content: textOf(content) }));
+        if (apiKey === undefined) {
+          const text = "${id} has no key: millrace secrets set ai:${id} stores one";
+          throw new NodeError("credentials_missing", text);
+        }
+        const messages = prompt.map(({ role, content }) => ({
+          role,
+          content:
+            typeof content === "string" ? content : content.map((part) => part.text).join(""),
+        }));
         const answer = await fetch("https://api.example.com/v1/chat/completions", {
           method: "POST",
           headers: { authorization: \`Bearer \${apiKey}\`, "content-type": "application/json" },
@@ -44,46 +55,44 @@ const provider = defineProvider({
             responseHeaders: { "retry-after": answer.headers.get("retry-after") ?? undefined },
           });
         }
-        return { stream: ReadableStream.from(partsOf(answer.body)) };
+        /** The parts of an answer in server-sent events. One that breaks off throws: it must not look whole. */
+        async function* parts() {
+          const decoder = new TextDecoder();
+          let rest = "";
+          let ending;
+          let usage;
+          yield { type: "text-start", id: "text" };
+          for await (const bytes of answer.body ?? []) {
+            const lines = (rest + decoder.decode(bytes, { stream: true })).split("\\n");
+            rest = lines.pop() ?? "";
+            for (const line of lines.filter((each) => each.startsWith("data: {"))) {
+              const event = JSON.parse(line.slice("data: ".length));
+              if (event.error !== undefined) {
+                throw new NodeError("answer_failed", "the answer broke off");
+              }
+              const [choice] = event.choices ?? [];
+              const delta = choice?.delta?.content;
+              if (delta) yield { type: "text-delta", id: "text", delta };
+              ending = choice?.finish_reason ?? ending;
+              usage = event.usage ?? usage;
+            }
+          }
+          if (ending === undefined) throw new NodeError("answer_failed", "the answer has no end");
+          yield { type: "text-end", id: "text" };
+          yield {
+            type: "finish",
+            finishReason: { unified: ENDINGS.get(ending) ?? "other", raw: ending },
+            usage: {
+              inputTokens: { total: usage?.prompt_tokens },
+              outputTokens: { total: usage?.completion_tokens },
+            },
+          };
+        }
+        return { stream: ReadableStream.from(parts()) };
       },
     }),
   }),
 });
-
-const textOf = (content) =>
-  typeof content === "string" ? content : content.map(({ text }) => text ?? "").join("");
-
-/** The parts of an answer in server-sent events. An answer that breaks off throws: it must not look whole. */
-async function* partsOf(body) {
-  const decoder = new TextDecoder();
-  let rest = "";
-  let ending;
-  let usage;
-  yield { type: "text-start", id: "text" };
-  for await (const bytes of body) {
-    const lines = (rest + decoder.decode(bytes, { stream: true })).split("\\n");
-    rest = lines.pop();
-    for (const line of lines.filter((each) => each.startsWith("data: {"))) {
-      const event = JSON.parse(line.slice("data: ".length));
-      if (event.error !== undefined) throw new NodeError("answer_failed", "the answer broke off");
-      const [choice] = event.choices ?? [];
-      const delta = choice?.delta?.content;
-      if (delta) yield { type: "text-delta", id: "text", delta };
-      ending = choice?.finish_reason ?? ending;
-      usage = event.usage ?? usage;
-    }
-  }
-  if (ending === undefined) throw new NodeError("answer_failed", "the answer has no end");
-  yield { type: "text-end", id: "text" };
-  yield {
-    type: "finish",
-    finishReason: { unified: ENDINGS[ending] ?? "other", raw: ending },
-    usage: {
-      inputTokens: { total: usage?.prompt_tokens },
-      outputTokens: { total: usage?.completion_tokens },
-    },
-  };
-}
 
 export default defineExtension({ providers: [provider] });
 `;
@@ -94,7 +103,6 @@ import { conformance } from "${TESTKIT}";
 import extension from "../src/extension.js";
 
 // The suite plays the server, well and badly.
-const providers = { "${id}": { model: "small", wire: "chat" } };
-
-for (const { name, run } of conformance(extension, { providers })) test(name, run);
+const cases = conformance(extension, { providers: { "${id}": { model: "small", wire: "chat" } } });
+for (const { name, run } of cases) test(name, run);
 `;

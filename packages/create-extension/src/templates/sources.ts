@@ -1,6 +1,5 @@
-/** Source, test and example flow of each kind. */
+/** Source, test and example flow of each kind. No parameter needs a type written: what it is given to says it. */
 import type { Kind } from "../create.ts";
-import type { Files } from "./package.ts";
 import { provider, providerTest } from "./provider.ts";
 
 /** What the sources import; this package itself uses neither. */
@@ -43,25 +42,42 @@ node ask: ${id}.quorum {
 
 output agreed: int = ask.agreed
 `,
-  service: () => `flow 1 example
+  service: (id) => `flow 1 example
 
-node hello: transform {
-  value = "connect the service, then call it with service.call"
+connection ${id}: bearer {
+  service = "${id}"
 }
 
-output text: string = hello.value
+node get: service.call {
+  connection = "${id}"
+  operation = "get_contact"
+  args = { contact: "1" }
+}
+
+output contact: any = get.body
 `,
 };
 
-/** `src/extension.js` and its test. */
-export const SOURCES: { readonly [K in Kind]: (id: string) => Files } = {
-  action: (id) => ({ "src/extension.js": action(id), "test/extension.test.js": actionTest(id) }),
-  provider: (id) => ({
-    "src/extension.js": provider(id),
-    "test/extension.test.js": providerTest(id),
-  }),
-  node: (id) => ({ "src/extension.js": node(id), "test/extension.test.js": nodeTest(id) }),
-  service: (id) => ({ "src/extension.js": service(id), "test/extension.test.js": serviceTest() }),
+/** Commands between trusting and running: what the example needs besides the extension. */
+export const USE: { readonly [K in Kind]: (id: string) => readonly string[] } = {
+  action: () => ["millrace secrets set ext:API_KEY    # asks for the key"],
+  provider: (id) => [`millrace secrets set ai:${id}    # asks for the key`],
+  node: () => [],
+  service: (id) => [`millrace connect ${id}    # asks for the token`],
+};
+
+/** The extension and its test. */
+interface Sources {
+  readonly source: string;
+  readonly test: string;
+}
+
+/** Those of each kind. */
+export const SOURCES: { readonly [K in Kind]: (id: string) => Sources } = {
+  action: (id) => ({ source: action(id), test: actionTest(id) }),
+  provider: (id) => ({ source: provider(id), test: providerTest(id) }),
+  node: (id) => ({ source: node(id), test: nodeTest(id) }),
+  service: (id) => ({ source: service(id), test: serviceTest() }),
 };
 
 const action = (id: string): string => `import {
@@ -98,7 +114,7 @@ const lookup = defineAction({
       const retryable = answer.status >= 500;
       throw new NodeError("lookup_http", \`the service answered \${answer.status}\`, { retryable });
     }
-    return answer.json();
+    return JSON.parse(await answer.text()); // the engine holds it to \`output\`
   },
 });
 
@@ -114,19 +130,20 @@ import extension from "../src/extension.js";
 
 const url = "https://api.example.com/v1/millrace";
 const http = [{ url, json: { text: "a channel" } }];
-const fixtures = {
-  "${id}.lookup": [
-    { fields: { query: "millrace" }, http, output: { text: "a channel" } },
-    { fields: { query: "millrace" }, http: [{ url, status: 404 }], fails: "lookup_http" },
-  ],
-};
-
-for (const { name, run } of conformance(extension, { fixtures })) test(name, run);
+const cases = conformance(extension, {
+  fixtures: {
+    "${id}.lookup": [
+      { fields: { query: "millrace" }, http, output: { text: "a channel" } },
+      { fields: { query: "millrace" }, http: [{ url, status: 404 }], fails: "lookup_http" },
+    ],
+  },
+});
+for (const { name, run } of cases) test(name, run);
 
 test("the key travels in a header", async () => {
   const t = createTestHost({ extension, secrets: { API_KEY: "key-1" }, http });
   assert.deepEqual(await t.run("${id}.lookup", { query: "millrace" }), { text: "a channel" });
-  assert.equal(t.requests[0].headers.authorization, "Bearer key-1");
+  assert.equal(t.requests[0]?.headers["authorization"], "Bearer key-1");
 });
 `;
 
@@ -170,12 +187,14 @@ import { test } from "node:test";
 import { conformance, createTestHost } from "${TESTKIT}";
 import extension from "../src/extension.js";
 
-const confirm = () => ({ decision: "approve" });
-const fixtures = {
-  "${id}.quorum": [{ fields: { needed: 2 }, confirm, output: { agreed: 2 } }],
-};
-
-for (const { name, run } of conformance(extension, { fixtures })) test(name, run);
+const cases = conformance(extension, {
+  fixtures: {
+    "${id}.quorum": [
+      { fields: { needed: 2 }, confirm: () => ({ decision: "approve" }), output: { agreed: 2 } },
+    ],
+  },
+});
+for (const { name, run } of cases) test(name, run);
 
 test("who rejects does not count", async () => {
   const t = createTestHost({ extension, confirm: () => ({ decision: "reject" }) });

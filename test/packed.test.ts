@@ -1,0 +1,118 @@
+/**
+ * What READMEs and the guide show works for a reader: every program is compiled as strict TypeScript against the packed
+ * packages, in a project outside of this repository, and those that need nothing else are run.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { fencesOf, readPage } from "../packages/cli/test/pages.ts";
+import { packAll, ROOT } from "./support/packed.ts";
+
+/** A limit for what hangs: packing, installing and compiling are seconds of processor time, ten times that on a busy machine. */
+const TIMEOUT_MS = 300_000;
+
+const COMPILER_OPTIONS = {
+  target: "ES2023",
+  lib: ["ES2023"],
+  module: "nodenext",
+  moduleResolution: "nodenext",
+  types: ["node"],
+  strict: true,
+  skipLibCheck: false,
+  rootDir: "src",
+  outDir: "out",
+};
+
+interface Program {
+  /** Page and line. */
+  readonly source: string;
+  /** Its file below `src/` and `out/`, without an extension. */
+  readonly path: string;
+  readonly text: string;
+  readonly isRun: boolean;
+}
+
+const READMES = readdirSync(join(ROOT, "packages")).map((name) => `packages/${name}/README.md`);
+const GUIDE = readdirSync(join(ROOT, "docs/guide")).map((name) => `docs/guide/${name}`);
+const programs: readonly Program[] = [...READMES, ...GUIDE, "README.md"].flatMap(programsOf);
+const project = mkdtempSync(join(tmpdir(), "millrace-packed-"));
+let complaints = "";
+
+/**
+ * Programs of a page. One of a README is run unless its fence says `compiled`; one of the guide has a name, and is run where
+ * its page says `node NAME` and needs no server that goes on running.
+ */
+function programsOf(page: string): Program[] {
+  const fences = fencesOf(readPage(page));
+  const isServed = fences.some(({ marks }) => marks[0] === "running");
+  const commands = fences.filter(({ language }) => language === "sh").map(({ text }) => text);
+  return fences
+    .filter(({ language }) => language === "js" || language === "ts")
+    .map(({ marks: [mark = "run"], text, line }) => {
+      const name = mark.endsWith(".mjs") ? mark.slice(0, -".mjs".length) : `line-${line}`;
+      const isCommand = commands.some((each) => each.startsWith(`node ${mark}\n`)) && !isServed;
+      return {
+        source: `${page}:${line}`,
+        path: join(page.replace(/\W/g, "_"), name),
+        text,
+        isRun: mark === "run" || isCommand,
+      };
+    });
+}
+
+function write(path: string, text: string): void {
+  const at = join(project, path);
+  mkdirSync(dirname(at), { recursive: true });
+  writeFileSync(at, text);
+}
+
+beforeAll(() => {
+  const packed = packAll(join(project, "packed"));
+  const manifest = {
+    private: true,
+    type: "module",
+    dependencies: Object.fromEntries(packed.names.map((name) => [name, "*"])),
+    // The recipe of the guide bundles a package of a vendor.
+    devDependencies: { "@ai-sdk/openai-compatible": "*", "@types/node": "*", typescript: "*" },
+  };
+  write("package.json", JSON.stringify(manifest));
+  write("tsconfig.json", JSON.stringify({ compilerOptions: COMPILER_OPTIONS, include: ["src"] }));
+  for (const { path, text } of programs) write(`src/${path}.mts`, text);
+  packed.install(project);
+  // Many projects have no more than `strict`, which infers otherwise of optional members.
+  for (const more of [[], ["--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess"]]) {
+    const args = [join(project, "node_modules/typescript/bin/tsc"), ...more];
+    const { stdout, stderr } = spawnSync(process.execPath, args, {
+      cwd: project,
+      encoding: "utf8",
+    });
+    complaints += stdout + stderr;
+  }
+  for (const { path, source } of programs) {
+    complaints = complaints.replaceAll(`src/${path}.mts`, source);
+  }
+}, TIMEOUT_MS);
+afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+test("every program of the READMEs and of the guide is strict TypeScript", () => {
+  expect(programs.length).toBeGreaterThan(20);
+  expect(complaints).toBe("");
+});
+
+test.each(programs.filter(({ isRun }) => isRun))(
+  "$source runs",
+  ({ path }) => {
+    const cwd = join(project, dirname(path));
+    mkdirSync(cwd, { recursive: true });
+    const args = [join(project, "out", `${path}.mjs`)];
+    const { status, stderr } = spawnSync(process.execPath, args, {
+      cwd,
+      encoding: "utf8",
+      timeout: TIMEOUT_MS,
+    });
+    expect(status, stderr).toBe(0);
+  },
+  TIMEOUT_MS,
+);

@@ -1,0 +1,88 @@
+/**
+ * Our packages as a reader gets them: packed as they are published, and installed from the tarballs into a project outside of
+ * this repository. No network is used: packages of others are linked to where this repository has them.
+ */
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  writeFileSync,
+} from "node:fs";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** Folder of this repository. */
+export const ROOT: string = fileURLToPath(new URL("../..", import.meta.url));
+
+const BIN = join(ROOT, "node_modules/.bin");
+const PACKAGES: readonly string[] = readdirSync(join(ROOT, "packages"));
+
+/** What a project may install. */
+export interface Packed {
+  /** Names of our packages. */
+  readonly names: readonly string[];
+  /** Installs what the `package.json` of `project` asks for. */
+  install(project: string): void;
+}
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+/** Packs every package into `folder`. They must be built. */
+export function packAll(folder: string): Packed {
+  mkdirSync(folder, { recursive: true });
+  const tarballs = join(folder, "tarballs");
+  pnpm(["-r", "--filter", "./packages/*", "pack", "--pack-destination", tarballs], ROOT);
+  const overrides: Record<string, string> = {};
+  const names: string[] = [];
+  for (const each of PACKAGES) {
+    const at = join(ROOT, "packages", each);
+    const manifest = JSON.parse(readFileSync(join(at, "package.json"), "utf8")) as Manifest;
+    const { name, version, dependencies, optionalDependencies } = manifest;
+    names.push(name);
+    overrides[name] = `file:${join(tarballs, `millrace-${each}-${version}.tgz`)}`;
+    for (const other of Object.keys({ ...dependencies, ...optionalDependencies })) {
+      if (!other.startsWith("@millrace/")) link(overrides, other, join(at, "node_modules", other));
+    }
+  }
+  for (const tool of ["typescript", "@types/node"]) {
+    link(overrides, tool, join(ROOT, "node_modules", tool));
+  }
+  return {
+    names,
+    install(project) {
+      // YAML holds JSON. Without a lock file, so that what is run there later takes npm for its package manager.
+      const settings = { overrides, autoInstallPeers: false };
+      writeFileSync(join(project, "pnpm-workspace.yaml"), JSON.stringify(settings));
+      const store = join(folder, "store");
+      pnpm(["install", "--offline", "--no-lockfile", "--store-dir", store], project);
+    },
+  };
+}
+
+/** An optional package may be missing on this machine. */
+function link(overrides: Record<string, string>, name: string, at: string): void {
+  if (existsSync(at)) overrides[name] = `link:${realpathSync(at)}`;
+}
+
+function pnpm(args: readonly string[], cwd: string): void {
+  const { PATH = "" } = process.env;
+  try {
+    execFileSync(join(BIN, "pnpm"), args, {
+      cwd,
+      encoding: "utf8",
+      env: { ...process.env, PATH: `${BIN}${delimiter}${PATH}`, CI: "1" },
+      stdio: "pipe",
+    });
+  } catch (error) {
+    const { stdout, stderr } = error as { readonly stdout: string; readonly stderr: string };
+    throw new Error(`pnpm ${args[0]} in ${cwd} failed:\n${stdout}${stderr}`);
+  }
+}
