@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { COMMANDS } from "@millrace/contracts/commands";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { ASKS, HELLO, steady, transcript, world } from "./api-world.ts";
 import { millrace, scratch } from "./cli.ts";
 import { inside } from "./inside.ts";
@@ -541,4 +541,38 @@ test("a webhook of a server that answers none says how to open it", async () => 
   expect(added.stderr).toContain("webhooks are off; start it with millrace serve --webhooks");
   const here = await inside(["runs", "show"], { cwd: at.cwd });
   expect([here.code, here.stderr.includes("there is no run yet")]).toEqual([6, true]);
+});
+
+const FORM = `flow 1 form
+
+node ok: confirm {
+  prompt = "How many?"
+  schema = {
+    type: "object",
+    properties: { count: { type: "integer" }, note: { type: "string" } },
+    required: ["count"],
+  }
+}
+
+output count: any = ok.value.count
+`;
+
+test("an approval with a schema is filled in at the terminal, a question for each field", async () => {
+  const at = await world();
+  const { runId } = JSON.parse(await at.invoke("start_run", { dsl: FORM }));
+  await vi.waitFor(async () => {
+    expect(JSON.parse(await at.invoke("list_confirmations", { runId })).items).toHaveLength(1);
+  }, 20_000);
+  const words = ["confirm", runId, "ok", "--approve"];
+  const empty = await at.inside(words, { terminal: true, stdin: "\n" });
+  expect([empty.code, empty.stderr.includes("count is needed")], empty.stderr).toEqual([2, true]);
+  const told = await at.inside(words, { terminal: true, stdin: "3\n\n" });
+  expect([told.code, told.stderr], told.stderr).toEqual([
+    0,
+    expect.stringContaining("count (integer): note (string, optional): "),
+  ]);
+  const [{ value }] = JSON.parse(
+    await at.invoke("list_confirmations", { runId, status: "approved" }),
+  ).items;
+  expect(value).toEqual({ count: 3 });
 });

@@ -2,7 +2,7 @@
  * `millrace confirm`: the answer to what a kept run asks. On a server the run goes on there; embedded it goes on here, to its
  * end or to its next question.
  */
-import type { Confirmation } from "@millrace/contracts";
+import type { Confirmation, Json } from "@millrace/contracts";
 import { ClientError } from "@millrace/contracts/client";
 import { prepareAnswers } from "../answers.ts";
 import type { Api } from "../api/open-api.ts";
@@ -25,11 +25,12 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
   const [word = "", named] = input.args;
   const decision = decisionOf(input);
   const file = flagText(input, "value-json");
-  const value = file === undefined ? undefined : await readJson(file, io);
+  const given = file === undefined ? undefined : await readJson(file, io);
   const comment = flagText(input, "comment");
   return withApi(input, io, true, async (api) => {
     const runId = await runIdOf(word, api);
     const asked = await find(runId, named, api, io);
+    const value = given ?? (await typed(asked, decision, io));
     const { lastSeq } = await api.invoke("get_run", { runId });
     const answered = await api
       .invoke("resolve_confirmation", {
@@ -46,6 +47,17 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
     else if (io.verbosity !== "quiet") await io.err.write(`${said(answered)}\n`);
     return api.where === "remote" ? 0 : goOn(runId, lastSeq, input, api, io);
   });
+}
+
+/** What an approval with a schema needs, where a person can be asked. */
+async function typed(
+  { schema }: Confirmation,
+  decision: "approve" | "reject",
+  io: CommandIo,
+): Promise<Json | undefined> {
+  if (decision === "reject" || !io.interactive) return undefined;
+  const { askFields } = await import("../ask-fields.ts");
+  return askFields(schema, io);
 }
 
 function decisionOf(input: Input): "approve" | "reject" {
