@@ -46,10 +46,10 @@ test("runs are listed, shown, followed, repeated, stopped and deleted", async ()
     ),
   ).toMatchInlineSnapshot(`
     "$ runs list --status failed --status paused --status succeeded [0]
-    RUN  STATUS  FLOW  CREATED  TOOK
-    RUN  paused  asks  TIME  -
-    RUN  failed  fails  TIME  TOOK  failed
-    RUN  succeeded  hello  TIME  TOOK
+    RUN  STATUS  FLOW  STARTED BY  CREATED  TOOK
+    RUN  paused  asks  api  TIME  -
+    RUN  failed  fails  api  TIME  TOOK  failed
+    RUN  succeeded  hello  api  TIME  TOOK
     $ runs show RUN [0]
     run  RUN
     flow  fails
