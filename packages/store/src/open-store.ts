@@ -27,7 +27,7 @@ import { createRuns, type Runs } from "./runs.ts";
 import { faultOf } from "./sqlite.js";
 import type { SqliteDriver } from "./sqlite-port.ts";
 import { createTables, type Tables } from "./tables.ts";
-import { type Condition, Writer } from "./writer.ts";
+import { type Condition, Writer, writerUrl } from "./writer.ts";
 
 /** What `openStore` takes. `now`: epoch milliseconds, by which leases run out; default the machine's clock. */
 export interface OpenStoreOptions {
@@ -37,6 +37,11 @@ export interface OpenStoreOptions {
   readonly readonly?: boolean;
   /** Default: `MILLRACE_SQLITE`, else `node:sqlite` where this Node has it, else `libsql`. */
   readonly driver?: DriverName;
+  /**
+   * The file `@millrace/store/writer-thread`, for a program that was bundled: a URL, or a path from the folder of the process.
+   * Default: beside this module.
+   */
+  readonly workerUrl?: string | URL;
   readonly now?: () => number;
   /** Asked when a run ends: false withholds what models said in it, as `auditContent: "none"` does. Default: true. */
   readonly keepsContent?: () => boolean;
@@ -89,8 +94,8 @@ const REMOTE: ReadonlyMap<number, string> = new Map([
 
 /**
  * Opens the store in a folder. Throws `StoreError`: `store_locked` (another process writes there), `store_too_new`,
- * `store_corrupt`, `store_read_only` (the folder cannot be written), `store_unavailable` (no driver, a remote file system;
- * with `readonly` also: nothing there).
+ * `store_corrupt`, `store_read_only` (the folder cannot be written), `store_unavailable` (no driver, a remote file system, a
+ * writer that cannot start; with `readonly` also: nothing there).
  */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const driver = chooseDriver(options.driver);
@@ -131,37 +136,42 @@ export function openMemoryStore(options: Omit<OpenStoreOptions, "dir" | "readonl
 /** A store that cannot be lost. */
 const NEVER: Promise<Condition> = new Promise(() => {});
 
-function openForWriting(
+async function openForWriting(
   driver: SqliteDriver,
-  { dir: wanted, now, keepsContent }: OpenStoreOptions & { readonly now: () => number },
-): Store {
+  { workerUrl, dir: wanted, now, keepsContent }: OpenStoreOptions & { readonly now: () => number },
+): Promise<Store> {
   const dir = makeFolder(wanted);
   const path = join(dir, "millrace.db");
   const reserve = join(dir, "reserve.bin");
   let lock: Lock | undefined;
+  let reader: Reader | undefined;
   try {
+    const url = writerUrl(workerUrl);
     lock = takeLock(driver, dir);
     const opened = prepareFile(driver, path);
     const key = installationKey(join(dir, "key"));
     keepReserve(reserve);
-    const reader = new Reader(driver.open(path, { readonly: true }));
+    const reading = new Reader(driver.open(path, { readonly: true }));
+    reader = reading;
     const writer = new Writer({
+      url,
       path,
       driver: driver.name,
       pragmas: WRITE_PRAGMAS,
       reserve,
       reserveBytes: RESERVE_BYTES,
     });
+    await writer.ready;
     const held = lock;
     let closed: Promise<void> | undefined;
     const close = async (): Promise<void> => {
       await writer.close();
-      reader.close();
+      reading.close();
       held.release();
     };
     return {
       ...objectsOver({
-        reader,
+        reader: reading,
         writer,
         opened,
         privates: new PrivateValues(reader, key),
@@ -174,13 +184,14 @@ function openForWriting(
       },
       lost: writer.lost,
       announce: (url) => held.announce(url),
-      backup: (target) => backUp(reader, target),
+      backup: (target) => backUp(reading, target),
       close() {
         closed ??= close();
         return closed;
       },
     };
   } catch (error) {
+    reader?.close();
     lock?.release();
     throw refusalOf(error, dir);
   }

@@ -3,9 +3,8 @@
  * file as it stands, also where the sources run without a build. Its types are in `sqlite.d.ts`.
  */
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-
-const require = createRequire(import.meta.url);
 
 const FAULTS = {
   5: "BUSY",
@@ -34,7 +33,7 @@ export function faultOf(error) {
 }
 
 function nodeDriver() {
-  const sqlite = process.getBuiltinModule?.("node:sqlite");
+  const sqlite = quietly(() => process.getBuiltinModule?.("node:sqlite"));
   if (sqlite === undefined) return undefined;
   return {
     name: "node",
@@ -56,10 +55,26 @@ function nodeDriver() {
   };
 }
 
+/** Node 22 warns once that its SQLite is experimental; the conformance suites are what that is judged by here. */
+function quietly(load) {
+  const { emitWarning } = process;
+  process.emitWarning = (warning, ...rest) => {
+    if (!String(warning).includes("SQLite is an experimental feature")) {
+      emitWarning.call(process, warning, ...rest);
+    }
+  };
+  try {
+    return load();
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
 function libsqlDriver() {
   let Database;
   try {
-    Database = require("libsql");
+    // A bundle of CommonJS has no address; the package is looked for from the folder of the process then.
+    Database = createRequire(import.meta.url ?? join(process.cwd(), "bundle.js"))("libsql");
   } catch {
     return undefined; // an optional dependency that was left out, or has no binary for this platform
   }

@@ -6,7 +6,7 @@
  *       store is full until there is room for the reserve again.
  *   T4  After any other failure of a COMMIT nothing is written any more.
  * In:  { units: [{ id, sync, bytes, records, ops: [{ sql, rows, need?, get? } | { lines }] }] } or { close: true }.
- * Out: { done: [{ id, results } | { id, code, message }] }, { condition }.
+ * Out: { ready: true } once the file is open, then { done: [{ id, results } | { id, code, message }] }, { condition }.
  */
 import { existsSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -63,6 +63,8 @@ parentPort.on("message", (message) => {
   if (message.units.some(({ sync }) => sync) || recordsOf(queue) >= RELAXED_RECORDS) schedule();
   else relaxed ??= setTimeout(schedule, RELAXED_MS);
 });
+
+parentPort.postMessage({ ready: true });
 
 function schedule() {
   clearTimeout(relaxed);

@@ -1,4 +1,7 @@
 /** The main thread's end of the writer: what is written goes there as units, each answered after its COMMIT. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { StoreError, type StoreErrorCode } from "./errors.ts";
 import type { PackedLines } from "./packed-lines.ts";
@@ -41,6 +44,7 @@ const MAX_WAITING_BYTES = 67_108_864; // of a full disk: more would only fill th
 const ROW_BYTES = 64; // a guess of what a row costs besides its lines
 
 interface Message {
+  readonly ready?: true;
   readonly done?: readonly UnitAnswer[];
   readonly condition?: Condition;
 }
@@ -69,23 +73,29 @@ export class Writer {
   #condition: Condition = "ok";
   /** Resolves when nothing is written any more without `close`. */
   readonly lost: Promise<Condition>;
+  /** Resolves when the thread has opened the file. Rejects with `store_unavailable` when it cannot. */
+  readonly ready: Promise<void>;
+  /** What ended the thread. */
+  #fault: unknown;
   #tellLost!: (condition: Condition) => void;
   #closed: Promise<void> | undefined;
   #isGone = false;
 
-  constructor(data: {
+  constructor(options: {
     readonly path: string;
     readonly driver: string;
     readonly pragmas: string;
     readonly reserve: string;
     readonly reserveBytes: number;
+    readonly url: URL;
   }) {
     this.lost = new Promise((done) => {
       this.#tellLost = done;
     });
-    this.#worker = new Worker(new URL("./writer-thread.js", import.meta.url), {
+    const { url, ...data } = options;
+    this.#worker = new Worker(url, {
       workerData: data,
-      execArgv: data.driver === "node" ? ["--disable-warning=ExperimentalWarning"] : [],
+      execArgv: quietFlags(data.driver),
       env: {}, // nothing of the environment is of use to it
     });
     this.#worker.unref(); // only what is being written keeps the process alive
@@ -96,7 +106,15 @@ export class Writer {
         done();
       });
     });
-    this.#worker.on("error", () => this.#lose());
+    this.#worker.on("error", (error) => {
+      this.#fault ??= error;
+      this.#lose();
+    });
+    this.ready = new Promise((done, refuse) => {
+      this.#worker.on("message", ({ ready }: Message) => ready === true && done());
+      void this.#exited.then(() => refuse(notStarted(url, this.#fault)));
+    });
+    this.ready.catch(() => {}); // whoever opens the store waits for it
   }
 
   get condition(): Condition {
@@ -116,7 +134,7 @@ export class Writer {
     options: { readonly sync?: boolean } = {},
   ): Promise<readonly OpResult[]> {
     if (this.#closed !== undefined || this.#isGone) {
-      return Promise.reject(gone());
+      return Promise.reject(gone(this.#fault));
     }
     const { bytes, records } = sizeOf(ops);
     if (this.#condition === "store_full" && this.#waitingBytes + bytes > MAX_WAITING_BYTES) {
@@ -175,7 +193,7 @@ export class Writer {
   #lose(): void {
     this.#isGone = true;
     if (this.#closed === undefined) this.#stand("store_unavailable");
-    for (const { reject } of this.#waiting.values()) reject(gone());
+    for (const { reject } of this.#waiting.values()) reject(gone(this.#fault));
     this.#waiting.clear();
   }
 }
@@ -194,8 +212,40 @@ export function errorOf(code: string, message: string): Error {
     : new Refusal(code, message);
 }
 
-function gone(): StoreError {
-  return new StoreError("store_unavailable", "the store is closed, or its writer has ended");
+function gone(cause: unknown): StoreError {
+  const text = "the store is closed, or its writer has ended";
+  return new StoreError("store_unavailable", text, { cause });
+}
+
+/** The file of the writer's thread. Throws `StoreError` `store_unavailable` when it is not there, as in a bundle that left it out. */
+export function writerUrl(given: string | URL | undefined): URL {
+  const base: string | undefined = import.meta.url; // undefined in a bundle of CommonJS
+  if (given === undefined && base === undefined) throw notStarted(undefined);
+  const url =
+    given === undefined
+      ? new URL("./writer-thread.js", base)
+      : new URL(given, pathToFileURL(join(process.cwd(), "/")));
+  if (url.protocol === "file:" && !existsSync(fileURLToPath(url))) throw notStarted(url);
+  return url;
+}
+
+function notStarted(url: URL | undefined, cause?: unknown): StoreError {
+  const file = url?.protocol === "file:" ? fileURLToPath(url) : (url?.href ?? "writer-thread.js");
+  const why =
+    cause === undefined
+      ? `${file} is missing`
+      : `${file}: ${cause instanceof Error ? cause.message : String(cause)}`;
+  const text = `the writer of the store could not start: ${why}. In a bundle, add @millrace/store/writer-thread to it and give its place as \`workerUrl\``;
+  return new StoreError("store_unavailable", text, { cause });
+}
+
+/** Node 22 warns that its SQLite is experimental. Deno and older Nodes refuse a thread with a flag that they do not know. */
+function quietFlags(driver: string): string[] {
+  const flag = "--disable-warning";
+  const isKnown = process.allowedNodeEnvironmentFlags?.has(flag) === true;
+  return driver === "node" && isKnown && !("deno" in process.versions)
+    ? [`${flag}=ExperimentalWarning`]
+    : [];
 }
 
 /** Memory that the thread takes over, instead of a copy. */
