@@ -7,6 +7,7 @@ export default defineConfig({
     "src/client/index.ts",
     "src/commands/index.ts",
     "src/json.ts",
+    "src/options.ts",
     "src/extend/check.ts",
     "src/extend/service-arguments.ts",
     "src/extend/web-fetch.ts",

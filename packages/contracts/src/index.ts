@@ -117,7 +117,7 @@ export {
   type NotJsonErrorCode,
   toJsonValue,
 } from "./events/json-value.ts";
-export { EVENT_KINDS, TERMINAL_KIND } from "./events/kinds.ts";
+export { EVENT_KINDS, isKnownEvent, TERMINAL_KIND } from "./events/kinds.ts";
 export { cutText, EVENT_LIMITS } from "./events/limits.ts";
 export {
   CONFIRMATION_MACHINE,
@@ -261,7 +261,13 @@ export { NodeError, type NodeErrorOptions } from "./extend/error.ts";
 export { exit, isNodeExit, type NodeExit } from "./extend/exit.ts";
 export { ExtensionError, type ExtensionErrorCode } from "./extend/extension-error.ts";
 export { promptText } from "./extend/prompt-text.ts";
-export { isZodSchema, type JsonSchemaOf, jsonSchema, type Schema } from "./extend/schema.ts";
+export {
+  isZodSchema,
+  type JsonSchemaOf,
+  jsonSchema,
+  type Schema,
+  type TypeOfSchema,
+} from "./extend/schema.ts";
 export {
   operationEffect,
   type ServiceArgument,

@@ -160,7 +160,7 @@ export class EngineCore {
   abandon(run: RunCore, error: EngineError): void {
     this.halt(run);
     this.leave(run);
-    run.log.abandon();
+    run.log.abandon(error);
     run.fail(error);
   }
 

@@ -6,7 +6,7 @@ import { EngineError } from "./errors.ts";
 import { checkInputs } from "./inputs.ts";
 import type { EngineOptions, RunOptions } from "./options.ts";
 import {
-  checkCancelOptions,
+  checkCloseOptions,
   checkEngineOptions,
   checkPlan,
   checkRunOptions,
@@ -17,6 +17,7 @@ import { launch } from "./run/launch.ts";
 import { leaveRun } from "./run/leave.ts";
 import { includedNodes } from "./run/only.ts";
 import { pinnedResults } from "./run/pins.ts";
+import { type CompileRun, type Recovered, type RunsOfStore, recoverRuns } from "./run/recover.ts";
 import { giveUpRun, readEarlier, resumeRunById } from "./run/resume.ts";
 import { type Run, RunHandle } from "./run/run.ts";
 import { RunCore } from "./run/run-core.ts";
@@ -58,12 +59,26 @@ export interface Engine {
    */
   giveUp(runId: string, message: string): Promise<void>;
   /**
+   * Takes up every run of a store that has not ended: for the start of a program, before it starts runs of its own. `compile`
+   * gives the plan of the flow that a run was started with. A run whose flow no longer compiles, or is another one, is ended with
+   * `resume_impossible`; what is in the way of the journal or of `compile` itself is thrown.
+   */
+  recover(store: RunsOfStore, compile: CompileRun, options?: RunOptions): Promise<Recovered>;
+  /**
    * Cancels every run with reason `shutdown` and waits for their ends. With `leave` runs are not ended but stopped where they
    * are, and their `result` rejects with `engine_closed`: nothing starts, steps whose repetition may do harm have `graceMs`
    * (default 0) to end, all others are stopped at once and repeated by `resume`. Ends the programs that steps have started. May be
    * called again.
    */
-  close(options?: { graceMs?: number; leave?: boolean }): Promise<void>;
+  close(options?: CloseOptions): Promise<void>;
+}
+
+/** How an engine ends. */
+export interface CloseOptions {
+  /** How long bodies may take to settle; default the limit `graceMs`. */
+  readonly graceMs?: number;
+  /** Stops runs where they are, as if the process were gone, instead of cancelling them. Default false. */
+  readonly leave?: boolean;
 }
 
 /** How a run is tried again. */
@@ -80,7 +95,7 @@ export interface RerunOptions extends RunOptions {
 export function createEngine(options: EngineOptions = {}): Engine {
   checkEngineOptions(options);
   const core = new EngineCore(options);
-  return Object.freeze({
+  const engine: Engine = {
     run(plan: Plan, inputs: { readonly [name: string]: unknown } = {}, more: RunOptions = {}) {
       const run = prepare(core, plan, inputs, more);
       core.runs.set(run.id, run);
@@ -128,8 +143,11 @@ export function createEngine(options: EngineOptions = {}): Engine {
       return headerOf(plan, { runId: run.id, inputs: run.inputs, options });
     },
     giveUp: (runId: string, message: string) => giveUpRun(core, runId, message),
-    async close({ graceMs, leave = false }: { graceMs?: number; leave?: boolean } = {}) {
-      checkCancelOptions(graceMs === undefined ? {} : { graceMs });
+    recover: (store: RunsOfStore, compile: CompileRun, more: RunOptions = {}) =>
+      recoverRuns(engine, store, compile, more),
+    async close(options: CloseOptions = {}) {
+      checkCloseOptions(options);
+      const { graceMs, leave = false } = options;
       core.closed = true;
       const open = [...core.runs.values()];
       if (leave) {
@@ -144,7 +162,8 @@ export function createEngine(options: EngineOptions = {}): Engine {
       core.unwatch();
       await core.shell?.close?.();
     },
-  });
+  };
+  return Object.freeze(engine);
 }
 
 function prepare(

@@ -7,7 +7,7 @@ export {
 export type { Need, Plan } from "./compile/plan.ts";
 export { type FlowRef, parseFlowRef } from "./compile/subflows.ts";
 export type { TypeSource } from "./definitions.ts";
-export { createEngine, type Engine, type RerunOptions } from "./engine.ts";
+export { type CloseOptions, createEngine, type Engine, type RerunOptions } from "./engine.ts";
 export { EngineError, type EngineErrorCode } from "./errors.ts";
 export type { EgressPolicy, EgressRule, FilePolicy, Host, ShellPolicy } from "./host.ts";
 export { DEFAULT_LIMITS, type Limits } from "./limits.ts";
@@ -37,6 +37,7 @@ export type {
 export { createPortableHost } from "./portable-host.ts";
 export { createRegistry, type Registry } from "./registry.ts";
 export type { EventCursor, EventsOptions } from "./run/cursor.ts";
+export type { CompileRun, Recovered, RunsOfStore } from "./run/recover.ts";
 export type { Run } from "./run/run.ts";
 export {
   buildServiceRequest,

@@ -3,9 +3,13 @@
  * here throws `EngineError` `input_invalid` with the name of the option.
  */
 import { EVENT_LIMITS } from "@millrace/contracts";
+import { type OptionNames, unknownOption } from "@millrace/contracts/options";
 import type { AiOptions, CircuitOptions } from "./ai/options.ts";
+import type { CompileOptions } from "./compile/compile-flow.ts";
 import { Plan } from "./compile/plan.ts";
+import type { CloseOptions } from "./engine.ts";
 import { EngineError } from "./errors.ts";
+import type { EgressPolicy, FilePolicy, ShellPolicy } from "./host.ts";
 import { DEFAULT_LIMITS } from "./limits.ts";
 import type { EngineOptions, RunCancelOptions, RunOptions } from "./options.ts";
 
@@ -34,7 +38,7 @@ const isProviders: Test = (value) =>
   new Set(value.map(({ id }) => id)).size === value.length;
 
 /** A test, and what the value must be. */
-type Rules<T> = { readonly [K in keyof T]?: readonly [Test, string] };
+type Rules<T> = { readonly [K in keyof Required<T>]: readonly [Test, string] };
 
 const HOST = ["now", "random", "setTimer", "yield", "sha256"];
 const JOURNAL = "create append read putValue getValue load lease release".split(" ");
@@ -101,6 +105,29 @@ const CANCEL: Rules<RunCancelOptions> = {
   graceMs: MILLISECONDS,
 };
 
+const CLOSE: Rules<CloseOptions> = {
+  graceMs: MILLISECONDS,
+  leave: [oneOf(true, false), "true or false"],
+};
+
+const COMPILE: Rules<CompileOptions> = {
+  registry: [has("get", "require", "entries", "catalog"), "what createRegistry makes"],
+  subflows: [has("get"), "a port with get"],
+  limits: RECORD,
+  withoutCode: [oneOf(true, false), "true or false"],
+  hash: TEXT,
+  document: RECORD,
+};
+
+/** Names alone: a misspelt member of a policy would be a policy that does not hold. */
+const CONCURRENCY: OptionNames<NonNullable<EngineOptions["concurrency"]>> = { run: 1, types: 1 };
+const EGRESS: OptionNames<EgressPolicy> = {
+  ...{ allow: 1, deny: 1, only: 1, selfOrigins: 1, maxRedirects: 1, connectMs: 1, idleMs: 1 },
+  ...{ totalMs: 1, maxResponseBytes: 1, maxRequestBytes: 1, perHost: 1 },
+};
+const FILES: OptionNames<FilePolicy> = { root: 1, readOnly: 1, maxBytes: 1 };
+const SHELL: OptionNames<ShellPolicy> = { programs: 1, env: 1, cwdRoot: 1 };
+
 const isKey: Test = (value) => value instanceof Uint8Array && value.length >= MIN_KEY_BYTES;
 const MIN_KEY_BYTES = 32; // of an HMAC-SHA-256 that nobody can guess
 
@@ -130,6 +157,10 @@ export function checkEngineOptions(options: EngineOptions): void {
   check(options.ai ?? {}, AI, "ai.");
   check(options.ai?.circuit ?? {}, CIRCUIT, "ai.circuit.");
   checkLimits(options.limits);
+  checkNames(options.concurrency, CONCURRENCY, "concurrency.");
+  checkNames(options.egress, EGRESS, "egress.");
+  checkNames(options.files, FILES, "files.");
+  checkNames(options.shell, SHELL, "shell.");
   const { run, types } = options.concurrency ?? {};
   if (run !== undefined && !isCount(run)) throw invalid("concurrency.run", "a number from 1");
   if (types !== undefined && !isRecord(types)) throw invalid("concurrency.types", "an object");
@@ -149,6 +180,22 @@ export function checkRunOptions(options: RunOptions): void {
   }
 }
 
+/** Options of `Engine.close`. */
+export function checkCloseOptions(options: CloseOptions): void {
+  check(options, CLOSE);
+}
+
+/** Options of `compileFlow`. */
+export function checkCompileOptions(options: CompileOptions): void {
+  check(options ?? {}, COMPILE);
+  if (options?.registry === undefined) {
+    throw new EngineError(
+      "input_invalid",
+      "options.registry is missing: compileFlow(graph, { registry: createRegistry() })",
+    );
+  }
+}
+
 /** Options of a cancel. */
 export function checkCancelOptions(options: RunCancelOptions): void {
   check(options, CANCEL);
@@ -156,17 +203,29 @@ export function checkCancelOptions(options: RunCancelOptions): void {
 
 /** A plan that this copy of the package has compiled. */
 export function checkPlan(plan: Plan): void {
-  if (!(plan instanceof Plan)) {
-    throw invalid("plan", "what `compileFlow` of this very copy of the package has made");
+  if (plan instanceof Plan) return;
+  const { plan: inner, diagnostics } = Object(plan) as { plan?: unknown; diagnostics?: unknown };
+  if (inner instanceof Plan) {
+    throw invalid("plan", "`compiled.plan`; this is the whole result of compileFlow");
   }
+  if (Array.isArray(diagnostics) || plan === undefined) {
+    throw invalid("plan", "a plan; the flow was not valid, and `compiled.diagnostics` says why");
+  }
+  throw invalid("plan", "what `compileFlow` of this very copy of the package has made");
 }
 
 function check<T extends object>(options: T, rules: Rules<T>, at = ""): void {
   if (!isObject(options)) throw new EngineError("input_invalid", "options must be an object");
+  checkNames(options, rules, at);
   for (const name of Object.keys(rules) as (keyof T & string)[]) {
     const [test, what] = rules[name] as readonly [Test, string];
     if (options[name] !== undefined && !test(options[name])) throw invalid(at + name, what);
   }
+}
+
+function checkNames(options: object | undefined, known: object, at: string): void {
+  const problem = unknownOption(options ?? {}, known, at);
+  if (problem !== undefined) throw new EngineError("input_invalid", problem);
 }
 
 function checkLimits(limits: object | undefined): void {

@@ -26,6 +26,12 @@ export interface Registry {
  * `registry_invalid` for what is no node type or has a schema outside the subset of JSON Schema that is checked.
  */
 export function createRegistry(types: readonly TypeSource[] = []): Registry {
+  if (!Array.isArray(types)) {
+    throw new EngineError(
+      "registry_invalid",
+      "createRegistry takes a list: createRegistry([weigh])",
+    );
+  }
   const versions = new Map<string, Map<number, NodeType>>();
   const added = types.flatMap((source) => typesOf(source));
   const all = [...coreTypes(), ...added];

@@ -9,11 +9,11 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type {
-  AnyEvent,
   CancelReason,
   CommandArgs,
   CommandName,
   CommandResult,
+  ExecutionEvent,
   ModelsFrame,
 } from "@millrace/contracts";
 import type { Client, EventOptions } from "@millrace/contracts/client";
@@ -216,7 +216,7 @@ function clientOf(
     runId: string,
     { after = 0, kinds }: EventOptions,
     signal: AbortSignal,
-  ): AsyncGenerator<AnyEvent, void> {
+  ): AsyncGenerator<ExecutionEvent, void> {
     const accepts = acceptsKinds(kinds);
     checkPosition(knownSummary(host, runId), after);
     let at = after;
@@ -227,7 +227,8 @@ function clientOf(
       for await (const page of executor.attach(runId, { after: at, signal })) {
         for (const stored of page) {
           at = stored.seq;
-          if (accepts === undefined || accepts(stored.kind)) yield decodeEvent(stored);
+          if (accepts === undefined || accepts(stored.kind))
+            yield decodeEvent(stored) as ExecutionEvent;
         }
         if (page.at(-1)?.kind === "summary") return;
       }
@@ -240,8 +241,8 @@ function clientOf(
   /** What goes wrong in a stream goes wrong as in a call. */
   async function* streamed(
     call: CommandCall,
-    events: () => AsyncGenerator<AnyEvent, void>,
-  ): AsyncGenerator<AnyEvent, void> {
+    events: () => AsyncGenerator<ExecutionEvent, void>,
+  ): AsyncGenerator<ExecutionEvent, void> {
     try {
       yield* events();
     } catch (error) {

@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { checkOptions, type OptionNames } from "@millrace/contracts/options";
 import { type Confirmations, createConfirmations } from "./confirmations.ts";
 import { createCursors } from "./cursor.ts";
 import { checkFile, prepareFile, prepareMemory, WRITE_PRAGMAS } from "./database-file.ts";
@@ -46,6 +47,13 @@ export interface OpenStoreOptions {
   /** Asked when a run ends: false withholds what models said in it, as `auditContent: "none"` does. Default: true. */
   readonly keepsContent?: () => boolean;
 }
+
+/** What `openMemoryStore` takes. */
+export type MemoryStoreOptions = Omit<OpenStoreOptions, "dir" | "readonly" | "workerUrl">;
+
+const OPTIONS: OptionNames<OpenStoreOptions> = {
+  ...{ dir: true, readonly: true, driver: true, workerUrl: true, now: true, keepsContent: true },
+};
 
 /** An open data directory. */
 export interface Store extends Tables {
@@ -98,6 +106,7 @@ const REMOTE: ReadonlyMap<number, string> = new Map([
  * writer that cannot start; with `readonly` also: nothing there).
  */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
+  checkOptions("openStore", options, OPTIONS);
   const driver = chooseDriver(options.driver);
   const now = options.now ?? Date.now;
   return options.readonly === true
@@ -109,7 +118,9 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
  * Opens a store that lies in this process alone and is gone with it: for tests, and for servers that shall leave nothing behind.
  * Throws `store_unavailable` when there is no driver.
  */
-export function openMemoryStore(options: Omit<OpenStoreOptions, "dir" | "readonly"> = {}): Store {
+export function openMemoryStore(options: MemoryStoreOptions = {}): Store {
+  const { dir: _dir, readonly: _readonly, workerUrl: _workerUrl, ...names } = OPTIONS;
+  checkOptions("openMemoryStore", options, names);
   const db = chooseDriver(options.driver).open(":memory:");
   const opened = prepareMemory(db);
   const reader = new Reader(db);

@@ -52,9 +52,13 @@ export function engineRun(
     id: run.id,
     parked: asked.parked,
     async *events() {
-      for await (const page of cursor) {
-        yield page;
-        for (const event of page) if (event.kind === "confirm.requested") asked.shown(event.id);
+      try {
+        for await (const page of cursor) {
+          yield page;
+          for (const event of page) if (event.kind === "confirm.requested") asked.shown(event.id);
+        }
+      } catch (error) {
+        if (run.state !== "left") throw error; // paused by this command, which says so itself
       }
     },
     leave: () => cursor.close(),

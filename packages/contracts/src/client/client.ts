@@ -1,7 +1,8 @@
 /** A server as typed functions: every command by its name, and the events of runs. Works wherever there is a `fetch`. */
 import type { CommandArgs, CommandName, CommandResult } from "../commands/names.ts";
 import type { RunRequest } from "../commands/records/run.ts";
-import type { AnyEvent, Kind } from "../events/types.ts";
+import type { ExecutionEvent, Kind } from "../events/types.ts";
+import { checkOptions, type OptionNames } from "../options.ts";
 import { createRunId } from "../run-id.ts";
 import { ClientError } from "./error.ts";
 import { follow, type Retrying } from "./follow.ts";
@@ -14,6 +15,13 @@ export interface ClientOptions extends ServerAddress {
   /** How an event stream that broke off is opened again. */
   readonly retry?: Retrying;
 }
+
+/** Every option, for who checks what it was given. */
+export const CLIENT_OPTIONS: OptionNames<ClientOptions> = {
+  ...{ url: true, token: true, fetch: true, silenceMs: true, retry: true },
+};
+const CALL_OPTIONS: OptionNames<CallOptions> = { signal: true, idempotencyKey: true };
+const EVENT_OPTIONS: OptionNames<EventOptions> = { signal: true, after: true, kinds: true };
 
 /** Options of one call. */
 export interface CallOptions {
@@ -29,7 +37,10 @@ export interface EventOptions {
   readonly kinds?: readonly Kind[];
 }
 
-/** A server. Every function throws `ClientError`, or the reason of the signal. */
+/**
+ * A server. Every function throws `ClientError`, or the reason of the signal. A server that is newer than this package may send
+ * events of kinds that are not in `ExecutionEvent`: `isKnownEvent` tells them apart, and a `switch` passes them over.
+ */
 export interface Client {
   /** Calls a command; the answer is its result. */
   invoke<N extends CommandName>(
@@ -44,13 +55,14 @@ export interface Client {
   runFlow(
     request: RunRequest,
     options?: { readonly signal?: AbortSignal },
-  ): AsyncGenerator<AnyEvent, void>;
+  ): AsyncGenerator<ExecutionEvent, void>;
   /** Yields the events of a run from a position on to its summary, over as many connections as that takes. */
-  runEvents(runId: string, options?: EventOptions): AsyncGenerator<AnyEvent, void>;
+  runEvents(runId: string, options?: EventOptions): AsyncGenerator<ExecutionEvent, void>;
 }
 
 /** Makes a client; nothing is sent before its first call. */
 export function createClient(options: ClientOptions): Client {
+  checkOptions("createClient", options, CLIENT_OPTIONS);
   const send = createSend(options);
   const { silenceMs, retry } = options;
   const reading = { ...(silenceMs !== undefined && { silenceMs }), ...(retry && { retry }) };
@@ -84,6 +96,7 @@ export function createClient(options: ClientOptions): Client {
 
   return {
     async invoke(command, args, call) {
+      checkOptions("invoke", call ?? {}, CALL_OPTIONS);
       const response = await post("/api/invoke", { command, args }, call);
       try {
         return (await response.json()) as CommandResult<typeof command>;
@@ -91,12 +104,16 @@ export function createClient(options: ClientOptions): Client {
         throw new ClientError("bad_answer", "the answer is not JSON", { cause });
       }
     },
-    runEvents(runId, { after = 0, ...rest } = {}) {
+    runEvents(runId, options = {}) {
+      checkOptions("runEvents", options, EVENT_OPTIONS);
+      const { after = 0, ...rest } = options;
       const open = (position: number, signal: AbortSignal) =>
         attach(runId, position, { ...rest, signal });
       return follow({ open, after, ...reading, ...(rest.signal && { signal: rest.signal }) });
     },
-    runFlow(request, { signal } = {}) {
+    runFlow(request, options = {}) {
+      checkOptions("runFlow", options, { signal: true });
+      const { signal } = options;
       // The id is chosen here, so that the run is found again when the connection breaks before the answer.
       const runId = request.options?.runId ?? createRunId(Date.now(), Math.random);
       const body: RunRequest = {

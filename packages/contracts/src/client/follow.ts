@@ -3,7 +3,7 @@
  *   F1  Events come in the order of `seq`, each once, however often the connection is cut.
  *   F2  What a wait can mend is tried again after a pause that grows; anything else is thrown.
  */
-import type { AnyEvent } from "../events/types.ts";
+import type { ExecutionEvent } from "../events/types.ts";
 import { ClientError } from "./error.ts";
 import { eventsOf, SILENCE_MS } from "./event-stream.ts";
 
@@ -38,7 +38,7 @@ export interface Following {
 }
 
 /** Yields the events of a log. Throws `ClientError`, or the reason of the signal. */
-export async function* follow(following: Following): AsyncGenerator<AnyEvent, void> {
+export async function* follow(following: Following): AsyncGenerator<ExecutionEvent, void> {
   const { open, silenceMs = SILENCE_MS, signal, retry = {} } = following;
   const { maxTries = MAX_TRIES, maxDelayMs = MAX_DELAY_MS } = retry;
   const answerMs = Math.max(silenceMs, MIN_ANSWER_MS);
@@ -61,7 +61,7 @@ export async function* follow(following: Following): AsyncGenerator<AnyEvent, vo
         tries = 0;
         if (event.seq <= after) continue;
         after = event.seq;
-        yield event;
+        yield event as ExecutionEvent;
         if (event.kind === "summary") return;
       }
     } catch (error) {

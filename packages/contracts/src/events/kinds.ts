@@ -1,5 +1,5 @@
 /** The closed list of kinds that a writer of version 1 may use. */
-import type { Kind } from "./types.ts";
+import type { AnyEvent, ExecutionEvent, Kind } from "./types.ts";
 
 /** Every kind, in the order of the events page. */
 export const EVENT_KINDS: readonly Kind[] = [
@@ -33,3 +33,10 @@ export const EVENT_KINDS: readonly Kind[] = [
 
 /** The kind that ends every stream. */
 export const TERMINAL_KIND = "summary";
+
+const KNOWN: ReadonlySet<string> = new Set(EVENT_KINDS);
+
+/** Whether an event is of a kind of this version; a newer server may send others, which a reader passes over. */
+export function isKnownEvent(event: AnyEvent): event is ExecutionEvent {
+  return KNOWN.has(event.kind);
+}

@@ -124,7 +124,7 @@ export interface NodeTypeSpec<F, O> extends NodeSpec<F, O> {
   readonly run: (
     fields: NoInfer<F>,
     ctx: ControlContext,
-  ) => Promise<NoInfer<O> | NodeExit<NoInfer<O>>>;
+  ) => NoInfer<O> | NodeExit<NoInfer<O>> | Promise<NoInfer<O> | NodeExit<NoInfer<O>>>;
 }
 
 /** What `defineNodeType` answers. */
@@ -132,7 +132,7 @@ export interface NodeTypeDefinition<F = unknown, O = unknown>
   extends Omit<NodeTypeSpec<F, O>, "run" | "check">,
     Stamp<"nodeType"> {
   check?(fields: F): readonly FieldFinding[];
-  run(fields: F, ctx: ControlContext): Promise<O | NodeExit<O>>;
+  run(fields: F, ctx: ControlContext): O | NodeExit<O> | Promise<O | NodeExit<O>>;
 }
 
 /** What `defineService` answers. */

@@ -5,10 +5,12 @@
  *   E3  A page that was loaded anew, or whose window is gone, leaves no call and no subscription behind.
  */
 import type { Transport } from "../channels.ts";
+import { checkOptions } from "../options.ts";
 import { type CommandProblem, commandError } from "./command-error.ts";
 import { connectWire } from "./connect.ts";
 import { type ChannelHost, isChannel } from "./host.ts";
 import type { TransportOptions } from "./report.ts";
+import { TRANSPORT_OPTIONS } from "./report.ts";
 import { serveWire } from "./serve.ts";
 import type { HostMessage, HostWire, WindowMessage, WindowWire } from "./wire.ts";
 
@@ -203,6 +205,7 @@ export function createElectronTransport(
   bridge: ElectronBridge = (globalThis as unknown as { [GLOBAL]: ElectronBridge })[GLOBAL],
   options: TransportOptions = {},
 ): Transport {
+  checkOptions("createElectronTransport", options, TRANSPORT_OPTIONS);
   let told = (): void => {};
   const wire: WindowWire = {
     send(message) {

@@ -4,7 +4,7 @@
  *   H2  All listeners of models share one stream.
  */
 import type { Channel, ChannelMap, Transport } from "../channels.ts";
-import { type ClientOptions, createClient } from "../client/client.ts";
+import { CLIENT_OPTIONS, type ClientOptions, createClient } from "../client/client.ts";
 import { ClientError } from "../client/error.ts";
 import { dataOf, eventsOf } from "../client/event-stream.ts";
 import { callFetch, createSend } from "../client/send.ts";
@@ -12,11 +12,12 @@ import type { CommandName } from "../commands/names.ts";
 import type { ExecutionEvent } from "../events/types.ts";
 import type { AbortSignalLike } from "../extend/context.ts";
 import type { Json } from "../json.ts";
+import { checkOptions, type OptionNames } from "../options.ts";
 import { createCoalescer } from "./coalescer.ts";
 import { CommandError, commandError, readProblem } from "./command-error.ts";
 import { createDelivery } from "./delivery.ts";
 import { isChannel, type ListenOptions } from "./host.ts";
-import { createCaller, type TransportOptions } from "./report.ts";
+import { createCaller, TRANSPORT_OPTIONS, type TransportOptions } from "./report.ts";
 import { createState } from "./state.ts";
 
 /** Where the server is; as `ClientOptions`. */
@@ -27,11 +28,14 @@ type ModelHandler = { readonly channel: ModelChannel; readonly tell: (payload: u
 
 /** Makes a transport; nothing is sent before its first call. */
 export function createHttpTransport(options: HttpTransportOptions): Transport {
+  const names: OptionNames<HttpTransportOptions> = { ...CLIENT_OPTIONS, ...TRANSPORT_OPTIONS };
+  checkOptions("createHttpTransport", options, names);
   const call = createCaller(options);
   const state = createState("connecting", call);
   const closing = new AbortController();
   const send = createSend(options);
-  const client = createClient(options);
+  const { report: _, ...reaching } = options;
+  const client = createClient(reaching);
   const modelHandlers = new Set<ModelHandler>();
   let models: { readonly stop: AbortController; readonly opened: Promise<void> } | undefined;
 
@@ -104,7 +108,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
   /** The log of one run, over as many connections as that takes. */
   function runLog(runId: string, after: number, stop: AbortController, opened: () => void) {
     const telling = createClient({
-      ...options,
+      ...reaching,
       async fetch(url, init) {
         const response = await callFetch(options.fetch, url, init);
         if (response.ok) opened();

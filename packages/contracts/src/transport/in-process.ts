@@ -2,11 +2,12 @@
 import type { Channel, ChannelMap, Transport } from "../channels.ts";
 import type { AbortSignalLike } from "../extend/context.ts";
 import type { Json } from "../json.ts";
+import { checkOptions } from "../options.ts";
 import { createCoalescer } from "./coalescer.ts";
 import { commandError } from "./command-error.ts";
 import { createDelivery } from "./delivery.ts";
 import { type ChannelHost, isChannel, type ListenOptions } from "./host.ts";
-import { createCaller, type TransportOptions } from "./report.ts";
+import { createCaller, TRANSPORT_OPTIONS, type TransportOptions } from "./report.ts";
 import { createState } from "./state.ts";
 
 /** Makes a transport to a host in this process. It is open at once, until `close`; the host goes on. */
@@ -14,6 +15,7 @@ export function createInProcessTransport(
   host: ChannelHost,
   options: TransportOptions = {},
 ): Transport {
+  checkOptions("createInProcessTransport", options, TRANSPORT_OPTIONS);
   const call = createCaller(options);
   const state = createState("open", call);
   const ends = new Set<() => void>();

@@ -1,16 +1,18 @@
 /** A transport through a `MessagePort`: a worker, a frame, or a window of a shell. The messages are objects. */
 import type { Transport } from "../channels.ts";
+import { checkOptions } from "../options.ts";
 import { connectWire } from "./connect.ts";
 import type { ChannelHost } from "./host.ts";
 import type { TransportOptions } from "./report.ts";
+import { TRANSPORT_OPTIONS } from "./report.ts";
 import { serveWire } from "./serve.ts";
 import type { Wire } from "./wire.ts";
 
 /** The part of `MessagePort` that is used; that of Node, of browsers and of Electron's main process all have it. */
 export interface PortLike {
   postMessage(message: unknown): void;
-  addEventListener(type: "message", listener: (event: { readonly data: unknown }) => void): void;
-  addEventListener(type: "close", listener: () => void): void;
+  // biome-ignore lint/suspicious/noExplicitAny: the events of Node, of browsers and of Electron are different types
+  addEventListener(type: "message" | "close", listener: (event: any) => void): void;
   start(): void;
   close(): void;
 }
@@ -20,6 +22,7 @@ const BYE = "millrace:bye";
 
 /** The window's end of a port. `closed` when either end closes. */
 export function createPortTransport(port: PortLike, options: TransportOptions = {}): Transport {
+  checkOptions("createPortTransport", options, TRANSPORT_OPTIONS);
   return connectWire(portWire(port), { ...options, isOpen: true });
 }
 

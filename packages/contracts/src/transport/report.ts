@@ -1,4 +1,5 @@
 /** What handlers of a window throw is told, and stops nobody. */
+import type { OptionNames } from "../options.ts";
 
 /** Options of every transport. */
 export interface TransportOptions {
@@ -6,12 +7,13 @@ export interface TransportOptions {
   readonly report?: (error: unknown) => void;
 }
 
+export const TRANSPORT_OPTIONS: OptionNames<TransportOptions> = { report: true };
+
 /** Calls a handler of somebody else. */
 export type CallHandler = <T>(handler: (value: T) => void, value: T) => void;
 
 /** Makes the caller of handlers. */
-export function createCaller(options: TransportOptions): CallHandler {
-  const report = options.report ?? reportUncaught;
+export function createCaller({ report = reportUncaught }: TransportOptions): CallHandler {
   return (handler, value) => {
     try {
       handler(value);

@@ -6,10 +6,12 @@
  */
 
 import type { Channel, ChannelMap, Transport } from "../channels.ts";
+import { checkOptions, type OptionNames } from "../options.ts";
 import { connectWire } from "./connect.ts";
 import { CHANNELS } from "./host.ts";
 import { createLineWire } from "./lines.ts";
 import type { TransportOptions } from "./report.ts";
+import { TRANSPORT_OPTIONS } from "./report.ts";
 import type { WindowMessage } from "./wire.ts";
 
 /** The part of `Child` of `@tauri-apps/plugin-shell` that is used. */
@@ -35,6 +37,8 @@ export interface TauriOptions extends TransportOptions {
 
 /** Starts the sidecar; rejects with what the shell says when it cannot be started. It ends with the transport. */
 export async function createTauriTransport(options: TauriOptions): Promise<Transport> {
+  const names: OptionNames<TauriOptions> = { ...TRANSPORT_OPTIONS, command: true, emit: true };
+  checkOptions("createTauriTransport", options, names);
   const { command, emit } = options;
   let told = (_: string): void => {};
   let end = (): void => {};

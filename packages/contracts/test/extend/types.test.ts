@@ -9,7 +9,9 @@ import {
   defineProvider,
   defineService,
   exit,
+  type Json,
   type JsonObject,
+  type JsonSchemaOf,
   jsonSchema,
   type NodeTypeDefinition,
   type ServiceAuth,
@@ -115,8 +117,70 @@ test("actions and node types of different fields live in one list", () => {
   // @ts-expect-error an action alone is no adapter
   expect(() => defineExtension({ adapters: [one] })).toThrow("defineActionAdapter");
   const wait = { ...texts, type: "x.w", effect: "pure", fields: city, output: record } as const;
-  // @ts-expect-error a node type needs a promise
   defineNodeType({ ...wait, run: () => ({ high: 1 }) });
+  // @ts-expect-error an output that the schema does not have
+  defineNodeType({ ...wait, run: () => ({ low: 1 }) });
+});
+
+test("a literal JSON Schema gives the types that it describes", () => {
+  const fields = jsonSchema({
+    type: "object",
+    properties: {
+      pieces: { type: "integer" },
+      unit: { enum: ["g", "kg"] },
+      tags: { type: "array", items: { type: "string" } },
+      size: { anyOf: [{ type: "number" }, { type: "null" }] },
+      inner: { type: "object", properties: { deep: { type: "boolean" } }, required: ["deep"] },
+      free: { type: "object" },
+      any: {},
+    },
+    required: ["pieces", "unit"],
+  });
+  const output = jsonSchema({
+    type: "object",
+    properties: { grams: { type: "number" } },
+    required: ["grams"],
+  });
+  defineNodeType({
+    ...texts,
+    type: "shop.weigh",
+    effect: "pure",
+    fields,
+    output,
+    run({ pieces, unit, tags, size, inner, free, any }) {
+      expectTypeOf(pieces).toEqualTypeOf<number>();
+      expectTypeOf(unit).toEqualTypeOf<"g" | "kg">();
+      expectTypeOf(tags).toEqualTypeOf<string[] | undefined>();
+      expectTypeOf(size).toEqualTypeOf<number | null | undefined>();
+      expectTypeOf(inner).toExtend<{ deep: boolean } | undefined>();
+      expectTypeOf(free).toEqualTypeOf<JsonObject | undefined>();
+      expectTypeOf(any).toEqualTypeOf<Json | undefined>();
+      return { grams: pieces };
+    },
+  });
+  defineNodeType({
+    ...texts,
+    type: "shop.open",
+    effect: "pure",
+    fields: jsonSchema({ type: "object" }),
+    output: jsonSchema({ type: "object" }),
+    run(given) {
+      expectTypeOf(given).toEqualTypeOf<JsonObject>();
+      return { grams: 1 };
+    },
+  });
+  defineNodeType({
+    ...texts,
+    type: "shop.wrong",
+    effect: "pure",
+    fields,
+    output,
+    // @ts-expect-error grams are a number
+    run: () => ({ grams: "1" }),
+  });
+  expectTypeOf(jsonSchema<{ city: string }>({ type: "object" })).toEqualTypeOf<
+    JsonSchemaOf<{ city: string }>
+  >();
 });
 
 test("a provider gives models of the provider specification, never a string", () => {

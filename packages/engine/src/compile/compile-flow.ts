@@ -11,6 +11,7 @@ import {
 import { engineLimits, type Limits } from "../limits.ts";
 import type { NodeType } from "../node-type.ts";
 import type { SubflowPort } from "../options.ts";
+import { checkCompileOptions } from "../options-check.ts";
 import { createPortableHost } from "../portable-host.ts";
 import type { Registry } from "../registry.ts";
 import { digestOf } from "../values.ts";
@@ -35,10 +36,10 @@ export interface CompileOptions {
   readonly hash?: string;
 }
 
-/** A plan, or what is wrong with the flow; `diagnostics` of a plan hold no error. */
+/** A plan, or what is wrong with the flow, and `plan` is undefined; `diagnostics` of a plan hold no error. */
 export type CompileResult =
   | { readonly ok: true; readonly plan: Plan; readonly diagnostics: Diagnostic[] }
-  | { readonly ok: false; readonly diagnostics: Diagnostic[] };
+  | { readonly ok: false; readonly plan?: undefined; readonly diagnostics: Diagnostic[] };
 
 /**
  * Compiles a flow. What is wrong with it are diagnostics, all of them at once; a plan comes with warnings at most. A bad graph
@@ -48,6 +49,7 @@ export async function compileFlow(
   graph: FlowGraph,
   options: CompileOptions,
 ): Promise<CompileResult> {
+  checkCompileOptions(options);
   const compiled = await compile(graph, options);
   const { document } = options;
   if (document === undefined) return compiled;

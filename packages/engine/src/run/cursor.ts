@@ -3,6 +3,7 @@ import {
   type AnyEvent,
   type ExecutionEvent,
   type Journal,
+  type Kind,
   mergeDeltas,
   parseEvent,
 } from "@millrace/contracts";
@@ -22,7 +23,8 @@ const ALWAYS: ReadonlySet<string> = new Set([
 const utf8 = new TextDecoder();
 
 /**
- * Batches of events; `for await` ends after `summary`. `seq` is that of the last event handed over. A reader that is
+ * Batches of events; `for await` ends after `summary`. Where none will come it throws what `Run.result` rejects with: `EngineError`
+ * `journal_failed`, `lease_lost`, `run_exists`, or `engine_closed` after `close({ leave: true })`. `seq` is that of the last event handed over. A reader that is
  * later than the window reads on from the journal; without one it gets a `snapshot` in place of what it has missed.
  */
 export interface EventCursor extends AsyncIterable<readonly ExecutionEvent[]> {
@@ -36,7 +38,7 @@ export interface EventsOptions {
   /** Start after this `seq`; default 0. */
   readonly after?: number;
   /** Only these kinds, and those that a reader cannot do without. */
-  readonly kinds?: readonly string[];
+  readonly kinds?: readonly Kind[];
 }
 
 /** A reader's place in the log of one run. */
@@ -82,7 +84,7 @@ export class Cursor implements EventCursor {
       if (this.#closed) return { done: true, value: undefined };
       const log = this.#log;
       if (this.seq >= log.published) {
-        if (log.ended) return { done: true, value: undefined };
+        if (log.ended) return this.#end(log);
         await new Promise<void>((wake) => {
           this.#wake = wake;
           log.onPublish(wake);
@@ -92,6 +94,12 @@ export class Cursor implements EventCursor {
       const batch = this.#kept(await this.#read());
       if (batch.length > 0 && !this.#closed) return { done: false, value: batch };
     }
+  }
+
+  /** A run that stopped without a summary is no run that ended. */
+  #end({ lost }: EventLog): IteratorResult<readonly ExecutionEvent[]> {
+    if (lost !== null) throw lost;
+    return { done: true, value: undefined };
   }
 
   async #read(): Promise<readonly ExecutionEvent[]> {

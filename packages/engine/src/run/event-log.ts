@@ -15,6 +15,7 @@ import {
   viewFromJson,
   viewToJson,
 } from "@millrace/contracts";
+import type { EngineError } from "../errors.ts";
 
 const WINDOW_EVENTS = 10_000; // a reader that is late by a screenful of work still reads every event
 const WINDOW_BYTES = 8_388_608;
@@ -38,6 +39,8 @@ export class EventLog {
   published = 0;
   /** The summary is published. */
   ended = false;
+  /** Why no summary comes; null: one is or will be there. */
+  lost: EngineError | null = null;
   /** Some event is an `llm.delta`, which a late reader gets merged. */
   hasDeltas = false;
   #events: ExecutionEvent[] = [];
@@ -97,8 +100,9 @@ export class EventLog {
       this.#trim();
   }
 
-  /** The run is lost: readers get what was published, and then their end. */
-  abandon(): void {
+  /** The run stops here without a summary: readers get what was published, and then `error`. */
+  abandon(error: EngineError): void {
+    this.lost = error;
     this.ended = true;
     this.wakeNow();
   }

@@ -20,7 +20,7 @@ export async function leaveRun(run: RunCore, error: EngineError, graceMs = 0): P
   engine.halt(run);
   const isStored = stored === undefined || (await within(run, FLUSH_MS, stored));
   engine.leave(run);
-  run.log.abandon();
+  run.log.abandon(error);
   run.fail(error);
   const released = journal?.release().catch(() => {}); // who takes it up has a newer epoch anyway
   if (isStored) await released;

@@ -11,12 +11,13 @@ import type { RunCore } from "./run-core.ts";
 /** One execution of a plan. */
 export interface Run {
   readonly id: string;
-  readonly state: RunState;
+  /** `lost`: its journal takes nothing any more; `left`: the engine was closed with `leave`. Both can be taken up by `resume`. */
+  readonly state: RunState | "lost" | "left";
   /** What the run is paused for; null: it is not. */
   readonly paused: "confirmation" | "operator" | null;
   /** `seq` of the last event that readers may have. */
   readonly seq: number;
-  /** Every outcome resolves; it rejects only with `EngineError` `journal_failed`, `lease_lost`, `run_exists`. */
+  /** Every outcome resolves; it rejects only with `EngineError` `journal_failed`, `lease_lost`, `run_exists`, `engine_closed`. */
   readonly result: Promise<Summary>;
   /** A new reader of the log; any number of them. */
   events(options?: EventsOptions): EventCursor;
@@ -48,7 +49,7 @@ export class RunHandle implements Run {
     return this.#run.id;
   }
 
-  get state(): RunState {
+  get state(): Run["state"] {
     return stateOf(this.#run);
   }
 
@@ -98,7 +99,9 @@ export class RunHandle implements Run {
   }
 }
 
-function stateOf(run: RunCore): RunState {
+function stateOf(run: RunCore): Run["state"] {
+  const { lost } = run.log;
+  if (lost !== null) return lost.code === "engine_closed" ? "left" : "lost";
   if (run.summary !== null) {
     const { status } = run.summary;
     return status === "invalid" ? "failed" : status;

@@ -67,6 +67,7 @@ export async function start(source: string | FlowGraph, setup: Setup = {}): Prom
   const run = engine.run(plan, setup.inputs ?? {}, setup.run);
   const events: ExecutionEvent[] = [];
   const reading = collect(run, events);
+  reading.catch(() => {}); // what it throws is what the result rejects with
   await clock.settle();
   return {
     run,

@@ -4,6 +4,7 @@ import type {
   NodeTypeDefinition,
   ServiceDefinition,
 } from "@millrace/contracts";
+import { unknownOption } from "@millrace/contracts/options";
 import type {
   EgressPolicy,
   EngineOptions,
@@ -125,8 +126,6 @@ const DEFAULT_PORT = 6455;
 const MAX_PORT = 65_535;
 const ORIGIN = /^https?:\/\/[^/?#@\s*]+$/i;
 
-const isLimit = (name: string): name is keyof ServerLimits => Object.hasOwn(LIMITS, name);
-
 /** How each option is read; throws a sentence about the value. */
 const READERS: {
   readonly [K in Exclude<keyof ResolvedOptions, "limits">]: (value: unknown) => ResolvedOptions[K];
@@ -195,11 +194,9 @@ export function resolveOptions(
   const given: Record<string, unknown> = { ...options };
   const resolved: Record<string, unknown> = {};
   const limits: Record<string, number> = {};
-  for (const name of Object.keys(given)) {
-    if (!Object.hasOwn(READERS, name) && !isLimit(name) && !known.includes(name)) {
-      throw new ConfigError("option_invalid", `unknown option "${name}"`);
-    }
-  }
+  const names = Object.fromEntries(known.map((name) => [name, true]));
+  const unknown = unknownOption(given, { ...READERS, ...LIMITS, ...names });
+  if (unknown !== undefined) throw new ConfigError("option_invalid", unknown);
   for (const [name, reader] of Object.entries(READERS)) {
     resolved[name] = read(name, () => reader(given[name]));
   }

@@ -14,6 +14,7 @@ import {
   type ServiceDefinition,
   type Summary,
 } from "@millrace/contracts";
+import { checkOptions, type OptionNames } from "@millrace/contracts/options";
 import {
   type ConfirmHandler,
   compileFlow,
@@ -54,6 +55,11 @@ export interface TestHostOptions {
   /** Absent: a run lives and dies with the host. */
   readonly journal?: Journal;
 }
+
+const OPTIONS: OptionNames<TestHostOptions> = {
+  ...{ extension: true, secrets: true, http: true, connections: true, config: true, confirm: true },
+  ...{ files: true, providers: true, clock: true, journal: true },
+};
 
 /** A host for tests. Its time stands still but for `clock`. */
 export interface TestHost {
@@ -96,6 +102,7 @@ export function createTestHost(options: TestHostOptions): TestHost {
 
 /** A host for an extension whose bodies may be elsewhere. `elsewhere`: a body that does not wait is at work, which takes real time. */
 export function createHost(options: TestHostOptions, parts: Parts, elsewhere = false): TestHost {
+  checkOptions("createTestHost", options, OPTIONS);
   const { clock = createSimClock(), config = {} } = options;
   const network = createRecordingFetch(options.http ?? []);
   const files = countedFiles();
@@ -145,6 +152,7 @@ export function createHost(options: TestHostOptions, parts: Parts, elsewhere = f
       mine.push(event);
       events.push(event);
     });
+    reading.catch(() => {}); // what it throws is what the result rejects with
     const summary = run.result.then(async (end) => {
       await reading;
       return end;

@@ -1,0 +1,108 @@
+/** A misspelt option is refused by whatever takes options, with the name that was meant. */
+import { createClient } from "@millrace/contracts/client";
+import { createInProcessTransport } from "@millrace/contracts/transport";
+import { createElectronTransport } from "@millrace/contracts/transport-electron";
+import { createHttpTransport } from "@millrace/contracts/transport-http";
+import { createPortTransport } from "@millrace/contracts/transport-port";
+import { createTauriTransport } from "@millrace/contracts/transport-tauri";
+import { compileFlow, createEngine, createRegistry } from "@millrace/engine";
+import { expect, test } from "vitest";
+import { graphOf, planOf } from "./support.ts";
+
+const url = "http://127.0.0.1:1";
+const engine = createEngine();
+const any = (options: object): never => options as never;
+const plan = await planOf('node a: log { message = "x" }');
+
+const cases: [name: string, call: () => unknown, unknown: string, meant: string][] = [
+  ["createEngine", () => createEngine(any({ journel: {} })), "journel", "journal"],
+  ["createEngine, ai", () => createEngine(any({ ai: { price: {} } })), "ai.price", "ai.prices"],
+  [
+    "createEngine, egress",
+    () => createEngine(any({ egress: { alow: [] } })),
+    "egress.alow",
+    "egress.allow",
+  ],
+  [
+    "createEngine, files",
+    () => createEngine(any({ files: { root: "/", readonly: true } })),
+    "files.readonly",
+    "files.readOnly",
+  ],
+  [
+    "createEngine, concurrency",
+    () => createEngine(any({ concurrency: { runs: 1 } })),
+    "concurrency.runs",
+    "concurrency.run",
+  ],
+  ["run", () => engine.run(plan, {}, any({ confrim() {} })), "confrim", "confirm"],
+  ["run, the id", () => engine.run(plan, {}, any({ runID: "r" })), "runID", "runId"],
+  ["resume", () => engine.resume("r", any({ plan, timeout: 1 })), "timeout", "timeoutMs"],
+  ["rerun", () => engine.rerun("r", any({ plan, onFailur: "stop" })), "onFailur", "onFailure"],
+  ["close", () => engine.close(any({ leav: true })), "leav", "leave"],
+  [
+    "compileFlow",
+    () => compileFlow(graphOf(""), any({ registry: createRegistry(), subflow: {} })),
+    "subflow",
+    "subflows",
+  ],
+  ["createClient", () => createClient(any({ url, tokn: "" })), "tokn", "token"],
+  [
+    "invoke",
+    () => createClient({ url }).invoke("get_meta", {}, any({ signl: 1 })),
+    "signl",
+    "signal",
+  ],
+  [
+    "runFlow",
+    () => createClient({ url }).runFlow({ dsl: "" }, any({ signl: 1 })),
+    "signl",
+    "signal",
+  ],
+  ["runEvents", () => createClient({ url }).runEvents("r", any({ kind: [] })), "kind", "kinds"],
+  ["createHttpTransport", () => createHttpTransport(any({ url, reprt: 1 })), "reprt", "report"],
+  ["createPortTransport", () => createPortTransport(any({}), any({ reprt: 1 })), "reprt", "report"],
+  [
+    "createElectronTransport",
+    () => createElectronTransport(any({}), any({ reprt: 1 })),
+    "reprt",
+    "report",
+  ],
+  ["createTauriTransport", () => createTauriTransport(any({ comand: 1 })), "comand", "command"],
+  [
+    "createInProcessTransport",
+    () => createInProcessTransport(any({}), any({ reprt: 1 })),
+    "reprt",
+    "report",
+  ],
+];
+
+test.each(cases)("%s", async (_name, call, unknown, meant) => {
+  const error = await (async () => call())().catch((thrown: unknown) => thrown);
+  expect(String(error)).toContain(`unknown option "${unknown}"; did you mean "${meant}"?`);
+});
+
+test("where nothing is near, the options there are are listed", () => {
+  expect(() => createClient(any({ url, zzzzzz: 1 }))).toThrow("there are url, token, fetch,");
+});
+
+test("what is given in the place of something else is named", async () => {
+  expect(() => createRegistry(any({}))).toThrow("createRegistry takes a list");
+  await expect(compileFlow(graphOf(""), any({}))).rejects.toThrow(
+    "options.registry is missing: compileFlow(graph, { registry: createRegistry() })",
+  );
+  await expect(
+    (compileFlow as never as (graph: object) => Promise<void>)(graphOf("")),
+  ).rejects.toThrow("options.registry is missing");
+  const compiled = await compileFlow(graphOf('node a: log { message = "x" }'), {
+    registry: createRegistry(),
+  });
+  expect(() => engine.run(any(compiled))).toThrow(
+    "must be `compiled.plan`; this is the whole result",
+  );
+  const { plan: none } = await compileFlow(graphOf("node a: nothing.here"), {
+    registry: createRegistry(),
+  });
+  expect(none).toBeUndefined();
+  expect(() => engine.run(none as never)).toThrow("`compiled.diagnostics` says why");
+});
