@@ -121,7 +121,7 @@ describe.each(PAGES)("%s", (path) => {
     }
   });
 
-  const needs = fences.some(isScript) ? (["curl"] as const) : [];
+  const needs = fences.some(isScript) ? (["curl", "grep"] as const) : [];
   testWith(...needs)("shows what its commands write", async () => {
     const cwd = scratch();
     const env = { MILLRACE_TRUST_PROJECT: "1" };

@@ -27,6 +27,7 @@ export const OUTSIDE = {
   gdbus: ["gdbus"],
   git: ["git"],
   "gnome-keyring-daemon": ["gnome-keyring-daemon"],
+  grep: ["grep"],
   mount: ["mount"],
   ps: ["ps"],
   tmux: ["tmux"],
@@ -38,11 +39,11 @@ export const OUTSIDE = {
 /** What "node, npm and coreutils" means: the programs of coreutils that tests and npm use, and the shell that npm needs. */
 const BARE = [
   ...["node", "npm", "npx", "sh"],
-  ...["[", "basename", "cat", "chmod", "cp", "cut", "date", "dirname", "echo", "env", "expr"],
-  ...["false", "head", "id", "install", "ln", "ls", "mkdir", "mkfifo", "mktemp", "mv", "nohup"],
-  ...["od", "printf", "pwd", "readlink", "realpath", "rm", "rmdir", "seq", "sleep", "sort"],
-  ...["stat", "stty", "tail", "tee", "test", "timeout", "touch", "tr", "true", "tty", "uname"],
-  ...["uniq", "wc", "yes"],
+  ...["[", "base64", "basename", "cat", "chmod", "cp", "cut", "date", "dirname", "echo", "env"],
+  ...["expr", "false", "head", "id", "install", "ln", "ls", "mkdir", "mkfifo", "mktemp", "mv"],
+  ...["nohup", "od", "printf", "pwd", "readlink", "realpath", "rm", "rmdir", "seq", "sleep"],
+  ...["sort", "stat", "stty", "tail", "tee", "test", "timeout", "touch", "tr", "true", "tty"],
+  ...["uname", "uniq", "wc", "yes"],
 ];
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));

@@ -15,8 +15,8 @@ import {
 import { askYes } from "../ask-yes.ts";
 import { flagText, type Input, isOn } from "../command.ts";
 import { CliError, usage } from "../errors.ts";
-import { factLines, formatBytes, formatTime } from "../render/table.ts";
-import { clean } from "../render/text.ts";
+import { factLines, formatBytes } from "../render/table.ts";
+import { clean, formatTime } from "../render/text.ts";
 import { proposedLines } from "../schedules/proposed.ts";
 
 /** What a hub may provide where nobody says: node packs run code and are the operator's to add. */

@@ -12,8 +12,8 @@ import {
   withApi,
 } from "../api-command.ts";
 import { flagText, type Input, isOn } from "../command.ts";
-import { formatBytes, formatTime } from "../render/table.ts";
-import { clean } from "../render/text.ts";
+import { formatBytes } from "../render/table.ts";
+import { clean, formatTime } from "../render/text.ts";
 
 /** Models, managed ones first. */
 export const list: Run = apiCommand({

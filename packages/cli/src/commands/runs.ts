@@ -14,8 +14,7 @@ import {
 import { flagText } from "../command.ts";
 import { formatDuration, parseDuration } from "../duration.ts";
 import { usage } from "../errors.ts";
-import { formatTime } from "../render/table.ts";
-import { clean } from "../render/text.ts";
+import { clean, formatTime } from "../render/text.ts";
 import { flowOf, runIdOf } from "../run-facts.ts";
 import { settle, started } from "../settle-run.ts";
 

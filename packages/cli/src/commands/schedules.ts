@@ -16,8 +16,8 @@ import {
 } from "../api-command.ts";
 import { flagList, flagText, type Input } from "../command.ts";
 import { usage } from "../errors.ts";
-import { factLines, formatTime } from "../render/table.ts";
-import { clean } from "../render/text.ts";
+import { factLines } from "../render/table.ts";
+import { clean, formatTime } from "../render/text.ts";
 import { activate, activeLine, timesOf } from "../schedules/proposed.ts";
 import { settle, started } from "../settle-run.ts";
 

@@ -19,8 +19,8 @@ import { flagText, type Input, isOn } from "../command.ts";
 import { usage } from "../errors.ts";
 import { cannotWrite } from "../file-reason.ts";
 import type { CliIo } from "../io.ts";
-import { factLines, formatTime } from "../render/table.ts";
-import { clean, cleanLines } from "../render/text.ts";
+import { factLines } from "../render/table.ts";
+import { clean, cleanLines, formatTime } from "../render/text.ts";
 import { activate, activeLine, proposedLines } from "../schedules/proposed.ts";
 import { saveFlow } from "../templates/save-flow.ts";
 

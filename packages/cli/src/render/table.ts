@@ -43,8 +43,3 @@ export function formatBytes(bytes: number): string {
   for (; value >= 1_024 && unit < UNITS.length - 1; unit += 1) value /= 1_024;
   return `${unit === 0 ? value : value.toFixed(1)} ${UNITS[unit]}`;
 }
-
-/** A moment of the API to the second, `2026-01-02T03:04:05Z`; a dash where there is none. */
-export function formatTime(iso: string | null | undefined): string {
-  return iso?.replace(/\.\d+Z$/, "Z") ?? "-";
-}

@@ -19,3 +19,8 @@ export function cleanLine(text: string): string {
 export function cleanLines(text: string): string[] {
   return text.split(/\r?\n/).map((line) => clean(line.replaceAll("\t", "  ")));
 }
+
+/** A moment of the API to the second, `2026-01-02T03:04:05Z`; a dash where there is none. */
+export function formatTime(iso: string | null | undefined): string {
+  return iso?.replace(/\.\d+Z$/, "Z") ?? "-";
+}

@@ -7,8 +7,7 @@ import type { FlowSchedule, Schedule, ScheduleArgs, Template } from "@millrace/c
 import type { Api } from "../api/open-api.ts";
 import { formatDuration } from "../duration.ts";
 import { usage } from "../errors.ts";
-import { formatTime } from "../render/table.ts";
-import { clean } from "../render/text.ts";
+import { clean, formatTime } from "../render/text.ts";
 
 /** Most rows of one page of the API. */
 const PAGE = 200;

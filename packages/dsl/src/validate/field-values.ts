@@ -185,7 +185,12 @@ export function checkListed(
     (near) => JSON.stringify(near),
   );
   run.findings.add("FLOW3006", pointer, {
-    parts: { field, list: list || "none that is known", value: `"${shown(value)}"`, ...parts },
+    parts: {
+      field,
+      list: list || "the known names (there are none)",
+      value: `"${shown(value)}"`,
+      ...parts,
+    },
     fix,
   });
 }
