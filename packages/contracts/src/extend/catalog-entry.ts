@@ -7,7 +7,7 @@ import type { JsonObject, JsonSchema } from "../json.ts";
 import { definitionKind } from "./define.ts";
 import { ExtensionError } from "./extension-error.ts";
 import { frozenJson } from "./json-data.ts";
-import { isZodSchema, type Schema } from "./schema.ts";
+import { isZodSchema, type Schema, zodProblem } from "./schema.ts";
 import { operationEffect } from "./service-arguments.ts";
 import type {
   ActionAdapterDefinition,
@@ -141,9 +141,8 @@ function serviceEntry(service: ServiceDefinition, options: CatalogOptions): Cata
 /** zod describes what goes in: fields before defaults, and outputs as a body returns them. */
 function toJsonSchema(schema: Schema<unknown>, type: string, pointer: string): JsonSchema {
   if (!isZodSchema(schema)) return schema;
-  if (typeof schema.toJSONSchema !== "function") {
-    throw invalid(type, pointer, "needs zod 4.2 or newer, or a raw JSON Schema");
-  }
+  const problem = zodProblem(schema);
+  if (problem !== undefined) throw invalid(type, pointer, problem);
   let converted: JsonObject;
   try {
     converted = schema.toJSONSchema({ io: "input", target: "draft-2020-12" }) as JsonObject;

@@ -1,6 +1,6 @@
 /** What a definition of each seam must look like. */
 import { type Check, fn, isObject, json, jsonObject, list, oneOf, shape, text } from "./check.ts";
-import { isZodSchema } from "./schema.ts";
+import { foreignSchema, isZodSchema } from "./schema.ts";
 import { type DefinitionKind, EXTENSION_API_VERSION, EXTENSION_MARK } from "./types.ts";
 
 const MAX_NAME = 64; // a name is part of credential accounts and of tool names, which providers cut at 64
@@ -48,7 +48,10 @@ const typeName: Check = (value, pointer, report) => {
 
 /** A zod 4 schema, or a raw JSON Schema object. */
 const schema: Check = (value, pointer, report) => {
-  if (!isZodSchema(value)) jsonObject(value, pointer, report);
+  if (isZodSchema(value)) return;
+  const foreign = foreignSchema(value);
+  if (foreign === undefined) jsonObject(value, pointer, report);
+  else report(pointer, foreign);
 };
 
 /** Fields are an object by name. zod tells its type only when it is converted, so a zod schema is looked at there. */

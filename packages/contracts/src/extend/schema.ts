@@ -5,6 +5,7 @@
  */
 import type * as z from "zod";
 import type { Json, JsonObject, JsonSchema } from "../json.ts";
+import { ExtensionError } from "./extension-error.ts";
 import { frozenJson } from "./json-data.ts";
 
 declare const TYPE: unique symbol;
@@ -56,10 +57,41 @@ export type TypeOfSchema<S> = S extends { readonly const: infer C }
 export function jsonSchema<T = never, const S extends JsonSchema = JsonSchema>(
   schema: S,
 ): JsonSchemaOf<[T] extends [never] ? TypeOfSchema<S> : T> {
+  const problem = foreignSchema(schema);
+  if (problem !== undefined) {
+    const message = `jsonSchema ${problem}`;
+    throw new ExtensionError("extension_definition_invalid", message, { pointer: "" });
+  }
   return frozenJson(schema, "JSON schema") as JsonSchemaOf<never>;
 }
 
 /** Whether a value is a zod 4 schema, of any copy of zod. */
 export function isZodSchema(value: unknown): value is z.ZodType {
   return typeof value === "object" && value !== null && "_zod" in value;
+}
+
+/** Why a zod 4 schema cannot convert itself to JSON Schema; undefined: it can. */
+export function zodProblem(schema: z.ZodType): string | undefined {
+  if (typeof schema.toJSONSchema === "function") return undefined;
+  const { version } = schema._zod as { version?: z.core.$ZodType["_zod"]["version"] };
+  const isMini = version !== undefined && version.minor >= 2;
+  return isMini
+    ? `is a schema of zod/mini; zod 4.2 or newer is needed, imported from "zod", or a raw JSON Schema`
+    : "needs zod 4.2 or newer, or a raw JSON Schema";
+}
+
+/** What is wrong with a schema of another library, or of another zod than 4; undefined: it is not one. */
+export function foreignSchema(value: unknown): string | undefined {
+  // arktype's schemas are functions.
+  if ((typeof value !== "object" && typeof value !== "function") || value === null)
+    return undefined;
+  if ("_zod" in value) return undefined;
+  const { _def: zod3, "~standard": standard } = value as {
+    readonly _def?: { readonly typeName?: unknown };
+    readonly "~standard"?: { readonly vendor?: unknown };
+  };
+  const isZod3 = standard?.vendor === "zod" || typeof zod3?.typeName === "string";
+  if (!isZod3 && typeof standard?.vendor !== "string") return undefined;
+  const found = isZod3 ? "zod 3" : `${standard?.vendor}`;
+  return `is a schema of ${found}; zod 4.2 or newer is needed, or a raw JSON Schema`;
 }

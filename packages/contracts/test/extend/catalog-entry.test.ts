@@ -12,6 +12,7 @@ import {
 import { catalogEntrySchema } from "@millrace/contracts/schemas";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
+import * as mini from "zod/mini";
 import { crm, extension, weather } from "./examples.ts";
 
 const source = { package: "@acme/millrace-weather", version: "1.4.0", digest: "sha256:0" };
@@ -146,6 +147,19 @@ describe("the entry of a node type", () => {
       run: async () => ({}),
     });
     expect(() => catalogEntryOf(type)).toThrow("/output needs zod 4.2 or newer");
+  });
+
+  test("is refused when its schema is one of zod/mini, which cannot say itself", () => {
+    const type = defineNodeType({
+      ...texts,
+      output: mini.object({ id: mini.string() }) as never,
+      type: "x.t",
+      effect: "pure",
+      run: async () => ({}),
+    });
+    expect(() => catalogEntryOf(type)).toThrow(
+      '/output is a schema of zod/mini; zod 4.2 or newer is needed, imported from "zod"',
+    );
   });
 });
 

@@ -18,6 +18,7 @@ import {
 } from "@millrace/contracts";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
+import * as zod3 from "zod/v3";
 import { acme, crm, extension, runForecast, weather } from "./examples.ts";
 
 const object = jsonSchema<{ [name: string]: unknown }>({ type: "object" });
@@ -50,6 +51,32 @@ function refusal(make: () => unknown): { code: string; pointer: string; message:
   throw new Error("nothing was refused");
 }
 
+/** Schemas of other libraries, shaped as those libraries make them. */
+const validate = (value: unknown): object => ({ value });
+const foreign: [library: string, schema: unknown][] = [
+  ["zod 3", zod3.object({ city: zod3.string() })],
+  // zod 3 before 3.24 knew no `~standard`.
+  ["zod 3", Object.create({ parse: validate }, { _def: { value: { typeName: "ZodObject" } } })],
+  [
+    "valibot",
+    {
+      ...{ kind: "schema", type: "object", expects: "Object", async: false, entries: {} },
+      reference: validate,
+      get "~standard"() {
+        return { version: 1, vendor: "valibot", validate };
+      },
+      "~run": validate,
+    },
+  ],
+  [
+    "arktype",
+    Object.assign((value: unknown) => value, {
+      "~standard": { version: 1, vendor: "arktype", validate },
+      json: { domain: "object" },
+    }),
+  ],
+];
+
 describe("a definition", () => {
   test("keeps what its author wrote, frozen at every level, and says its version and seam", () => {
     const made = defineAction({ ...action, ports: [{ name: "yes" }, { name: "no" }] });
@@ -71,6 +98,18 @@ describe("a definition", () => {
     const made = defineAction({ ...action, fields });
     expect(made.fields).toBe(fields);
     expect(fields.parse({ text: "x" })).toEqual({ text: "x" });
+  });
+
+  test.each(foreign)("refuses a schema of %s, and says what is needed", (library, schema) => {
+    const needed = `is a schema of ${library}; zod 4.2 or newer is needed, or a raw JSON Schema`;
+    const refused = {
+      "/fields": () => defineNodeType({ ...nodeType, fields: schema as never }),
+      "/output": () => defineAction({ ...action, output: schema as never }),
+      "": () => jsonSchema(schema as never),
+    };
+    for (const [pointer, make] of Object.entries(refused)) {
+      expect(refusal(make)).toMatchObject({ pointer, message: expect.stringContaining(needed) });
+    }
   });
 
   test("may be made with a reserved name, because core types are made the same way", () => {
