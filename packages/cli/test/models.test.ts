@@ -87,6 +87,34 @@ test("a model is fetched with its progress, listed, loaded, unloaded and deleted
   ]);
 });
 
+test("a job that fails here shows its code, its sentence and what to do next; explain knows the code", async () => {
+  const url = await fileServer();
+  const home = scratch({
+    "config.json": JSON.stringify({
+      egress: { allow: [{ host: "127.0.0.1" }] },
+      models: { registryUrl: "http://127.0.0.1:1" },
+    }),
+    "page.gguf": "<html>not a model</html>",
+  });
+  const at = { cwd: home, env: { MILLRACE_HOME: home } };
+  const cases: readonly (readonly [words: string, code: number, says: RegExp])[] = [
+    ["install ./page.gguf --id bad", 1, /bad: invalid_model: .{10,}/],
+    [`install ${url} --sha256 ${"0".repeat(64)}`, 1, /tiny: digest_mismatch: .{10,}/],
+    [`install ${url.replace("tiny", "no")} --allow-unverified`, 6, /no: download_not_found: .*404/],
+    ["engine fetch", 6, /llama-cpp: engine_offline: the registry cannot be reached: .{5,}/],
+  ];
+  for (const [words, code, says] of cases) {
+    const told = await inside(["models", ...words.split(" ")], at);
+    expect([words, told.code], told.stderr).toEqual([words, code]);
+    expect(told.stderr).toMatch(says);
+    const [, failed = ""] = /: ([a-z]+_[a-z_]+): /.exec(told.stderr) ?? [];
+    const { stdout } = await inside(["explain", failed], at);
+    const meaning = stdout.trim().split(failed)[1]?.trim() ?? "";
+    expect(meaning.length).toBeGreaterThan(20);
+    expect(told.stderr).toContain(meaning);
+  }
+});
+
 test("what is no model, or not the one that was meant, is not kept, and the exit code says which", async () => {
   const [at, url] = [await managing(), await fileServer()];
   const cases: readonly (readonly [words: string, code: number, says: string])[] = [

@@ -14,6 +14,7 @@ import type {
   CommandName,
   CommandResult,
   ExecutionEvent,
+  Job,
   ModelsFrame,
 } from "@millrace/contracts";
 import type { Client, EventOptions } from "@millrace/contracts/client";
@@ -72,6 +73,8 @@ export interface LocalClient extends Client {
   watchRoom(told: (isFull: boolean) => void): () => void;
   /** Opens the events of managed models, from now on, until the signal; absent where none are managed. */
   readonly modelFrames?: (signal: AbortSignal) => Promise<AsyncIterable<ModelsFrame>>;
+  /** A job on models that this client has begun, with the sentence of its error; absent where none are managed. */
+  readonly modelJob?: (jobId: string) => Promise<Job | undefined>;
   /** Runs that are still at work are left where they are, as if the process were gone. Doing it twice is doing it once. */
   close(): Promise<void>;
 }
@@ -254,6 +257,8 @@ function clientOf(
   return {
     ...(models !== null && {
       modelFrames: async (signal: AbortSignal) => framesFrom(models.events, signal),
+      modelJob: async (jobId: string) =>
+        (await models.manager()).jobs().find(({ id }) => id === jobId),
     }),
     async invoke<N extends CommandName>(
       command: N,

@@ -2,7 +2,7 @@
  * The one seam through which commands talk: the server that was named, or this installation. Both answer the same words in
  * the same way.
  */
-import type { CancelReason, ModelsFrame } from "@millrace/contracts";
+import type { CancelReason, Job, ModelsFrame } from "@millrace/contracts";
 import type { Client } from "@millrace/contracts/client";
 import { type CommandIo, flagText, type Input } from "../command.ts";
 import { type Config, loadConfig } from "../config/load.ts";
@@ -23,6 +23,8 @@ export interface Api extends Client {
   readonly config: Config;
   /** Opens the events of managed models, from now on. Throws `unavailable` where none are managed. */
   modelFrames(signal: AbortSignal): Promise<AsyncIterable<ModelsFrame>>;
+  /** Embedded: a job on models, with the sentence of its error. */
+  modelJob?(jobId: string): Promise<Job | undefined>;
   /** Stops a run: embedded for this reason, which decides its exit code; a server notes it. Resolves when it is recorded. */
   stop(
     runId: string,

@@ -7,9 +7,12 @@ import { CONFIG_KEYS, variablesOf } from "../config/keys.ts";
 import { coreEntries } from "../core-catalog.ts";
 import { usage } from "../errors.ts";
 import { BLOCKS, POLICIES } from "../language-words.ts";
+import { JOB_CODES } from "../models/job-codes.ts";
 import { NODE_CODES } from "../node-codes.ts";
 import { createStyle, type Style } from "../render/style.ts";
 import { clean } from "../render/text.ts";
+
+const ERROR_CODES: { readonly [code: string]: string } = { ...JOB_CODES, ...NODE_CODES };
 
 /** Meaning of each exit code, as in the README. */
 export const EXIT_CODES: { readonly [name in keyof typeof ExitCode]: string } = {
@@ -56,7 +59,7 @@ function explain(word: string, style: Style): Told {
   if (Object.hasOwn(DIAGNOSTICS, code)) return explainCode(code as DiagnosticCode, style);
   const exit = Object.entries(ExitCode).find(([, number]) => String(number) === word);
   if (exit) return explainExit(exit[0] as keyof typeof ExitCode, style);
-  if (Object.hasOwn(NODE_CODES, word)) return explainNodeCode(word, style);
+  if (Object.hasOwn(ERROR_CODES, word)) return explainErrorCode(word, style);
   const entries = coreEntries();
   const entry = entries.findLast(
     ({ type, version }) => type === word || `${type}@${version}` === word,
@@ -66,7 +69,7 @@ function explain(word: string, style: Style): Told {
   if (language) return language;
   const types = entries.map(({ type }) => type);
   const functions = listFunctions().map(({ name }) => name);
-  const names = [...types, ...Object.keys(NODE_CODES), ...functions, ...Object.keys(POLICIES)];
+  const names = [...types, ...Object.keys(ERROR_CODES), ...functions, ...Object.keys(POLICIES)];
   const near = nearestName(code, CODES) ?? nearestName(word, names);
   throw usage(
     `nothing is called ${JSON.stringify(word)}: neither a diagnostic, an exit code, an error code nor a node type`,
@@ -124,8 +127,8 @@ function explainExit(name: keyof typeof ExitCode, style: Style): Told {
   };
 }
 
-function explainNodeCode(code: string, style: Style): Told {
-  const meaning = NODE_CODES[code] as string;
+function explainErrorCode(code: string, style: Style): Told {
+  const meaning = ERROR_CODES[code] as string;
   return {
     value: { errorCode: code, meaning },
     text: `${style.bold(`error code ${code}`)} ${meaning}\n`,

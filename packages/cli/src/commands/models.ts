@@ -109,5 +109,5 @@ function modelOf(input: Input): string {
 function remarkOf({ error, verified, origin }: Model): string {
   if (error !== null) return error.code;
   if (origin !== "managed") return origin;
-  return verified ? "" : "not verified";
+  return verified ? "" : "no digest was given";
 }

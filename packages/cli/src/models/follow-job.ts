@@ -4,11 +4,12 @@
  *   J1  The stream is open before the job begins: no frame of it is missed.
  *   J2  What is followed is cancelled when the person gives up, and nothing else is.
  */
-import type { JobRef, ModelsFrame } from "@millrace/contracts";
+import type { Job, JobRef, ModelsFrame } from "@millrace/contracts";
 import type { Api } from "../api/open-api.ts";
 import type { CommandIo } from "../command.ts";
 import { CliError } from "../errors.ts";
 import { clean } from "../render/text.ts";
+import { JOB_CODES } from "./job-codes.ts";
 import { createProgress, type Progress } from "./progress.ts";
 
 /** Whoever gives up does not wait for the answer for long; the process itself ends before that. */
@@ -37,6 +38,9 @@ export async function followJob(
       await io.json?.result(frame);
       if (frame.channel !== "models:install_progress") continue;
       display.show(frame.payload);
+      if (frame.payload.stage === "error") {
+        throw failureOf(frame.payload, job.about, await api.modelJob?.(ref.jobId));
+      }
       if (isEnd(frame.payload, job.about)) return;
     }
     throw new CliError("unavailable", `nothing more is heard of ${job.about}`, {
@@ -62,14 +66,20 @@ function concerns(frame: ModelsFrame, about: string): boolean {
   return message === about || message.startsWith(`${about}: `);
 }
 
-/** Whether that was the last word. Throws for an end that is not `done`. */
-function isEnd({ stage, message }: Progress, about: string): boolean {
-  if (stage === "done") return true;
+/** Whether the job is done. Throws for one that was cancelled. */
+function isEnd({ stage }: Progress, about: string): boolean {
   if (stage === "cancelled") throw new CliError("cancelled", `${about} was cancelled`);
-  if (stage !== "error") return false;
+  return stage === "done";
+}
+
+/** The end of a job that failed: code, sentence, and what to do next. A frame has the code alone, the job the sentence. */
+function failureOf({ message }: Progress, about: string, job: Job | undefined): CliError {
   const code = message.slice(about.length + 2);
-  throw new CliError(
+  const meaning = Object.hasOwn(JOB_CODES, code) ? JOB_CODES[code] : undefined;
+  const said = [about, clean(code) || "it failed", clean(job?.error?.message ?? "")];
+  return new CliError(
     NEGATIVE.has(code) ? "check_failed" : "unavailable",
-    `${about}: ${clean(code) || "it failed"}`,
+    said.filter((part) => part !== "").join(": "),
+    meaning === undefined ? {} : { hint: meaning },
   );
 }
