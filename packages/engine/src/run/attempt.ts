@@ -41,6 +41,8 @@ export class Attempt implements Claimant {
   readonly node: number;
   readonly limits: readonly Limit[];
   startedAt = 0;
+  /** When the first attempt of the node began, also before a restart: what keys are made with must not change. */
+  firstStartedAt = 0;
   /** Slots are held. */
   holds = false;
   /** The body has ended, or nobody waits for it any more. */

@@ -71,7 +71,7 @@ export class NodeContextOf implements ControlContext {
     if (policy.idempotencyKey === null) {
       return `${run.id}/${this.node.replace(/~\d+(?=\[|\/|$)/g, "")}`;
     }
-    const key = policy.idempotencyKey.evaluate(scopeOf(run, frame), attempt.startedAt);
+    const key = policy.idempotencyKey.evaluate(scopeOf(run, frame), attempt.firstStartedAt);
     return typeof key === "string" ? key : JSON.stringify(key);
   }
 

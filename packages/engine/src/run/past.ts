@@ -56,6 +56,7 @@ export interface PastNode {
   /** First attempt of the present try; an interruption continues it. */
   tryFrom: number;
   startedAt: number;
+  firstStartedAt: number;
   /** Attempts that were interrupted; they do not count against `retry.max`. */
   interruptions: number;
   waitsFor: "confirm" | "timer" | "slot" | "child" | null;
@@ -247,6 +248,7 @@ class Reader {
     node.attempt = attempt;
     node.inputs = inputs ?? null;
     node.startedAt = ts;
+    if (node.firstStartedAt === 0) node.firstStartedAt = ts;
     node.waitsFor = null;
     node.progress = 0;
     this.#executions += 1;
@@ -297,6 +299,7 @@ class Reader {
         inputs: null,
         tryFrom: 1,
         startedAt: 0,
+        firstStartedAt: 0,
         interruptions: 0,
         waitsFor: null,
         due: 0,

@@ -78,6 +78,7 @@ export function goOn(run: RunCore, frame: Frame, open: readonly number[], past: 
     run.busy += 1;
     const attempt = new Attempt(run, frame, node, run.slotsOf(frame.layout, node));
     attempt.startedAt = was.startedAt;
+    attempt.firstStartedAt = was.firstStartedAt;
     run.link(attempt);
     adoptCalls(attempt, past);
     if (frame.layout.tools[node] !== null) endOrphans(attempt, past);

@@ -209,6 +209,7 @@ function retry(attempt: Attempt, failure: Failure, delayMs: number): void {
   frame.setState(node, RETRYING);
   emitRetrying(run, frame, node, { error: failure.info, delayMs });
   const next = new Attempt(run, frame, node, attempt.limits);
+  next.firstStartedAt = attempt.firstStartedAt;
   run.link(next);
   next.timer = run.engine.timers.set(run.now + delayMs, () => {
     next.timer = null;

@@ -50,6 +50,10 @@ export function begin(attempt: Attempt): void {
   frame.setAttempt(node, frame.attempt(node) + 1);
   frame.setState(node, RUNNING);
   attempt.startedAt = run.now;
+  if (attempt.firstStartedAt === 0) {
+    const first = run.past?.nodes.get(frame.path(node))?.firstStartedAt ?? 0;
+    attempt.firstStartedAt = first === 0 ? run.now : first;
+  }
   if (run.journal !== null || run.engine.options.cache !== undefined) {
     beginWithDigest(attempt);
     return;
