@@ -52,6 +52,7 @@ const jobs = {
   nodes: [["node", "scripts/nodes.mjs"]],
   fuzz: [["node", "scripts/fuzz.mjs"]],
   chaos: [build, ["node", "bench/durable/chaos.js"]],
+  faults: [build, ["node", "bench/durable/inject.js"]],
   record: [build, ["node", "scripts/record-answers.mjs"]],
 };
 

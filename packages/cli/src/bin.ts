@@ -1,10 +1,13 @@
 /** Process and terminal become a `CliIo`. `--version` and `completion` are answered before anything else is loaded. */
 import { readFileSync } from "node:fs";
 import module from "node:module";
+import { wholeWrites } from "./file-output.ts";
+import { isReaderGone } from "./reader-gone.ts";
 
 /** A finished command whose handles keep the process alive is a bug; this is how long it may hide. */
 const STUCK_MS = 2_000;
 const STUCK_EXIT_CODE = 70;
+const LOST_OUTPUT_EXIT_CODE = 74;
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 const SHOW_CURSOR = "\u001b[?25h";
 
@@ -13,8 +16,12 @@ export async function start(exitNow: (code: number) => void): Promise<void> {
   const argv = process.argv.slice(2);
   const known = answer(argv);
   if (known !== undefined) {
-    process.stdout.on("error", () => {}); // a reader that has left needs no answer
-    process.stdout.write(known);
+    const failed = (error: NodeJS.ErrnoException): void => {
+      if (isReaderGone(error)) return; // a reader that has left needs no answer
+      process.stderr.write(`error: cannot write to stdout: ${error.code}\n`);
+      process.exitCode = LOST_OUTPUT_EXIT_CODE;
+    };
+    wholeWrites(process.stdout).on("error", failed).write(known);
     return;
   }
   // Absent on Node 20.
@@ -34,7 +41,7 @@ export async function start(exitNow: (code: number) => void): Promise<void> {
   const { main } = await import("./main.ts");
   process.exitCode = await main(argv, {
     stdin: process.stdin,
-    stdout: process.stdout,
+    stdout: wholeWrites(process.stdout),
     stderr: process.stderr,
     env: process.env,
     cwd: process.cwd(),
@@ -48,10 +55,10 @@ export async function start(exitNow: (code: number) => void): Promise<void> {
     fetch: (url, init) => globalThis.fetch(url, init),
     signal: controller.signal,
   });
-  process.off("SIGINT", onSignal);
-  process.off("SIGTERM", onSignal);
   process.stdin.destroy();
   setTimeout(() => {
+    process.off("SIGINT", onSignal);
+    process.off("SIGTERM", onSignal);
     // A read that never ends would outlive even an exit; the signal itself ends what it interrupted.
     if (controller.signal.aborted) {
       process.kill(process.pid, controller.signal.reason === "sigterm" ? "SIGTERM" : "SIGINT");

@@ -1,5 +1,6 @@
 /** What a command may touch of the world outside. Everything is injected, so that a test can be the world. */
 import type { Readable, Writable } from "node:stream";
+import { isReaderGone } from "./reader-gone.ts";
 
 /** The environment; the variables that the command itself reads are named. */
 export interface Environment {
@@ -55,6 +56,8 @@ export interface Output {
   /** Resolves when the text is handed over; false once the reader is gone (EPIPE). */
   write(text: string | Uint8Array): Promise<boolean>;
   readonly closed: boolean;
+  /** Why text was lost that somebody was there to read, such as on a full disk; a reader that leaves loses nothing. */
+  readonly failure: NodeJS.ErrnoException | undefined;
   /** Called once when the reader leaves. */
   onClose(listener: () => void): void;
 }
@@ -63,16 +66,21 @@ export interface Output {
 export function createOutput(stream: Writable): Output {
   const listeners: (() => void)[] = [];
   let closed = false;
-  const close = (): void => {
+  let failure: NodeJS.ErrnoException | undefined;
+  const close = (error?: NodeJS.ErrnoException | null): void => {
+    if (error && !isReaderGone(error)) failure ??= error;
     if (closed) return;
     closed = true;
     for (const listener of listeners) listener();
   };
   stream.on("error", close);
-  stream.on("close", close);
+  stream.on("close", () => close());
   return {
     get closed() {
       return closed;
+    },
+    get failure() {
+      return failure;
     },
     onClose(listener) {
       if (closed) listener();
@@ -82,7 +90,7 @@ export function createOutput(stream: Writable): Output {
       if (closed) return Promise.resolve(false);
       return new Promise((resolve) => {
         stream.write(text, (error) => {
-          if (error) close();
+          if (error) close(error);
           resolve(!error);
         });
       });

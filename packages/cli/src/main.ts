@@ -2,9 +2,10 @@
  * The only way in: words and a world in, an exit code out. Whatever happens, `--json` output ends in a summary, and
  * the exit code is the one that this summary tells.
  */
-import type { Summary } from "@millrace/contracts";
+import { ExitCode, type Summary } from "@millrace/contracts";
 import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "./command.ts";
 import { CliError } from "./errors.ts";
+import { reason } from "./file-reason.ts";
 import { interruptible } from "./interrupt.ts";
 import { type CliIo, createOutput } from "./io.ts";
 import type { Ndjson } from "./ndjson.ts";
@@ -12,10 +13,23 @@ import { parseArguments } from "./parse.ts";
 import { wantsColour } from "./render/style.ts";
 import { clean } from "./render/text.ts";
 
-/** Runs one command line (without `node` and the script). */
+/** Runs one command line (without `node` and the script). Text that stdout did not take is a fault of its own, whatever else is true. */
 export async function main(argv: readonly string[], io: CliIo): Promise<number> {
   const out = createOutput(io.stdout);
   const err = createOutput(io.stderr);
+  const code = await answer(argv, io, { out, err });
+  if (out.failure === undefined) return code;
+  await err.write(
+    `error: cannot write to stdout: ${reason(out.failure)}; its output is not complete\n`,
+  );
+  return ExitCode.output;
+}
+
+async function answer(
+  argv: readonly string[],
+  io: CliIo,
+  { out, err }: Pick<CommandIo, "out" | "err">,
+): Promise<number> {
   const parsed = await parseArguments(argv);
   if (parsed.kind === "help") {
     await out.write(parsed.text);
@@ -83,7 +97,7 @@ async function fail(
   const known = await endOf(error);
   const { soleSummary } = await import("./ndjson.ts");
   const summary: Summary = soleSummary(known, io.now(), {
-    cancelReason: known.code === "timeout" ? "timeout" : reason(io),
+    cancelReason: known.code === "timeout" ? "timeout" : signalOf(io),
     after: io.json?.last,
   });
   if (io.json !== undefined && command?.output === "query") {
@@ -131,7 +145,7 @@ function internal(error: unknown): CliError {
   return new CliError("internal", error instanceof Error ? error.message : String(error));
 }
 
-function reason(io: CommandIo): "sigint" | "sigterm" {
+function signalOf(io: CommandIo): "sigint" | "sigterm" {
   return io.signal.reason === "sigterm" ? "sigterm" : "sigint";
 }
 

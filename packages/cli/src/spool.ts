@@ -1,8 +1,9 @@
 /**
  * Text on its way to a reader that may be slow.
- *   S1  writing never waits, so that the reader slows nobody down.
+ *   S1  writing does not wait, so that the reader slows nobody down, as long as there is room on the disk.
  *   S2  nothing is lost and nothing changes places.
- *   S3  memory holds at most `MAX_WAITING_BYTES`; the rest waits in a file without a name.
+ *   S3  memory holds at most `MAX_WAITING_BYTES`; the rest waits in a file without a name. Where that cannot be written, writing waits
+ *       for the reader.
  */
 import { closeSync, ftruncateSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,6 +26,8 @@ export function createSpool(output: Output): Spool {
   let readAt = 0;
   let writeAt = 0;
   let pump: Promise<void> | undefined;
+  /** What the file did not take; whoever wrote it waits. */
+  let late: Buffer[] = [];
 
   const next = (): Buffer | undefined => {
     if (waiting.length > 0) {
@@ -33,7 +36,11 @@ export function createSpool(output: Output): Spool {
       waitingBytes = 0;
       return all;
     }
-    if (file === undefined || readAt === writeAt) return undefined;
+    if (file === undefined || readAt === writeAt) {
+      waiting = late;
+      late = [];
+      return waiting.length > 0 ? next() : undefined;
+    }
     const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, writeAt - readAt));
     const bytes = readSync(file, piece, 0, piece.length, readAt);
     readAt += bytes;
@@ -43,6 +50,22 @@ export function createSpool(output: Output): Spool {
       writeAt = 0;
     }
     return piece.subarray(0, bytes);
+  };
+  /** Whether the file took all of it. */
+  const append = (bytes: Buffer): boolean => {
+    let end = writeAt;
+    try {
+      file ??= openUnnamed();
+      for (let done = 0; done < bytes.length; ) {
+        const count = writeSync(file, bytes, done, bytes.length - done, end);
+        done += count;
+        end += count;
+      }
+    } catch {
+      return false;
+    }
+    writeAt = end;
+    return true;
   };
   const run = async (): Promise<void> => {
     for (let piece = next(); piece !== undefined; piece = next()) {
@@ -55,23 +78,22 @@ export function createSpool(output: Output): Spool {
     get closed() {
       return output.closed;
     },
+    get failure() {
+      return output.failure;
+    },
     onClose: (listener) => output.onClose(listener),
     write(text) {
       if (output.closed) return Promise.resolve(false);
       const bytes = Buffer.from(text);
-      if (writeAt === 0 && waitingBytes + bytes.length <= MAX_WAITING_BYTES) {
+      const isLate = late.length > 0;
+      if (!isLate && writeAt === 0 && waitingBytes + bytes.length <= MAX_WAITING_BYTES) {
         waiting.push(bytes);
         waitingBytes += bytes.length;
-      } else {
-        file ??= openUnnamed();
-        for (let done = 0; done < bytes.length; ) {
-          const count = writeSync(file, bytes, done, bytes.length - done, writeAt);
-          done += count;
-          writeAt += count;
-        }
+      } else if (isLate || !append(bytes)) {
+        late.push(bytes);
       }
       pump ??= run();
-      return Promise.resolve(true);
+      return late.length === 0 ? Promise.resolve(true) : pump.then(() => !output.closed);
     },
     async drained() {
       await pump;

@@ -12,6 +12,8 @@ export interface World {
   readonly columns?: number;
   readonly keys?: Readable;
   readonly signal?: AbortSignal;
+  /** In the place of the stdout that is collected. */
+  readonly stdout?: Writable;
 }
 
 export interface Told {
@@ -44,7 +46,7 @@ export async function inside(words: readonly string[], world: World = {}): Promi
   const tty = world.terminal ?? false;
   const io: CliIo = {
     stdin: world.keys ?? Readable.from(world.stdin === undefined ? [] : [Buffer.from(world.stdin)]),
-    stdout: out.stream,
+    stdout: world.stdout ?? out.stream,
     stderr: err.stream,
     env: { HOME: cwd, XDG_CONFIG_HOME: cwd, LANG: "C.UTF-8", ...world.env },
     cwd,

@@ -24,6 +24,7 @@ export const EXIT_CODES: { readonly [name in keyof typeof ExitCode]: string } = 
   credentials: "credentials are missing",
   unavailable: "something the run needs is not available",
   internal: "a bug",
+  output: "stdout took only a part of the output, as on a full disk",
   timeout: "`--timeout` elapsed",
   interrupted: "interrupted",
   terminated: "terminated",

@@ -47,7 +47,7 @@ export function engineRun(
   asked: Asked,
   saved: { readonly engine: Engine; readonly journal: Journal } | undefined,
 ): LiveRun {
-  const cursor = run.events();
+  const cursor = run.events({ holds: true });
   return {
     id: run.id,
     parked: asked.parked,

@@ -1,7 +1,7 @@
 /** Exit codes of every surface, and the one place that decides them. */
 import type { ErrorInfo, SummaryStatus } from "./types.ts";
 
-/** What a process says when it ends; 4 to 6 tell what the operator must provide. */
+/** What a process says when it ends; 4 to 6 tell what the operator must provide, 74 that stdout did not take all that was written. */
 export const ExitCode = {
   succeeded: 0,
   failed: 1,
@@ -11,6 +11,7 @@ export const ExitCode = {
   credentials: 5,
   unavailable: 6,
   internal: 70,
+  output: 74,
   timeout: 124,
   interrupted: 130,
   terminated: 143,

@@ -39,6 +39,11 @@ export interface EventsOptions {
   readonly after?: number;
   /** Only these kinds, and those that a reader cannot do without. */
   readonly kinds?: readonly Kind[];
+  /**
+   * Every event reaches this reader, also without a journal: when it is late, the run starts nothing until it has caught up. Default
+   * false: a late reader gets a snapshot then, and slows nobody down.
+   */
+  readonly holds?: boolean;
 }
 
 /** A reader's place in the log of one run. */
@@ -61,10 +66,12 @@ export class Cursor implements EventCursor {
     this.#kinds = options.kinds === undefined ? null : new Set([...options.kinds, ...ALWAYS]);
     this.#journal = ports.journal;
     this.#now = ports.now;
+    if (options.holds === true && ports.journal === undefined) log.hold(this);
   }
 
   close(): void {
     this.#closed = true;
+    this.#log.letGo(this);
     this.#wake?.();
     this.#wake = null;
   }
@@ -107,6 +114,7 @@ export class Cursor implements EventCursor {
     if (this.seq + 1 >= log.first) {
       const events = log.read(this.seq + 1, BATCH);
       this.seq += events.length;
+      log.caughtUp();
       return log.hasDeltas && events.length > HIGH_WATER ? merged(events) : events;
     }
     if (this.#journal !== undefined) return this.#readJournal(this.#journal);

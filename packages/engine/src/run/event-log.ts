@@ -2,8 +2,8 @@
  * The events of one run in memory, and who reads them.
  *   E1  `seq` is 1, 2, 3 … without a gap; nothing follows `summary`.
  *   E2  a reader sees an event only when it is published: at the end of a drain, with a journal once it is stored.
- *   E3  the window holds the latest events; what leaves it is kept for a snapshot, and folded when it grows beyond what its
- *       fold would take.
+ *   E3  the window holds the latest events, and all that a reader that holds the run has not read; what leaves it is kept for a
+ *       snapshot, and folded when it grows beyond what its fold would take.
  */
 import {
   createView,
@@ -21,6 +21,7 @@ const WINDOW_EVENTS = 10_000; // a reader that is late by a screenful of work st
 const WINDOW_BYTES = 8_388_608;
 const EVENT_BYTES = 250; // an event without a value, as objects of the platform
 const LIGHT_BYTES = 1_024; // values below count as nothing: ten thousand of them are the same 10 MB as the events
+const HELD_EVENTS = 4_096; // that a reader which holds the run may be late by before nothing starts
 const TRIM_STEP = 1_024; // events that leave at once: moving the rest is paid once for all of them
 
 const NOTHING_COLD: (readonly ExecutionEvent[])[] = [];
@@ -56,6 +57,10 @@ export class EventLog {
   #waiting: (() => void)[] = [];
   #isWaking = false;
   readonly #engine: Wakes;
+  /** Readers that the run waits for. */
+  readonly #holding: Set<{ readonly seq: number }> = new Set();
+  /** Called when the slowest of them has caught up. */
+  onCaughtUp: (() => void) | null = null;
 
   /** `nodeCount`: nodes of the flow itself, which a fold never forgets. */
   constructor(runId: string, nodeCount: number, engine: Wakes) {
@@ -114,6 +119,36 @@ export class EventLog {
     return this.#events.slice(start, end);
   }
 
+  /** From now on nothing leaves the window before this reader has it. */
+  hold(reader: { readonly seq: number }): void {
+    this.#holding.add(reader);
+  }
+
+  letGo(reader: { readonly seq: number }): void {
+    if (this.#holding.delete(reader)) this.caughtUp();
+  }
+
+  /** A reader that holds the run is late: the run waits, and says so once to `onCaughtUp`. */
+  isAwaited(): boolean {
+    if (this.#holding.size === 0) return false;
+    const late = this.seq - this.#slowest();
+    return late > HELD_EVENTS || (late > 1 && this.#bytes > WINDOW_BYTES);
+  }
+
+  /** A reader has read on, or has left. */
+  caughtUp(): void {
+    if (this.onCaughtUp === null || this.isAwaited()) return;
+    const tell = this.onCaughtUp;
+    this.onCaughtUp = null;
+    tell();
+  }
+
+  #slowest(): number {
+    let seq = this.seq;
+    for (const reader of this.#holding) seq = Math.min(seq, reader.seq);
+    return seq;
+  }
+
   /** Calls `fn` once something was published. */
   onPublish(fn: () => void): void {
     this.#waiting.push(fn);
@@ -155,7 +190,8 @@ export class EventLog {
 
   #trim(): void {
     const unread = this.seq - this.published;
-    const most = Math.max(0, this.#events.length - unread - 1); // the last one stays, it may be the summary
+    const awaited = this.seq - Math.min(this.published, this.#slowest());
+    const most = Math.max(0, this.#events.length - Math.max(unread + 1, awaited)); // the last one stays, it may be the summary
     let drop = Math.max(0, Math.min(most, this.#events.length - WINDOW_EVENTS));
     let freed = 0;
     for (let i = 0; i < drop; i += 1) freed += this.#sizeAt(i);

@@ -65,9 +65,12 @@ function drain(run: RunCore): void {
   else if (run.stop === null && !run.yielding) pauseForPeople(run);
 }
 
-/** Whether the run is being left, or its journal waits for room: what works may end, and nothing starts. */
-function mayNotStart({ leaving, journal, engine }: RunCore): boolean {
-  return leaving || (engine.isFull && journal !== null);
+/** Whether the run is left, its journal waits for room, or a reader is waited for: what works may end, and nothing starts. */
+function mayNotStart(run: RunCore): boolean {
+  if (run.leaving || (run.engine.isFull && run.journal !== null)) return true;
+  if (!run.log.isAwaited()) return false;
+  run.log.onCaughtUp = () => run.engine.wakeSoon(run);
+  return true;
 }
 
 /** Ended frames, the run's own excepted: its end is the end of the run. */

@@ -73,6 +73,38 @@ test("a reader that is later than the window gets a snapshot, whose fold goes on
   expect(JSON.stringify(viewToJson(view))).toBe(JSON.stringify(viewToJson(full)));
 });
 
+test("a reader that holds the run gets every event, however late it is, and the run waits for it", async () => {
+  const clock = createSimClock();
+  const run = createEngine({ host: clock }).run(await planOf(LONG));
+  const events: ExecutionEvent[] = [];
+  let most = 0;
+  const reading = (async () => {
+    for await (const batch of run.events({ holds: true })) {
+      most = Math.max(most, run.seq - (events.at(-1)?.seq ?? 0));
+      events.push(...batch);
+      for (let turn = 0; turn < 20; turn += 1) await new Promise((next) => setImmediate(next));
+    }
+  })();
+  const running = setInterval(() => void clock.settle());
+  await reading;
+  clearInterval(running);
+  expect((await run.result).status).toBe("succeeded");
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, i) => i + 1));
+  expect(events.length).toBeGreaterThan(18_000);
+  expect(most).toBeLessThan(10_000);
+});
+
+test("a reader that held the run and leaves holds it no longer", async () => {
+  const clock = createSimClock();
+  const run = createEngine({ host: clock }).run(await planOf(LONG));
+  const reader = run.events({ holds: true });
+  await clock.settle();
+  expect(run.state).toBe("running");
+  reader.close();
+  await clock.run();
+  expect((await run.result).status).toBe("succeeded");
+});
+
 test("with a journal it reads on from there, without loss", async () => {
   const clock = createSimClock();
   const journal = createMemoryJournal({ now: clock.now });

@@ -1,4 +1,10 @@
-import { checkLog, type Journal, parseEvent, serialiseEvent } from "@millrace/contracts";
+import {
+  checkLog,
+  type ExecutionEvent,
+  type Journal,
+  parseEvent,
+  serialiseEvent,
+} from "@millrace/contracts";
 import { createEngine, createMemoryJournal, type EngineError } from "@millrace/engine";
 import { createSimClock } from "@millrace/engine/testing";
 import { describe, expect, test } from "vitest";
@@ -312,3 +318,82 @@ describe("the memory journal", () => {
     expect(await journal.load("r2")).toBeNull();
   });
 });
+
+test("while the journal waits for room nothing starts, what works ends, and room lets the run go on", async () => {
+  const clock = createSimClock();
+  const inner = createMemoryJournal({ now: clock.now });
+  let tell: (isFull: boolean) => void = () => {};
+  const journal: Journal = {
+    ...inner,
+    watchRoom(told) {
+      tell = told;
+      return () => {};
+    },
+  };
+  let ends: () => void = () => {};
+  const slow = bodyType("slow", () => new Promise((resolve) => (ends = () => resolve({}))));
+  const { events } = await start("node a: test.slow\nnode b: delay { for = 5ms }\na -> b", {
+    engine: { host: clock, journal },
+    types: [slow],
+  });
+  tell(true);
+  ends();
+  await clock.settle();
+  expect(kinds(events, "a").at(-1)).toBe("node.succeeded");
+  expect(kinds(events, "b")).toEqual([]);
+  tell(false);
+  await clock.settle();
+  expect(kinds(events, "b")).toEqual(["node.started", "node.waiting"]);
+});
+
+test("a run that is left lets an effect at work end, stops what may be repeated, and starts nothing", async () => {
+  const clock = createSimClock();
+  const journal = createMemoryJournal({ now: clock.now });
+  const settle: (() => void)[] = [];
+  const stopped: string[] = [];
+  const body = (effect: "read" | "write") =>
+    bodyType(
+      effect,
+      (_, ctx) =>
+        new Promise((resolve) => {
+          settle.push(() => resolve({}));
+          ctx.signal.addEventListener("abort", () => stopped.push(effect));
+        }),
+      { effect },
+    );
+  const types = [body("read"), body("write")];
+  const { run, engine, events } = await start(
+    'node r: test.read\nnode w: test.write\nnode after: log { message = "x" }\nw -> after',
+    { engine: { host: clock, journal }, types },
+  );
+  expect(run.pause()).toBe(true);
+  const closed = engine.close({ leave: true, graceMs: 1_000 });
+  await clock.advance(500);
+  expect(stopped).toEqual([]);
+  settle[1]?.();
+  await closed;
+  await expect(run.result).rejects.toMatchObject({ code: "engine_closed" });
+  expect(stopped).toEqual(["read"]);
+  expect(kinds(events, "w").at(-1)).toBe("node.succeeded");
+  expect(kinds(events, "after")).toEqual([]);
+  expect(kinds(await storedEvents(journal, run.id)).at(-1)).toBe("node.succeeded");
+
+  const again = createEngine({ host: clock, journal });
+  const plan = await planOf(
+    'node r: test.read\nnode w: test.write\nnode after: log { message = "x" }\nw -> after',
+    { types },
+  );
+  const resumed = await again.resume(run.id, { plan });
+  await clock.settle();
+  expect(resumed.paused).toBe("operator");
+  expect(resumed.resume()).toBe(true);
+  await clock.settle();
+  settle.at(-1)?.();
+  await clock.run();
+  expect((await resumed.result).status).toBe("succeeded");
+  expect(checkLog(await storedEvents(journal, run.id))).toEqual([]);
+});
+
+async function storedEvents(journal: Journal, runId: string) {
+  return (await stored(journal, runId)).map((line) => parseEvent(line) as ExecutionEvent);
+}
