@@ -1,5 +1,6 @@
-/** Files of a packed package, without a program of the machine. */
+/** Files of a packed package, read without a program of the machine, and what may not be among them. */
 import { readFileSync } from "node:fs";
+import { posix } from "node:path";
 import { gunzipSync } from "node:zlib";
 
 const BLOCK_BYTES = 512; // of a tar archive (POSIX.1-1988, ustar)
@@ -22,4 +23,28 @@ export function readTarball(file) {
     at = start + Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES;
   }
   return files;
+}
+
+/**
+ * What may not be in a packed package, one sentence each: a path of the machine that built it, and maps that lead nowhere.
+ * @param {ReadonlyMap<string, Buffer>} files as `readTarball` answers
+ * @param {string} root the folder of the repository on this machine
+ * @returns {string[]}
+ */
+export function packedProblems(files, root) {
+  return [...files].flatMap(([name, bytes]) => {
+    const problems = [];
+    if (bytes.includes(root)) problems.push(`${name}: holds the path ${root}`);
+    if (name.endsWith(".d.ts.map")) problems.push(`${name}: its sources are not packed`);
+    else if (name.endsWith(".map")) {
+      const { sources, sourcesContent = [] } = JSON.parse(String(bytes));
+      const dead = sources.filter((_, index) => typeof sourcesContent[index] !== "string");
+      problems.push(...dead.map((source) => `${name}: ${source} is neither packed nor in the map`));
+    } else if (/\.(?:js|ts)$/.test(name)) {
+      const [, map] = /^\/\/# sourceMappingURL=(.*)$/m.exec(String(bytes)) ?? [];
+      const path = map === undefined ? undefined : posix.join(posix.dirname(name), map);
+      if (path !== undefined && !files.has(path)) problems.push(`${name}: its map is not packed`);
+    }
+    return problems;
+  });
 }
