@@ -9,13 +9,17 @@ const words = [
   ...["run", `${folder}/support-triage.flow`, "--fixtures", `${folder}/fixtures`],
   ...["--confirm", "send=approve"],
 ];
+process.stdout.write(
+  `A recorded run: every answer comes from ${folder}/fixtures, and files are written to a folder that is deleted at its end.\n\n`,
+);
 const { status } = spawnSync(process.execPath, ["packages/cli/bin/millrace.js", ...words], {
   cwd: root,
   stdio: "inherit",
 });
 if (status === 0) {
   process.stdout.write(
-    `\nnext: npx millrace graph ${folder}/support-triage.flow -f svg -o triage.svg\n`,
+    `\nThe file above was written to that folder; ${folder}/README.md says how to run it for real.\n` +
+      `next: npx millrace graph ${folder}/support-triage.flow -f svg -o triage.svg\n`,
   );
 }
 process.exitCode = status ?? 1;
