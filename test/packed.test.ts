@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { fencesOf, readPage } from "../packages/cli/test/pages.ts";
-import { packAll, ROOT } from "./support/packed.ts";
+import { PUBLISHED, packAll, ROOT } from "./support/packed.ts";
 
 /** A limit for what hangs: packing, installing and compiling are seconds of processor time, ten times that on a busy machine. */
 const TIMEOUT_MS = 300_000;
@@ -34,7 +34,7 @@ interface Program {
   readonly isRun: boolean;
 }
 
-const READMES = readdirSync(join(ROOT, "packages")).map((name) => `packages/${name}/README.md`);
+const READMES = PUBLISHED.map((name) => `packages/${name}/README.md`);
 const GUIDE = readdirSync(join(ROOT, "docs/guide")).map((name) => `docs/guide/${name}`);
 const programs: readonly Program[] = [...READMES, ...GUIDE, "README.md"].flatMap(programsOf);
 const project = mkdtempSync(join(tmpdir(), "millrace-packed-"));

@@ -18,7 +18,11 @@ import { fileURLToPath } from "node:url";
 export const ROOT: string = fileURLToPath(new URL("../..", import.meta.url));
 
 const BIN = join(ROOT, "node_modules/.bin");
-const PACKAGES: readonly string[] = readdirSync(join(ROOT, "packages"));
+
+/** Folders below `packages/` of what is published. */
+export const PUBLISHED: readonly string[] = readdirSync(join(ROOT, "packages")).filter(
+  (name) => manifestOf(name).private !== true,
+);
 
 /** What a project may install. */
 export interface Packed {
@@ -31,8 +35,14 @@ export interface Packed {
 interface Manifest {
   readonly name: string;
   readonly version: string;
+  readonly private?: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+function manifestOf(folder: string): Manifest {
+  const path = join(ROOT, "packages", folder, "package.json");
+  return JSON.parse(readFileSync(path, "utf8")) as Manifest;
 }
 
 /** Packs every package into `folder`. They must be built. */
@@ -42,10 +52,9 @@ export function packAll(folder: string): Packed {
   pnpm(["-r", "--filter", "./packages/*", "pack", "--pack-destination", tarballs], ROOT);
   const overrides: Record<string, string> = {};
   const names: string[] = [];
-  for (const each of PACKAGES) {
+  for (const each of PUBLISHED) {
     const at = join(ROOT, "packages", each);
-    const manifest = JSON.parse(readFileSync(join(at, "package.json"), "utf8")) as Manifest;
-    const { name, version, dependencies, optionalDependencies } = manifest;
+    const { name, version, dependencies, optionalDependencies } = manifestOf(each);
     names.push(name);
     overrides[name] = `file:${join(tarballs, `millrace-${each}-${version}.tgz`)}`;
     for (const other of Object.keys({ ...dependencies, ...optionalDependencies })) {
@@ -59,7 +68,8 @@ export function packAll(folder: string): Packed {
     names,
     install(project) {
       // YAML holds JSON. Without a lock file, so that what is run there later takes npm for its package manager.
-      const settings = { overrides, autoInstallPeers: false };
+      // Commands are links, as npm makes them: scripts of pnpm need sed.
+      const settings = { overrides, autoInstallPeers: false, preferSymlinkedExecutables: true };
       writeFileSync(join(project, "pnpm-workspace.yaml"), JSON.stringify(settings));
       const store = join(folder, "store");
       pnpm(["install", "--offline", "--no-lockfile", "--store-dir", store], project);
