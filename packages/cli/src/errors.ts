@@ -41,6 +41,12 @@ const PROBLEM: Record<CliErrorCode, ErrorCode> = {
   internal: "internal",
 };
 
+/** The command that helps where a store of credentials says in its message that the encrypted file would; undefined elsewhere. */
+export function fileStoreHint(message: string): string | undefined {
+  if (!message.includes("encrypted file store")) return undefined;
+  return "millrace config set credentials.store file --user, with its key in MILLRACE_CREDENTIAL_KEY (openssl rand -base64 32 makes one)";
+}
+
 /** Ends a command. `hint` says what to do next, `diagnostics` go into the summary of an invalid flow. */
 export class CliError extends Error {
   override readonly name = "CliError";

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { scratch } from "./cli.ts";
+import { millrace, scratch } from "./cli.ts";
 import { inside } from "./inside.ts";
 import { serviceWorld } from "./service-world.ts";
 
@@ -73,6 +73,19 @@ test("the encrypted file is never replaced by another store: without its key, 2;
   });
   expect([locked.code, locked.stdout]).toEqual([6, ""]);
   expect(JSON.parse(locked.stderr)).toMatchObject({ code: "credential_store_unavailable" });
+});
+
+test("where the system has no store, the command that chooses the encrypted file is named", async () => {
+  // No bus in its environment, so no store of the system.
+  const env = { DBUS_SESSION_BUS_ADDRESS: "" };
+  const { code, stderr } = await millrace(["secrets", "set", "ai:x"], {
+    cwd: scratch(),
+    env,
+    stdin: SECRET,
+  });
+  expect(code, stderr).toBe(6);
+  expect(stderr).toContain("millrace config set credentials.store file --user");
+  expect(stderr).toContain("MILLRACE_CREDENTIAL_KEY (openssl rand -base64 32 makes one)");
 });
 
 test("a service with a key of its own takes it from stdin, and a flow is sent with it", async () => {

@@ -1,7 +1,7 @@
 /** Problems of commands, from this process or from a server, as the ends of a command line. */
 import type { Diagnostic, ErrorCode, Problem } from "@millrace/contracts";
 import { ClientError, type ClientErrorCode } from "@millrace/contracts/client";
-import { CliError, type CliErrorCode } from "../errors.ts";
+import { CliError, type CliErrorCode, fileStoreHint } from "../errors.ts";
 import { clean } from "../render/text.ts";
 
 /** A problem as far as its end depends on it. */
@@ -63,7 +63,7 @@ function toCliError({ code, message, errors = [] }: Refusal): CliError {
     ? 'whoever runs this allows the host with egress.allow in the configuration: millrace config set egress.allow \'[{"host": "HOST"}]\' --user'
     : code === "unauthorized"
       ? "give it with --token-file or in MILLRACE_TOKEN"
-      : undefined;
+      : fileStoreHint(message);
   return new CliError(end, text, {
     problem: PROBLEM_OF[code] ?? (code as ErrorCode),
     ...(hint !== undefined && { hint }),

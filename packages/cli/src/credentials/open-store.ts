@@ -1,7 +1,7 @@
 /** The credential store of the configuration. Loaded by the commands that need one, and by a run when its flow does. */
 import { type OpenedStore, openCredentialStore } from "@millrace/server/connections";
 import type { CredentialsChoice } from "../config/credentials.ts";
-import { CliError, usage } from "../errors.ts";
+import { CliError, fileStoreHint, usage } from "../errors.ts";
 
 /** Opens the store; nothing is read before its first use. Throws a usage error for an encrypted file without its key. */
 export function openStore(choice: CredentialsChoice): OpenedStore {
@@ -18,7 +18,10 @@ export function openStore(choice: CredentialsChoice): OpenedStore {
 export function failureOfStore(error: unknown): unknown {
   const { code } = (error ?? {}) as { readonly code?: unknown };
   if (error instanceof CliError || code !== "oauth_credential") return error;
-  return new CliError("unavailable", (error as Error).message, {
+  const { message } = error as Error;
+  const hint = fileStoreHint(message);
+  return new CliError("unavailable", message, {
     problem: "credential_store_unavailable",
+    ...(hint !== undefined && { hint }),
   });
 }

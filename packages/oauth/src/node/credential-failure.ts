@@ -2,8 +2,7 @@
 import { OAuthError, type OAuthReason } from "../errors.ts";
 
 /** What helps where the credential store of the system does not. */
-export const OTHER_STORE =
-  "or choose the encrypted file store: millrace config set credentials.store file --user, with its key in MILLRACE_CREDENTIAL_KEY (openssl rand -base64 32 makes one)";
+export const OTHER_STORE = "or choose the encrypted file store (@millrace/oauth/store/file)";
 
 /** An error of kind `Credential`: `credential store: <what>. <remedy>`. Neither text may hold anything secret. */
 export function credentialFailure(

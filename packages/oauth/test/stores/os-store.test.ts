@@ -93,7 +93,10 @@ describe("two libraries that do not see each other's entries", () => {
       const error = await call().catch((e: unknown) => e);
       expect(error).toMatchObject({ kind: "Credential", reason: "no_backend", retryable: false });
       expect(String(error)).toContain("npm install keytar");
-      expect(String(error)).toContain("millrace config set credentials.store file");
+      expect(String(error)).toContain(
+        "or choose the encrypted file store (@millrace/oauth/store/file)",
+      );
+      expect(String(error)).not.toContain("millrace config");
     }
   });
 

@@ -5,7 +5,7 @@
  *   C3  A value that does not come back as it was written is an error.
  */
 import { createHash, randomBytes } from "node:crypto";
-import { credentialFailure } from "../credential-failure.ts";
+import { credentialFailure, OTHER_STORE } from "../credential-failure.ts";
 import type { Backend } from "./backend.ts";
 
 /**
@@ -79,7 +79,7 @@ function cut(value: string): { head: Head; text: string; pieces: string[] } {
   if (count > MAX_PIECES) {
     throw credentialFailure(
       "the value is longer than the credential store of Windows takes",
-      "Store a shorter one, or choose the encrypted file store: millrace config set credentials.store file",
+      `Store a shorter one, ${OTHER_STORE}`,
       { reason: "too_large" },
     );
   }

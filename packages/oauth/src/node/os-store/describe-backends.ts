@@ -21,7 +21,7 @@ interface State {
   readonly detail: string;
 }
 
-const TIMEOUT_MS = 3_000; // as long as a check of `millrace doctor` may take
+const TIMEOUT_MS = 3_000; // as long as somebody at a terminal waits for an answer
 
 /**
  * The state of each library, the preferred one first:

@@ -255,7 +255,7 @@ function timedOut(timeoutMs: number): Error {
 function crashed(): Error {
   return credentialFailure(
     "the process that asks the credential store of the system broke down",
-    `See what is wrong: millrace doctor; ${OTHER_STORE}`,
+    `Try again; ${OTHER_STORE}`,
     { reason: "helper_crash" },
   );
 }
