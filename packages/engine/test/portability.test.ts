@@ -2,15 +2,15 @@
 import { spawnSync } from "node:child_process";
 import { Worker } from "node:worker_threads";
 import { testWith } from "@millrace/test-support";
+import { bundleGuest } from "@millrace/test-support/bundle";
 import { launchChromium } from "@millrace/test-support/chromium";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
-import { bundleGuest } from "./portability/bundle.ts";
 import { runGuest } from "./portability/guest.ts";
 
 let bundle: string;
 
 beforeAll(async () => {
-  bundle = await bundleGuest();
+  bundle = await bundleGuest(new URL("portability/guest.ts", import.meta.url));
 });
 
 test("a flow runs to its summary in a thread, and no global of Node is read", async () => {

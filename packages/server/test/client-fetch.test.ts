@@ -3,7 +3,11 @@
 import { ClientError, createClient } from "@millrace/contracts/client";
 import { CommandError } from "@millrace/contracts/transport";
 import { createHttpTransport } from "@millrace/contracts/transport-http";
-import { expect, test } from "vitest";
+import { testWith } from "@millrace/test-support";
+import { bundleGuest } from "@millrace/test-support/bundle";
+import { launchChromium } from "@millrace/test-support/chromium";
+import { expect, onTestFinished, test } from "vitest";
+import { useServer } from "./support/browser-guest.ts";
 import { HELLO } from "./support/flows.ts";
 import { serve } from "./support/server.ts";
 
@@ -41,6 +45,29 @@ test.each([
   leave();
   transport.close();
 });
+
+testWith("chromium")(
+  "in a browser, commands, runs and channels work with its fetch, given or not",
+  async () => {
+    const { url } = await serve();
+    const browser = await launchChromium();
+    onTestFinished(() => browser.close());
+    const page = await browser.newPage();
+    // A page of the origin of the server: another origin would be refused.
+    await page.route(`${url}/page`, (route) =>
+      route.fulfill({ contentType: "text/html", body: "<!doctype html><title>page</title>" }),
+    );
+    await page.goto(`${url}/page`);
+    const bundle = await bundleGuest(new URL("support/browser-guest.ts", import.meta.url));
+    await page.addScriptTag({ content: bundle });
+    const here = await useServer(url, HELLO, false);
+    expect(here).toMatchObject({ name: "millrace", status: "succeeded" });
+    for (const isGiven of [false, true]) {
+      const args = [url, HELLO, isGiven].map((each) => JSON.stringify(each)).join(", ");
+      expect(await page.evaluate(`guest.useServer(${args})`)).toEqual(here);
+    }
+  },
+);
 
 const wrong: [name: string, given: unknown, text: string][] = [
   [

@@ -1,4 +1,3 @@
-/** The guest and everything it imports as one script without a module system, for a platform without Node's modules. */
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 
@@ -7,12 +6,15 @@ interface Bundler {
   build(options: object): Promise<{ readonly outputFiles: readonly { readonly text: string }[] }>;
 }
 
-/** A script that defines the global `guest` with the exports of `guest.ts`. An import of a Node module fails here. */
-export async function bundleGuest(): Promise<string> {
-  const root = createRequire(new URL("../../../../package.json", import.meta.url));
+/**
+ * A module and everything it imports as one script without a module system, for a platform without Node's modules. The script
+ * defines the global `guest` with the exports of the module. An import of a Node module fails here.
+ */
+export async function bundleGuest(module: URL): Promise<string> {
+  const root = createRequire(new URL("../../../package.json", import.meta.url));
   const { build } = createRequire(root.resolve("tsup"))("esbuild") as Bundler;
   const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL("guest.ts", import.meta.url))],
+    entryPoints: [fileURLToPath(module)],
     bundle: true,
     write: false,
     platform: "browser",
