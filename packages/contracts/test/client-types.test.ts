@@ -1,7 +1,14 @@
 /** What callers in TypeScript see of the client and of ports, with the side that must not compile. */
 import type { MessagePort as NodePort } from "node:worker_threads";
-import { type AnyEvent, type ExecutionEvent, isKnownEvent } from "@millrace/contracts";
+import {
+  type AnyEvent,
+  type ExecutionEvent,
+  isKnownEvent,
+  type Run,
+  type Transport,
+} from "@millrace/contracts";
 import type { Client } from "@millrace/contracts/client";
+import { type TypedTransport, typed } from "@millrace/contracts/transport";
 import type { PortLike } from "@millrace/contracts/transport-port";
 import { expect, expectTypeOf, test } from "vitest";
 
@@ -28,6 +35,21 @@ test("ports of Node and of browsers fit, and what cannot listen does not", () =>
   expectTypeOf<NodePort>().toExtend<PortLike>();
   expectTypeOf<DomPort>().toExtend<PortLike>();
   expectTypeOf<Omit<DomPort, "addEventListener">>().not.toExtend<PortLike>();
+});
+
+test("a typed transport has the types of the table of commands", async () => {
+  const transport = { invoke: async (command: string) => command } as unknown as Transport;
+  expect(await transport.invoke("get_meta", {})).toBe("get_meta");
+  expect(typed(transport)).toBe(transport);
+  const use = async ({ invoke, listen }: TypedTransport): Promise<void> => {
+    expectTypeOf(await invoke("get_run", { runId: "r" })).toEqualTypeOf<Run>();
+    // @ts-expect-error there is no such command
+    await invoke("get_rum", { runId: "r" });
+    // @ts-expect-error the id of the run is missing
+    await invoke("get_run", {});
+    expectTypeOf(listen).toEqualTypeOf<Transport["listen"]>();
+  };
+  expectTypeOf(use).toBeFunction();
 });
 
 /** As lib.dom.d.ts has it. */

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from "node:net";
 import type { AnyEvent } from "@millrace/contracts";
 import { ClientError, createClient, eventsOf } from "@millrace/contracts/client";
+import { createHttpTransport } from "@millrace/contracts/transport-http";
 import type { RunningServer } from "@millrace/server";
 import { describe, expect, expectTypeOf, onTestFinished, test } from "vitest";
 import { ASK_PLAINLY, HELLO, MANY, SLEEP } from "./support/flows.ts";
@@ -96,6 +97,16 @@ describe("a command", () => {
       retryable: false,
       problem: { requestId: expect.any(String), errors: [expect.anything()] },
     });
+  });
+
+  test("that is refused says the first place of the flow in its message", async () => {
+    const { url } = await serve();
+    const args = { dsl: "flow 1 f\n\nnode a: nothing.here\n" };
+    const place = /^The flow is not valid: FLOW3001 .*nothing\.here.* \(line 3\)$/;
+    await expect(createClient({ url }).invoke("start_run", args)).rejects.toThrow(place);
+    const transport = createHttpTransport({ url });
+    onTestFinished(() => transport.close());
+    await expect(transport.invoke("start_run", args)).rejects.toThrow(place);
   });
 
   test("on a server that is away, or that is none of ours, says so", async () => {

@@ -1,5 +1,10 @@
 /** What a call of a server ends with when it does not end well. */
-import { type ErrorCode, isErrorCode, type ProblemDocument } from "../commands/problem.ts";
+import {
+  type ErrorCode,
+  isErrorCode,
+  type ProblemDocument,
+  problemMessage,
+} from "../commands/problem.ts";
 
 const MARK = Symbol.for("@millrace/contracts.error.ClientError");
 
@@ -88,10 +93,11 @@ export function problemError(
   problem: ProblemDocument,
   told: Pick<ClientErrorOptions, "status" | "retryAfterMs" | "cause"> = {},
 ): ClientError {
-  const [first] = problem.errors ?? [];
-  const place = first === undefined ? "" : `: ${first.pointer} ${first.message}`;
-  const message = `${problem.detail ?? problem.title}${place}`;
-  return new ClientError(problem.code, message, { status: problem.status, ...told, problem });
+  return new ClientError(problem.code, problemMessage(problem), {
+    status: problem.status,
+    ...told,
+    problem,
+  });
 }
 
 function isProblem(value: unknown): value is ProblemDocument {

@@ -87,6 +87,13 @@ export interface ProblemDocument {
   readonly [member: string]: unknown;
 }
 
+/** What a problem document says to a person. */
+interface ProblemText {
+  readonly title: string;
+  readonly detail?: string;
+  readonly errors?: readonly Problem[];
+}
+
 /**
  * Makes the problem document of a code; absent members are left out, and none can stand in for what the code decides.
  * `detail` of `internal` is dropped: the log has it.
@@ -113,6 +120,16 @@ export function problemDocument(
     ...(errors === undefined ? {} : { errors }),
     ...more,
   };
+}
+
+/** A problem in a sentence: what happened, and the first place of it. A place of a flow has its code, and its line if it was a text. */
+export function problemMessage({ detail, title, errors }: ProblemText): string {
+  const said = detail ?? title;
+  const first = errors?.[0];
+  if (!first) return said;
+  if (!/^FLOW\d/.test(first.code)) return `${said}: ${first.pointer} ${first.message}`;
+  const line = first.line === undefined ? "" : ` (line ${first.line})`;
+  return `${said}: ${first.code} ${first.message}${line}`;
 }
 
 /** Whether a string is a code of this version. */

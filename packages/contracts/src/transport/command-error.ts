@@ -4,6 +4,7 @@ import {
   PROBLEMS,
   type ProblemDocument,
   problemDocument,
+  problemMessage,
 } from "../commands/problem.ts";
 
 const MARK = Symbol.for("@millrace/contracts.error.CommandError");
@@ -30,7 +31,10 @@ interface TransportProblem {
   readonly requestId: string;
 }
 
-/** A command failed on the other side, or the other side is gone. Branch on `code`. */
+/**
+ * A command failed on the other side, or the other side is gone. Branch on `code`; `message` has the first of `problem.errors`:
+ * "The flow is not valid: FLOW3001 unknown node type … (line 4)".
+ */
 export class CommandError extends Error {
   override readonly name = "CommandError";
   readonly status: number;
@@ -38,7 +42,7 @@ export class CommandError extends Error {
   readonly problem: CommandProblem;
 
   constructor(problem: CommandProblem, options: { readonly cause?: unknown } = {}) {
-    super(problem.detail ?? problem.title, options);
+    super(problemMessage(problem), options);
     Object.defineProperty(this, MARK, { value: true });
     this.status = problem.status;
     this.code = problem.code;

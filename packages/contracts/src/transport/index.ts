@@ -13,4 +13,5 @@ export { createInProcessTransport } from "./in-process.ts";
 export { createLineWire, type LineEnds, MAX_LINE_BYTES } from "./lines.ts";
 export type { TransportOptions } from "./report.ts";
 export { serveWire } from "./serve.ts";
+export { type TypedTransport, typed } from "./typed.ts";
 export type { HostMessage, HostWire, WindowMessage, WindowWire, Wire } from "./wire.ts";
