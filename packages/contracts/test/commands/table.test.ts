@@ -7,7 +7,7 @@ import * as z from "zod";
 // Effects: r(ead) x(run) w(rite) a(dmin). Idempotency: - none, k(ey), n(atural).
 const RUN = "graph template version dsl inputs options";
 const PAGE = "limit cursor";
-const TIMES = "template version cron everyMs at timezone inputs tags enabled overlap catchUp";
+const TIMES = "name template version cron everyMs at timezone inputs tags enabled overlap catchUp";
 const TABLE = `
 run_flow                 | POST   /api/run | 200 | x | k | ${RUN}
 start_run                | POST   /api/runs | 202 | x | k | ${RUN}
@@ -74,7 +74,7 @@ create_webhook           | POST   /api/webhooks | 201 | a | k | template input s
 delete_webhook           | DELETE /api/webhooks/:webhookId | 204 | a | n | webhookId
 list_services            | GET    /api/services | 200 | r | - | ${PAGE}
 get_service              | GET    /api/services/:slug | 200 | r | - | slug
-connect_service          | POST   /api/connections/:slug/connect | 202 | a | - | slug service scopes receiver redirectUri port
+connect_service          | POST   /api/connections/:slug/connect | 202 | a | - | slug service scopes receiver redirectUri port client
 get_connect_status       | GET    /api/connections/:slug/connect/:connectId | 200 | r | - | slug connectId
 complete_connect         | POST   /api/connections/:slug/connect/:connectId | 200 | a | - | slug connectId code state
 cancel_connect           | DELETE /api/connections/:slug/connect/:connectId | 204 | a | n | slug connectId
