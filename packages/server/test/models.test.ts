@@ -1,7 +1,6 @@
 /** Managed models over HTTP: from a file server to a flow's answer, with the real engine, and without any of it. */
-import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -54,10 +53,19 @@ const failures = (events: readonly AnyEvent[]) =>
 
 /** Processes of runners that this process has started. */
 function runners(): number {
-  const lines = execFileSync("ps", ["-o", "ppid=,args=", "-A"], { encoding: "utf8" }).split("\n");
-  return lines.filter(
-    (line) => Number(line.trim().split(/\s/)[0]) === process.pid && /runner\.js/.test(line),
-  ).length;
+  const children = readdirSync("/proc/self/task").flatMap((thread) =>
+    readFileSync(`/proc/self/task/${thread}/children`, "utf8").trim().split(" "),
+  );
+  return children.filter((pid) => pid !== "" && /runner\.js/.test(commandOf(pid))).length;
+}
+
+/** Empty for a process that has ended in the meantime. */
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
 }
 
 describe("without managed models", () => {

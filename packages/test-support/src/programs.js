@@ -29,7 +29,6 @@ export const OUTSIDE = {
   "gnome-keyring-daemon": ["gnome-keyring-daemon"],
   grep: ["grep"],
   mount: ["mount"],
-  ps: ["ps"],
   tmux: ["tmux"],
   zsh: ["zsh"],
 };
