@@ -6,6 +6,7 @@
  *   G3  The fence after a command is, byte for byte, what the command wrote; after a script `…` stands for what differs each time.
  *   G4  A fence of another kind, or a result without its command, fails.
  *   G5  Every example of a table gives its result; the tables of functions, operators, policies and types are the code's.
+ *   G6  The text above a block names the file that the block is saved as.
  */
 import {
   existsSync,
@@ -166,6 +167,19 @@ describe.each(PAGES)("%s", (path) => {
       else expect(told.stdout + told.stderr).toBe(next.text);
     }
   });
+});
+
+test.each([...PAGES, "docs/guide/extensions.md"])("%s names each file before its block", (path) => {
+  const lines = readPage(path).split("\n");
+  let visible = "";
+  let next = 0;
+  for (const { line, marks, text } of fencesOf(readPage(path))) {
+    visible += lines.slice(next, line - 1).join("\n");
+    next = line + text.split("\n").length;
+    // No renderer shows the name that stands after the language of a fence.
+    const [name] = marks.filter((mark) => /\.(?:flow|json|mjs)$/.test(mark));
+    if (name !== undefined) expect(visible, `line ${line}`).toContain(`\`${name}\``);
+  }
 });
 
 test.each([...PAGES, "README.md"])("%s links to what is there", (path) => {
