@@ -1,8 +1,14 @@
 /** The manager as others get it. */
 import type { ModelManager } from "@millrace/contracts";
+import { checkOptions, type OptionNames } from "@millrace/contracts/options";
 import { composeManager } from "./manager.ts";
 import { createRunners } from "./runner/index.ts";
 import type { ModelManagerOptions } from "./settings.ts";
+
+const OPTIONS: OptionNames<ModelManagerOptions> = {
+  ...{ dir: true, enginesDir: true, fetch: true, sink: true, settings: true, clock: true },
+  ...{ credentials: true, hubModel: true, freeBytes: true, log: true },
+};
 
 /**
  * Manages the models of a folder: scans it, installs into it, and runs its models, each in a process of its own. The first scan
@@ -10,5 +16,6 @@ import type { ModelManagerOptions } from "./settings.ts";
  * and loads, and refuses changes with `models_locked`. Throws what the file system says when the folder cannot be made.
  */
 export function createModelManager(options: ModelManagerOptions): ModelManager {
+  checkOptions("createModelManager", options, OPTIONS);
   return composeManager(options, { createRunners });
 }

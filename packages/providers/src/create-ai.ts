@@ -7,6 +7,7 @@ import type {
   FetchLike,
   PricePerMillion,
 } from "@millrace/contracts";
+import { checkOptions, type OptionNames } from "@millrace/contracts/options";
 import { createProviders } from "./create-providers.ts";
 import { createAiCredentials } from "./credentials.ts";
 import { createMcpSource, type McpSource } from "./mcp/source.ts";
@@ -48,8 +49,17 @@ export interface AiSetup {
   close(): Promise<void>;
 }
 
+const SETTINGS: OptionNames<AiSettings> = {
+  ...{ providers: true, mcpServers: true, defaultProvider: true, prices: true, circuit: true },
+};
+const PORTS: OptionNames<AiPorts> = {
+  ...{ credentials: true, env: true, openFetch: true, local: true, auditKey: true },
+};
+
 /** Opens nothing and loads no package of a maker before a node asks for it. */
 export function createAi(settings: AiSettings, ports: AiPorts): AiSetup {
+  checkOptions("createAi, settings", settings, SETTINGS);
+  checkOptions("createAi", ports, PORTS);
   const { defaultProvider, circuit, prices, mcpServers } = settings;
   const providers = createProviders(settings, ports.local);
   const credentials = createAiCredentials({ settings, ...ports });

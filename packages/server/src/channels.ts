@@ -3,8 +3,10 @@
  *   H1  A command passes the checks of `POST /api/invoke` and answers the same value.
  *   H2  A listener is a position in the journal: who is slow reads on from there and loses nothing.
  */
+
 import { setImmediate } from "node:timers/promises";
 import type { Channel, ChannelMap, ExecutionEvent, StoredEvent } from "@millrace/contracts";
+import { checkOptions } from "@millrace/contracts/options";
 import {
   type ChannelHost,
   CommandError,
@@ -31,6 +33,7 @@ export function createChannelHost(
   { app, host }: Pick<MillraceServer, "app" | "host">,
   options: ChannelHostOptions = {},
 ): ChannelHost {
+  checkOptions("createChannelHost", options, { role: true });
   const { role = "admin" } = options;
   const readFeed = createFeedReader();
   const nextId = createRequestIds((bytes) => host.random(bytes));

@@ -45,6 +45,12 @@ test("a test host runs a type, and shows what it did", async () => {
   await expect(t.run("weather.nothing", {})).rejects.toMatchObject({ code: "flow_invalid" });
 });
 
+test("a misspelt option is refused with the name that was meant", () => {
+  expect(() => createTestHost({ extension: good, secret: {} } as never)).toThrow(
+    'createTestHost: unknown option "secret"; did you mean "secrets"?',
+  );
+});
+
 test("time passes when the test says so", async () => {
   const confirm = () => ({ decision: "reject" as const });
   const t = createTestHost({ extension: good, confirm });

@@ -20,6 +20,7 @@ import {
   type StartRows,
   type StoredEvent,
 } from "@millrace/contracts";
+import { checkOptions, type OptionNames } from "@millrace/contracts/options";
 import {
   createRegistry,
   type Engine,
@@ -60,6 +61,11 @@ export interface LocalExecutorOptions {
   readonly now?: () => number;
 }
 
+const OPTIONS: OptionNames<LocalExecutorOptions> = {
+  ...{ engine: true, store: true, registry: true, subflows: true, maxLiveRuns: true },
+  ...{ maxQueuedRuns: true, maxNodes: true, log: true, now: true },
+};
+
 /** Runs that are taken up at the same time: as many as a server runs at once. */
 const RECOVERED_AT_ONCE = 64;
 
@@ -75,6 +81,7 @@ export interface LocalExecutor extends Executor {
 
 /** The executor over an engine in this process. Takes ownership of the engine: `close` closes it; the store stays open. */
 export function createLocalExecutor(options: LocalExecutorOptions): LocalExecutor {
+  checkOptions("createLocalExecutor", options, OPTIONS);
   return new EngineExecutor(options);
 }
 

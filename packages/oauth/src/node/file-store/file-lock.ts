@@ -10,6 +10,7 @@ import { type FileHandle, link, mkdir, open, rename, rm } from "node:fs/promises
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { checkNames } from "../../options.ts";
 import type { Lock } from "../../types.ts";
 import { credentialFailure } from "../credential-failure.ts";
 
@@ -33,6 +34,7 @@ interface Owner {
  * `unavailable` when the folder cannot be written; and with the signal's reason when it is aborted.
  */
 export function fileLock(options: { dir: string }): Lock {
+  checkNames("fileLock", options, ["dir"]);
   const { dir } = options;
   return {
     async acquire(key, { timeoutMs, signal }) {

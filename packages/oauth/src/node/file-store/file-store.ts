@@ -5,6 +5,7 @@
  *   F3  After a crash the file is the old one or the new one.
  */
 import { basename, dirname, resolve } from "node:path";
+import { checkNames } from "../../options.ts";
 import type { CredentialStore } from "../../types.ts";
 import { credentialFailure } from "../credential-failure.ts";
 import { checkAccount, checkValue } from "../entry-rules.ts";
@@ -54,6 +55,7 @@ export function fileCredentialStore(options: {
   path: string;
   key: { bytes: Uint8Array } | { passphrase: string };
 }): CredentialStore {
+  checkNames("fileCredentialStore", options, ["path", "key"]);
   checkKey(options.key);
   const path = resolve(options.path);
   const open = opener(path, copyOf(options.key));

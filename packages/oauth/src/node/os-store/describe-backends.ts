@@ -1,5 +1,7 @@
 /** What can be said of the credential store of the system without reading or writing an entry. */
+
 import { resolve } from "node:path";
+import { checkNames } from "../../options.ts";
 import { BACKEND_NAMES, type BackendName } from "./backend.ts";
 import { sessionBusAddress } from "./bus-address.ts";
 import { HelperProcess, type Loaded } from "./helper-process.ts";
@@ -31,6 +33,7 @@ const TIMEOUT_MS = 3_000; // as long as somebody at a terminal waits for an answ
 export async function describeCredentialBackends(
   options: { readonly resolveFrom?: string; readonly helperUrl?: URL } = {},
 ): Promise<CredentialBackend[]> {
+  checkNames("describeCredentialBackends", options, ["resolveFrom", "helperUrl"]);
   const [loaded, service] = await Promise.all([load(options), serviceState()]);
   return BACKEND_NAMES.map((name) => {
     const problem = typeof loaded === "string" ? loaded : loaded[name];

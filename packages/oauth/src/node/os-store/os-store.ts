@@ -7,6 +7,7 @@
  */
 import { resolve } from "node:path";
 import { OAuthError } from "../../errors.ts";
+import { checkNames } from "../../options.ts";
 import type { CredentialStore } from "../../types.ts";
 import { credentialFailure, OTHER_STORE } from "../credential-failure.ts";
 import { checkAccount, checkValue } from "../entry-rules.ts";
@@ -45,6 +46,9 @@ export interface OsCredentialStoreOptions {
 /** Beside this module, in the sources as in the build. */
 export const HELPER_URL: URL = new URL("./helper.js", import.meta.url);
 
+const OPTIONS: readonly (keyof OsCredentialStoreOptions)[] = [
+  ...(["service", "timeoutMs", "backends", "unlock", "resolveFrom", "helperUrl"] as const),
+];
 const TIMEOUT_MS = { never: 5_000, prompt: 120_000 };
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
@@ -65,6 +69,7 @@ type Presences = Readonly<Record<BackendName, Presence>> | undefined;
 export function osCredentialStore(
   options: OsCredentialStoreOptions,
 ): CredentialStore & AsyncDisposable {
+  checkNames("osCredentialStore", options, OPTIONS);
   const store = new OsStore(options);
   return {
     get: (account) => store.get(account),

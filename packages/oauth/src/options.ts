@@ -1,0 +1,9 @@
+/** Throws `TypeError` for an option of `caller` that is none of `known`: a misspelt one would be passed over. */
+export function checkNames(caller: string, options: object, known: readonly string[]): void {
+  if (typeof options !== "object" || options === null) {
+    throw new TypeError(`${caller}: options must be an object`);
+  }
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  throw new TypeError(`${caller}: unknown option "${unknown}"; there are ${known.join(", ")}`);
+}
