@@ -182,7 +182,7 @@ test.each([...PAGES, "docs/guide/extensions.md"])("%s names each file before its
   }
 });
 
-test.each([...PAGES, "README.md"])("%s links to what is there", (path) => {
+test.each([...PAGES, "README.md", "CONTRIBUTING.md"])("%s links to what is there", (path) => {
   const targets = [...readPage(path).matchAll(/\]\((?!https?:)([^)]*)\)/g)];
   for (const [, target = ""] of targets) {
     const [file = "", anchor] = target.split("#");
@@ -210,9 +210,18 @@ test("every flow of the language page has a command whose result is shown, a fau
   }
 });
 
-test("the flow of the README is the first example", () => {
+test("the second flow of the README is the first example", () => {
   const [flow] = fencesOf(readPage("README.md")).filter(isFlow);
   expect(flow?.text).toBe(readFileSync(join(ROOT, "examples/01-hello/hello.flow"), "utf8"));
+});
+
+test("the first flow of the README is valid and canonical", () => {
+  const [digest] = fencesOf(readPage("README.md"));
+  const { graph, document, diagnostics } = parseFlow(digest?.text ?? "");
+  const found = [...diagnostics, ...validateFlow(graph, registry.catalog(), { document })];
+  expect(found).toEqual([]);
+  expect(formatFlow(digest?.text ?? "").changed).toBe(false);
+  expect(graph.nodes.map(({ id }) => id)).toEqual(["page", "summary", "ask", "save", "dropped"]);
 });
 
 /** The rows of every table of a page with this header. */

@@ -90,11 +90,12 @@ test.each(READMES.filter(({ folder }) => !PLAIN.test(folder)))(
   },
 );
 
-test("the README's npm commands are jobs of this repository", () => {
+test("the npm commands of the README and of CONTRIBUTING are jobs of this repository", () => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
     scripts: Record<string, string>;
   };
-  const text = readFileSync(join(ROOT, "README.md"), "utf8");
+  const pages = ["README.md", "CONTRIBUTING.md"];
+  const text = pages.map((page) => readFileSync(join(ROOT, page), "utf8")).join("");
   const named = [...text.matchAll(/npm (?:run )?([a-z][a-z:-]*)/g)].map(([, name = ""]) => name);
   const jobs = named.filter((name) => name !== "are");
   expect(jobs.filter((name) => name !== "test" && !(name in scripts))).toEqual([]);
