@@ -4,6 +4,7 @@ import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { parseEvent } from "@millrace/contracts";
+import { notLinux, testUnless } from "@millrace/test-support";
 import { expect, test } from "vitest";
 import { COMMANDS } from "../src/table.ts";
 import { BIN, type Ended, scratch } from "./cli.ts";
@@ -115,7 +116,7 @@ function toFile(
   );
 }
 
-test.skipIf(process.platform !== "linux")(
+testUnless(notLinux)(
   "the same is true of the program, also where nothing is loaded and where the disk takes a part",
   async () => {
     const long = Array.from({ length: 200 }, (_, n) => `node n${n}: log {\n  message = "hi"\n}\n`);
@@ -129,8 +130,8 @@ test.skipIf(process.platform !== "linux")(
       ]);
     }
     // The system takes what is below the limit of the shell and says so only at the next write.
-    const limited = `trap '' XFSZ; ulimit -f 4; exec "$0" "$@"`;
-    const words = ["bash", "-c", limited, process.execPath, BIN, "graph", "x.flow"];
+    const limited = `trap '' XFSZ; ulimit -f 8; exec "$0" "$@"`;
+    const words = ["sh", "-c", limited, process.execPath, BIN, "graph", "x.flow"];
     const told = await toFile(words, join(cwd, "part.mmd"), cwd);
     expect([told.code, told.stderr]).toEqual([
       74,
