@@ -2,7 +2,7 @@
  * The only way in: words and a world in, an exit code out. Whatever happens, `--json` output ends in a summary, and
  * the exit code is the one that this summary tells.
  */
-import { ExitCode, type Summary } from "@millrace/contracts";
+import type { Summary } from "@millrace/contracts";
 import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "./command.ts";
 import { CliError } from "./errors.ts";
 import { reason } from "./file-reason.ts";
@@ -19,6 +19,7 @@ export async function main(argv: readonly string[], io: CliIo): Promise<number> 
   const err = createOutput(io.stderr);
   const code = await answer(argv, io, { out, err });
   if (out.failure === undefined) return code;
+  const { ExitCode } = await import("@millrace/contracts");
   await err.write(
     `error: cannot write to stdout: ${reason(out.failure)}; its output is not complete\n`,
   );
