@@ -476,9 +476,10 @@ m -> after`;
       { key: "hunter2-hunter2" },
       { runId: "r" },
     );
-    await clock.run();
+    await clock.advance(1);
     const state = await journal.load("r");
     expect(state?.privateValues).toMatchObject({ "a#1": { value: "hunter2-hunter2" } });
+    await clock.run();
     expect((await handle.result).outputs).toEqual({ n: 15 });
     expect(
       (await linesOf(journal, "r")).some(({ line }) => utf8.decode(line).includes("hunter2")),

@@ -1,7 +1,6 @@
 /** The whole consent of one service on this machine, from the free port to the stored token. */
 import { buildAuthorizeUrl } from "../../authorize-url.ts";
 import { holdEntry } from "../../entry-lock.ts";
-import { checkNames } from "../../options.ts";
 import { generatePkce, generateState } from "../../state.ts";
 import { accountFor, storeToken } from "../../stored-token.ts";
 import { checkClient, exchangeCode } from "../../token-request.ts";
@@ -33,13 +32,6 @@ export interface ConnectOptions
   readonly openBrowser: (url: string) => unknown;
 }
 
-const OPTIONS: readonly (keyof ConnectOptions)[] = [
-  ...(["authorizeUrl", "tokenUrl", "clientId", "clientSecret", "clientAuth", "scopes"] as const),
-  ...(["resource", "extraParams", "lenient", "fetch", "signal", "now", "timeoutMs"] as const),
-  ...(["path", "expectedIssuer", "pages"] as const),
-  ...(["store", "slug", "lock", "port", "usePkce", "openBrowser"] as const),
-];
-
 /**
  * Asks the user for consent and stores the token: binds the port, opens the browser, waits `timeoutMs` for the redirect,
  * exchanges the code. The port is free when it settles. Rejects as `bindLoopback`, `acceptOAuthCode`, `exchangeCode` and
@@ -69,7 +61,6 @@ export async function connectService(options: ConnectOptions): Promise<OAuthToke
 
 /** Throws what would otherwise be thrown when the user has already been asked. */
 function checkOptions(options: ConnectOptions, client: TokenEndpoint): void {
-  checkNames("connectService", options, OPTIONS);
   checkClient(client);
   checkAcceptOptions({ ...options, state: "" });
   buildAuthorizeUrl({ ...options, state: "", redirectUri: "" });
