@@ -109,7 +109,7 @@ export function assertAsSaid(
   if (!holds) {
     const expected = fails === undefined ? "it is to succeed" : `it is to fail with ${fails}`;
     const found = error === undefined ? status : `${error.code} ${error.message}`;
-    throw new Error(`${expected}: ${found}`, causeOf(started));
+    throw new Error(`${found}; ${expected}`, causeOf(started));
   }
   if (fails === undefined && output !== undefined) {
     assert.deepEqual(outputOf(started.events), output);
