@@ -12,7 +12,7 @@ import type { SqliteDb, SqliteDriver, SqlValue } from "./sqlite-port.ts";
 
 /** Of every write connection. Checkpoints are the writer's business, so that none falls into a COMMIT that somebody awaits. */
 export const WRITE_PRAGMAS: string =
-  "PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA busy_timeout=5000; PRAGMA trusted_schema=OFF;" +
+  "PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF;" +
   "PRAGMA journal_size_limit=67108864; PRAGMA wal_autocheckpoint=0";
 
 const KEPT_BACKUPS = 2;

@@ -56,7 +56,7 @@ export function takeLock(driver: SqliteDriver, dir: string): Lock {
   let db: SqliteDb | undefined;
   try {
     db = driver.open(join(dir, "lock.db"));
-    db.exec("PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE");
+    db.exec("PRAGMA busy_timeout=0; PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE");
   } catch (error) {
     db?.close();
     if (faultOf(error) === "BUSY") throw locked(dir);

@@ -10,7 +10,7 @@ export class Reader {
 
   constructor(db: SqliteDb) {
     this.#db = db;
-    db.exec("PRAGMA busy_timeout=5000; PRAGMA trusted_schema=OFF");
+    db.exec("PRAGMA trusted_schema=OFF");
   }
 
   get(sql: string, values: readonly SqlValue[] = []): SqlRow | undefined {

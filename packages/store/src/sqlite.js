@@ -18,6 +18,9 @@ const FAULTS = {
   26: "NOTADB",
 };
 
+// For as long as a start waits for another connection that recovers or closes the WAL, before any other statement of it.
+const BUSY = "PRAGMA busy_timeout=5000";
+
 export function findDriver(name) {
   return name === "node" ? nodeDriver() : libsqlDriver();
 }
@@ -39,6 +42,7 @@ function nodeDriver() {
     name: "node",
     open(path, { readonly = false } = {}) {
       const db = new sqlite.DatabaseSync(path, { readOnly: readonly });
+      db.exec(BUSY);
       return {
         exec: (sql) => db.exec(sql),
         prepare(sql) {
@@ -83,6 +87,7 @@ function libsqlDriver() {
     open(path, { readonly = false } = {}) {
       // it has no option for it, but takes the URI of SQLite
       const db = new Database(readonly ? `${pathToFileURL(path).href}?mode=ro` : path);
+      db.exec(BUSY);
       return {
         exec: (sql) => void db.exec(sql),
         prepare(sql) {

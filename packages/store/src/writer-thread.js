@@ -26,8 +26,7 @@ const FULL_MAX_MS = 30_000;
 const SPARE_BYTES = 1_048_576; // free beside the reserve, or the next COMMIT would take it away again
 
 const { path, driver, pragmas, reserve, reserveBytes } = workerData;
-const db = findDriver(driver).open(path);
-db.exec(pragmas);
+const db = opened();
 const { perform, performApart } = createUnits(db);
 const begin = db.prepare("BEGIN IMMEDIATE");
 const commitStatement = db.prepare("COMMIT");
@@ -65,6 +64,17 @@ parentPort.on("message", (message) => {
 });
 
 parentPort.postMessage({ ready: true });
+
+/** The errors of libsql are no `Error` to the thread that started this one: only their text crosses. */
+function opened() {
+  try {
+    const file = findDriver(driver).open(path);
+    file.exec(pragmas);
+    return file;
+  } catch (error) {
+    throw new Error(`${error.code ?? "error"}: ${error.message}`);
+  }
+}
 
 function schedule() {
   clearTimeout(relaxed);

@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import { openStore, StoreError } from "@millrace/store";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { newFolder, newStore } from "./folder.ts";
@@ -33,6 +34,29 @@ function raw<T>(path: string, use: (db: RawDatabase) => T): T {
     db.close();
   }
 }
+
+/** A thread that keeps the database to itself for half a second, as a connection does that closes or recovers. */
+function holdAlone(path: string): Promise<Worker> {
+  const program = `
+    const { parentPort } = require("node:worker_threads");
+    const db = new (require(${JSON.stringify(createRequire(import.meta.url).resolve("libsql"))}))(${JSON.stringify(path)});
+    db.exec("PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE");
+    parentPort.postMessage("held");
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+    db.exec("ROLLBACK; PRAGMA locking_mode=NORMAL");
+    db.prepare("SELECT count(*) FROM sqlite_master").get([]);
+    db.close();`;
+  const worker = new Worker(program, { eval: true });
+  return new Promise((done) => worker.once("message", () => done(worker)));
+}
+
+test("a start waits for another connection that has the database for itself", async () => {
+  const dir = newFolder();
+  const holder = await holdAlone(join(dir, "millrace.db"));
+  const store = await newStore({ dir, driver: "libsql" });
+  expect(store.condition).toBe("ok");
+  await holder.terminate();
+});
 
 describe("a new folder", () => {
   test("is its owner's alone, and so is every file in it", async () => {
