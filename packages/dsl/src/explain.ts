@@ -8,8 +8,8 @@ import { LINTS_EXPLANATIONS } from "./explanations/lints.ts";
 import { NODES_EXPLANATIONS } from "./explanations/nodes.ts";
 import { TEXT_EXPLANATIONS } from "./explanations/text.ts";
 
+export { nearestName } from "@millrace/contracts/options";
 export { DIAGNOSTICS, type DiagnosticCode, type DiagnosticRule } from "./diagnostics.ts";
-export { nearestName } from "./nearest.ts";
 
 /** What a diagnostic's message does not say. */
 export interface Explanation {

@@ -11,7 +11,7 @@ import type {
   FlowSchedule,
   Json,
 } from "@millrace/contracts";
-import { nearestName } from "../nearest.ts";
+import { nearestName } from "@millrace/contracts/options";
 import { isEmptyLayout } from "./canonical.ts";
 import { type Collected, MappingContext } from "./context.ts";
 import {

@@ -3,9 +3,9 @@
  *   T1  schemaOf(typeOf(schema)) equals schema whenever typeOf answers; typeOf(schemaOf(type)) is type.
  */
 import { type Json, type JsonSchema, MAX_JSON_DEPTH } from "@millrace/contracts/json";
+import { nearestName } from "@millrace/contracts/options";
 import { nameText, quoteText } from "../expression/print.ts";
 import { memberNames, setMember } from "../expression/values.ts";
-import { nearestName } from "../nearest.ts";
 import { isDigit, isIdent, isNameStart, quoteForMessage } from "./chars.ts";
 import { LINE_END, type Scanner } from "./scanner.ts";
 import { readName } from "./strings.ts";

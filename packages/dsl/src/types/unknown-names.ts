@@ -1,4 +1,6 @@
 /** Names that are not there, with what was most likely meant (FLOW5001), and positions that no list has (FLOW5002). */
+
+import { nearestName } from "@millrace/contracts/options";
 import { aliasOf, MEMBER_FUNCTIONS, meantName, NAME_HINTS, OUTPUT_ALIASES } from "../aliases.ts";
 import type {
   Expression,
@@ -10,7 +12,6 @@ import type { Place } from "../expression/budget.ts";
 import { readsAsWord } from "../expression/parse-operand.ts";
 import { printExpression, quoteText } from "../expression/print.ts";
 import { literalStep } from "../expression/references.ts";
-import { nearestName } from "../nearest.ts";
 import { isIdent } from "../text/chars.ts";
 import { quoted } from "./findings.ts";
 import { describeType, type FlowType, membersOf } from "./flow-type.ts";

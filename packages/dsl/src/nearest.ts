@@ -1,2 +1,0 @@
-/** Every package says "did you mean" with the same distance between names. */
-export { nearestName } from "@millrace/contracts/options";
