@@ -1,6 +1,6 @@
 /** Connecting, calling, losing and mending a connection, as a person does on the command line. */
 
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
@@ -157,6 +157,38 @@ test("a connection whose service is not described here is listed as such", async
     items: [],
     undescribed: [{ slug: "tracker", service: "tracker" }],
   });
+});
+
+test("a service of an extension is listed, connected and called like one of the project", async () => {
+  const world = await serviceWorld({ auth: { scheme: "bearer" } });
+  const descriptor = readFileSync(join(world.cwd, "services/tracker.json"), "utf8");
+  rmSync(join(world.cwd, "services"), { recursive: true });
+  const flow = readFileSync(join(world.cwd, "issues.flow"), "utf8").replace("oauth", "bearer");
+  writeFileSync(join(world.cwd, "issues.flow"), flow);
+  mkdirSync(join(world.cwd, "ext"));
+  const mark = `(kind, value) => ({ ...value, apiVersion: 1, [Symbol.for("millrace.extension.v1")]: kind })`;
+  const lists = `adapters: [], providers: [], nodeTypes: [], services: [mark("service", ${descriptor})]`;
+  const code = `const mark = ${mark};\nexport default mark("extension", { ${lists} });\n`;
+  writeFileSync(join(world.cwd, "ext/extension.js"), code);
+  const millrace = { apiVersion: 1, entry: "./extension.js" };
+  const manifest = { name: "@acme/tracker", version: "1.0.0", type: "module", millrace };
+  writeFileSync(join(world.cwd, "ext/package.json"), JSON.stringify(manifest));
+  for (const line of ["ext build ext", "ext add ./ext --yes"]) {
+    const { code: end, stderr } = await world.here(line.split(" "));
+    expect(end, stderr).toBe(0);
+  }
+
+  const services = await world.here(["services", "list"]);
+  expect(services.stdout).toBe("tracker  Issue tracker  bearer  issues.list\n");
+  const connected = await world.here(["connect", "tracker", "--secret-stdin"], {
+    stdin: "key-1\n",
+  });
+  expect(connected.code, connected.stderr).toBe(0);
+  const connections = await world.here(["connections", "list"]);
+  expect(connections.stdout).toBe("tracker  connected  service tracker, in file\n");
+  const run = await world.here(["run", "issues.flow"]);
+  expect(JSON.parse(run.stdout), run.stderr).toEqual({ first: "one" });
+  expect(world.seen).toEqual(["key-1"]);
 });
 
 test("a first connect that fails stores no client", async () => {

@@ -6,6 +6,7 @@ import { checkService, type ServiceSpec } from "@millrace/contracts";
 import { importOpenApi } from "@millrace/engine";
 import { createTwoFilesPatch } from "diff";
 import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
+import { describedExtensions } from "../config/described.ts";
 import { PROJECT_FILE, projectFile, projectFolder } from "../config/files.ts";
 import { loadConfig } from "../config/load.ts";
 import { SERVICES_FOLDER, strayServices } from "../config/services.ts";
@@ -18,10 +19,17 @@ import { clean } from "../render/text.ts";
 import { replaceFile } from "../replace-file.ts";
 import { compareServices } from "../services/compare.ts";
 
-/** Services that flows may call here, sorted by slug. */
+/** Services that flows may call here, those of extensions too, sorted by slug. */
 export async function list(input: Input, io: CommandIo): Promise<number> {
-  const config = await loadConfig(configOptions(input, io), io, warnOn(io));
-  const services = [...config.services].sort((a, b) => (a.slug < b.slug ? -1 : 1));
+  const options = configOptions(input, io);
+  const config = await loadConfig(options, io, warnOn(io));
+  const ofExtensions = (await describedExtensions(options, io)).flatMap(
+    ({ type, title, serviceIntegration, problem }) =>
+      serviceIntegration === undefined || problem !== undefined
+        ? []
+        : [{ slug: type.replace(/^service\./, ""), title, serviceIntegration }],
+  );
+  const services = [...config.services, ...ofExtensions].sort((a, b) => (a.slug < b.slug ? -1 : 1));
   const items = services.map(
     ({ slug, title, serviceIntegration: { auth, baseUrl, operations } }) => ({
       slug,
@@ -33,7 +41,7 @@ export async function list(input: Input, io: CommandIo): Promise<number> {
   );
   if (io.json !== undefined) await io.json.result({ items });
   else if (items.length === 0) {
-    const stray = await strayServices(configOptions(input, io), io);
+    const stray = await strayServices(options, io);
     if (stray !== undefined) throw usage(stray);
     await io.err.write("no service is described here; millrace services import makes one\n");
   }

@@ -58,22 +58,23 @@ export async function openKeeper(
       "warning: credentials.store is memory: what is stored ends with this command\n",
     );
   }
+  async function services(): Promise<readonly ServiceInfo[]> {
+    const all: ServiceInfo[] = [];
+    let cursor: string | null = null;
+    do {
+      const args: { readonly cursor?: string } = cursor === null ? {} : { cursor };
+      const page = await told(api.invoke("list_services", args));
+      all.push(...page.items);
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    return all;
+  }
   return {
-    async services() {
-      const all: ServiceInfo[] = [];
-      let cursor: string | null = null;
-      do {
-        const args: { readonly cursor?: string } = cursor === null ? {} : { cursor };
-        const page = await told(api.invoke("list_services", args));
-        all.push(...page.items);
-        cursor = page.nextCursor;
-      } while (cursor !== null);
-      return all;
-    },
+    services,
     async undescribed() {
       if (api.where !== "embedded") return [];
       const { storeRecords } = await import("../credentials/store-records.ts");
-      const known = new Set(api.config.services.map(({ slug }) => slug));
+      const known = new Set((await services()).map(({ slug }) => slug));
       const records = await storeRecords(api.config.credentials.dir).list();
       return records
         .filter(({ service }) => !known.has(service))

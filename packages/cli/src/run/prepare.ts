@@ -67,15 +67,14 @@ export async function prepare(
   try {
     const plan = await compile(source, config, extensions, io);
     const needsAi = plan.needs.includes("ai");
-    const world = await worldOf(input, { config, io, needsAi, journal });
+    const services = [...config.services, ...extensions.services];
+    const world = await worldOf(input, { config: { ...config, services }, io, needsAi, journal });
     const inputs = { ...world.inputs, ...given };
     const { ai, shell = config.shell } = world;
     const engine = createEngine({
       host: world.host,
       credentials: world.credentials,
-      services: new Map(
-        [...config.services, ...extensions.services].map((service) => [service.slug, service]),
-      ),
+      services: new Map(services.map((service) => [service.slug, service])),
       config: extensions.config,
       egress: config.egress,
       files: { root: world.filesRoot },
