@@ -39,6 +39,12 @@ describe("a server does not start", () => {
     [{ publicUrl: "ftp://a.example" }, "publicUrl"],
     [{ maxLiveRuns: 0 }, "maxLiveRuns"],
     [{ heartbeatMs: 1.5 }, "heartbeatMs"],
+    [{ log: false }, "log"],
+    [{ log: { info() {} } }, "log"],
+    [{ clock: 0 }, "clock"],
+    [{ egress: "all" }, "egress"],
+    [{ files: "/srv" }, "files"],
+    [{ shell: ["git"] }, "shell"],
     [{ env: { MILLRACE_SERVE_MAX_STREAMS: "many" } }, "maxStreams"],
     [{ env: { MILLRACE_TOKEN: " " } }, "MILLRACE_TOKEN"],
     [{ tokenFile: "/no/such/file" }, "tokenFile"],
@@ -60,9 +66,8 @@ describe("a server does not start", () => {
     onTestFinished(() => void other.close());
     await new Promise((resolve) => other.once("listening", resolve));
     const { port } = other.address() as { port: number };
-    await expect(start({ port, signals: false, log: keepLog() })).rejects.toMatchObject({
-      code: "EADDRINUSE",
-    });
+    const options = { port, signals: false, log: keepLog(), store: "memory" };
+    await expect(start(options)).rejects.toMatchObject({ code: "EADDRINUSE" });
   });
 });
 

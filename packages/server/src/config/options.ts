@@ -163,9 +163,9 @@ const READERS: {
     if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) throw "must be an http or https URL";
     return url;
   },
-  egress: (value) => (value ?? null) as EgressPolicy | null,
-  files: (value) => (value ?? null) as FilePolicy | null,
-  shell: (value) => (value ?? null) as ShellPolicy | null,
+  egress: (value) => objectOr(value) as EgressPolicy | null,
+  files: (value) => objectOr(value) as FilePolicy | null,
+  shell: (value) => objectOr(value) as ShellPolicy | null,
   services: readServices,
   nodeTypes: (value) => {
     if (value !== undefined && !Array.isArray(value)) throw "must be a list of node types";
@@ -178,9 +178,9 @@ const READERS: {
   hubs: readHubFolders,
   credentials: readCredentials,
   store: (value) => (value === undefined ? dataFolder() : text(value)),
-  log: (value) => (value ?? null) as Logger | null,
+  log: (value) => portOr(value, ["debug", "info", "warn", "error"]) as Logger | null,
   onError: (value) => functionOr(value) as ResolvedOptions["onError"],
-  clock: (value) => (value ?? null) as Clock | null,
+  clock: (value) => portOr(value, ["now", "setTimer"]) as Clock | null,
 };
 
 /**
@@ -230,6 +230,22 @@ function text(value: unknown): string {
 function functionOr(value: unknown): unknown {
   if (value !== undefined && typeof value !== "function") throw "must be a function";
   return value ?? null;
+}
+
+function objectOr(value: unknown): object | null {
+  if (value === undefined || value === null) return null;
+  if (typeof value !== "object" || Array.isArray(value)) throw "must be an object";
+  return value;
+}
+
+/** An object with functions of these names. */
+function portOr(value: unknown, names: readonly string[]): object | null {
+  const port = value as { readonly [name: string]: unknown } | null | undefined;
+  if (port === undefined || port === null) return null;
+  if (names.some((name) => typeof port[name] !== "function")) {
+    throw `must be an object with the functions ${names.join(", ")}`;
+  }
+  return port;
 }
 
 function flag(value: unknown): boolean {

@@ -115,7 +115,8 @@ export function createWebSink(
   function leave(reason?: Error): void {
     signal.removeEventListener("abort", onAbort);
     if (ended || leaving.signal.aborted) return;
-    if (reason !== undefined) controller?.error(reason);
+    // An adapter over Node cancels the body of a client that has left in this turn, and would print an error that comes before.
+    if (reason !== undefined) setImmediate(() => controller?.error(reason));
     leaving.abort();
     release();
   }
