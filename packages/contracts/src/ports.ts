@@ -261,5 +261,6 @@ export interface Executor {
   list(query: RunQuery): Promise<Page<RunSummary>>;
   /** Takes over what a process left behind; once, before anything else is served. */
   recover(): Promise<RecoveryReport>;
-  close(options: { graceMs: number }): Promise<void>;
+  /** `graceMs`: how long runs may go on; default 0. */
+  close(options?: { graceMs?: number }): Promise<void>;
 }

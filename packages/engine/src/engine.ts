@@ -9,6 +9,7 @@ import {
   checkCloseOptions,
   checkEngineOptions,
   checkPlan,
+  checkRecover,
   checkRunOptions,
 } from "./options-check.ts";
 import { cancelRun } from "./run/cancel.ts";
@@ -102,15 +103,17 @@ export function createEngine(options: EngineOptions = {}): Engine {
       launch(run);
       return new RunHandle(run);
     },
-    async resume(runId: string, { plan, ...more }: { readonly plan: Plan } & RunOptions) {
+    async resume(runId: string, options: { readonly plan: Plan } & RunOptions) {
       if (core.closed) throw new EngineError("engine_closed", "the engine is closed");
-      checkPlan(plan);
+      checkPlan(options?.plan);
+      const { plan, ...more } = options;
       checkRunOptions(more);
       return new RunHandle(await resumeRunById(core, runId, { plan, options: more }));
     },
-    async rerun(runId: string, { plan, from, inputs, ...more }: RerunOptions) {
+    async rerun(runId: string, options: RerunOptions) {
       if (core.closed) throw new EngineError("engine_closed", "the engine is closed");
-      checkPlan(plan);
+      checkPlan(options?.plan);
+      const { plan, from, inputs, ...more } = options;
       checkRunOptions(more);
       const earlier = await readEarlier(core, runId);
       const unknown = from?.find((id) => plan.catalogEntry(id) === undefined);
@@ -143,8 +146,10 @@ export function createEngine(options: EngineOptions = {}): Engine {
       return headerOf(plan, { runId: run.id, inputs: run.inputs, options });
     },
     giveUp: (runId: string, message: string) => giveUpRun(core, runId, message),
-    recover: (store: RunsOfStore, compile: CompileRun, more: RunOptions = {}) =>
-      recoverRuns(engine, store, compile, more),
+    async recover(store: RunsOfStore, compile: CompileRun, more: RunOptions = {}) {
+      checkRecover(store, compile);
+      return recoverRuns(engine, store, compile, more);
+    },
     async close(options: CloseOptions = {}) {
       checkCloseOptions(options);
       const { graceMs, leave = false } = options;

@@ -2,7 +2,7 @@
  * What callers say, looked at before anything begins: code without types must not leave a run that never ends. Everything
  * here throws `EngineError` `input_invalid` with the name of the option.
  */
-import { EVENT_LIMITS } from "@millrace/contracts";
+import { EVENT_KINDS, EVENT_LIMITS, type FlowGraph } from "@millrace/contracts";
 import { type OptionNames, unknownOption } from "@millrace/contracts/options";
 import type { AiOptions, CircuitOptions } from "./ai/options.ts";
 import type { CompileOptions } from "./compile/compile-flow.ts";
@@ -12,6 +12,8 @@ import { EngineError } from "./errors.ts";
 import type { EgressPolicy, FilePolicy, ShellPolicy } from "./host.ts";
 import { DEFAULT_LIMITS } from "./limits.ts";
 import type { EngineOptions, RunCancelOptions, RunOptions } from "./options.ts";
+import type { EventsOptions } from "./run/cursor.ts";
+import type { CompileRun, RunsOfStore } from "./run/recover.ts";
 
 type Test = (value: unknown) => boolean;
 
@@ -110,6 +112,15 @@ const CLOSE: Rules<CloseOptions> = {
   leave: [oneOf(true, false), "true or false"],
 };
 
+const EVENTS: Rules<EventsOptions> = {
+  after: [(value) => typeof value === "number", "a number, the `seq` of an event"],
+  kinds: [
+    (value) => Array.isArray(value) && value.every((kind) => EVENT_KINDS.includes(kind)),
+    "a list of kinds, each of EVENT_KINDS",
+  ],
+  holds: [oneOf(true, false), "true or false"],
+};
+
 const COMPILE: Rules<CompileOptions> = {
   registry: [has("get", "require", "entries", "catalog"), "what createRegistry makes"],
   subflows: [has("get"), "a port with get"],
@@ -185,8 +196,27 @@ export function checkCloseOptions(options: CloseOptions): void {
   check(options, CLOSE);
 }
 
-/** Options of `compileFlow`. */
-export function checkCompileOptions(options: CompileOptions): void {
+/** Options of `Run.events`. */
+export function checkEventsOptions(options: EventsOptions): void {
+  check(options, EVENTS);
+}
+
+/** Arguments of `Engine.recover`. */
+export function checkRecover(store: RunsOfStore, compile: CompileRun): void {
+  if (has("live", "header")(Object(store).runs) && isFunction(compile)) return;
+  throw new EngineError(
+    "input_invalid",
+    "recover takes a store and a function: engine.recover(store, (graph) => compileFlow(graph, { registry }))",
+  );
+}
+
+/** Arguments of `compileFlow`. */
+export function checkCompileOptions(graph: FlowGraph, options: CompileOptions): void {
+  const { graph: inner, diagnostics } = Object(graph);
+  if (isRecord(inner) && Array.isArray(diagnostics)) {
+    const text = "compileFlow takes `parsed.graph`; this is the whole result of parseFlow";
+    throw new EngineError("input_invalid", text);
+  }
   check(options ?? {}, COMPILE);
   if (options?.registry === undefined) {
     throw new EngineError(

@@ -115,7 +115,7 @@ function slugOf({ type }: ServiceEntry): string {
 }
 
 function entryOf(type: NodeType): CatalogEntry {
-  const { entry } = type as Partial<NodeType>;
+  const { entry } = Object(type) as Partial<NodeType>;
   if (typeof entry?.type === "string" && typeof type.run === "function") return entry;
   throw new EngineError(
     "registry_invalid",

@@ -317,6 +317,13 @@ describe.each([
   });
 });
 
+test("an executor that is closed without options ends at once what is at work", async () => {
+  const { executor } = over(openMemoryStore());
+  const { runId } = await executor.start(sleep);
+  await executor.close();
+  expect(await executor.get(runId)).toMatchObject({ status: "cancelled" });
+});
+
 describe("a store that is gone with its process", () => {
   const build = (options: Limits = {}) => over(openMemoryStore(), options);
 

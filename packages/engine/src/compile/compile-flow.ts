@@ -43,13 +43,13 @@ export type CompileResult =
 
 /**
  * Compiles a flow. What is wrong with it are diagnostics, all of them at once; a plan comes with warnings at most. A bad graph
- * never throws; a subflow port that rejects does.
+ * never throws; a subflow port that rejects does. Throws `EngineError` `input_invalid` for options that are not what they must be.
  */
 export async function compileFlow(
   graph: FlowGraph,
   options: CompileOptions,
 ): Promise<CompileResult> {
-  checkCompileOptions(options);
+  checkCompileOptions(graph, options);
   const compiled = await compile(graph, options);
   const { document } = options;
   if (document === undefined) return compiled;

@@ -1,7 +1,7 @@
 /** A run as its caller holds it. */
 import type { RunState, Snapshot, Summary } from "@millrace/contracts";
 import type { Answer, ConfirmReply, OpenConfirmation, RunCancelOptions } from "../options.ts";
-import { checkCancelOptions } from "../options-check.ts";
+import { checkCancelOptions, checkEventsOptions } from "../options-check.ts";
 import { cancelRun } from "./cancel.ts";
 import { answerConfirmation } from "./confirmations.ts";
 import { Cursor, type EventCursor, type EventsOptions } from "./cursor.ts";
@@ -66,6 +66,7 @@ export class RunHandle implements Run {
   }
 
   events(options: EventsOptions = {}): EventCursor {
+    checkEventsOptions(options);
     const { log, engine } = this.#run;
     return new Cursor(log, options, { journal: engine.options.journal, now: engine.host.now });
   }

@@ -5,7 +5,8 @@ import { createElectronTransport } from "@millrace/contracts/transport-electron"
 import { createHttpTransport } from "@millrace/contracts/transport-http";
 import { createPortTransport } from "@millrace/contracts/transport-port";
 import { createTauriTransport } from "@millrace/contracts/transport-tauri";
-import { compileFlow, createEngine, createRegistry } from "@millrace/engine";
+import { parseFlow } from "@millrace/dsl";
+import { compileFlow, createEngine, createRegistry, EngineError } from "@millrace/engine";
 import { expect, test } from "vitest";
 import { graphOf, planOf } from "./support.ts";
 
@@ -37,6 +38,7 @@ const cases: [name: string, call: () => unknown, unknown: string, meant: string]
   ],
   ["run", () => engine.run(plan, {}, any({ confrim() {} })), "confrim", "confirm"],
   ["run, the id", () => engine.run(plan, {}, any({ runID: "r" })), "runID", "runId"],
+  ["events", () => engine.run(plan).events(any({ aftr: 1 })), "aftr", "after"],
   ["resume", () => engine.resume("r", any({ plan, timeout: 1 })), "timeout", "timeoutMs"],
   ["rerun", () => engine.rerun("r", any({ plan, onFailur: "stop" })), "onFailur", "onFailure"],
   ["close", () => engine.close(any({ leav: true })), "leav", "leave"],
@@ -86,8 +88,26 @@ test("where nothing is near, the options there are are listed", () => {
   expect(() => createClient(any({ url, zzzzzz: 1 }))).toThrow("there are url, token, fetch,");
 });
 
+test.each<[string, (given: never) => unknown, string]>([
+  ["resume", (none) => engine.resume("r", none), "options.plan must be a plan"],
+  ["rerun", (none) => engine.rerun("r", none), "options.plan must be a plan"],
+  ["recover", (none) => engine.recover(none, none), "recover takes a store and a function"],
+  ["compileFlow", (none) => compileFlow(none, none), "options.registry is missing"],
+  ["createRegistry", (none) => createRegistry(none), "createRegistry takes a list"],
+  ["createEngine", (none) => createEngine(none), "options must be an object"],
+  ["run", (none) => engine.run(none), "options.plan must be"],
+  ["events", (none) => engine.run(plan).events(none), "options must be an object"],
+  ["cancel", (none) => engine.run(plan).cancel(none), "options must be an object"],
+  ["close", (none) => createEngine().close(none), "options must be an object"],
+])("null given to %s is named", async (_name, call, message) => {
+  const error = await (async () => call(null as never))().catch((thrown: unknown) => thrown);
+  expect(EngineError.isInstance(error), String(error)).toBe(true);
+  expect(String(error)).toContain(message);
+});
+
 test("what is given in the place of something else is named", async () => {
   expect(() => createRegistry(any({}))).toThrow("createRegistry takes a list");
+  expect(() => createRegistry([null as never])).toThrow("make it with defineNodeType");
   await expect(compileFlow(graphOf(""), any({}))).rejects.toThrow(
     "options.registry is missing: compileFlow(graph, { registry: createRegistry() })",
   );
@@ -105,4 +125,11 @@ test("what is given in the place of something else is named", async () => {
   });
   expect(none).toBeUndefined();
   expect(() => engine.run(none as never)).toThrow("`compiled.diagnostics` says why");
+  const parsed = parseFlow('flow 1 x\nnode a: log { message = "x" }\n');
+  await expect(compileFlow(any(parsed), { registry: createRegistry() })).rejects.toThrow(
+    "compileFlow takes `parsed.graph`; this is the whole result of parseFlow",
+  );
+  expect(() => engine.run(plan).events(any({ kinds: ["node.suceeded"] }))).toThrow(
+    "options.kinds must be a list of kinds, each of EVENT_KINDS",
+  );
 });

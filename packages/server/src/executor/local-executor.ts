@@ -253,7 +253,7 @@ class EngineExecutor implements LocalExecutor {
     }
   }
 
-  close({ graceMs }: { readonly graceMs: number }): Promise<void> {
+  close({ graceMs = 0 }: { readonly graceMs?: number } = {}): Promise<void> {
     this.#live.close();
     this.#closed ??= this.kind === "memory" ? this.#endAll(graceMs) : this.#leaveAll(graceMs);
     return this.#closed;
