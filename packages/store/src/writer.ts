@@ -98,7 +98,6 @@ export class Writer {
       execArgv: quietFlags(data.driver),
       env: {}, // nothing of the environment is of use to it
     });
-    this.#worker.unref(); // only what is being written keeps the process alive
     this.#worker.on("message", (message: Message) => this.#take(message));
     this.#exited = new Promise((done) => {
       this.#worker.once("exit", () => {
@@ -112,7 +111,8 @@ export class Writer {
     });
     this.ready = new Promise((done, refuse) => {
       this.#worker.on("message", ({ ready }: Message) => ready === true && done());
-      void this.#exited.then(() => refuse(notStarted(url, this.#fault)));
+      const ended = new Error("it has ended without opening the database");
+      void this.#exited.then(() => refuse(notStarted(url, this.#fault ?? ended)));
     });
     this.ready.catch(() => {}); // whoever opens the store waits for it
   }
@@ -179,6 +179,7 @@ export class Writer {
       if ("results" in answer) waiting.resolve(answer.results);
       else waiting.reject(errorOf(answer.code, answer.message));
     }
+    // Once it has started, only what is being written keeps the process alive.
     if (this.#waiting.size === 0 && this.#closed === undefined) this.#worker.unref();
   }
 

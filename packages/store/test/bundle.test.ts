@@ -84,6 +84,16 @@ test.each(["esm", "cjs"] as const)("with workerUrl it writes (%s)", async (forma
   expect(await run({ workerUrl })).toEqual({ condition: "ok" });
 });
 
+test("a program whose workerUrl is another file hears so, and does not just end", async () => {
+  const { folder, run } = await bundled("esm");
+  const other = join(folder, "other.mjs");
+  writeFileSync(other, "export {};");
+  expect(await run({ workerUrl: other })).toMatchObject({
+    code: "store_unavailable",
+    message: expect.stringContaining("other.mjs: it has ended without opening the database"),
+  });
+});
+
 test("a writer that cannot run refuses the store and gives its lock back", async () => {
   const dir = newFolder();
   const broken = join(newFolder(), "writer.mjs");
