@@ -40,7 +40,9 @@ import {
 } from "./types.ts";
 
 /** An action of an adapter: one effect with fields and an output. It becomes a node type by `defineActionAdapter`. */
-export function defineAction<F, O>(spec: ActionSpec<F, O>): ActionDefinition<F, O> {
+export function defineAction<F = JsonObject, O = unknown>(
+  spec: ActionSpec<F, O>,
+): ActionDefinition<F, O> {
   return define("action", `action "${nameOf(spec, "name")}"`, spec, actionShape);
 }
 
@@ -55,7 +57,9 @@ export function defineProvider(spec: ProviderSpec): ProviderDefinition {
 }
 
 /** A node type with ports from data, own checks or waits; for a plain effect an action is less work. */
-export function defineNodeType<F, O>(spec: NodeTypeSpec<F, O>): NodeTypeDefinition<F, O> {
+export function defineNodeType<F = JsonObject, O = unknown>(
+  spec: NodeTypeSpec<F, O>,
+): NodeTypeDefinition<F, O> {
   return define("nodeType", `node type "${nameOf(spec, "type")}"`, spec, nodeTypeShape);
 }
 

@@ -47,7 +47,10 @@ export type TypeOfSchema<S> = S extends { readonly const: infer C }
             ? TypeOfSchema<I>[]
             : S extends { readonly type: keyof TypesByName }
               ? TypesByName[S["type"]]
-              : Json;
+              : // The type of a schema in a variable is any text; one with properties is of an object.
+                S extends { readonly type: string; readonly properties: object }
+                ? JsonObject
+                : Json;
 
 /**
  * Gives a raw JSON Schema the type that it describes: the one of the literal, or the one that is named, as in

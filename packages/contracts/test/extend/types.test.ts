@@ -244,3 +244,29 @@ test("a service is data, and its auth fields belong to one scheme each", () => {
   // @ts-expect-error a client secret is never in a descriptor
   expect(() => make({ ...oauth2, clientSecret: "x" })).toThrow("/auth/clientSecret is unknown");
 });
+
+test("fields of a schema that says no type are JSON by name, and so are those of a schema in a variable", () => {
+  const inVariable = { type: "object", properties: { city: { type: "string" } } };
+  expectTypeOf(jsonSchema(inVariable)).toEqualTypeOf<JsonSchemaOf<JsonObject>>();
+  const common = { title: "T", summary: "S.", effect: "pure", output: { type: "object" } } as const;
+  const fields = { type: "object", properties: { city: { type: "string" } } } as const;
+  defineAction({
+    ...common,
+    name: "look",
+    fields,
+    run({ city, ...fieldsLeft }) {
+      expectTypeOf(city).toEqualTypeOf<Json | undefined>();
+      expectTypeOf(fieldsLeft).toExtend<JsonObject>();
+      return { city };
+    },
+  });
+  defineNodeType({
+    ...common,
+    type: "shop.look",
+    fields,
+    run: ({ city }) => {
+      expectTypeOf(city).toEqualTypeOf<Json | undefined>();
+      return { city };
+    },
+  });
+});
