@@ -67,19 +67,46 @@ export function parseValue(s: Scanner, inValue: boolean): Expression {
   return { kind: "conditional", test: plain, then, otherwise, start, end: s.tokenEnd };
 }
 
-/** Reads `${ expr }` at `pos`. */
+/** What follows the `{` of an object: a key, a comment, another object, or its end. */
+const OBJECT = /\s*(?:[A-Za-z_][\w-]*\s*[:=]|"|[}#'`]|\.\.\.)/y;
+
+/** Reads `${ expr }` at `pos`; `${{ expr }}` of other tools too. */
 export function parseHole(s: Scanner): Expression {
   const open = s.pos + 1;
   s.enter(open);
   const flat = s.flat;
   s.flat = 1;
   s.pos += 2;
+  OBJECT.lastIndex = s.pos + 1;
+  const isDoubled = s.src.charCodeAt(s.pos) === 123 && !OBJECT.test(s.src);
+  if (isDoubled) s.pos += 1;
   const expression = parseValue(s, false);
   if (s.peek() !== 125) s.expected("`}`");
+  if (isDoubled) endDoubled(s, open);
   s.flat = flat;
   s.pos = s.tokenEnd = s.pos + 1;
   s.depth -= 1;
   return expression;
+}
+
+/** The first of the two `}` of `${{ expr }}`; `open`: where its first `{` stands. */
+function endDoubled(s: Scanner, open: number): void {
+  const close = s.pos;
+  s.pos += 1;
+  if (s.src.charCodeAt(s.pos) !== 125) s.expected("`}}`");
+  const inside = s.src.slice(open + 2, close);
+  const begin = close - inside.trimStart().length;
+  const end = open + 2 + inside.trimEnd().length;
+  s.error("FLOW1101", open - 1, s.pos + 1, {
+    message: "`${{…}}` is written `${…}` here",
+    fix: {
+      title: "write ${…}",
+      edits: [
+        { start: open + 1, end: begin, text: "" },
+        { start: end, end: close + 1, text: "" },
+      ],
+    },
+  });
 }
 
 /** Comments inside an expression go in front of its item. */

@@ -1,9 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: holes of the flow language
 /** Holes as other tools write them, `{{ x }}`, `{x}`, `$x`, which are plain text here (FLOW5012). */
+import { aliasOf, NAME_HINTS } from "../aliases.ts";
 import type { Expression } from "../expression/ast.ts";
 import { parseExpression } from "../expression/parse.ts";
 import { printExpression } from "../expression/print.ts";
-import { own } from "../model/plain.ts";
+import { listOrNone, own } from "../model/plain.ts";
 import { readsOf } from "../model/resolve.ts";
 import type { Site } from "../model/sites.ts";
 import { pointerTo, type Trail } from "../model/values.ts";
@@ -22,7 +23,7 @@ const HOLES =
 /** Holes of one text that are looked at; a text with more is a template for another tool. */
 const MAX_HOLES = 20;
 
-/** Warns of each part of a text that reads like a hole and names something that is known here. */
+/** Warns of each part of a text that reads like a hole and names something that is known here or in another tool. */
 export function checkOtherHoles(
   run: Validation,
   types: Types,
@@ -38,21 +39,46 @@ export function checkOtherHoles(
   for (const [found, ...inner] of text.matchAll(HOLES)) {
     count += 1;
     if (count > MAX_HOLES) return;
-    const source = inner.find((group) => group !== undefined) ?? "";
-    const { ast } = parseExpression(source);
-    if (ast === undefined) continue;
-    const isSafe = isRight(ast, types, site);
-    if (!readsKnown(ast, site) || (inner[0] === undefined && !isSafe)) continue;
+    const meant = meantBy(inner.find((group) => group !== undefined) ?? "", run, site);
+    const hint = meant === undefined && inner[0] !== undefined ? foreign(inner[0]) : undefined;
+    if (meant === undefined && hint === undefined) continue;
+    const isSafe = meant !== undefined && isRight(meant.ast, types, site);
+    if (inner[0] === undefined && !isSafe) continue;
     const span = whole && placeOf(found, run, whole, from);
     if (span !== undefined && whole !== undefined) from = span.end - whole.start;
-    const hole = `\${${printExpression(ast)}}`;
-    const takesHole = isSafe && !isLiteral(site);
+    const hole = meant === undefined ? "" : `\${${printExpression(meant.ast)}}`;
+    const takesFix = isSafe && meant.isWhole && !isLiteral(site);
     run.findings.add("FLOW5012", pointer, {
       parts: { found: shown(found), hole: shown(hole) },
+      ...(hint !== undefined && { hint }),
       span,
-      fix: takesHole ? run.findings.replace(`write ${shown(hole)}`, span, hole) : undefined,
+      fix: takesFix ? run.findings.replace(`write ${shown(hole)}`, span, hole) : undefined,
     });
   }
+}
+
+/** What a hole names here: an expression, an input without `inputs.`, or one of both in front of a filter such as `| upper`. */
+function meantBy(
+  source: string,
+  run: Validation,
+  site: Site,
+): { readonly ast: Expression; readonly isWhole: boolean } | undefined {
+  const filter = source.search(/[^|]\|(?:[^|]|$)/);
+  const isWhole = filter === -1;
+  const plain = (isWhole ? source : source.slice(0, filter + 1)).trim();
+  const root = /^[A-Za-z_]\w*/.exec(plain)?.[0];
+  const isInput = listOrNone(own(run.graph, "inputs")).some((each) => own(each, "name") === root);
+  for (const each of isInput ? [plain, `inputs.${plain}`] : [plain]) {
+    const { ast } = parseExpression(each);
+    if (ast !== undefined && readsKnown(ast, site)) return { ast, isWhole };
+  }
+  return undefined;
+}
+
+/** What to write for a member of a root of another tool, such as `$json.name`. */
+function foreign(source: string): string | undefined {
+  const root = /^\s*\$?([A-Za-z_]\w*)\s*[.[(]/.exec(source)?.[1];
+  return root === undefined ? undefined : aliasOf(root, NAME_HINTS);
 }
 
 function readsKnown(ast: Expression, { body, roots }: Site): boolean {

@@ -102,6 +102,9 @@ export const MISTAKES: readonly Mistake[] = [
   expression("backticks", "`Hi ${inputs.name}`", '"Hi ${inputs.name}"'),
   expression("a needless hole", "${inputs.n}", "inputs.n"),
   expression("a hole of handlebars", '"Hi {{ inputs.name }}"', '"Hi ${inputs.name}"'),
+  expression("an input in a hole of handlebars", '"Hi {{name}}"', '"Hi ${inputs.name}"'),
+  expression("a hole of GitHub", '"Hi ${{ inputs.name }}"', '"Hi ${inputs.name}"'),
+  expression("a needless hole of GitHub", "${{ inputs.n }}", "inputs.n"),
   // Types of other tools.
   typed("http", "http.request", 'url = "https://rates.example"'),
   typed("if", "condition", "if = size(run.id) > 1"),
