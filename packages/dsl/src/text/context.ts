@@ -196,7 +196,9 @@ export class MappingContext {
     const isField = item.kind === "attr" && place === "file";
     this.report.add("FLOW2004", item.start, end, {
       parts: { block: what, place: PLACES[place] },
-      ...(isField && { hint: "a field stands between the `{` and `}` of its node" }),
+      ...(isField && {
+        hint: `a ${item.policy ? "policy" : "field"} stands between the \`{\` and \`}\` of its node`,
+      }),
       ...(item.kind !== "attr" && {
         hint: `it stands ${home.map((each) => (each === "file" ? "at the top level" : `in ${PLACES[each as Place]}`)).join(" or ")}`,
       }),

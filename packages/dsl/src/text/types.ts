@@ -63,6 +63,10 @@ export function readType(s: Scanner): TypeNode {
   const start = s.pos;
   let depth = s.depth;
   let type = code === 123 ? readObjectType(s) : readTypeName(s);
+  if (s.src.charCodeAt(s.pos) === 60 && /^(?:array|list)$/i.test(s.src.slice(start, s.pos))) {
+    type = readTypeOfList(s, start);
+    depth = s.depth + 1;
+  }
   for (;;) {
     const next = s.peek();
     const at = s.pos;
@@ -76,6 +80,23 @@ export function readType(s: Scanner): TypeNode {
       s.error("FLOW1014", at, at + 1, { parts: { limit: `${s.maxDepth} levels` } });
     }
   }
+}
+
+/** `list<int>` of other languages, whose `<` is next: read as `int[]`. */
+function readTypeOfList(s: Scanner, start: number): TypeNode {
+  s.enter(s.pos);
+  s.pos += 1;
+  const of = readType(s);
+  if (s.peek() !== 62) s.expected("`>`");
+  s.pos = s.tokenEnd = s.pos + 1;
+  s.depth -= 1;
+  const end = s.pos;
+  const text = `${typeText(of)}[]`;
+  s.error("FLOW3012", start, end, {
+    parts: { name: quoteForMessage(s.src.slice(start, end)) },
+    fix: { title: `write ${text}`, edits: [{ start, end, text }] },
+  });
+  return { kind: "array", of, start, end };
 }
 
 /** `a.b`, or a quoted name: any string is a name. */

@@ -215,8 +215,28 @@ function checkLiteral(run: Validation, { value, pointer, name }: Site): void {
 function checkConnection(run: Validation, { value, pointer }: Site): void {
   const name = literalText(value);
   if (name === undefined || run.connections.has(name)) return;
-  const list = listed(run.connections.keys()) || "none";
-  run.findings.add("FLOW2014", pointer, { parts: { name: shown(name), list } });
+  const list = listed(run.connections.keys());
+  const { fix } = run.nearest(name, () => run.connections.keys(), pointer, quoteText);
+  const block = (blank: string): string =>
+    `connection ${nameText(name)}: ${kindOf(run, name)} {${blank}service = ${quoteText(name)}`;
+  run.findings.add("FLOW2014", pointer, {
+    parts: { name: shown(name), list },
+    ...(list === "" && { hint: `declare it beside the nodes: \`${shown(`${block(" ")} }`)}\`` }),
+    fix: fix ?? declaration(run, name, `${block("\n  ")}\n}\n\n`),
+  });
+}
+
+/** A fix that declares the connection in front of the first node, where a service has its name. */
+function declaration(run: Validation, name: string, text: string): Details["fix"] {
+  const at = run.places.exact("/nodes/0")?.start;
+  if (at === undefined || run.catalog.services?.includes(name) !== true) return undefined;
+  return run.findings.replace("declare it", { start: at, end: at }, text);
+}
+
+/** How the service is entered, as a flow writes it. */
+function kindOf(run: Validation, slug: string): string {
+  const scheme = run.catalog.entry(`service.${slug}`, undefined)?.serviceIntegration?.auth.scheme;
+  return scheme === undefined || scheme === "oauth2" ? "oauth" : scheme;
 }
 
 /** FLOW3007 for every problem of a JSON Schema that stands at a place. True: it is one. */

@@ -105,6 +105,14 @@ export const MISTAKES: readonly Mistake[] = [
   expression("an input in a hole of handlebars", '"Hi {{name}}"', '"Hi ${inputs.name}"'),
   expression("a hole of GitHub", '"Hi ${{ inputs.name }}"', '"Hi ${inputs.name}"'),
   expression("a needless hole of GitHub", "${{ inputs.n }}", "inputs.n"),
+  item("a list of other languages", "output t: list<int> = [1]\n", "output t: int[] = [1]\n"),
+  item("a list of lists", "output t: Array<list<str>> = []\n", "output t: string[][] = []\n"),
+  item("a policy above its node", `@retry = { max: 3 }\n${node("a", "delay", "for = 5s")}`),
+  item(
+    "a connection with another name",
+    `connection shop: oauth {\n  service = "shop"\n}\n\n${node("a", "service.call", 'connection = "shpo"', 'operation = "list"')}`,
+    `connection shop: oauth {\n  service = "shop"\n}\n\n${node("a", "service.call", 'connection = "shop"', 'operation = "list"')}`,
+  ),
   // Types of other tools.
   typed("http", "http.request", 'url = "https://rates.example"'),
   typed("if", "condition", "if = size(run.id) > 1"),

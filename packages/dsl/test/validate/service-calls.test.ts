@@ -1,6 +1,7 @@
 /** Calls of services against their descriptors. */
 import { catalogEntryOf, defineService } from "@millrace/contracts";
 import { expect, test } from "vitest";
+import { fixAll } from "../diagnostics/fix-all.ts";
 import { catalogOf } from "../fixtures/catalog.ts";
 import { codes, report } from "./check.ts";
 
@@ -86,4 +87,17 @@ test("pages of an operation that has none, and a cache over one that deletes, ar
 test("a service is no node type, and one that the catalog does not know is not checked", () => {
   expect(report("node a: service.tracker\n", "FLOW3001", catalog)).toContain("service.call");
   expect(codes(flow("anything", "{ a: inputs.project }"), catalogOf([]))).toEqual([]);
+});
+
+test("a connection that is not declared is declared by the fix, where a service has its name", () => {
+  const text =
+    'flow 1 x\n\nnode a: service.call {\n  connection = "tracker"\n  operation = "issues.list"\n  args = { project: "a" }\n}\n';
+  const declared = text.replace(
+    "node a",
+    'connection tracker: bearer {\n  service = "tracker"\n}\n\nnode a',
+  );
+  const known = { ...catalog, services: ["tracker"] };
+  const { text: mended, diagnostics } = fixAll(text, known);
+  expect(mended).toBe(declared);
+  expect(diagnostics).toEqual([]);
 });
