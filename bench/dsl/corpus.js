@@ -3,17 +3,7 @@
 import { defineNodeType, jsonSchema } from "@millrace/contracts";
 import { printFlow } from "@millrace/dsl";
 import { createRegistry } from "@millrace/engine";
-
-/** Deterministic numbers in [0, 1): the texts are the same in every process. */
-function createRandom(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
+import { createRandom } from "../random.js";
 
 const random = createRandom(42);
 const below = (limit) => Math.floor(random() * limit);

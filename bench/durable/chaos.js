@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { executorChaos } from "@millrace/store/testing";
+import { createRandom } from "../random.js";
 
 const FLOW = { steps: 20, minStepMs: 20, maxStepMs: 100 };
 const WIDTH = 10; // runs at once: two cores serve them, their clients and their effects
@@ -21,15 +22,6 @@ const { values } = parseArgs({
 const kills = Number(values.kills);
 const program = fileURLToPath(new URL("chaos-child.js", import.meta.url));
 
-/** The same choices for the same seed; what they meet depends on the machine (mulberry32). */
-let state = Number(values.seed) >>> 0;
-function random() {
-  state = (state + 0x6d2b79f5) >>> 0;
-  let t = Math.imul(state ^ (state >>> 15), state | 1);
-  t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-  return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-}
-
 const folder = mkdtempSync(join(tmpdir(), "millrace-chaos-"));
 const report = await executorChaos(
   (dir) => spawn(process.execPath, [program, dir], { stdio: ["ignore", "pipe", "inherit"] }),
@@ -40,7 +32,7 @@ const report = await executorChaos(
     width: WIDTH,
     flow: FLOW,
     fetch,
-    random,
+    random: createRandom(Number(values.seed)), // the same choices; what they meet depends on the machine
     onKill: (count) => {
       if (count % 10 === 0) process.stderr.write(`${count} of ${kills} kills\n`);
     },

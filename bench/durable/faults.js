@@ -20,6 +20,7 @@ import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { checkLog, parseEvent } from "@millrace/contracts";
 import { openStore } from "@millrace/store";
+import { createRandom } from "../random.js";
 
 const ITEMS = 10;
 const AT_ONCE = 3;
@@ -70,20 +71,9 @@ const SYSTEM = { stdio: "ignore", env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" }
 export const FAULTS = Object.keys(SHARES);
 const ON_DISK = new Set(["full disk, then room", "full disk, then SIGINT"]);
 
-/** Numbers in [0, 1), the same for the same seed (mulberry32). */
-function randomOf(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 /** The fault of a case. */
 export function faultOf(seed) {
-  let at = randomOf(seed)() * 100;
+  let at = createRandom(seed)() * 100;
   for (const [fault, share] of Object.entries(SHARES)) {
     at -= share;
     if (at < 0) return fault;
@@ -149,7 +139,7 @@ function openLane(folder, { main, bin, isDisk }) {
     async one(seed, fault) {
       if (done % RUNS_A_HOME === 0) rmSync(env.MILLRACE_HOME, { recursive: true, force: true });
       done += 1;
-      const random = randomOf(seed);
+      const random = createRandom(seed);
       random(); // it has chosen the fault
       const file = `effects-${seed}.txt`;
       const words = ["run", "faults.flow", "--save", "--json", "--grace", "2s"];

@@ -1,18 +1,8 @@
 // The graphs that are timed, as data: node i may read the nodes of deps[i], all of which come before it.
 // Each run is checked: every node once, after what it reads, and the right sum at the end.
+import { createRandom } from "../random.js";
 
 const MOD = 1_000_003;
-
-/** Deterministic numbers in [0, 1): the graphs are the same in every process. */
-function createRandom(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 const chain = (n) => Array.from({ length: n }, (_, i) => (i === 0 ? [] : [i - 1]));
 
