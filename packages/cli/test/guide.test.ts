@@ -177,7 +177,7 @@ test.each([...PAGES, "docs/guide/extensions.md"])("%s names each file before its
     visible += lines.slice(next, line - 1).join("\n");
     next = line + text.split("\n").length;
     // No renderer shows the name that stands after the language of a fence.
-    const [name] = marks.filter((mark) => /\.(?:flow|json|mjs)$/.test(mark));
+    const [name] = marks.filter((mark) => /\.(?:flow|json|mjs|ts)$/.test(mark));
     if (name !== undefined) expect(visible, `line ${line}`).toContain(`\`${name}\``);
   }
 });
