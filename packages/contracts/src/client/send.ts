@@ -18,6 +18,10 @@ export interface ServerAddress {
 /** One request of a path of the server. Throws `ClientError` for every answer that is no success, or the reason of the signal. */
 export type Send = (path: string, init: RequestInit) => Promise<Response>;
 
+/**
+ * Makes what sends the requests of one client: to paths below `url`, with the token where there is one. Nothing is sent, and `url`
+ * is not looked at, before the first request.
+ */
 export function createSend({ url, token, fetch }: ServerAddress): Send {
   const base = url.replace(/\/+$/, "");
   const authorization: Record<string, string> =

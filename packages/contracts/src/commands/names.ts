@@ -83,6 +83,7 @@ export interface RunFilter {
   readonly trigger?: Trigger;
 }
 
+/** Starting, reading, steering and deleting runs. */
 export interface RunCommands {
   run_flow: CommandType<RunRequest, RunRef>;
   start_run: CommandType<RunRequest, RunRef>;
@@ -149,6 +150,7 @@ export interface RunCommands {
   >;
 }
 
+/** Checking flows and turning them into another form; nothing is stored or run. */
 export interface FlowCommands {
   validate_flow: CommandType<FlowArgs, FlowReport>;
   format_flow: CommandType<{ readonly dsl: string }, { readonly dsl: string }>;
@@ -157,6 +159,7 @@ export interface FlowCommands {
 
 type SlugArgs = { readonly slug: string };
 
+/** Flows that are stored under a slug, with their versions. */
 export interface TemplateCommands {
   list_templates: Listed<
     {
@@ -194,6 +197,7 @@ export interface TemplateCommands {
   export_template: CommandType<SlugArgs, { readonly text: string }>;
 }
 
+/** The catalog of node types and services. */
 export interface NodeCommands {
   list_nodes: Listed<{ readonly q?: string; readonly category?: string }, CatalogEntry>;
   get_node: CommandType<{ readonly type: string }, CatalogEntry>;
@@ -209,6 +213,7 @@ export type ModelsFrame = {
   };
 }[Exclude<keyof ChannelMap, "flow:execution">];
 
+/** Models of this machine: installing, loading, removing. */
 export interface ModelCommands {
   list_models: Listed<{ readonly state?: ModelState }, Model>;
   get_model: CommandType<ModelArgs, Model>;
@@ -227,6 +232,7 @@ export interface ModelCommands {
   subscribe_models: CommandType<None, null>;
 }
 
+/** The one document of settings. */
 export interface SettingsCommands {
   get_settings: CommandType<None, Settings>;
   get_settings_schema: CommandType<None, JsonSchema>;
@@ -250,6 +256,7 @@ export type InstalledItem =
   | { readonly kind: "template"; readonly template: Template }
   | { readonly kind: "model"; readonly jobId: string };
 
+/** Sources of templates and models, and what they offer. */
 export interface HubCommands {
   list_hubs: Listed<None, Hub>;
   get_hub: CommandType<HubArgs, Hub>;
@@ -272,6 +279,7 @@ export interface HubCommands {
 type ScheduleId = { readonly scheduleId: string };
 type ScheduleDefaults = "timezone" | "enabled" | "overlap" | "catchUp";
 
+/** Runs that start by the clock. */
 export interface ScheduleCommands {
   list_schedules: CommandType<PageArgs, SchedulePage, "limit">;
   get_schedule: CommandType<ScheduleId, Schedule>;
@@ -286,6 +294,7 @@ export interface ScheduleCommands {
   >;
 }
 
+/** Runs that start by a request from outside. */
 export interface WebhookCommands {
   list_webhooks: Listed<None, Webhook>;
   create_webhook: CommandType<WebhookArgs, NewWebhook, "headers" | "enabled">;
@@ -295,6 +304,7 @@ export interface WebhookCommands {
 /** `slug` is optional where `connectId` alone is enough; a route always gives it. */
 type ConnectId = { readonly slug?: string; readonly connectId: string };
 
+/** Services and the connections to them; no answer holds a credential. */
 export interface ServiceCommands {
   list_services: Listed<None, ServiceInfo>;
   get_service: CommandType<SlugArgs, ServiceInfo>;
@@ -316,6 +326,7 @@ export interface ServiceCommands {
   >;
 }
 
+/** What a server is, and which commands it has. */
 export interface MetaCommands {
   get_meta: CommandType<None, Meta>;
   list_commands: CommandType<None, readonly CommandInfo[]>;
