@@ -89,6 +89,29 @@ test.each(KINDS.flatMap((kind) => TEMPLATES.map((template) => ({ kind, template 
   TIMEOUT_MS,
 );
 
+test(
+  "a model of a scaffolded provider without a key names the command that stores one",
+  async () => {
+    const folder = join(root, "keyless");
+    await createExtension({ kind: "provider", name: "@acme/millrace-writer", folder });
+    packed.install(folder);
+    const program = `
+      import extension from "./src/extension.js";
+      const model = extension.providers[0].create({}, {}).languageModel("small", { credentials: {} });
+      model.doStream({ prompt: [] }).catch(({ code, message }) => console.log(code + ": " + message));
+    `;
+    const words = ["--input-type=module", "--eval", program];
+    const { stdout, stderr } = spawnSync(process.execPath, words, {
+      cwd: folder,
+      encoding: "utf8",
+    });
+    const said =
+      "credentials_missing: writer has no key: millrace secrets set ai:writer stores one\n";
+    expect(stdout, stderr).toBe(said);
+  },
+  TIMEOUT_MS,
+);
+
 test("a file that is there stays as it is, and nothing is written", async () => {
   const folder = join(root, "twice");
   await createExtension({ kind: "node", name: "first", folder });
