@@ -50,6 +50,33 @@ test("what an import leaves running ends with it, and what it prints is shown", 
   expect(code).toBe(0);
 });
 
+test("a type or provider that core has is refused where it is built, not where it is added", async () => {
+  const source = (node: string, provider: string): string =>
+    EMPTY.replace("providers: []", provider).replace("nodeTypes: []", node);
+  const { call, write } = extension({});
+  const node = (type: string): string =>
+    `nodeTypes: [mark("nodeType", { type: "${type}", title: "T", summary: "S", effect: "read", fields: { type: "object" }, output: { type: "object" }, run: () => ({}) })]`;
+  for (const [code, says] of [
+    [source(node("http.request"), "providers: []"), "type http.request belongs to core"],
+    [source(node("http.ping"), "providers: []"), "type http.ping belongs to core"],
+    [
+      source(
+        "nodeTypes: []",
+        'providers: [mark("provider", { id: "openai", title: "T", create() {} })]',
+      ),
+      "provider openai belongs to the configuration",
+    ],
+  ] as const) {
+    write("src/extension.js", code);
+    for (const command of ["build", "pack"]) {
+      const { code: end, stderr } = await call("ext", command);
+      expect([end, stderr]).toEqual([2, expect.stringContaining(`${says}; give it another name`)]);
+    }
+  }
+  write("src/extension.js", source(node("odd.request"), "providers: []"));
+  expect((await call("ext", "build")).code).toBe(0);
+});
+
 const PLACES: readonly (readonly [
   why: string,
   files: { readonly [path: string]: string },

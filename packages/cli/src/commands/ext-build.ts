@@ -7,10 +7,12 @@ import {
   type ExtensionCatalog,
   ProblemFound,
   parseManifest,
+  reservedId,
 } from "@millrace/engine/extensions";
 import { type CommandIo, flagText, type Input } from "../command.ts";
 import { formatDuration, parseDuration } from "../duration.ts";
 import { CliError, usage } from "../errors.ts";
+import { takenIds } from "../ext/open.ts";
 import { packFolder } from "../ext/package-manager.ts";
 import { reason } from "../file-reason.ts";
 import { clean } from "../render/text.ts";
@@ -75,6 +77,8 @@ async function make(folder: string, input: Input, io: CommandIo): Promise<Made> 
     const said = (_stream: string, text: string): void => void io.err.write(`${clean(text)}\n`);
     const signal = AbortSignal.any([io.signal, late]);
     const catalog = await buildCatalog({ folder, entry, signal, said });
+    const conflict = reservedId(catalog, takenIds());
+    if (conflict !== undefined) throw usage(clean(conflict));
     const file = JSON.parse(before) as { millrace: object };
     const next = { ...file, millrace: { ...file.millrace, contributes: contributesOf(catalog) } };
     const isSame = JSON.stringify(file) === JSON.stringify(next);

@@ -16,6 +16,7 @@ export {
   type ListedExtension,
   type ReadExtensionsOptions,
   readExtensions,
+  reservedId,
   type TakenIds,
 } from "./inspect.ts";
 export { isFolderName } from "./locate.ts";

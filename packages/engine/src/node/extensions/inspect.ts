@@ -224,28 +224,11 @@ function withoutConflicts(
   read: readonly ListedExtension[],
   taken: TakenIds,
 ): readonly ListedExtension[] {
-  const owners = new Map<string, string>([
-    ...taken.types.map((type): [string, string] => [`type ${type}`, "core"]),
-    ...(taken.providers ?? []).map((id): [string, string] => [
-      `provider ${id}`,
-      "the configuration",
-    ]),
-    ...(taken.services ?? []).map((id): [string, string] => [
-      `type service.${id}`,
-      "the configuration",
-    ]),
-  ]);
-  const reserved = new Set(taken.types.map((type) => type.split(".")[0] as string));
+  const { owners, reserved } = ownersOf(taken);
   const checked = read.map((extension) => {
     if (extension.state === "failed") return extension;
-    const ids = [
-      ...extension.entries.map(({ type, version }) => ({ id: `type ${type}`, at: `@${version}` })),
-      ...extension.providers.map(({ id }) => ({ id: `provider ${id}`, at: "" })),
-      ...(extension.inspected?.catalog.adapters ?? []).map(({ id }) => ({
-        id: `adapter ${id}`,
-        at: "",
-      })),
-    ];
+    const { entries, providers, inspected } = extension;
+    const ids = idsOf({ nodes: entries, providers, adapters: inspected?.catalog.adapters ?? [] });
     for (const { id, at } of ids) {
       const other = owners.get(id) ?? owners.get(id + at) ?? ownerOfFamily(id, reserved);
       if (other === undefined) continue;
@@ -270,6 +253,39 @@ function withoutConflicts(
     });
     return { ...extension, entries };
   });
+}
+
+/** Why no host can have what is in a catalog, whatever else it has; undefined: it can. */
+export function reservedId(catalog: ExtensionCatalog, taken: TakenIds): string | undefined {
+  const { owners, reserved } = ownersOf(taken);
+  for (const { id } of idsOf(catalog)) {
+    const owner = owners.get(id) ?? ownerOfFamily(id, reserved);
+    if (owner !== undefined) return `${id} belongs to ${owner}; give it another name`;
+  }
+  return undefined;
+}
+
+function ownersOf({ types, providers = [], services = [] }: TakenIds): {
+  readonly owners: Map<string, string>;
+  readonly reserved: ReadonlySet<string>;
+} {
+  const owners = new Map<string, string>();
+  for (const type of types) owners.set(`type ${type}`, "core");
+  for (const id of providers) owners.set(`provider ${id}`, "the configuration");
+  for (const id of services) owners.set(`type service.${id}`, "the configuration");
+  return { owners, reserved: new Set(types.map((type) => type.split(".")[0] as string)) };
+}
+
+function idsOf({
+  nodes,
+  providers,
+  adapters,
+}: Pick<ExtensionCatalog, "nodes" | "providers" | "adapters">): { id: string; at: string }[] {
+  return [
+    ...nodes.map(({ type, version }) => ({ id: `type ${type}`, at: `@${version}` })),
+    ...providers.map(({ id }) => ({ id: `provider ${id}`, at: "" })),
+    ...adapters.map(({ id }) => ({ id: `adapter ${id}`, at: "" })),
+  ];
 }
 
 /** The family of a type (`http` of `http.get`) is core's, or begins with our own name. */
