@@ -153,4 +153,8 @@ test("without a credential store the variable of a provider is named first, and 
     0,
     true,
   ]);
+  const next = "millrace config set credentials.store file --user, with its key in";
+  expect(listed.stderr.match(/^next: .*$/gm)).toEqual([expect.stringContaining(next)]);
+  const tested = await millrace(["providers", "test", "openai"], { cwd, env });
+  expect([tested.code, tested.stderr]).toEqual([6, expect.stringContaining(next)]);
 });

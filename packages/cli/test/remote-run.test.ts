@@ -180,6 +180,22 @@ test("a signal cancels the run there, and its summary is waited for", async () =
   expect([late.code, lastSummary(late.stdout).error?.code]).toEqual([124, "run_timeout"]);
 });
 
+test("a cancelled run with finished steps names the command that keeps their results", async () => {
+  const at = await world();
+  const half = `${SLOW}\nnode first: transform {\n  value = 1\n}\n`;
+  const cwd = scratch({ "half.flow": half, "slow.flow": SLOW });
+  const stopped = async (flow: string, seen: string): Promise<string> => {
+    const running = start(["run", flow, "--server", at.url], { cwd });
+    await running.until(seen);
+    running.child.kill("SIGINT");
+    return (await running.ended).stderr;
+  };
+  expect(await stopped("half.flow", "node.succeeded")).toMatch(
+    new RegExp(`^next: millrace runs retry run_\\w+ --server ${at.url}$`, "m"),
+  );
+  expect(await stopped("slow.flow", "run.started")).not.toContain("next:");
+});
+
 test("a signal that comes before the run is there cancels it once it is", async () => {
   const at = await world();
   const cwd = scratch({ "slow.flow": SLOW });

@@ -3,7 +3,7 @@ import { type AiContext, type AiProvider, NodeError } from "@millrace/contracts"
 import { createNodeHost } from "@millrace/engine/node";
 import type { AiSetup } from "@millrace/providers";
 import type { Config } from "../config/load.ts";
-import { CliError } from "../errors.ts";
+import { CliError, fileStoreHint } from "../errors.ts";
 import type { CliIo } from "../io.ts";
 import { clean } from "../render/text.ts";
 
@@ -44,7 +44,12 @@ function asFailure(error: unknown, id: string): unknown {
   if (error.code === "ai_auth") {
     return new CliError("credentials_missing", `${id} refused the key: ${message}`);
   }
-  return new CliError("unavailable", `${id} cannot be asked: ${message}`);
+  const hint = fileStoreHint(message);
+  return new CliError(
+    "unavailable",
+    `${id} cannot be asked: ${message}`,
+    hint === undefined ? {} : { hint },
+  );
 }
 
 /** Whether there is a key for a provider; `none`: it needs none. Nobody is asked. */

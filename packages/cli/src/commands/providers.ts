@@ -15,12 +15,14 @@ import { clean } from "../render/text.ts";
 export async function list(input: Input, io: CommandIo): Promise<number> {
   return withAi(input, io, async ({ setup, settings }) => {
     const unknown = new Set<string>(); // why, once for each reason
+    const hints = new Set<string>();
     const items = await Promise.all(
       setup.providers.map(async ({ id }) => {
         const { kind = id, baseUrl, modelId } = settings.providers[id] ?? {};
         const key = await keyState(setup, id, io).catch((error: unknown) => {
           if (!(error instanceof CliError)) throw error;
-          unknown.add(`${error.message}${error.hint === undefined ? "" : `; ${error.hint}`}`);
+          unknown.add(error.message);
+          if (error.hint !== undefined) hints.add(error.hint);
           return "unknown" as const;
         });
         return { id, kind, key, ...(baseUrl && { baseUrl }), ...(modelId && { modelId }) };
@@ -32,6 +34,7 @@ export async function list(input: Input, io: CommandIo): Promise<number> {
       await io.out.write(lines.join(""));
     }
     for (const why of unknown) await io.err.write(`warning: ${clean(why)}\n`);
+    for (const hint of hints) await io.err.write(`next: ${clean(hint)}\n`);
   });
 }
 

@@ -116,6 +116,9 @@ export function apiRun(api: Api, options: ApiRunOptions): LiveRun {
       cancel();
     },
     ways: (node) => `millrace confirm ${runId} ${node} --approve${where} answers`,
+    ...(api.where === "remote" && {
+      retry: `millrace runs retry ${runId}${where}`,
+    }),
     again:
       api.where === "remote" ? `millrace runs tail ${runId}${where}` : `millrace resume ${runId}`,
   };

@@ -114,7 +114,10 @@ export async function drive(run: LiveRun, driving: Driving): Promise<Summary> {
   try {
     const summary = await follow();
     await display.end(summary);
-    if (summary.error?.code === "paused") await io.err.write(`next: millrace resume ${run.id}\n`);
+    const isPaused = summary.error?.code === "paused";
+    const hasWork = summary.status === "cancelled" && summary.counts.succeeded > 0;
+    const next = isPaused ? `millrace resume ${run.id}` : hasWork ? run.retry : undefined;
+    if (next !== undefined) await io.err.write(`next: ${next}\n`);
     return summary;
   } catch (error) {
     await display.end();

@@ -37,4 +37,6 @@ export interface LiveRun {
   readonly ways: (node: string) => string;
   /** What a person can do when the events stay away; absent where the run is in this process. */
   readonly again?: string;
+  /** What a person can do with the results of a run that was cancelled; absent where none are kept. */
+  readonly retry?: string;
 }
