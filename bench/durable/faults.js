@@ -301,7 +301,11 @@ const INJECT = {
     return {
       ...told,
       mayCut: true,
-      wants: (hasEnded) => (hasEnded || told.code === 130 ? [] : ["the exit code is not 130"]),
+      // A process that ends already is killed by the signal, which a shell shows as 130 too.
+      wants: (hasEnded) =>
+        hasEnded || told.code === 130 || told.signal === "SIGINT"
+          ? []
+          : ["the exit code is not 130"],
     };
   },
   async "closed pipe of a process"(given) {

@@ -216,9 +216,14 @@ export class JournalWriter {
     if (!this.#dead) this.#renewLater();
   }
 
+  /** Gives the lease back. A journal that refuses changes nothing: the lease runs out by itself. */
   async release(): Promise<void> {
     this.#stopRenewing();
-    if (this.#epoch !== null) await this.#journal.release(this.#run.id, this.#epoch);
+    try {
+      if (this.#epoch !== null) await this.#journal.release(this.#run.id, this.#epoch);
+    } catch {
+      // the process that takes the run up has a newer epoch
+    }
   }
 
   #stopRenewing(): void {

@@ -22,7 +22,7 @@ export async function leaveRun(run: RunCore, error: EngineError, graceMs = 0): P
   engine.leave(run);
   run.log.abandon(error);
   run.fail(error);
-  const released = journal?.release().catch(() => {}); // who takes it up has a newer epoch anyway
+  const released = journal?.release();
   if (isStored) await released;
 }
 
