@@ -1,11 +1,3 @@
-import { defineProject } from "vitest/config";
-import { source } from "../../vitest.source.ts";
+import { project } from "../../vitest.source.ts";
 
-export default defineProject({
-  ...source,
-  test: {
-    name: "create-extension",
-    include: ["test/**/*.test.ts"],
-    setupFiles: ["../../vitest.setup.ts"],
-  },
-});
+export default project("create-extension");

@@ -1,5 +1,7 @@
 /** The rule of schedules: whatever happens to clock and server, a fire time has one run at most, and one that comes in time has one. */
+
 import { createServer, type MillraceServer } from "@millrace/server";
+import { casesOf } from "@millrace/test-support";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createTestClock } from "./support/clock.ts";
@@ -9,7 +11,7 @@ import { keepLog } from "./support/server.ts";
 
 const START = Date.parse("2026-03-01T12:00:00.000Z");
 const EVERY_MS = 30_000;
-const RUNS = Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 12);
+const RUNS = Number(process.env["MILLRACE_FUZZ_RUNS"] ?? casesOf(12));
 const ADMIN = { tokenId: null, role: "admin", requestId: "r", remote: null } as const;
 
 /** `pass`: time goes by. `set`: the wall clock is moved. `restart`: the server stops, time goes by, another one starts. */

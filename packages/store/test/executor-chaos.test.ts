@@ -3,18 +3,19 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { executorChaos } from "@millrace/store/testing";
+import { casesOf } from "@millrace/test-support";
 import { expect, test } from "vitest";
 import { createRandom } from "../../engine/src/testing/index.ts";
 import { bundleScript } from "./child.ts";
 import { newFolder } from "./folder.ts";
 
 const CHILD = fileURLToPath(new URL("../../../bench/durable/chaos-child.js", import.meta.url));
-const KILLS = 10;
+const KILLS = Math.max(3, casesOf(10));
 const RUNS = 12;
 const MAX_MS = 180_000; // a limit for what hangs, on a machine that does much else
 
 test(
-  "killed ten times, a server loses no run and no step, repeats only what was in flight, and nobody answers or fires twice",
+  "killed again and again, a server loses no run and no step, repeats only what was in flight, and nobody answers or fires twice",
   async () => {
     const program = await bundleScript(readFileSync(CHILD, "utf8"), join(CHILD, ".."));
     const random = createRandom(7);

@@ -16,6 +16,14 @@ declare module "vitest" {
 
 const LOCAL_MODELS = new URL("../../local-models/", import.meta.url).href;
 
+/**
+ * How many cases a test tries: all of them where the variable `MILLRACE_TESTS` is `all`, as in `.ci/run`; else a tenth, so that
+ * the suite stays quick.
+ */
+export function casesOf(all: number): number {
+  return process.env["MILLRACE_TESTS"] === "all" ? all : Math.ceil(all / 10);
+}
+
 type Body = (context: TestContext) => unknown;
 
 /** A test that needs these programs: they are on its PATH, or it is skipped. */

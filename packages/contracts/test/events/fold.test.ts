@@ -7,6 +7,7 @@ import {
   viewToJson,
 } from "@millrace/contracts";
 import { legalLog } from "@millrace/contracts/testing";
+import { casesOf } from "@millrace/test-support";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { anyEvent, holds } from "./arbitrary.ts";
@@ -481,6 +482,6 @@ test("nothing that can be parsed makes the fold throw, and the view stays JSON",
       });
       viewToJson(view);
     }),
-    { numRuns: 500 },
+    { numRuns: casesOf(500) },
   );
 });

@@ -1,4 +1,5 @@
 /** One mutation for each invariant, at a place that chance picks in a made-up log: the check names that invariant, and no other. */
+
 import {
   type CheckOptions,
   checkLog,
@@ -11,6 +12,7 @@ import {
   type Summary,
 } from "@millrace/contracts";
 import { legalLog } from "@millrace/contracts/testing";
+import { casesOf } from "@millrace/test-support";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { holds } from "./arbitrary.ts";
@@ -298,7 +300,7 @@ test("a made-up log is legal, with its graph and without, and is the same for th
       expect(checkLog(events, { graph, implied: [], secrets: ["hunter2hunter2"] })).toEqual([]);
       expect(legalLog(seed).events).toEqual(events);
     }),
-    { numRuns: 500 },
+    { numRuns: casesOf(500) },
   );
 });
 

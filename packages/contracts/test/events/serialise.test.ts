@@ -7,6 +7,7 @@ import {
   sse,
 } from "@millrace/contracts";
 import { legalLog } from "@millrace/contracts/testing";
+import { casesOf } from "@millrace/test-support";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { anyEvent, holds, text } from "./arbitrary.ts";
@@ -19,7 +20,7 @@ test("the line of any event is its JSON with three characters escaped", () => {
     fc.property(anyEvent, (event) => {
       expect(serialiseEvent(event)).toBe(reference(event));
     }),
-    { numRuns: 2_000 },
+    { numRuns: casesOf(2_000) },
   );
 });
 

@@ -11,6 +11,7 @@ import {
   viewToJson,
 } from "@millrace/contracts";
 import { legalLog } from "@millrace/contracts/testing";
+import { casesOf } from "@millrace/test-support";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { holds } from "./arbitrary.ts";
@@ -23,7 +24,7 @@ function fold(events: Iterable<ExecutionEvent>, view: RunView = createView()): R
 const text = (view: RunView): string => JSON.stringify(viewToJson(view));
 
 test("I12: from a snapshot of any moment the rest of the log leads to the same view", () => {
-  for (let seed = 0; seed < 200; seed += 1) {
+  for (let seed = 0; seed < casesOf(200); seed += 1) {
     const { events } = legalLog(seed);
     const whole = text(fold(events));
     const view = createView();

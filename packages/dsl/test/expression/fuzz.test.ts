@@ -1,4 +1,5 @@
 /** The compiled language against the slow reference, over random trees and random data. */
+
 import {
   compileExpression,
   type Expression,
@@ -7,13 +8,14 @@ import {
   parseExpression,
   printExpression,
 } from "@millrace/dsl";
+import { casesOf } from "@millrace/test-support";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { NOW, scopeOf } from "./evaluate.ts";
 import { Failure, referenceEvaluate, type Variables } from "./reference-evaluator.ts";
 import { MACROS, scopes, trees } from "./trees.ts";
 
-const { FUZZ_RUNS = 2_000 } = process.env;
+const { FUZZ_RUNS = casesOf(2_000) } = process.env;
 const RUNS = Number(FUZZ_RUNS);
 type Outcome = { readonly value: unknown } | { readonly code: string };
 

@@ -2,13 +2,15 @@
  * Every public function costs as much as its input is long: ten times the items cost about ten times the work, whatever
  * is repeated. The work is counted, so a busy machine changes nothing. Other sizes: MILLRACE_GROWTH_ITEMS=2000.
  */
+
 import type * as dsl from "@millrace/dsl";
+import { casesOf } from "@millrace/test-support";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { catalogOf } from "../fixtures/catalog.ts";
 import { REPEATED, REPEATED_IN_EXPRESSIONS } from "./repeated.ts";
 import { countWork, type Work } from "./work.ts";
 
-const FEW = Number(process.env["MILLRACE_GROWTH_ITEMS"] ?? 200);
+const FEW = Number(process.env["MILLRACE_GROWTH_ITEMS"] ?? Math.max(100, casesOf(200)));
 const MANY = 10 * FEW;
 /** Above ten, because lists that are capped (suggestions, errors) are not full yet with few items. */
 const MOST = 16;

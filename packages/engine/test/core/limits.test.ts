@@ -162,8 +162,8 @@ test("nodes, edges and depth refuse the plan", async () => {
   }
 });
 
-test("a chain of 100,000 nodes runs through", { timeout: 60_000 }, async () => {
-  const n = 100_000;
+test("a long chain of nodes runs through", { timeout: 60_000 }, async () => {
+  const n = 30_000; // deeper than the stack of any function that calls itself
   const graph: FlowGraph = {
     version: 1,
     id: "chain",

@@ -1,4 +1,5 @@
 /** Random flows on the real engine, on a simulated clock. */
+
 import {
   type ExecutionEvent,
   type FlowGraph,
@@ -27,6 +28,7 @@ import {
   type SimClock,
   scriptedNode,
 } from "@millrace/engine/testing";
+import { casesOf } from "@millrace/test-support";
 
 export interface Ran {
   readonly graph: FlowGraph;
@@ -162,11 +164,17 @@ export function differences(ran: Pick<Ran, "events" | "summary">, graph: FlowGra
 /** For one property: more seeds than usual may take longer. */
 export const TIMEOUT_MS: number = 120_000 + 50 * Number(process.env["MILLRACE_SEEDS"] ?? 0);
 
+/** So few that every property still meets what it is about. */
+const MIN_SEEDS = 10;
+
 /** Seeds of a property: `MILLRACE_SEED` runs one alone, `MILLRACE_SEEDS` so many. */
 function seeds(count: number): number[] {
   const one = process.env["MILLRACE_SEED"];
   if (one !== undefined) return [Number(one)];
-  return Array.from({ length: Number(process.env["MILLRACE_SEEDS"] ?? count) }, (_, seed) => seed);
+  return Array.from(
+    { length: Number(process.env["MILLRACE_SEEDS"] ?? Math.max(MIN_SEEDS, casesOf(count))) },
+    (_, seed) => seed,
+  );
 }
 
 /** Holds a property for each random flow. */

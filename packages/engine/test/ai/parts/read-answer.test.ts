@@ -1,5 +1,7 @@
 /** The JSON in what a model writes. */
+
 import { MAX_JSON_DEPTH } from "@millrace/contracts";
+import { casesOf } from "@millrace/test-support";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readAnswer } from "../../../src/ai/read-answer.ts";
@@ -128,6 +130,6 @@ test("no text makes it throw", () => {
       const answer = readAnswer(pieces.join(""));
       expect(typeof answer.ok).toBe("boolean");
     }),
-    { numRuns: 2000 },
+    { numRuns: casesOf(2000) },
   );
 });

@@ -1,5 +1,7 @@
 /** What `redacted` takes out of texts, and what it leaves. */
+
 import type { Json } from "@millrace/contracts";
+import { casesOf } from "@millrace/test-support";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { redactContent } from "../../../src/ai/redact-content.ts";
@@ -87,7 +89,7 @@ test("several of them in one text are all found, whatever stands between", () =>
       for (const [, text] of parts) expect(clean).not.toContain(text);
       expect(clean.match(/\[(?:auth|key|email|card|iban|phone)\]/g)).toHaveLength(parts.length);
     }),
-    { numRuns: 1000 },
+    { numRuns: casesOf(1000) },
   );
 });
 
