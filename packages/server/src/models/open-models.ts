@@ -76,15 +76,15 @@ export async function openModels(
   if (option === null) return null;
   const { dir, ...settings } = option;
   if (dir === undefined && store === "memory") return null;
-  const library = await loadLibrary();
-  if (library === null) return null;
+  if (!(await isInstalled())) return null;
   const folder = dir ?? join(store, "models");
   const enginesDir = join(store === "memory" ? dirname(folder) : store, "engines");
   const events = createModelEvents();
   let made: Promise<ModelManager> | undefined;
   const manager = (): Promise<ModelManager> => {
-    made ??= (async () =>
-      library.createModelManager({
+    made ??= (async () => {
+      const { createModelManager } = await import("@millrace/local-models");
+      return createModelManager({
         dir: folder,
         enginesDir,
         settings,
@@ -98,7 +98,8 @@ export async function openModels(
           maxResponseBytes: Number.MAX_SAFE_INTEGER,
         }),
         ...(hubModel !== undefined && { hubModel }),
-      }))();
+      });
+    })();
     return made;
   };
   return {
@@ -137,15 +138,15 @@ function lazily(open: () => FetchLike): FetchLike {
   };
 }
 
-type Library = typeof import("@millrace/local-models");
-
-/** The package, which an installation may lack. */
-async function loadLibrary(): Promise<Library | null> {
+/** Looks for the package without loading it, which takes a hundred files; a bundle of CommonJS can only try. */
+async function isInstalled(): Promise<boolean> {
   try {
-    return await import("@millrace/local-models");
+    if (typeof import.meta.resolve === "function") import.meta.resolve(PACKAGE);
+    else await import("@millrace/local-models");
+    return true;
   } catch (error) {
     const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
-    if (code === "ERR_MODULE_NOT_FOUND" && String(message).includes(PACKAGE)) return null;
+    if (code === "ERR_MODULE_NOT_FOUND" && String(message).includes(PACKAGE)) return false;
     throw error;
   }
 }
