@@ -5,6 +5,7 @@
  */
 import type { CommandArgs, CommandName, CommandResult, Page } from "@millrace/contracts";
 import { inContext } from "./api/in-context.ts";
+import { MAX_PAGE } from "./api/items.ts";
 import { type Api, openApi } from "./api/open-api.ts";
 import { type CommandIo, flagList, flagText, type Input } from "./command.ts";
 import { parseDuration } from "./duration.ts";
@@ -13,9 +14,6 @@ import { endedBy } from "./interrupt.ts";
 import { splitPair } from "./pairs.ts";
 import { tableLines } from "./render/table.ts";
 import { clean } from "./render/text.ts";
-
-/** Most rows of one page of the API. */
-const MAX_PAGE = 200;
 
 /** What a command may touch while it makes its arguments and shows its answer. */
 export interface Given {

@@ -1,12 +1,12 @@
 /** What commands on runs read of their words and of a run. */
 import type { RunSummary } from "@millrace/contracts";
+import { itemsOf } from "./api/items.ts";
 import type { Api } from "./api/open-api.ts";
 import { CliError, usage } from "./errors.ts";
 import { clean } from "./render/text.ts";
 
 /** An id that this program makes; no prefix of one. */
 const WHOLE = /^run_[0-9A-HJKMNP-TV-Z]{26}$/;
-const PAGE = 200;
 /** Newest runs among which a prefix is looked for. */
 const MAX_RUNS = 1_000;
 /** Runs that a message lists. */
@@ -17,16 +17,11 @@ export async function runIdOf(word: string, api: Api): Promise<string> {
   if (word === "" || WHOLE.test(word)) return word;
   const found: string[] = [];
   let seen = 0;
-  for (let cursor: string | null = ""; cursor !== null && seen < MAX_RUNS; ) {
-    const page: { items: readonly RunSummary[]; nextCursor: string | null } = await api.invoke(
-      "list_runs",
-      { limit: PAGE, ...(cursor && { cursor }) },
-    );
-    const ids = page.items.map(({ runId }) => runId);
-    if (ids.includes(word)) return word;
-    found.push(...ids.filter((id) => id.startsWith(word)));
-    seen += ids.length;
-    cursor = page.nextCursor;
+  for await (const { runId } of itemsOf((page) => api.invoke("list_runs", page))) {
+    if (runId === word) return word;
+    if (runId.startsWith(word)) found.push(runId);
+    seen += 1;
+    if (seen === MAX_RUNS) break;
   }
   const [first] = found;
   if (first === undefined || found.length === 1) return first ?? word; // an older run may have this very id

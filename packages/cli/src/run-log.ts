@@ -3,14 +3,13 @@ import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { type AnyEvent, EventParseError, parseEvent } from "@millrace/contracts";
+import { MAX_PAGE } from "./api/items.ts";
 import type { Api } from "./api/open-api.ts";
 import { CliError, usage } from "./errors.ts";
 import { reason } from "./file-reason.ts";
 import type { CliIo } from "./io.ts";
 import { clean } from "./render/text.ts";
 
-/** Events of one call; the most that the command gives. */
-const PAGE = 200;
 /** A log is held whole to be checked; one of a million events fits. */
 const MAX_LOG_BYTES = 512 * 1024 * 1024;
 
@@ -22,7 +21,7 @@ export async function eventsOf(
 ): Promise<AnyEvent[]> {
   const events: AnyEvent[] = [];
   for (let after = 0; ; ) {
-    const page = await api.invoke("get_run_events", { runId, after, limit: PAGE });
+    const page = await api.invoke("get_run_events", { runId, after, limit: MAX_PAGE });
     events.push(...page.items);
     after = page.items.at(-1)?.seq ?? after;
     if (page.nextCursor === null || page.items.length === 0 || after >= until) break;

@@ -5,6 +5,7 @@
 import type { Confirmation, Json } from "@millrace/contracts";
 import { ClientError } from "@millrace/contracts/client";
 import { prepareAnswers } from "../answers.ts";
+import { MAX_PAGE } from "../api/items.ts";
 import type { Api } from "../api/open-api.ts";
 import { withApi } from "../api-command.ts";
 import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
@@ -16,8 +17,6 @@ import { drive } from "../run/drive.ts";
 import { graceOf, serverWords } from "../run/words.ts";
 import { runIdOf } from "../run-facts.ts";
 
-/** Most that a list gives at once; a run that asks for more at the same time is answered by id. */
-const MOST = 200;
 const OUTCOMES = ["approved", "rejected", "expired", "cancelled"] as const;
 
 /** Answers; embedded, the exit code is that of the run. */
@@ -73,7 +72,8 @@ async function find(
   api: Api,
   io: CommandIo,
 ): Promise<Confirmation> {
-  const { items } = await api.invoke("list_confirmations", { runId, limit: MOST });
+  // A run that asks for more at the same time is answered by id.
+  const { items } = await api.invoke("list_confirmations", { runId, limit: MAX_PAGE });
   const open = named === undefined ? items : items.filter((each) => means(named, each));
   const [first] = open;
   if (first !== undefined && open.length === 1) return first;
@@ -102,7 +102,7 @@ function isSettled(error: unknown): boolean {
 async function settled(runId: string, named: string | undefined, api: Api): Promise<CliError> {
   const done: Confirmation[] = [];
   for (const status of OUTCOMES) {
-    const { items } = await api.invoke("list_confirmations", { runId, status, limit: MOST });
+    const { items } = await api.invoke("list_confirmations", { runId, status, limit: MAX_PAGE });
     done.push(...items.filter((each) => named === undefined || means(named, each)));
   }
   const last = done.at(-1);
@@ -122,7 +122,7 @@ async function settled(runId: string, named: string | undefined, api: Api): Prom
 async function resolvedAt(runId: string, id: string, api: Api): Promise<string> {
   const kinds = ["confirm.resolved"] as const;
   for (let after = 0; ; ) {
-    const page = await api.invoke("get_run_events", { runId, kinds, after, limit: MOST });
+    const page = await api.invoke("get_run_events", { runId, kinds, after, limit: MAX_PAGE });
     for (const event of page.items) {
       after = event.seq;
       const { kind, id: of } = event as { readonly kind: string; readonly id?: unknown };

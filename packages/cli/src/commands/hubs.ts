@@ -3,6 +3,7 @@
  *   H1  Nothing is installed before a person, or `--yes`, has agreed to its digest.
  */
 import type { Hub, HubItem, HubProvides } from "@millrace/contracts";
+import { itemsOf } from "../api/items.ts";
 import {
   apiCommand,
   type Given,
@@ -21,8 +22,6 @@ import { proposedLines } from "../schedules/proposed.ts";
 
 /** What a hub may provide where nobody says: node packs run code and are the operator's to add. */
 const PROVIDES: readonly HubProvides[] = ["templates", "models"];
-/** Longest page of a list. */
-const PAGE = 200;
 
 /** Hubs by id. */
 export const list: Run = apiCommand({
@@ -142,12 +141,8 @@ function idOf(url: string): string {
 }
 
 async function itemOf(hubId: string, itemId: string, { api }: Given): Promise<HubItem> {
-  for (let cursor: string | null = ""; cursor !== null; ) {
-    const page: { readonly items: readonly HubItem[]; readonly nextCursor: string | null } =
-      await api.invoke("list_hub_items", { hubId, limit: PAGE, ...(cursor && { cursor }) });
-    const found = page.items.find(({ id }) => id === itemId);
-    if (found !== undefined) return found;
-    cursor = page.nextCursor;
+  for await (const item of itemsOf((page) => api.invoke("list_hub_items", { hubId, ...page }))) {
+    if (item.id === itemId) return item;
   }
   throw new CliError("unavailable", `the hub ${hubId} offers no "${itemId}"`, {
     hint: `millrace hubs sync ${hubId} fetches its index`,

@@ -1,5 +1,6 @@
 /** `millrace webhooks`: addresses that start a template. A token is shown once, when its webhook is made. */
 import type { Webhook } from "@millrace/contracts";
+import { itemsOf } from "../api/items.ts";
 import {
   apiCommand,
   type Given,
@@ -16,9 +17,6 @@ import { flagText, isOn } from "../command.ts";
 import { CliError, usage } from "../errors.ts";
 import { factLines } from "../render/table.ts";
 import { clean } from "../render/text.ts";
-
-/** Most rows of one page of the API. */
-const PAGE = 200;
 
 /** Webhooks, without their tokens. */
 export const list: Run = apiCommand({
@@ -91,12 +89,8 @@ function signedOf({ secret }: Webhook): string {
 }
 
 async function webhookOf(id: string, { api }: Given): Promise<Webhook> {
-  for (let cursor: string | null = ""; cursor !== null; ) {
-    const page: { readonly items: readonly Webhook[]; readonly nextCursor: string | null } =
-      await api.invoke("list_webhooks", { limit: PAGE, ...(cursor && { cursor }) });
-    const found = page.items.find((each) => each.id === id);
-    if (found !== undefined) return found;
-    cursor = page.nextCursor;
+  for await (const each of itemsOf((page) => api.invoke("list_webhooks", page))) {
+    if (each.id === id) return each;
   }
   throw new CliError("unavailable", `there is no webhook "${clean(id)}"`, {
     hint: "millrace webhooks list shows what there is",

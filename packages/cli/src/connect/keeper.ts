@@ -1,4 +1,5 @@
 /** Whoever keeps connections, this installation or a server that was named, as the commands on connections ask it. */
+
 import type {
   ConnectArgs,
   ConnectionStatus,
@@ -8,6 +9,7 @@ import type {
   ServiceSecret,
 } from "@millrace/contracts";
 import { ClientError } from "@millrace/contracts/client";
+import { itemsOf } from "../api/items.ts";
 import { openApi } from "../api/open-api.ts";
 import { toEnd } from "../api/problem.ts";
 import type { CommandIo, Input } from "../command.ts";
@@ -60,13 +62,8 @@ export async function openKeeper(
   }
   async function services(): Promise<readonly ServiceInfo[]> {
     const all: ServiceInfo[] = [];
-    let cursor: string | null = null;
-    do {
-      const args: { readonly cursor?: string } = cursor === null ? {} : { cursor };
-      const page = await told(api.invoke("list_services", args));
-      all.push(...page.items);
-      cursor = page.nextCursor;
-    } while (cursor !== null);
+    const pages = itemsOf((page) => told(api.invoke("list_services", page)));
+    for await (const service of pages) all.push(service);
     return all;
   }
   return {

@@ -4,13 +4,11 @@
  *   P2  Activating again changes the stored schedule of the same template and name; it never makes a second one.
  */
 import type { FlowSchedule, Schedule, ScheduleArgs, Template } from "@millrace/contracts";
+import { itemsOf } from "../api/items.ts";
 import type { Api } from "../api/open-api.ts";
 import { formatDuration } from "../duration.ts";
 import { usage } from "../errors.ts";
 import { clean, formatTime } from "../render/text.ts";
-
-/** Most rows of one page of the API. */
-const PAGE = 200;
 
 /** When a schedule fires: `0 7 * * 1 (UTC)`, `every 15m`, `at 2030-01-01T00:00:00Z`. */
 export function timesOf({ cron, everyMs, at, timezone = "UTC" }: FlowSchedule | Schedule): string {
@@ -79,14 +77,8 @@ export async function activate(
 
 async function storedSchedules(api: Api, slug: string): Promise<Schedule[]> {
   const found: Schedule[] = [];
-  for (let cursor: string | null = ""; cursor !== null; ) {
-    const page: Awaited<ReturnType<typeof readPage>> = await readPage(api, cursor);
-    found.push(...page.items.filter(({ template }) => template === slug));
-    cursor = page.nextCursor;
+  for await (const each of itemsOf((page) => api.invoke("list_schedules", page))) {
+    if (each.template === slug) found.push(each);
   }
   return found;
-}
-
-function readPage(api: Api, cursor: string) {
-  return api.invoke("list_schedules", { limit: PAGE, ...(cursor && { cursor }) });
 }
