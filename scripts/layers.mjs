@@ -28,7 +28,11 @@ export const layers = {
   },
   cli: {
     needs: [...spine, "oauth", "store", "providers", "local-models", "server"],
-    foreign: [],
+    // What the packages that are bundled into it leave outside.
+    foreign: [
+      ...["@ai-sdk/*", "@modelcontextprotocol/client", "keytar", "@napi-rs/keyring", "libsql"],
+      ...["hono", "@hono/node-server", "pino", "prom-client"],
+    ],
   },
   testkit: { needs: spine, foreign: ["vitest"] },
   "create-extension": { needs: [], foreign: [] },

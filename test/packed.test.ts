@@ -6,9 +6,9 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { fencesOf, readPage } from "../packages/cli/test/pages.ts";
-import { PUBLISHED, packAll, ROOT } from "./support/packed.ts";
+import { type Packed, PUBLISHED, packAll, ROOT } from "./support/packed.ts";
 
 /** A limit for what hangs: packing, installing and compiling are seconds of processor time, ten times that on a busy machine. */
 const TIMEOUT_MS = 300_000;
@@ -38,6 +38,7 @@ const READMES = PUBLISHED.map((name) => `packages/${name}/README.md`);
 const GUIDE = readdirSync(join(ROOT, "docs/guide")).map((name) => `docs/guide/${name}`);
 const programs: readonly Program[] = [...READMES, ...GUIDE, "README.md"].flatMap(programsOf);
 const project = mkdtempSync(join(tmpdir(), "millrace-packed-"));
+let packed: Packed;
 let complaints = "";
 
 /**
@@ -74,7 +75,7 @@ function isOfOthers(complaint: string): boolean {
 }
 
 beforeAll(() => {
-  const packed = packAll(join(project, "packed"));
+  packed = packAll(join(project, "packed"));
   const manifest = {
     private: true,
     type: "module",
@@ -119,6 +120,36 @@ test.each(programs.filter(({ isRun }) => isRun))(
       timeout: TIMEOUT_MS,
     });
     expect(status, stderr).toBe(0);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "the command works where it alone is installed",
+  () => {
+    const alone = mkdtempSync(join(tmpdir(), "millrace-alone-")); // below no folder that has the rest
+    onTestFinished(() => rmSync(alone, { recursive: true, force: true }));
+    const manifest = { private: true, dependencies: { "@millrace/cli": "*" } };
+    writeFileSync(join(alone, "package.json"), JSON.stringify(manifest));
+    packed.install(alone);
+    expect(readdirSync(join(alone, "node_modules/@millrace"))).toEqual(["cli"]);
+    const millrace = (...args: string[]) =>
+      spawnSync(
+        process.execPath,
+        [join(alone, "node_modules/@millrace/cli/bin/millrace.js"), ...args],
+        {
+          cwd: join(ROOT, "examples/01-hello"),
+          encoding: "utf8",
+          env: { PATH: process.env["PATH"], MILLRACE_HOME: join(alone, "home") },
+          timeout: TIMEOUT_MS,
+        },
+      );
+    const lines = ["run hello.flow --save", "runs list", "connections list", "schedule list"];
+    for (const line of lines) {
+      const { status, stderr } = millrace(...line.split(" "));
+      expect(status, `${line}: ${stderr}`).toBe(0);
+    }
+    expect(millrace("runs", "list").stdout).toContain("hello");
   },
   TIMEOUT_MS,
 );

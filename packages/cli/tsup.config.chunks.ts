@@ -25,8 +25,13 @@ interface Pack {
   readonly leastApart: number;
 }
 
+/** Packages of ours that are in the program. */
+const OURS = ["contracts", "dsl", "engine", "oauth", "providers", "server", "store"];
+
 const RUN = "cli/src/commands/run.ts";
 const VALIDATE = "cli/src/commands/validate.ts";
+const STORED = ["connections", "hubs", "models", "runs", "schedules", "templates", "webhooks"];
+const EMBEDDED = "cli/src/api/embedded.ts";
 
 const PACKS: readonly Pack[] = [
   { of: ["cli/src/main.ts"], least: -1, leastApart: -1 },
@@ -44,6 +49,18 @@ const PACKS: readonly Pack[] = [
   },
   { of: [VALIDATE], least: 0.05, leastApart: 0 },
   { of: [RUN], least: 0.05, leastApart: 0 },
+  { of: ["store/src/index.ts"], least: 0, leastApart: 0 },
+  { of: ["server/src/connections/index.ts"], least: 0.1, leastApart: 0 },
+  { of: ["providers/src/index.ts"], least: 0.1, leastApart: 0 },
+  { of: ["engine/src/node/extensions/index.ts"], least: 0.1, leastApart: 0 },
+  {
+    of: STORED.map((name) => `cli/src/commands/${name}.ts`),
+    within: /\/(?:cli|contracts)\/src\/|node_modules/,
+    least: 0.1,
+    leastApart: 0,
+  },
+  { of: [EMBEDDED], within: /\/(?:contracts|dsl|engine)\/src\//, least: 0.3, leastApart: 0 },
+  { of: [EMBEDDED], least: 0.3, leastApart: 0.3 },
 ];
 
 /** Modules whose functions answer promises: they are loaded by the first call, because most runs make none. */
@@ -86,12 +103,9 @@ export const direct: Plugin = {
   name: "direct",
   setup(build) {
     const lists = new Map(
-      ["contracts", "dsl", "engine"].map((name) => [
-        `@millrace/${name}`,
-        listOf(`${packages}${name}/src/index.ts`),
-      ]),
+      OURS.map((name) => [`@millrace/${name}`, listOf(`${packages}${name}/src/index.ts`)]),
     );
-    const filter = /[\\/](?:cli|contracts|dsl|engine)[\\/]src[\\/].*\.ts$/;
+    const filter = new RegExp(`[\\\\/](?:cli|${OURS.join("|")})[\\\\/]src[\\\\/].*\\.ts$`);
     build.onLoad({ filter, namespace: "file" }, (file) => {
       const text = readFileSync(file.path, "utf8");
       const contents = text.replace(
@@ -164,7 +178,7 @@ export const together: Plugin = {
     const reach = (entries: readonly string[]): readonly string[] => {
       const found = new Set(entries);
       for (const path of found) for (const next of imports.get(path) ?? []) found.add(next);
-      return [...found].filter((path) => bytes.has(path));
+      return [...found].filter((path) => imports.has(path));
     };
     const size = (paths: readonly string[]) =>
       paths.reduce((sum, path) => sum + (bytes.get(path) ?? 0), 0);

@@ -1,8 +1,10 @@
 /** What each command loads: files, bytes and packages of what is built and starts with it. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
+import { builtinModules } from "node:module";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
+import { millrace, scratch } from "./cli.ts";
 
 const DIST = fileURLToPath(new URL("../dist", import.meta.url));
 
@@ -33,7 +35,13 @@ function bytes(files: readonly string[]): number {
 
 /** Sources of each built file, from the bundler. */
 const { outputs } = JSON.parse(readFileSync(join(DIST, "metafile-esm.json"), "utf8")) as {
-  outputs: Record<string, { inputs: Record<string, { bytesInOutput: number }> }>;
+  outputs: Record<
+    string,
+    {
+      inputs: Record<string, { bytesInOutput: number }>;
+      imports: { path: string; external?: boolean }[];
+    }
+  >;
 };
 
 /** Names of the packages whose code is in these files. */
@@ -97,4 +105,61 @@ test("looking at what is stored loads neither the language nor the engine, nor z
     for (const heavy of ["dsl", "engine", "zod", "commander"]) expect(loaded).not.toContain(heavy);
     expect(files.length, name).toBeLessThanOrEqual(16);
   }
+});
+
+/** Files of modules that a command line loads while it runs. */
+async function loadedBy(...words: string[]): Promise<{ code: number | null; files: string[] }> {
+  const folder = scratch({
+    "count.mjs":
+      'import { register } from "node:module";\nregister("./hooks.mjs", import.meta.url);\n',
+    "hooks.mjs": `import { appendFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+export function load(url, context, next) {
+  if (url.startsWith("file:")) appendFileSync(new URL("loaded.txt", import.meta.url), fileURLToPath(url) + "\\n");
+  return next(url, context);
+}
+`,
+  });
+  const count = pathToFileURL(join(folder, "count.mjs")).href;
+  const { code } = await millrace(words, { env: { NODE_OPTIONS: `--import=${count}` } });
+  const text = readFileSync(join(folder, "loaded.txt"), "utf8");
+  const files = text.split("\n").filter((file) => file !== "" && !file.endsWith("count.mjs"));
+  return { code, files };
+}
+
+test("a command of the API opens the store with a handful of files, all but a few of them ours", async () => {
+  const lines = ["runs list", "connections list", "templates list", "schedule list", "hubs list"];
+  for (const line of [...lines, "webhooks list"]) {
+    const { code, files } = await loadedBy(...line.split(" "));
+    expect(code, line).toBe(0);
+    expect(files.length, line).toBeLessThanOrEqual(36);
+    const size = files.reduce((sum, file) => sum + readFileSync(file).length, 0);
+    expect(size, line).toBeLessThanOrEqual(1_300_000);
+    // A constant of the HTTP server.
+    const others = files.filter((file) => file.includes("node_modules"));
+    expect(others.length, line).toBeLessThanOrEqual(2);
+  }
+});
+
+test("the manifest names what the program imports, and nothing else", () => {
+  const imports = Object.values(outputs).flatMap((output) => output.imports);
+  const outside = imports
+    .filter(({ path, external }) => external === true && !/^(?:node:|\.)/.test(path))
+    .map(({ path }) => /^(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? path)
+    .filter((name) => !builtinModules.includes(name));
+  const native = ["@napi-rs/keyring", "keytar", "libsql"]; // looked for by what loads them
+  const manifest = JSON.parse(readFileSync(join(DIST, "../package.json"), "utf8"));
+  const { dependencies, optionalDependencies, peerDependencies } = manifest;
+  expect(
+    Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }).sort(),
+  ).toEqual([...new Set([...outside, ...native])].sort());
+});
+
+test("the licence of everything foreign in the program is packed with it", () => {
+  const text = readFileSync(join(DIST, "licenses.txt"), "utf8");
+  const ours = ["cli", "contracts", "dsl", "engine", "oauth", "providers", "server", "store"];
+  const files = Object.keys(outputs).map((path) => path.slice("dist/".length));
+  const foreign = [...packages(files)].filter((name) => !ours.includes(name));
+  expect(foreign).toContain("zod");
+  for (const name of foreign) expect(text).toMatch(new RegExp(`^${name} \\d`, "m"));
 });
