@@ -47,7 +47,12 @@ const PACKS: readonly Pack[] = [
     least: 0.03,
     leastApart: 0.03,
   },
-  { of: [VALIDATE], least: 0.05, leastApart: 0 },
+  {
+    of: [VALIDATE],
+    within: /\/src\/(?!commands\/validate|schedules)/,
+    least: 0.05,
+    leastApart: 0,
+  },
   { of: [RUN], least: 0.05, leastApart: 0 },
   { of: ["store/src/index.ts"], least: 0, leastApart: 0 },
   { of: ["server/src/connections/index.ts"], least: 0.1, leastApart: 0 },
