@@ -114,11 +114,18 @@ export const TYPE_ALIASES: Aliases = aliases({
 const NO_CODE =
   "there is no code step: write expressions, run a program with `shell.exec`, or write an extension";
 
-export const TYPE_HINTS: Aliases = Object.fromEntries(
-  "code script function javascript js python py lambda eval"
-    .split(" ")
-    .map((word) => [word, NO_CODE]),
-);
+const NO_CONNECTOR =
+  "core has no such step: call its HTTP API with `http.request` or `service.call`, or install an extension that brings it";
+const STARTED =
+  "a flow is started from outside: by a `schedule` block, a webhook of the server, or `millrace run`";
+
+/** Types of other tools that no type here is like. */
+export const TYPE_HINTS: Aliases = aliases({
+  [NO_CODE]: "code script function javascript js python py lambda eval",
+  [NO_CONNECTOR]:
+    "email mail smtp imap gmail sendemail sendmail slack telegram sql mysql postgres postgresql sqlite database db s3 ftp sftp",
+  [STARTED]: "trigger cron schedule start manualtrigger scheduletrigger",
+});
 
 /** Fields of types; `a|b`: the first that the type has. */
 export const FIELD_ALIASES: Aliases = {

@@ -4,7 +4,7 @@ import { aliasOf, NAME_HINTS } from "../aliases.ts";
 import type { Expression } from "../expression/ast.ts";
 import { parseExpression } from "../expression/parse.ts";
 import { printExpression } from "../expression/print.ts";
-import { listOrNone, own } from "../model/plain.ts";
+import { own } from "../model/plain.ts";
 import { readsOf } from "../model/resolve.ts";
 import type { Site } from "../model/sites.ts";
 import { pointerTo, type Trail } from "../model/values.ts";
@@ -39,7 +39,7 @@ export function checkOtherHoles(
   for (const [found, ...inner] of text.matchAll(HOLES)) {
     count += 1;
     if (count > MAX_HOLES) return;
-    const meant = meantBy(inner.find((group) => group !== undefined) ?? "", run, site);
+    const meant = meantBy(inner.find((group) => group !== undefined) ?? "", types, site);
     const hint = meant === undefined && inner[0] !== undefined ? foreign(inner[0]) : undefined;
     if (meant === undefined && hint === undefined) continue;
     const isSafe = meant !== undefined && isRight(meant.ast, types, site);
@@ -60,19 +60,19 @@ export function checkOtherHoles(
 /** What a hole names here: an expression, an input without `inputs.`, or one of both in front of a filter such as `| upper`. */
 function meantBy(
   source: string,
-  run: Validation,
+  types: Types,
   site: Site,
 ): { readonly ast: Expression; readonly isWhole: boolean } | undefined {
   const filter = source.search(/[^|]\|(?:[^|]|$)/);
   const isWhole = filter === -1;
   const plain = (isWhole ? source : source.slice(0, filter + 1)).trim();
-  const root = /^[A-Za-z_]\w*/.exec(plain)?.[0];
-  const isInput = listOrNone(own(run.graph, "inputs")).some((each) => own(each, "name") === root);
-  for (const each of isInput ? [plain, `inputs.${plain}`] : [plain]) {
-    const { ast } = parseExpression(each);
-    if (ast !== undefined && readsKnown(ast, site)) return { ast, isWhole };
-  }
-  return undefined;
+  const { ast } = parseExpression(plain);
+  if (ast === undefined) return undefined;
+  if (readsKnown(ast, site)) return { ast, isWhole };
+  if (!/^[A-Za-z_]/.test(plain)) return undefined;
+  const input = parseExpression(`inputs.${plain}`).ast;
+  const isInput = input !== undefined && readsKnown(input, site) && isRight(input, types, site);
+  return isInput ? { ast: input, isWhole } : undefined;
 }
 
 /** What to write for a member of a root of another tool, such as `$json.name`. */

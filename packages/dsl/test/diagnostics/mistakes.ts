@@ -127,6 +127,8 @@ export const MISTAKES: readonly Mistake[] = [
     flow("node a: map {\n  items = [1]\n  body {\n    output = item\n  }\n}\n"),
   ],
   ["type code", flow(node("a", "code", "source = 1")), undefined],
+  ["type email", flow(node("a", "email", 'to = "a"')), undefined],
+  ["type cron", flow(node("a", "cron", 'at = "a"')), undefined],
   typed("htpp.request", "http.request", 'url = "https://rates.example"'),
   // Fields and policies.
   ["a retry field", get("retry = { max: 3 }"), get("@retry = { max: 3 }")],
