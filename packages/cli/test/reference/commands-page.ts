@@ -35,9 +35,12 @@ function route({ http }: Command): string {
 function section(command: Command): string {
   const { name, summary, args, effect, idempotency, errors, http, stream } = command;
   const repeated = {
-    none: effect === "read" ? "Reads only: safe to repeat." : "Calling it twice does it twice.",
-    key: "Takes `Idempotency-Key`.",
-    natural: "Calling it twice leaves the same state.",
+    none:
+      effect === "read"
+        ? "Reads only: safe to repeat."
+        : "Not idempotent: a second call acts again.",
+    key: "Idempotent with the header `Idempotency-Key`.",
+    natural: "Idempotent: a second call leaves the same state.",
   }[idempotency];
   const streams =
     stream === undefined
