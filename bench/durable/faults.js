@@ -245,7 +245,11 @@ function effectsOf(file) {
 
 /** Wishes of a case that was to be paused, whose run had perhaps ended before. */
 const paused = (told, code) => (hasEnded) => {
-  if (hasEnded) return told.code === 0 ? [] : ["the run has ended, and the exit code is not 0"];
+  // A process that exits already is killed by the signal.
+  if (hasEnded)
+    return told.code === 0 || told.signal === "SIGTERM"
+      ? []
+      : ["the run has ended, and the exit code is not 0"];
   const wants = [];
   if (told.code !== code) wants.push(`the exit code is not ${code}`);
   if (!/^next: millrace resume run_\w+$/m.test(told.stderr)) wants.push("stderr has no next:");
