@@ -40,6 +40,9 @@ function plainOf(word: string): string {
   return word.toLowerCase().replace(/[-_]/g, "");
 }
 
+const STARTED =
+  "a flow is started from outside: by `schedule`, a webhook of the server, or `millrace run`";
+
 /** Words before a block. */
 export const BLOCK_ALIASES: Aliases = aliases({
   node: "step task action job activity state stage operator",
@@ -79,9 +82,8 @@ export const BLOCK_HINTS: Aliases = {
   try: "a failure leaves a node by its port `error`: `a.error -> b`",
   catch: "a failure leaves a node by its port `error`: `a.error -> b`",
   parallel: "nodes run at the same time unless one reads another or an edge leads to it",
-  trigger:
-    "a flow is started from outside: by `schedule`, a webhook of the server, or `millrace run`",
-  on: "a flow is started from outside: by `schedule`, a webhook of the server, or `millrace run`",
+  trigger: STARTED,
+  on: STARTED,
   import: "another flow is called by a node of type `subflow`",
   function:
     "there are no functions of one's own; another flow is called by a node of type `subflow`",
@@ -114,16 +116,12 @@ export const TYPE_ALIASES: Aliases = aliases({
 const NO_CODE =
   "there is no code step: write expressions, run a program with `shell.exec`, or write an extension";
 
-const NO_CONNECTOR =
-  "core has no such step: call its HTTP API with `http.request` or `service.call`, or install an extension that brings it";
-const STARTED =
-  "a flow is started from outside: by a `schedule` block, a webhook of the server, or `millrace run`";
+const NO_CONNECTOR = "core has no such step: use `http.request`, `service.call` or an extension";
 
 /** Types of other tools that no type here is like. */
 export const TYPE_HINTS: Aliases = aliases({
   [NO_CODE]: "code script function javascript js python py lambda eval",
-  [NO_CONNECTOR]:
-    "email mail smtp imap gmail sendemail sendmail slack telegram sql mysql postgres postgresql sqlite database db s3 ftp sftp",
+  [NO_CONNECTOR]: "email mail smtp gmail sendemail slack sql mysql postgres database db s3 ftp",
   [STARTED]: "trigger cron schedule start manualtrigger scheduletrigger",
 });
 
