@@ -20,7 +20,7 @@ const spine = ["contracts", "dsl", "engine"];
 export const layers = {
   contracts: { neutral: true, needs: [], foreign: ["zod"], circles: 5 },
   dsl: { neutral: true, needs: ["contracts"], foreign: [], circles: 15 },
-  engine: { neutral: true, needs: ["contracts", "dsl"], foreign: ["semver"], circles: 77 },
+  engine: { neutral: true, needs: ["contracts", "dsl"], foreign: ["semver"], circles: 31 },
   oauth: { neutral: true, needs: [], foreign: ["keytar", "@napi-rs/keyring"], circles: 2 },
   providers: { needs: ["contracts"], foreign: ["@ai-sdk/*", "@modelcontextprotocol/client"] },
   store: { needs: ["contracts"], foreign: ["libsql"] },

@@ -4,12 +4,11 @@ import { type Plan, partsOf } from "./compile/plan.ts";
 import { EngineCore } from "./engine-core.ts";
 import { EngineError } from "./errors.ts";
 import { checkInputs } from "./inputs.ts";
-import type { EngineOptions, RunOptions } from "./options.ts";
+import type { CloseOptions, EngineOptions, RunOptions } from "./options.ts";
 import {
   checkCloseOptions,
   checkEngineOptions,
   checkPlan,
-  checkRecover,
   checkRunOptions,
 } from "./options-check.ts";
 import { cancelRun } from "./run/cancel.ts";
@@ -72,14 +71,6 @@ export interface Engine {
    * called again.
    */
   close(options?: CloseOptions): Promise<void>;
-}
-
-/** How an engine ends. */
-export interface CloseOptions {
-  /** How long bodies may take to settle; default the limit `graceMs`. */
-  readonly graceMs?: number;
-  /** Stops runs where they are, as if the process were gone, instead of cancelling them. Default false. */
-  readonly leave?: boolean;
 }
 
 /** How a run is tried again. */
@@ -147,7 +138,6 @@ export function createEngine(options: EngineOptions = {}): Engine {
     },
     giveUp: (runId: string, message: string) => giveUpRun(core, runId, message),
     async recover(store: RunsOfStore, compile: CompileRun, more: RunOptions = {}) {
-      checkRecover(store, compile);
       return recoverRuns(engine, store, compile, more);
     },
     async close(options: CloseOptions = {}) {

@@ -1,13 +1,9 @@
 export type { AiOptions, CircuitOptions } from "./ai/options.ts";
-export {
-  type CompileOptions,
-  type CompileResult,
-  compileFlow,
-} from "./compile/compile-flow.ts";
+export { type CompileResult, compileFlow } from "./compile/compile-flow.ts";
 export type { Need, Plan } from "./compile/plan.ts";
 export { type FlowRef, parseFlowRef } from "./compile/subflows.ts";
 export type { TypeSource } from "./definitions.ts";
-export { type CloseOptions, createEngine, type Engine, type RerunOptions } from "./engine.ts";
+export { createEngine, type Engine, type RerunOptions } from "./engine.ts";
 export { EngineError, type EngineErrorCode } from "./errors.ts";
 export type { EgressPolicy, EgressRule, FilePolicy, Host, ShellPolicy } from "./host.ts";
 export { DEFAULT_LIMITS, type Limits } from "./limits.ts";
@@ -24,6 +20,8 @@ export type {
 export type {
   Answer,
   CachePort,
+  CloseOptions,
+  CompileOptions,
   ConfirmHandler,
   ConfirmReply,
   EngineOptions,
@@ -44,8 +42,7 @@ export {
   type ServiceCallOptions,
   type ServiceRequest,
 } from "./services/build-request.ts";
-export type { ServiceOf } from "./services/effect.ts";
-export type { ServiceLink } from "./services/link.ts";
+export type { ServiceLink, ServiceOf } from "./services/link.ts";
 export {
   type ImportedService,
   type ImportOpenApiOptions,

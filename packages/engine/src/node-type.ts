@@ -5,24 +5,31 @@
 import type {
   CatalogEntry,
   ConfirmAnswer,
+  ConfirmRequested,
   ControlContext,
   Effect,
   ErrorInfo,
   FetchLike,
   FieldFinding,
+  FlowInput,
   FlowNode,
   Json,
   JsonObject,
+  JsonSchema,
+  LlmDelta,
+  LlmFailed,
+  LlmFinished,
+  LlmRejected,
+  LlmStarted,
+  NodeChecked,
+  ToolFinished,
+  ToolStarted,
   ValueRef,
 } from "@millrace/contracts";
 import type { AiRuntime } from "./ai/runtime.ts";
-import type { NodeTools } from "./compile/tools.ts";
 import type { CheckedInputs } from "./inputs.ts";
 import type { Limits } from "./limits.ts";
-import type { Report } from "./run/calls.ts";
-import type { ConfirmRequest } from "./run/confirmations.ts";
-import type { ServiceOf } from "./services/effect.ts";
-import type { ServiceLink } from "./services/link.ts";
+import type { ServiceLink, ServiceOf } from "./services/link.ts";
 
 /** Fields of one attempt, evaluated; a deferred field is a function of its extra roots. */
 export type Fields = { readonly [name: string]: unknown };
@@ -113,6 +120,39 @@ export interface ActionCall {
   readonly key: string;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
+}
+
+/** A flow that a node has as a tool. */
+export interface FlowTool {
+  readonly title: string | undefined;
+  readonly inputs: readonly FlowInput[];
+}
+
+/** Flows and actions that a node has as tools, by the part of their reference after `flow:` and `action:`. */
+export interface NodeTools {
+  readonly flows: ReadonlyMap<string, FlowTool>;
+  readonly actions: ReadonlyMap<string, NodeType>;
+}
+
+type Payload<E> = E extends unknown
+  ? Omit<E, "v" | "runId" | "seq" | "ts" | "node" | "attempt">
+  : never;
+
+/** A body's report of a model call, a tool call or a check. The engine adds offsets, sums and durations. */
+export type Report =
+  | Payload<LlmStarted | LlmRejected | ToolStarted | NodeChecked>
+  | Omit<Payload<LlmDelta>, "offset" | "merged">
+  | Omit<Payload<LlmFinished>, "lengths" | "durationMs">
+  | Omit<Payload<LlmFailed>, "discarded">
+  | Omit<Payload<ToolFinished>, "durationMs">;
+
+/** A question of a body to a person. */
+export interface ConfirmRequest {
+  readonly prompt: string;
+  readonly schema?: JsonSchema;
+  readonly expiresInMs?: number;
+  /** The tool call that the question is about. */
+  readonly tool?: ConfirmRequested["tool"];
 }
 
 /** What core bodies get beside the context of extensions. */

@@ -5,15 +5,18 @@
 import { EVENT_KINDS, EVENT_LIMITS, type FlowGraph } from "@millrace/contracts";
 import { type OptionNames, unknownOption } from "@millrace/contracts/options";
 import type { AiOptions, CircuitOptions } from "./ai/options.ts";
-import type { CompileOptions } from "./compile/compile-flow.ts";
 import { Plan } from "./compile/plan.ts";
-import type { CloseOptions } from "./engine.ts";
 import { EngineError } from "./errors.ts";
 import type { EgressPolicy, FilePolicy, ShellPolicy } from "./host.ts";
 import { DEFAULT_LIMITS } from "./limits.ts";
-import type { EngineOptions, RunCancelOptions, RunOptions } from "./options.ts";
+import type {
+  CloseOptions,
+  CompileOptions,
+  EngineOptions,
+  RunCancelOptions,
+  RunOptions,
+} from "./options.ts";
 import type { EventsOptions } from "./run/cursor.ts";
-import type { CompileRun, RunsOfStore } from "./run/recover.ts";
 
 type Test = (value: unknown) => boolean;
 
@@ -199,15 +202,6 @@ export function checkCloseOptions(options: CloseOptions): void {
 /** Options of `Run.events`. */
 export function checkEventsOptions(options: EventsOptions): void {
   check(options, EVENTS);
-}
-
-/** Arguments of `Engine.recover`. */
-export function checkRecover(store: RunsOfStore, compile: CompileRun): void {
-  if (has("live", "header")(Object(store).runs) && isFunction(compile)) return;
-  throw new EngineError(
-    "input_invalid",
-    "recover takes a store and a function: engine.recover(store, (graph) => compileFlow(graph, { registry }))",
-  );
 }
 
 /** Arguments of `compileFlow`. */

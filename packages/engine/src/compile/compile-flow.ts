@@ -10,7 +10,7 @@ import {
 } from "@millrace/dsl";
 import { engineLimits, type Limits } from "../limits.ts";
 import type { NodeType } from "../node-type.ts";
-import type { SubflowPort } from "../options.ts";
+import type { CompileOptions } from "../options.ts";
 import { checkCompileOptions } from "../options-check.ts";
 import { createPortableHost } from "../portable-host.ts";
 import type { Registry } from "../registry.ts";
@@ -21,20 +21,6 @@ import type { Names } from "./names.ts";
 import { type Need, Plan } from "./plan.ts";
 import { type Called, callsOf, resolveSubflows } from "./subflows.ts";
 import { toolRefs } from "./tools.ts";
-
-/** What a flow is compiled against. */
-export interface CompileOptions {
-  readonly registry: Registry;
-  /** Where flows that this one calls come from; absent: there is none. */
-  readonly subflows?: SubflowPort;
-  readonly limits?: Partial<Limits>;
-  /** Code of extensions is not loaded: what their own checks would find is left out. Default false. */
-  readonly withoutCode?: boolean;
-  /** The document that the graph was read from; adds ranges and fixes to the diagnostics. */
-  readonly document?: FlowDocument;
-  /** Digest of the graph, where it is known: `flowHash` of a run's header. Absent: it is made. */
-  readonly hash?: string;
-}
 
 /** A plan, or what is wrong with the flow, and `plan` is undefined; `diagnostics` of a plan hold no error. */
 export type CompileResult =

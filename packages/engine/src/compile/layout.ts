@@ -14,12 +14,12 @@ import type {
   JsonSchema,
 } from "@millrace/contracts";
 import type { Limits } from "../limits.ts";
-import type { NodeType } from "../node-type.ts";
+import type { FlowTool, NodeTools, NodeType } from "../node-type.ts";
 import type { Registry } from "../registry.ts";
 import { compileFields, type FieldSet } from "./fields.ts";
 import type { Names, Read } from "./names.ts";
 import { compilePolicy, type NodePolicy, policyReads } from "./policy.ts";
-import { type NodeTools, toolsOf } from "./tools.ts";
+import { actionOf, flowOf, toolRefs } from "./tools.ts";
 import { Value } from "./value.ts";
 
 /** Port of an entry of `outPort` that is a reference. */
@@ -39,6 +39,11 @@ export interface LayoutOutput {
   readonly name: string;
   readonly value: Value;
   readonly schema: JsonSchema | undefined;
+}
+
+/** The tools of a node, each flow with its layout. */
+export interface LayoutTools extends NodeTools {
+  readonly flows: ReadonlyMap<string, FlowTool & { readonly layout: Layout }>;
 }
 
 export interface Layout {
@@ -70,7 +75,7 @@ export interface Layout {
   /** Layout of the body or subflow of a node. */
   readonly bodies: readonly (Layout | null)[];
   /** Flows and actions that a node has as tools. */
-  readonly tools: readonly (NodeTools | null)[];
+  readonly tools: readonly (LayoutTools | null)[];
   readonly bodyOutput: Value | null;
   /** Reads of `bodyOutput` whose absence makes it null. */
   readonly bodyOutputRequired: readonly Read[];
@@ -181,7 +186,7 @@ export function layOut(level: Level, outer: Names | null, options: LayoutOptions
     counters,
     roots: rootsOf(counters, size + outputs.length),
     bodies,
-    tools: nodes.map((node) => toolsOf(node, options.registry, options.flow)),
+    tools: nodes.map((node) => toolsOf(node, options)),
     bodyOutput,
     bodyOutputRequired: requiredOf(bodyReads),
     outputs,
@@ -202,6 +207,26 @@ function beyond(reads: readonly Read[]): Read[] {
 function subflowOf(node: FlowNode, { flow }: LayoutOptions): Layout | null {
   const text = node.fields["flow"];
   return node.type === "subflow" && typeof text === "string" ? (flow(text)?.layout ?? null) : null;
+}
+
+/** The tools of a node that the flow alone decides: flows and actions. Null: it has no tools. */
+function toolsOf(node: FlowNode, { registry, flow }: LayoutOptions): LayoutTools | null {
+  const refs = toolRefs(node);
+  if (refs.length === 0) return null;
+  const flows = new Map<string, FlowTool & { readonly layout: Layout }>();
+  const actions = new Map<string, NodeType>();
+  for (const { ref } of refs) {
+    const called = flowOf(ref);
+    const found = called === undefined ? null : flow(called);
+    if (called !== undefined && found !== null) {
+      const { layout, graph } = found;
+      flows.set(called, { layout, title: graph.title, inputs: graph.inputs });
+    }
+    const action = actionOf(ref);
+    const type = action === undefined ? undefined : registry.get(action);
+    if (action !== undefined && type !== undefined) actions.set(action, type);
+  }
+  return { flows, actions };
 }
 
 function bodyOf(

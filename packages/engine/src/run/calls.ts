@@ -9,16 +9,9 @@ import {
   type DeltaChannel,
   type ErrorInfo,
   EVENT_LIMITS,
-  type LlmDelta,
-  type LlmFailed,
-  type LlmFinished,
-  type LlmRejected,
-  type LlmStarted,
-  type NodeChecked,
   NodeError,
-  type ToolFinished,
-  type ToolStarted,
 } from "@millrace/contracts";
+import type { Report } from "../node-type.ts";
 import type { Attempt } from "./attempt.ts";
 import { emitReport } from "./emit.ts";
 import type { PastCall } from "./past.ts";
@@ -26,18 +19,6 @@ import { RUNNING } from "./states.ts";
 import type { Timer } from "./timers.ts";
 
 const GATHER_MS = 16; // a frame of a screen: nobody reads faster
-
-type Payload<E> = E extends unknown
-  ? Omit<E, "v" | "runId" | "seq" | "ts" | "node" | "attempt">
-  : never;
-
-/** What a body tells of its calls and checks. Offsets, sums and durations are the engine's. */
-export type Report =
-  | Payload<LlmStarted | LlmRejected | ToolStarted | NodeChecked>
-  | Omit<Payload<LlmDelta>, "offset" | "merged">
-  | Omit<Payload<LlmFinished>, "lengths" | "durationMs">
-  | Omit<Payload<LlmFailed>, "discarded">
-  | Omit<Payload<ToolFinished>, "durationMs">;
 
 type Delta = Extract<Report, { kind: "llm.delta" }>;
 

@@ -2,16 +2,10 @@
  * Questions to people. Each is asked once, answered once, by `run.confirm`, the handler of the run, or its deadline; a node
  * or a model cannot answer. Ids count per run: `k1`, `k2` …
  */
-import type {
-  ConfirmAnswer,
-  ConfirmRequested,
-  Json,
-  JsonSchema,
-  Outcome,
-  Problem,
-} from "@millrace/contracts";
+import type { ConfirmAnswer, ConfirmRequested, Json, Outcome, Problem } from "@millrace/contracts";
 import { NodeError } from "@millrace/contracts";
 import { isPromise } from "../is-promise.ts";
+import type { ConfirmRequest } from "../node-type.ts";
 import type { Answer, ConfirmReply, OpenConfirmation } from "../options.ts";
 import { schemaProblems } from "../schema-check.ts";
 import { deepFreeze, INLINE_BYTES, sizeOf, toOutput } from "../values.ts";
@@ -23,15 +17,6 @@ import { NO_CONFIRMATIONS, type RunCore } from "./run-core.ts";
 import { setIdle } from "./settle.ts";
 import { RUNNING, WAITING } from "./states.ts";
 import type { Timer } from "./timers.ts";
-
-/** What a body asks. */
-export interface ConfirmRequest {
-  readonly prompt: string;
-  readonly schema?: JsonSchema;
-  readonly expiresInMs?: number;
-  /** The tool call that the question is about. */
-  readonly tool?: ConfirmRequested["tool"];
-}
 
 /** An open confirmation and the node behind it. */
 export interface Confirmation {

@@ -16,10 +16,11 @@ import {
   type Secret,
   type SpawnPort,
 } from "@millrace/contracts";
+import type { ConfirmRequest, Report } from "../node-type.ts";
 import type { Attempt } from "./attempt.ts";
-import { Calls, type Report } from "./calls.ts";
+import { Calls } from "./calls.ts";
 import { guardedFiles, guardedShell, typeFetch } from "./capabilities.ts";
-import { type ConfirmRequest, giveTogether, openConfirmation } from "./confirmations.ts";
+import { giveTogether, openConfirmation } from "./confirmations.ts";
 import { connectionOf, secretOf } from "./credentials.ts";
 import { emitLog, emitProgress } from "./emit.ts";
 import type { StepOptions } from "./journal-writer.ts";

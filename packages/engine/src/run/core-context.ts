@@ -14,7 +14,6 @@ import {
 } from "@millrace/contracts";
 import type { AiRuntime } from "../ai/runtime.ts";
 import { type Layout, localName } from "../compile/layout.ts";
-import { NO_TOOLS, type NodeTools } from "../compile/tools.ts";
 import { type CheckedInputs, checkInputs } from "../inputs.ts";
 import type {
   ActionCall,
@@ -22,6 +21,7 @@ import type {
   CoreContext,
   Failure,
   FlowCall,
+  NodeTools,
   NodeType,
 } from "../node-type.ts";
 import type { ServiceLink } from "../services/link.ts";
@@ -36,6 +36,8 @@ import { keepLarge } from "./settle.ts";
 import { stopRounds } from "./stop.ts";
 import { thrownBy } from "./thrown.ts";
 import { within } from "./timeout.ts";
+
+const NO_TOOLS: NodeTools = Object.freeze({ flows: new Map(), actions: new Map() });
 
 /** One object per attempt, like the context that it extends. */
 export class CoreContextOf extends NodeContextOf implements CoreContext {
@@ -174,7 +176,7 @@ export class CoreContextOf extends NodeContextOf implements CoreContext {
   }
 
   callFlow(ref: string, index: number, inputs: JsonObject): FlowCall {
-    return callFlow(liveAttempt(this.#attempt), this.tools, { ref, index, inputs });
+    return callFlow(liveAttempt(this.#attempt), { ref, index, inputs });
   }
 
   actionContext(type: NodeType, call: ActionCall): CoreContext {

@@ -1,9 +1,13 @@
 /** Secrets and connections as one attempt may use them. A credential never leaves by a value that a flow can read. */
 import { type Connection, NodeError, type Secret } from "@millrace/contracts";
 import type { NodeType } from "../node-type.ts";
-import type { ServiceOf } from "../services/effect.ts";
 import { send } from "../services/exchange.ts";
-import { connectionNamed, type ServiceLink, serviceNamed } from "../services/link.ts";
+import {
+  connectionNamed,
+  type ServiceLink,
+  type ServiceOf,
+  serviceNamed,
+} from "../services/link.ts";
 import { notConnected, offOrigin } from "../services/refusals.ts";
 import type { Attempt } from "./attempt.ts";
 import { guardedFetch } from "./capabilities.ts";

@@ -1,6 +1,5 @@
 /** Flows that a node runs as tools: in the run's own log, with slots of their own. */
 import type { JsonObject } from "@millrace/contracts";
-import type { NodeTools } from "../compile/tools.ts";
 import type { BodyEnd, FlowCall } from "../node-type.ts";
 import type { Attempt } from "./attempt.ts";
 import { openRound } from "./bodies.ts";
@@ -15,11 +14,10 @@ import { stopFrame } from "./stop.ts";
  */
 export function callFlow(
   attempt: Attempt,
-  { flows }: NodeTools,
   { ref, index, inputs }: { readonly ref: string; readonly index: number; inputs: JsonObject },
 ): FlowCall {
-  const { run } = attempt;
-  const layout = flows.get(ref)?.layout;
+  const { run, frame: outer, node } = attempt;
+  const layout = outer.layout.tools[node]?.flows.get(ref)?.layout;
   if (layout === undefined) throw new TypeError(`the node does not name the flow ${ref}`);
   let end: (end: BodyEnd) => void = () => undefined;
   const ended = new Promise<BodyEnd>((resolve) => {

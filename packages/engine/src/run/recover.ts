@@ -41,6 +41,14 @@ export async function recoverRuns(
   compile: CompileRun,
   options: RunOptions,
 ): Promise<Recovered> {
+  const isStore =
+    typeof store?.runs?.live === "function" && typeof store.runs.header === "function";
+  if (!isStore || typeof compile !== "function") {
+    throw new EngineError(
+      "input_invalid",
+      "recover takes a store and a function: engine.recover(store, (graph) => compileFlow(graph, { registry }))",
+    );
+  }
   const runs: Run[] = [];
   const givenUp: { readonly runId: string; readonly message: string }[] = [];
   const left: string[] = [];

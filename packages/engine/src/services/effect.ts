@@ -1,14 +1,7 @@
 /** What a call does outside, known from its operation. */
-import {
-  type Effect,
-  operationEffect,
-  type ServiceDefinition,
-  type ServiceOperation,
-} from "@millrace/contracts";
+import { type Effect, operationEffect, type ServiceOperation } from "@millrace/contracts";
 import type { Fields } from "../node-type.ts";
-
-/** The service behind a connection as the flow names it. */
-export type ServiceOf = (connection: string) => ServiceDefinition | undefined;
+import type { ServiceOf } from "./link.ts";
 
 /** Effect of a call; of one whose operation is not known `write`, as it will fail before it does anything. */
 export function callEffect(fields: Fields, serviceOf: ServiceOf): Effect {

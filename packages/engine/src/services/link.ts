@@ -8,6 +8,9 @@ import type {
 } from "@millrace/contracts";
 import type { Authorizable } from "./authorize.ts";
 
+/** The service behind a connection as the flow names it. */
+export type ServiceOf = (connection: string) => ServiceDefinition | undefined;
+
 /** What a core body may do with a connection; the credential never comes with it. */
 export interface ServiceLink {
   readonly slug: string;
