@@ -18,10 +18,10 @@ const spine = ["contracts", "dsl", "engine"];
 
 /** What each package may use; `needs` are Millrace packages, `foreign` runtime dependencies, `circles` files in circles. */
 export const layers = {
-  contracts: { neutral: true, needs: [], foreign: ["zod"], circles: 5 },
+  contracts: { neutral: true, needs: [], foreign: ["zod"] },
   dsl: { neutral: true, needs: ["contracts"], foreign: [], circles: 15 },
   engine: { neutral: true, needs: ["contracts", "dsl"], foreign: ["semver"], circles: 31 },
-  oauth: { neutral: true, needs: [], foreign: ["keytar", "@napi-rs/keyring"], circles: 2 },
+  oauth: { neutral: true, needs: [], foreign: ["keytar", "@napi-rs/keyring"] },
   providers: { needs: ["contracts"], foreign: ["@ai-sdk/*", "@modelcontextprotocol/client"] },
   store: { needs: ["contracts"], foreign: ["libsql"] },
   "local-models": { needs: ["contracts"], foreign: ["node-llama-cpp"] },
@@ -40,7 +40,7 @@ export const layers = {
     circles: 15,
   },
   testkit: { needs: spine, foreign: ["vitest"] },
-  "create-extension": { needs: [], foreign: [], circles: 3 },
+  "create-extension": { needs: [], foreign: [] },
   "test-support": { needs: [], foreign: [] },
 };
 

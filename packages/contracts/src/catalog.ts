@@ -1,43 +1,13 @@
 /** What is known of a node type without running its code. */
+import type { Effect, ExtensionRuntime, Permissions } from "./effect.ts";
 import type { Policy } from "./graph.ts";
 import type { JsonObject, JsonSchema } from "./json.ts";
 import type { ServiceIntegration } from "./service.ts";
-
-/** What running a node does outside. `pure`: the result depends on the fields alone. */
-export type Effect = "pure" | "read" | "write" | "destructive";
 
 /** A named exit. `out` is implied when none is given; `error` always exists. */
 export interface PortSpec {
   readonly name: string;
   readonly description?: string;
-}
-
-/** What code may reach: declared by a package, granted by the operator. */
-export interface Permissions {
-  readonly net?: readonly string[];
-  readonly fs?: { readonly read?: readonly string[]; readonly write?: readonly string[] };
-  readonly env?: readonly string[];
-  readonly secrets?: readonly string[];
-  readonly spawn?: readonly string[];
-  readonly native?: boolean;
-}
-
-/**
- * Who keeps code to its permissions when it does not go through its context. `runtime`: Node refuses; `tripwire`: a guard
- * against accidents that hostile code gets around; `none`: nobody, the code is trusted.
- */
-export type Enforcement = "runtime" | "tripwire" | "none";
-
-/** Where the code of an extension runs, and what of its permissions is enforced there. */
-export interface ExtensionRuntime {
-  readonly mode: "child" | "inProcess";
-  readonly enforcement: {
-    readonly net: Enforcement;
-    readonly fs: Enforcement;
-    readonly env: Enforcement;
-    readonly spawn: Enforcement;
-    readonly native: Enforcement;
-  };
 }
 
 /** Hints in a field or output schema under the key `x-millrace`. */

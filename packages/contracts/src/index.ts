@@ -1,12 +1,4 @@
-export type {
-  CatalogEntry,
-  Effect,
-  Enforcement,
-  ExtensionRuntime,
-  Permissions,
-  PortSpec,
-  SchemaHints,
-} from "./catalog.ts";
+export type { CatalogEntry, PortSpec, SchemaHints } from "./catalog.ts";
 export type {
   Channel,
   ChannelMap,
@@ -102,6 +94,7 @@ export type {
   TemplateVersionSummary,
 } from "./commands/records/template.ts";
 export type { Diagnostic, Fix, Position, Range, Severity } from "./diagnostics.ts";
+export type { Effect, Enforcement, ExtensionRuntime, Permissions } from "./effect.ts";
 export { checkLog } from "./events/check-log.ts";
 export type { ImpliedEdge } from "./events/check-scope.ts";
 export type { CheckOptions, Invariant, Violation } from "./events/check-state.ts";
@@ -132,17 +125,31 @@ export { formatPath, type PathSegment, parsePath } from "./events/path.ts";
 export { secretForms } from "./events/secrets.ts";
 export { serialiseEvent } from "./events/serialise.ts";
 export { escapeLine } from "./events/serialise-parts.ts";
-export { addCall, NO_USAGE } from "./events/sums.ts";
-export { ndjson, sse } from "./events/surfaces.ts";
 export type {
-  AnyEvent,
   CancelReason,
-  ConfirmRequested,
-  ConfirmResolved,
   Counts,
   DeltaChannel,
   Digest,
   ErrorInfo,
+  LogChannel,
+  LogLevel,
+  Outcome,
+  PauseReason,
+  ResumeReason,
+  Routed,
+  SummaryPayload,
+  SummaryStatus,
+  SummaryUsage,
+  Trigger,
+  Usage,
+  ValueRef,
+} from "./events/shapes.ts";
+export { addCall, NO_USAGE } from "./events/sums.ts";
+export { ndjson, sse } from "./events/surfaces.ts";
+export type {
+  AnyEvent,
+  ConfirmRequested,
+  ConfirmResolved,
   ExecutionEvent,
   Kind,
   LlmDelta,
@@ -151,8 +158,6 @@ export type {
   LlmRejected,
   LlmStarted,
   Log,
-  LogChannel,
-  LogLevel,
   NodeCancelled,
   NodeChecked,
   NodeFailed,
@@ -163,10 +168,6 @@ export type {
   NodeStarted,
   NodeSucceeded,
   NodeWaiting,
-  Outcome,
-  PauseReason,
-  ResumeReason,
-  Routed,
   RunCancelling,
   RunEnd,
   RunPaused,
@@ -174,15 +175,9 @@ export type {
   RunStarted,
   Snapshot,
   Summary,
-  SummaryPayload,
-  SummaryStatus,
-  SummaryUsage,
   ToolFinished,
   ToolStarted,
-  Trigger,
   UnknownEvent,
-  Usage,
-  ValueRef,
 } from "./events/types.ts";
 export type {
   CallView,

@@ -1,7 +1,8 @@
 /** Ports between the engine and what surrounds it: storage, execution, credentials. */
 import type { RunFilter } from "./commands/names.ts";
 import type { Page, Run, RunRef, RunSource, RunSummary } from "./commands/records/run.ts";
-import type { CancelReason, ExecutionEvent } from "./events/types.ts";
+import type { CancelReason } from "./events/shapes.ts";
+import type { ExecutionEvent } from "./events/types.ts";
 import type { AbortSignalLike } from "./extend/context.ts";
 import type { FlowGraph } from "./graph.ts";
 import type { Json } from "./json.ts";

@@ -1,5 +1,5 @@
 /** A third-party service as data: base URL, auth scheme, operations. Nothing of it is code. */
-import type { Effect } from "./catalog.ts";
+import type { Effect } from "./effect.ts";
 import type { JsonObject, JsonSchema } from "./json.ts";
 
 /** How a credential is sent. */

@@ -6,27 +6,10 @@
  */
 import { access, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { packageFiles } from "./templates/package.ts";
-import { SOURCES } from "./templates/sources.ts";
+import { packageFiles, type Template } from "./templates/package.ts";
+import { type Kind, SOURCES } from "./templates/sources.ts";
 
-/** The seams that a scaffold can begin with. */
-export const KINDS: readonly ["action", "provider", "node", "service"] = [
-  "action",
-  "provider",
-  "node",
-  "service",
-];
-
-/** One of them. */
-export type Kind = (typeof KINDS)[number];
-
-/** The languages that a scaffold can be written in. */
-export const TEMPLATES: readonly ["js", "ts"] = ["js", "ts"];
-
-/** One of them. */
-export type Template = (typeof TEMPLATES)[number];
-
-/** What is made. */
+/** Options of `createExtension`. */
 export interface CreateOptions {
   readonly kind: Kind;
   /** Default `js`. */

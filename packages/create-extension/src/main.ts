@@ -1,7 +1,9 @@
 /** `npm create @millrace/extension -- --kind action --template ts --name @acme/millrace-weather [folder]`. */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { createExtension, KINDS, TEMPLATES } from "./create.ts";
+import { createExtension } from "./create.ts";
+import { TEMPLATES } from "./templates/package.ts";
+import { KINDS } from "./templates/sources.ts";
 
 /** Where the command is run and where it speaks to. */
 export interface MainIo {

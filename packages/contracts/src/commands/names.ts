@@ -4,7 +4,8 @@
  */
 import type { CatalogEntry } from "../catalog.ts";
 import type { ChannelMap } from "../channels.ts";
-import type { AnyEvent, Kind, Trigger } from "../events/types.ts";
+import type { Trigger } from "../events/shapes.ts";
+import type { AnyEvent, Kind } from "../events/types.ts";
 import type { RunState } from "../events/view.ts";
 import type { FlowGraph } from "../graph.ts";
 import type { Json, JsonObject, JsonSchema } from "../json.ts";

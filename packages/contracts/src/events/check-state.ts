@@ -2,8 +2,9 @@
 import type { FlowGraph } from "../graph.ts";
 import { type ImpliedEdge, type Scope, scopeOf } from "./check-scope.ts";
 import { enclosingAttempt, enclosingNode } from "./path.ts";
+import type { Counts, SummaryUsage } from "./shapes.ts";
 import { type Growing, NO_COUNTS, NO_USAGE } from "./sums.ts";
-import type { AnyEvent, Counts, RunStarted, SummaryUsage } from "./types.ts";
+import type { AnyEvent, RunStarted } from "./types.ts";
 import type { NodeState, RunState } from "./view.ts";
 
 /** The name of an invariant. @see the events page, "Invariants" */

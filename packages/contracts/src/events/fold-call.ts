@@ -1,10 +1,10 @@
 /** How a view follows model calls, tool calls and confirmations. */
 import { splitsPair } from "./limits.ts";
+import type { DeltaChannel } from "./shapes.ts";
 import { addCall } from "./sums.ts";
 import type {
   ConfirmRequested,
   ConfirmResolved,
-  DeltaChannel,
   EventOf,
   LlmDelta,
   LlmRejected,

@@ -1,5 +1,5 @@
 /** What a run adds up: ended nodes, model calls, tokens, money. A sum begins as a copy of one of these. */
-import type { Counts, LlmFailed, LlmFinished, SummaryUsage } from "./types.ts";
+import type { Counts, SummaryUsage, Usage } from "./shapes.ts";
 
 /** The counts of a run in which no node has ended. */
 export const NO_COUNTS: Counts = Object.freeze({
@@ -25,7 +25,7 @@ export type Growing<T> = { -readonly [K in keyof T]: T[K] };
 /** Adds a closed model call. `costUsd` is null as soon as one price is unknown; a failed call without one cost nothing. */
 export function addCall(
   sums: { readonly usage: Growing<SummaryUsage>; costUsd: number | null },
-  { usage, costUsd = 0 }: Pick<LlmFinished | LlmFailed, "usage" | "costUsd">,
+  { usage, costUsd = 0 }: { readonly usage?: Usage; readonly costUsd?: number | null },
 ): void {
   const sum = sums.usage;
   sum.calls += 1;

@@ -4,76 +4,24 @@
  */
 import type { Diagnostic } from "../diagnostics.ts";
 import type { Json, JsonObject, JsonSchema } from "../json.ts";
+import type {
+  CancelReason,
+  DeltaChannel,
+  Digest,
+  ErrorInfo,
+  LogChannel,
+  LogLevel,
+  Outcome,
+  PauseReason,
+  ResumeReason,
+  Routed,
+  SummaryPayload,
+  SummaryStatus,
+  Trigger,
+  Usage,
+  ValueRef,
+} from "./shapes.ts";
 import type { RunViewJson } from "./view.ts";
-
-/** `sha256:` and 64 lower-case hex digits, over canonical JSON. */
-export type Digest = string;
-
-/** Why something failed: safe to show, never a stack, prompt, body or secret. */
-export interface ErrorInfo {
-  readonly code: string;
-  readonly message: string;
-  readonly retryable: boolean;
-  readonly status?: number;
-  /** Code of what lies beneath. */
-  readonly cause?: string;
-}
-
-/** A value kept beside the log because it is too large for a line. `preview` is the beginning of its JSON text. */
-export interface ValueRef {
-  readonly ref: string;
-  readonly bytes: number;
-  readonly mediaType: string;
-  readonly preview?: string;
-}
-
-/** Token counts of one model call; an unknown count is absent where optional. */
-export interface Usage {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cachedInputTokens?: number;
-  readonly cacheWriteTokens?: number;
-  readonly reasoningTokens?: number;
-}
-
-/** Sum over all closed model calls of a run. */
-export interface SummaryUsage {
-  readonly calls: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cachedInputTokens: number;
-  readonly cacheWriteTokens: number;
-  readonly reasoningTokens: number;
-}
-
-/** Terminal node states, all four keys always. */
-export interface Counts {
-  readonly succeeded: number;
-  readonly failed: number;
-  readonly skipped: number;
-  readonly cancelled: number;
-}
-
-/** What started a run. */
-export type Trigger = "cli" | "api" | "schedule" | "webhook" | "desktop" | "embed";
-/** Why a run stands still; the list may grow. */
-export type PauseReason = "confirmation" | "operator" | "interrupted";
-/** Why a run goes on; the list may grow. */
-export type ResumeReason = "confirmation" | "operator" | "recovered";
-/** Who or what asked a run to stop; the list may grow. It decides the exit code. */
-export type CancelReason = "user" | "timeout" | "sigint" | "sigterm" | "shutdown" | "disconnect";
-/** How a confirmation ended; closed for ever. */
-export type Outcome = "approved" | "rejected" | "expired" | "cancelled";
-/** Where a failure went: nowhere (the run fails), out by `error`, replaced by a default, or to the enclosing node. Closed for ever. */
-export type Routed = "none" | "port" | "default" | "parent";
-/** How much a log line matters. */
-export type LogLevel = "debug" | "info" | "warn" | "error";
-/** Who speaks in a log line; the list may grow. */
-export type LogChannel = "engine" | "node" | "stdout" | "stderr";
-/** Which text of a model call a delta belongs to; the list may grow. */
-export type DeltaChannel = "text" | "reasoning" | "object";
-/** How a run ended; `invalid`: its flow has errors and nothing ran. Closed for ever. */
-export type SummaryStatus = "succeeded" | "failed" | "cancelled" | "invalid";
 
 interface Envelope<K extends string> {
   readonly v: 1;
@@ -290,20 +238,6 @@ export interface ConfirmResolved extends NodeEnvelope<"confirm.resolved"> {
 /** The view as an event, made for one reader and never in a journal. */
 export interface Snapshot extends Envelope<"snapshot"> {
   readonly view: RunViewJson;
-}
-/** What a summary says beyond its envelope. */
-export interface SummaryPayload {
-  readonly status: SummaryStatus;
-  readonly outputs: { readonly [name: string]: Json };
-  readonly outputRefs?: { readonly [name: string]: ValueRef };
-  readonly counts: Counts;
-  readonly bodyCounts?: Counts;
-  readonly usage: SummaryUsage;
-  readonly costUsd: number | null;
-  readonly durationMs: number;
-  readonly error?: ErrorInfo & { readonly node?: string };
-  readonly diagnostics?: readonly Diagnostic[];
-  readonly exitCode: number;
 }
 /** The last event of every stream, once. */
 export interface Summary extends Envelope<"summary">, SummaryPayload {}

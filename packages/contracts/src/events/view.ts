@@ -1,6 +1,5 @@
 /** The state of a run as the fold of its log: the one truth behind every display. */
 import type { Json } from "../json.ts";
-import type { Growing } from "./sums.ts";
 import type {
   Counts,
   ErrorInfo,
@@ -8,7 +7,8 @@ import type {
   SummaryPayload,
   SummaryUsage,
   ValueRef,
-} from "./types.ts";
+} from "./shapes.ts";
+import type { Growing } from "./sums.ts";
 
 /** Where a run is. */
 export type RunState =

@@ -2,7 +2,8 @@
  * Definition to catalog entry: what is known of a type without running its code. Schemas of zod become JSON Schema by
  * their own copy of zod, so whoever writes raw JSON Schemas never loads zod.
  */
-import type { CatalogEntry, Effect, Permissions } from "../catalog.ts";
+import type { CatalogEntry } from "../catalog.ts";
+import type { Effect, Permissions } from "../effect.ts";
 import type { JsonObject, JsonSchema } from "../json.ts";
 import { definitionKind } from "./define.ts";
 import { ExtensionError } from "./extension-error.ts";

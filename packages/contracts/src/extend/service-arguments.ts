@@ -1,5 +1,5 @@
 /** What a call of an operation does, and its arguments: flat, each with the one place of the request that it goes to. */
-import type { Effect } from "../catalog.ts";
+import type { Effect } from "../effect.ts";
 import type { JsonObject, JsonSchema } from "../json.ts";
 import type { ServiceOperation } from "../service.ts";
 

@@ -1,5 +1,6 @@
 /** What the seams take (`…Spec`) and what they make (`…Definition`): plain frozen data with functions in it. */
-import type { Effect, PortSpec } from "../catalog.ts";
+import type { PortSpec } from "../catalog.ts";
+import type { Effect } from "../effect.ts";
 import type { Policy } from "../graph.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { ServiceSpec } from "../service.ts";

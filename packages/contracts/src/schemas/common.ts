@@ -1,7 +1,7 @@
 /** Small shapes that many commands share. */
 import * as z from "zod";
 import type { Page, Tags } from "../commands/records/run.ts";
-import type { Digest } from "../events/types.ts";
+import type { Digest } from "../events/shapes.ts";
 import { jsonProblem } from "../extend/json-data.ts";
 import type { Json, JsonObject } from "../json.ts";
 

@@ -13,14 +13,8 @@ import { NODE_MACHINE, RUN_MACHINE } from "../events/machines.ts";
 import { schemaOf } from "../events/part-schema.ts";
 import { errorInfo, trigger, valueRef } from "../events/parts.ts";
 import { summaryPart } from "../events/payload-view.ts";
-import type {
-  AnyEvent,
-  ErrorInfo,
-  Kind,
-  SummaryPayload,
-  Trigger,
-  ValueRef,
-} from "../events/types.ts";
+import type { ErrorInfo, SummaryPayload, Trigger, ValueRef } from "../events/shapes.ts";
+import type { AnyEvent, Kind } from "../events/types.ts";
 import type { NodeState, RunState } from "../events/view.ts";
 import {
   digestSchema,

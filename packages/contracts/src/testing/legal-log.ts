@@ -3,7 +3,8 @@
  * at any moment. The same seed gives the same log.
  */
 import { makeSummary } from "../events/make.ts";
-import type { CancelReason, ExecutionEvent, RunEnd } from "../events/types.ts";
+import type { CancelReason } from "../events/shapes.ts";
+import type { ExecutionEvent, RunEnd } from "../events/types.ts";
 import type { FlowGraph } from "../graph.ts";
 import { makeFlow } from "./legal-flow.ts";
 import { INTERRUPTED, spawnLevel } from "./legal-node.ts";

@@ -1,6 +1,7 @@
 /** The pen of a made-up log: it writes events, keeps the clock and the ids, and knows what every node has open. */
 import { foldEvents } from "../events/fold.ts";
-import type { DeltaChannel, ExecutionEvent } from "../events/types.ts";
+import type { DeltaChannel } from "../events/shapes.ts";
+import type { ExecutionEvent } from "../events/types.ts";
 import type { RunView } from "../events/view.ts";
 import { createView } from "../events/view-state.ts";
 import type { Dice } from "./random.ts";

@@ -1,7 +1,12 @@
 /** The files that every kind has in common: manifest, README, continuous integration, an example. */
 import { createRequire } from "node:module";
-import type { Kind, Template } from "../create.ts";
-import { FLOWS, PERMISSIONS, USE } from "./sources.ts";
+import { FLOWS, type Kind, PERMISSIONS, USE } from "./sources.ts";
+
+/** The languages of a scaffold. */
+export const TEMPLATES: readonly ["js", "ts"] = ["js", "ts"];
+
+/** One of `TEMPLATES`. */
+export type Template = (typeof TEMPLATES)[number];
 
 /** Path to text. */
 export type Files = { readonly [path: string]: string };

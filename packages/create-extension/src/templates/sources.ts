@@ -1,6 +1,16 @@
-/** Source, test and example flow of each kind. No parameter needs a type written: what it is given to says it. */
-import type { Kind } from "../create.ts";
+/** Source, test and example flow of each kind. The sources need no type annotations: TypeScript infers every parameter. */
 import { provider, providerTest } from "./provider.ts";
+
+/** The kinds of extension: the seam that the scaffold implements. */
+export const KINDS: readonly ["action", "provider", "node", "service"] = [
+  "action",
+  "provider",
+  "node",
+  "service",
+];
+
+/** One of `KINDS`. */
+export type Kind = (typeof KINDS)[number];
 
 /** What the sources import; this package itself uses neither. */
 const CONTRACTS = "@millrace/contracts";

@@ -1,5 +1,5 @@
 /** Runs as commands show them. Times are ISO 8601 UTC; only events count in epoch milliseconds. */
-import type { Digest, Outcome, SummaryPayload, Trigger } from "../../events/types.ts";
+import type { Digest, Outcome, SummaryPayload, Trigger } from "../../events/shapes.ts";
 import type { NodeState, RunState } from "../../events/view.ts";
 import type { FlowGraph } from "../../graph.ts";
 import type { Json, JsonSchema } from "../../json.ts";

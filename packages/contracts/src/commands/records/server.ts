@@ -1,5 +1,5 @@
 /** Settings, hubs, schedules, webhooks, meta: what a server keeps besides runs and templates. */
-import type { Digest } from "../../events/types.ts";
+import type { Digest } from "../../events/shapes.ts";
 import type { FlowSchedule } from "../../graph.ts";
 import type { Json, JsonSchema } from "../../json.ts";
 import type { Page, Tags } from "./run.ts";

@@ -1,6 +1,6 @@
 /** Templates: stored flows, addressed by slug; each save that changes the flow is a new immutable version. */
 import type { Diagnostic } from "../../diagnostics.ts";
-import type { Digest } from "../../events/types.ts";
+import type { Digest } from "../../events/shapes.ts";
 import type { FlowGraph } from "../../graph.ts";
 
 /** Where a template came from. */

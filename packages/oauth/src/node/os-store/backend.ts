@@ -1,10 +1,7 @@
 /** One native library as a store of entries, through the helper process. */
 import { credentialFailure, OTHER_STORE } from "../credential-failure.ts";
-import { type HelperProcess, NativeError } from "./helper-process.ts";
+import { type BackendName, type HelperProcess, NativeError } from "./helper-process.ts";
 import type { Attributes } from "./secret-service.ts";
-
-/** `keytar` is the package of that name, `napi` is `@napi-rs/keyring`. */
-export type BackendName = "keytar" | "napi";
 
 /** In order of preference: entries of the user that other programs wrote are keytar's, more often than not. */
 export const BACKEND_NAMES: readonly BackendName[] = ["keytar", "napi"];

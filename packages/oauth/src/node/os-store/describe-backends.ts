@@ -2,9 +2,9 @@
 
 import { resolve } from "node:path";
 import { checkNames } from "../../options.ts";
-import { BACKEND_NAMES, type BackendName } from "./backend.ts";
+import { BACKEND_NAMES } from "./backend.ts";
 import { sessionBusAddress } from "./bus-address.ts";
-import { HelperProcess, type Loaded } from "./helper-process.ts";
+import { type BackendName, HelperProcess, type Loaded } from "./helper-process.ts";
 import { HELPER_URL, hasSecretService } from "./os-store.ts";
 import { withSecretService } from "./secret-service.ts";
 

@@ -12,9 +12,11 @@ import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { credentialFailure, OTHER_STORE } from "../credential-failure.ts";
 import { MAX_VALUE_BYTES } from "../entry-rules.ts";
-import type { BackendName } from "./backend.ts";
 
-/** What the helper is asked. `value` is never written anywhere else. */
+/** The native libraries: `keytar` is the package of that name, `napi` is `@napi-rs/keyring`. */
+export type BackendName = "keytar" | "napi";
+
+/** A request to the helper. `value` is never written anywhere else. */
 export interface HelperRequest {
   readonly op: "open" | "get" | "set" | "delete" | "list";
   readonly backend?: BackendName;

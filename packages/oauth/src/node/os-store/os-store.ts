@@ -16,14 +16,13 @@ import {
   attributesOf,
   BACKEND_NAMES,
   type Backend,
-  type BackendName,
   helperBackend,
   locked,
 } from "./backend.ts";
 import { BusError } from "./bus.ts";
 import { sessionBusAddress } from "./bus-address.ts";
 import { chunkedBackend } from "./chunked-backend.ts";
-import { HelperProcess } from "./helper-process.ts";
+import { type BackendName, HelperProcess } from "./helper-process.ts";
 import { type Presence, type SecretService, withSecretService } from "./secret-service.ts";
 import { Turns } from "./turns.ts";
 
