@@ -4,8 +4,9 @@ import { aliasOf, FUNCTION_ALIASES, NAME_HINTS, NAMESPACES } from "../aliases.ts
 import { readBlock } from "../text/blocks.ts";
 import { isDigit, isIdent, isNameStart } from "../text/chars.ts";
 import { readList, readObject } from "../text/collections.ts";
+import { FAIL } from "../text/cursor.ts";
 import { readNumber } from "../text/numbers.ts";
-import { FAIL, type Scanner, TEXT_END } from "../text/scanner.ts";
+import { type Scanner, TEXT_END } from "../text/scanner.ts";
 import { closesSingle, readName, readQuoted } from "../text/strings.ts";
 import type { CallExpression, Expression, MemberExpression } from "./ast.ts";
 import { hoist, parseHole, parseValue } from "./parse.ts";

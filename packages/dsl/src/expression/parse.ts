@@ -5,15 +5,9 @@
  */
 import type { Diagnostic } from "@millrace/contracts";
 import { isDigit, isNameStart } from "../text/chars.ts";
+import { DEFAULT_SCANNER_OPTIONS, FAIL, STOP } from "../text/cursor.ts";
 import { readNumber } from "../text/numbers.ts";
-import {
-  DEFAULT_SCANNER_OPTIONS,
-  FAIL,
-  LINE_END,
-  Scanner,
-  STOP,
-  TEXT_END,
-} from "../text/scanner.ts";
+import { LINE_END, Scanner, TEXT_END } from "../text/scanner.ts";
 import { isCollection, withoutNotes } from "../text/tree.ts";
 import type { BinaryOperator, Expression } from "./ast.ts";
 import { isPointNumber, parsePostfix, parsePostfixOf } from "./parse-operand.ts";

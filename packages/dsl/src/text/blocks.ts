@@ -26,7 +26,7 @@ export function readBlock(s: Scanner): LiteralExpression | TemplateExpression {
   while (src.charCodeAt(quotes) === 34) quotes += 1;
   const count = quotes - start;
   const lineEnd = s.lineEnd(quotes);
-  const first = firstOfLine(s, quotes);
+  const first = firstOfLine(src, quotes);
   let content = src.indexOf("\n", quotes) + 1;
   if (content === 0) content = src.length + 1;
   if (first < lineEnd) {
@@ -204,7 +204,7 @@ function stripIndent(
   let line = atLineStart ? from : src.indexOf("\n", from) + 1;
   while (line !== 0 && line <= to) {
     if (!src.startsWith(indent, line)) {
-      const first = firstOfLine(s, line);
+      const first = firstOfLine(src, line);
       const code = src.charCodeAt(first);
       if (code === 10 || Number.isNaN(code)) needsRepair ||= first > line && first <= to;
       else {

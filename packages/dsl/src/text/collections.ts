@@ -7,7 +7,8 @@ import { hasTwins } from "../expression/entries.ts";
 import { parseValue } from "../expression/parse.ts";
 import { printExpression } from "../expression/print.ts";
 import { isBlankOrLineEnd, quoteForMessage } from "./chars.ts";
-import { FAIL, LINE_END, type Scanner, TEXT_END } from "./scanner.ts";
+import { FAIL } from "./cursor.ts";
+import { LINE_END, type Scanner, TEXT_END } from "./scanner.ts";
 import { findSeparator, lineOutsideItem } from "./skip.ts";
 import { readName } from "./strings.ts";
 import {
@@ -224,9 +225,13 @@ function readElement(s: Scanner, inValue: boolean, isObject: boolean, depth: num
     s.stack.length = before;
     s.spans.length = spansBefore;
     s.spreads = spreads;
-    if (thrown !== FAIL || isFirstOfOtherItem(s, start) || lineOutsideItem(s, start, s.pos) !== -1)
+    if (
+      thrown !== FAIL ||
+      isFirstOfOtherItem(s, start) ||
+      lineOutsideItem(s.src, start, s.pos, s.itemIndent) !== -1
+    )
       throw thrown;
-    const at = findSeparator(s, s.pos);
+    const at = findSeparator(s.src, s.pos, s.itemIndent);
     const found = s.src.charCodeAt(at);
     if (at === -1 || (found !== 44 && found !== 10 && found !== closer)) throw thrown;
     s.pos = found === closer ? at : at + 1;

@@ -1,10 +1,10 @@
 /** Comments, separators and blanks of other languages: read as what is meant, and reported with a fix as this one writes them. */
 import { codeName, isStrangeBlank } from "./chars.ts";
+import type { Cursor } from "./cursor.ts";
 import type { Details } from "./report.ts";
-import type { Scanner } from "./scanner.ts";
 
 /** Reads a star comment as one comment a line. */
-export function readStarComment(s: Scanner, blank: boolean): void {
+export function readStarComment(s: Cursor, blank: boolean): void {
   const start = s.pos;
   const close = s.src.indexOf("*/", start + 2);
   const inner = close === -1 ? s.src.length : close;
@@ -19,7 +19,7 @@ export function readStarComment(s: Scanner, blank: boolean): void {
 }
 
 function starCommentFix(
-  s: Scanner,
+  s: Cursor,
   start: number,
   end: number,
   texts: readonly string[],
@@ -30,7 +30,7 @@ function starCommentFix(
 }
 
 /** Passes over semicolons; where more follows on the line, the fix starts a new one. */
-export function readSemicolons(s: Scanner): void {
+export function readSemicolons(s: Cursor): void {
   const start = s.pos;
   while (s.src.charCodeAt(s.pos) === 59) s.pos += 1;
   const end = s.pos;
@@ -46,7 +46,7 @@ export function readSemicolons(s: Scanner): void {
 }
 
 /** Passes over a control character, or a blank that is neither a space nor a tab. */
-export function strangeCharacter(s: Scanner, code: number): void {
+export function strangeCharacter(s: Cursor, code: number): void {
   const at = s.pos;
   s.pos += 1;
   const blank = isStrangeBlank(code);
@@ -86,11 +86,4 @@ function hashComments(
   if (!isFirst && !isLast) return undefined;
   const comments = texts.map((text) => `#${text}`).join(`\n${isFirst ? before : ""}`);
   return isLast ? comments : `${comments}\n${before}`;
-}
-
-/** A text in which every CR that no LF follows is an LF; offsets stay. */
-export function loneCrToLf(source: string): string {
-  // Ten times as fast as a replacement, and linear whatever the text.
-  const lines = source.split("\r\n");
-  return lines.map((line) => line.split("\r").join("\n")).join("\r\n");
 }

@@ -8,9 +8,9 @@ import { type Json, type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts/
 import { append } from "../append.ts";
 import { DslError } from "../errors.ts";
 import type { Expression } from "../expression/ast.ts";
-import { memberNames } from "../expression/values.ts";
+import { isObject, memberNames } from "../expression/values.ts";
 import { dataExpression, toExpression } from "./expression-of.ts";
-import { policyItems } from "./policy-items.ts";
+import { DURATION, NEEDED, POLICY_SHAPES } from "./member-shapes.ts";
 import {
   type AttrItem,
   type BlockItem,
@@ -24,7 +24,13 @@ import {
   type TypeNode,
 } from "./tree.ts";
 import { pointerSegment } from "./values.ts";
-import { FLOW_POLICIES, NODE_POLICIES } from "./words.ts";
+import {
+  FLOW_POLICIES,
+  type MemberKind,
+  NODE_POLICIES,
+  POLICY_KINDS,
+  POLICY_MEMBERS,
+} from "./words.ts";
 
 const NOWHERE = { start: 0, end: 0 };
 
@@ -228,8 +234,67 @@ function edgeItem(edge: JsonObject, pointer: string): EdgeItem {
   };
 }
 
+/** The items of a `policy` object. */
+function policyItems(
+  policy: JsonObject,
+  pointer: string,
+  table: readonly (readonly [string, string])[],
+  depth = 0,
+): Item[] {
+  return memberNames(policy).map((name) => {
+    const row = table.find(([, graph]) => graph === name);
+    const place = pointer + pointerSegment(name);
+    if (!row) return invalid(place, "is not known");
+    const [text] = row;
+    const value = policy[name] as Json;
+    const members = pointer === "/policy" ? undefined : POLICY_MEMBERS.get(text);
+    const expression =
+      members && isObject(value)
+        ? policyMembers(value, text, place, depth)
+        : policyMember(value, POLICY_KINDS.get(text) ?? "literal", text, place, depth);
+    return attr(text, expression, true);
+  });
+}
+
+function policyMembers(
+  object: JsonObject,
+  policy: string,
+  pointer: string,
+  depth: number,
+): Expression {
+  const members = POLICY_MEMBERS.get(policy) ?? [];
+  const names = memberNames(object);
+  const missing = (NEEDED[policy] ?? []).find(([, name]) => !names.includes(name));
+  if (missing !== undefined) invalid(`${pointer}/${missing[1]}`, "is needed");
+  const entries = names.map((name) => {
+    const row = members.find(([, graph]) => graph === name);
+    const place = pointer + pointerSegment(name);
+    if (!row) return invalid(place, "is not known");
+    const [key, , kind] = row;
+    return { key, value: policyMember(object[name] as Json, kind, key, place, depth + 1) };
+  });
+  return { kind: "object", entries, ...NOWHERE };
+}
+
+function policyMember(
+  value: Json,
+  kind: MemberKind,
+  name: string,
+  pointer: string,
+  depth: number,
+): Expression {
+  if (kind === "value") return field(value, pointer, depth);
+  if (kind === "duration") {
+    if (!DURATION.is(value)) invalid(pointer, `must be ${DURATION.rule}`);
+    return { kind: "duration", ms: value as number, ...NOWHERE };
+  }
+  const shape = POLICY_SHAPES[name];
+  if (shape && !shape.is(value)) invalid(pointer, `must be ${shape.rule}`);
+  return data(value, pointer);
+}
+
 /** An attribute without notes. */
-export function attr(name: string, value: Expression, policy = false): AttrItem {
+function attr(name: string, value: Expression, policy = false): AttrItem {
   const bare = { policy, name, nameStart: 0, nameEnd: 0, value, data: undefined };
   return { kind: "attr", ...bare, ...NO_NOTES, ...NOWHERE };
 }
@@ -274,19 +339,19 @@ function textAttrs(object: JsonObject, names: readonly string[], pointer: string
 }
 
 /** The expression of a value, `depth` bodies deep. */
-export function field(value: Json, pointer: string, depth: number): Expression {
+function field(value: Json, pointer: string, depth: number): Expression {
   return toExpression(value, pointer, WALK, depth) as Expression;
 }
 
 /** The expression of plain data. */
-export function data(value: Json, pointer: string): Expression {
+function data(value: Json, pointer: string): Expression {
   return dataExpression(value, pointer, WALK) as Expression;
 }
 
 const WALK = { refuse: invalid, maxDepth: MAX_JSON_DEPTH };
 
 /** Throws `graph_invalid`. */
-export function invalid(pointer: string, message: string): never {
+function invalid(pointer: string, message: string): never {
   throw new DslError("graph_invalid", `${pointer === "" ? "the graph" : pointer} ${message}`, {
     pointer,
   });

@@ -3,9 +3,10 @@
  */
 import { aliasOf, BLOCK_HINTS } from "../aliases.ts";
 import { CHAR, CLASSES, isNameStart } from "./chars.ts";
+import { FAIL } from "./cursor.ts";
 import { readEdge } from "./read-edge.ts";
-import { FAIL, type Scanner } from "./scanner.ts";
-import { skipBalanced } from "./skip.ts";
+import type { Scanner } from "./scanner.ts";
+import { behindBrackets } from "./skip.ts";
 import { beginsValue, holdsType, isProse, proseEnd } from "./slips.ts";
 import type { FreshItem, Label, TypeNode } from "./tree.ts";
 import { readType } from "./types.ts";
@@ -71,7 +72,9 @@ export function statement(s: Scanner, start: number, word: string, wordEnd: numb
     hint: aliasOf(word, BLOCK_HINTS) ?? null,
   });
   const open = s.src.indexOf("{", wordEnd);
-  if (open !== -1 && open < s.lineEnd(wordEnd)) skipBalanced(s, open);
+  if (open !== -1 && open < s.lineEnd(wordEnd)) {
+    s.pos = s.tokenEnd = behindBrackets(s.src, open);
+  }
   throw FAIL;
 }
 

@@ -6,6 +6,7 @@
 import { aliasOf, BLOCK_HINTS } from "../aliases.ts";
 import { parseValue } from "../expression/parse.ts";
 import { isDigit, isNameStart } from "./chars.ts";
+import { FAIL } from "./cursor.ts";
 import {
   edgeBehindWord,
   firstBehind,
@@ -21,7 +22,7 @@ import {
 import { readPlainAttr } from "./plain-attr.ts";
 import { isArrow, readEdge } from "./read-edge.ts";
 import { Opener, recover } from "./recover.ts";
-import { FAIL, LINE_END, type Scanner, TEXT_END } from "./scanner.ts";
+import { LINE_END, type Scanner, TEXT_END } from "./scanner.ts";
 import { findSeparator, firstOfLine } from "./skip.ts";
 import { arrowEnd, beginsItem, hintForRest, proseEnd } from "./slips.ts";
 import { closesSingle, readName } from "./strings.ts";
@@ -162,14 +163,14 @@ function checkLineEnd(s: Scanner): void {
   });
   if (isComma) s.pos = end;
   else if (!startsItem) {
-    const stop = findSeparator(s, at);
+    const stop = findSeparator(s.src, at, s.itemIndent);
     s.pos = stop === -1 ? s.lineEnd(at) : stop;
     if (s.src.charCodeAt(s.pos) === 44) s.pos = s.lineEnd(at);
   }
 }
 
 function isLastOnLine(s: Scanner, at: number): boolean {
-  const code = s.src.charCodeAt(firstOfLine(s, at));
+  const code = s.src.charCodeAt(firstOfLine(s.src, at));
   return code === 10 || code === 35 || Number.isNaN(code);
 }
 

@@ -1,7 +1,8 @@
 /** Numbers and durations: reading with the right spelling offered for a wrong one, and printing. */
 import type { DurationExpression, LiteralExpression } from "../expression/ast.ts";
 import { isDigit, isNamePart, isNameStart, quoteForMessage } from "./chars.ts";
-import { FAIL, type Scanner } from "./scanner.ts";
+import { FAIL } from "./cursor.ts";
+import type { Scanner } from "./scanner.ts";
 
 /** Milliseconds of each unit, largest first. */
 const UNITS: readonly (readonly [string, number])[] = [

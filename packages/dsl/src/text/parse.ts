@@ -1,10 +1,10 @@
 /** `parseFlow`: text to graph, document and diagnostics. */
 import type { Diagnostic, FlowGraph } from "@millrace/contracts";
 import { MAX_JSON_DEPTH } from "@millrace/contracts/json";
+import { DEFAULT_SCANNER_OPTIONS } from "./cursor.ts";
 import { decodeUtf8 } from "./decode.ts";
 import { documentOf, type FlowDocument, type ReadLimits } from "./document.ts";
 import { readText } from "./read.ts";
-import { DEFAULT_SCANNER_OPTIONS } from "./scanner.ts";
 
 /** Limits of one parse. */
 export interface ParseOptions {

@@ -3,11 +3,12 @@
  *   R1  a second pass, guided by indentation, only when the braces do not match, and at most one.
  */
 import type { FlowGraph } from "@millrace/contracts";
+import { FAIL, STOP } from "./cursor.ts";
 import type { ReadLimits } from "./document.ts";
 import { GraphBuilder } from "./graph.ts";
 import { readItems } from "./items.ts";
 import type { Report } from "./report.ts";
-import { FAIL, Scanner, STOP } from "./scanner.ts";
+import { Scanner } from "./scanner.ts";
 import { otherDocument } from "./slips.ts";
 import { type Comment, type Item, NO_COMMENTS } from "./tree.ts";
 import type { Marks } from "./values.ts";

@@ -29,7 +29,7 @@ export class Opener {
 
 /** Moves behind the item at `start`, which failed at `pos`; its findings begin at `mark`. */
 export function recover(s: Scanner, start: number, opener: Opener | undefined, mark: number): void {
-  const outside = lineOutsideItem(s, start, s.pos);
+  const outside = lineOutsideItem(s.src, start, s.pos, s.itemIndent);
   if (outside !== -1) s.report.moveBack(mark, outside, endOfLineBefore(s, outside));
   skipItem(s, start, s.itemIndent, opener);
   s.report.dropped.push({ start, end: s.pos });
@@ -46,7 +46,7 @@ function skipItem(s: Scanner, start: number, indent: number, opener: Opener | un
   const failedAt = s.pos;
   const lineEnd = s.lineEnd(start);
   if (opener && s.lineEnd(opener.at) === lineEnd) {
-    const closer = findSeparator(s, failedAt);
+    const closer = findSeparator(s.src, failedAt, s.itemIndent);
     const isClose = s.src.charCodeAt(closer) === 125 && closer <= lineEnd;
     s.pos = isClose ? closer : lineEnd;
     return;
@@ -60,12 +60,12 @@ function skipItem(s: Scanner, start: number, indent: number, opener: Opener | un
   let counted = start;
   let line = s.src.indexOf("\n", from) + 1;
   while (line !== 0) {
-    const first = firstOfLine(s, line);
+    const first = firstOfLine(s.src, line);
     const code = s.src.charCodeAt(first);
     if (code !== 10 && !Number.isNaN(code) && first - line <= indent) {
       const isCloser = code === 125 || code === 93 || code === 41;
       if (isCloser && first - line === indent) {
-        open = openBrackets(s, counted, first, open);
+        open = openBrackets(s.src, counted, first, open);
         counted = first;
       }
       if (!isCloser || first - line < indent || open === 0) {

@@ -1,15 +1,14 @@
 /**
- * Finds its way over text that is not understood: brackets, strings and comments are told apart, nothing else. Iterative,
- * so the nesting of what is skipped does not matter.
+ * Searches in text that could not be parsed: only brackets, strings and comments are recognised. Iterative, so nesting of any
+ * depth is safe.
  */
-import type { Scanner } from "./scanner.ts";
 
-/** Moves `pos` behind the bracket that closes the one at `open`, or to the end. */
-export function skipBalanced(s: Scanner, open: number): void {
+/** The position behind the bracket that closes the one at `open`, or the end of the text. */
+export function behindBrackets(src: string, open: number): number {
   let level = 0;
   let at = open;
-  while (at < s.src.length) {
-    const code = s.src.charCodeAt(at);
+  while (at < src.length) {
+    const code = src.charCodeAt(at);
     if (code === 40 || code === 91 || code === 123) level += 1;
     else if (code === 41 || code === 93 || code === 125) {
       level -= 1;
@@ -18,23 +17,23 @@ export function skipBalanced(s: Scanner, open: number): void {
         break;
       }
     } else if (code === 34 || code === 35) {
-      at = skipQuoted(s, at);
+      at = skipQuoted(src, at);
       continue;
     }
     at += 1;
   }
-  s.pos = s.tokenEnd = at;
+  return at;
 }
 
 /**
- * The next separator or closer on the nesting of `from`: the position of a comma, a line end or a closing bracket; -1 when
- * the text ends, or a line begins that is indented no deeper than the item, first.
+ * The next separator or closer at the nesting level of `from`: the position of a comma, a line end or a closing bracket; -1
+ * when the text ends first, or a line with at most the indent of the item begins first.
  */
-export function findSeparator(s: Scanner, from: number): number {
+export function findSeparator(src: string, from: number, itemIndent: number): number {
   let level = 0;
   let at = from;
-  while (at < s.src.length) {
-    const code = s.src.charCodeAt(at);
+  while (at < src.length) {
+    const code = src.charCodeAt(at);
     if (code === 40 || code === 91 || code === 123) level += 1;
     else if (code === 41 || code === 93 || code === 125) {
       if (level === 0) return at;
@@ -42,10 +41,10 @@ export function findSeparator(s: Scanner, from: number): number {
     } else if (code === 44) {
       if (level === 0) return at;
     } else if (code === 10) {
-      if (leavesItem(s, at + 1)) return -1;
+      if (leavesItem(src, at + 1, itemIndent)) return -1;
       if (level === 0) return at;
     } else if (code === 34 || code === 35) {
-      at = skipQuoted(s, at);
+      at = skipQuoted(src, at);
       continue;
     }
     at += 1;
@@ -53,24 +52,24 @@ export function findSeparator(s: Scanner, from: number): number {
   return -1;
 }
 
-/** The first line that begins between two positions, is indented no deeper than the item, and is no closer; -1: none. */
-export function lineOutsideItem(s: Scanner, from: number, to: number): number {
-  for (let at = s.src.indexOf("\n", from); at !== -1 && at < to; at = s.src.indexOf("\n", at + 1)) {
-    if (leavesItem(s, at + 1)) return at + 1;
+/** Start of the first line between two positions that has at most the indent of the item and is no closer; -1: none. */
+export function lineOutsideItem(src: string, from: number, to: number, itemIndent: number): number {
+  for (let at = src.indexOf("\n", from); at !== -1 && at < to; at = src.indexOf("\n", at + 1)) {
+    if (leavesItem(src, at + 1, itemIndent)) return at + 1;
   }
   return -1;
 }
 
-/** How many brackets are open at `to`, never below 0, when `open` were at `from`. */
-export function openBrackets(s: Scanner, from: number, to: number, open: number): number {
+/** The number of open brackets at `to`, never below 0, when `open` are open at `from`. */
+export function openBrackets(src: string, from: number, to: number, open: number): number {
   let level = open;
   let at = from;
   while (at < to) {
-    const code = s.src.charCodeAt(at);
+    const code = src.charCodeAt(at);
     if (code === 40 || code === 91 || code === 123) level += 1;
     else if (code === 41 || code === 93 || code === 125) level = Math.max(0, level - 1);
     else if (code === 34 || code === 35) {
-      at = skipQuoted(s, at);
+      at = skipQuoted(src, at);
       continue;
     }
     at += 1;
@@ -79,25 +78,24 @@ export function openBrackets(s: Scanner, from: number, to: number, open: number)
 }
 
 /** First character of the line at `lineStart` that is not blank. */
-export function firstOfLine(s: Scanner, lineStart: number): number {
+export function firstOfLine(src: string, lineStart: number): number {
   let at = lineStart;
   for (;;) {
-    const code = s.src.charCodeAt(at);
+    const code = src.charCodeAt(at);
     if (code !== 32 && code !== 9 && code !== 13) return at;
     at += 1;
   }
 }
 
-function leavesItem(s: Scanner, lineStart: number): boolean {
-  const first = firstOfLine(s, lineStart);
-  const code = s.src.charCodeAt(first);
-  if (code === 10 || Number.isNaN(code) || first - lineStart > s.itemIndent) return false;
+function leavesItem(src: string, lineStart: number, itemIndent: number): boolean {
+  const first = firstOfLine(src, lineStart);
+  const code = src.charCodeAt(first);
+  if (code === 10 || Number.isNaN(code) || first - lineStart > itemIndent) return false;
   return code !== 125 && code !== 93 && code !== 41 && code !== 35;
 }
 
 /** End of the comment or string at `at`; a string ends with its line, a run of three or more quotes is only a run. */
-function skipQuoted(s: Scanner, at: number): number {
-  const { src } = s;
+function skipQuoted(src: string, at: number): number {
   if (src.charCodeAt(at) === 35) {
     const end = src.indexOf("\n", at);
     return end === -1 ? src.length : end;

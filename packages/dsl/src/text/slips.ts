@@ -54,7 +54,7 @@ export function hintForRest(s: Scanner, at: number): string | undefined {
 export function closingPlace(s: Scanner, start: number, at: number): number {
   const line = s.lineStart(start);
   if (at - line > MAX_LINE) return at;
-  let open = openBrackets(s, line, start, 0);
+  let open = openBrackets(s.src, line, start, 0);
   let end = at;
   for (
     let last = at - 1;

@@ -13,7 +13,7 @@ import {
   unionOfAll,
   withoutNull,
 } from "./flow-type.ts";
-import type { Inference } from "./infer.ts";
+import type { Inference } from "./inference.ts";
 import { has } from "./operator-types.ts";
 import type { TypeScope } from "./scope.ts";
 import {

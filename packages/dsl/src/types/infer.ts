@@ -6,37 +6,27 @@
  *   I3  one pass: each part of a tree is visited once, an erroneous part is `any` from then on.
  */
 import type { Diagnostic } from "@millrace/contracts";
-import { append } from "../append.ts";
-import type {
-  BinaryExpression,
-  ConditionalExpression,
-  Expression,
-  TemplateExpression,
-} from "../expression/ast.ts";
+import type { ConditionalExpression, Expression, TemplateExpression } from "../expression/ast.ts";
 import { printExpression } from "../expression/print.ts";
 import { MAX_EXPRESSION_HEIGHT } from "../expression/unit.ts";
 import { callType } from "./call-types.ts";
 import { chainType } from "./chain-types.ts";
-import { type Finding, Findings, quoted, toDiagnostic } from "./findings.ts";
+import { type Finding, quoted, toDiagnostic } from "./findings.ts";
 import {
   ANY,
   BOOL,
-  describeType,
   type FlowType,
   INT,
   isAlways,
   listOf,
-  mayBeNull,
-  membersOf,
   NULL,
   NUMBER,
   objectOf,
   STRING,
   unionOfAll,
-  withoutNull,
 } from "./flow-type.ts";
-import { binaryType, negatedType, notType, SUMMANDS } from "./operator-types.ts";
-import { orElse } from "./or-else.ts";
+import { Inference } from "./inference.ts";
+import { binaryType, negatedType, notType } from "./operator-types.ts";
 import { factsOf, type TypeEnv, TypeScope } from "./scope.ts";
 
 /**
@@ -56,33 +46,22 @@ export function findTypes(
   ast: Expression,
   env: TypeEnv,
 ): { type: FlowType; findings: readonly Finding[] } {
-  const inference = new Inference();
+  const inference = new ExpressionInference();
   const type = inference.of(ast, new TypeScope(env));
   inference.reportTexts();
   return { type, findings: inference.findings.list() };
 }
 
-/** What the parts of the inference share. */
-export class Inference {
-  readonly findings: Findings = new Findings();
+/** Chooses the rule for each kind of expression, and bounds the recursion. */
+class ExpressionInference extends Inference {
   #height = 0;
-  readonly #texts = new Map<
-    Expression,
-    { readonly parts: (string | Expression)[]; readonly found: readonly FlowType[] }
-  >();
 
-  /** The type of a part. */
-  of(node: Expression, scope: TypeScope): FlowType {
+  override of(node: Expression, scope: TypeScope): FlowType {
     if (this.#height >= MAX_EXPRESSION_HEIGHT) return ANY;
     this.#height += 1;
     const type = this.#of(node, scope);
     this.#height -= 1;
     return type;
-  }
-
-  /** The type of a part that is never evaluated: a mistake with values in it refuses nothing. */
-  unreached(node: Expression, scope: TypeScope): FlowType {
-    return this.findings.unreached(() => this.of(node, scope));
   }
 
   #of(node: Expression, scope: TypeScope): FlowType {
@@ -114,77 +93,6 @@ export class Inference {
     }
   }
 
-  /** Reports a part that must not be null but may be, and gives its type without null. */
-  solid(node: Expression, type: FlowType): FlowType {
-    if (!mayBeNull(type)) return type;
-    const rest = withoutNull(type);
-    if (membersOf(rest).length === 0) return rest;
-    const text = orElse(node, rest);
-    const fix =
-      text === undefined ? text : { title: `write ${quoted(text)}`, newText: `(${text})` };
-    this.mayBeNull(node, fix);
-    return rest;
-  }
-
-  mayBeNull(node: Expression, fix?: { title: string; newText: string; at?: Expression }): void {
-    this.findings.add("FLOW5006", node, {
-      parts: { expression: quoted(printExpression(node)) },
-      ...(fix === undefined ? {} : { fix }),
-    });
-  }
-
-  /** Reports operands of which no value is taken; `instead`: what to write for them. */
-  mismatch(
-    node: Expression,
-    op: string,
-    types: string,
-    found: readonly FlowType[],
-    instead?: string,
-  ): FlowType {
-    this.findings.add("FLOW5002", node, {
-      parts: { op, types, found: found.map(describeType).join(" and ") },
-      ...(instead !== undefined && {
-        fix: { title: `write ${quoted(instead)}`, newText: instead },
-      }),
-    });
-    return ANY;
-  }
-
-  /** Whether a part adds something to text; with what is added to it, it is one text with holes. */
-  isText(node: Expression): boolean {
-    return this.#texts.has(node);
-  }
-
-  /** Notes a `+` of text and something else, and what stands on its left when that is one too. */
-  text(node: BinaryExpression, found: readonly FlowType[]): void {
-    const before = this.#texts.get(node.left);
-    const parts = before?.parts ?? textParts(node.left);
-    append(parts, textParts(node.right));
-    this.#texts.delete(node.left);
-    this.#texts.set(node, { parts, found: before?.found ?? found });
-  }
-
-  /** Reports every `+` of text and something else, the longest of a row. */
-  reportTexts(): void {
-    for (const [node, { parts, found }] of this.#texts) {
-      const { start, end } = node;
-      const text = printExpression({ kind: "template", parts, start, end });
-      this.mismatch(node, "+", SUMMANDS, found, text);
-    }
-  }
-
-  /** Checks a part that decides something: FLOW5005 when it is never true or false, FLOW5011 when it is always the same. */
-  condition(node: Expression, type: FlowType, place: string): void {
-    const rest = this.solid(node, type);
-    if (rest.kind === "any") return;
-    const bools = membersOf(rest).filter(({ kind }) => kind === "bool");
-    if (bools.length === 0) {
-      this.findings.add("FLOW5005", node, { parts: { place, type: describeType(type) } });
-    } else if (rest.kind === "bool" && rest.value !== undefined && rest === type) {
-      this.findings.add("FLOW5011", node, { parts: { result: String(rest.value) } });
-    }
-  }
-
   #conditional(node: ConditionalExpression, scope: TypeScope): FlowType {
     const test = this.of(node.test, scope);
     this.condition(node.test, test, "the condition before `?`");
@@ -208,12 +116,6 @@ export class Inference {
     }
     return STRING;
   }
-}
-
-/** An operand of `+` as a part of a text with holes. */
-function textParts(node: Expression): (string | Expression)[] {
-  if (node.kind === "template") return [...node.parts];
-  return [node.kind === "literal" ? String(node.value) : node];
 }
 
 function literalType(value: null | boolean | number | string): FlowType {

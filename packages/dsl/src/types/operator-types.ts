@@ -17,7 +17,7 @@ import {
   unionOfAll,
   withoutNull,
 } from "./flow-type.ts";
-import type { Inference } from "./infer.ts";
+import { type Inference, SUMMANDS } from "./inference.ts";
 import { factsOf, type TypeScope } from "./scope.ts";
 
 type Bool = FlowType & { kind: "bool" };
@@ -115,9 +115,6 @@ function membershipType(
   }
   return BOOL;
 }
-
-/** What `+` adds. */
-export const SUMMANDS = "two numbers, two strings or two lists";
 
 function sumType(
   node: BinaryExpression,

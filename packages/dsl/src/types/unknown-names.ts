@@ -15,7 +15,7 @@ import { literalStep } from "../expression/references.ts";
 import { isIdent } from "../text/chars.ts";
 import { quoted } from "./findings.ts";
 import { describeType, type FlowType, membersOf } from "./flow-type.ts";
-import type { Inference } from "./infer.ts";
+import type { Inference } from "./inference.ts";
 import type { TypeScope } from "./scope.ts";
 
 /** A member or an index of a chain. */
