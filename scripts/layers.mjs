@@ -28,7 +28,6 @@ export const layers = {
   server: {
     needs: [...spine, "oauth", "store", "providers", "local-models"],
     foreign: ["hono", "@hono/node-server", "pino", "croner", "prom-client"],
-    circles: 35,
   },
   cli: {
     needs: [...spine, "oauth", "store", "providers", "local-models", "server"],

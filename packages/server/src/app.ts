@@ -3,14 +3,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { COMMANDS } from "@millrace/contracts/commands";
-import {
-  type AppServices,
-  type CommandCall,
-  createCursors,
-  IdempotencyKeys,
-  invokeCommand,
-  readInvocation,
-} from "./commands/index.ts";
+import { createCursors, IdempotencyKeys, invokeCommand, readInvocation } from "./commands/index.ts";
 import {
   type ReloadOptions,
   type ResolvedOptions,
@@ -20,7 +13,6 @@ import {
 import { type DrainReport, drainRuns } from "./drain.ts";
 import { ConfigError, ProblemError } from "./errors.ts";
 import { AuthFailures, createGate, type Gate, isLoopback } from "./gate/index.ts";
-import type { ServerHost } from "./host.ts";
 import {
   answerError,
   type Caller,
@@ -32,6 +24,7 @@ import {
 } from "./http/index.ts";
 import { createMetrics } from "./metrics/index.ts";
 import { createPages } from "./pages.ts";
+import type { AppServices, CommandCall, ServerHost } from "./ports.ts";
 import { createRoutes, type Routes, type StreamHandler } from "./routes.ts";
 import {
   createFeedStream,

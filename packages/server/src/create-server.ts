@@ -11,9 +11,9 @@ import {
 } from "./config/index.ts";
 import type { CredentialsOptions } from "./connections/index.ts";
 import { parseToken } from "./gate/index.ts";
-import type { ServerHost } from "./host.ts";
 import { registerFolders } from "./hubs/index.ts";
 import { createMetrics } from "./metrics/index.ts";
+import type { ServerHost } from "./ports.ts";
 import { createLogger, createRedactor } from "./process/index.ts";
 import { createScheduler } from "./schedules/index.ts";
 import { readSettings } from "./settings/index.ts";

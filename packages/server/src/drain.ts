@@ -1,6 +1,6 @@
 /** Bringing the runs of a server to rest. */
 import type { RunState } from "@millrace/contracts";
-import type { ServerHost } from "./host.ts";
+import type { ServerHost } from "./ports.ts";
 import { isEnded } from "./runs/index.ts";
 
 /** What became of the runs that were live when the server was told to stop. `parked`: they go on at the next start. */

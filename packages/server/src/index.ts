@@ -1,17 +1,10 @@
 export { createApp, type MillraceApp } from "./app.ts";
 export { type ChannelHostOptions, createChannelHost } from "./channels.ts";
-export type { Cursors } from "./commands/index.ts";
-export {
-  Answer,
-  type AppServices,
-  type CommandCall,
-  type CommandHandler,
-  type CommandHandlers,
-  wire,
-} from "./commands/index.ts";
+export { Answer, type Cursors, wire } from "./commands/index.ts";
 export type {
   Clock,
   Environment,
+  ExtensionsOption,
   NodeTypeSource,
   OptionSources,
   ReloadOptions,
@@ -37,11 +30,18 @@ export {
   type LocalExecutor,
   type LocalExecutorOptions,
 } from "./executor/index.ts";
-export type { ExtensionsOption } from "./extensions/index.ts";
 export type { CallerIdentity, Role } from "./gate/index.ts";
 export { coreHandlers } from "./handlers/index.ts";
-export type { ServerHost, StoredFlow, TemplatePort } from "./host.ts";
 export type { Caller } from "./http/index.ts";
 export type { HubFolder } from "./hubs/index.ts";
+export type {
+  AppServices,
+  CommandCall,
+  CommandHandler,
+  CommandHandlers,
+  ServerHost,
+  StoredFlow,
+  TemplatePort,
+} from "./ports.ts";
 export type { Logger } from "./process/index.ts";
 export { type RunningServer, type StartOptions, start } from "./start.ts";

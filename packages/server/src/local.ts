@@ -17,8 +17,7 @@ import type {
   Job,
   ModelsFrame,
 } from "@millrace/contracts";
-import type { Client, EventOptions } from "@millrace/contracts/client";
-import { problemError } from "@millrace/contracts/client";
+import { type Client, type EventOptions, problemError } from "@millrace/contracts/client";
 import { COMMANDS } from "@millrace/contracts/commands";
 import type { SubflowPort } from "@millrace/engine";
 import { readHolder, type Store } from "@millrace/store";
@@ -31,8 +30,6 @@ import {
   type StoreMode,
 } from "./build-host.ts";
 import {
-  type AppServices,
-  type CommandCall,
   checkArgs,
   createCursors,
   IdempotencyKeys,
@@ -44,6 +41,7 @@ import { ProblemError } from "./errors.ts";
 import { decodeEvent, ExecutorError } from "./executor/index.ts";
 import { createRequestIds, documentOf } from "./http/index.ts";
 import { framesFrom } from "./models/frames.ts";
+import type { AppServices, CommandCall } from "./ports.ts";
 import { acceptsKinds, callExecutor, checkPosition, knownSummary, startRun } from "./runs/index.ts";
 import { fromStore } from "./store-problem.ts";
 

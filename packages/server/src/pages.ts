@@ -1,10 +1,10 @@
 /** What the server tells about itself on routes that are no commands: its document, the page of it, its metrics. */
 import { COMMANDS } from "@millrace/contracts/commands";
 import { PAGE_POLICY, renderDocs } from "./docs/index.ts";
-import type { ServerHost } from "./host.ts";
 import type { Reply } from "./http/index.ts";
 import { type Metrics, standingOf } from "./metrics/index.ts";
 import { buildOpenApi } from "./openapi/index.ts";
+import type { ServerHost } from "./ports.ts";
 import { packageVersion } from "./version.ts";
 
 /** Made when somebody asks for the first time: most servers are never asked, and it takes some fifty milliseconds. */

@@ -9,10 +9,8 @@ import { TrieRouter } from "hono/router/trie-router";
 import { bindArgs } from "./args/index.ts";
 import {
   Answer,
-  type AppServices,
   BYTES,
   bytesReply,
-  type CommandCall,
   checkArgs,
   checkDraining,
   checkRole,
@@ -25,8 +23,8 @@ import {
   runCommand,
 } from "./commands/index.ts";
 import { ProblemError } from "./errors.ts";
-import type { ServerHost } from "./host.ts";
 import { type Caller, type Exchange, type Reply, readJsonBody } from "./http/index.ts";
+import type { AppServices, CommandCall, ServerHost } from "./ports.ts";
 
 /** Answers a command that streams; `args` are parsed. */
 export type StreamHandler = (

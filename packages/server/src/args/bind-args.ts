@@ -4,7 +4,6 @@
  */
 import type { CommandDef, HttpBinding, Problem } from "@millrace/contracts";
 import { ProblemError } from "../errors.ts";
-import { parsePosition } from "../runs/index.ts";
 import { argTypes } from "./arg-types.ts";
 import { escapeSegment, MAX_ERRORS } from "./parse-args.ts";
 
@@ -119,4 +118,15 @@ function problemAt(name: string, code: string, message: string): Problem {
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Reads a position in decimal. Throws `bad_cursor` for anything but 0 to 2^53 - 1. */
+function parsePosition(text: string): number {
+  const position = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(position)) {
+    throw new ProblemError("bad_cursor", {
+      detail: "A position is a whole number from 0 to 2^53 - 1",
+    });
+  }
+  return position;
 }

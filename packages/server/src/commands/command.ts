@@ -1,48 +1,11 @@
-/** What handlers of commands are and get, and the checks that every call passes on whichever way it comes. */
+/** Entries of the table of handlers, their answers, and the checks that every call of a command passes. */
 import type { CommandDef, CommandName, CommandResult, ParsedArgs } from "@millrace/contracts";
 import { checkRunInput, parseArgs } from "../args/index.ts";
-import type { ServerLimits } from "../config/index.ts";
 import { ProblemError } from "../errors.ts";
 import type { Role } from "../gate/index.ts";
-import type { ServerHost } from "../host.ts";
 import type { Caller, HeaderRecord } from "../http/index.ts";
+import type { AppServices, CommandCall, CommandHandler, ServerHost } from "../ports.ts";
 import { checkCondition } from "../store-problem.ts";
-import type { Cursors } from "./cursors.ts";
-import type { IdempotencyKeys } from "./idempotency.ts";
-
-/** What belongs to one app and is shared by its handlers. */
-export interface AppServices {
-  readonly limits: ServerLimits;
-  readonly keys: IdempotencyKeys;
-  readonly cursors: Cursors;
-  /** Every command there is, wired or not. */
-  readonly commands: ReadonlyMap<string, CommandDef>;
-  /** Who starts and steers runs where no token says it. */
-  readonly actor: "api" | "cli";
-  /** Whether `POST /hooks/:token` is switched on. */
-  readonly webhooks: boolean;
-  /** Whether the server takes no new work. */
-  draining(): boolean;
-  /** Whether a command has a handler or a stream. */
-  isWired(name: string): boolean;
-}
-
-/** One call of a command. */
-export interface CommandCall {
-  readonly host: ServerHost;
-  readonly app: AppServices;
-  readonly caller: Caller;
-  /** Aborted when nobody waits for the answer any more. */
-  readonly signal: AbortSignal;
-  /** Value of `Idempotency-Key`. */
-  readonly key: string | undefined;
-}
-
-/** Does what a command says; `args` are parsed. The value is the result, or an `Answer` around it. */
-export type CommandHandler = (args: never, call: CommandCall) => unknown;
-
-/** Handlers by command name; a command without one is not wired. */
-export type CommandHandlers = ReadonlyMap<string, CommandHandler>;
 
 /** Makes one entry of `CommandHandlers`, with the types of its command. */
 export function wire<N extends CommandName>(

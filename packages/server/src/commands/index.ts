@@ -1,10 +1,6 @@
 /** What a command is to this server, whichever way it is called. */
 export {
   Answer,
-  type AppServices,
-  type CommandCall,
-  type CommandHandler,
-  type CommandHandlers,
   checkArgs,
   checkDraining,
   checkRole,

@@ -6,9 +6,9 @@
 import type { CommandDef } from "@millrace/contracts";
 import { escapeSegment } from "../args/index.ts";
 import { ProblemError } from "../errors.ts";
+import type { CommandCall } from "../ports.ts";
 import {
   type Answer,
-  type CommandCall,
   checkArgs,
   checkDraining,
   checkRole,

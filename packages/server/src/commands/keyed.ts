@@ -1,6 +1,6 @@
 /** Commands that take an idempotency key and answer a resource. */
 import type { CommandName, RunRef, StartRows } from "@millrace/contracts";
-import type { CommandCall } from "./command.ts";
+import type { CommandCall } from "../ports.ts";
 import { Answer } from "./command.ts";
 import { REPLAYED } from "./idempotency.ts";
 

@@ -1,7 +1,8 @@
 /** Runs one wired command: from checked arguments to an answer. */
 import type { CommandDef } from "@millrace/contracts";
+import type { CommandCall } from "../ports.ts";
 import { fromStore } from "../store-problem.ts";
-import { Answer, type CommandCall, notWired } from "./command.ts";
+import { Answer, notWired } from "./command.ts";
 
 /** Whether results are checked; a server in production trusts its handlers. Read once: the environment is slow to ask. */
 const CHECKS_RESULTS: boolean = /^(?:test|development)$/.test(process.env["NODE_ENV"] ?? "");

@@ -5,7 +5,9 @@ import {
   ProvidersError,
   readAiSettings,
 } from "@millrace/providers";
-import type { Environment } from "./environment.ts";
+
+/** Environment variables by name, as in `process.env`. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The operator's keys `providers`, `mcpServers` and `ai`, and the variables that may hold keys of providers. */
 export interface AiOption extends AiValues {

@@ -1,7 +1,6 @@
 /** How the options `services` and `credentials` are read; throws a sentence about the value. */
 import { definitionKind, type ServiceDefinition } from "@millrace/contracts";
 import type { CredentialsOptions } from "../connections/index.ts";
-import type { Environment } from "./environment.ts";
 
 const STORES: ReadonlySet<unknown> = new Set(["os", "file", "memory"]);
 const KEY_BYTES = 32; // AES-256
@@ -34,16 +33,6 @@ export function readCredentials(value: unknown = {}): CredentialsOptions {
     throw `needs a key of ${KEY_BYTES} bytes (MILLRACE_CREDENTIAL_KEY: in base64), or a passphrase`;
   }
   return value;
-}
-
-/** What the environment says of credentials; what is wrong with it is found when it is read as an option. */
-export function credentialsFrom(env: Environment): CredentialsOptions {
-  const { MILLRACE_CREDENTIALS_STORE: store, MILLRACE_CREDENTIAL_KEY: key, MILLRACE_HOME } = env;
-  return {
-    ...(store && { store: store as "os" }),
-    ...(MILLRACE_HOME && { dir: MILLRACE_HOME }),
-    ...(key && { key: { bytes: Buffer.from(key, "base64") } }),
-  };
 }
 
 function isStore(value: unknown): boolean {

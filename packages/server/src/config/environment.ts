@@ -1,15 +1,13 @@
 /** Options that come from environment variables and from a token file. */
 import { readFile } from "node:fs/promises";
+import type { CredentialsOptions } from "../connections/index.ts";
 import { ConfigError } from "../errors.ts";
 import { modelsFrom } from "../models/index.ts";
-import { credentialsFrom } from "./credentials.ts";
+import type { Environment } from "./ai.ts";
 import { LIMITS } from "./limits.ts";
 import type { ServerOptions } from "./options.ts";
 
-/** Variables by name, as `process.env` holds them. */
-export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Where options come from besides the options themselves. */
+/** Further sources of options. */
 export interface OptionSources {
   /** Variables to read, usually `process.env`. Default: none, so that an embedding program decides. */
   readonly env?: Environment;
@@ -72,6 +70,16 @@ export async function gatherOptions<T extends ServerOptions & OptionSources>(
     ai: typeof ai === "object" ? { env, ...ai } : ai,
     models: typeof models === "object" ? { ...modelsFrom(env), ...models } : models,
   } as unknown as Omit<T, keyof OptionSources> & ServerOptions;
+}
+
+/** The option `credentials` from variables; its values are checked when the option is read. */
+function credentialsFrom(env: Environment): CredentialsOptions {
+  const { MILLRACE_CREDENTIALS_STORE: store, MILLRACE_CREDENTIAL_KEY: key, MILLRACE_HOME } = env;
+  return {
+    ...(store && { store: store as "os" }),
+    ...(MILLRACE_HOME && { dir: MILLRACE_HOME }),
+    ...(key && { key: { bytes: Buffer.from(key, "base64") } }),
+  };
 }
 
 async function readTokenFile(path: string): Promise<readonly string[]> {

@@ -1,5 +1,6 @@
 /** What an operator may set: options, limits, and where they come from. */
-export { type Environment, gatherOptions, type OptionSources } from "./environment.ts";
+export type { Environment } from "./ai.ts";
+export { gatherOptions, type OptionSources } from "./environment.ts";
 export {
   CONNECTIONS_CHECK_MS,
   LIMITS,
@@ -10,6 +11,7 @@ export {
 } from "./limits.ts";
 export {
   type Clock,
+  type ExtensionsOption,
   type NodeTypeSource,
   type ReloadOptions,
   type ResolvedOptions,

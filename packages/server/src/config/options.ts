@@ -1,9 +1,11 @@
 /** Options of a server: checked once, resolved once, before anything is opened. */
 import type {
   ActionAdapterDefinition,
+  JsonObject,
   NodeTypeDefinition,
   ServiceDefinition,
 } from "@millrace/contracts";
+import { isObject } from "@millrace/contracts/check";
 import { unknownOption } from "@millrace/contracts/options";
 import type {
   EgressPolicy,
@@ -13,10 +15,10 @@ import type {
   NodeType,
   ShellPolicy,
 } from "@millrace/engine";
+import type { CodeTimes, OutputLine } from "@millrace/engine/extensions";
 import type { CredentialsOptions } from "../connections/index.ts";
 import { dataFolder } from "../data-folder.ts";
 import { ConfigError } from "../errors.ts";
-import { type ExtensionsOption, readExtensionsOption } from "../extensions/index.ts";
 import { type CallerIdentity, parseHost, parseToken } from "../gate/index.ts";
 import { type HubFolder, readHubFolders } from "../hubs/hub-folders.ts";
 import { type ModelsOption, readModels } from "../models/index.ts";
@@ -30,6 +32,22 @@ export type Clock = Pick<Host, "now" | "setTimer">;
 
 /** What adds node types to a server, and nothing else. */
 export type NodeTypeSource = NodeTypeDefinition | ActionAdapterDefinition | NodeType;
+
+/** The extensions of a project, as its two files name them. */
+export interface ExtensionsOption {
+  /** Folder of `millrace.json` and `millrace.lock.json`. */
+  readonly folder: string;
+  /** Packages, and folders that begin with `./`; the first that has an id keeps it. */
+  readonly list: readonly string[];
+  /** Configuration of adapters and providers by id. */
+  readonly config?: { readonly [id: string]: JsonObject };
+  /** Uses folders that have changed, with a warning. Default false. */
+  readonly watch?: boolean;
+  /** Receives what their processes write to standard output and error. Default: nobody. */
+  readonly output?: (line: OutputLine) => void;
+  /** Lengths of time in the life of their processes; default those of the documentation. */
+  readonly times?: Partial<CodeTimes>;
+}
 
 /** What `createApp`, `createServer` and `start` take; every limit of `ServerLimits` is an option too. */
 export interface ServerOptions extends Partial<ServerLimits> {
@@ -220,6 +238,17 @@ function read<T>(name: string, reader: () => T): T {
     if (typeof reason !== "string") throw reason;
     throw new ConfigError("option_invalid", `option "${name}" ${reason}`);
   }
+}
+
+function readExtensionsOption(value: unknown): ExtensionsOption | null {
+  if (value === undefined) return null;
+  const { folder, list, config = {} } = (isObject(value) ? value : {}) as Partial<ExtensionsOption>;
+  if (typeof folder !== "string" || folder === "") throw "must name the folder of the project";
+  if (!Array.isArray(list) || !list.every((name) => typeof name === "string" && name !== "")) {
+    throw "must have a list of packages";
+  }
+  if (!isObject(config)) throw "must have an object of configurations";
+  return value as ExtensionsOption;
 }
 
 function text(value: unknown): string {

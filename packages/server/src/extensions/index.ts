@@ -1,49 +1,14 @@
-/** Extensions of a server: the option, and what the server is built with. */
+/** Opens the extensions of a server. */
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { JsonObject } from "@millrace/contracts";
-import { isObject } from "@millrace/contracts/check";
 import { createRegistry, type EgressPolicy, type Registry } from "@millrace/engine";
-import {
-  type CodeTimes,
-  type Extensions,
-  type OutputLine,
-  openExtensions,
-} from "@millrace/engine/extensions";
+import { type Extensions, openExtensions } from "@millrace/engine/extensions";
 import type { NodeHost } from "@millrace/engine/node";
 import { createProviders } from "@millrace/providers";
 import type { ResolvedAi } from "../config/ai.ts";
-import type { NodeTypeSource } from "../config/options.ts";
+import type { ExtensionsOption, NodeTypeSource } from "../config/options.ts";
 import { ConfigError } from "../errors.ts";
 import type { Logger } from "../process/index.ts";
-
-/** The extensions of a project, as its two files name them. */
-export interface ExtensionsOption {
-  /** Folder of `millrace.json` and `millrace.lock.json`. */
-  readonly folder: string;
-  /** Packages, and folders that begin with `./`; the first that has an id keeps it. */
-  readonly list: readonly string[];
-  /** Configuration of adapters and providers by id. */
-  readonly config?: { readonly [id: string]: JsonObject };
-  /** Uses folders that have changed, with a warning. Default false. */
-  readonly watch?: boolean;
-  /** Receives what their processes write to standard output and error. Default: nobody. */
-  readonly output?: (line: OutputLine) => void;
-  /** Lengths of time in the life of their processes; default those of the documentation. */
-  readonly times?: Partial<CodeTimes>;
-}
-
-/** Reads the option; throws a sentence about the value. */
-export function readExtensionsOption(value: unknown): ExtensionsOption | null {
-  if (value === undefined) return null;
-  const { folder, list, config = {} } = (isObject(value) ? value : {}) as Partial<ExtensionsOption>;
-  if (typeof folder !== "string" || folder === "") throw "must name the folder of the project";
-  if (!Array.isArray(list) || !list.every((name) => typeof name === "string" && name !== "")) {
-    throw "must have a list of packages";
-  }
-  if (!isObject(config)) throw "must have an object of configurations";
-  return value as ExtensionsOption;
-}
 
 /** Extensions, and where their warnings go once there is a log. */
 export interface ServerExtensions {

@@ -1,7 +1,8 @@
 /** Commands of confirmations: the inbox, and the answer. */
 import type { CommandName } from "@millrace/contracts";
-import { Answer, type CommandHandler, REPLAYED, wire } from "../commands/index.ts";
+import { Answer, REPLAYED, wire } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
+import type { CommandHandler } from "../ports.ts";
 import { callExecutor, knownSummary } from "../runs/index.ts";
 import { actorOf } from "./runs.ts";
 

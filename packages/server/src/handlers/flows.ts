@@ -2,8 +2,9 @@
 import type { CommandName, Diagnostic, FlowGraph } from "@millrace/contracts";
 import { checkFlow, DslError, formatFlow, mergeDiagnostics, printFlow } from "@millrace/dsl";
 import { compileFlow } from "@millrace/engine";
-import { type CommandCall, type CommandHandler, wire } from "../commands/index.ts";
+import { wire } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
+import type { CommandCall, CommandHandler } from "../ports.ts";
 import { flowInvalid, readDsl, sizeProblem } from "../runs/index.ts";
 import { subflowPort } from "../templates/index.ts";
 

@@ -2,7 +2,6 @@
 import type { CommandName, Hub } from "@millrace/contracts";
 import {
   type Answer,
-  type CommandHandler,
   checkConditions,
   inTurn,
   keyed,
@@ -11,8 +10,8 @@ import {
   wire,
 } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
-import type { ServerHost } from "../host.ts";
 import { installItem, isPublicKey, itemsOf, knownHub, syncHub } from "../hubs/index.ts";
+import type { CommandHandler, ServerHost } from "../ports.ts";
 
 /** Handlers of the hub commands. */
 export const hubHandlers: readonly (readonly [CommandName, CommandHandler])[] = [

@@ -1,5 +1,5 @@
 /** The handlers of this version. */
-import type { CommandHandlers } from "../commands/index.ts";
+import type { CommandHandlers } from "../ports.ts";
 import { confirmationHandlers } from "./confirmations.ts";
 import { flowHandlers } from "./flows.ts";
 import { hubHandlers } from "./hubs.ts";

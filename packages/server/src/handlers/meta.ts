@@ -6,8 +6,9 @@ import {
   type JsonSchema,
   MAX_JSON_DEPTH,
 } from "@millrace/contracts";
-import { type CommandHandler, wire } from "../commands/index.ts";
+import { wire } from "../commands/index.ts";
 import { MAX_EVENT_BYTES, MAX_WEBHOOK_BYTES } from "../config/index.ts";
+import type { CommandHandler } from "../ports.ts";
 import { packageVersion } from "../version.ts";
 
 // Schemas of some sixty commands take milliseconds to write out and never change.

@@ -1,16 +1,9 @@
 /** Commands of managed models. Work that takes long is a job; what becomes of it is on the stream of models. */
 import { setTimeout as pause } from "node:timers/promises";
 import type { CommandName, Model, ModelManager } from "@millrace/contracts";
-import {
-  Answer,
-  type CommandCall,
-  type CommandHandler,
-  keyed,
-  notWired,
-  pageOf,
-  wire,
-} from "../commands/index.ts";
+import { Answer, keyed, notWired, pageOf, wire } from "../commands/index.ts";
 import { fromModels } from "../models/problem.ts";
+import type { CommandCall, CommandHandler } from "../ports.ts";
 
 /** What looking at a file takes before its process is made: the answer to a load is a model that loads. */
 const LOOK_MS = 50;

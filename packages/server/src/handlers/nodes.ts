@@ -1,7 +1,8 @@
 /** Commands of the catalog: which node types there are. No code of a node type runs for them. */
 import type { CatalogEntry, CommandName } from "@millrace/contracts";
-import { Answer, type CommandHandler, etagOf, wire } from "../commands/index.ts";
+import { Answer, etagOf, wire } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
+import type { CommandHandler } from "../ports.ts";
 
 // Entries never change, and hashing one costs more than everything else that its request needs.
 const etags = new WeakMap<CatalogEntry, string>();

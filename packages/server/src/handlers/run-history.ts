@@ -1,13 +1,8 @@
 /** Commands of runs that have ended: repeat one, delete one, delete many. */
 import type { CommandName, ParsedArgs, RunSpec } from "@millrace/contracts";
-import {
-  Answer,
-  type CommandCall,
-  type CommandHandler,
-  keyedStart,
-  wire,
-} from "../commands/index.ts";
+import { Answer, keyedStart, wire } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
+import type { CommandCall, CommandHandler } from "../ports.ts";
 import { callExecutor, isEnded, knownSummary } from "../runs/index.ts";
 
 /** Handlers of the commands that look back. */

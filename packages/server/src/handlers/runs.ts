@@ -1,14 +1,9 @@
 /** Commands of runs that are lived: start, look, steer. */
 import type { AnyEvent, CommandName, CommandResult, RunRef, RunSummary } from "@millrace/contracts";
-import {
-  Answer,
-  type CommandCall,
-  type CommandHandler,
-  REPLAYED,
-  wire,
-} from "../commands/index.ts";
+import { Answer, REPLAYED, wire } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
 import { decodeEvent } from "../executor/index.ts";
+import type { CommandCall, CommandHandler } from "../ports.ts";
 import {
   acceptsKinds,
   callExecutor,

@@ -10,7 +10,6 @@ import type {
 import type { ScheduleRow } from "@millrace/store";
 import {
   Answer,
-  type CommandHandler,
   checkConditions,
   inTurn,
   keyed,
@@ -21,7 +20,7 @@ import {
   wire,
 } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
-import type { ServerHost } from "../host.ts";
+import type { CommandHandler, ServerHost } from "../ports.ts";
 import { callExecutor } from "../runs/index.ts";
 import {
   fireTimes,

@@ -1,8 +1,9 @@
 /** Commands of services and their connections. No answer holds a credential. */
 import type { CommandName } from "@millrace/contracts";
 import { importOpenApi } from "@millrace/engine";
-import { type CommandHandler, wire } from "../commands/index.ts";
+import { wire } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
+import type { CommandHandler } from "../ports.ts";
 
 /** Handlers of the service commands. */
 export const serviceHandlers: readonly (readonly [CommandName, CommandHandler])[] = [

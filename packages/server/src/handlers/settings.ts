@@ -1,6 +1,7 @@
 /** Commands of the settings document. What an operator configures is no part of it. */
 import type { CommandName } from "@millrace/contracts";
-import { type CommandHandler, tagged, wire } from "../commands/index.ts";
+import { tagged, wire } from "../commands/index.ts";
+import type { CommandHandler } from "../ports.ts";
 import { readSettings, SETTINGS_SCHEMA, updateSettings } from "../settings/index.ts";
 
 /** Handlers of the settings commands. */

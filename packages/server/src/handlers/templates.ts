@@ -3,8 +3,6 @@ import type { CommandName, Template, TemplateSummary, TemplateVersion } from "@m
 import { slugSchema } from "@millrace/contracts/schemas";
 import {
   type Answer,
-  type CommandCall,
-  type CommandHandler,
   checkConditions,
   inTurn,
   keyed,
@@ -13,7 +11,7 @@ import {
   wire,
 } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
-import type { ServerHost } from "../host.ts";
+import type { CommandCall, CommandHandler, ServerHost } from "../ports.ts";
 import {
   type FlowReader,
   readGraph,

@@ -1,7 +1,8 @@
 /** The command for values that were too large for their event. */
 import type { CommandName, Json } from "@millrace/contracts";
-import { type CommandHandler, wire } from "../commands/index.ts";
+import { wire } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
+import type { CommandHandler } from "../ports.ts";
 import { knownRun } from "../runs/index.ts";
 
 /** Handler of the command that gives a large value back. */

@@ -1,8 +1,8 @@
 /** Commands of webhooks. A token is told once, by the answer that creates it. */
 import type { CommandName, FlowGraph, NewWebhook, ParsedArgs } from "@millrace/contracts";
-import { type CommandHandler, inTurn, newId, pageOf, wire } from "../commands/index.ts";
+import { inTurn, newId, pageOf, wire } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
-import type { ServerHost } from "../host.ts";
+import type { CommandHandler, ServerHost } from "../ports.ts";
 import {
   forgetSecret,
   hashToken,

@@ -5,7 +5,7 @@
  */
 import { type ErrorCode, type FetchLike, type Hub, NodeError } from "@millrace/contracts";
 import { ProblemError } from "../errors.ts";
-import type { ServerHost } from "../host.ts";
+import type { ServerHost } from "../ports.ts";
 import { rejected } from "./hub-index.ts";
 
 /** Which file to read. `path` as `hubIndexSchema` takes it. */

@@ -6,10 +6,10 @@
 import { createHash } from "node:crypto";
 import type { HubItem, InstalledItem, ParsedArgs, Template } from "@millrace/contracts";
 import { slugSchema } from "@millrace/contracts/schemas";
-import { type CommandCall, checkConditions, notWired } from "../commands/index.ts";
+import { checkConditions, notWired } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
-import type { ServerHost } from "../host.ts";
 import { fromModels } from "../models/problem.ts";
+import type { CommandCall, ServerHost } from "../ports.ts";
 import { readText, templateExists, writeTemplate } from "../templates/index.ts";
 import { rejected } from "./hub-index.ts";
 import { readHubFile } from "./hub-source.ts";

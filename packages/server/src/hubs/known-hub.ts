@@ -1,7 +1,7 @@
 /** Hubs and items that there are. */
 import type { Hub, HubItem, HubProvides } from "@millrace/contracts";
 import { ProblemError } from "../errors.ts";
-import type { ServerHost } from "../host.ts";
+import type { ServerHost } from "../ports.ts";
 
 const KINDS: { readonly [K in HubItem["kind"]]: HubProvides } = {
   template: "templates",

@@ -6,7 +6,7 @@
 import type { Hub } from "@millrace/contracts";
 import { inTurn } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
-import type { ServerHost } from "../host.ts";
+import type { ServerHost } from "../ports.ts";
 import { checkSignature, readIndex, rejected } from "./hub-index.ts";
 import { readHubFile } from "./hub-source.ts";
 import { knownHub } from "./known-hub.ts";

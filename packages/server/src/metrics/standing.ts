@@ -1,13 +1,17 @@
-/** How a server stands when its metrics are asked for. */
-import type { ServerHost } from "../host.ts";
+/** The live state of a server, read when its metrics are requested. */
+import type { Executor } from "@millrace/contracts";
+import type { Store } from "@millrace/store";
 import type { LiveState, Standing } from "./metrics.ts";
 
 /** Runs looked at in one step. */
 const PAGE = 200;
 const STATES: readonly LiveState[] = ["pending", "running", "paused", "cancelling"];
 
-/** Counts what is live; costs a walk over the runs that have not ended. */
-export async function standingOf(host: ServerHost, streams: number): Promise<Standing> {
+/** Counts the live runs; costs a walk over the runs that have not ended. */
+export async function standingOf(
+  host: { readonly executor: Executor; readonly store: Store; now(): number },
+  streams: number,
+): Promise<Standing> {
   const runs = { pending: 0, running: 0, paused: 0, cancelling: 0 };
   let cursor: string | undefined;
   do {

@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import type { Hub } from "@millrace/contracts";
 import { ProblemError } from "../errors.ts";
-import type { ServerHost } from "../host.ts";
 import { itemsOf, knownHub } from "../hubs/index.ts";
+import type { ServerHost } from "../ports.ts";
 import type { HubModelPort } from "./open-models.ts";
 
 /** Finds models in the hubs of a store; `folders` are those of the operator's hubs, by id. */

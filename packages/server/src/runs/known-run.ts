@@ -1,7 +1,7 @@
 /** Runs that there are. */
 import type { Run, RunSummary } from "@millrace/contracts";
 import { ProblemError } from "../errors.ts";
-import type { ServerHost } from "../host.ts";
+import type { ServerHost } from "../ports.ts";
 
 const ENDED: ReadonlySet<string> = new Set(["succeeded", "failed", "cancelled"]);
 

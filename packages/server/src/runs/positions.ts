@@ -19,17 +19,6 @@ export function acceptsKinds(
   return (kind) => wanted.has(kind) || ALWAYS.has(kind);
 }
 
-/** Reads a position in decimal. Throws `bad_cursor` for anything but 0 to 2^53 - 1. */
-export function parsePosition(text: string): number {
-  const position = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isSafeInteger(position)) {
-    throw new ProblemError("bad_cursor", {
-      detail: "A position is a whole number from 0 to 2^53 - 1",
-    });
-  }
-  return position;
-}
-
 /** Throws `ahead_of_journal` when the run has no such event yet: what the reader knows is of another log. */
 export function checkPosition(run: RunSummary, after: number): void {
   if (after > run.lastSeq) {

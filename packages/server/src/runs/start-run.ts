@@ -8,8 +8,9 @@ import type {
   RunTemplate,
 } from "@millrace/contracts";
 import { checkFlow, type FlowCatalog, type FlowDocument, parseFlow } from "@millrace/dsl";
-import type { CommandCall, KeyedResult } from "../commands/index.ts";
+import type { KeyedResult } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
+import type { CommandCall } from "../ports.ts";
 import { readSettings, runDefaults } from "../settings/index.ts";
 import { knownSummary } from "./known-run.ts";
 import { callExecutor, flowInvalid } from "./problems.ts";

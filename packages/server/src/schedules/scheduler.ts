@@ -9,6 +9,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Host } from "@millrace/engine";
 import type { Store, WaitingFire } from "@millrace/store";
 import { inTurn } from "../commands/index.ts";
+import type { Scheduler } from "../ports.ts";
 import type { Logger } from "../process/index.ts";
 import { type DueFire, dueFires, MAX_CAUGHT_UP } from "./due-fires.ts";
 import { nextFireTime } from "./fire-times.ts";
@@ -21,16 +22,6 @@ export interface SchedulerOptions extends FirePorts {
   /** Epoch milliseconds, and timers. */
   readonly clock: Pick<Host, "now" | "setTimer">;
   readonly log: Logger;
-}
-
-/** Fires the schedules of a store. */
-export interface Scheduler {
-  /** Begins, with what is due already. */
-  start(): void;
-  /** Looks again: a schedule was made, changed or deleted. */
-  wake(): void;
-  /** Fires no more. Resolves when what it was doing is done. */
-  close(): Promise<void>;
 }
 
 /** Longest sleep. A timer of Node over 2^31 - 1 ms fires at once, and none knows that the clock was set. */

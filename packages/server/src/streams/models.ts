@@ -1,7 +1,8 @@
 /** `GET /api/models/events`: installs, registrations and scans, from now on. */
-import type { CommandCall } from "../commands/index.ts";
+
 import { notWired } from "../commands/index.ts";
 import type { Exchange } from "../http/index.ts";
+import type { CommandCall } from "../ports.ts";
 import type { StreamHandler } from "../routes.ts";
 import type { EventStreams } from "./event-stream.ts";
 

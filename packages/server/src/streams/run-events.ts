@@ -12,10 +12,9 @@ import {
   type StoredEvent,
   serialiseEvent,
 } from "@millrace/contracts";
-import type { CommandCall } from "../commands/index.ts";
 import { decodeEvent } from "../executor/index.ts";
-import type { ServerHost } from "../host.ts";
 import type { Exchange } from "../http/index.ts";
+import type { CommandCall, ServerHost } from "../ports.ts";
 import type { StreamHandler } from "../routes.ts";
 import { acceptsKinds, checkPosition, isEnded, knownSummary } from "../runs/index.ts";
 import type { EventStreams } from "./event-stream.ts";

@@ -3,8 +3,9 @@
  * the last such reader leaves, the run is cancelled, unless it was started with `onDisconnect: "continue"`.
  */
 import type { ParsedArgs } from "@millrace/contracts";
-import { type CommandCall, REPLAYED } from "../commands/index.ts";
+import { REPLAYED } from "../commands/index.ts";
 import type { Exchange } from "../http/index.ts";
+import type { CommandCall } from "../ports.ts";
 import type { StreamHandler } from "../routes.ts";
 import { acceptsKinds, startRun } from "../runs/index.ts";
 import type { EventStreams } from "./event-stream.ts";

@@ -2,7 +2,7 @@
 import type { FlowGraph, Json } from "@millrace/contracts";
 import { compileFlow, createEngine } from "@millrace/engine";
 import { ProblemError } from "../errors.ts";
-import type { ServerHost } from "../host.ts";
+import type { ServerHost } from "../ports.ts";
 import { toProblems } from "../runs/index.ts";
 import { subflowPort } from "./template-port.ts";
 

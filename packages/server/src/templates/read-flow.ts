@@ -12,7 +12,7 @@ import {
 } from "@millrace/dsl";
 import type { ServerLimits } from "../config/index.ts";
 import { ProblemError } from "../errors.ts";
-import type { ServerHost } from "../host.ts";
+import type { ServerHost } from "../ports.ts";
 import { flowInvalid, readDsl } from "../runs/index.ts";
 
 /** A flow as a template keeps it: canonical text, the graph that it means, the identity of that. */

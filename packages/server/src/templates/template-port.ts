@@ -1,7 +1,7 @@
 /** Stored templates as runs find them: by the slug of a request, or as flows that other flows call. */
 import type { SubflowPort } from "@millrace/engine";
 import type { Templates } from "@millrace/store";
-import type { TemplatePort } from "../host.ts";
+import type { TemplatePort } from "../ports.ts";
 
 /** The flow of a run request that names a template. */
 export function templatePort(templates: Templates): TemplatePort {

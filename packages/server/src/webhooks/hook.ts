@@ -7,11 +7,11 @@
  */
 import { createHash } from "node:crypto";
 import type { Json, RunRef, RunSpec, StartRows, Webhook } from "@millrace/contracts";
-import { type AppServices, JSON_TYPE, REPLAYED, refuseWhileDraining } from "../commands/index.ts";
+import { JSON_TYPE, REPLAYED, refuseWhileDraining } from "../commands/index.ts";
 import { MAX_WEBHOOK_BYTES } from "../config/index.ts";
 import { ProblemError } from "../errors.ts";
-import type { ServerHost } from "../host.ts";
 import { type Exchange, readRawBody } from "../http/index.ts";
+import type { AppServices, ServerHost } from "../ports.ts";
 import { callExecutor } from "../runs/index.ts";
 import { readSettings, runDefaults } from "../settings/index.ts";
 import { TokenBuckets } from "../token-buckets.ts";

@@ -1,9 +1,6 @@
 /** Keys of signatures. They lie in the credential store, never in the database. */
-import type { CredentialStore } from "@millrace/oauth";
 import { ProblemError } from "../errors.ts";
-
-/** The part of a credential store that webhooks use. */
-export type SecretStore = Pick<CredentialStore, "get" | "set" | "delete">;
+import type { SecretStore } from "../ports.ts";
 
 /** Reads the key of a webhook. Throws `credential_store_unavailable`, also when it is gone: unsigned calls stay out. */
 export async function readSecret(
