@@ -36,7 +36,6 @@ export const layers = {
       ...["@ai-sdk/*", "@modelcontextprotocol/client", "keytar", "@napi-rs/keyring", "libsql"],
       ...["hono", "@hono/node-server", "pino", "prom-client"],
     ],
-    circles: 15,
   },
   testkit: { needs: spine, foreign: ["vitest"] },
   "create-extension": { needs: [], foreign: [] },

@@ -4,9 +4,10 @@
  *   A2  Data goes to stdout, remarks to stderr.
  */
 import type { CommandArgs, CommandName, CommandResult, Page } from "@millrace/contracts";
+import type { Api } from "./api/api.ts";
 import { inContext } from "./api/in-context.ts";
 import { MAX_PAGE } from "./api/items.ts";
-import { type Api, openApi } from "./api/open-api.ts";
+import { openApi } from "./api/open-api.ts";
 import { type CommandIo, flagList, flagText, type Input } from "./command.ts";
 import { parseDuration } from "./duration.ts";
 import { CliError, usage } from "./errors.ts";

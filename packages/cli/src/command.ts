@@ -69,8 +69,23 @@ export interface CliCommand {
   /** Left out of help, documentation and completion: other programs call it. */
   readonly hidden?: true;
   readonly examples: readonly { readonly line: string; readonly says: string }[];
-  load(): Promise<{ run(input: Input, io: CommandIo): Promise<number> }>;
+  /** The code of the command. `commands`: all commands but hidden ones, for the commands that complete words. */
+  load(): Promise<{
+    run(input: Input, io: CommandIo, commands: readonly CliCommand[]): Promise<number>;
+  }>;
 }
+
+/** The result of parsing a command line. */
+export type Parsed =
+  | { readonly kind: "command"; readonly command: CliCommand; readonly input: Input }
+  | { readonly kind: "help"; readonly text: string }
+  | {
+      readonly kind: "usage";
+      readonly message: string;
+      readonly hint: string | undefined;
+      /** The command whose arguments are wrong, if there is one. */
+      readonly command: CliCommand | undefined;
+    };
 
 /** The text of a flag that takes one value. */
 export function flagText(input: Input, name: string): string | undefined {

@@ -12,6 +12,7 @@ import type { Ndjson } from "./ndjson.ts";
 import { parseArguments } from "./parse.ts";
 import { wantsColour } from "./render/style.ts";
 import { clean } from "./render/text.ts";
+import { SHOWN } from "./table.ts";
 
 /** Runs one command line (without `node` and the script). Text that stdout did not take is a fault of its own, whatever else is true. */
 export async function main(argv: readonly string[], io: CliIo): Promise<number> {
@@ -86,7 +87,7 @@ async function ndjsonTo(out: CommandIo["out"], wanted: boolean): Promise<Ndjson 
 /** A stream cancels its run on a signal and tells how it ended; any other command just ends. */
 async function perform(command: CliCommand, input: Input, io: CommandIo): Promise<number> {
   const { run } = await command.load();
-  const work = run(input, io);
+  const work = run(input, io, SHOWN);
   return command.output === "stream" ? work : interruptible(io.signal, work);
 }
 

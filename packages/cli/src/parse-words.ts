@@ -1,7 +1,7 @@
 /** The words of one command, by commander, and the help of that command. */
 import { Command, CommanderError, Option } from "commander";
-import type { ArgSpec, CliCommand, FlagSpec } from "./command.ts";
-import { meant, type Parsed } from "./parse.ts";
+import type { ArgSpec, CliCommand, FlagSpec, Parsed } from "./command.ts";
+import { meant } from "./suggest.ts";
 import { GLOBAL_FLAGS } from "./table/flags.ts";
 
 /** Help fits the narrowest of common terminals. */

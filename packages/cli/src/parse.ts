@@ -1,21 +1,8 @@
 /** Words to a command and its `Input`; and the help texts that are about no single command. All of it from the table. */
-import type { CliCommand, Input } from "./command.ts";
+import type { CliCommand, Parsed } from "./command.ts";
+import { meant } from "./suggest.ts";
 import { flagsBefore, GLOBAL_FLAGS } from "./table/flags.ts";
-import { COMMANDS } from "./table.ts";
-
-/** What the words ask for. */
-export type Parsed =
-  | { readonly kind: "command"; readonly command: CliCommand; readonly input: Input }
-  | { readonly kind: "help"; readonly text: string }
-  | {
-      readonly kind: "usage";
-      readonly message: string;
-      readonly hint: string | undefined;
-      /** The command whose words are wrong, if it is one. */
-      readonly command: CliCommand | undefined;
-    };
-
-const SHOWN = COMMANDS.filter(({ hidden }) => !hidden);
+import { COMMANDS, SHOWN } from "./table.ts";
 
 /** Reads a command line (without `node` and the script). Runs nothing. */
 export async function parseArguments(argv: readonly string[]): Promise<Parsed> {
@@ -29,13 +16,6 @@ export async function parseArguments(argv: readonly string[]): Promise<Parsed> {
   }
   const { parseWords } = await import("./parse-words.ts");
   return parseWords(command, rest);
-}
-
-/** The hint for a misspelt word: the one known word that is meant, if one is near. */
-export async function meant(word: string, known: readonly string[]): Promise<string | undefined> {
-  const { nearestName } = await import("@millrace/dsl/explain");
-  const near = nearestName(word, known);
-  return near === undefined ? undefined : `did you mean ${near}?`;
 }
 
 /** The command that these words begin with. */

@@ -1,7 +1,7 @@
 /** What commands on runs read of their words and of a run. */
 import type { RunSummary } from "@millrace/contracts";
+import type { Api } from "./api/api.ts";
 import { itemsOf } from "./api/items.ts";
-import type { Api } from "./api/open-api.ts";
 import { CliError, usage } from "./errors.ts";
 import { clean } from "./render/text.ts";
 

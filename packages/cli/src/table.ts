@@ -21,3 +21,6 @@ export const COMMANDS: readonly CliCommand[] = [
   ...MODELS_COMMANDS,
   ...EXTENSIONS_COMMANDS,
 ];
+
+/** The commands that help, documentation and completion list. */
+export const SHOWN: readonly CliCommand[] = COMMANDS.filter(({ hidden }) => !hidden);

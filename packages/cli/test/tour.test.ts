@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { TYPED } from "../src/completion/words.ts";
+import { SHOWN } from "../src/table.ts";
 import { ASKS, steady } from "./api-world.ts";
 import { millrace, scratch, start } from "./cli.ts";
 
@@ -216,7 +216,7 @@ test("every command ends as it did, and writes what it wrote", { timeout: MAX_MS
 
 test("no command is left out", () => {
   const shown = PARTS.flat();
-  const missing = TYPED.map(({ path }) => path.join(" ")).filter(
+  const missing = SHOWN.map(({ path }) => path.join(" ")).filter(
     (path) => !shown.some((line) => line === path || line.startsWith(`${path} `)),
   );
   expect(missing).toEqual([]);

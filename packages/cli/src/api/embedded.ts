@@ -10,7 +10,7 @@ import type { Config } from "../config/load.ts";
 import { debugLines } from "../debug-lines.ts";
 import { CliError } from "../errors.ts";
 import { subflowsIn } from "../subflows.ts";
-import type { Api } from "./open-api.ts";
+import type { Api } from "./api.ts";
 import { storeEnd } from "./store-end.ts";
 
 /** The data directory. Its calls throw a usage error for a bad option, `unavailable` for a store that does not open. */

@@ -1,42 +1,14 @@
-/**
- * The one seam through which commands talk: the server that was named, or this installation. Both answer the same words in
- * the same way.
- */
-import type { CancelReason, Job, ModelsFrame } from "@millrace/contracts";
-import type { Client } from "@millrace/contracts/client";
+/** Opens the API for a command: of the server that was named, or of this installation. */
 import { type CommandIo, flagText, type Input } from "../command.ts";
 import { type Config, loadConfig } from "../config/load.ts";
 import { configOptions, warnOn } from "../config/words.ts";
+import type { Api } from "./api.ts";
 import { namedServer } from "./server-url.ts";
 
 /** Most that a server takes. */
 const MAX_GRACE_MS = 60_000;
 /** How long a server may take to record it: nobody waits for long after an interrupt. */
 const STOP_MS = 10_000;
-
-/**
- * Every command by its name, and the events of runs. What fails is a `ClientError`, which `main` turns into the end of the
- * command; whoever must tell one from another looks at its `code`.
- */
-export interface Api extends Client {
-  readonly where: "embedded" | "remote";
-  readonly config: Config;
-  /** Opens the events of managed models, from now on. Throws `unavailable` where none are managed. */
-  modelFrames(signal: AbortSignal): Promise<AsyncIterable<ModelsFrame>>;
-  /** Embedded: a job on models, with the sentence of its error. */
-  modelJob?(jobId: string): Promise<Job | undefined>;
-  /** Stops a run: embedded for this reason, which decides its exit code; a server notes it. Resolves when it is recorded. */
-  stop(
-    runId: string,
-    options: { readonly reason: CancelReason; readonly graceMs: number },
-  ): Promise<void>;
-  /** Embedded: stops a run of this process where it is, for `resume`. Nothing else can be asked afterwards. */
-  leave?(runId: string, graceMs: number): Promise<void>;
-  /** Embedded: tells whether what is written waits for room on the disk, until the answer is called. */
-  readonly watchRoom?: (told: (isFull: boolean) => void) => () => void;
-  /** Frees everything; runs that this process still works on are left for `millrace resume`. */
-  close(): Promise<void>;
-}
 
 /** How the API is opened. */
 export interface ApiOptions {

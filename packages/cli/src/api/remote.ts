@@ -15,7 +15,7 @@ import type { Config } from "../config/load.ts";
 import { CliError } from "../errors.ts";
 import { endedBy } from "../interrupt.ts";
 import { openFrames } from "../models/frames.ts";
-import type { Api } from "./open-api.ts";
+import type { Api } from "./api.ts";
 import { givenToken, refuseClearText, serverBase, storedToken } from "./server-url.ts";
 
 /** A call that nobody gave a signal of its own: `run_and_wait` may take 60 s, and a token request behind another 30 s. */

@@ -1,17 +1,21 @@
 /** The hidden `__complete`: one word a line that may stand where the last of the given ones begins. It never fails. */
 import type { CliCommand, CommandIo, Completer, Input } from "../command.ts";
 import type { Asked } from "../completion/dynamic.ts";
-import { completerAt, flagsOf, TYPED, wordsAfter } from "../completion/words.ts";
+import { completerAt, flagsOf, wordsAfter } from "../completion/words.ts";
 import { flagsBefore } from "../table/flags.ts";
 
 /** Whoever presses a key waits no longer. */
 const PATIENCE_MS = 200;
 
 /** Prints the words; nothing where that would take too long. */
-export async function run(input: Input, io: CommandIo): Promise<number> {
+export async function run(
+  input: Input,
+  io: CommandIo,
+  commands: readonly CliCommand[],
+): Promise<number> {
   const words = input.args.slice(0, -1);
   const last = input.args.at(-1) ?? "";
-  const found = await inTime(wordsFor(words, last, io));
+  const found = await inTime(wordsFor(words, last, { io, commands }));
   const fitting = found.filter((word) => word.startsWith(last) && !/[\s\p{Cc}]/u.test(word));
   if (fitting.length > 0) await io.out.write(`${fitting.join("\n")}\n`);
   return 0;
@@ -20,15 +24,15 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
 async function wordsFor(
   typed: readonly string[],
   last: string,
-  io: CommandIo,
+  { io, commands }: { readonly io: CommandIo; readonly commands: readonly CliCommand[] },
 ): Promise<readonly string[]> {
   // bash splits `--home=x` into three.
   const given = typed.filter((word) => word !== "=");
   const home = homeIn(given, io);
   const ask = (kind: Completer | undefined) => valuesOf(kind, { home, io });
   const words = given.slice(flagsBefore(given));
-  const command = TYPED.find(({ path }) => path.every((word, at) => word === words[at]));
-  if (command === undefined) return wordsAfter(words).map(({ word }) => word);
+  const command = commands.find(({ path }) => path.every((word, at) => word === words[at]));
+  if (command === undefined) return wordsAfter(words, commands).map(({ word }) => word);
   const flags = flagsOf(command);
   const after = words.slice(command.path.length);
   const before = after.at(-1) ?? "";

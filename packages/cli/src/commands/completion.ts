@@ -1,15 +1,19 @@
 /** `millrace completion`: the script for a shell. What is built keeps the scripts as files, and `bin` prints those. */
-import type { CommandIo, Input } from "../command.ts";
+import type { CliCommand, CommandIo, Input } from "../command.ts";
 import { completionScript, SHELLS } from "../completion/scripts.ts";
 import { usage } from "../errors.ts";
 import { clean } from "../render/text.ts";
 
 /** Prints the script. */
-export async function run(input: Input, io: CommandIo): Promise<number> {
+export async function run(
+  input: Input,
+  io: CommandIo,
+  commands: readonly CliCommand[],
+): Promise<number> {
   const [name = ""] = input.args;
   const shell = SHELLS.find((each) => each === name);
   if (shell === undefined)
     throw usage(`completion is for ${SHELLS.join(", ")}, not "${clean(name)}"`);
-  await io.out.write(completionScript(shell));
+  await io.out.write(completionScript(shell, commands));
   return 0;
 }

@@ -5,8 +5,8 @@
 import type { Confirmation, Json } from "@millrace/contracts";
 import { ClientError } from "@millrace/contracts/client";
 import { prepareAnswers } from "../answers.ts";
+import type { Api } from "../api/api.ts";
 import { MAX_PAGE } from "../api/items.ts";
-import type { Api } from "../api/open-api.ts";
 import { withApi } from "../api-command.ts";
 import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
 import { CliError, usage } from "../errors.ts";

@@ -1,13 +1,13 @@
 /** `millrace invoke`: any command of the registry by its name, with its arguments as JSON. */
 import type { CommandArgs, CommandDef, CommandName, RunRef } from "@millrace/contracts";
 import { ClientError } from "@millrace/contracts/client";
-import type { Api } from "../api/open-api.ts";
+import type { Api } from "../api/api.ts";
 import { tell, withApi } from "../api-command.ts";
 import type { CommandIo, Input } from "../command.ts";
 import { CliError, usage } from "../errors.ts";
-import { meant } from "../parse.ts";
 import { clean } from "../render/text.ts";
 import { settle } from "../settle-run.ts";
+import { meant } from "../suggest.ts";
 
 /** Arguments that are secrets: command lines are kept in histories, and others can see them. */
 const SECRET: ReadonlyMap<string, string> = new Map([

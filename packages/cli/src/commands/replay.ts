@@ -17,7 +17,7 @@ import {
 } from "@millrace/contracts";
 import { toWhole, withApi } from "../api-command.ts";
 import { type CommandIo, flagText, type Input } from "../command.ts";
-import { createDisplay } from "../display.ts";
+import { createDisplay } from "../display/index.ts";
 import { CliError, usage } from "../errors.ts";
 import { endedBy } from "../interrupt.ts";
 import { runIdOf } from "../run-facts.ts";

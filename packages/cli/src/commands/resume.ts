@@ -6,7 +6,7 @@
 import type { FlowGraph, Run } from "@millrace/contracts";
 import { ClientError } from "@millrace/contracts/client";
 import { prepareAnswers } from "../answers.ts";
-import type { Api } from "../api/open-api.ts";
+import type { Api } from "../api/api.ts";
 import { withApi } from "../api-command.ts";
 import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";
 import { CliError } from "../errors.ts";

@@ -6,10 +6,10 @@ import {
   type Run as StoredRun,
   type Summary,
 } from "@millrace/contracts";
-import type { Api } from "../api/open-api.ts";
+import type { Api } from "../api/api.ts";
 import { apiCommand, type Given, type Run, type Shown, withApi } from "../api-command.ts";
 import type { CommandIo, Input } from "../command.ts";
-import { createDisplay } from "../display.ts";
+import { createDisplay } from "../display/index.ts";
 import { CliError } from "../errors.ts";
 import { endedBy } from "../interrupt.ts";
 import { factLines } from "../render/table.ts";

@@ -1,6 +1,6 @@
 /** `millrace schedule`: templates that run at times. Schedules fire where a server runs; here they are kept. */
 import type { CommandArgs, Schedule, ScheduleArgs, Template } from "@millrace/contracts";
-import type { Api } from "../api/open-api.ts";
+import type { Api } from "../api/api.ts";
 import {
   apiCommand,
   durationOf,

@@ -1,18 +1,20 @@
 /**
- * The scripts that complete words in a shell. Commands, flags and choices stand in them, so that most keys start no process;
- * values that only this machine knows are asked of `millrace __complete`.
+ * The scripts that complete words in a shell. They contain commands, flags and choices, so that most keys start no process;
+ * for values that only this machine knows they call `millrace __complete`.
  */
-import type { FlagSpec } from "../command.ts";
+import type { CliCommand, FlagSpec } from "../command.ts";
 import { GLOBAL_FLAGS } from "../table/flags.ts";
-import { flagsOf, groups, TYPED, wordsAfter } from "./words.ts";
+import { flagsOf, groups, wordsAfter } from "./words.ts";
 
 /** Shells that there is a script for. */
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** The script of a shell, from the table. */
-export function completionScript(shell: Shell): string {
-  return { bash, zsh, fish }[shell]();
+type Commands = readonly CliCommand[];
+
+/** The script of a shell for these commands. */
+export function completionScript(shell: Shell, commands: Commands): string {
+  return { bash, zsh, fish }[shell](commands);
 }
 
 /** Flags that may stand before a command. */
@@ -23,13 +25,14 @@ const FIRST_FLAGS: readonly FlagSpec[] = [
 ];
 
 const pathOf = (words: readonly string[]): string => words.join(" ");
-const isGroup = (path: string): boolean => groups().some((words) => pathOf(words) === path);
+const isGroup = (path: string, commands: Commands): boolean =>
+  groups(commands).some((words) => pathOf(words) === path);
 
 /** Every path of words that is a command or a group of commands. */
-function paths(): string[] {
-  return [...new Set([...groups().map(pathOf), ...TYPED.map(({ path }) => pathOf(path))])].filter(
-    (path) => path !== "",
-  );
+function paths(commands: Commands): string[] {
+  return [
+    ...new Set([...groups(commands).map(pathOf), ...commands.map(({ path }) => pathOf(path))]),
+  ].filter((path) => path !== "");
 }
 
 /** The spellings of a flag. */
@@ -43,27 +46,29 @@ function valueFlags(): string[] {
 }
 
 /** Branches of a `case` over the path: what may follow it. `list` is words, `ask` asks, neither is files; `also` is files, too. */
-function pathCases(): string {
-  const after = groups().map((words) => {
-    const list = wordsAfter(words).map(({ word }) => word);
+function pathCases(commands: Commands): string {
+  const after = groups(commands).map((words) => {
+    const list = wordsAfter(words, commands).map(({ word }) => word);
     const flags = words.length === 0 ? FIRST_FLAGS.map(({ long }) => `--${long}`) : ["--help"];
     return `    ${JSON.stringify(pathOf(words))}) list="${list.join(" ")}" flags="${flags.join(" ")}" ;;`;
   });
-  const commands = TYPED.filter(({ path }) => !isGroup(pathOf(path))).map((command) => {
-    const flags = flagsOf(command).map(({ long }) => `--${long}`);
-    const asked = command.args.filter(({ complete }) => complete !== undefined);
-    const ask =
-      asked.length === 0 ? "" : asked.some(({ orFile }) => orFile) ? " ask=1 also=1" : " ask=1";
-    return `    ${JSON.stringify(pathOf(command.path))}) flags="${flags.join(" ")}"${ask} ;;`;
-  });
-  return [...after, ...commands].join("\n");
+  const leaves = commands
+    .filter(({ path }) => !isGroup(pathOf(path), commands))
+    .map((command) => {
+      const flags = flagsOf(command).map(({ long }) => `--${long}`);
+      const asked = command.args.filter(({ complete }) => complete !== undefined);
+      const ask =
+        asked.length === 0 ? "" : asked.some(({ orFile }) => orFile) ? " ask=1 also=1" : " ask=1";
+      return `    ${JSON.stringify(pathOf(command.path))}) flags="${flags.join(" ")}"${ask} ;;`;
+    });
+  return [...after, ...leaves].join("\n");
 }
 
 /** Branches of a `case` over the path and the word before: values of flags. */
-function valueCases(): string {
+function valueCases(commands: Commands): string {
   return [
     { path: [], flags: GLOBAL_FLAGS },
-    ...TYPED.map((command) => ({ path: command.path, flags: flagsOf(command) })),
+    ...commands.map((command) => ({ path: command.path, flags: flagsOf(command) })),
   ]
     .flatMap(({ path, flags }) =>
       flags
@@ -82,28 +87,28 @@ function valueCases(): string {
     .join("\n");
 }
 
-function pathPatterns(): string {
-  return paths()
+function pathPatterns(commands: Commands): string {
+  return paths(commands)
     .map((path) => JSON.stringify(path))
     .join("|");
 }
 
 /** The end of the loop over words, and what may follow where it stopped: the same in bash and zsh. */
-function stepAndCases(): string {
+function stepAndCases(commands: Commands): string {
   return `    case "\${at:+$at }$word" in
-      ${pathPatterns()}) at="\${at:+$at }$word" ;;
+      ${pathPatterns(commands)}) at="\${at:+$at }$word" ;;
       *) break ;;
     esac
   done
   case "$at" in
-${pathCases()}
+${pathCases(commands)}
   esac
   case "$at $prev" in
-${valueCases()}
+${valueCases(commands)}
   esac`;
 }
 
-function bash(): string {
+function bash(commands: Commands): string {
   return `# Completion of millrace. In ~/.bashrc: source <(millrace completion bash)
 _millrace() {
   local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}"
@@ -114,7 +119,7 @@ _millrace() {
       if [[ \${COMP_WORDS[i+1]} == "=" ]]; then ((i += 2)); else case "$word" in ${valueFlags().join("|")}) ((i += 1)) ;; esac; fi
       continue
     fi
-${stepAndCases()}
+${stepAndCases(commands)}
   COMPREPLY=()
   if [[ -n $files ]]; then return; fi
   if [[ $cur == -* && -n $flags ]]; then list="$flags"
@@ -131,7 +136,7 @@ complete -o bashdefault -o default -F _millrace millrace
 `;
 }
 
-function zsh(): string {
+function zsh(commands: Commands): string {
   return `#compdef millrace
 # Completion of millrace. In ~/.zshrc, after compinit: source <(millrace completion zsh)
 _millrace() {
@@ -143,7 +148,7 @@ _millrace() {
       case "$word" in ${valueFlags().join("|")}) ((i += 1)) ;; esac
       continue
     fi
-${stepAndCases()}
+${stepAndCases(commands)}
   if [[ -n $files ]]; then _files; return; fi
   if [[ $cur == -* && -n $flags ]]; then list="$flags"
   elif [[ -n $ask ]]; then list="$(millrace __complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)"
@@ -155,13 +160,13 @@ if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _millrace "$@"; else compde
 `;
 }
 
-function fish(): string {
+function fish(commands: Commands): string {
   const quote = (text: string): string =>
     `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
   const at = (path: readonly string[]): string =>
     `-n ${quote(`__millrace_at ${quote(pathOf(path))}`)}`;
-  const lines = groups().flatMap((words) =>
-    wordsAfter(words).map(
+  const lines = groups(commands).flatMap((words) =>
+    wordsAfter(words, commands).map(
       ({ word, summary }) => `complete -c millrace -f ${at(words)} -a ${word} -d ${quote(summary)}`,
     ),
   );
@@ -177,14 +182,16 @@ function fish(): string {
               : " -x -a '(__millrace_ask)'";
       return `complete -c millrace ${at(path)} -l ${long}${short === undefined ? "" : ` -s ${short}`}${takes} -d ${quote(summary)}`;
     });
-  const commands = TYPED.filter(({ path }) => !isGroup(pathOf(path))).flatMap((command) => {
-    const flags = flagLines(command.path, flagsOf(command));
-    const asked = command.args.filter(({ complete }) => complete !== undefined);
-    const only = asked.some(({ orFile }) => orFile) ? "" : " -f";
-    return asked.length > 0
-      ? [...flags, `complete -c millrace ${at(command.path)}${only} -a '(__millrace_ask)'`]
-      : flags;
-  });
+  const leaves = commands
+    .filter(({ path }) => !isGroup(pathOf(path), commands))
+    .flatMap((command) => {
+      const flags = flagLines(command.path, flagsOf(command));
+      const asked = command.args.filter(({ complete }) => complete !== undefined);
+      const only = asked.some(({ orFile }) => orFile) ? "" : " -f";
+      return asked.length > 0
+        ? [...flags, `complete -c millrace ${at(command.path)}${only} -a '(__millrace_ask)'`]
+        : flags;
+    });
   return `# Completion of millrace. In config.fish: millrace completion fish | source
 function __millrace_ask
   set -l words (commandline -opc) (commandline -ct)
@@ -204,7 +211,7 @@ function __millrace_at
     end
     set -l next (string trim -- "$at $word")
     switch $next
-      case ${paths().map(quote).join(" ")}
+      case ${paths(commands).map(quote).join(" ")}
         set at $next
       case '*'
         break
@@ -212,6 +219,6 @@ function __millrace_at
   end
   test "$at" = "$argv[1]"
 end
-${[...flagLines([], FIRST_FLAGS), ...lines, ...commands].join("\n")}
+${[...flagLines([], FIRST_FLAGS), ...lines, ...leaves].join("\n")}
 `;
 }

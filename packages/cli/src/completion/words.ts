@@ -1,10 +1,6 @@
-/** What may be typed, from the table: the words of each command, and where its values come from. */
+/** The words that complete a command line: commands, flags, and the source of the values of each argument. */
 import type { CliCommand, Completer, FlagSpec } from "../command.ts";
 import { GLOBAL_FLAGS } from "../table/flags.ts";
-import { COMMANDS } from "../table.ts";
-
-/** Commands that people type. */
-export const TYPED: readonly CliCommand[] = COMMANDS.filter(({ hidden }) => !hidden);
 
 /** Flags of a command with those of every command. */
 export function flagsOf({ flags }: CliCommand): readonly FlagSpec[] {
@@ -14,9 +10,10 @@ export function flagsOf({ flags }: CliCommand): readonly FlagSpec[] {
 /** Words that may follow the ones of a group, in the order of the table; empty for a command. */
 export function wordsAfter(
   words: readonly string[],
+  commands: readonly CliCommand[],
 ): readonly { readonly word: string; readonly summary: string }[] {
   const found = new Map<string, string>();
-  for (const { path, summary } of TYPED) {
+  for (const { path, summary } of commands) {
     if (path.length <= words.length || !words.every((word, at) => word === path[at])) continue;
     const word = path[words.length] as string;
     const isLeaf = path.length === words.length + 1;
@@ -25,10 +22,10 @@ export function wordsAfter(
   return [...found].map(([word, summary]) => ({ word, summary }));
 }
 
-/** Every sequence of words that has more words after it, the empty one first. */
-export function groups(): readonly (readonly string[])[] {
+/** Every sequence of words that needs another word, the empty one first. */
+export function groups(commands: readonly CliCommand[]): readonly (readonly string[])[] {
   const found = new Map<string, readonly string[]>([["", []]]);
-  for (const { path } of TYPED) {
+  for (const { path } of commands) {
     for (let depth = 1; depth < path.length; depth += 1) {
       const words = path.slice(0, depth);
       found.set(words.join(" "), words);

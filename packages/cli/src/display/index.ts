@@ -1,19 +1,13 @@
-/** The three ways to show a run. Each sees every event once, and the one folded view. */
-import type { ExecutionEvent, FlowGraph, RunView, Summary } from "@millrace/contracts";
-import type { CommandIo } from "./command.ts";
-import type { Ndjson } from "./ndjson.ts";
-import { plainLine } from "./render/plain.ts";
-import { createStyle } from "./render/style.ts";
-import { createSpool } from "./spool.ts";
+/** The three displays of a run: NDJSON, plain lines and a live tree. Each gets every event once. */
+import type { FlowGraph, RunView } from "@millrace/contracts";
+import type { CommandIo } from "../command.ts";
+import type { Ndjson } from "../ndjson.ts";
+import { plainLine } from "../render/plain.ts";
+import { createStyle } from "../render/style.ts";
+import { createSpool } from "../spool.ts";
+import { type Display, writeOutputs } from "./display.ts";
 
-/** A display of one run; `show` resolves when the text is handed over, so that a slow reader slows only us. */
-export interface Display {
-  show(events: readonly ExecutionEvent[]): Promise<void>;
-  /** A line for the person, beside the run itself. */
-  say(line: string): void;
-  /** The last frame. Without a summary whoever looks leaves before the run has ended. */
-  end(summary?: Summary): Promise<void>;
-}
+export type { Display };
 
 /** NDJSON under `--json`, a live tree on a terminal, plain lines elsewhere. */
 export async function createDisplay(
@@ -24,7 +18,7 @@ export async function createDisplay(
   if (io.json !== undefined) return jsonDisplay(io.json, io);
   const live = io.isTTY.stderr && io.verbosity !== "quiet" && io.env.TERM !== "dumb";
   if (!live) return plainDisplay(graph, io);
-  const { treeDisplay } = await import("./tree-display.ts");
+  const { treeDisplay } = await import("./tree.ts");
   return treeDisplay(graph, view, io);
 }
 
@@ -55,16 +49,4 @@ function plainDisplay(graph: FlowGraph, io: CommandIo): Display {
       if (summary !== undefined) await writeOutputs(graph, summary, io);
     },
   };
-}
-
-/** Outputs are the data of a run, so they go to stdout; a flow without outputs prints nothing there. */
-export async function writeOutputs(
-  graph: FlowGraph,
-  summary: Summary,
-  io: CommandIo,
-): Promise<void> {
-  if (summary.status !== "succeeded" || graph.outputs.length === 0) return;
-  const refs = summary.outputRefs ?? {};
-  const values = Object.keys(refs).length === 0 ? summary.outputs : { ...summary.outputs, ...refs };
-  await io.out.write(`${JSON.stringify(values, null, 2)}\n`);
 }

@@ -1,15 +1,15 @@
 /** A run on a terminal: a live tree, log lines above it, and a closing line. */
 import { stripVTControlCharacters } from "node:util";
 import type { FlowGraph, RunView, Summary } from "@millrace/contracts";
-import type { CommandIo } from "./command.ts";
+import type { CommandIo } from "../command.ts";
+import { formatDuration } from "../duration.ts";
+import { width } from "../render/cells.ts";
+import { plainLine } from "../render/plain.ts";
+import { createScreen, DEFAULT_COLUMNS } from "../render/screen.ts";
+import { createStyle } from "../render/style.ts";
+import { clean } from "../render/text.ts";
+import { treeLines } from "../render/tree.ts";
 import { type Display, writeOutputs } from "./display.ts";
-import { formatDuration } from "./duration.ts";
-import { width } from "./render/cells.ts";
-import { plainLine } from "./render/plain.ts";
-import { createScreen, DEFAULT_COLUMNS } from "./render/screen.ts";
-import { createStyle } from "./render/style.ts";
-import { clean } from "./render/text.ts";
-import { treeLines } from "./render/tree.ts";
 
 /** The tree, redrawn in place while the run goes on, and printed in full when it has ended. */
 export function treeDisplay(graph: FlowGraph, view: RunView, io: CommandIo): Display {

@@ -5,7 +5,7 @@
  *   J2  What is followed is cancelled when the person gives up, and nothing else is.
  */
 import type { Job, JobRef, ModelsFrame } from "@millrace/contracts";
-import type { Api } from "../api/open-api.ts";
+import type { Api } from "../api/api.ts";
 import type { CommandIo } from "../command.ts";
 import { CliError } from "../errors.ts";
 import { clean } from "../render/text.ts";

@@ -7,7 +7,7 @@
 import type { AnyEvent, CancelReason, ExecutionEvent } from "@millrace/contracts";
 import { ClientError } from "@millrace/contracts/client";
 import type { ConfirmHandler } from "@millrace/engine";
-import type { Api } from "../api/open-api.ts";
+import type { Api } from "../api/api.ts";
 import type { LiveRun, Question } from "./live-run.ts";
 
 /** How long an answer may be on its way: an interrupt, which ends other calls, does not end this one. */

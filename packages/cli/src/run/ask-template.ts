@@ -1,8 +1,8 @@
 /** The template that a word names, from whoever keeps the templates. */
 import type { Template } from "@millrace/contracts";
 import { ClientError } from "@millrace/contracts/client";
+import type { Api } from "../api/api.ts";
 import { inContext } from "../api/in-context.ts";
-import type { Api } from "../api/open-api.ts";
 import type { CliIo } from "../io.ts";
 import { noFlow } from "./find-flow.ts";
 

@@ -18,7 +18,7 @@ import { ClientError } from "@millrace/contracts/client";
 import { toEnd } from "../api/problem.ts";
 import type { CommandIo } from "../command.ts";
 import type { DebugLines } from "../debug-lines.ts";
-import { createDisplay, type Display } from "../display.ts";
+import { createDisplay, type Display } from "../display/index.ts";
 import { formatDuration } from "../duration.ts";
 import { CliError } from "../errors.ts";
 import { createPrompter } from "../prompter.ts";

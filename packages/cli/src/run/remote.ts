@@ -7,7 +7,8 @@ import { createRunId, type Diagnostic, type FlowGraph, type RunRequest } from "@
 import { ClientError } from "@millrace/contracts/client";
 import { type FlowDocument, locate } from "@millrace/dsl";
 import { prepareAnswers } from "../answers.ts";
-import { type Api, openApi } from "../api/open-api.ts";
+import type { Api } from "../api/api.ts";
+import { openApi } from "../api/open-api.ts";
 import { toEnd } from "../api/problem.ts";
 import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";
 import type { Config } from "../config/load.ts";

@@ -4,8 +4,8 @@
  *   P2  Activating again changes the stored schedule of the same template and name; it never makes a second one.
  */
 import type { FlowSchedule, Schedule, ScheduleArgs, Template } from "@millrace/contracts";
+import type { Api } from "../api/api.ts";
 import { itemsOf } from "../api/items.ts";
-import type { Api } from "../api/open-api.ts";
 import { formatDuration } from "../duration.ts";
 import { usage } from "../errors.ts";
 import { clean, formatTime } from "../render/text.ts";
