@@ -20,7 +20,7 @@ const spine = ["contracts", "dsl", "engine"];
 export const layers = {
   contracts: { neutral: true, needs: [], foreign: ["zod"] },
   dsl: { neutral: true, needs: ["contracts"], foreign: [], circles: 5 },
-  engine: { neutral: true, needs: ["contracts", "dsl"], foreign: ["semver"], circles: 31 },
+  engine: { neutral: true, needs: ["contracts", "dsl"], foreign: ["semver"] },
   oauth: { neutral: true, needs: [], foreign: ["keytar", "@napi-rs/keyring"] },
   providers: { needs: ["contracts"], foreign: ["@ai-sdk/*", "@modelcontextprotocol/client"] },
   store: { needs: ["contracts"], foreign: ["libsql"] },

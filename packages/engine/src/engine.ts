@@ -20,7 +20,8 @@ import { pinnedResults } from "./run/pins.ts";
 import { type CompileRun, type Recovered, type RunsOfStore, recoverRuns } from "./run/recover.ts";
 import { giveUpRun, readEarlier, resumeRunById } from "./run/resume.ts";
 import { type Run, RunHandle } from "./run/run.ts";
-import { RunCore } from "./run/run-core.ts";
+import { Scheduler } from "./run/scheduler.ts";
+import { RunCore } from "./run/state.ts";
 import { sizeOf } from "./values.ts";
 
 /** Runs plans on one host, with one set of ports, policies and limits; many runs at once. */
@@ -86,11 +87,12 @@ export interface RerunOptions extends RunOptions {
  */
 export function createEngine(options: EngineOptions = {}): Engine {
   checkEngineOptions(options);
-  const core = new EngineCore(options);
+  const scheduler = new Scheduler(new EngineCore(options));
+  const { engine: core, runs } = scheduler;
   const engine: Engine = {
     run(plan: Plan, inputs: { readonly [name: string]: unknown } = {}, more: RunOptions = {}) {
-      const run = prepare(core, plan, inputs, more);
-      core.runs.set(run.id, run);
+      const run = prepare(scheduler, plan, inputs, more);
+      runs.set(run.id, run);
       launch(run);
       return new RunHandle(run);
     },
@@ -99,7 +101,7 @@ export function createEngine(options: EngineOptions = {}): Engine {
       checkPlan(options?.plan);
       const { plan, ...more } = options;
       checkRunOptions(more);
-      return new RunHandle(await resumeRunById(core, runId, { plan, options: more }));
+      return new RunHandle(await resumeRunById(scheduler, runId, { plan, options: more }));
     },
     async rerun(runId: string, options: RerunOptions) {
       if (core.closed) throw new EngineError("engine_closed", "the engine is closed");
@@ -111,7 +113,7 @@ export function createEngine(options: EngineOptions = {}): Engine {
       if (unknown !== undefined) {
         throw new EngineError("input_invalid", `options.from names the unknown node "${unknown}"`);
       }
-      const run = prepare(core, plan, inputs ?? earlier.inputs, more);
+      const run = prepare(scheduler, plan, inputs ?? earlier.inputs, more);
       run.resumedFrom = earlier.resumedFrom;
       const { reused: pinned } = run;
       // What follows a pin may read something new.
@@ -119,7 +121,7 @@ export function createEngine(options: EngineOptions = {}): Engine {
       const changed = pinned === null ? again : [...again, ...pinned.keys()];
       const kept = earlier.reused(plan, run.inputs, changed);
       run.reused = pinned === null ? kept : new Map([...kept, ...pinned]);
-      core.runs.set(run.id, run);
+      runs.set(run.id, run);
       launch(run);
       for (const secret of earlier.secrets) run.learn(secret);
       return new RunHandle(run);
@@ -133,10 +135,10 @@ export function createEngine(options: EngineOptions = {}): Engine {
       inputs: { readonly [name: string]: unknown },
       options: RunOptions & { readonly runId: string },
     ) {
-      const run = prepare(core, plan, inputs, options);
+      const run = prepare(scheduler, plan, inputs, options);
       return headerOf(plan, { runId: run.id, inputs: run.inputs, options });
     },
-    giveUp: (runId: string, message: string) => giveUpRun(core, runId, message),
+    giveUp: (runId: string, message: string) => giveUpRun(scheduler, runId, message),
     async recover(store: RunsOfStore, compile: CompileRun, more: RunOptions = {}) {
       return recoverRuns(engine, store, compile, more);
     },
@@ -144,7 +146,7 @@ export function createEngine(options: EngineOptions = {}): Engine {
       checkCloseOptions(options);
       const { graceMs, leave = false } = options;
       core.closed = true;
-      const open = [...core.runs.values()];
+      const open = [...runs.values()];
       if (leave) {
         const error = new EngineError("engine_closed", "the engine was closed and left its runs");
         await Promise.all(open.map((run) => leaveRun(run, error, graceMs)));
@@ -154,7 +156,7 @@ export function createEngine(options: EngineOptions = {}): Engine {
         }
         await Promise.allSettled(open.map((run) => run.finished));
       }
-      core.unwatch();
+      scheduler.unwatch();
       await core.shell?.close?.();
     },
   };
@@ -162,11 +164,12 @@ export function createEngine(options: EngineOptions = {}): Engine {
 }
 
 function prepare(
-  core: EngineCore,
+  scheduler: Scheduler,
   plan: Plan,
   given: { readonly [name: string]: unknown },
   options: RunOptions,
 ): RunCore {
+  const { engine: core, runs } = scheduler;
   if (core.closed) throw new EngineError("engine_closed", "the engine is closed");
   checkPlan(plan);
   checkRunOptions(options);
@@ -177,9 +180,9 @@ function prepare(
   }
   includedNodes(partsOf(plan).layout, options.only);
   const id = options.runId ?? createRunId(core.host.now(), core.host.random);
-  if (core.runs.has(id)) throw new EngineError("run_exists", `the run ${id} exists already`);
+  if (runs.has(id)) throw new EngineError("run_exists", `the run ${id} exists already`);
   const inputsDigest = core.inputsDigest(inputs);
-  const run = new RunCore(core, plan, { id, inputs, inputsDigest, options });
+  const run = new RunCore(scheduler, plan, { id, inputs, inputsDigest, options });
   if (options.pins !== undefined) run.reused = pinnedResults(run.parts.layout, options.pins);
   return run;
 }

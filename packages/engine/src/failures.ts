@@ -26,6 +26,14 @@ export function limitFailure(name: string, detail: string): Failure {
   return failureOf("limit_exceeded", `limit ${name}: ${detail}`, { reason: "limit" });
 }
 
+/** The failure of an attempt that took too long. */
+export function timeoutFailure(timeoutMs: number | null): Failure {
+  return failureOf("timeout", `the attempt took longer than ${timeoutMs} ms`, {
+    reason: "timeout",
+    retryable: true,
+  });
+}
+
 /**
  * The failure of a node whose body threw. Only `NodeError` and errors of the language keep their message; that of anything
  * else may hold a secret, so only its class is named. `core`: the code is the engine's own; `type`: the node type that threw.

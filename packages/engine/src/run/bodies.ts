@@ -3,12 +3,10 @@ import { type JsonObject, NodeError } from "@millrace/contracts";
 import type { Layout } from "../compile/layout.ts";
 import { toFailure } from "../failures.ts";
 import type { BodyEnd } from "../node-type.ts";
-import type { Attempt } from "./attempt.ts";
 import { emitLog } from "./emit.ts";
 import { Frame } from "./frame.ts";
-import { scopeOf, seedFrame } from "./propagate.ts";
-import type { RunCore } from "./run-core.ts";
-import { setIdle } from "./settle.ts";
+import { scopeOf } from "./scope.ts";
+import type { Attempt, RunCore } from "./state.ts";
 
 const MAX_PATH_UNITS = 512; // of a node in an event
 
@@ -62,8 +60,8 @@ export function openRound(
   );
   run.frames[id] = inner;
   attempt.rounds += 1;
-  if (attempt.type.slots === "none") setIdle(attempt, true); // its rounds do the work
-  seedFrame(run, inner);
+  if (attempt.type.slots === "none") attempt.setIdle(true); // its rounds do the work
+  run.loop.seed(run, inner);
   return inner;
 }
 
@@ -83,7 +81,7 @@ export function closeRound(run: RunCore, frame: Frame): void {
   releaseValues(run, frame);
   owner.rounds -= 1;
   if (owner.over) return;
-  if (owner.rounds === 0) setIdle(owner, false);
+  if (owner.rounds === 0) owner.setIdle(false);
   done(endOf(run, frame));
 }
 

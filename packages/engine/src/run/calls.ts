@@ -12,9 +12,9 @@ import {
   NodeError,
 } from "@millrace/contracts";
 import type { Report } from "../node-type.ts";
-import type { Attempt } from "./attempt.ts";
 import { emitReport } from "./emit.ts";
 import type { PastCall } from "./past.ts";
+import type { Attempt } from "./state.ts";
 import { RUNNING } from "./states.ts";
 import type { Timer } from "./timers.ts";
 
@@ -136,7 +136,7 @@ export class Calls {
       this.#timer = null;
       run.tick();
       for (const [call, open] of this.#open) this.#flush(call, open, false);
-      run.engine.pump(run);
+      run.pump();
     });
   }
 

@@ -1,8 +1,8 @@
 /** Network, files and programs as one attempt may use them: bound to the engine's policies, and to the life of the attempt. */
 import { type FetchLike, type FilePort, NodeError, type SpawnPort } from "@millrace/contracts";
 import type { NodeType } from "../node-type.ts";
-import type { Attempt } from "./attempt.ts";
 import { grantedFiles } from "./granted-files.ts";
+import type { Attempt } from "./state.ts";
 
 /** The egress client as a type may use it. Throws `capability_denied` for an extension that was granted no host. */
 export function typeFetch(attempt: Attempt, signal: AbortSignal, type: NodeType): FetchLike {

@@ -9,24 +9,11 @@ import type { ConfirmRequest } from "../node-type.ts";
 import type { Answer, ConfirmReply, OpenConfirmation } from "../options.ts";
 import { schemaProblems } from "../schema-check.ts";
 import { deepFreeze, INLINE_BYTES, sizeOf, toOutput } from "../values.ts";
-import type { Attempt } from "./attempt.ts";
 import { emitConfirmRequested, emitConfirmResolved, emitLog, emitNodeResumed } from "./emit.ts";
 import { park, unpark } from "./parking.ts";
 import { confirmationAnswered, whenUnpaused } from "./pause.ts";
-import { NO_CONFIRMATIONS, type RunCore } from "./run-core.ts";
-import { setIdle } from "./settle.ts";
+import { type Attempt, type Confirmation, NO_CONFIRMATIONS, type RunCore } from "./state.ts";
 import { RUNNING, WAITING } from "./states.ts";
-import type { Timer } from "./timers.ts";
-
-/** An open confirmation and the node behind it. */
-export interface Confirmation {
-  readonly open: OpenConfirmation;
-  readonly attempt: Attempt;
-  readonly answer: (answer: ConfirmAnswer) => void;
-  timer: Timer | null;
-  /** The handler of the run knows of it. */
-  asked: boolean;
-}
 
 /**
  * Asks. The promise is answered once the node works again, which is when all that it has asked at once is answered; it never
@@ -63,7 +50,7 @@ function ask(
   const { run, frame, node } = attempt;
   if (frame.state(node) === WAITING) {
     frame.setState(node, RUNNING); // one more question of a node that waits already
-    setIdle(attempt, false);
+    attempt.setIdle(false);
     emitNodeResumed(run, frame, node);
   }
   run.confirmationCount += 1;
@@ -112,7 +99,7 @@ function register(run: RunCore, confirmation: Confirmation): void {
     confirmation.timer = null;
     run.tick();
     resolveConfirmation(run, confirmation, "expired", {});
-    run.engine.pump(run);
+    run.pump();
   });
 }
 
@@ -139,11 +126,11 @@ export function parkAsking(attempt: Attempt): void {
   run.tick();
   if ((attempt.asideIfAny?.working ?? 0) > 0) {
     askAll(run, open);
-    run.engine.pump(run);
+    run.pump();
     return;
   }
   park(attempt, { on: "confirm", ids: open.map((one) => one.open.id) });
-  run.engine.pump(run); // the run pauses first, if this was all that it did: the handler may answer at once
+  run.pump(); // the run pauses first, if this was all that it did: the handler may answer at once
   askAll(run, open);
 }
 
@@ -162,7 +149,7 @@ function askHandler(run: RunCore, confirmation: Confirmation): void {
     run.tick();
     const text = `the confirm handler failed or gave no valid answer; ${id} stays open`;
     emitLog(run, { level: "warn", channel: "engine", text, code: "confirm_handler_failed" });
-    run.engine.pump(run);
+    run.pump();
   };
   try {
     const answer = confirm(confirmation.open);
@@ -188,14 +175,14 @@ export function answerConfirmation(run: RunCore, id: string, answer: Answer): Co
   const { deadline } = confirmation.open;
   if (deadline !== undefined && deadline <= run.now) {
     resolveConfirmation(run, confirmation, "expired", {});
-    run.engine.pump(run);
+    run.pump();
     return { ok: false, code: "confirmation_expired" };
   }
   const checked = checkedValue(confirmation.open, answer);
   if (Array.isArray(checked)) return { ok: false, code: "value_invalid", problems: checked };
   const outcome = answer.decision === "approve" ? "approved" : "rejected";
   resolveConfirmation(run, confirmation, outcome, { ...answer, ...checked });
-  run.engine.pump(run);
+  run.pump();
   return { ok: true };
 }
 
@@ -321,6 +308,6 @@ export function wakeToEnd(attempt: Attempt): void {
   if (frame.state(node) !== WAITING) return;
   withdrawConfirmations(attempt);
   frame.setState(node, RUNNING);
-  setIdle(attempt, false);
+  attempt.setIdle(false);
   emitNodeResumed(run, frame, node);
 }

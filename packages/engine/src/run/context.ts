@@ -17,7 +17,6 @@ import {
   type SpawnPort,
 } from "@millrace/contracts";
 import type { ConfirmRequest, Report } from "../node-type.ts";
-import type { Attempt } from "./attempt.ts";
 import { Calls } from "./calls.ts";
 import { guardedFiles, guardedShell, typeFetch } from "./capabilities.ts";
 import { giveTogether, openConfirmation } from "./confirmations.ts";
@@ -27,8 +26,9 @@ import type { StepOptions } from "./journal-writer.ts";
 import { park, unpark } from "./parking.ts";
 import type { PastNode, PastQuestion } from "./past.ts";
 import { whenUnpaused } from "./pause.ts";
-import { scopeOf } from "./propagate.ts";
 import { maskKeys } from "./redact.ts";
+import { scopeOf } from "./scope.ts";
+import type { Attempt } from "./state.ts";
 import { RUNNING, WAITING } from "./states.ts";
 
 const LINES_A_SECOND = 1_000; // of an extension; more is a loop that nobody reads
@@ -193,7 +193,7 @@ export class NodeContextOf implements ControlContext {
       run.tick();
       emitLog(run, line, attempt);
     });
-    run.engine.pump(run);
+    run.pump();
   }
 
   /** Whether a body of an extension may log another line in this second; the first one too many is told. */
@@ -229,7 +229,7 @@ export class NodeContextOf implements ControlContext {
     const last = total !== undefined && done >= total;
     if (!last && run.now - this.#progressAt < PROGRESS_EVERY_MS) return;
     this.flushProgress();
-    run.engine.pump(run);
+    run.pump();
   }
 
   /** Sends the latest progress if it was held back. */
@@ -261,7 +261,7 @@ export class NodeContextOf implements ControlContext {
       return new Promise((go) => giveTogether(attempt, () => go(answer))); // it came just before the end
     }
     const asked = openConfirmation(attempt, request);
-    attempt.run.engine.pump(attempt.run);
+    attempt.run.pump();
     return asked;
   }
 
@@ -278,7 +278,7 @@ export class NodeContextOf implements ControlContext {
     run.tick();
     aside.calls ??= new Calls(attempt);
     aside.calls.report(report);
-    run.engine.pump(run);
+    run.pump();
   }
 
   newCall(prefix: "c" | "t"): string {
@@ -342,7 +342,7 @@ export class NodeContextOf implements ControlContext {
         attempt.aside.wait = null;
         run.tick();
         unpark(attempt, wake);
-        run.engine.pump(run);
+        run.pump();
       });
     });
   }

@@ -25,15 +25,14 @@ import type {
   NodeType,
 } from "../node-type.ts";
 import type { ServiceLink } from "../services/link.ts";
-import type { Attempt } from "./attempt.ts";
 import { openRound } from "./bodies.ts";
 import { guardedFetch, guardedFiles, guardedShell, typeFetch } from "./capabilities.ts";
 import { parkAsking } from "./confirmations.ts";
 import { liveAttempt, NodeContextOf } from "./context.ts";
 import { connectionOf, linkOf, secretOf } from "./credentials.ts";
+import { stopRounds } from "./end.ts";
 import { callFlow } from "./flow-calls.ts";
-import { keepLarge } from "./settle.ts";
-import { stopRounds } from "./stop.ts";
+import type { Attempt } from "./state.ts";
 import { thrownBy } from "./thrown.ts";
 import { within } from "./timeout.ts";
 
@@ -79,7 +78,7 @@ export class CoreContextOf extends NodeContextOf implements CoreContext {
     const attempt = liveAttempt(this.#attempt);
     const { inputs } = attempt.frame;
     openRound(attempt, { index, inputs, locals }, done);
-    attempt.run.engine.pump(attempt.run);
+    attempt.run.pump();
   }
 
   checkFlowInputs(inputs: JsonObject): CheckedInputs {
@@ -90,7 +89,7 @@ export class CoreContextOf extends NodeContextOf implements CoreContext {
   runFlow(inputs: JsonObject, done: (end: BodyEnd) => void): void {
     const attempt = liveAttempt(this.#attempt);
     openRound(attempt, { index: null, inputs, locals: null }, done);
-    attempt.run.engine.pump(attempt.run);
+    attempt.run.pump();
   }
 
   get bodyName(): string {
@@ -153,7 +152,7 @@ export class CoreContextOf extends NodeContextOf implements CoreContext {
   }
 
   keepValue(value: Json): ValueRef {
-    return keepLarge(liveAttempt(this.#attempt), value);
+    return liveAttempt(this.#attempt).run.keepLarge(value);
   }
 
   after(ms: number, fn: () => void): () => void {

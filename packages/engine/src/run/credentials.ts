@@ -9,8 +9,8 @@ import {
   serviceNamed,
 } from "../services/link.ts";
 import { notConnected, offOrigin } from "../services/refusals.ts";
-import type { Attempt } from "./attempt.ts";
 import { guardedFetch } from "./capabilities.ts";
+import type { Attempt } from "./state.ts";
 
 /** A secret that the type declares. Throws `capability_denied`, `credentials_missing`. */
 export async function secretOf(

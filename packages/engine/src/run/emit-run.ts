@@ -8,7 +8,7 @@ import type {
 } from "@millrace/contracts";
 import { cutText, EVENT_LIMITS } from "@millrace/contracts";
 import { add } from "./emit.ts";
-import type { RunCore } from "./run-core.ts";
+import type { RunCore } from "./state.ts";
 
 export function emitRunStarted(run: RunCore): void {
   const { graph, hash, layout } = run.parts;

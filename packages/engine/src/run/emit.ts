@@ -14,11 +14,9 @@ import type {
   ValueRef,
 } from "@millrace/contracts";
 import { cutText, EVENT_LIMITS } from "@millrace/contracts";
-import type { Attempt } from "./attempt.ts";
 import type { Frame, StopReason } from "./frame.ts";
 import { maskKeys } from "./redact.ts";
-import type { RunCore } from "./run-core.ts";
-import type { Result } from "./settle.ts";
+import type { Attempt, Result, RunCore } from "./state.ts";
 
 type Tool = NonNullable<ConfirmRequested["tool"]>;
 

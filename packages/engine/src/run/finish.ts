@@ -12,8 +12,7 @@ import { sizeOf } from "../values.ts";
 import { emitResumed, emitSummary } from "./emit-run.ts";
 import type { Frame } from "./frame.ts";
 import { skipExcluded } from "./only.ts";
-import type { RunCore } from "./run-core.ts";
-import { keepLarge } from "./settle.ts";
+import type { RunCore } from "./state.ts";
 
 /** What of a view the engine has not counted. */
 const NOTHING_ELSE = { failures: [], nodes: new Map() };
@@ -49,15 +48,6 @@ export function finishRun(run: RunCore): void {
   run.summary = emitSummary(run, makeSummary(view, end));
 }
 
-/** Tells the caller, once every reader may know it. */
-export function announceEnd(run: RunCore): void {
-  if (run.summary === null || !run.log.ended || run.announced) return;
-  run.announced = true;
-  run.engine.leave(run);
-  run.finish(run.summary);
-  void run.journal?.release();
-}
-
 /** A run that was cancelled by its own clock says which time was up. */
 function saysError({ failure }: RunCore, status: SummaryStatus): boolean {
   return status === "failed" || (status === "cancelled" && failure?.code === "run_timeout");
@@ -91,6 +81,6 @@ function outputsOf(
   if (moved.size === 0) return { outputs: record };
   const refs = entries
     .filter(({ name }) => moved.has(name))
-    .map(({ name, value }): [string, ValueRef] => [name, keepLarge({ run }, value)]);
+    .map(({ name, value }): [string, ValueRef] => [name, run.keepLarge(value)]);
   return { outputs: record, outputRefs: Object.fromEntries(refs) };
 }

@@ -1,12 +1,11 @@
 /** Flows that a node runs as tools: in the run's own log, with slots of their own. */
 import type { JsonObject } from "@millrace/contracts";
 import type { BodyEnd, FlowCall } from "../node-type.ts";
-import type { Attempt } from "./attempt.ts";
 import { openRound } from "./bodies.ts";
+import { stopFrame } from "./end.ts";
 import { take } from "./slots.ts";
-import { giveBack } from "./start.ts";
+import type { Attempt } from "./state.ts";
 import { RUNNING } from "./states.ts";
-import { stopFrame } from "./stop.ts";
 
 /**
  * Starts a flow. Its node gives its slots back meanwhile, or nodes of its type could wait for each other for ever; afterwards
@@ -24,7 +23,7 @@ export function callFlow(
     end = resolve;
   });
   attempt.aside.flows += 1;
-  giveBack(attempt);
+  attempt.giveBack();
   const done = (how: BodyEnd) => {
     attempt.aside.flows -= 1;
     if (attempt.aside.flows === 0) takeBack(attempt);
@@ -37,14 +36,14 @@ export function callFlow(
     done({ status: "cancelled" });
     throw error;
   }
-  run.engine.pump(run);
+  run.pump();
   return {
     end: ended,
     stop() {
       if (frame === null || frame.ended || attempt.over) return;
       run.tick();
       stopFrame(run, frame, "parent");
-      run.engine.pump(run);
+      run.pump();
     },
   };
 }

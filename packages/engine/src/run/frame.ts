@@ -5,15 +5,31 @@
  *   F3  a node's state only moves as `events` allow; terminal states stay.
  */
 import type { Json, JsonObject } from "@millrace/contracts";
-import type { Layout } from "../compile/layout.ts";
+import { type Layout, PORT_OUT } from "../compile/layout.ts";
 import type { Read } from "../compile/names.ts";
+import type { ReadingScope } from "../compile/value.ts";
 import type { BodyEnd, Failure } from "../node-type.ts";
-import type { Attempt } from "./attempt.ts";
-import type { FrameScope } from "./scope.ts";
 import { CANCELLED, DEFAULTED, ROUTED, SUCCEEDED } from "./states.ts";
 
 /** Why nodes of a frame are stopped. */
 export type StopReason = "run_cancelled" | "run_failed" | "sibling" | "parent";
+
+/** The attempt whose body a frame is. */
+export interface FrameOwner {
+  readonly frame: Frame;
+  readonly over: boolean;
+  /** Open rounds of its body. */
+  rounds: number;
+  setIdle(idle: boolean): void;
+}
+
+/** Port of a node that no edge leaves live. */
+export const NO_PORT = -1;
+
+/** The node leaves by several ports: those in `Frame.fired`. */
+export const MANY_PORTS = -2;
+
+const NO_PORTS: readonly string[] = [];
 
 export class Frame {
   readonly layout: Layout;
@@ -24,7 +40,7 @@ export class Frame {
   /** Prefix of the paths of its nodes: empty, or ending in `/`. */
   readonly base: string;
   /** The attempt whose body this is; null for the run itself. */
-  readonly owner: Attempt | null;
+  readonly owner: FrameOwner | null;
   /** Where names are looked up next; null for a flow of its own. */
   readonly outer: Frame | null;
   readonly inputs: JsonObject;
@@ -41,7 +57,8 @@ export class Frame {
   ended = false;
   /** Nodes that this run leaves out. */
   excluded: number[] = NONE;
-  scope: FrameScope | null = null;
+  /** Made at the first use: `scopeOf`. */
+  scope: ReadingScope | null = null;
   /** Outputs of a flow, by name, as far as they are known. */
   outputs: { [name: string]: Json } | null = null;
   /** Sources of live edges by target, in the order they came; only for types that ask. */
@@ -53,7 +70,7 @@ export class Frame {
     layout: Layout,
     place: { id: number; base: string; depth: number },
     parts: {
-      owner?: Attempt;
+      owner?: FrameOwner;
       outer?: Frame | null;
       inputs: JsonObject;
       locals?: JsonObject;
@@ -133,6 +150,26 @@ export class Frame {
       }
     }
     return freed;
+  }
+
+  /** Ports beside `out` that the output makes live: the labels of an `ai` node. */
+  furtherPorts(node: number, port: string, output: Json): readonly string[] {
+    if (port !== "out") return NO_PORTS;
+    return this.layout.types[node]?.furtherPorts?.(output) ?? NO_PORTS;
+  }
+
+  /** The number of the port for `RunCore.nodeEnded`, of a node that leaves by `port` and by its further ports. */
+  exitOf(node: number, port: string, output: Json): number {
+    const further = this.furtherPorts(node, port, output);
+    if (port === "out" && further.length === 0) return PORT_OUT;
+    const ports = this.layout.ports[node] ?? [];
+    if (further.length === 0) return ports.indexOf(port);
+    this.fired ??= new Map();
+    this.fired.set(
+      node,
+      [port, ...further].map((name) => ports.indexOf(name)),
+    );
+    return MANY_PORTS;
   }
 
   /** Whether what `read` asks for is there. */

@@ -2,6 +2,7 @@
 import type { Json } from "@millrace/contracts";
 import type { Layout } from "../compile/layout.ts";
 import type { Host } from "../host.ts";
+import type { Fields } from "../node-type.ts";
 import { digestOf } from "../values.ts";
 
 const hashes = new WeakMap<Layout, string[]>();
@@ -29,4 +30,10 @@ export function contentHash(layout: Layout, node: number, host: Host): string {
   );
   known[node] = hash;
   return hash;
+}
+
+/** Fields without the closures of deferred ones, which are no data. */
+export function plainFields(fields: Fields): { readonly [name: string]: never } {
+  const data = Object.entries(fields).filter(([, value]) => typeof value !== "function");
+  return Object.fromEntries(data) as { readonly [name: string]: never };
 }

@@ -18,8 +18,7 @@ import {
 import { type Plan, partsOf } from "../compile/plan.ts";
 import { EngineError } from "../errors.ts";
 import type { RunOptions } from "../options.ts";
-import { announceEnd } from "./finish.ts";
-import type { RunCore } from "./run-core.ts";
+import type { RunBase } from "./run-base.ts";
 import type { Timer } from "./timers.ts";
 
 const utf8 = new TextEncoder();
@@ -67,7 +66,7 @@ const RELAXED: ReadonlySet<string> = new Set(["log", "llm.delta", "node.progress
 
 export class JournalWriter {
   readonly #journal: Journal;
-  readonly #run: RunCore;
+  readonly #run: RunBase;
   #epoch: number | null = null;
   #stored = 0;
   #busy = false;
@@ -81,7 +80,7 @@ export class JournalWriter {
   #renewedAt: number;
 
   /** `taken` absent: the run is to be created. */
-  constructor(journal: Journal, run: RunCore, taken?: Taken) {
+  constructor(journal: Journal, run: RunBase, taken?: Taken) {
     this.#journal = journal;
     this.#run = run;
     this.#owner = taken?.owner ?? null;
@@ -186,9 +185,8 @@ export class JournalWriter {
     const ready = this.#waiting.filter(({ seq }) => seq <= this.#stored);
     this.#waiting = this.#waiting.filter(({ seq }) => seq > this.#stored);
     for (const { fn } of ready) fn();
-    announceEnd(run);
     this.#renewLater();
-    run.engine.pump(run); // which sends what has gathered meanwhile
+    run.pump(); // which sends what has gathered meanwhile
     this.#rest();
   }
 
@@ -242,7 +240,7 @@ export class JournalWriter {
       code === "lease_lost"
         ? `run ${run.id} belongs to another process now`
         : `the journal of run ${run.id} cannot be written; its log ends at ${this.#stored}`;
-    run.engine.abandon(run, new EngineError(code, text, { cause: error }));
+    run.abandon(new EngineError(code, text, { cause: error }));
   }
 }
 

@@ -3,13 +3,12 @@ import { hideSecretInputs } from "@millrace/contracts";
 import { EngineError } from "../errors.ts";
 import { cancelRun } from "./cancel.ts";
 import { emitCancelling, emitPaused, emitRunStarted } from "./emit-run.ts";
+import { endRun } from "./end.ts";
 import { Frame } from "./frame.ts";
 import { JournalWriter } from "./journal-writer.ts";
 import { exclude, includedNodes } from "./only.ts";
 import { startClock } from "./pause.ts";
-import { seedFrame } from "./propagate.ts";
-import type { RunCore } from "./run-core.ts";
-import { endRun } from "./stop.ts";
+import type { RunCore } from "./state.ts";
 
 /** Starts a run with the next microtask, so that its caller can listen first; with a journal, once that is created. */
 export function launch(run: RunCore): void {
@@ -29,7 +28,7 @@ export function launch(run: RunCore): void {
   run.journal = new JournalWriter(journal, run);
   run.journal.create().then(
     () => startFresh(run),
-    (error: unknown) => run.engine.abandon(run, notCreated(run, error)),
+    (error: unknown) => run.abandon(notCreated(run, error)),
   );
 }
 
@@ -52,13 +51,13 @@ export function startFresh(run: RunCore): void {
       run.paused = "operator";
       emitPaused(run, "operator");
     }
-    seedFrame(run, top);
+    run.loop.seed(run, top);
   } else {
     run.open += top.open;
     emitCancelling(run, early.stop.cancel, early);
     endRun(run, early.stop, early.graceMs);
   }
-  run.engine.pump(run);
+  run.pump();
 }
 
 /** Cancels the run when the caller's signal says so. */

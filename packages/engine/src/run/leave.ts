@@ -5,21 +5,22 @@
  *   L3  A journal that takes nothing holds nobody up for longer than the grace and `FLUSH_MS`: what it has not taken is done again.
  */
 import type { EngineError } from "../errors.ts";
-import { mayRepeat } from "./restore.ts";
-import type { RunCore } from "./run-core.ts";
+import { mayRepeat } from "./effect.ts";
+import { closeAttempt } from "./end.ts";
+import type { RunCore } from "./state.ts";
 import { RUNNING } from "./states.ts";
 
 const FLUSH_MS = 2_000; // a disk that is not full stores what is on its way in much less
 
 /** Leaves the run. Resolves once whoever has the journal may take it up. */
 export async function leaveRun(run: RunCore, error: EngineError, graceMs = 0): Promise<void> {
-  const { engine, journal } = run;
+  const { journal } = run;
   run.leaving = true;
   if (graceMs > 0) await within(run, graceMs, calm(run));
   const stored = journal?.seal(); // first: bodies that are told to stop may still say something
-  engine.halt(run);
+  halt(run);
   const isStored = stored === undefined || (await within(run, FLUSH_MS, stored));
-  engine.leave(run);
+  run.loop.forget(run);
   run.log.abandon(error);
   run.fail(error);
   const released = journal?.release();
@@ -62,4 +63,24 @@ async function within({ engine }: RunCore, ms: number, work: Promise<void>): Pro
   const isDone = await Promise.race([work.then(() => true), late]);
   cancel();
   return isDone;
+}
+
+/** Stops a run whose journal is lost: its bodies are aborted, nothing is written, its result is an error. */
+export function abandonRun(run: RunCore, error: EngineError): void {
+  halt(run);
+  run.loop.forget(run);
+  run.log.abandon(error);
+  run.fail(error);
+}
+
+/** Aborts the bodies; what they still do has no effect. */
+function halt(run: RunCore): void {
+  run.state = "over";
+  const live = run.liveAttempts();
+  for (const attempt of live) attempt.controller?.abort();
+  for (const attempt of live) closeAttempt(attempt);
+  for (const attempt of run.again.splice(0)) attempt.giveBack();
+  const { timers } = run.engine;
+  timers.cancel(run.clock);
+  timers.cancel(run.grace);
 }

@@ -1,10 +1,9 @@
 /** `RunOptions.only`: some nodes and what leads to them. The others stay out of the run and are skipped at its end. */
-
 import type { Layout } from "../compile/layout.ts";
 import { EngineError } from "../errors.ts";
 import type { Frame } from "./frame.ts";
 import { skip } from "./propagate.ts";
-import type { RunCore } from "./run-core.ts";
+import type { RunCore } from "./state.ts";
 import { PENDING, SKIPPED } from "./states.ts";
 
 /** Which nodes run; null: all. Throws `input_invalid` for an id that the flow does not have. */

@@ -2,9 +2,10 @@
  * Flows that a node ran as tools when the process died. Their node begins another attempt, or ends; so what was open of them
  * ends first, the inner before the outer. A tool call that begins anew runs its flow anew.
  */
-import type { Attempt } from "./attempt.ts";
+
 import { emitCancelled, emitConfirmResolved, emitReport } from "./emit.ts";
 import type { Past, PastNode } from "./past.ts";
+import type { Attempt } from "./state.ts";
 import { CANCELLED, isTerminal } from "./states.ts";
 
 /** Ends every open node of the flows that this attempt has called. */

@@ -2,10 +2,8 @@
  * Pauses. The operator's: nothing starts until `resume`. A confirmation's: nobody works and only people are waited for, so
  * the run says so and its clock stands still.
  */
-import { failureOf } from "../failures.ts";
-import { emitCancelling, emitPaused, emitResumed } from "./emit-run.ts";
-import type { RunCore } from "./run-core.ts";
-import { endRun } from "./stop.ts";
+import { emitPaused, emitResumed } from "./emit-run.ts";
+import type { RunCore } from "./state.ts";
 
 /** Asks for a pause; false when the run is not going, or the operator has paused it already. */
 export function pauseRun(run: RunCore): boolean {
@@ -18,7 +16,7 @@ export function pauseRun(run: RunCore): boolean {
   run.tick();
   run.paused = "operator";
   emitPaused(run, "operator");
-  run.engine.pump(run);
+  run.pump();
   return true;
 }
 
@@ -32,7 +30,7 @@ export function resumeRun(run: RunCore): boolean {
   run.tick();
   run.paused = null;
   emitResumed(run, "operator");
-  run.engine.pump(run);
+  run.pump();
   return true;
 }
 
@@ -66,26 +64,15 @@ export function confirmationAnswered(run: RunCore, id: string): void {
   emitPaused(run, "operator");
 }
 
-/** Starts the clock of the run, which ends it with reason `timeout`. */
+/** Starts the clock of the run; the scheduler ends a run that is late. */
 export function startClock(run: RunCore): void {
   if (!Number.isFinite(run.clockLeftMs)) return;
   run.clock = run.engine.timers.set(run.now + run.clockLeftMs, () => {
     run.clock = null;
     run.tick();
-    if (run.stop !== null || run.state === "over") return;
-    run.failure = failureOf("run_timeout", timeIsUp(run), { reason: "timeout" }).info;
-    emitCancelling(run, "timeout", {});
-    endRun(run, { reason: "run_cancelled", cancel: "timeout" });
-    run.engine.pump(run);
+    run.isLate = true;
+    run.pump();
   });
-}
-
-/** Which of the two times ended the run. */
-function timeIsUp({ options, parts, limits }: RunCore): string {
-  const own = options.timeoutMs ?? parts.graph.policy?.timeoutMs;
-  const most = limits.wallClockMs;
-  if (own !== undefined && own <= most) return `the run took longer than its timeout of ${own} ms`;
-  return `limit wallClockMs: the run took longer than ${most} ms`;
 }
 
 /** Stops it; what is left is kept. */

@@ -4,72 +4,21 @@
  * that did not run always completes. No recursion: ended nodes queue in `run.ended`.
  */
 import type { Json } from "@millrace/contracts";
-import { NodeError } from "@millrace/contracts";
-import { BY_REFERENCE, JOIN_ALL, JOIN_DEFAULT, type Layout, PORT_OUT } from "../compile/layout.ts";
+import { BY_REFERENCE, JOIN_ALL, JOIN_DEFAULT, type Layout } from "../compile/layout.ts";
 import { failureOf, toFailure } from "../failures.ts";
 import { schemaProblems } from "../schema-check.ts";
 import { sizeOf } from "../values.ts";
 import { closeRound } from "./bodies.ts";
 import { emitLog, emitSkipped } from "./emit.ts";
-import type { Frame } from "./frame.ts";
-import { goOn, restoreFrame } from "./restore.ts";
-import type { RunCore } from "./run-core.ts";
-import { FrameScope } from "./scope.ts";
+import { type Frame, MANY_PORTS, NO_PORT } from "./frame.ts";
+import { evaluateWhen, scopeOf } from "./scope.ts";
+import type { RunCore } from "./state.ts";
 import { PENDING, READY, SKIPPED, SUCCEEDED } from "./states.ts";
 
-/** Port of a node that no edge leaves live. */
-export const NO_PORT = -1;
-
-/** The node leaves by several ports: those in `frame.fired`. */
-const MANY_PORTS = -2;
-
-/** What `nodeEnded` takes for a node that leaves by `port`, and by those that its type reads from the output. */
-export function exitOf(frame: Frame, node: number, port: string, output: Json): number {
-  const further = furtherPorts(frame, node, port, output);
-  if (port === "out" && further.length === 0) return PORT_OUT;
-  const ports = frame.layout.ports[node] ?? [];
-  if (further.length === 0) return ports.indexOf(port);
-  frame.fired ??= new Map();
-  frame.fired.set(
-    node,
-    [port, ...further].map((name) => ports.indexOf(name)),
-  );
-  return MANY_PORTS;
-}
-
-/** Ports beside `out` that the output makes live: the labels of an `ai` node. */
-export function furtherPorts(
-  frame: Frame,
-  node: number,
-  port: string,
-  output: Json,
-): readonly string[] {
-  if (port !== "out") return NO_PORTS;
-  return frame.layout.types[node]?.furtherPorts?.(output) ?? NO_PORTS;
-}
-
-const NO_PORTS: readonly string[] = [];
-
-/** Starts a frame: decides what waits for nothing. */
-export function seedFrame(run: RunCore, frame: Frame): void {
+/** Decides the targets of a frame that wait for nothing. */
+export function decideRoots(run: RunCore, frame: Frame): void {
   const { roots } = frame.layout;
-  run.open += frame.open;
-  const { past } = run;
-  const open = past === null ? null : restoreFrame(run, frame, past);
   for (let k = 0; k < roots.length; k += 1) decide(run, frame, roots[k] as number);
-  // What was skipped here waits in `run.ended`, and `propagate` ends the frame; a frame without nodes has nobody else.
-  if (frame.layout.size === 0) run.endedFrames.push(frame);
-  if (past !== null && open !== null) goOn(run, frame, open, past);
-}
-
-/** Remembers that a node has ended through `port`; `propagate` does the rest. */
-export function nodeEnded(run: RunCore, frame: Frame, node: number, port: number): void {
-  frame.open -= 1;
-  run.open -= 1;
-  const { ended } = run;
-  ended[run.endedSize++] = frame.id;
-  ended[run.endedSize++] = node;
-  ended[run.endedSize++] = port;
 }
 
 /** Follows everything in `run.ended`, and what ends by that. */
@@ -238,26 +187,6 @@ function holds(run: RunCore, frame: Frame, node: number): boolean {
   return false;
 }
 
-/** Evaluates `when` of a node; throws what the expression throws, and `expression_error` for what is not true or false. */
-export function evaluateWhen(
-  run: RunCore,
-  frame: Frame,
-  node: number,
-  now: number = run.now,
-): boolean {
-  const when = frame.layout.policies[node]?.when ?? null;
-  if (when === null) return true;
-  const value = when.evaluate(scopeOf(run, frame), now);
-  if (typeof value === "boolean") return value;
-  throw new NodeError("expression_error", "@when must be true or false", { reason: "input" });
-}
-
-/** The scope of a frame; one for its life. */
-export function scopeOf(run: RunCore, frame: Frame): FrameScope {
-  frame.scope ??= new FrameScope(frame, run);
-  return frame.scope;
-}
-
 export function skip(
   run: RunCore,
   frame: Frame,
@@ -267,7 +196,7 @@ export function skip(
   frame.setState(node, SKIPPED);
   emitSkipped(run, frame, node, why);
   run.count(frame, "skipped");
-  nodeEnded(run, frame, node, NO_PORT);
+  run.nodeEnded(frame, node, NO_PORT);
 }
 
 /** An output of a flow is evaluated as soon as what it reads is there; without it, it is left out. */

@@ -3,21 +3,19 @@
  * that had started go on by their effect and their delivery policy; parked ones are parked again.
  */
 import { failureOf } from "../failures.ts";
-import type { Fields } from "../node-type.ts";
 import { INLINE_BYTES, sizeOf } from "../values.ts";
-import { Attempt } from "./attempt.ts";
 import { Calls } from "./calls.ts";
 import { adoptConfirmation } from "./confirmations.ts";
-import { serviceOf } from "./credentials.ts";
+import { mayRepeat } from "./effect.ts";
 import { emitConfirmResolved, emitRetrying } from "./emit.ts";
-import type { Frame } from "./frame.ts";
+import { failNode, stopFrame } from "./end.ts";
+import { type Frame, NO_PORT } from "./frame.ts";
 import { endOrphans } from "./orphans.ts";
 import type { Past, PastNode } from "./past.ts";
-import { endRestoredBodies, exitOf, NO_PORT, nodeEnded, scopeOf } from "./propagate.ts";
-import type { RunCore } from "./run-core.ts";
-import { failNode } from "./settle.ts";
+import { endRestoredBodies } from "./propagate.ts";
 import { acquire } from "./slots.ts";
-import { effectOf, enterAgain, queueAgain } from "./start.ts";
+import { enterAgain, queueAgain } from "./start.ts";
+import { Attempt, type RunCore } from "./state.ts";
 import {
   DEFAULTED,
   FAILED,
@@ -28,7 +26,6 @@ import {
   SUCCEEDED,
   WAITING,
 } from "./states.ts";
-import { stopFrame } from "./stop.ts";
 
 /** Puts a new frame where the log left it and answers what has not ended: `goOn` with it once the roots are decided. */
 export function restoreFrame(run: RunCore, frame: Frame, past: Past): number[] {
@@ -57,12 +54,12 @@ function restoreEnd(run: RunCore, frame: Frame, node: number, was: PastNode): vo
     if (frame.owner === null) run.failure ??= { ...was.error, node: frame.path(node) };
     else frame.failure ??= { info: was.error };
   }
-  nodeEnded(run, frame, node, portOf(frame, node, was));
+  run.nodeEnded(frame, node, portOf(frame, node, was));
 }
 
 function portOf(frame: Frame, node: number, { state, port, output }: PastNode): number {
   const ports = frame.layout.ports[node] ?? [];
-  if (state === SUCCEEDED) return exitOf(frame, node, port, output);
+  if (state === SUCCEEDED) return frame.exitOf(node, port, output);
   if (state === DEFAULTED) return ports.indexOf("out");
   return state === ROUTED ? ports.indexOf("error") : NO_PORT;
 }
@@ -76,7 +73,7 @@ export function goOn(run: RunCore, frame: Frame, open: readonly number[], past: 
   for (const node of open) {
     const was = past.nodes.get(frame.path(node)) as PastNode;
     run.busy += 1;
-    const attempt = new Attempt(run, frame, node, run.slotsOf(frame.layout, node));
+    const attempt = new Attempt(run, frame, node, run.slots.of(frame.layout, node));
     attempt.startedAt = was.startedAt;
     attempt.firstStartedAt = was.firstStartedAt;
     run.link(attempt);
@@ -123,7 +120,7 @@ function waitForRetry(attempt: Attempt, due: number): void {
     attempt.timer = null;
     run.tick();
     if (acquire(attempt)) attempt.granted();
-    run.engine.pump(run);
+    run.pump();
   });
 }
 
@@ -166,18 +163,4 @@ function interrupted(attempt: Attempt, was: PastNode): void {
 function continueTry(was: PastNode): void {
   was.interruptions += 1;
   was.attempt += 1;
-}
-
-/** Whether doing it again does no harm, whatever `delivery` says. */
-export function mayRepeat(attempt: Attempt): boolean {
-  const { run, frame, node, type } = attempt;
-  let fields: Fields | null = null;
-  try {
-    fields = frame.layout.fields[node]?.evaluate(scopeOf(run, frame), attempt.startedAt) ?? null;
-  } catch {
-    return true; // it fails before it does anything
-  }
-  const effect = effectOf(attempt, fields);
-  if (effect === "pure" || effect === "read" || type.entry.idempotent === true) return true;
-  return fields !== null && type.idempotentOf?.(fields, serviceOf(attempt)) === true;
 }

@@ -14,6 +14,7 @@ import { failureOf } from "../failures.ts";
 import type { RunOptions } from "../options.ts";
 import { askAll } from "./confirmations.ts";
 import { emitPaused, emitResumed } from "./emit-run.ts";
+import { endRun } from "./end.ts";
 import { Frame } from "./frame.ts";
 import { endingOf } from "./give-up.ts";
 import { encode, JournalWriter, LEASE_MS } from "./journal-writer.ts";
@@ -22,11 +23,11 @@ import { exclude, includedNodes } from "./only.ts";
 import { type Past, readPast } from "./past.ts";
 import { startClock } from "./pause.ts";
 import { pinnedResults } from "./pins.ts";
-import { endRestoredBodies, seedFrame } from "./propagate.ts";
+import { endRestoredBodies } from "./propagate.ts";
 import { type Reused, reusableResults } from "./reuse.ts";
-import { RunCore, type Stop, USED_SECRETS } from "./run-core.ts";
+import type { Scheduler } from "./scheduler.ts";
+import { RunCore, type Stop, USED_SECRETS } from "./state.ts";
 import { DEFAULTED, FAILED, SUCCEEDED } from "./states.ts";
-import { endRun } from "./stop.ts";
 
 const MAX_RECOVERIES = 5; // a run that only kills its process is not tried for ever
 
@@ -35,13 +36,14 @@ const MAX_RECOVERIES = 5; // a run that only kills its process is not tried for 
  * a live process has it).
  */
 export async function resumeRunById(
-  core: EngineCore,
+  scheduler: Scheduler,
   runId: string,
   { plan, options }: { plan: Plan; options: RunOptions },
 ): Promise<RunCore> {
+  const { runs, engine: core } = scheduler;
   const { journal } = core.options;
-  const state = core.runs.has(runId) ? null : await journal?.load(runId);
-  if (core.runs.has(runId)) throw notResumable(runId, "it is running here");
+  const state = runs.has(runId) ? null : await journal?.load(runId);
+  if (runs.has(runId)) throw notResumable(runId, "it is running here");
   if (journal === undefined || state === undefined || state === null) {
     throw notFound(runId);
   }
@@ -57,11 +59,11 @@ export async function resumeRunById(
   const { epoch } = lease;
   try {
     const gone = await readValues(journal, runId, past, state);
-    const run = coreOf(core, plan, state, options);
+    const run = coreOf(scheduler, plan, state, options);
     run.reused = await reusedAgain(core, plan, state);
     if (options.pins !== undefined) run.reused = pinnedResults(run.parts.layout, options.pins);
     run.journal = new JournalWriter(journal, run, { owner, epoch, stored: past.view.seq });
-    core.runs.set(runId, run);
+    runs.set(runId, run);
     listen(run);
     learnSecrets(run);
     for (const secret of secretsOf(state)) run.learn(secret);
@@ -74,9 +76,13 @@ export async function resumeRunById(
 }
 
 /** Ends a run whose flow cannot be run. Throws as `resumeRunById` does, but for `plan_mismatch`. */
-export async function giveUpRun(core: EngineCore, runId: string, message: string): Promise<void> {
+export async function giveUpRun(
+  { runs, engine: core }: Scheduler,
+  runId: string,
+  message: string,
+): Promise<void> {
   const { journal } = core.options;
-  if (core.runs.has(runId)) throw notResumable(runId, "it is running here");
+  if (runs.has(runId)) throw notResumable(runId, "it is running here");
   const state = await journal?.load(runId, { private: false }); // that they do not open may be why it is given up
   if (journal === undefined || state === undefined || state === null) throw notFound(runId);
   if (state.events.at(-1)?.kind === "summary") throw notResumable(runId, "it has ended");
@@ -149,7 +155,12 @@ function notResumable(runId: string, why: string): EngineError {
   return new EngineError("run_not_resumable", `the run ${runId} cannot be resumed: ${why}`);
 }
 
-function coreOf(core: EngineCore, plan: Plan, state: ResumeState, options: RunOptions): RunCore {
+function coreOf(
+  scheduler: Scheduler,
+  plan: Plan,
+  state: ResumeState,
+  options: RunOptions,
+): RunCore {
   const inputs = Object.freeze(state.inputs) as { readonly [name: string]: Json };
   const more = {
     ...options,
@@ -157,8 +168,8 @@ function coreOf(core: EngineCore, plan: Plan, state: ResumeState, options: RunOp
     ...(state.template !== undefined && { template: state.template }),
     ...(state.tags !== undefined && { tags: state.tags }),
   };
-  const inputsDigest = core.inputsDigest(inputs);
-  return new RunCore(core, plan, { id: state.runId, inputs, inputsDigest, options: more });
+  const inputsDigest = scheduler.engine.inputsDigest(inputs);
+  return new RunCore(scheduler, plan, { id: state.runId, inputs, inputsDigest, options: more });
 }
 
 /**
@@ -211,12 +222,12 @@ function takeUp(run: RunCore, past: Past, gone: string | null): void {
   const top = new Frame(run.parts.layout, { id: 0, base: "", depth: 0 }, { inputs: run.inputs });
   run.frames = [top];
   exclude(top, includedNodes(run.parts.layout, run.options.only));
-  seedFrame(run, top);
+  run.loop.seed(run, top);
   endRestoredBodies(run, top);
   run.pumping = false;
   if (stop !== null) endRun(run, stop);
   else if (run.paused !== "confirmation") startClock(run);
-  run.engine.pump(run);
+  run.pump();
   askAll(run);
 }
 

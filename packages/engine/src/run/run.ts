@@ -6,7 +6,7 @@ import { cancelRun } from "./cancel.ts";
 import { answerConfirmation } from "./confirmations.ts";
 import { Cursor, type EventCursor, type EventsOptions } from "./cursor.ts";
 import { pauseRun, resumeRun } from "./pause.ts";
-import type { RunCore } from "./run-core.ts";
+import type { RunCore } from "./state.ts";
 
 /** One execution of a plan. */
 export interface Run {

@@ -1,11 +1,31 @@
 /** Names as expressions of one frame see them. An absent node is null; an unknown name is `undefined`. */
-import type { Json, JsonObject } from "@millrace/contracts";
+import { type Json, type JsonObject, NodeError } from "@millrace/contracts";
 import type { ReadingScope, Value } from "../compile/value.ts";
 import type { Frame } from "./frame.ts";
-import type { RunCore } from "./run-core.ts";
+import type { RunCore } from "./state.ts";
 import { DEFAULTED, ROUTED, SUCCEEDED } from "./states.ts";
 
-export class FrameScope implements ReadingScope {
+/** The scope of a frame; one for its life. */
+export function scopeOf(run: RunCore, frame: Frame): ReadingScope {
+  frame.scope ??= new FrameScope(frame, run);
+  return frame.scope;
+}
+
+/** Evaluates `when` of a node; throws what the expression throws, and `expression_error` for what is not true or false. */
+export function evaluateWhen(
+  run: RunCore,
+  frame: Frame,
+  node: number,
+  now: number = run.now,
+): boolean {
+  const when = frame.layout.policies[node]?.when ?? null;
+  if (when === null) return true;
+  const value = when.evaluate(scopeOf(run, frame), now);
+  if (typeof value === "boolean") return value;
+  throw new NodeError("expression_error", "@when must be true or false", { reason: "input" });
+}
+
+class FrameScope implements ReadingScope {
   /** Set before every evaluation. */
   reading!: Value;
   readonly #frame: Frame;

@@ -5,6 +5,9 @@
  *   S2  first in, first out per limit; a blocked node blocks nobody behind it at another limit.
  *   S3  `used` never passes `max`, but for those who had a key when their process died, and those who `take`.
  */
+import type { Layout } from "../compile/layout.ts";
+import type { NodePolicy } from "../compile/policy.ts";
+import type { NodeType } from "../node-type.ts";
 
 /** Somebody who takes slots: all of `limits` at once. */
 export interface Claimant {
@@ -72,6 +75,54 @@ function admit(limit: Limit): void {
     const claimant = limit.next();
     if (claimant === undefined) return;
     if (acquire(claimant)) claimant.granted();
+  }
+}
+
+const NO_LIMITS: readonly Limit[] = [];
+
+/** The slots that nodes of one run need: of the run, of their type, and of their own policy. */
+export class RunSlots {
+  readonly #own: readonly Limit[];
+  readonly #ofTypes: ReadonlyMap<string, Limit>;
+  /** The slots of the type that was asked for last: neighbours are often alike. */
+  #lastType: NodeType | null = null;
+  #lastSlots: readonly Limit[] = NO_LIMITS;
+  /** Slots by type name, or by the policy of a node that has a limit of its own. */
+  #sets: Map<unknown, readonly Limit[]> | null = null;
+
+  constructor(most: number, ofTypes: ReadonlyMap<string, Limit>) {
+    this.#own = [new Limit(most)];
+    this.#ofTypes = ofTypes;
+  }
+
+  /** The slots that a node needs to work. */
+  of(layout: Layout, node: number): readonly Limit[] {
+    const type = layout.types[node] as NodeType;
+    const policy = layout.policies[node] as NodePolicy;
+    if (policy.concurrency === null && type === this.#lastType) return this.#lastSlots;
+    const slots = type.slots === "none" ? NO_LIMITS : this.#make(type, policy);
+    if (policy.concurrency === null) {
+      this.#lastType = type;
+      this.#lastSlots = slots;
+    }
+    return slots;
+  }
+
+  #make(type: NodeType, policy: NodePolicy): readonly Limit[] {
+    const { type: name } = type.entry;
+    const ofType = this.#ofTypes.get(name);
+    const own = policy.concurrency;
+    if (own === null && ofType === undefined) return this.#own;
+    this.#sets ??= new Map();
+    const key = own === null ? name : policy;
+    let slots = this.#sets.get(key);
+    if (slots === undefined) {
+      slots = [...this.#own];
+      if (ofType !== undefined) slots = [...slots, ofType];
+      if (own !== null) slots = [...slots, new Limit(own)];
+      this.#sets.set(key, slots);
+    }
+    return slots;
   }
 }
 

@@ -2,32 +2,32 @@
  * From ready to a running body: slots, `node.started`, key, cache, fields, body. What the body answers goes to `settle`.
  * A synchronous body completes inline; a promise gets exactly one `then`.
  */
-import type { Effect, Json } from "@millrace/contracts";
+import type { Json } from "@millrace/contracts";
 import type { FieldSet } from "../compile/fields.ts";
 import { failureOf, toFailure } from "../failures.ts";
 import type { Host } from "../host.ts";
 import { isPromise } from "../is-promise.ts";
 import type { Fields } from "../node-type.ts";
 import { digestOf, sizeOf } from "../values.ts";
-import { Attempt } from "./attempt.ts";
-import { answerFromCache, cacheKeyOf } from "./cache.ts";
+import { cacheKeyOf, readEntry, warnOfCache } from "./cache.ts";
 import { wakeToEnd } from "./confirmations.ts";
 import { CoreContextOf } from "./core-context.ts";
-import { serviceOf } from "./credentials.ts";
+import { effectOf } from "./effect.ts";
 import { emitNodeStarted, emitWaiting } from "./emit.ts";
-import { failRun } from "./fail-run.ts";
+import { failed, failRun, succeed } from "./end.ts";
 import type { Frame } from "./frame.ts";
-import { evaluateWhen, scopeOf } from "./propagate.ts";
-import type { RunCore } from "./run-core.ts";
-import { bodyReturned, bodyThrew, failed, setIdle, succeed } from "./settle.ts";
-import { acquire, release } from "./slots.ts";
+import { plainFields } from "./hash.ts";
+import { evaluateWhen, scopeOf } from "./scope.ts";
+import { bodyReturned, bodyThrew } from "./settle.ts";
+import { acquire } from "./slots.ts";
+import { Attempt, type Result, type RunCore } from "./state.ts";
 import { READY, RETRYING, RUNNING, WAITING } from "./states.ts";
-import { armTimeout, holdTimeout } from "./timeout.ts";
+import { armTimeout } from "./timeout.ts";
 
 /** Takes a ready node out of the ring: starts it, or queues it for a slot. */
 export function startNode(run: RunCore, frame: Frame, node: number): void {
   if (frame.state(node) !== READY) return;
-  const attempt = new Attempt(run, frame, node, run.slotsOf(frame.layout, node));
+  const attempt = new Attempt(run, frame, node, run.slots.of(frame.layout, node));
   if (!acquire(attempt)) return;
   attempt.holds = true;
   begin(attempt);
@@ -38,12 +38,12 @@ export function begin(attempt: Attempt): void {
   const { run, frame, node } = attempt;
   const state = frame.state(node);
   if (attempt.over || (state !== READY && state !== RETRYING)) {
-    giveBack(attempt);
+    attempt.giveBack();
     return;
   }
   run.executions += 1;
   if (run.executions > run.limits.executions) {
-    giveBack(attempt);
+    attempt.giveBack();
     failRun(run, "executions", `a run starts at most ${run.limits.executions} nodes`);
     return;
   }
@@ -78,12 +78,6 @@ function beginWithDigest(attempt: Attempt): void {
   prepare(attempt, fields, digest);
 }
 
-/** Fields without the closures of deferred ones, which are no data. */
-export function plainFields(fields: Fields): { readonly [name: string]: never } {
-  const data = Object.entries(fields).filter(([, value]) => typeof value !== "function");
-  return Object.fromEntries(data) as { readonly [name: string]: never };
-}
-
 /** After `node.started`: `when` that errs, a key that is taken, a cached result; then the body. */
 function prepare(attempt: Attempt, fields: Fields | null, digest: string | null = null): void {
   const { run, frame, node, policy } = attempt;
@@ -105,7 +99,7 @@ function prepare(attempt: Attempt, fields: Fields | null, digest: string | null 
   const key = attempt.asideIfAny?.key ?? null;
   if (key !== null && !key.held) {
     run.link(attempt);
-    giveBack(attempt);
+    attempt.giveBack();
     frame.setState(node, WAITING);
     emitWaiting(run, frame, node, { on: "slot", key: key.name });
     attempt.aside.onResume = [() => enter(attempt, null)];
@@ -179,13 +173,54 @@ function enterNow(attempt: Attempt, known: Fields | null): void {
   answerFromCache(attempt, key, () => callBody(attempt, fields));
 }
 
+/** Ends the attempt with a kept result, or calls `make`. */
+function answerFromCache(attempt: Attempt, key: string, make: () => void): void {
+  const { run } = attempt;
+  const { cache } = run.engine;
+  attempt.aside.cacheKey = key;
+  const entry = cache.get(key, run.now);
+  if (entry !== undefined) {
+    const { port, output, bytes } = entry;
+    succeed(attempt, { port, output, bytes, cached: true, ref: null });
+    return;
+  }
+  const again = () => {
+    if (attempt.over) return;
+    run.tick();
+    answerFromCache(attempt, key, make);
+    run.pump();
+  };
+  if (!cache.claim(key, attempt, again)) {
+    run.link(attempt);
+    return;
+  }
+  const port = run.engine.options.cache;
+  if (port === undefined) {
+    make();
+    return;
+  }
+  run.link(attempt);
+  const settled = (found: Result | null) => {
+    if (attempt.over) return;
+    run.tick();
+    if (found === null) make();
+    else succeed(attempt, found);
+    run.pump();
+  };
+  const read = async () => readEntry(attempt, await port.get(key));
+  read().then(settled, () => {
+    warnOfCache(attempt);
+    settled(null);
+  });
+}
+
 /** A parked node, or one with a body of its own, after a restart: its code is entered again in the same attempt. */
 export function enterAgain(attempt: Attempt): void {
   const { run, frame, node } = attempt;
   const past = run.past?.nodes.get(frame.path(node));
   const parked = frame.state(node) === WAITING;
   if (parked) attempt.aside.replaying = true;
-  if (parked && past?.questions.some(({ answer }) => answer === null)) setIdle(attempt, true);
+  if (parked && past?.questions.some(({ answer }) => answer === null)) attempt.setIdle(true);
   let fields: Fields;
   try {
     if (!parked) evaluateWhen(run, frame, node, attempt.startedAt);
@@ -197,7 +232,7 @@ export function enterAgain(attempt: Attempt): void {
     return;
   }
   callBody(attempt, fields);
-  if (past?.waitsFor === "confirm" && frame.state(node) === WAITING) holdTimeout(attempt);
+  if (past?.waitsFor === "confirm" && frame.state(node) === WAITING) attempt.holdTimeout();
 }
 
 /** A node that waited for its key when the process died waits on. */
@@ -238,12 +273,12 @@ function callBody(attempt: Attempt, given: Fields): void {
     (value) => {
       run.enter();
       bodyReturned(attempt, value);
-      run.engine.pump(run);
+      run.pump();
     },
     (error) => {
       run.enter();
       bodyThrew(attempt, error);
-      run.engine.pump(run);
+      run.pump();
     },
   );
 }
@@ -254,20 +289,6 @@ function mustBeStored(attempt: Attempt, fields: Fields | null): boolean {
   return effect === "write" || effect === "destructive";
 }
 
-/** Effect of a node; of a type whose effect depends on fields that are not known yet, the strongest. */
-export function effectOf(attempt: Attempt, fields: Fields | null): Effect {
-  const { type } = attempt;
-  if (type.effectOf === undefined) return type.entry.effect;
-  return fields === null ? "destructive" : type.effectOf(fields, serviceOf(attempt));
-}
-
 function fieldsOf(attempt: Attempt): FieldSet {
   return attempt.frame.layout.fields[attempt.node] as FieldSet;
-}
-
-/** Gives the slots of an attempt back. */
-export function giveBack(attempt: Attempt): void {
-  if (!attempt.holds) return;
-  attempt.holds = false;
-  release(attempt.limits);
 }

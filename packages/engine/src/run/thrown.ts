@@ -3,7 +3,7 @@ import { knownFailure, toFailure } from "../failures.ts";
 import { isPromise } from "../is-promise.ts";
 import type { Failure, NodeType } from "../node-type.ts";
 import type { ThrowPlace } from "../options.ts";
-import type { Attempt } from "./attempt.ts";
+import type { Attempt } from "./state.ts";
 
 /** The failure of what `type` threw, by default the type of the node itself. `onError` receives the error with the next microtask. */
 export function thrownBy(

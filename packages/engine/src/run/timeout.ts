@@ -1,8 +1,7 @@
 /** The clock of one attempt: it stands still while the node waits for a person. */
 import { NodeError } from "@millrace/contracts";
-import { failureOf } from "../failures.ts";
-import type { Attempt } from "./attempt.ts";
-import { stopAttempt } from "./stop.ts";
+import { stopAttempt } from "./end.ts";
+import type { Attempt } from "./state.ts";
 
 /** Starts the timeout of an attempt whose body waits. */
 export function armTimeout(attempt: Attempt): void {
@@ -15,24 +14,7 @@ export function armTimeout(attempt: Attempt): void {
     attempt.timer = null;
     run.tick();
     stopAttempt(attempt, "timeout");
-    run.engine.pump(run);
-  });
-}
-
-/** Stops the clock and keeps what is left. */
-export function holdTimeout(attempt: Attempt): void {
-  const { timer, run } = attempt;
-  if (timer === null) return;
-  attempt.aside.timeLeftMs = Math.max(0, timer.due - run.now);
-  run.engine.timers.cancel(timer);
-  attempt.timer = null;
-}
-
-/** The failure of an attempt that took too long. */
-export function timeoutFailure(attempt: Attempt): ReturnType<typeof failureOf> {
-  return failureOf("timeout", `the attempt took longer than ${attempt.policy.timeoutMs} ms`, {
-    reason: "timeout",
-    retryable: true,
+    run.pump();
   });
 }
 

@@ -1,0 +1,110 @@
+/** What every part of a run may ask for: what it was started with, its clock, its log, its secrets, and its result. */
+import type { JsonObject, Summary } from "@millrace/contracts";
+import { type Plan, type PlanParts, partsOf } from "../compile/plan.ts";
+import type { EngineCore } from "../engine-core.ts";
+import type { EngineError } from "../errors.ts";
+import { type Limits, lowerLimits } from "../limits.ts";
+import type { RunOptions } from "../options.ts";
+import { CallSums } from "./call-sums.ts";
+import { EventLog } from "./event-log.ts";
+import { Redactor } from "./redact.ts";
+
+/** What a run is started with. */
+export interface RunGiven {
+  readonly id: string;
+  readonly inputs: JsonObject;
+  readonly inputsDigest: string;
+  readonly options: RunOptions;
+}
+
+export abstract class RunBase {
+  readonly engine: EngineCore;
+  readonly id: string;
+  readonly plan: Plan;
+  readonly parts: PlanParts;
+  readonly options: RunOptions;
+  readonly inputs: JsonObject;
+  readonly inputsDigest: string;
+  readonly limits: Limits;
+  readonly log: EventLog;
+  /** Time of the current entry; events carry it. Never falls. */
+  now: number;
+  startedAt = 0;
+  state: "pending" | "running" | "over" = "pending";
+  paused: "confirmation" | "operator" | null = null;
+  summary: Summary | null = null;
+  readonly finished: Promise<Summary>;
+  finish!: (summary: Summary) => void;
+  #reject!: (error: unknown) => void;
+  #calls: CallSums | null = null;
+  #info: JsonObject | null = null;
+  /** What this run alone must not show. */
+  #secrets: Redactor | null = null;
+
+  constructor(engine: EngineCore, plan: Plan, given: RunGiven) {
+    this.engine = engine;
+    this.plan = plan;
+    this.parts = partsOf(plan);
+    this.id = given.id;
+    this.inputs = given.inputs;
+    this.inputsDigest = given.inputsDigest;
+    this.options = given.options;
+    this.limits = lowerLimits(engine.limits, given.options.limits);
+    this.log = new EventLog(given.id, this.parts.layout.size, engine);
+    this.now = engine.host.now();
+    this.finished = new Promise((resolve, reject) => {
+      this.finish = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  /** Lets the run go on: every way into it from outside ends with this. */
+  abstract pump(): void;
+
+  /** Stops a run whose journal is lost. */
+  abstract abandon(error: EngineError): void;
+
+  /** Reads the clock. Every way into the run from outside begins with it. */
+  tick(): void {
+    const now = this.engine.host.now();
+    if (now > this.now) this.now = now;
+  }
+
+  /** Keeps the secrets of this run and of the whole engine out of its log; null: there are none. */
+  get redactor(): Redactor | null {
+    const { secrets } = this.engine;
+    return this.#secrets ?? (secrets.isEmpty ? null : secrets);
+  }
+
+  /** A text that the log must not show from here on. False: it was known. */
+  hide(secret: string): boolean {
+    this.#secrets ??= new Redactor(this.engine.secrets);
+    return this.#secrets.add(secret);
+  }
+
+  /** What expressions read as `run`. */
+  get info(): JsonObject {
+    this.#info ??= Object.freeze({
+      id: this.id,
+      startedAt: new Date(this.startedAt).toISOString(),
+      flow: this.parts.graph.id,
+    });
+    return this.#info;
+  }
+
+  /** Model and tool calls; made when there is one. */
+  get calls(): CallSums {
+    this.#calls ??= new CallSums();
+    return this.#calls;
+  }
+
+  get callsIfAny(): CallSums | null {
+    return this.#calls;
+  }
+
+  /** Rejects the result. A caller that never asks for it causes no unhandled rejection. */
+  fail(error: unknown): void {
+    this.finished.catch(() => undefined);
+    this.#reject(error);
+  }
+}

@@ -1,0 +1,215 @@
+/**
+ * The loop over the runs of an engine. A run is entered from outside (a promise, a timer, a caller), never re-enters itself,
+ * and goes on until nothing is ready, the run pauses, or other work of the process is due.
+ */
+import type { EngineCore } from "../engine-core.ts";
+import type { EngineError } from "../errors.ts";
+import { closeRound } from "./bodies.ts";
+import { cancelLate } from "./cancel.ts";
+import { emitNodeResumed } from "./emit.ts";
+import { failRun } from "./end.ts";
+import { finishRun } from "./finish.ts";
+import type { Frame } from "./frame.ts";
+import { abandonRun } from "./leave.ts";
+import { pauseForPeople } from "./pause.ts";
+import { decideRoots, propagate } from "./propagate.ts";
+import { goOn, restoreFrame } from "./restore.ts";
+import { begin, startNode } from "./start.ts";
+import type { Attempt, RunCore, RunLoop } from "./state.ts";
+import { RUNNING, WAITING } from "./states.ts";
+import { armTimeout } from "./timeout.ts";
+
+const CHECK_EVERY = 64; // node starts between two looks at the clock, which costs as much as a start
+const BUDGET_MS = 5; // what timers and sockets may have to wait for
+const BUDGET_EVENTS = 4_096; // readers of the window get their turn before it moves on
+const EVENTS_KEPT = 64; // for the end of a run that has reached its limit of events
+
+export class Scheduler implements RunLoop {
+  readonly engine: EngineCore;
+  readonly runs: Map<string, RunCore> = new Map();
+  entered: RunCore | null = null;
+  /** Stops listening to the journal. */
+  readonly unwatch: () => void;
+  /** The journal waits for room: runs that write to it start nothing. */
+  #isFull = false;
+  /** Node starts since the clock was last looked at, over all runs. */
+  #starts = 0;
+  #awake: Set<RunCore> | null = null;
+
+  constructor(engine: EngineCore) {
+    this.engine = engine;
+    this.unwatch =
+      engine.options.journal?.watchRoom?.((isFull) => {
+        this.#isFull = isFull;
+        if (!isFull) for (const run of this.runs.values()) this.wakeSoon(run);
+      }) ?? (() => {});
+  }
+
+  wakeSoon(run: RunCore): void {
+    if (this.entered === run || run.pumping) return; // its pump is on the way
+    if (this.#awake === null) {
+      this.#awake = new Set();
+      queueMicrotask(() => {
+        const awake = this.#awake ?? [];
+        this.#awake = null;
+        for (const one of awake) {
+          one.tick();
+          this.pump(one);
+        }
+      });
+    }
+    this.#awake.add(run);
+  }
+
+  pump(run: RunCore): void {
+    if (run.pumping || run.state === "pending") return;
+    run.pumping = true;
+    try {
+      this.#drain(run);
+    } finally {
+      run.pumping = false;
+      this.entered = null;
+    }
+    if (run.journal !== null) run.journal.flush();
+    else run.log.publish(run.log.seq, run.summary !== null);
+    this.#announceEnd(run);
+    run.onDrained?.();
+  }
+
+  seed(run: RunCore, frame: Frame): void {
+    run.open += frame.open;
+    const { past } = run;
+    const open = past === null ? null : restoreFrame(run, frame, past);
+    decideRoots(run, frame);
+    // What was skipped here waits in `run.ended`, and `propagate` ends the frame; a frame without nodes has nobody else.
+    if (frame.layout.size === 0) run.endedFrames.push(frame);
+    if (past !== null && open !== null) goOn(run, frame, open, past);
+  }
+
+  abandon(run: RunCore, error: EngineError): void {
+    abandonRun(run, error);
+  }
+
+  forget(run: RunCore): void {
+    if (this.runs.get(run.id) === run) this.runs.delete(run.id);
+    run.detach?.();
+    run.detach = null;
+    this.engine.endAi(run.id);
+  }
+
+  /** Resolves the result of a run, once every reader may know it. */
+  #announceEnd(run: RunCore): void {
+    if (run.summary === null || !run.log.ended || run.announced) return;
+    run.announced = true;
+    this.forget(run);
+    run.finish(run.summary);
+    void run.journal?.release();
+  }
+
+  #drain(run: RunCore): void {
+    for (;;) {
+      if (run.isLate) cancelLate(run);
+      if (run.endedSize > 0) propagate(run);
+      if (run.endedFrames.length > 0) {
+        closeFrames(run);
+        continue;
+      }
+      if (run.state === "over") break;
+      if (run.stop !== null) {
+        for (const attempt of run.again) attempt.giveBack();
+        run.again = [];
+        break;
+      }
+      if (run.deferred !== null && run.paused !== "confirmation") {
+        const acts = run.deferred;
+        run.deferred = null;
+        for (const act of acts) act();
+        continue;
+      }
+      if (run.paused === "operator" || run.yielding || this.#mayNotStart(run)) break;
+      if (!this.#startNext(run)) break;
+    }
+    if (run.state === "over" || run.endedSize > 0) return;
+    if (run.frames[0]?.open === 0) finishRun(run);
+    else if (run.stop === null && !run.yielding) pauseForPeople(run);
+  }
+
+  /** Whether the run is left, its journal waits for room, or a reader is waited for: what works may end, and nothing starts. */
+  #mayNotStart(run: RunCore): boolean {
+    if (run.leaving || (this.#isFull && run.journal !== null)) return true;
+    if (!run.log.isAwaited()) return false;
+    run.log.onCaughtUp = () => this.wakeSoon(run);
+    return true;
+  }
+
+  /** Starts or resumes one node; false when there is none, or when it is time to hand over. */
+  #startNext(run: RunCore): boolean {
+    const granted = run.again.shift();
+    if (granted !== undefined) {
+      if (granted.frame.state(granted.node) === WAITING) resumeParked(granted);
+      else begin(granted);
+      return true;
+    }
+    if (run.ring.size === 0) return false;
+    if (run.log.seq + EVENTS_KEPT + run.open > run.limits.events) {
+      failRun(run, "events", `a run makes at most ${run.limits.events} events`);
+      return true;
+    }
+    if (this.#isOverBudget(run)) {
+      this.#handOver(run);
+      return false;
+    }
+    const frame = run.frames[run.ring.peekFrame()];
+    const node = run.ring.takeNode();
+    if (frame !== null && frame !== undefined) startNode(run, frame, node);
+    return true;
+  }
+
+  #isOverBudget(run: RunCore): boolean {
+    this.#starts += 1;
+    if (this.#starts < CHECK_EVERY) return false;
+    this.#starts = 0;
+    if (run.log.seq - run.yieldedAt > BUDGET_EVENTS) return true;
+    const { host, lastMacrotask } = this.engine;
+    return host.now() - lastMacrotask > BUDGET_MS;
+  }
+
+  /** Lets timers, sockets and readers have their turn, then goes on. */
+  #handOver(run: RunCore): void {
+    const { engine } = this;
+    run.yielding = true;
+    run.yieldedAt = run.log.seq;
+    engine.host.yield(() => {
+      engine.lastMacrotask = engine.host.now();
+      run.yielding = false;
+      run.tick();
+      this.pump(run);
+    });
+  }
+}
+
+/** Ended frames, the run's own excepted: its end is the end of the run. */
+function closeFrames(run: RunCore): void {
+  const frames = run.endedFrames.splice(0);
+  for (const frame of frames) {
+    frame.ended = true;
+    if (frame.owner !== null) closeRound(run, frame);
+  }
+}
+
+/** Lets a parked node that has its slots work again. */
+function resumeParked(attempt: Attempt): void {
+  const { run, frame, node } = attempt;
+  const { onResume } = attempt.aside;
+  if (attempt.over || frame.state(node) !== WAITING) {
+    attempt.giveBack();
+    return;
+  }
+  attempt.aside.onResume = null;
+  attempt.aside.replaying = false;
+  frame.setState(node, RUNNING);
+  emitNodeResumed(run, frame, node);
+  if (run.past !== null) attempt.aside.calls?.closePast();
+  armTimeout(attempt);
+  for (const then of onResume ?? []) then();
+}

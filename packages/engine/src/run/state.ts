@@ -1,0 +1,389 @@
+/** What the scheduler keeps of a run and of the attempts of its nodes: data, and small moves of it. */
+import type {
+  CancelReason,
+  ConfirmAnswer,
+  Counts,
+  ErrorInfo,
+  Json,
+  ValueRef,
+} from "@millrace/contracts";
+import type { Plan } from "../compile/plan.ts";
+import type { NodePolicy } from "../compile/policy.ts";
+import type { EngineCore } from "../engine-core.ts";
+import type { EngineError } from "../errors.ts";
+import type { NodeType, Report } from "../node-type.ts";
+import type { OpenConfirmation } from "../options.ts";
+import { refOf } from "../values.ts";
+import type { Frame, FrameOwner, StopReason } from "./frame.ts";
+import type { JournalWriter } from "./journal-writer.ts";
+import type { Past } from "./past.ts";
+import { ReadyRing } from "./ready-ring.ts";
+import type { Reused } from "./reuse.ts";
+import { RunBase, type RunGiven } from "./run-base.ts";
+import { type Claimant, type KeyClaim, type Limit, RunSlots, release } from "./slots.ts";
+import type { Timer } from "./timers.ts";
+
+/** A result of a node. `cached`: it was not made by this attempt. `ref`: it is too large for its event. */
+export interface Result {
+  port: string;
+  output: Json;
+  bytes: number;
+  cached: boolean;
+  ref: ValueRef | null;
+}
+
+/** Model and tool calls of one attempt: `calls.ts`. */
+export interface AttemptCalls {
+  report(report: Report): void;
+  /** Ends the calls that were open when the process died. */
+  closePast(): void;
+  /** Ends every open call: the attempt is over. */
+  close(): void;
+}
+
+/** What a body sees of the engine: `context.ts`. */
+export interface AttemptContext {
+  /** Sends the latest progress if it was held back. */
+  flushProgress(): void;
+}
+
+/** What only few attempts have. */
+export interface Aside {
+  /** Place among the holders of a key. */
+  key: KeyClaim | null;
+  cacheKey: string | null;
+  /** What is left of the timeout while the node waits for a person. */
+  timeLeftMs: number | null;
+  /** What a parked node waits for. */
+  wait: Timer | null;
+  /** What goes on when a parked node has its slots back. */
+  onResume: (() => void)[] | null;
+  /** Answers that are there while other questions of the node are open. */
+  readonly answers: (() => void)[];
+  /** Model and tool calls; null: none. */
+  calls: AttemptCalls | null;
+  /** Tools that are at work while the body may ask a person. */
+  working: number;
+  /** Flows among them, which work with slots of their own. */
+  flows: number;
+  /** The body was entered again and has not come to the place where it was parked: what it says was said before. */
+  replaying: boolean;
+}
+
+/**
+ * One try of one node: its slots, its timers, its signal, its place among the live ones.
+ *   A1  after `over` nothing of it has an effect: late results are dropped, its context refuses.
+ *   A2  it holds its slots exactly while the node works.
+ */
+export class Attempt implements Claimant, FrameOwner {
+  readonly run: RunCore;
+  readonly frame: Frame;
+  readonly node: number;
+  readonly limits: readonly Limit[];
+  startedAt = 0;
+  /** When the first attempt of the node began, also before a restart: what keys are made with must not change. */
+  firstStartedAt = 0;
+  /** Slots are held. */
+  holds = false;
+  /** The body has ended, or nobody waits for it any more. */
+  over = false;
+  /** Does not keep the run from pausing: it waits for a person, or its rounds do the work. */
+  idle = false;
+  /** Neighbours among the live attempts of the run, in start order. */
+  prev: Attempt | null = null;
+  next: Attempt | null = null;
+  /** Why it is to stop; its body has been told. */
+  stopping: StopReason | "timeout" | null = null;
+  controller: AbortController | null = null;
+  /** Ends the attempt, the pause before it, or its time to settle. */
+  timer: Timer | null = null;
+  /** Made when the body is called. */
+  context: AttemptContext | null = null;
+  /** Open rounds of its body. */
+  rounds = 0;
+  #aside: Aside | null = null;
+
+  constructor(run: RunCore, frame: Frame, node: number, limits: readonly Limit[]) {
+    this.run = run;
+    this.frame = frame;
+    this.node = node;
+    this.limits = limits;
+  }
+
+  get type(): NodeType {
+    return this.frame.layout.types[this.node] as NodeType;
+  }
+
+  get policy(): NodePolicy {
+    return this.frame.layout.policies[this.node] as NodePolicy;
+  }
+
+  /** Made at the first use. */
+  get aside(): Aside {
+    this.#aside ??= {
+      key: null,
+      cacheKey: null,
+      timeLeftMs: null,
+      wait: null,
+      onResume: null,
+      answers: [],
+      calls: null,
+      working: 0,
+      flows: 0,
+      replaying: false,
+    };
+    return this.#aside;
+  }
+
+  /** The same, where nothing is to be kept. */
+  get asideIfAny(): Aside | null {
+    return this.#aside;
+  }
+
+  get entered(): boolean {
+    return this.context !== null;
+  }
+
+  get gone(): boolean {
+    return this.over;
+  }
+
+  /** Slots came free for an attempt that had to queue. */
+  granted(): void {
+    this.holds = true;
+    this.run.again.push(this);
+    this.run.loop.wakeSoon(this.run);
+  }
+
+  /** Gives the slots back. */
+  giveBack(): void {
+    if (!this.holds) return;
+    this.holds = false;
+    release(this.limits);
+  }
+
+  /** Counts the node in or out of those that keep the run from pausing. */
+  setIdle(idle: boolean): void {
+    if (this.idle === idle) return;
+    this.idle = idle;
+    this.run.busy += idle ? -1 : 1;
+  }
+
+  /** Stops the clock of the attempt and keeps the time that is left. */
+  holdTimeout(): void {
+    const { timer, run } = this;
+    if (timer === null) return;
+    this.aside.timeLeftMs = Math.max(0, timer.due - run.now);
+    run.engine.timers.cancel(timer);
+    this.timer = null;
+  }
+}
+
+const RUN_SLOTS = 64; // enough to hide waiting, few enough that a fan of ten thousand requests is not one burst
+
+/** Name of the credentials of a run among its private values; no path of a node is like it. */
+export const USED_SECRETS = "~secrets";
+
+const NO_FRAMES: (Frame | null)[] = [];
+
+/** Shared by the runs that have asked nobody; never changed. */
+export const NO_CONFIRMATIONS: Map<string, Confirmation> = new Map();
+
+/** An open confirmation and the node behind it. */
+export interface Confirmation {
+  readonly open: OpenConfirmation;
+  readonly attempt: Attempt;
+  readonly answer: (answer: ConfirmAnswer) => void;
+  timer: Timer | null;
+  /** The handler of the run knows of it. */
+  asked: boolean;
+}
+
+/** The loop over the runs of an engine, as a run sees it; `scheduler.ts` implements it. */
+export interface RunLoop {
+  readonly engine: EngineCore;
+  /** The run whose entry surely ends with `pump`. */
+  entered: RunCore | null;
+  /** Lets a run go on until nothing can. Does nothing when it is called from within. */
+  pump(run: RunCore): void;
+  /** Pumps the run after the present work, without growing the stack. */
+  wakeSoon(run: RunCore): void;
+  /** Starts a frame: decides the nodes that wait for nothing. */
+  seed(run: RunCore, frame: Frame): void;
+  /** Stops a run whose journal is lost: its bodies are aborted, nothing is written, its result is an error. */
+  abandon(run: RunCore, error: EngineError): void;
+  /** Drops a run that has ended or is left. */
+  forget(run: RunCore): void;
+}
+
+/** Why a run stops before its nodes have ended. */
+export interface Stop {
+  readonly reason: "run_cancelled" | "run_failed";
+  readonly cancel: CancelReason | null;
+}
+
+type MutableCounts = { -readonly [K in keyof Counts]: Counts[K] };
+
+export class RunCore extends RunBase {
+  readonly loop: RunLoop;
+  readonly slots: RunSlots;
+  readonly onFailure: "stop" | "finish";
+  /** What the log said when the run was taken up again. */
+  past: Past | null = null;
+  /** The run was about to end when its process died, and does nothing else any more. */
+  ending = false;
+  /** The earlier run of which this is another try, and what it takes over. */
+  resumedFrom: { readonly runId: string; readonly seq: number } | null = null;
+  reused: Reused | null = null;
+
+  /** The run's own, then those of bodies. */
+  frames: (Frame | null)[] = NO_FRAMES;
+  freeFrames: number[] | null = null;
+  readonly ring: ReadyRing = new ReadyRing();
+  /** Attempts that have their slots and go on: queued ones, due retries, resumed ones. */
+  again: Attempt[] = [];
+  /** Nodes that have ended and whose readers and edges do not know it yet: frame id, node, port in turn. */
+  readonly ended: number[] = [0, 0, 0]; // room for one: an empty list that grows takes room for five
+  /** How many numbers of `ended` count; the list itself keeps its memory. */
+  endedSize = 0;
+  readonly endedFrames: Frame[] = [];
+  firstLive: Attempt | null = null;
+  lastLive: Attempt | null = null;
+  /** Nodes that are ready, running, retrying, or waiting for something that is not a person. */
+  busy = 0;
+  /** Nodes of all frames that have not ended. */
+  open = 0;
+  executions = 0;
+  liveBytes = 0;
+
+  stop: Stop | null = null;
+  /** A cancel that came before the first event. */
+  cancelEarly: {
+    readonly stop: { readonly reason: "run_cancelled"; readonly cancel: CancelReason };
+    readonly graceMs: number;
+    readonly by: string | undefined;
+    readonly note: string | undefined;
+  } | null = null;
+  /** The operator has asked for a pause that a confirmation's pause still hides. */
+  held = false;
+  /** The run is being left: nothing starts any more. */
+  leaving = false;
+  /** Called after each drain; null: nobody waits for one. */
+  onDrained: (() => void) | null = null;
+  /** What bodies of parked nodes do while the run is paused for a confirmation. */
+  deferred: (() => void)[] | null = null;
+  yielding = false;
+  /** `seq` when the run last handed over. */
+  yieldedAt = 0;
+  pumping = false;
+  failure: (ErrorInfo & { readonly node?: string }) | null = null;
+  /** Open ones by id; most runs have none. */
+  confirmations: Map<string, Confirmation> = NO_CONFIRMATIONS;
+  /** How confirmations ended that are no longer open. */
+  resolved: Map<string, string> | null = null;
+  confirmationCount = 0;
+  /** Ended nodes, kept here because a whole fold would cost more than the run. */
+  readonly counts: MutableCounts = { succeeded: 0, failed: 0, skipped: 0, cancelled: 0 };
+  readonly bodyCounts: MutableCounts = { succeeded: 0, failed: 0, skipped: 0, cancelled: 0 };
+  announced = false;
+  grace: Timer | null = null;
+  clock: Timer | null = null;
+  clockLeftMs: number;
+  /** The clock has run out, and the scheduler has not ended the run yet. */
+  isLate = false;
+  journal: JournalWriter | null = null;
+  /** Undoes what `run` set up outside: the listener on the caller's signal. */
+  detach: (() => void) | null = null;
+
+  /** Credentials that it has used, for who takes it up. */
+  readonly #used: string[] = [];
+
+  constructor(loop: RunLoop, plan: Plan, given: RunGiven) {
+    const { engine } = loop;
+    super(engine, plan, given);
+    this.loop = loop;
+    const { policy } = this.parts.graph;
+    this.onFailure = given.options.onFailure ?? policy?.onFailure ?? "stop";
+    const timeout = given.options.timeoutMs ?? policy?.timeoutMs ?? Number.POSITIVE_INFINITY;
+    this.clockLeftMs = Math.min(timeout, this.limits.wallClockMs);
+    const slots = engine.options.concurrency?.run ?? RUN_SLOTS;
+    const most = given.options.concurrency ?? policy?.concurrency ?? slots;
+    this.slots = new RunSlots(most, engine.typeSlots);
+  }
+
+  /** A credential: no run shows it, nor this one after an interruption, when it may hold answers that quote it. */
+  learn(secret: string): void {
+    if (!this.hide(secret)) return;
+    this.engine.secrets.add(secret);
+    this.#used.push(secret);
+    this.journal?.keepPrivate(USED_SECRETS, [...this.#used]);
+  }
+
+  /** Keeps a value beside the log, without the secrets that the run knows, and answers its reference. */
+  keepLarge(value: Json): ValueRef {
+    const shown = this.redactor?.clean(value) ?? value;
+    const ref = refOf(shown, this.engine.host);
+    this.journal?.keepValue(ref.ref, shown);
+    return ref;
+  }
+
+  /** A way into the run that surely ends with `pump`: what comes free meanwhile needs no call of its own. */
+  enter(): void {
+    this.loop.entered = this;
+    this.tick();
+  }
+
+  pump(): void {
+    this.loop.pump(this);
+  }
+
+  abandon(error: EngineError): void {
+    this.loop.abandon(this, error);
+  }
+
+  /** Puts an attempt at the end of the live ones. */
+  link(attempt: Attempt): void {
+    if (this.#isLive(attempt)) return;
+    attempt.prev = this.lastLive;
+    if (this.lastLive === null) this.firstLive = attempt;
+    else this.lastLive.next = attempt;
+    this.lastLive = attempt;
+  }
+
+  #isLive(attempt: Attempt): boolean {
+    return attempt.prev !== null || this.firstLive === attempt;
+  }
+
+  unlink(attempt: Attempt): void {
+    if (!this.#isLive(attempt)) return;
+    if (attempt.prev === null) this.firstLive = attempt.next;
+    else attempt.prev.next = attempt.next;
+    if (attempt.next === null) this.lastLive = attempt.prev;
+    else attempt.next.prev = attempt.prev;
+    attempt.prev = null;
+    attempt.next = null;
+  }
+
+  /** Live attempts in start order, as they are now. */
+  liveAttempts(): Attempt[] {
+    const list: Attempt[] = [];
+    for (let a = this.firstLive; a !== null; a = a.next) list.push(a);
+    return list;
+  }
+
+  /** Queues a node that has ended through `port`; `propagate` does the rest. */
+  nodeEnded(frame: Frame, node: number, port: number): void {
+    frame.open -= 1;
+    this.open -= 1;
+    const { ended } = this;
+    ended[this.endedSize++] = frame.id;
+    ended[this.endedSize++] = node;
+    ended[this.endedSize++] = port;
+  }
+
+  /** Counts a node that has ended. */
+  count(frame: Frame, how: keyof Counts): void {
+    if (frame.owner === null) this.counts[how] += 1;
+    else this.bodyCounts[how] += 1;
+  }
+}
