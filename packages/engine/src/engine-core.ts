@@ -1,6 +1,5 @@
 /** What the runs of one engine share: host, timers, slots, cache, capabilities. It knows no run. */
 import type { FetchLike, FilePort, JsonObject } from "@millrace/contracts";
-import { AiRuntime } from "./ai/runtime.ts";
 import type { Host, ProgramsPort } from "./host.ts";
 import { engineLimits, type Limits } from "./limits.ts";
 import type { Grants, NodeType } from "./node-type.ts";
@@ -12,6 +11,7 @@ import { ResultCache } from "./run/result-cache.ts";
 import { type Claimant, type KeyClaim, Keys, Limit } from "./run/slots.ts";
 import { Timers } from "./run/timers.ts";
 import { Renewals } from "./services/renewals.ts";
+import type { Shared, SharedKey } from "./shared.ts";
 import { digestOf } from "./values.ts";
 
 /** Nodes of a type at once, in the whole engine: what a machine and the other side of a wire bear well. */
@@ -39,7 +39,7 @@ export class EngineCore {
   readonly renewals: Renewals;
   /** The newest credentials that any run has used; none of them shows in the log of another. */
   readonly secrets: Redactor = new Redactor(null, SHARED_SECRETS);
-  #ai: AiRuntime | null = null;
+  readonly #shared: Set<Shared> = new Set();
   readonly shell: ProgramsPort | null;
   /** When the process last got a turn for its timers and sockets. */
   lastMacrotask: number;
@@ -64,11 +64,11 @@ export class EngineCore {
     this.typeSlots = new Map(Object.entries(slots).map(([type, max]) => [type, new Limit(max)]));
   }
 
-  /** What `ai` nodes share; made when there is one. */
-  get ai(): AiRuntime {
-    const { providers = [], ai = {}, egress } = this.options;
-    this.#ai ??= new AiRuntime(providers, ai, { host: this.host, egress });
-    return this.#ai;
+  /** A value that nodes of this engine share. */
+  shared<T extends Shared>(key: SharedKey<T>): T {
+    const value = key.of(this);
+    this.#shared.add(value);
+    return value;
   }
 
   /** The network as a type may use it: core's is the engine's, an extension's ends at the hosts that it was granted. */
@@ -114,8 +114,8 @@ export class EngineCore {
     this.#keys.release(claim);
   }
 
-  /** Drops what `ai` nodes have kept for a run. */
-  endAi(runId: string): void {
-    this.#ai?.endRun(runId);
+  /** Tells shared values that a run has ended. */
+  endRun(runId: string): void {
+    for (const value of this.#shared) value.endRun?.(runId);
   }
 }

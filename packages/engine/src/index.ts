@@ -1,5 +1,6 @@
 export type { AiOptions, CircuitOptions } from "./ai/options.ts";
 export { type CompileResult, compileFlow } from "./compile/compile-flow.ts";
+export type { CompileOptions } from "./compile/compile-options.ts";
 export type { Need, Plan } from "./compile/plan.ts";
 export { type FlowRef, parseFlowRef } from "./compile/subflows.ts";
 export type { TypeSource } from "./definitions.ts";
@@ -21,7 +22,6 @@ export type {
   Answer,
   CachePort,
   CloseOptions,
-  CompileOptions,
   ConfirmHandler,
   ConfirmReply,
   EngineOptions,

@@ -26,10 +26,10 @@ import type {
   ToolStarted,
   ValueRef,
 } from "@millrace/contracts";
-import type { AiRuntime } from "./ai/runtime.ts";
 import type { CheckedInputs } from "./inputs.ts";
 import type { Limits } from "./limits.ts";
 import type { ServiceLink, ServiceOf } from "./services/link.ts";
+import type { Shared, SharedKey } from "./shared.ts";
 
 /** Fields of one attempt, evaluated; a deferred field is a function of its extra roots. */
 export type Fields = { readonly [name: string]: unknown };
@@ -186,14 +186,12 @@ export interface CoreContext extends ControlContext {
   ): Promise<T>;
   /** The fields as the flow writes them. */
   readonly source: FlowNode["fields"];
-  /** Providers, circuit and settings that the `ai` nodes of an engine share. */
-  readonly ai: AiRuntime;
+  /** A value that nodes of the engine share; made at the first use. */
+  shared<T extends Shared>(key: SharedKey<T>): T;
   /** Flows and actions that the node has as tools. */
   readonly tools: NodeTools;
-  /** `fetch` that ends with `signal`, too. */
-  fetchWith(signal: AbortSignal): FetchLike;
-  /** The same for calls of models, which may go to origins of their own and take longer. */
-  modelFetch(signal: AbortSignal): FetchLike;
+  /** `fetch`, which ends with `signal` and with the attempt; default: that of the engine. Null: the host has no network. */
+  fetchWith(signal: AbortSignal, fetch?: FetchLike | null): FetchLike;
   /** A value without the secrets that the run knows. */
   mask<T extends Json>(value: T): T;
   /** Resolves after timers and sockets had their turn. */

@@ -2,36 +2,31 @@
  * What callers say, looked at before anything begins: code without types must not leave a run that never ends. Everything
  * here throws `EngineError` `input_invalid` with the name of the option.
  */
-import { EVENT_KINDS, EVENT_LIMITS, type FlowGraph } from "@millrace/contracts";
+import { EVENT_KINDS, EVENT_LIMITS } from "@millrace/contracts";
 import { type OptionNames, unknownOption } from "@millrace/contracts/options";
 import type { AiOptions, CircuitOptions } from "./ai/options.ts";
 import { Plan } from "./compile/plan.ts";
 import { EngineError } from "./errors.ts";
 import type { EgressPolicy, FilePolicy, ShellPolicy } from "./host.ts";
 import { DEFAULT_LIMITS } from "./limits.ts";
-import type {
-  CloseOptions,
-  CompileOptions,
-  EngineOptions,
-  RunCancelOptions,
-  RunOptions,
-} from "./options.ts";
+import type { CloseOptions, EngineOptions, RunCancelOptions, RunOptions } from "./options.ts";
 import type { EventsOptions } from "./run/cursor.ts";
 
+/** True for a value that an option may have. */
 type Test = (value: unknown) => boolean;
 
 const isObject: Test = (value) => typeof value === "object" && value !== null;
-const isRecord: Test = (value) => isObject(value) && !Array.isArray(value);
+export const isRecord: Test = (value) => isObject(value) && !Array.isArray(value);
 const isText: Test = (value) => typeof value === "string";
 const isFunction: Test = (value) => typeof value === "function";
 /** Infinity is a number without a bound. */
 const isAmount: Test = (value) => typeof value === "number" && value >= 0;
 const isCount: Test = (value) => isAmount(value) && (value as number) >= 1;
-const oneOf =
+export const oneOf =
   (...values: readonly unknown[]): Test =>
   (value) =>
     values.includes(value);
-const has =
+export const has =
   (...methods: readonly string[]): Test =>
   (value) =>
     isObject(value) &&
@@ -43,12 +38,12 @@ const isProviders: Test = (value) =>
   new Set(value.map(({ id }) => id)).size === value.length;
 
 /** A test, and what the value must be. */
-type Rules<T> = { readonly [K in keyof Required<T>]: readonly [Test, string] };
+export type Rules<T> = { readonly [K in keyof Required<T>]: readonly [Test, string] };
 
 const HOST = ["now", "random", "setTimer", "yield", "sha256"];
 const JOURNAL = "create append read putValue getValue load lease release".split(" ");
-const RECORD: readonly [Test, string] = [isRecord, "an object"];
-const TEXT: readonly [Test, string] = [isText, "text"];
+export const RECORD: readonly [Test, string] = [isRecord, "an object"];
+export const TEXT: readonly [Test, string] = [isText, "text"];
 const MILLISECONDS: readonly [Test, string] = [isAmount, "milliseconds, 0 or more"];
 
 const ENGINE: Rules<EngineOptions> = {
@@ -124,15 +119,6 @@ const EVENTS: Rules<EventsOptions> = {
   holds: [oneOf(true, false), "true or false"],
 };
 
-const COMPILE: Rules<CompileOptions> = {
-  registry: [has("get", "require", "entries", "catalog"), "what createRegistry makes"],
-  subflows: [has("get"), "a port with get"],
-  limits: RECORD,
-  withoutCode: [oneOf(true, false), "true or false"],
-  hash: TEXT,
-  document: RECORD,
-};
-
 /** Names alone: a misspelt member of a policy would be a policy that does not hold. */
 const CONCURRENCY: OptionNames<NonNullable<EngineOptions["concurrency"]>> = { run: 1, types: 1 };
 const EGRESS: OptionNames<EgressPolicy> = {
@@ -204,22 +190,6 @@ export function checkEventsOptions(options: EventsOptions): void {
   check(options, EVENTS);
 }
 
-/** Arguments of `compileFlow`. */
-export function checkCompileOptions(graph: FlowGraph, options: CompileOptions): void {
-  const { graph: inner, diagnostics } = Object(graph);
-  if (isRecord(inner) && Array.isArray(diagnostics)) {
-    const text = "compileFlow takes `parsed.graph`; this is the whole result of parseFlow";
-    throw new EngineError("input_invalid", text);
-  }
-  check(options ?? {}, COMPILE);
-  if (options?.registry === undefined) {
-    throw new EngineError(
-      "input_invalid",
-      "options.registry is missing: compileFlow(graph, { registry: createRegistry() })",
-    );
-  }
-}
-
 /** Options of a cancel. */
 export function checkCancelOptions(options: RunCancelOptions): void {
   check(options, CANCEL);
@@ -238,7 +208,7 @@ export function checkPlan(plan: Plan): void {
   throw invalid("plan", "what `compileFlow` of this very copy of the package has made");
 }
 
-function check<T extends object>(options: T, rules: Rules<T>, at = ""): void {
+export function check<T extends object>(options: T, rules: Rules<T>, at = ""): void {
   if (!isObject(options)) throw new EngineError("input_invalid", "options must be an object");
   checkNames(options, rules, at);
   for (const name of Object.keys(rules) as (keyof T & string)[]) {

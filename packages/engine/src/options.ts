@@ -12,11 +12,9 @@ import type {
   ServiceDefinition,
   Trigger,
 } from "@millrace/contracts";
-import type { FlowDocument } from "@millrace/dsl";
 import type { AiOptions } from "./ai/options.ts";
 import type { EgressPolicy, FilePolicy, Host, ShellPolicy } from "./host.ts";
 import type { Limits } from "./limits.ts";
-import type { Registry } from "./registry.ts";
 
 /** Where flows that other flows call come from. Null: there is none. */
 export interface SubflowPort {
@@ -36,20 +34,6 @@ export interface CachePort {
 /** The services that connections may name. */
 export interface ServicePort {
   get(slug: string): ServiceDefinition | undefined;
-}
-
-/** What a flow is compiled against. */
-export interface CompileOptions {
-  readonly registry: Registry;
-  /** Where flows that this one calls come from; absent: there is none. */
-  readonly subflows?: SubflowPort;
-  readonly limits?: Partial<Limits>;
-  /** Code of extensions is not loaded: what their own checks would find is left out. Default false. */
-  readonly withoutCode?: boolean;
-  /** The document that the graph was read from; adds ranges and fixes to the diagnostics. */
-  readonly document?: FlowDocument;
-  /** Digest of the graph, where it is known: `flowHash` of a run's header. Absent: it is made. */
-  readonly hash?: string;
 }
 
 /** What an engine runs with. Every port is optional; what is absent fails the node that wants it. */

@@ -18,6 +18,7 @@ import { SAMPLING, type Sampling } from "./fields.ts";
 import { withoutMarks } from "./keys.ts";
 import { toSpecification } from "./messages.ts";
 import { schemaText, systemText } from "./presets.ts";
+import { AI } from "./runtime.ts";
 import type { Session } from "./session.ts";
 import { readStream, type StreamEnd } from "./stream.ts";
 import { circuitKey, type Target } from "./targets.ts";
@@ -73,10 +74,10 @@ export async function readyTarget(session: Session, target: Target): Promise<Rea
   const { signal } = budget;
   let capabilities = UNKNOWN;
   try {
-    const provider = ctx.ai.provider(target.provider);
+    const provider = ctx.shared(AI).provider(target.provider);
     const stopped = () => new AiError(budget.failure());
     capabilities = await unlessAborted(provider.capabilities(target.modelId), signal, stopped);
-    const asked = ctx.ai.credentials(target.provider, target.credential, signal);
+    const asked = ctx.shared(AI).credentials(target.provider, target.credential, signal);
     const credentials = await unlessAborted(asked, signal, stopped);
     for (const secret of Object.values(credentials)) {
       if (typeof secret === "string") ctx.learn(secret);
@@ -88,7 +89,7 @@ export async function readyTarget(session: Session, target: Target): Promise<Rea
         credentials,
         signal,
         get fetch() {
-          return ctx.modelFetch(signal); // a host without a network has providers that need none
+          return ctx.fetchWith(signal, ctx.shared(AI).fetch); // a host without a network has providers that need none
         },
       },
       failure: null,
@@ -117,7 +118,7 @@ export async function askTarget(
   const modelCall = made.failure === null ? callOf(session, target, prompt, capabilities) : null;
   if (made.model === null || modelCall === null) return failedTry(call, made.failure);
   const key = circuitKey(target);
-  ctx.ai.circuits.claim(key);
+  ctx.shared(AI).circuits.claim(key);
   const end = await readStream(
     made.model,
     { ...modelCall, prompt: [...toSpecification(messages, made.model.specificationVersion)] },
@@ -158,7 +159,7 @@ export function beginCall(
 }
 
 export function endCircuit(session: Session, target: Target, failure: AiFailure | null): void {
-  const { ai } = session.ctx;
+  const ai = session.ctx.shared(AI);
   if (failure?.reason === "auth") ai.forget(target.provider, target.credential);
   if (failure?.reason === "aborted") ai.circuits.end(circuitKey(target), "aborted", 0);
   else ai.circuits.end(circuitKey(target), failure?.reason ?? null, session.ctx.now());
@@ -169,7 +170,7 @@ export function priceOf(
   { provider, modelId }: Target,
   own: PricePerMillion | undefined,
 ): PricePerMillion | undefined {
-  return ctx.ai.price(provider, modelId, own);
+  return ctx.shared(AI).price(provider, modelId, own);
 }
 
 export function failedTry(call: string, failure: AiFailure | null): Try<never> {

@@ -13,6 +13,7 @@ import { inputText, textPart } from "./messages.ts";
 import { answerProblems } from "./output-schema.ts";
 import { presetText, userText } from "./presets.ts";
 import { readAnswer } from "./read-answer.ts";
+import { AI } from "./runtime.ts";
 import type { Session } from "./session.ts";
 import { Targets } from "./targets.ts";
 
@@ -125,7 +126,7 @@ async function judge(session: Session, check: Check, record: JsonObject): Promis
   const value = valueAt(record, `/${path.split(".").join("/")}`);
   if (value === undefined) return { pass: false, rule: "is not there", path };
   const { maxTokens } = session.fields;
-  const node = session.fields.provider ?? session.ctx.ai.options.defaultProvider;
+  const node = session.fields.provider ?? session.ctx.shared(AI).options.defaultProvider;
   const own: AiFields = {
     ...withoutSampling(session.fields),
     ...(maxTokens !== undefined && { maxTokens }),

@@ -4,6 +4,7 @@ import { beginCall, endCircuit, failedTry, priceOf, readyTarget, type Try } from
 import type { Caller } from "./caller.ts";
 import { AiError, type AiFailure, failureOfError } from "./failure.ts";
 import { textPart } from "./messages.ts";
+import { AI } from "./runtime.ts";
 import type { Session } from "./session.ts";
 import { circuitKey, type Target } from "./targets.ts";
 import { costOf, readUsage } from "./usage.ts";
@@ -79,7 +80,7 @@ async function embedOnce(
   const message = { role: "user" as const, content: shown.map(textPart) };
   beginCall(session, target, { call, prompt: { step, purpose: "embed" }, messages: [message] });
   if (made === null) return failedTry(call, failure);
-  ctx.ai.circuits.claim(circuitKey(target));
+  ctx.shared(AI).circuits.claim(circuitKey(target));
   const end = await doEmbed(session, made);
   endCircuit(session, target, end.failure);
   return {

@@ -8,7 +8,8 @@ import {
   NodeError,
   type PricePerMillion,
 } from "@millrace/contracts";
-import type { EgressPolicy, Host } from "../host.ts";
+import type { EgressPolicy } from "../host.ts";
+import { SharedKey, type SharingEngine } from "../shared.ts";
 import { Circuits } from "./circuit.ts";
 import type { AiOptions } from "./options.ts";
 
@@ -32,15 +33,12 @@ export class AiRuntime {
   /** Runs that have used tools of servers. */
   readonly #runs: Set<string> = new Set();
 
-  constructor(
-    providers: readonly AiProvider[],
-    options: AiOptions,
-    { host, egress }: { readonly host: Host; readonly egress: EgressPolicy | undefined },
-  ) {
-    this.options = options;
-    this.fetch = host.openFetch?.(policyOf(options, egress)) ?? null;
-    this.circuits = new Circuits(options.circuit);
-    this.hmacKey = options.hmacKey ?? randomKey(host.random);
+  constructor({ host, options }: SharingEngine) {
+    const { providers = [], ai = {}, egress } = options;
+    this.options = ai;
+    this.fetch = host.openFetch?.(policyOf(ai, egress)) ?? null;
+    this.circuits = new Circuits(ai.circuit);
+    this.hmacKey = ai.hmacKey ?? randomKey(host.random);
     this.sha256 = (bytes) => host.sha256(bytes);
     this.#providers = new Map(providers.map((provider) => [provider.id, provider]));
     this.#now = () => host.now();
@@ -108,6 +106,9 @@ export class AiRuntime {
     void end().catch(() => undefined); // the source's own affair: the run has ended
   }
 }
+
+/** What the `ai` nodes of an engine share. */
+export const AI: SharedKey<AiRuntime> = new SharedKey((engine) => new AiRuntime(engine));
 
 /** The policy, with the origins of models. A model may think for long: its node has limits of its own for that. */
 function policyOf({ origins = [] }: AiOptions, egress: EgressPolicy = {}): EgressPolicy {

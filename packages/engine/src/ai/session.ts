@@ -6,6 +6,7 @@ import { Budget } from "./budget.ts";
 import { AiError } from "./failure.ts";
 import type { AiFields } from "./fields.ts";
 import { StepKeys } from "./keys.ts";
+import { AI } from "./runtime.ts";
 import { addUsage } from "./usage.ts";
 
 /** Tokens and US dollars of calls; null: not known. */
@@ -32,7 +33,7 @@ export class Session {
   readonly #warned: Set<string> = new Set();
 
   constructor(fields: AiFields, ctx: CoreContext) {
-    const { ai } = ctx;
+    const ai = ctx.shared(AI);
     this.ctx = ctx;
     this.fields = fields;
     this.startedAt = ctx.now();

@@ -8,6 +8,7 @@ import type { CoreContext } from "../node-type.ts";
 import { CIRCUIT_REASONS, type Probe } from "./circuit.ts";
 import { type AiFailure, mayFailOver } from "./failure.ts";
 import { type AiFields, SAMPLING, type Sampling } from "./fields.ts";
+import { AI } from "./runtime.ts";
 
 /** A model with everything that a call of it needs to know from the flow. */
 export interface Target {
@@ -82,18 +83,19 @@ export class Targets {
     if (!this.#obeysCircuit) return;
     this.#passOver();
     const key = circuitKey(this.current);
-    const probe = this.#ctx.ai.circuits.claim(key);
+    const probe = this.#ctx.shared(AI).circuits.claim(key);
     if (probe !== null) this.#probe = { key, probe };
   }
 
   /** Somebody else may try what no call came of. */
   release(): void {
-    if (this.#probe !== null) this.#ctx.ai.circuits.release(this.#probe.key, this.#probe.probe);
+    if (this.#probe !== null)
+      this.#ctx.shared(AI).circuits.release(this.#probe.key, this.#probe.probe);
     this.#probe = null;
   }
 
   #passOver(): void {
-    const { circuits } = this.#ctx.ai;
+    const { circuits } = this.#ctx.shared(AI);
     const now = this.#ctx.now();
     const isOpen = (at: number): boolean =>
       circuits.isOpen(circuitKey(this.#all[at] as Target), now);
@@ -117,8 +119,8 @@ export function circuitKey({ provider, modelId, credential }: Target): string {
   return JSON.stringify([provider, modelId, credential ?? null]);
 }
 
-function listTargets(fields: AiFields, { ai }: CoreContext): readonly Target[] {
-  const { defaultProvider, defaultModels = {} } = ai.options;
+function listTargets(fields: AiFields, ctx: CoreContext): readonly Target[] {
+  const { defaultProvider, defaultModels = {} } = ctx.shared(AI).options;
   const provider = fields.provider ?? defaultProvider;
   if (provider === undefined) throw missing("provider", "and the operator has no default");
   const byDefault = Object.hasOwn(defaultModels, provider) ? defaultModels[provider] : undefined;

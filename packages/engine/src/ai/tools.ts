@@ -19,6 +19,7 @@ import { toOutput } from "../values.ts";
 import { invalidField } from "./call.ts";
 import { AiError } from "./failure.ts";
 import type { AiFields, ToolField } from "./fields.ts";
+import { AI } from "./runtime.ts";
 import type { Session } from "./session.ts";
 import { toolNames } from "./tool-names.ts";
 import { unlessAborted } from "./wait.ts";
@@ -208,7 +209,7 @@ async function sourceBody(
   const { ctx, budget } = session;
   const slash = rest.indexOf("/");
   const [server, name] = [rest.slice(0, slash), rest.slice(slash + 1)];
-  const source = ctx.ai.toolSource(ctx.runId);
+  const source = ctx.shared(AI).toolSource(ctx.runId);
   if (source === undefined) throw invalidField(place, "this engine has no tools of servers");
   const listed =
     lists.get(server) ?? source.list(server, contextOf(ctx, budget.signal, TIMEOUT_MS));

@@ -10,11 +10,10 @@ import {
 } from "@millrace/dsl";
 import { engineLimits, type Limits } from "../limits.ts";
 import type { NodeType } from "../node-type.ts";
-import type { CompileOptions } from "../options.ts";
-import { checkCompileOptions } from "../options-check.ts";
 import { createPortableHost } from "../portable-host.ts";
 import type { Registry } from "../registry.ts";
 import { digestOf } from "../values.ts";
+import { type CompileOptions, checkCompileOptions } from "./compile-options.ts";
 import { literalFields } from "./fields.ts";
 import { type Layout, layOut } from "./layout.ts";
 import type { Names } from "./names.ts";

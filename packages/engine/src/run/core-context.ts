@@ -12,7 +12,6 @@ import {
   type SpawnPort,
   type ValueRef,
 } from "@millrace/contracts";
-import type { AiRuntime } from "../ai/runtime.ts";
 import { type Layout, localName } from "../compile/layout.ts";
 import { type CheckedInputs, checkInputs } from "../inputs.ts";
 import type {
@@ -25,6 +24,7 @@ import type {
   NodeType,
 } from "../node-type.ts";
 import type { ServiceLink } from "../services/link.ts";
+import type { Shared, SharedKey } from "../shared.ts";
 import { openRound } from "./bodies.ts";
 import { guardedFetch, guardedFiles, guardedShell, typeFetch } from "./capabilities.ts";
 import { parkAsking } from "./confirmations.ts";
@@ -119,8 +119,8 @@ export class CoreContextOf extends NodeContextOf implements CoreContext {
     return (frame.layout.nodes[node] as FlowNode).fields;
   }
 
-  get ai(): AiRuntime {
-    return liveAttempt(this.#attempt).run.engine.ai;
+  shared<T extends Shared>(key: SharedKey<T>): T {
+    return liveAttempt(this.#attempt).run.engine.shared(key);
   }
 
   get tools(): NodeTools {
@@ -128,14 +128,8 @@ export class CoreContextOf extends NodeContextOf implements CoreContext {
     return frame.layout.tools[node] ?? NO_TOOLS;
   }
 
-  fetchWith(signal: AbortSignal): FetchLike {
-    const attempt = liveAttempt(this.#attempt);
-    return guardedFetch(attempt, signal, attempt.run.engine.fetch);
-  }
-
-  modelFetch(signal: AbortSignal): FetchLike {
-    const attempt = liveAttempt(this.#attempt);
-    return guardedFetch(attempt, signal, attempt.run.engine.ai.fetch);
+  fetchWith(signal: AbortSignal, fetch?: FetchLike | null): FetchLike {
+    return guardedFetch(liveAttempt(this.#attempt), signal, fetch);
   }
 
   mask<T extends Json>(value: T): T {

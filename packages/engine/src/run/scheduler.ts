@@ -94,7 +94,7 @@ export class Scheduler implements RunLoop {
     if (this.runs.get(run.id) === run) this.runs.delete(run.id);
     run.detach?.();
     run.detach = null;
-    this.engine.endAi(run.id);
+    this.engine.endRun(run.id);
   }
 
   /** Resolves the result of a run, once every reader may know it. */

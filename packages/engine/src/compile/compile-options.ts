@@ -1,0 +1,47 @@
+/** Options of `compileFlow`, and their check. */
+import type { FlowGraph } from "@millrace/contracts";
+import type { FlowDocument } from "@millrace/dsl";
+import { EngineError } from "../errors.ts";
+import type { Limits } from "../limits.ts";
+import type { SubflowPort } from "../options.ts";
+import { check, has, isRecord, oneOf, RECORD, type Rules, TEXT } from "../options-check.ts";
+import type { Registry } from "../registry.ts";
+
+/** What a flow is compiled against. */
+export interface CompileOptions {
+  readonly registry: Registry;
+  /** Where flows that this one calls come from; absent: there is none. */
+  readonly subflows?: SubflowPort;
+  readonly limits?: Partial<Limits>;
+  /** Code of extensions is not loaded: what their own checks would find is left out. Default false. */
+  readonly withoutCode?: boolean;
+  /** The document that the graph was read from; adds ranges and fixes to the diagnostics. */
+  readonly document?: FlowDocument;
+  /** Digest of the graph, where it is known: `flowHash` of a run's header. Absent: it is made. */
+  readonly hash?: string;
+}
+
+const COMPILE: Rules<CompileOptions> = {
+  registry: [has("get", "require", "entries", "catalog"), "what createRegistry makes"],
+  subflows: [has("get"), "a port with get"],
+  limits: RECORD,
+  withoutCode: [oneOf(true, false), "true or false"],
+  hash: TEXT,
+  document: RECORD,
+};
+
+/** Arguments of `compileFlow`. */
+export function checkCompileOptions(graph: FlowGraph, options: CompileOptions): void {
+  const { graph: inner, diagnostics } = Object(graph);
+  if (isRecord(inner) && Array.isArray(diagnostics)) {
+    const text = "compileFlow takes `parsed.graph`; this is the whole result of parseFlow";
+    throw new EngineError("input_invalid", text);
+  }
+  check(options ?? {}, COMPILE);
+  if (options?.registry === undefined) {
+    throw new EngineError(
+      "input_invalid",
+      "options.registry is missing: compileFlow(graph, { registry: createRegistry() })",
+    );
+  }
+}
