@@ -5,4 +5,5 @@ export default project("oauth-os-store", {
   globalSetup: ["test/stores/secret-service/setup.ts"],
   // One keyring and one bus: what one file locks or writes another would see.
   fileParallelism: false,
+  sequence: { groupOrder: 1 },
 });
