@@ -47,11 +47,10 @@ function shell(line: string, cwd: string, folder: string) {
   });
 }
 
-/** Each kind in each template where all cases are tried; else one in each template, which is most of what can differ. */
+/** Each kind in each template; the first is the one that is made when nothing is asked for. */
 const SCAFFOLDS = KINDS.flatMap((kind) => TEMPLATES.map((template) => ({ kind, template })));
-const FEW = [SCAFFOLDS[0], SCAFFOLDS.at(-1)].filter((one) => one !== undefined);
 
-test.each(casesOf(SCAFFOLDS.length) === SCAFFOLDS.length ? SCAFFOLDS : FEW)(
+test.each(SCAFFOLDS.slice(0, casesOf(SCAFFOLDS.length)))(
   "the README of $kind in $template is right from the first command to the last",
   async ({ kind, template }) => {
     const folder = join(root, `${kind}-${template}`);
