@@ -7,16 +7,22 @@ import { INLINE_BYTES, sizeOf } from "../values.ts";
 import { Calls } from "./calls.ts";
 import { adoptConfirmation } from "./confirmations.ts";
 import { mayRepeat } from "./effect.ts";
-import { emitConfirmResolved, emitRetrying } from "./emit.ts";
+import {
+  emitCancelled,
+  emitConfirmResolved,
+  emitReport,
+  emitRetrying,
+  type Placed,
+} from "./emit.ts";
 import { failNode, stopFrame } from "./end.ts";
 import { type Frame, NO_PORT } from "./frame.ts";
-import { endOrphans } from "./orphans.ts";
 import type { Past, PastNode } from "./past.ts";
 import { endRestoredBodies } from "./propagate.ts";
 import { acquire } from "./slots.ts";
 import { enterAgain, queueAgain } from "./start.ts";
 import { Attempt, type RunCore } from "./state.ts";
 import {
+  CANCELLED,
   DEFAULTED,
   FAILED,
   isTerminal,
@@ -98,6 +104,46 @@ export function goOn(run: RunCore, frame: Frame, open: readonly number[], past: 
   stopFrame(run, frame, "sibling");
 }
 
+/**
+ * Ends every open node of the flows that this attempt ran as tools, the inner before the outer: the attempt is repeated or
+ * ends, and a tool call that begins anew runs its flow anew.
+ */
+function endOrphans(attempt: Attempt, past: Past): void {
+  const { frame, node } = attempt;
+  const tries = frame.attempt(node);
+  const within = `${frame.path(node)}${tries > 1 ? `~${tries}` : ""}[`;
+  const open = [...past.nodes].filter(
+    ([path, { state }]) => path.startsWith(within) && !isTerminal(state),
+  );
+  const depth = ([path]: [string, PastNode]): number => path.split("/").length;
+  open.sort((a, b) => depth(b) - depth(a));
+  for (const [path, was] of open) endOrphan(attempt, past, path, was);
+}
+
+function endOrphan({ run }: Attempt, past: Past, path: string, was: PastNode): void {
+  const place = { run, frame: { path: () => path, attempt: () => was.attempt }, node: 0 };
+  for (const { call, kind, lengths } of past.openCalls.get(path) ?? []) {
+    if (kind === "tool") {
+      const error = { code: "interrupted", message: "the process ended", retryable: true };
+      emitReport(place, { kind: "tool.finished", call, outcome: "error", error, durationMs: 0 });
+      continue;
+    }
+    const discarded = Object.values(lengths).reduce((sum, units) => sum + units, 0);
+    run.calls.add({});
+    emitReport(place, {
+      kind: "llm.failed",
+      call,
+      reason: "interrupted",
+      discarded,
+      next: "none",
+    });
+  }
+  withdrawQuestions(run, place.frame, 0, was);
+  emitCancelled(run, place.frame, 0, "parent");
+  was.state = CANCELLED;
+  run.bodyCounts.cancelled += 1;
+}
+
 /** Calls that were open end with the attempt that they belong to. */
 function adoptCalls(attempt: Attempt, past: Past): void {
   const open = past.openCalls.get(attempt.frame.path(attempt.node));
@@ -140,13 +186,7 @@ function interrupted(attempt: Attempt, was: PastNode): void {
   const text = "the process ended while the node was at work";
   frame.setState(node, RUNNING);
   attempt.asideIfAny?.calls?.close();
-  for (const { asked, answer } of was.questions) {
-    if (answer === null) {
-      emitConfirmResolved(run, frame, node, { id: asked.id, outcome: "cancelled" });
-      run.resolved ??= new Map();
-      run.resolved.set(asked.id, "cancelled");
-    }
-  }
+  withdrawQuestions(run, frame, node, was);
   was.questions = was.questions.filter(({ answer }) => answer !== null);
   if (!mayRepeat(attempt) && policy.delivery === "atMostOnce") {
     failNode(attempt, failureOf("interrupted", text, { reason: "interrupted" }));
@@ -157,6 +197,16 @@ function interrupted(attempt: Attempt, was: PastNode): void {
   emitRetrying(run, frame, node, { error, delayMs: 0 });
   continueTry(was);
   if (acquire(attempt)) attempt.granted();
+}
+
+/** Withdraws the questions of a node that were open when the process died. */
+function withdrawQuestions(run: RunCore, place: Placed, node: number, was: PastNode): void {
+  for (const { asked, answer } of was.questions) {
+    if (answer !== null) continue;
+    emitConfirmResolved(run, place, node, { id: asked.id, outcome: "cancelled" });
+    run.resolved ??= new Map();
+    run.resolved.set(asked.id, "cancelled");
+  }
 }
 
 /** The attempt after an interruption has the steps and answers of those before it, and counts as none of the retries. */
