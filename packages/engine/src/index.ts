@@ -48,3 +48,4 @@ export {
   type ImportOpenApiOptions,
   importOpenApi,
 } from "./services/openapi/import-openapi.ts";
+export { type Shared, SharedKey, type SharingEngine } from "./shared.ts";
