@@ -19,7 +19,7 @@ const spine = ["contracts", "dsl", "engine"];
 /** What each package may use; `needs` are Millrace packages, `foreign` runtime dependencies, `circles` files in circles. */
 export const layers = {
   contracts: { neutral: true, needs: [], foreign: ["zod"] },
-  dsl: { neutral: true, needs: ["contracts"], foreign: [], circles: 5 },
+  dsl: { neutral: true, needs: ["contracts"], foreign: [] },
   engine: { neutral: true, needs: ["contracts", "dsl"], foreign: ["semver"] },
   oauth: { neutral: true, needs: [], foreign: ["keytar", "@napi-rs/keyring"] },
   providers: { needs: ["contracts"], foreign: ["@ai-sdk/*", "@modelcontextprotocol/client"] },

@@ -3,13 +3,12 @@
 import { aliasOf, FUNCTION_ALIASES, NAME_HINTS, NAMESPACES } from "../aliases.ts";
 import { readBlock } from "../text/blocks.ts";
 import { isDigit, isIdent, isNameStart } from "../text/chars.ts";
-import { readList, readObject } from "../text/collections.ts";
+import { hoist, readList, readObject } from "../text/collections.ts";
 import { FAIL } from "../text/cursor.ts";
 import { readNumber } from "../text/numbers.ts";
 import { type Scanner, TEXT_END } from "../text/scanner.ts";
 import { closesSingle, readName, readQuoted } from "../text/strings.ts";
 import type { CallExpression, Expression, MemberExpression } from "./ast.ts";
-import { hoist, parseHole, parseValue } from "./parse.ts";
 import { printExpression } from "./print.ts";
 
 /** Whether a number without its zero, `.5`, stands here. */
@@ -75,28 +74,22 @@ function parseIndex(
   objectHeight: number,
 ): Expression {
   const open = s.pos;
-  s.enter(open);
-  const flat = s.flat;
-  s.flat = 1;
-  s.pos += 1;
+  const flat = s.open(open);
   const isFromStart = s.peek() === 58;
   const index: Expression = isFromStart
     ? { kind: "literal", value: 0, start: open, end: open }
-    : parseValue(s, false);
+    : s.value();
   let height = Math.max(objectHeight, isFromStart ? 1 : s.height);
   const colon = s.peek() === 58 ? s.pos : -1;
   const args = [object, index];
   if (colon !== -1) {
     s.pos = s.tokenEnd = colon + 1;
     if (s.peek() !== 93) {
-      args.push(parseValue(s, false));
+      args.push(s.value());
       height = Math.max(height, s.height);
     }
   }
-  if (s.peek() !== 93) s.expected("`]`");
-  s.flat = flat;
-  s.pos = s.tokenEnd = s.pos + 1;
-  s.depth -= 1;
+  s.close(93, flat);
   s.setHeight(height + 1, open);
   const end = s.pos;
   if (colon === -1) return { kind: "index", object, index, start, end };
@@ -119,14 +112,11 @@ function parseCall(
   calleeHeight: number,
 ): CallExpression {
   const open = s.pos;
-  s.enter(open);
-  const flat = s.flat;
-  s.flat = 1;
-  s.pos += 1;
+  const flat = s.open(open);
   const args: Expression[] = [];
   let height = callee.kind === "name" ? 0 : calleeHeight;
   while (s.peek() !== 41) {
-    args.push(parseValue(s, false));
+    args.push(s.value());
     height = Math.max(height, s.height);
     const code = s.peek();
     if (code === 44) s.pos += 1;
@@ -135,9 +125,7 @@ function parseCall(
       else s.pos += 2;
     } else if (code !== 41) s.expected("`,` or `)`");
   }
-  s.flat = flat;
-  s.pos = s.tokenEnd = s.pos + 1;
-  s.depth -= 1;
+  s.close(41, flat);
   s.setHeight(height + 1, open);
   const end = s.pos;
   if (callee.kind === "name") return { kind: "call", name: callee.name, args, start, end };
@@ -236,15 +224,9 @@ function parsePrimary(s: Scanner, inValue: boolean): Expression {
 }
 
 function parseParentheses(s: Scanner): Expression {
-  s.enter(s.pos);
-  const flat = s.flat;
-  s.flat = 1;
-  s.pos += 1;
-  const inner = parseValue(s, false);
-  if (s.peek() !== 41) s.expected("`)`");
-  s.flat = flat;
-  s.pos = s.tokenEnd = s.pos + 1;
-  s.depth -= 1;
+  const flat = s.open(s.pos);
+  const inner = s.value();
+  s.close(41, flat);
   return inner;
 }
 
@@ -263,7 +245,7 @@ function lambdaArrow(s: Scanner): void {
 function parseNeedlessHole(s: Scanner): Expression {
   const start = s.pos;
   const braces = s.src.charCodeAt(start) === 123;
-  const inner = parseHole(s);
+  const inner = s.hole();
   if (braces) {
     if (s.src.charCodeAt(s.pos) !== 125) s.expected("`}`");
     s.pos = s.tokenEnd = s.pos + 1;

@@ -5,10 +5,10 @@
  */
 import type { Diagnostic } from "@millrace/contracts";
 import { isDigit, isNameStart } from "../text/chars.ts";
+import { hoist } from "../text/collections.ts";
 import { DEFAULT_SCANNER_OPTIONS, FAIL, STOP } from "../text/cursor.ts";
 import { readNumber } from "../text/numbers.ts";
 import { LINE_END, Scanner, TEXT_END } from "../text/scanner.ts";
-import { isCollection, withoutNotes } from "../text/tree.ts";
 import type { BinaryOperator, Expression } from "./ast.ts";
 import { isPointNumber, parsePostfix, parsePostfixOf } from "./parse-operand.ts";
 import { PRECEDENCE } from "./print.ts";
@@ -21,11 +21,11 @@ export interface ParsedExpression {
 
 /** Parses the source of one expression, such as the text under `$` in a graph. Never throws. */
 export function parseExpression(source: string): ParsedExpression {
-  const s = new Scanner(source, { ...DEFAULT_SCANNER_OPTIONS, noBackticks: true });
+  const s = new Parser(source, { ...DEFAULT_SCANNER_OPTIONS, noBackticks: true });
   let ast: Expression | undefined;
   try {
     s.flat = 1;
-    const read = parseValue(s, false);
+    const read = s.value();
     if (s.peek() !== TEXT_END) s.expected("an operator");
     ast = read;
   } catch (thrown) {
@@ -35,56 +35,49 @@ export function parseExpression(source: string): ParsedExpression {
   return { ast: failed ? undefined : ast, diagnostics: s.report.diagnostics(source) };
 }
 
-/**
- * Reads one expression. `inValue`: it stands where a value stands, so a list or object keeps its comments and empty lines.
- * Sets `s.height`.
- */
-export function parseValue(s: Scanner, inValue: boolean): Expression {
-  const code = s.peek();
-  const start = s.pos;
-  const first = parseUnary(s, code, inValue);
-  if (endsValue(s.peek())) return first;
-  const test = parseBinary(s, first, start, 0, inValue);
-  if (s.peek() !== 63) return test;
-  const question = s.pos;
-  s.enter(question);
-  const plain = inValue ? hoist(s, test) : test;
-  let height = s.height;
-  s.pos += 1;
-  const then = parseValue(s, false);
-  height = Math.max(height, s.height);
-  if (s.peek() !== 58) s.expected("`:`");
-  s.pos += 1;
-  const otherwise = parseValue(s, false);
-  s.setHeight(Math.max(height, s.height) + 1, question);
-  s.depth -= 1;
-  return { kind: "conditional", test: plain, then, otherwise, start, end: s.tokenEnd };
+/** The parser of expressions, which the readers of flow text use too. */
+export class Parser extends Scanner {
+  override value(inValue = false): Expression {
+    const code = this.peek();
+    const start = this.pos;
+    const first = parseUnary(this, code, inValue);
+    if (endsValue(this.peek())) return first;
+    const test = parseBinary(this, first, start, 0, inValue);
+    if (this.peek() !== 63) return test;
+    const question = this.pos;
+    this.enter(question);
+    const plain = inValue ? hoist(this, test) : test;
+    let height = this.height;
+    this.pos += 1;
+    const then = this.value();
+    height = Math.max(height, this.height);
+    if (this.peek() !== 58) this.expected("`:`");
+    this.pos += 1;
+    const otherwise = this.value();
+    this.setHeight(Math.max(height, this.height) + 1, question);
+    this.depth -= 1;
+    return { kind: "conditional", test: plain, then, otherwise, start, end: this.tokenEnd };
+  }
+
+  override hole(): Expression {
+    const open = this.pos + 1;
+    const flat = this.open(open);
+    OBJECT.lastIndex = this.pos + 1;
+    const isDoubled = this.src.charCodeAt(this.pos) === 123 && !OBJECT.test(this.src);
+    if (isDoubled) this.pos += 1;
+    const expression = this.value();
+    if (isDoubled) endDoubled(this, open);
+    this.close(125, flat);
+    return expression;
+  }
 }
 
-/** What follows the `{` of an object: a key, a comment, another object, or its end. */
+/** Matches behind the `{` of an object: a key, a comment, another object, or its end. */
 const OBJECT = /\s*(?:[A-Za-z_][\w-]*\s*[:=]|"|[}#'`]|\.\.\.)/y;
-
-/** Reads `${ expr }` at `pos`; `${{ expr }}` of other tools too. */
-export function parseHole(s: Scanner): Expression {
-  const open = s.pos + 1;
-  s.enter(open);
-  const flat = s.flat;
-  s.flat = 1;
-  s.pos += 2;
-  OBJECT.lastIndex = s.pos + 1;
-  const isDoubled = s.src.charCodeAt(s.pos) === 123 && !OBJECT.test(s.src);
-  if (isDoubled) s.pos += 1;
-  const expression = parseValue(s, false);
-  if (s.peek() !== 125) s.expected("`}`");
-  if (isDoubled) endDoubled(s, open);
-  s.flat = flat;
-  s.pos = s.tokenEnd = s.pos + 1;
-  s.depth -= 1;
-  return expression;
-}
 
 /** The first of the two `}` of `${{ expr }}`; `open`: where its first `{` stands. */
 function endDoubled(s: Scanner, open: number): void {
+  if (s.peek() !== 125) s.expected("`}`");
   const close = s.pos;
   s.pos += 1;
   if (s.src.charCodeAt(s.pos) !== 125) s.expected("`}}`");
@@ -101,15 +94,6 @@ function endDoubled(s: Scanner, open: number): void {
       ],
     },
   });
-}
-
-/** Comments inside an expression go in front of its item. */
-export function hoist(s: Scanner, expression: Expression): Expression {
-  if (!isCollection(expression)) return expression;
-  const comments: Parameters<Scanner["giveComments"]>[0][number][] = [];
-  const plain = withoutNotes(expression, comments);
-  s.giveComments(comments);
-  return plain;
 }
 
 /** Whether nothing can go on an expression here: most are one operand. */

@@ -5,7 +5,6 @@
  *   B2  a fence counts only at the start of a line of this block, never inside one of its holes.
  */
 import type { Expression, LiteralExpression, TemplateExpression } from "../expression/ast.ts";
-import { parseHole } from "../expression/parse.ts";
 import { CHAR, CLASSES } from "./chars.ts";
 import type { Scanner } from "./scanner.ts";
 import { firstOfLine } from "./skip.ts";
@@ -72,7 +71,7 @@ export function readBlock(s: Scanner): LiteralExpression | TemplateExpression {
       from = line = hole + 2;
     } else {
       s.pos = hole;
-      pieces.push({ hole: parseHole(s) });
+      pieces.push({ hole: s.hole() });
       height = Math.max(height, s.height);
       from = line = s.pos;
     }

@@ -4,7 +4,6 @@
  */
 import type { Expression, ObjectExpression } from "../expression/ast.ts";
 import { hasTwins } from "../expression/entries.ts";
-import { parseValue } from "../expression/parse.ts";
 import { printExpression } from "../expression/print.ts";
 import { isBlankOrLineEnd, quoteForMessage } from "./chars.ts";
 import { FAIL } from "./cursor.ts";
@@ -15,8 +14,10 @@ import {
   type Collection,
   type CollectionNotes,
   type Comment,
+  isCollection,
   NO_COMMENTS,
   type Notes,
+  withoutNotes,
 } from "./tree.ts";
 
 /** Reads the list at `pos`; sets `s.height`. */
@@ -105,6 +106,15 @@ function withoutSpreads(
   return whole;
 }
 
+/** Moves the comments of a collection in front of its item, and returns the collection without them. */
+export function hoist(s: Scanner, expression: Expression): Expression {
+  if (!isCollection(expression)) return expression;
+  const comments: Parameters<Scanner["giveComments"]>[0][number][] = [];
+  const plain = withoutNotes(expression, comments);
+  s.giveComments(comments);
+  return plain;
+}
+
 function withNotes(collection: Collection, notes: CollectionNotes | undefined): Collection {
   return notes ? { ...collection, notes } : collection;
 }
@@ -137,7 +147,7 @@ function reportTwins(s: Scanner, entries: readonly Entry[], spans: readonly numb
 function readSpread(s: Scanner): Spread {
   const at = s.pos;
   s.pos += 3;
-  const spread = parseValue(s, false);
+  const spread = s.value();
   s.spreads += 1;
   return { spread, at };
 }
@@ -151,7 +161,7 @@ function readEntry(s: Scanner, inValue: boolean): Entry {
   const isComparison = code === 61 && s.src.charCodeAt(s.pos + 1) === 61;
   if ((code !== 58 && code !== 61) || isComparison) s.expected("`:`");
   s.pos += 1;
-  const value = parseValue(s, inValue);
+  const value = s.value(inValue);
   s.spans.push(start, s.tokenEnd);
   return { key, value };
 }
@@ -213,7 +223,7 @@ function readElement(s: Scanner, inValue: boolean, isObject: boolean, depth: num
       ? readSpread(s)
       : isObject
         ? readEntry(s, inValue)
-        : parseValue(s, inValue);
+        : s.value(inValue);
     const height = s.height;
     const next = s.peek();
     if (next !== 44 && next !== LINE_END && next !== closer) {

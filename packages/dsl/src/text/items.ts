@@ -4,7 +4,6 @@
  *   I2  in the guided pass indentation says where a block ends, whatever its braces say.
  */
 import { aliasOf, BLOCK_HINTS } from "../aliases.ts";
-import { parseValue } from "../expression/parse.ts";
 import { isDigit, isNameStart } from "./chars.ts";
 import { FAIL } from "./cursor.ts";
 import {
@@ -197,7 +196,7 @@ function readBareItem(s: Scanner, start: number, opener: Opener | undefined): Fr
     const found = s.tokenText(signStart, s.pos);
     s.error("FLOW1006", signStart, s.pos, { parts: { what: "`=`", found }, fix });
   }
-  const value = parseValue(s, true);
+  const value = s.value(true);
   return {
     kind: "attr",
     policy,
@@ -256,7 +255,7 @@ function readBlock(
   let value: BlockItem["value"];
   if (s.peek() === 61) {
     s.pos += 1;
-    value = parseValue(s, true);
+    value = s.value(true);
   } else if (rule?.value === "needed" && labels.length > 0) s.expected("`=` and a value");
   const code = s.peek();
   const inAttributes = opener !== undefined && opener.word !== "body";

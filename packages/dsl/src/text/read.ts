@@ -3,12 +3,12 @@
  *   R1  a second pass, guided by indentation, only when the braces do not match, and at most one.
  */
 import type { FlowGraph } from "@millrace/contracts";
+import { Parser } from "../expression/parse.ts";
 import { FAIL, STOP } from "./cursor.ts";
 import type { ReadLimits } from "./document.ts";
 import { GraphBuilder } from "./graph.ts";
 import { readItems } from "./items.ts";
 import type { Report } from "./report.ts";
-import { Scanner } from "./scanner.ts";
 import { otherDocument } from "./slips.ts";
 import { type Comment, type Item, NO_COMMENTS } from "./tree.ts";
 import type { Marks } from "./values.ts";
@@ -90,7 +90,7 @@ function readOnce<S extends Sink>(
 ): Reading<S> & { readonly unclosed: boolean; readonly stray: boolean } {
   const { maxDepth, maxErrors } = limits;
   const graphOnly = !wanted.sink && !wanted.marks;
-  const s = new Scanner(text, { maxDepth, maxErrors, guided, graphOnly });
+  const s = new Parser(text, { maxDepth, maxErrors, guided, graphOnly });
   const marks = wanted.marks?.();
   const taken = wanted.taken?.();
   const noValues = wanted.noValues ?? false;

@@ -1,7 +1,9 @@
 /**
- * A cursor that skips blanks and comments.
+ * A cursor that skips blanks and comments. Strings, collections and operands contain expressions: they are read by the two
+ * abstract methods, which the parser of expressions implements.
  *   S2  every comment is returned once, in order: by `takeComments`, or by `readTrail`.
  */
+import type { Expression } from "../expression/ast.ts";
 import { CHAR, CLASSES, codeName, isStrangeBlank, unicodeEscape } from "./chars.ts";
 import { Cursor } from "./cursor.ts";
 import { readSemicolons, readStarComment, strangeCharacter } from "./foreign.ts";
@@ -10,7 +12,33 @@ import { readSemicolons, readStarComment, strangeCharacter } from "./foreign.ts"
 export const LINE_END = 10;
 export const TEXT_END = -1;
 
-export class Scanner extends Cursor {
+export abstract class Scanner extends Cursor {
+  /**
+   * Reads one expression and sets `height`. `inValue`: the expression is the value of an attribute, so a list or object keeps
+   * its comments and empty lines.
+   */
+  abstract value(inValue?: boolean): Expression;
+
+  /** Reads `${ expr }` at `pos`, and `${{ expr }}` of other tools. */
+  abstract hole(): Expression;
+
+  /** Enters the bracket at `at`, in which line ends are blanks. Returns the value of `flat` for `close`. */
+  open(at: number): number {
+    this.enter(at);
+    const { flat } = this;
+    this.flat = 1;
+    this.pos = at + 1;
+    return flat;
+  }
+
+  /** Leaves a bracket at its closing character; fails when another one is there. */
+  close(closer: number, flat: number): void {
+    if (this.peek() !== closer) this.expected(`\`${String.fromCharCode(closer)}\``);
+    this.flat = flat;
+    this.pos = this.tokenEnd = this.pos + 1;
+    this.depth -= 1;
+  }
+
   /** The next character that is not blank; `LINE_END` also for a comment or `;`, `TEXT_END` at the end. */
   peek(): number {
     const code = this.src.charCodeAt(this.pos);

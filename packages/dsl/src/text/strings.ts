@@ -1,6 +1,5 @@
 /** Quoted strings, with their escapes and holes. Block strings are in `blocks.ts`. */
 import type { Expression, LiteralExpression, TemplateExpression } from "../expression/ast.ts";
-import { parseHole } from "../expression/parse.ts";
 import { printExpression } from "../expression/print.ts";
 import { codeName, isNameStart, unicodeEscape } from "./chars.ts";
 import { type Scanner, TEXT_END } from "./scanner.ts";
@@ -60,7 +59,7 @@ export function readQuoted(s: Scanner): LiteralExpression | TemplateExpression {
     } else if (code === 36 && src.charCodeAt(at + 1) === 123) {
       built.add(src.slice(chunk, at));
       s.pos = at;
-      built.hole(parseHole(s));
+      built.hole(s.hole());
       height = Math.max(height, s.height);
       at = chunk = s.pos;
     } else if (code < 32 || Number.isNaN(code)) {
