@@ -3,6 +3,7 @@ import type { FlowGraph, RunHeader } from "@millrace/contracts";
 import type { CompileResult } from "../compile/compile-flow.ts";
 import { EngineError } from "../errors.ts";
 import type { RunOptions } from "../options.ts";
+import { has } from "../options-check.ts";
 import type { Run } from "./run.ts";
 
 /** The part of a store that knows which runs have not ended: `runs` of `openStore` is one. */
@@ -41,9 +42,7 @@ export async function recoverRuns(
   compile: CompileRun,
   options: RunOptions,
 ): Promise<Recovered> {
-  const isStore =
-    typeof store?.runs?.live === "function" && typeof store.runs.header === "function";
-  if (!isStore || typeof compile !== "function") {
+  if (!has("live", "header")(store?.runs) || typeof compile !== "function") {
     throw new EngineError(
       "input_invalid",
       "recover takes a store and a function: engine.recover(store, (graph) => compileFlow(graph, { registry }))",

@@ -97,9 +97,9 @@ export class Scheduler implements RunLoop {
     this.engine.endRun(run.id);
   }
 
-  /** Resolves the result of a run, once every reader may know it. */
+  /** Resolves the result of a run, once every reader may know it; a run that is lost or left has its result already. */
   #announceEnd(run: RunCore): void {
-    if (run.summary === null || !run.log.ended || run.announced) return;
+    if (run.summary === null || !run.log.ended || run.log.lost !== null || run.announced) return;
     run.announced = true;
     this.forget(run);
     run.finish(run.summary);

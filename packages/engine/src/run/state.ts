@@ -202,7 +202,7 @@ export interface Confirmation {
 /** The loop over the runs of an engine, as a run sees it; `scheduler.ts` implements it. */
 export interface RunLoop {
   readonly engine: EngineCore;
-  /** The run whose entry surely ends with `pump`. */
+  /** The run that is being entered: its entry ends with `pump`, so that `wakeSoon` need not queue it. */
   entered: RunCore | null;
   /** Lets a run go on until nothing can. Does nothing when it is called from within. */
   pump(run: RunCore): void;

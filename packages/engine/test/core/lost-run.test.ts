@@ -10,6 +10,7 @@ import {
 import { createSimClock } from "@millrace/engine/testing";
 import { expect, test } from "vitest";
 import { graphOf, planOf } from "./support.ts";
+import { bodyType } from "./types.ts";
 
 const ASK = 'node a: confirm { prompt = "Go on?" }\noutput by: string = a.by';
 
@@ -66,6 +67,36 @@ test("a run that has ended has ended, also where its lease cannot be given back"
   expect(await run.result).toMatchObject({ status: "succeeded" });
   expect(refused).toBe(1);
   await engine.close();
+});
+
+test("a run that is lost at its summary gives no lease back when a body ends late", async () => {
+  const clock = createSimClock();
+  const journal = createMemoryJournal();
+  let released = 0;
+  let endBody = (): void => {};
+  const late = bodyType("late", () => new Promise((done) => (endBody = () => done(null))));
+  const plan = await planOf("node a: test.late {\n}", { types: [late] });
+  const engine = createEngine({
+    host: clock,
+    journal: {
+      ...journal,
+      append: (...args: Parameters<Journal["append"]>) =>
+        args[2].some(({ kind }) => kind === "summary")
+          ? Promise.reject(new Error("the disk is gone"))
+          : journal.append(...args),
+      async release() {
+        released += 1;
+      },
+    } as Journal,
+  });
+  const run = engine.run(plan);
+  await clock.settle();
+  run.cancel({ graceMs: 0 });
+  await clock.run();
+  await expect(run.result).rejects.toMatchObject({ code: "journal_failed" });
+  endBody();
+  await clock.run();
+  expect(released).toBe(0);
 });
 
 test("a run that was left is no run that has ended", async () => {
