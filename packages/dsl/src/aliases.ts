@@ -116,12 +116,14 @@ export const TYPE_ALIASES: Aliases = aliases({
 const NO_CODE =
   "there is no code step: write expressions, run a program with `shell.exec`, or write an extension";
 
-const NO_CONNECTOR = "core has no such step: use `http.request`, `service.call` or an extension";
+const NO_CONNECTOR =
+  "core has no such step: call its HTTP API with `http.request` or `service.call`, or install an extension that brings it";
 
 /** Types of other tools that no type here is like. */
 export const TYPE_HINTS: Aliases = aliases({
   [NO_CODE]: "code script function javascript js python py lambda eval",
-  [NO_CONNECTOR]: "email mail smtp gmail sendemail slack sql mysql postgres database db s3 ftp",
+  [NO_CONNECTOR]:
+    "email mail smtp imap gmail sendemail sendmail slack telegram sql mysql postgres postgresql sqlite database db s3 ftp sftp",
   [STARTED]: "trigger cron schedule start manualtrigger scheduletrigger",
 });
 
