@@ -1,3 +1,4 @@
+/** The cached result of an attempt: its key, reading it and keeping it. */
 import type { Fields } from "../node-type.ts";
 import { connectionNamed } from "../services/link.ts";
 import { digestOf, sizeOf, toOutput } from "../values.ts";
@@ -38,7 +39,7 @@ export function readEntry({ frame, node }: Attempt, found: unknown): Result | nu
 /** Keeps a result that this attempt has made. */
 export function cacheResult(attempt: Attempt, result: Result): void {
   const { run, policy } = attempt;
-  const { cacheKey } = attempt.aside;
+  const { cacheKey } = attempt.extras;
   if (cacheKey === null || policy.cache === null) return;
   const { ttlMs } = policy.cache;
   const { port, output, bytes } = result;
@@ -51,10 +52,11 @@ export function cacheResult(attempt: Attempt, result: Result): void {
 
 /** The attempt is over: the next in line for its key may look again. */
 export function leaveCache(attempt: Attempt): void {
-  const key = attempt.asideIfAny?.cacheKey ?? null;
+  const key = attempt.extrasIfAny?.cacheKey ?? null;
   if (key !== null) attempt.run.engine.cache.done(attempt, key);
 }
 
+/** Logs that the cache port failed; the call counts as a miss. */
 export function warnOfCache(attempt: Attempt): void {
   const { run } = attempt;
   if (run.state === "over" || run.summary !== null) return;

@@ -124,7 +124,7 @@ export function parkAsking(attempt: Attempt): void {
   const open = [...run.confirmations.values()].filter((one) => one.attempt === attempt);
   if (open.length === 0) return;
   run.tick();
-  if ((attempt.asideIfAny?.working ?? 0) > 0) {
+  if ((attempt.extrasIfAny?.working ?? 0) > 0) {
     askAll(run, open);
     run.pump();
     return;
@@ -252,18 +252,18 @@ function resolveConfirmation(
 
 /** Gives a node that works an answer. Before it may wait for others it has a turn to begin what it was allowed. */
 function giveAtOnce(attempt: Attempt, give: () => void): void {
-  const { aside, run } = attempt;
-  aside.working += 1;
+  const { extras, run } = attempt;
+  extras.working += 1;
   give();
   run.engine.host.yield(() => {
-    aside.working -= 1;
-    if (aside.working === 0) parkAsking(attempt);
+    extras.working -= 1;
+    if (extras.working === 0) parkAsking(attempt);
   });
 }
 
 /** Gives a parked node an answer, once all that it has asked at once is answered and it works again. */
 export function giveTogether(attempt: Attempt, give: () => void): void {
-  const { answers } = attempt.aside;
+  const { answers } = attempt.extras;
   answers.push(give);
   if (isAsking(attempt)) return;
   unpark(attempt, () => {

@@ -177,7 +177,7 @@ export class NodeContextOf implements ControlContext {
     takes(LEVELS.has(given.level) && isText(given.text), "log", `${[...LEVELS]}, and text`);
     const limit = run.limits.logBytes;
     if (attempt.type.core !== true && !this.#mayLog(attempt)) return;
-    if (this.#logged > limit || attempt.asideIfAny?.replaying === true) return;
+    if (this.#logged > limit || attempt.extrasIfAny?.replaying === true) return;
     this.#logged += given.text.length;
     const line =
       this.#logged > limit
@@ -274,10 +274,10 @@ export class NodeContextOf implements ControlContext {
 
   emit(report: Report): void {
     const attempt = this.#live();
-    const { aside, run } = attempt;
+    const { extras, run } = attempt;
     run.tick();
-    aside.calls ??= new Calls(attempt);
-    aside.calls.report(report);
+    extras.calls ??= new Calls(attempt);
+    extras.calls.report(report);
     run.pump();
   }
 
@@ -338,8 +338,8 @@ export class NodeContextOf implements ControlContext {
       park(attempt, { on: "timer", until });
     }
     return new Promise((wake) => {
-      attempt.aside.wait = run.engine.timers.set(until, () => {
-        attempt.aside.wait = null;
+      attempt.extras.wait = run.engine.timers.set(until, () => {
+        attempt.extras.wait = null;
         run.tick();
         unpark(attempt, wake);
         run.pump();

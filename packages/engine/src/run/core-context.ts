@@ -159,12 +159,12 @@ export class CoreContextOf extends NodeContextOf implements CoreContext {
 
   async working<T>(work: () => Promise<T>): Promise<T> {
     const attempt = liveAttempt(this.#attempt);
-    attempt.aside.working += 1;
+    attempt.extras.working += 1;
     try {
       return await work();
     } finally {
-      attempt.aside.working -= 1;
-      if (attempt.aside.working === 0) queueMicrotask(() => parkAsking(attempt));
+      attempt.extras.working -= 1;
+      if (attempt.extras.working === 0) queueMicrotask(() => parkAsking(attempt));
     }
   }
 

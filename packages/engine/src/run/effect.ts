@@ -1,4 +1,4 @@
-/** What a node does outside, and whether doing it twice does harm. */
+/** The effect of a node, and whether the node may be repeated. */
 import type { Effect } from "@millrace/contracts";
 import type { Fields } from "../node-type.ts";
 import { serviceOf } from "./credentials.ts";

@@ -1,5 +1,5 @@
 /**
- * How attempts, frames and the run end before or when their work is done.
+ * Ends attempts, frames and runs: success, failure, retry, timeout, cancel.
  *   X1  all signals are aborted in start order before anything else happens.
  *   X2  nothing starts in a frame that stops.
  *   X3  a body may still hand over its result while it settles; when the grace is over it is dropped.
@@ -192,20 +192,20 @@ export function failNode(attempt: Attempt, failure: Failure): void {
 export function closeAttempt(attempt: Attempt): void {
   const { run } = attempt;
   attempt.context?.flushProgress();
-  attempt.asideIfAny?.calls?.close();
+  attempt.extrasIfAny?.calls?.close();
   withdrawConfirmations(attempt);
   attempt.over = true;
   run.unlink(attempt);
   const { timers } = run.engine;
   if (attempt.timer !== null) timers.cancel(attempt.timer);
   attempt.timer = null;
-  const aside = attempt.asideIfAny;
-  if (aside !== null) {
-    timers.cancel(aside.wait);
-    aside.wait = null;
-    aside.onResume = null;
+  const extras = attempt.extrasIfAny;
+  if (extras !== null) {
+    timers.cancel(extras.wait);
+    extras.wait = null;
+    extras.onResume = null;
     leaveCache(attempt);
-    if (aside.key !== null) run.engine.releaseKey(aside.key);
+    if (extras.key !== null) run.engine.releaseKey(extras.key);
   }
   attempt.giveBack();
 }

@@ -22,11 +22,11 @@ export function callFlow(
   const ended = new Promise<BodyEnd>((resolve) => {
     end = resolve;
   });
-  attempt.aside.flows += 1;
+  attempt.extras.flows += 1;
   attempt.giveBack();
   const done = (how: BodyEnd) => {
-    attempt.aside.flows -= 1;
-    if (attempt.aside.flows === 0) takeBack(attempt);
+    attempt.extras.flows -= 1;
+    if (attempt.extras.flows === 0) takeBack(attempt);
     end(how);
   };
   let frame: ReturnType<typeof openRound>;

@@ -1,5 +1,4 @@
 /** A node that waits gives its slots back, and goes on only when it has them again and the run is not paused. */
-
 import { emitWaiting } from "./emit.ts";
 import { acquire } from "./slots.ts";
 import type { Attempt } from "./state.ts";
@@ -21,12 +20,12 @@ export function park(attempt: Attempt, on: Parameters<typeof emitWaiting>[3]): v
 /** What a parked node waited for has come: it goes on with `then` as soon as it may. */
 export function unpark(attempt: Attempt, then: () => void): void {
   if (attempt.over) return;
-  const { aside } = attempt;
-  if (aside.onResume !== null) {
-    aside.onResume.push(then);
+  const { extras } = attempt;
+  if (extras.onResume !== null) {
+    extras.onResume.push(then);
     return;
   }
-  aside.onResume = [then];
+  extras.onResume = [then];
   attempt.setIdle(false);
   if (acquire(attempt)) attempt.granted();
 }

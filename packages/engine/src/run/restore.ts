@@ -149,7 +149,7 @@ function adoptCalls(attempt: Attempt, past: Past): void {
   const open = past.openCalls.get(attempt.frame.path(attempt.node));
   if (open === undefined) return;
   const calls = new Calls(attempt);
-  attempt.aside.calls = calls;
+  attempt.extras.calls = calls;
   for (const call of open) calls.adopt(call);
 }
 
@@ -185,7 +185,7 @@ function interrupted(attempt: Attempt, was: PastNode): void {
   const { run, frame, node, policy } = attempt;
   const text = "the process ended while the node was at work";
   frame.setState(node, RUNNING);
-  attempt.asideIfAny?.calls?.close();
+  attempt.extrasIfAny?.calls?.close();
   withdrawQuestions(run, frame, node, was);
   was.questions = was.questions.filter(({ answer }) => answer !== null);
   if (!mayRepeat(attempt) && policy.delivery === "atMostOnce") {

@@ -1,4 +1,4 @@
-/** What every part of a run may ask for: what it was started with, its clock, its log, its secrets, and its result. */
+/** The part of a run that its journal writer needs: plan, options, clock, log, secrets, result. */
 import type { JsonObject, Summary } from "@millrace/contracts";
 import { type Plan, type PlanParts, partsOf } from "../compile/plan.ts";
 import type { EngineCore } from "../engine-core.ts";
@@ -10,7 +10,7 @@ import { EventLog } from "./event-log.ts";
 import { Redactor } from "./redact.ts";
 
 /** What a run is started with. */
-export interface RunGiven {
+export interface RunStart {
   readonly id: string;
   readonly inputs: JsonObject;
   readonly inputsDigest: string;
@@ -41,7 +41,7 @@ export abstract class RunBase {
   /** What this run alone must not show. */
   #secrets: Redactor | null = null;
 
-  constructor(engine: EngineCore, plan: Plan, given: RunGiven) {
+  constructor(engine: EngineCore, plan: Plan, given: RunStart) {
     this.engine = engine;
     this.plan = plan;
     this.parts = partsOf(plan);

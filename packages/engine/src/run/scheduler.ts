@@ -200,16 +200,16 @@ function closeFrames(run: RunCore): void {
 /** Lets a parked node that has its slots work again. */
 function resumeParked(attempt: Attempt): void {
   const { run, frame, node } = attempt;
-  const { onResume } = attempt.aside;
+  const { onResume } = attempt.extras;
   if (attempt.over || frame.state(node) !== WAITING) {
     attempt.giveBack();
     return;
   }
-  attempt.aside.onResume = null;
-  attempt.aside.replaying = false;
+  attempt.extras.onResume = null;
+  attempt.extras.replaying = false;
   frame.setState(node, RUNNING);
   emitNodeResumed(run, frame, node);
-  if (run.past !== null) attempt.aside.calls?.closePast();
+  if (run.past !== null) attempt.extras.calls?.closePast();
   armTimeout(attempt);
   for (const then of onResume ?? []) then();
 }

@@ -91,18 +91,18 @@ function prepare(attempt: Attempt, fields: Fields | null, digest: string | null 
   }
   try {
     if (policy.when !== null) evaluateWhen(run, frame, node);
-    if (policy.keyed !== null && attempt.asideIfAny === null) claimKey(attempt);
+    if (policy.keyed !== null && attempt.extrasIfAny === null) claimKey(attempt);
   } catch (error) {
     failed(attempt, toFailure(error, { core: true }));
     return;
   }
-  const key = attempt.asideIfAny?.key ?? null;
+  const key = attempt.extrasIfAny?.key ?? null;
   if (key !== null && !key.held) {
     run.link(attempt);
     attempt.giveBack();
     frame.setState(node, WAITING);
     emitWaiting(run, frame, node, { on: "slot", key: key.name });
-    attempt.aside.onResume = [() => enter(attempt, null)];
+    attempt.extras.onResume = [() => enter(attempt, null)];
     return;
   }
   enter(attempt, fields);
@@ -114,7 +114,7 @@ function claimKey(attempt: Attempt, heldBefore = false): void {
   if (policy.keyed === null) return;
   const { key, max } = policy.keyed;
   const name = nameOfKey(key.evaluate(scopeOf(run, frame), attempt.startedAt), run.engine.host);
-  attempt.aside.key = run.engine.claimKey(name, { max, heldBefore }, attempt);
+  attempt.extras.key = run.engine.claimKey(name, { max, heldBefore }, attempt);
 }
 
 const MAX_KEY_UNITS = 256; // events and logs show keys
@@ -177,7 +177,7 @@ function enterNow(attempt: Attempt, known: Fields | null): void {
 function answerFromCache(attempt: Attempt, key: string, make: () => void): void {
   const { run } = attempt;
   const { cache } = run.engine;
-  attempt.aside.cacheKey = key;
+  attempt.extras.cacheKey = key;
   const entry = cache.get(key, run.now);
   if (entry !== undefined) {
     const { port, output, bytes } = entry;
@@ -219,7 +219,7 @@ export function enterAgain(attempt: Attempt): void {
   const { run, frame, node } = attempt;
   const past = run.past?.nodes.get(frame.path(node));
   const parked = frame.state(node) === WAITING;
-  if (parked) attempt.aside.replaying = true;
+  if (parked) attempt.extras.replaying = true;
   if (parked && past?.questions.some(({ answer }) => answer === null)) attempt.setIdle(true);
   let fields: Fields;
   try {
@@ -237,7 +237,7 @@ export function enterAgain(attempt: Attempt): void {
 
 /** A node that waited for its key when the process died waits on. */
 export function queueAgain(attempt: Attempt): void {
-  attempt.aside.onResume = [() => enter(attempt, null)];
+  attempt.extras.onResume = [() => enter(attempt, null)];
   try {
     claimKey(attempt);
   } catch (error) {
@@ -245,7 +245,7 @@ export function queueAgain(attempt: Attempt): void {
     failed(attempt, toFailure(error));
     return;
   }
-  if (attempt.aside.key?.held !== false && acquire(attempt)) attempt.granted();
+  if (attempt.extras.key?.held !== false && acquire(attempt)) attempt.granted();
 }
 
 function callBody(attempt: Attempt, given: Fields): void {

@@ -19,7 +19,7 @@ import type { JournalWriter } from "./journal-writer.ts";
 import type { Past } from "./past.ts";
 import { ReadyRing } from "./ready-ring.ts";
 import type { Reused } from "./reuse.ts";
-import { RunBase, type RunGiven } from "./run-base.ts";
+import { RunBase, type RunStart } from "./run-base.ts";
 import { type Claimant, type KeyClaim, type Limit, RunSlots, release } from "./slots.ts";
 import type { Timer } from "./timers.ts";
 
@@ -47,8 +47,8 @@ export interface AttemptContext {
   flushProgress(): void;
 }
 
-/** What only few attempts have. */
-export interface Aside {
+/** Rarely needed state of an attempt, allocated on first use. */
+export interface AttemptExtras {
   /** Place among the holders of a key. */
   key: KeyClaim | null;
   cacheKey: string | null;
@@ -92,7 +92,7 @@ export class Attempt implements Claimant, FrameOwner {
   /** Neighbours among the live attempts of the run, in start order. */
   prev: Attempt | null = null;
   next: Attempt | null = null;
-  /** Why it is to stop; its body has been told. */
+  /** Why it is to stop; its signal is aborted. */
   stopping: StopReason | "timeout" | null = null;
   controller: AbortController | null = null;
   /** Ends the attempt, the pause before it, or its time to settle. */
@@ -101,7 +101,7 @@ export class Attempt implements Claimant, FrameOwner {
   context: AttemptContext | null = null;
   /** Open rounds of its body. */
   rounds = 0;
-  #aside: Aside | null = null;
+  #extras: AttemptExtras | null = null;
 
   constructor(run: RunCore, frame: Frame, node: number, limits: readonly Limit[]) {
     this.run = run;
@@ -119,8 +119,8 @@ export class Attempt implements Claimant, FrameOwner {
   }
 
   /** Made at the first use. */
-  get aside(): Aside {
-    this.#aside ??= {
+  get extras(): AttemptExtras {
+    this.#extras ??= {
       key: null,
       cacheKey: null,
       timeLeftMs: null,
@@ -132,12 +132,12 @@ export class Attempt implements Claimant, FrameOwner {
       flows: 0,
       replaying: false,
     };
-    return this.#aside;
+    return this.#extras;
   }
 
   /** The same, where nothing is to be kept. */
-  get asideIfAny(): Aside | null {
-    return this.#aside;
+  get extrasIfAny(): AttemptExtras | null {
+    return this.#extras;
   }
 
   get entered(): boolean {
@@ -173,7 +173,7 @@ export class Attempt implements Claimant, FrameOwner {
   holdTimeout(): void {
     const { timer, run } = this;
     if (timer === null) return;
-    this.aside.timeLeftMs = Math.max(0, timer.due - run.now);
+    this.extras.timeLeftMs = Math.max(0, timer.due - run.now);
     run.engine.timers.cancel(timer);
     this.timer = null;
   }
@@ -224,6 +224,7 @@ export interface Stop {
 
 type MutableCounts = { -readonly [K in keyof Counts]: Counts[K] };
 
+/** The state of a run: frames, attempts, what is ready and what has ended. */
 export class RunCore extends RunBase {
   readonly loop: RunLoop;
   readonly slots: RunSlots;
@@ -298,7 +299,7 @@ export class RunCore extends RunBase {
   /** Credentials that it has used, for who takes it up. */
   readonly #used: string[] = [];
 
-  constructor(loop: RunLoop, plan: Plan, given: RunGiven) {
+  constructor(loop: RunLoop, plan: Plan, given: RunStart) {
     const { engine } = loop;
     super(engine, plan, given);
     this.loop = loop;

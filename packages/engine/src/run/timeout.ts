@@ -8,7 +8,7 @@ export function armTimeout(attempt: Attempt): void {
   const { timeoutMs } = attempt.policy;
   if (timeoutMs === null || attempt.over || attempt.type.ownsTimeout === true) return;
   if (attempt.timer !== null || attempt.stopping !== null) return;
-  const left = attempt.asideIfAny?.timeLeftMs ?? timeoutMs;
+  const left = attempt.extrasIfAny?.timeLeftMs ?? timeoutMs;
   const { run } = attempt;
   attempt.timer = run.engine.timers.set(run.now + left, () => {
     attempt.timer = null;
