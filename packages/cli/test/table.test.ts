@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { parseArguments } from "../src/parse.ts";
 import { FLOWS_COMMANDS } from "../src/table/flows.ts";
 import { PROJECT_COMMANDS } from "../src/table/project.ts";
-import { COMMANDS } from "../src/table.ts";
+import { COMMANDS, SHOWN } from "../src/table.ts";
 import { example, scratch } from "./cli.ts";
 import { inside } from "./inside.ts";
 
@@ -17,13 +17,12 @@ function words(line: string): string[] {
     .map(([, single, double, plain]) => single ?? double ?? plain ?? "");
 }
 
-const shown = COMMANDS.filter(({ hidden }) => !hidden);
-const lines = shown.flatMap(({ path, examples }) =>
+const lines = SHOWN.flatMap(({ path, examples }) =>
   examples.map(({ line }) => ({ path: path.join(" "), line })),
 );
 
 test("every command has a summary that fits a line, and an example", () => {
-  for (const { path, summary, examples } of shown) {
+  for (const { path, summary, examples } of SHOWN) {
     const name = path.join(" ");
     expect([name, summary.length <= 72, summary.endsWith(".")]).toEqual([name, true, false]);
     expect(examples.length, name).toBeGreaterThan(0);
@@ -108,7 +107,7 @@ test.each([
 });
 
 test("help of every command fits 80 columns, and its flags stand before those of all", async () => {
-  for (const { path, flags } of shown) {
+  for (const { path, flags } of SHOWN) {
     const { stdout } = await inside([...path, "--help"]);
     const long = stdout.split("\n").filter((line) => line.length > 80);
     expect([path.join(" "), long]).toEqual([path.join(" "), []]);

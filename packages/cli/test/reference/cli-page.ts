@@ -4,7 +4,7 @@ import type { ArgSpec, CliCommand, FlagSpec } from "../../src/command.ts";
 import { EXIT_CODES } from "../../src/commands/explain.ts";
 import { CONFIG_KEYS, POWER_KEYS, variablesOf } from "../../src/config/keys.ts";
 import { GLOBAL_FLAGS } from "../../src/table/flags.ts";
-import { COMMANDS } from "../../src/table.ts";
+import { SHOWN } from "../../src/table.ts";
 import { code, page, table, WRITTEN } from "./markdown.ts";
 
 /** What `--json` prints, by the kind of a command. */
@@ -17,7 +17,6 @@ const OUTPUTS: { readonly [kind in CliCommand["output"]]: string } = {
 
 /** Every command, exit code, key and variable. */
 export function cliPage(): string {
-  const commands = COMMANDS.filter(({ hidden }) => !hidden);
   const exits = Object.entries(ExitCode).map(([name, number]) => [
     String(number),
     EXIT_CODES[name as keyof typeof ExitCode],
@@ -36,14 +35,14 @@ export function cliPage(): string {
     "`millrace <command> --help` says the same of one command.",
     table(
       ["Command", ""],
-      commands.map(({ path, summary }) => [
+      SHOWN.map(({ path, summary }) => [
         `[${code(path.join(" "))}](#millrace-${path.join("-")})`,
         summary,
       ]),
     ),
     "## Flags of every command",
     flagTable(GLOBAL_FLAGS),
-    ...commands.map(section),
+    ...SHOWN.map(section),
     "## Exit codes",
     table(["Code", ""], exits),
     "## Configuration",
