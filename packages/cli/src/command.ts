@@ -29,6 +29,7 @@ export interface FlagSpec {
   readonly summary: string;
 }
 
+/** A positional argument of a command, as help, parser and completion need it. */
 export interface ArgSpec {
   readonly name: string;
   readonly summary: string;

@@ -95,6 +95,7 @@ export interface CheckState {
   costUsd: number | null;
 }
 
+/** The state of a check before the first event of a log. */
 export function createState(options: CheckOptions): CheckState {
   return {
     options,

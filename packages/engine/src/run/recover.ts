@@ -36,6 +36,10 @@ interface Resumes {
   giveUp(runId: string, message: string): Promise<void>;
 }
 
+/**
+ * Resumes every run of the store that has not ended, one after the other. Throws `input_invalid` for anything but a store and a
+ * function that compiles.
+ */
 export async function recoverRuns(
   engine: Resumes,
   store: RunsOfStore,

@@ -21,6 +21,7 @@ export interface ResolvedAi {
   readonly env: Environment;
 }
 
+/** Checks the option `ai`; absent, it is empty. Throws a text, the rest of a sentence about the option. */
 export function readAi(value: unknown = {}): ResolvedAi {
   if (typeof value !== "object" || value === null) throw "must be an object";
   const { env = {}, ...values } = value as AiOption;
