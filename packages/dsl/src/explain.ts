@@ -2,14 +2,15 @@
  * What each diagnostic means, with an example of wrong and right: the texts of `millrace explain` and of the reference page.
  * They are an entry of their own, so that a program that only reads flows does not carry them.
  */
-import type { DiagnosticCode } from "./diagnostics.ts";
-import { GRAPH_EXPLANATIONS } from "./explanations/graph.ts";
-import { LINTS_EXPLANATIONS } from "./explanations/lints.ts";
-import { NODES_EXPLANATIONS } from "./explanations/nodes.ts";
-import { TEXT_EXPLANATIONS } from "./explanations/text.ts";
+
+import { GRAPH_EXPLANATIONS } from "./diagnostics/explanations/graph.ts";
+import { LINTS_EXPLANATIONS } from "./diagnostics/explanations/lints.ts";
+import { NODES_EXPLANATIONS } from "./diagnostics/explanations/nodes.ts";
+import { TEXT_EXPLANATIONS } from "./diagnostics/explanations/text.ts";
+import type { DiagnosticCode } from "./diagnostics/table.ts";
 
 export { nearestName } from "@millrace/contracts/options";
-export { DIAGNOSTICS, type DiagnosticCode, type DiagnosticRule } from "./diagnostics.ts";
+export { DIAGNOSTICS, type DiagnosticCode, type DiagnosticRule } from "./diagnostics/table.ts";
 
 /** What a diagnostic's message does not say. */
 export interface Explanation {

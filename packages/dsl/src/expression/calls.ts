@@ -1,13 +1,13 @@
 /** Closures of calls: functions with checked arguments, and macros. */
 import type { Json } from "@millrace/contracts";
+import type { CallExpression, Expression } from "../syntax/ast.ts";
 import type { FlowType } from "../types/flow-type.ts";
-import type { CallExpression, Expression } from "./ast.ts";
 import { type Evaluation, fail, overSteps, type Place } from "./budget.ts";
+import { Kind, kindName, kindOf, kindsText } from "./data.ts";
 import type { CallSite, FunctionSpec } from "./functions/define.ts";
 import type { MacroSite, MacroSpec } from "./functions/macros.ts";
 import { arityOf, findFunction, findMacro } from "./functions/table.ts";
 import { type Closure, syntaxError, type Unit, type Variables } from "./unit.ts";
-import { Kind, kindName, kindOf, kindsText } from "./values.ts";
 
 type Compile = (node: Expression, variables: Variables | null) => Closure;
 

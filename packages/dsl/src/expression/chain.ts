@@ -4,10 +4,16 @@
  *   C2  `?.` on null makes the whole rest of its chain null; inside a chain that is `undefined`, which no value is.
  */
 import type { Json } from "@millrace/contracts";
-import type { Expression, IndexExpression, MemberExpression, NameExpression } from "./ast.ts";
+import { isObject } from "../data.ts";
+import type {
+  Expression,
+  IndexExpression,
+  MemberExpression,
+  NameExpression,
+} from "../syntax/ast.ts";
 import { type Evaluation, fail, overSteps, type Place } from "./budget.ts";
+import { kindName, memberOf } from "./data.ts";
 import { type Closure, findVariable, type Root, type Unit, type Variables } from "./unit.ts";
-import { isObject, kindName, memberOf } from "./values.ts";
 
 type Link = (run: Evaluation) => Json | undefined;
 

@@ -3,7 +3,9 @@
  * most once per evaluation.
  */
 import type { Json } from "@millrace/contracts";
-import type { Expression, ListExpression, ObjectExpression } from "./ast.ts";
+import { setMember } from "../data.ts";
+import type { Expression, ListExpression, ObjectExpression } from "../syntax/ast.ts";
+import { parseExpression } from "../syntax/parse-expression.ts";
 import {
   Evaluation,
   type ExpressionLimits,
@@ -16,12 +18,11 @@ import {
 } from "./budget.ts";
 import { callClosure } from "./calls.ts";
 import { chainClosure } from "./chain.ts";
+import { checkData, toText } from "./data.ts";
 import { binaryClosure, notBool, unaryClosure } from "./operators.ts";
-import { parseExpression } from "./parse.ts";
 import { distinctReferences, findReferences, type Reference } from "./references.ts";
 import { checkResult } from "./result.ts";
 import { type Closure, MAX_EXPRESSION_HEIGHT, syntaxError, Unit, type Variables } from "./unit.ts";
-import { checkData, setMember, toText } from "./values.ts";
 
 /** Options of `compileExpression` and `compileValue`. */
 export interface CompileOptions {

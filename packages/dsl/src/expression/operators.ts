@@ -1,6 +1,7 @@
 /** Closures of the operators. Nothing is converted: operands of the wrong kind are `type_mismatch`. */
 import type { Json } from "@millrace/contracts";
-import type { BinaryExpression, UnaryExpression } from "./ast.ts";
+import { isObject } from "../data.ts";
+import type { BinaryExpression, UnaryExpression } from "../syntax/ast.ts";
 import {
   type Evaluation,
   fail,
@@ -11,8 +12,8 @@ import {
   produceText,
   spend,
 } from "./budget.ts";
+import { compareText, equals, finite, kindName, listHas } from "./data.ts";
 import type { Closure } from "./unit.ts";
-import { compareText, equals, finite, isObject, kindName, listHas } from "./values.ts";
 
 type Site = BinaryExpression;
 

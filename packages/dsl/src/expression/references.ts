@@ -2,7 +2,7 @@
  * What an expression reads from outside. Macro variables and locals are not references; `nodes["x"]` is one with the root
  * `nodes` and the path `["x", …]`.
  */
-import type { Expression } from "./ast.ts";
+import type { Expression } from "../syntax/ast.ts";
 import type { Place } from "./budget.ts";
 import { findMacro } from "./functions/table.ts";
 

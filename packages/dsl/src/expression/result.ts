@@ -13,7 +13,7 @@ import {
   overDepth,
   type Place,
 } from "./budget.ts";
-import { checkData } from "./values.ts";
+import { checkData } from "./data.ts";
 
 /** Checks a value that was put together here; `size`: it may hold one thing many times. `depth` levels are around it. */
 export function checkResult(

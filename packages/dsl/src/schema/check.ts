@@ -3,13 +3,12 @@
  * number of checks.
  */
 import { type JsonSchema, MAX_JSON_DEPTH } from "@millrace/contracts/json";
-import { codePointCount } from "../expression/values.ts";
-import { step } from "../model/plain.ts";
-import { countMembers } from "../model/values.ts";
+import { countMembers, pointerSegment } from "../data.ts";
+import { codePointCount } from "../expression/data.ts";
 import { readSchema, type SchemaNode, type SchemaProblem } from "./compile.ts";
 import { hasFormat } from "./formats.ts";
+import { equalityKey, hasType, typeName } from "./json-kinds.ts";
 import { MAX_PATTERN_STEPS, type PatternBudget } from "./pattern-run.ts";
-import { equalityKey, hasType, typeName } from "./values.ts";
 
 /** A schema that is ready, or every problem with it. */
 export type CompiledSchema =
@@ -215,7 +214,7 @@ class Checker {
       if (inner === undefined) continue;
       if (this.full(found)) return;
       const schema = properties?.get(member) ?? additional;
-      const at = pointer + step(member);
+      const at = pointer + pointerSegment(member);
       if (schema === additional && additional?.never) {
         const message = `has no member ${JSON.stringify(member)}`;
         found.push({ pointer: at, message, rule: "unknown", value: inner, member });

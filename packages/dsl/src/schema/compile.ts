@@ -3,11 +3,10 @@
  * rule of an author is ever silently left out; annotations are skipped.
  */
 import { MAX_JSON_DEPTH } from "@millrace/contracts/json";
-import { isObject, own, step } from "../model/plain.ts";
-import { countMembers } from "../model/values.ts";
+import { countMembers, isObject, own, pointerSegment } from "../data.ts";
+import { equalityKey } from "./json-kinds.ts";
 import { compilePattern, type Pattern } from "./pattern.ts";
 import type { PatternBudget } from "./pattern-run.ts";
-import { equalityKey } from "./values.ts";
 
 /** Longest schema as compact JSON, in UTF-16 units; it travels in requests to models. */
 const MAX_SCHEMA_LENGTH = 65_536;
@@ -118,7 +117,8 @@ class SchemaReader {
       this.problem(pointer, `schemas nested deeper than ${MAX_SCHEMA_DEPTH} levels`);
     } else if (isObject(schema)) {
       for (const [word, value] of Object.entries(schema)) {
-        if (value !== undefined) this.word(node, word, value, `${pointer}${step(word)}`, depth);
+        if (value !== undefined)
+          this.word(node, word, value, `${pointer}${pointerSegment(word)}`, depth);
       }
       this.reference(node, own(schema, "$ref"), pointer);
     } else if (schema !== true) this.problem(pointer, "must be an object, true or false");
@@ -127,7 +127,7 @@ class SchemaReader {
 
   private word(node: SchemaNode, word: string, value: unknown, at: string, depth: number): void {
     const inner = (schema: unknown, key?: string | number): SchemaNode =>
-      this.schema(schema, key === undefined ? at : at + step(key), depth + 1);
+      this.schema(schema, key === undefined ? at : at + pointerSegment(key), depth + 1);
     if (isOneOf(SCHEMAS, word)) node[word] = inner(value);
     else if (isOneOf(LISTS, word)) {
       if (Array.isArray(value) && value.length > 0) node[word] = value.map(inner);

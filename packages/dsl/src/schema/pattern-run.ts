@@ -4,7 +4,7 @@
  *   R1  a test spends at most its budget: states x characters is linear, and still minutes for the worst of both.
  *   R2  what is remembered changes no answer.
  */
-import { append } from "../append.ts";
+import { append } from "../data.ts";
 import { type CharTest, isWord } from "./pattern-parse.ts";
 
 /** What an assertion asks of the characters before and behind its place. */

@@ -1,11 +1,11 @@
 /** Types of calls. */
-import { aliasOf, FUNCTION_ALIASES, FUNCTION_HINTS, meantName } from "../aliases.ts";
-import type { CallExpression, Expression } from "../expression/ast.ts";
+import { aliasOf, FUNCTION_ALIASES, FUNCTION_HINTS, meantName } from "../diagnostics/aliases.ts";
 import { MAX_RANGE } from "../expression/functions/collections.ts";
 import type { FunctionSpec } from "../expression/functions/define.ts";
 import type { MacroSpec } from "../expression/functions/macros.ts";
 import { itemsOf } from "../expression/functions/numbers.ts";
 import { arityOf, findFunction, findMacro, listFunctions } from "../expression/functions/table.ts";
+import type { CallExpression, Expression } from "../syntax/ast.ts";
 import { fits } from "./fits.ts";
 import {
   ANY,

@@ -1,7 +1,8 @@
 /** Types of names with their members and indexes. */
-import type { Expression, IndexExpression, NameExpression } from "../expression/ast.ts";
-import { printExpression } from "../expression/print.ts";
+
 import { literalStep } from "../expression/references.ts";
+import type { Expression, IndexExpression, NameExpression } from "../syntax/ast.ts";
+import { printExpression } from "../syntax/print-expression.ts";
 import { quoted } from "./findings.ts";
 import {
   ANY,

@@ -3,7 +3,7 @@
  * and `column = offset + 1`, and whoever knows where the source stands in a text shifts them.
  */
 import type { Diagnostic, Range, Severity } from "@millrace/contracts";
-import { DIAGNOSTICS, type DiagnosticCode, fillText } from "../diagnostics.ts";
+import { DIAGNOSTICS, type DiagnosticCode, fillText } from "../diagnostics/table.ts";
 import type { Place } from "../expression/budget.ts";
 import { maskSecrets } from "../secret-pattern.ts";
 

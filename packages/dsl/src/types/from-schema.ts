@@ -3,7 +3,8 @@
  * the type admits at least what the schema admits.
  */
 import type { Json, JsonObject, JsonSchema } from "@millrace/contracts";
-import { isObject, memberOf } from "../expression/values.ts";
+import { isObject } from "../data.ts";
+import { memberOf } from "../expression/data.ts";
 import { fits } from "./fits.ts";
 import {
   ANY,

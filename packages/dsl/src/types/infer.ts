@@ -6,9 +6,9 @@
  *   I3  one pass: each part of a tree is visited once, an erroneous part is `any` from then on.
  */
 import type { Diagnostic } from "@millrace/contracts";
-import type { ConditionalExpression, Expression, TemplateExpression } from "../expression/ast.ts";
-import { printExpression } from "../expression/print.ts";
 import { MAX_EXPRESSION_HEIGHT } from "../expression/unit.ts";
+import type { ConditionalExpression, Expression, TemplateExpression } from "../syntax/ast.ts";
+import { printExpression } from "../syntax/print-expression.ts";
 import { callType } from "./call-types.ts";
 import { chainType } from "./chain-types.ts";
 import { type Finding, quoted, toDiagnostic } from "./findings.ts";

@@ -1,7 +1,7 @@
 /** The state of one type inference, and the checks that the rules for operators, calls and chains have in common. */
-import { append } from "../append.ts";
-import type { BinaryExpression, Expression } from "../expression/ast.ts";
-import { printExpression } from "../expression/print.ts";
+import { append } from "../data.ts";
+import type { BinaryExpression, Expression } from "../syntax/ast.ts";
+import { printExpression } from "../syntax/print-expression.ts";
 import { Findings, quoted } from "./findings.ts";
 import {
   ANY,

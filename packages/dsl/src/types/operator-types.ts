@@ -1,6 +1,7 @@
 /** Types of the operators. */
-import type { BinaryExpression, Expression, UnaryExpression } from "../expression/ast.ts";
+
 import { itemsOf } from "../expression/functions/numbers.ts";
+import type { BinaryExpression, Expression, UnaryExpression } from "../syntax/ast.ts";
 import { quoted } from "./findings.ts";
 import { areDisjoint } from "./fits.ts";
 import {

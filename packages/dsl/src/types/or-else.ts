@@ -1,6 +1,6 @@
 /** What to write for a value that may be absent. */
-import type { Expression } from "../expression/ast.ts";
-import { printExpression } from "../expression/print.ts";
+import type { Expression } from "../syntax/ast.ts";
+import { printExpression } from "../syntax/print-expression.ts";
 import type { FlowType } from "./flow-type.ts";
 
 /** What an absent value of a kind is mostly read as. */

@@ -1,6 +1,7 @@
 /** What names mean while types are inferred, and what conditions have already ruled out. */
-import type { Expression } from "../expression/ast.ts";
+
 import { literalStep } from "../expression/references.ts";
+import type { Expression } from "../syntax/ast.ts";
 import type { FlowType } from "./flow-type.ts";
 
 /** Types of the names that an expression may read. */

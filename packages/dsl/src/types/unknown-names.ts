@@ -1,18 +1,24 @@
 /** Names that are not there, with what was most likely meant (FLOW5001), and positions that no list has (FLOW5002). */
 
 import { nearestName } from "@millrace/contracts/options";
-import { aliasOf, MEMBER_FUNCTIONS, meantName, NAME_HINTS, OUTPUT_ALIASES } from "../aliases.ts";
+import {
+  aliasOf,
+  MEMBER_FUNCTIONS,
+  meantName,
+  NAME_HINTS,
+  OUTPUT_ALIASES,
+} from "../diagnostics/aliases.ts";
+import type { Place } from "../expression/budget.ts";
+import { literalStep } from "../expression/references.ts";
 import type {
   Expression,
   IndexExpression,
   MemberExpression,
   NameExpression,
-} from "../expression/ast.ts";
-import type { Place } from "../expression/budget.ts";
-import { readsAsWord } from "../expression/parse-operand.ts";
-import { printExpression, quoteText } from "../expression/print.ts";
-import { literalStep } from "../expression/references.ts";
-import { isIdent } from "../text/chars.ts";
+} from "../syntax/ast.ts";
+import { isIdent } from "../syntax/chars.ts";
+import { readsAsWord } from "../syntax/parse-operand.ts";
+import { printExpression, quoteText } from "../syntax/print-expression.ts";
 import { quoted } from "./findings.ts";
 import { describeType, type FlowType, membersOf } from "./flow-type.ts";
 import type { Inference } from "./inference.ts";

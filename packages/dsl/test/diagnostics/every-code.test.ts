@@ -15,7 +15,7 @@ import {
 import { EXPLANATIONS } from "@millrace/dsl/explain";
 import { expect, test } from "vitest";
 import { catalog, catalogOf } from "../fixtures/catalog.ts";
-import { rangeText } from "../text/report.ts";
+import { rangeText } from "../read/report.ts";
 
 interface Case {
   readonly code: DiagnosticCode;

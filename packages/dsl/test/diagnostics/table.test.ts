@@ -2,8 +2,8 @@
 import { DIAGNOSTICS, type DiagnosticCode } from "@millrace/dsl";
 import { EXPLANATIONS } from "@millrace/dsl/explain";
 import { describe, expect, test } from "vitest";
+import { findings } from "../check/check.ts";
 import { catalogOf } from "../fixtures/catalog.ts";
-import { findings } from "../validate/check.ts";
 
 /** The list of the diagnostics page: code and severity; where there are two, the second holds in the case that the page names. */
 const PAGE: { readonly [code: string]: string } = {

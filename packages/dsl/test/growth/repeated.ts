@@ -1,5 +1,5 @@
 /** Flows that repeat one construct of the language, valid or not. */
-import { times } from "../validate/graphs.ts";
+import { times } from "../check/graphs.ts";
 
 const lines = (count: number, line: (i: number) => string): string => times(count, line).join("\n");
 const block = (head: string, count: number, line: (i: number) => string): string =>

@@ -2,7 +2,7 @@
 import { sha256Hex } from "../../sha256.ts";
 import { STRING } from "../../types/flow-type.ts";
 import { type Evaluation, fail, handleText, produceText } from "../budget.ts";
-import { isWellFormed } from "../values.ts";
+import { isWellFormed } from "../data.ts";
 import { type CallSite, define, type FunctionRow } from "./define.ts";
 
 /** RFC 4648, section 4, with its padding; the platform's decoder forgives more. */

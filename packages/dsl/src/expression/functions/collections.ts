@@ -1,5 +1,6 @@
 /** Functions over lists and objects. Arguments are never changed. */
 import type { Json, JsonObject } from "@millrace/contracts";
+import { isObject, memberNames, setMember } from "../../data.ts";
 import {
   ANY,
   type FlowType,
@@ -15,15 +16,7 @@ import {
   unionOfAll,
 } from "../../types/flow-type.ts";
 import { type Evaluation, fail, handleText, overDepth, produceElements, spend } from "../budget.ts";
-import {
-  checkData,
-  codePointCount,
-  codePointOffset,
-  isObject,
-  memberNames,
-  memberOf,
-  setMember,
-} from "../values.ts";
+import { checkData, codePointCount, codePointOffset, memberOf } from "../data.ts";
 import { type CallSite, define, type FunctionRow } from "./define.ts";
 import { itemsOf } from "./numbers.ts";
 

@@ -1,9 +1,10 @@
 /** Functions over any value: sizes, conversions, JSON. */
 import type { Json, JsonObject } from "@millrace/contracts";
+import { memberNames } from "../../data.ts";
 import { ANY, BOOL, INT, LIST, NUMBER, OBJECT, STRING, unionOf } from "../../types/flow-type.ts";
 import { fail, handleText, produceElements, spend } from "../budget.ts";
+import { codePointCount, finite, kindName, toJson, toText } from "../data.ts";
 import { checkResult } from "../result.ts";
-import { codePointCount, finite, kindName, memberNames, toJson, toText } from "../values.ts";
 import { type CallSite, define, type FunctionRow } from "./define.ts";
 
 /** The numbers of the language; the same as JSON's. */

@@ -13,7 +13,7 @@ import {
   produceElements,
   spend,
 } from "../budget.ts";
-import { compareText, Kind, kindName, kindOf } from "../values.ts";
+import { compareText, Kind, kindName, kindOf } from "../data.ts";
 import type { FunctionInfo, Row } from "./define.ts";
 
 /** The body of a macro: the value for one element. */

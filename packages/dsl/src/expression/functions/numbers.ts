@@ -13,7 +13,7 @@ import {
   unionOfAll,
 } from "../../types/flow-type.ts";
 import { type Evaluation, fail, spend } from "../budget.ts";
-import { finite, kindName } from "../values.ts";
+import { finite, kindName } from "../data.ts";
 import { type CallSite, define, type FunctionRow } from "./define.ts";
 
 const MAX_DIGITS = 15;

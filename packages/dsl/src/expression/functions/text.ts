@@ -9,7 +9,7 @@ import {
   produceText,
   spend,
 } from "../budget.ts";
-import { codePointCount, codePointOffset, kindName, listHas } from "../values.ts";
+import { codePointCount, codePointOffset, kindName, listHas } from "../data.ts";
 import { type CallSite, define, type FunctionRow } from "./define.ts";
 
 /** Up to here the platform's search is the faster one whatever the texts. */

@@ -1,0 +1,101 @@
+/**
+ * Findings that only follow from a syntax error: what they miss, or a part of it, stands in text that could not be read.
+ *   F1  a text without errors loses nothing, and keeps every finding.
+ *   F2  only what is missing is excused: a wrong value that could be read is reported beside any syntax error.
+ */
+import type { DiagnosticCode } from "../diagnostics/table.ts";
+import type { Places, Span } from "./source-map.ts";
+
+/** A name is not found, or nothing uses it: excused when the name stands in text that was not read. */
+const BY_NAME: ReadonlySet<string> = new Set<DiagnosticCode>([
+  "FLOW2014",
+  "FLOW4001",
+  "FLOW4002",
+  "FLOW4004",
+  "FLOW4005",
+  "FLOW4006",
+  "FLOW4008",
+  "FLOW4009",
+  "FLOW4011",
+  "FLOW4015",
+  "FLOW4016",
+  "FLOW5001",
+  "FLOW9001",
+  "FLOW9003",
+]);
+
+/** Something is incomplete: excused when there is an error inside it. */
+const BY_PLACE: ReadonlySet<string> = new Set<DiagnosticCode>([
+  "FLOW3002",
+  "FLOW3005",
+  "FLOW3011",
+  "FLOW3015",
+  "FLOW3017",
+  "FLOW9005",
+]);
+
+interface Found {
+  readonly code: DiagnosticCode;
+  readonly pointer: string | undefined;
+  readonly parts?: { readonly [name: string]: string | number };
+}
+
+const NONE = (): boolean => false;
+const WORD = /[A-Za-z_][\w-]*/g;
+
+/** Whether a finding at a stretch of the text only follows from what was not read. */
+export function followUps(places: Places): (found: Found, span: Span) => boolean {
+  const { losses, source = "" } = places;
+  if (losses === undefined) return NONE;
+  const touchesBroken = overlaps([...losses.dropped, ...losses.errors]);
+  let words: ReadonlySet<string> | undefined;
+  const isUnread = (name: string): boolean => {
+    words ??= wordsOf(losses.dropped, source);
+    return words.has(name);
+  };
+  return ({ code, pointer = "", parts = {} }, span) => {
+    if (BY_NAME.has(code)) {
+      const id = /^.*\/nodes\/\d+/.exec(pointer)?.[0];
+      const idSpan = id === undefined ? undefined : places.exact(`${id}/id`);
+      const names = [...Object.values(parts).map(String), lastWord(places.text(span))];
+      if (idSpan !== undefined) names.push(lastWord(places.text(idSpan)));
+      return names.some(isUnread);
+    }
+    return BY_PLACE.has(code) && touchesBroken(span);
+  };
+}
+
+function wordsOf(dropped: readonly Span[], source: string): ReadonlySet<string> {
+  const words = new Set<string>();
+  for (const { start, end } of dropped) {
+    for (const [word] of source.slice(start, Math.min(end, source.length)).matchAll(WORD)) {
+      words.add(word);
+    }
+  }
+  return words;
+}
+
+/** Whether a stretch has text in common with one of many, in the time of a search. */
+function overlaps(stretches: readonly Span[]): (span: Span) => boolean {
+  const sorted = [...stretches].sort((a, b) => a.start - b.start);
+  let furthest = 0;
+  const ends = sorted.map(({ end }) => {
+    furthest = Math.max(furthest, end);
+    return furthest;
+  });
+  return (span) => {
+    let low = 0;
+    let high = sorted.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((sorted[middle] as Span).start < span.end) low = middle + 1;
+      else high = middle;
+    }
+    return low > 0 && (ends[low - 1] as number) > span.start;
+  };
+}
+
+/** The name that a chain ends with, `n` of `inputs.n` or of `nodes["n"]`. */
+function lastWord(text: string): string {
+  return text.slice(-200).match(WORD)?.at(-1) ?? "";
+}

@@ -1,0 +1,156 @@
+/**
+ * A graph as bodies and nodes that know their place: the flow itself is the outermost body.
+ *   Everything is found without recursion, whatever the graph's size or depth.
+ *   What has not the shape of a graph is left out; the shape check says so.
+ *   Pointers and paths are made when somebody asks: of most nodes nobody does.
+ */
+import type { CatalogEntry, FlowEdge, FlowNode } from "@millrace/contracts";
+import { type Json, MAX_JSON_DEPTH } from "@millrace/contracts/json";
+import { isObject, listOrNone, own } from "../../data.ts";
+import { bodyLocals } from "./deferred.ts";
+
+/** The inside of a flow or of a node such as `map`. */
+export interface BodyModel {
+  readonly owner: NodeModel | undefined;
+  readonly outer: BodyModel | undefined;
+  readonly depth: number;
+  /** JSON Pointer of the object that holds `nodes` and `edges`; "" for the flow. */
+  readonly pointer: string;
+  /** What the object holds, as it was given. */
+  readonly source: unknown;
+  readonly nodes: NodeModel[];
+  /** The first node of each id. */
+  readonly byId: Map<string, NodeModel>;
+  readonly edges: EdgeModel[];
+  /** Names that the owner gives: `item`, `state`, `index`. */
+  readonly locals: readonly string[];
+  readonly output: Json | undefined;
+}
+
+/** A node with its place. */
+export class NodeModel {
+  readonly body: BodyModel;
+  /** Place among the nodes of its body that have the shape of one. */
+  readonly index: number;
+  readonly id: string;
+  readonly node: FlowNode;
+  readonly entry: CatalogEntry | undefined;
+  inner: BodyModel | undefined = undefined;
+  readonly #at: number;
+
+  constructor(body: BodyModel, at: number, node: FlowNode, entry: CatalogEntry | undefined) {
+    this.body = body;
+    this.index = body.nodes.length;
+    this.id = node.id;
+    this.node = node;
+    this.entry = entry;
+    this.#at = at;
+  }
+
+  get pointer(): string {
+    return `${this.body.pointer}/nodes/${this.#at}`;
+  }
+
+  /** Ids from the outermost body inwards, joined by `/`. */
+  get path(): string {
+    const { owner } = this.body;
+    return owner === undefined ? this.id : `${owner.path}/${this.id}`;
+  }
+}
+
+/** An edge with its place; the ends that name a node of the same body are resolved. */
+export class EdgeModel {
+  readonly body: BodyModel;
+  readonly edge: FlowEdge;
+  readonly port: string;
+  readonly from: NodeModel | undefined;
+  readonly to: NodeModel | undefined;
+  readonly #at: number;
+
+  constructor(body: BodyModel, at: number, edge: FlowEdge) {
+    const port = own(edge, "port");
+    this.body = body;
+    this.edge = edge;
+    this.port = typeof port === "string" ? port : "out";
+    this.from = body.byId.get(edge.from);
+    this.to = body.byId.get(edge.to);
+    this.#at = at;
+  }
+
+  get pointer(): string {
+    return `${this.body.pointer}/edges/${this.#at}`;
+  }
+}
+
+/** A whole graph. `bodies` and `nodes` are in order of nesting: an owner comes before what is inside it. */
+export interface GraphModel {
+  readonly root: BodyModel;
+  readonly bodies: readonly BodyModel[];
+  readonly nodes: readonly NodeModel[];
+}
+
+/** Looks up the catalog entry of a type; absent: what is known of core types without a catalog. */
+export type EntryOf = (type: string, version: number | undefined) => CatalogEntry | undefined;
+
+/** Finds bodies, nodes and edges of a graph. Bodies deeper than `MAX_JSON_DEPTH` are not entered. */
+export function modelOf(graph: unknown, entryOf: EntryOf): GraphModel {
+  const root = openBody(graph, undefined);
+  const bodies = [root];
+  const nodes: NodeModel[] = [];
+  for (let at = 0; at < bodies.length; at += 1) {
+    const body = bodies[at] as BodyModel;
+    fillBody(body, entryOf);
+    for (const node of body.nodes) {
+      nodes.push(node);
+      const inner = own(node.node, "body");
+      if (!isObject(inner) || body.depth >= MAX_JSON_DEPTH) continue;
+      node.inner = openBody(inner, node);
+      bodies.push(node.inner);
+    }
+  }
+  return { root, bodies, nodes };
+}
+
+/** Whether `inside` is `node` or lies in a body of it. */
+export function isWithin(inside: NodeModel, node: NodeModel): boolean {
+  return ancestorIn(node.body, inside) === node;
+}
+
+/** The node of `body` that is `node` or holds it; undefined when `node` is elsewhere. */
+export function ancestorIn(body: BodyModel, node: NodeModel): NodeModel | undefined {
+  let at: NodeModel | undefined = node;
+  while (at !== undefined && at.body !== body) at = at.body.owner;
+  return at;
+}
+
+function openBody(source: unknown, owner: NodeModel | undefined): BodyModel {
+  return {
+    owner,
+    outer: owner?.body,
+    depth: owner === undefined ? 0 : owner.body.depth + 1,
+    pointer: owner === undefined ? "" : `${owner.pointer}/body`,
+    source,
+    nodes: [],
+    byId: new Map(),
+    edges: [],
+    locals: owner === undefined ? [] : bodyLocals(owner.node),
+    output: owner === undefined ? undefined : own(source, "output"),
+  };
+}
+
+function fillBody(body: BodyModel, entryOf: EntryOf): void {
+  listOrNone(own(body.source, "nodes")).forEach((value, at) => {
+    const type = own(value, "type");
+    const id = own(value, "id");
+    if (typeof id !== "string" || typeof type !== "string") return;
+    const version = own(value, "typeVersion");
+    const entry = entryOf(type, Number.isInteger(version) ? (version as number) : undefined);
+    const node = new NodeModel(body, at, value as unknown as FlowNode, entry);
+    body.nodes.push(node);
+    if (!body.byId.has(id)) body.byId.set(id, node);
+  });
+  listOrNone(own(body.source, "edges")).forEach((value, at) => {
+    if (typeof own(value, "from") !== "string" || typeof own(value, "to") !== "string") return;
+    body.edges.push(new EdgeModel(body, at, value as unknown as FlowEdge));
+  });
+}

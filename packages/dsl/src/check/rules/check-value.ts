@@ -1,0 +1,255 @@
+/** The literal parts of a value checked against a schema, with expressions as what is not known yet (FLOW3004-3006). */
+
+import { isObject, own, pointerSegment } from "../../data.ts";
+import { VALUE_ALIASES } from "../../diagnostics/aliases.ts";
+import { checkableSchema, type SchemaFinding, UNKNOWN } from "../../schema/check.ts";
+import { parseExpression } from "../../syntax/parse-expression.ts";
+import { describeType } from "../../types/flow-type.ts";
+import { typeFromSchema } from "../../types/from-schema.ts";
+import { literalText, markerOf } from "../model/walk-value.ts";
+import { shown, type Validation } from "../validation.ts";
+
+/** What a value of the graph stands for: `UNKNOWN` for expressions and for templates with holes. */
+function readValue(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  switch (markerOf(value)) {
+    case "expression":
+      return writtenNumber(own(value, "$")) ?? UNKNOWN;
+    case "template":
+      return literalText(value) ?? UNKNOWN;
+    case "protected":
+      return own(value, "$lit");
+    case "data":
+      return value;
+  }
+}
+
+/** A duration or a negative number: written as an expression, but its value is known. */
+function writtenNumber(source: unknown): number | undefined {
+  if (typeof source !== "string" || !/^-?\d/.test(source)) return undefined;
+  const { ast } = parseExpression(source);
+  const negated = ast?.kind === "unary" && ast.op === "-";
+  const operand = negated ? ast.operand : ast;
+  if (operand?.kind === "duration") return negated ? -operand.ms : operand.ms;
+  if (operand?.kind !== "literal" || typeof operand.value !== "number") return undefined;
+  return negated ? -operand.value : operand.value;
+}
+
+const compiled = new WeakMap<object, ReturnType<typeof checkableSchema>>();
+
+/** The checker of a schema that lives as long as its catalog; compiled once. */
+export function checkerOf(schema: object): ReturnType<typeof checkableSchema> {
+  let checker = compiled.get(schema);
+  if (checker === undefined) {
+    checker = checkableSchema(schema);
+    compiled.set(schema, checker);
+  }
+  return checker;
+}
+
+/** Where a value stands: its place in the graph and its name in messages. */
+export interface ValuePlace {
+  readonly pointer: string;
+  readonly name: string;
+}
+
+/** Checks the literal parts of a value. A schema that is none is the catalog's fault and checks nothing. */
+export function checkValue(
+  run: Validation,
+  value: unknown,
+  schema: unknown,
+  place: ValuePlace,
+): void {
+  if (!isObject(schema) || !run.isReadable(value)) return;
+  const checker = checkerOf(schema);
+  if (!checker.ok) return;
+  for (const finding of checker.findings(value, GRAPH_VALUE)) {
+    report(run, finding, value, schema, place);
+  }
+}
+
+const GRAPH_VALUE = { formats: true, read: readValue };
+
+function report(
+  run: Validation,
+  finding: SchemaFinding,
+  root: unknown,
+  schema: object,
+  place: ValuePlace,
+): void {
+  const keys = decode(finding.pointer);
+  const pointer = place.pointer + pointerIn(root, keys);
+  const field = shown([place.name, ...keys].join("."));
+  const { value } = finding;
+  const member = finding.member === undefined ? "" : shown(finding.member);
+  switch (finding.rule) {
+    case "type": {
+      const type = takenType(schema, keys, finding);
+      run.findings.add("FLOW3004", pointer, {
+        parts: { field, type, found: describeValue(value) },
+        fix: rewrite(run, pointer, value, type),
+      });
+      return;
+    }
+    case "choice":
+      reportChoice(run, finding, value, pointer, field);
+      return;
+    case "required":
+      run.findings.add("FLOW3002", pointer, { parts: { type: field, name: member } });
+      return;
+    case "unknown":
+      if (finding.member === undefined) {
+        run.findings.add("FLOW3005", pointer, { message: `${field} ${finding.message}` });
+      } else {
+        const holder = shown([place.name, ...keys.slice(0, -1)].join("."));
+        run.findings.add("FLOW3003", pointer, { parts: { type: holder, name: member } });
+      }
+      return;
+    case "format":
+      if (!finding.message.endsWith("uri")) {
+        run.findings.add("FLOW3008", pointer, { message: `${field} is not a date` });
+        return;
+      }
+      run.findings.add("FLOW3005", pointer, { parts: { field, rule: "a URI" } });
+      return;
+    default: {
+      const rule = /^must be (.*)$/.exec(finding.message)?.[1];
+      const message = `${field} ${finding.message}`;
+      run.findings.add("FLOW3005", pointer, rule ? { parts: { field, rule } } : { message });
+    }
+  }
+}
+
+/** A duration in quotes; other text that spells a value of a type. */
+const SPELT: { readonly [type: string]: RegExp } = {
+  number: /^-?(?:0|[1-9]\d{0,14})(?:\.\d+)?$|^\d{1,6}(?:ms|s|m|h|d)$/,
+  int: /^-?(?:0|[1-9]\d{0,14})$|^\d{1,6}(?:ms|s|m|h|d)$/,
+  bool: /^(?:true|false)$/,
+};
+
+/** The same value as the type that its place takes: `"5s"` as `5s`, an object as its JSON. */
+function rewrite(
+  run: Validation,
+  pointer: string,
+  value: unknown,
+  type: string,
+): ReturnType<Validation["findings"]["replace"]> {
+  const span = run.places.exact(pointer);
+  if (span === undefined) return undefined;
+  const written = run.places.text(span);
+  let text: string | undefined;
+  if (typeof value === "string") text = SPELT[type]?.test(value) ? value : undefined;
+  else if (type === "string" && typeof value === "object" && value !== null) {
+    text = `json(${written})`;
+  } else if (type.startsWith("list") && !Array.isArray(value) && value !== null) {
+    text = `[${written}]`;
+  }
+  return text === undefined ? undefined : run.findings.replace(`write ${shown(text)}`, span, text);
+}
+
+/** The pointer of data inside a value: protected data stands one level deeper. */
+function pointerIn(root: unknown, keys: readonly string[]): string {
+  let pointer = "";
+  let at = root;
+  const enter = (): void => {
+    if (!isObject(at) || markerOf(at) !== "protected") return;
+    at = own(at, "$lit");
+    pointer += "/$lit";
+  };
+  for (const key of keys) {
+    enter();
+    at = own(at, key);
+    pointer += pointerSegment(key);
+  }
+  return pointer;
+}
+
+/** Names that a message lists. */
+const MAX_LISTED = 50;
+
+/** FLOW3006 for a text that must be one of these names. */
+export function checkListed(
+  run: Validation,
+  field: string,
+  value: string,
+  names: readonly string[],
+  pointer: string,
+): void {
+  if (names.includes(value)) return;
+  const more = names.length > MAX_LISTED ? ", …" : "";
+  const list = names.slice(0, MAX_LISTED).map(shown).join(", ") + more;
+  const { parts, fix } = run.nearest(
+    value,
+    () => names,
+    pointer,
+    (near) => JSON.stringify(near),
+  );
+  run.findings.add("FLOW3006", pointer, {
+    parts: {
+      field,
+      list: list || "the known names (there are none)",
+      value: `"${shown(value)}"`,
+      ...parts,
+    },
+    fix,
+  });
+}
+
+function reportChoice(
+  run: Validation,
+  finding: SchemaFinding,
+  value: unknown,
+  pointer: string,
+  field: string,
+): void {
+  const list = finding.message.replace(/^must be one of /, "");
+  const choices = [...list.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map((match) => match[1] ?? "");
+  const near =
+    typeof value === "string" ? run.near(value, () => choices, VALUE_ALIASES) : undefined;
+  const found = typeof value === "string" ? `"${shown(value)}"` : describeValue(value);
+  run.findings.add("FLOW3006", pointer, {
+    parts: {
+      field,
+      list: list.replaceAll('"', ""),
+      value: found,
+      ...(near !== undefined && { near }),
+    },
+    fix:
+      near === undefined
+        ? undefined
+        : run.findings.replace(`write "${near}"`, run.places.exact(pointer), `"${near}"`),
+  });
+}
+
+/** The type that a place takes, in the words of the language. */
+function takenType(schema: object, keys: readonly string[], finding: SchemaFinding): string {
+  if (keys.length === 0) {
+    const type = typeFromSchema(schema as Parameters<typeof typeFromSchema>[0]);
+    if (type.kind !== "any") return describeType(type);
+  }
+  return flowWords(finding.message.replace(/^must be (.*), found .*$/, "$1"));
+}
+
+/** JSON Schema's names of types as the language spells them. */
+export function flowWords(message: string): string {
+  return message.replace(/\b(?:integer|boolean|array)\b/g, (word) => WORDS[word] ?? word);
+}
+
+const WORDS: { readonly [type: string]: string } = {
+  integer: "int",
+  boolean: "bool",
+  array: "list",
+};
+
+/** The type of a value as messages name it. */
+function describeValue(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "list";
+  if (typeof value === "boolean") return "bool";
+  return typeof value;
+}
+
+function decode(pointer: string): string[] {
+  const steps = pointer.split("/").slice(1);
+  return steps.map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+}

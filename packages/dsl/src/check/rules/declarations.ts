@@ -1,0 +1,186 @@
+/** Inputs, outputs, connections and schedules by themselves (FLOW3004-3008, 3011, 4011). */
+import { isObject, listOrNone, own, pointerSegment } from "../../data.ts";
+import { isDate, isDateTime } from "../../schema/formats.ts";
+import { firstExpression, literalData } from "../model/walk-value.ts";
+import { shown, type Validation } from "../validation.ts";
+import { checkerOf, checkListed, checkValue, flowWords } from "./check-value.ts";
+import { cronProblem } from "./cron.ts";
+import { checkSchema } from "./fields.ts";
+
+/** Checks everything that a flow declares beside nodes. */
+export function checkDeclarations(run: Validation): void {
+  listOrNone(own(run.graph, "inputs")).forEach((input, at) => {
+    checkInput(run, input, `/inputs/${at}`);
+  });
+  listOrNone(own(run.graph, "outputs")).forEach((output, at) => {
+    const schema = own(output, "schema");
+    if (schema !== undefined) checkSchema(run, schema, `/outputs/${at}/schema`);
+  });
+  listOrNone(own(run.graph, "connections")).forEach((connection, at) => {
+    const place = { pointer: `/connections/${at}`, name: `connection ${nameOf(connection)}` };
+    checkValue(run, connection, CONNECTION, place);
+    checkService(run, connection, place.pointer);
+  });
+  listOrNone(own(run.graph, "schedules")).forEach((schedule, at) => {
+    checkSchedule(run, schedule, `/schedules/${at}`);
+  });
+  const policy = own(run.graph, "policy");
+  if (policy !== undefined)
+    checkValue(run, policy, FLOW_POLICY, { pointer: "/policy", name: "flow" });
+}
+
+/** FLOW4011 for inputs that no expression reads. */
+export function checkInputsRead(run: Validation, read: ReadonlySet<string>): void {
+  listOrNone(own(run.graph, "inputs")).forEach((input, at) => {
+    const name = own(input, "name");
+    if (typeof name !== "string" || read.has(name)) return;
+    run.findings.add("FLOW4011", `/inputs/${at}/name`, { parts: { name: shown(name) } });
+  });
+}
+
+function nameOf(value: unknown): string {
+  const name = own(value, "name");
+  return typeof name === "string" ? shown(name) : "?";
+}
+
+function checkInput(run: Validation, input: unknown, pointer: string): void {
+  const schema = own(input, "schema");
+  if (schema !== undefined && !checkSchema(run, schema, `${pointer}/schema`)) return;
+  const value = own(input, "default");
+  if (value === undefined || !isObject(schema) || !run.isReadable(value)) return;
+  const checker = checkerOf(schema);
+  const [problem] = checker.ok ? checker.findings(value, { formats: true }) : [];
+  if (problem === undefined) return;
+  const at = problem.pointer === "" ? "" : `${problem.pointer} `;
+  run.findings.add("FLOW3011", `${pointer}/default${problem.pointer}`, {
+    parts: { name: nameOf(input), problem: at + flowWords(problem.message) },
+  });
+}
+
+/** How a service may be entered, as a flow writes it. */
+const KINDS = ["oauth", "oauth2", "bearer", "apiKey", "basic", "none"];
+
+/** A connection is of a known kind and leads to a service that is described, where the catalog knows services. */
+function checkService(run: Validation, connection: unknown, pointer: string): void {
+  const { services } = run.catalog;
+  if (services === undefined) return;
+  const kind = own(connection, "auth");
+  if (typeof kind === "string") checkListed(run, "kind", kind, KINDS, `${pointer}/auth`);
+  const field = ["service", "slug", "name"].find((key) => own(connection, key) !== undefined);
+  const service = field === undefined ? undefined : own(connection, field);
+  if (typeof service !== "string") return;
+  checkListed(run, "service", service, services, `${pointer}/${field}`);
+}
+
+const TEXT = { type: "string" } as const;
+
+const CONNECTION = {
+  properties: { slug: TEXT, service: TEXT, scopes: { type: "array", items: TEXT } },
+};
+
+const FLOW_POLICY = {
+  properties: {
+    timeoutMs: { type: "number", exclusiveMinimum: 0 },
+    onFailure: { enum: ["stop", "finish"] },
+    concurrency: { type: "integer", minimum: 1 },
+  },
+};
+
+const SCHEDULE = {
+  properties: {
+    cron: TEXT,
+    everyMs: { type: "integer", minimum: 1000 },
+    at: TEXT,
+    timezone: TEXT,
+    inputs: { type: "object" },
+    enabled: { type: "boolean" },
+    overlap: { enum: ["skip", "queue", "allow"] },
+    catchUp: { enum: ["skip", "one", "all"] },
+  },
+};
+
+const TIMES = ["cron", "everyMs", "at"];
+
+function checkSchedule(run: Validation, schedule: unknown, pointer: string): void {
+  const name = `schedule ${nameOf(schedule)}`;
+  if (!run.isReadable(schedule)) return;
+  checkValue(run, schedule, SCHEDULE, { pointer, name });
+  const times = TIMES.filter((key) => own(schedule, key) !== undefined);
+  const spelt = times.map((key) => (key === "everyMs" ? "every" : key));
+  if (times.length === 0) {
+    run.findings.add("FLOW3002", pointer, { parts: { type: name, name: "cron, every or at" } });
+  } else if (times.length > 1) {
+    const parts = { a: spelt[0] ?? "", b: spelt[1] ?? "" };
+    run.findings.add("FLOW3016", `${pointer}/${times[1]}`, { parts });
+  }
+  checkTimes(run, schedule, pointer);
+  const expression = firstExpression(own(schedule, "inputs"), `${pointer}/inputs`);
+  if (expression !== undefined) {
+    run.findings.add("FLOW3013", expression, { parts: { place: `inputs of ${name}` } });
+  } else checkScheduleInputs(run, schedule, pointer, name);
+}
+
+function checkTimes(run: Validation, schedule: unknown, pointer: string): void {
+  const cron = own(schedule, "cron");
+  if (typeof cron === "string") {
+    const problem = cronProblem(cron);
+    if (problem !== undefined) run.findings.add("FLOW3008", `${pointer}/cron`, { hint: problem });
+  }
+  const at = own(schedule, "at");
+  if (typeof at === "string" && !isDateTime(at)) {
+    const hint = isDate(at)
+      ? "add a time and a zone: 2030-01-31T07:00:00Z"
+      : "2030-01-31T07:00:00Z";
+    run.findings.add("FLOW3008", `${pointer}/at`, { message: "not a date", hint });
+  }
+  const zone = own(schedule, "timezone");
+  const zones = run.catalog.timeZones;
+  if (typeof zone !== "string" || zones === undefined || zone === "UTC") return;
+  if (zones.has(zone)) return;
+  const { parts, fix } = run.nearest(
+    zone,
+    () => zones,
+    `${pointer}/timezone`,
+    (near) => `"${near}"`,
+  );
+  run.findings.add("FLOW3008", `${pointer}/timezone`, {
+    message: "unknown time zone",
+    hint: parts.near === undefined ? null : `did you mean ${parts.near}?`,
+    fix,
+  });
+}
+
+/** Inputs of a schedule fit the inputs of the flow. */
+function checkScheduleInputs(
+  run: Validation,
+  schedule: unknown,
+  pointer: string,
+  name: string,
+): void {
+  const given = own(schedule, "inputs");
+  if (given !== undefined && !isObject(given)) return;
+  const values = literalData(given ?? {});
+  for (const input of listOrNone(own(run.graph, "inputs"))) {
+    const key = own(input, "name");
+    if (typeof key !== "string") continue;
+    const value = own(values, key);
+    const schema = own(input, "schema");
+    if (value !== undefined) {
+      checkValue(run, value, schema, {
+        pointer: `${pointer}/inputs${pointerSegment(key)}`,
+        name: `input ${key}`,
+      });
+    } else if (own(input, "default") === undefined) {
+      run.findings.add("FLOW3002", pointer, {
+        parts: { type: name, name: `inputs.${shown(key)}` },
+      });
+    }
+  }
+  const known = new Set(listOrNone(own(run.graph, "inputs")).map((input) => own(input, "name")));
+  for (const key of isObject(given) ? Object.keys(literalData(given) as object) : []) {
+    if (known.has(key)) continue;
+    run.findings.add("FLOW3003", `${pointer}/inputs${pointerSegment(key)}`, {
+      parts: { type: "the flow", name: `input ${shown(key)}` },
+    });
+  }
+}

@@ -1,0 +1,281 @@
+/** The fields of every node against the schema of its type (FLOW3002-3007, 3013, 3016). */
+import type { CatalogEntry, JsonObject } from "@millrace/contracts";
+import {
+  isObject,
+  listOrNone,
+  memberNames,
+  objectOrNone,
+  own,
+  pointerSegment,
+} from "../../data.ts";
+import { FIELD_ALIASES, POLICY_ALIASES } from "../../diagnostics/aliases.ts";
+import { NODE_POLICIES } from "../../language/blocks.ts";
+import { readSchema } from "../../schema/compile.ts";
+import { nameText, quoteText } from "../../syntax/print-expression.ts";
+import type { Details } from "../findings.ts";
+import type { NodeModel } from "../model/bodies.ts";
+import { schemasAt } from "../model/deferred.ts";
+import type { Site } from "../model/sites.ts";
+import { firstExpression, literalText } from "../model/walk-value.ts";
+import { listed, shown, type Validation } from "../validation.ts";
+import { checkValue } from "./check-value.ts";
+
+/** Fields of core types that exclude each other; `one`: one of them is needed. */
+const EXCLUSIVE: {
+  readonly [type: string]: { readonly fields: readonly [string, string]; readonly one?: true };
+} = {
+  delay: { fields: ["for", "until"], one: true },
+  loop: { fields: ["until", "while"] },
+  "http.request": { fields: ["body", "form"] },
+};
+
+/** Fields of core types that hold a JSON Schema. */
+const SCHEMA_FIELDS: { readonly [type: string]: string } = {
+  confirm: "schema",
+  ai: "outputSchema",
+};
+
+/** Checks that a node has the fields that it needs, and none that exclude each other. */
+export function checkFields(run: Validation, node: NodeModel): void {
+  const { entry } = node;
+  if (entry === undefined) return;
+  checkNeeded(run, node, entry, objectOrNone(node.node.fields));
+  checkPorts(run, node, entry);
+}
+
+/** Checks one field of a node by value. */
+export function checkField(run: Validation, site: Site): void {
+  const { reader: node, name, value, schemas } = site;
+  const entry = node?.entry;
+  if (entry === undefined) return;
+  const [schema] = schemas;
+  if (schema === undefined) {
+    checkKnown(run, site, entry);
+    return;
+  }
+  if (schemas.length === 1) checkValue(run, value, schema, site);
+  const hints = own(schema, "x-millrace");
+  if (hints !== undefined && own(hints, "literal") === true) checkLiteral(run, site);
+  if (entry.requires.connection === name || own(hints, "connection") === true) {
+    checkConnection(run, site);
+  }
+  if (SCHEMA_FIELDS[entry.type] === name && firstExpression(value) === undefined) {
+    checkSchema(run, value, site.pointer);
+  }
+}
+
+function checkNeeded(
+  run: Validation,
+  node: NodeModel,
+  entry: CatalogEntry,
+  fields: JsonObject,
+): void {
+  let meant: ReadonlySet<string | undefined> | undefined;
+  // A field that was written under another name is reported there.
+  const isMeant = (name: string): boolean => {
+    meant ??= new Set(unknownFields(node, entry).map((each) => meantField(run, node, each).near));
+    return meant.has(name);
+  };
+  for (const name of listOrNone(own(entry.fields, "required"))) {
+    if (typeof name !== "string" || own(fields, name) !== undefined || isMeant(name)) continue;
+    run.findings.add("FLOW3002", node.pointer, {
+      parts: { type: shown(entry.type), name: shown(name) },
+      fix: insertion(run, node, name, exampleOf(entry, name)),
+    });
+  }
+  const rule = EXCLUSIVE[entry.type];
+  if (rule === undefined) return;
+  const [a, b] = rule.fields;
+  const has = rule.fields.filter((name) => own(fields, name) !== undefined);
+  if (has.length === 2) {
+    run.findings.add("FLOW3016", `${node.pointer}/fields/${b}`, { parts: { a, b } });
+  } else if (has.length === 0 && rule.one && !isMeant(a) && !isMeant(b)) {
+    run.findings.add("FLOW3002", node.pointer, {
+      parts: { type: entry.type, name: `${a} or ${b}` },
+    });
+  }
+}
+
+/** The value that a missing field gets: its default, that of an example, or something of its type. */
+function exampleOf(entry: CatalogEntry, name: string): string {
+  const [schema] = schemasAt(entry.fields, name);
+  const example = own(own(entry.examples[0], "fields"), name);
+  for (const value of [own(schema, "default"), listOrNone(own(schema, "enum"))[0], example]) {
+    if (value === undefined || firstExpression(value) !== undefined) continue;
+    return isObject(value) || Array.isArray(value) ? JSON.stringify(value) : literalSource(value);
+  }
+  const type = own(schema, "type");
+  const first = Array.isArray(type) ? type[0] : type;
+  return EMPTY[String(first)] ?? "null";
+}
+
+function literalSource(value: unknown): string {
+  return typeof value === "string" ? quoteText(value) : JSON.stringify(value);
+}
+
+const EMPTY: { readonly [type: string]: string } = {
+  string: '""',
+  boolean: "false",
+  integer: "1",
+  number: "1",
+  array: "[]",
+  object: "{}",
+};
+
+/** A new line in the block of a node; a block where there is none. */
+function insertion(run: Validation, node: NodeModel, name: string, value: string): Details["fix"] {
+  const span = run.places.exact(node.pointer);
+  const { source } = run.places;
+  if (span === undefined || source === undefined) return undefined;
+  const line = `${nameText(name)} = ${value}`;
+  const lineStart = source.lastIndexOf("\n", span.start - 1) + 1;
+  const indent = /^[ \t]*/.exec(source.slice(lineStart, span.start))?.[0] ?? "";
+  const title = `add ${line}`;
+  const text = source.slice(span.start, span.end);
+  const open = blockStart(text);
+  if (open === undefined) {
+    return {
+      title,
+      edits: [{ start: span.end, end: span.end, text: ` {\n${indent}  ${line}\n${indent}}` }],
+    };
+  }
+  const at = span.start + open + 1;
+  const rest = /^[ \t]*\n/.test(source.slice(at)) ? "" : `\n${indent}  `;
+  return { title, edits: [{ start: at, end: at, text: `\n${indent}  ${line}${rest}` }] };
+}
+
+/** Where the `{` of a node's block is; quoted names are passed over. */
+function blockStart(text: string): number | undefined {
+  let quoted = false;
+  for (let at = 0; at < text.length && text[at] !== "\n"; at += 1) {
+    if (text[at] === "\\" && quoted) at += 1;
+    else if (text[at] === '"') quoted = !quoted;
+    else if (text[at] === "{" && !quoted) return at;
+  }
+  return undefined;
+}
+
+function checkKnown(run: Validation, site: Site, { fields, type }: CatalogEntry): void {
+  const { name, pointer, reader } = site;
+  if (own(fields, "additionalProperties") !== false || reader === undefined) return;
+  const { near, policy } = meantField(run, reader, name);
+  const span = keySpan(run, pointer, name);
+  const text = policy === undefined ? near && nameText(near) : `@${policy}`;
+  run.findings.add("FLOW3003", pointer, {
+    parts: { type: shown(type), name: shown(name), ...(near !== undefined && { near }) },
+    ...(policy !== undefined && { hint: `${name} is a policy: @${policy}` }),
+    span,
+    fix: text === undefined ? undefined : run.findings.replace(`write ${text}`, span, text),
+  });
+}
+
+function unknownFields(node: NodeModel, { fields }: CatalogEntry): string[] {
+  if (own(fields, "additionalProperties") !== false) return [];
+  const properties = objectOrNone(own(fields, "properties"));
+  return memberNames(objectOrNone(node.node.fields)).filter(
+    (name) => own(properties, name) === undefined,
+  );
+}
+
+/** What an unknown field of a node was meant as: a field that it has not got yet, or a policy. */
+function meantField(
+  run: Validation,
+  { node, entry }: NodeModel,
+  name: string,
+): { near?: string; policy?: string } {
+  const policies = NODE_POLICIES.map(([text]) => text);
+  if (policies.includes(name)) return { policy: name };
+  const free = (): string[] =>
+    memberNames(objectOrNone(own(entry?.fields, "properties"))).filter(
+      (key) => own(node.fields, key) === undefined,
+    );
+  const near = run.near(name, free, FIELD_ALIASES);
+  if (near !== undefined) return { near };
+  const policy = run.near(name, () => policies, POLICY_ALIASES);
+  return policy === undefined ? {} : { policy };
+}
+
+/** The name in front of a field's value: `name =`. */
+function keySpan(
+  run: Validation,
+  pointer: string,
+  name: string,
+): { start: number; end: number } | undefined {
+  const span = run.places.exact(pointer);
+  const { source } = run.places;
+  if (span === undefined || source === undefined) return undefined;
+  for (const spelt of [name, quoteText(name)]) {
+    const before = source.slice(0, span.start).trimEnd();
+    if (!before.endsWith("=") && !before.endsWith(":")) return undefined;
+    const head = before.slice(0, -1).trimEnd();
+    if (head.endsWith(spelt)) return { start: head.length - spelt.length, end: head.length };
+  }
+  return undefined;
+}
+
+function checkLiteral(run: Validation, { value, pointer, name }: Site): void {
+  const expression = firstExpression(value, pointer);
+  if (expression === undefined) return;
+  run.findings.add("FLOW3013", expression, { parts: { place: shown(name) } });
+}
+
+function checkConnection(run: Validation, { value, pointer }: Site): void {
+  const name = literalText(value);
+  if (name === undefined || run.connections.has(name)) return;
+  const list = listed(run.connections.keys());
+  const { fix } = run.nearest(name, () => run.connections.keys(), pointer, quoteText);
+  const block = (blank: string): string =>
+    `connection ${nameText(name)}: ${kindOf(run, name)} {${blank}service = ${quoteText(name)}`;
+  run.findings.add("FLOW2014", pointer, {
+    parts: { name: shown(name), list },
+    ...(list === "" && { hint: `declare it beside the nodes: \`${shown(`${block(" ")} }`)}\`` }),
+    fix: fix ?? declaration(run, name, `${block("\n  ")}\n}\n\n`),
+  });
+}
+
+/** A fix that declares the connection in front of the first node, where a service has its name. */
+function declaration(run: Validation, name: string, text: string): Details["fix"] {
+  const at = run.places.exact("/nodes/0")?.start;
+  if (at === undefined || run.catalog.services?.includes(name) !== true) return undefined;
+  return run.findings.replace("declare it", { start: at, end: at }, text);
+}
+
+/** How the service is entered, as a flow writes it. */
+function kindOf(run: Validation, slug: string): string {
+  const scheme = run.catalog.entry(`service.${slug}`, undefined)?.serviceIntegration?.auth.scheme;
+  return scheme === undefined || scheme === "oauth2" ? "oauth" : scheme;
+}
+
+/** FLOW3007 for every problem of a JSON Schema that stands at a place. True: it is one. */
+export function checkSchema(run: Validation, schema: unknown, pointer: string): boolean {
+  if (!run.isReadable(schema)) return false;
+  const read = readSchema(schema);
+  if (!("problems" in read)) return true;
+  for (const problem of read.problems) {
+    run.findings.add("FLOW3007", pointer + problem.pointer, {
+      parts: { pointer: problem.pointer || "/", problem: problem.message },
+    });
+  }
+  return false;
+}
+
+/** A port that a field yields must not have the name of one that means something else. */
+function checkPorts(run: Validation, node: NodeModel, entry: CatalogEntry): void {
+  const { portsFrom } = entry;
+  if (typeof portsFrom !== "string") return;
+  const taken = new Set([...entry.ports.map(({ name }) => name), "error"]);
+  const value = own(node.node.fields, portsFrom);
+  const pointer = `${node.pointer}/fields${pointerSegment(portsFrom)}`;
+  const report = (name: string, at: string): void => {
+    if (!taken.has(name)) return;
+    const message = `${shown(portsFrom)} must not name the port ${name}, which has a meaning of its own`;
+    run.findings.add("FLOW3005", at, { message });
+  };
+  if (Array.isArray(value)) {
+    value.forEach((element, at) => {
+      const name = own(element, "name");
+      if (typeof name === "string") report(name, `${pointer}/${at}/name`);
+    });
+  } else if (isObject(value))
+    for (const name of memberNames(value)) report(name, pointer + pointerSegment(name));
+}

@@ -1,0 +1,141 @@
+/** Names: declared once, not reserved, not hidden, not mistaken for another (FLOW2005-2008, 2011, 2014, 2015). */
+
+import { listOrNone, own } from "../../data.ts";
+import { codePointCount } from "../../expression/data.ts";
+import type { BodyModel, EdgeModel, NodeModel } from "../model/bodies.ts";
+import type { Span } from "../source-map.ts";
+import { shown, type Validation } from "../validation.ts";
+import { skeleton } from "./look-alikes.ts";
+import { grouped } from "./order.ts";
+
+const RESERVED: ReadonlySet<string> = new Set(["inputs", "nodes", "run"]);
+
+/** Longest node id; ids are parts of node paths in every event. */
+const MAX_ID_LENGTH = 128;
+
+interface Named {
+  readonly name: string;
+  /** Place of what bears the name. */
+  readonly pointer: string;
+  /** Member that holds it. */
+  readonly key: "name" | "id";
+}
+
+/** Checks all names of a graph. */
+export function checkNames(run: Validation): void {
+  for (const kind of ["input", "output", "connection", "schedule"]) {
+    const list = `${kind}s`;
+    const named: Named[] = [];
+    listOrNone(own(run.graph, list)).forEach((element, at) => {
+      const name = own(element, "name");
+      if (typeof name === "string") named.push({ name, pointer: `/${list}/${at}`, key: "name" });
+    });
+    checkUnique(run, kind, named);
+  }
+  for (const body of run.model.bodies) {
+    const { nodes, byId } = body;
+    const plain = byId.size === nodes.length && nodes.every(({ id }) => skeleton(id) === id);
+    if (!plain) {
+      checkUnique(
+        run,
+        "node",
+        nodes.map(({ id, pointer }) => ({ name: id, pointer, key: "id" })),
+      );
+    }
+    checkEdges(run, body);
+    for (const node of body.nodes) checkId(run, node);
+  }
+}
+
+function checkUnique(run: Validation, kind: string, named: readonly Named[]): void {
+  const first = new Map<string, Named>();
+  const looks = new Map<string, Named>();
+  for (const it of named) {
+    const same = first.get(it.name);
+    if (same !== undefined) {
+      run.findings.add("FLOW2005", it.pointer, {
+        parts: { kind, name: shown(it.name) },
+        span: run.places.exact(`${it.pointer}/${it.key}`),
+        related: { pointer: `${same.pointer}/${same.key}`, message: "first declared here" },
+      });
+      continue;
+    }
+    first.set(it.name, it);
+    const look = skeleton(it.name);
+    const alike = looks.get(look);
+    if (alike === undefined) looks.set(look, it);
+    else {
+      const normal = alike.name.normalize("NFKC") === it.name.normalize("NFKC");
+      run.findings.add("FLOW2011", it.pointer, {
+        parts: {
+          a: shown(alike.name),
+          b: shown(it.name),
+          difference: normal ? "normalisation" : "similar letters",
+        },
+        span: run.places.exact(`${it.pointer}/${it.key}`),
+        related: { pointer: `${alike.pointer}/${alike.key}`, message: "the other one" },
+      });
+    }
+  }
+}
+
+/** Edges by the node that they leave, so that one list of numbers tells which node was already reached from it. */
+function checkEdges(run: Validation, { nodes, edges }: BodyModel): void {
+  const [, order] = grouped(
+    edges.map(({ from }) => from?.index ?? nodes.length),
+    nodes.length + 1,
+  );
+  const lastFrom = new Int32Array(nodes.length).fill(-1);
+  const lastEdge = new Int32Array(nodes.length);
+  const others = new Map<string, EdgeModel>();
+  for (const place of order) {
+    const it = edges[place] as EdgeModel;
+    const { edge, port, from, to } = it;
+    if (port === "out" && from !== undefined && to !== undefined) {
+      const same = edges[lastEdge[to.index] as number] as EdgeModel;
+      if (lastFrom[to.index] === from.index) reportTwice(run, it, same);
+      else lastEdge[to.index] = place;
+      lastFrom[to.index] = from.index;
+      continue;
+    }
+    const key = `${edge.from.length} ${port.length} ${edge.from}${port}${edge.to}`;
+    const same = others.get(key);
+    if (same === undefined) others.set(key, it);
+    else reportTwice(run, it, same);
+  }
+}
+
+function reportTwice(run: Validation, { edge, port, pointer }: EdgeModel, first: EdgeModel): void {
+  run.findings.add("FLOW2006", pointer, {
+    parts: { from: shown(edge.from), port: shown(port), to: shown(edge.to) },
+    related: { pointer: first.pointer, message: "first written here" },
+    fix: run.findings.replace("remove it", wholeLine(run, pointer), ""),
+  });
+}
+
+/** The line of an edge, when it stands alone on it; a part of a chain cannot be taken out. */
+function wholeLine(run: Validation, pointer: string): Span | undefined {
+  const span = run.places.exact(pointer);
+  const { source } = run.places;
+  if (span === undefined || source === undefined) return undefined;
+  const start = source.lastIndexOf("\n", span.start - 1) + 1;
+  const end = source.indexOf("\n", span.end);
+  const stop = end === -1 ? source.length : end + 1;
+  const alone = source.slice(start, span.start).trim() + source.slice(span.end, stop).trim() === "";
+  return alone ? { start, end: stop } : undefined;
+}
+
+function checkId(run: Validation, node: NodeModel): void {
+  const { id, body } = node;
+  if (RESERVED.has(id)) run.findings.add("FLOW2007", `${node.pointer}/id`, { parts: { id } });
+  const isLong = id.length > MAX_ID_LENGTH && codePointCount(id) > MAX_ID_LENGTH;
+  if (id === "" || isLong || /[/[\]~\p{Cc}]/u.test(id)) {
+    run.findings.add("FLOW2015", `${node.pointer}/id`);
+  }
+  if (body.locals.includes(id)) reportHidden(run, id, `${node.pointer}/id`);
+}
+
+/** FLOW2008: a local of a body has the name of a node. */
+export function reportHidden(run: Validation, id: string, pointer: string): void {
+  run.findings.add("FLOW2008", pointer, { parts: { id: shown(id), name: shown(id) } });
+}

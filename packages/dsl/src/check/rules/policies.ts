@@ -1,0 +1,139 @@
+/** Policies of nodes: types and ranges, what must be literal, what goes together (FLOW3004-3006, 3013, 4008, 4014). */
+import type { JsonSchema } from "@millrace/contracts";
+import { isObject, own, pointerSegment } from "../../data.ts";
+import type { NodeModel } from "../model/bodies.ts";
+import { POLICY_VALUES } from "../model/sites.ts";
+import { expressionsOf } from "../model/walk-value.ts";
+import { shown, type Validation } from "../validation.ts";
+import { checkValue } from "./check-value.ts";
+
+const DURATION = { type: "number", minimum: 0 } as const;
+
+const POLICY: { readonly [member: string]: JsonSchema } = {
+  timeoutMs: { type: "number", exclusiveMinimum: 0 },
+  retry: {
+    type: "object",
+    additionalProperties: false,
+    properties: {
+      max: { type: "integer", minimum: 0, maximum: 20 },
+      backoff: { enum: ["constant", "linear", "exponential"] },
+      delayMs: DURATION,
+      maxDelayMs: DURATION,
+      jitter: { type: "boolean" },
+      on: { type: "array", items: { type: "string" } },
+      if: { type: "boolean" },
+    },
+  },
+  when: { type: "boolean" },
+  onError: {
+    anyOf: [
+      { enum: ["fail", "port", "collect"] },
+      {
+        type: "object",
+        required: ["default"],
+        properties: { default: {} },
+        additionalProperties: false,
+      },
+    ],
+  },
+  join: { anyOf: [{ enum: ["all", "any"] }, { type: "integer", minimum: 1 }] },
+  concurrency: {
+    anyOf: [
+      { type: "integer", minimum: 1 },
+      {
+        type: "object",
+        required: ["max", "key"],
+        properties: { max: { type: "integer", minimum: 1 }, key: { type: "string" } },
+        additionalProperties: false,
+      },
+    ],
+  },
+  idempotencyKey: { type: "string" },
+  cache: {
+    type: "object",
+    required: ["ttlMs"],
+    properties: { ttlMs: { type: "number", exclusiveMinimum: 0 }, key: {} },
+    additionalProperties: false,
+  },
+  delivery: { enum: ["atLeastOnce", "atMostOnce"] },
+};
+
+/** How policies are spelt in text. */
+const SPELLING: { readonly [member: string]: string } = {
+  timeoutMs: "@timeout",
+  onError: "@on-error",
+  idempotencyKey: "@idempotency-key",
+};
+
+/** Checks the policies of a node. */
+export function checkPolicies(run: Validation, node: NodeModel): void {
+  const { policy } = node.node;
+  if (!isObject(policy) || !run.isReadable(policy)) return;
+  for (const [member, value] of Object.entries(policy)) {
+    if (value !== undefined) checkPolicy(run, node, member, value);
+  }
+  checkDefault(run, node, own(own(policy, "onError"), "default"));
+}
+
+/** What stands in for an output is like one, as far as it goes: members that nobody reads may be left out. */
+function checkDefault(run: Validation, node: NodeModel, value: unknown): void {
+  const output = node.entry?.output;
+  if (value === undefined || output === undefined || !isObject(own(output, "properties"))) return;
+  checkValue(run, value, withoutRequired(output), {
+    get pointer(): string {
+      return `${node.pointer}/policy/onError/default`;
+    },
+    name: "the default",
+  });
+}
+
+const open = new WeakMap<JsonSchema, JsonSchema>();
+
+/** The schema without what it requires; one object for each, so that it is compiled once. */
+function withoutRequired(schema: JsonSchema): JsonSchema {
+  const known = open.get(schema);
+  if (known !== undefined) return known;
+  const { required: _, ...made } = schema;
+  open.set(schema, made);
+  return made;
+}
+
+function checkPolicy(run: Validation, node: NodeModel, member: string, value: unknown): void {
+  const schema = own(POLICY, member);
+  if (schema === undefined) {
+    const near = run.near(member, () => Object.keys(POLICY));
+    run.findings.add("FLOW2012", `${node.pointer}/policy${pointerSegment(member)}`, {
+      parts: { name: shown(member), ...(near !== undefined && { near }) },
+    });
+    return;
+  }
+  const place = {
+    get pointer(): string {
+      return `${node.pointer}/policy/${member}`;
+    },
+    name: SPELLING[member] ?? `@${member}`,
+  };
+  for (const expression of isObject(value) ? expressionsOf(value) : []) {
+    if (isEvaluated(member + expression)) continue;
+    const parts = { place: place.name };
+    run.findings.add("FLOW3013", place.pointer + expression, { parts });
+    return;
+  }
+  checkValue(run, value, schema, place);
+  if (member === "onError" && value === "collect" && node.node.type !== "map") {
+    const parts = { field: place.name, list: "fail, port, { default: … }", value: '"collect"' };
+    run.findings.add("FLOW3006", place.pointer, { parts, hint: "`collect` is for `map`" });
+  }
+}
+
+/** Whether a place inside a policy may hold an expression: `retry/if`, and all that is below `onError/default`. */
+function isEvaluated(place: string): boolean {
+  return POLICY_VALUES.some(([, path]) => `${place}/`.startsWith(`${path.join("/")}/`));
+}
+
+/** The written `@on-error` of a node: a word, `default`, or undefined. */
+export function onErrorOf(node: NodeModel): string | undefined {
+  const value = own(node.node.policy, "onError");
+  if (typeof value === "string") return value;
+  return isObject(value) ? "default" : undefined;
+}

@@ -1,0 +1,217 @@
+/** Literals that must not be in a shared text: secrets (FLOW6001), direction controls (FLOW6003), clear-text URLs (FLOW6004). */
+
+import { isObject, listOrNone, own, pointerSegment } from "../../data.ts";
+import { isSecret, MIN_SECRET_TEXT } from "../../secret-pattern.ts";
+import type { Expression } from "../../syntax/ast.ts";
+import type { Site } from "../model/sites.ts";
+import { pointerTo, type Trail, visitValue } from "../model/walk-value.ts";
+import type { Span } from "../source-map.ts";
+import type { Validation } from "../validation.ts";
+import type { Checked } from "./expressions.ts";
+import { templateParts } from "./security.ts";
+import { flowMembers } from "./shape.ts";
+import { partsOf } from "./taint.ts";
+
+/** Checks every text of a graph, those inside expressions too. */
+export class Literals {
+  readonly #run: Validation;
+
+  constructor(run: Validation) {
+    this.#run = run;
+  }
+
+  /** Checks a text of a value that may hold expressions. */
+  text(site: Site, text: string, trail: Trail | undefined, key: string | number | undefined): void {
+    if (this.#isHarmless(text)) return;
+    const name = nameAbove(trail, key, site.value) ?? site.name;
+    this.#check(text, name, () => pointerOf(site.pointer, trail, key));
+  }
+
+  /** Checks the texts inside an expression. */
+  expression({ tree, leaf }: Checked): void {
+    const secret = secretsOf(
+      tree,
+      () => nameAbove(leaf.trail, undefined, undefined) ?? leaf.site.name,
+    );
+    if (secret.length === 0) return;
+    const written = this.#run.places.expression(leaf);
+    const places = written === undefined ? [undefined] : literalsOf(written);
+    for (const at of written === undefined ? [0] : secret) {
+      const place = places[at];
+      const span = place && { start: place.node.start, end: place.node.end };
+      this.#run.findings.add("FLOW6001", leaf.pointer, { span });
+    }
+  }
+
+  /** Checks a field that is a URL. */
+  url(site: Site): void {
+    const isUrl = site.schemas.some((schema) => own(own(schema, "x-millrace"), "sink") === "url");
+    if (!isUrl) return;
+    const parts = templateParts(site.value);
+    const [first] = parts ?? [site.value];
+    if (typeof first !== "string" || !CLEAR.test(first)) return;
+    checkUrl(this.#run, first, site.pointer, (parts?.length ?? 1) > 1);
+  }
+
+  /** Checks all that is no value with expressions. */
+  finish(): void {
+    const { graph, model, places } = this.#run;
+    if (isObject(graph)) {
+      for (const { value, pointer, name } of flowMembers(graph)) this.#rest(value, pointer, name);
+    }
+    for (const { nodes, edges } of model.bodies) {
+      for (const node of nodes) {
+        if (!this.#isHarmless(node.id)) this.#rest(node.id, `${node.pointer}/id`, "id");
+        const policy = own(node.node, "policy");
+        if (policy !== undefined) this.#rest(policy, `${node.pointer}/policy`, "policy");
+      }
+      for (const { edge, pointer } of edges.filter((it) => own(it.edge, "meta") !== undefined)) {
+        this.#rest(own(edge, "meta"), `${pointer}/meta`, "meta");
+      }
+    }
+    checkInputUrls(this.#run);
+    if (places.source !== undefined) checkSource(this.#run, places.source);
+  }
+
+  #rest(value: unknown, pointer: string, name: string): void {
+    if (!this.#run.isReadable(value)) return;
+    visitValue(value, {
+      text: (text, trail, key) => {
+        if (this.#isHarmless(text)) return;
+        const above = nameAbove(trail, key, value) ?? name;
+        this.#check(text, above, () => pointerOf(pointer, trail, key));
+      },
+    });
+  }
+
+  /** Most texts are: too short for a secret, and nothing in them is invisible. */
+  #isHarmless(text: string): boolean {
+    return text.length < MIN_SECRET_TEXT && !DIRECTION.test(text);
+  }
+
+  #check(text: string, name: string, pointer: () => string): void {
+    if (isSecret(text, name)) this.#run.findings.add("FLOW6001", pointer());
+    const control = this.#run.places.source === undefined ? DIRECTION.exec(text) : null;
+    if (control !== null) {
+      this.#run.findings.add("FLOW6003", pointer(), { parts: { char: codeName(control[0]) } });
+    }
+  }
+}
+
+function pointerOf(
+  pointer: string,
+  trail: Trail | undefined,
+  key: string | number | undefined,
+): string {
+  return pointerTo(pointer, trail) + (key === undefined ? "" : pointerSegment(key));
+}
+
+/** The nearest name above a text: of a header, of a member; that of an input for its default. */
+function nameAbove(
+  trail: Trail | undefined,
+  key: string | number | undefined,
+  root: unknown,
+): string | undefined {
+  let inner: { key: string | number | undefined; isMarker: boolean } = { key, isMarker: false };
+  for (let at = trail; ; at = at.outer) {
+    const { key: name, isMarker } = inner;
+    if (typeof name === "string" && !isMarker) {
+      const named = name === "default" ? own(at === undefined ? root : at.value, "name") : name;
+      if (typeof named === "string") return named;
+    }
+    if (at === undefined) return undefined;
+    inner = at;
+  }
+}
+
+/** The literal texts of an expression, in order. */
+function literalsOf(tree: Expression): readonly { text: string; node: Expression }[] {
+  const found: { text: string; node: Expression }[] = [];
+  const open = [tree];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (node.kind === "literal") {
+      if (typeof node.value === "string") found.push({ text: node.value, node });
+    } else if (node.kind === "template") {
+      for (const part of node.parts) if (typeof part === "string") found.push({ text: part, node });
+    }
+    for (const part of partsOf(node)) open.push(part);
+  }
+  return found;
+}
+
+/** Which of the literal texts of an expression are secrets. */
+function secretsOf(tree: Expression, name: () => string): readonly number[] {
+  const secret: number[] = [];
+  literalsOf(tree).forEach(({ text }, at) => {
+    if (text.length >= MIN_SECRET_TEXT && isSecret(text, name())) secret.push(at);
+  });
+  return secret;
+}
+
+const DIRECTION = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+
+function codeName(char: string): string {
+  return `U+${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+/** Controls that stand in the text itself; an escape can be seen and is fine. */
+function checkSource(run: Validation, source: string): void {
+  if (!DIRECTION.test(source)) return;
+  const quoted = [...run.places.marks.values()]
+    .filter(({ start }) => source[start] === '"')
+    .sort((a, b) => b.start - a.start || a.end - b.end);
+  const around: Span[] = [];
+  for (const { index: start, 0: char } of source.matchAll(new RegExp(DIRECTION, "g"))) {
+    const span = { start, end: start + 1 };
+    while ((quoted.at(-1)?.start ?? start) < start) around.push(quoted.pop() as Span);
+    while ((around.at(-1)?.end ?? span.end) <= start) around.pop();
+    const smallest = around.at(-1);
+    const text = smallest && run.places.text(smallest);
+    const isBlock = text?.startsWith('"""') ?? false;
+    const inComment = text === undefined;
+    const spelt = `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
+    run.findings.add("FLOW6003", undefined, {
+      parts: { char: codeName(char) },
+      span,
+      fix: isBlock
+        ? undefined
+        : run.findings.replace(
+            inComment ? "remove it" : `write ${spelt}`,
+            span,
+            inComment ? "" : spelt,
+          ),
+    });
+  }
+}
+
+const CLEAR = /^(http|ws):\/\/([^/?#]*)/i;
+const LOOPBACK =
+  /^(?:[^@]*@)?(?:localhost|[^:]*\.localhost|127(?:\.\d{1,3}){3}|\[::1\])\.?(?::|$)/i;
+
+/** Defaults of inputs that are URLs. */
+function checkInputUrls(run: Validation): void {
+  listOrNone(own(run.graph, "inputs")).forEach((input, at) => {
+    const value = own(input, "default");
+    if (own(own(input, "schema"), "format") !== "uri" || typeof value !== "string") return;
+    checkUrl(run, value, `/inputs/${at}/default`, false);
+  });
+}
+
+function checkUrl(run: Validation, url: string, pointer: string, isOpen: boolean): void {
+  const match = CLEAR.exec(url);
+  if (match === null) return;
+  const [whole, scheme = "", host = ""] = match;
+  if (LOOPBACK.test(host) || (host === "" && isOpen && whole === url)) return;
+  const secure = `${scheme.toLowerCase()}s`;
+  const span = run.places.exact(pointer);
+  const text = span && run.places.text(span);
+  const at = text?.indexOf(scheme) ?? -1;
+  const start = (span?.start ?? 0) + at;
+  run.findings.add("FLOW6004", pointer, {
+    parts: { scheme: `${scheme.toLowerCase()}://`, secure },
+    fix:
+      at === -1
+        ? undefined
+        : run.findings.replace(`write ${secure}`, { start, end: start + scheme.length }, secure),
+  });
+}

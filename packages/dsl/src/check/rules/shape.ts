@@ -1,0 +1,190 @@
+/**
+ * Whether a value has the shape of a graph at all. Graphs also come from programs, models and stores; whatever they hold,
+ * the other phases skip what is reported here.
+ */
+import { type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts/json";
+import {
+  isObject,
+  listOrNone,
+  memberNames,
+  objectOrNone,
+  own,
+  pointerSegment,
+} from "../../data.ts";
+import { typeName } from "../../schema/json-kinds.ts";
+import type { Validation } from "../validation.ts";
+import { shown } from "../validation.ts";
+
+type Kind = "string" | "list" | "object";
+
+const WORDS: { readonly [kind in Kind]: string } = {
+  string: "a string",
+  list: "a list",
+  object: "an object",
+};
+
+/** Reports FLOW1006 for what is not of a graph's shape, FLOW0003 for its version, FLOW1014 for values nested too deep. */
+export function checkShape(run: Validation): void {
+  const { graph } = run;
+  if (!isObject(graph)) {
+    expected(run, "", "a graph", graph);
+    return;
+  }
+  const version = own(graph, "version");
+  if (version !== 1) {
+    const found = typeof version === "number" ? version : describe(version);
+    run.findings.add("FLOW0003", "/version", { parts: { found } });
+  }
+  is(run, graph, "", "id", "string");
+  for (const { value, pointer, holder } of flowMembers(graph)) {
+    if (run.isTooDeep(value, holder)) tooDeep(run, pointer);
+  }
+  optional(run, graph, "", "title", "string");
+  optional(run, graph, "", "meta", "object");
+  optional(run, graph, "", "policy", "object");
+  is(run, graph, "", "layout", "object");
+  for (const [list, keys] of Object.entries(LISTS)) {
+    if (!is(run, graph, "", list, "list")) continue;
+    listOrNone(own(graph, list)).forEach((element, at) => {
+      const pointer = `/${list}/${at}`;
+      if (!isObject(element)) expected(run, pointer, WORDS.object, element);
+      else for (const [key, kind] of keys) is(run, element, pointer, key, kind);
+    });
+  }
+  checkBodies(run);
+}
+
+const LISTS: { readonly [list: string]: readonly (readonly [string, Kind])[] } = {
+  inputs: [["name", "string"]],
+  outputs: [["name", "string"]],
+  connections: [
+    ["name", "string"],
+    ["auth", "string"],
+  ],
+  schedules: [["name", "string"]],
+};
+
+/** A value of a flow that is no node and no edge. */
+export interface FlowMember {
+  readonly value: unknown;
+  readonly holder: unknown;
+  readonly pointer: string;
+  readonly name: string;
+}
+
+/** What a flow holds beside nodes and edges; of inputs, outputs, connections and schedules the members of each. */
+export function* flowMembers(graph: JsonObject): Generator<FlowMember> {
+  for (const list of memberNames(graph)) {
+    if (list === "nodes" || list === "edges") continue;
+    const value = own(graph, list);
+    if (!Array.isArray(value))
+      yield { value, holder: value, pointer: pointerSegment(list), name: list };
+    for (const [at, element] of listOrNone(value).entries()) {
+      const pointer = `${pointerSegment(list)}/${at}`;
+      if (!isObject(element)) yield { value: element, holder: element, pointer, name: list };
+      for (const key of memberNames(objectOrNone(element))) {
+        const name = key === "default" ? String(own(element, "name")) : key;
+        const value = own(element, key);
+        yield { value, holder: element, pointer: pointer + pointerSegment(key), name };
+      }
+    }
+  }
+}
+
+/** Nodes and edges of every body; without recursion, since bodies nest as deep as a program likes. */
+function checkBodies(run: Validation): void {
+  const open: { body: unknown; pointer: string; depth: number }[] = [
+    { body: run.graph, pointer: "", depth: 0 },
+  ];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { body, pointer, depth } = next;
+    if (is(run, body, pointer, "nodes", "list")) {
+      listOrNone(own(body, "nodes")).forEach((node, at) => {
+        const inner = own(node, "body");
+        const place = `${pointer}/nodes/${at}`;
+        if (!checkNode(run, node, place)) return;
+        if (!isObject(inner)) return;
+        if (depth < MAX_JSON_DEPTH)
+          open.push({ body: inner, pointer: `${place}/body`, depth: depth + 1 });
+        else tooDeep(run, `${place}/body`);
+      });
+    }
+    if (is(run, body, pointer, "edges", "list")) {
+      listOrNone(own(body, "edges")).forEach((edge, at) => {
+        const isWhole =
+          typeof own(edge, "from") === "string" &&
+          typeof own(edge, "port") === "string" &&
+          typeof own(edge, "to") === "string";
+        if (!isWhole) checkEdge(run, edge, `${pointer}/edges/${at}`);
+        else if (own(edge, "meta") !== undefined) {
+          checkDepth(run, own(edge, "meta"), `${pointer}/edges/${at}/meta`);
+        }
+      });
+    }
+    if (depth > 0) checkDepth(run, own(body, "output"), `${pointer}/output`);
+  }
+}
+
+function checkNode(run: Validation, node: unknown, pointer: string): boolean {
+  if (!isObject(node)) {
+    expected(run, pointer, "a node", node);
+    return false;
+  }
+  is(run, node, pointer, "id", "string");
+  is(run, node, pointer, "type", "string");
+  const fields = is(run, node, pointer, "fields", "object") ? own(node, "fields") : {};
+  for (const [name, value] of Object.entries(fields as object)) {
+    if (run.isTooDeep(value)) tooDeep(run, `${pointer}/fields${pointerSegment(name)}`);
+  }
+  optional(run, node, pointer, "policy", "object");
+  optional(run, node, pointer, "body", "object");
+  const version = own(node, "typeVersion");
+  if (version !== undefined && !Number.isInteger(version)) {
+    expected(run, `${pointer}/typeVersion`, "a whole number", version);
+  }
+  checkDepth(run, own(node, "policy"), `${pointer}/policy`);
+  return true;
+}
+
+function checkDepth(run: Validation, value: unknown, pointer: string): void {
+  if (run.isTooDeep(value)) tooDeep(run, pointer);
+}
+
+function checkEdge(run: Validation, edge: unknown, pointer: string): void {
+  if (!isObject(edge)) expected(run, pointer, "an edge", edge);
+  else for (const key of ["from", "port", "to"]) is(run, edge, pointer, key, "string");
+}
+
+function optional(
+  run: Validation,
+  holder: unknown,
+  pointer: string,
+  key: string,
+  kind: Kind,
+): void {
+  if (own(holder, key) !== undefined) is(run, holder, pointer, key, kind);
+}
+
+function is(run: Validation, holder: unknown, pointer: string, key: string, kind: Kind): boolean {
+  const value = own(holder, key);
+  const fits =
+    kind === "list"
+      ? Array.isArray(value)
+      : kind === "object"
+        ? isObject(value)
+        : typeof value === "string";
+  if (!fits) expected(run, pointer + pointerSegment(key), `${WORDS[kind]} in ${shown(key)}`, value);
+  return fits;
+}
+
+function expected(run: Validation, pointer: string, what: string, value: unknown): void {
+  run.findings.add("FLOW1006", pointer, { parts: { what, found: describe(value) } });
+}
+
+function describe(value: unknown): string {
+  return value === undefined ? "nothing" : typeName(value);
+}
+
+function tooDeep(run: Validation, pointer: string): void {
+  run.findings.add("FLOW1014", pointer, { parts: { limit: `${MAX_JSON_DEPTH} levels` } });
+}

@@ -1,0 +1,55 @@
+/** Style, only on request (FLOW9001-9005). */
+
+import { listOrNone, own } from "../../data.ts";
+import { nameText } from "../../syntax/print-expression.ts";
+import { formatFlow } from "../../write/format-flow.ts";
+import { shown, type Validation } from "../validation.ts";
+import type { BodyOrder } from "./order.ts";
+
+/** Types that wait for others, so that a limit of time reads well. */
+const WAITING: ReadonlySet<string> = new Set(["http.request", "loop"]);
+
+/** Checks style. */
+export function checkStyle(run: Validation, orders: readonly BodyOrder[]): void {
+  if (listOrNone(own(run.graph, "nodes")).length === 0) run.findings.add("FLOW9001", "");
+  const { source } = run.places;
+  if (source !== undefined) checkCanonical(run, source);
+  for (const order of orders) checkEdges(run, order);
+  for (const node of run.model.nodes) {
+    const { id, pointer } = node;
+    const { type, policy } = node.node;
+    if (id !== "" && nameText(id) !== id) {
+      run.findings.add("FLOW9004", `${pointer}/id`, { parts: { id: shown(id) } });
+    }
+    if (WAITING.has(type) && own(policy, "timeoutMs") === undefined) {
+      run.findings.add("FLOW9005", `${pointer}/id`, { parts: { type } });
+    }
+  }
+}
+
+function checkCanonical(run: Validation, source: string): void {
+  const { text, changed } = formatFlow(source);
+  if (!changed) return;
+  const span = { start: 0, end: source.length };
+  run.findings.add("FLOW9002", "", { fix: run.findings.replace("format it", span, text) });
+}
+
+/** Edges from `out` to a node that reads the same node and has no other edge. */
+function checkEdges(run: Validation, order: BodyOrder): void {
+  const { body } = order;
+  const incoming = new Int32Array(body.nodes.length);
+  const outgoing = new Int32Array(body.nodes.length);
+  for (const { from, to } of body.edges) {
+    if (to !== undefined) incoming[to.index] = (incoming[to.index] ?? 0) + 1;
+    if (from !== undefined) outgoing[from.index] = (outgoing[from.index] ?? 0) + 1;
+  }
+  const implied = new Set<string>();
+  order.from.forEach((from, wait) => {
+    if (order.isImplied(wait)) implied.add(`${from} ${order.to[wait]}`);
+  });
+  for (const { from, to, port, pointer } of body.edges) {
+    if (from === undefined || to === undefined || port !== "out") continue;
+    if (incoming[to.index] !== 1 || outgoing[from.index] !== 1) continue;
+    if (implied.has(`${from.index} ${to.index}`)) run.findings.add("FLOW9003", pointer);
+  }
+}

@@ -1,0 +1,106 @@
+/** Calls of other flows (FLOW4010, and their inputs: FLOW3002-3006). */
+
+import { isObject, listOrNone, memberNames, own, pointerSegment } from "../../data.ts";
+import type { CatalogFlow } from "../catalog.ts";
+import type { NodeModel } from "../model/bodies.ts";
+import type { Site } from "../model/sites.ts";
+import { literalText, markerOf } from "../model/walk-value.ts";
+import { shown, type Validation } from "../validation.ts";
+import { checkValue } from "./check-value.ts";
+
+/** Flows that are followed to see whether one calls this flow; more are another program. */
+const MAX_CALLED = 1000;
+
+/** Checks a field that names a flow; without `catalog.flow` nothing is known of flows. */
+export function checkFlowField(
+  run: Validation,
+  { reader: node, value, schemas, pointer }: Site,
+): void {
+  if (!schemas.some((schema) => own(own(schema, "x-millrace"), "flow") === true)) return;
+  const text = run.catalog.hasFlows ? literalText(value) : undefined;
+  if (text === undefined || node === undefined) return;
+  const flow = checkCall(run, slugOf(text), pointer);
+  if (flow !== undefined && node.node.type === "subflow") {
+    checkInputs(run, node, slugOf(text), flow);
+  }
+}
+
+/** Checks the flows that an `ai` node has as tools. */
+export function checkFlowTools(run: Validation, node: NodeModel): void {
+  if (!run.catalog.hasFlows) return;
+  listOrNone(own(node.node.fields, "tools")).forEach((tool, at) => {
+    const ref = typeof tool === "string" ? tool : own(tool, "ref");
+    if (typeof ref !== "string" || !ref.startsWith("flow:")) return;
+    const pointer = `${node.pointer}/fields/tools/${at}`;
+    checkCall(run, slugOf(ref.slice("flow:".length)), pointer);
+  });
+}
+
+/** The slug without version or digest. */
+function slugOf(text: string): string {
+  return text.replace(/(?:@\d+|#sha256:[0-9a-f]*)$/, "");
+}
+
+function checkCall(run: Validation, slug: string, pointer: string): CatalogFlow | undefined {
+  const { id } = run.graph;
+  const path = slug === id ? [slug] : run.callsOf(slug, () => pathTo(run, slug, id));
+  if (path !== undefined) {
+    const shownPath = [id, ...path].map(shown).join(" -> ");
+    run.findings.add("FLOW4010", pointer, {
+      message: `flow ${shown(id)} calls itself: ${shownPath}`,
+    });
+  }
+  const flow = run.catalog.flow(slug);
+  if (flow === undefined && slug !== id) {
+    run.findings.add("FLOW4010", pointer, { parts: { slug: shown(slug) } });
+  }
+  return flow;
+}
+
+/** The calls that lead from a flow to another. */
+function pathTo(run: Validation, from: string, to: string): string[] | undefined {
+  const callers = new Map<string, string | undefined>([[from, undefined]]);
+  const open = [from];
+  for (let at = 0; at < open.length && at < MAX_CALLED; at += 1) {
+    const slug = open[at] as string;
+    for (const called of run.catalog.flow(slug)?.flows ?? []) {
+      const next = slugOf(called);
+      if (callers.has(next)) continue;
+      callers.set(next, slug);
+      open.push(next);
+    }
+  }
+  if (!callers.has(to)) return undefined;
+  const path: string[] = [];
+  for (let slug: string | undefined = to; slug !== undefined; slug = callers.get(slug))
+    path.push(slug);
+  return path.reverse();
+}
+
+function checkInputs(run: Validation, node: NodeModel, slug: string, flow: CatalogFlow): void {
+  const given = own(node.node.fields, "inputs");
+  const isProtected = isObject(given) && markerOf(given) === "protected";
+  const values = isProtected ? own(given, "$lit") : (given ?? {});
+  if (!isObject(values) || (!isProtected && markerOf(values) !== "data")) return;
+  const pointer = `${node.pointer}/fields/inputs${isProtected ? "/$lit" : ""}`;
+  const type = `flow ${shown(slug)}`;
+  const names = new Set(flow.inputs.map(({ name }) => name));
+  for (const { name, schema, default: fallback } of flow.inputs) {
+    if (own(values, name) !== undefined) {
+      checkValue(run, values[name], schema, {
+        pointer: pointer + pointerSegment(name),
+        name: `inputs.${name}`,
+      });
+    } else if (fallback === undefined) {
+      const at = given === undefined ? node.pointer : pointer;
+      run.findings.add("FLOW3002", at, { parts: { type, name: shown(name) } });
+    }
+  }
+  for (const key of memberNames(values)) {
+    if (names.has(key)) continue;
+    const near = run.near(key, () => names);
+    run.findings.add("FLOW3003", pointer + pointerSegment(key), {
+      parts: { type, name: shown(key), ...(near !== undefined && { near }) },
+    });
+  }
+}

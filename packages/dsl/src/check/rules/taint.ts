@@ -1,0 +1,220 @@
+/**
+ * Which texts come from outside: outputs that the catalog marks `untrusted`, followed through the types that only hand
+ * values on.
+ */
+import type { CatalogEntry } from "@millrace/contracts";
+import { isObject, own } from "../../data.ts";
+import { findReferences } from "../../expression/references.ts";
+import type { Expression } from "../../syntax/ast.ts";
+import { type FlowType, membersOf } from "../../types/flow-type.ts";
+import type { BodyModel, NodeModel } from "../model/bodies.ts";
+import type { Read } from "../model/resolve.ts";
+import type { Site } from "../model/sites.ts";
+import { shown } from "../validation.ts";
+import type { Checked } from "./expressions.ts";
+
+/** Types whose record hands on what their fields or bodies gave, by the member that holds it. */
+const CARRIED: { readonly [type: string]: string } = {
+  transform: "value",
+  switch: "value",
+  map: "items",
+  loop: "state",
+};
+
+/** The field of each of those types that is handed on. */
+const CARRYING: ReadonlyMap<string, string> = new Map([
+  ["transform", "value"],
+  ["switch", "on"],
+  ["map", "items"],
+  ["loop", "init"],
+]);
+
+/** Functions whose result is no text of their argument. */
+const CLEANING: ReadonlySet<string> = new Set(
+  "size number int bool type contains startsWith endsWith all exists sum round floor ceil abs range epochMs dateDiff date dateAdd dateFormat sha256 now ago".split(
+    " ",
+  ),
+);
+
+const COMPARING: ReadonlySet<string> = new Set([
+  "==",
+  "!=",
+  "in",
+  "<",
+  "<=",
+  ">",
+  ">=",
+  "&&",
+  "||",
+]);
+
+/** What carries text on: the record of a node, or the locals of a body. */
+type Carrier = NodeModel | BodyModel;
+
+export class Taint {
+  readonly #members = new Map<CatalogEntry, ReadonlySet<string>>();
+  /** Where the text of a carrier comes from. */
+  readonly #sources = new Map<Carrier, string>();
+  /** What carriers hand their text on to. */
+  readonly #arrows = new Map<Carrier, Carrier[]>();
+
+  /** Notes what an expression hands on. */
+  add(checked: Checked): void {
+    const to = carriersOf(checked.leaf.site);
+    if (to.length === 0) return;
+    for (const read of textReads(checked, false)) {
+      const source = this.#untrustedRead(read);
+      const from = read.node ?? read.body;
+      for (const carrier of to) {
+        if (source !== undefined && !this.#sources.has(carrier)) this.#sources.set(carrier, source);
+        if (from === undefined) continue;
+        const arrows = this.#arrows.get(from);
+        if (arrows === undefined) this.#arrows.set(from, [carrier]);
+        else arrows.push(carrier);
+      }
+    }
+  }
+
+  /** Follows the arrows, once all expressions are noted. */
+  spread(): void {
+    const open = [...this.#sources.keys()];
+    for (let from = open.pop(); from !== undefined; from = open.pop()) {
+      const source = this.#sources.get(from) ?? "";
+      for (const to of this.#arrows.get(from) ?? []) {
+        if (this.#sources.has(to)) continue;
+        this.#sources.set(to, source);
+        open.push(to);
+      }
+    }
+  }
+
+  /** Where the text comes from that a read brings; undefined: it is trusted. */
+  sourceOf(read: Read): string | undefined {
+    const { node, body, name, member } = read;
+    if (body !== undefined) return name === "index" ? undefined : this.#sources.get(body);
+    if (node === undefined) return undefined;
+    const carried = member === undefined || member === CARRIED[node.node.type];
+    return this.#untrustedRead(read) ?? (carried ? this.#sources.get(node) : undefined);
+  }
+
+  #untrustedRead({ node, member }: Read): string | undefined {
+    const members = node?.entry && this.#untrusted(node.entry);
+    if (node === undefined || members === undefined || members.size === 0) return undefined;
+    const named = member ?? [...members][0] ?? "";
+    return members.has(named) || members.has("") ? shown(`${node.id}.${named}`) : undefined;
+  }
+
+  /** Members of a record that are untrusted; "" stands for all. */
+  #untrusted(entry: CatalogEntry): ReadonlySet<string> {
+    const known = this.#members.get(entry);
+    if (known !== undefined) return known;
+    const members = new Set<string>(isMarked(entry.output) ? [""] : []);
+    const properties = own(entry.output, "properties");
+    if (isObject(properties)) {
+      for (const [name, schema] of Object.entries(properties)) if (holds(schema)) members.add(name);
+    }
+    this.#members.set(entry, members);
+    return members;
+  }
+}
+
+/** What a value hands its text on to. */
+function carriersOf({ reader, kind, name }: Site): readonly Carrier[] {
+  if (reader === undefined) return NO_CARRIERS;
+  const { type } = reader.node;
+  const isField = kind === "field" && CARRYING.get(type) === name;
+  if (!isField && kind !== "body-output") return NO_CARRIERS;
+  const { inner } = reader;
+  if (type === "loop" && inner !== undefined) return [reader, inner];
+  return type === "map" && isField ? (inner === undefined ? NO_CARRIERS : [inner]) : [reader];
+}
+
+const NO_CARRIERS: readonly Carrier[] = [];
+
+function isMarked(schema: unknown): boolean {
+  return own(own(schema, "x-millrace"), "untrusted") === true;
+}
+
+/** Whether a schema, or one of its members or elements, is marked. */
+function holds(schema: unknown): boolean {
+  const open = [schema];
+  for (let at = 0; at < open.length && at < MAX_SCHEMAS; at += 1) {
+    const one = open[at];
+    if (isMarked(one)) return true;
+    const properties = own(one, "properties");
+    if (isObject(properties)) for (const inner of Object.values(properties)) open.push(inner);
+    const items = own(one, "items");
+    if (isObject(items)) open.push(items);
+  }
+  return false;
+}
+
+/** Schemas of one member that are looked into; a record of more has its marks further up. */
+const MAX_SCHEMAS = 1000;
+
+/** Reads whose text is in the result; `encoded`: `uriEncode` cleans, too. */
+export function textReads({ tree, reads }: Checked, encoded: boolean): readonly Read[] {
+  if (reads.length === 0) return reads;
+  const clean = cleanParts(tree, encoded);
+  if (clean.length === 0) return reads;
+  const places = findReferences(tree);
+  const cleanStarts = new Set(
+    clean.flatMap((part) => findReferences(part).map(({ start }) => start)),
+  );
+  return reads.filter(({ index }) => !cleanStarts.has(places[index]?.start ?? -1));
+}
+
+function cleanParts(tree: Expression, encoded: boolean): readonly Expression[] {
+  const clean: Expression[] = [];
+  const open: Expression[] = [tree];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    const cleans =
+      (node.kind === "call" &&
+        (CLEANING.has(node.name) || (encoded && node.name === "uriEncode"))) ||
+      (node.kind === "binary" && COMPARING.has(node.op)) ||
+      node.kind === "unary";
+    if (cleans) {
+      clean.push(node);
+      continue;
+    }
+    if (node.kind === "conditional") {
+      clean.push(node.test);
+      open.push(node.then, node.otherwise);
+    } else for (const part of partsOf(node)) open.push(part);
+  }
+  return clean;
+}
+
+/** The parts of a tree. */
+export function partsOf(node: Expression): readonly Expression[] {
+  switch (node.kind) {
+    case "template":
+      return node.parts.filter((part): part is Expression => typeof part !== "string");
+    case "list":
+      return node.elements;
+    case "object":
+      return node.entries.map(({ value }) => value);
+    case "member":
+      return [node.object];
+    case "index":
+      return [node.object, node.index];
+    case "call":
+      return node.args;
+    case "unary":
+      return [node.operand];
+    case "binary":
+      return [node.left, node.right];
+    case "conditional":
+      return [node.test, node.then, node.otherwise];
+    default:
+      return [];
+  }
+}
+
+/** Whether values of a type may hold text. */
+export function mayBeText(type: FlowType | undefined): boolean {
+  return (
+    type === undefined ||
+    membersOf(type).some(({ kind }) => ["any", "string", "list", "object"].includes(kind))
+  );
+}

@@ -1,0 +1,101 @@
+/** Reading of data that may be anything: graphs also come from programs and models, and validation never throws. */
+import { type Json, type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts/json";
+
+const ROOT = Object.prototype;
+const NO_LIST: readonly Json[] = [];
+const NO_OBJECT: JsonObject = {};
+
+/** The value when it is a list, else an empty one. */
+export function listOrNone(value: unknown): readonly Json[] {
+  return Array.isArray(value) ? value : NO_LIST;
+}
+
+/** The value when it is an object, else an empty one. */
+export function objectOrNone(value: unknown): JsonObject {
+  return isObject(value) ? value : NO_OBJECT;
+}
+
+/** The own member of a key, `undefined` when there is none; safe for `__proto__` and `constructor`. */
+export function own(value: unknown, key: string): Json | undefined {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, key)
+    ? (value as JsonObject)[key]
+    : undefined;
+}
+
+/** One step of a JSON Pointer (RFC 6901), with its slash. */
+export function pointerSegment(key: string | number): string {
+  if (typeof key === "number" || !/[~/]/.test(key)) return `/${key}`;
+  return `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+}
+
+/** Whether a value is an object of the language: plain, of this realm or another. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && isPlain(value);
+}
+
+/** Whether nothing but an `Object.prototype` stands behind an object: the members of all others are none of ours. */
+export function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === ROOT || prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** Sets an own member; `__proto__` is a key like any other. */
+export function setMember(object: Record<string, Json>, name: string, value: Json): void {
+  if (name === "__proto__") {
+    Object.defineProperty(object, name, {
+      value,
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    });
+  } else {
+    object[name] = value;
+  }
+}
+
+/** Names of the members that are there: own, and not undefined. */
+export function memberNames(object: JsonObject): string[] {
+  const names = Object.keys(object);
+  return names.some((name) => object[name] === undefined)
+    ? names.filter((name) => object[name] !== undefined)
+    : names;
+}
+
+/** Puts elements behind those of a list, however many: spread out as arguments, a hundred thousand overflow the stack. */
+export function append<T>(list: T[], more: Iterable<T>): void {
+  for (const element of more) list.push(element);
+}
+
+/** Containers of one value that are counted without asking whether they are shared. */
+const MAX_UNASKED = 10_000;
+/** How often the containers of a value may stand in it, on average. */
+const MAX_SHARED = 16;
+
+/**
+ * How many members and elements data holds. Undefined when it is nested deeper than `MAX_JSON_DEPTH`, holds itself, or holds
+ * the same parts so often that written out it would have no end (a bomb of YAML aliases): no walk may enter it.
+ */
+export function countMembers(value: unknown): number | undefined {
+  if (typeof value !== "object" || value === null) return 0;
+  let members = 0;
+  let containers = 0;
+  const distinct = new Set<object>();
+  const open: { value: object; depth: number }[] = [];
+  for (let at = value, depth = 1; ; ) {
+    if (depth > MAX_JSON_DEPTH) return undefined;
+    containers += 1;
+    if (containers > MAX_UNASKED) {
+      distinct.add(at);
+      if (containers > MAX_UNASKED + distinct.size * MAX_SHARED) return undefined;
+    }
+    for (const inner of Object.values(at)) {
+      members += 1;
+      if (typeof inner === "object" && inner !== null) {
+        open.push({ value: inner, depth: depth + 1 });
+      }
+    }
+    const next = open.pop();
+    if (next === undefined) return members;
+    ({ value: at, depth } = next);
+  }
+}

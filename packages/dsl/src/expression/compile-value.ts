@@ -1,0 +1,179 @@
+/**
+ * Values of a graph, ready to be evaluated: data in which `{"$"}` is an expression, `{"$t"}` a template and `{"$lit"}`
+ * protects one level.
+ *   V1  parts without an expression are one frozen copy, shared by all evaluations; the graph itself is not touched.
+ *   V2  all expressions of one value share one budget and see one instant.
+ */
+
+import type { FieldValue } from "@millrace/contracts";
+import { type Json, type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts/json";
+import { append, isObject, memberNames, setMember } from "../data.ts";
+import { DslError } from "../errors.ts";
+import { Evaluation, type Place, resolveLimits, type Scope } from "./budget.ts";
+import { type CompileOptions, compileInto, parse, templateClosure } from "./compile.ts";
+import { checkData, memberOf } from "./data.ts";
+import {
+  distinctReferences,
+  findReferences,
+  type Reference,
+  type ReferencePlace,
+} from "./references.ts";
+import { checkResult } from "./result.ts";
+import { type Closure, Unit } from "./unit.ts";
+
+/** A value of a graph, ready to be evaluated any number of times. */
+export interface CompiledValue {
+  /** What its expressions read, each once, in order. */
+  readonly references: readonly Reference[];
+  /** Every evaluation gives the same value. */
+  readonly constant: boolean;
+  /** Throws `ExpressionError`; `offset` and `length` are those within the failing expression. */
+  evaluate(scope: Scope, context: { readonly nowEpoch: number }): Json;
+}
+
+/** Data of which nothing is to be computed, or the closure that computes it. */
+type Part = { readonly data: Json } | { readonly closure: Closure };
+
+const NOWHERE: Place = { start: 0, end: 0 };
+
+/**
+ * Compiles a value. Throws `ExpressionError` code `syntax` for an expression with errors, and `DslError` code
+ * `graph_invalid` with a `pointer` for a malformed `{"$"}` or `{"$t"}` and for data deeper than `MAX_JSON_DEPTH`.
+ */
+export function compileValue(value: FieldValue, options: CompileOptions = {}): CompiledValue {
+  const compiler = new ValueCompiler(options.locals ?? []);
+  const part = compiler.compile(value, 0, "");
+  const references = distinctReferences(compiler.references);
+  if ("data" in part) return { references, constant: true, evaluate: () => part.data };
+  const { closure } = part;
+  const { unit } = compiler;
+  const limits = resolveLimits(options.limits);
+  return {
+    references,
+    constant: unit.constant,
+    evaluate(scope, { nowEpoch }) {
+      const result = closure(new Evaluation(limits, scope, nowEpoch, unit.slots));
+      checkData(NOWHERE, result);
+      return result;
+    },
+  };
+}
+
+class ValueCompiler {
+  readonly unit: Unit;
+  readonly references: ReferencePlace[] = [];
+
+  constructor(locals: readonly string[]) {
+    this.unit = new Unit(locals);
+  }
+
+  compile(value: FieldValue, depth: number, pointer: string): Part {
+    if (typeof value !== "object" || value === null) return { data: value };
+    if (depth >= MAX_JSON_DEPTH) invalid(pointer, `nested deeper than ${MAX_JSON_DEPTH} levels`);
+    if (Array.isArray(value)) {
+      const parts = value.map((element, i) =>
+        this.compile(element ?? null, depth + 1, `${pointer}/${i}`),
+      );
+      return assemble(parts, (values) => values);
+    }
+    const object = value as JsonObject;
+    const [only, ...others] = memberNames(object);
+    if (others.length === 0) {
+      if (only === "$") return this.#expression(memberOf(object, "$"), depth, `${pointer}/$`);
+      if (only === "$t") return this.#template(memberOf(object, "$t"), `${pointer}/$t`);
+      if (only === "$lit")
+        return this.#protected(memberOf(object, "$lit"), depth, `${pointer}/$lit`);
+    }
+    return this.#object(object, depth, pointer);
+  }
+
+  #object(object: JsonObject, depth: number, pointer: string): Part {
+    const names = memberNames(object);
+    const parts = names.map((name) =>
+      this.compile(object[name] as Json, depth + 1, `${pointer}/${escapeToken(name)}`),
+    );
+    return assemble(parts, (values) => {
+      const made: Record<string, Json> = {};
+      for (let i = 0; i < names.length; i += 1) {
+        setMember(made, names[i] as string, values[i] as Json);
+      }
+      return made;
+    });
+  }
+
+  /** The member of `$lit` is data on its own level, whatever it looks like; below it markers count again. */
+  #protected(inner: Json, depth: number, pointer: string): Part {
+    return isObject(inner)
+      ? this.#object(inner, depth, pointer)
+      : this.compile(inner, depth, pointer);
+  }
+
+  #expression(source: Json, depth: number, pointer: string): Part {
+    const { unit } = this;
+    const before = { nests: unit.nests, multiplies: unit.multiplies };
+    unit.nests = false;
+    unit.multiplies = false;
+    const closure = this.#hole(source, pointer);
+    const { nests, multiplies } = unit;
+    unit.nests ||= before.nests;
+    unit.multiplies ||= before.multiplies;
+    const constant = unit.constants.get(closure);
+    if (constant !== undefined && !nests) return { data: constant };
+    if (!nests && depth === 0) return { closure };
+    return {
+      closure: (run) => {
+        const value = closure(run);
+        checkResult(run, NOWHERE, value, multiplies, depth);
+        return value;
+      },
+    };
+  }
+
+  #template(parts: Json, pointer: string): Part {
+    if (!Array.isArray(parts))
+      return invalid(pointer, "a template is a list of texts and expressions");
+    const compiled = parts.map((part: Json, i): string | Closure => {
+      if (typeof part === "string") return part;
+      if (!isObject(part) || memberNames(part).join() !== "$") {
+        return invalid(`${pointer}/${i}`, 'a part of a template is a text or {"$": "source"}');
+      }
+      return this.#hole(memberOf(part, "$"), `${pointer}/${i}/$`);
+    });
+    if (compiled.every((part) => typeof part === "string")) return { data: compiled.join("") };
+    return { closure: templateClosure(NOWHERE, compiled) };
+  }
+
+  #hole(source: Json, pointer: string): Closure {
+    if (typeof source !== "string") return invalid(pointer, "an expression is a string");
+    const ast = parse(source);
+    append(this.references, findReferences(ast, this.unit.locals));
+    return compileInto(this.unit, ast);
+  }
+}
+
+/** Data of the parts when all are data, else a closure that puts them together. */
+function assemble(parts: readonly Part[], build: (values: readonly Json[]) => Json): Part {
+  if (parts.every((part) => "data" in part)) {
+    return { data: Object.freeze(build(parts.map(({ data }) => data))) };
+  }
+  const closures = parts.map((part): Closure => {
+    if ("closure" in part) return part.closure;
+    const { data } = part;
+    return () => data;
+  });
+  return {
+    closure(run) {
+      const values: Json[] = [];
+      for (const closure of closures) values.push(closure(run));
+      return build(values);
+    },
+  };
+}
+
+function invalid(pointer: string, message: string): never {
+  throw new DslError("graph_invalid", message, { pointer });
+}
+
+function escapeToken(name: string): string {
+  return name.replaceAll("~", "~0").replaceAll("/", "~1");
+}

@@ -1,0 +1,222 @@
+/**
+ * The values of the language: kinds, equality, order, members, text.
+ *   V1  only own properties of plain data are ever read.
+ *   V2  walks over data pay for each element and stop at the depth limit, so shared or endless data cannot hang them.
+ */
+
+import type { Json, JsonObject } from "@millrace/contracts";
+import { isObject, isPlain, memberNames } from "../data.ts";
+import {
+  type Evaluation,
+  fail,
+  handleText,
+  overDepth,
+  overSteps,
+  type Place,
+  produceText,
+  spend,
+} from "./budget.ts";
+
+/** Kinds as bits, so that a set of them is one number. `Kind.any` holds all. */
+export const Kind = {
+  null: 1,
+  bool: 2,
+  number: 4,
+  string: 8,
+  list: 16,
+  object: 32,
+  any: 63,
+} as const;
+
+/** The kind of a value as one bit; 0 for what is not JSON. */
+export function kindOf(value: unknown): number {
+  switch (typeof value) {
+    case "string":
+      return Kind.string;
+    case "number":
+      return Kind.number;
+    case "boolean":
+      return Kind.bool;
+    case "object":
+      if (value === null) return Kind.null;
+      if (Array.isArray(value)) return Kind.list;
+      return isPlain(value) ? Kind.object : 0;
+    default:
+      return 0;
+  }
+}
+
+/** The kind of a value as `type()` names it; in words for what is not JSON. */
+export function kindName(value: unknown): string {
+  return kindsText(kindOf(value)) || "what is no data";
+}
+
+/** A set of kinds in words: `string, list or object`. */
+export function kindsText(kinds: number): string {
+  const names = Object.entries(Kind)
+    .filter(([name, bit]) => name !== "any" && (kinds & bit) !== 0)
+    .map(([name]) => name);
+  return names.length < 2 ? names.join() : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
+}
+
+/** Ends the evaluation when a value is nothing that JSON can hold: a function, an instance of a class. */
+export function checkData(place: Place, value: unknown): void {
+  if (kindOf(value) === 0) fail(place, "type_mismatch", `found ${kindName(value)}`);
+}
+
+/** An own member; null when there is none. */
+export function memberOf(object: JsonObject, name: string): Json {
+  return Object.hasOwn(object, name) ? (object[name] ?? null) : null;
+}
+
+/** Equality by value, key order ignored; different kinds are unequal. */
+export function equals(run: Evaluation, place: Place, a: Json, b: Json): boolean {
+  if (typeof a === "object" && typeof b === "object" && a !== null && b !== null) {
+    return a === b || sameData(run, place, a, b, 0);
+  }
+  if (typeof a === "string" && typeof b === "string") {
+    handleText(run, place, Math.min(a.length, b.length));
+  }
+  return a === b;
+}
+
+/** Whether a list has an element equal to a value; each comparison is paid for. */
+export function listHas(
+  run: Evaluation,
+  place: Place,
+  list: readonly Json[],
+  value: Json,
+): boolean {
+  for (const element of list) {
+    if (--run.steps < 0) overSteps(run, place);
+    if (equals(run, place, element ?? null, value)) return true;
+  }
+  return false;
+}
+
+function sameData(
+  run: Evaluation,
+  place: Place,
+  a: readonly Json[] | JsonObject,
+  b: readonly Json[] | JsonObject,
+  depth: number,
+): boolean {
+  if (depth >= run.limits.depth) overDepth(run, place);
+  const same = (x: Json, y: Json): boolean => {
+    spend(run, place, 1);
+    if (typeof x === "object" && typeof y === "object" && x !== null && y !== null) {
+      return x === y || sameData(run, place, x, y, depth + 1);
+    }
+    return equals(run, place, x, y);
+  };
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+    return a.every((element, i) => same(element ?? null, b[i] ?? null));
+  }
+  if (!isObject(a) || !isObject(b)) return false;
+  const names = memberNames(a);
+  const { length } = memberNames(b);
+  // Names are counted without a comparison, but not for nothing.
+  spend(run, place, (names.length + length) >> 3);
+  if (names.length !== length) return false;
+  return names.every((name) => {
+    const value = Object.hasOwn(b, name) ? b[name] : undefined;
+    return value !== undefined && same(a[name] as Json, value);
+  });
+}
+
+/** Order by code point: negative, zero or positive. UTF-16 order differs from it where a pair meets U+E000 and above. */
+export function compareText(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i += 1) {
+    const x = a.charCodeAt(i);
+    const y = b.charCodeAt(i);
+    if (x === y) continue;
+    const inPair = i > 0 && (isLow(x) || isLow(y)) && isHigh(a.charCodeAt(i - 1));
+    const at = inPair ? i - 1 : i;
+    return (a.codePointAt(at) as number) - (b.codePointAt(at) as number);
+  }
+  return a.length - b.length;
+}
+
+/** A value as text, as in a template: text as it is, numbers as ECMAScript prints them, data as compact JSON. */
+export function toText(run: Evaluation, place: Place, value: Json): string {
+  if (typeof value === "string") return value;
+  if (typeof value === "object" && value !== null) return toJson(run, place, value, 0);
+  checkData(place, value);
+  return String(value);
+}
+
+/** A value as JSON text. */
+export function toJson(run: Evaluation, place: Place, value: Json, indent: number): string {
+  payForJson(run, place, value, indent, 0);
+  const text = JSON.stringify(value, undefined, indent);
+  produceText(run, place, text.length);
+  return text;
+}
+
+function payForJson(
+  run: Evaluation,
+  place: Place,
+  value: Json,
+  indent: number,
+  depth: number,
+): void {
+  spend(run, place, 1);
+  if (typeof value === "string") handleText(run, place, value.length);
+  checkData(place, value);
+  if (typeof value !== "object" || value === null) return;
+  if (depth >= run.limits.depth) overDepth(run, place);
+  for (const key of Object.keys(value)) {
+    handleText(run, place, key.length + indent * (depth + 1));
+    payForJson(run, place, (value as JsonObject)[key] ?? null, indent, depth + 1);
+  }
+}
+
+/** A numeric result; what is not finite ends the evaluation, and there is no negative zero. */
+export function finite(place: Place, value: number): number {
+  if (!Number.isFinite(value)) fail(place, "number_range", "the result is not a finite number");
+  return value + 0;
+}
+
+/** How many code points a text has. */
+export function codePointCount(text: string): number {
+  let count = text.length;
+  for (let i = 0; i + 1 < text.length; i += 1) {
+    if (startsPair(text, i)) {
+      count -= 1;
+      i += 1;
+    }
+  }
+  return count;
+}
+
+/** Index in UTF-16 units of the code point at `position`, at most the length. */
+export function codePointOffset(text: string, position: number): number {
+  let at = 0;
+  for (let n = 0; n < position && at < text.length; n += 1) at += startsPair(text, at) ? 2 : 1;
+  return at;
+}
+
+/** Whether every surrogate of a text is half of a pair, so that the text has a UTF-8 form. */
+export function isWellFormed(text: string): boolean {
+  for (let i = 0; i < text.length; i += 1) {
+    const unit = text.charCodeAt(i);
+    if (!isHigh(unit) && !isLow(unit)) continue;
+    if (!startsPair(text, i)) return false;
+    i += 1;
+  }
+  return true;
+}
+
+function startsPair(text: string, at: number): boolean {
+  return isHigh(text.charCodeAt(at)) && isLow(text.charCodeAt(at + 1));
+}
+
+function isHigh(unit: number): boolean {
+  return (unit & 0xfc00) === 0xd800;
+}
+
+function isLow(unit: number): boolean {
+  return (unit & 0xfc00) === 0xdc00;
+}

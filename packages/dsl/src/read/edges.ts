@@ -1,0 +1,76 @@
+/** Edges of the text to edges of the graph: a chain is its pairs. */
+import type { FlowEdge, JsonObject } from "@millrace/contracts";
+import { toLiteral } from "../language/field-value.ts";
+import type { EdgeEnd, EdgeItem } from "../language/items.ts";
+import { quoteForMessage } from "../syntax/chars.ts";
+import type { MappingContext } from "./mapping-context.ts";
+import type { Declared } from "./names.ts";
+
+/** One string per (from, port, to); lengths keep names that hold separators apart. */
+export function edgeKey(from: string, port: string, to: string): string {
+  return `${from.length}:${from}${port.length}:${port}${to}`;
+}
+
+/** Adds the edges of an item to `edges`; `known` holds the ones before it. */
+export function mapEdge(
+  context: MappingContext,
+  item: EdgeItem,
+  edges: FlowEdge[],
+  known: Declared,
+  list: string,
+): void {
+  context.take(item);
+  const first = `${list}/${edges.length}/meta`;
+  const data = item.meta && context.literal(item.meta, "an edge's meta", first);
+  if (item.meta && data !== undefined) context.take(item.meta);
+  const isEmpty = data === undefined || Object.keys(data as JsonObject).length === 0;
+  for (let index = 1; index < item.ends.length; index += 1) {
+    const from = item.ends[index - 1] as EdgeEnd;
+    const to = item.ends[index] as EdgeEnd;
+    const port = from.port ?? "out";
+    const pointer = `${list}/${edges.length}`;
+    checkTwice(context, item, { from, port, to, pointer }, known);
+    if (context.marks) {
+      context.marks.add(pointer, from.start, to.end);
+      context.marks.add(`${pointer}/from`, from.start, from.nodeEnd);
+      if (from.port !== undefined) context.marks.add(`${pointer}/port`, from.nodeEnd, from.end);
+      context.marks.add(`${pointer}/to`, to.start, to.nodeEnd);
+      if (item.meta && index > 1) toLiteral(item.meta, `${pointer}/meta`, context.marks);
+    }
+    const edge = { from: from.node, port, to: to.node };
+    edges.push(isEmpty ? edge : { ...edge, meta: data as JsonObject });
+  }
+  const last = item.ends.at(-1) as EdgeEnd;
+  if (last.port !== undefined) {
+    context.report.add("FLOW4013", last.nodeEnd, last.end, {
+      pointer: `${list}/${edges.length - 1}`,
+      fix: {
+        title: `write ${quoteForMessage(last.node)}`,
+        edits: [{ start: last.nodeEnd, end: last.end, text: "" }],
+      },
+    });
+  }
+}
+
+function checkTwice(
+  context: MappingContext,
+  item: EdgeItem,
+  edge: { from: EdgeEnd; port: string; to: EdgeEnd; pointer: string },
+  known: Declared,
+): void {
+  const { from, port, to, pointer } = edge;
+  const first = known.add(edgeKey(from.node, port, to.node), item.start, item.end);
+  if (!first) return;
+  context.report.add("FLOW2006", from.start, to.end, {
+    parts: {
+      from: quoteForMessage(from.node),
+      port: quoteForMessage(port),
+      to: quoteForMessage(to.node),
+    },
+    pointer,
+    related: { ...first, message: "first written here" },
+    ...(item.ends.length === 2 && {
+      fix: { title: "remove it", edits: [{ start: item.start, end: item.end, text: "" }] },
+    }),
+  });
+}

@@ -1,0 +1,130 @@
+/**
+ * Text to graph, block by block. What cannot be mapped is reported and left out; everything else is in the graph.
+ */
+import type {
+  FlowConnection,
+  FlowEdge,
+  FlowGraph,
+  FlowInput,
+  FlowNode,
+  FlowOutput,
+  FlowSchedule,
+  Json,
+} from "@millrace/contracts";
+import { nearestName } from "@millrace/contracts/options";
+import type { Report } from "../diagnostics/report.ts";
+import { BLOCKS, isBlockWord } from "../language/blocks.ts";
+import type { BlockItem, Item } from "../language/items.ts";
+import { isEmptyLayout } from "../write/canonical.ts";
+import {
+  mapConnection,
+  mapFlow,
+  mapInput,
+  mapLayout,
+  mapOutput,
+  mapSchedule,
+} from "./declarations.ts";
+import { mapEdge } from "./edges.ts";
+import { type Collected, MappingContext } from "./mapping-context.ts";
+import { Names } from "./names.ts";
+import { mapNode } from "./nodes.ts";
+
+/** Makes the graph of a file, item by item. Findings go to the report. */
+export class GraphBuilder {
+  private readonly context: MappingContext;
+  private readonly names: Names;
+  private readonly lists = {
+    inputs: [] as FlowInput[],
+    nodes: [] as FlowNode[],
+    edges: [] as FlowEdge[],
+    outputs: [] as FlowOutput[],
+    connections: [] as FlowConnection[],
+    schedules: [] as FlowSchedule[],
+  };
+  private readonly layout: Record<string, Json> = {};
+  private header: Partial<FlowGraph> | undefined;
+  private hasLayout = false;
+  private first: Item | undefined;
+  private flow: BlockItem | undefined;
+
+  constructor(source: string, report: Report, collected: Collected) {
+    this.context = new MappingContext(source, report, collected);
+    this.names = new Names(this.context);
+    collected.marks?.add("", 0, source.length);
+  }
+
+  /** Adds the next item of the file. */
+  add(item: Item): void {
+    this.first ??= item;
+    if (item === this.first && isMisspeltFlow(item)) return; // the missing header is reported
+    if (!this.context.admits(item, "file")) return;
+    if (item.kind === "edge") {
+      mapEdge(this.context, item, this.lists.edges, this.names.edges, "/edges");
+    } else if (item.kind === "block") this.block(item);
+  }
+
+  private block(item: BlockItem): void {
+    const { context, names, lists } = this;
+    switch (item.word as keyof typeof BLOCKS) {
+      case "flow":
+        if (this.header) names.twice(item, "flow");
+        else this.header = mapFlow(context, item);
+        this.flow ??= item;
+        break;
+      case "input":
+        mapInput(context, item, names, lists.inputs);
+        break;
+      case "connection":
+        mapConnection(context, item, names, lists.connections);
+        break;
+      case "schedule":
+        mapSchedule(context, item, names, lists.schedules);
+        break;
+      case "node":
+        mapNode(context, item, names, lists.nodes, "/nodes");
+        break;
+      case "output":
+        mapOutput(context, item, names, lists.outputs);
+        break;
+      case "layout":
+        if (this.hasLayout) names.twice(item, "layout");
+        else mapLayout(context, item, this.layout);
+        this.hasLayout ||= !isEmptyLayout(item);
+        break;
+      case "body":
+        break; // stands only in a node
+    }
+  }
+
+  /** The graph of all items. `headless`: the first one could not be read, and was reported; it may have been the header. */
+  finish(headless: boolean): FlowGraph {
+    const { first, flow } = this;
+    if (!headless && (first === undefined || first !== flow)) this.missingHeader();
+    return { version: 1, id: "", ...this.header, ...this.lists, layout: this.layout };
+  }
+
+  private missingHeader(): void {
+    const { first, flow } = this;
+    const at = first?.start ?? 0;
+    const end = first?.kind === "block" ? first.wordEnd : (first?.end ?? 0);
+    const isMisspelt = first !== undefined && isMisspeltFlow(first);
+    const fix = isMisspelt
+      ? { title: "write flow", edits: [{ start: at, end, text: "flow" }] }
+      : { title: "add it", edits: [{ start: at, end: at, text: "flow 1 my-flow\n\n" }] };
+    this.context.report.add("FLOW2001", at, end, {
+      ...(isMisspelt && { hint: "did you mean flow?" }),
+      ...(flow
+        ? { related: { start: flow.start, end: flow.end, message: "move it to the top" } }
+        : { fix }),
+    });
+  }
+}
+
+/** Whether a block at the head of the file was meant as the header. */
+function isMisspeltFlow(item: Item): boolean {
+  return (
+    item.kind === "block" &&
+    !isBlockWord(item.word) &&
+    nearestName(item.word, Object.keys(BLOCKS)) === "flow"
+  );
+}

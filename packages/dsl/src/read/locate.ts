@@ -1,0 +1,90 @@
+/**
+ * From a place in the graph to the text and back. The places are found by reading the document once more, so they cannot
+ * differ from what `parseFlow` did; they are kept as long as the document lives.
+ */
+import type { Range } from "@millrace/contracts";
+import { lineIndex } from "../diagnostics/lines.ts";
+import type { Stretch } from "../diagnostics/report.ts";
+import type { Marks } from "../language/field-value.ts";
+import type { Expression } from "../syntax/ast.ts";
+import { dataOf, type FlowDocument } from "./document.ts";
+import { readText } from "./read-text.ts";
+
+/** A stretch of the text, with the expression when one was written there. */
+export interface Mark {
+  readonly start: number;
+  readonly end: number;
+  readonly expression: Expression | undefined;
+}
+
+/** What reading a text with errors left out. */
+export interface Losses {
+  /** Stretches of which nothing is in the graph. */
+  readonly dropped: readonly Stretch[];
+  /** Where errors are; what is around them may be incomplete. */
+  readonly errors: readonly Stretch[];
+}
+
+interface Places extends Losses {
+  readonly marks: ReadonlyMap<string, Mark>;
+  readonly range: (start: number, end: number) => Range;
+}
+
+class MarkMap implements Marks {
+  readonly places = new Map<string, Mark>();
+
+  add(pointer: string, start: number, end: number, expression?: Expression): void {
+    this.places.set(pointer, { start, end, expression });
+  }
+}
+
+const kept = new WeakMap<FlowDocument, Places>();
+
+function placesOf(document: FlowDocument): Places {
+  const known = kept.get(document);
+  if (known) return known;
+  const { source, limits } = dataOf(document);
+  const reading = readText(source, limits, { marks: () => new MarkMap() });
+  const marks = reading.marks instanceof MarkMap ? reading.marks.places : new Map();
+  const { dropped, errors } = reading.report;
+  const places: Places = { marks, range: lineIndex(source), dropped, errors };
+  kept.set(document, places);
+  return places;
+}
+
+/**
+ * The text of a place of the graph: `/nodes/0` is the whole block, `/nodes/0/id` its name, `/nodes/0/fields/url` the
+ * value. Undefined when nothing was written there.
+ */
+export function locate(document: FlowDocument, pointer: string): Range | undefined {
+  const places = placesOf(document);
+  const mark = places.marks.get(pointer);
+  return mark && places.range(mark.start, mark.end);
+}
+
+/** The JSON Pointer of the smallest place of the graph that holds an offset of the text; "" when there is none but the flow. */
+export function pointerAt(document: FlowDocument, offset: number): string {
+  let found = "";
+  let length = Number.POSITIVE_INFINITY;
+  for (const [pointer, mark] of placesOf(document).marks) {
+    const size = mark.end - mark.start;
+    if (mark.start > offset || offset >= mark.end || size > length) continue;
+    if (size === length && FORM.test(pointer)) continue;
+    length = size;
+    found = pointer;
+  }
+  return found;
+}
+
+/** What a value has in the graph alone, such as `/nodes/0/fields/url/$`: the text of it is that of the value. */
+const FORM = /\/\$(?:t|lit)?$/;
+
+/** What of the text is not in its graph. */
+export function lossesOf(document: FlowDocument): Losses {
+  return placesOf(document);
+}
+
+/** Every place of the graph that was written in the text, by JSON Pointer. */
+export function marksOf(document: FlowDocument): ReadonlyMap<string, Mark> {
+  return placesOf(document).marks;
+}

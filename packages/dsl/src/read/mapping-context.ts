@@ -1,0 +1,291 @@
+/** What the mapping of text to graph carries along: reports, marks, and the checks that every block shares. */
+import type { FieldValue, Json } from "@millrace/contracts";
+import {
+  type Aliases,
+  aliasOf,
+  BLOCK_ALIASES,
+  BLOCK_HINTS,
+  meantName,
+  VALUE_ALIASES,
+} from "../diagnostics/aliases.ts";
+import type { Details, Report } from "../diagnostics/report.ts";
+import { kindName } from "../expression/data.ts";
+import { BLOCKS, isBlockWord, type Place } from "../language/blocks.ts";
+import { firstEvaluated, type Marks, toFieldValue, toLiteral } from "../language/field-value.ts";
+import type { AttrItem, BlockItem, Item } from "../language/items.ts";
+import { DURATION, type Shape } from "../language/member-shapes.ts";
+import type { Expression } from "../syntax/ast.ts";
+import { quoteForMessage } from "../syntax/chars.ts";
+import { durationText } from "../syntax/numbers.ts";
+
+const PLACES: { readonly [place in Place]: string } = {
+  file: "the file",
+  flow: "the flow block",
+  input: "an input",
+  connection: "a connection",
+  schedule: "a schedule",
+  node: "a node",
+  output: "an output",
+  layout: "the layout",
+  body: "a body",
+};
+
+/** What is collected beside the graph. */
+export interface Collected {
+  /** Takes the places of the graph. */
+  readonly marks: Marks | undefined;
+  /** Takes the start of every item, and of every type and value of a block, that is in the graph. */
+  readonly taken: Set<number> | undefined;
+  /** Nobody looks at the values of the graph, only at what is wrong with it. */
+  readonly noValues: boolean;
+}
+
+export class MappingContext {
+  readonly source: string;
+  readonly report: Report;
+  readonly marks: Marks | undefined;
+  private readonly taken: Set<number> | undefined;
+  private readonly noValues: boolean;
+  /** The text is of a newer language version, whose words need not be known here. */
+  isNewer = false;
+
+  constructor(source: string, report: Report, { marks, taken, noValues }: Collected) {
+    this.source = source;
+    this.report = report;
+    this.marks = marks;
+    this.taken = taken;
+    this.noValues = noValues;
+  }
+
+  /** Notes that a part of the text is in the graph. */
+  take(part: { readonly start: number }): void {
+    this.taken?.add(part.start);
+  }
+
+  value(e: Expression, pointer: string): FieldValue {
+    return this.noValues ? null : toFieldValue(e, pointer, this.marks);
+  }
+
+  /** Literal data; an expression in it is FLOW3013, data of another shape FLOW3004-3006, and nothing is stored. */
+  literal(e: Expression, place: string, pointer: string, shape?: Shape): Json | undefined {
+    const data = toLiteral(e, pointer, this.marks);
+    if (data === undefined) this.notLiteral(e, place, pointer);
+    else if (shape && !shape.is(data)) {
+      this.misshapen(e, data, shape, { field: place, pointer });
+      return undefined;
+    }
+    return data;
+  }
+
+  notLiteral(e: Expression, place: string, pointer: string): void {
+    const at = firstEvaluated(e) ?? e;
+    this.report.add("FLOW3013", at.start, at.end, { parts: { place }, pointer });
+  }
+
+  /** Milliseconds; a bare number is read as such and FLOW3014. */
+  duration(e: Expression, place: string, pointer: string): Json | undefined {
+    this.marks?.add(pointer, e.start, e.end);
+    if (e.kind === "duration") return e.ms;
+    const ms = bareDuration(e);
+    if (ms !== undefined) {
+      const text = durationText(ms);
+      this.report.add("FLOW3014", e.start, e.end, {
+        pointer,
+        fix: { title: `write ${text}`, edits: [{ start: e.start, end: e.end, text }] },
+      });
+    }
+    return this.literal(e, place, pointer, DURATION);
+  }
+
+  /** Reports a value that its place does not take. */
+  misshapen(
+    e: Expression,
+    data: Json,
+    { choices, type, rule, numberIs }: Shape,
+    { field, pointer }: { readonly field: string; readonly pointer: string },
+  ): void {
+    const { start, end } = e;
+    const write = (text: string): Details => ({
+      fix: { title: `write ${text}`, edits: [{ start, end, text }] },
+    });
+    if (choices && typeof data === "string") {
+      const near = meantName(data, choices, VALUE_ALIASES);
+      this.report.add("FLOW3006", start, end, {
+        parts: {
+          field,
+          list: rule.replace(" or ", ", "),
+          value: `"${quoteForMessage(data)}"`,
+          ...(near !== undefined && { near }),
+        },
+        pointer,
+        ...(near !== undefined && write(`"${near}"`)),
+      });
+      return;
+    }
+    const kind = kindName(data);
+    if (kind === type || (kind === "number" && NUMERIC.test(type))) {
+      this.report.add("FLOW3005", start, end, { parts: { field, rule }, pointer });
+      return;
+    }
+    const isQuoted = type === "duration" && typeof data === "string" && QUOTED_DURATION.test(data);
+    const isBare = numberIs !== undefined && kind === "number";
+    this.report.add("FLOW3004", start, end, {
+      parts: { field, type, found: kind },
+      pointer,
+      ...(isQuoted && write(data)),
+      ...(isBare && write(`{ ${numberIs}: ${this.source.slice(start, end)} }`)),
+    });
+  }
+
+  /** Whether an item may stand where it stands, and is no attribute that was set before; everything else is reported. */
+  admits(item: Item, place: Place, twins: Twins = undefined): boolean {
+    if (item.kind === "attr") {
+      const first = twins?.get(item);
+      if (first) this.setTwice(item, first);
+      else if (place !== "file") return true;
+      else this.misplaced(`attribute ${quoteForMessage(item.name)}`, place, item);
+    } else if (item.kind === "edge") {
+      if (place === "file" || place === "body") return true;
+      this.misplaced("an edge", place, item);
+    } else if (!isBlockWord(item.word)) this.unknownBlock(item, place);
+    else if (BLOCKS[item.word].in.includes(place)) return true;
+    else this.misplaced(item.word, place, item);
+    if (item.kind !== "attr") this.report.dropped.push(item);
+    return false;
+  }
+
+  /** The attributes of a block that holds nothing else, each once. */
+  attributes(item: BlockItem, place: Place): AttrItem[] {
+    const items = item.items ?? [];
+    const twins = twinsOf(items);
+    return items.filter(
+      (inner): inner is AttrItem =>
+        !this.report.full && this.admits(inner, place, twins) && inner.kind === "attr",
+    );
+  }
+
+  /** Reports FLOW2012 or FLOW2013 for an attribute that a block does not know. */
+  unknown(item: AttrItem, block: string, known: readonly string[], aliases: Aliases = {}): void {
+    const near = meantName(item.name, known, aliases);
+    const details: Details = {
+      parts: { name: quoteForMessage(item.name), block, ...(near !== undefined && { near }) },
+      ...(near !== undefined && {
+        fix: {
+          title: `write ${item.policy ? "@" : ""}${near}`,
+          edits: [{ start: item.nameStart, end: item.nameEnd, text: near }],
+        },
+      }),
+    };
+    this.report.add(item.policy ? "FLOW2012" : "FLOW2013", item.start, item.nameEnd, details);
+  }
+
+  private setTwice(item: AttrItem, first: AttrItem): void {
+    const key = item.policy ? `@${item.name}` : item.name;
+    this.report.add("FLOW2002", item.start, item.nameEnd, {
+      parts: { key: quoteForMessage(key) },
+      related: { start: first.start, end: first.nameEnd, message: "first set here" },
+      fix: { title: "remove it", edits: [{ start: item.start, end: item.end, text: "" }] },
+    });
+  }
+
+  private misplaced(what: string, place: Place, item: Item): void {
+    const end =
+      item.kind === "block" ? item.wordEnd : item.kind === "attr" ? item.nameEnd : item.end;
+    const isKnown = item.kind === "block" && isBlockWord(item.word);
+    const home = isKnown ? BLOCKS[item.word as keyof typeof BLOCKS].in : ["file", "body"];
+    const isField = item.kind === "attr" && place === "file";
+    this.report.add("FLOW2004", item.start, end, {
+      parts: { block: what, place: PLACES[place] },
+      ...(isField && {
+        hint: `a ${item.policy ? "policy" : "field"} stands between the \`{\` and \`}\` of its node`,
+      }),
+      ...(item.kind !== "attr" && {
+        hint: `it stands ${home.map((each) => (each === "file" ? "at the top level" : `in ${PLACES[each as Place]}`)).join(" or ")}`,
+      }),
+    });
+  }
+
+  private unknownBlock(item: BlockItem, place: Place): void {
+    const words = Object.entries(BLOCKS).filter(([, rule]) => rule.in.includes(place));
+    const near = meantName(
+      item.word,
+      words.map(([word]) => word),
+      BLOCK_ALIASES,
+    );
+    const hint =
+      aliasOf(item.word, BLOCK_HINTS) ??
+      (isBareEdge(item) ? "an edge is written with `->` between its nodes" : undefined);
+    this.report.add("FLOW2003", item.start, item.wordEnd, {
+      parts: { word: quoteForMessage(item.word), ...(near !== undefined && { near }) },
+      ...(this.isNewer && { severity: "warning" }),
+      ...(near === undefined && hint !== undefined && { hint }),
+      ...(near !== undefined &&
+        fitsHead(item, near) && {
+          fix: {
+            title: `write ${near}`,
+            edits: [{ start: item.start, end: item.wordEnd, text: near }],
+          },
+        }),
+    });
+  }
+}
+
+/** Types whose values are numbers. */
+const NUMERIC = /int$|duration$/;
+
+/** A duration that was put in quotes. */
+const QUOTED_DURATION = /^\d{1,6}(?:ms|s|m|h|d)$/;
+
+/** Whether a block is two names and nothing else: `fetch save`. */
+function isBareEdge({ labels, type, value, items }: BlockItem): boolean {
+  return labels.length === 1 && !type && !value && !items;
+}
+
+/** Whether a block would have the right head under another word. */
+function fitsHead(item: BlockItem, word: string): boolean {
+  const rule = BLOCKS[word as keyof typeof BLOCKS];
+  const fits = (has: boolean, wanted: "needed" | "allowed" | "none"): boolean =>
+    wanted === "allowed" || has === (wanted === "needed");
+  return (
+    item.labels.length === rule.labels &&
+    fits(item.type !== undefined, rule.type) &&
+    fits(item.value !== undefined, rule.value)
+  );
+}
+
+/** Attributes that were set before, each with the first of its name; undefined: none. */
+export type Twins = ReadonlyMap<AttrItem, AttrItem> | undefined;
+
+/** Items of one block up to which comparing each with each beats a map. */
+const FEW_ITEMS = 12;
+
+/** Finds the attributes of a block that are set more than once. */
+export function twinsOf(items: readonly Item[]): Twins {
+  if (items.length <= FEW_ITEMS && !items.some(hasTwin)) return undefined;
+  const first = new Map<string, AttrItem>();
+  const twins = new Map<AttrItem, AttrItem>();
+  for (const item of items) {
+    if (item.kind !== "attr") continue;
+    const key = item.policy ? `@${item.name}` : `=${item.name}`;
+    const known = first.get(key);
+    if (known) twins.set(item, known);
+    else first.set(key, item);
+  }
+  return twins;
+}
+
+function hasTwin(item: Item, index: number, items: readonly Item[]): boolean {
+  if (item.kind !== "attr") return false;
+  for (let before = 0; before < index; before += 1) {
+    const other = items[before] as Item;
+    if (other.kind === "attr" && other.name === item.name && other.policy === item.policy)
+      return true;
+  }
+  return false;
+}
+
+/** The whole number of milliseconds that a bare number in the place of a duration means. */
+export function bareDuration(e: Expression): number | undefined {
+  if (e.kind !== "literal" || typeof e.value !== "number") return undefined;
+  return Number.isSafeInteger(e.value) && e.value >= 0 ? e.value : undefined;
+}

@@ -1,0 +1,71 @@
+/** Names of blocks: each has one, and no two of a kind are alike. */
+
+import type { BlockItem } from "../language/items.ts";
+import { quoteForMessage } from "../syntax/chars.ts";
+import type { MappingContext } from "./mapping-context.ts";
+
+/** Where things of one kind were first declared, by name; only offsets are kept, as a text may have very many. */
+export class Declared {
+  private readonly places = new Map<string, number>();
+  private readonly spans: number[] = [];
+
+  /** Notes a declaration; answers where the same name was declared before. */
+  add(name: string, start: number, end: number): { start: number; end: number } | undefined {
+    const at = this.places.get(name);
+    if (at === undefined) {
+      this.places.set(name, this.spans.length);
+      this.spans.push(start, end);
+      return undefined;
+    }
+    return { start: this.spans[at] as number, end: this.spans[at + 1] as number };
+  }
+}
+
+/** Names that were declared, by kind, to find the ones that are declared twice. */
+export class Names {
+  readonly edges: Declared = new Declared();
+  private readonly context: MappingContext;
+  private readonly blocks = new Map<string, Declared>();
+
+  constructor(context: MappingContext) {
+    this.context = context;
+  }
+
+  /** The name of a block; `undefined`, and reported, when it has none or one too many. */
+  of(item: BlockItem, pointer: string): string | undefined {
+    const label = item.labels[0];
+    if (!label) {
+      this.context.report.add("FLOW2009", item.start, item.wordEnd, {
+        parts: { kind: item.word, needs: "needs a name" },
+      });
+      return undefined;
+    }
+    let declared = this.blocks.get(item.word);
+    if (!declared) {
+      declared = new Declared();
+      this.blocks.set(item.word, declared);
+    }
+    const first = declared.add(label.text, label.start, label.end);
+    if (first) {
+      this.context.report.add("FLOW2005", label.start, label.end, {
+        parts: { kind: item.word, name: quoteForMessage(label.text) },
+        pointer,
+        related: { ...first, message: "first declared here" },
+      });
+    }
+    return label.text;
+  }
+
+  /** Reports a block that may stand only once. */
+  twice(item: BlockItem, kind: string): void {
+    this.context.report.add("FLOW2005", item.start, item.wordEnd, {
+      message: `${kind} is declared twice`,
+      hint: "keep one",
+    });
+  }
+
+  /** Names in a body are its own. */
+  inside(): Names {
+    return new Names(this.context);
+  }
+}

@@ -1,0 +1,100 @@
+/** Nodes of a text, with their bodies, to nodes of the graph. */
+import type { FlowBody, FlowEdge, FlowNode, Json } from "@millrace/contracts";
+import { pointerSegment, setMember } from "../data.ts";
+import { NODE_POLICIES } from "../language/blocks.ts";
+import type { BlockItem } from "../language/items.ts";
+import { typeText } from "../language/types.ts";
+import { quoteForMessage } from "../syntax/chars.ts";
+import { refuse, takeBlock } from "./declarations.ts";
+import { mapEdge } from "./edges.ts";
+import { type MappingContext, twinsOf } from "./mapping-context.ts";
+import type { Names } from "./names.ts";
+import { mapPolicy } from "./policies.ts";
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Adds a node; `list` is the pointer of the list that it goes into. */
+export function mapNode(
+  context: MappingContext,
+  item: BlockItem,
+  names: Names,
+  into: FlowNode[],
+  list: string,
+): void {
+  const pointer = `${list}/${into.length}`;
+  const id = names.of(item, pointer);
+  const { type } = item;
+  if (id === undefined || !type) return;
+  if (type.kind !== "name") {
+    context.report.add("FLOW1006", type.start, type.end, {
+      parts: { what: "a node type", found: quoteForMessage(typeText(type)) },
+    });
+    return;
+  }
+  takeBlock(context, item, pointer, "id");
+  context.take(type);
+  context.marks?.add(`${pointer}/type`, type.start, type.nameEnd);
+  if (type.version !== undefined) {
+    context.marks?.add(`${pointer}/typeVersion`, type.nameEnd, type.end);
+  }
+  refuse(context, item, "node");
+  const fields: Record<string, Json> = {};
+  let policy: Record<string, Json> | undefined;
+  let body: FlowBody | undefined;
+  const items = item.items ?? [];
+  const twins = twinsOf(items);
+  for (const inner of items) {
+    if (context.report.full) break;
+    if (!context.admits(inner, "node", twins)) continue;
+    if (inner.kind === "block") {
+      if (body) names.twice(inner, "body");
+      else body = mapBody(context, inner, names, `${pointer}/body`);
+    } else if (inner.kind === "attr" && inner.policy) {
+      policy ??= {};
+      mapPolicy(context, inner, policy, { pointer: `${pointer}/policy`, table: NODE_POLICIES });
+    } else if (inner.kind === "attr") {
+      const place = context.marks ? `${pointer}/fields${pointerSegment(inner.name)}` : "";
+      setMember(fields, inner.name, inner.data ?? context.value(inner.value, place));
+      context.take(inner);
+    }
+  }
+  const node: Mutable<FlowNode> = { id, type: type.name, fields };
+  if (type.version !== undefined) node.typeVersion = type.version;
+  if (policy && Object.keys(policy).length > 0) node.policy = policy;
+  if (body) node.body = body;
+  into.push(node);
+}
+
+function mapBody(
+  context: MappingContext,
+  item: BlockItem,
+  outer: Names,
+  pointer: string,
+): FlowBody {
+  const names = outer.inside();
+  const nodes: FlowNode[] = [];
+  const edges: FlowEdge[] = [];
+  let output: Json | undefined;
+  context.take(item);
+  context.marks?.add(pointer, item.start, item.end);
+  const label = item.labels[0];
+  if (label) {
+    context.report.add("FLOW2009", label.start, label.end, {
+      parts: { kind: "body", needs: "takes no name" },
+    });
+  }
+  refuse(context, item, "body");
+  const items = item.items ?? [];
+  const twins = twinsOf(items);
+  for (const inner of items) {
+    if (context.report.full) break;
+    if (!context.admits(inner, "body", twins)) continue;
+    if (inner.kind === "edge") mapEdge(context, inner, edges, names.edges, `${pointer}/edges`);
+    else if (inner.kind === "block") mapNode(context, inner, names, nodes, `${pointer}/nodes`);
+    else if (inner.name === "output" && !inner.policy) {
+      output = context.value(inner.value, `${pointer}/output`);
+      context.take(inner);
+    } else context.unknown(inner, "body", inner.policy ? [] : ["output"]);
+  }
+  return { nodes, edges, ...(output !== undefined && { output }) };
+}

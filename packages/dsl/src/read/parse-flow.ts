@@ -1,0 +1,52 @@
+/** `parseFlow`: text to graph, document and diagnostics. */
+import type { Diagnostic, FlowGraph } from "@millrace/contracts";
+import { MAX_JSON_DEPTH } from "@millrace/contracts/json";
+import { DEFAULT_SCANNER_OPTIONS } from "../syntax/cursor.ts";
+import { decodeUtf8 } from "./decode.ts";
+import { documentOf, type FlowDocument, type ReadLimits } from "./document.ts";
+import { readText } from "./read-text.ts";
+
+/** Limits of one parse. */
+export interface ParseOptions {
+  /**
+   * Deepest nesting of brackets, holes, bodies, prefix operators and arms; default and most: `MAX_JSON_DEPTH`. Deeper:
+   * FLOW1014.
+   */
+  readonly maxDepth?: number;
+  /** Errors after which reading stops with FLOW1099; default 100. */
+  readonly maxErrors?: number;
+  /** Longest text in UTF-16 units; default 33,554,432. Longer: FLOW0004, and nothing is read. */
+  readonly maxLength?: number;
+}
+
+/** What `parseFlow` answers. On errors `graph` is everything that could be read; execute it only when `ok`. */
+export interface ParseResult {
+  readonly graph: FlowGraph;
+  readonly document: FlowDocument;
+  /** Sorted by offset, then code. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** No diagnostic is an error. */
+  readonly ok: boolean;
+}
+
+/** 64 MiB of memory for the text alone; a flow of 100,000 nodes has a third of that. */
+const MAX_LENGTH = 33_554_432;
+
+/** Reads a flow. Never throws: what is wrong is in `diagnostics`. Bytes are decoded as UTF-8. */
+export function parseFlow(source: string | Uint8Array, options: ParseOptions = {}): ParseResult {
+  const decoded = typeof source === "string" ? { text: source } : decodeUtf8(source);
+  const limits = limitsOf(options);
+  const { graph, report } = readText(decoded.text, limits, decoded);
+  const document = documentOf(decoded.text, limits);
+  const diagnostics = report.diagnostics(decoded.text);
+  return { graph, document, diagnostics, ok: !report.hasErrors };
+}
+
+/** The limits that options ask for. */
+export function limitsOf(options: ParseOptions): ReadLimits {
+  return {
+    maxDepth: Math.min(options.maxDepth ?? MAX_JSON_DEPTH, MAX_JSON_DEPTH),
+    maxErrors: options.maxErrors ?? DEFAULT_SCANNER_OPTIONS.maxErrors,
+    maxLength: options.maxLength ?? MAX_LENGTH,
+  };
+}

@@ -1,0 +1,90 @@
+/** Comments, separators and blanks of other languages: read as what is meant, and reported with a fix as this one writes them. */
+
+import type { Details } from "../diagnostics/report.ts";
+import { codeName, isStrangeBlank } from "./chars.ts";
+import type { Cursor } from "./cursor.ts";
+
+/** Reads a star comment as one comment a line. */
+export function readStarComment(s: Cursor, blank: boolean): void {
+  const start = s.pos;
+  const close = s.src.indexOf("*/", start + 2);
+  const inner = close === -1 ? s.src.length : close;
+  const end = close === -1 ? inner : close + 2;
+  const texts = starCommentLines(s.src.slice(start + 2, inner));
+  if (s.report.takesNotices) {
+    const fix = close === -1 ? undefined : starCommentFix(s, start, end, texts);
+    s.error("FLOW1104", start, start + 2, fix && { fix });
+  }
+  s.giveComments(texts.map((text, index) => ({ text, blank: blank && index === 0 })));
+  s.pos = end;
+}
+
+function starCommentFix(
+  s: Cursor,
+  start: number,
+  end: number,
+  texts: readonly string[],
+): NonNullable<Details["fix"]> | undefined {
+  const before = s.src.slice(s.lineStart(start), start);
+  const text = hashComments(texts, before, s.src.slice(end, s.lineEnd(end)));
+  return text === undefined ? undefined : { title: "write #", edits: [{ start, end, text }] };
+}
+
+/** Passes over semicolons; where more follows on the line, the fix starts a new one. */
+export function readSemicolons(s: Cursor): void {
+  const start = s.pos;
+  while (s.src.charCodeAt(s.pos) === 59) s.pos += 1;
+  const end = s.pos;
+  s.skipBlanks();
+  const next = s.src.charCodeAt(s.pos);
+  const isLast = Number.isNaN(next) || next === 10 || next === 35 || next === 47 || next === 125;
+  s.error("FLOW1105", start, end, {
+    fix: {
+      title: "remove ;",
+      edits: [{ start, end, text: isLast ? "" : s.flat > 0 ? " " : s.lineBreak(start) }],
+    },
+  });
+}
+
+/** Passes over a control character, or a blank that is neither a space nor a tab. */
+export function strangeCharacter(s: Cursor, code: number): void {
+  const at = s.pos;
+  s.pos += 1;
+  const blank = isStrangeBlank(code);
+  s.error("FLOW1001", at, at + 1, {
+    parts: { found: codeName(code) },
+    ...(blank && {
+      hint: code === 0xfeff ? "a byte order mark stands only at the start" : "use a plain space",
+      fix: { title: "use a space", edits: [{ start: at, end: at + 1, text: " " }] },
+    }),
+  });
+}
+
+/** The lines of what stands between the two ends of a star comment, without the stars in front of them. */
+function starCommentLines(inner: string): string[] {
+  const texts = inner.split("\n").map((line) =>
+    line
+      .replaceAll("\0", "")
+      .replace(/^\s*\*?\s*/, " ")
+      .trimEnd(),
+  );
+  if (texts.length > 1 && texts[0] === "") texts.shift();
+  if (texts.length > 1 && texts.at(-1) === "") texts.pop();
+  return texts;
+}
+
+/**
+ * Those lines as `#` comments, between what stands before and behind them on their line; undefined where something stands
+ * on both sides, because a `#` comment ends its line.
+ */
+function hashComments(
+  texts: readonly string[],
+  before: string,
+  behind: string,
+): string | undefined {
+  const isFirst = before.trim() === "";
+  const isLast = behind.trim() === "";
+  if (!isFirst && !isLast) return undefined;
+  const comments = texts.map((text) => `#${text}`).join(`\n${isFirst ? before : ""}`);
+  return isLast ? comments : `${comments}\n${before}`;
+}

@@ -1,0 +1,205 @@
+/**
+ * Items in canonical shape and order: what `printFlow` prints is a function of the graph, the comments and the author's
+ * empty lines, so every spelling that the graph does not keep is put right here. No comment is lost on the way.
+ */
+import { append } from "../data.ts";
+import {
+  BLOCKS,
+  FLOW_POLICIES,
+  NODE_POLICIES,
+  type Place,
+  POLICY_KINDS,
+  POLICY_MEMBERS,
+} from "../language/blocks.ts";
+import { toLiteral } from "../language/field-value.ts";
+import type { AttrItem, BlockItem, EdgeEnd, EdgeItem, Item } from "../language/items.ts";
+import { typeOf } from "../language/types.ts";
+import { bareDuration } from "../read/mapping-context.ts";
+import type { Expression, ObjectExpression } from "../syntax/ast.ts";
+import { type Comment, NO_COMMENTS, withoutNotes } from "../syntax/notes.ts";
+
+/** Sections of a file, in order; items of no section come last. */
+export const FILE_ORDER: readonly string[] = [
+  "flow",
+  "input",
+  "connection",
+  "schedule",
+  "node",
+  "edge",
+  "output",
+  "layout",
+];
+/** An author who says first what the flow talks to, and then what it takes, is left alone. */
+export const CONNECTED_ORDER: readonly string[] = [
+  "flow",
+  "connection",
+  "input",
+  ...FILE_ORDER.slice(3),
+];
+/** Sections of a body. */
+export const BODY_ORDER: readonly string[] = ["node", "edge", "output"];
+
+/** The section that an item belongs to. */
+export function sectionOf(item: Item, place: "file" | "body"): string {
+  if (item.kind === "edge") return "edge";
+  if (item.kind === "block") return place === "body" && item.word !== "node" ? "" : item.word;
+  return place === "body" && !item.policy ? item.name : "";
+}
+
+/** The items of any other block: attributes in their order, then blocks. */
+export function toOrder(items: readonly Item[], place: Place): readonly Item[] {
+  if (isInOrder(items, place)) return items;
+  const ranked = items.flatMap((item) =>
+    canonicalItem(item, place).map((one) => ({ one, rank: rankOf(one, place) })),
+  );
+  ranked.sort((a, b) => a.rank - b.rank);
+  return ranked.map(({ one }) => one);
+}
+
+/** Whether items are canonical as they stand: most are. */
+function isInOrder(items: readonly Item[], place: Place): boolean {
+  let last = 0;
+  for (const item of items) {
+    const rank = rankOf(item, place);
+    if (rank < last) return false;
+    last = rank;
+    if (item.kind === "edge") return false;
+    if (
+      item.kind === "attr" ? canonicalAttr(item, place) !== item : canonicalBlock(item) !== item
+    ) {
+      return false;
+    }
+  }
+  return true;
+}
+
+function rankOf(item: Item, place: Place): number {
+  if (item.kind !== "attr") return item.kind === "block" && item.word === "body" ? 300 : 400;
+  if (place === "node" || place === "flow") {
+    if (!item.policy) return place === "flow" && item.name === "title" ? 0 : 1;
+    const table = place === "flow" ? FLOW_POLICIES : NODE_POLICIES;
+    const at = table.findIndex(([text]) => text === item.name);
+    return at === -1 ? 200 : 100 + at;
+  }
+  const at = BLOCKS[place as keyof typeof BLOCKS]?.attributes?.indexOf(item.name) ?? 0;
+  return item.policy || at === -1 ? 200 : at;
+}
+
+/** The canonical items that one item is: a chain is several. */
+export function canonicalItem(item: Item, place: Place): Item[] {
+  if (item.kind === "edge") return chainToEdges(item);
+  if (item.kind === "block") return [canonicalBlock(item)];
+  return [canonicalAttr(item, place)];
+}
+
+/** Bare numbers where durations belong become durations. */
+function canonicalAttr(item: AttrItem, place: Place): AttrItem {
+  if (place === "schedule" && item.name === "every") return withDuration(item);
+  if (!item.policy || (place !== "node" && place !== "flow")) return item;
+  if (POLICY_KINDS.get(item.name) === "duration") return withDuration(item);
+  const members = POLICY_MEMBERS.get(item.name);
+  if (!members || item.value.kind !== "object") return item;
+  const isDuration = (key: string): boolean =>
+    members.some(([text, , kind]) => text === key && kind === "duration");
+  const { entries } = item.value;
+  if (!entries.some(({ key, value }) => isDuration(key) && bareDuration(value) !== undefined)) {
+    return item;
+  }
+  const value: ObjectExpression = {
+    ...item.value,
+    entries: entries.map((entry) =>
+      isDuration(entry.key) ? { key: entry.key, value: toDuration(entry.value) } : entry,
+    ),
+  };
+  return { ...item, value };
+}
+
+function withDuration(item: AttrItem): AttrItem {
+  const value = toDuration(item.value);
+  return value === item.value ? item : { ...item, value };
+}
+
+function toDuration(e: Expression): Expression {
+  const ms = bareDuration(e);
+  return ms === undefined ? e : { kind: "duration", ms, start: e.start, end: e.end };
+}
+
+/** A chain is its pairs: the first takes the comments before it, the last the one behind it, each the object. */
+function chainToEdges(item: EdgeItem): EdgeItem[] {
+  const isChain = item.ends.length > 2;
+  let { meta } = item;
+  const isEmpty = meta?.kind === "object" && meta.entries.length === 0;
+  if (!isChain && !isEmpty && item.ends[0]?.port !== "out") return [item];
+  const comments: Comment[] = [];
+  if (meta && (isChain || isEmpty)) meta = withoutNotes(meta, comments) as typeof meta;
+  const lead = comments.length === 0 ? item.lead : [...item.lead, ...comments];
+  const edges: EdgeItem[] = [];
+  for (let index = 1; index < item.ends.length; index += 1) {
+    const from = item.ends[index - 1] as EdgeEnd;
+    const to = item.ends[index] as EdgeEnd;
+    const isFirst = index === 1;
+    edges.push({
+      ...item,
+      ends: [
+        { ...from, port: from.port === "out" ? undefined : from.port },
+        { ...to, port: index === item.ends.length - 1 ? to.port : undefined },
+      ],
+      meta: isEmpty ? undefined : meta,
+      lead: isFirst ? lead : NO_COMMENTS,
+      blank: isFirst && item.blank,
+      trail: index === item.ends.length - 1 ? item.trail : undefined,
+    });
+  }
+  return edges;
+}
+
+function canonicalBlock(item: BlockItem): BlockItem {
+  if (!item.items) return item;
+  if (item.word === "connection") {
+    const slug = onlyAttr(item.items, "slug");
+    const isName = slug?.value.kind === "literal" && slug.value.value === item.labels[0]?.text;
+    return isName ? without(item, slug) : item;
+  }
+  if ((item.word !== "input" && item.word !== "output") || item.type) return item;
+  const attr = onlyAttr(item.items, "schema");
+  const schema = attr && toLiteral(attr.value, "", undefined);
+  if (!attr || typeof schema !== "object" || schema === null || Array.isArray(schema)) return item;
+  const type = typeOf(schema as Parameters<typeof typeOf>[0]);
+  return type
+    ? { ...without(item, attr), type: { ...type, start: attr.start, end: attr.end } }
+    : item;
+}
+
+/** The field of a block; undefined also when it is set twice: only the first counts, and without it the other would. */
+function onlyAttr(items: readonly Item[], name: string): AttrItem | undefined {
+  const found = items.filter(
+    (item): item is AttrItem => item.kind === "attr" && item.name === name && !item.policy,
+  );
+  return found.length === 1 ? found[0] : undefined;
+}
+
+/** A block without one of its attributes, whose comments go before the block. */
+function without(item: BlockItem, attr: AttrItem): BlockItem {
+  const lead = [...item.lead, ...commentsOf(attr)];
+  return { ...item, lead, items: (item.items ?? []).filter((other) => other !== attr) };
+}
+
+/** Every comment of an item, in order. */
+export function commentsOf(item: Item): Comment[] {
+  const comments: Comment[] = [...item.lead];
+  if (item.kind === "attr") withoutNotes(item.value, comments);
+  else if (item.kind === "edge") {
+    if (item.meta) withoutNotes(item.meta, comments);
+  } else {
+    if (item.value) withoutNotes(item.value, comments);
+    for (const inner of item.items ?? []) append(comments, commentsOf(inner));
+    append(comments, item.foot);
+  }
+  if (item.trail !== undefined) comments.push({ text: item.trail, blank: false });
+  return comments;
+}
+
+/** Whether an item is a layout of nothing, which is not printed. */
+export function isEmptyLayout(item: Item): boolean {
+  return item.kind === "block" && item.word === "layout" && (item.items ?? []).length === 0;
+}

@@ -1,0 +1,160 @@
+/** `printFlow`: the canonical text of a graph or a document. */
+import type { FlowGraph } from "@millrace/contracts";
+import { isBlockWord, type Place } from "../language/blocks.ts";
+import type { BlockItem, EdgeEnd, Item } from "../language/items.ts";
+import { typeText } from "../language/types.ts";
+import { type FlowDocument, isDocument } from "../read/document.ts";
+import { readText } from "../read/read-text.ts";
+import { type Comment, NO_COMMENTS } from "../syntax/notes.ts";
+import { nameText } from "../syntax/print-expression.ts";
+import { toOrder } from "./canonical.ts";
+import { itemsOf } from "./from-graph.ts";
+import { printValue } from "./print-value.ts";
+import { Sections } from "./sections.ts";
+import { Writer } from "./writer.ts";
+
+/**
+ * Prints canonical text: a function of the graph, the comments and the author's empty lines, and of nothing else.
+ * Throws `DslError` code `graph_invalid`, with the `pointer` of the bad place, for a value that is no `FlowGraph`.
+ */
+export function printFlow(source: FlowGraph | FlowDocument): string {
+  if (!isDocument(source)) return printItems(itemsOf(source as FlowGraph), NO_COMMENTS);
+  const { sink, foot } = readText(source.source, source.limits, {
+    sink: () => new FilePrinter(),
+    noValues: true,
+  });
+  return sink?.finish(foot) ?? "";
+}
+
+/** Prints the items of a file. */
+export function printItems(items: readonly Item[], foot: readonly Comment[]): string {
+  const printer = new FilePrinter();
+  for (const item of items) printer.add(item);
+  return printer.finish(foot);
+}
+
+/** Prints items as they come, and puts them in order at the end. */
+export class FilePrinter {
+  private readonly sections = new Sections<Piece>("file", (item) => printPiece(item, 0, "file"));
+
+  add(item: Item): void {
+    this.sections.add(item);
+  }
+
+  finish(foot: readonly Comment[]): string {
+    const w = new Writer();
+    writeSections(w, this.sections, foot, 0);
+    return w.finish();
+  }
+}
+
+/** A printed item, with what decides about the empty line before it. */
+interface Piece {
+  readonly text: string;
+  /** The author had an empty line before it. */
+  readonly blank: boolean;
+  readonly hasBlock: boolean;
+}
+
+function printPiece(item: Item, level: number, place: Place): Piece {
+  const w = new Writer();
+  printItem(w, item, level, place);
+  const blank = item.lead[0] ? item.lead[0].blank : item.blank;
+  return { text: w.text, blank, hasBlock: hasBlock(item) };
+}
+
+/** Sections with an empty line between them; in a file also around every item with a block. */
+function writeSections(
+  w: Writer,
+  sections: Sections<Piece>,
+  foot: readonly Comment[],
+  level: number,
+): void {
+  let previous: Piece | undefined;
+  for (const section of sections.inOrder()) {
+    for (const [index, piece] of section.entries()) {
+      if (previous) {
+        const isParted = level === 0 && (piece.hasBlock || previous.hasBlock);
+        if (index === 0 || isParted || piece.blank) w.emptyLine();
+      }
+      w.lines(piece.text);
+      previous = piece;
+    }
+  }
+  const comments = [...sections.behind, ...foot];
+  if (level === 0 && previous?.hasBlock && comments[0] && !comments[0].blank) w.emptyLine();
+  w.comments(comments, level, previous === undefined);
+}
+
+/** Whether an item prints braces. */
+function hasBlock(item: Item): boolean {
+  return item.kind === "block" && ((item.items ?? []).length > 0 || item.foot.length > 0);
+}
+
+/** Prints an item with its comments. */
+function printItem(w: Writer, item: Item, level: number, place: Place): void {
+  w.comments(item.lead, level, true);
+  if (item.lead.length > 0 && item.blank) w.emptyLine();
+  w.line(level);
+  if (item.kind === "attr") {
+    w.write(`${item.policy ? "@" : ""}${nameText(item.name)} = `);
+    printValue(w, item.value, level);
+  } else if (item.kind === "edge") {
+    const [from, to] = item.ends;
+    w.write(`${from ? endText(from) : ""} -> ${to ? endText(to) : ""}`);
+    if (item.meta) {
+      w.write(" ");
+      printValue(w, item.meta, level);
+    }
+  } else printBlock(w, item, level, place);
+  w.trail(item.trail);
+}
+
+function endText(end: EdgeEnd): string {
+  return end.port === undefined
+    ? nameText(end.node)
+    : `${nameText(end.node)}.${nameText(end.port)}`;
+}
+
+function printBlock(w: Writer, item: BlockItem, level: number, place: Place): void {
+  w.write(headText(item, place));
+  if (item.value) {
+    w.write(" = ");
+    printValue(w, item.value, level);
+  }
+  if (!hasBlock(item)) {
+    // Without its braces, what is no block of the language could not be read again.
+    if (item.items && !isBlockWord(item.word)) w.write(" {}");
+    return;
+  }
+  w.write(" {");
+  const items = item.items ?? [];
+  if (item.word === "body") {
+    const sections = new Sections<Piece>("body", (inner) => printPiece(inner, level + 1, "body"));
+    for (const inner of items) sections.add(inner);
+    writeSections(w, sections, item.foot, level + 1);
+  } else {
+    const inside: Place = isBlockWord(item.word) ? item.word : "layout";
+    const ordered = isBlockWord(item.word) ? toOrder(items, inside) : items;
+    for (const [index, inner] of ordered.entries()) {
+      const blank = inner.lead[0] ? inner.lead[0].blank : inner.blank;
+      if (blank && index > 0) w.emptyLine();
+      printItem(w, inner, level + 1, inside);
+    }
+    w.comments(item.foot, level + 1, ordered.length === 0);
+  }
+  w.line(level);
+  w.write("}");
+}
+
+function headText(item: BlockItem, place: Place): string {
+  let text = nameText(item.word);
+  const isFlow = item.word === "flow" && place === "file";
+  const labels = isFlow ? item.labels.slice(-1) : item.labels;
+  if (isFlow) text += " 1";
+  for (const label of labels) {
+    if (isFlow && label.digits && item.labels.length === 1) continue;
+    text += ` ${label.digits && !isFlow && !isBlockWord(item.word) ? label.text : nameText(label.text)}`;
+  }
+  return item.type ? `${text}: ${typeText(item.type)}` : text;
+}
