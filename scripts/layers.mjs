@@ -19,6 +19,7 @@ const spine = ["contracts", "dsl", "engine"];
 export const layers = {
   contracts: { neutral: true, needs: [], foreign: ["zod"] },
   dsl: { neutral: true, needs: ["contracts"], foreign: [] },
+  graph: { neutral: true, needs: ["contracts", "dsl"], foreign: [] },
   engine: { neutral: true, needs: ["contracts", "dsl"], foreign: ["semver"] },
   oauth: { neutral: true, needs: [], foreign: ["keytar", "@napi-rs/keyring"] },
   providers: { needs: ["contracts"], foreign: ["@ai-sdk/*", "@modelcontextprotocol/client"] },
@@ -29,7 +30,7 @@ export const layers = {
     foreign: ["hono", "@hono/node-server", "pino", "croner", "prom-client"],
   },
   cli: {
-    needs: [...spine, "oauth", "store", "providers", "local-models", "server"],
+    needs: [...spine, "graph", "oauth", "store", "providers", "local-models", "server"],
     // What the packages that are bundled into it leave outside.
     foreign: [
       ...["@ai-sdk/*", "@modelcontextprotocol/client", "keytar", "@napi-rs/keyring", "libsql"],

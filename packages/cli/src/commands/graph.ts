@@ -8,16 +8,19 @@ import {
   foldEvents,
   type NodeState,
 } from "@millrace/contracts";
+import {
+  type Drawing,
+  drawFlow,
+  layoutDrawing,
+  nodeStates,
+  toDot,
+  toMermaid,
+  toSvg,
+} from "@millrace/graph";
 import { withApi } from "../api-command.ts";
 import { type CommandIo, flagText, type Input } from "../command.ts";
 import { usage } from "../errors.ts";
 import { cannotWrite } from "../file-reason.ts";
-import { toDot } from "../graph/dot.ts";
-import { type Drawing, drawingOf } from "../graph/drawing.ts";
-import { layoutOf } from "../graph/layout.ts";
-import { toMermaid } from "../graph/mermaid.ts";
-import { statesOf } from "../graph/states.ts";
-import { toSvg } from "../graph/svg.ts";
 import { readableFlow } from "../readable-flow.ts";
 import { askTemplate } from "../run/ask-template.ts";
 import { isSlug } from "../run/find-flow.ts";
@@ -27,7 +30,7 @@ import { eventsOf } from "../run-log.ts";
 /** Draws a flow that can be read, whether or not it is valid: a picture helps to see why it is not. */
 export async function run(input: Input, io: CommandIo): Promise<number> {
   const { graph, states } = await pictured(input, io);
-  const drawing = drawingOf(graph, states);
+  const drawing = drawFlow(graph, states);
   const format = io.json === undefined ? (flagText(input, "format") ?? "mermaid") : "json";
   const told = states && { states: Object.fromEntries(states) };
   const title = graph.title ?? graph.id;
@@ -73,7 +76,7 @@ async function pictured(input: Input, io: CommandIo): Promise<Pictured> {
       const graph = await api.invoke("get_run_graph", { runId: id });
       const view = createView(id);
       for (const event of await eventsOf(id, api)) foldEvents(view, event as ExecutionEvent);
-      return { graph, states: statesOf(view) };
+      return { graph, states: nodeStates(view) };
     },
     what,
   );
@@ -81,7 +84,7 @@ async function pictured(input: Input, io: CommandIo): Promise<Pictured> {
 
 /** Every edge, and where each node stands, by its path. */
 function placesOf(drawing: Drawing): { readonly edges: object[]; readonly layout: object } {
-  const { boxes, lines } = layoutOf(drawing);
+  const { boxes, lines } = layoutDrawing(drawing);
   const places = boxes.map(({ node, x, y, w, h, layer }) => [node.path, { x, y, w, h, layer }]);
   return { edges: lines.map(({ edge }) => edge), layout: Object.fromEntries(places) };
 }

@@ -1,8 +1,8 @@
-/** How the nodes of a run stand, on a picture of its flow: colours that can be told apart on light and dark. */
+/** States of a run on the drawing of its flow: colours that can be told apart on light and dark. */
 import type { NodeState, RunView } from "@millrace/contracts";
 import type { DrawnNode } from "./drawing.ts";
 
-/** Stroke of a node in this state; one that did not run has the stroke of all. The first of them wins where items of a body differ. */
+/** Stroke by state; a node that did not run has none of its own. Where the items of a body differ, the first of these wins. */
 const STATE_COLOURS: ReadonlyMap<NodeState, string> = new Map([
   ["failed", "#e5534b"],
   ["cancelled", "#bc4c00"],
@@ -12,8 +12,8 @@ const STATE_COLOURS: ReadonlyMap<NodeState, string> = new Map([
   ["succeeded", "#2da44e"],
 ]);
 
-/** State of each node of the flow by its path; a node of a body stands for all its items. */
-export function statesOf({ nodes }: RunView): Map<string, NodeState> {
+/** State of each node that ran, by its path in the flow (`pages/one`); a node of a body has one state for all its items. */
+export function nodeStates({ nodes }: RunView): Map<string, NodeState> {
   const rank = [...STATE_COLOURS.keys()];
   const states = new Map<string, NodeState>();
   for (const { node, state } of nodes.values()) {
@@ -25,7 +25,7 @@ export function statesOf({ nodes }: RunView): Map<string, NodeState> {
   return states;
 }
 
-/** The stroke of a node, where its state has one. */
+/** The stroke of a node as `#rrggbb`, undefined without a state. */
 export function strokeOf({ state }: DrawnNode): string | undefined {
   return state && STATE_COLOURS.get(state);
 }

@@ -1,11 +1,11 @@
 /**
- * A drawing as SVG: one file without scripts, fonts or anything from elsewhere, light or dark as its reader has it. All text of
- * the flow is escaped.
+ * A drawing as SVG: one file without scripts, fonts or links, in the light or dark scheme of its reader. All text of the flow is
+ * escaped.
  */
 
 import type { Drawing } from "./drawing.ts";
 import { shownName } from "./label.ts";
-import { type Box, type Line, layoutOf } from "./layout.ts";
+import { type Box, type Line, layoutDrawing } from "./layout.ts";
 import { strokeOf } from "./states.ts";
 
 /** Colour of the mark on a box, by what its type does. */
@@ -33,9 +33,9 @@ const HEAD_H = 44; // of a box that holds a body
 const RADIUS = 8;
 const MARK_W = 4;
 
-/** The picture of a flow called `title`. */
+/** The drawing as an SVG document. `title`: its accessible name, mostly the title of the flow. */
 export function toSvg(drawing: Drawing, title: string): string {
-  const picture = layoutOf(drawing);
+  const picture = layoutDrawing(drawing);
   const [width, height] = [round(picture.width), round(picture.height)];
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}">`,

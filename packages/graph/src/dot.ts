@@ -2,7 +2,7 @@
 import type { Drawing, DrawnNode } from "./drawing.ts";
 import { strokeOf } from "./states.ts";
 
-/** @see https://graphviz.org/doc/info/lang.html */
+/** The drawing as a `digraph`. @see https://graphviz.org/doc/info/lang.html */
 export function toDot(drawing: Drawing, title: string): string {
   const names = new Map<string, string>();
   const lines = [`digraph ${quoted(title)} {`, "  compound=true; node [shape=box, style=rounded];"];

@@ -1,4 +1,4 @@
-/** The names in a picture: how much of one is shown, and how much room it takes in a font that nobody knows. */
+/** Names in a picture: clipped, and with an estimated width, since the font of the reader is unknown. */
 
 const MAX_LENGTH = 48; // characters of a name; the whole of it is in the title of its box
 const CHAR_W = 7.6; // of most characters, in bold letters of 13 units
@@ -8,13 +8,13 @@ const WIDE =
 const BROAD = /[mwMW@%&]/;
 const CAPITAL = /\p{Lu}/u;
 
-/** What is shown of a name. */
+/** The name, clipped to 48 characters with an ellipsis. */
 export function shownName(name: string): string {
   const points = [...name];
   return points.length <= MAX_LENGTH ? name : `${points.slice(0, MAX_LENGTH - 1).join("")}…`;
 }
 
-/** Units that a name takes as it is shown, rather more than less. */
+/** Estimated width of the shown name in units of the picture; rather too wide than too narrow. */
 export function nameWidth(name: string): number {
   let cells = 0;
   for (const char of shownName(name)) {

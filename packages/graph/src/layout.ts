@@ -1,5 +1,5 @@
 /**
- * Where everything of a drawing stands, in units of a picture with y growing downwards.
+ * The layout of a drawing: positions in units of the picture, y growing downwards.
  *   P1  No two boxes of a body overlap, and a body lies inside of the box of its node.
  *   P2  The same drawing gives the same picture.
  */
@@ -7,7 +7,7 @@ import type { Drawing, DrawnEdge, DrawnNode } from "./drawing.ts";
 import { nameWidth } from "./label.ts";
 import { layersOf } from "./layers.ts";
 
-/** A node in its place; `x` and `y` are of its left upper corner, in the whole picture. `layer`: its row in its body. */
+/** A placed node; `x` and `y` are its upper left corner in the whole picture. `layer`: its row in its body, from 0. */
 export interface Box {
   readonly node: DrawnNode;
   readonly x: number;
@@ -17,13 +17,13 @@ export interface Box {
   readonly layer: number;
 }
 
-/** An edge with the points that it passes. */
+/** An edge with the points that it passes, from its node to its target. */
 export interface Line {
   readonly edge: DrawnEdge;
   readonly points: readonly (readonly [x: number, y: number])[];
 }
 
-/** A picture; boxes of bodies come after the box that holds them. */
+/** A laid out drawing; boxes of bodies come after the box that contains them. */
 export interface Picture {
   readonly width: number;
   readonly height: number;
@@ -40,11 +40,12 @@ const GAP_Y = 48; // room for an arrow and the name of its port
 const PORT_GAP = 16;
 const BEND_W = 12;
 const PASSES = 8; // of moving boxes under each other
-const STRAIGHT = 8; // how much more a line that passes rows wants to be straight than a box to be in the middle
-const SLOPE = 0.07; // what a row of arrows gets of the widest of them, so that none lies flat
+const STRAIGHT = 8; // weight of a straight line across rows, against 1 for a centred box
+const SLOPE = 0.07; // share of the widest arrow that a gap grows by, so that no arrow lies flat
 const MAX_GAP_Y = 110;
 
-export function layoutOf(drawing: Drawing): Picture {
+/** Places every node and edge. The size grows with the text: widths are estimated, since the font of the reader is unknown. */
+export function layoutDrawing(drawing: Drawing): Picture {
   const { width, height, boxes, lines } = place(drawing);
   return { width: width + 2 * PAD, height: height + 2 * PAD, ...moved({ boxes, lines }, PAD, PAD) };
 }
@@ -232,13 +233,13 @@ function columns(
   return x.map((middle) => middle - left);
 }
 
-/** Where a node would like to stand, and how much. */
+/** The preferred middle of a node, and its weight. */
 interface Wish {
   readonly at: number;
   readonly weight: number;
 }
 
-/** Nodes that stand side by side; `sum` of what they wish for the left end, each as much as it weighs. */
+/** Nodes side by side; `sum`: the weighted sum of the left ends that they prefer. */
 interface Block {
   start: number;
   readonly nodes: number[];
@@ -248,10 +249,7 @@ interface Block {
   weight: number;
 }
 
-/**
- * Puts a row as near to its wishes as its gaps allow: nodes that would overlap form a block, which stands at the mean of what
- * its nodes wish.
- */
+/** Puts a row as near to its wishes as its gaps allow: nodes that would overlap form a block, placed at the weighted mean of its wishes. */
 function spread(
   row: readonly number[],
   wishes: readonly Wish[],

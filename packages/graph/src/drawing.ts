@@ -11,11 +11,11 @@ export interface DrawnNode {
   readonly id: string;
   readonly type: string;
   readonly body?: Drawing;
-  /** How it stands in the run that is drawn. */
+  /** Its state in the run that is drawn. */
   readonly state?: NodeState;
 }
 
-/** An arrow between two paths of one drawing. `port` is absent for `out`; `implied`: a reference, which nobody wrote as an edge. */
+/** An arrow between two paths of one drawing. `port` is absent for `out`; `implied`: made by a reference, not written as an edge. */
 export interface DrawnEdge {
   readonly from: string;
   readonly to: string;
@@ -29,8 +29,11 @@ export interface Drawing {
   readonly edges: readonly DrawnEdge[];
 }
 
-/** Draws a flow. Edges to nodes that are not there are left out: `validate` tells of them. */
-export function drawingOf(
+/**
+ * The drawing of a flow. `states`: of its nodes in a run, by path (`nodeStates`). Edges to missing nodes, to the node itself and
+ * repeated ones are left out: `validateFlow` reports them.
+ */
+export function drawFlow(
   graph: FlowGraph,
   states: ReadonlyMap<string, NodeState> = new Map(),
 ): Drawing {

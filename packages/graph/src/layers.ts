@@ -1,7 +1,7 @@
 /**
- * The layers of a drawing: which nodes stand in one row, and in which order.
- *   G1  Every edge leads downwards; those that close a cycle are turned round.
- *   G2  An edge that passes rows has a bend in each of them, so that it finds a way between the nodes.
+ * The layers of a drawing: the row of each node, and the order in each row.
+ *   G1  Every edge leads downwards; edges that close a cycle are reversed.
+ *   G2  An edge across rows has a bend in each row between, so that it passes between the nodes.
  */
 
 /** An edge between two numbers of nodes. */
@@ -20,8 +20,9 @@ export interface Layers {
 
 const SWEEPS = 16; // the order hardly gets better after that
 const MAX_IDLE = 4; // sweeps in a row without a better order
-const MAX_BENDS = 20_000; // drawings with more of them are a web whatever the way; it stays fast
+const MAX_BENDS = 20_000; // more bends make no drawing clearer; bounds the time
 
+/** The layers of `count` nodes. */
 export function layersOf(count: number, links: readonly Link[]): Layers {
   const down = withoutCycles(count, links);
   const rowOf = longestPaths(count, down);
@@ -34,7 +35,7 @@ export function layersOf(count: number, links: readonly Link[]): Layers {
   return { rows, chains, rowOf };
 }
 
-/** The links, those that lead back to where the search came from turned round. */
+/** The links, with those reversed that lead back into the path of a depth-first search. */
 function withoutCycles(count: number, links: readonly Link[]): Link[] {
   const outgoing = lists(count, links, "from");
   const state = new Uint8Array(count); // 1: on the way here, 2: done

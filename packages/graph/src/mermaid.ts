@@ -2,7 +2,7 @@
 import type { Drawing, DrawnNode } from "./drawing.ts";
 import { strokeOf } from "./states.ts";
 
-/** @see https://mermaid.js.org/syntax/flowchart.html */
+/** The drawing as a `flowchart TD`. @see https://mermaid.js.org/syntax/flowchart.html */
 export function toMermaid(drawing: Drawing): string {
   const names = new Map<string, string>();
   const lines = ["flowchart TD"];

@@ -1,0 +1,7 @@
+/** Draws flows: the drawing as data, its layout, and pictures of it. */
+export { toDot } from "./dot.ts";
+export { type Drawing, type DrawnEdge, type DrawnNode, drawFlow } from "./drawing.ts";
+export { type Box, type Line, layoutDrawing, type Picture } from "./layout.ts";
+export { toMermaid } from "./mermaid.ts";
+export { nodeStates } from "./states.ts";
+export { toSvg } from "./svg.ts";

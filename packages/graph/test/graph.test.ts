@@ -1,0 +1,238 @@
+/** Every format of real flows, and of flows whose names try to be something else. */
+import { readFileSync } from "node:fs";
+import type { FlowGraph } from "@millrace/contracts";
+import { parseFlow } from "@millrace/dsl";
+import { drawFlow, layoutDrawing, toDot, toMermaid, toSvg } from "@millrace/graph";
+import { describeWith } from "@millrace/test-support";
+import { type Browser, launchChromium } from "@millrace/test-support/chromium";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const ROUTES = `flow 1 routes {
+  title = "Routes & <more>"
+}
+
+input n: number = 1
+
+node size: condition {
+  when = inputs.n > 10
+}
+
+node big: log {
+  message = "big"
+}
+
+node small: log {
+  message = "small"
+}
+
+node pages: map {
+  items = [1, 2]
+  body {
+    node one: transform {
+      value = item
+    }
+  }
+}
+
+node last: transform {
+  value = pages.items
+}
+
+size.true -> big
+size.false -> small
+`;
+
+const HOSTILE = JSON.stringify({
+  version: 1,
+  id: "hostile",
+  inputs: [],
+  nodes: [
+    "end",
+    "</text><script>x()</script>",
+    '"]; n0 --> n1; click n0 "javascript:x()"',
+    "a\u202eb\u0007",
+  ].map((id) => ({ id, type: 'x"<b>', fields: {} })),
+  edges: [
+    { from: "end", port: '|"--> end', to: "a\u202eb\u0007" },
+    { from: "end", port: "out", to: "nowhere" },
+    { from: "end", port: "out", to: "end" },
+  ],
+  outputs: [],
+  connections: [],
+  schedules: [],
+  layout: {},
+});
+
+/** What the page has that Node has not. */
+interface Page {
+  readonly DOMParser: new () => {
+    parseFromString(
+      text: string,
+      type: string,
+    ): {
+      querySelectorAll(
+        selector: string,
+      ): Iterable<{ readonly textContent: string | null; readonly outerHTML: string }>;
+    };
+  };
+}
+
+/** A graph of this many steps, each after one or two before it. */
+function web(count: number): string {
+  const id = (n: number): string => `step-${n}`;
+  const nodes = Array.from({ length: count }, (_, n) => ({ id: id(n), type: "log", fields: {} }));
+  const edges = nodes.flatMap(({ id: to }, n) =>
+    [Math.floor(n / 2), n - 1]
+      .filter((from, at, all) => from >= 0 && from !== n && all.indexOf(from) === at)
+      .map((from) => ({ from: id(from), port: n % 3 === 0 ? "error" : "out", to })),
+  );
+  return JSON.stringify({ ...JSON.parse(HOSTILE), nodes, edges });
+}
+
+interface Shape {
+  readonly textContent: string | null;
+  readonly parentElement: Shape;
+  getBBox(): { x: number; y: number; width: number; height: number };
+  querySelector(selector: string): Shape;
+}
+
+/** In the page: texts that leave their box, and shapes that leave the picture. */
+function measure(): string[] {
+  const { document } = globalThis as unknown as {
+    document: { querySelectorAll(selector: string): Iterable<Shape> };
+  };
+  const contains = (outer: Shape, inner: Shape): boolean => {
+    const [a, b] = [outer.getBBox(), inner.getBBox()];
+    const right = b.x + b.width <= a.x + a.width + 0.5;
+    return b.x >= a.x && right && b.y >= a.y && b.y + b.height <= a.y + a.height + 0.5;
+  };
+  const [picture] = document.querySelectorAll(".bg");
+  const texts = [...document.querySelectorAll(".id, .type")].filter(
+    (text) => !contains(text.parentElement.querySelector("rect"), text),
+  );
+  const drawn = [...document.querySelectorAll(".box, .edge, .port")].filter(
+    (shape) => !contains(picture as Shape, shape),
+  );
+  return [...texts, ...drawn].map(({ textContent }) => textContent ?? "");
+}
+
+/** The picture of a flow, as text or as JSON. */
+function graph(text: string, format: "mermaid" | "dot" | "svg"): string {
+  const flow: FlowGraph = text.startsWith("{") ? JSON.parse(text) : parseFlow(text).graph;
+  const drawing = drawFlow(flow);
+  const title = flow.title ?? flow.id;
+  if (format === "mermaid") return toMermaid(drawing);
+  return format === "dot" ? toDot(drawing, title) : toSvg(drawing, title);
+}
+
+test("boxes of one body do not overlap, whatever leads where", () => {
+  const count = 60;
+  const nodes = Array.from({ length: count }, (_, n) => ({
+    id: `n${n}`,
+    type: "log",
+    fields: {},
+  }));
+  const edges = nodes.flatMap((_, n) =>
+    [(n * 7 + 3) % count, (n * 13 + 5) % count, n + 1].flatMap((to) =>
+      to < count ? [{ from: `n${n}`, port: `p${to}`, to: `n${to}` }] : [],
+    ),
+  );
+  const text = JSON.stringify({ ...JSON.parse(HOSTILE), nodes, edges });
+  const layout = layoutDrawing(drawFlow(JSON.parse(text)));
+  const boxes = layout.boxes;
+  expect(boxes).toHaveLength(count);
+  const overlaps = boxes.flatMap((a, at) =>
+    boxes
+      .slice(at + 1)
+      .filter((b) => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h),
+  );
+  expect(overlaps).toEqual([]);
+});
+
+test("mermaid has numbers for ids, quoted labels, subgraphs and dashed references", () => {
+  expect(graph(ROUTES, "mermaid")).toBe(`flowchart TD
+  n0["size<br/>condition"]
+  n1["big<br/>log"]
+  n2["small<br/>log"]
+  subgraph n3["pages<br/>map"]
+    n4["one<br/>transform"]
+  end
+  n5["last<br/>transform"]
+  n0 -->|"true"| n1
+  n0 -->|"false"| n2
+  n3 -.-> n5
+`);
+  const lines = graph(HOSTILE, "mermaid").trimEnd().split("\n");
+  for (const line of lines.slice(1)) {
+    expect(line).toMatch(/^ {2}n\d+(\["[^"`<>\\]*<br\/>[^"`<>\\]*"\]| -->\|"[^"`<>\\]*"\| n\d+)$/);
+  }
+});
+
+test("dot quotes every label, and clusters bodies", () => {
+  const text = graph(ROUTES, "dot");
+  expect(text).toContain('digraph "Routes & <more>" {');
+  expect(text).toContain("subgraph cluster_n3 {");
+  expect(text).toContain("n3 -> n5 [style=dashed];");
+  expect(graph(HOSTILE, "dot")).toContain(
+    '[label="\\"]; n0 --> n1; click n0 \\"javascript:x()\\"\\nx\\"<b>"];',
+  );
+});
+
+describeWith("chromium")("svg", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterAll(() => browser?.close());
+
+  /** The texts of a document, read as strict XML; scripts and links must not be there. */
+  async function textsOf(svg: string): Promise<string[]> {
+    const page = await browser.newPage();
+    const found = await page.evaluate((source) => {
+      const { DOMParser: Parser } = globalThis as unknown as Page;
+      const parsed = new Parser().parseFromString(source, "image/svg+xml");
+      const texts = [...parsed.querySelectorAll("title, text")].map((each) => each.textContent);
+      const bad = parsed.querySelectorAll("parsererror, script, a, image, use, foreignObject");
+      return { texts, bad: [...bad].map(({ outerHTML }) => outerHTML) };
+    }, svg);
+    await page.close();
+    expect(found.bad).toEqual([]);
+    return found.texts as string[];
+  }
+
+  test("is one document with all names", async () => {
+    const texts = await textsOf(graph(ROUTES, "svg"));
+    expect(texts[0]).toBe("Routes & <more>");
+    expect(texts).toEqual(expect.arrayContaining(["size", "condition", "one", "true", "false"]));
+  });
+
+  test("shows text that would be markup as text", async () => {
+    const texts = await textsOf(graph(HOSTILE, "svg"));
+    expect(texts).toEqual(
+      expect.arrayContaining([
+        "</text><script>x()</script>",
+        "a\ufffdb\ufffd",
+        'x"<b>',
+        '|"--> end',
+      ]),
+    );
+  });
+
+  test.each([
+    [
+      "an example",
+      readFileSync(
+        new URL("../../../examples/09-support-triage/support-triage.flow", import.meta.url),
+        "utf8",
+      ),
+    ],
+    ["fifty steps", web(50)],
+    ["wide characters and a long name", HOSTILE.replace("end", `水車${"W".repeat(60)}`)],
+  ])("%s: every text lies in its box, and all that is drawn in the picture", async (_, text) => {
+    const page = await browser.newPage();
+    await page.setContent(graph(text, "svg"));
+    const outside = await page.evaluate(measure);
+    await page.close();
+    expect(outside).toEqual([]);
+  });
+});
