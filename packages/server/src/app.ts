@@ -1,31 +1,33 @@
 /**
  * The whole HTTP surface as one fetch function: gate, routes, streams. No port, no signal handlers, no timers of its own.
  */
+
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { RunState } from "@millrace/contracts";
 import { COMMANDS } from "@millrace/contracts/commands";
-import { createCursors, IdempotencyKeys, invokeCommand, readInvocation } from "./commands/index.ts";
+import { createCursors, invokeCommand, readInvocation, StoredKeys } from "./commands/index.ts";
 import {
   type ReloadOptions,
   type ResolvedOptions,
   resolveOptions,
   type ServerOptions,
-} from "./config/index.ts";
-import { type DrainReport, drainRuns } from "./drain.ts";
+} from "./config/options.ts";
 import { ConfigError, ProblemError } from "./errors.ts";
-import { AuthFailures, createGate, type Gate, isLoopback } from "./gate/index.ts";
+import { AuthFailures, createGate, type Gate } from "./gate/gate.ts";
+import { isLoopback } from "./gate/target.ts";
 import {
   answerError,
-  type Caller,
   createRequestIds,
   Exchange,
   type ExchangeReport,
   type NodeBindings,
   preflightHeaders,
 } from "./http/index.ts";
-import { createMetrics } from "./metrics/index.ts";
-import { createPages } from "./pages.ts";
-import type { AppServices, CommandCall, ServerHost } from "./ports.ts";
+import { createPages } from "./openapi/pages.ts";
+import type { AppServices, Caller, CommandCall, ServerHost } from "./ports.ts";
+import { createMetrics } from "./process/metrics.ts";
 import { createRoutes, type Routes, type StreamHandler } from "./routes.ts";
+import { isEnded } from "./runs/index.ts";
 import {
   createFeedStream,
   createModelsStream,
@@ -33,7 +35,7 @@ import {
   createRunFlowStream,
   EventStreams,
 } from "./streams/index.ts";
-import { createHook } from "./webhooks/index.ts";
+import { createHook } from "./webhooks/hook.ts";
 
 /** A server without a port. */
 export interface MillraceApp {
@@ -91,7 +93,7 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): ServedApp 
   const app: AppServices = {
     limits,
     commands: COMMANDS,
-    keys: new IdempotencyKeys(host.store.idempotency, () => host.now()),
+    keys: new StoredKeys(host.store.idempotency, () => host.now()),
     cursors: createCursors(host.store.cursorKey),
     actor: "api",
     webhooks: options.webhooks,
@@ -203,4 +205,59 @@ function preflight(exchange: Exchange, routes: Routes): Response {
   }
   const shared = exchange.passage.corsOrigin !== null;
   return exchange.reply({ status: 204, headers: shared ? preflightHeaders(methods) : {} });
+}
+
+/** What became of the runs that were live when the server was told to stop. `parked`: they go on at the next start. */
+export interface DrainReport {
+  readonly finished: number;
+  readonly cancelled: number;
+  readonly parked: number;
+  readonly ms: number;
+}
+
+const LIVE: readonly RunState[] = ["pending", "running", "paused", "cancelling"];
+/** Runs listed in one step. */
+const PAGE = 200;
+
+/**
+ * Fires no more schedules, closes the executor, then every open consent and the credentials, which runs need until they have
+ * ended; and counts.
+ */
+async function drainRuns(host: ServerHost, graceMs: number): Promise<DrainReport> {
+  const startedAt = performance.now();
+  await host.scheduler?.close();
+  const runIds = await liveRuns(host);
+  try {
+    await host.executor.close({ graceMs });
+  } finally {
+    await host.services.close();
+  }
+  let finished = 0;
+  let cancelled = 0;
+  for (const runId of runIds) {
+    const run = host.store.runs.summary(runId);
+    if (run?.status === "cancelled") cancelled += 1;
+    else if (run !== null && isEnded(run.status)) finished += 1;
+  }
+  return {
+    finished,
+    cancelled,
+    parked: runIds.length - finished - cancelled,
+    ms: Math.round(performance.now() - startedAt),
+  };
+}
+
+async function liveRuns(host: ServerHost): Promise<readonly string[]> {
+  const runIds: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await host.executor.list({
+      status: LIVE,
+      limit: PAGE,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    runIds.push(...page.items.map((run) => run.runId));
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+  return runIds;
 }

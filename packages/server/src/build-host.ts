@@ -2,6 +2,7 @@
  * The parts of a server, whether it listens or not: store, engine, executor, services. Nothing is recovered, fired or deleted
  * by itself here.
  */
+
 import { randomBytes } from "node:crypto";
 import type { Journal } from "@millrace/contracts";
 import {
@@ -15,7 +16,7 @@ import type { Extensions } from "@millrace/engine/extensions";
 import { createNodeHost, type NodeHost } from "@millrace/engine/node";
 import { type AiSetup, createAi, loadAuditKey } from "@millrace/providers";
 import { openMemoryStore, openStore, type Store } from "@millrace/store";
-import type { Clock, ResolvedOptions } from "./config/index.ts";
+import type { Clock, ResolvedOptions } from "./config/options.ts";
 import {
   type ConnectionRecords,
   createServiceConnections,
@@ -23,20 +24,19 @@ import {
   memoryConnectionRecords,
   type OpenedStore,
   openCredentialStore,
-  type ServiceConnections,
   storedConnectionRecords,
   type WebFetch,
 } from "./connections/index.ts";
 import { ConfigError } from "./errors.ts";
 import { createLocalExecutor, type LocalExecutor } from "./executor/index.ts";
-import { openServerExtensions, type ServerExtensions } from "./extensions/index.ts";
-import { coreHandlers, modelHandlers } from "./handlers/index.ts";
-import { hubModels } from "./models/hub-model.ts";
-import { type ManagedModels, openModels } from "./models/index.ts";
-import type { ServerHost } from "./ports.ts";
-import type { Logger } from "./process/index.ts";
-import { readSettings } from "./settings/index.ts";
-import { subflowPort, templatePort } from "./templates/index.ts";
+import { openServerExtensions, type ServerExtensions } from "./extensions.ts";
+import { subflowPort, templatePort } from "./flows/stored-flows.ts";
+import { coreHandlers } from "./handlers.ts";
+import { hubModels } from "./hubs/stored-hubs.ts";
+import { modelHandlers } from "./models/commands.ts";
+import { openModels } from "./models/index.ts";
+import type { Logger, ManagedModels, ServerHost, ServiceConnections } from "./ports.ts";
+import { readSettings } from "./settings.ts";
 
 /** What a host is built over. */
 export interface Ground {

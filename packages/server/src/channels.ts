@@ -17,9 +17,10 @@ import {
 import type { MillraceServer } from "./create-server.ts";
 import { ProblemError } from "./errors.ts";
 import { decodeEvent } from "./executor/index.ts";
-import { type Caller, createRequestIds, documentOf } from "./http/index.ts";
+import { createRequestIds, documentOf } from "./http/index.ts";
+import { fromStore } from "./http/problem.ts";
+import type { Caller } from "./ports.ts";
 import { checkPosition, isEnded, knownSummary } from "./runs/index.ts";
-import { fromStore } from "./store-problem.ts";
 import { createFeedReader } from "./streams/index.ts";
 
 /** Who is at the other end. */

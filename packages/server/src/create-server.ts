@@ -2,21 +2,16 @@
 import { startRetention } from "@millrace/store";
 import { buildApp, type MillraceApp, type ServedApp } from "./app.ts";
 import { buildHost, closeGround, type Ground, openGround } from "./build-host.ts";
-import {
-  gatherOptions,
-  type OptionSources,
-  type ResolvedOptions,
-  resolveOptions,
-  type ServerOptions,
-} from "./config/index.ts";
+import { gatherOptions, type OptionSources } from "./config/environment.ts";
+import { type ResolvedOptions, resolveOptions, type ServerOptions } from "./config/options.ts";
 import type { CredentialsOptions } from "./connections/index.ts";
-import { parseToken } from "./gate/index.ts";
-import { registerFolders } from "./hubs/index.ts";
-import { createMetrics } from "./metrics/index.ts";
+import { parseToken } from "./gate/tokens.ts";
+import { registerFolders } from "./hubs/stored-hubs.ts";
 import type { ServerHost } from "./ports.ts";
-import { createLogger, createRedactor } from "./process/index.ts";
-import { createScheduler } from "./schedules/index.ts";
-import { readSettings } from "./settings/index.ts";
+import { createLogger, createRedactor } from "./process/logger.ts";
+import { createMetrics } from "./process/metrics.ts";
+import { createScheduler } from "./schedules/scheduler.ts";
+import { readSettings } from "./settings.ts";
 
 /** Options of `createServer`: those of the app, and where others come from. */
 export interface CreateServerOptions extends ServerOptions, OptionSources {}

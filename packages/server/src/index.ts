@@ -1,28 +1,18 @@
-export { createApp, type MillraceApp } from "./app.ts";
+export { createApp, type DrainReport, type MillraceApp } from "./app.ts";
 export { type ChannelHostOptions, createChannelHost } from "./channels.ts";
-export { Answer, type Cursors, wire } from "./commands/index.ts";
+export { Answer, wire } from "./commands/index.ts";
+export type { OptionSources } from "./config/environment.ts";
+export type { ServerLimits } from "./config/limits.ts";
 export type {
   Clock,
-  Environment,
   ExtensionsOption,
   NodeTypeSource,
-  OptionSources,
   ReloadOptions,
-  ServerLimits,
   ServerOptions,
-} from "./config/index.ts";
-export {
-  type CreateServerOptions,
-  createServer,
-  type MillraceServer,
-} from "./create-server.ts";
-export type { DrainReport } from "./drain.ts";
-export {
-  ConfigError,
-  type ConfigErrorCode,
-  ProblemError,
-  type ProblemOptions,
-} from "./errors.ts";
+} from "./config/options.ts";
+export type { Environment } from "./config/read-options.ts";
+export { type CreateServerOptions, createServer, type MillraceServer } from "./create-server.ts";
+export { ConfigError, type ConfigErrorCode, ProblemError, type ProblemOptions } from "./errors.ts";
 export {
   createLocalExecutor,
   ExecutorError,
@@ -30,18 +20,20 @@ export {
   type LocalExecutor,
   type LocalExecutorOptions,
 } from "./executor/index.ts";
-export type { CallerIdentity, Role } from "./gate/index.ts";
-export { coreHandlers } from "./handlers/index.ts";
-export type { Caller } from "./http/index.ts";
-export type { HubFolder } from "./hubs/index.ts";
+export type { CallerIdentity } from "./gate/tokens.ts";
+export { coreHandlers } from "./handlers.ts";
+export type { HubFolder } from "./hubs/stored-hubs.ts";
 export type {
   AppServices,
+  Caller,
   CommandCall,
   CommandHandler,
   CommandHandlers,
+  Cursors,
+  Logger,
+  Role,
   ServerHost,
   StoredFlow,
   TemplatePort,
 } from "./ports.ts";
-export type { Logger } from "./process/index.ts";
 export { type RunningServer, type StartOptions, start } from "./start.ts";

@@ -5,6 +5,7 @@
  *   L2  Opened for reading it works beside the process that writes, and refuses what is more than reading.
  *   L3  What `invoke` answers or refuses is what `POST /api/invoke` would; a fault is thrown as it is.
  */
+
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -32,20 +33,19 @@ import {
 import {
   checkArgs,
   createCursors,
-  IdempotencyKeys,
   invokeCommand,
   readInvocation,
+  StoredKeys,
 } from "./commands/index.ts";
-import { resolveOptions, type ServerOptions } from "./config/index.ts";
+import { resolveOptions, type ServerOptions } from "./config/options.ts";
 import { ProblemError } from "./errors.ts";
 import { decodeEvent, ExecutorError } from "./executor/index.ts";
 import { createRequestIds, documentOf } from "./http/index.ts";
-import { framesFrom } from "./models/frames.ts";
-import type { AppServices, CommandCall } from "./ports.ts";
+import { fromStore } from "./http/problem.ts";
+import type { AppServices, CommandCall, ModelEvents } from "./ports.ts";
 import { acceptsKinds, callExecutor, checkPosition, knownSummary, startRun } from "./runs/index.ts";
-import { fromStore } from "./store-problem.ts";
 
-export { subflowPort } from "./templates/index.ts";
+export { subflowPort } from "./flows/stored-flows.ts";
 
 /** What `openLocal` takes: options of a server, of which those about its listener say nothing here. */
 export interface LocalOptions extends Omit<ServerOptions, "clock"> {
@@ -152,7 +152,7 @@ function clientOf(
   const app: AppServices = {
     limits,
     commands: COMMANDS,
-    keys: new IdempotencyKeys(store.idempotency, now),
+    keys: new StoredKeys(store.idempotency, now),
     cursors: createCursors(store.cursorKey),
     actor: "cli",
     webhooks: false,
@@ -314,4 +314,39 @@ function clientOf(
       return closed;
     },
   };
+}
+
+/** Frames from now on, until the signal; there are at most ten a second of each job. */
+export function framesFrom(
+  events: ModelEvents,
+  signal: AbortSignal,
+): AsyncGenerator<ModelsFrame, void> {
+  const waiting: ModelsFrame[] = [];
+  let wake = (): void => {};
+  const stop = events.listen((channel, payload) => {
+    waiting.push({ channel, payload } as ModelsFrame);
+    wake();
+  });
+  const end = (): void => {
+    stop();
+    wake();
+  };
+  if (signal.aborted) end();
+  else signal.addEventListener("abort", end, { once: true });
+  return read();
+
+  async function* read(): AsyncGenerator<ModelsFrame, void> {
+    try {
+      while (!signal.aborted) {
+        yield* waiting.splice(0);
+        if (signal.aborted || waiting.length > 0) continue;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    } finally {
+      stop();
+      signal.removeEventListener("abort", end);
+    }
+  }
 }

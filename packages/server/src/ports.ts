@@ -1,23 +1,54 @@
-/** The parts of a server that handlers of commands may use, and the call that each handler gets. Every part is replaceable. */
+/**
+ * The interfaces between the rooms of a server: its parts, each of which is replaceable, and the call that a handler gets. A leaf:
+ * it imports no room, so that every room may import it.
+ */
 import type {
+  AiProvider,
+  Channel,
+  ChannelMap,
   CommandDef,
+  ConnectionStatus,
+  ConnectProgress,
+  ConnectStarted,
+  CredentialsPort,
+  EventSink,
   Executor,
   FetchLike,
   FilePort,
   FlowGraph,
   Journal,
+  ModelManager,
+  ParsedArgs,
+  RunState,
+  ServiceCredential,
+  ServiceDefinition,
+  ServiceInfo,
+  StartRows,
+  StoredEvent,
 } from "@millrace/contracts";
 import type { Registry, SubflowPort } from "@millrace/engine";
 import type { CredentialStore } from "@millrace/oauth";
 import type { Store } from "@millrace/store";
-import type { Cursors } from "./commands/cursors.ts";
-import type { IdempotencyKeys } from "./commands/idempotency.ts";
-import type { ServerLimits } from "./config/index.ts";
-import type { ServiceConnections } from "./connections/index.ts";
-import type { Caller } from "./http/index.ts";
-import type { Metrics } from "./metrics/index.ts";
-import type { ManagedModels } from "./models/index.ts";
-import type { Logger } from "./process/index.ts";
+import type { ServerLimits } from "./config/limits.ts";
+
+/** `read` may read; `run` may also run; `admin` may also write and administrate. */
+export type Role = "read" | "run" | "admin";
+
+/** Who asks. `tokenId` is null when the server is open; `remote` is the peer's address, null where it is not known. */
+export interface Caller {
+  readonly tokenId: string | null;
+  readonly role: Role;
+  readonly requestId: string;
+  readonly remote: string | null;
+}
+
+/** Where the server logs to; a `pino` logger satisfies it. */
+export interface Logger {
+  debug(fields: object, message?: string): void;
+  info(fields: object, message?: string): void;
+  warn(fields: object, message?: string): void;
+  error(fields: object, message?: string): void;
+}
 
 /** A stored flow that a run can start from. */
 export interface StoredFlow {
@@ -44,6 +75,77 @@ export interface Scheduler {
 
 /** The part of a credential store that webhooks use. */
 export type SecretStore = Pick<CredentialStore, "get" | "set" | "delete">;
+
+/** The port of a run, and how others tell it that a connection has changed. */
+export interface ServiceCredentials extends CredentialsPort {
+  refused(connection: string, credential: ServiceCredential): void;
+  /** Drops what is remembered of a connection: it was connected, disconnected or given another secret. */
+  forget(connection: string): void;
+}
+
+/** The services of a server and what is connected. Methods throw `ProblemError`. */
+export interface ServiceConnections {
+  readonly storeName: string;
+  /** For runs. */
+  readonly credentials: ServiceCredentials;
+  /** Sorted by slug. */
+  readonly services: readonly ServiceDefinition[];
+  get(slug: string): ServiceDefinition | undefined;
+  info(service: ServiceDefinition): Promise<ServiceInfo>;
+  connect(args: ParsedArgs<"connect_service">): Promise<ConnectStarted>;
+  progress(args: ParsedArgs<"get_connect_status">): ConnectProgress;
+  complete(args: ParsedArgs<"complete_connect">): Promise<ConnectionStatus>;
+  cancel(args: ParsedArgs<"cancel_connect">): Promise<null>;
+  setSecret(args: ParsedArgs<"set_service_secret">): Promise<ConnectionStatus>;
+  disconnect(slug: string): Promise<null>;
+  /** Ends every consent and frees its port. */
+  close(): Promise<void>;
+}
+
+/** Events of models: written by the manager, read by streams. */
+export interface ModelEvents extends EventSink {
+  /** Calls back for each event from now on; the answer ends it. */
+  listen(listener: (channel: Channel, payload: ChannelMap[Channel]) => void): () => void;
+  /** Events from now on, each as the line `{"channel":…,"payload":…}`, until the signal. */
+  read(signal: AbortSignal): AsyncGenerator<readonly StoredEvent[], void>;
+}
+
+/** The models of an installation. */
+export interface ManagedModels {
+  /** The manager; the first call makes it, and its scan begins. */
+  manager(): Promise<ModelManager>;
+  readonly events: ModelEvents;
+  /** The provider `local`. */
+  readonly provider: AiProvider;
+  /** Ends jobs and the processes of models, if there are any. */
+  close(): Promise<void>;
+}
+
+/** States of runs that have not ended, as the gauge of runs counts them. */
+export type LiveState = Extract<RunState, "pending" | "running" | "paused" | "cancelling">;
+
+/** How things stand at the moment of the question. */
+export interface Standing {
+  readonly runs: { readonly [S in LiveState]: number };
+  readonly streams: number;
+  /** How late the longest due schedule is, in seconds. */
+  readonly scheduleLagS: number;
+}
+
+/** The measurements of one server. */
+export interface Metrics {
+  readonly contentType: string;
+  /** The same journal; what is written through it is counted. */
+  meter(journal: Journal): Journal;
+  /** Counts an answered request. `route` is a pattern, or null; `ms` is absent for streams, whose length is their reader's. */
+  request(route: string | null, status: number, ms?: number): void;
+  /** Counts a stream whose reader took nothing for too long. */
+  stalled(): void;
+  /** Everything, in the text format of Prometheus. */
+  text(standing: Standing): Promise<string>;
+  /** Stops watching the event loop. */
+  close(): void;
+}
 
 /** The parts of a server. */
 export interface ServerHost {
@@ -78,6 +180,46 @@ export interface ServerHost {
   /** Epoch milliseconds. */
   now(): number;
   random(bytes: number): Uint8Array;
+}
+
+/** Makes and reads cursors under one key. */
+export interface Cursors {
+  /** `position` is any JSON; `filter` names the list and everything that narrows it. */
+  encode(position: unknown, filter: unknown): string;
+  /** The position. Throws `bad_cursor` for a forged one, or one of another filter. */
+  decode(cursor: string, filter: unknown): unknown;
+}
+
+/** A request as idempotency sees it. */
+export interface KeyedCall {
+  readonly tokenId: string | null;
+  readonly command: string;
+  /** The value of `Idempotency-Key`; undefined: the work is simply done. */
+  readonly key: string | undefined;
+  readonly args: unknown;
+  /**
+   * Whether the work is the start of a run, which keeps the key itself, by `StartRows`, and answers its `RunRef`. A second
+   * request waits for such a start; any other is refused while the first one works.
+   */
+  readonly joins: boolean;
+}
+
+/** What came of a call; `replayed` when the work was that of an earlier one. */
+export interface KeyedResult<T> {
+  readonly value: T;
+  readonly replayed: boolean;
+}
+
+/** Answers kept by idempotency key, so that a repeated request has one effect. */
+export interface IdempotencyKeys {
+  /**
+   * Does `work`, or answers what the first call with this key did. The start of a run gets the rows that keep its key. Throws
+   * `bad_idempotency_key`, `idempotency_mismatch` for a key with other args, `idempotency_in_flight`.
+   */
+  run<T>(
+    call: KeyedCall,
+    work: (rows: Pick<StartRows, "request">) => Promise<T>,
+  ): Promise<KeyedResult<T>>;
 }
 
 /** The state of one app that its handlers share. */

@@ -2,11 +2,12 @@
  * Routing. Routes are derived from the command registry; Hono's router finds them and does nothing else. What the gate has
  * let in is checked further here, in the order of the gate's table: role, method, draining, body, arguments.
  */
+
 import type { CommandDef, HttpBinding } from "@millrace/contracts";
 import { RegExpRouter } from "hono/router/reg-exp-router";
 import { SmartRouter } from "hono/router/smart-router";
 import { TrieRouter } from "hono/router/trie-router";
-import { bindArgs } from "./args/index.ts";
+import { bindArgs } from "./commands/bind-args.ts";
 import {
   Answer,
   BYTES,
@@ -23,8 +24,8 @@ import {
   runCommand,
 } from "./commands/index.ts";
 import { ProblemError } from "./errors.ts";
-import { type Caller, type Exchange, type Reply, readJsonBody } from "./http/index.ts";
-import type { AppServices, CommandCall, ServerHost } from "./ports.ts";
+import { type Exchange, type Reply, readJsonBody } from "./http/index.ts";
+import type { AppServices, Caller, CommandCall, ServerHost } from "./ports.ts";
 
 /** Answers a command that streams; `args` are parsed. */
 export type StreamHandler = (

@@ -6,10 +6,12 @@
  *   K3  A run and its key are committed together: whoever asks again finds the run, however the process ended.
  */
 import { createHash } from "node:crypto";
-import type { Json, Problem, StartRows } from "@millrace/contracts";
+import type { CommandName, Json, Problem, RunRef, StartRows } from "@millrace/contracts";
 import type { Idempotency, Seen } from "@millrace/store";
 import { ProblemError } from "../errors.ts";
-import { canonicalHash } from "./canonical-json.ts";
+import type { CommandCall, IdempotencyKeys, KeyedCall, KeyedResult } from "../ports.ts";
+import { canonicalHash } from "./conditions.ts";
+import { Answer } from "./dispatch.ts";
 
 /** How often keys that have run out are deleted. They do not count before that either. */
 const EXPIRE_EVERY_MS = 3_600_000;
@@ -22,26 +24,6 @@ export const REPLAYED: { readonly [name: string]: string } = { "Idempotent-Repla
 const KEY = /^[\x21-\x7e]{1,128}$/;
 
 type Request = NonNullable<StartRows["request"]>;
-
-/** A request as idempotency sees it. */
-export interface KeyedCall {
-  readonly tokenId: string | null;
-  readonly command: string;
-  /** The value of `Idempotency-Key`; undefined: the work is simply done. */
-  readonly key: string | undefined;
-  readonly args: unknown;
-  /**
-   * Whether the work is the start of a run, which keeps the key itself, by `StartRows`, and answers its `RunRef`. A second
-   * request waits for such a start; any other is refused while the first one works.
-   */
-  readonly joins: boolean;
-}
-
-/** What came of a call; `replayed` when the work was that of an earlier one. */
-export interface KeyedResult<T> {
-  readonly value: T;
-  readonly replayed: boolean;
-}
 
 /** What is kept of an answer: a value, or a refusal that would come again. The store itself keeps a `RunRef` as it is. */
 type Kept = { readonly value: Json } | { readonly problem: KeptProblem };
@@ -57,8 +39,8 @@ interface Working {
   readonly work: Promise<unknown>;
 }
 
-/** Answers kept by idempotency key, so that a repeated request has one effect. */
-export class IdempotencyKeys {
+/** The keys of a store. */
+export class StoredKeys implements IdempotencyKeys {
   readonly #store: Idempotency;
   readonly #now: () => number;
   /** Requests that this process works on. */
@@ -70,10 +52,6 @@ export class IdempotencyKeys {
     this.#now = now;
   }
 
-  /**
-   * Does `work`, or answers what the first call with this key did. The start of a run gets the rows that keep its key. Throws
-   * `bad_idempotency_key`, `idempotency_mismatch` for a key with other args, `idempotency_in_flight`.
-   */
   async run<T>(
     call: KeyedCall,
     work: (rows: Pick<StartRows, "request">) => Promise<T>,
@@ -192,4 +170,32 @@ function replayProblem(error: unknown): never {
   if (!ProblemError.isInstance(error)) throw error;
   const { headers, ...options } = error.options;
   throw new ProblemError(error.code, { ...options, headers: { ...headers, ...REPLAYED } });
+}
+
+/** Does `work` once for each key of the caller; a later call with the key gets the same answer, marked as such. */
+export async function keyed<T>(
+  call: CommandCall,
+  command: CommandName,
+  args: object,
+  work: () => Promise<T>,
+): Promise<Answer<T>> {
+  const { value, replayed } = await call.app.keys.run(
+    { tokenId: call.caller.tokenId, command, key: call.key, args, joins: false },
+    work,
+  );
+  return new Answer(value, replayed ? { headers: REPLAYED } : {});
+}
+
+/** The same for a command that starts a run: `start` hands the rows on to the executor, which commits the key with the run. */
+export async function keyedStart(
+  call: CommandCall,
+  command: CommandName,
+  args: object,
+  start: (rows: StartRows) => Promise<RunRef>,
+): Promise<Answer<RunRef>> {
+  const { value, replayed } = await call.app.keys.run(
+    { tokenId: call.caller.tokenId, command, key: call.key, args, joins: true },
+    start,
+  );
+  return new Answer(value, replayed ? { headers: REPLAYED } : {});
 }

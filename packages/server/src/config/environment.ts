@@ -3,9 +3,9 @@ import { readFile } from "node:fs/promises";
 import type { CredentialsOptions } from "../connections/index.ts";
 import { ConfigError } from "../errors.ts";
 import { modelsFrom } from "../models/index.ts";
-import type { Environment } from "./ai.ts";
 import { LIMITS } from "./limits.ts";
 import type { ServerOptions } from "./options.ts";
+import type { Environment } from "./read-options.ts";
 
 /** Further sources of options. */
 export interface OptionSources {

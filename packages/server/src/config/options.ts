@@ -1,4 +1,5 @@
 /** Options of a server: checked once, resolved once, before anything is opened. */
+
 import type {
   ActionAdapterDefinition,
   JsonObject,
@@ -17,15 +18,21 @@ import type {
 } from "@millrace/engine";
 import type { CodeTimes, OutputLine } from "@millrace/engine/extensions";
 import type { CredentialsOptions } from "../connections/index.ts";
-import { dataFolder } from "../data-folder.ts";
+import { dataFolder } from "../connections/open-store.ts";
 import { ConfigError } from "../errors.ts";
-import { type CallerIdentity, parseHost, parseToken } from "../gate/index.ts";
-import { type HubFolder, readHubFolders } from "../hubs/hub-folders.ts";
+import { parseHost } from "../gate/target.ts";
+import { type CallerIdentity, parseToken } from "../gate/tokens.ts";
+import { type HubFolder, readHubFolders } from "../hubs/stored-hubs.ts";
 import { type ModelsOption, readModels } from "../models/index.ts";
-import type { Logger } from "../process/index.ts";
-import { type AiOption, type ResolvedAi, readAi } from "./ai.ts";
-import { readCredentials, readServices } from "./credentials.ts";
+import type { Logger } from "../ports.ts";
 import { LIMITS, type ServerLimits } from "./limits.ts";
+import {
+  type AiOption,
+  type ResolvedAi,
+  readAi,
+  readCredentials,
+  readServices,
+} from "./read-options.ts";
 
 /** Epoch milliseconds, and timers: `setTimer` calls back once after `ms`, and answers what cancels it. */
 export type Clock = Pick<Host, "now" | "setTimer">;

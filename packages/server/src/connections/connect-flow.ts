@@ -4,21 +4,24 @@
  *   F2  A client that comes with a wish is stored after the exchange has succeeded; what fails changes nothing that worked.
  *   F3  A code is exchanged once, and nothing is stored for a consent that has ended.
  */
+
 import { createHash, timingSafeEqual } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { ConnectStarted, ParsedArgs } from "@millrace/contracts";
 import {
   buildAuthorizeUrl,
+  type CredentialStore,
   exchangeCode,
   generatePkce,
   generateState,
+  type Lock,
   OAuthError,
   storeToken,
   type TokenEndpoint,
 } from "@millrace/oauth";
 import { acceptOAuthCode, bindLoopback } from "@millrace/oauth/loopback";
 import { ProblemError } from "../errors.ts";
-import { withEntryLock } from "./entry-lock.ts";
+import type { Logger, ServiceCredentials } from "../ports.ts";
 import {
   dropNextClient,
   endpointOf,
@@ -28,9 +31,12 @@ import {
   type OAuth2,
   type OAuthClient,
   storeClient,
+  type WebFetch,
 } from "./oauth-client.ts";
-import type { ConnectionParts } from "./parts.ts";
+import { withEntryLock } from "./open-store.ts";
 import { type PendingConnect, PendingConnects } from "./pending-connects.ts";
+import type { ConnectionRecords } from "./records.ts";
+import type { ServiceCatalog } from "./service-credentials.ts";
 
 /** What is known of a consent until its code comes. */
 interface Consent {
@@ -238,4 +244,22 @@ function oauth2Of(service: string, auth: { readonly scheme: string } | undefined
 function sameText(one: string, other: string): boolean {
   const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(one), digest(other));
+}
+
+/** The parts that commands on connections work with. */
+export interface ConnectionParts {
+  readonly store: CredentialStore;
+  /** Name of the store, as a status shows it. */
+  readonly storeName: string;
+  /** Of the entries of the store. */
+  readonly lock: Lock;
+  readonly services: ServiceCatalog;
+  readonly records: ConnectionRecords;
+  readonly credentials: ServiceCredentials;
+  /** For requests to token endpoints. */
+  readonly fetch: WebFetch | undefined;
+  readonly log: Logger;
+  /** Epoch milliseconds. */
+  now(): number;
+  random(bytes: number): Uint8Array;
 }

@@ -1,11 +1,14 @@
 /** Connections of services: credentials for runs, and what commands do with them. */
-export { egressFetch, type WebFetch } from "./egress-fetch.ts";
+export type { ServiceConnections, ServiceCredentials } from "../ports.ts";
+export { connectionStatus, type StatusSource } from "./credential.ts";
 export {
+  egressFetch,
   endpointOf,
   loadClient,
   type OAuth2,
   type OAuthClient,
   storeClient,
+  type WebFetch,
 } from "./oauth-client.ts";
 export {
   type CredentialKey,
@@ -19,15 +22,9 @@ export {
   memoryConnectionRecords,
   storedConnectionRecords,
 } from "./records.ts";
-export {
-  createServiceConnections,
-  type ServiceConnections,
-  type ServiceConnectionsOptions,
-} from "./service-connections.ts";
+export { createServiceConnections, type ServiceConnectionsOptions } from "./service-connections.ts";
 export {
   createServiceCredentials,
   type ServiceCatalog,
-  type ServiceCredentials,
   type ServiceCredentialsOptions,
 } from "./service-credentials.ts";
-export { connectionStatus, type StatusSource } from "./status.ts";

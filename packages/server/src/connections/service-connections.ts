@@ -4,10 +4,9 @@
  *   S2  What a command changes is seen by runs at once.
  *   S3  An entry and its record change under one lock, so that neither is left without the other.
  */
+
 import type {
   ConnectionStatus,
-  ConnectProgress,
-  ConnectStarted,
   ParsedArgs,
   ServiceDefinition,
   ServiceInfo,
@@ -24,21 +23,26 @@ import {
   storeToken,
 } from "@millrace/oauth";
 import { ProblemError } from "../errors.ts";
-import type { Logger } from "../process/index.ts";
-import { ConnectFlow } from "./connect-flow.ts";
-import type { WebFetch } from "./egress-fetch.ts";
-import { processLock, withEntryLock } from "./entry-lock.ts";
+import type { Logger, ServiceConnections } from "../ports.ts";
+import { ConnectFlow, type ConnectionParts } from "./connect-flow.ts";
+import { connectionStatus } from "./credential.ts";
 import { toProblem } from "./failures.ts";
-import { endpointOf, loadClient, type OAuth2, proposeClient, storeClient } from "./oauth-client.ts";
-import type { ConnectionParts } from "./parts.ts";
+import {
+  endpointOf,
+  loadClient,
+  type OAuth2,
+  proposeClient,
+  storeClient,
+  type WebFetch,
+} from "./oauth-client.ts";
+import { processLock, withEntryLock } from "./open-store.ts";
 import type { PendingConnect } from "./pending-connects.ts";
 import {
   type ConnectionRecord,
   type ConnectionRecords,
   memoryConnectionRecords,
 } from "./records.ts";
-import { createServiceCredentials, type ServiceCredentials } from "./service-credentials.ts";
-import { connectionStatus } from "./status.ts";
+import { createServiceCredentials } from "./service-credentials.ts";
 
 /** Forgetting a connection must not wait for a server that does not answer. */
 const REVOKE_MS = 5_000;
@@ -59,25 +63,6 @@ export interface ServiceConnectionsOptions {
   /** Epoch milliseconds. */
   now(): number;
   random(bytes: number): Uint8Array;
-}
-
-/** The services of a server and what is connected. Methods throw `ProblemError`. */
-export interface ServiceConnections {
-  readonly storeName: string;
-  /** For runs. */
-  readonly credentials: ServiceCredentials;
-  /** Sorted by slug. */
-  readonly services: readonly ServiceDefinition[];
-  get(slug: string): ServiceDefinition | undefined;
-  info(service: ServiceDefinition): Promise<ServiceInfo>;
-  connect(args: ParsedArgs<"connect_service">): Promise<ConnectStarted>;
-  progress(args: ParsedArgs<"get_connect_status">): ConnectProgress;
-  complete(args: ParsedArgs<"complete_connect">): Promise<ConnectionStatus>;
-  cancel(args: ParsedArgs<"cancel_connect">): Promise<null>;
-  setSecret(args: ParsedArgs<"set_service_secret">): Promise<ConnectionStatus>;
-  disconnect(slug: string): Promise<null>;
-  /** Ends every consent and frees its port. */
-  close(): Promise<void>;
 }
 
 /** Services, their connections, and the credentials of both for runs. */

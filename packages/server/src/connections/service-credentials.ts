@@ -5,7 +5,9 @@
  *   C3  A credential goes to the service that it is of, whatever a flow says.
  *   C4  A connection whose fresh credential was refused is not renewed again for REFUSED_MS, by nobody.
  */
+
 import type {
+  AbortSignalLike,
   CredentialsPort,
   ServiceAuth,
   ServiceCredential,
@@ -20,9 +22,8 @@ import {
   OAuthError,
   type OAuthToken,
 } from "@millrace/oauth";
-import { toAbortSignal } from "./abort-signal.ts";
+import type { ServiceCredentials } from "../ports.ts";
 import { createCredential } from "./credential.ts";
-import type { WebFetch } from "./egress-fetch.ts";
 import { credentialsExpired, credentialsMissing, needsReconnect, toNodeError } from "./failures.ts";
 import {
   endpointOf,
@@ -32,6 +33,7 @@ import {
   type OAuth2,
   type OAuthClient,
   storeClient,
+  type WebFetch,
 } from "./oauth-client.ts";
 import type { ConnectionRecord, ConnectionRecords } from "./records.ts";
 
@@ -57,13 +59,6 @@ export interface ServiceCredentialsOptions {
   readonly fetch?: WebFetch;
   /** Epoch milliseconds; default the system's clock. */
   readonly now?: () => number;
-}
-
-/** The port of a run, and how others tell it that a connection has changed. */
-export interface ServiceCredentials extends CredentialsPort {
-  refused(connection: string, credential: ServiceCredential): void;
-  /** Drops what is remembered of a connection: it was connected, disconnected or given another secret. */
-  forget(connection: string): void;
 }
 
 interface Remembered {
@@ -275,4 +270,14 @@ function storeFailure(account: string, error: unknown): unknown {
     `credential store: the entry "${account}" could not be read. Check that the store is running and unlocked, then try again.`,
     { reason: "unavailable" },
   );
+}
+
+/** The signal itself where it is one of the platform, else one that follows it. */
+function toAbortSignal(signal: AbortSignalLike): AbortSignal {
+  if (signal instanceof AbortSignal) return signal;
+  const controller = new AbortController();
+  const abort = (): void => controller.abort(signal.reason);
+  if (signal.aborted) abort();
+  else signal.addEventListener("abort", abort, { once: true });
+  return controller.signal;
 }

@@ -1,8 +1,8 @@
 /** The executor of this process, and reading what it has stored. */
-export { decodeEvent } from "./decode-event.ts";
 export { ExecutorError, type ExecutorErrorCode } from "./errors.ts";
 export {
   createLocalExecutor,
   type LocalExecutor,
   type LocalExecutorOptions,
 } from "./local-executor.ts";
+export { decodeEvent } from "./run-log.ts";

@@ -4,6 +4,7 @@
  *   L1  A reader sees an event only after the store has it.
  *   L2  A run whose start was answered is in the store, and goes on when another process opens it.
  */
+
 import {
   type CancelOptions,
   createRunId,
@@ -29,14 +30,12 @@ import {
   type SubflowPort,
 } from "@millrace/engine";
 import { type Store, StoreError } from "@millrace/store";
-import { LIMITS } from "../config/index.ts";
-import type { Logger } from "../process/index.ts";
-import { ExecutorError } from "./errors.ts";
-import { LiveRun } from "./live-run.ts";
-import { LiveRuns } from "./live-runs.ts";
+import { LIMITS } from "../config/limits.ts";
+import type { Logger } from "../ports.ts";
+import { ExecutorError, lost, missing, refuse, taken } from "./errors.ts";
+import { LiveRun, LiveRuns } from "./live-runs.ts";
 import { createPlans, type Plans } from "./plans.ts";
 import { inPool } from "./pool.ts";
-import { lost, missing, refuse, taken } from "./refusals.ts";
 import { headerOf, optionsOf } from "./run-header.ts";
 import { signalRun } from "./signal-run.ts";
 import { type LiveStart, takeUp } from "./take-up.ts";

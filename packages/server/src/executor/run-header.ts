@@ -2,7 +2,7 @@
 import type { RunHeader, RunHeaderOptions, RunSpec, Trigger } from "@millrace/contracts";
 import { type Engine, EngineError, type Plan, type RunOptions } from "@millrace/engine";
 import type { Store } from "@millrace/store";
-import { missing, refuse } from "./refusals.ts";
+import { missing, refuse } from "./errors.ts";
 
 /** What a run is described by. */
 interface Described {

@@ -5,7 +5,13 @@
  *   R2  Readers at one position get the same page, the object itself, so that what is made of it is made once for all of them.
  *   R3  A reader ends after the last event of an ended log, or when its signal is aborted.
  */
-import type { AbortSignalLike, Journal, StoredEvent } from "@millrace/contracts";
+import {
+  type AbortSignalLike,
+  type AnyEvent,
+  type Journal,
+  parseEvent,
+  type StoredEvent,
+} from "@millrace/contracts";
 
 /** What is kept at hand of one run, whichever is reached first. */
 const WINDOW_EVENTS = 8_192;
@@ -153,4 +159,11 @@ export class RunLog {
     this.#waiting.clear();
     for (const resolve of waiting) resolve();
   }
+}
+
+const decoder = new TextDecoder();
+
+/** The event of a line. Throws `EventParseError` when the journal holds something else. */
+export function decodeEvent(stored: StoredEvent): AnyEvent {
+  return parseEvent(decoder.decode(stored.line));
 }

@@ -2,8 +2,8 @@
 import type { RunSignal, SignalResult } from "@millrace/contracts";
 import { EngineError } from "@millrace/engine";
 import type { Store } from "@millrace/store";
-import type { LiveRun } from "./live-run.ts";
-import { lost } from "./refusals.ts";
+import { lost } from "./errors.ts";
+import type { LiveRun } from "./live-runs.ts";
 
 /** The run that is spoken to. `live` undefined: nobody works on it here. */
 interface Addressee {

@@ -2,8 +2,8 @@
 import { createRunId, type RunHeader, type RunState, type RunSummary } from "@millrace/contracts";
 import type { compileFlow, Engine, Plan } from "@millrace/engine";
 import type { Store } from "@millrace/store";
-import type { LiveRun } from "./live-run.ts";
-import { lost } from "./refusals.ts";
+import { lost } from "./errors.ts";
+import type { LiveRun } from "./live-runs.ts";
 import { optionsOf } from "./run-header.ts";
 
 /** Of a run that waits in the queue of the process that has the store: nobody else can take it. */

@@ -6,10 +6,9 @@
  *   G3  A missing, malformed or wrong token gets the same answer, on every path.
  * @see the server page, "The gate", rows 2 to 10
  */
-
 import { ProblemError } from "../errors.ts";
-import type { AuthFailures } from "./auth-failures.ts";
 import { isLoopback, parseHost, parseTarget } from "./target.ts";
+import { TokenBuckets } from "./token-buckets.ts";
 import { readIdentity, type TokenIdentity, TokenSet } from "./tokens.ts";
 
 /** A request as the gate sees it. */
@@ -196,5 +195,23 @@ function checkHeaders(request: RawRequest, maxHeaders: number): void {
       throw name === "authorization" ? unauthorized() : new ProblemError("bad_header");
     }
     seen.add(name);
+  }
+}
+
+/** Failures that an address may have at once, and in each minute. */
+const ALLOWANCE = 600;
+
+/** Counts refused logins by address, to slow down who guesses. */
+export class AuthFailures {
+  readonly #buckets: TokenBuckets;
+
+  /** `now` in milliseconds. */
+  constructor(now: () => number) {
+    this.#buckets = new TokenBuckets(ALLOWANCE, now);
+  }
+
+  /** Counts one failure; false when the address has used up its allowance. */
+  count(address: string): boolean {
+    return this.#buckets.take(address);
   }
 }

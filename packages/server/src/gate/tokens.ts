@@ -2,11 +2,10 @@
  * Bearer tokens: reading their written form, and finding the one that a request shows without telling by time which one,
  * or how much of one, was right.
  */
+
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { ConfigError } from "../errors.ts";
-
-/** `read` may read; `run` may also run; `admin` may also write and administrate. */
-export type Role = "read" | "run" | "admin";
+import type { Role } from "../ports.ts";
 
 /** Who sends a request. `id`: 1 to 64 characters of `A-Za-z0-9._-`, in logs and in the scope of idempotency keys. */
 export interface CallerIdentity {

@@ -4,19 +4,13 @@
  *   X1  An answer is given once.
  *   X2  A request whose body was not read to its end is answered with `Connection: close`, and the socket goes after it.
  */
+
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import { LINGER_MS } from "../config/index.ts";
-import type { Passage, RawRequest, Role, TokenIdentity } from "../gate/index.ts";
-import { baseHeaders, type HeaderRecord } from "./headers.ts";
-
-/** Who asks. `tokenId` is null when the server is open; `remote` is the peer's address, null where it is not known. */
-export interface Caller {
-  readonly tokenId: string | null;
-  readonly role: Role;
-  readonly requestId: string;
-  readonly remote: string | null;
-}
+import { LINGER_MS } from "../config/limits.ts";
+import type { Passage, RawRequest } from "../gate/gate.ts";
+import type { TokenIdentity } from "../gate/tokens.ts";
+import type { Caller } from "../ports.ts";
 
 /** The raw pair of a request that came through Node. */
 export interface NodeBindings {
@@ -203,4 +197,42 @@ function targetOf(url: string): string {
   const path = url.indexOf("/", url.indexOf("//") + 2);
   const end = url.indexOf("#");
   return path < 0 ? "/" : url.slice(path, end < 0 ? undefined : end);
+}
+
+/** Names to values, as `writeHead` takes them. */
+export type HeaderRecord = Record<string, string | number>;
+
+const ALLOWED_REQUEST_HEADERS =
+  "authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id";
+const EXPOSED_HEADERS = "Millrace-Run-Id, ETag, Location, Link, Idempotent-Replayed, Retry-After";
+/** How long a browser may keep the answer of a preflight, in seconds. */
+const PREFLIGHT_MAX_AGE = 600;
+
+/** The headers that every response carries; later ones of the same spelling replace them. */
+export function baseHeaders(requestId: string, corsOrigin: string | null): HeaderRecord {
+  const headers: HeaderRecord = {
+    "X-Request-Id": requestId,
+    "Millrace-Api-Version": "1",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cache-Control": "no-store",
+  };
+  if (corsOrigin !== null) {
+    headers["Access-Control-Allow-Origin"] = corsOrigin;
+    headers["Access-Control-Expose-Headers"] = EXPOSED_HEADERS;
+    headers["Vary"] = "Origin";
+  }
+  return headers;
+}
+
+/** What a preflight of an allowed origin learns besides `baseHeaders`. Never credentials. */
+export function preflightHeaders(methods: readonly string[]): HeaderRecord {
+  return {
+    "Access-Control-Allow-Methods": methods.join(", "),
+    "Access-Control-Allow-Headers": ALLOWED_REQUEST_HEADERS,
+    "Access-Control-Max-Age": PREFLIGHT_MAX_AGE,
+    "Access-Control-Allow-Private-Network": "true",
+  };
 }

@@ -1,14 +1,13 @@
 /** One request and its answer, on Node and on fetch. */
-export { readJsonBody, readRawBody } from "./body.ts";
+export { parseJson, readJsonBody, readRawBody } from "./body.ts";
 export {
-  type Caller,
   Exchange,
   type ExchangeReport,
+  type HeaderRecord,
   type NodeBindings,
+  preflightHeaders,
   type Reply,
 } from "./exchange.ts";
-export { type HeaderRecord, preflightHeaders } from "./headers.ts";
+export { createRequestIds, newId } from "./ids.ts";
 export { closeListener, createListener, listen } from "./listener.ts";
-export { parseJson } from "./parse-json.ts";
 export { answerError, documentOf } from "./problem.ts";
-export { createRequestIds } from "./request-id.ts";

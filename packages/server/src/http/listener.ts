@@ -4,11 +4,20 @@
  *   N2  An answer hears when its client leaves, also while it waits behind another one on the same socket.
  */
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from "node:http";
 import type { Socket } from "node:net";
-import { CONNECTIONS_CHECK_MS, type ServerLimits } from "../config/index.ts";
-import { awaitingContinue, type NodeBindings } from "./exchange.ts";
-import { createRawAnswers } from "./raw-answers.ts";
+import type { Duplex } from "node:stream";
+import { type ErrorCode, problemDocument } from "@millrace/contracts";
+import { CONNECTIONS_CHECK_MS, LINGER_MS, type ServerLimits } from "../config/limits.ts";
+import { awaitingContinue, baseHeaders, type NodeBindings } from "./exchange.ts";
+import { createRequestIds } from "./ids.ts";
+import { PROBLEM_TYPE } from "./problem.ts";
 
 /** How long the last bytes of streams may take to leave when the server closes. */
 const FLUSH_MS = 1_000;
@@ -105,4 +114,61 @@ export async function closeListener({ http, answering }: Listener): Promise<void
   clearTimeout(timer);
   http.closeAllConnections();
   await closed;
+}
+
+/** Node's codes of errors that are not simply malformed bytes. */
+const CODES: ReadonlyMap<string | undefined, ErrorCode> = new Map([
+  ["HPE_HEADER_OVERFLOW", "headers_too_large"],
+  ["ERR_HTTP_REQUEST_TIMEOUT", "request_timeout"],
+]);
+
+interface RawAnswers {
+  /** For `clientError`: writes a problem document to the bare socket and closes it. */
+  clientError(error: NodeJS.ErrnoException, socket: Duplex): void;
+  /** For `checkExpectation`: an `Expect` other than `100-continue`. */
+  expectationFailed(incoming: IncomingMessage, outgoing: ServerResponse): void;
+  /** For `checkContinue` with a declared length over the limit: the client keeps its body. */
+  bodyTooLarge(incoming: IncomingMessage, outgoing: ServerResponse): void;
+}
+
+/** `hasAnswer`: an answer has begun on the socket, so that nothing else may be written there. */
+function createRawAnswers(
+  random: (bytes: number) => Uint8Array,
+  hasAnswer: (socket: Duplex) => boolean,
+): RawAnswers {
+  const nextId = createRequestIds(random);
+
+  function compose(code: ErrorCode) {
+    const requestId = nextId();
+    const document = problemDocument(code, { requestId });
+    const body = JSON.stringify(document);
+    const headers = {
+      ...baseHeaders(requestId, null),
+      "Content-Type": PROBLEM_TYPE,
+      "Content-Length": Buffer.byteLength(body),
+      Connection: "close",
+    };
+    return { status: document.status, headers, body };
+  }
+
+  function refuse(code: ErrorCode, outgoing: ServerResponse): void {
+    const { status, headers, body } = compose(code);
+    outgoing.writeHead(status, headers);
+    outgoing.end(body);
+  }
+
+  return {
+    clientError(error, socket) {
+      if (error.code === "ECONNRESET" || !socket.writable || hasAnswer(socket)) {
+        socket.destroy();
+        return;
+      }
+      const { status, headers, body } = compose(CODES.get(error.code) ?? "bad_header");
+      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+      socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`);
+      setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    },
+    expectationFailed: (_incoming, outgoing) => refuse("expectation_failed", outgoing),
+    bodyTooLarge: (_incoming, outgoing) => refuse("body_too_large", outgoing),
+  };
 }

@@ -6,7 +6,6 @@
 import { type ErrorCode, type FetchLike, type Hub, NodeError } from "@millrace/contracts";
 import { ProblemError } from "../errors.ts";
 import type { ServerHost } from "../ports.ts";
-import { rejected } from "./hub-index.ts";
 
 /** Which file to read. `path` as `hubIndexSchema` takes it. */
 export interface HubFile {
@@ -90,4 +89,12 @@ function problemOf(error: NodeError, { path, maxBytes }: HubFile): ProblemError 
 
 function failed(detail: string): ProblemError {
   return new ProblemError("upstream_failed", { detail });
+}
+
+/** The refusal of what a hub holds. */
+export function rejected(
+  detail: string,
+  options: ConstructorParameters<typeof ProblemError>[1] = {},
+): ProblemError {
+  return new ProblemError("hub_rejected", { detail, ...options });
 }

@@ -8,12 +8,12 @@ import type { HubItem, InstalledItem, ParsedArgs, Template } from "@millrace/con
 import { slugSchema } from "@millrace/contracts/schemas";
 import { checkConditions, notWired } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
-import { fromModels } from "../models/problem.ts";
+import { readText } from "../flows/read-flow.ts";
+import { fromModels } from "../models/commands.ts";
 import type { CommandCall, ServerHost } from "../ports.ts";
-import { readText, templateExists, writeTemplate } from "../templates/index.ts";
-import { rejected } from "./hub-index.ts";
-import { readHubFile } from "./hub-source.ts";
-import { itemsOf, knownHub } from "./known-hub.ts";
+import { templateExists, writeTemplate } from "../templates/write-template.ts";
+import { readHubFile, rejected } from "./hub-source.ts";
+import { itemsOf, knownHub } from "./stored-hubs.ts";
 
 /** A flow of 512 KiB has thousands of nodes. */
 const MAX_TEMPLATE_BYTES = 524_288;

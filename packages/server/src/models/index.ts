@@ -1,9 +1,9 @@
 /** Managed models of this machine, where their package is installed. Loads neither that package nor the rest of the server. */
-export type { ModelEvents } from "./model-events.ts";
+export type { ManagedModels, ModelEvents } from "../ports.ts";
 export {
-  type ManagedModels,
   type ModelPorts,
   type ModelsOption,
+  modelsFrom,
   openModels,
+  readModels,
 } from "./open-models.ts";
-export { modelsFrom, readModels } from "./settings.ts";

@@ -4,20 +4,14 @@
  *   M2  A new reader is first told how far the open job is, if there is one.
  * @see specification, "Events"
  */
-import type { Channel, ChannelMap, EventSink, StoredEvent } from "@millrace/contracts";
+
+import type { Channel, ChannelMap, StoredEvent } from "@millrace/contracts";
+import type { ModelEvents } from "../ports.ts";
 
 const KEPT = 1_000; // at ten a second: a reader may be away for more than a minute
 const PAGE = 100;
 const PROGRESS = "models:install_progress";
 const TERMINAL: ReadonlySet<string> = new Set(["done", "error", "cancelled"]);
-
-/** Events of models: written by the manager, read by streams. */
-export interface ModelEvents extends EventSink {
-  /** Calls back for each event from now on; the answer ends it. */
-  listen(listener: (channel: Channel, payload: ChannelMap[Channel]) => void): () => void;
-  /** Events from now on, each as the line `{"channel":…,"payload":…}`, until the signal. */
-  read(signal: AbortSignal): AsyncGenerator<readonly StoredEvent[], void>;
-}
 
 /** No events yet. */
 export function createModelEvents(): ModelEvents {

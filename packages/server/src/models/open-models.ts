@@ -2,12 +2,14 @@
  * Managed models of an installation, where the package that manages them is installed. Nothing of it is loaded before the first
  * use, and a manager is made once.
  */
-import { dirname, join } from "node:path";
-import type { AiProvider, CredentialsPort, FetchLike, ModelManager } from "@millrace/contracts";
+
+import { dirname, isAbsolute, join } from "node:path";
+import type { CredentialsPort, FetchLike, ModelManager } from "@millrace/contracts";
 import type { EgressPolicy } from "@millrace/engine";
 import type { NodeHost } from "@millrace/engine/node";
 import { createLocalProvider } from "@millrace/providers";
-import { createModelEvents, type ModelEvents } from "./model-events.ts";
+import type { ManagedModels } from "../ports.ts";
+import { createModelEvents } from "./model-events.ts";
 
 /** What an operator says of models. */
 export interface ModelsOption {
@@ -23,17 +25,6 @@ export interface ModelsOption {
   readonly maxLoaded?: number;
   /** How long a load may take, in milliseconds. Default 120,000. */
   readonly loadTimeoutMs?: number;
-}
-
-/** The models of an installation. */
-export interface ManagedModels {
-  /** The manager; the first call makes it, and its scan begins. */
-  manager(): Promise<ModelManager>;
-  readonly events: ModelEvents;
-  /** The provider `local`. */
-  readonly provider: AiProvider;
-  /** Ends jobs and the processes of models, if there are any. */
-  close(): Promise<void>;
 }
 
 /** What models are managed with. */
@@ -149,4 +140,41 @@ async function isInstalled(): Promise<boolean> {
     if (code === "ERR_MODULE_NOT_FOUND" && String(message).includes(PACKAGE)) return false;
     throw error;
   }
+}
+
+type Check = (value: unknown) => boolean;
+
+const isFolder: Check = (value) => typeof value === "string" && isAbsolute(value);
+const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) > 0;
+
+const MEMBERS: { readonly [K in keyof ModelsOption]-?: readonly [Check, string] } = {
+  dir: [isFolder, "an absolute folder"],
+  folders: [(value) => Array.isArray(value) && value.every(isFolder), "a list of absolute folders"],
+  maxBytes: [isCount, "a number of bytes"],
+  registryUrl: [
+    (value) => typeof value === "string" && /^https?:/.test(value) && URL.canParse(value),
+    "an http or https URL",
+  ],
+  maxLoaded: [isCount, "a whole number from 1"],
+  loadTimeoutMs: [isCount, "a number of milliseconds"],
+};
+
+/** Reads the option of a server, or the key of a configuration. Null: no models are managed. Throws a text: what is wrong. */
+export function readModels(value: unknown = {}): ModelsOption | null {
+  if (value === false) return null;
+  if (typeof value !== "object" || value === null) throw "must be an object, or false";
+  for (const [name, member] of Object.entries(value)) {
+    const [fits, what] =
+      (Object.hasOwn(MEMBERS, name) && MEMBERS[name as keyof ModelsOption]) || [];
+    if (fits === undefined) throw `has no member "${name}"`;
+    if (!fits(member)) throw `has a "${name}" that is not ${what}`;
+  }
+  return value;
+}
+
+/** What variables say of models. */
+export function modelsFrom({
+  MILLRACE_MODELS_DIR: dir,
+}: Readonly<Record<string, string | undefined>>): ModelsOption {
+  return dir === undefined || dir === "" ? {} : { dir };
 }

@@ -5,9 +5,8 @@
 import type { CommandDef, JsonObject } from "@millrace/contracts";
 import { executionEventSchema } from "@millrace/contracts/schemas";
 import { createComponents } from "./components.ts";
-import { type BoundCommand, operationOf } from "./operation.ts";
+import { type BoundCommand, operationOf, PROBLEM_SCHEMA, problemResponse } from "./operation.ts";
 import { PLAIN_ROUTES } from "./plain-routes.ts";
-import { PROBLEM_SCHEMA, problemResponse } from "./problem-schema.ts";
 
 const DESCRIPTION =
   "Every operation is a command: `POST /api/invoke` takes it by name, with path, query and body as one `args` object. " +

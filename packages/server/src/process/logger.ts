@@ -2,16 +2,10 @@
  * Logs: JSON lines on stderr, one a request. No query, body, header or prompt is ever logged, and one sink replaces
  * every configured secret wherever it occurs.
  */
+
 import { secretForms } from "@millrace/contracts";
 import { type DestinationStream, pino } from "pino";
-
-/** Where the server logs to; a `pino` logger satisfies it. */
-export interface Logger {
-  debug(fields: object, message?: string): void;
-  info(fields: object, message?: string): void;
-  warn(fields: object, message?: string): void;
-  error(fields: object, message?: string): void;
-}
+import type { Logger } from "../ports.ts";
 
 const REDACTED = "[redacted]";
 

@@ -2,7 +2,7 @@
  * What a process owes its servers: SIGTERM and SIGINT stop them in order, a second signal at once, and an uncaught error
  * ends the process: a server that goes on after one is a server in an unknown state.
  */
-import type { Logger } from "./logger.ts";
+import type { Logger } from "../ports.ts";
 
 /** A server as this file sees it. */
 interface Watched {

@@ -3,7 +3,7 @@ import type { Diagnostic, Problem } from "@millrace/contracts";
 import { type FlowDocument, locate } from "@millrace/dsl";
 import { ProblemError } from "../errors.ts";
 import { ExecutorError } from "../executor/index.ts";
-import { fromStore } from "../store-problem.ts";
+import { fromStore } from "../http/problem.ts";
 
 /** Seconds after which a refused run may be tried again. */
 const RETRY_AFTER_BUSY_S = 5;

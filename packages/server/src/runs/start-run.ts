@@ -1,4 +1,5 @@
 /** From a checked run request to a started run. */
+
 import type {
   Diagnostic,
   FlowGraph,
@@ -8,10 +9,9 @@ import type {
   RunTemplate,
 } from "@millrace/contracts";
 import { checkFlow, type FlowCatalog, type FlowDocument, parseFlow } from "@millrace/dsl";
-import type { KeyedResult } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
-import type { CommandCall } from "../ports.ts";
-import { readSettings, runDefaults } from "../settings/index.ts";
+import type { CommandCall, KeyedResult } from "../ports.ts";
+import { readSettings, runDefaults } from "../settings.ts";
 import { knownSummary } from "./known-run.ts";
 import { callExecutor, flowInvalid } from "./problems.ts";
 

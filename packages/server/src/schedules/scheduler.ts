@@ -5,16 +5,14 @@
  *       waits of one schedule starts one at a time.
  *   C3  The clock is asked at least once a minute, so one that jumps, or a machine that slept, costs a minute at most.
  */
+
 import { setImmediate } from "node:timers/promises";
 import type { Host } from "@millrace/engine";
 import type { Store, WaitingFire } from "@millrace/store";
 import { inTurn } from "../commands/index.ts";
-import type { Scheduler } from "../ports.ts";
-import type { Logger } from "../process/index.ts";
-import { type DueFire, dueFires, MAX_CAUGHT_UP } from "./due-fires.ts";
-import { nextFireTime } from "./fire-times.ts";
-import { type FirePorts, startFire } from "./start-fire.ts";
-import { readSchedule, type StoredSchedule } from "./stored-schedule.ts";
+import type { Logger, Scheduler } from "../ports.ts";
+import { type DueFire, dueFires, MAX_CAUGHT_UP, nextFireTime } from "./fire-times.ts";
+import { type FirePorts, readSchedule, type StoredSchedule, startFire } from "./stored-schedule.ts";
 
 /** What a scheduler is made of. */
 export interface SchedulerOptions extends FirePorts {

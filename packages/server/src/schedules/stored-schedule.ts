@@ -1,6 +1,16 @@
 /** Schedules as the store keeps them, and as commands show them. */
-import type { Json, Schedule, ScheduleArgs } from "@millrace/contracts";
-import type { ScheduleRow } from "@millrace/store";
+import type {
+  Executor,
+  Json,
+  RunRef,
+  RunSpec,
+  Schedule,
+  ScheduleArgs,
+  StartRows,
+} from "@millrace/contracts";
+import type { ScheduleRow, Store } from "@millrace/store";
+import { ProblemError } from "../errors.ts";
+import { readSettings, runDefaults } from "../settings.ts";
 import type { FireRule } from "./fire-times.ts";
 
 /** A schedule with what it is and what it has done. */
@@ -34,4 +44,78 @@ export function readSchedule(row: ScheduleRow): StoredSchedule {
 /** Epoch milliseconds as ISO 8601 in UTC, the form of every time over HTTP. */
 export function toIso(ms: number): string {
   return new Date(ms).toISOString();
+}
+
+/** Where the flow of a schedule is and who runs it. */
+export interface FirePorts {
+  readonly store: Pick<Store, "templates" | "settings">;
+  readonly executor: Executor;
+}
+
+/** Why a fire time has no run: `full`, the run queue takes no more; `fired`, somebody had it; `error`, `message` says what. */
+export type FireResult =
+  | { readonly ref: RunRef }
+  | { readonly refused: "full" }
+  | { readonly refused: "fired" }
+  | { readonly refused: "error"; readonly message: string };
+
+/** Refusals that the same schedule would meet again. */
+const FAULTS_OF_SCHEDULE: ReadonlySet<unknown> = new Set(["flow_invalid", "input_invalid"]);
+
+/** What a schedule runs. Throws `not_found` when its template, or that version of it, is gone. */
+export function specOf(
+  schedule: Schedule,
+  { templates, settings }: FirePorts["store"],
+  { trigger, fireTime }: { readonly trigger: "schedule" | "api"; readonly fireTime: number },
+): RunSpec {
+  const { template: slug, version, inputs = {}, tags } = schedule;
+  const flow = version === undefined ? templates.get(slug) : templates.version(slug, version);
+  if (flow === null) {
+    const which = version === undefined ? "" : `, version ${version}`;
+    throw new ProblemError("not_found", {
+      detail: `there is no template ${slug}${which}`,
+      members: { resource: "template" },
+    });
+  }
+  return {
+    ...runDefaults(flow.graph, readSettings(settings)),
+    graph: flow.graph,
+    inputs,
+    trigger,
+    template: { slug, version: flow.version },
+    source: { scheduleId: schedule.id, fireTime: toIso(fireTime) },
+    ...(tags !== undefined && { tags }),
+  };
+}
+
+/** Starts the run of a fire time, together with `rows`. Rejects when it may work later: store and executor decide. */
+export async function startFire(
+  schedule: Schedule,
+  fireTime: number,
+  rows: StartRows,
+  { store, executor }: FirePorts,
+): Promise<FireResult> {
+  try {
+    const spec = specOf(schedule, store, { trigger: "schedule", fireTime });
+    return { ref: await executor.start(spec, rows) };
+  } catch (error) {
+    const {
+      code,
+      message,
+      diagnostics = [],
+    } = error as {
+      readonly code?: unknown;
+      readonly message: string;
+      readonly diagnostics?: readonly { readonly message: string }[];
+    };
+    if (code === "already_fired") return { refused: "fired" };
+    if (code === "too_many_runs") return { refused: "full" };
+    if (code === "not_found") return { refused: "error", message };
+    if (!FAULTS_OF_SCHEDULE.has(code)) throw error;
+    const [first] = diagnostics;
+    return {
+      refused: "error",
+      message: first === undefined ? message : `${message}: ${first.message}`,
+    };
+  }
 }

@@ -10,11 +10,11 @@
 import { setImmediate } from "node:timers/promises";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { StoredEvent } from "@millrace/contracts";
-import type { ServerLimits } from "../config/index.ts";
+import type { ServerLimits } from "../config/limits.ts";
 import { ProblemError } from "../errors.ts";
-import type { TokenIdentity } from "../gate/index.ts";
+import type { TokenIdentity } from "../gate/tokens.ts";
 import type { Exchange, HeaderRecord } from "../http/index.ts";
-import type { Logger } from "../process/index.ts";
+import type { Logger } from "../ports.ts";
 import {
   contentTypeOf,
   DRAINING,

@@ -5,6 +5,7 @@
  */
 import type { ParsedArgs, StoredEvent } from "@millrace/contracts";
 import type { Feed } from "@millrace/store";
+import { notWired } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
 import type { Exchange } from "../http/index.ts";
 import type { CommandCall } from "../ports.ts";
@@ -98,4 +99,17 @@ function beginningOf(feed: Feed, asked: number | undefined): Beginning {
   }
   const oldest = feed.first() ?? last + 1;
   return { after: Math.max(asked, oldest - 1), hasGap: asked + 1 < oldest };
+}
+
+/** Makes the stream; without models it is not wired. */
+export function createModelsStream(streams: EventStreams): StreamHandler {
+  return async (_args: object, { host }: CommandCall, exchange: Exchange) => {
+    const { models } = host;
+    if (models === null) throw notWired("subscribe_models");
+    streams.checkCapacity();
+    return streams.answer(exchange, {
+      format: "sse",
+      read: (signal) => models.events.read(signal),
+    });
+  };
 }

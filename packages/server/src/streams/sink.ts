@@ -3,7 +3,7 @@
  * reader has taken what was written, so a slow reader costs no memory.
  */
 import type { ServerResponse } from "node:http";
-import { LINGER_MS } from "../config/index.ts";
+import { LINGER_MS } from "../config/limits.ts";
 
 /** One reader of one stream. */
 export interface Sink {

@@ -6,8 +6,8 @@
 import type { Template, TemplateSource } from "@millrace/contracts";
 import { inTurn } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
+import type { ReadFlow } from "../flows/read-flow.ts";
 import type { ServerHost } from "../ports.ts";
-import type { ReadFlow } from "./read-flow.ts";
 
 /** What is to be written; what is absent stays as it was, or comes from the flow. */
 export interface TemplateDraft {

@@ -8,17 +8,15 @@
 import { createHash } from "node:crypto";
 import type { Json, RunRef, RunSpec, StartRows, Webhook } from "@millrace/contracts";
 import { JSON_TYPE, REPLAYED, refuseWhileDraining } from "../commands/index.ts";
-import { MAX_WEBHOOK_BYTES } from "../config/index.ts";
+import { MAX_WEBHOOK_BYTES } from "../config/limits.ts";
 import { ProblemError } from "../errors.ts";
+import { TokenBuckets } from "../gate/token-buckets.ts";
 import { type Exchange, readRawBody } from "../http/index.ts";
 import type { AppServices, ServerHost } from "../ports.ts";
 import { callExecutor } from "../runs/index.ts";
-import { readSettings, runDefaults } from "../settings/index.ts";
-import { TokenBuckets } from "../token-buckets.ts";
-import { readForm, readPayload } from "./payload.ts";
-import { readSecret } from "./secret.ts";
-import { checkSignature } from "./signature.ts";
-import { hashToken, readWebhook } from "./stored-webhook.ts";
+import { readSettings, runDefaults } from "../settings.ts";
+import { checkSignature, readForm, readPayload } from "./call.ts";
+import { hashToken, readSecret, readWebhook } from "./stored-webhook.ts";
 
 /** Answers a call; `token` is that of its path. */
 export type Hook = (exchange: Exchange, token: string) => Promise<Response>;

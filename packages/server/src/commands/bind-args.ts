@@ -1,0 +1,150 @@
+/**
+ * Arguments of a command from an HTTP request: path, query, headers and body each give some; none may give another's.
+ * @see the server page, "The command registry"
+ */
+import type { CommandDef, HttpBinding, Problem } from "@millrace/contracts";
+import { ProblemError } from "../errors.ts";
+import { escapeSegment, MAX_ERRORS } from "./check-args.ts";
+
+/** The parts of a request that hold arguments. */
+export interface RequestParts {
+  /** By name of the hole, decoded. */
+  readonly path: Readonly<Record<string, string>>;
+  /** Without the question mark. */
+  readonly query: string;
+  header(name: string): string | undefined;
+  /** Parsed JSON; undefined when there was no body. */
+  readonly body: unknown;
+}
+
+const INTEGER = /^-?\d{1,15}$/;
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ["true", true],
+  ["1", true],
+  ["false", false],
+  ["0", false],
+]);
+/** `tag.team=fx` is the pair `team: "fx"` of the argument `tags`. */
+const TAG_PREFIX = "tag.";
+
+/** Collects arguments. Throws `invalid_args` for a repeated or unknown one; values are checked by the command's schema. */
+export function bindArgs(command: CommandDef, http: HttpBinding, parts: RequestParts): unknown {
+  const args = new Map<string, unknown>();
+  const errors: Problem[] = [];
+  const add = (name: string, value: unknown) => {
+    if (args.has(name)) errors.push(problemAt(name, "duplicate", "is given twice"));
+    else args.set(name, value);
+  };
+  for (const [name, value] of Object.entries(parts.path)) {
+    add(name, readValue(command, name, value));
+  }
+  bindQuery(command, parts.query, add, errors);
+  for (const [header, name] of Object.entries(http.headers ?? {})) {
+    const text = parts.header(header);
+    if (text === undefined || text === "") continue;
+    const value = readValue(command, name, text);
+    // `EventSource` repeats its own position beside the one in its URL; only a different one is a mistake.
+    if (args.get(name) === value) continue;
+    if (args.has(name) && isPosition(command, name)) {
+      throw new ProblemError("bad_cursor", {
+        detail: `${header} and ${name} are different positions`,
+      });
+    }
+    add(name, value);
+  }
+  const { body = "none" } = http;
+  if (typeof body === "object") {
+    if (parts.body !== undefined) add(body.arg, parts.body);
+  } else if (body === "rest" && parts.body !== undefined) {
+    if (!isRecord(parts.body)) {
+      throw new ProblemError("invalid_args", {
+        errors: [{ pointer: "", code: "invalid_type", message: "the body must be a JSON object" }],
+      });
+    }
+    for (const [name, value] of Object.entries(parts.body)) add(name, value);
+  }
+  if (errors.length > 0) {
+    throw new ProblemError("invalid_args", { errors: errors.slice(0, MAX_ERRORS) });
+  }
+  return Object.fromEntries(args);
+}
+
+function bindQuery(
+  command: CommandDef,
+  query: string,
+  add: (name: string, value: unknown) => void,
+  errors: Problem[],
+): void {
+  if (query === "") return;
+  const types = argTypes(command);
+  const given = new Map<string, string[]>();
+  for (const [name, value] of new URLSearchParams(query)) {
+    const values = given.get(name);
+    if (values === undefined) given.set(name, [value]);
+    else values.push(value);
+  }
+  const tags: Record<string, string> = Object.create(null);
+  for (const [name, values] of given) {
+    const type = types.get(name);
+    if (type === "array") add(name, values);
+    else if (name.startsWith(TAG_PREFIX) && types.has("tags")) {
+      tags[name.slice(TAG_PREFIX.length)] = values[0] as string;
+      if (values.length > 1) errors.push(problemAt(name, "duplicate", "is given twice"));
+    } else if (type === undefined) errors.push(problemAt(name, "unrecognized_key", "is not known"));
+    else if (values.length > 1) errors.push(problemAt(name, "duplicate", "is given twice"));
+    else add(name, readValue(command, name, values[0] as string));
+  }
+  if (Object.keys(tags).length > 0) add("tags", { ...tags });
+}
+
+/** Whether an argument is where a stream goes on. */
+function isPosition(command: CommandDef, name: string): boolean {
+  return command.stream?.resume === true && name === "after";
+}
+
+/** A text as the JSON type of its argument; one that does not fit stays a text, for the schema to refuse. */
+function readValue(command: CommandDef, name: string, text: string): unknown {
+  if (isPosition(command, name)) return parsePosition(text);
+  const type = argTypes(command).get(name);
+  if (type === "integer" || type === "number") return INTEGER.test(text) ? Number(text) : text;
+  if (type === "boolean") return BOOLEANS.get(text) ?? text;
+  return text;
+}
+
+function problemAt(name: string, code: string, message: string): Problem {
+  return { pointer: `/${escapeSegment(name)}`, code, message };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Reads a position in decimal. Throws `bad_cursor` for anything but 0 to 2^53 - 1. */
+function parsePosition(text: string): number {
+  const position = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(position)) {
+    throw new ProblemError("bad_cursor", {
+      detail: "A position is a whole number from 0 to 2^53 - 1",
+    });
+  }
+  return position;
+}
+
+const known = new WeakMap<CommandDef, ReadonlyMap<string, string>>();
+
+/** Name to JSON type (`string`, `integer`, `boolean`, `array`…); "" where the schema leaves it open. */
+function argTypes(command: CommandDef): ReadonlyMap<string, string> {
+  let types = known.get(command);
+  if (types === undefined) {
+    const schema = command.args.toJSONSchema({ io: "input", unrepresentable: "any" });
+    const properties = Object.entries(schema.properties ?? {});
+    types = new Map(
+      properties.map(([name, property]) => [
+        name,
+        typeof property === "object" && typeof property.type === "string" ? property.type : "",
+      ]),
+    );
+    known.set(command, types);
+  }
+  return types;
+}

@@ -1,0 +1,106 @@
+/** Commands of flows as text and as graph. Nothing is executed and no socket is opened. */
+import type { CatalogEntry, CommandName, Diagnostic, FlowGraph } from "@millrace/contracts";
+import { checkFlow, DslError, formatFlow, mergeDiagnostics, printFlow } from "@millrace/dsl";
+import { compileFlow } from "@millrace/engine";
+import { Answer, etagOf, wire } from "../commands/index.ts";
+import { ProblemError } from "../errors.ts";
+import type { CommandCall, CommandHandler } from "../ports.ts";
+import { flowInvalid, readDsl, sizeProblem } from "../runs/index.ts";
+import { subflowPort } from "./stored-flows.ts";
+
+const isError = ({ severity }: Diagnostic): boolean => severity === "error";
+
+function print(graph: FlowGraph): string {
+  try {
+    return printFlow(graph);
+  } catch (error) {
+    if (!DslError.isInstance(error)) throw error;
+    throw new ProblemError("flow_invalid", { detail: error.message, cause: error });
+  }
+}
+
+/** What a run of the flow would be refused for, and warnings. Checks of extensions are left out: none of their code runs. */
+async function check(
+  args: { readonly graph?: FlowGraph; readonly dsl?: string },
+  { app, host }: CommandCall,
+): Promise<readonly Diagnostic[]> {
+  const options = {
+    registry: host.registry,
+    subflows: host.subflows ?? subflowPort(host.store.templates),
+    limits: { nodes: app.limits.maxNodes },
+    withoutCode: true,
+  };
+  if (args.graph !== undefined) return (await compileFlow(args.graph, options)).diagnostics;
+  const { dsl = "" } = args;
+  const tooLong = sizeProblem(dsl, app.limits.maxDslBytes);
+  if (tooLong !== undefined) return [tooLong];
+  const { graph, document, diagnostics, ok } = checkFlow(dsl, host.registry.catalog());
+  if (!ok) return diagnostics;
+  const compiled = await compileFlow(graph, { ...options, document });
+  return mergeDiagnostics(diagnostics, compiled.diagnostics);
+}
+
+/** Handlers of validate, format and convert. */
+export const flowHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
+  wire("validate_flow", async (args, call) => {
+    const diagnostics = await check(args, call);
+    return { valid: !diagnostics.some(isError), diagnostics };
+  }),
+  wire("format_flow", ({ dsl }, { app }) => {
+    readDsl(dsl, app.limits.maxDslBytes);
+    const { text, diagnostics } = formatFlow(dsl);
+    if (diagnostics.some(isError)) throw flowInvalid(diagnostics);
+    return { dsl: text };
+  }),
+  wire("convert_flow", (args, { app }) =>
+    args.graph === undefined
+      ? { graph: readDsl(args.dsl, app.limits.maxDslBytes).graph }
+      : { dsl: print(args.graph) },
+  ),
+];
+
+// Entries never change, and hashing one costs more than everything else that its request needs.
+const etags = new WeakMap<CatalogEntry, string>();
+
+function etagOfEntry(entry: CatalogEntry): string {
+  let etag = etags.get(entry);
+  if (etag === undefined) {
+    etag = etagOf(entry);
+    etags.set(entry, etag);
+  }
+  return etag;
+}
+
+function matches(entry: CatalogEntry, q: string): boolean {
+  const text = q.toLowerCase();
+  return [entry.type, entry.title, entry.summary, ...entry.tags].some((field) =>
+    field.toLowerCase().includes(text),
+  );
+}
+
+/** Handlers of the catalog commands. */
+export const nodeHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
+  wire("list_nodes", ({ q, category, limit, cursor }, { app, host }) => {
+    const filter = { list: "nodes", q: q ?? null, category: category ?? null };
+    const after = cursor === undefined ? "" : String(app.cursors.decode(cursor, filter));
+    const entries = host.registry
+      .entries()
+      .filter(
+        (entry) =>
+          entry.type > after &&
+          (q === undefined || matches(entry, q)) &&
+          (category === undefined || entry.category === category),
+      );
+    const items = entries.slice(0, limit);
+    const last = items.at(-1);
+    const more = entries.length > items.length && last !== undefined;
+    const page = { items, nextCursor: more ? app.cursors.encode(last.type, filter) : null };
+    return new Answer(page, { headers: { ETag: etagOf(items.map(etagOfEntry)) } });
+  }),
+  wire("get_node", ({ type }, { host }) => {
+    // The newest version is the last one of its type.
+    const entry = host.registry.entries().findLast((candidate) => candidate.type === type);
+    if (entry === undefined) throw new ProblemError("not_found", { members: { resource: "node" } });
+    return new Answer(entry, { headers: { ETag: etagOfEntry(entry) } });
+  }),
+];

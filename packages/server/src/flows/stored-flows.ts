@@ -1,0 +1,67 @@
+/** Stored templates as runs find them: by the slug of a request, or as flows that other flows call. */
+import type { FlowGraph, Json } from "@millrace/contracts";
+import { compileFlow, createEngine, type SubflowPort } from "@millrace/engine";
+import type { Templates } from "@millrace/store";
+import { ProblemError } from "../errors.ts";
+import type { ServerHost, TemplatePort } from "../ports.ts";
+import { toProblems } from "../runs/index.ts";
+
+/** The flow of a run request that names a template. */
+export function templatePort(templates: Templates): TemplatePort {
+  return {
+    async get(slug, version) {
+      const found = version === undefined ? templates.get(slug) : templates.version(slug, version);
+      return found === null ? null : { slug, version: found.version, graph: found.graph };
+    },
+  };
+}
+
+/**
+ * Flows that other flows call. `hub/item` is the template that was installed from that item, whatever its slug is here; of
+ * several the first by slug. A digest finds the newest version that has it.
+ */
+export function subflowPort(templates: Templates): SubflowPort {
+  const localSlug = (name: string): string | undefined => {
+    const [hub, item] = name.split(/\/(.*)/s);
+    if (item === undefined) return name;
+    const from = templates
+      .list()
+      .find(({ source }) => source.kind === "hub" && source.hub === hub && source.item === item);
+    return from?.slug;
+  };
+  return {
+    async get({ slug: name, version, digest }) {
+      const slug = localSlug(name);
+      if (slug === undefined) return null;
+      if (version === undefined && digest === undefined) return templates.get(slug);
+      const found = templates
+        .versions(slug)
+        .find(
+          (each) =>
+            (version ?? each.version) === each.version && (digest ?? each.digest) === each.digest,
+        );
+      return found === undefined ? null : templates.version(slug, found.version);
+    },
+  };
+}
+
+/**
+ * Throws `input_invalid` when `inputs` do not fit the flow. A flow that does not compile is refused where it is run; it may
+ * be mended until then.
+ */
+export async function checkFlowInputs(
+  { registry, store }: Pick<ServerHost, "registry" | "store">,
+  graph: FlowGraph,
+  inputs: { readonly [name: string]: Json },
+): Promise<void> {
+  const compiled = await compileFlow(graph, {
+    registry,
+    subflows: subflowPort(store.templates),
+    withoutCode: true,
+  });
+  if (!compiled.ok) return;
+  const problems = createEngine().checkInputs(compiled.plan, inputs);
+  if (problems.length > 0) {
+    throw new ProblemError("input_invalid", { errors: toProblems(problems) });
+  }
+}

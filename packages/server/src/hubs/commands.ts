@@ -1,0 +1,116 @@
+/** Commands of hubs. A sync takes the index alone; what is installed is checked against it first. */
+import type { CommandName, Hub } from "@millrace/contracts";
+import {
+  type Answer,
+  checkConditions,
+  inTurn,
+  keyed,
+  pageOf,
+  tagged,
+  wire,
+} from "../commands/index.ts";
+import { ProblemError } from "../errors.ts";
+import type { CommandHandler, ServerHost } from "../ports.ts";
+import { isPublicKey, syncHub } from "./hub-index.ts";
+import { installItem } from "./install-item.ts";
+import { itemsOf, knownHub } from "./stored-hubs.ts";
+
+/** Handlers of the hub commands. */
+export const hubHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
+  wire("list_hubs", (page, { app: { cursors }, host }) =>
+    pageOf(host.store.hubs.list(), ({ id }) => id, page, { cursors, filter: { list: "hubs" } }),
+  ),
+  wire("get_hub", ({ hubId }, { host }) => tagged(knownHub(host, hubId))),
+  wire("add_hub", async (args, call) => {
+    const { hubs } = call.host.store;
+    const work = () =>
+      inTurn(hubs, async () => {
+        if (hubs.get(args.id) !== null) {
+          throw new ProblemError("already_exists", { members: { resource: "hub" } });
+        }
+        const hub: Hub = { ...args, kind: "https", url: hubUrl(args.url) };
+        checkKey(args.publicKey);
+        await hubs.put(hub);
+        return hub;
+      });
+    return withTag(await keyed(call, "add_hub", args, work));
+  }),
+  wire("update_hub", async ({ hubId, ifMatch, ...change }, { host }) => {
+    const hub = await changeHub(host, hubId, ifMatch, async (current) => {
+      const next = {
+        ...current,
+        ...change,
+        ...(change.url !== undefined && { url: hubUrl(change.url) }),
+      };
+      checkKey(change.publicKey);
+      // What another hub has said, or one that nobody signed, is no word of this one.
+      const isSame = next.url === current.url && next.publicKey === current.publicKey;
+      const { syncedAt: _syncedAt, ...fresh } = next;
+      await host.store.hubs.put(isSame ? next : fresh, { index: isSame ? "keep" : "drop" });
+      return knownHub(host, hubId);
+    });
+    return tagged(hub);
+  }),
+  wire("remove_hub", ({ hubId, ifMatch }, { host }) =>
+    changeHub(host, hubId, ifMatch, async () => {
+      await host.store.hubs.delete(hubId);
+      return null;
+    }),
+  ),
+  wire("sync_hub", async (args, call) =>
+    withTag(await keyed(call, "sync_hub", args, () => syncHub(call.host, args.hubId))),
+  ),
+  wire("list_hub_items", ({ hubId, ...page }, { app: { cursors }, host }) =>
+    pageOf(itemsOf(host, hubId), ({ id }) => id, page, {
+      cursors,
+      filter: { list: "hub items", hubId },
+    }),
+  ),
+  wire("install_hub_item", (args, call) =>
+    keyed(call, "install_hub_item", args, () => installItem(args, call)),
+  ),
+];
+
+/** Changes a hub that was added by command. Throws `not_found`, `operator_required`, and as every change does. */
+function changeHub<T>(
+  host: ServerHost,
+  id: string,
+  ifMatch: string | undefined,
+  change: (current: Hub) => Promise<T>,
+): Promise<T> {
+  return inTurn(host.store.hubs, async () => {
+    const current = knownHub(host, id);
+    if (current.kind === "dir") {
+      throw new ProblemError("operator_required", {
+        detail: "The hub is a folder of the operator, who changes it in the configuration",
+      });
+    }
+    checkConditions(current, { ifMatch });
+    return change(current);
+  });
+}
+
+/** The address as it is kept. Throws `invalid_args` for one that holds more than a place. */
+function hubUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain =
+    url?.protocol === "https:" && `${url.username}${url.password}${url.search}${url.hash}` === "";
+  if (url === undefined || !isPlain) {
+    throw refused("/url", "must be an https: URL without user, query and fragment");
+  }
+  return url.href;
+}
+
+function checkKey(publicKey: string | undefined): void {
+  if (publicKey !== undefined && !isPublicKey(publicKey)) {
+    throw refused("/publicKey", "must be the 32 bytes of an Ed25519 key in base64");
+  }
+}
+
+function refused(pointer: string, message: string): ProblemError {
+  return new ProblemError("invalid_args", { errors: [{ pointer, code: "custom", message }] });
+}
+
+function withTag<T extends object>({ value, headers }: Answer<T>): Answer<T> {
+  return tagged(value, { headers });
+}

@@ -1,0 +1,115 @@
+/** Hubs and items that there are. */
+import { isAbsolute, join } from "node:path";
+import type { Hub, HubItem, HubProvides } from "@millrace/contracts";
+import { hubProvidesSchema, slugSchema } from "@millrace/contracts/schemas";
+import type { Hubs } from "@millrace/store";
+import { ProblemError } from "../errors.ts";
+import type { HubModelPort } from "../models/open-models.ts";
+import type { ServerHost } from "../ports.ts";
+
+const KINDS: { readonly [K in HubItem["kind"]]: HubProvides } = {
+  template: "templates",
+  nodes: "nodes",
+  model: "models",
+};
+
+/** A hub. Throws `not_found`. */
+export function knownHub({ store }: Pick<ServerHost, "store">, id: string): Hub {
+  const hub = store.hubs.get(id);
+  if (hub === null) throw new ProblemError("not_found", { members: { resource: "hub" } });
+  return hub;
+}
+
+/** What a hub offers of the kinds that it may provide, by id, from its stored index. Throws `not_found`. */
+export function itemsOf(host: Pick<ServerHost, "store">, id: string): readonly HubItem[] {
+  const { provides } = knownHub(host, id);
+  return host.store.hubs.items(id).filter(({ kind }) => provides.includes(KINDS[kind]));
+}
+
+/** A hub in a folder, as an operator configures it. */
+export interface HubFolder {
+  readonly id: string;
+  /** Absolute; holds `millrace-hub.json`. */
+  readonly dir: string;
+  /** Default: the id. */
+  readonly name?: string;
+  /** Default: templates alone. */
+  readonly provides?: readonly HubProvides[];
+  /** Default true. */
+  readonly enabled?: boolean;
+}
+
+const TEMPLATES: readonly HubProvides[] = ["templates"];
+
+/** Reads the option `hubs`; throws a sentence about the value. */
+export function readHubFolders(value: unknown = []): readonly HubFolder[] {
+  if (!Array.isArray(value)) throw "must be a list of hubs";
+  const ids = new Set<string>();
+  for (const hub of value) {
+    const { id, dir, name = "", provides = [], enabled = true } = (hub ?? {}) as Partial<HubFolder>;
+    if (!slugSchema.safeParse(id).success) throw 'has a hub whose "id" is no slug';
+    if (ids.has(id as string)) throw `has the hub "${id}" twice`;
+    ids.add(id as string);
+    if (typeof dir !== "string" || !isAbsolute(dir)) throw `needs an absolute "dir" of hub "${id}"`;
+    const fits =
+      typeof name === "string" &&
+      typeof enabled === "boolean" &&
+      Array.isArray(provides) &&
+      provides.every((kind) => hubProvidesSchema.safeParse(kind).success);
+    if (!fits) throw `has a hub "${id}" with a bad "name", "provides" or "enabled"`;
+  }
+  return value;
+}
+
+/**
+ * Puts the configured hubs beside those that were added by command, and takes away the folders that are configured no longer. A
+ * hub that was added under the same id gives way.
+ */
+export async function registerFolders(hubs: Hubs, folders: readonly HubFolder[]): Promise<void> {
+  const ids = new Set(folders.map(({ id }) => id));
+  for (const { id, kind } of hubs.list()) {
+    if (kind === "dir" && !ids.has(id)) await hubs.delete(id);
+  }
+  for (const { id, name = id, provides = TEMPLATES, enabled = true } of folders) {
+    const known = hubs.get(id);
+    // The path of the folder is nobody's business but the operator's.
+    const hub: Hub = { id, name, kind: "dir", url: `dir:${id}`, provides, enabled };
+    const { syncedAt } = known ?? {};
+    await hubs.put(
+      { ...hub, ...(known?.kind === "dir" && syncedAt !== undefined && { syncedAt }) },
+      { index: known?.kind === "dir" ? "keep" : "drop" },
+    );
+  }
+}
+
+/** Finds models in the hubs of a store; `folders` are those of the operator's hubs, by id. */
+export function hubModels(
+  host: Pick<ServerHost, "store">,
+  folders: ReadonlyMap<string, string>,
+): HubModelPort {
+  return async (hubId, itemId) => {
+    const found = look(host, hubId, itemId);
+    if (found === undefined) return undefined;
+    const { hub, item } = found;
+    const source = sourceOf(hub, item.path, folders);
+    if (source === undefined) return undefined;
+    return { source, sha256: item.digest.slice("sha256:".length), bytes: item.bytes };
+  };
+}
+
+function look(host: Pick<ServerHost, "store">, hubId: string, itemId: string) {
+  try {
+    const hub = knownHub(host, hubId);
+    const item = itemsOf(host, hubId).find(({ id, kind }) => id === itemId && kind === "model");
+    return item === undefined || !hub.enabled ? undefined : { hub, item };
+  } catch (error) {
+    if (ProblemError.isInstance(error) && error.code === "not_found") return undefined;
+    throw error;
+  }
+}
+
+function sourceOf({ id, kind, url }: Hub, path: string, folders: ReadonlyMap<string, string>) {
+  if (kind === "https") return { url: new URL(path, url.endsWith("/") ? url : `${url}/`).href };
+  const folder = folders.get(id);
+  return folder === undefined ? undefined : { file: join(folder, path) };
+}

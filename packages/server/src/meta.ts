@@ -1,0 +1,78 @@
+/** Commands about the server itself. */
+import { readFileSync } from "node:fs";
+import {
+  type CommandDef,
+  type CommandInfo,
+  type CommandName,
+  type JsonSchema,
+  MAX_JSON_DEPTH,
+} from "@millrace/contracts";
+import { wire } from "./commands/index.ts";
+import { MAX_EVENT_BYTES, MAX_WEBHOOK_BYTES } from "./config/limits.ts";
+import type { CommandHandler } from "./ports.ts";
+
+// Schemas of some sixty commands take milliseconds to write out and never change.
+const infos = new WeakMap<CommandDef, Omit<CommandInfo, "wired">>();
+
+function infoOf(command: CommandDef): Omit<CommandInfo, "wired"> {
+  let info = infos.get(command);
+  if (info === undefined) {
+    const { name, effect, args, result } = command;
+    info = {
+      name,
+      effect,
+      argsSchema: args.toJSONSchema({ io: "input", unrepresentable: "any" }) as JsonSchema,
+      resultSchema: result.toJSONSchema({ io: "output", unrepresentable: "any" }) as JsonSchema,
+    };
+    infos.set(command, info);
+  }
+  return info;
+}
+
+/** Handlers of the commands about the server itself. */
+export const metaHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
+  wire("list_commands", (_args, { app }) =>
+    [...app.commands.values()].map((command) => {
+      const { name, ...info } = infoOf(command);
+      return { name, wired: app.isWired(name), ...info };
+    }),
+  ),
+  wire("get_meta", (_args, { app, host }) => {
+    const names = [...app.commands.keys()].sort();
+    return {
+      name: "millrace",
+      version: packageVersion(),
+      apiVersion: 1,
+      eventVersion: 1,
+      dslVersion: 1,
+      node: process.versions.node,
+      limits: {
+        ...app.limits,
+        maxJsonDepth: MAX_JSON_DEPTH,
+        maxEventBytes: MAX_EVENT_BYTES,
+        maxWebhookBytes: MAX_WEBHOOK_BYTES,
+      },
+      features: {
+        webhooks: app.webhooks,
+        models: app.isWired("list_models"),
+        credentialStore: host.services.storeName,
+        executor: host.executor.kind,
+      },
+      commands: {
+        wired: names.filter((name) => app.isWired(name)),
+        unwired: names.filter((name) => !app.isWired(name)),
+      },
+    };
+  }),
+];
+
+let version: string | undefined;
+
+/** Reads it once; `package.json` lies beside `src` as it lies beside `dist`. */
+export function packageVersion(): string {
+  if (version === undefined) {
+    const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+    version = (JSON.parse(text) as { readonly version: string }).version;
+  }
+  return version;
+}

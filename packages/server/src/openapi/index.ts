@@ -1,2 +1,0 @@
-/** The document of the API. */
-export { buildOpenApi } from "./document.ts";

@@ -1,0 +1,74 @@
+/** What the server tells about itself on routes that are no commands: its document, the page of it, its metrics. */
+
+import { COMMANDS } from "@millrace/contracts/commands";
+import type { Reply } from "../http/index.ts";
+import { packageVersion } from "../meta.ts";
+import type { Metrics, ServerHost } from "../ports.ts";
+import { standingOf } from "../process/metrics.ts";
+import { PAGE_POLICY, renderDocs } from "./docs-page.ts";
+import { buildOpenApi } from "./document.ts";
+
+/** Made when somebody asks for the first time: most servers are never asked, and it takes some fifty milliseconds. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+/** What a browser shows of the bare address: where things are. It loads nothing and runs nothing. */
+const HOME = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Millrace</title>
+<h1>Millrace</h1>
+<p>This server runs flows over HTTP.</p>
+<ul>
+<li><a href="api/docs">api/docs</a>: every route, to read</li>
+<li><a href="api/openapi.json">api/openapi.json</a>: the same as OpenAPI 3.1</li>
+<li><a href="api/health">api/health</a> and <a href="api/ready">api/ready</a>: whether it answers, and takes work</li>
+<li><a href="api/metrics">api/metrics</a>: metrics for Prometheus</li>
+</ul>
+</html>
+`;
+
+/** Path to what a GET of it answers. */
+export function createPages(
+  host: ServerHost,
+  metrics: Metrics,
+  openStreams: () => number,
+): ReadonlyMap<string, () => Reply | Promise<Reply>> {
+  const document = once(() => buildOpenApi(COMMANDS, packageVersion()));
+  const json = once(() => JSON.stringify(document()));
+  const page = once(() => renderDocs(document()));
+  return new Map<string, () => Reply | Promise<Reply>>([
+    [
+      "/",
+      () => ({ status: 200, headers: { "Content-Type": "text/html; charset=utf-8" }, body: HOME }),
+    ],
+    [
+      "/api/openapi.json",
+      () => ({ status: 200, headers: { "Content-Type": "application/json" }, body: json() }),
+    ],
+    [
+      "/api/docs",
+      () => ({
+        status: 200,
+        headers: {
+          "Content-Type": "text/html; charset=utf-8",
+          "Content-Security-Policy": PAGE_POLICY,
+        },
+        body: page(),
+      }),
+    ],
+    [
+      "/api/metrics",
+      async () => ({
+        status: 200,
+        headers: { "Content-Type": metrics.contentType },
+        body: await metrics.text(await standingOf(host, openStreams())),
+      }),
+    ],
+  ]);
+}

@@ -1,0 +1,202 @@
+/** Commands of runs that are lived: start, look, steer. */
+import type {
+  AnyEvent,
+  CommandName,
+  CommandResult,
+  Json,
+  ParsedArgs,
+  RunRef,
+  RunSpec,
+  RunSummary,
+} from "@millrace/contracts";
+import { Answer, keyedStart, REPLAYED, wire } from "../commands/index.ts";
+import { ProblemError } from "../errors.ts";
+import { decodeEvent } from "../executor/index.ts";
+import type { CommandCall, CommandHandler } from "../ports.ts";
+import { acceptsKinds, checkPosition, isEnded, knownRun, knownSummary } from "./known-run.ts";
+import { callExecutor } from "./problems.ts";
+import { startRun } from "./start-run.ts";
+
+/** Waits until a run has ended or paused, at most `waitMs`; the run goes on either way. */
+async function waitForRun(
+  call: CommandCall,
+  ref: RunRef,
+  waitMs: number,
+): Promise<Answer<RunSummary | RunRef>> {
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(), waitMs);
+  const onLeave = () => stop.abort();
+  if (call.signal.aborted) onLeave();
+  call.signal.addEventListener("abort", onLeave);
+  try {
+    const pages = call.host.executor.attach(ref.runId, { signal: stop.signal });
+    for await (const page of pages) {
+      const newest = page.findLast(({ kind }) => kind.startsWith("run.") || kind === "summary");
+      if (newest?.kind !== "run.paused") continue;
+      // The log is read from its beginning: a pause in it may be over.
+      if (knownSummary(call.host, ref.runId).status === "paused") {
+        return new Answer({ runId: ref.runId, status: "paused" }, { status: 202 });
+      }
+    }
+  } finally {
+    clearTimeout(timer);
+    call.signal.removeEventListener("abort", onLeave);
+  }
+  const run = knownSummary(call.host, ref.runId);
+  if (isEnded(run.status)) return new Answer(run);
+  return new Answer({ runId: run.runId, status: run.status }, { status: 202 });
+}
+
+function started(ref: RunRef, replayed: boolean): Answer<RunRef> {
+  return new Answer(ref, {
+    headers: {
+      Location: `/api/runs/${ref.runId}`,
+      ...(replayed ? REPLAYED : {}),
+    },
+  });
+}
+
+async function steer(
+  call: CommandCall,
+  runId: string,
+  kind: "pause" | "resume",
+): Promise<CommandResult<"pause_run">> {
+  const { executor } = call.host;
+  const result = await callExecutor(() => executor.signal(runId, { kind, by: actorOf(call) }));
+  const run = await knownRun(call.host, runId);
+  if (!result.ok) throw new ProblemError("state_conflict", { members: { state: run.status } });
+  return run;
+}
+
+/** Who did it, as events name them. */
+export function actorOf(call: CommandCall): string {
+  return call.caller.tokenId ?? call.app.actor;
+}
+
+/** A client that a signal has reached says which: the exit code of the run is that of the client. */
+function isSignal(reason: string | undefined): reason is "sigint" | "sigterm" {
+  return reason === "sigint" || reason === "sigterm";
+}
+
+/** Handlers of the run commands. */
+export const runHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
+  wire("start_run", async (args, call) => {
+    const { value, replayed } = await startRun(call, "start_run", args);
+    return started(value, replayed);
+  }),
+  // Over HTTP this command streams; by name it starts and leaves the run alone.
+  wire("run_flow", async (args, call) => {
+    const { value, replayed } = await startRun(call, "run_flow", args);
+    return started(value, replayed);
+  }),
+  wire("run_and_wait", async ({ waitMs, ...request }, call) => {
+    const { value, replayed } = await startRun(call, "run_and_wait", request);
+    const answer = await waitForRun(call, value, waitMs);
+    const { headers } = started(value, replayed);
+    return new Answer(answer.value, {
+      headers,
+      ...(answer.status === undefined ? {} : { status: answer.status }),
+    });
+  }),
+  // The cursor is the store's, which signs its own.
+  wire("list_runs", (args, { host }) => host.executor.list(args)),
+  wire("get_run", ({ runId }, { host }) => knownRun(host, runId)),
+  wire("get_run_events", async ({ runId, after = 0, kinds, limit }, { host }) => {
+    checkPosition(knownSummary(host, runId), after);
+    const accepts = acceptsKinds(kinds);
+    const items: AnyEvent[] = [];
+    // What is there now; `attach` would wait for what is still to come.
+    for await (const page of host.journal.read(runId, after)) {
+      for (const event of page) {
+        if (accepts !== undefined && !accepts(event.kind)) continue;
+        if (items.length === limit) {
+          // A position, not a signed cursor: `after` takes any number.
+          return { items, nextCursor: String(items.at(-1)?.seq ?? after) };
+        }
+        items.push(decodeEvent(event));
+      }
+    }
+    return { items, nextCursor: null };
+  }),
+  wire("get_run_graph", ({ runId }, { host }) => {
+    const header = host.store.runs.header(runId, { private: false });
+    if (header === null) throw new ProblemError("not_found", { members: { resource: "run" } });
+    return header.graph;
+  }),
+  wire("cancel_run", ({ runId, reason, graceMs }, call) =>
+    callExecutor(() =>
+      call.host.executor.cancel(runId, {
+        ...(isSignal(reason) ? { reason } : { reason: "user", ...(reason && { note: reason }) }),
+        by: actorOf(call),
+        graceMs,
+      }),
+    ),
+  ),
+  wire("pause_run", ({ runId }, call) => steer(call, runId, "pause")),
+  wire("resume_run", ({ runId }, call) => steer(call, runId, "resume")),
+];
+
+/** Handlers of the commands that look back. */
+export const runHistoryHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
+  wire("retry_run", async (args, call) => {
+    const { value, headers } = await keyedStart(call, "retry_run", args, async (rows) => {
+      const spec = againSpec(call, args);
+      return callExecutor(() => call.host.executor.start(spec, rows));
+    });
+    return new Answer(value, { headers: { ...headers, Location: `/api/runs/${value.runId}` } });
+  }),
+  wire("delete_run", async ({ runId }, { host }) => {
+    const { status } = knownSummary(host, runId);
+    const became = await host.store.runs.delete(runId);
+    if (became === "live") throw stillLive(status);
+    return null;
+  }),
+  wire("prune_runs", (args, { host }) => host.store.runs.prune(args)),
+];
+
+/** The run once more, with the flow, the inputs and the wishes that it had. Throws `not_found`, `state_conflict`. */
+function againSpec(
+  { app, host, caller }: CommandCall,
+  { runId, from, inputs }: ParsedArgs<"retry_run">,
+): RunSpec {
+  const { status, template, tags } = knownSummary(host, runId);
+  if (!isEnded(status)) throw stillLive(status);
+  const header = host.store.runs.header(runId);
+  if (header === null) throw new ProblemError("not_found", { members: { resource: "run" } });
+  const { from: _from, ...wishes } = header.options ?? {};
+  return {
+    graph: header.graph,
+    inputs: inputs ?? (header.inputs as RunSpec["inputs"]),
+    trigger: app.actor,
+    retryOf: runId,
+    tags,
+    ...(from !== undefined && { from }),
+    ...(template !== null && { template }),
+    ...wishes,
+    ...(caller.tokenId !== null && { tokenId: caller.tokenId }),
+  };
+}
+
+function stillLive(state: string): ProblemError {
+  return new ProblemError("state_conflict", {
+    detail: "The run has not ended",
+    members: { state },
+  });
+}
+
+/** Handler of the command that gives a large value back. */
+export const valueHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
+  wire("get_run_blob", async ({ runId, digest }, { host }) => {
+    await knownRun(host, runId);
+    const value: Json | undefined = await host.journal.getValue(runId, digest);
+    if (value === undefined)
+      throw new ProblemError("not_found", { members: { resource: "value" } });
+    const bytes = Buffer.from(JSON.stringify(value));
+    return {
+      digest,
+      mediaType: "application/json",
+      bytes: bytes.byteLength,
+      base64: bytes.toString("base64"),
+    };
+  }),
+];

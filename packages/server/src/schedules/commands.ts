@@ -1,0 +1,152 @@
+/** Commands of schedules. What they change is seen by the scheduler at once. */
+
+import { isDeepStrictEqual } from "node:util";
+import type {
+  CommandName,
+  FlowSchedule,
+  ProposedSchedule,
+  Schedule,
+  ScheduleArgs,
+} from "@millrace/contracts";
+import type { ScheduleRow } from "@millrace/store";
+import {
+  Answer,
+  checkConditions,
+  inTurn,
+  keyed,
+  keyedStart,
+  pageOf,
+  tagged,
+  wire,
+} from "../commands/index.ts";
+import { ProblemError } from "../errors.ts";
+import { checkFlowInputs } from "../flows/stored-flows.ts";
+import { newId } from "../http/index.ts";
+import type { CommandHandler, ServerHost } from "../ports.ts";
+import { callExecutor } from "../runs/index.ts";
+import { fireTimes, HORIZON_MS, nextFireTime, type Timing, timingProblem } from "./fire-times.ts";
+import { readSchedule, specOf, toBody, toIso } from "./stored-schedule.ts";
+
+/** Handlers of the schedule commands. */
+export const scheduleHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
+  wire("list_schedules", (page, { app: { cursors }, host }) => {
+    const all = host.store.schedules.list().map((row) => readSchedule(row).schedule);
+    const found = pageOf(all, ({ id }) => id, page, { cursors, filter: { list: "schedules" } });
+    return page.cursor === undefined ? { ...found, proposed: proposedOf(host, all) } : found;
+  }),
+  wire("get_schedule", ({ scheduleId }, { host }) =>
+    tagged(readSchedule(knownSchedule(host, scheduleId)).schedule),
+  ),
+  wire("create_schedule", async (args, call) => {
+    const { value, headers } = await keyed(call, "create_schedule", args, () => {
+      const id = newId("sch", call.host);
+      return writeSchedule(call.host, { id, args, current: null });
+    });
+    return tagged(value, { headers });
+  }),
+  wire("update_schedule", async ({ scheduleId: id, ifMatch, ...args }, { host }) => {
+    const schedule = await inTurn(host.store.schedules, async () => {
+      const current = knownSchedule(host, id);
+      checkConditions(readSchedule(current).schedule, { ifMatch });
+      return writeSchedule(host, { id, args, current });
+    });
+    return tagged(schedule);
+  }),
+  wire("delete_schedule", async ({ scheduleId: id, ifMatch }, { host }) => {
+    await inTurn(host.store.schedules, async () => {
+      checkConditions(readSchedule(knownSchedule(host, id)).schedule, { ifMatch });
+      await host.store.schedules.delete(id);
+    });
+    host.scheduler?.wake();
+    return null;
+  }),
+  wire("run_schedule_now", async (args, call) => {
+    const { host } = call;
+    const { value, headers } = await keyedStart(call, "run_schedule_now", args, async (rows) => {
+      const { schedule } = readSchedule(knownSchedule(host, args.scheduleId));
+      const spec = specOf(schedule, host.store, { trigger: "api", fireTime: host.now() });
+      const { tokenId } = call.caller;
+      return callExecutor(() =>
+        host.executor.start({ ...spec, ...(tokenId !== null && { tokenId }) }, rows),
+      );
+    });
+    return new Answer(value, { headers: { ...headers, Location: `/api/runs/${value.runId}` } });
+  }),
+  wire("preview_schedule", ({ scheduleId, n }, { host }) => {
+    const { rule, row } = readSchedule(knownSchedule(host, scheduleId));
+    const from = lastMoment(host, row);
+    const times = fireTimes(rule, { from, to: from + HORIZON_MS, limit: n });
+    return { times: times.map(toIso) };
+  }),
+];
+
+/** What the flows of templates propose and no schedule does: none has this name with these times and inputs. */
+function proposedOf({ store }: ServerHost, active: readonly Schedule[]): ProposedSchedule[] {
+  return store.templates.proposed().flatMap(({ slug: template, schedules }) =>
+    schedules
+      .filter((schedule) => {
+        const same = active.filter((each) => each.template === template);
+        return !same.some((each) => each.name === schedule.name && isSame(each, schedule));
+      })
+      .map((schedule) => ({ template, schedule })),
+  );
+}
+
+function isSame(active: Schedule, proposed: FlowSchedule): boolean {
+  const { inputs = {} } = active;
+  return (
+    sameTiming(active, { timezone: "UTC", ...proposed }) &&
+    isDeepStrictEqual(inputs, proposed.inputs ?? {})
+  );
+}
+
+/** A schedule that exists. Throws `not_found`. */
+function knownSchedule({ store }: ServerHost, id: string): ScheduleRow {
+  const row = store.schedules.get(id);
+  if (row === null) throw new ProblemError("not_found", { members: { resource: "schedule" } });
+  return row;
+}
+
+interface Write {
+  readonly id: string;
+  readonly args: ScheduleArgs;
+  /** What it replaces. */
+  readonly current: ScheduleRow | null;
+}
+
+/** Throws `not_found` for its template, `input_invalid`, `invalid_args` for a time that never comes. */
+async function writeSchedule(host: ServerHost, { id, args, current }: Write): Promise<Schedule> {
+  const { schedules, templates } = host.store;
+  const before = current === null ? null : readSchedule(current);
+  const anchor = before?.rule.anchor ?? host.now();
+  const rule = { timing: { timezone: "UTC", ...args }, anchor };
+  const isSameTime = before !== null && sameTiming(before.rule.timing, rule.timing);
+  const problem = isSameTime ? undefined : timingProblem(rule, lastMoment(host, current));
+  if (problem !== undefined) throw new ProblemError("invalid_args", { errors: [problem] });
+  // A template that is found here is not deleted before the schedule names it.
+  return inTurn(templates, async () => {
+    const { enabled = true } = args;
+    const row = { id, body: toBody(args, anchor), enabled, lastFire: null, lastError: null };
+    const { graph, inputs } = specOf(readSchedule({ ...row, nextAt: null }).schedule, host.store, {
+      trigger: "schedule",
+      fireTime: anchor,
+    });
+    await checkFlowInputs(host, graph, inputs);
+    // A fire that has come and was not fired yet is not lost by a change of something else.
+    const isPending = isSameTime && current?.enabled === true;
+    const next = isPending ? current.nextAt : nextFireTime(rule, lastMoment(host, current));
+    const nextAt = enabled ? next : null;
+    await schedules.put({ ...row, nextAt });
+    host.scheduler?.wake();
+    return readSchedule(knownSchedule(host, id)).schedule;
+  });
+}
+
+/** Nothing fires at or before this: it is past, or has fired. */
+function lastMoment(host: ServerHost, row: ScheduleRow | null): number {
+  return Math.max(host.now(), row?.lastFire ?? 0);
+}
+
+function sameTiming(a: Timing, b: Timing): boolean {
+  return a.cron === b.cron && a.everyMs === b.everyMs && a.at === b.at && a.timezone === b.timezone;
+}

@@ -1,0 +1,135 @@
+/**
+ * The settings document. What was set is kept by path, as `run.timeoutMs`; everything else is the default of this version.
+ *   D1  What is read has every member and fits the schema, whatever an earlier version has kept.
+ *   D2  A patch is written whole or not at all.
+ */
+import type {
+  CommandName,
+  FlowGraph,
+  Json,
+  JsonObject,
+  JsonSchema,
+  Problem,
+  RunSpec,
+  Settings,
+} from "@millrace/contracts";
+import { settingsSchema } from "@millrace/contracts/schemas";
+import type { SettingsTable } from "@millrace/store";
+import { escapeSegment, MAX_ERRORS } from "./commands/check-args.ts";
+import { checkConditions, inTurn, tagged, wire } from "./commands/index.ts";
+import { ProblemError } from "./errors.ts";
+import type { CommandHandler } from "./ports.ts";
+
+/** Paths of all single settings, each as the list of its names. */
+const PATHS: readonly (readonly string[])[] = leavesOf(settingsSchema.parse({}) as unknown as Json);
+
+/** JSON Schema of what may be set. */
+const SETTINGS_SCHEMA: JsonSchema = settingsSchema.toJSONSchema({
+  io: "input",
+}) as JsonSchema;
+
+/** The settings in force: what was set, else the defaults. */
+export function readSettings(table: SettingsTable): Settings {
+  return settingsSchema.parse(keptIn(table));
+}
+
+/**
+ * Applies a merge patch; null goes back to the default. Throws `precondition_required` and `etag_mismatch` as every change
+ * does, and `value_invalid` with the places that do not fit.
+ */
+function updateSettings(
+  table: SettingsTable,
+  { patch, ifMatch }: { readonly patch: JsonObject; readonly ifMatch?: string },
+): Promise<Settings> {
+  return inTurn(table, async () => {
+    checkConditions(readSettings(table), { ifMatch });
+    const next = mergePatch(keptIn(table), patch);
+    const read = settingsSchema.safeParse(next);
+    if (!read.success) {
+      const problems = read.error.issues.flatMap(problemsOf);
+      throw new ProblemError("value_invalid", { errors: problems.slice(0, MAX_ERRORS) });
+    }
+    await table.set(Object.fromEntries(PATHS.map((path) => [path.join("."), valueAt(next, path)])));
+    return read.data;
+  });
+}
+
+/** What was set and still fits: a value that this version does not take is as if it had never been set. */
+function keptIn(table: SettingsTable): Json {
+  const kept = table.all();
+  let document: Json = {};
+  for (const path of PATHS) {
+    const value = kept[path.join(".")];
+    if (value === undefined) continue;
+    const nested = path.reduceRight<Json>((inner, name) => ({ [name]: inner }), value);
+    const next = mergePatch(document, nested);
+    if (settingsSchema.safeParse(next).success) document = next;
+  }
+  return document;
+}
+
+function leavesOf(value: Json, path: readonly string[] = []): readonly (readonly string[])[] {
+  const members = isObject(value) ? Object.entries(value) : [];
+  if (members.length === 0) return [path];
+  return members.flatMap(([name, member]) => leavesOf(member as Json, [...path, name]));
+}
+
+function valueAt(value: Json | undefined, path: readonly string[]): Json | undefined {
+  return path.reduce<Json | undefined>(
+    (at, name) => (isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined),
+    value,
+  );
+}
+
+interface Issue {
+  readonly code?: string;
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  readonly keys?: readonly string[];
+}
+
+function problemsOf({ code = "invalid", path, message, keys }: Issue): Problem[] {
+  const pointerTo = (names: readonly PropertyKey[]): string =>
+    names.map((name) => `/${escapeSegment(String(name))}`).join("");
+  if (keys === undefined) return [{ pointer: pointerTo(path), code, message }];
+  return keys.map((key) => ({ pointer: pointerTo([...path, key]), code, message: "is not known" }));
+}
+
+/** The target with the patch applied: null removes a member, an object goes into the one that is there, all else replaces. */
+function mergePatch(target: Json | undefined, patch: Json): Json {
+  if (!isObject(patch)) return patch;
+  const merged = new Map(Object.entries(isObject(target) ? target : {}));
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) merged.delete(name);
+    else if (value !== undefined) merged.set(name, mergePatch(merged.get(name), value));
+  }
+  return Object.fromEntries(merged); // defines members: no name of a prototype is special
+}
+
+/** Whether a value is an object of JSON. */
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Wishes for a run of `graph` whose request says nothing of them; what the flow itself says comes before. */
+export function runDefaults(
+  { policy = {} }: Pick<FlowGraph, "policy">,
+  { run }: Settings,
+): Pick<RunSpec, "timeoutMs" | "onFailure" | "concurrency" | "confirm"> {
+  const { timeoutMs, onFailure, concurrency, confirm } = run;
+  return {
+    ...(policy.timeoutMs === undefined && timeoutMs !== null && { timeoutMs }),
+    ...(policy.onFailure === undefined && { onFailure }),
+    ...(policy.concurrency === undefined && { concurrency }),
+    ...(confirm !== "ask" && { confirm }),
+  };
+}
+
+/** Handlers of the settings commands. */
+export const settingsHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
+  wire("get_settings", (_args, { host }) => tagged(readSettings(host.store.settings))),
+  wire("get_settings_schema", () => tagged(SETTINGS_SCHEMA)),
+  wire("update_settings", async (args, { host }) =>
+    tagged(await updateSettings(host.store.settings, args)),
+  ),
+];

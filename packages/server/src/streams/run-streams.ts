@@ -1,0 +1,143 @@
+/**
+ * `POST /api/run`: starts a run and streams its events from the first one. The reader that asked for the run owns it: when
+ * the last such reader leaves, the run is cancelled, unless it was started with `onDisconnect: "continue"`.
+ */
+import {
+  createView,
+  EVENT_LIMITS,
+  foldEvents,
+  makeSnapshot,
+  type ParsedArgs,
+  type StoredEvent,
+  serialiseEvent,
+} from "@millrace/contracts";
+import { REPLAYED } from "../commands/index.ts";
+import { decodeEvent } from "../executor/index.ts";
+import type { Exchange } from "../http/index.ts";
+import type { CommandCall, ServerHost } from "../ports.ts";
+import type { StreamHandler } from "../routes.ts";
+import { acceptsKinds, checkPosition, isEnded, knownSummary, startRun } from "../runs/index.ts";
+import type { EventStreams } from "./event-stream.ts";
+import type { FrameFormat } from "./frames.ts";
+
+/** Makes the stream of `POST /api/run`. */
+export function createRunFlowStream(streams: EventStreams): StreamHandler {
+  /** Open owners by run. */
+  const owners = new Map<string, number>();
+
+  function leave(call: CommandCall, runId: string, cancel: boolean): void {
+    const left = (owners.get(runId) ?? 1) - 1;
+    if (left > 0) owners.set(runId, left);
+    else owners.delete(runId);
+    if (!cancel || left > 0) return;
+    const { executor, log } = call.host;
+    executor.cancel(runId, { reason: "disconnect" }).catch((error: unknown) => {
+      // The run may have ended at the same moment: then there is nothing to cancel.
+      log.debug({ runId, err: error }, "run.not_cancelled");
+    });
+  }
+
+  return async (args: ParsedArgs<"run_flow">, call: CommandCall, exchange: Exchange) => {
+    streams.checkCapacity();
+    const { value: ref, replayed } = await startRun(call, "run_flow", args);
+    const { runId } = ref;
+    const { onDisconnect = "cancel", events } = args.options ?? {};
+    const accepts = acceptsKinds(events);
+    owners.set(runId, (owners.get(runId) ?? 0) + 1);
+    return streams.answer(exchange, {
+      format: "sse",
+      headers: {
+        "Millrace-Run-Id": runId,
+        "Content-Location": `/api/runs/${runId}`,
+        Link: `</api/runs/${runId}/events>; rel="monitor"`,
+        ...(replayed ? REPLAYED : {}),
+      },
+      read: (signal) => call.host.executor.attach(runId, { after: 0, signal }),
+      ...(accepts === undefined ? {} : { accepts }),
+      onEnd: (why) => leave(call, runId, why === "left" && onDisconnect === "cancel"),
+    });
+  };
+}
+
+/** Events handed over at once by an executor; a reader that gets so many is behind. */
+const FULL_PAGE = 512;
+/** Events that a reader with `lag=snapshot` may be behind before it is brought to the present. */
+const LAG_EVENTS = 8_192;
+
+/**
+ * The state of a run as one event, without its summary: that always follows. Undefined for a run without events, and for
+ * a state that is too large for an event: then the reader gets the log itself.
+ */
+async function snapshotNow(host: ServerHost, runId: string): Promise<StoredEvent | undefined> {
+  const run = knownSummary(host, runId);
+  const seq = isEnded(run.status) ? run.lastSeq - 1 : run.lastSeq;
+  if (seq === 0) return undefined;
+  const view = createView(runId);
+  for await (const page of host.journal.read(runId, 0)) {
+    for (const stored of page) if (stored.seq <= seq) foldEvents(view, decodeEvent(stored));
+    if ((page.at(-1)?.seq ?? seq) >= seq) break;
+  }
+  const line = Buffer.from(serialiseEvent(makeSnapshot(view, view.updatedAt)));
+  return line.byteLength > EVENT_LIMITS.snapshotBytes ? undefined : { seq, kind: "snapshot", line };
+}
+
+/** What one reader asks for; positions are `seq` of the last event it has. */
+interface Reading {
+  readonly host: ServerHost;
+  readonly runId: string;
+  readonly after: number;
+  readonly snapshot: boolean;
+  /** Whether a reader that falls far behind gets the present instead of the past. */
+  readonly skips: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** The log as its reader wants it. */
+async function* readLog(reading: Reading): AsyncGenerator<readonly StoredEvent[], void> {
+  const { host, runId, signal } = reading;
+  let at = reading.after;
+  let leap = reading.snapshot;
+  do {
+    if (leap) {
+      const snapshot = await snapshotNow(host, runId);
+      leap = false;
+      if (snapshot !== undefined) {
+        yield [snapshot];
+        at = snapshot.seq;
+      }
+    }
+    for await (const page of host.executor.attach(runId, { after: at, signal })) {
+      yield page;
+      at = page.at(-1)?.seq ?? at;
+      if (reading.skips && page.length >= FULL_PAGE) {
+        const { lastSeq } = knownSummary(host, runId);
+        leap = lastSeq - at > LAG_EVENTS;
+        if (leap) break;
+      }
+    }
+  } while (leap);
+}
+
+/** Makes the stream of `GET /api/runs/{id}/events`: replay, then live, to the summary. */
+export function createRunEventsStream(streams: EventStreams): StreamHandler {
+  return async (args: ParsedArgs<"get_run_events">, call: CommandCall, exchange: Exchange) => {
+    const { host } = call;
+    const { runId, kinds, lag, after = 0, snapshot = false } = args;
+    const run = knownSummary(host, runId);
+    checkPosition(run, after);
+    if (isEnded(run.status) && after === run.lastSeq && !snapshot) {
+      return exchange.reply({ status: 204 });
+    }
+    streams.checkCapacity();
+    const accepts = acceptsKinds(kinds);
+    const ndjson = /\bapplication\/x-ndjson\b/i.test(exchange.header("accept") ?? "");
+    const format: FrameFormat = ndjson ? "ndjson" : "sse-id";
+    return streams.answer(exchange, {
+      format,
+      headers: { "Millrace-Run-Id": runId },
+      read: (signal) =>
+        readLog({ host, runId, after, snapshot, skips: lag === "snapshot", signal }),
+      ...(accepts === undefined ? {} : { accepts }),
+    });
+  };
+}

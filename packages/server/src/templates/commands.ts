@@ -1,0 +1,144 @@
+/** Commands of stored flows. Text and graph are read, checked and kept; nothing of them is executed. */
+import type { CommandName, Template, TemplateSummary, TemplateVersion } from "@millrace/contracts";
+import { slugSchema } from "@millrace/contracts/schemas";
+import {
+  type Answer,
+  checkConditions,
+  inTurn,
+  keyed,
+  pageOf,
+  tagged,
+  wire,
+} from "../commands/index.ts";
+import { ProblemError } from "../errors.ts";
+import { type FlowReader, readGraph, readText } from "../flows/read-flow.ts";
+import type { CommandCall, CommandHandler, ServerHost } from "../ports.ts";
+import { templateExists, writeTemplate } from "./write-template.ts";
+
+/** Handlers of the template commands. */
+export const templateHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
+  wire("list_templates", ({ q, tag, source, ...page }, { app: { cursors }, host }) => {
+    const text = q?.toLowerCase();
+    const all = host.store.templates
+      .list()
+      .filter(
+        (each) =>
+          (text === undefined || matches(each, text)) &&
+          (tag === undefined || each.tags.includes(tag)) &&
+          (source === undefined || each.source.kind === source),
+      );
+    const filter = { list: "templates", q: text ?? null, tag: tag ?? null, source: source ?? null };
+    return pageOf(all, ({ slug }) => slug, page, { cursors, filter });
+  }),
+  wire("get_template", ({ slug }, { host }) => tagged(knownTemplate(host, slug))),
+  wire("save_template", async ({ slug, ifMatch, ifNoneMatch, dsl, graph, ...meta }, call) => {
+    const reader = readerOf(call);
+    const { template, isNew } = await writeTemplate(call.host, slug, (current) => {
+      checkConditions(current, { ifMatch, ifNoneMatch });
+      const flow =
+        graph === undefined ? readText(dsl ?? "", reader) : readGraph(graph, current?.dsl, reader);
+      return { ...meta, flow };
+    });
+    return tagged(template, { status: isNew ? 201 : 200 });
+  }),
+  wire("delete_template", ({ slug, ifMatch }, { host }) => deleteTemplate(host, slug, ifMatch)),
+  wire("list_template_versions", ({ slug, ...page }, { app: { cursors }, host }) => {
+    knownTemplate(host, slug);
+    const filter = { list: "template versions", slug };
+    const all = host.store.templates.versions(slug);
+    return pageOf(all, ({ version }) => -version, page, { cursors, filter });
+  }),
+  wire("get_template_version", ({ slug, version }, { host }) =>
+    tagged(knownVersion(host, slug, version)),
+  ),
+  wire("restore_template_version", async (args, call) => {
+    const { slug, version, ifMatch } = args;
+    const answer = await keyed(call, "restore_template_version", args, async () => {
+      const { template } = await writeTemplate(call.host, slug, (current) => {
+        if (current === null) throw missing("template");
+        const { dsl, graph, digest } = knownVersion(call.host, slug, version);
+        checkConditions(current, { ifMatch });
+        return { flow: { dsl, graph, digest } };
+      });
+      return template;
+    });
+    return withTag(answer);
+  }),
+  wire("import_template", async (args, call) => {
+    const answer = await keyed(call, "import_template", args, async () => {
+      const flow = readText(args.text, readerOf(call));
+      const slug = args.slug ?? slugOf(flow.graph.id);
+      const { template } = await writeTemplate(call.host, slug, (current) => {
+        if (current !== null && !args.overwrite) throw templateExists(slug);
+        return { flow, source: { kind: "import" } };
+      });
+      return template;
+    });
+    return withTag(answer);
+  }),
+  wire("export_template", ({ slug }, { host }) => ({ text: knownTemplate(host, slug).dsl })),
+];
+
+function readerOf({ app, host }: CommandCall): FlowReader {
+  return { host, limits: app.limits };
+}
+
+async function deleteTemplate(
+  { store }: ServerHost,
+  slug: string,
+  ifMatch: string | undefined,
+): Promise<null> {
+  return inTurn(store.templates, async () => {
+    const current = store.templates.get(slug);
+    if (current === null) throw missing("template");
+    checkConditions(current, { ifMatch });
+    const users = [...store.schedules.list(), ...store.webhooks.list()].filter(
+      ({ body }) => (body as { readonly template?: unknown }).template === slug,
+    );
+    if (users.length > 0) {
+      const ids = users.map(({ id }) => id);
+      throw new ProblemError("in_use", {
+        detail: `Schedules or webhooks use it; delete them first: ${ids.join(", ")}`,
+        members: { usedBy: ids },
+      });
+    }
+    if (!(await store.templates.delete(slug, current.version))) {
+      throw new ProblemError("etag_mismatch");
+    }
+    return null;
+  });
+}
+
+function matches({ slug, name, description }: TemplateSummary, text: string): boolean {
+  return [slug, name, description].some((part) => part.toLowerCase().includes(text));
+}
+
+function knownTemplate({ store }: ServerHost, slug: string): Template {
+  const template = store.templates.get(slug);
+  if (template === null) throw missing("template");
+  return template;
+}
+
+function knownVersion({ store }: ServerHost, slug: string, version: number): TemplateVersion {
+  const found = store.templates.version(slug, version);
+  if (found === null) throw missing("template version");
+  return found;
+}
+
+function missing(resource: string): ProblemError {
+  return new ProblemError("not_found", { members: { resource } });
+}
+
+/** The id of a flow as the slug of its template, where it can be one. */
+function slugOf(id: string): string {
+  const read = slugSchema.safeParse(id);
+  if (read.success) return read.data;
+  const message = "the id of the flow is no slug; give one";
+  throw new ProblemError("invalid_args", {
+    errors: [{ pointer: "/slug", code: "custom", message }],
+  });
+}
+
+function withTag<T extends object>({ value, headers }: Answer<T>): Answer<T> {
+  return tagged(value, { headers });
+}

@@ -1,0 +1,87 @@
+/** Commands of webhooks. A token is told once, by the answer that creates it. */
+
+import type { CommandName, FlowGraph, NewWebhook, ParsedArgs } from "@millrace/contracts";
+import { inTurn, pageOf, wire } from "../commands/index.ts";
+import { ProblemError } from "../errors.ts";
+import { newId } from "../http/index.ts";
+import type { CommandHandler, ServerHost } from "../ports.ts";
+import {
+  forgetSecret,
+  hashToken,
+  keepSecret,
+  newToken,
+  readWebhook,
+  toBody,
+} from "./stored-webhook.ts";
+
+/** Handlers of the webhook commands. */
+export const webhookHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
+  wire("list_webhooks", (page, { app: { cursors }, host }) => {
+    const all = host.store.webhooks.list().map(readWebhook);
+    return pageOf(all, ({ id }) => id, page, { cursors, filter: { list: "webhooks" } });
+  }),
+  wire("create_webhook", async (args, call) => {
+    let created: NewWebhook | undefined;
+    const { secret: _secret, ...told } = args;
+    const { value } = await call.app.keys.run(
+      {
+        tokenId: call.caller.tokenId,
+        command: "create_webhook",
+        key: call.key,
+        args: told,
+        joins: false,
+      },
+      async () => {
+        created = await createWebhook(call.host, args);
+        return { webhookId: created.id };
+      },
+    );
+    if (created !== undefined) return created;
+    // Answers of keys are kept in the database, where no token may lie.
+    throw new ProblemError("already_exists", {
+      detail: "The webhook was created, and its token told; delete it and create another",
+      members: { resource: "webhook", webhookId: value.webhookId },
+    });
+  }),
+  wire("delete_webhook", async ({ webhookId }, { host }) => {
+    const isDeleted = await host.store.webhooks.delete(webhookId);
+    if (!isDeleted) throw new ProblemError("not_found", { members: { resource: "webhook" } });
+    await forgetSecret(host.secrets, webhookId).catch((error: unknown) => {
+      // A key without its webhook opens nothing.
+      host.log.warn({ webhookId, err: error }, "webhook.secret_left");
+    });
+    return null;
+  }),
+];
+
+/** Throws `not_found` for its template, `input_invalid`, `credential_store_unavailable`. */
+function createWebhook(host: ServerHost, args: ParsedArgs<"create_webhook">): Promise<NewWebhook> {
+  const { templates, webhooks } = host.store;
+  // A template that is found here is not deleted before the webhook names it.
+  return inTurn(templates, async () => {
+    const template = templates.get(args.template);
+    if (template === null) {
+      throw new ProblemError("not_found", { members: { resource: "template" } });
+    }
+    checkInput(template.graph, args.input);
+    const id = newId("whk", host);
+    const token = newToken((bytes) => host.random(bytes));
+    const row = { id, tokenHash: hashToken(token), body: toBody(args) };
+    if (args.secret !== undefined) await keepSecret(host.secrets, id, args.secret);
+    await webhooks.put(row);
+    return { ...readWebhook(row), token };
+  });
+}
+
+/** The flow must have the input, and need no other. */
+function checkInput({ inputs }: FlowGraph, name: string): void {
+  const missing = inputs.find((input) => input.name !== name && input.default === undefined);
+  if (inputs.some((input) => input.name === name) && missing === undefined) return;
+  const message =
+    missing === undefined
+      ? "the flow has no such input"
+      : `the flow needs the input ${missing.name} as well, which a webhook cannot give`;
+  throw new ProblemError("input_invalid", {
+    errors: [{ pointer: "/input", code: "input_invalid", message }],
+  });
+}
