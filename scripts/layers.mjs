@@ -14,30 +14,32 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { circlesOf } from "./circles.mjs";
 
 const spine = ["contracts", "dsl", "engine"];
+const packs = ["extensions"];
 
 /** What each package may use; `needs` are Millrace packages, `foreign` runtime dependencies. */
 export const layers = {
   contracts: { neutral: true, needs: [], foreign: ["zod"] },
   dsl: { neutral: true, needs: ["contracts"], foreign: [] },
   graph: { neutral: true, needs: ["contracts", "dsl"], foreign: [] },
-  engine: { neutral: true, needs: ["contracts", "dsl"], foreign: ["semver"] },
+  engine: { neutral: true, needs: ["contracts", "dsl"], foreign: [] },
+  extensions: { needs: spine, foreign: ["semver"] },
   oauth: { neutral: true, needs: [], foreign: ["keytar", "@napi-rs/keyring"] },
   providers: { needs: ["contracts"], foreign: ["@ai-sdk/*", "@modelcontextprotocol/client"] },
   store: { needs: ["contracts"], foreign: ["libsql"] },
   "local-models": { needs: ["contracts"], foreign: ["node-llama-cpp"] },
   server: {
-    needs: [...spine, "oauth", "store", "providers", "local-models"],
+    needs: [...spine, ...packs, "oauth", "store", "providers", "local-models"],
     foreign: ["hono", "@hono/node-server", "pino", "croner", "prom-client"],
   },
   cli: {
-    needs: [...spine, "graph", "oauth", "store", "providers", "local-models", "server"],
+    needs: [...spine, ...packs, "graph", "oauth", "store", "providers", "local-models", "server"],
     // What the packages that are bundled into it leave outside.
     foreign: [
       ...["@ai-sdk/*", "@modelcontextprotocol/client", "keytar", "@napi-rs/keyring", "libsql"],
       ...["hono", "@hono/node-server", "pino", "prom-client"],
     ],
   },
-  testkit: { needs: spine, foreign: ["vitest"] },
+  testkit: { needs: [...spine, ...packs], foreign: ["vitest"] },
   "create-extension": { needs: [], foreign: [] },
   "test-support": { needs: [], foreign: [] },
 };

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseCatalog } from "@millrace/engine/extensions";
+import { parseCatalog } from "@millrace/extensions";
 import { projectOf } from "./project.js";
 
 const ENTRIES = 500;

@@ -3,8 +3,8 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { compileFlow, createEngine, createRegistry } from "@millrace/engine";
-import { openExtensions } from "@millrace/engine/extensions";
 import { createNodeHost } from "@millrace/engine/node";
+import { openExtensions } from "@millrace/extensions";
 import { projectOf } from "./project.js";
 
 const NODES = 500; // one after the other

@@ -8,7 +8,7 @@ import {
   importDefinition,
   inspectExtension,
   writeLock,
-} from "@millrace/engine/extensions";
+} from "@millrace/extensions";
 
 /** Source of an extension with `count` actions `<id>.go0`, `<id>.go1` …, each of which answers what it gets. */
 const codeOf = (id, count) => `

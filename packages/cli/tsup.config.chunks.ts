@@ -26,7 +26,7 @@ interface Pack {
 }
 
 /** Packages of ours that are in the program. */
-const OURS = ["contracts", "dsl", "engine", "oauth", "providers", "server", "store"];
+const OURS = ["contracts", "dsl", "engine", "extensions", "oauth", "providers", "server", "store"];
 
 const RUN = "cli/src/commands/run.ts";
 const VALIDATE = "cli/src/commands/validate.ts";
@@ -57,7 +57,7 @@ const PACKS: readonly Pack[] = [
   { of: ["store/src/index.ts"], least: 0, leastApart: 0 },
   { of: ["server/src/connections/index.ts"], least: 0.1, leastApart: 0 },
   { of: ["providers/src/index.ts"], least: 0.1, leastApart: 0 },
-  { of: ["engine/src/node/extensions/index.ts"], least: 0.1, leastApart: 0 },
+  { of: ["extensions/src/index.ts"], least: 0.1, leastApart: 0 },
   {
     of: STORED.map((name) => `cli/src/commands/${name}.ts`),
     within: /\/(?:cli|contracts)\/src\/|node_modules/,
@@ -110,11 +110,12 @@ export const direct: Plugin = {
     const lists = new Map(
       OURS.map((name) => [`@millrace/${name}`, listOf(`${packages}${name}/src/index.ts`)]),
     );
+    lists.set("@millrace/engine/pack", listOf(`${packages}engine/src/pack.ts`));
     const filter = new RegExp(`[\\\\/](?:cli|${OURS.join("|")})[\\\\/]src[\\\\/].*\\.ts$`);
     build.onLoad({ filter, namespace: "file" }, (file) => {
       const text = readFileSync(file.path, "utf8");
       const contents = text.replace(
-        /^import \{([^}]*)\} from "(@millrace\/\w+)";/gm,
+        /^import \{([^}]*)\} from "(@millrace\/[\w/]+)";/gm,
         (all, names: string, from: string) => {
           const list = lists.get(from);
           if (list === undefined) return all;

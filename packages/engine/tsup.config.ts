@@ -1,45 +1,16 @@
-import { build, defineConfig, type Options } from "tsup";
+import { defineConfig } from "tsup";
 
-const common: Options = {
+// JavaScript only: declarations come from tsc, which is faster than tsup's own pass.
+export default defineConfig({
+  entry: ["src/index.ts", "src/node/index.ts", "src/pack.ts", "src/testing/index.ts"],
   format: ["esm"],
   target: "node20",
+  platform: "neutral",
   dts: false,
   sourcemap: true,
+  clean: true,
   removeNodeProtocol: false,
   external: [/^node:/],
   treeshake: false,
   tsconfig: "tsconfig.build.json",
-};
-
-/** The program of a child process: one file, so that it may read nothing else of the host. */
-const child: Options = {
-  ...common,
-  entry: { "extension-child": "src/node/extensions/child/main.ts" },
-  platform: "node",
-  noExternal: [/^@millrace\//],
-  // Sources, not builds: what it does not use stays out.
-  esbuildOptions(options) {
-    options.conditions = ["@millrace/source"];
-  },
-  splitting: false,
-  sourcemap: false,
-  minify: true,
-  clean: false,
-  silent: true,
-};
-
-// JavaScript only: declarations come from tsc, which is faster than tsup's own pass.
-export default defineConfig({
-  ...common,
-  entry: [
-    "src/index.ts",
-    "src/node/index.ts",
-    "src/node/extensions/index.ts",
-    "src/testing/index.ts",
-  ],
-  platform: "neutral",
-  clean: true,
-  async onSuccess() {
-    await build({ ...child, config: false });
-  },
 });

@@ -1,6 +1,6 @@
 /** What `--verbose` shows of the code of extensions: their standard output and error, and what they throw. */
 import type { ThrowPlace } from "@millrace/engine";
-import type { OutputLine } from "@millrace/engine/extensions";
+import type { OutputLine } from "@millrace/extensions";
 import type { CommandIo } from "./command.ts";
 import { clean, cleanLines } from "./render/text.ts";
 

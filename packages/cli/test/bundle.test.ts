@@ -157,7 +157,7 @@ test("the manifest names what the program imports, and nothing else", () => {
 
 test("the licence of everything foreign in the program is packed with it", () => {
   const text = readFileSync(join(DIST, "licenses.txt"), "utf8");
-  const ours = ["cli", "contracts", "dsl", "engine", "oauth", "providers", "server", "store"];
+  const ours = readdirSync(join(DIST, "../.."));
   const files = Object.keys(outputs).map((path) => path.slice("dist/".length));
   const foreign = [...packages(files)].filter((name) => !ours.includes(name));
   expect(foreign).toContain("zod");

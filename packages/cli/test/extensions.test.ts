@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
-import { buildCatalog, contributesOf } from "@millrace/engine/extensions";
+import { buildCatalog, contributesOf } from "@millrace/extensions";
 import { notLinux, testUnless } from "@millrace/test-support";
 import { expect, onTestFinished, test } from "vitest";
 import { millrace, scratch, start } from "./cli.ts";

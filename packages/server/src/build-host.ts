@@ -12,8 +12,8 @@ import {
   type Registry,
   type SubflowPort,
 } from "@millrace/engine";
-import type { Extensions } from "@millrace/engine/extensions";
 import { createNodeHost, type NodeHost } from "@millrace/engine/node";
+import type { Extensions } from "@millrace/extensions";
 import { type AiSetup, createAi, loadAuditKey } from "@millrace/providers";
 import { openMemoryStore, openStore, type Store } from "@millrace/store";
 import type { Clock, ResolvedOptions } from "./config/options.ts";

@@ -3,8 +3,8 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createRegistry, type EgressPolicy, type Registry } from "@millrace/engine";
-import { type Extensions, openExtensions } from "@millrace/engine/extensions";
 import type { NodeHost } from "@millrace/engine/node";
+import { type Extensions, openExtensions } from "@millrace/extensions";
 import { createProviders } from "@millrace/providers";
 import type { ExtensionsOption, NodeTypeSource } from "./config/options.ts";
 import type { ResolvedAi } from "./config/read-options.ts";

@@ -11,7 +11,7 @@ import {
   changeFile,
   extensionProject,
   packageFolder,
-} from "../../engine/test/extension-project.ts";
+} from "../../extensions/test/project.ts";
 import { invoke, type KeptLog, keepLog, post } from "./support/server.ts";
 
 const PROBES = `

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { importDefinition } from "@millrace/engine/extensions";
+import { importDefinition } from "@millrace/extensions";
 import { type ConformanceCase, type Fixture, isolationConformance } from "@millrace/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
@@ -10,7 +10,7 @@ import {
   adapterCode,
   extensionProject,
   packageFolder,
-} from "../../engine/test/extension-project.ts";
+} from "../../extensions/test/project.ts";
 
 const GOOD = `
 import * as z from "zod";

@@ -11,7 +11,7 @@ import {
   ProblemFound,
   readExtensions,
   writeLock,
-} from "@millrace/engine/extensions";
+} from "@millrace/extensions";
 import { askYes } from "../ask-yes.ts";
 import { type CommandIo, type Input, isOn } from "../command.ts";
 import { describedIds } from "../config/described.ts";

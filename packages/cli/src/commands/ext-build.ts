@@ -8,7 +8,7 @@ import {
   ProblemFound,
   parseManifest,
   reservedId,
-} from "@millrace/engine/extensions";
+} from "@millrace/extensions";
 import { type CommandIo, flagText, type Input } from "../command.ts";
 import { formatDuration, parseDuration } from "../duration.ts";
 import { CliError, usage } from "../errors.ts";

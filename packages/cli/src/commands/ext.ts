@@ -1,5 +1,5 @@
 /** `millrace ext list` and `doctor`: how the extensions of a project stand. */
-import { readExtensions, runtimeOf } from "@millrace/engine/extensions";
+import { readExtensions, runtimeOf } from "@millrace/extensions";
 import type { CommandIo, Input } from "../command.ts";
 import { describedIds } from "../config/described.ts";
 import { loadConfig } from "../config/load.ts";

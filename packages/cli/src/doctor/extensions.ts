@@ -10,7 +10,7 @@ export const extensionLock: Check = {
     if (sources instanceof Error || sources.project === undefined) return [];
     const { file } = sources.project;
     const { extensions }: { readonly extensions?: unknown } = file.values;
-    const { readExtensions } = await import("@millrace/engine/extensions");
+    const { readExtensions } = await import("@millrace/extensions");
     try {
       const { list } = readExtensionList(extensions);
       if (list.length === 0) return [];

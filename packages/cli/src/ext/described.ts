@@ -1,6 +1,6 @@
 /** The extensions that a flow is checked against: their catalogs, which are data, so they need no trust. None of their code runs. */
 import type { CatalogEntry } from "@millrace/contracts";
-import { readExtensions } from "@millrace/engine/extensions";
+import { readExtensions } from "@millrace/extensions";
 import { coreEntries } from "../core-catalog.ts";
 import { usage } from "../errors.ts";
 

@@ -1,7 +1,7 @@
 /** The extensions of a project for what runs in this process. Loaded where a project names some. */
 import { createRegistry } from "@millrace/engine";
-import { type Extensions, openExtensions, type TakenIds } from "@millrace/engine/extensions";
 import { createNodeHost } from "@millrace/engine/node";
+import { type Extensions, openExtensions, type TakenIds } from "@millrace/extensions";
 import type { Config } from "../config/load.ts";
 import type { DebugLines } from "../debug-lines.ts";
 import { usage } from "../errors.ts";

@@ -1,7 +1,7 @@
 /** The two files of a project that say which extensions it has: `millrace.json` and the lock. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readLock } from "@millrace/engine/extensions";
+import { readLock } from "@millrace/extensions";
 import type { CommandIo, Input } from "../command.ts";
 import { editConfig } from "../config/edit.ts";
 import { type ExtensionsChoice, readExtensionList } from "../config/extensions.ts";

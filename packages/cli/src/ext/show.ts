@@ -5,7 +5,7 @@ import {
   type ListedExtension,
   permissionLines,
   runtimeOf,
-} from "@millrace/engine/extensions";
+} from "@millrace/extensions";
 import { factLines } from "../render/table.ts";
 import { clean } from "../render/text.ts";
 

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { gunzipSync } from "node:zlib";
-import { PACKAGE_NAME } from "@millrace/engine/extensions";
+import { PACKAGE_NAME } from "@millrace/extensions";
 import { usage } from "../errors.ts";
 import { reason } from "../file-reason.ts";
 

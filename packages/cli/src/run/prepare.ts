@@ -10,8 +10,8 @@ import {
   type Plan,
   type ShellPolicy,
 } from "@millrace/engine";
-import type { Extensions } from "@millrace/engine/extensions";
 import { createNodeHost, type NodeHost } from "@millrace/engine/node";
+import type { Extensions } from "@millrace/extensions";
 import type { AiSetup } from "@millrace/providers";
 import { prepareAnswers } from "../answers.ts";
 import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";

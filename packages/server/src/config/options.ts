@@ -16,7 +16,7 @@ import type {
   NodeType,
   ShellPolicy,
 } from "@millrace/engine";
-import type { CodeTimes, OutputLine } from "@millrace/engine/extensions";
+import type { CodeTimes, OutputLine } from "@millrace/extensions";
 import type { CredentialsOptions } from "../connections/index.ts";
 import { dataFolder } from "../connections/open-store.ts";
 import { ConfigError } from "../errors.ts";

@@ -12,7 +12,7 @@ import {
   contributesOf,
   type ExtensionManifest,
   parseManifest,
-} from "@millrace/engine/extensions";
+} from "@millrace/extensions";
 import type { ConformanceCase } from "../conformance-case.ts";
 import type { ConformanceOptions } from "../fixtures.ts";
 import { typesOfExtension } from "../host/watched-types.ts";

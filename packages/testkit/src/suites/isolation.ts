@@ -15,7 +15,7 @@ import {
   type InspectedExtension,
   inspectExtension,
   openExtensions,
-} from "@millrace/engine/extensions";
+} from "@millrace/extensions";
 import type { ConformanceCase } from "../conformance-case.ts";
 import type { ConformanceOptions, Fixture } from "../fixtures.ts";
 import { createHost, type StartedNode, type TestHost } from "../host/test-host.ts";

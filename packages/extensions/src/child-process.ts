@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { realpathSync } from "node:fs";
 import type { Permissions } from "@millrace/contracts";
-import type { Grants } from "../../node-type.ts";
+import type { Grants } from "@millrace/engine";
 import { deniesNetwork, permissionFlag } from "./permissions.ts";
 import { ProblemFound } from "./problem.ts";
 import { childProgram } from "./program.ts";

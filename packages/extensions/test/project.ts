@@ -22,7 +22,7 @@ import {
   inspectExtension,
   readLock,
   writeLock,
-} from "@millrace/engine/extensions";
+} from "@millrace/extensions";
 import { onTestFinished } from "vitest";
 
 const CONTRACTS = fileURLToPath(new URL("../../contracts", import.meta.url));

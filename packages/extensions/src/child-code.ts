@@ -15,7 +15,7 @@ import {
   type JsonObject,
   NodeError,
 } from "@millrace/contracts";
-import type { Fields } from "../../node-type.ts";
+import type { Fields } from "@millrace/engine";
 import type { Peer } from "./child/peer.ts";
 import { lineTo } from "./child-line.ts";
 import { type ChildSetup, needsTripwire, startChild } from "./child-process.ts";

@@ -5,8 +5,8 @@
 import { Socket } from "node:net";
 import { inspect } from "node:util";
 import { type HostContext, isNodeExit, type JsonObject, NodeError } from "@millrace/contracts";
-import type { Fields } from "../../../node-type.ts";
-import { toOutput } from "../../../values.ts";
+import type { Fields } from "@millrace/engine";
+import { toOutput } from "@millrace/engine/pack";
 import { catalogOf } from "../catalog.ts";
 import { type ExtensionCode, importDefinition, loadCode } from "../code.ts";
 import { ProblemFound } from "../problem.ts";

@@ -6,10 +6,10 @@ import { fileURLToPath } from "node:url";
 
 const FILE = "extension-child.js";
 
-/** Beside this module, where a program holds it in one bundle; else in the package of the engine. */
+/** Beside this module, where a program holds it in one bundle; else in this package. */
 export function childProgram(): string {
   const beside = fileURLToPath(new URL(`./${FILE}`, import.meta.url));
   if (existsSync(beside)) return beside;
-  const engine = createRequire(import.meta.url).resolve("@millrace/engine/package.json");
-  return join(dirname(engine), "dist", FILE);
+  const own = createRequire(import.meta.url).resolve("@millrace/extensions/package.json");
+  return join(dirname(own), "dist", FILE);
 }

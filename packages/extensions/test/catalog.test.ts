@@ -7,7 +7,7 @@ import {
   jsonSchema,
 } from "@millrace/contracts";
 import { canonicalJson } from "@millrace/dsl";
-import { catalogOf, parseCatalog } from "@millrace/engine/extensions";
+import { catalogOf, parseCatalog } from "@millrace/extensions";
 import { expect, test } from "vitest";
 
 const action = defineAction({

@@ -1,6 +1,6 @@
 /** What an extension tells outside of any run: warnings alone, without the secrets it has seen, and not without end. */
 import type { HostContext } from "@millrace/contracts";
-import { Redactor } from "../../run/redact.ts";
+import { Redactor } from "@millrace/engine/pack";
 
 const LINES_A_SECOND = 100; // a log is read by people
 const MAX_TEXT = 2_048; // characters of a line; what is longer is data

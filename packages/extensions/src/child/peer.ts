@@ -6,7 +6,7 @@
  *   P4  whatever comes, nothing is thrown: the other end may be hostile.
  */
 import { type Json, NodeError, type NodeErrorOptions } from "@millrace/contracts";
-import { sizeOf } from "../../../values.ts";
+import { sizeOf } from "@millrace/engine/pack";
 import { MAX_FRAME_BYTES } from "./line.ts";
 
 const MAX_OPEN = 1_024; // requests of the other end at once; more is a loop without an await

@@ -15,11 +15,9 @@ import {
   NodeError,
   type ServiceDefinition,
 } from "@millrace/contracts";
-import type { ServiceEntry } from "../../definitions.ts";
-import type { EgressPolicy } from "../../host.ts";
-import { EXTENSION_BYTES } from "../../limits.ts";
-import type { Fields, Grants, NodeType } from "../../node-type.ts";
-import { sizeOf } from "../../values.ts";
+import type { EgressPolicy, Fields, Grants, NodeType } from "@millrace/engine";
+import type { ServiceEntry } from "@millrace/engine/pack";
+import { EXTENSION_BYTES, sizeOf } from "@millrace/engine/pack";
 import { CODE_TIMES, type CodeTimes, createChildCode, type HostCode } from "./child-code.ts";
 import { nameOf } from "./code.ts";
 import { GuardedContext } from "./context.ts";

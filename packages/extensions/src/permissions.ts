@@ -3,7 +3,7 @@ import { mkdir, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ExtensionRuntime, Permissions } from "@millrace/contracts";
-import type { Grants } from "../../node-type.ts";
+import type { Grants } from "@millrace/engine";
 import type { ExtensionMode } from "./manifest.ts";
 
 /** Flag that switches the permission model of Node on, by what this Node knows; undefined: it has none. */

@@ -1,6 +1,6 @@
 /** The code of an extension in this process: trusted, fast, and only watched. */
 import type { ControlContext, HostContext, JsonObject } from "@millrace/contracts";
-import { isPromise } from "../../is-promise.ts";
+import { isPromise } from "@millrace/engine/pack";
 import {
   CLOSE_MS,
   type CodeTimes,

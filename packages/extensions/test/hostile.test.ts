@@ -11,6 +11,7 @@ import {
   createRegistry,
   type Engine,
 } from "@millrace/engine";
+import { createNodeHost } from "@millrace/engine/node";
 import {
   catalogOf,
   type Extensions,
@@ -19,17 +20,10 @@ import {
   openExtensions,
   readLock,
   writeLock,
-} from "@millrace/engine/extensions";
-import { createNodeHost } from "@millrace/engine/node";
+} from "@millrace/extensions";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { graphOf } from "../core/support.ts";
-import {
-  actionCode,
-  adapterCode,
-  changeFile,
-  extensionProject,
-  packageFolder,
-} from "../extension-project.ts";
+import { graphOf } from "../../engine/test/core/support.ts";
+import { actionCode, adapterCode, changeFile, extensionProject, packageFolder } from "./project.ts";
 
 /** What each extension does in the place of its work; `raw` writes on the line of the host. */
 const BODIES = {

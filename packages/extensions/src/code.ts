@@ -19,10 +19,8 @@ import {
   type Schema,
 } from "@millrace/contracts";
 import { compileSchema } from "@millrace/dsl";
-import { typesOf } from "../../definitions.ts";
-import { isPromise } from "../../is-promise.ts";
-import type { CoreContext, Fields, NodeType } from "../../node-type.ts";
-import { toOutput } from "../../values.ts";
+import type { CoreContext, Fields, NodeType } from "@millrace/engine";
+import { isPromise, toOutput, typesOf } from "@millrace/engine/pack";
 import { catalogOf } from "./catalog.ts";
 import { ProblemFound } from "./problem.ts";
 

@@ -15,7 +15,7 @@ import {
   type Secret,
   type SpawnPort,
 } from "@millrace/contracts";
-import type { Fields } from "../../node-type.ts";
+import type { Fields } from "@millrace/engine";
 import { randomFrom } from "./child/chance.ts";
 
 /** Guards a context: one object per attempt, made of getters, so that what is not asked for is not made. */

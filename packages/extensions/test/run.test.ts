@@ -15,11 +15,11 @@ import {
   type EngineOptions,
   type Plan,
 } from "@millrace/engine";
-import { type ExtensionMode, type Extensions, openExtensions } from "@millrace/engine/extensions";
 import { createNodeHost } from "@millrace/engine/node";
+import { type ExtensionMode, type Extensions, openExtensions } from "@millrace/extensions";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { graphOf } from "../core/support.ts";
-import { extensionProject } from "../extension-project.ts";
+import { graphOf } from "../../engine/test/core/support.ts";
+import { extensionProject } from "./project.ts";
 
 const CODE = `
 import * as z from "zod";
