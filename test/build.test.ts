@@ -63,7 +63,7 @@ test("what configs of builds extend is an input of every build", () => {
       )
       .filter((file) => file !== undefined),
   );
-  expect([...new Set(extended)].sort()).toEqual(["tsconfig.base.json", "tsconfig.neutral.json"]);
+  expect([...new Set(extended)].sort()).toEqual(["tsconfig.library.json", "tsconfig.neutral.json"]);
   expect(globalDependencies).toEqual(expect.arrayContaining([...new Set(extended)]));
 });
 

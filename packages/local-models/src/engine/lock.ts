@@ -1,5 +1,5 @@
 /** What the engine consists of: digests of ours, not of the registry. `scripts/engine-lock.mjs` makes the file. */
-import lock from "./engine.lock.json" with { type: "json" };
+import { createRequire } from "node:module";
 
 /** A package of the engine. */
 export interface LockedPackage {
@@ -21,4 +21,4 @@ export interface EngineLock {
 }
 
 /** The engine of this release. */
-export const ENGINE_LOCK: EngineLock = lock;
+export const ENGINE_LOCK: EngineLock = createRequire(import.meta.url)("./engine.lock.json");
