@@ -3,8 +3,9 @@
  *   F1  a text without errors loses nothing, and keeps every finding.
  *   F2  only what is missing is excused: a wrong value that could be read is reported beside any syntax error.
  */
+import type { Finding, Span } from "../diagnostics/bag.ts";
 import type { DiagnosticCode } from "../diagnostics/table.ts";
-import type { Places, Span } from "./source-map.ts";
+import type { Places } from "./source-map.ts";
 
 /** A name is not found, or nothing uses it: excused when the name stands in text that was not read. */
 const BY_NAME: ReadonlySet<string> = new Set<DiagnosticCode>([
@@ -34,17 +35,11 @@ const BY_PLACE: ReadonlySet<string> = new Set<DiagnosticCode>([
   "FLOW9005",
 ]);
 
-interface Found {
-  readonly code: DiagnosticCode;
-  readonly pointer: string | undefined;
-  readonly parts?: { readonly [name: string]: string | number };
-}
-
 const NONE = (): boolean => false;
 const WORD = /[A-Za-z_][\w-]*/g;
 
 /** Whether a finding at a stretch of the text only follows from what was not read. */
-export function followUps(places: Places): (found: Found, span: Span) => boolean {
+export function followUps(places: Places): (finding: Finding) => boolean {
   const { losses, source = "" } = places;
   if (losses === undefined) return NONE;
   const touchesBroken = overlaps([...losses.dropped, ...losses.errors]);
@@ -53,15 +48,19 @@ export function followUps(places: Places): (found: Found, span: Span) => boolean
     words ??= wordsOf(losses.dropped, source);
     return words.has(name);
   };
-  return ({ code, pointer = "", parts = {} }, span) => {
+  return (finding) => {
+    const { code, pointer = "", parts = {} } = finding;
     if (BY_NAME.has(code)) {
       const id = /^.*\/nodes\/\d+/.exec(pointer)?.[0];
       const idSpan = id === undefined ? undefined : places.exact(`${id}/id`);
-      const names = [...Object.values(parts).map(String), lastWord(places.text(span))];
+      const names = [
+        ...Object.values(parts).map((part) => String(part ?? "")),
+        lastWord(places.text(finding)),
+      ];
       if (idSpan !== undefined) names.push(lastWord(places.text(idSpan)));
       return names.some(isUnread);
     }
-    return BY_PLACE.has(code) && touchesBroken(span);
+    return BY_PLACE.has(code) && touchesBroken(finding);
   };
 }
 

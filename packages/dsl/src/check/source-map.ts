@@ -1,17 +1,12 @@
 /** From places of a graph to stretches of the text that it was read from. The text is looked through once something is found. */
 
+import type { Span } from "../diagnostics/bag.ts";
 import { findReferences, type ReferencePlace } from "../expression/references.ts";
 import { dataOf, type FlowDocument, isDocument } from "../read/document.ts";
 import { type Losses, lossesOf, type Mark, marksOf } from "../read/locate.ts";
 import type { Expression } from "../syntax/ast.ts";
 import { printExpression } from "../syntax/print-expression.ts";
 import type { Leaf } from "./model/sites.ts";
-
-/** Offsets into the text, `end` exclusive. */
-export interface Span {
-  readonly start: number;
-  readonly end: number;
-}
 
 interface Written {
   readonly expression: Expression | undefined;

@@ -68,7 +68,7 @@ export function validateFlow(
   checkPresence(run, orders, walk.needed);
   walk.sinks.report(run);
   if (options.lint) checkStyle(run, orders);
-  return run.findings.list();
+  return run.diagnostics();
 }
 
 /** The one way through nodes and expressions, and what is gathered on it. */

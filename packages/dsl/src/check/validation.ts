@@ -1,10 +1,22 @@
 /** What the phases of one validation share. */
-import type { FlowGraph } from "@millrace/contracts";
+
+import type { Diagnostic, FlowGraph } from "@millrace/contracts";
 import { countMembers, listOrNone, own } from "../data.ts";
 import { type Aliases, meantName } from "../diagnostics/aliases.ts";
-import { quoteForMessage } from "../syntax/chars.ts";
+import {
+  byPlace,
+  type Details,
+  DiagnosticBag,
+  type Span,
+  type TextFix,
+  toDiagnostic,
+  writing,
+} from "../diagnostics/bag.ts";
+import { lineIndex } from "../diagnostics/lines.ts";
+import { quoteForMessage } from "../diagnostics/quote.ts";
+import type { DiagnosticCode } from "../diagnostics/table.ts";
 import { type FlowCatalog, KnownCatalog } from "./catalog.ts";
-import { Findings } from "./findings.ts";
+import { followUps } from "./follow-ups.ts";
 import { type GraphModel, modelOf, type NodeModel } from "./model/bodies.ts";
 import { Ports } from "./rules/ports.ts";
 import type { Places } from "./source-map.ts";
@@ -18,7 +30,7 @@ export class Validation {
   readonly catalog: KnownCatalog;
   readonly model: GraphModel;
   readonly places: Places;
-  readonly findings: Findings;
+  readonly #bag = new DiagnosticBag();
   readonly ports: Ports = new Ports((value) => this.isReadable(value));
   readonly #unreadable = new Set<unknown>();
   #everywhere: Map<string, NodeModel> | undefined;
@@ -30,7 +42,6 @@ export class Validation {
     this.graph = graph;
     this.catalog = new KnownCatalog(catalog);
     this.places = places;
-    this.findings = new Findings(places);
     this.model = modelOf(graph, this.catalog.entry);
   }
 
@@ -102,12 +113,47 @@ export class Validation {
     pointer: string,
     spelt: (near: string) => string = (near) => near,
     aliases: Aliases = {},
-  ): { parts: { near?: string }; fix?: ReturnType<Findings["replace"]> } {
+  ): { parts: { near: string | undefined }; fix: TextFix | undefined } {
     const near = this.near(name, candidates, aliases);
-    if (near === undefined) return { parts: {} };
-    const fix = this.findings.replace(`write ${near}`, this.places.exact(pointer), spelt(near));
-    return { parts: { near }, ...(fix && { fix }) };
+    const at = near === undefined ? undefined : this.places.exact(pointer);
+    return { parts: { near }, fix: writing(near, at, near && spelt(near)) };
   }
+
+  /** Notes a finding at a place of the graph; without one it is about `span` alone. */
+  report(
+    code: DiagnosticCode,
+    pointer: string | undefined,
+    { span, related, ...details }: PlacedDetails = {},
+  ): void {
+    const at = span ?? this.places.around(pointer ?? "") ?? NOWHERE;
+    const other = related && this.places.around(related.pointer);
+    this.#bag.add(code, at, {
+      ...details,
+      pointer,
+      related: other && { start: other.start, end: other.end, message: related.message },
+    });
+  }
+
+  /** Everything found: by offset, then code; without a text in the order in which it was found. */
+  diagnostics(): Diagnostic[] {
+    const { found } = this.#bag;
+    const { source } = this.places;
+    if (source === undefined) return found.map((finding) => toDiagnostic(finding));
+    const toRange = lineIndex(source);
+    const isFollowUp = followUps(this.places);
+    const own = found.filter((finding) => !isFollowUp(finding)).sort(byPlace);
+    return own.map((finding) => toDiagnostic(finding, toRange));
+  }
+}
+
+const NOWHERE: Span = { start: 0, end: 0 };
+
+/** What a finding at a place of the graph carries beside its code. */
+export interface PlacedDetails extends Omit<Details, "pointer" | "related"> {
+  /** The stretch of text, when it is less than the whole place. */
+  readonly span?: Span | undefined;
+  /** Another place that belongs to it; shown where the text is known. */
+  readonly related?: { readonly pointer: string; readonly message: string };
 }
 
 /** Names that a message lists. */

@@ -1,53 +1,22 @@
 /**
- * Collects what is wrong with a text. Offsets only; lines and columns are counted once, at the end, from the offsets.
+ * The findings of reading a text. Offsets only; lines and columns are counted once, at the end, from the offsets.
  *   One error per offset.
- *   After `maxErrors` errors one more, FLOW1099, says so, and whoever asks `full` stops.
+ *   After `maxErrors` errors one more, FLOW1099, says so, and a reader that asks `full` stops.
  */
-import type { Diagnostic, Range } from "@millrace/contracts";
+import type { Diagnostic } from "@millrace/contracts";
+import { byPlace, type Details, type Finding, type Span, toDiagnostic } from "./bag.ts";
 import { lineIndex } from "./lines.ts";
-import { DIAGNOSTICS, type DiagnosticCode, fillText } from "./table.ts";
+import { DIAGNOSTICS, type DiagnosticCode } from "./table.ts";
 
 /** Slips past this number are still read as meant, but no longer listed: a file of `;` is not a list of a million rows. */
 const MAX_NOTICES = 1000;
-
-/** A change of text by offsets. */
-export interface Edit {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-}
-
-/** What a report may carry beside its code and place. `message` and `hint` replace the table's; `hint: null` leaves it out. */
-export interface Details {
-  readonly parts?: { readonly [name: string]: string | number };
-  readonly message?: string;
-  readonly hint?: string | null;
-  readonly severity?: Diagnostic["severity"];
-  readonly pointer?: string;
-  readonly fix?: { readonly title: string; readonly edits: readonly Edit[] };
-  readonly related?: { readonly start: number; readonly end: number; readonly message: string };
-}
-
-/** Offsets into a text, `end` exclusive. */
-export interface Stretch {
-  readonly start: number;
-  readonly end: number;
-}
-
-interface Found extends Details {
-  readonly code: DiagnosticCode;
-  readonly start: number;
-  readonly end: number;
-}
-
-const NO_DETAILS: Details = {};
 
 export class Report {
   /** More errors than are wanted: reading stops. */
   full = false;
   /** Text that was not understood, so that nothing of it is in the graph. */
-  readonly dropped: Stretch[] = [];
-  private readonly found: Found[] = [];
+  readonly dropped: Span[] = [];
+  private readonly found: Finding[] = [];
   private readonly errorOffsets = new Set<number>();
   private readonly maxErrors: number;
   private notices = 0;
@@ -56,10 +25,10 @@ export class Report {
     this.maxErrors = maxErrors;
   }
 
-  /** Notes one finding at `[start, end)`. */
-  add(code: DiagnosticCode, start: number, end: number, details: Details = NO_DETAILS): void {
+  /** Notes one finding. */
+  add(code: DiagnosticCode, start: number, end: number, details?: Details): void {
     if (this.full) return;
-    const severity = details.severity ?? DIAGNOSTICS[code].severity;
+    const severity = details?.severity ?? DIAGNOSTICS[code].severity;
     if (severity === "error") {
       if (this.errorOffsets.has(start)) return;
       this.errorOffsets.add(start);
@@ -70,7 +39,7 @@ export class Report {
         return;
       }
     } else if (++this.notices > MAX_NOTICES) return;
-    this.found.push({ code, start, end, ...details });
+    this.found.push({ ...details, code, start, end });
   }
 
   /** Whether another warning or info would still be listed. */
@@ -103,7 +72,7 @@ export class Report {
   }
 
   /** Where errors are. */
-  get errors(): Stretch[] {
+  get errors(): Span[] {
     return this.found.filter(({ start }) => this.errorOffsets.has(start));
   }
 
@@ -115,49 +84,7 @@ export class Report {
   /** Everything found, by offset, then code. */
   diagnostics(source: string): Diagnostic[] {
     if (this.found.length === 0) return [];
-    this.found.sort(
-      (a, b) => a.start - b.start || (a.code < b.code ? -1 : a.code > b.code ? 1 : 0),
-    );
-    const range = lineIndex(source);
-    return this.found.map((found) => toDiagnostic(found, range));
+    const toRange = lineIndex(source);
+    return this.found.sort(byPlace).map((found) => toDiagnostic(found, toRange));
   }
-}
-
-function toDiagnostic(found: Found, range: (start: number, end: number) => Range): Diagnostic {
-  const rule = DIAGNOSTICS[found.code];
-  const parts = found.parts ?? {};
-  const hint = found.hint === null ? undefined : (found.hint ?? fillHint(rule.hint, parts));
-  const { fix, related } = found;
-  return {
-    code: found.code,
-    severity: found.severity ?? rule.severity,
-    message: found.message ?? fillText(rule.message, parts),
-    ...(found.pointer !== undefined && { pointer: found.pointer }),
-    range: range(found.start, found.end),
-    ...(hint !== undefined && { hint }),
-    ...(related && {
-      related: [{ range: range(related.start, related.end), message: related.message }],
-    }),
-    ...(fix && {
-      fixes: [
-        {
-          title: fix.title,
-          edits: fix.edits.map((edit) => ({
-            range: range(edit.start, edit.end),
-            newText: edit.text,
-          })),
-        },
-      ],
-    }),
-  };
-}
-
-/** A hint whose parts are all known; "did you mean {near}?" without a near name is no hint. */
-function fillHint(
-  hint: string | undefined,
-  parts: { readonly [name: string]: string | number },
-): string | undefined {
-  if (hint === undefined) return undefined;
-  const text = fillText(hint, parts);
-  return text.includes("{near}") ? undefined : text;
 }

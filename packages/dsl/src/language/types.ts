@@ -2,10 +2,13 @@
  * Types as text and as JSON Schema: an exact two-way map. A schema that no type says is written as a schema.
  *   T1  schemaOf(typeOf(schema)) equals schema whenever typeOf answers; typeOf(schemaOf(type)) is type.
  */
+
 import { type Json, type JsonSchema, MAX_JSON_DEPTH } from "@millrace/contracts/json";
 import { nearestName } from "@millrace/contracts/options";
 import { memberNames, setMember } from "../data.ts";
-import { isDigit, isIdent, isNameStart, quoteForMessage } from "../syntax/chars.ts";
+import { replacement } from "../diagnostics/bag.ts";
+import { quoteForMessage } from "../diagnostics/quote.ts";
+import { isDigit, isIdent, isNameStart } from "../syntax/chars.ts";
 import { nameText, quoteText } from "../syntax/print-expression.ts";
 import { LINE_END, type Scanner } from "../syntax/scanner.ts";
 import { readName } from "../syntax/strings.ts";
@@ -94,7 +97,7 @@ function readTypeOfList(s: Scanner, start: number): TypeNode {
   const text = `${typeText(of)}[]`;
   s.error("FLOW3012", start, end, {
     parts: { name: quoteForMessage(s.src.slice(start, end)) },
-    fix: { title: `write ${text}`, edits: [{ start, end, text }] },
+    fix: replacement(`write ${text}`, start, end, text),
   });
   return { kind: "array", of, start, end };
 }

@@ -1,4 +1,5 @@
 /** The header, the declarations around the nodes, and the layout of a text to their parts of the graph. */
+
 import type {
   FlowConnection,
   FlowGraph,
@@ -10,12 +11,13 @@ import type {
   JsonSchema,
 } from "@millrace/contracts";
 import { pointerSegment, setMember } from "../data.ts";
+import { replacement } from "../diagnostics/bag.ts";
+import { quoteForMessage } from "../diagnostics/quote.ts";
 import { BLOCKS, FLOW_POLICIES } from "../language/blocks.ts";
 import { firstEvaluated } from "../language/field-value.ts";
 import type { AttrItem, BlockItem } from "../language/items.ts";
 import { ATTRIBUTE_SHAPES } from "../language/member-shapes.ts";
 import { schemaOf, typeName } from "../language/types.ts";
-import { quoteForMessage } from "../syntax/chars.ts";
 import { mapHeader } from "./header.ts";
 import type { MappingContext } from "./mapping-context.ts";
 import type { Names } from "./names.ts";
@@ -89,9 +91,7 @@ function describe(
       context.report.add("FLOW3012", start, end, {
         parts: { name: quoteForMessage(type) },
         pointer: `${pointer}/schema`,
-        ...(mended !== undefined && {
-          fix: { title: `write ${mended}`, edits: [{ start, end, text: mended }] },
-        }),
+        fix: mended !== undefined ? replacement(`write ${mended}`, start, end, mended) : undefined,
       });
     });
     if (schema) {

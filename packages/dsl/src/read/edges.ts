@@ -1,8 +1,10 @@
 /** Edges of the text to edges of the graph: a chain is its pairs. */
+
 import type { FlowEdge, JsonObject } from "@millrace/contracts";
+import { replacement } from "../diagnostics/bag.ts";
+import { quoteForMessage } from "../diagnostics/quote.ts";
 import { toLiteral } from "../language/field-value.ts";
 import type { EdgeEnd, EdgeItem } from "../language/items.ts";
-import { quoteForMessage } from "../syntax/chars.ts";
 import type { MappingContext } from "./mapping-context.ts";
 import type { Declared } from "./names.ts";
 
@@ -44,10 +46,7 @@ export function mapEdge(
   if (last.port !== undefined) {
     context.report.add("FLOW4013", last.nodeEnd, last.end, {
       pointer: `${list}/${edges.length - 1}`,
-      fix: {
-        title: `write ${quoteForMessage(last.node)}`,
-        edits: [{ start: last.nodeEnd, end: last.end, text: "" }],
-      },
+      fix: replacement(`write ${quoteForMessage(last.node)}`, last.nodeEnd, last.end, ""),
     });
   }
 }
@@ -69,8 +68,6 @@ function checkTwice(
     },
     pointer,
     related: { ...first, message: "first written here" },
-    ...(item.ends.length === 2 && {
-      fix: { title: "remove it", edits: [{ start: item.start, end: item.end, text: "" }] },
-    }),
+    fix: item.ends.length === 2 ? replacement("remove it", item.start, item.end, "") : undefined,
   });
 }

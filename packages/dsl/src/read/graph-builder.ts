@@ -1,6 +1,7 @@
 /**
  * Text to graph, block by block. What cannot be mapped is reported and left out; everything else is in the graph.
  */
+
 import type {
   FlowConnection,
   FlowEdge,
@@ -12,6 +13,7 @@ import type {
   Json,
 } from "@millrace/contracts";
 import { nearestName } from "@millrace/contracts/options";
+import { replacement } from "../diagnostics/bag.ts";
 import type { Report } from "../diagnostics/report.ts";
 import { BLOCKS, isBlockWord } from "../language/blocks.ts";
 import type { BlockItem, Item } from "../language/items.ts";
@@ -109,10 +111,10 @@ export class GraphBuilder {
     const end = first?.kind === "block" ? first.wordEnd : (first?.end ?? 0);
     const isMisspelt = first !== undefined && isMisspeltFlow(first);
     const fix = isMisspelt
-      ? { title: "write flow", edits: [{ start: at, end, text: "flow" }] }
-      : { title: "add it", edits: [{ start: at, end: at, text: "flow 1 my-flow\n\n" }] };
+      ? replacement("write flow", at, end, "flow")
+      : replacement("add it", at, at, "flow 1 my-flow\n\n");
     this.context.report.add("FLOW2001", at, end, {
-      ...(isMisspelt && { hint: "did you mean flow?" }),
+      hint: isMisspelt ? "did you mean flow?" : undefined,
       ...(flow
         ? { related: { start: flow.start, end: flow.end, message: "move it to the top" } }
         : { fix }),

@@ -1,7 +1,9 @@
 /** The first line, `flow <language version> <id>`. */
 
+import { replacement } from "../diagnostics/bag.ts";
+import { quoteForMessage } from "../diagnostics/quote.ts";
 import type { BlockItem, Label } from "../language/items.ts";
-import { isIdent, quoteForMessage } from "../syntax/chars.ts";
+import { isIdent } from "../syntax/chars.ts";
 import { nameText } from "../syntax/print-expression.ts";
 import type { MappingContext } from "./mapping-context.ts";
 
@@ -51,11 +53,8 @@ function checkVersion(context: MappingContext, item: BlockItem): void {
   const isWhole = isIdent(id.text) || source[id.start] === source[id.end - 1];
   report.add("FLOW0003", first.start, first.end, {
     parts: { found },
-    ...(isWhole && {
-      fix: {
-        title: `write flow ${quoteForMessage(text)}`,
-        edits: [{ start: first.start, end: (second ?? first).end, text }],
-      },
-    }),
+    fix: isWhole
+      ? replacement(`write flow ${quoteForMessage(text)}`, first.start, (second ?? first).end, text)
+      : undefined,
   });
 }

@@ -1,7 +1,9 @@
 /**
  * Items that are not written as they should be, on the way to a message: reported, and read as meant where that is clear.
  */
+
 import { aliasOf, BLOCK_HINTS } from "../diagnostics/aliases.ts";
+import { replacement } from "../diagnostics/bag.ts";
 import { type BlockWord, NODE_POLICIES } from "../language/blocks.ts";
 import type { FreshItem, Label, TypeNode } from "../language/items.ts";
 import { readType } from "../language/types.ts";
@@ -37,7 +39,7 @@ export function typeWithoutColon(s: Scanner, rule: BlockWord): TypeNode | undefi
   const end = s.tokenEndAt(start);
   s.error("FLOW1006", start, end, {
     parts: { what: "`:`", found: s.tokenText(start, end) },
-    fix: { title: "write :", edits: [{ start: from, end: isEquals ? end : from, text: ":" }] },
+    fix: replacement("write :", from, isEquals ? end : from, ":"),
   });
   s.pos = at;
   return readType(s);
@@ -51,7 +53,7 @@ export function edgeBehindWord(
 ): FreshItem {
   s.error("FLOW1106", start, from, {
     message: "an edge is written without a word in front",
-    fix: { title: "remove it", edits: [{ start, end: from, text: "" }] },
+    fix: replacement("remove it", start, from, ""),
   });
   return readEdge(s, from, text, end);
 }
@@ -84,10 +86,7 @@ export function noEqualsSign(s: Scanner, wordEnd: number, mends: boolean): never
   const end = s.tokenEndAt(at);
   s.error("FLOW1006", at, end, {
     parts: { what: "`=`", found: s.tokenText(at, end) },
-    ...(mends &&
-      beginsValue(s, at) && {
-        fix: { title: "write =", edits: [{ start: wordEnd, end: wordEnd, text: " =" }] },
-      }),
+    fix: mends && beginsValue(s, at) ? replacement("write =", wordEnd, wordEnd, " =") : undefined,
   });
   throw FAIL;
 }
@@ -111,7 +110,7 @@ export function strayCloser(s: Scanner): void {
   s.stray ||= s.src.charCodeAt(at) === 125;
   s.error("FLOW1017", at, at + 1, {
     parts: { closer: s.src.charAt(at) },
-    fix: { title: "remove it", edits: [{ start: at, end: at + 1, text: "" }] },
+    fix: replacement("remove it", at, at + 1, ""),
   });
 }
 

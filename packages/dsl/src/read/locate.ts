@@ -2,9 +2,10 @@
  * From a place in the graph to the text and back. The places are found by reading the document once more, so they cannot
  * differ from what `parseFlow` did; they are kept as long as the document lives.
  */
+
 import type { Range } from "@millrace/contracts";
+import type { Span } from "../diagnostics/bag.ts";
 import { lineIndex } from "../diagnostics/lines.ts";
-import type { Stretch } from "../diagnostics/report.ts";
 import type { Marks } from "../language/field-value.ts";
 import type { Expression } from "../syntax/ast.ts";
 import { dataOf, type FlowDocument } from "./document.ts";
@@ -19,10 +20,10 @@ export interface Mark {
 
 /** What reading a text with errors left out. */
 export interface Losses {
-  /** Stretches of which nothing is in the graph. */
-  readonly dropped: readonly Stretch[];
+  /** Spanes of which nothing is in the graph. */
+  readonly dropped: readonly Span[];
   /** Where errors are; what is around them may be incomplete. */
-  readonly errors: readonly Stretch[];
+  readonly errors: readonly Span[];
 }
 
 interface Places extends Losses {

@@ -1,4 +1,5 @@
 /** What the mapping of text to graph carries along: reports, marks, and the checks that every block shares. */
+
 import type { FieldValue, Json } from "@millrace/contracts";
 import {
   type Aliases,
@@ -8,14 +9,16 @@ import {
   meantName,
   VALUE_ALIASES,
 } from "../diagnostics/aliases.ts";
-import type { Details, Report } from "../diagnostics/report.ts";
+import type { Details } from "../diagnostics/bag.ts";
+import { replacement, writing } from "../diagnostics/bag.ts";
+import { quoteForMessage } from "../diagnostics/quote.ts";
+import type { Report } from "../diagnostics/report.ts";
 import { kindName } from "../expression/data.ts";
 import { BLOCKS, isBlockWord, type Place } from "../language/blocks.ts";
 import { firstEvaluated, type Marks, toFieldValue, toLiteral } from "../language/field-value.ts";
 import type { AttrItem, BlockItem, Item } from "../language/items.ts";
 import { DURATION, type Shape } from "../language/member-shapes.ts";
 import type { Expression } from "../syntax/ast.ts";
-import { quoteForMessage } from "../syntax/chars.ts";
 import { durationText } from "../syntax/numbers.ts";
 
 const PLACES: { readonly [place in Place]: string } = {
@@ -91,7 +94,7 @@ export class MappingContext {
       const text = durationText(ms);
       this.report.add("FLOW3014", e.start, e.end, {
         pointer,
-        fix: { title: `write ${text}`, edits: [{ start: e.start, end: e.end, text }] },
+        fix: replacement(`write ${text}`, e.start, e.end, text),
       });
     }
     return this.literal(e, place, pointer, DURATION);
@@ -105,9 +108,6 @@ export class MappingContext {
     { field, pointer }: { readonly field: string; readonly pointer: string },
   ): void {
     const { start, end } = e;
-    const write = (text: string): Details => ({
-      fix: { title: `write ${text}`, edits: [{ start, end, text }] },
-    });
     if (choices && typeof data === "string") {
       const near = meantName(data, choices, VALUE_ALIASES);
       this.report.add("FLOW3006", start, end, {
@@ -115,10 +115,10 @@ export class MappingContext {
           field,
           list: rule.replace(" or ", ", "),
           value: `"${quoteForMessage(data)}"`,
-          ...(near !== undefined && { near }),
+          near,
         },
         pointer,
-        ...(near !== undefined && write(`"${near}"`)),
+        fix: near === undefined ? undefined : writing(`"${near}"`, e),
       });
       return;
     }
@@ -127,13 +127,15 @@ export class MappingContext {
       this.report.add("FLOW3005", start, end, { parts: { field, rule }, pointer });
       return;
     }
-    const isQuoted = type === "duration" && typeof data === "string" && QUOTED_DURATION.test(data);
-    const isBare = numberIs !== undefined && kind === "number";
+    let meant: string | undefined;
+    if (type === "duration" && typeof data === "string" && QUOTED_DURATION.test(data)) meant = data;
+    if (numberIs !== undefined && kind === "number") {
+      meant = `{ ${numberIs}: ${this.source.slice(start, end)} }`;
+    }
     this.report.add("FLOW3004", start, end, {
       parts: { field, type, found: kind },
       pointer,
-      ...(isQuoted && write(data)),
-      ...(isBare && write(`{ ${numberIs}: ${this.source.slice(start, end)} }`)),
+      fix: writing(meant, e),
     });
   }
 
@@ -168,13 +170,16 @@ export class MappingContext {
   unknown(item: AttrItem, block: string, known: readonly string[], aliases: Aliases = {}): void {
     const near = meantName(item.name, known, aliases);
     const details: Details = {
-      parts: { name: quoteForMessage(item.name), block, ...(near !== undefined && { near }) },
-      ...(near !== undefined && {
-        fix: {
-          title: `write ${item.policy ? "@" : ""}${near}`,
-          edits: [{ start: item.nameStart, end: item.nameEnd, text: near }],
-        },
-      }),
+      parts: { name: quoteForMessage(item.name), block, near },
+      fix:
+        near !== undefined
+          ? replacement(
+              `write ${item.policy ? "@" : ""}${near}`,
+              item.nameStart,
+              item.nameEnd,
+              near,
+            )
+          : undefined,
     };
     this.report.add(item.policy ? "FLOW2012" : "FLOW2013", item.start, item.nameEnd, details);
   }
@@ -184,7 +189,7 @@ export class MappingContext {
     this.report.add("FLOW2002", item.start, item.nameEnd, {
       parts: { key: quoteForMessage(key) },
       related: { start: first.start, end: first.nameEnd, message: "first set here" },
-      fix: { title: "remove it", edits: [{ start: item.start, end: item.end, text: "" }] },
+      fix: replacement("remove it", item.start, item.end, ""),
     });
   }
 
@@ -193,15 +198,15 @@ export class MappingContext {
       item.kind === "block" ? item.wordEnd : item.kind === "attr" ? item.nameEnd : item.end;
     const isKnown = item.kind === "block" && isBlockWord(item.word);
     const home = isKnown ? BLOCKS[item.word as keyof typeof BLOCKS].in : ["file", "body"];
-    const isField = item.kind === "attr" && place === "file";
+    const hint =
+      item.kind !== "attr"
+        ? `it stands ${home.map((each) => (each === "file" ? "at the top level" : `in ${PLACES[each as Place]}`)).join(" or ")}`
+        : place === "file"
+          ? `a ${item.policy ? "policy" : "field"} stands between the \`{\` and \`}\` of its node`
+          : undefined;
     this.report.add("FLOW2004", item.start, end, {
       parts: { block: what, place: PLACES[place] },
-      ...(isField && {
-        hint: `a ${item.policy ? "policy" : "field"} stands between the \`{\` and \`}\` of its node`,
-      }),
-      ...(item.kind !== "attr" && {
-        hint: `it stands ${home.map((each) => (each === "file" ? "at the top level" : `in ${PLACES[each as Place]}`)).join(" or ")}`,
-      }),
+      hint,
     });
   }
 
@@ -216,16 +221,13 @@ export class MappingContext {
       aliasOf(item.word, BLOCK_HINTS) ??
       (isBareEdge(item) ? "an edge is written with `->` between its nodes" : undefined);
     this.report.add("FLOW2003", item.start, item.wordEnd, {
-      parts: { word: quoteForMessage(item.word), ...(near !== undefined && { near }) },
-      ...(this.isNewer && { severity: "warning" }),
-      ...(near === undefined && hint !== undefined && { hint }),
-      ...(near !== undefined &&
-        fitsHead(item, near) && {
-          fix: {
-            title: `write ${near}`,
-            edits: [{ start: item.start, end: item.wordEnd, text: near }],
-          },
-        }),
+      parts: { word: quoteForMessage(item.word), near },
+      severity: this.isNewer ? "warning" : undefined,
+      hint: near === undefined && hint !== undefined ? hint : undefined,
+      fix:
+        near !== undefined && fitsHead(item, near)
+          ? replacement(`write ${near}`, item.start, item.wordEnd, near)
+          : undefined,
     });
   }
 }

@@ -1,7 +1,7 @@
 /** Names of blocks: each has one, and no two of a kind are alike. */
 
+import { quoteForMessage } from "../diagnostics/quote.ts";
 import type { BlockItem } from "../language/items.ts";
-import { quoteForMessage } from "../syntax/chars.ts";
 import type { MappingContext } from "./mapping-context.ts";
 
 /** Where things of one kind were first declared, by name; only offsets are kept, as a text may have very many. */

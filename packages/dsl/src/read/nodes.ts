@@ -1,10 +1,11 @@
 /** Nodes of a text, with their bodies, to nodes of the graph. */
+
 import type { FlowBody, FlowEdge, FlowNode, Json } from "@millrace/contracts";
 import { pointerSegment, setMember } from "../data.ts";
+import { quoteForMessage } from "../diagnostics/quote.ts";
 import { NODE_POLICIES } from "../language/blocks.ts";
 import type { BlockItem } from "../language/items.ts";
 import { typeText } from "../language/types.ts";
-import { quoteForMessage } from "../syntax/chars.ts";
 import { refuse, takeBlock } from "./declarations.ts";
 import { mapEdge } from "./edges.ts";
 import { type MappingContext, twinsOf } from "./mapping-context.ts";

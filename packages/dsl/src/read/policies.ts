@@ -1,6 +1,9 @@
 /** Policies of nodes and of the flow: `@name = value` to a member of `policy`. */
+
 import type { Json } from "@millrace/contracts";
 import { MEMBER_ALIASES, meantName, POLICY_ALIASES } from "../diagnostics/aliases.ts";
+import { replacement } from "../diagnostics/bag.ts";
+import { quoteForMessage } from "../diagnostics/quote.ts";
 import {
   FLOW_POLICIES,
   type MemberKind,
@@ -11,7 +14,6 @@ import type { AttrItem } from "../language/items.ts";
 import { NEEDED, POLICY_SHAPES } from "../language/member-shapes.ts";
 import type { Expression, ObjectExpression } from "../syntax/ast.ts";
 import { ownEntries } from "../syntax/ast.ts";
-import { quoteForMessage } from "../syntax/chars.ts";
 import type { MappingContext } from "./mapping-context.ts";
 
 type PolicyTable = readonly (readonly [string, string])[];
@@ -107,11 +109,9 @@ function unknownMember(
     parts: {
       name: quoteForMessage(key),
       block: `@${policy}`,
-      ...(near !== undefined && { near }),
+      near,
     },
-    ...(near !== undefined && {
-      fix: { title: `write ${near}`, edits: [{ start, end, text: near }] },
-    }),
+    fix: near !== undefined ? replacement(`write ${near}`, start, end, near) : undefined,
   });
 }
 

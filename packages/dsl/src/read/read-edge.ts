@@ -1,5 +1,6 @@
 /** Edges as written: `a.port -> b -> c { … }`. */
 
+import { replacement } from "../diagnostics/bag.ts";
 import type { EdgeEnd, FreshItem } from "../language/items.ts";
 import { readObject } from "../syntax/collections.ts";
 import { type Collection, NO_COMMENTS } from "../syntax/notes.ts";
@@ -57,6 +58,6 @@ function readArrow(s: Scanner): void {
   s.pos = end;
   if (end === start + 2 && s.src.charCodeAt(start) === 45) return;
   s.error("FLOW1106", start, s.pos, {
-    fix: { title: "write ->", edits: [{ start, end: s.pos, text: "->" }] },
+    fix: replacement("write ->", start, s.pos, "->"),
   });
 }

@@ -3,7 +3,9 @@
  *   I1  an item that fails is dropped with what belongs to it (`recover.ts`).
  *   I2  in the guided pass indentation says where a block ends, whatever its braces say.
  */
+
 import { aliasOf, BLOCK_HINTS } from "../diagnostics/aliases.ts";
+import { replacement } from "../diagnostics/bag.ts";
 import { BLOCKS, isBlockWord, type Place } from "../language/blocks.ts";
 import type { BlockItem, FreshItem, Item, Label, TypeNode } from "../language/items.ts";
 import { readType } from "../language/types.ts";
@@ -140,18 +142,12 @@ function checkLineEnd(s: Scanner): void {
   const hint = startsItem ? undefined : hintForRest(s, at);
   s.error("FLOW1015", at, end, {
     parts: { found: s.tokenText(at, end) },
-    ...(hint !== undefined && { hint }),
-    ...(startsItem && {
-      fix: isComma
-        ? {
-            title: "remove ,",
-            edits: [{ start: at, end, text: isLastOnLine(s, end) ? "" : s.lineBreak(at) }],
-          }
-        : {
-            title: "start a new line",
-            edits: [{ start: at, end: at, text: s.lineBreak(at) }],
-          },
-    }),
+    hint,
+    fix: startsItem
+      ? isComma
+        ? replacement("remove ,", at, end, isLastOnLine(s, end) ? "" : s.lineBreak(at))
+        : replacement("start a new line", at, at, s.lineBreak(at))
+      : undefined,
   });
   if (isComma) s.pos = end;
   else if (!startsItem) {
@@ -183,7 +179,7 @@ function readBareItem(s: Scanner, start: number, opener: Opener | undefined): Fr
   s.pos += 1;
   if (code === 58 && next === 61) s.pos += 1;
   while (code === 61 && s.src.charCodeAt(s.pos) === 61) s.pos += 1;
-  const fix = { title: "write =", edits: [{ start: nameEnd, end: s.pos, text: " =" }] };
+  const fix = replacement("write =", nameEnd, s.pos, " =");
   if (code === 58) s.error("FLOW1108", signStart, s.pos, { fix });
   else if (next === 61) {
     const found = s.tokenText(signStart, s.pos);
@@ -315,9 +311,6 @@ function unclosed(s: Scanner, opener: Opener): void {
   const lineBreak = isEnd && s.src.charCodeAt(where - 1) !== 10 ? "\n" : "";
   const next = isEnd ? "the end" : s.tokenText(s.pos, s.tokenEndAt(s.pos));
   s.error("FLOW1016", opener.at, opener.at + 1, {
-    fix: {
-      title: `add } before ${next}`,
-      edits: [{ start: where, end: where, text: `${lineBreak}${indent}}\n` }],
-    },
+    fix: replacement(`add } before ${next}`, where, where, `${lineBreak}${indent}}\n`),
   });
 }

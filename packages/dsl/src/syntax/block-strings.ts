@@ -5,6 +5,7 @@
  *   B2  a fence counts only at the start of a line of this block, never inside one of its holes.
  */
 
+import { replacement } from "../diagnostics/bag.ts";
 import type { Expression, LiteralExpression, TemplateExpression } from "./ast.ts";
 import { CHAR, CLASSES, isBlankOrLineEnd } from "./chars.ts";
 import type { Scanner } from "./scanner.ts";
@@ -127,10 +128,7 @@ function readInline(
 
 function textBesideQuotes(s: Scanner, quotes: number, indent: string): void {
   s.error("FLOW1007", quotes, s.lineEnd(quotes), {
-    fix: {
-      title: "start a new line",
-      edits: [{ start: quotes, end: quotes, text: `\n${indent}` }],
-    },
+    fix: replacement("start a new line", quotes, quotes, `\n${indent}`),
   });
 }
 
@@ -150,12 +148,8 @@ function endOfText(
   const close = misplacedFence(src, start + count, count);
   s.error("FLOW1004", start, start + count, {
     parts: { n: count },
-    ...(close !== -1 && {
-      fix: {
-        title: "start a new line",
-        edits: [{ start: close, end: close, text: s.lineBreak(close) }],
-      },
-    }),
+    fix:
+      close !== -1 ? replacement("start a new line", close, close, s.lineBreak(close)) : undefined,
   });
   pieces.push({ from: Math.min(from, src.length), to: src.length });
   const built = new TextParts();
@@ -240,7 +234,7 @@ function badIndent(s: Scanner, line: number, first: number, indent: string): voi
   const mixed = !indent.startsWith(blanks);
   s.error("FLOW1008", line, first, {
     ...(mixed && { message: 'tabs and spaces differ from the indent of the closing `"""`' }),
-    fix: { title: "indent the line", edits: [{ start: line, end: first, text: indent }] },
+    fix: replacement("indent the line", line, first, indent),
   });
 }
 

@@ -1,6 +1,3 @@
-/** Which characters are what: one table of 128 entries for the scanner, and the few questions asked about others. */
-import { SECRET } from "../secret-pattern.ts";
-
 /**
  * Classes of the table. What goes on a name comes first, so that `class <= CHAR.digit` asks "part of a name?"; what may open
  * something that is skipped (a comment, a `;`) comes last, so that `class <= CHAR.other` asks "stands for itself?".
@@ -87,14 +84,4 @@ export function isIdent(text: string): boolean {
     if (code !== 45 || !isNamePart(text.charCodeAt(at + 1))) return false;
   }
   return true;
-}
-
-/** Text of the file for a message: at most 60 characters, control characters escaped, and never what looks like a secret. */
-export function quoteForMessage(text: string): string {
-  if (text.length > 15 && SECRET.test(text.slice(0, 1000))) return "what looks like a secret";
-  const points = Array.from(text.slice(0, 120));
-  const cut = text.length > 120 || points.length > 60 ? `${points.slice(0, 59).join("")}…` : text;
-  return cut.replace(/[\p{Cc}\p{Cs}\u2028\u2029\ufeff\u202a-\u202e\u2066-\u2069]/gu, (char) =>
-    unicodeEscape(char.charCodeAt(0)),
-  );
 }

@@ -2,9 +2,12 @@
  * Lists and objects. A bad element is dropped when a separator or closer follows on the same nesting; otherwise the item
  * fails. In value position comments and empty lines are kept as notes.
  */
+
+import { replacement } from "../diagnostics/bag.ts";
+import { quoteForMessage } from "../diagnostics/quote.ts";
 import type { Expression, ObjectExpression } from "./ast.ts";
 import { hasTwins } from "./ast.ts";
-import { isBlankOrLineEnd, quoteForMessage } from "./chars.ts";
+import { isBlankOrLineEnd } from "./chars.ts";
 import { FAIL } from "./cursor.ts";
 import {
   type Collection,
@@ -98,10 +101,7 @@ function withoutSpreads(
     hint: isObject
       ? "objects are put together with `merge(a, b)`"
       : "lists are put together with `+`",
-    fix: {
-      title: `write ${isObject ? "merge(…)" : "+"}`,
-      edits: [{ start, end, text: printExpression(whole) }],
-    },
+    fix: replacement(`write ${isObject ? "merge(…)" : "+"}`, start, end, printExpression(whole)),
   });
   return whole;
 }
@@ -136,10 +136,7 @@ function reportTwins(s: Scanner, entries: readonly Entry[], spans: readonly numb
     s.error("FLOW2002", start, s.tokenEndAt(start), {
       parts: { key: quoteForMessage(entry.key) },
       related: { start: known, end: s.tokenEndAt(known), message: "first set here" },
-      fix: {
-        title: "remove it",
-        edits: [{ start, end: hasComma ? behind + 1 : end, text: "" }],
-      },
+      fix: replacement("remove it", start, hasComma ? behind + 1 : end, ""),
     });
   }
 }

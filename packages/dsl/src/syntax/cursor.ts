@@ -3,9 +3,11 @@
  *   S1  `pos` only moves forward, but for the recovery of an item (`read/recover.ts`), which pays for it from a budget.
  *   S3  nothing here recurses; nesting is counted by `enter`, and the count never passes `maxDepth`.
  */
+
 import { MAX_JSON_DEPTH } from "@millrace/contracts/json";
 import { append } from "../data.ts";
-import { type Details, Report } from "../diagnostics/report.ts";
+import type { Details } from "../diagnostics/bag.ts";
+import { Report } from "../diagnostics/report.ts";
 import { CHAR, CLASSES } from "./chars.ts";
 import { type Comment, NO_COMMENTS } from "./notes.ts";
 import { behindBrackets } from "./skip.ts";

@@ -1,6 +1,7 @@
 /** Comments, separators and blanks of other languages: read as what is meant, and reported with a fix as this one writes them. */
 
-import type { Details } from "../diagnostics/report.ts";
+import type { Details } from "../diagnostics/bag.ts";
+import { replacement } from "../diagnostics/bag.ts";
 import { codeName, isStrangeBlank } from "./chars.ts";
 import type { Cursor } from "./cursor.ts";
 
@@ -27,7 +28,7 @@ function starCommentFix(
 ): NonNullable<Details["fix"]> | undefined {
   const before = s.src.slice(s.lineStart(start), start);
   const text = hashComments(texts, before, s.src.slice(end, s.lineEnd(end)));
-  return text === undefined ? undefined : { title: "write #", edits: [{ start, end, text }] };
+  return text === undefined ? undefined : replacement("write #", start, end, text);
 }
 
 /** Passes over semicolons; where more follows on the line, the fix starts a new one. */
@@ -39,10 +40,7 @@ export function readSemicolons(s: Cursor): void {
   const next = s.src.charCodeAt(s.pos);
   const isLast = Number.isNaN(next) || next === 10 || next === 35 || next === 47 || next === 125;
   s.error("FLOW1105", start, end, {
-    fix: {
-      title: "remove ;",
-      edits: [{ start, end, text: isLast ? "" : s.flat > 0 ? " " : s.lineBreak(start) }],
-    },
+    fix: replacement("remove ;", start, end, isLast ? "" : s.flat > 0 ? " " : s.lineBreak(start)),
   });
 }
 
@@ -55,7 +53,7 @@ export function strangeCharacter(s: Cursor, code: number): void {
     parts: { found: codeName(code) },
     ...(blank && {
       hint: code === 0xfeff ? "a byte order mark stands only at the start" : "use a plain space",
-      fix: { title: "use a space", edits: [{ start: at, end: at + 1, text: " " }] },
+      fix: replacement("use a space", at, at + 1, " "),
     }),
   });
 }

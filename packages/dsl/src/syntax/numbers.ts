@@ -1,6 +1,9 @@
 /** Numbers and durations: reading with the right spelling offered for a wrong one, and printing. */
+
+import { replacement } from "../diagnostics/bag.ts";
+import { quoteForMessage } from "../diagnostics/quote.ts";
 import type { DurationExpression, LiteralExpression } from "./ast.ts";
-import { isDigit, isNamePart, isNameStart, quoteForMessage } from "./chars.ts";
+import { isDigit, isNamePart, isNameStart } from "./chars.ts";
 import { FAIL } from "./cursor.ts";
 import type { Scanner } from "./scanner.ts";
 
@@ -103,10 +106,7 @@ function partedUnit(
   s.pos = s.tokenEnd = numberEnd + text.length;
   s.error("FLOW1010", start, s.pos, {
     parts: { text: quoteForMessage(s.src.slice(start, s.pos)) },
-    fix: {
-      title: "remove the blank",
-      edits: [{ start: numberEnd, end: s.pos - unit.length, text: "" }],
-    },
+    fix: replacement("remove the blank", numberEnd, s.pos - unit.length, ""),
   });
   return readDuration(s, start, numberEnd, unit);
 }
@@ -135,7 +135,7 @@ function numberValue(s: Scanner, start: number, isInteger: boolean): number {
   if (isInteger && !Number.isSafeInteger(value)) {
     s.error("FLOW1013", start, s.pos, {
       parts: { text: quoteForMessage(text) },
-      fix: { title: "put it in quotes", edits: [{ start, end: s.pos, text: `"${text}"` }] },
+      fix: replacement("put it in quotes", start, s.pos, `"${text}"`),
     });
   }
   return value;
@@ -153,12 +153,7 @@ function readDuration(
     const near = UNIT_WORDS.find(([, words]) => words.test(suffix))?.[0];
     s.error("FLOW1011", start, s.pos, {
       parts: { unit: quoteForMessage(suffix) },
-      ...(near !== undefined && {
-        fix: {
-          title: `write ${near}`,
-          edits: [{ start: numberEnd, end: s.pos, text: near }],
-        },
-      }),
+      fix: near !== undefined ? replacement(`write ${near}`, numberEnd, s.pos, near) : undefined,
     });
     return { kind: "literal", value: Number(number), start, end: s.pos };
   }
@@ -172,7 +167,7 @@ function readDuration(
     s.error("FLOW1010", start, s.pos, {
       parts: { text: quoteForMessage(number + suffix) },
       hint: "a duration is a whole number of milliseconds",
-      fix: { title: `write ${rounded}`, edits: [{ start, end: s.pos, text: rounded }] },
+      fix: replacement(`write ${rounded}`, start, s.pos, rounded),
     });
   }
   return { kind: "duration", ms: Math.round(ms), start, end: s.pos };
@@ -196,7 +191,7 @@ function badNumber(s: Scanner, start: number, text: string, negative: boolean): 
     s.pos = s.tokenEnd = from + quoted.length;
     s.error("FLOW1010", from, s.pos, {
       parts: { text: quoted },
-      fix: { title: "put it in quotes", edits: [{ start: from, end: s.pos, text: `"${quoted}"` }] },
+      fix: replacement("put it in quotes", from, s.pos, `"${quoted}"`),
     });
     return { kind: "literal", value: quoted, start: from, end: s.pos };
   }
@@ -205,9 +200,7 @@ function badNumber(s: Scanner, start: number, text: string, negative: boolean): 
   const spelled = numberText(value);
   s.error("FLOW1010", start, s.pos, {
     parts: { text: quoteForMessage(s.src.slice(start, s.pos)) },
-    ...(mended !== undefined && {
-      fix: { title: `write ${spelled}`, edits: [{ start, end: s.pos, text: spelled }] },
-    }),
+    fix: mended !== undefined ? replacement(`write ${spelled}`, start, s.pos, spelled) : undefined,
   });
   if (mended === undefined) throw FAIL;
   return { kind: "literal", value, start, end: s.pos };

@@ -3,7 +3,9 @@
  *   P1  nesting is counted by the scanner, and the height of a tree is bounded, so no walk over a tree overflows.
  *   P2  operators of one level are read in a loop; only brackets, holes and arms recurse.
  */
+
 import type { Diagnostic } from "@millrace/contracts";
+import { replacement } from "../diagnostics/bag.ts";
 import type { BinaryOperator, Expression } from "./ast.ts";
 import { isDigit, isNameStart } from "./chars.ts";
 import { hoist } from "./collections.ts";
@@ -191,7 +193,7 @@ function slipOperator(s: Scanner, start: number, operator: string): void {
   const end = s.pos;
   s.error("FLOW1109", start, end, {
     parts: { operator },
-    fix: { title: `write ${operator}`, edits: [{ start, end, text: operator }] },
+    fix: replacement(`write ${operator}`, start, end, operator),
   });
 }
 
@@ -242,7 +244,7 @@ function readNotWord(s: Scanner): void {
   s.skipBlanks();
   s.error("FLOW1109", start, end, {
     parts: { operator: "!" },
-    fix: { title: "write !", edits: [{ start, end: s.pos, text: "!" }] },
+    fix: replacement("write !", start, s.pos, "!"),
   });
 }
 

@@ -1,6 +1,7 @@
 /** Operands of expressions: words, literals, brackets, and the members, indexes and calls behind them. */
 
 import { aliasOf, FUNCTION_ALIASES, NAME_HINTS, NAMESPACES } from "../diagnostics/aliases.ts";
+import { replacement } from "../diagnostics/bag.ts";
 import type { CallExpression, Expression, MemberExpression } from "./ast.ts";
 import { readBlock } from "./block-strings.ts";
 import { isDigit, isIdent, isNameStart } from "./chars.ts";
@@ -97,7 +98,7 @@ function parseIndex(
   s.error("FLOW1006", colon, colon + 1, {
     parts: { what: "`]`", found: ":" },
     hint: "a part of a list or of text is `slice(list, from, to)`",
-    fix: { title: "write slice(…)", edits: [{ start, end, text: printExpression(call) }] },
+    fix: replacement("write slice(…)", start, end, printExpression(call)),
   });
   return call;
 }
@@ -160,7 +161,7 @@ function reportMethod(s: Scanner, call: MethodCall): void {
   s.error("FLOW5003", start, end, {
     message: NO_METHODS,
     hint: null,
-    fix: { title: `write ${name}(…)`, edits: [{ start, end, text: printExpression(call) }] },
+    fix: replacement(`write ${name}(…)`, start, end, printExpression(call)),
   });
 }
 
@@ -215,7 +216,7 @@ function parsePrimary(s: Scanner, inValue: boolean): Expression {
         const isQuote = code >= 0x2018 && code <= 0x201f;
         s.error("FLOW1001", start, end, {
           parts: { found: s.tokenText(start, end) },
-          ...(isQuote && { fix: { title: 'write "', edits: [{ start, end, text: '"' }] } }),
+          fix: isQuote ? replacement('write "', start, end, '"') : undefined,
         });
         throw FAIL;
       }
@@ -237,7 +238,7 @@ function lambdaArrow(s: Scanner): void {
   const from = s.src.charCodeAt(start - 1) === 32 ? start - 1 : start;
   s.error("FLOW1006", start, s.pos, {
     parts: { what: "`,`", found: "=>" },
-    fix: { title: "write ,", edits: [{ start: from, end: s.pos, text: "," }] },
+    fix: replacement("write ,", from, s.pos, ","),
   });
 }
 
@@ -278,9 +279,7 @@ function parseDollarName(s: Scanner): Expression {
   const hint = aliasOf(s.src.slice(start + 1, end), NAME_HINTS);
   s.error("FLOW1006", start, hint === undefined ? start + 1 : end, {
     parts: { what: "a value", found: s.src.slice(start, end) },
-    ...(hint === undefined
-      ? { fix: { title: "remove $", edits: [{ start, end: start + 1, text: "" }] } }
-      : { hint }),
+    ...(hint === undefined ? { fix: replacement("remove $", start, start + 1, "") } : { hint }),
   });
   if (hint !== undefined) throw FAIL;
   s.pos = start + 1;
@@ -301,7 +300,7 @@ function parseWord(s: Scanner): Expression {
     if (!standsAlone(s)) return { kind: "name", name, start, end };
     s.error("FLOW1110", start, end, {
       parts: { word },
-      fix: { title: `write ${word}`, edits: [{ start, end, text: word }] },
+      fix: replacement(`write ${word}`, start, end, word),
     });
   }
   return { kind: "literal", value, start, end };

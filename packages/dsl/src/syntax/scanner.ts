@@ -3,6 +3,7 @@
  * abstract methods, which the parser of expressions implements.
  *   S2  every comment is returned once, in order: by `takeComments`, or by `readTrail`.
  */
+import { replacement } from "../diagnostics/bag.ts";
 import type { Expression } from "./ast.ts";
 import { CHAR, CLASSES, codeName, isStrangeBlank, unicodeEscape } from "./chars.ts";
 import { Cursor } from "./cursor.ts";
@@ -128,7 +129,7 @@ export abstract class Scanner extends Cursor {
     const end = this.lineEnd(start);
     if (slashes) {
       this.error("FLOW1103", start, start + 2, {
-        fix: { title: "write #", edits: [{ start, end: start + 2, text: "#" }] },
+        fix: replacement("write #", start, start + 2, "#"),
       });
     }
     this.pos = end;

@@ -1,5 +1,6 @@
 /** Quoted strings, with their escapes and holes. Block strings are in `blocks.ts`. */
 
+import { replacement } from "../diagnostics/bag.ts";
 import type { Expression, LiteralExpression, TemplateExpression } from "./ast.ts";
 import { codeName, isNameStart, unicodeEscape } from "./chars.ts";
 import { printExpression } from "./print-expression.ts";
@@ -82,10 +83,7 @@ export function readQuoted(s: Scanner): LiteralExpression | TemplateExpression {
   const read = built.finish(start, at + 1);
   if (isSlip && s.report.takesNotices) {
     s.error("FLOW1102", start, at + 1, {
-      fix: {
-        title: "use double quotes",
-        edits: [{ start, end: at + 1, text: printExpression(read) }],
-      },
+      fix: replacement("use double quotes", start, at + 1, printExpression(read)),
     });
   }
   return read;
@@ -148,7 +146,7 @@ function unclosed(
   // A backslash that escapes nothing would take the quote.
   const text = slashes % 2 === 0 ? quote : `\\${quote}`;
   s.error("FLOW1003", start, at, {
-    fix: { title: `add ${text}`, edits: [{ start: from, end: at, text }] },
+    fix: replacement(`add ${text}`, from, at, text),
   });
   return built.finish(start, at);
 }
@@ -220,7 +218,7 @@ function readEscape(s: Scanner, at: number, quote: number, built: TextParts): nu
   if (!isUnclosed) {
     s.error("FLOW1005", at, end, {
       parts: { char: shown },
-      fix: { title: "write a backslash", edits: [{ start: at, end, text: `\\\\${shown}` }] },
+      fix: replacement("write a backslash", at, end, `\\\\${shown}`),
     });
   }
   built.add(`\\${shown}`);

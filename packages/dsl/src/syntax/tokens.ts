@@ -1,5 +1,6 @@
 /** Where a token ends and how a message shows it. */
-import { isDigit, isNamePart, isNameStart, quoteForMessage } from "./chars.ts";
+import { quoteForMessage } from "../diagnostics/quote.ts";
+import { isDigit, isNamePart, isNameStart } from "./chars.ts";
 
 /** End of the ident that starts at `at`; a `-` belongs to it only before another name character. */
 export function identEnd(src: string, at: number): number {

@@ -1,5 +1,7 @@
 /** Types of calls. */
+
 import { aliasOf, FUNCTION_ALIASES, FUNCTION_HINTS, meantName } from "../diagnostics/aliases.ts";
+import { writing } from "../diagnostics/bag.ts";
 import { MAX_RANGE } from "../expression/functions/collections.ts";
 import type { FunctionSpec } from "../expression/functions/define.ts";
 import type { MacroSpec } from "../expression/functions/macros.ts";
@@ -163,9 +165,9 @@ function unknownFunction(node: CallExpression, inference: Inference): void {
   const near = hint === undefined ? meantName(node.name, names, FUNCTION_ALIASES) : undefined;
   const at = { start: node.start, end: node.start + node.name.length };
   inference.findings.add("FLOW5003", at, {
-    parts: { name: node.name, ...(near !== undefined && { near }) },
-    ...(hint !== undefined && { hint }),
-    ...(near !== undefined && { fix: { title: `write ${near}`, newText: near } }),
+    parts: { name: node.name, near },
+    hint,
+    fix: writing(near, at),
   });
 }
 
@@ -175,7 +177,7 @@ function checkRange(node: CallExpression, inference: Inference): void {
   if (a === undefined || (node.args.length === 2 && b === undefined)) return;
   const length = b === undefined ? a : b - a;
   if (length > MAX_RANGE) {
-    inference.findings.add("FLOW5007", node, {
+    inference.ofValue("FLOW5007", node, {
       parts: { why: `range gives at most ${MAX_RANGE} numbers, not ${length}` },
     });
   }

@@ -1,9 +1,11 @@
 /** Types of names with their members and indexes. */
 
+import type { TextFix } from "../diagnostics/bag.ts";
+import { replacement } from "../diagnostics/bag.ts";
+import { quoted } from "../diagnostics/quote.ts";
 import { literalStep } from "../expression/references.ts";
 import type { Expression, IndexExpression, NameExpression } from "../syntax/ast.ts";
 import { printExpression } from "../syntax/print-expression.ts";
-import { quoted } from "./findings.ts";
 import {
   ANY,
   type FlowType,
@@ -142,10 +144,10 @@ function linkType(
     : indexType(link, index as FlowType, rest, inference);
 }
 
-function optionalFix(link: Link): { title: string; newText: string; at: Expression } | undefined {
+function optionalFix(link: Link): TextFix | undefined {
   if (link.kind !== "member") return undefined;
   const newText = printExpression({ ...link, optional: true });
-  return { title: `read \`${quoted(newText)}\``, newText, at: link };
+  return replacement(`read \`${quoted(newText)}\``, link.start, link.end, newText);
 }
 
 function memberType(

@@ -5,13 +5,16 @@
  *   I2  `any` silences: where nothing is known nothing is reported.
  *   I3  one pass: each part of a tree is visited once, an erroneous part is `any` from then on.
  */
-import type { Diagnostic } from "@millrace/contracts";
+
+import type { Diagnostic, Range } from "@millrace/contracts";
+import type { Finding } from "../diagnostics/bag.ts";
+import { byPlace, replacement, toDiagnostic } from "../diagnostics/bag.ts";
+import { quoted } from "../diagnostics/quote.ts";
 import { MAX_EXPRESSION_HEIGHT } from "../expression/unit.ts";
 import type { ConditionalExpression, Expression, TemplateExpression } from "../syntax/ast.ts";
 import { printExpression } from "../syntax/print-expression.ts";
 import { callType } from "./call-types.ts";
 import { chainType } from "./chain-types.ts";
-import { type Finding, quoted, toDiagnostic } from "./findings.ts";
 import {
   ANY,
   BOOL,
@@ -38,10 +41,16 @@ export function inferType(
   env: TypeEnv,
 ): { type: FlowType; diagnostics: Diagnostic[] } {
   const { type, findings } = findTypes(ast, env);
-  return { type, diagnostics: findings.map(toDiagnostic) };
+  return { type, diagnostics: findings.map((found) => toDiagnostic(found, onOneLine)) };
 }
 
-/** The type of an expression and what is wrong with it. */
+/** A range in a source of one line. */
+function onOneLine(start: number, end: number): Range {
+  const position = (offset: number) => ({ line: 1, column: offset + 1, offset });
+  return { start: position(start), end: position(end) };
+}
+
+/** The type of an expression and what is wrong with it, by offset, then code. */
 export function findTypes(
   ast: Expression,
   env: TypeEnv,
@@ -49,7 +58,7 @@ export function findTypes(
   const inference = new ExpressionInference();
   const type = inference.of(ast, new TypeScope(env));
   inference.reportTexts();
-  return { type, findings: inference.findings.list() };
+  return { type, findings: inference.findings.found.sort(byPlace) };
 }
 
 /** Chooses the rule for each kind of expression, and bounds the recursion. */
@@ -111,7 +120,7 @@ class ExpressionInference extends Inference {
       const source = printExpression(only);
       this.findings.add("FLOW5008", node, {
         parts: { expression: quoted(source) },
-        fix: { title: "read it without quotes", newText: source },
+        fix: replacement("read it without quotes", node.start, node.end, source),
       });
     }
     return STRING;

@@ -1,8 +1,12 @@
 /** The state of one type inference, and the checks that the rules for operators, calls and chains have in common. */
+
 import { append } from "../data.ts";
+import type { Details, Span, TextFix } from "../diagnostics/bag.ts";
+import { DiagnosticBag, writing } from "../diagnostics/bag.ts";
+import { quoted } from "../diagnostics/quote.ts";
+import type { DiagnosticCode } from "../diagnostics/table.ts";
 import type { BinaryExpression, Expression } from "../syntax/ast.ts";
 import { printExpression } from "../syntax/print-expression.ts";
-import { Findings, quoted } from "./findings.ts";
 import {
   ANY,
   describeType,
@@ -19,7 +23,8 @@ export const SUMMANDS = "two numbers, two strings or two lists";
 
 /** One inference over one expression. */
 export abstract class Inference {
-  readonly findings: Findings = new Findings();
+  readonly findings: DiagnosticBag = new DiagnosticBag();
+  #unreached = 0;
   readonly #texts = new Map<
     Expression,
     { readonly parts: (string | Expression)[]; readonly found: readonly FlowType[] }
@@ -30,7 +35,15 @@ export abstract class Inference {
 
   /** The type of a part that is never evaluated: wrong values in it are not reported as errors. */
   unreached(node: Expression, scope: TypeScope): FlowType {
-    return this.findings.unreached(() => this.of(node, scope));
+    this.#unreached += 1;
+    const type = this.of(node, scope);
+    this.#unreached -= 1;
+    return type;
+  }
+
+  /** Notes a finding about what happens to a value; of a part that is never evaluated there is nothing to say. */
+  ofValue(code: DiagnosticCode, node: Span, details: Details): void {
+    if (this.#unreached === 0) this.findings.add(code, node, details);
   }
 
   /** Reports a part that may be null where null is not allowed; returns its type without null. */
@@ -39,16 +52,14 @@ export abstract class Inference {
     const rest = withoutNull(type);
     if (membersOf(rest).length === 0) return rest;
     const text = orElse(node, rest);
-    const fix =
-      text === undefined ? text : { title: `write ${quoted(text)}`, newText: `(${text})` };
-    this.mayBeNull(node, fix);
+    this.mayBeNull(node, text === undefined ? undefined : writing(quoted(text), node, `(${text})`));
     return rest;
   }
 
-  mayBeNull(node: Expression, fix?: { title: string; newText: string; at?: Expression }): void {
-    this.findings.add("FLOW5006", node, {
+  mayBeNull(node: Expression, fix?: TextFix): void {
+    this.ofValue("FLOW5006", node, {
       parts: { expression: quoted(printExpression(node)) },
-      ...(fix === undefined ? {} : { fix }),
+      fix,
     });
   }
 
@@ -60,11 +71,9 @@ export abstract class Inference {
     found: readonly FlowType[],
     instead?: string,
   ): FlowType {
-    this.findings.add("FLOW5002", node, {
+    this.ofValue("FLOW5002", node, {
       parts: { op, types, found: found.map(describeType).join(" and ") },
-      ...(instead !== undefined && {
-        fix: { title: `write ${quoted(instead)}`, newText: instead },
-      }),
+      fix: writing(instead && quoted(instead), node, instead),
     });
     return ANY;
   }
@@ -98,9 +107,9 @@ export abstract class Inference {
     if (rest.kind === "any") return;
     const bools = membersOf(rest).filter(({ kind }) => kind === "bool");
     if (bools.length === 0) {
-      this.findings.add("FLOW5005", node, { parts: { place, type: describeType(type) } });
+      this.ofValue("FLOW5005", node, { parts: { place, type: describeType(type) } });
     } else if (rest.kind === "bool" && rest.value !== undefined && rest === type) {
-      this.findings.add("FLOW5011", node, { parts: { result: String(rest.value) } });
+      this.ofValue("FLOW5011", node, { parts: { result: String(rest.value) } });
     }
   }
 }

@@ -1,8 +1,8 @@
 /** Types of the operators. */
 
+import { quoted } from "../diagnostics/quote.ts";
 import { itemsOf } from "../expression/functions/numbers.ts";
 import type { BinaryExpression, Expression, UnaryExpression } from "../syntax/ast.ts";
-import { quoted } from "./findings.ts";
 import { areDisjoint } from "./fits.ts";
 import {
   ANY,
@@ -176,7 +176,7 @@ function pointless(
   result: boolean,
   inference: Inference,
 ): void {
-  inference.findings.add("FLOW5010", node, {
+  inference.ofValue("FLOW5010", node, {
     parts: { a: exactly(left), b: exactly(right), result: String(result) },
   });
 }

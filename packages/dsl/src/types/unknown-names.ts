@@ -8,6 +8,8 @@ import {
   NAME_HINTS,
   OUTPUT_ALIASES,
 } from "../diagnostics/aliases.ts";
+import { writing } from "../diagnostics/bag.ts";
+import { quoted } from "../diagnostics/quote.ts";
 import type { Place } from "../expression/budget.ts";
 import { literalStep } from "../expression/references.ts";
 import type {
@@ -19,7 +21,6 @@ import type {
 import { isIdent } from "../syntax/chars.ts";
 import { readsAsWord } from "../syntax/parse-operand.ts";
 import { printExpression, quoteText } from "../syntax/print-expression.ts";
-import { quoted } from "./findings.ts";
 import { describeType, type FlowType, membersOf } from "./flow-type.ts";
 import type { Inference } from "./inference.ts";
 import type { TypeScope } from "./scope.ts";
@@ -77,8 +78,8 @@ function report(
   const said = hint ?? (text === undefined ? undefined : `did you mean ${shown}?`);
   inference.findings.add("FLOW5001", place, {
     message,
-    ...(said !== undefined && { hint: said }),
-    ...(text !== undefined && { fix: { title: `write ${shown}`, newText: text, at } }),
+    hint: said,
+    fix: text === undefined ? undefined : writing(shown, at, text),
   });
 }
 
@@ -180,12 +181,9 @@ export function fromTheEnd(
   const list = printExpression(object);
   const isLast = index.kind === "literal" && index.value === -1;
   const newText = isLast ? `last(${list})` : `first(slice(${list}, ${printExpression(index)}))`;
-  inference.findings.add(
-    "FLOW5002",
-    { start, end },
-    {
-      message: "`[ ]` takes a position from 0, found a negative number",
-      fix: { title: `write ${quoted(newText)}`, newText },
-    },
-  );
+  const at = { start, end };
+  inference.ofValue("FLOW5002", at, {
+    message: "`[ ]` takes a position from 0, found a negative number",
+    fix: writing(quoted(newText), at, newText),
+  });
 }

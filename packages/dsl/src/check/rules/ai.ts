@@ -3,6 +3,7 @@
  */
 
 import { isObject, listOrNone, objectOrNone, own } from "../../data.ts";
+import { replacing } from "../../diagnostics/bag.ts";
 import type { NodeModel } from "../model/bodies.ts";
 import { firstExpression, literalText } from "../model/walk-value.ts";
 import { shown, type Validation } from "../validation.ts";
@@ -50,7 +51,7 @@ export function checkAi(run: Validation, node: NodeModel): void {
   checkTools(run, node);
   const max = own(own(node.node.policy, "retry"), "max");
   if (has("failover") && typeof max === "number" && max > 0) {
-    run.findings.add("FLOW3015", `${node.pointer}/policy/retry`, {
+    run.report("FLOW3015", `${node.pointer}/policy/retry`, {
       message: `two retry loops multiply: \`@retry\` and failover of ${shown(node.id)}`,
       hint: "keep one",
       severity: "warning",
@@ -67,11 +68,11 @@ function checkTask(run: Validation, node: NodeModel, has: (name: string) => bool
   if (rule === undefined) return;
   const say = (field: string, problem: string): void => {
     const pointer = has(field) ? `${node.pointer}/fields/${field}` : node.pointer;
-    run.findings.add("FLOW3015", pointer, { parts: { field, problem } });
+    run.report("FLOW3015", pointer, { parts: { field, problem } });
   };
   for (const field of rule.needs ?? []) {
     if (!has(field))
-      run.findings.add("FLOW3015", node.pointer, {
+      run.report("FLOW3015", node.pointer, {
         parts: { field: `task ${task}`, problem: `needs ${field}` },
       });
   }
@@ -99,7 +100,7 @@ function checkEmbedExpect(run: Validation, node: NodeModel): void {
   listOrNone(own(node.node.fields, "expect")).forEach((check, at) => {
     const kind = own(check, "kind");
     if (kind === undefined || EMBED_CHECKS.has(kind)) return;
-    run.findings.add("FLOW3015", `${node.pointer}/fields/expect/${at}`, {
+    run.report("FLOW3015", `${node.pointer}/fields/expect/${at}`, {
       parts: { field: `expect ${shown(String(kind))}`, problem: "cannot go with task embed" },
     });
   });
@@ -137,7 +138,7 @@ function checkTools(run: Validation, node: NodeModel): void {
     const action = ref.startsWith("action:") ? ref.slice("action:".length) : undefined;
     const entry = action === undefined ? undefined : run.catalog.entry(action, undefined);
     if (!TOOL_REF.test(ref) || (action !== undefined && entry === undefined)) {
-      run.findings.add("FLOW3015", isObject(tool) ? `${pointer}/ref` : pointer, {
+      run.report("FLOW3015", isObject(tool) ? `${pointer}/ref` : pointer, {
         message: `ai: unknown tool ${shown(ref)}`,
         hint: "flow:<slug>, action:<adapter>.<action> or mcp:<server>/<tool>",
       });
@@ -147,9 +148,9 @@ function checkTools(run: Validation, node: NodeModel): void {
     const effect = action === "http.request" ? effectOfMethod(method) : entry?.effect;
     if (own(tool, "confirm") !== false || effect !== "destructive") return;
     const place = `${pointer}/confirm`;
-    run.findings.add("FLOW6006", place, {
+    run.report("FLOW6006", place, {
       parts: { tool: shown(ref), effect },
-      fix: run.findings.replace("write true", run.places.exact(place), "true"),
+      fix: replacing("write true", run.places.exact(place), "true"),
     });
   });
 }

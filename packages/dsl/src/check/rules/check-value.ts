@@ -2,6 +2,8 @@
 
 import { isObject, own, pointerSegment } from "../../data.ts";
 import { VALUE_ALIASES } from "../../diagnostics/aliases.ts";
+import type { TextFix } from "../../diagnostics/bag.ts";
+import { replacing } from "../../diagnostics/bag.ts";
 import { checkableSchema, type SchemaFinding, UNKNOWN } from "../../schema/check.ts";
 import { parseExpression } from "../../syntax/parse-expression.ts";
 import { describeType } from "../../types/flow-type.ts";
@@ -85,7 +87,7 @@ function report(
   switch (finding.rule) {
     case "type": {
       const type = takenType(schema, keys, finding);
-      run.findings.add("FLOW3004", pointer, {
+      run.report("FLOW3004", pointer, {
         parts: { field, type, found: describeValue(value) },
         fix: rewrite(run, pointer, value, type),
       });
@@ -95,27 +97,27 @@ function report(
       reportChoice(run, finding, value, pointer, field);
       return;
     case "required":
-      run.findings.add("FLOW3002", pointer, { parts: { type: field, name: member } });
+      run.report("FLOW3002", pointer, { parts: { type: field, name: member } });
       return;
     case "unknown":
       if (finding.member === undefined) {
-        run.findings.add("FLOW3005", pointer, { message: `${field} ${finding.message}` });
+        run.report("FLOW3005", pointer, { message: `${field} ${finding.message}` });
       } else {
         const holder = shown([place.name, ...keys.slice(0, -1)].join("."));
-        run.findings.add("FLOW3003", pointer, { parts: { type: holder, name: member } });
+        run.report("FLOW3003", pointer, { parts: { type: holder, name: member } });
       }
       return;
     case "format":
       if (!finding.message.endsWith("uri")) {
-        run.findings.add("FLOW3008", pointer, { message: `${field} is not a date` });
+        run.report("FLOW3008", pointer, { message: `${field} is not a date` });
         return;
       }
-      run.findings.add("FLOW3005", pointer, { parts: { field, rule: "a URI" } });
+      run.report("FLOW3005", pointer, { parts: { field, rule: "a URI" } });
       return;
     default: {
       const rule = /^must be (.*)$/.exec(finding.message)?.[1];
       const message = `${field} ${finding.message}`;
-      run.findings.add("FLOW3005", pointer, rule ? { parts: { field, rule } } : { message });
+      run.report("FLOW3005", pointer, rule ? { parts: { field, rule } } : { message });
     }
   }
 }
@@ -133,7 +135,7 @@ function rewrite(
   pointer: string,
   value: unknown,
   type: string,
-): ReturnType<Validation["findings"]["replace"]> {
+): TextFix | undefined {
   const span = run.places.exact(pointer);
   if (span === undefined) return undefined;
   const written = run.places.text(span);
@@ -144,7 +146,7 @@ function rewrite(
   } else if (type.startsWith("list") && !Array.isArray(value) && value !== null) {
     text = `[${written}]`;
   }
-  return text === undefined ? undefined : run.findings.replace(`write ${shown(text)}`, span, text);
+  return text === undefined ? undefined : replacing(`write ${shown(text)}`, span, text);
 }
 
 /** The pointer of data inside a value: protected data stands one level deeper. */
@@ -184,7 +186,7 @@ export function checkListed(
     pointer,
     (near) => JSON.stringify(near),
   );
-  run.findings.add("FLOW3006", pointer, {
+  run.report("FLOW3006", pointer, {
     parts: {
       field,
       list: list || "the known names (there are none)",
@@ -207,17 +209,17 @@ function reportChoice(
   const near =
     typeof value === "string" ? run.near(value, () => choices, VALUE_ALIASES) : undefined;
   const found = typeof value === "string" ? `"${shown(value)}"` : describeValue(value);
-  run.findings.add("FLOW3006", pointer, {
+  run.report("FLOW3006", pointer, {
     parts: {
       field,
       list: list.replaceAll('"', ""),
       value: found,
-      ...(near !== undefined && { near }),
+      near,
     },
     fix:
       near === undefined
         ? undefined
-        : run.findings.replace(`write "${near}"`, run.places.exact(pointer), `"${near}"`),
+        : replacing(`write "${near}"`, run.places.exact(pointer), `"${near}"`),
   });
 }
 

@@ -24,7 +24,7 @@ function report(run: Validation, order: BodyOrder, cycle: readonly number[]): vo
     path += `${order.isImplied(wait) ? " ~> " : " -> "}${name(order.to[wait])}`;
   }
   if (cycle.length > MAX_SHOWN) path += " -> …";
-  run.findings.add("FLOW4003", order.cause[cycle.at(-1) ?? 0]?.pointer, { parts: { path } });
+  run.report("FLOW4003", order.cause[cycle.at(-1) ?? 0]?.pointer, { parts: { path } });
 }
 
 /** Strongly connected groups that hold a cycle (Tarjan's algorithm with its own stack), in author order of their first node. */

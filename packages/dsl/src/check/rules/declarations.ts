@@ -34,7 +34,7 @@ export function checkInputsRead(run: Validation, read: ReadonlySet<string>): voi
   listOrNone(own(run.graph, "inputs")).forEach((input, at) => {
     const name = own(input, "name");
     if (typeof name !== "string" || read.has(name)) return;
-    run.findings.add("FLOW4011", `/inputs/${at}/name`, { parts: { name: shown(name) } });
+    run.report("FLOW4011", `/inputs/${at}/name`, { parts: { name: shown(name) } });
   });
 }
 
@@ -52,7 +52,7 @@ function checkInput(run: Validation, input: unknown, pointer: string): void {
   const [problem] = checker.ok ? checker.findings(value, { formats: true }) : [];
   if (problem === undefined) return;
   const at = problem.pointer === "" ? "" : `${problem.pointer} `;
-  run.findings.add("FLOW3011", `${pointer}/default${problem.pointer}`, {
+  run.report("FLOW3011", `${pointer}/default${problem.pointer}`, {
     parts: { name: nameOf(input), problem: at + flowWords(problem.message) },
   });
 }
@@ -108,15 +108,15 @@ function checkSchedule(run: Validation, schedule: unknown, pointer: string): voi
   const times = TIMES.filter((key) => own(schedule, key) !== undefined);
   const spelt = times.map((key) => (key === "everyMs" ? "every" : key));
   if (times.length === 0) {
-    run.findings.add("FLOW3002", pointer, { parts: { type: name, name: "cron, every or at" } });
+    run.report("FLOW3002", pointer, { parts: { type: name, name: "cron, every or at" } });
   } else if (times.length > 1) {
     const parts = { a: spelt[0] ?? "", b: spelt[1] ?? "" };
-    run.findings.add("FLOW3016", `${pointer}/${times[1]}`, { parts });
+    run.report("FLOW3016", `${pointer}/${times[1]}`, { parts });
   }
   checkTimes(run, schedule, pointer);
   const expression = firstExpression(own(schedule, "inputs"), `${pointer}/inputs`);
   if (expression !== undefined) {
-    run.findings.add("FLOW3013", expression, { parts: { place: `inputs of ${name}` } });
+    run.report("FLOW3013", expression, { parts: { place: `inputs of ${name}` } });
   } else checkScheduleInputs(run, schedule, pointer, name);
 }
 
@@ -124,14 +124,14 @@ function checkTimes(run: Validation, schedule: unknown, pointer: string): void {
   const cron = own(schedule, "cron");
   if (typeof cron === "string") {
     const problem = cronProblem(cron);
-    if (problem !== undefined) run.findings.add("FLOW3008", `${pointer}/cron`, { hint: problem });
+    if (problem !== undefined) run.report("FLOW3008", `${pointer}/cron`, { hint: problem });
   }
   const at = own(schedule, "at");
   if (typeof at === "string" && !isDateTime(at)) {
     const hint = isDate(at)
       ? "add a time and a zone: 2030-01-31T07:00:00Z"
       : "2030-01-31T07:00:00Z";
-    run.findings.add("FLOW3008", `${pointer}/at`, { message: "not a date", hint });
+    run.report("FLOW3008", `${pointer}/at`, { message: "not a date", hint });
   }
   const zone = own(schedule, "timezone");
   const zones = run.catalog.timeZones;
@@ -143,7 +143,7 @@ function checkTimes(run: Validation, schedule: unknown, pointer: string): void {
     `${pointer}/timezone`,
     (near) => `"${near}"`,
   );
-  run.findings.add("FLOW3008", `${pointer}/timezone`, {
+  run.report("FLOW3008", `${pointer}/timezone`, {
     message: "unknown time zone",
     hint: parts.near === undefined ? null : `did you mean ${parts.near}?`,
     fix,
@@ -171,7 +171,7 @@ function checkScheduleInputs(
         name: `input ${key}`,
       });
     } else if (own(input, "default") === undefined) {
-      run.findings.add("FLOW3002", pointer, {
+      run.report("FLOW3002", pointer, {
         parts: { type: name, name: `inputs.${shown(key)}` },
       });
     }
@@ -179,7 +179,7 @@ function checkScheduleInputs(
   const known = new Set(listOrNone(own(run.graph, "inputs")).map((input) => own(input, "name")));
   for (const key of isObject(given) ? Object.keys(literalData(given) as object) : []) {
     if (known.has(key)) continue;
-    run.findings.add("FLOW3003", `${pointer}/inputs${pointerSegment(key)}`, {
+    run.report("FLOW3003", `${pointer}/inputs${pointerSegment(key)}`, {
       parts: { type: "the flow", name: `input ${shown(key)}` },
     });
   }

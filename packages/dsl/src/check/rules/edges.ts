@@ -1,9 +1,10 @@
 /** Edges: their ends, their ports, and what must be there (FLOW4001, 4002, 4008, 4009, 4012, 4014, 4016). */
 
 import { own } from "../../data.ts";
+import type { Span } from "../../diagnostics/bag.ts";
+import { replacing } from "../../diagnostics/bag.ts";
 import { nameText } from "../../syntax/print-expression.ts";
 import type { BodyModel, EdgeModel, NodeModel } from "../model/bodies.ts";
-import type { Span } from "../source-map.ts";
 import { listed, shown, type Validation } from "../validation.ts";
 import { onErrorOf } from "./policies.ts";
 
@@ -40,11 +41,11 @@ function checkEnd(run: Validation, body: BodyModel, edge: EdgeModel, side: "from
   const id = edge.edge[side];
   const pointer = `${edge.pointer}/${side}`;
   if (run.anywhere(id) !== undefined) {
-    run.findings.add("FLOW4012", pointer);
+    run.report("FLOW4012", pointer);
     return;
   }
   const near = run.nearest(id, () => body.byId.keys(), pointer, nameText);
-  run.findings.add("FLOW4001", pointer, { ...near, parts: { id: shown(id), ...near.parts } });
+  run.report("FLOW4001", pointer, { ...near, parts: { id: shown(id), ...near.parts } });
 }
 
 /** The whole of a written `@on-error`. */
@@ -58,11 +59,11 @@ function checkPort(run: Validation, edge: EdgeModel, from: NodeModel): void {
   const { port } = edge;
   const onError = onErrorOf(from);
   if (port === "error" && onError !== undefined && onError !== "port") {
-    run.findings.add("FLOW4014", edge.pointer, {
+    run.report("FLOW4014", edge.pointer, {
       parts: { node: shown(from.id), value: onError },
       hint: "remove one",
       related: { pointer: `${from.pointer}/policy/onError`, message: "set here" },
-      fix: run.findings.replace("remove @on-error", policySpan(run, from), ""),
+      fix: replacing("remove @on-error", policySpan(run, from), ""),
     });
   }
   const { names, open } = run.ports.of(from);
@@ -70,7 +71,7 @@ function checkPort(run: Validation, edge: EdgeModel, from: NodeModel): void {
   const near = run.near(port, () => names);
   const pointer = `${edge.pointer}/port`;
   const span = run.places.exact(pointer);
-  run.findings.add("FLOW4002", pointer, {
+  run.report("FLOW4002", pointer, {
     parts: {
       node: shown(from.id),
       type: shown(from.node.type),
@@ -80,18 +81,18 @@ function checkPort(run: Validation, edge: EdgeModel, from: NodeModel): void {
     fix:
       near === undefined
         ? undefined
-        : run.findings.replace(`write ${near}`, span, near === "out" ? "" : `.${nameText(near)}`),
+        : replacing(`write ${near}`, span, near === "out" ? "" : `.${nameText(near)}`),
   });
 }
 
 function checkJoin(run: Validation, node: NodeModel, incoming: number): void {
   const join = own(node.node.policy, "join");
   if (typeof join === "number" && join > incoming) {
-    run.findings.add("FLOW4008", `${node.pointer}/policy/join`, {
+    run.report("FLOW4008", `${node.pointer}/policy/join`, {
       message: `@join ${join} of ${incoming}`,
     });
   } else if (node.node.type === "join" && incoming < 2) {
-    run.findings.add("FLOW4008", `${node.pointer}/id`);
+    run.report("FLOW4008", `${node.pointer}/id`);
   }
 }
 
@@ -99,13 +100,13 @@ function checkExits(run: Validation, node: NodeModel, leaving: ReadonlySet<strin
   const { type, policy } = node.node;
   const pointer = `${node.pointer}/id`;
   if (type === "switch" && leaving.size > 0 && !leaving.has("default")) {
-    run.findings.add("FLOW4009", pointer, { parts: { node: shown(node.id) } });
+    run.report("FLOW4009", pointer, { parts: { node: shown(node.id) } });
   }
   if (type !== "confirm" || leaving.has("error") || (onErrorOf(node) ?? "fail") !== "fail") return;
   const ports = own(policy, "timeoutMs") === undefined ? ["rejected"] : ["rejected", "expired"];
   for (const port of ports) {
     if (!leaving.has(port)) {
-      run.findings.add("FLOW4016", pointer, { parts: { node: shown(node.id), port } });
+      run.report("FLOW4016", pointer, { parts: { node: shown(node.id), port } });
     }
   }
 }

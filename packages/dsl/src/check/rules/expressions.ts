@@ -2,11 +2,12 @@
 
 import { isObject } from "../../data.ts";
 import { MAIN_MEMBERS } from "../../diagnostics/aliases.ts";
+import type { Finding, Span } from "../../diagnostics/bag.ts";
+import { replacing, writing } from "../../diagnostics/bag.ts";
 import { DIAGNOSTICS, type DiagnosticCode } from "../../diagnostics/table.ts";
 import { compileExpression } from "../../expression/compile.ts";
 import type { Expression } from "../../syntax/ast.ts";
 import { printExpression } from "../../syntax/print-expression.ts";
-import type { Finding } from "../../types/findings.ts";
 import { fits } from "../../types/fits.ts";
 import {
   describeType,
@@ -21,11 +22,10 @@ import {
 import { typeFromSchema } from "../../types/from-schema.ts";
 import { findTypes } from "../../types/infer.ts";
 import { orElse } from "../../types/or-else.ts";
-import type { Details } from "../findings.ts";
 import { type Read, readsOf } from "../model/resolve.ts";
 import type { Leaf, Site } from "../model/sites.ts";
 import { TreeCache } from "../model/trees.ts";
-import type { Span } from "../source-map.ts";
+import type { PlacedDetails } from "../validation.ts";
 import { shown, type Validation } from "../validation.ts";
 import { reportHidden } from "./names.ts";
 import { Types } from "./types.ts";
@@ -63,7 +63,7 @@ export class Expressions {
     if (!("kind" in tree)) {
       for (const { code, message, hint, severity } of tree) {
         const wording = { message, hint: hint ?? null, severity };
-        this.#run.findings.add(code as DiagnosticCode, leaf.pointer, wording);
+        this.#run.report(code as DiagnosticCode, leaf.pointer, wording);
       }
       return undefined;
     }
@@ -87,19 +87,15 @@ export class Expressions {
   /** FLOW5011 for a condition that is written out. */
   checkLiteral(site: Site): void {
     if (typeof site.value !== "boolean" || !isDecision(site)) return;
-    this.#run.findings.add("FLOW5011", site.pointer, { parts: { result: String(site.value) } });
+    this.#run.report("FLOW5011", site.pointer, { parts: { result: String(site.value) } });
   }
 
   /** Adds what type inference found. */
-  #add({ code, place, fix, ...wording }: Finding, leaf: Leaf, inText: boolean): void {
-    const { start, end } = place;
-    this.#run.findings.add(code, leaf.pointer, {
-      ...wording,
-      ...(inText && { span: { start, end } }),
-      ...(inText &&
-        fix && {
-          fix: this.#run.findings.replace(fix.title, fix.at ?? place, fix.newText),
-        }),
+  #add({ code, start, end, fix, ...details }: Finding, leaf: Leaf, inText: boolean): void {
+    const { parts, message, hint, severity } = details;
+    this.#run.report(code, leaf.pointer, {
+      ...{ parts, message, hint, severity },
+      ...(inText && { span: { start, end }, fix }),
     });
   }
 
@@ -121,7 +117,7 @@ export class Expressions {
     if (hole < 0 && (decides || taken?.kind === "bool")) {
       const answer = fits(withoutNull(type), { kind: "bool" });
       if (answer === "no") {
-        this.#run.findings.add("FLOW5005", leaf.pointer, {
+        this.#run.report("FLOW5005", leaf.pointer, {
           parts: { place: placeName(leaf), type: describeType(type) },
           span: this.#spanOf(leaf),
         });
@@ -136,19 +132,16 @@ export class Expressions {
     if (value === undefined && reads.length === 0) value = constantOf(tree);
     if (typeof value !== "boolean") return;
     const parts = { result: String(value) };
-    this.#run.findings.add("FLOW5011", leaf.pointer, { parts, span: this.#spanOf(leaf) });
+    this.#run.report("FLOW5011", leaf.pointer, { parts, span: this.#spanOf(leaf) });
   }
 
   #reportNull({ leaf, tree }: Checked, type: FlowType): void {
     const span = this.#spanOf(leaf);
     const instead = orElse(tree, withoutNull(type));
-    this.#run.findings.add("FLOW5006", leaf.pointer, {
+    this.#run.report("FLOW5006", leaf.pointer, {
       parts: { expression: shown(printExpression(tree)) },
       span,
-      fix:
-        instead === undefined
-          ? undefined
-          : this.#run.findings.replace(`write ${shown(instead)}`, span, instead),
+      fix: instead === undefined ? undefined : replacing(`write ${shown(instead)}`, span, instead),
     });
   }
 
@@ -159,7 +152,7 @@ export class Expressions {
     const given = isHole ? STRING : checked.type;
     const answer = fits(given, taken);
     if (answer === "no") {
-      this.#run.findings.add("FLOW4007", isHole ? leaf.valuePointer : leaf.pointer, {
+      this.#run.report("FLOW4007", isHole ? leaf.valuePointer : leaf.pointer, {
         parts: {
           place: placeName(leaf),
           type: describeType(taken),
@@ -175,7 +168,7 @@ export class Expressions {
   }
 
   /** What to read instead: the member of a node's record that fits, or the value as text. */
-  #asTaken({ leaf, tree, type }: Checked, taken: FlowType): Pick<Details, "hint" | "fix"> {
+  #asTaken({ leaf, tree, type }: Checked, taken: FlowType): Pick<PlacedDetails, "hint" | "fix"> {
     const span = this.#spanOf(leaf);
     const source = printExpression(tree);
     const found = withoutNull(type);
@@ -194,7 +187,7 @@ export class Expressions {
     if (text === undefined) return {};
     return {
       hint: `did you mean ${shown(text)}?`,
-      fix: this.#run.findings.replace(`write ${shown(text)}`, span, text),
+      fix: replacing(`write ${shown(text)}`, span, text),
     };
   }
 
@@ -213,7 +206,7 @@ export class Expressions {
     if (kind === "unknown") {
       const owner = this.#run.anywhere(name)?.body.owner;
       if (owner === undefined) return;
-      this.#run.findings.add("FLOW4005", leaf.pointer, {
+      this.#run.report("FLOW4005", leaf.pointer, {
         parts: { node: shown(name), owner: shown(owner.id) },
         span: this.#run.places.reference(leaf, index)?.name,
       });
@@ -228,12 +221,12 @@ export class Expressions {
   #checkOnlyHole({ leaf, tree }: Checked): void {
     const pointer = leaf.valuePointer;
     const source = printExpression(tree);
-    const { places, findings } = this.#run;
+    const { places } = this.#run;
     const span = places.exact(pointer);
-    findings.add("FLOW5008", pointer, {
+    this.#run.report("FLOW5008", pointer, {
       parts: { expression: shown(source) },
       span,
-      fix: places.expression(leaf) && findings.replace(`write ${shown(source)}`, span, source),
+      fix: places.expression(leaf) && writing(shown(source), span, source),
     });
   }
 }

@@ -1,4 +1,5 @@
 /** The fields of every node against the schema of its type (FLOW3002-3007, 3013, 3016). */
+
 import type { CatalogEntry, JsonObject } from "@millrace/contracts";
 import {
   isObject,
@@ -9,10 +10,11 @@ import {
   pointerSegment,
 } from "../../data.ts";
 import { FIELD_ALIASES, POLICY_ALIASES } from "../../diagnostics/aliases.ts";
+import type { TextFix } from "../../diagnostics/bag.ts";
+import { replacement, replacing } from "../../diagnostics/bag.ts";
 import { NODE_POLICIES } from "../../language/blocks.ts";
 import { readSchema } from "../../schema/compile.ts";
 import { nameText, quoteText } from "../../syntax/print-expression.ts";
-import type { Details } from "../findings.ts";
 import type { NodeModel } from "../model/bodies.ts";
 import { schemasAt } from "../model/deferred.ts";
 import type { Site } from "../model/sites.ts";
@@ -78,7 +80,7 @@ function checkNeeded(
   };
   for (const name of listOrNone(own(entry.fields, "required"))) {
     if (typeof name !== "string" || own(fields, name) !== undefined || isMeant(name)) continue;
-    run.findings.add("FLOW3002", node.pointer, {
+    run.report("FLOW3002", node.pointer, {
       parts: { type: shown(entry.type), name: shown(name) },
       fix: insertion(run, node, name, exampleOf(entry, name)),
     });
@@ -88,9 +90,9 @@ function checkNeeded(
   const [a, b] = rule.fields;
   const has = rule.fields.filter((name) => own(fields, name) !== undefined);
   if (has.length === 2) {
-    run.findings.add("FLOW3016", `${node.pointer}/fields/${b}`, { parts: { a, b } });
+    run.report("FLOW3016", `${node.pointer}/fields/${b}`, { parts: { a, b } });
   } else if (has.length === 0 && rule.one && !isMeant(a) && !isMeant(b)) {
-    run.findings.add("FLOW3002", node.pointer, {
+    run.report("FLOW3002", node.pointer, {
       parts: { type: entry.type, name: `${a} or ${b}` },
     });
   }
@@ -123,7 +125,12 @@ const EMPTY: { readonly [type: string]: string } = {
 };
 
 /** A new line in the block of a node; a block where there is none. */
-function insertion(run: Validation, node: NodeModel, name: string, value: string): Details["fix"] {
+function insertion(
+  run: Validation,
+  node: NodeModel,
+  name: string,
+  value: string,
+): TextFix | undefined {
   const span = run.places.exact(node.pointer);
   const { source } = run.places;
   if (span === undefined || source === undefined) return undefined;
@@ -134,14 +141,11 @@ function insertion(run: Validation, node: NodeModel, name: string, value: string
   const text = source.slice(span.start, span.end);
   const open = blockStart(text);
   if (open === undefined) {
-    return {
-      title,
-      edits: [{ start: span.end, end: span.end, text: ` {\n${indent}  ${line}\n${indent}}` }],
-    };
+    return replacement(title, span.end, span.end, ` {\n${indent}  ${line}\n${indent}}`);
   }
   const at = span.start + open + 1;
   const rest = /^[ \t]*\n/.test(source.slice(at)) ? "" : `\n${indent}  `;
-  return { title, edits: [{ start: at, end: at, text: `\n${indent}  ${line}${rest}` }] };
+  return replacement(title, at, at, `\n${indent}  ${line}${rest}`);
 }
 
 /** Where the `{` of a node's block is; quoted names are passed over. */
@@ -161,11 +165,11 @@ function checkKnown(run: Validation, site: Site, { fields, type }: CatalogEntry)
   const { near, policy } = meantField(run, reader, name);
   const span = keySpan(run, pointer, name);
   const text = policy === undefined ? near && nameText(near) : `@${policy}`;
-  run.findings.add("FLOW3003", pointer, {
-    parts: { type: shown(type), name: shown(name), ...(near !== undefined && { near }) },
-    ...(policy !== undefined && { hint: `${name} is a policy: @${policy}` }),
+  run.report("FLOW3003", pointer, {
+    parts: { type: shown(type), name: shown(name), near },
+    hint: policy !== undefined ? `${name} is a policy: @${policy}` : undefined,
     span,
-    fix: text === undefined ? undefined : run.findings.replace(`write ${text}`, span, text),
+    fix: text === undefined ? undefined : replacing(`write ${text}`, span, text),
   });
 }
 
@@ -216,7 +220,7 @@ function keySpan(
 function checkLiteral(run: Validation, { value, pointer, name }: Site): void {
   const expression = firstExpression(value, pointer);
   if (expression === undefined) return;
-  run.findings.add("FLOW3013", expression, { parts: { place: shown(name) } });
+  run.report("FLOW3013", expression, { parts: { place: shown(name) } });
 }
 
 function checkConnection(run: Validation, { value, pointer }: Site): void {
@@ -226,18 +230,18 @@ function checkConnection(run: Validation, { value, pointer }: Site): void {
   const { fix } = run.nearest(name, () => run.connections.keys(), pointer, quoteText);
   const block = (blank: string): string =>
     `connection ${nameText(name)}: ${kindOf(run, name)} {${blank}service = ${quoteText(name)}`;
-  run.findings.add("FLOW2014", pointer, {
+  run.report("FLOW2014", pointer, {
     parts: { name: shown(name), list },
-    ...(list === "" && { hint: `declare it beside the nodes: \`${shown(`${block(" ")} }`)}\`` }),
+    hint: list === "" ? `declare it beside the nodes: \`${shown(`${block(" ")} }`)}\`` : undefined,
     fix: fix ?? declaration(run, name, `${block("\n  ")}\n}\n\n`),
   });
 }
 
 /** A fix that declares the connection in front of the first node, where a service has its name. */
-function declaration(run: Validation, name: string, text: string): Details["fix"] {
+function declaration(run: Validation, name: string, text: string): TextFix | undefined {
   const at = run.places.exact("/nodes/0")?.start;
   if (at === undefined || run.catalog.services?.includes(name) !== true) return undefined;
-  return run.findings.replace("declare it", { start: at, end: at }, text);
+  return replacing("declare it", { start: at, end: at }, text);
 }
 
 /** How the service is entered, as a flow writes it. */
@@ -252,7 +256,7 @@ export function checkSchema(run: Validation, schema: unknown, pointer: string): 
   const read = readSchema(schema);
   if (!("problems" in read)) return true;
   for (const problem of read.problems) {
-    run.findings.add("FLOW3007", pointer + problem.pointer, {
+    run.report("FLOW3007", pointer + problem.pointer, {
       parts: { pointer: problem.pointer || "/", problem: problem.message },
     });
   }
@@ -269,7 +273,7 @@ function checkPorts(run: Validation, node: NodeModel, entry: CatalogEntry): void
   const report = (name: string, at: string): void => {
     if (!taken.has(name)) return;
     const message = `${shown(portsFrom)} must not name the port ${name}, which has a meaning of its own`;
-    run.findings.add("FLOW3005", at, { message });
+    run.report("FLOW3005", at, { message });
   };
   if (Array.isArray(value)) {
     value.forEach((element, at) => {

@@ -1,9 +1,10 @@
 /** Names: declared once, not reserved, not hidden, not mistaken for another (FLOW2005-2008, 2011, 2014, 2015). */
 
 import { listOrNone, own } from "../../data.ts";
+import type { Span } from "../../diagnostics/bag.ts";
+import { replacing } from "../../diagnostics/bag.ts";
 import { codePointCount } from "../../expression/data.ts";
 import type { BodyModel, EdgeModel, NodeModel } from "../model/bodies.ts";
-import type { Span } from "../source-map.ts";
 import { shown, type Validation } from "../validation.ts";
 import { skeleton } from "./look-alikes.ts";
 import { grouped } from "./order.ts";
@@ -53,7 +54,7 @@ function checkUnique(run: Validation, kind: string, named: readonly Named[]): vo
   for (const it of named) {
     const same = first.get(it.name);
     if (same !== undefined) {
-      run.findings.add("FLOW2005", it.pointer, {
+      run.report("FLOW2005", it.pointer, {
         parts: { kind, name: shown(it.name) },
         span: run.places.exact(`${it.pointer}/${it.key}`),
         related: { pointer: `${same.pointer}/${same.key}`, message: "first declared here" },
@@ -66,7 +67,7 @@ function checkUnique(run: Validation, kind: string, named: readonly Named[]): vo
     if (alike === undefined) looks.set(look, it);
     else {
       const normal = alike.name.normalize("NFKC") === it.name.normalize("NFKC");
-      run.findings.add("FLOW2011", it.pointer, {
+      run.report("FLOW2011", it.pointer, {
         parts: {
           a: shown(alike.name),
           b: shown(it.name),
@@ -106,10 +107,10 @@ function checkEdges(run: Validation, { nodes, edges }: BodyModel): void {
 }
 
 function reportTwice(run: Validation, { edge, port, pointer }: EdgeModel, first: EdgeModel): void {
-  run.findings.add("FLOW2006", pointer, {
+  run.report("FLOW2006", pointer, {
     parts: { from: shown(edge.from), port: shown(port), to: shown(edge.to) },
     related: { pointer: first.pointer, message: "first written here" },
-    fix: run.findings.replace("remove it", wholeLine(run, pointer), ""),
+    fix: replacing("remove it", wholeLine(run, pointer), ""),
   });
 }
 
@@ -127,15 +128,15 @@ function wholeLine(run: Validation, pointer: string): Span | undefined {
 
 function checkId(run: Validation, node: NodeModel): void {
   const { id, body } = node;
-  if (RESERVED.has(id)) run.findings.add("FLOW2007", `${node.pointer}/id`, { parts: { id } });
+  if (RESERVED.has(id)) run.report("FLOW2007", `${node.pointer}/id`, { parts: { id } });
   const isLong = id.length > MAX_ID_LENGTH && codePointCount(id) > MAX_ID_LENGTH;
   if (id === "" || isLong || /[/[\]~\p{Cc}]/u.test(id)) {
-    run.findings.add("FLOW2015", `${node.pointer}/id`);
+    run.report("FLOW2015", `${node.pointer}/id`);
   }
   if (body.locals.includes(id)) reportHidden(run, id, `${node.pointer}/id`);
 }
 
 /** FLOW2008: a local of a body has the name of a node. */
 export function reportHidden(run: Validation, id: string, pointer: string): void {
-  run.findings.add("FLOW2008", pointer, { parts: { id: shown(id), name: shown(id) } });
+  run.report("FLOW2008", pointer, { parts: { id: shown(id), name: shown(id) } });
 }

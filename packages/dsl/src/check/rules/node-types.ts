@@ -17,15 +17,15 @@ export function checkNodeType(run: Validation, node: NodeModel): void {
     // A word of another tool is no slip of the pen: `email` is not `fail`.
     const types = () => (told === undefined ? run.catalog.types : []);
     const { parts, fix } = run.nearest(type, types, at, undefined, TYPE_ALIASES);
-    run.findings.add("FLOW3001", at, {
+    run.report("FLOW3001", at, {
       parts: { type: shown(type), ...parts },
       fix,
-      ...(parts.near === undefined && { hint: told ?? "install the extension that brings it" }),
+      hint: parts.near === undefined ? (told ?? "install the extension that brings it") : undefined,
     });
     return;
   }
   if (entry.serviceIntegration !== undefined) {
-    run.findings.add("FLOW3001", `${node.pointer}/type`, {
+    run.report("FLOW3001", `${node.pointer}/type`, {
       parts: { type: shown(type) },
       hint: "a service is called by `service.call` with a connection to it",
     });
@@ -33,20 +33,20 @@ export function checkNodeType(run: Validation, node: NodeModel): void {
   }
   if (entry.state !== "ready") {
     const why = entry.problem === undefined ? "" : `: ${entry.problem.code}`;
-    run.findings.add("FLOW3001", `${node.pointer}/type`, {
+    run.report("FLOW3001", `${node.pointer}/type`, {
       parts: { type: shown(type) },
       hint: `its extension is ${entry.state}${why}; see millrace ext list`,
     });
     return;
   }
   if (Number.isInteger(typeVersion) && entry.version !== typeVersion) {
-    run.findings.add("FLOW3010", `${node.pointer}/typeVersion`, {
+    run.report("FLOW3010", `${node.pointer}/typeVersion`, {
       parts: { type: shown(type), n: String(typeVersion), list: versionsOf(run, entry).join(", ") },
     });
   }
   if (typeof entry.deprecated === "string") {
     const parts = { type: shown(type), text: entry.deprecated };
-    run.findings.add("FLOW3009", `${node.pointer}/type`, { parts });
+    run.report("FLOW3009", `${node.pointer}/type`, { parts });
   }
   checkBody(run, node, entry);
   const effect = effectOf(run, node, entry);
@@ -54,7 +54,7 @@ export function checkNodeType(run: Validation, node: NodeModel): void {
     (effect === "write" || effect === "destructive") &&
     own(node.node.policy, "cache") !== undefined
   ) {
-    run.findings.add("FLOW3018", `${node.pointer}/policy/cache`, { parts: { effect } });
+    run.report("FLOW3018", `${node.pointer}/policy/cache`, { parts: { effect } });
   }
 }
 
@@ -78,8 +78,8 @@ function checkBody(run: Validation, node: NodeModel, entry: CatalogEntry): void 
   const type = shown(entry.type);
   if (has) {
     const message = `${type} takes no body`;
-    run.findings.add("FLOW3017", `${node.pointer}/body`, { message });
-  } else run.findings.add("FLOW3017", node.pointer, { parts: { type } });
+    run.report("FLOW3017", `${node.pointer}/body`, { message });
+  } else run.report("FLOW3017", node.pointer, { parts: { type } });
 }
 
 /** How many versions of a type are asked for. */

@@ -3,6 +3,8 @@
 
 import { own } from "../../data.ts";
 import { aliasOf, NAME_HINTS } from "../../diagnostics/aliases.ts";
+import type { Span } from "../../diagnostics/bag.ts";
+import { replacing } from "../../diagnostics/bag.ts";
 import type { Expression } from "../../syntax/ast.ts";
 import { parseExpression } from "../../syntax/parse-expression.ts";
 import { printExpression } from "../../syntax/print-expression.ts";
@@ -10,7 +12,6 @@ import { findTypes } from "../../types/infer.ts";
 import { readsOf } from "../model/resolve.ts";
 import type { Site } from "../model/sites.ts";
 import { pointerTo, type Trail } from "../model/walk-value.ts";
-import type { Span } from "../source-map.ts";
 import { shown, type Validation } from "../validation.ts";
 import type { Types } from "./types.ts";
 
@@ -49,11 +50,11 @@ export function checkOtherHoles(
     if (span !== undefined && whole !== undefined) from = span.end - whole.start;
     const hole = meant === undefined ? "" : `\${${printExpression(meant.ast)}}`;
     const takesFix = isSafe && meant.isWhole && !isLiteral(site);
-    run.findings.add("FLOW5012", pointer, {
+    run.report("FLOW5012", pointer, {
       parts: { found: shown(found), hole: shown(hole) },
-      ...(hint !== undefined && { hint }),
+      hint,
       span,
-      fix: takesFix ? run.findings.replace(`write ${shown(hole)}`, span, hole) : undefined,
+      fix: takesFix ? replacing(`write ${shown(hole)}`, span, hole) : undefined,
     });
   }
 }

@@ -102,8 +102,8 @@ function checkPolicy(run: Validation, node: NodeModel, member: string, value: un
   const schema = own(POLICY, member);
   if (schema === undefined) {
     const near = run.near(member, () => Object.keys(POLICY));
-    run.findings.add("FLOW2012", `${node.pointer}/policy${pointerSegment(member)}`, {
-      parts: { name: shown(member), ...(near !== undefined && { near }) },
+    run.report("FLOW2012", `${node.pointer}/policy${pointerSegment(member)}`, {
+      parts: { name: shown(member), near },
     });
     return;
   }
@@ -116,13 +116,13 @@ function checkPolicy(run: Validation, node: NodeModel, member: string, value: un
   for (const expression of isObject(value) ? expressionsOf(value) : []) {
     if (isEvaluated(member + expression)) continue;
     const parts = { place: place.name };
-    run.findings.add("FLOW3013", place.pointer + expression, { parts });
+    run.report("FLOW3013", place.pointer + expression, { parts });
     return;
   }
   checkValue(run, value, schema, place);
   if (member === "onError" && value === "collect" && node.node.type !== "map") {
     const parts = { field: place.name, list: "fail, port, { default: … }", value: '"collect"' };
-    run.findings.add("FLOW3006", place.pointer, { parts, hint: "`collect` is for `map`" });
+    run.report("FLOW3006", place.pointer, { parts, hint: "`collect` is for `map`" });
   }
 }
 

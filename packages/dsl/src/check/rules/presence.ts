@@ -7,6 +7,7 @@
  */
 
 import { own } from "../../data.ts";
+import { replacing } from "../../diagnostics/bag.ts";
 import { ancestorIn, type BodyModel, type EdgeModel, type NodeModel } from "../model/bodies.ts";
 import type { Read } from "../model/resolve.ts";
 import type { Leaf } from "../model/sites.ts";
@@ -32,7 +33,7 @@ export function checkPresence(
     const presence = new BodyPresence(order);
     bodies.set(order.body, presence);
     for (const node of presence.dead) {
-      run.findings.add("FLOW4004", `${node.pointer}/id`, { parts: { node: shown(node.id) } });
+      run.report("FLOW4004", `${node.pointer}/id`, { parts: { node: shown(node.id) } });
     }
   }
   const told = new Map<unknown, Set<NodeModel>>();
@@ -54,10 +55,10 @@ function report(run: Validation, { leaf, read, node }: NeededRead): void {
   const span = run.places.reference(leaf, read.index)?.name;
   const dot = span && { start: span.end, end: span.end + 1 };
   const isDot = dot !== undefined && run.places.text(dot) === ".";
-  run.findings.add(site.kind === "flow-output" ? "FLOW4015" : "FLOW4006", leaf.pointer, {
+  run.report(site.kind === "flow-output" ? "FLOW4015" : "FLOW4006", leaf.pointer, {
     parts: { node: shown(node.id), name: shown(site.name) },
     span,
-    fix: isDot ? run.findings.replace("read it with `?.`", dot, "?.") : undefined,
+    fix: isDot ? replacing("read it with `?.`", dot, "?.") : undefined,
   });
 }
 

@@ -1,11 +1,12 @@
 /** Literals that must not be in a shared text: secrets (FLOW6001), direction controls (FLOW6003), clear-text URLs (FLOW6004). */
 
 import { isObject, listOrNone, own, pointerSegment } from "../../data.ts";
+import type { Span } from "../../diagnostics/bag.ts";
+import { replacing } from "../../diagnostics/bag.ts";
 import { isSecret, MIN_SECRET_TEXT } from "../../secret-pattern.ts";
 import type { Expression } from "../../syntax/ast.ts";
 import type { Site } from "../model/sites.ts";
 import { pointerTo, type Trail, visitValue } from "../model/walk-value.ts";
-import type { Span } from "../source-map.ts";
 import type { Validation } from "../validation.ts";
 import type { Checked } from "./expressions.ts";
 import { templateParts } from "./security.ts";
@@ -39,7 +40,7 @@ export class Literals {
     for (const at of written === undefined ? [0] : secret) {
       const place = places[at];
       const span = place && { start: place.node.start, end: place.node.end };
-      this.#run.findings.add("FLOW6001", leaf.pointer, { span });
+      this.#run.report("FLOW6001", leaf.pointer, { span });
     }
   }
 
@@ -90,10 +91,10 @@ export class Literals {
   }
 
   #check(text: string, name: string, pointer: () => string): void {
-    if (isSecret(text, name)) this.#run.findings.add("FLOW6001", pointer());
+    if (isSecret(text, name)) this.#run.report("FLOW6001", pointer());
     const control = this.#run.places.source === undefined ? DIRECTION.exec(text) : null;
     if (control !== null) {
-      this.#run.findings.add("FLOW6003", pointer(), { parts: { char: codeName(control[0]) } });
+      this.#run.report("FLOW6003", pointer(), { parts: { char: codeName(control[0]) } });
     }
   }
 }
@@ -170,16 +171,12 @@ function checkSource(run: Validation, source: string): void {
     const isBlock = text?.startsWith('"""') ?? false;
     const inComment = text === undefined;
     const spelt = `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
-    run.findings.add("FLOW6003", undefined, {
+    run.report("FLOW6003", undefined, {
       parts: { char: codeName(char) },
       span,
       fix: isBlock
         ? undefined
-        : run.findings.replace(
-            inComment ? "remove it" : `write ${spelt}`,
-            span,
-            inComment ? "" : spelt,
-          ),
+        : replacing(inComment ? "remove it" : `write ${spelt}`, span, inComment ? "" : spelt),
     });
   }
 }
@@ -207,11 +204,11 @@ function checkUrl(run: Validation, url: string, pointer: string, isOpen: boolean
   const text = span && run.places.text(span);
   const at = text?.indexOf(scheme) ?? -1;
   const start = (span?.start ?? 0) + at;
-  run.findings.add("FLOW6004", pointer, {
+  run.report("FLOW6004", pointer, {
     parts: { scheme: `${scheme.toLowerCase()}://`, secure },
     fix:
       at === -1
         ? undefined
-        : run.findings.replace(`write ${secure}`, { start, end: start + scheme.length }, secure),
+        : replacing(`write ${secure}`, { start, end: start + scheme.length }, secure),
   });
 }

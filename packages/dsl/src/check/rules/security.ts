@@ -74,14 +74,14 @@ function inputSource({ kind, member }: Read, sink: string | undefined): string |
 function report(run: Validation, { leaf, read, sink }: Arrival, source: string): void {
   const { pointer } = leaf;
   const span = run.places.reference(leaf, read.index)?.whole;
-  if (sink === undefined) run.findings.add("FLOW6007", pointer, { parts: { source }, span });
-  else if (sink === "path") run.findings.add("FLOW6005", pointer, { parts: { source }, span });
+  if (sink === undefined) run.report("FLOW6007", pointer, { parts: { source }, span });
+  else if (sink === "path") run.report("FLOW6005", pointer, { parts: { source }, span });
   else {
     const isProgram = sink === "command" && leaf.site.name === "program";
-    run.findings.add("FLOW6002", pointer, {
+    run.report("FLOW6002", pointer, {
       parts: { source, sink: SINKS[sink] ?? sink },
       span,
-      ...(isProgram && { severity: "error" as const }),
+      severity: isProgram ? ("error" as const) : undefined,
     });
   }
 }

@@ -34,7 +34,7 @@ export function checkServiceCall(run: Validation, node: NodeModel): void {
   const isMany = pages === "all" || (typeof pages === "number" && pages > 1);
   if (isMany && operation.pagination === undefined) {
     const rule = `1: the operation ${shown(id)} has no pages`;
-    run.findings.add("FLOW3005", `${node.pointer}/fields/pages`, {
+    run.report("FLOW3005", `${node.pointer}/fields/pages`, {
       parts: { field: "pages", rule },
     });
   }
@@ -81,13 +81,9 @@ function checkArguments(
   }
   for (const [name, { required }] of known) {
     if (!required || own(args, name) !== undefined) continue;
-    run.findings.add(
-      "FLOW3002",
-      own(node.node.fields, "args") === undefined ? node.pointer : place,
-      {
-        parts: { type: `args of ${shown(operation.id)}`, name: shown(name) },
-      },
-    );
+    run.report("FLOW3002", own(node.node.fields, "args") === undefined ? node.pointer : place, {
+      parts: { type: `args of ${shown(operation.id)}`, name: shown(name) },
+    });
   }
 }
 
@@ -98,11 +94,11 @@ function reportSurplus(
   { place, known }: { place: string; known: readonly string[] },
 ): void {
   const near = run.near(name, () => known);
-  run.findings.add("FLOW3003", place + pointerSegment(name), {
+  run.report("FLOW3003", place + pointerSegment(name), {
     parts: {
       type: `args of ${shown(operation.id)}`,
       name: shown(name),
-      ...(near !== undefined && { near }),
+      near,
     },
   });
 }

@@ -33,7 +33,7 @@ export function checkShape(run: Validation): void {
   const version = own(graph, "version");
   if (version !== 1) {
     const found = typeof version === "number" ? version : describe(version);
-    run.findings.add("FLOW0003", "/version", { parts: { found } });
+    run.report("FLOW0003", "/version", { parts: { found } });
   }
   is(run, graph, "", "id", "string");
   for (const { value, pointer, holder } of flowMembers(graph)) {
@@ -178,7 +178,7 @@ function is(run: Validation, holder: unknown, pointer: string, key: string, kind
 }
 
 function expected(run: Validation, pointer: string, what: string, value: unknown): void {
-  run.findings.add("FLOW1006", pointer, { parts: { what, found: describe(value) } });
+  run.report("FLOW1006", pointer, { parts: { what, found: describe(value) } });
 }
 
 function describe(value: unknown): string {
@@ -186,5 +186,5 @@ function describe(value: unknown): string {
 }
 
 function tooDeep(run: Validation, pointer: string): void {
-  run.findings.add("FLOW1014", pointer, { parts: { limit: `${MAX_JSON_DEPTH} levels` } });
+  run.report("FLOW1014", pointer, { parts: { limit: `${MAX_JSON_DEPTH} levels` } });
 }

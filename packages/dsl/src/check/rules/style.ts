@@ -1,6 +1,7 @@
 /** Style, only on request (FLOW9001-9005). */
 
 import { listOrNone, own } from "../../data.ts";
+import { replacing } from "../../diagnostics/bag.ts";
 import { nameText } from "../../syntax/print-expression.ts";
 import { formatFlow } from "../../write/format-flow.ts";
 import { shown, type Validation } from "../validation.ts";
@@ -11,7 +12,7 @@ const WAITING: ReadonlySet<string> = new Set(["http.request", "loop"]);
 
 /** Checks style. */
 export function checkStyle(run: Validation, orders: readonly BodyOrder[]): void {
-  if (listOrNone(own(run.graph, "nodes")).length === 0) run.findings.add("FLOW9001", "");
+  if (listOrNone(own(run.graph, "nodes")).length === 0) run.report("FLOW9001", "");
   const { source } = run.places;
   if (source !== undefined) checkCanonical(run, source);
   for (const order of orders) checkEdges(run, order);
@@ -19,10 +20,10 @@ export function checkStyle(run: Validation, orders: readonly BodyOrder[]): void 
     const { id, pointer } = node;
     const { type, policy } = node.node;
     if (id !== "" && nameText(id) !== id) {
-      run.findings.add("FLOW9004", `${pointer}/id`, { parts: { id: shown(id) } });
+      run.report("FLOW9004", `${pointer}/id`, { parts: { id: shown(id) } });
     }
     if (WAITING.has(type) && own(policy, "timeoutMs") === undefined) {
-      run.findings.add("FLOW9005", `${pointer}/id`, { parts: { type } });
+      run.report("FLOW9005", `${pointer}/id`, { parts: { type } });
     }
   }
 }
@@ -31,7 +32,7 @@ function checkCanonical(run: Validation, source: string): void {
   const { text, changed } = formatFlow(source);
   if (!changed) return;
   const span = { start: 0, end: source.length };
-  run.findings.add("FLOW9002", "", { fix: run.findings.replace("format it", span, text) });
+  run.report("FLOW9002", "", { fix: replacing("format it", span, text) });
 }
 
 /** Edges from `out` to a node that reads the same node and has no other edge. */
@@ -50,6 +51,6 @@ function checkEdges(run: Validation, order: BodyOrder): void {
   for (const { from, to, port, pointer } of body.edges) {
     if (from === undefined || to === undefined || port !== "out") continue;
     if (incoming[to.index] !== 1 || outgoing[from.index] !== 1) continue;
-    if (implied.has(`${from.index} ${to.index}`)) run.findings.add("FLOW9003", pointer);
+    if (implied.has(`${from.index} ${to.index}`)) run.report("FLOW9003", pointer);
   }
 }

@@ -46,13 +46,13 @@ function checkCall(run: Validation, slug: string, pointer: string): CatalogFlow 
   const path = slug === id ? [slug] : run.callsOf(slug, () => pathTo(run, slug, id));
   if (path !== undefined) {
     const shownPath = [id, ...path].map(shown).join(" -> ");
-    run.findings.add("FLOW4010", pointer, {
+    run.report("FLOW4010", pointer, {
       message: `flow ${shown(id)} calls itself: ${shownPath}`,
     });
   }
   const flow = run.catalog.flow(slug);
   if (flow === undefined && slug !== id) {
-    run.findings.add("FLOW4010", pointer, { parts: { slug: shown(slug) } });
+    run.report("FLOW4010", pointer, { parts: { slug: shown(slug) } });
   }
   return flow;
 }
@@ -93,14 +93,14 @@ function checkInputs(run: Validation, node: NodeModel, slug: string, flow: Catal
       });
     } else if (fallback === undefined) {
       const at = given === undefined ? node.pointer : pointer;
-      run.findings.add("FLOW3002", at, { parts: { type, name: shown(name) } });
+      run.report("FLOW3002", at, { parts: { type, name: shown(name) } });
     }
   }
   for (const key of memberNames(values)) {
     if (names.has(key)) continue;
     const near = run.near(key, () => names);
-    run.findings.add("FLOW3003", pointer + pointerSegment(key), {
-      parts: { type, name: shown(key), ...(near !== undefined && { near }) },
+    run.report("FLOW3003", pointer + pointerSegment(key), {
+      parts: { type, name: shown(key), near },
     });
   }
 }

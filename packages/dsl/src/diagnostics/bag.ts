@@ -1,0 +1,100 @@
+/** Findings: what each one carries, how they are collected, and how they become diagnostics with lines and columns. */
+import type { Diagnostic, Range, Severity } from "@millrace/contracts";
+import { DIAGNOSTICS, type DiagnosticCode, fillText, type Parts } from "./table.ts";
+
+/** Offsets into a text in UTF-16 units, `end` exclusive. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A change of a text, by offsets. */
+export interface TextFix {
+  readonly title: string;
+  readonly edits: readonly (Span & { readonly text: string })[];
+}
+
+/** What a finding carries beside its code and span. `message` and `hint` replace the table's; `hint: null` leaves it out. */
+export interface Details {
+  readonly parts?: Parts | undefined;
+  readonly message?: string | undefined;
+  readonly hint?: string | null | undefined;
+  readonly severity?: Severity | undefined;
+  /** JSON Pointer into the graph. */
+  readonly pointer?: string | undefined;
+  readonly fix?: TextFix | undefined;
+  readonly related?: (Span & { readonly message: string }) | undefined;
+}
+
+/** One finding. */
+export interface Finding extends Details, Span {
+  readonly code: DiagnosticCode;
+}
+
+/** Collects findings; the same code at the same place with the same texts counts once. */
+export class DiagnosticBag {
+  readonly found: Finding[] = [];
+  readonly #known = new Set<string>();
+
+  add(code: DiagnosticCode, { start, end }: Span, details: Details = {}): void {
+    const { pointer, parts, message } = details;
+    const key = JSON.stringify([code, start, end, pointer, parts, message]);
+    if (this.#known.has(key)) return;
+    this.#known.add(key);
+    this.found.push({ ...details, code, start, end });
+  }
+}
+
+/** The order of diagnostics: by offset, then code. */
+export function byPlace(a: Finding, b: Finding): number {
+  return a.start - b.start || (a.code < b.code ? -1 : a.code > b.code ? 1 : 0);
+}
+
+/** A fix that replaces one stretch of the text. */
+export function replacement(title: string, start: number, end: number, text: string): TextFix {
+  return { title, edits: [{ start, end, text }] };
+}
+
+/** A fix that replaces a span; none where the span is not known. */
+export function replacing(title: string, at: Span | undefined, text: string): TextFix | undefined {
+  return at && replacement(title, at.start, at.end, text);
+}
+
+/** A fix that writes the name that was meant; none when nobody knows it, or where it stands. `text`: how it is spelled there. */
+export function writing(
+  name: string | undefined,
+  at: Span | undefined,
+  text: string | undefined = name,
+): TextFix | undefined {
+  return name === undefined || text === undefined
+    ? undefined
+    : replacing(`write ${name}`, at, text);
+}
+
+/** A finding as a diagnostic. Without `toRange` the text is not known, and nothing that needs it is said. */
+export function toDiagnostic(
+  { code, start, end, parts = {}, message, hint, severity, pointer, fix, related }: Finding,
+  toRange?: (start: number, end: number) => Range,
+): Diagnostic {
+  const rule = DIAGNOSTICS[code];
+  const advice = hint === null ? undefined : (hint ?? (rule.hint && fillText(rule.hint, parts)));
+  // A hint whose names are not known is none.
+  const isWhole = advice !== undefined && !advice.includes("{near}") && !advice.includes("{list}");
+  return {
+    code,
+    severity: severity ?? rule.severity,
+    message: message ?? fillText(rule.message, parts),
+    ...(pointer !== undefined && { pointer }),
+    ...(toRange && { range: toRange(start, end) }),
+    ...(isWhole && { hint: advice }),
+    ...(toRange &&
+      related && {
+        related: [{ range: toRange(related.start, related.end), message: related.message }],
+      }),
+    ...(toRange && fix && { fixes: [{ title: fix.title, edits: editsOf(fix, toRange) }] }),
+  };
+}
+
+function editsOf({ edits }: TextFix, toRange: (start: number, end: number) => Range) {
+  return edits.map(({ start, end, text }) => ({ range: toRange(start, end), newText: text }));
+}
