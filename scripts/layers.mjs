@@ -19,6 +19,8 @@ const packs = ["extensions"];
 /** What each package may use; `needs` are Millrace packages, `foreign` runtime dependencies. */
 export const layers = {
   contracts: { neutral: true, needs: [], foreign: ["zod"] },
+  client: { neutral: true, needs: ["contracts"], foreign: [] },
+  desktop: { neutral: true, needs: ["contracts", "client"], foreign: [] },
   dsl: { neutral: true, needs: ["contracts"], foreign: [] },
   graph: { neutral: true, needs: ["contracts", "dsl"], foreign: [] },
   engine: { neutral: true, needs: ["contracts", "dsl"], foreign: [] },
@@ -28,18 +30,29 @@ export const layers = {
   store: { needs: ["contracts"], foreign: ["libsql"] },
   "local-models": { needs: ["contracts"], foreign: ["node-llama-cpp"] },
   server: {
-    needs: [...spine, ...packs, "oauth", "store", "providers", "local-models"],
+    needs: [...spine, ...packs, "client", "desktop", "oauth", "store", "providers", "local-models"],
     foreign: ["hono", "@hono/node-server", "pino", "croner", "prom-client"],
   },
   cli: {
-    needs: [...spine, ...packs, "graph", "oauth", "store", "providers", "local-models", "server"],
+    needs: [
+      ...spine,
+      ...packs,
+      "client",
+      "desktop",
+      "graph",
+      "oauth",
+      "store",
+      "providers",
+      "local-models",
+      "server",
+    ],
     // What the packages that are bundled into it leave outside.
     foreign: [
       ...["@ai-sdk/*", "@modelcontextprotocol/client", "keytar", "@napi-rs/keyring", "libsql"],
       ...["hono", "@hono/node-server", "pino", "prom-client"],
     ],
   },
-  testkit: { needs: [...spine, ...packs], foreign: ["vitest"] },
+  testkit: { needs: [...spine, ...packs, "desktop"], foreign: ["vitest"] },
   "create-extension": { needs: [], foreign: [] },
   "test-support": { needs: [], foreign: [] },
 };

@@ -1,8 +1,8 @@
 // What the wires of desktop channels cost, coalescing on, beside the same events sent as they are. Processor time of both ends.
 import { PassThrough } from "node:stream";
 import { MessageChannel } from "node:worker_threads";
-import { connectWire, createLineWire, serveWire } from "@millrace/contracts/transport";
-import { createPortTransport, servePort } from "@millrace/contracts/transport-port";
+import { connectWire, createLineWire, serveWire } from "@millrace/desktop";
+import { createPortTransport, servePort } from "@millrace/desktop/port";
 
 const DELTAS = 100_000;
 const AT_ONCE = 512; // as many as a socket brings in one read

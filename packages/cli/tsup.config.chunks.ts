@@ -26,7 +26,18 @@ interface Pack {
 }
 
 /** Packages of ours that are in the program. */
-const OURS = ["contracts", "dsl", "engine", "extensions", "oauth", "providers", "server", "store"];
+const OURS = [
+  "client",
+  "contracts",
+  "desktop",
+  "dsl",
+  "engine",
+  "extensions",
+  "oauth",
+  "providers",
+  "server",
+  "store",
+];
 
 const RUN = "cli/src/commands/run.ts";
 const VALIDATE = "cli/src/commands/validate.ts";
@@ -43,7 +54,7 @@ const PACKS: readonly Pack[] = [
   },
   {
     of: [RUN],
-    within: /\/(?:cli|contracts)\/src\/(?!core-catalog|commands\/run)/,
+    within: /\/(?:cli|client|contracts)\/src\/(?!core-catalog|commands\/run)/,
     least: 0.03,
     leastApart: 0.03,
   },
@@ -60,7 +71,7 @@ const PACKS: readonly Pack[] = [
   { of: ["extensions/src/index.ts"], least: 0.1, leastApart: 0 },
   {
     of: STORED.map((name) => `cli/src/commands/${name}.ts`),
-    within: /\/(?:cli|contracts)\/src\/|node_modules/,
+    within: /\/(?:cli|client|contracts)\/src\/|node_modules/,
     least: 0.1,
     leastApart: 0,
   },

@@ -89,7 +89,7 @@ test("a check loads neither the engine nor zod, nor what measures wide character
 test("a run without a terminal loads neither zod nor a server, and not what asks models and hosts", () => {
   const files = started("run");
   const loaded = [...packages(files)].sort();
-  expect(loaded).toEqual(["cli", "commander", "contracts", "dsl", "engine"]);
+  expect(loaded).toEqual(["cli", "client", "commander", "contracts", "dsl", "engine"]);
   expect(bytes(files)).toBeLessThanOrEqual(690_000);
   expect(files.length).toBeLessThanOrEqual(14);
   for (const file of files) {

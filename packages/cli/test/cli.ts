@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type ExecutionEvent, parseEvent, type Summary } from "@millrace/contracts";
+import { type ExecutionEvent, parseEventStrict, type Summary } from "@millrace/contracts";
 import { onTestFinished } from "vitest";
 
 export const BIN: string = fileURLToPath(new URL("../bin/millrace.js", import.meta.url));
@@ -108,13 +108,13 @@ export function events(stdout: string): ExecutionEvent[] {
   return stdout
     .trimEnd()
     .split("\n")
-    .map((line) => parseEvent(line, { strict: true }) as ExecutionEvent);
+    .map((line) => parseEventStrict(line) as ExecutionEvent);
 }
 
 /** The last line of stdout, which must be a summary. */
 export function lastSummary(stdout: string): Summary {
   const line = stdout.trimEnd().split("\n").at(-1) ?? "";
-  const event = parseEvent(line, { strict: true });
+  const event = parseEventStrict(line);
   if (event.kind !== "summary") throw new Error(`the last line is no summary: ${line}`);
   return event as Summary;
 }

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Summary } from "@millrace/contracts";
-import { parseEvent } from "@millrace/contracts";
+import { parseEventStrict } from "@millrace/contracts";
 import { testWith } from "@millrace/test-support";
 import { expect, test } from "vitest";
 import { FOLDERS, ROOT, scratch, start } from "./cli.ts";
@@ -114,9 +114,7 @@ testWith("curl")(
       encoding: "utf8",
     });
     const frames = shell.stdout.split("\n\n").filter((frame) => frame.startsWith("data: "));
-    const last = parseEvent((frames.at(-1) ?? "").slice("data: ".length), {
-      strict: true,
-    }) as Summary;
+    const last = parseEventStrict((frames.at(-1) ?? "").slice("data: ".length)) as Summary;
     expect([last.kind, last.status, last.outputs]).toEqual([
       "summary",
       "succeeded",

@@ -1,7 +1,12 @@
 /** One flow, four ways in: the events are the same, whoever asked for them. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { checkLog, type ExecutionEvent, type FlowGraph, parseEvent } from "@millrace/contracts";
+import {
+  checkLog,
+  type ExecutionEvent,
+  type FlowGraph,
+  parseEventStrict,
+} from "@millrace/contracts";
 import { parseFlow } from "@millrace/dsl";
 import { compileFlow, createEngine, createRegistry } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
@@ -63,7 +68,7 @@ async function overHttp(body: object): Promise<{ log: ExecutionEvent[]; bytes: s
   serve.child.kill("SIGTERM");
   await serve.ended;
   const lines = bytes.split("\n\n").filter((frame) => frame.startsWith("data: "));
-  const log = lines.map((line) => parseEvent(line.slice("data: ".length), { strict: true }));
+  const log = lines.map((line) => parseEventStrict(line.slice("data: ".length)));
   return { log: log as ExecutionEvent[], bytes };
 }
 

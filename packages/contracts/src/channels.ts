@@ -1,9 +1,7 @@
-/** Desktop channels and what travels on them. The names are the specification's. */
+/** Desktop channels and what travels on them. */
 import type { ExecutionEvent } from "./events/types.ts";
-import type { AbortSignalLike } from "./extend/context.ts";
-import type { Json, JsonObject } from "./json.ts";
 
-/** Payload of each channel. @see specification, "Events" */
+/** Payload of each desktop channel. The names are the specification's. @see specification, "Events" */
 export interface ChannelMap {
   "flow:execution": ExecutionEvent;
   /** `total` 0 means unknown. */
@@ -24,25 +22,3 @@ export type Channel = keyof ChannelMap;
 export interface EventSink {
   emit<C extends Channel>(channel: C, payload: ChannelMap[C]): void;
 }
-
-/** Runs commands by name, with the answers of `POST /api/invoke`. A failure rejects with the problem document. */
-export interface CommandBus {
-  invoke(command: string, args: JsonObject, options?: { signal?: AbortSignalLike }): Promise<Json>;
-}
-
-/** What a window sees of the other side, whatever lies between: commands, and events of a channel. */
-export interface Transport extends CommandBus {
-  /** Resolves when subscribed, with a function that ends the subscription and may be called twice. */
-  listen<C extends Channel>(
-    channel: C,
-    handler: (payload: ChannelMap[C]) => void,
-    options?: { runId?: string; after?: number },
-  ): Promise<() => void>;
-  readonly state: TransportState;
-  /** Called at each change; the answer stops it. */
-  onState(handler: (state: TransportState) => void): () => void;
-  close(): Promise<void>;
-}
-
-/** Whether messages get through: `connecting` before the first, `open`, or `closed` for good. */
-export type TransportState = "connecting" | "open" | "closed";

@@ -1,12 +1,5 @@
 export type { CatalogEntry, PortSpec, SchemaHints } from "./catalog.ts";
-export type {
-  Channel,
-  ChannelMap,
-  CommandBus,
-  EventSink,
-  Transport,
-  TransportState,
-} from "./channels.ts";
+export type { Channel, ChannelMap, EventSink } from "./channels.ts";
 export {
   type CommandDef,
   type CommandEffect,
@@ -31,6 +24,7 @@ export {
   PROBLEMS,
   type ProblemDocument,
   problemDocument,
+  problemMessage,
 } from "./commands/problem.ts";
 export type {
   ConnectArgs,
@@ -120,7 +114,7 @@ export {
   RUN_MACHINE,
 } from "./events/machines.ts";
 export { makeSnapshot, makeSummary } from "./events/make.ts";
-export { parseEvent } from "./events/parse.ts";
+export { parseEvent, parseEventStrict } from "./events/parse.ts";
 export { formatPath, type PathSegment, parsePath } from "./events/path.ts";
 export { secretForms } from "./events/secrets.ts";
 export { serialiseEvent } from "./events/serialise.ts";

@@ -13,7 +13,7 @@ import {
   commandError,
   isChannel,
   type ListenOptions,
-} from "@millrace/contracts/transport";
+} from "@millrace/desktop";
 import type { MillraceServer } from "./create-server.ts";
 import { ProblemError } from "./errors.ts";
 import { decodeEvent } from "./executor/index.ts";

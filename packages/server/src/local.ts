@@ -9,6 +9,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { type Client, type EventOptions, problemError } from "@millrace/client";
 import type {
   CancelReason,
   CommandArgs,
@@ -18,7 +19,6 @@ import type {
   Job,
   ModelsFrame,
 } from "@millrace/contracts";
-import { type Client, type EventOptions, problemError } from "@millrace/contracts/client";
 import { COMMANDS } from "@millrace/contracts/commands";
 import type { SubflowPort } from "@millrace/engine";
 import { readHolder, type Store } from "@millrace/store";

@@ -1,8 +1,8 @@
 /** The `fetch` of a client: the one of the platform by default, called as platforms want it, and named when it is wrong. */
 
-import { ClientError, createClient } from "@millrace/contracts/client";
-import { CommandError } from "@millrace/contracts/transport";
-import { createHttpTransport } from "@millrace/contracts/transport-http";
+import { ClientError, createClient } from "@millrace/client";
+import { CommandError } from "@millrace/desktop";
+import { createHttpTransport } from "@millrace/desktop/http";
 import { testWith } from "@millrace/test-support";
 import { bundleGuest } from "@millrace/test-support/bundle";
 import { launchChromium } from "@millrace/test-support/chromium";

@@ -2,9 +2,9 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { ClientError, createClient, eventsOf } from "@millrace/client";
 import type { AnyEvent } from "@millrace/contracts";
-import { ClientError, createClient, eventsOf } from "@millrace/contracts/client";
-import { createHttpTransport } from "@millrace/contracts/transport-http";
+import { createHttpTransport } from "@millrace/desktop/http";
 import type { RunningServer } from "@millrace/server";
 import { describe, expect, expectTypeOf, onTestFinished, test } from "vitest";
 import { ASK_PLAINLY, HELLO, MANY, SLEEP } from "./support/flows.ts";

@@ -1,6 +1,6 @@
 /** Programs that others wrote, against a server as it is: an `EventSource` as browsers have it, and a load generator. */
 import { connect, createServer as createProxy } from "node:net";
-import { type AnyEvent, parseEvent } from "@millrace/contracts";
+import { type AnyEvent, parseEventStrict } from "@millrace/contracts";
 import autocannon from "autocannon";
 import { EventSource } from "eventsource";
 import { expect, onTestFinished, test } from "vitest";
@@ -45,7 +45,7 @@ test("an EventSource that is cut off comes back by itself, misses nothing, and s
       };
       look();
     });
-  source.addEventListener("message", ({ data }) => events.push(parseEvent(data, { strict: true })));
+  source.addEventListener("message", ({ data }) => events.push(parseEventStrict(data)));
   await until("run.paused");
   const opened = new Promise((resolve) => source.addEventListener("open", resolve, { once: true }));
   way.cut();

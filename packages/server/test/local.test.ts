@@ -1,8 +1,8 @@
 /** The commands in this process: what they answer is what a server answers, and nothing happens by itself. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { ClientError } from "@millrace/client";
 import type { AnyEvent, CommandName, RunRef } from "@millrace/contracts";
-import { ClientError } from "@millrace/contracts/client";
 import { type LocalClient, type LocalOptions, openLocal } from "@millrace/server/local";
 import { readHolder, StoreError } from "@millrace/store";
 import { expect, onTestFinished, test } from "vitest";

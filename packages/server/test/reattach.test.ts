@@ -1,7 +1,14 @@
 /** `GET /api/runs/{id}/events`: every row of the table of re-attaching. */
 
 import type { AnyEvent, RunViewJson } from "@millrace/contracts";
-import { createView, foldEvents, parseEvent, viewFromJson, viewToJson } from "@millrace/contracts";
+import {
+  createView,
+  foldEvents,
+  parseEvent,
+  parseEventStrict,
+  viewFromJson,
+  viewToJson,
+} from "@millrace/contracts";
 import type { RunningServer } from "@millrace/server";
 import { describe, expect, test } from "vitest";
 import { ASK_PLAINLY, HELLO, MANY } from "./support/flows.ts";
@@ -154,7 +161,7 @@ test("whoever accepts NDJSON gets a line for each event and nothing else", async
   await answer();
   const lines = (await text).split("\n");
   expect(lines.pop()).toBe("");
-  const events = lines.map((line) => parseEvent(line, { strict: true }));
+  const events = lines.map((line) => parseEventStrict(line));
   expectLegal(events);
   expect(await readEvents(await fetch(url))).toEqual(events);
 });

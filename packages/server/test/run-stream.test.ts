@@ -1,7 +1,7 @@
 /** `POST /api/run`: its bytes, its headers, and what leaving does. */
 import { once } from "node:events";
 import { connect } from "node:net";
-import { parseEvent } from "@millrace/contracts";
+import { parseEventStrict } from "@millrace/contracts";
 import { createServer, type RunningServer } from "@millrace/server";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ASK_PLAINLY, HELLO, SLEEP } from "./support/flows.ts";
@@ -21,7 +21,7 @@ test("a frame is one line of data and one empty line, nothing else", async () =>
     expect(line).toMatch(
       /^data: \{"v":1,"kind":"[a-z.]+","runId":"run_[^\r\n\u0085\u2028\u2029]*\}$/,
     );
-  const events = lines.map((line) => parseEvent(line.slice("data: ".length), { strict: true }));
+  const events = lines.map((line) => parseEventStrict(line.slice("data: ".length)));
   expectLegal(events);
   expect(kinds(events).at(0)).toBe("run.started");
   expect(kinds(events).at(-1)).toBe("summary");

@@ -1,5 +1,5 @@
 /** What an `ai` node has done is not done again when its process is gone and the store is opened by another one. */
-import { checkLog, type ExecutionEvent, type Journal, parseEvent } from "@millrace/contracts";
+import { checkLog, type ExecutionEvent, type Journal, parseEventStrict } from "@millrace/contracts";
 import { openStore, type Store } from "@millrace/store";
 import { expect, test } from "vitest";
 import { createEngine } from "../../engine/src/index.ts";
@@ -69,7 +69,7 @@ function dying(inner: Journal, k: number): { journal: Journal; readonly dead: Pr
 
 async function eventsOf(store: Store): Promise<ExecutionEvent[]> {
   const lines = await linesOf(store.journal, RUN);
-  return lines.map((line) => parseEvent(line, { strict: true }) as ExecutionEvent);
+  return lines.map((line) => parseEventStrict(line) as ExecutionEvent);
 }
 
 test("tools run once and kept answers are not asked for again, wherever the process ends", async () => {

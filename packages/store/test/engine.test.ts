@@ -4,7 +4,7 @@ import {
   type ExecutionEvent,
   type FlowGraph,
   type Journal,
-  parseEvent,
+  parseEventStrict,
   type Summary,
 } from "@millrace/contracts";
 import { openStore, type Store } from "@millrace/store";
@@ -89,7 +89,7 @@ async function endOf(run: Run, clock: SimClock, isBusy: () => boolean): Promise<
 
 async function eventsOf(store: Store): Promise<ExecutionEvent[]> {
   const lines = await linesOf(store.journal, RUN);
-  return lines.map((line) => parseEvent(line, { strict: true }) as ExecutionEvent);
+  return lines.map((line) => parseEventStrict(line) as ExecutionEvent);
 }
 
 /** A journal that stands still once it holds `k` events, as if the process were gone. */

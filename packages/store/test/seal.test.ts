@@ -8,7 +8,7 @@ import {
   type FlowNode,
   foldEvents,
   makeSummary,
-  parseEvent,
+  parseEventStrict,
   serialiseEvent,
 } from "@millrace/contracts";
 import { openMemoryStore, openStore, type Store } from "@millrace/store";
@@ -125,7 +125,7 @@ async function kept(
 
 async function eventsOf(store: Store): Promise<ExecutionEvent[]> {
   const lines = await linesOf(store.journal, RUN);
-  return lines.map((line) => parseEvent(line, { strict: true }) as ExecutionEvent);
+  return lines.map((line) => parseEventStrict(line) as ExecutionEvent);
 }
 
 function expectWithheld(

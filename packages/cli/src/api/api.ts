@@ -1,6 +1,7 @@
 /** The API that commands use. */
+
+import type { Client } from "@millrace/client";
 import type { CancelReason, Job, ModelsFrame } from "@millrace/contracts";
-import type { Client } from "@millrace/contracts/client";
 import type { Config } from "../config/load.ts";
 
 /**

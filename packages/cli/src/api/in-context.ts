@@ -1,5 +1,5 @@
 /** What the API refuses, in the words of the command line that has asked for it. */
-import { ClientError } from "@millrace/contracts/client";
+import { ClientError } from "@millrace/client";
 import { CliError } from "../errors.ts";
 import { clean } from "../render/text.ts";
 import { toEnd } from "./problem.ts";

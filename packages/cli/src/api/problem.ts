@@ -1,6 +1,7 @@
 /** Problems of commands, from this process or from a server, as the ends of a command line. */
+
+import { ClientError, type ClientErrorCode } from "@millrace/client";
 import type { Diagnostic, ErrorCode, Problem } from "@millrace/contracts";
-import { ClientError, type ClientErrorCode } from "@millrace/contracts/client";
 import { CliError, type CliErrorCode, fileStoreHint } from "../errors.ts";
 import { clean } from "../render/text.ts";
 

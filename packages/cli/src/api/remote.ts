@@ -4,12 +4,7 @@
  *   K2  The credential store is asked for a token only when the server wants one that was not given.
  *   K3  What fails names the origin, and never the token.
  */
-import {
-  type CallOptions,
-  type Client,
-  ClientError,
-  createClient,
-} from "@millrace/contracts/client";
+import { type CallOptions, type Client, ClientError, createClient } from "@millrace/client";
 import type { CommandIo } from "../command.ts";
 import type { Config } from "../config/load.ts";
 import { CliError } from "../errors.ts";

@@ -2,8 +2,9 @@
  * `millrace confirm`: the answer to what a kept run asks. On a server the run goes on there; embedded it goes on here, to its
  * end or to its next question.
  */
+
+import { ClientError } from "@millrace/client";
 import type { Confirmation, Json } from "@millrace/contracts";
-import { ClientError } from "@millrace/contracts/client";
 import { prepareAnswers } from "../answers.ts";
 import type { Api } from "../api/api.ts";
 import { MAX_PAGE } from "../api/items.ts";

@@ -1,6 +1,7 @@
 /** `millrace invoke`: any command of the registry by its name, with its arguments as JSON. */
+
+import { ClientError } from "@millrace/client";
 import type { CommandArgs, CommandDef, CommandName, RunRef } from "@millrace/contracts";
-import { ClientError } from "@millrace/contracts/client";
 import type { Api } from "../api/api.ts";
 import { tell, withApi } from "../api-command.ts";
 import type { CommandIo, Input } from "../command.ts";

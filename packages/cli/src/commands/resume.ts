@@ -3,8 +3,9 @@
  *   S1  Nothing that has ended runs again; its events come first, so that what is shown is the whole log.
  *   S2  A run that has ended is refused with 1, one that a living process works on with 6, which is named.
  */
+
+import { ClientError } from "@millrace/client";
 import type { FlowGraph, Run } from "@millrace/contracts";
-import { ClientError } from "@millrace/contracts/client";
 import { prepareAnswers } from "../answers.ts";
 import type { Api } from "../api/api.ts";
 import { withApi } from "../api-command.ts";

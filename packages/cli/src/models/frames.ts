@@ -1,6 +1,7 @@
 /** Events of managed models as a stream: what `GET /api/models/events` sends, frame by frame. */
+
+import { ClientError, refusal } from "@millrace/client";
 import type { ModelsFrame } from "@millrace/contracts";
-import { ClientError, refusal } from "@millrace/contracts/client";
 
 /**
  * Asks for the stream; frames come from then on, until the signal. Rejects with `ClientError`: the server's refusal,

@@ -1,6 +1,7 @@
 /** The template that a word names, from whoever keeps the templates. */
+
+import { ClientError } from "@millrace/client";
 import type { Template } from "@millrace/contracts";
-import { ClientError } from "@millrace/contracts/client";
 import type { Api } from "../api/api.ts";
 import { inContext } from "../api/in-context.ts";
 import type { CliIo } from "../io.ts";

@@ -3,6 +3,8 @@
  *   D1  Every event goes to the display and to `--events`, in order, and to nothing else.
  *   D2  The last event is a summary: the run's, or a parting one where the run outlives what can be shown of it.
  */
+
+import { ClientError } from "@millrace/client";
 import {
   type CancelReason,
   createView,
@@ -14,7 +16,6 @@ import {
   type RunView,
   type Summary,
 } from "@millrace/contracts";
-import { ClientError } from "@millrace/contracts/client";
 import { toEnd } from "../api/problem.ts";
 import type { CommandIo } from "../command.ts";
 import type { DebugLines } from "../debug-lines.ts";

@@ -3,8 +3,9 @@
  *   R1  Whether the server is there, and is one of ours, is found out before anything is started.
  *   R2  The run outlives the connection: after a cut the events are read on where they were.
  */
+
+import { ClientError } from "@millrace/client";
 import { createRunId, type Diagnostic, type FlowGraph, type RunRequest } from "@millrace/contracts";
-import { ClientError } from "@millrace/contracts/client";
 import { type FlowDocument, locate } from "@millrace/dsl";
 import { prepareAnswers } from "../answers.ts";
 import type { Api } from "../api/api.ts";

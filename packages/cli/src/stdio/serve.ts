@@ -10,7 +10,7 @@ import {
   type HostMessage,
   type LineEnds,
   serveWire,
-} from "@millrace/contracts/transport";
+} from "@millrace/desktop";
 
 /** Serves a host to who reads and writes these streams. Resolves when that one is gone, or at the signal. */
 export function serveStdio(

@@ -1,6 +1,7 @@
 /** Stores a flow as a template; what the template was stays as a version. */
+
+import { ClientError } from "@millrace/client";
 import type { CommandArgs, Template } from "@millrace/contracts";
-import { ClientError } from "@millrace/contracts/client";
 import { type Given, given, valuesOf } from "../api-command.ts";
 import { flagText, isOn } from "../command.ts";
 

@@ -2,6 +2,7 @@
  * Every command with its arguments and its answer, as types: what handlers, clients and the command line share without
  * loading a schema. The schemas live behind `@millrace/contracts/commands` and are checked against this table.
  */
+
 import type { CatalogEntry } from "../catalog.ts";
 import type { ChannelMap } from "../channels.ts";
 import type { Trigger } from "../events/shapes.ts";

@@ -6,12 +6,11 @@ import { strictProblem } from "./payloads.ts";
 import type { AnyEvent } from "./types.ts";
 
 /**
- * Reads one line. Lax, as readers should: the envelope is checked, unknown kinds and fields pass. `strict`, for tests and
- * writers: the whole event must be one of version 1, with known fields only. Throws `EventParseError` with code
+ * Reads one line as readers should: the envelope is checked, unknown kinds and fields pass. Throws `EventParseError` with code
  * `event_malformed`, or `event_version_unsupported` for another `v`.
  * @see the events page, "Envelope"
  */
-export function parseEvent(line: string, options: { readonly strict?: boolean } = {}): AnyEvent {
+export function parseEvent(line: string): AnyEvent {
   if (isLonger(line, EVENT_LIMITS.snapshotBytes)) throw malformed("is longer than 8 MiB");
   if (isTooDeep(line)) throw malformed(`is nested deeper than ${EVENT_DEPTH} levels`);
   const event = parseJson(line);
@@ -26,16 +25,18 @@ export function parseEvent(line: string, options: { readonly strict?: boolean } 
   }
   const problem = envelopeProblem(event);
   if (problem !== undefined) throw malformed(`has a bad envelope: ${problem}`);
-  if (options.strict === true) checkPayload(event as AnyEvent, line);
   return event as AnyEvent;
 }
 
-function checkPayload(event: AnyEvent, line: string): void {
+/** The same for tests and writers: the whole event must be one of version 1, with known fields only. */
+export function parseEventStrict(line: string): AnyEvent {
+  const event = parseEvent(line);
   const problem = strictProblem(event);
   if (problem !== undefined) throw malformed(`is no legal ${event.kind}: ${problem}`);
   if (event.kind !== "snapshot" && isLonger(line, EVENT_LIMITS.lineBytes)) {
     throw malformed(`is longer than ${EVENT_LIMITS.lineBytes} bytes`);
   }
+  return event;
 }
 
 function parseJson(line: string): unknown {

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { EVENT_KINDS, parseEvent, serialiseEvent, TERMINAL_KIND } from "@millrace/contracts";
+import { EVENT_KINDS, parseEventStrict, serialiseEvent, TERMINAL_KIND } from "@millrace/contracts";
 import { executionEventSchema } from "@millrace/contracts/schemas";
 import { expect, test } from "vitest";
 
@@ -10,7 +10,7 @@ const lines = readFileSync(new URL("fixtures/examples.ndjson", import.meta.url),
 test.each(lines.map((line) => [JSON.parse(line).kind as string, line]))(
   "the example of %s is legal, strictly, and is written as it was read",
   (_kind, line) => {
-    const event = parseEvent(line, { strict: true });
+    const event = parseEventStrict(line);
     expect(serialiseEvent(event)).toBe(line);
     expect(executionEventSchema.safeParse(event).error?.issues).toBeUndefined();
   },

@@ -4,7 +4,7 @@ import {
   foldEvents,
   makeSnapshot,
   mergeDeltas,
-  parseEvent,
+  parseEventStrict,
   type RunView,
   serialiseEvent,
   viewFromJson,
@@ -31,7 +31,7 @@ test("I12: from a snapshot of any moment the rest of the log leads to the same v
     for (const [k, event] of events.entries()) {
       foldEvents(view, event);
       const line = serialiseEvent(makeSnapshot(view, event.ts));
-      const snapshot = parseEvent(line, { strict: true }) as ReturnType<typeof makeSnapshot>;
+      const snapshot = parseEventStrict(line) as ReturnType<typeof makeSnapshot>;
       const restored = viewFromJson(snapshot.view);
       expect(text(restored)).toBe(text(view));
       expect(text(fold(events.slice(k + 1), restored))).toBe(whole);

@@ -3,6 +3,7 @@ import {
   type ExecutionEvent,
   type Journal,
   parseEvent,
+  parseEventStrict,
   serialiseEvent,
 } from "@millrace/contracts";
 import { createEngine, createMemoryJournal, type EngineError } from "@millrace/engine";
@@ -48,7 +49,7 @@ test("the journal holds the lines of the log, in order, and readers see the same
   await clock.run();
   await run.result;
   expect(await stored(journal, run.id)).toEqual(events.map(serialiseEvent));
-  const parsed = (await stored(journal, run.id)).map((line) => parseEvent(line, { strict: true }));
+  const parsed = (await stored(journal, run.id)).map((line) => parseEventStrict(line));
   expect(checkLog(parsed)).toEqual([]);
   await end();
 });

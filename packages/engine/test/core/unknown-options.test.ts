@@ -1,16 +1,9 @@
 /** A misspelt option is refused by whatever takes options, with the name that was meant. */
-import { createClient } from "@millrace/contracts/client";
-import { createInProcessTransport } from "@millrace/contracts/transport";
-import { createElectronTransport } from "@millrace/contracts/transport-electron";
-import { createHttpTransport } from "@millrace/contracts/transport-http";
-import { createPortTransport } from "@millrace/contracts/transport-port";
-import { createTauriTransport } from "@millrace/contracts/transport-tauri";
 import { parseFlow } from "@millrace/dsl";
 import { compileFlow, createEngine, createRegistry, EngineError } from "@millrace/engine";
 import { expect, test } from "vitest";
 import { graphOf, planOf } from "./support.ts";
 
-const url = "http://127.0.0.1:1";
 const engine = createEngine();
 const any = (options: object): never => options as never;
 const plan = await planOf('node a: log { message = "x" }');
@@ -48,44 +41,11 @@ const cases: [name: string, call: () => unknown, unknown: string, meant: string]
     "subflow",
     "subflows",
   ],
-  ["createClient", () => createClient(any({ url, tokn: "" })), "tokn", "token"],
-  [
-    "invoke",
-    () => createClient({ url }).invoke("get_meta", {}, any({ signl: 1 })),
-    "signl",
-    "signal",
-  ],
-  [
-    "runFlow",
-    () => createClient({ url }).runFlow({ dsl: "" }, any({ signl: 1 })),
-    "signl",
-    "signal",
-  ],
-  ["runEvents", () => createClient({ url }).runEvents("r", any({ kind: [] })), "kind", "kinds"],
-  ["createHttpTransport", () => createHttpTransport(any({ url, reprt: 1 })), "reprt", "report"],
-  ["createPortTransport", () => createPortTransport(any({}), any({ reprt: 1 })), "reprt", "report"],
-  [
-    "createElectronTransport",
-    () => createElectronTransport(any({}), any({ reprt: 1 })),
-    "reprt",
-    "report",
-  ],
-  ["createTauriTransport", () => createTauriTransport(any({ comand: 1 })), "comand", "command"],
-  [
-    "createInProcessTransport",
-    () => createInProcessTransport(any({}), any({ reprt: 1 })),
-    "reprt",
-    "report",
-  ],
 ];
 
 test.each(cases)("%s", async (_name, call, unknown, meant) => {
   const error = await (async () => call())().catch((thrown: unknown) => thrown);
   expect(String(error)).toContain(`unknown option "${unknown}"; did you mean "${meant}"?`);
-});
-
-test("where nothing is near, the options there are are listed", () => {
-  expect(() => createClient(any({ url, zzzzzz: 1 }))).toThrow("there are url, token, fetch,");
 });
 
 test.each<[string, (given: never) => unknown, string]>([

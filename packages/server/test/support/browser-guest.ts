@@ -1,7 +1,8 @@
 /** What a page does with a server: the client and the transport over HTTP, as a bundle for a browser has them. */
+
+import { createClient } from "@millrace/client";
 import type { ExecutionEvent } from "@millrace/contracts";
-import { createClient } from "@millrace/contracts/client";
-import { createHttpTransport } from "@millrace/contracts/transport-http";
+import { createHttpTransport } from "@millrace/desktop/http";
 
 /** Calls a command, runs a flow and listens; with `isGiven`, the `fetch` of the platform is an option. Answers what came. */
 export async function useServer(url: string, dsl: string, isGiven: boolean): Promise<object> {

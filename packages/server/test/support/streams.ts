@@ -1,5 +1,5 @@
 /** Reading event streams as a client does. */
-import { type AnyEvent, checkLog, type FlowGraph, parseEvent } from "@millrace/contracts";
+import { type AnyEvent, checkLog, type FlowGraph, parseEventStrict } from "@millrace/contracts";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { expect } from "vitest";
 
@@ -18,7 +18,7 @@ export async function* frames(response: Response): AsyncGenerator<Frame, void> {
     id?: string;
     data: string;
   }>;
-  for await (const { id, data } of stream) yield { id, event: parseEvent(data, { strict: true }) };
+  for await (const { id, data } of stream) yield { id, event: parseEventStrict(data) };
 }
 
 /** All events of a stream that ends by itself. */

@@ -1,5 +1,5 @@
 /** The reckoning after the kills: what clients and the world saw, beside what the store has. */
-import { type AnyEvent, checkLog, parseEvent } from "@millrace/contracts";
+import { type AnyEvent, checkLog, parseEventStrict } from "@millrace/contracts";
 import { openStore, type Store } from "../open-store.ts";
 import type { ChaosRuns, SeenRun } from "./chaos-runs.ts";
 
@@ -102,7 +102,7 @@ function countRun(
   },
 ) {
   const { runId, steps } = run;
-  const events = lines.map((line) => parseEvent(line, { strict: true }));
+  const events = lines.map((line) => parseEventStrict(line));
   const faults: string[] = [];
   const status = store.runs.summary(runId)?.status ?? "nowhere";
   if (status !== "succeeded") {

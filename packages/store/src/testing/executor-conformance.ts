@@ -7,6 +7,7 @@ import {
   type Executor,
   type FlowGraph,
   parseEvent,
+  parseEventStrict,
   type RunSpec,
   type StoredEvent,
 } from "@millrace/contracts";
@@ -259,7 +260,7 @@ const CASES: readonly (readonly [string, (executor: Executor) => Promise<void>])
 async function logOf(executor: Executor, runId: string, graph: FlowGraph): Promise<StoredEvent[]> {
   const log: StoredEvent[] = [];
   for await (const page of executor.attach(runId)) log.push(...page);
-  const events = log.map((event) => parseEvent(textOf(event), { strict: true }));
+  const events = log.map((event) => parseEventStrict(textOf(event)));
   assert.deepEqual(checkLog(events, { graph }), []);
   return log;
 }

@@ -4,7 +4,7 @@ import {
   checkLog,
   type EncodedEvent,
   type Journal,
-  parseEvent,
+  parseEventStrict,
   type RunHeader,
   serialiseEvent,
   withholdContent,
@@ -101,7 +101,7 @@ const CASES: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
           wanted.map(shown(log)),
           log.map(({ line }) => textOf(line)),
         );
-        assert.deepEqual(checkLog(wanted.map((line) => parseEvent(line, { strict: true }))), []);
+        assert.deepEqual(checkLog(wanted.map((line) => parseEventStrict(line))), []);
         const loaded = await journal.load(`r${seed}`);
         assert.deepEqual(
           loaded?.events.map(({ line }) => textOf(line)),

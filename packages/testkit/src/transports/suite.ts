@@ -12,11 +12,10 @@ import {
   foldEvents,
   type JsonObject,
   type RunRef,
-  type Transport,
   viewToJson,
 } from "@millrace/contracts";
 import { assertLog } from "@millrace/contracts/testing";
-import { CommandError, type TransportOptions } from "@millrace/contracts/transport";
+import { CommandError, type Transport, type TransportOptions } from "@millrace/desktop";
 import type { ConformanceCase } from "../conformance-case.ts";
 import { DELTAS, RECORDED, recordedLog } from "./recordings.ts";
 

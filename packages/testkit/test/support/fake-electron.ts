@@ -6,7 +6,7 @@ import type {
   IpcMainLike,
   IpcRendererLike,
   WebContentsLike,
-} from "@millrace/contracts/transport-electron";
+} from "@millrace/desktop/electron";
 
 type Handler = Parameters<IpcMainLike["handle"]>[1];
 

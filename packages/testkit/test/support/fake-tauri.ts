@@ -1,6 +1,6 @@
 /** The parts of Tauri that the transport uses: a command whose sidecar is a function over two streams. */
 import { PassThrough } from "node:stream";
-import type { SidecarCommand } from "@millrace/contracts/transport-tauri";
+import type { SidecarCommand } from "@millrace/desktop/tauri";
 
 /** The sidecar's ends of its streams. */
 export interface SidecarStreams {

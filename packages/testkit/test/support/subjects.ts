@@ -12,24 +12,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { MessageChannel } from "node:worker_threads";
-import type { Transport } from "@millrace/contracts";
 import {
   type ChannelHost,
   connectWire,
   createEmitterHost,
   createInProcessTransport,
   createLineWire,
+  type Transport,
   type TransportOptions,
   type WindowMessage,
-} from "@millrace/contracts/transport";
-import {
-  createElectronTransport,
-  exposeMillrace,
-  serveElectron,
-} from "@millrace/contracts/transport-electron";
-import { createHttpTransport } from "@millrace/contracts/transport-http";
-import { createPortTransport, type PortLike, servePort } from "@millrace/contracts/transport-port";
-import { createTauriTransport } from "@millrace/contracts/transport-tauri";
+} from "@millrace/desktop";
+import { createElectronTransport, exposeMillrace, serveElectron } from "@millrace/desktop/electron";
+import { createHttpTransport } from "@millrace/desktop/http";
+import { createPortTransport, type PortLike, servePort } from "@millrace/desktop/port";
+import { createTauriTransport } from "@millrace/desktop/tauri";
 import { recordTransportLogs, type TransportSubject } from "@millrace/testkit";
 import { serveStdio } from "../../../cli/src/stdio/serve.ts";
 import { createChannelHost, createServer, start } from "../../../server/src/index.ts";

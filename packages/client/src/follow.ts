@@ -1,0 +1,98 @@
+/**
+ * A log read to its summary over as many connections as that takes.
+ *   F1  Events come in the order of `seq`, each once, however often the connection is cut.
+ *   F2  What a wait can mend is tried again after a pause that grows; anything else is thrown.
+ */
+import type { ExecutionEvent } from "@millrace/contracts";
+import { ClientError } from "./error.ts";
+import { eventsOf, SILENCE_MS } from "./event-stream.ts";
+
+/** First pause after a cut; it doubles. */
+const FIRST_DELAY_MS = 250;
+/** Longest pause; whoever is away for longer is looked for twice a minute. */
+const MAX_DELAY_MS = 30_000;
+/** Tries in a row without an event before a reader gives up: some three minutes. */
+const MAX_TRIES = 12;
+
+/** A connection takes longer to be made than to say something. */
+const MIN_ANSWER_MS = 1_000;
+
+/** How often, and how slowly, a broken connection is tried again. */
+export interface Retrying {
+  /** Tries in a row without an event before a reader gives up; default 12, some three minutes. */
+  readonly maxTries?: number;
+  /** Longest pause between two tries, in milliseconds; default 30 s. */
+  readonly maxDelayMs?: number;
+}
+
+/** How one log is read. */
+export interface Following {
+  /** Opens the log after a position; null: nothing is left. The signal ends the request and its answer. */
+  readonly open: (after: number, signal: AbortSignal) => Promise<Response | null>;
+  /** `seq` of the last event that the reader has. */
+  readonly after: number;
+  /** How long nothing may come: no answer, and nothing of it; default 45 s. */
+  readonly silenceMs?: number | undefined;
+  readonly retry?: Retrying | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Yields the events of a log. Throws `ClientError`, or the reason of the signal. */
+export async function* follow(following: Following): AsyncGenerator<ExecutionEvent, void> {
+  const { open, silenceMs = SILENCE_MS, signal, retry = {} } = following;
+  const { maxTries = MAX_TRIES, maxDelayMs = MAX_DELAY_MS } = retry;
+  const answerMs = Math.max(silenceMs, MIN_ANSWER_MS);
+  let after = following.after;
+  for (let tries = 1; ; tries += 1) {
+    let failure = new ClientError("unreachable", "the stream ended before its run");
+    // One a try: a peer that takes a connection and answers nothing is as gone as one that takes none.
+    const request = new AbortController();
+    const onAbort = () => request.abort(signal?.reason);
+    if (signal?.aborted) onAbort();
+    signal?.addEventListener("abort", onAbort, { once: true });
+    const timer = setTimeout(() => {
+      request.abort(new ClientError("unreachable", `no answer came for ${answerMs} ms`));
+    }, answerMs);
+    try {
+      const response = await open(after, request.signal);
+      clearTimeout(timer);
+      if (response === null) return;
+      for await (const event of eventsOf(response, { silenceMs })) {
+        tries = 0;
+        if (event.seq <= after) continue;
+        after = event.seq;
+        yield event as ExecutionEvent;
+        if (event.kind === "summary") return;
+      }
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!ClientError.isInstance(error) || !error.retryable) throw error;
+      failure = error;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+    }
+    if (tries >= maxTries) throw failure;
+    await pause(failure.retryAfterMs ?? delayMs(tries, maxDelayMs), signal);
+  }
+}
+
+/** Spread, so that readers who were cut off together do not return together. */
+function delayMs(tries: number, maxDelayMs: number): number {
+  return Math.min(maxDelayMs, FIRST_DELAY_MS * 2 ** tries) * (0.5 + Math.random() / 2);
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", onAbort);
+      resolve();
+    }, ms);
+    if (signal?.aborted) onAbort();
+    signal?.addEventListener("abort", onAbort, { once: true });
+  });
+}

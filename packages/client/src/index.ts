@@ -1,0 +1,21 @@
+/** A client of the server's API, for browsers and for Node. */
+// The parts of a client, for transports over HTTP.
+export {
+  type CallOptions,
+  CLIENT_OPTIONS,
+  type Client,
+  type ClientOptions,
+  createClient,
+  type EventOptions,
+} from "./client.ts";
+export {
+  ClientError,
+  type ClientErrorCode,
+  type ClientErrorOptions,
+  problemError,
+  refusal,
+} from "./error.ts";
+export { dataOf, eventsOf } from "./event-stream.ts";
+export type { Retrying } from "./follow.ts";
+export type { ServerAddress } from "./send.ts";
+export { callFetch, createSend } from "./send.ts";

@@ -1,0 +1,92 @@
+/** The requests of a client and of the transport over HTTP: where they go, what they carry, and how they fail. */
+import { ClientError, refusal } from "./error.ts";
+import { isAbort } from "./event-stream.ts";
+
+/** `fetch` as browsers and Node have it. */
+export type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
+
+/** Where a server is, and how to reach it. */
+export interface ServerAddress {
+  /** Such as `http://127.0.0.1:6455`; a path is kept. */
+  readonly url: string;
+  /** Sent as bearer token. Default: none. */
+  readonly token?: string;
+  /** Default `globalThis.fetch`; another goes through something, such as a proxy. */
+  readonly fetch?: Fetch;
+}
+
+/** One request of a path of the server. Throws `ClientError` for every answer that is no success, or the reason of the signal. */
+export type Send = (path: string, init: RequestInit) => Promise<Response>;
+
+/**
+ * Makes what sends the requests of one client: to paths below `url`, with the token where there is one. Nothing is sent, and `url`
+ * is not looked at, before the first request.
+ */
+export function createSend({ url, token, fetch }: ServerAddress): Send {
+  const base = url.replace(/\/+$/, "");
+  const authorization = token !== undefined && { authorization: `Bearer ${token}` };
+  return async (path, init) => {
+    let response: Response;
+    try {
+      response = await callFetch(fetch, base + path, {
+        ...init,
+        headers: { ...authorization, ...(init.headers as Record<string, string>) },
+      });
+    } catch (cause) {
+      if (isAbort(cause) || init.signal?.aborted) throw init.signal?.reason ?? cause;
+      if (ClientError.isInstance(cause)) throw cause;
+      throw new ClientError("unreachable", `${base} cannot be reached`, { cause });
+    }
+    if (!response.ok) throw await refusal(response);
+    return response;
+  };
+}
+
+/**
+ * Calls it without a receiver: `fetch` of browsers refuses any but the global object. Throws `ClientError` `bad_fetch` for one that
+ * sends nothing; rejects with what it rejects with otherwise.
+ */
+export async function callFetch(
+  given: Fetch | undefined,
+  url: string,
+  init?: RequestInit,
+): Promise<Response> {
+  const [fetch, name] =
+    given === undefined ? [globalThis.fetch, "fetch"] : [given, "options.fetch"];
+  if (typeof fetch !== "function") {
+    throw new ClientError("bad_fetch", `\`${name}\` is not a function: give one as options.fetch`);
+  }
+  let sent: Promise<Response>;
+  try {
+    sent = fetch(url, init);
+  } catch (cause) {
+    throw notSent(name, cause);
+  }
+  let response: Response | undefined;
+  try {
+    response = await sent;
+  } catch (cause) {
+    throw isMistake(cause) ? notSent(name, cause) : cause;
+  }
+  if (typeof response?.status === "number") return response;
+  throw new ClientError("bad_fetch", `\`${name}\` did not answer with a Response`);
+}
+
+function notSent(name: string, cause: unknown): ClientError {
+  if (ClientError.isInstance(cause)) return cause;
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new ClientError("bad_fetch", `\`${name}\` threw before a request was sent: ${why}`, {
+    cause,
+  });
+}
+
+/** A network that fails is a `TypeError` too; these messages are of code that is wrong. */
+function isMistake(error: unknown): boolean {
+  if (error instanceof ReferenceError) return true;
+  return (
+    error instanceof TypeError &&
+    /illegal invocation|does not implement interface|is not a function|^cannot read prop/i.test(
+      error.message,
+    )
+  );
+}
