@@ -9,7 +9,6 @@
 import { withDeadline } from "./deadline.ts";
 import { holdEntry } from "./entry-lock.ts";
 import { OAuthError } from "./errors.ts";
-import { isExpired } from "./expiry.ts";
 import { type Departure, SingleFlight } from "./single-flight.ts";
 import {
   accountFor,
@@ -21,8 +20,9 @@ import {
 } from "./stored-token.ts";
 import { checkClient, refreshToken } from "./token-request.ts";
 import type { CredentialStore, Lock, OAuthToken, TokenEndpoint } from "./types.ts";
-import { type Owed, Unwritten } from "./unwritten.ts";
 
+/** A token is not begun with in its last minute. @see specification, "Limits" */
+const SKEW_MS = 60_000;
 /** A lock that is lost so often is broken. */
 const MAX_RESTARTS = 3;
 /** A store that was locked or busy for a moment is ready after one of these. */
@@ -35,8 +35,16 @@ type Params = TokenEndpoint & {
   rejected?: string;
 };
 
+/** A renewed token that the store has refused so far. */
+interface Owed {
+  readonly token: OAuthToken;
+  /** The stored text it was renewed from; when the store holds another one, nothing is owed any more. */
+  readonly replaces: string;
+}
+
 const renewals = new SingleFlight<OAuthToken | undefined>();
-const unwritten = new Unwritten();
+/** The tokens that are only in memory, by store object and account. */
+const unwritten = new WeakMap<CredentialStore, Map<string, Owed>>();
 
 /**
  * The token of a service connection, renewed where it has expired; undefined when none is stored. A fresh one is returned
@@ -59,7 +67,7 @@ export async function ensureFreshToken(
   const { store, slug, rejected, signal } = params;
   signal?.throwIfAborted();
   const account = accountFor(slug);
-  if (!unwritten.has(store, account)) {
+  if (!unwritten.get(store)?.has(account)) {
     const read = (): Promise<string | undefined> => readEntry(store, account);
     const entry = await (signal ? withDeadline({ signal }, read) : read());
     if (entry === undefined) return undefined;
@@ -75,6 +83,18 @@ export async function ensureFreshToken(
     // A flight that others started may bring the very token that was rejected here.
     if (token?.access_token !== rejected || flight.forced === rejected || !token) return token;
   }
+}
+
+/**
+ * Whether `now` plus 60 seconds has reached `expires_at`; without `expires_at` a token never expires. One that cannot be
+ * read is expired.
+ * @see specification, "OAuthToken"
+ */
+export function isExpired(token: OAuthToken, now: Date = new Date()): boolean {
+  // "not before": a comparison with NaN is false, and must not make a token fresh for ever.
+  return (
+    token.expires_at !== undefined && !(now.getTime() + SKEW_MS < Date.parse(token.expires_at))
+  );
 }
 
 async function renew(
@@ -120,9 +140,9 @@ function stillOwed(
   account: string,
   entry: string | undefined,
 ): Owed | undefined {
-  const owed = unwritten.get(store, account);
+  const owed = unwritten.get(store)?.get(account);
   if (owed === undefined || owed.replaces === entry) return owed;
-  unwritten.delete(store, account);
+  unwritten.get(store)?.delete(account);
   return undefined;
 }
 
@@ -155,12 +175,13 @@ async function write(
   for (let tries = 0; ; tries++) {
     try {
       await storeToken(store, slug, token);
-      unwritten.delete(store, account);
+      unwritten.get(store)?.delete(account);
       return;
     } catch (error) {
       const pauseMs = WRITE_PAUSES_MS[tries];
       if (pauseMs === undefined) {
-        unwritten.set(store, account, { token, replaces });
+        const ofStore = unwritten.get(store) ?? new Map<string, Owed>();
+        unwritten.set(store, ofStore.set(account, { token, replaces }));
         throw error;
       }
       await new Promise((resolve) => setTimeout(resolve, pauseMs));

@@ -1,5 +1,5 @@
 /** The OAuth helpers that run wherever there is `fetch` and WebCrypto. One list of public names. */
-export { buildAuthorizeUrl } from "./authorize-url.ts";
+export { buildAuthorizeUrl, percentEncode } from "./authorize-url.ts";
 export {
   OAuthError,
   type OAuthErrorCode,
@@ -7,9 +7,7 @@ export {
   type OAuthErrorOptions,
   type OAuthReason,
 } from "./errors.ts";
-export { isExpired } from "./expiry.ts";
-export { ensureFreshToken } from "./fresh-token.ts";
-export { percentEncode } from "./percent-encode.ts";
+export { ensureFreshToken, isExpired } from "./fresh-token.ts";
 export { generatePkce, generateState } from "./state.ts";
 export { accountFor, deleteToken, loadToken, storeToken } from "./stored-token.ts";
 export { exchangeCode, refreshToken, revokeToken } from "./token-request.ts";

@@ -7,3 +7,19 @@ export function checkNames(caller: string, options: object, known: readonly stri
   if (unknown === undefined) return;
   throw new TypeError(`${caller}: unknown option "${unknown}"; there are ${known.join(", ")}`);
 }
+
+/** The caller's own parameters: behind ours, and never one of ours. Throws `TypeError`. */
+export function extraEntries(
+  extra: Readonly<Record<string, string>> | undefined,
+  ours: ReadonlySet<string>,
+): [string, string][] {
+  const entries = Object.entries(extra ?? {});
+  for (const [name] of entries) {
+    if (ours.has(name)) {
+      throw new TypeError(
+        `extraParams must not name "${name}": this package writes that parameter itself`,
+      );
+    }
+  }
+  return entries;
+}

@@ -3,9 +3,8 @@
  *   R1  The fields of the specification come first and in its order; what was opted into follows.
  *   R2  A programming error is a `TypeError` or `RangeError`, and nothing was sent then.
  */
-import { registeredError } from "./error-codes.ts";
-import { OAuthError } from "./errors.ts";
-import { extraEntries } from "./extra-params.ts";
+import { OAuthError, registeredError } from "./errors.ts";
+import { extraEntries } from "./options.ts";
 import { checkTimeout, type FormAnswer, type FormRequest, sendForm } from "./send-form.ts";
 import { tokenFromResponse } from "./token-response.ts";
 import type { OAuthToken, TokenEndpoint } from "./types.ts";

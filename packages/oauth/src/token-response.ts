@@ -1,5 +1,5 @@
 /** From the answer of a token endpoint to a token. Pure: the clock is an argument. */
-import { registeredError } from "./error-codes.ts";
+import { registeredError } from "./errors.ts";
 import { JsonFields } from "./json-fields.ts";
 import type { OAuthToken } from "./types.ts";
 

@@ -8,8 +8,7 @@ import { OAuthError } from "../../errors.ts";
 import { sendAnswer } from "./arrivals.ts";
 import { type LoopbackListener, takeListener } from "./listener.ts";
 import { type LoopbackPage, type LoopbackPageName, type LoopbackPages, readPages } from "./page.ts";
-import { type Expected, judge } from "./redirect.ts";
-import { checkRedirectPath } from "./redirect-path.ts";
+import { checkRedirectPath, type Expected, judge } from "./redirect.ts";
 
 /** What to wait for, and for how long. */
 export interface AcceptOptions {

@@ -6,7 +6,7 @@
 import { createServer, type Server } from "node:net";
 import { OAuthError } from "../../errors.ts";
 import { Arrivals } from "./arrivals.ts";
-import { checkRedirectPath } from "./redirect-path.ts";
+import { checkRedirectPath } from "./redirect.ts";
 
 /** The only address: `localhost` may be anything, and `::1` is not what providers have registered. */
 const HOST = "127.0.0.1";

@@ -1,7 +1,6 @@
 /** What one request means to a wait: which page answers it, and whether it ends the wait. */
 import { hash, timingSafeEqual } from "node:crypto";
-import { registeredError } from "../../error-codes.ts";
-import { OAuthError } from "../../errors.ts";
+import { OAuthError, registeredError } from "../../errors.ts";
 import type { LoopbackPageName } from "./page.ts";
 import { type ArrivedLine, readRequestLine } from "./request-line.ts";
 
@@ -68,4 +67,16 @@ function equal(sent: string | undefined, expected: string): boolean {
   if (sent === undefined) return false;
   const digest = (text: string): Buffer => hash("sha256", text, "buffer");
   return timingSafeEqual(digest(sent), digest(expected));
+}
+
+/** A browser sends `/a/./b` and `/a/%2e%2e` as another path. */
+const DOT_SEGMENT = /^[^?]*\/(?:\.|%2e){1,2}(?:[/?]|$)/i;
+const PATH_AND_QUERY = /^\/[\w\-.~!$&'()*+,;=:@/?%]*$/; // RFC 3986 section 3.3 and 3.4; a browser changes the rest
+
+/** Gives the path back, which may have a query. Throws `TypeError` for what is none. */
+export function checkRedirectPath(path: string): string {
+  if (typeof path === "string" && PATH_AND_QUERY.test(path) && !DOT_SEGMENT.test(path)) return path;
+  throw new TypeError(
+    'path: must begin with "/" and hold only the characters of a path (RFC 3986), without the segments "." and ".."; percent-encode others',
+  );
 }

@@ -18,13 +18,13 @@ import {
   type Backend,
   helperBackend,
   locked,
+  Turns,
 } from "./backend.ts";
 import { BusError } from "./bus.ts";
 import { sessionBusAddress } from "./bus-address.ts";
 import { chunkedBackend } from "./chunked-backend.ts";
 import { type BackendName, HelperProcess } from "./helper-process.ts";
 import { type Presence, type SecretService, withSecretService } from "./secret-service.ts";
-import { Turns } from "./turns.ts";
 
 /** How the credential store of the system is used. */
 export interface OsCredentialStoreOptions {
