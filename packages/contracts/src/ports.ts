@@ -31,26 +31,28 @@ export interface RunHeader {
   readonly flows?: { readonly [text: string]: FlowGraph };
   readonly inputs: Json;
   readonly trigger: string;
-  readonly template?: string;
-  readonly templateVersion?: number;
-  readonly tags?: { readonly [name: string]: string };
+  readonly template?: string | undefined;
+  readonly templateVersion?: number | undefined;
+  readonly tags?: { readonly [name: string]: string } | undefined;
   /** What fired it. */
-  readonly source?: RunSource;
+  readonly source?: RunSource | undefined;
   /** The token of who started it. */
-  readonly tokenId?: string;
+  readonly tokenId?: string | undefined;
   /** The run that this one repeats. */
-  readonly retryOf?: string;
+  readonly retryOf?: string | undefined;
   readonly options?: RunHeaderOptions;
 }
 
-/** Wishes of who started a run, kept for a start or a resume in another process. */
+/** Settings of one run that are kept for a start or a resume in another process. */
 export interface RunHeaderOptions {
-  readonly timeoutMs?: number;
-  readonly onFailure?: "stop" | "finish";
-  readonly concurrency?: number;
-  readonly confirm?: "approve" | "reject";
-  /** Of a run with `retryOf`: nodes to run again, with all that follows them. */
-  readonly from?: readonly string[];
+  readonly timeoutMs?: number | undefined;
+  /** What the first failure does, and how many nodes work at once; absent: what the flow says. */
+  readonly onFailure?: "stop" | "finish" | undefined;
+  readonly concurrency?: number | undefined;
+  /** Answers every confirmation at once; absent: a person is asked. */
+  readonly confirm?: "approve" | "reject" | undefined;
+  /** With `retryOf`: nodes to run again, with all that follows them; absent: those that had not succeeded. */
+  readonly from?: readonly string[] | undefined;
 }
 
 /**
@@ -158,27 +160,19 @@ export interface CredentialsPort {
 }
 
 /** What is started: a graph with inputs and the caller's options. */
-export interface RunSpec {
+export interface RunSpec extends RunHeaderOptions {
   readonly graph: FlowGraph;
   readonly inputs: { readonly [name: string]: Json };
-  readonly runId?: string;
+  readonly runId?: string | undefined;
   readonly trigger: string;
-  readonly template?: { readonly slug: string; readonly version: number };
-  readonly timeoutMs?: number;
-  /** What the first failure does, and how many nodes work at once; absent: what the flow says. */
-  readonly onFailure?: "stop" | "finish";
-  readonly concurrency?: number;
-  /** Answers every confirmation at once; absent: a person is asked. */
-  readonly confirm?: "approve" | "reject";
-  readonly tags?: { readonly [name: string]: string };
+  readonly template?: { readonly slug: string; readonly version: number } | undefined;
+  readonly tags?: { readonly [name: string]: string } | undefined;
   /** What fired it. */
-  readonly source?: RunSource;
+  readonly source?: RunSource | undefined;
   /** The token of who starts it. */
-  readonly tokenId?: string;
+  readonly tokenId?: string | undefined;
   /** The run whose results are taken over where they still hold. */
-  readonly retryOf?: string;
-  /** With `retryOf`: nodes to run again, with all that follows them; absent: those that had not succeeded. */
-  readonly from?: readonly string[];
+  readonly retryOf?: string | undefined;
 }
 
 /** Problem with one place of a value, as JSON Pointer and sentence. */

@@ -1,5 +1,5 @@
 /** An engine: runs plans on one host, with one set of ports and limits. */
-import { createRunId, type Diagnostic, type RunHeader } from "@millrace/contracts";
+import { createRunId, type Diagnostic, type JsonObject, type RunHeader } from "@millrace/contracts";
 import { type Plan, partsOf } from "./compile/plan.ts";
 import { EngineCore } from "./engine-core.ts";
 import { EngineError } from "./errors.ts";
@@ -135,8 +135,8 @@ export function createEngine(options: EngineOptions = {}): Engine {
       inputs: { readonly [name: string]: unknown },
       options: RunOptions & { readonly runId: string },
     ) {
-      const run = prepare(scheduler, plan, inputs, options);
-      return headerOf(plan, { runId: run.id, inputs: run.inputs, options });
+      const start = checkStart(scheduler, plan, inputs, options);
+      return headerOf(plan, { runId: start.id, inputs: start.inputs, options });
     },
     giveUp: (runId: string, message: string) => giveUpRun(scheduler, runId, message),
     async recover(store: RunsOfStore, compile: CompileRun, more: RunOptions = {}) {
@@ -169,7 +169,20 @@ function prepare(
   given: { readonly [name: string]: unknown },
   options: RunOptions,
 ): RunCore {
-  const { engine: core, runs } = scheduler;
+  const { id, inputs } = checkStart(scheduler, plan, given, options);
+  const inputsDigest = scheduler.engine.inputsDigest(inputs);
+  const run = new RunCore(scheduler, plan, { id, inputs, inputsDigest, options });
+  if (options.pins !== undefined) run.reused = pinnedResults(run.parts.layout, options.pins);
+  return run;
+}
+
+/** The id of a new run and its inputs, defaults filled in. Throws what `Engine.run` throws. */
+function checkStart(
+  { engine: core, runs }: Scheduler,
+  plan: Plan,
+  given: { readonly [name: string]: unknown },
+  options: RunOptions,
+): { readonly id: string; readonly inputs: JsonObject } {
   if (core.closed) throw new EngineError("engine_closed", "the engine is closed");
   checkPlan(plan);
   checkRunOptions(options);
@@ -181,10 +194,7 @@ function prepare(
   includedNodes(partsOf(plan).layout, options.only);
   const id = options.runId ?? createRunId(core.host.now(), core.host.random);
   if (runs.has(id)) throw new EngineError("run_exists", `the run ${id} exists already`);
-  const inputsDigest = core.inputsDigest(inputs);
-  const run = new RunCore(scheduler, plan, { id, inputs, inputsDigest, options });
-  if (options.pins !== undefined) run.reused = pinnedResults(run.parts.layout, options.pins);
-  return run;
+  return { id, inputs };
 }
 
 function problemsOf(core: EngineCore, plan: Plan, inputs: unknown): ReturnType<typeof checkInputs> {

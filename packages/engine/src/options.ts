@@ -89,35 +89,37 @@ export interface ThrowPlace {
 /** What one run may say of itself; its limits may only lower those of the engine. */
 export interface RunOptions {
   /** `[A-Za-z0-9_-]{1,64}`; default `run_` and 26 characters that sort by time. */
-  readonly runId?: string;
+  readonly runId?: string | undefined;
   /** Cancels the run with reason `user`. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Asked first for every confirmation. */
-  readonly confirm?: ConfirmHandler;
+  readonly confirm?: ConfirmHandler | undefined;
   /** Default: the flow's policy, else `stop`. */
-  readonly onFailure?: "stop" | "finish";
+  readonly onFailure?: "stop" | "finish" | undefined;
   /** Default: the flow's policy, else the limit `wallClockMs`. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Nodes at once; default: the flow's policy, else that of the engine. */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /** Default `embed`. */
-  readonly trigger?: Trigger;
-  readonly template?: string;
-  readonly tags?: { readonly [name: string]: string };
+  readonly trigger?: Trigger | undefined;
+  readonly template?: string | undefined;
+  readonly tags?: { readonly [name: string]: string } | undefined;
   /** May only lower the engine's. */
-  readonly limits?: Partial<Limits>;
+  readonly limits?: Partial<Limits> | undefined;
   /** Runs these nodes and what leads to them; the others are skipped. */
-  readonly only?: readonly string[];
+  readonly only?: readonly string[] | undefined;
   /**
    * Results by id of a node of the flow itself: when its turn comes it leaves by `port` (default `out`) with `output`, its body
    * does not run, and its `node.succeeded` says `cached`. For tests and for trying a change without its costly steps.
    */
-  readonly pins?: { readonly [node: string]: { readonly port?: string; readonly output: Json } };
+  readonly pins?:
+    | { readonly [node: string]: { readonly port?: string; readonly output: Json } }
+    | undefined;
   /**
    * The journal has the run already, as `Engine.header` describes it, and gave this epoch for it: the run is not created again.
    * Not for `resume`, which takes a new epoch.
    */
-  readonly created?: { readonly epoch: number };
+  readonly created?: { readonly epoch: number } | undefined;
 }
 
 /** A confirmation that waits for an answer. */

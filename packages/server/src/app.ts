@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RunState } from "@millrace/contracts";
 import { COMMANDS } from "@millrace/contracts/commands";
-import { createCursors, invokeCommand, readInvocation, StoredKeys } from "./commands/index.ts";
+import { createCursors, invoke, StoredKeys } from "./commands/index.ts";
 import {
   type ReloadOptions,
   type ResolvedOptions,
@@ -168,8 +168,7 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): ServedApp 
     fetch: (request, env) => answer(env?.incoming === undefined ? request : env, request),
     async invoke(command, args, caller, signal = new AbortController().signal) {
       const call: CommandCall = { host, app, caller, signal, key: undefined };
-      const { value } = await invokeCommand(COMMANDS, readInvocation({ command, args }), call);
-      return value;
+      return (await invoke({ command, args }, call)).value;
     },
     reload(next) {
       const read = resolveOptions({ ...next, ...(options.caller && { caller: options.caller }) });

@@ -30,13 +30,13 @@ export class ConfigError extends Error {
 /** What a refusal tells beyond its code. */
 export interface ProblemOptions {
   /** One sentence about this occurrence; never a value that was sent, a path of the server or a secret. */
-  readonly detail?: string;
+  readonly detail?: string | undefined;
   /** Places of the request that are wrong. */
-  readonly errors?: readonly Problem[];
+  readonly errors?: readonly Problem[] | undefined;
   /** Members of this code alone, such as `state` or `lastSeq`. */
-  readonly members?: { readonly [name: string]: unknown };
+  readonly members?: { readonly [name: string]: unknown } | undefined;
   /** Headers of the answer, such as `Retry-After`. */
-  readonly headers?: { readonly [name: string]: string };
+  readonly headers?: { readonly [name: string]: string } | undefined;
   readonly cause?: unknown;
 }
 
@@ -59,4 +59,9 @@ export class ProblemError extends Error {
   static isInstance(value: unknown): value is ProblemError {
     return typeof value === "object" && value !== null && PROBLEM in value;
   }
+}
+
+/** The refusal of something that does not exist. `resource`: what it is, such as `run`. */
+export function notFound(resource: string): ProblemError {
+  return new ProblemError("not_found", { members: { resource } });
 }

@@ -1,10 +1,10 @@
 /** The handlers of this version. */
 import { serviceHandlers } from "./connections/commands.ts";
-import { flowHandlers, nodeHandlers } from "./flows/commands.ts";
+import { flowHandlers } from "./flows/commands.ts";
 import { hubHandlers } from "./hubs/commands.ts";
 import { metaHandlers } from "./meta.ts";
 import type { CommandHandlers } from "./ports.ts";
-import { runHandlers, runHistoryHandlers, valueHandlers } from "./runs/commands.ts";
+import { runHandlers } from "./runs/commands.ts";
 import { confirmationHandlers } from "./runs/confirmations.ts";
 import { scheduleHandlers } from "./schedules/commands.ts";
 import { settingsHandlers } from "./settings.ts";
@@ -14,11 +14,8 @@ import { webhookHandlers } from "./webhooks/commands.ts";
 /** Every command that a server without managed models can do, to be extended or narrowed by who builds a `ServerHost`. */
 export const coreHandlers: CommandHandlers = new Map([
   ...runHandlers,
-  ...runHistoryHandlers,
   ...confirmationHandlers,
   ...flowHandlers,
-  ...nodeHandlers,
-  ...valueHandlers,
   ...serviceHandlers,
   ...templateHandlers,
   ...settingsHandlers,

@@ -18,6 +18,7 @@ import type {
   ExecutionEvent,
   Job,
   ModelsFrame,
+  RunRef,
 } from "@millrace/contracts";
 import { COMMANDS } from "@millrace/contracts/commands";
 import type { SubflowPort } from "@millrace/engine";
@@ -30,20 +31,14 @@ import {
   openGround,
   type StoreMode,
 } from "./build-host.ts";
-import {
-  checkArgs,
-  createCursors,
-  invokeCommand,
-  readInvocation,
-  StoredKeys,
-} from "./commands/index.ts";
+import { checkArgs, createCursors, invoke, StoredKeys } from "./commands/index.ts";
 import { resolveOptions, type ServerOptions } from "./config/options.ts";
 import { ProblemError } from "./errors.ts";
 import { decodeEvent, ExecutorError } from "./executor/index.ts";
 import { createRequestIds, documentOf } from "./http/index.ts";
 import { fromStore } from "./http/problem.ts";
 import type { AppServices, CommandCall, ModelEvents } from "./ports.ts";
-import { acceptsKinds, callExecutor, checkPosition, knownSummary, startRun } from "./runs/index.ts";
+import { acceptsKinds, callExecutor, checkPosition, knownSummary } from "./runs/index.ts";
 
 export { subflowPort } from "./flows/stored-flows.ts";
 
@@ -179,9 +174,10 @@ function clientOf(
   }
 
   /** Takes the run up that the command speaks to. True when it was left by somebody. */
-  async function takeUp(command: string, args: { readonly runId?: string }): Promise<boolean> {
-    const { runId } = args;
-    if (runId === undefined || !TO_RUNS.has(command) || store.condition !== "ok") return false;
+  async function takeUp(command: string, args: object): Promise<boolean> {
+    const def = TO_RUNS.has(command) ? COMMANDS.get(command) : undefined;
+    if (def === undefined || store.condition !== "ok") return false;
+    const { runId } = checkArgs(def, args) as { readonly runId: string };
     const run = store.runs.summary(runId);
     if (run === null || run.endedAt !== null) return false;
     try {
@@ -195,11 +191,9 @@ function clientOf(
   }
 
   async function call(command: string, args: object, call: CommandCall): Promise<unknown> {
-    const def = COMMANDS.get(command);
-    const wasLeft =
-      def !== undefined && (await takeUp(command, checkArgs(def, args) as { runId?: string }));
+    const wasLeft = await takeUp(command, args);
     try {
-      return (await invokeCommand(COMMANDS, readInvocation({ command, args }), call)).value;
+      return (await invoke({ command, args }, call)).value;
     } catch (error) {
       // It was not paused, only left: it goes on already.
       const goesOn =
@@ -208,8 +202,7 @@ function clientOf(
         ProblemError.isInstance(error) &&
         error.code === "state_conflict";
       if (!goesOn) throw error;
-      const { value } = await invokeCommand(COMMANDS, { command: "get_run", args }, call);
-      return value;
+      return (await invoke({ command: "get_run", args }, call)).value;
     }
   }
 
@@ -274,12 +267,10 @@ function clientOf(
     runFlow(request, { signal } = {}) {
       const one = callOf(signal);
       return streamed(one, async function* () {
-        const def = COMMANDS.get("run_flow");
-        if (def === undefined) throw new ProblemError("command_not_wired");
-        const args = checkArgs(def, request) as CommandArgs<"run_flow">;
-        const { value } = await startRun(one, "run_flow", args);
-        const kinds = args.options?.events as EventOptions["kinds"];
-        yield* read(value.runId, kinds === undefined ? {} : { kinds }, one.signal);
+        const { value } = await invoke({ command: "run_flow", args: request }, one);
+        const kinds = request.options?.events as EventOptions["kinds"];
+        const { runId } = value as RunRef;
+        yield* read(runId, kinds === undefined ? {} : { kinds }, one.signal);
       });
     },
     runEvents(runId, options = {}) {

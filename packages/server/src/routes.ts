@@ -7,21 +7,15 @@ import type { CommandDef, HttpBinding } from "@millrace/contracts";
 import { RegExpRouter } from "hono/router/reg-exp-router";
 import { SmartRouter } from "hono/router/smart-router";
 import { TrieRouter } from "hono/router/trie-router";
-import { bindArgs } from "./commands/bind-args.ts";
 import {
   Answer,
   BYTES,
+  bindArgs,
   bytesReply,
-  checkArgs,
-  checkDraining,
-  checkRole,
-  checkStore,
-  invokeCommand,
+  dispatch,
+  invoke,
   JSON_TYPE,
   jsonReply,
-  notWired,
-  readInvocation,
-  runCommand,
 } from "./commands/index.ts";
 import { ProblemError } from "./errors.ts";
 import { type Exchange, type Reply, readJsonBody } from "./http/index.ts";
@@ -85,27 +79,22 @@ export function createRoutes(options: RouteOptions): Routes {
     command: BoundCommand,
     path: Record<string, string>,
   ): Promise<Response> {
-    const { http } = command;
+    const { http, name } = command;
     exchange.pattern = http.path;
-    if (!app.isWired(command.name)) throw notWired(command.name);
-    checkRole(command, exchange.caller);
-    checkDraining(command, app);
-    checkStore(command, host);
-    const takesBody = (http.body ?? "none") !== "none";
-    const body = takesBody ? await readJsonBody(exchange, app.limits.maxBodyBytes) : undefined;
-    const args = checkArgs(
-      command,
-      bindArgs(command, http, {
+    const readArgs = async () => {
+      const takesBody = (http.body ?? "none") !== "none";
+      return bindArgs(command, http, {
         path,
         query: exchange.passage.query,
-        header: (name) => exchange.header(name),
-        body,
-      }),
-    );
+        header: (header) => exchange.header(header),
+        body: takesBody ? await readJsonBody(exchange, app.limits.maxBodyBytes) : undefined,
+      });
+    };
     const call = callOf(exchange);
-    const stream = streams.get(command.name);
-    if (stream !== undefined) return stream(args as never, call, exchange);
-    const answer = await runCommand(command, args, call);
+    const stream = streams.get(name);
+    const open = stream && ((args: never) => stream(args, call, exchange));
+    const answer = await dispatch(command, readArgs, call, open);
+    if (!(answer instanceof Answer)) return answer;
     return exchange.reply(
       http.media === BYTES ? bytesReply(answer) : jsonReply(exchange, answer, http.status),
     );
@@ -114,10 +103,10 @@ export function createRoutes(options: RouteOptions): Routes {
   async function serveInvoke(exchange: Exchange): Promise<Response> {
     exchange.pattern = INVOKE;
     const body = await readJsonBody(exchange, app.limits.maxBodyBytes);
-    const answer = await invokeCommand(commands, readInvocation(body), callOf(exchange));
-    const { ETag } = answer.headers;
-    const headers = ETag === undefined ? {} : { ETag };
-    return exchange.reply(jsonReply(exchange, new Answer(answer.value, { headers }), 200));
+    const { value, headers } = await invoke(body, callOf(exchange));
+    const { ETag } = headers;
+    const shown = new Answer(value, { headers: ETag === undefined ? {} : { ETag } });
+    return exchange.reply(jsonReply(exchange, shown, 200));
   }
 
   function serveState(exchange: Exchange, pattern: string, state: string): Response {

@@ -118,10 +118,10 @@ export function runDefaults(
 ): Pick<RunSpec, "timeoutMs" | "onFailure" | "concurrency" | "confirm"> {
   const { timeoutMs, onFailure, concurrency, confirm } = run;
   return {
-    ...(policy.timeoutMs === undefined && timeoutMs !== null && { timeoutMs }),
-    ...(policy.onFailure === undefined && { onFailure }),
-    ...(policy.concurrency === undefined && { concurrency }),
-    ...(confirm !== "ask" && { confirm }),
+    timeoutMs: policy.timeoutMs === undefined ? (timeoutMs ?? undefined) : undefined,
+    onFailure: policy.onFailure === undefined ? onFailure : undefined,
+    concurrency: policy.concurrency === undefined ? concurrency : undefined,
+    confirm: confirm === "ask" ? undefined : confirm,
   };
 }
 

@@ -39,8 +39,8 @@ export function headerOf(
     ...(called.length > 0 && { flows: Object.fromEntries(called) }),
     inputs,
     trigger: options.trigger ?? "embed",
-    ...(options.template !== undefined && { template: options.template }),
-    ...(options.tags !== undefined && { tags: options.tags }),
+    template: options.template,
+    tags: options.tags,
   };
 }
 

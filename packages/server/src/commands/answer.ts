@@ -1,8 +1,38 @@
-/** How the answer of a command goes over the wire. */
-import type { RunBlob } from "@millrace/contracts";
+/** What a command handler answers, and how the answer goes over HTTP. */
+import type { CommandName, CommandResult, ParsedArgs, RunBlob } from "@millrace/contracts";
 import type { Exchange, HeaderRecord, Reply } from "../http/index.ts";
-import { matchesEtag } from "./conditions.ts";
-import type { Answer } from "./dispatch.ts";
+import type { CommandCall, CommandHandler } from "../ports.ts";
+
+/** Makes one entry of `CommandHandlers`, with the types of its command. */
+export function wire<N extends CommandName>(
+  name: N,
+  handler: (
+    args: ParsedArgs<N>,
+    call: CommandCall,
+  ) =>
+    | CommandResult<N>
+    | Answer<CommandResult<N>>
+    | Promise<CommandResult<N> | Answer<CommandResult<N>>>,
+): readonly [N, CommandHandler] {
+  return [name, handler as CommandHandler];
+}
+
+/** A result with what HTTP says beside it. */
+export class Answer<T = unknown> {
+  readonly value: T;
+  /** Replaces the status of the command's route. */
+  readonly status: number | undefined;
+  readonly headers: HeaderRecord;
+
+  constructor(
+    value: T,
+    options: { readonly status?: number | undefined; readonly headers?: HeaderRecord } = {},
+  ) {
+    this.value = value;
+    this.status = options.status;
+    this.headers = options.headers ?? {};
+  }
+}
 
 /** Media type of routes that answer bytes. */
 export const BYTES = "application/octet-stream";
@@ -31,4 +61,10 @@ export function bytesReply(answer: Answer): Reply {
     headers: { "Content-Type": BYTES, "Content-Disposition": "attachment", ...answer.headers },
     body: Buffer.from(base64, "base64"),
   };
+}
+
+/** True when an `If-Match` or `If-None-Match` header names `etag`, or is `*`. */
+export function matchesEtag(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  return header.trim() === "*" || header.split(",").some((tag) => tag.trim() === etag);
 }

@@ -2,7 +2,9 @@
  * Arguments of a command from an HTTP request: path, query, headers and body each give some; none may give another's.
  * @see the server page, "The command registry"
  */
+
 import type { CommandDef, HttpBinding, Problem } from "@millrace/contracts";
+import { isObject } from "@millrace/contracts/check";
 import { ProblemError } from "../errors.ts";
 import { escapeSegment, MAX_ERRORS } from "./check-args.ts";
 
@@ -56,7 +58,7 @@ export function bindArgs(command: CommandDef, http: HttpBinding, parts: RequestP
   if (typeof body === "object") {
     if (parts.body !== undefined) add(body.arg, parts.body);
   } else if (body === "rest" && parts.body !== undefined) {
-    if (!isRecord(parts.body)) {
+    if (!isObject(parts.body)) {
       throw new ProblemError("invalid_args", {
         errors: [{ pointer: "", code: "invalid_type", message: "the body must be a JSON object" }],
       });
@@ -113,10 +115,6 @@ function readValue(command: CommandDef, name: string, text: string): unknown {
 
 function problemAt(name: string, code: string, message: string): Problem {
   return { pointer: `/${escapeSegment(name)}`, code, message };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Reads a position in decimal. Throws `bad_cursor` for anything but 0 to 2^53 - 1. */

@@ -18,8 +18,9 @@ const SAMPLE = 256;
 /** Sampled lists, each with the places that its elements came from. */
 type Places = Map<unknown, readonly number[]>;
 
-/** Checks arguments by the command's schema. Throws `invalid_args` with a pointer for each problem. */
-export function parseArgs(command: CommandDef, args: unknown): unknown {
+/** Checks arguments by the command's schema. Throws `invalid_args` with a pointer for each problem, and `run_input_conflict`. */
+export function checkArgs(command: CommandDef, args: unknown): unknown {
+  checkRunInput(command, args);
   const places: Places = new Map();
   const sample = thin(args, places);
   if (places.size > 0) check(command, sample, places);
@@ -87,7 +88,7 @@ const INPUTS = ["graph", "template", "dsl"] as const;
 const RUN_COMMANDS: ReadonlySet<string> = new Set(["run_flow", "start_run", "run_and_wait"]);
 
 /** Throws `run_input_conflict` unless exactly one of `graph`, `template`, `dsl` is present; a null counts as present. */
-export function checkRunInput(command: CommandDef, args: unknown): void {
+function checkRunInput(command: CommandDef, args: unknown): void {
   if (!RUN_COMMANDS.has(command.name) || typeof args !== "object" || args === null) return;
   const present = INPUTS.filter((name) => Object.hasOwn(args, name));
   if (present.length === 1) return;

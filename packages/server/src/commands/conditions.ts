@@ -9,7 +9,7 @@ import type { Json } from "@millrace/contracts";
 import { canonicalJson } from "@millrace/dsl";
 import { ProblemError } from "../errors.ts";
 import type { HeaderRecord } from "../http/index.ts";
-import { Answer } from "./dispatch.ts";
+import { Answer, matchesEtag } from "./answer.ts";
 
 /** Characters of a hash that make an entity tag: 132 bits, far beyond chance. */
 const ETAG_LENGTH = 22;
@@ -31,12 +31,6 @@ export interface Conditions {
 /** A strong entity tag of a value, quotes included. */
 export function etagOf(value: unknown): string {
   return `"${canonicalHash(timeless(value)).slice(0, ETAG_LENGTH)}"`;
-}
-
-/** Whether an `If-Match` or `If-None-Match` header names `etag`, or everything. */
-export function matchesEtag(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
-  return header.trim() === "*" || header.split(",").some((tag) => tag.trim() === etag);
 }
 
 /** The answer that shows a resource: with its tag. */

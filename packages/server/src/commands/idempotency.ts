@@ -10,8 +10,8 @@ import type { CommandName, Json, Problem, RunRef, StartRows } from "@millrace/co
 import type { Idempotency, Seen } from "@millrace/store";
 import { ProblemError } from "../errors.ts";
 import type { CommandCall, IdempotencyKeys, KeyedCall, KeyedResult } from "../ports.ts";
+import { Answer } from "./answer.ts";
 import { canonicalHash } from "./conditions.ts";
-import { Answer } from "./dispatch.ts";
 
 /** How often keys that have run out are deleted. They do not count before that either. */
 const EXPIRE_EVERY_MS = 3_600_000;
@@ -179,23 +179,29 @@ export async function keyed<T>(
   args: object,
   work: () => Promise<T>,
 ): Promise<Answer<T>> {
-  const { value, replayed } = await call.app.keys.run(
-    { tokenId: call.caller.tokenId, command, key: call.key, args, joins: false },
-    work,
-  );
+  const { value, replayed } = await keyedRun(call, { command, args, joins: false }, work);
   return new Answer(value, replayed ? { headers: REPLAYED } : {});
 }
 
-/** The same for a command that starts a run: `start` hands the rows on to the executor, which commits the key with the run. */
+/**
+ * The same for a command that starts a run: `start` hands the rows on to the executor, which commits the key with the run. The
+ * answer has the `Location` of the run.
+ */
 export async function keyedStart(
   call: CommandCall,
   command: CommandName,
   args: object,
   start: (rows: StartRows) => Promise<RunRef>,
 ): Promise<Answer<RunRef>> {
-  const { value, replayed } = await call.app.keys.run(
-    { tokenId: call.caller.tokenId, command, key: call.key, args, joins: true },
-    start,
-  );
-  return new Answer(value, replayed ? { headers: REPLAYED } : {});
+  const { value, replayed } = await keyedRun(call, { command, args, joins: true }, start);
+  const Location = `/api/runs/${value.runId}`;
+  return new Answer(value, { headers: replayed ? { Location, ...REPLAYED } : { Location } });
+}
+
+function keyedRun<T>(
+  { app, caller, key }: CommandCall,
+  about: Pick<KeyedCall, "command" | "args" | "joins">,
+  work: (rows: StartRows) => Promise<T>,
+): Promise<KeyedResult<T>> {
+  return app.keys.run({ ...about, tokenId: caller.tokenId, key }, work);
 }

@@ -1,19 +1,8 @@
-/** What a command is to this server, whichever way it is called. */
-
-export { BYTES, bytesReply, JSON_TYPE, jsonReply } from "./answer.ts";
+/** How commands are called, checked and answered, whichever way a call comes. */
+export { Answer, BYTES, bytesReply, JSON_TYPE, jsonReply, wire } from "./answer.ts";
+export { bindArgs } from "./bind-args.ts";
+export { checkArgs } from "./check-args.ts";
 export { checkConditions, etagOf, inTurn, tagged } from "./conditions.ts";
-export {
-  Answer,
-  checkArgs,
-  checkDraining,
-  checkRole,
-  checkStore,
-  invokeCommand,
-  notWired,
-  readInvocation,
-  refuseWhileDraining,
-  runCommand,
-  wire,
-} from "./dispatch.ts";
+export { dispatch, invoke, notWired, refuseWhileDraining } from "./dispatch.ts";
 export { keyed, keyedStart, REPLAYED, StoredKeys } from "./idempotency.ts";
 export { createCursors, pageOf } from "./pages.ts";

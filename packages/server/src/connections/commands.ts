@@ -1,28 +1,22 @@
 /** Commands of services and their connections. No answer holds a credential. */
+
 import type { CommandName } from "@millrace/contracts";
 import { importOpenApi } from "@millrace/engine";
-import { wire } from "../commands/index.ts";
-import { ProblemError } from "../errors.ts";
+import { pageOf, wire } from "../commands/index.ts";
+import { notFound } from "../errors.ts";
 import type { CommandHandler } from "../ports.ts";
 
 /** Handlers of the service commands. */
 export const serviceHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
-  wire("list_services", async ({ limit, cursor }, { app, host: { services } }) => {
+  wire("list_services", async (page, { app: { cursors }, host: { services } }) => {
     const filter = { list: "services" };
-    const after = cursor === undefined ? "" : String(app.cursors.decode(cursor, filter));
-    const rest = services.services.filter(({ slug }) => slug > after);
-    const page = rest.slice(0, limit);
-    const last = page.at(-1);
-    const more = rest.length > page.length && last !== undefined;
-    return {
-      items: await Promise.all(page.map((service) => services.info(service))),
-      nextCursor: more ? app.cursors.encode(last.slug, filter) : null,
-    };
+    const found = pageOf(services.services, ({ slug }) => slug, page, { cursors, filter });
+    return { ...found, items: await Promise.all(found.items.map((each) => services.info(each))) };
   }),
   wire("get_service", ({ slug }, { host: { services } }) => {
     const service = services.get(slug);
     if (service === undefined) {
-      throw new ProblemError("not_found", { members: { resource: "service" } });
+      throw notFound("service");
     }
     return services.info(service);
   }),

@@ -20,7 +20,7 @@ import {
   type TokenEndpoint,
 } from "@millrace/oauth";
 import { acceptOAuthCode, bindLoopback } from "@millrace/oauth/loopback";
-import { ProblemError } from "../errors.ts";
+import { notFound, ProblemError } from "../errors.ts";
 import type { Logger, ServiceCredentials } from "../ports.ts";
 import {
   dropNextClient,
@@ -231,7 +231,7 @@ function conflict(connect: PendingConnect, detail?: string): ProblemError {
 
 function oauth2Of(service: string, auth: { readonly scheme: string } | undefined): OAuth2 {
   if (auth === undefined) {
-    throw new ProblemError("not_found", { members: { resource: "service" } });
+    throw notFound("service");
   }
   if (auth.scheme === "oauth2") return auth as OAuth2;
   const message = `service "${service}" asks nobody for consent: its scheme is ${auth.scheme}`;

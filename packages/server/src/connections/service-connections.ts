@@ -22,7 +22,7 @@ import {
   revokeToken,
   storeToken,
 } from "@millrace/oauth";
-import { ProblemError } from "../errors.ts";
+import { notFound, ProblemError } from "../errors.ts";
 import type { Logger, ServiceConnections } from "../ports.ts";
 import { ConnectFlow, type ConnectionParts } from "./connect-flow.ts";
 import { connectionStatus } from "./credential.ts";
@@ -118,7 +118,7 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
   function known(args: { readonly connectId: string; readonly slug?: string }): PendingConnect {
     const connect = flow.pending.get(args.connectId);
     if (connect === undefined || (args.slug ?? connect.slug) !== connect.slug) {
-      throw new ProblemError("not_found", { members: { resource: "connect" } });
+      throw notFound("connect");
     }
     return connect;
   }
@@ -126,7 +126,7 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
   function serviceOf(slug: string): ServiceDefinition {
     const service = bySlug.get(slug);
     if (service === undefined) {
-      throw new ProblemError("not_found", { members: { resource: "service" } });
+      throw notFound("service");
     }
     return service;
   }
@@ -165,7 +165,7 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
     });
     credentials.forget(slug);
     if (!existed) {
-      throw new ProblemError("not_found", { members: { resource: "connection" } });
+      throw notFound("connection");
     }
     return null;
   }

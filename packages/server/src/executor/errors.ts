@@ -51,16 +51,16 @@ export function refuse(
 }
 
 /** Another run has the id. */
-export function taken(runId: string): ExecutorError {
+export function runExistsError(runId: string): ExecutorError {
   return refuse("run_exists", `a run "${runId}" exists`);
 }
 
 /** The store has the run, and nobody works on it here. */
-export function lost(runId: string): ExecutorError {
+export function runNotLocalError(runId: string): ExecutorError {
   return refuse("executor_unavailable", `the run "${runId}" is not at work in this process`);
 }
 
 /** Throws that there is no such run. */
-export function missing(runId: string): never {
+export function throwRunNotFound(runId: string): never {
   throw refuse("not_found", `there is no run "${runId}"`);
 }

@@ -32,7 +32,13 @@ import {
 import { type Store, StoreError } from "@millrace/store";
 import { LIMITS } from "../config/limits.ts";
 import type { Logger } from "../ports.ts";
-import { ExecutorError, lost, missing, refuse, taken } from "./errors.ts";
+import {
+  ExecutorError,
+  refuse,
+  runExistsError,
+  runNotLocalError,
+  throwRunNotFound,
+} from "./errors.ts";
 import { LiveRun, LiveRuns } from "./live-runs.ts";
 import { createPlans, type Plans } from "./plans.ts";
 import { inPool } from "./pool.ts";
@@ -130,7 +136,7 @@ class EngineExecutor implements LocalExecutor {
     const runId = spec.runId ?? createRunId(this.#now(), Math.random);
     // A run that has ended keeps its readers: nobody is put in its place, not even until the store refuses.
     const isKnown = spec.runId !== undefined && this.#store.runs.summary(runId) !== null;
-    if (isKnown || this.#live.has(runId)) throw taken(runId);
+    if (isKnown || this.#live.has(runId)) throw runExistsError(runId);
     const header = headerOf({ spec, plan, runId }, { engine: this.#engine, store: this.#store });
     const waits = !this.#live.hasPlace;
     const waiting = this.#live.waiting().length;
@@ -144,7 +150,7 @@ class EngineExecutor implements LocalExecutor {
     } catch (error) {
       this.#live.remove(live);
       const isTaken = StoreError.isInstance(error) && error.code === "run_exists";
-      throw isTaken ? taken(runId) : error;
+      throw isTaken ? runExistsError(runId) : error;
     }
     if (waits) this.#live.fill();
     else void this.#launch(live);
@@ -167,7 +173,7 @@ class EngineExecutor implements LocalExecutor {
         await live.until(() => live.state === "cancelling");
       }
     }
-    return (await this.get(runId)) ?? missing(runId);
+    return (await this.get(runId)) ?? throwRunNotFound(runId);
   }
 
   async *attach(
@@ -180,7 +186,7 @@ class EngineExecutor implements LocalExecutor {
       yield* live.log.read(after, signal);
       return;
     }
-    if (this.#store.runs.summary(runId) === null) missing(runId);
+    if (this.#store.runs.summary(runId) === null) throwRunNotFound(runId);
     for await (const page of this.#store.journal.read(runId, after)) {
       if (signal?.aborted) return;
       yield page;
@@ -236,7 +242,7 @@ class EngineExecutor implements LocalExecutor {
   async #takeUpOne(runId: string): Promise<void> {
     this.#checkOpen();
     if (this.#live.has(runId)) return;
-    const run = this.#store.runs.summary(runId) ?? missing(runId);
+    const run = this.#store.runs.summary(runId) ?? throwRunNotFound(runId);
     if (run.endedAt !== null) {
       throw new ExecutorError("state_conflict", "the run has ended", { state: run.status });
     }
@@ -386,9 +392,9 @@ class EngineExecutor implements LocalExecutor {
 
   /** Why there is no live run with this id. */
   #notLive(runId: string): ExecutorError {
-    const run = this.#store.runs.summary(runId) ?? missing(runId);
+    const run = this.#store.runs.summary(runId) ?? throwRunNotFound(runId);
     return run.endedAt === null
-      ? lost(runId)
+      ? runNotLocalError(runId)
       : new ExecutorError("state_conflict", "the run has ended", { state: run.status });
   }
 }

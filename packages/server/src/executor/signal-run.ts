@@ -2,7 +2,7 @@
 import type { RunSignal, SignalResult } from "@millrace/contracts";
 import { EngineError } from "@millrace/engine";
 import type { Store } from "@millrace/store";
-import { lost } from "./errors.ts";
+import { runNotLocalError } from "./errors.ts";
 import type { LiveRun } from "./live-runs.ts";
 
 /** The run that is spoken to. `live` undefined: nobody works on it here. */
@@ -29,7 +29,7 @@ async function answer({ runId, live, store }: Addressee, signal: Confirm): Promi
       ...(comment === undefined ? {} : { comment }),
     })
     .catch((error: unknown) => {
-      throw EngineError.isInstance(error) ? lost(runId) : error;
+      throw EngineError.isInstance(error) ? runNotLocalError(runId) : error;
     });
   if (reply !== undefined && (reply.ok || reply.code === "value_invalid")) return reply;
   // Another answer was first, and may be on its way to the store. An ended run no longer answers, but the store does.

@@ -2,7 +2,7 @@
 import { createRunId, type RunHeader, type RunState, type RunSummary } from "@millrace/contracts";
 import type { compileFlow, Engine, Plan } from "@millrace/engine";
 import type { Store } from "@millrace/store";
-import { lost } from "./errors.ts";
+import { runNotLocalError } from "./errors.ts";
 import type { LiveRun } from "./live-runs.ts";
 import { optionsOf } from "./run-header.ts";
 
@@ -35,7 +35,7 @@ export async function takeUp(run: RunSummary, parts: TakeUpParts): Promise<LiveR
   const { engine, store } = parts;
   const { runId, lastSeq } = run;
   const header = store.runs.header(runId);
-  if (header === null) throw lost(runId);
+  if (header === null) throw runNotLocalError(runId);
   const plan = await planOf(header, parts);
   const live = parts.add({ header, plan, lastSeq, state: run.status });
   if (lastSeq > 0) {
@@ -45,7 +45,7 @@ export async function takeUp(run: RunSummary, parts: TakeUpParts): Promise<LiveR
   live.isQueued = true;
   const owner = createRunId(parts.now(), Math.random);
   const lease = await store.journal.lease(runId, owner, QUEUE_LEASE_MS);
-  if (lease === null) throw lost(runId);
+  if (lease === null) throw runNotLocalError(runId);
   live.commit(lease.epoch);
   return live;
 }

@@ -1,9 +1,10 @@
 /** Commands of flows as text and as graph. Nothing is executed and no socket is opened. */
+
 import type { CatalogEntry, CommandName, Diagnostic, FlowGraph } from "@millrace/contracts";
 import { checkFlow, DslError, formatFlow, mergeDiagnostics, printFlow } from "@millrace/dsl";
 import { compileFlow } from "@millrace/engine";
-import { Answer, etagOf, wire } from "../commands/index.ts";
-import { ProblemError } from "../errors.ts";
+import { Answer, etagOf, pageOf, wire } from "../commands/index.ts";
+import { notFound, ProblemError } from "../errors.ts";
 import type { CommandCall, CommandHandler } from "../ports.ts";
 import { flowInvalid, readDsl, sizeProblem } from "../runs/index.ts";
 import { subflowPort } from "./stored-flows.ts";
@@ -40,25 +41,6 @@ async function check(
   return mergeDiagnostics(diagnostics, compiled.diagnostics);
 }
 
-/** Handlers of validate, format and convert. */
-export const flowHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
-  wire("validate_flow", async (args, call) => {
-    const diagnostics = await check(args, call);
-    return { valid: !diagnostics.some(isError), diagnostics };
-  }),
-  wire("format_flow", ({ dsl }, { app }) => {
-    readDsl(dsl, app.limits.maxDslBytes);
-    const { text, diagnostics } = formatFlow(dsl);
-    if (diagnostics.some(isError)) throw flowInvalid(diagnostics);
-    return { dsl: text };
-  }),
-  wire("convert_flow", (args, { app }) =>
-    args.graph === undefined
-      ? { graph: readDsl(args.dsl, app.limits.maxDslBytes).graph }
-      : { dsl: print(args.graph) },
-  ),
-];
-
 // Entries never change, and hashing one costs more than everything else that its request needs.
 const etags = new WeakMap<CatalogEntry, string>();
 
@@ -78,29 +60,39 @@ function matches(entry: CatalogEntry, q: string): boolean {
   );
 }
 
-/** Handlers of the catalog commands. */
-export const nodeHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
-  wire("list_nodes", ({ q, category, limit, cursor }, { app, host }) => {
+/** Handlers of validate, format and convert, and of the catalog. */
+export const flowHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
+  wire("validate_flow", async (args, call) => {
+    const diagnostics = await check(args, call);
+    return { valid: !diagnostics.some(isError), diagnostics };
+  }),
+  wire("format_flow", ({ dsl }, { app }) => {
+    readDsl(dsl, app.limits.maxDslBytes);
+    const { text, diagnostics } = formatFlow(dsl);
+    if (diagnostics.some(isError)) throw flowInvalid(diagnostics);
+    return { dsl: text };
+  }),
+  wire("convert_flow", (args, { app }) =>
+    args.graph === undefined
+      ? { graph: readDsl(args.dsl, app.limits.maxDslBytes).graph }
+      : { dsl: print(args.graph) },
+  ),
+  wire("list_nodes", ({ q, category, ...page }, { app: { cursors }, host }) => {
     const filter = { list: "nodes", q: q ?? null, category: category ?? null };
-    const after = cursor === undefined ? "" : String(app.cursors.decode(cursor, filter));
-    const entries = host.registry
+    const all = host.registry
       .entries()
       .filter(
         (entry) =>
-          entry.type > after &&
           (q === undefined || matches(entry, q)) &&
           (category === undefined || entry.category === category),
       );
-    const items = entries.slice(0, limit);
-    const last = items.at(-1);
-    const more = entries.length > items.length && last !== undefined;
-    const page = { items, nextCursor: more ? app.cursors.encode(last.type, filter) : null };
-    return new Answer(page, { headers: { ETag: etagOf(items.map(etagOfEntry)) } });
+    const found = pageOf(all, ({ type }) => type, page, { cursors, filter });
+    return new Answer(found, { headers: { ETag: etagOf(found.items.map(etagOfEntry)) } });
   }),
   wire("get_node", ({ type }, { host }) => {
     // The newest version is the last one of its type.
     const entry = host.registry.entries().findLast((candidate) => candidate.type === type);
-    if (entry === undefined) throw new ProblemError("not_found", { members: { resource: "node" } });
+    if (entry === undefined) throw notFound("node");
     return new Answer(entry, { headers: { ETag: etagOfEntry(entry) } });
   }),
 ];

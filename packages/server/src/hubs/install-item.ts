@@ -3,11 +3,12 @@
  *   I1  Nothing is written before length and digest of the content are those of the stored index.
  *   I2  What is there under the slug wins, unless the caller says that it goes and has seen it.
  */
+
 import { createHash } from "node:crypto";
 import type { HubItem, InstalledItem, ParsedArgs, Template } from "@millrace/contracts";
 import { slugSchema } from "@millrace/contracts/schemas";
 import { checkConditions, notWired } from "../commands/index.ts";
-import { ProblemError } from "../errors.ts";
+import { notFound, ProblemError } from "../errors.ts";
 import { readText } from "../flows/read-flow.ts";
 import { fromModels } from "../models/commands.ts";
 import type { CommandCall, ServerHost } from "../ports.ts";
@@ -29,8 +30,7 @@ export async function installItem(
 ): Promise<InstalledItem> {
   const hub = knownHub(host, args.hubId);
   const item = itemsOf(host, hub.id).find(({ id }) => id === args.itemId);
-  if (item === undefined)
-    throw new ProblemError("not_found", { members: { resource: "hub item" } });
+  if (item === undefined) throw notFound("hub item");
   if (!hub.enabled) throw new ProblemError("state_conflict", { members: { state: "disabled" } });
   if (item.kind === "nodes") {
     throw new ProblemError("operator_required", {

@@ -1,9 +1,10 @@
 /** Hubs and items that there are. */
+
 import { isAbsolute, join } from "node:path";
 import type { Hub, HubItem, HubProvides } from "@millrace/contracts";
 import { hubProvidesSchema, slugSchema } from "@millrace/contracts/schemas";
 import type { Hubs } from "@millrace/store";
-import { ProblemError } from "../errors.ts";
+import { notFound, ProblemError } from "../errors.ts";
 import type { HubModelPort } from "../models/open-models.ts";
 import type { ServerHost } from "../ports.ts";
 
@@ -16,7 +17,7 @@ const KINDS: { readonly [K in HubItem["kind"]]: HubProvides } = {
 /** A hub. Throws `not_found`. */
 export function knownHub({ store }: Pick<ServerHost, "store">, id: string): Hub {
   const hub = store.hubs.get(id);
-  if (hub === null) throw new ProblemError("not_found", { members: { resource: "hub" } });
+  if (hub === null) throw notFound("hub");
   return hub;
 }
 

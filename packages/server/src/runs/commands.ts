@@ -1,4 +1,5 @@
-/** Commands of runs that are lived: start, look, steer. */
+/** Commands of runs: start, read, steer, repeat, delete. */
+
 import type {
   AnyEvent,
   CommandName,
@@ -9,8 +10,8 @@ import type {
   RunSpec,
   RunSummary,
 } from "@millrace/contracts";
-import { Answer, keyedStart, REPLAYED, wire } from "../commands/index.ts";
-import { ProblemError } from "../errors.ts";
+import { Answer, keyedStart, wire } from "../commands/index.ts";
+import { notFound, ProblemError } from "../errors.ts";
 import { decodeEvent } from "../executor/index.ts";
 import type { CommandCall, CommandHandler } from "../ports.ts";
 import { acceptsKinds, checkPosition, isEnded, knownRun, knownSummary } from "./known-run.ts";
@@ -47,15 +48,6 @@ async function waitForRun(
   return new Answer({ runId: run.runId, status: run.status }, { status: 202 });
 }
 
-function started(ref: RunRef, replayed: boolean): Answer<RunRef> {
-  return new Answer(ref, {
-    headers: {
-      Location: `/api/runs/${ref.runId}`,
-      ...(replayed ? REPLAYED : {}),
-    },
-  });
-}
-
 async function steer(
   call: CommandCall,
   runId: string,
@@ -80,23 +72,13 @@ function isSignal(reason: string | undefined): reason is "sigint" | "sigterm" {
 
 /** Handlers of the run commands. */
 export const runHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
-  wire("start_run", async (args, call) => {
-    const { value, replayed } = await startRun(call, "start_run", args);
-    return started(value, replayed);
-  }),
+  wire("start_run", (args, call) => startRun(call, "start_run", args)),
   // Over HTTP this command streams; by name it starts and leaves the run alone.
-  wire("run_flow", async (args, call) => {
-    const { value, replayed } = await startRun(call, "run_flow", args);
-    return started(value, replayed);
-  }),
+  wire("run_flow", (args, call) => startRun(call, "run_flow", args)),
   wire("run_and_wait", async ({ waitMs, ...request }, call) => {
-    const { value, replayed } = await startRun(call, "run_and_wait", request);
-    const answer = await waitForRun(call, value, waitMs);
-    const { headers } = started(value, replayed);
-    return new Answer(answer.value, {
-      headers,
-      ...(answer.status === undefined ? {} : { status: answer.status }),
-    });
+    const { value: ref, headers } = await startRun(call, "run_and_wait", request);
+    const { value, status } = await waitForRun(call, ref, waitMs);
+    return new Answer(value, { headers, status });
   }),
   // The cursor is the store's, which signs its own.
   wire("list_runs", (args, { host }) => host.executor.list(args)),
@@ -120,7 +102,7 @@ export const runHandlers: readonly (readonly [CommandName, CommandHandler])[] = 
   }),
   wire("get_run_graph", ({ runId }, { host }) => {
     const header = host.store.runs.header(runId, { private: false });
-    if (header === null) throw new ProblemError("not_found", { members: { resource: "run" } });
+    if (header === null) throw notFound("run");
     return header.graph;
   }),
   wire("cancel_run", ({ runId, reason, graceMs }, call) =>
@@ -134,17 +116,12 @@ export const runHandlers: readonly (readonly [CommandName, CommandHandler])[] = 
   ),
   wire("pause_run", ({ runId }, call) => steer(call, runId, "pause")),
   wire("resume_run", ({ runId }, call) => steer(call, runId, "resume")),
-];
-
-/** Handlers of the commands that look back. */
-export const runHistoryHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
-  wire("retry_run", async (args, call) => {
-    const { value, headers } = await keyedStart(call, "retry_run", args, async (rows) => {
+  wire("retry_run", (args, call) =>
+    keyedStart(call, "retry_run", args, (rows) => {
       const spec = againSpec(call, args);
       return callExecutor(() => call.host.executor.start(spec, rows));
-    });
-    return new Answer(value, { headers: { ...headers, Location: `/api/runs/${value.runId}` } });
-  }),
+    }),
+  ),
   wire("delete_run", async ({ runId }, { host }) => {
     const { status } = knownSummary(host, runId);
     const became = await host.store.runs.delete(runId);
@@ -152,6 +129,18 @@ export const runHistoryHandlers: readonly (readonly [CommandName, CommandHandler
     return null;
   }),
   wire("prune_runs", (args, { host }) => host.store.runs.prune(args)),
+  wire("get_run_blob", async ({ runId, digest }, { host }) => {
+    await knownRun(host, runId);
+    const value: Json | undefined = await host.journal.getValue(runId, digest);
+    if (value === undefined) throw notFound("value");
+    const bytes = Buffer.from(JSON.stringify(value));
+    return {
+      digest,
+      mediaType: "application/json",
+      bytes: bytes.byteLength,
+      base64: bytes.toString("base64"),
+    };
+  }),
 ];
 
 /** The run once more, with the flow, the inputs and the wishes that it had. Throws `not_found`, `state_conflict`. */
@@ -162,18 +151,17 @@ function againSpec(
   const { status, template, tags } = knownSummary(host, runId);
   if (!isEnded(status)) throw stillLive(status);
   const header = host.store.runs.header(runId);
-  if (header === null) throw new ProblemError("not_found", { members: { resource: "run" } });
-  const { from: _from, ...wishes } = header.options ?? {};
+  if (header === null) throw notFound("run");
   return {
+    ...header.options,
     graph: header.graph,
     inputs: inputs ?? (header.inputs as RunSpec["inputs"]),
     trigger: app.actor,
     retryOf: runId,
     tags,
-    ...(from !== undefined && { from }),
-    ...(template !== null && { template }),
-    ...wishes,
-    ...(caller.tokenId !== null && { tokenId: caller.tokenId }),
+    from,
+    template: template ?? undefined,
+    tokenId: caller.tokenId ?? undefined,
   };
 }
 
@@ -183,20 +171,3 @@ function stillLive(state: string): ProblemError {
     members: { state },
   });
 }
-
-/** Handler of the command that gives a large value back. */
-export const valueHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
-  wire("get_run_blob", async ({ runId, digest }, { host }) => {
-    await knownRun(host, runId);
-    const value: Json | undefined = await host.journal.getValue(runId, digest);
-    if (value === undefined)
-      throw new ProblemError("not_found", { members: { resource: "value" } });
-    const bytes = Buffer.from(JSON.stringify(value));
-    return {
-      digest,
-      mediaType: "application/json",
-      bytes: bytes.byteLength,
-      base64: bytes.toString("base64"),
-    };
-  }),
-];

@@ -1,6 +1,7 @@
 /** Runs that there are. */
+
 import type { Run, RunSummary } from "@millrace/contracts";
-import { ProblemError } from "../errors.ts";
+import { notFound, ProblemError } from "../errors.ts";
 import type { ServerHost } from "../ports.ts";
 
 const ENDED: ReadonlySet<string> = new Set(["succeeded", "failed", "cancelled"]);
@@ -21,7 +22,7 @@ export function knownSummary({ store }: ServerHost, runId: string): RunSummary {
 }
 
 function unknownRun(): never {
-  throw new ProblemError("not_found", { members: { resource: "run" } });
+  throw notFound("run");
 }
 
 /** Kinds that pass every filter: without them a reader cannot tell where it is. */

@@ -1,7 +1,8 @@
 /** How the refusals of an executor become problems. */
+
 import type { Diagnostic, Problem } from "@millrace/contracts";
 import { type FlowDocument, locate } from "@millrace/dsl";
-import { ProblemError } from "../errors.ts";
+import { notFound, ProblemError } from "../errors.ts";
 import { ExecutorError } from "../executor/index.ts";
 import { fromStore } from "../http/problem.ts";
 
@@ -29,7 +30,7 @@ function toProblem(error: ExecutorError, document: FlowDocument | undefined): Pr
         members: { resource: "run" },
       });
     case "not_found":
-      return new ProblemError("not_found", { members: { resource: "run" } });
+      return notFound("run");
     case "state_conflict":
       return new ProblemError("state_conflict", { members: { state: error.state } });
     case "too_many_runs":

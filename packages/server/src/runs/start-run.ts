@@ -9,8 +9,9 @@ import type {
   RunTemplate,
 } from "@millrace/contracts";
 import { checkFlow, type FlowCatalog, type FlowDocument, parseFlow } from "@millrace/dsl";
-import { ProblemError } from "../errors.ts";
-import type { CommandCall, KeyedResult } from "../ports.ts";
+import { type Answer, keyedStart } from "../commands/index.ts";
+import { notFound } from "../errors.ts";
+import type { CommandCall } from "../ports.ts";
 import { readSettings, runDefaults } from "../settings.ts";
 import { knownSummary } from "./known-run.ts";
 import { callExecutor, flowInvalid } from "./problems.ts";
@@ -20,38 +21,34 @@ export async function startRun(
   call: CommandCall,
   command: "run_flow" | "start_run" | "run_and_wait",
   request: RunRequest,
-): Promise<KeyedResult<RunRef>> {
-  const { app, caller, host, key } = call;
-  const started = await app.keys.run(
-    { tokenId: caller.tokenId, command, key, args: request, joins: true },
-    async (rows) => {
-      const flow = await findFlow(call, request);
-      const spec = toRunSpec(call, flow, request);
-      return callExecutor(() => host.executor.start(spec, rows), flow.document);
-    },
-  );
-  if (started.replayed) knownSummary(host, started.value.runId);
-  return started;
+): Promise<Answer<RunRef>> {
+  const { executor } = call.host;
+  const answer = await keyedStart(call, command, request, async (rows) => {
+    const flow = await findFlow(call, request);
+    const spec = toRunSpec(call, flow, request);
+    return callExecutor(() => executor.start(spec, rows), flow.document);
+  });
+  if (Object.hasOwn(answer.headers, "Idempotent-Replayed"))
+    knownSummary(call.host, answer.value.runId);
+  return answer;
 }
 
 function toRunSpec({ app, host, caller }: CommandCall, flow: Flow, request: RunRequest): RunSpec {
-  const { options = {} } = request;
-  const { confirm: usual, ...defaults } = runDefaults(
-    flow.graph,
-    readSettings(host.store.settings),
-  );
-  const confirm = options.confirm ?? usual ?? "ask";
+  const { graph, template } = flow;
+  const { runId, timeoutMs, tags, confirm: wanted } = request.options ?? {};
+  const defaults = runDefaults(graph, readSettings(host.store.settings));
+  const confirm = wanted ?? defaults.confirm ?? "ask";
   return {
     ...defaults,
-    graph: flow.graph,
+    graph,
+    template,
     inputs: request.inputs ?? {},
     trigger: app.actor,
-    ...(caller.tokenId === null ? {} : { tokenId: caller.tokenId }),
-    ...(options.runId === undefined ? {} : { runId: options.runId }),
-    ...(flow.template === undefined ? {} : { template: flow.template }),
-    ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
-    ...(confirm === "ask" ? {} : { confirm }),
-    ...(options.tags === undefined ? {} : { tags: options.tags }),
+    tokenId: caller.tokenId ?? undefined,
+    runId,
+    tags,
+    timeoutMs: timeoutMs ?? defaults.timeoutMs,
+    confirm: confirm === "ask" ? undefined : confirm,
   };
 }
 
@@ -69,7 +66,7 @@ async function findFlow({ app, host }: CommandCall, request: RunRequest): Promis
   }
   const stored = await host.templates?.get(request.template ?? "", request.version);
   if (stored === undefined || stored === null) {
-    throw new ProblemError("not_found", { members: { resource: "template" } });
+    throw notFound("template");
   }
   const { graph, slug, version } = stored;
   return { graph, template: { slug, version } };

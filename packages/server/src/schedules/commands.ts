@@ -10,7 +10,6 @@ import type {
 } from "@millrace/contracts";
 import type { ScheduleRow } from "@millrace/store";
 import {
-  Answer,
   checkConditions,
   inTurn,
   keyed,
@@ -19,7 +18,7 @@ import {
   tagged,
   wire,
 } from "../commands/index.ts";
-import { ProblemError } from "../errors.ts";
+import { notFound, ProblemError } from "../errors.ts";
 import { checkFlowInputs } from "../flows/stored-flows.ts";
 import { newId } from "../http/index.ts";
 import type { CommandHandler, ServerHost } from "../ports.ts";
@@ -60,18 +59,15 @@ export const scheduleHandlers: readonly (readonly [CommandName, CommandHandler])
     host.scheduler?.wake();
     return null;
   }),
-  wire("run_schedule_now", async (args, call) => {
-    const { host } = call;
-    const { value, headers } = await keyedStart(call, "run_schedule_now", args, async (rows) => {
+  wire("run_schedule_now", (args, call) =>
+    keyedStart(call, "run_schedule_now", args, (rows) => {
+      const { host } = call;
       const { schedule } = readSchedule(knownSchedule(host, args.scheduleId));
       const spec = specOf(schedule, host.store, { trigger: "api", fireTime: host.now() });
-      const { tokenId } = call.caller;
-      return callExecutor(() =>
-        host.executor.start({ ...spec, ...(tokenId !== null && { tokenId }) }, rows),
-      );
-    });
-    return new Answer(value, { headers: { ...headers, Location: `/api/runs/${value.runId}` } });
-  }),
+      const tokenId = call.caller.tokenId ?? undefined;
+      return callExecutor(() => host.executor.start({ ...spec, tokenId }, rows));
+    }),
+  ),
   wire("preview_schedule", ({ scheduleId, n }, { host }) => {
     const { rule, row } = readSchedule(knownSchedule(host, scheduleId));
     const from = lastMoment(host, row);
@@ -103,7 +99,7 @@ function isSame(active: Schedule, proposed: FlowSchedule): boolean {
 /** A schedule that exists. Throws `not_found`. */
 function knownSchedule({ store }: ServerHost, id: string): ScheduleRow {
   const row = store.schedules.get(id);
-  if (row === null) throw new ProblemError("not_found", { members: { resource: "schedule" } });
+  if (row === null) throw notFound("schedule");
   return row;
 }
 

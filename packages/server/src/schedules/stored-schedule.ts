@@ -84,7 +84,7 @@ export function specOf(
     trigger,
     template: { slug, version: flow.version },
     source: { scheduleId: schedule.id, fireTime: toIso(fireTime) },
-    ...(tags !== undefined && { tags }),
+    tags,
   };
 }
 

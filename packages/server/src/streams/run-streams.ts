@@ -11,7 +11,6 @@ import {
   type StoredEvent,
   serialiseEvent,
 } from "@millrace/contracts";
-import { REPLAYED } from "../commands/index.ts";
 import { decodeEvent } from "../executor/index.ts";
 import type { Exchange } from "../http/index.ts";
 import type { CommandCall, ServerHost } from "../ports.ts";
@@ -39,8 +38,9 @@ export function createRunFlowStream(streams: EventStreams): StreamHandler {
 
   return async (args: ParsedArgs<"run_flow">, call: CommandCall, exchange: Exchange) => {
     streams.checkCapacity();
-    const { value: ref, replayed } = await startRun(call, "run_flow", args);
-    const { runId } = ref;
+    const { value, headers } = await startRun(call, "run_flow", args);
+    const { runId } = value;
+    const { Location = "", ...replayed } = headers;
     const { onDisconnect = "cancel", events } = args.options ?? {};
     const accepts = acceptsKinds(events);
     owners.set(runId, (owners.get(runId) ?? 0) + 1);
@@ -48,9 +48,9 @@ export function createRunFlowStream(streams: EventStreams): StreamHandler {
       format: "sse",
       headers: {
         "Millrace-Run-Id": runId,
-        "Content-Location": `/api/runs/${runId}`,
-        Link: `</api/runs/${runId}/events>; rel="monitor"`,
-        ...(replayed ? REPLAYED : {}),
+        "Content-Location": Location,
+        Link: `<${Location}/events>; rel="monitor"`,
+        ...replayed,
       },
       read: (signal) => call.host.executor.attach(runId, { after: 0, signal }),
       ...(accepts === undefined ? {} : { accepts }),

@@ -1,4 +1,5 @@
 /** Commands of stored flows. Text and graph are read, checked and kept; nothing of them is executed. */
+
 import type { CommandName, Template, TemplateSummary, TemplateVersion } from "@millrace/contracts";
 import { slugSchema } from "@millrace/contracts/schemas";
 import {
@@ -10,7 +11,7 @@ import {
   tagged,
   wire,
 } from "../commands/index.ts";
-import { ProblemError } from "../errors.ts";
+import { notFound, ProblemError } from "../errors.ts";
 import { type FlowReader, readGraph, readText } from "../flows/read-flow.ts";
 import type { CommandCall, CommandHandler, ServerHost } from "../ports.ts";
 import { templateExists, writeTemplate } from "./write-template.ts";
@@ -55,7 +56,7 @@ export const templateHandlers: readonly (readonly [CommandName, CommandHandler])
     const { slug, version, ifMatch } = args;
     const answer = await keyed(call, "restore_template_version", args, async () => {
       const { template } = await writeTemplate(call.host, slug, (current) => {
-        if (current === null) throw missing("template");
+        if (current === null) throw notFound("template");
         const { dsl, graph, digest } = knownVersion(call.host, slug, version);
         checkConditions(current, { ifMatch });
         return { flow: { dsl, graph, digest } };
@@ -90,7 +91,7 @@ async function deleteTemplate(
 ): Promise<null> {
   return inTurn(store.templates, async () => {
     const current = store.templates.get(slug);
-    if (current === null) throw missing("template");
+    if (current === null) throw notFound("template");
     checkConditions(current, { ifMatch });
     const users = [...store.schedules.list(), ...store.webhooks.list()].filter(
       ({ body }) => (body as { readonly template?: unknown }).template === slug,
@@ -115,18 +116,14 @@ function matches({ slug, name, description }: TemplateSummary, text: string): bo
 
 function knownTemplate({ store }: ServerHost, slug: string): Template {
   const template = store.templates.get(slug);
-  if (template === null) throw missing("template");
+  if (template === null) throw notFound("template");
   return template;
 }
 
 function knownVersion({ store }: ServerHost, slug: string, version: number): TemplateVersion {
   const found = store.templates.version(slug, version);
-  if (found === null) throw missing("template version");
+  if (found === null) throw notFound("template version");
   return found;
-}
-
-function missing(resource: string): ProblemError {
-  return new ProblemError("not_found", { members: { resource } });
 }
 
 /** The id of a flow as the slug of its template, where it can be one. */

@@ -2,7 +2,7 @@
 
 import type { CommandName, FlowGraph, NewWebhook, ParsedArgs } from "@millrace/contracts";
 import { inTurn, pageOf, wire } from "../commands/index.ts";
-import { ProblemError } from "../errors.ts";
+import { notFound, ProblemError } from "../errors.ts";
 import { newId } from "../http/index.ts";
 import type { CommandHandler, ServerHost } from "../ports.ts";
 import {
@@ -45,7 +45,7 @@ export const webhookHandlers: readonly (readonly [CommandName, CommandHandler])[
   }),
   wire("delete_webhook", async ({ webhookId }, { host }) => {
     const isDeleted = await host.store.webhooks.delete(webhookId);
-    if (!isDeleted) throw new ProblemError("not_found", { members: { resource: "webhook" } });
+    if (!isDeleted) throw notFound("webhook");
     await forgetSecret(host.secrets, webhookId).catch((error: unknown) => {
       // A key without its webhook opens nothing.
       host.log.warn({ webhookId, err: error }, "webhook.secret_left");
@@ -61,7 +61,7 @@ function createWebhook(host: ServerHost, args: ParsedArgs<"create_webhook">): Pr
   return inTurn(templates, async () => {
     const template = templates.get(args.template);
     if (template === null) {
-      throw new ProblemError("not_found", { members: { resource: "template" } });
+      throw notFound("template");
     }
     checkInput(template.graph, args.input);
     const id = newId("whk", host);

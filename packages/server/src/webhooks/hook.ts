@@ -5,11 +5,12 @@
  *   H3  A signature starts one run; the run is committed together with the memory of it.
  * @see the server page, "Webhooks"
  */
+
 import { createHash } from "node:crypto";
 import type { Json, RunRef, RunSpec, StartRows, Webhook } from "@millrace/contracts";
 import { JSON_TYPE, REPLAYED, refuseWhileDraining } from "../commands/index.ts";
 import { MAX_WEBHOOK_BYTES } from "../config/limits.ts";
-import { ProblemError } from "../errors.ts";
+import { notFound, ProblemError } from "../errors.ts";
 import { TokenBuckets } from "../gate/token-buckets.ts";
 import { type Exchange, readRawBody } from "../http/index.ts";
 import type { AppServices, ServerHost } from "../ports.ts";
@@ -38,7 +39,7 @@ export function createHook(host: ServerHost, app: AppServices): Hook {
     exchange.pattern = PATTERN;
     const row = host.store.webhooks.byTokenHash(hashToken(token));
     const webhook = row === null ? null : readWebhook(row);
-    if (!app.webhooks || webhook === null || !webhook.enabled) throw notFound();
+    if (!app.webhooks || webhook === null || !webhook.enabled) throw notFound("webhook");
     refuseWhileDraining(app);
     if (!buckets.take(webhook.id)) {
       throw new ProblemError("too_many_requests", {
@@ -97,7 +98,7 @@ export function createHook(host: ServerHost, app: AppServices): Hook {
     const flow = host.store.templates.get(template);
     if (flow === null) {
       host.log.warn({ webhookId: id, template }, "webhook.no_template");
-      throw notFound();
+      throw notFound("webhook");
     }
     const spec: RunSpec = {
       ...runDefaults(flow.graph, readSettings(host.store.settings)),
@@ -133,10 +134,6 @@ function headersOf(exchange: Exchange, webhook: Webhook): { readonly [name: stri
 
 function digestOf(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("base64url");
-}
-
-function notFound(): ProblemError {
-  return new ProblemError("not_found", { members: { resource: "webhook" } });
 }
 
 /** Missing, wrong, old and used are told alike. */
