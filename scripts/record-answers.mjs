@@ -5,7 +5,7 @@ import { cp, mkdtemp, readdir, readFile, realpath, rm, utimes, writeFile } from 
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { digest, parseFlow } from "../packages/dsl/dist/index.js";
-import { compileFlow, createEngine, createRegistry } from "../packages/engine/dist/index.js";
+import { compileFlow, createEngine } from "../packages/engine/dist/index.js";
 import { createNodeHost } from "../packages/engine/dist/node/index.js";
 import {
   createAi,
@@ -13,6 +13,7 @@ import {
   readAiSettings,
   recordProvider,
 } from "../packages/providers/dist/index.js";
+import { createStandardRegistry } from "../packages/server/dist/registry.js";
 
 /** When the files of fixtures were changed last: a tool may tell a model. */
 const BEGINNING = Date.UTC(2026, 0, 1);
@@ -44,7 +45,7 @@ try {
       return { graph: child, digest: digest(child) };
     },
   };
-  const compiled = await compileFlow(graph, { registry: createRegistry(), subflows });
+  const compiled = await compileFlow(graph, { registry: createStandardRegistry(), subflows });
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics));
   const setup = createAi(readAiSettings({ mcpServers: placed(mcpServers) }), {
     credentials: { secret: async () => undefined },

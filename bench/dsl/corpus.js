@@ -3,6 +3,8 @@
 import { defineNodeType, jsonSchema } from "@millrace/contracts";
 import { printFlow } from "@millrace/dsl";
 import { createRegistry } from "@millrace/engine";
+import { nodePack } from "@millrace/engine/node";
+import { servicesPack } from "@millrace/services";
 import { createRandom } from "../random.js";
 
 const random = createRandom(42);
@@ -40,8 +42,8 @@ const ask = defineNodeType({
   run: () => ({ text: "" }),
 });
 
-/** The engine's own node types and the one above. */
-export const catalog = createRegistry([ask]).catalog();
+/** Our own node types and the one above. */
+export const catalog = createRegistry([servicesPack(), nodePack(), ask]).catalog();
 
 const $ = (source) => ({ $: source });
 const $t = (...parts) => ({ $t: parts });

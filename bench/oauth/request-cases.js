@@ -8,6 +8,7 @@ import { compileFlow, createEngine, createRegistry } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
 import { accountFor, ensureFreshToken } from "@millrace/oauth";
 import { memoryCredentialStore } from "@millrace/oauth/store/memory";
+import { servicesPack } from "@millrace/services";
 
 const CALLERS = 1_000;
 const CALLS = 1_000;
@@ -85,7 +86,7 @@ async function chainOf(type, fields, { engine, connections = [] }) {
     schedules: [],
     layout: {},
   };
-  const compiled = await compileFlow(graph, { registry: createRegistry() });
+  const compiled = await compileFlow(graph, { registry: createRegistry([servicesPack()]) });
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics.slice(0, 3)));
   return async () => {
     const run = engine.run(compiled.plan);

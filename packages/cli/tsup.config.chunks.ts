@@ -36,6 +36,7 @@ const OURS = [
   "oauth",
   "providers",
   "server",
+  "services",
   "store",
 ];
 
@@ -87,7 +88,7 @@ const LATE: Readonly<Record<string, readonly string[]>> = {
   "engine/src/node/files/write.ts": ["appendFile", "createFile", "replaceFile"],
   "engine/src/node/processes/child.ts": ["runChild"],
   "engine/src/run/resume.ts": ["giveUpRun", "readEarlier", "resumeRunById"],
-  "engine/src/services/pages.ts": ["collectPages"],
+  "services/src/call/pages.ts": ["collectPages"],
 };
 
 export const late: Plugin = {

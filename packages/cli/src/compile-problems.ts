@@ -5,13 +5,8 @@
 import { dirname, resolve } from "node:path";
 import type { CatalogEntry, Diagnostic } from "@millrace/contracts";
 import { mergeDiagnostics } from "@millrace/dsl";
-import {
-  compileFlow,
-  createRegistry,
-  EngineError,
-  type Registry,
-  type TypeSource,
-} from "@millrace/engine";
+import { compileFlow, EngineError, type Registry, type TypeSource } from "@millrace/engine";
+import { createStandardRegistry } from "@millrace/server/registry";
 import { describedExtensions, describedServices } from "./config/described.ts";
 import { type ConfigOptions, projectFile, readConfig } from "./config/files.ts";
 import { dataFolder, userFile } from "./config/folders.ts";
@@ -43,7 +38,7 @@ export async function withCompileProblems(
 /** Core and what is added. A descriptor may have a schema that cannot be checked: a usage error says so. */
 export function registryOf(types: readonly TypeSource[]): Registry {
   try {
-    return createRegistry(types);
+    return createStandardRegistry(types);
   } catch (error) {
     if (EngineError.isInstance(error)) throw usage(clean(error.message));
     throw error;

@@ -1,7 +1,7 @@
 /** What each command loads: files, bytes and packages of what is built and starts with it. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { builtinModules } from "node:module";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { millrace, scratch } from "./cli.ts";
@@ -44,22 +44,23 @@ const { outputs } = JSON.parse(readFileSync(join(DIST, "metafile-esm.json"), "ut
   >;
 };
 
+/** Sources whose code is in these files. */
+function sources(files: readonly string[]): string[] {
+  return files
+    .flatMap((file) => Object.entries(outputs[`dist/${file}`]?.inputs ?? {}))
+    .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
+    .map(([source]) => source);
+}
+
 /** Names of the packages whose code is in these files. */
 function packages(files: readonly string[]): Set<string> {
-  const names = new Set<string>();
-  for (const file of files) {
-    for (const [source, { bytesInOutput }] of Object.entries(
-      outputs[`dist/${file}`]?.inputs ?? {},
-    )) {
-      if (bytesInOutput === 0) continue;
-      const name =
-        /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(source)?.[1] ??
-        /\/(\w+)\/src\//.exec(source)?.[1] ??
-        "cli";
-      names.add(name);
-    }
-  }
-  return names;
+  const names = sources(files).map(
+    (source) =>
+      /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(source)?.[1] ??
+      /\/(\w+)\/src\//.exec(source)?.[1] ??
+      "cli",
+  );
+  return new Set(names);
 }
 
 /** All files of a command line: those of the command, and those of every one. */
@@ -89,7 +90,10 @@ test("a check loads neither the engine nor zod, nor what measures wide character
 test("a run without a terminal loads neither zod nor a server, and not what asks models and hosts", () => {
   const files = started("run");
   const loaded = [...packages(files)].sort();
-  expect(loaded).toEqual(["cli", "client", "commander", "contracts", "dsl", "engine"]);
+  const core = ["cli", "client", "commander", "contracts", "dsl", "engine"];
+  expect(loaded).toEqual([...core, "server", "services"]);
+  const ofServer = sources(files).filter((source) => source.includes("/server/src/"));
+  expect(ofServer.map((source) => basename(source))).toEqual(["registry.ts"]); // the list of types
   expect(bytes(files)).toBeLessThanOrEqual(690_000);
   expect(files.length).toBeLessThanOrEqual(14);
   for (const file of files) {

@@ -5,7 +5,7 @@ import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { checkLog, type ExecutionEvent, type FlowNode } from "@millrace/contracts";
 import { parseFlow } from "@millrace/dsl";
-import { createRegistry } from "@millrace/engine";
+import { createStandardRegistry } from "@millrace/server/registry";
 import { testWith } from "@millrace/test-support";
 import { expect, onTestFinished, test } from "vitest";
 import { events, example, FOLDERS, lastSummary, millrace, ROOT, scratch, start } from "./cli.ts";
@@ -85,7 +85,7 @@ test("the gallery says what each example shows, and together they show everythin
   }));
   expect(said).toEqual(FOLDERS.map((folder) => ({ folder, ...shownBy(folder) })));
   const all = (key: "types" | "moments"): Set<string> => new Set(said.flatMap((row) => row[key]));
-  const core = [...createRegistry().catalog().types()];
+  const core = [...createStandardRegistry().catalog().types()];
   expect(core.filter((type) => !all("types").has(type))).toEqual([]);
   expect([...all("moments")].sort()).toEqual([
     "action:",

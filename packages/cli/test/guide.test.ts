@@ -29,7 +29,8 @@ import {
   printExpression,
   validateFlow,
 } from "@millrace/dsl";
-import { createRegistry, DEFAULT_LIMITS } from "@millrace/engine";
+import { DEFAULT_LIMITS } from "@millrace/engine";
+import { createStandardRegistry } from "@millrace/server/registry";
 import { testWith } from "@millrace/test-support";
 import { describe, expect, test } from "vitest";
 import { LIMITS } from "../../server/src/config/limits.ts";
@@ -46,7 +47,7 @@ const GUIDE = readdirSync(join(ROOT, "docs/guide"))
 const PAGES = ["docs/README.md", ...GUIDE];
 const LANGUAGE = readPage("docs/guide/language.md");
 const EXPRESSIONS = readPage("docs/guide/expressions.md");
-const registry = createRegistry();
+const registry = createStandardRegistry();
 const MORE = "…";
 /** Where programs of the guide find the packages that they import. */
 const PACKAGES = join(ROOT, "packages/cli/node_modules");

@@ -8,8 +8,9 @@ import {
   parseEventStrict,
 } from "@millrace/contracts";
 import { parseFlow } from "@millrace/dsl";
-import { compileFlow, createEngine, createRegistry } from "@millrace/engine";
+import { compileFlow, createEngine } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
+import { createStandardRegistry } from "@millrace/server/registry";
 import { beforeAll, expect, test } from "vitest";
 import { golden } from "../src/golden/normal.ts";
 import { events, example, millrace, scratch, start } from "./cli.ts";
@@ -42,7 +43,7 @@ async function onTheCommandLine(): Promise<ExecutionEvent[]> {
 }
 
 async function inProcess(): Promise<ExecutionEvent[]> {
-  const compiled = await compileFlow(graph, { registry: createRegistry() });
+  const compiled = await compileFlow(graph, { registry: createStandardRegistry() });
   if (!compiled.ok) throw new Error("the example does not compile");
   const root = scratch({ "orders.csv": orders });
   const engine = createEngine({ host: createNodeHost(), files: { root } });

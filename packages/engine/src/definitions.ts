@@ -17,9 +17,13 @@ import {
 } from "@millrace/contracts";
 import type { CoreContext, Fields, NodeType } from "./node-type.ts";
 
+/** A list of node types that comes as one, such as `aiPack()`; its schemas are not checked again. */
+export type NodePack = readonly NodeType[];
+
 /** What `createRegistry` takes. */
 export type TypeSource =
   | NodeType
+  | NodePack
   | NodeTypeDefinition
   | ActionAdapterDefinition
   | ExtensionDefinition
@@ -49,6 +53,7 @@ function isServiceEntry(source: TypeSource): source is ServiceEntry {
 
 /** The node types that a definition adds; a service adds none. */
 export function typesOf(source: TypeSource, options: CatalogOptions = {}): readonly NodeType[] {
+  if (Array.isArray(source)) return source as NodePack;
   if (isServiceEntry(source)) return [];
   switch (definitionKind(source)) {
     case "nodeType":

@@ -1,5 +1,6 @@
 /** What the runs of one engine share: host, timers, slots, cache, capabilities. It knows no run. */
 import type { FetchLike, FilePort, JsonObject } from "@millrace/contracts";
+import { Renewals } from "./connections/renewals.ts";
 import type { Host, ProgramsPort } from "./host.ts";
 import { engineLimits, type Limits } from "./limits.ts";
 import type { Grants, NodeType } from "./node-type.ts";
@@ -10,19 +11,8 @@ import { Redactor } from "./run/redact.ts";
 import { ResultCache } from "./run/result-cache.ts";
 import { type Claimant, type KeyClaim, Keys, Limit } from "./run/slots.ts";
 import { Timers } from "./run/timers.ts";
-import { Renewals } from "./services/renewals.ts";
 import type { Shared, SharedKey } from "./shared.ts";
 import { digestOf } from "./values.ts";
-
-/** Nodes of a type at once, in the whole engine: what a machine and the other side of a wire bear well. */
-const TYPE_SLOTS: { readonly [type: string]: number } = {
-  ai: 16,
-  "http.request": 64,
-  "file.read": 32,
-  "file.write": 32,
-  "file.list": 32,
-  "shell.exec": 4,
-};
 
 /** Credentials that all runs know: each costs every text some time, and older ones have been renewed. */
 const SHARED_SECRETS = 16;
@@ -33,13 +23,13 @@ export class EngineCore {
   readonly timers: Timers;
   readonly limits: Limits;
   readonly cache: ResultCache = new ResultCache();
-  readonly typeSlots: ReadonlyMap<string, Limit>;
   readonly fetch: FetchLike | null;
   readonly files: FilePort | null;
   readonly renewals: Renewals;
   /** The newest credentials that any run has used; none of them shows in the log of another. */
   readonly secrets: Redactor = new Redactor(null, SHARED_SECRETS);
   readonly #shared: Set<Shared> = new Set();
+  readonly #slots: Map<string, Limit> = new Map();
   readonly shell: ProgramsPort | null;
   /** When the process last got a turn for its timers and sockets. */
   lastMacrotask: number;
@@ -60,8 +50,18 @@ export class EngineCore {
     this.fetch = this.host.openFetch?.(options.egress ?? {}) ?? null;
     this.files = (options.files && this.host.openFiles?.(options.files)) ?? null;
     this.shell = (options.shell && this.host.openSpawn?.(options.shell)) ?? null;
-    const slots = { ...TYPE_SLOTS, ...options.concurrency?.types };
-    this.typeSlots = new Map(Object.entries(slots).map(([type, max]) => [type, new Limit(max)]));
+  }
+
+  /** The slots of all nodes of a type; undefined: as many as there are. */
+  slotsOf({ entry, slots }: NodeType): Limit | undefined {
+    const known = this.#slots.get(entry.type);
+    if (known !== undefined) return known;
+    const { types = {} } = this.options.concurrency ?? {};
+    const max = Object.hasOwn(types, entry.type) ? types[entry.type] : slots;
+    if (typeof max !== "number") return undefined;
+    const limit = new Limit(max);
+    this.#slots.set(entry.type, limit);
+    return limit;
   }
 
   /** A value that nodes of this engine share. */

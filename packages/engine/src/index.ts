@@ -3,7 +3,8 @@ export { type CompileResult, compileFlow } from "./compile/compile-flow.ts";
 export type { CompileOptions } from "./compile/compile-options.ts";
 export type { Need, Plan } from "./compile/plan.ts";
 export { type FlowRef, parseFlowRef } from "./compile/subflows.ts";
-export type { TypeSource } from "./definitions.ts";
+export type { ServiceLink, ServiceOf } from "./connections/link.ts";
+export type { NodePack, TypeSource } from "./definitions.ts";
 export { createEngine, type Engine, type RerunOptions } from "./engine.ts";
 export { EngineError, type EngineErrorCode } from "./errors.ts";
 export type { EgressPolicy, EgressRule, FilePolicy, Host, ShellPolicy } from "./host.ts";
@@ -37,15 +38,4 @@ export { createRegistry, type Registry } from "./registry.ts";
 export type { EventCursor, EventsOptions } from "./run/cursor.ts";
 export type { CompileRun, Recovered, RunsOfStore } from "./run/recover.ts";
 export type { Run } from "./run/run.ts";
-export {
-  buildServiceRequest,
-  type ServiceCallOptions,
-  type ServiceRequest,
-} from "./services/build-request.ts";
-export type { ServiceLink, ServiceOf } from "./services/link.ts";
-export {
-  type ImportedService,
-  type ImportOpenApiOptions,
-  importOpenApi,
-} from "./services/openapi/import-openapi.ts";
 export { type Shared, SharedKey, type SharingEngine } from "./shared.ts";

@@ -26,9 +26,9 @@ import type {
   ToolStarted,
   ValueRef,
 } from "@millrace/contracts";
+import type { ServiceLink, ServiceOf } from "./connections/link.ts";
 import type { CheckedInputs } from "./inputs.ts";
 import type { Limits } from "./limits.ts";
-import type { ServiceLink, ServiceOf } from "./services/link.ts";
 import type { Shared, SharedKey } from "./shared.ts";
 
 /** Fields of one attempt, evaluated; a deferred field is a function of its extra roots. */
@@ -66,8 +66,8 @@ export interface NodeType {
   readonly effectOf?: (fields: Fields, serviceOf: ServiceOf) => Effect;
   /** Whether the same key twice has one effect, where that depends on the fields. */
   readonly idempotentOf?: (fields: Fields, serviceOf: ServiceOf) => boolean;
-  /** `none`: the node holds no slot, because its bodies do. */
-  readonly slots?: "none";
+  /** Nodes of the type at once in an engine, unless `concurrency.types` says otherwise. `none`: a node holds no slot, because its bodies do. */
+  readonly slots?: number | "none";
   /** The policy's `timeoutMs` is the business of the body, not of the attempt. */
   readonly ownsTimeout?: true;
   /** The body checks its fields itself; else evaluated fields are checked against the schema (`field_invalid`). */

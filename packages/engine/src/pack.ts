@@ -1,6 +1,12 @@
-/** What packs of node types are written with: the engine's own ways with values, schemas, failures and catalog entries. */
+/** What packs of node types are written with: the engine's own ways with values, schemas, connections and catalog entries. */
+export { fromBase64, toBase64 } from "./base64.ts";
+export { authorize, percentEncode } from "./connections/authorize.ts";
+export { offOrigin, scopesMissing } from "./connections/refusals.ts";
 export { type ServiceEntry, typesOf } from "./definitions.ts";
 export { isPromise } from "./is-promise.ts";
+export { valueAt } from "./json-pointer.ts";
 export { EXTENSION_BYTES } from "./limits.ts";
+export { coreEntry } from "./nodes/entry.ts";
 export { Redactor } from "./run/redact.ts";
+export { schemaProblems, unreadable } from "./schema-check.ts";
 export { sizeOf, toOutput } from "./values.ts";

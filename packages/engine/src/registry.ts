@@ -1,13 +1,13 @@
-/** The node types that flows may use: core's, and those of extensions beside them. */
+/** The node types that flows may use: those of the engine, of packs, and of extensions. */
 import type { CatalogEntry } from "@millrace/contracts";
 import type { FlowCatalog } from "@millrace/dsl";
 import { type ServiceEntry, servicesOf, type TypeSource, typesOf } from "./definitions.ts";
 import { EngineError } from "./errors.ts";
 import type { NodeType } from "./node-type.ts";
-import { coreTypes } from "./nodes/index.ts";
+import { CONTROL_TYPES } from "./nodes/index.ts";
 import { unreadable } from "./schema-check.ts";
 
-/** The node types that flows are compiled with: core and what was added. Immutable. */
+/** The node types that flows are compiled with: control types and what was added. Immutable. */
 export interface Registry {
   /** A type; without `version` the newest. */
   get(type: string, version?: number): NodeType | undefined;
@@ -20,9 +20,9 @@ export interface Registry {
 }
 
 /**
- * A registry of core's node types and `types`: definitions of `defineNodeType`, `defineActionAdapter`, `defineService`,
- * `defineExtension`, entries of services, or low-level types. Services are listed and known to validation; what runs them is `services` of
- * `createEngine`. Throws `EngineError`: `registry_duplicate` for a type and version that is there already,
+ * A registry of the control types (`condition switch join map loop subflow delay confirm transform log fail`) and `types`: packs such
+ * as `aiPack()`, definitions of `defineNodeType`, `defineActionAdapter`, `defineService`, `defineExtension`, entries of services, or
+ * low-level types. Services are listed and known to validation; what runs them is `services` of `createEngine`. Throws `EngineError`: `registry_duplicate` for a type and version that is there already,
  * `registry_invalid` for what is no node type or has a schema outside the subset of JSON Schema that is checked.
  */
 export function createRegistry(types: readonly TypeSource[] = []): Registry {
@@ -33,11 +33,11 @@ export function createRegistry(types: readonly TypeSource[] = []): Registry {
     );
   }
   const versions = new Map<string, Map<number, NodeType>>();
-  const added = types.flatMap((source) => typesOf(source));
-  const all = [...coreTypes(), ...added];
-  for (const type of added) {
-    entryOf(type);
-    refuseSchemas(type);
+  const all = [...CONTROL_TYPES];
+  for (const source of types) {
+    const added = typesOf(source);
+    if (!Array.isArray(source)) for (const type of added) refuseType(type);
+    all.push(...added);
   }
   for (const type of all) {
     const { type: name, version } = type.entry;
@@ -85,7 +85,13 @@ export function createRegistry(types: readonly TypeSource[] = []): Registry {
 }
 
 /** A schema that cannot be checked would leave every node of the type failing. */
-function refuseSchemas(type: NodeType): void {
+function refuseType(type: NodeType): void {
+  const { entry } = Object(type) as Partial<NodeType>;
+  if (typeof entry?.type !== "string" || typeof type.run !== "function") {
+    const text =
+      "a node type needs a catalog entry and a run function; make it with defineNodeType";
+    throw new EngineError("registry_invalid", text);
+  }
   const { fields, output, type: name } = type.entry;
   const own = type.parseFields === undefined ? { fields, output } : {};
   for (const [part, schema] of Object.entries(own)) {
@@ -112,13 +118,4 @@ function refuseOperations(entry: ServiceEntry): void {
 
 function slugOf({ type }: ServiceEntry): string {
   return type.replace(/^service\./, "");
-}
-
-function entryOf(type: NodeType): CatalogEntry {
-  const { entry } = Object(type) as Partial<NodeType>;
-  if (typeof entry?.type === "string" && typeof type.run === "function") return entry;
-  throw new EngineError(
-    "registry_invalid",
-    "a node type needs a catalog entry and a run function; make it with defineNodeType",
-  );
 }

@@ -5,13 +5,7 @@
 
 import { randomBytes } from "node:crypto";
 import type { Journal } from "@millrace/contracts";
-import {
-  createEngine,
-  createRegistry,
-  EngineError,
-  type Registry,
-  type SubflowPort,
-} from "@millrace/engine";
+import { createEngine, EngineError, type Registry, type SubflowPort } from "@millrace/engine";
 import { createNodeHost, type NodeHost } from "@millrace/engine/node";
 import type { Extensions } from "@millrace/extensions";
 import { type AiSetup, createAi, loadAuditKey } from "@millrace/providers";
@@ -36,6 +30,7 @@ import { hubModels } from "./hubs/stored-hubs.ts";
 import { modelHandlers } from "./models/commands.ts";
 import { openModels } from "./models/index.ts";
 import type { Logger, ManagedModels, ServerHost, ServiceConnections } from "./ports.ts";
+import { createStandardRegistry } from "./registry.ts";
 import { readSettings } from "./settings.ts";
 
 /** What a host is built over. */
@@ -198,9 +193,9 @@ function inOrder(first: SubflowPort, second: SubflowPort): SubflowPort {
 
 /** The registry of core, of the program around, of extensions and of the services. Throws `ConfigError` for what cannot be in it. */
 function registryOf({ services, nodeTypes }: ResolvedOptions, extensions: Extensions): Registry {
-  inOption("nodeTypes", () => createRegistry(nodeTypes));
+  inOption("nodeTypes", () => createStandardRegistry(nodeTypes));
   const rest = [...extensions.serviceEntries, ...extensions.types];
-  return inOption("services", () => createRegistry([...nodeTypes, ...services, ...rest]));
+  return inOption("services", () => createStandardRegistry([...nodeTypes, ...services, ...rest]));
 }
 
 function inOption<T>(name: string, make: () => T): T {

@@ -2,7 +2,7 @@
 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createRegistry, type EgressPolicy, type Registry } from "@millrace/engine";
+import type { EgressPolicy, Registry } from "@millrace/engine";
 import type { NodeHost } from "@millrace/engine/node";
 import { type Extensions, openExtensions } from "@millrace/extensions";
 import { createProviders } from "@millrace/providers";
@@ -10,6 +10,7 @@ import type { ExtensionsOption, NodeTypeSource } from "./config/options.ts";
 import type { ResolvedAi } from "./config/read-options.ts";
 import { ConfigError } from "./errors.ts";
 import type { Logger } from "./ports.ts";
+import { createStandardRegistry } from "./registry.ts";
 
 /** Extensions, and where their warnings go once there is a log. */
 export interface ServerExtensions {
@@ -76,8 +77,8 @@ export async function openServerExtensions(
 /** What is wrong with node types of the program is said where the registry of the server is made. */
 function registryWith(nodeTypes: readonly NodeTypeSource[]): Registry {
   try {
-    return createRegistry(nodeTypes);
+    return createStandardRegistry(nodeTypes);
   } catch {
-    return createRegistry();
+    return createStandardRegistry();
   }
 }

@@ -1,10 +1,10 @@
 /** The catalog over HTTP. */
 import type { CatalogEntry, Page } from "@millrace/contracts";
-import { createRegistry } from "@millrace/engine";
+import { createStandardRegistry } from "@millrace/server/registry";
 import { expect, test } from "vitest";
 import { problemOf, serve } from "./support/server.ts";
 
-const types = createRegistry()
+const types = createStandardRegistry()
   .entries()
   .map(({ type }) => type);
 

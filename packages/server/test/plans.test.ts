@@ -1,5 +1,6 @@
 import type { FlowGraph } from "@millrace/contracts";
-import { createRegistry, type SubflowPort } from "@millrace/engine";
+import type { SubflowPort } from "@millrace/engine";
+import { createStandardRegistry } from "@millrace/server/registry";
 import { expect, test } from "vitest";
 import { createPlans } from "../src/executor/plans.ts";
 
@@ -8,7 +9,7 @@ function flow(fields: FlowGraph["nodes"][number]["fields"], type = "transform"):
   return { version: 1, id: "f", nodes: [{ id: "a", type, fields }], ...none };
 }
 
-const registry = createRegistry();
+const registry = createStandardRegistry();
 
 async function planOf(compiled: ReturnType<ReturnType<typeof createPlans>["ofStart"]>) {
   const { ok, ...rest } = await compiled;

@@ -4,10 +4,11 @@ import { mkdirSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { AnyEvent, FlowGraph, Page, Run, RunRef, RunSummary } from "@millrace/contracts";
 import { digest, parseFlow } from "@millrace/dsl";
-import { createEngine, createRegistry } from "@millrace/engine";
+import { createEngine } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
 import { scriptedNode } from "@millrace/engine/testing";
 import { createLocalExecutor, createServer } from "@millrace/server";
+import { createStandardRegistry } from "@millrace/server/registry";
 import { openStore } from "@millrace/store";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type ServerProcess, spawnServer } from "./support/child.ts";
@@ -263,7 +264,7 @@ node call: subflow {
   async function over(
     dir: string,
     called: FlowGraph | null = naps("1h"),
-    registry = createRegistry([scriptedNode]),
+    registry = createStandardRegistry([scriptedNode]),
   ) {
     const store = await openStore({ dir });
     const engine = createEngine({ host: createNodeHost(), journal: store.journal });
@@ -327,7 +328,7 @@ node call: subflow {
     }
     await until(first.executor, "begun", "node.waiting");
     await first.close();
-    const second = await over(dir, null, createRegistry());
+    const second = await over(dir, null, createStandardRegistry());
     expect(await second.executor.recover()).toMatchObject({ resumed: 0, parked: 0, failed: 2 });
     for (const runId of ["begun", "queued"]) {
       const log = await logOf(second.executor, runId);

@@ -25,9 +25,9 @@ import {
 import { afterAll, describe, expect, test } from "vitest";
 import { crm, weather } from "../../contracts/test/extend/examples.ts";
 import { z } from "../../contracts/test/extend/zod.ts";
-import { fileAdapter } from "../../engine/src/nodes/file/index.ts";
-import { httpAdapter } from "../../engine/src/nodes/http/index.ts";
-import { shellAdapter } from "../../engine/src/nodes/shell.ts";
+import { fileAdapter } from "../../engine/src/node/nodes/file/index.ts";
+import { shellAdapter } from "../../engine/src/node/nodes/shell.ts";
+import { httpAdapter } from "../../services/src/http/http-request.ts";
 import { generateValues } from "../src/schemas/generate.ts";
 
 const order = defineAction({

@@ -42,7 +42,7 @@ interface Manifest {
 
 /** Our packages as they are published, above the project: what npm has put there for the author. */
 function installOurs(): void {
-  for (const name of ["contracts", "dsl", "engine", "testkit"]) {
+  for (const name of ["contracts", "dsl", "engine", "extensions", "services", "testkit"]) {
     const at = join(root, "node_modules/@millrace", name);
     const file = JSON.parse(readFileSync(join(PACKAGES, name, "package.json"), "utf8")) as Manifest;
     for (const path of file.files.filter((each) => existsSync(join(PACKAGES, name, each)))) {
@@ -53,7 +53,7 @@ function installOurs(): void {
   }
   for (const [name, owner] of [
     ["zod", "contracts"],
-    ["semver", "engine"],
+    ["semver", "extensions"],
   ] as const) {
     symlinkSync(
       realpathSync(join(PACKAGES, owner, "node_modules", name)),

@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { checkService, type ServiceSpec } from "@millrace/contracts";
-import { importOpenApi } from "@millrace/engine";
+import { importOpenApi } from "@millrace/services/openapi";
 import { createTwoFilesPatch } from "diff";
 import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
 import { describedExtensions } from "../config/described.ts";

@@ -1,7 +1,8 @@
 /** The extensions of a project for what runs in this process. Loaded where a project names some. */
-import { createRegistry } from "@millrace/engine";
+
 import { createNodeHost } from "@millrace/engine/node";
 import { type Extensions, openExtensions, type TakenIds } from "@millrace/extensions";
+import { createStandardRegistry } from "@millrace/server/registry";
 import type { Config } from "../config/load.ts";
 import type { DebugLines } from "../debug-lines.ts";
 import { usage } from "../errors.ts";
@@ -47,7 +48,7 @@ export function takenIds({
   readonly services?: readonly { readonly slug: string }[];
 } = {}): TakenIds {
   return {
-    types: createRegistry()
+    types: createStandardRegistry()
       .entries()
       .map(({ type }) => type),
     providers: [...OWN_PROVIDERS, ...Object.keys(Object(providers))],

@@ -4,7 +4,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checkLog, type ExecutionEvent, type FlowGraph, type Violation } from "@millrace/contracts";
-import { compileFlow, createEngine, createRegistry } from "@millrace/engine";
+import { compileFlow, createEngine } from "@millrace/engine";
+import { createStandardRegistry } from "@millrace/server/registry";
 import type { CommandIo } from "../command.ts";
 import { loadConfig } from "../config/load.ts";
 import { warnOn } from "../config/words.ts";
@@ -33,7 +34,7 @@ export async function runTest(
   }
   const config = await loadConfig({ folder: source.folder, ...named }, io, warnOn(io));
   const compiled = await compileFlow(source.graph, {
-    registry: createRegistry(config.services),
+    registry: createStandardRegistry(config.services),
     subflows: subflowsIn([source.folder, config.flows]),
   });
   if (!compiled.ok) return { problems: compiled.diagnostics.map(({ message }) => clean(message)) };

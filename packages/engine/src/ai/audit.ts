@@ -14,7 +14,7 @@ import type {
 } from "@millrace/contracts";
 import { cutText, EVENT_LIMITS } from "@millrace/contracts";
 import { canonicalJson } from "@millrace/dsl";
-import { valueAt } from "../services/json-pointer.ts";
+import { valueAt } from "../json-pointer.ts";
 import { sizeOf } from "../values.ts";
 import type { CheckOutcome } from "./expect.ts";
 import type { AnswerProblem } from "./output-schema.ts";

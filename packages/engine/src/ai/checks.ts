@@ -1,7 +1,7 @@
 /** The checks of `expect` on one record: expressions and models beside what `expect.ts` does alone. */
 import type { FieldValue, Json, JsonObject, LlmStarted } from "@millrace/contracts";
 import { toFailure } from "../failures.ts";
-import { valueAt } from "../services/json-pointer.ts";
+import { valueAt } from "../json-pointer.ts";
 import type { Prompt } from "./call.ts";
 import { Caller } from "./caller.ts";
 import { type CheckOutcome, checkRecord, failureText, judged } from "./expect.ts";

@@ -11,7 +11,7 @@ import {
   type JsonObject,
   NodeError,
 } from "@millrace/contracts";
-import { fromBase64, toBase64 } from "../nodes/base64.ts";
+import { fromBase64, toBase64 } from "../base64.ts";
 import { type Task, userText } from "./presets.ts";
 
 /** How `input` is written: one value, `{ messages: [...] }`, or `{ parts: [...] }`. */

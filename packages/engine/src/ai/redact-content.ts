@@ -4,7 +4,7 @@
  */
 import type { Json } from "@millrace/contracts";
 import { SECRET_PATTERN } from "@millrace/dsl";
-import { fromBase64 } from "../nodes/base64.ts";
+import { fromBase64 } from "../base64.ts";
 
 /** A value in which every text, the names of members too, is without personal data and credentials. */
 export function redactContent<T extends Json>(value: T): T {

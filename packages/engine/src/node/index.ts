@@ -1,2 +1,3 @@
 export { createEgressCheck, type EgressCheck, type Target } from "./egress/egress-check.ts";
 export { createNodeHost, type NodeHost, type NodeHostOptions } from "./node-host.ts";
+export { nodePack } from "./nodes/index.ts";

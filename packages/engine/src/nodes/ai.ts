@@ -299,6 +299,7 @@ const entry: CatalogEntry = Object.freeze({
 /** `ai`: asks a model. */
 export const ai: NodeType = {
   core: true,
+  slots: 16, // calls at once that the other side of a wire bears well
   entry,
   check,
   furtherPorts(record) {

@@ -1,6 +1,7 @@
 /** The cached result of an attempt: its key, reading it and keeping it. */
+
+import { connectionNamed } from "../connections/link.ts";
 import type { Fields } from "../node-type.ts";
-import { connectionNamed } from "../services/link.ts";
 import { digestOf, sizeOf, toOutput } from "../values.ts";
 import { emitLog } from "./emit.ts";
 import { contentHash, plainFields } from "./hash.ts";

@@ -13,6 +13,7 @@ import {
   type ValueRef,
 } from "@millrace/contracts";
 import { type Layout, localName } from "../compile/layout.ts";
+import type { ServiceLink } from "../connections/link.ts";
 import { type CheckedInputs, checkInputs } from "../inputs.ts";
 import type {
   ActionCall,
@@ -23,7 +24,6 @@ import type {
   NodeTools,
   NodeType,
 } from "../node-type.ts";
-import type { ServiceLink } from "../services/link.ts";
 import type { Shared, SharedKey } from "../shared.ts";
 import { openRound } from "./bodies.ts";
 import { guardedFetch, guardedFiles, guardedShell, typeFetch } from "./capabilities.ts";

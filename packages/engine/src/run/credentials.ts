@@ -1,14 +1,14 @@
 /** Secrets and connections as one attempt may use them. A credential never leaves by a value that a flow can read. */
 import { type Connection, NodeError, type Secret } from "@millrace/contracts";
-import type { NodeType } from "../node-type.ts";
-import { send } from "../services/exchange.ts";
+import { send } from "../connections/exchange.ts";
 import {
   connectionNamed,
   type ServiceLink,
   type ServiceOf,
   serviceNamed,
-} from "../services/link.ts";
-import { notConnected, offOrigin } from "../services/refusals.ts";
+} from "../connections/link.ts";
+import { notConnected, offOrigin } from "../connections/refusals.ts";
+import type { NodeType } from "../node-type.ts";
 import { guardedFetch } from "./capabilities.ts";
 import type { Attempt } from "./state.ts";
 

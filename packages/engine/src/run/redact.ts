@@ -5,7 +5,7 @@
  *   R2  A run that knows no secret has no redactor and pays nothing.
  */
 import { cutText, type ExecutionEvent, type Json, secretForms } from "@millrace/contracts";
-import { toBase64 } from "../nodes/base64.ts";
+import { toBase64 } from "../base64.ts";
 
 /** What stands in the place of a secret. */
 export const MARK = "[redacted]";

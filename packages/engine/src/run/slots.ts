@@ -83,16 +83,16 @@ const NO_LIMITS: readonly Limit[] = [];
 /** The slots that nodes of one run need: of the run, of their type, and of their own policy. */
 export class RunSlots {
   readonly #own: readonly Limit[];
-  readonly #ofTypes: ReadonlyMap<string, Limit>;
+  readonly #ofType: (type: NodeType) => Limit | undefined;
   /** The slots of the type that was asked for last: neighbours are often alike. */
   #lastType: NodeType | null = null;
   #lastSlots: readonly Limit[] = NO_LIMITS;
   /** Slots by type name, or by the policy of a node that has a limit of its own. */
   #sets: Map<unknown, readonly Limit[]> | null = null;
 
-  constructor(most: number, ofTypes: ReadonlyMap<string, Limit>) {
+  constructor(most: number, ofType: (type: NodeType) => Limit | undefined) {
     this.#own = [new Limit(most)];
-    this.#ofTypes = ofTypes;
+    this.#ofType = ofType;
   }
 
   /** The slots that a node needs to work. */
@@ -110,7 +110,7 @@ export class RunSlots {
 
   #make(type: NodeType, policy: NodePolicy): readonly Limit[] {
     const { type: name } = type.entry;
-    const ofType = this.#ofTypes.get(name);
+    const ofType = this.#ofType(type);
     const own = policy.concurrency;
     if (own === null && ofType === undefined) return this.#own;
     this.#sets ??= new Map();

@@ -309,7 +309,7 @@ export class RunCore extends RunBase {
     this.clockLeftMs = Math.min(timeout, this.limits.wallClockMs);
     const slots = engine.options.concurrency?.run ?? RUN_SLOTS;
     const most = given.options.concurrency ?? policy?.concurrency ?? slots;
-    this.slots = new RunSlots(most, engine.typeSlots);
+    this.slots = new RunSlots(most, (type) => engine.slotsOf(type));
   }
 
   /** A credential: no run shows it, nor this one after an interruption, when it may hold answers that quote it. */

@@ -1,5 +1,4 @@
 export { checkLog } from "@millrace/contracts";
-export { schemaProblems, unreadable } from "../schema-check.ts";
 export { createRandom, type Random } from "./random.ts";
 export { randomFlow } from "./random-flow.ts";
 export { type ReferenceNode, type ReferenceResult, referenceRun } from "./reference-run.ts";

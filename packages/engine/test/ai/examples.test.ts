@@ -4,6 +4,7 @@ import { parseFlow } from "@millrace/dsl";
 import { compileFlow, createRegistry } from "@millrace/engine";
 import { expect, test } from "vitest";
 import { graphOf } from "../core/support.ts";
+import { STANDARD_TYPES } from "../standard-types.ts";
 
 const FLOWS = new URL("../../../dsl/test/fixtures/flows/", import.meta.url);
 const called = graphOf(
@@ -15,7 +16,7 @@ test.each(["08-summarise-ticket", "09-classify-and-route", "10-agent-with-tools"
   async (name) => {
     const { graph, diagnostics } = parseFlow(readFileSync(new URL(`${name}.flow`, FLOWS), "utf8"));
     const compiled = await compileFlow(graph, {
-      registry: createRegistry(),
+      registry: createRegistry([STANDARD_TYPES]),
       subflows: { get: async () => ({ graph: called, digest: "" }) },
     });
     expect([diagnostics, compiled.diagnostics]).toEqual([[], []]);

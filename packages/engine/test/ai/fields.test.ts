@@ -2,11 +2,12 @@
 import { compileFlow, createRegistry } from "@millrace/engine";
 import { expect, test } from "vitest";
 import { graphOf, one } from "../core/support.ts";
+import { STANDARD_TYPES } from "../standard-types.ts";
 import { ask, flowOf } from "./support/run.ts";
 
 async function findings(fields: string, more = ""): Promise<string[]> {
   const { diagnostics } = await compileFlow(graphOf(flowOf(fields, more)), {
-    registry: createRegistry(),
+    registry: createRegistry([STANDARD_TYPES]),
   });
   return diagnostics.map(
     ({ code, pointer }) => `${code} ${(pointer ?? "").replace("/nodes/0/fields", "")}`,

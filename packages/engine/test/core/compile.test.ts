@@ -14,10 +14,11 @@ import {
   type SubflowPort,
 } from "@millrace/engine";
 import { describe, expect, test } from "vitest";
+import { STANDARD_TYPES } from "../standard-types.ts";
 import { finish, graphOf, one, outputOf, planOf } from "./support.ts";
 import { bodyType } from "./types.ts";
 
-const registry = createRegistry();
+const registry = createRegistry([STANDARD_TYPES]);
 
 describe("compileFlow", () => {
   test("answers with everything that is wrong, at once, and never throws on a bad graph", async () => {
@@ -35,10 +36,12 @@ describe("compileFlow", () => {
   test("a plan tells its flow, its size, its digest and what it needs", async () => {
     const text =
       'node a: http.request { url = "https://a.example" }\nnode b: file.read { path = "x" }';
-    const plan = await planOf(text);
+    const plan = await planOf(text, { types: [STANDARD_TYPES] });
     expect(plan).toMatchObject({ flowId: "t", nodeCount: 2, needs: ["files", "net"] });
-    expect(plan.digest).toBe((await planOf(text)).digest);
-    expect(plan.digest).not.toBe((await planOf(text.replace("x", "y"))).digest);
+    expect(plan.digest).toBe((await planOf(text, { types: [STANDARD_TYPES] })).digest);
+    expect(plan.digest).not.toBe(
+      (await planOf(text.replace("x", "y"), { types: [STANDARD_TYPES] })).digest,
+    );
     expect(plan.catalogEntry("a")?.type).toBe("http.request");
     expect(plan.catalogEntry("z")).toBeUndefined();
     expect(JSON.stringify(plan)).not.toContain("layout");

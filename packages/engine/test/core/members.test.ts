@@ -8,9 +8,10 @@ import {
 import { validateFlow } from "@millrace/dsl";
 import { createRegistry } from "@millrace/engine";
 import { expect, test } from "vitest";
+import { STANDARD_TYPES } from "../standard-types.ts";
 import { graphOf } from "./support.ts";
 
-const registry = createRegistry();
+const registry = createRegistry([STANDARD_TYPES]);
 
 /** Findings about members when `source` is read; `node` is a node of the type. */
 function read(type: string, source: string, known = registry): string[] {

@@ -1,4 +1,4 @@
-// No promise of a code or of a limit without a behaviour behind it: each has a test of this package that expects it by name.
+// No promise of a code or of a limit without a behaviour behind it: each has a test of the engine or of its packs that expects it by name.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -28,9 +28,13 @@ const ENGINE_CODES: { readonly [C in EngineErrorCode]: true } = {
 };
 
 const here = fileURLToPath(import.meta.url);
-const sources = readdirSync(new URL("..", import.meta.url), { recursive: true, encoding: "utf8" })
-  .filter((path) => path.endsWith(".ts"))
-  .map((path) => join(fileURLToPath(new URL("..", import.meta.url)), path))
+const sources = ["..", "../../../services/test"]
+  .map((folder) => fileURLToPath(new URL(folder, import.meta.url)))
+  .flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .filter((path) => path.endsWith(".ts"))
+      .map((path) => join(folder, path)),
+  )
   .filter((path) => path !== here)
   .map((path) => readFileSync(path, "utf8"))
   .join("\n");

@@ -1,4 +1,5 @@
 /** One node of a flow on the real engine and the real host of Node, with its log checked. */
+
 import type {
   ErrorInfo,
   ExecutionEvent,
@@ -16,6 +17,7 @@ import {
   type TypeSource,
 } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
+import { STANDARD_TYPES } from "../standard-types.ts";
 
 export interface NodeEnd {
   readonly output: Json | undefined;
@@ -44,7 +46,9 @@ export async function runNode(
     schedules: [],
     layout: {},
   };
-  const compiled = await compileFlow(graph, { registry: createRegistry(types) });
+  const compiled = await compileFlow(graph, {
+    registry: createRegistry([STANDARD_TYPES, ...types]),
+  });
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics, null, 1));
   const engine = createEngine({
     host: createNodeHost(),

@@ -21,7 +21,7 @@ import {
   type EngineOptions,
   type ShellPolicy,
 } from "@millrace/engine";
-import { createNodeHost } from "@millrace/engine/node";
+import { createNodeHost, nodePack } from "@millrace/engine/node";
 import { expect, onTestFinished, test } from "vitest";
 import { runNode } from "./run-flow.ts";
 
@@ -255,7 +255,7 @@ test("a program that was at work when its process died is not started again: the
   const file = join(folder(), "ran");
   const source = `require("fs").appendFileSync(${JSON.stringify(file)}, "x")`;
   const compiled = await compileFlow(graphOf({ program: "node", args: ["-e", source] }), {
-    registry: createRegistry(),
+    registry: createRegistry([nodePack()]),
   });
   if (!compiled.ok) throw new Error("the flow does not compile");
   const { plan } = compiled;
@@ -284,7 +284,7 @@ test("a program that was at work when its process died is not started again: the
 });
 
 test("the catalog says what shell.exec is, and a plan that it needs the shell", async () => {
-  const registry = createRegistry();
+  const registry = createRegistry([nodePack()]);
   expect(registry.require("shell.exec").entry).toMatchObject({
     kind: "action",
     effect: "write",

@@ -1,7 +1,7 @@
 /** Commands of services and their connections. No answer holds a credential. */
 
 import type { CommandName } from "@millrace/contracts";
-import { importOpenApi } from "@millrace/engine";
+import { importOpenApi } from "@millrace/services/openapi";
 import { pageOf, wire } from "../commands/index.ts";
 import { notFound } from "../errors.ts";
 import type { CommandHandler } from "../ports.ts";

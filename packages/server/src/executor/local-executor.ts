@@ -22,16 +22,11 @@ import {
   type StoredEvent,
 } from "@millrace/contracts";
 import { checkOptions, type OptionNames } from "@millrace/contracts/options";
-import {
-  createRegistry,
-  type Engine,
-  EngineError,
-  type Registry,
-  type SubflowPort,
-} from "@millrace/engine";
+import { type Engine, EngineError, type Registry, type SubflowPort } from "@millrace/engine";
 import { type Store, StoreError } from "@millrace/store";
 import { LIMITS } from "../config/limits.ts";
 import type { Logger } from "../ports.ts";
+import { createStandardRegistry } from "../registry.ts";
 import {
   ExecutorError,
   refuse,
@@ -109,7 +104,11 @@ class EngineExecutor implements LocalExecutor {
     this.#engine = options.engine;
     this.#store = options.store;
     this.#options = options;
-    const { registry = createRegistry(), subflows, maxNodes = LIMITS.maxNodes.default } = options;
+    const {
+      registry = createStandardRegistry(),
+      subflows,
+      maxNodes = LIMITS.maxNodes.default,
+    } = options;
     this.#plans = createPlans({
       registry,
       limits: { nodes: maxNodes },

@@ -1,6 +1,7 @@
 /** The node types of an extension with a watch around each body: what it answers, throws and says before the engine hides or checks it. */
 import type { ExtensionDefinition, ServiceDefinition } from "@millrace/contracts";
 import { type CoreContext, createRegistry, type NodeType, type Registry } from "@millrace/engine";
+import { STANDARD_TYPES } from "./standard-types.ts";
 
 /** One try of a body. */
 export interface Call {
@@ -34,8 +35,8 @@ export interface Parts {
 
 /** The parts of a definition. Throws `EngineError` for ids that are taken and schemas that are none. */
 export function partsOf(extension: ExtensionDefinition): Parts {
-  const core = createRegistry();
-  const plain = createRegistry([extension]);
+  const core = createRegistry([STANDARD_TYPES]);
+  const plain = createRegistry([STANDARD_TYPES, extension]);
   const types = plain
     .entries()
     .filter(({ type }) => core.get(type) === undefined && !type.startsWith("service."))
@@ -45,7 +46,11 @@ export function partsOf(extension: ExtensionDefinition): Parts {
 
 /** A registry of core and of these parts, watched. */
 export function watchedRegistry({ types, services }: Parts, watch: Watch): Registry {
-  return createRegistry([...types.map((type) => watched(type, watch)), ...services]);
+  return createRegistry([
+    STANDARD_TYPES,
+    ...types.map((type) => watched(type, watch)),
+    ...services,
+  ]);
 }
 
 /** Types of an extension, sorted; `@2` where a version is not the first. */

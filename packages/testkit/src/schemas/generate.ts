@@ -4,7 +4,8 @@
  *   G2  What is answered fits its schema: what was guessed and does not fit is dropped.
  */
 import type { Json, JsonObject, JsonSchema } from "@millrace/contracts";
-import { type Random, schemaProblems } from "@millrace/engine/testing";
+import { schemaProblems } from "@millrace/engine/pack";
+import type { Random } from "@millrace/engine/testing";
 
 /** Guesses per value that is wanted: patterns and rules between members make many of them miss. */
 const GUESSES = 4;

@@ -15,6 +15,7 @@ import {
 } from "@millrace/contracts";
 import { compileFlow, createEngine, createRegistry } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
+import { servicesPack } from "@millrace/services";
 import type { ConformanceCase } from "../conformance-case.ts";
 import { type LoopbackService, startLoopbackService } from "./loopback-service.ts";
 import { sampleArgs, sampleOf } from "./sample-call.ts";
@@ -156,7 +157,7 @@ async function callAtOnce(
   });
   try {
     const compiled = await compileFlow(graphOf(service.slug, operation), {
-      registry: createRegistry(),
+      registry: createRegistry([servicesPack()]),
     });
     if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics));
     const { plan } = compiled;

@@ -1,4 +1,5 @@
 /** What a definition and its package say of themselves is true. */
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -15,6 +16,7 @@ import {
 } from "@millrace/extensions";
 import type { ConformanceCase } from "../conformance-case.ts";
 import type { ConformanceOptions } from "../fixtures.ts";
+import { STANDARD_TYPES } from "../host/standard-types.ts";
 import { typesOfExtension } from "../host/watched-types.ts";
 import { samplesOf, secretsOf } from "./run-fixture.ts";
 
@@ -55,7 +57,7 @@ export function definitionCases(
           "extension",
           "export defineExtension(…) by default",
         );
-        createRegistry([extension]);
+        createRegistry([STANDARD_TYPES, extension]);
       },
     },
     {

@@ -4,6 +4,7 @@
  *   I2  A body that is cancelled ends in both, with one log.
  * Left out is what the clock of a process says: in one of its own it goes on while that of a test stands still.
  */
+
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -18,6 +19,7 @@ import {
 } from "@millrace/extensions";
 import type { ConformanceCase } from "../conformance-case.ts";
 import type { ConformanceOptions, Fixture } from "../fixtures.ts";
+import { STANDARD_TYPES } from "../host/standard-types.ts";
 import { createHost, type StartedNode, type TestHost } from "../host/test-host.ts";
 import { assertAsSaid } from "./bodies.ts";
 import { finish, hostOptions, type Sample, samplesOf } from "./run-fixture.ts";
@@ -152,7 +154,7 @@ async function open(
     list: [folder],
     lock: new Map([[folder, locked]]),
     taken: {
-      types: createRegistry()
+      types: createRegistry([STANDARD_TYPES])
         .entries()
         .map(({ type }) => type),
     },

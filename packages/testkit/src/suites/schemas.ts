@@ -15,7 +15,8 @@ import {
   type JsonSchema,
   type Schema,
 } from "@millrace/contracts";
-import { createRandom, schemaProblems, unreadable } from "@millrace/engine/testing";
+import { schemaProblems, unreadable } from "@millrace/engine/pack";
+import { createRandom } from "@millrace/engine/testing";
 import type { ConformanceCase } from "../conformance-case.ts";
 import type { ConformanceOptions } from "../fixtures.ts";
 import { generateValues } from "../schemas/generate.ts";

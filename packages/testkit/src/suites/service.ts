@@ -1,7 +1,7 @@
 /** What every service as data keeps to: where its requests go, that the credential is there once, and that it is renewed. */
 import assert from "node:assert/strict";
 import type { ServiceDefinition } from "@millrace/contracts";
-import { buildServiceRequest, type ServiceRequest } from "@millrace/engine";
+import { buildServiceRequest, type ServiceRequest } from "@millrace/services";
 import type { ConformanceCase } from "../conformance-case.ts";
 import { credentialsConformance } from "../services/credentials-conformance.ts";
 import { plainCredentials } from "../services/plain-credentials.ts";

@@ -1,0 +1,100 @@
+/** An answer that says no, as the failure of its node. */
+import {
+  type Json,
+  NodeError,
+  type ResponseLike,
+  type ServiceOperation,
+} from "@millrace/contracts";
+import { scopesMissing } from "@millrace/engine/pack";
+import { familyOf, retryAfterOf } from "../http/status.ts";
+
+/** Bytes of a failure's body that are read: enough to find what is shown of it behind any secret. */
+const MAX_READ_BYTES = 65_536;
+
+/** What the message of a failure says of its call. */
+export interface CallPlace {
+  readonly slug: string;
+  readonly host: string;
+  readonly operation: ServiceOperation;
+  /** Scopes that the call needs. */
+  readonly scopes: readonly string[];
+  readonly nowMs: number;
+}
+
+/** What is left of an answer that says no; `isWhole`: `body` is all of it. */
+export interface FailedAnswer {
+  readonly error: Error;
+  readonly body: string;
+  readonly isWhole: boolean;
+}
+
+/**
+ * The failure of a non-2xx answer, and the beginning of its body, which belongs into no event but a log at debug.
+ * `credentials_missing` when a scope is missing, else `http_status`.
+ */
+export async function failureOfAnswer(
+  response: ResponseLike,
+  { slug, host, operation, scopes, nowMs }: CallPlace,
+): Promise<FailedAnswer> {
+  const { status, headers } = response;
+  const { body, isWhole } = await beginningOf(response);
+  const challenge = headers.get("www-authenticate") ?? "";
+  if (status === 403 && saysTooSmall(challenge, body)) {
+    const told = /\bscope="([\x21\x23-\x5b\x5d-\x7e ]{1,200})"/i.exec(challenge)?.[1]?.trim();
+    const missing = told === undefined || told === "" ? scopes : told.split(/ +/);
+    return { error: scopesMissing(slug, missing), body, isWhole };
+  }
+  const retryAfterMs = retryAfterOf(headers.get("retry-after"), nowMs);
+  const error = new NodeError("http_status", `${operation.id}: ${host} answered ${status}`, {
+    reason: familyOf(status).reason,
+    retryable: mayRetry(operation, String(status)),
+    status,
+    sent: true,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
+  return { error, body, isWhole };
+}
+
+/** @see RFC 6750, section 3.1; some services say it in the body alone */
+function saysTooSmall(challenge: string, body: string): boolean {
+  if (/\berror="?insufficient_scope\b/i.test(challenge)) return true;
+  try {
+    return (JSON.parse(body) as { error?: Json } | null)?.error === "insufficient_scope";
+  } catch {
+    return false;
+  }
+}
+
+/** An answer that breaks off tells what came of it; its status is known. */
+async function beginningOf(response: ResponseLike): Promise<{ body: string; isWhole: boolean }> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  let isWhole = false;
+  try {
+    for await (const chunk of response.body ?? []) {
+      bytes += chunk.length;
+      text += decoder.decode(chunk, { stream: true });
+      if (bytes >= MAX_READ_BYTES) break;
+    }
+    isWhole = bytes < MAX_READ_BYTES;
+  } catch {
+    // the failure is told all the same
+  }
+  return { body: text + decoder.decode(), isWhole };
+}
+
+const REPEATABLE: ReadonlySet<string> = new Set(["GET", "HEAD", "PUT", "DELETE"]);
+const PASSING = ["network", "timeout", "429", "502", "503", "504"];
+/** The server says itself that it has done nothing. */
+const UNDONE = ["429"];
+
+/** Whether `failure`, a status, `network` or `timeout`, may be tried again. */
+export function mayRetry(operation: ServiceOperation, failure: string): boolean {
+  const list = operation.retryOn ?? defaultsOf(operation);
+  return list.includes(failure) || (/^5\d\d$/.test(failure) && list.includes("5xx"));
+}
+
+function defaultsOf({ method, idempotencyHeader }: ServiceOperation): readonly string[] {
+  return REPEATABLE.has(method) || idempotencyHeader !== undefined ? PASSING : UNDONE;
+}

@@ -1,0 +1,5 @@
+export {
+  type ImportedService,
+  type ImportOpenApiOptions,
+  importOpenApi,
+} from "./import-openapi.ts";

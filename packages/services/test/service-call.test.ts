@@ -1,0 +1,565 @@
+import {
+  exitCodeFor,
+  type FlowGraph,
+  type FlowNode,
+  NodeError,
+  type ServiceOperation,
+} from "@millrace/contracts";
+import { compileFlow, createEngine, createRegistry } from "@millrace/engine";
+import { createNodeHost } from "@millrace/engine/node";
+import { servicesPack } from "@millrace/services";
+import { describe, expect, test } from "vitest";
+import { listen } from "../../engine/test/node/loopback-server.ts";
+import { runNode } from "../../engine/test/node/run-flow.ts";
+import { call, json, portOf, startService } from "./support.ts";
+
+const RECONNECT = "Reconnect the service: millrace connect shop-eu";
+
+test("sends the arguments where the operation wants them, with the token, and answers status, headers, body", async () => {
+  const shop = await startService(
+    (_seen, response) => {
+      response.setHeader("X-Made", "yes");
+      response.setHeader("Set-Cookie", "a=b");
+      json(response, { id: "7" }, 201);
+    },
+    [
+      {
+        method: "POST",
+        path: "/shops/{shop}/orders",
+        params: { type: "object", properties: { shop: { type: "string" } } },
+        query: { type: "object", properties: { notify: { type: "boolean" } } },
+        headers: { type: "object", properties: { "X-Source": { const: "millrace" } } },
+        body: {
+          contentType: "application/json",
+          schema: { type: "object", properties: { item: {} } },
+        },
+        idempotencyHeader: "Idempotency-Key",
+      },
+    ],
+  );
+  const { output, events } = await call(shop, { args: { shop: "a/b", notify: true, item: [1] } });
+  expect(output).toMatchObject({ status: 201, body: { id: "7" }, headers: { "x-made": "yes" } });
+  expect(Object.keys(output as object)).toEqual(["status", "headers", "body"]);
+  expect((output as { headers: object }).headers).not.toHaveProperty("set-cookie");
+  const runId = events[0]?.runId;
+  expect(shop.seen).toMatchObject([
+    {
+      method: "POST",
+      url: "/v1/shops/a%2Fb/orders?notify=true",
+      body: '{"item":[1]}',
+      headers: {
+        authorization: "Bearer token-of-the-shop",
+        "content-type": "application/json",
+        "x-source": "millrace",
+        "idempotency-key": `${runId}/node`,
+      },
+    },
+  ]);
+});
+
+describe("a 401", () => {
+  test("costs one renewal, then the call goes on, in one attempt", async () => {
+    const shop = await startService((seen, response) => {
+      json(response, {}, seen.headers.authorization === "Bearer fresh-token" ? 200 : 401);
+    });
+    const { port, calls } = portOf(["stale-token", "fresh-token"]);
+    const { output, events } = await call(shop, {}, { port });
+    expect(output).toMatchObject({ status: 200 });
+    expect(calls).toEqual({ resolve: 1, renew: ["stale-token"], refused: [] });
+    expect(events.filter(({ kind }) => kind === "node.retrying")).toEqual([]);
+  });
+
+  test("after a 401 fails with credentials_expired, exit code 5, and rests the connection", async () => {
+    const shop = await startService((_seen, response) => json(response, {}, 401));
+    const { port, calls } = portOf(["stale-token", "fresh-token"]);
+    const { error, events } = await call(shop, {}, { port });
+    expect(error).toMatchObject({ code: "credentials_expired", retryable: false });
+    expect(error?.message.endsWith(RECONNECT)).toBe(true);
+    expect(shop.seen).toHaveLength(2);
+    expect(calls).toEqual({ resolve: 1, renew: ["stale-token"], refused: ["shop-eu"] });
+    expect(events.at(-1)).toMatchObject({ kind: "summary", exitCode: 5 });
+  });
+
+  test("of a key that cannot be renewed fails at once", async () => {
+    const shop = await startService((_seen, response) => json(response, {}, 401), [{}], {
+      auth: { scheme: "bearer" },
+    });
+    const { port, calls } = portOf(["some-api-key"]);
+    const { error } = await call(shop, {}, { port });
+    expect(error?.code).toBe("credentials_expired");
+    expect([shop.seen.length, calls.renew]).toEqual([1, []]);
+  });
+
+  test("of ten calls at once costs one renewal, and a refused one is not tried again for a minute", async () => {
+    let accepted = "second-token";
+    const shop = await startService((seen, response) => {
+      json(response, {}, seen.headers.authorization === `Bearer ${accepted}` ? 200 : 401);
+    });
+    const { port, calls } = portOf(["first-token", "second-token", "third-token"]);
+    const engine = createEngine({
+      host: createNodeHost(),
+      egress: { allow: [{ cidr: "127.0.0.1/32" }] },
+      credentials: port,
+      services: { get: () => shop.service },
+    });
+    const nodes = Array.from({ length: 10 }, (_, at) => ({
+      id: `n${at}`,
+      type: "service.call",
+      fields: { connection: "shop", operation: "op" },
+    }));
+    const graph = {
+      version: 1 as const,
+      id: "ten",
+      inputs: [],
+      nodes,
+      edges: [],
+      outputs: [],
+      connections: [{ name: "shop", auth: "oauth" }],
+      schedules: [],
+      layout: {},
+    };
+    const compiled = await compileFlow(graph, { registry: createRegistry([servicesPack()]) });
+    if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics));
+    const { plan } = compiled;
+    expect(plan.needs).toEqual(["credentials", "net"]);
+    expect((await engine.run(plan).result).counts.succeeded).toBe(10);
+    expect(calls.renew).toEqual(["first-token"]);
+    accepted = "none";
+    for (let again = 0; again < 2; again += 1) {
+      expect((await engine.run(plan, {}, { onFailure: "finish" }).result).counts.failed).toBe(10);
+    }
+    expect(calls.renew).toEqual(["first-token", "second-token"]);
+    await engine.close();
+  });
+});
+
+describe("credentials that are not there", () => {
+  const shop = () => startService((_seen, response) => json(response, {}));
+  const failing = (error: unknown) => ({
+    ...portOf(["x"]).port,
+    resolve: () => Promise.reject(error),
+  });
+  const oauthError = (code: string, more: object = {}) =>
+    Object.assign(new Error(`message of ${code}`), { code, retryable: false, ...more });
+
+  test.each<[string, unknown, string, string, number]>([
+    ["no refresh token", oauthError("oauth_no_refresh_token"), "no_refresh_token", RECONNECT, 5],
+    [
+      "a refused grant",
+      oauthError("oauth_token", { status: 400, oauthError: "invalid_grant" }),
+      "credentials_expired",
+      RECONNECT,
+      5,
+    ],
+    [
+      "an entry that cannot be read",
+      oauthError("oauth_decode", { message: "stored token: access_token must be text" }),
+      "credentials_expired",
+      RECONNECT,
+      5,
+    ],
+    [
+      "a locked store",
+      oauthError("oauth_credential", {
+        message: "credential store: locked. Unlock it",
+        retryable: true,
+      }),
+      "unavailable",
+      "Unlock it",
+      6,
+    ],
+    [
+      "a dead token endpoint",
+      oauthError("oauth_http", { retryable: true }),
+      "network",
+      "auth.example",
+      1,
+    ],
+    ["a slow one", oauthError("oauth_http", { reason: "timeout" }), "timeout", "auth.example", 1],
+    ["another answer", oauthError("oauth_token", { status: 503 }), "http_status", "503", 1],
+    ["a token answer that is none", oauthError("oauth_decode"), "decode_failed", "oauth_decode", 1],
+    [
+      "an error of the port's own",
+      new NodeError("credentials_missing", "nothing. Connect it: millrace connect shop-eu", {
+        reason: "auth",
+      }),
+      "credentials_missing",
+      "Connect it: millrace connect shop-eu",
+      5,
+    ],
+    ["a broken port", new Error("secret-text"), "internal", "shop-eu could not be read", 70],
+  ])("%s", async (_name, thrown, code, end, exitCode) => {
+    const { error, events } = await call(await shop(), {}, { port: failing(thrown) });
+    expect(error?.code).toBe(code);
+    expect(error?.message.endsWith(end), error?.message).toBe(true);
+    expect(exitCodeFor({ status: "failed", error: { code } })).toBe(exitCode);
+    expect(JSON.stringify(events)).not.toContain("secret-text");
+  });
+
+  test("no port and no entry say how to connect, and a service without auth needs neither", async () => {
+    const service = await shop();
+    const none = { ...portOf(["x"]).port, resolve: async () => undefined as never };
+    const { error } = await call(service, {}, { port: none });
+    expect(error).toMatchObject({
+      code: "credentials_missing",
+      message: expect.stringMatching(/Connect it: millrace connect shop-eu$/),
+    });
+    const open = await startService((_s, response) => json(response, {}), [{}], {
+      auth: { scheme: "none" },
+    });
+    const fields = { connection: "shop", operation: "op" };
+    const connections = [{ name: "shop", auth: "none", service: "shop" }];
+    const withPort = (one: typeof open) =>
+      runNode("service.call", fields, { services: { get: () => one.service }, connections });
+    expect((await withPort(open)).output).toMatchObject({ status: 200 });
+    expect((await withPort(service)).error?.message).toMatch(/Connect it: millrace connect shop$/);
+  });
+
+  test("a credential that no header can carry is expired before anything is sent", async () => {
+    const service = await shop();
+    const { error } = await call(service, {}, { port: portOf(["two\nlines"]).port });
+    expect(error?.code).toBe("credentials_expired");
+    expect(service.seen).toEqual([]);
+  });
+
+  test("scopes that were not granted are named, and nothing is sent", async () => {
+    const service = await startService(
+      (_s, response) => json(response, {}),
+      [{ scopes: ["write"] }],
+    );
+    const { port } = portOf(["token-of-the-shop"], ["read"]);
+    const { error } = await call(service, {}, { port, connection: { scopes: ["admin", "read"] } });
+    expect(error?.code).toBe("credentials_missing");
+    expect(error?.message).toBe(`missing scopes: admin write. ${RECONNECT}`);
+    expect(service.seen).toEqual([]);
+    expect((await call(service)).output).toMatchObject({ status: 200 }); // nothing is known of its scopes
+  });
+
+  test.each([
+    [
+      "the challenge",
+      { "www-authenticate": 'Bearer error="insufficient_scope", scope="admin"' },
+      "",
+      "admin",
+    ],
+    ["the body", {}, '{"error":"insufficient_scope"}', "write"],
+  ])("403 for a scope, said in %s, is credentials_missing", async (_name, headers, body, scope) => {
+    const service = await startService(
+      (_seen, response) => response.writeHead(403, headers).end(body),
+      [{ scopes: ["write"] }],
+    );
+    const { error } = await call(service);
+    expect(error).toMatchObject({
+      code: "credentials_missing",
+      message: `missing scopes: ${scope}. ${RECONNECT}`,
+    });
+  });
+});
+
+describe("an answer that says no", () => {
+  test.each<[string, Partial<ServiceOperation>, number, boolean]>([
+    ["a GET by default", {}, 503, true],
+    ["a GET by default", {}, 500, false],
+    ["a GET by default", {}, 404, false],
+    ["a POST by default", { method: "POST" }, 429, true],
+    ["a POST by default", { method: "POST" }, 503, false],
+    ["a POST with a key", { method: "POST", idempotencyHeader: "X-Key" }, 503, true],
+    ["an operation that says 5xx", { method: "POST", retryOn: ["5xx"] }, 500, true],
+    ["an operation that says nothing of it", { retryOn: ["network"] }, 503, false],
+  ])("%s: %o %i is retryable %s", async (_name, operation, status, retryable) => {
+    const shop = await startService((_s, response) => json(response, {}, status), [operation]);
+    expect((await call(shop)).error).toEqual({
+      code: "http_status",
+      message: `op: 127.0.0.1:${shop.port} answered ${status}`,
+      retryable,
+      status,
+    });
+  });
+
+  test("is tried again by the policy, after Retry-After, with the same key", async () => {
+    const shop = await startService(
+      (_seen, response) => {
+        if (shop.seen.length === 1) response.writeHead(503, { "retry-after": "0" }).end();
+        else json(response, {});
+      },
+      [{ method: "POST", idempotencyHeader: "X-Key" }],
+    );
+    const policy = { retry: { max: 1, delayMs: 0 }, idempotencyKey: "order-ü" };
+    expect((await call(shop, {}, { policy })).output).toMatchObject({ status: 200 });
+    expect(shop.seen.map(({ headers }) => headers["x-key"])).toEqual([
+      "order-%C3%BC",
+      "order-%C3%BC",
+    ]);
+    expect(shop.seen[0]?.headers["idempotency-key"]).toBe("order-%C3%BC"); // the flow has written it
+  });
+
+  test("shows the beginning of its body at debug alone, without the token", async () => {
+    const shop = await startService((seen, response) => {
+      response.writeHead(400).end(`you sent ${seen.headers.authorization} ${"x".repeat(5_000)}`);
+    });
+    const { events, error } = await call(shop);
+    expect(error?.message).not.toContain("you sent");
+    const logs = events.filter((event) => event.kind === "log");
+    expect(logs).toMatchObject([{ level: "debug" }]);
+    expect(logs[0]).toHaveProperty("text", `you sent Bearer [redacted] ${"x".repeat(2_021)}`);
+  });
+
+  test("hides a token of which only the beginning was read", async () => {
+    const token = `long-token-${"abcdefgh".repeat(1_000)}`;
+    const shop = await startService((_seen, response) => {
+      response.writeHead(400).end(token.repeat(40));
+    });
+    const { events } = await call(shop, {}, { port: portOf([token]).port });
+    expect(JSON.stringify(events)).not.toContain("long-token");
+  });
+});
+
+describe("the network", () => {
+  test.each([
+    ["GET", true],
+    ["POST", false],
+  ] as const)(
+    "a refused connection of a %s is network, retryable %s, and names the host",
+    async (method, retryable) => {
+      const shop = await startService(() => {}, [{ method }]);
+      await new Promise((closed) => shop.server.close(closed));
+      expect((await call(shop)).error).toEqual({
+        code: "network",
+        message: `op: the connection failed (ECONNREFUSED): 127.0.0.1:${shop.port}`,
+        retryable,
+      });
+    },
+  );
+
+  test.each([
+    ["GET", true],
+    ["POST", false],
+  ] as const)(
+    "a %s that takes longer than its operation allows is timeout, retryable %s",
+    async (method, retryable) => {
+      const shop = await startService(() => {}, [{ method, timeoutMs: 30 }]);
+      expect((await call(shop)).error).toEqual({
+        code: "timeout",
+        message: `op: no whole answer in time (30 ms): 127.0.0.1:${shop.port}`,
+        retryable,
+      });
+    },
+  );
+
+  test("redirects of a GET are followed on the origin, never to another one, and those of a POST not at all", async () => {
+    const far = await listen((_request, response) => response.end("{}"));
+    const shop = await startService(
+      (seen, response) => {
+        const to = seen.url.endsWith("/near") ? "/v1/end" : `${far.url}/end`;
+        if (seen.url === "/v1/end") json(response, { at: "end" });
+        else response.writeHead(302, { location: to }).end();
+      },
+      [
+        { id: "near", path: "/near" },
+        { id: "far", path: "/far" },
+        { id: "post", path: "/near", method: "POST" },
+      ],
+    );
+    expect((await call(shop, { operation: "near" })).output).toMatchObject({ body: { at: "end" } });
+    expect((await call(shop, { operation: "far" })).error).toMatchObject({
+      code: "egress_denied",
+      message: expect.stringContaining("connection-origin"),
+    });
+    expect((await call(shop, { operation: "post" })).error?.code).toBe("egress_denied");
+    expect(far.connections()).toBe(0);
+  });
+});
+
+describe("results", () => {
+  const result = { type: "object", required: ["id"], properties: { id: { type: "string" } } };
+
+  test("one that is not of the schema is a warning, and with strictResult a failure", async () => {
+    const answer = (strictResult: boolean) =>
+      startService((_seen, response) => json(response, { id: 7 }), [{ result, strictResult }]);
+    const { output, events } = await call(await answer(false));
+    expect(output).toMatchObject({ body: { id: 7 } });
+    expect(events.find(({ kind }) => kind === "log")).toMatchObject({
+      level: "warn",
+      code: "service_result_mismatch",
+      text: expect.stringMatching(/^op: body\/id must be string/),
+    });
+    expect((await call(await answer(true))).error?.code).toBe("output_schema");
+  });
+
+  test.each([
+    ["json", '{"a":1}', { a: 1 }],
+    ["json", "", null],
+    ["text", "grüße", "grüße"],
+    ["base64", "\u0001\u0002", "AQI="],
+  ] as const)("%s of %j is %j", async (resultType, sent, body) => {
+    const shop = await startService((_s, response) => response.end(sent), [{ resultType }]);
+    expect((await call(shop)).output).toMatchObject({ body });
+  });
+
+  test("one that cannot be read, or is too large, fails", async () => {
+    const shop = await startService(
+      (_s, response) => response.end("<html>"),
+      [{}, { id: "small", maxBytes: 3, resultType: "text" }],
+    );
+    expect((await call(shop)).error?.code).toBe("decode_failed");
+    expect((await call(shop, { operation: "small" })).error?.code).toBe("response_too_large");
+  });
+});
+
+test("no event holds a planted credential, in whatever form the service repeats it", async () => {
+  const secrets = {
+    user: "planted-user:planted-pass/word+1",
+    key: "planted key?".replaceAll(/[ ?]/g, "%"),
+  };
+  const echo = (seen: { headers: object; url: string }) => ({
+    ...seen.headers,
+    url: seen.url,
+    decoded: Buffer.from(
+      String((seen.headers as { authorization?: string }).authorization).slice(6),
+      "base64",
+    ).toString(),
+  });
+  const basic = await startService((seen, response) => json(response, echo(seen) as never), [{}], {
+    auth: { scheme: "basic" },
+  });
+  const query = await startService(
+    (seen, response) => json(response, echo(seen) as never, 400),
+    [{}],
+    {
+      auth: { scheme: "apiKey", in: "query", name: "key", prefix: "k-" },
+    },
+  );
+  const first = await call(basic, {}, { port: portOf([secrets.user]).port });
+  expect(basic.seen[0]?.headers.authorization).toBe(`Basic ${btoa(secrets.user)}`);
+  const second = await call(query, {}, { port: portOf([secrets.key]).port });
+  expect(query.seen[0]?.url).toBe("/v1/things?key=k-planted%25key%25");
+  const text = JSON.stringify([first.events, second.events]);
+  for (const hidden of ["planted", btoa(secrets.user), "pass/word"]) {
+    expect(text).not.toContain(hidden);
+  }
+  expect(text).toContain("[redacted]");
+});
+
+test("an unknown operation or service is operation_unknown, without a request", async () => {
+  const shop = await startService(() => {}, [{ id: "orders.list" }]);
+  expect((await call(shop, { operation: "orders.lst" })).error).toEqual({
+    code: "operation_unknown",
+    message: 'there is no operation "orders.lst"; there are orders.list',
+    retryable: false,
+  });
+  const { error } = await call(shop, {}, { connection: { service: "none" } });
+  expect(error?.code).toBe("operation_unknown");
+});
+
+test("a cached answer belongs to one slug", async () => {
+  const shop = await startService((_s, response) => json(response, shop.seen.length));
+  const engine = createEngine({
+    host: createNodeHost(),
+    egress: { allow: [{ cidr: "127.0.0.1/32" }] },
+    credentials: portOf(["token-of-the-shop"]).port,
+    services: { get: () => shop.service },
+  });
+  const bodyFor = async (slug: string) => {
+    const graph = {
+      version: 1 as const,
+      id: "cached",
+      inputs: [],
+      nodes: [
+        {
+          id: "n",
+          type: "service.call",
+          fields: { connection: "shop", operation: "op" },
+          policy: { cache: { ttlMs: 60_000 } },
+        },
+      ],
+      edges: [],
+      outputs: [{ name: "body", value: { $: "n.body" } }],
+      connections: [{ name: "shop", auth: "oauth", slug }],
+      schedules: [],
+      layout: {},
+    };
+    const compiled = await compileFlow(graph, { registry: createRegistry([servicesPack()]) });
+    if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics));
+    return (await engine.run(compiled.plan).result).outputs?.["body"];
+  };
+  expect([await bodyFor("eu"), await bodyFor("eu"), await bodyFor("us")]).toEqual([1, 1, 2]);
+  await engine.close();
+});
+
+test("http.request renews the credential of its connection in the same way", async () => {
+  const shop = await startService((seen, response) => {
+    json(response, {}, seen.headers.authorization === "Bearer fresh-token" ? 200 : 401);
+  });
+  const { port, calls } = portOf(["stale-token", "fresh-token"]);
+  const { output } = await runNode(
+    "http.request",
+    { url: `${shop.url}/any`, connection: "shop" },
+    {
+      credentials: port,
+      services: { get: () => shop.service },
+      connections: [{ name: "shop", auth: "oauth" }],
+    },
+  );
+  expect(output).toMatchObject({ status: 200 });
+  expect(calls.renew).toEqual(["stale-token"]);
+});
+
+test("a called flow uses the connections that it declares itself", async () => {
+  const shop = await startService((_seen, response) => json(response, {}));
+  const asked: string[] = [];
+  const engine = createEngine({
+    host: createNodeHost(),
+    egress: { allow: [{ cidr: "127.0.0.1/32" }] },
+    credentials: {
+      ...portOf(["token-of-the-shop"]).port,
+      resolve: async (slug) => {
+        asked.push(slug);
+        return { scheme: "bearer", scopes: [], reveal: () => "token-of-the-shop" };
+      },
+    },
+    services: { get: () => shop.service },
+  });
+  const flow = (id: string, slug: string, nodes: readonly FlowNode[]): FlowGraph => ({
+    version: 1,
+    id,
+    inputs: [],
+    nodes,
+    edges: [],
+    outputs: [],
+    connections: [{ name: "shop", auth: "oauth", slug }],
+    schedules: [],
+    layout: {},
+  });
+  const node = { id: "n", type: "service.call", fields: { connection: "shop", operation: "op" } };
+  const inner = flow("inner", "inner-shop", [node]);
+  const called = { id: "call", type: "subflow", fields: { flow: "inner" } };
+  const compiled = await compileFlow(flow("outer", "outer-shop", [node, called]), {
+    registry: createRegistry([servicesPack()]),
+    subflows: { get: async () => ({ graph: inner, digest: `sha256:${"0".repeat(64)}` }) },
+  });
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics));
+  expect((await engine.run(compiled.plan).result).status).toBe("succeeded");
+  expect(asked.sort()).toEqual(["inner-shop", "outer-shop"]);
+  await engine.close();
+});
+
+test.each<[string, () => void]>([
+  [
+    "throws",
+    () => {
+      throw new Error("a note that nobody can take");
+    },
+  ],
+  ["rejects", async () => Promise.reject(new Error("a note that nobody can take"))],
+])(
+  "a port that %s when it is told of a refused credential changes nothing",
+  async (_name, refused) => {
+    const service = await startService((_seen, response) => json(response, {}, 401));
+    const { error } = await call(
+      service,
+      {},
+      { port: { ...portOf(["one", "two"]).port, refused } },
+    );
+    expect(error?.code).toBe("credentials_expired");
+  },
+);
