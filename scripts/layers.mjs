@@ -53,9 +53,9 @@ export const layers = {
       ...["hono", "@hono/node-server", "pino", "prom-client"],
     ],
   },
-  testkit: { needs: [...spine, ...packs, "desktop"], foreign: ["vitest"] },
+  testkit: { needs: [...spine, ...packs], foreign: ["vitest"] },
   "create-extension": { needs: [], foreign: [] },
-  "test-support": { needs: [], foreign: [] },
+  "test-support": { needs: ["contracts", "desktop", "store", "testkit"], foreign: [] },
 };
 
 const SPECIFIER = /(?:\bfrom|\bimport|\bimport\s*\(|\brequire\s*\()\s*["']([^"']+)["']/g;

@@ -4,9 +4,9 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { executorChaos } from "@millrace/store/testing";
+import { build } from "tsup";
 import { createRandom } from "../random.js";
 
 const FLOW = { steps: 20, minStepMs: 20, maxStepMs: 100 };
@@ -22,6 +22,16 @@ const { values } = parseArgs({
 const kills = Number(values.kills);
 const program = fileURLToPath(new URL("chaos-child.js", import.meta.url));
 
+/** The suite is a source of the helpers of tests: it is built here, where the packages it imports are found. */
+async function loadSuite() {
+  const outDir = fileURLToPath(new URL("node_modules/.cache/", import.meta.url));
+  const entry = { chaos: fileURLToPath(import.meta.resolve("@millrace/test-support/executor")) };
+  const options = { format: "esm", target: "node20", dts: false, clean: true, silent: true };
+  await build({ config: false, entry, outDir, ...options, external: [/^@millrace\//] });
+  return import(pathToFileURL(join(outDir, "chaos.js")).href);
+}
+
+const { executorChaos } = await loadSuite();
 const folder = mkdtempSync(join(tmpdir(), "millrace-chaos-"));
 const report = await executorChaos(
   (dir) => spawn(process.execPath, [program, dir], { stdio: ["ignore", "pipe", "inherit"] }),

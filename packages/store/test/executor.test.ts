@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { type DriverName, openMemoryStore, openStore, type Store } from "@millrace/store";
-import { executorConformance } from "@millrace/store/testing";
+import { executorConformance } from "@millrace/test-support/executor";
 import { describe, test } from "vitest";
 import { createEngine } from "../../engine/src/index.ts";
 import { createNodeHost } from "../../engine/src/node/index.ts";

@@ -16,7 +16,6 @@ export {
   type TestHostOptions,
 } from "./host/test-host.ts";
 export type { Call } from "./host/watched-types.ts";
-export { type JournalUnderTest, journalConformance } from "./journals/journal-conformance.ts";
 export {
   type ConformanceSetup,
   createScriptedProvider,
@@ -38,5 +37,3 @@ export {
   credentialsConformance,
 } from "./services/credentials-conformance.ts";
 export { isolationConformance } from "./suites/isolation.ts";
-export { recordTransportLogs, type TransportLogs } from "./transports/recordings.ts";
-export { type TransportSubject, transportConformance } from "./transports/suite.ts";

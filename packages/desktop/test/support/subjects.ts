@@ -26,7 +26,7 @@ import { createElectronTransport, exposeMillrace, serveElectron } from "@millrac
 import { createHttpTransport } from "@millrace/desktop/http";
 import { createPortTransport, type PortLike, servePort } from "@millrace/desktop/port";
 import { createTauriTransport } from "@millrace/desktop/tauri";
-import { recordTransportLogs, type TransportSubject } from "@millrace/testkit";
+import { recordTransportLogs, type TransportSubject } from "@millrace/test-support/transports";
 import { serveStdio } from "../../../cli/src/stdio/serve.ts";
 import { createChannelHost, createServer, start } from "../../../server/src/index.ts";
 import { openStore } from "../../../store/src/index.ts";

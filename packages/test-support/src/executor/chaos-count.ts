@@ -1,6 +1,6 @@
 /** The reckoning after the kills: what clients and the world saw, beside what the store has. */
 import { type AnyEvent, checkLog, parseEventStrict } from "@millrace/contracts";
-import { openStore, type Store } from "../open-store.ts";
+import { openStore, type Store } from "@millrace/store";
 import type { ChaosRuns, SeenRun } from "./chaos-runs.ts";
 
 /** What came of it. `faults` is empty when every promise was kept. */

@@ -16,7 +16,7 @@ import {
 } from "@millrace/contracts";
 import { assertLog } from "@millrace/contracts/testing";
 import { CommandError, type Transport, type TransportOptions } from "@millrace/desktop";
-import type { ConformanceCase } from "../conformance-case.ts";
+import type { ConformanceCase } from "@millrace/testkit";
 import { DELTAS, RECORDED, recordedLog } from "./recordings.ts";
 
 /** Messages a second that a window gets at most: one for each frame of a screen, and what does not wait. */

@@ -10,7 +10,7 @@ import {
   withholdContent,
 } from "@millrace/contracts";
 import { legalLog } from "@millrace/contracts/testing";
-import type { ConformanceCase } from "../conformance-case.ts";
+import type { ConformanceCase } from "@millrace/testkit";
 
 /** A journal of a case, and what it holds on to. */
 export interface JournalUnderTest {

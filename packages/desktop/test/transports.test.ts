@@ -1,5 +1,5 @@
 /** One suite for the six transports: four in this process, a server on a port, and the shipped command as a child. */
-import { type TransportSubject, transportConformance } from "@millrace/testkit";
+import { type TransportSubject, transportConformance } from "@millrace/test-support/transports";
 import { afterAll, describe, test } from "vitest";
 import * as subjects from "./support/subjects.ts";
 

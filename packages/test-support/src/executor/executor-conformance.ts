@@ -5,19 +5,15 @@ import {
   checkLog,
   type ExecutionEvent,
   type Executor,
+  type FieldValue,
   type FlowGraph,
+  type FlowNode,
   parseEvent,
   parseEventStrict,
   type RunSpec,
   type StoredEvent,
 } from "@millrace/contracts";
-import { chain, node } from "./flows.ts";
-
-/** One promise of the port; `run` rejects when it is broken. */
-export interface ConformanceCase {
-  readonly name: string;
-  run(): Promise<void>;
-}
+import type { ConformanceCase } from "@millrace/testkit";
 
 /** An executor of a case, which has taken over what was there, and what it holds on to. */
 export interface ExecutorUnderTest {
@@ -291,4 +287,23 @@ function textOf({ line }: StoredEvent): string {
 
 function eventOf(event: StoredEvent): AnyEvent & { readonly [key: string]: unknown } {
   return parseEvent(textOf(event)) as AnyEvent & { readonly [key: string]: unknown };
+}
+
+/** A node without policy. */
+function node(
+  id: string,
+  type: string,
+  fields: { readonly [name: string]: FieldValue } = {},
+): FlowNode {
+  return { id, type, fields };
+}
+
+/** A flow whose nodes follow each other; a `confirm` is left by `approved`. */
+function chain(id: string, nodes: readonly FlowNode[]): FlowGraph {
+  const edges = nodes.slice(1).map((to, index) => {
+    const from = nodes[index] as FlowNode;
+    return { from: from.id, port: from.type === "confirm" ? "approved" : "out", to: to.id };
+  });
+  const none = { inputs: [], outputs: [], connections: [], schedules: [], layout: {} };
+  return { version: 1, id, nodes, edges, ...none };
 }

@@ -1,0 +1,3 @@
+/** The suite of executors, and the chaos that one of them must survive. */
+export { executorChaos } from "./executor-chaos.ts";
+export { executorConformance } from "./executor-conformance.ts";
