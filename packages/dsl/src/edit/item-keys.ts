@@ -1,6 +1,6 @@
 /** What tells an item from its neighbours. */
 
-import { BLOCKS, isBlockWord } from "../language/blocks.ts";
+import { BLOCKS, isBlockKeyword } from "../language/blocks.ts";
 import type { AttrItem, BlockItem, Item } from "../language/items.ts";
 import { edgeKey } from "../read/edges.ts";
 
@@ -16,7 +16,7 @@ export function keyOf(item: Item): string {
 
 /** Whether a block is one of several of its kind, told apart by their names. */
 function isNamed({ word }: BlockItem): boolean {
-  return !isBlockWord(word) || BLOCKS[word].labels === 1;
+  return !isBlockKeyword(word) || BLOCKS[word].labels === 1;
 }
 
 /** The key of an attribute. */

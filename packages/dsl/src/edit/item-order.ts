@@ -1,6 +1,6 @@
 /** Where items stand after an edit, and what stays at the head of a section. */
 
-import type { Place } from "../language/blocks.ts";
+import type { BlockKind } from "../language/blocks.ts";
 import type { Item } from "../language/items.ts";
 import { sectionOf } from "../write/canonical.ts";
 import { movedHead } from "./merge-values.ts";
@@ -13,7 +13,7 @@ export function replacedSections(
   old: readonly Item[],
   keys: readonly (string | undefined)[],
   after: readonly (readonly [string, Item])[],
-  place: Place,
+  place: BlockKind,
 ): ReadonlyMap<number, string> {
   const section = sectionIn(place);
   const ends = new Map<string, number>();
@@ -34,7 +34,7 @@ export function replacedSections(
 
 const NONE_REPLACED: ReadonlyMap<number, string> = new Map();
 
-function sectionIn(place: Place): (item: Item) => string {
+function sectionIn(place: BlockKind): (item: Item) => string {
   return (item) => (place === "file" || place === "body" ? sectionOf(item, place) : "");
 }
 
@@ -42,7 +42,7 @@ function sectionIn(place: Place): (item: Item) => string {
 export function withHeads(
   items: readonly Item[],
   survivors: readonly (readonly [string, Item])[],
-  place: Place,
+  place: BlockKind,
 ): readonly Item[] {
   const section = sectionIn(place);
   const first = firstOf(items, section);

@@ -5,7 +5,7 @@
  *   R3  what never was in the graph, such as unknown blocks, stays, unless the graph would then say something else.
  */
 import type { FlowGraph } from "@millrace/contracts";
-import { isBlockWord, type Place } from "../language/blocks.ts";
+import { type BlockKind, isBlockKeyword } from "../language/blocks.ts";
 import type { BlockItem, Item } from "../language/items.ts";
 import { dataOf, documentOf, type FlowDocument } from "../read/document.ts";
 import { edgeKey } from "../read/edges.ts";
@@ -67,7 +67,7 @@ class ItemList {
 }
 
 interface Where {
-  readonly place: Place;
+  readonly place: BlockKind;
   /** Path of the node around, as it was; undefined: in the file itself. */
   readonly path: string | undefined;
 }
@@ -159,7 +159,7 @@ class Merge {
   }
 
   private block(old: BlockItem, fresh: BlockItem, where: Where): BlockItem {
-    const place: Place = isBlockWord(fresh.word) ? fresh.word : "layout";
+    const place: BlockKind = isBlockKeyword(fresh.word) ? fresh.word : "layout";
     const items = inside(old, place);
     const wanted = inside(fresh, place);
     const type =
@@ -232,7 +232,7 @@ function notesIn({ lead, blank, trail }: Notes): Notes {
   return { lead, blank, trail };
 }
 
-function inside(item: BlockItem, place: Place): readonly Item[] {
+function inside(item: BlockItem, place: BlockKind): readonly Item[] {
   const items = item.items ?? [];
   return place === "body" ? toSections(items, "body").flatMap(withoutGap) : toOrder(items, place);
 }

@@ -1,7 +1,134 @@
-/** The blocks of the language: where each stands, how many names it takes, and what may stand in it. */
+/**
+ * The table of the language: its blocks, where each stands, what its head takes, and its members with their names in text and
+ * graph. Reading, printing, ordering, normalizing and checking ask this table.
+ */
+import type { JsonSchema } from "@millrace/contracts/json";
+import { COUNT, DURATION, FLAG, OBJECT, oneOf, type Shape, TEXT, TEXTS } from "./shapes.ts";
+
+/** A member of a block or of a policy. */
+export interface Member {
+  /** Its name in the text. */
+  readonly text: string;
+  /** Its name in the graph. */
+  readonly key: string;
+  /** `value` may hold expressions; `values` is an object of values that are written out. */
+  readonly kind: "literal" | "duration" | "value" | "values";
+  readonly shape: Shape | undefined;
+  /** What validation asks of it. */
+  readonly schema: JsonSchema;
+  /** The object that holds it cannot do without. */
+  readonly needed?: boolean;
+  /** Its members, where it may be an object of those. */
+  readonly members?: readonly Member[];
+}
+
+type More = Partial<Pick<Member, "schema" | "needed" | "members">>;
+
+function literal(text: string, shape: Shape, more?: More & { readonly key?: string }): Member {
+  return { text, key: text, kind: "literal", shape, schema: shape.schema, ...more };
+}
+
+function duration(text: string, more?: More): Member {
+  return {
+    text,
+    key: `${text}Ms`,
+    kind: "duration",
+    shape: DURATION,
+    schema: DURATION.schema,
+    ...more,
+  };
+}
+
+function value(text: string, schema: JsonSchema, more?: More & { readonly key?: string }): Member {
+  return { text, key: text, kind: "value", shape: undefined, schema, ...more };
+}
+
+/** A member that is an object of these members; `numberIs`: the one that a bare number stands for. */
+function group(text: string, numberIs: string, members: readonly Member[]): Member {
+  const shape = { ...OBJECT, is: () => false, numberIs };
+  return literal(text, shape, { schema: schemaOf(members), members });
+}
+
+const ABOVE_ZERO: JsonSchema = { type: "number", exclusiveMinimum: 0 };
+const ANY: JsonSchema = {};
+
+const timeout: Member = duration("timeout", { schema: ABOVE_ZERO });
+
+const keyed: readonly Member[] = [
+  literal("max", COUNT, { needed: true }),
+  value("key", TEXT.schema, { needed: true }),
+];
+const substitute: readonly Member[] = [value("default", ANY, { needed: true })];
+
+const onError: Shape = {
+  ...oneOf("fail", "port", "collect"),
+  rule: "fail, port, collect or { default }",
+};
+const allOrAny: Shape = oneOf("all", "any");
+const join: Shape = {
+  ...allOrAny,
+  type: "string or int",
+  is: (given) => COUNT.is(given) || allOrAny.is(given),
+  rule: "all, any or a whole number",
+  schema: { anyOf: [allOrAny.schema, COUNT.schema] },
+};
+
+/** Policies of a node, in canonical order. */
+export const NODE_POLICIES: readonly Member[] = [
+  timeout,
+  group("retry", "max", [
+    literal("max", COUNT, { schema: { type: "integer", minimum: 0, maximum: 20 } }),
+    literal("backoff", oneOf("constant", "linear", "exponential")),
+    duration("delay"),
+    duration("maxDelay"),
+    literal("jitter", FLAG),
+    literal("on", TEXTS),
+    value("if", FLAG.schema),
+  ]),
+  value("when", FLAG.schema),
+  literal("on-error", onError, {
+    key: "onError",
+    schema: { anyOf: [onError.schema, schemaOf(substitute)] },
+    members: substitute,
+  }),
+  literal("join", join),
+  literal("concurrency", COUNT, {
+    schema: { anyOf: [COUNT.schema, schemaOf(keyed)] },
+    members: keyed,
+  }),
+  value("idempotency-key", TEXT.schema, { key: "idempotencyKey" }),
+  group("cache", "ttl", [duration("ttl", { schema: ABOVE_ZERO, needed: true }), value("key", ANY)]),
+  literal("delivery", oneOf("atLeastOnce", "atMostOnce")),
+];
+
+/** Policies of a flow, in canonical order. */
+export const FLOW_POLICIES: readonly Member[] = [
+  timeout,
+  literal("on-failure", oneOf("stop", "finish"), { key: "onFailure" }),
+  literal("concurrency", COUNT),
+];
+
+/** The title of a flow: the one attribute of its block that is no member of `meta`. */
+export const TITLE: Member = literal("title", TEXT);
+
+/** The schema of an object of these members and no others. */
+function schemaOf(members: readonly Member[]): JsonSchema {
+  const required = members.filter(({ needed }) => needed).map(({ key }) => key);
+  return {
+    type: "object",
+    ...(required.length > 0 && { required }),
+    ...propertiesOf(members),
+    additionalProperties: false,
+  };
+}
+
+/** What validation asks of each of these members, whatever else stands beside them. */
+export function propertiesOf(members: readonly Member[]): JsonSchema {
+  return { properties: Object.fromEntries(members.map(({ key, schema }) => [key, schema])) };
+}
 
 /** Where an item stands. */
-export type Place =
+export type BlockKind =
   | "file"
   | "flow"
   | "input"
@@ -12,122 +139,80 @@ export type Place =
   | "layout"
   | "body";
 
-export interface BlockWord {
-  /** Places where the block may stand. */
-  readonly in: readonly Place[];
-  /** Names after the word. */
+export interface Block {
+  /** Blocks in which it may stand. */
+  readonly in: readonly BlockKind[];
+  /** Names after the keyword. */
   readonly labels: 0 | 1 | 2;
   /** Whether `: type` must, may or must not follow. */
   readonly type: "needed" | "allowed" | "none";
   /** Whether `= value` must, may or must not follow. */
   readonly value: "needed" | "allowed" | "none";
   /** Attributes in canonical order; absent: any. */
-  readonly attributes?: readonly string[];
+  readonly attributes?: readonly Member[];
 }
 
+const described: readonly Member[] = [literal("description", TEXT), literal("schema", OBJECT)];
+
 /** The blocks of language version 1. */
-export const BLOCKS: { readonly [word in Exclude<Place, "file">]: BlockWord } = {
+export const BLOCKS: { readonly [keyword in Exclude<BlockKind, "file">]: Block } = {
   flow: { in: ["file"], labels: 2, type: "none", value: "none" },
-  input: {
-    in: ["file"],
-    labels: 1,
-    type: "allowed",
-    value: "allowed",
-    attributes: ["description", "schema"],
-  },
+  input: { in: ["file"], labels: 1, type: "allowed", value: "allowed", attributes: described },
   connection: {
     in: ["file"],
     labels: 1,
     type: "needed",
     value: "none",
-    attributes: ["service", "slug", "scopes"],
+    attributes: [
+      literal("service", TEXT),
+      literal("slug", TEXT),
+      literal("scopes", { ...TEXTS, elements: TEXT }),
+    ],
   },
   schedule: {
     in: ["file"],
     labels: 1,
     type: "none",
     value: "none",
-    attributes: ["cron", "every", "at", "timezone", "inputs", "enabled", "overlap", "catchUp"],
+    attributes: [
+      literal("cron", TEXT),
+      duration("every", { schema: { type: "integer", minimum: 1000 } }),
+      literal("at", TEXT),
+      literal("timezone", TEXT),
+      { ...literal("inputs", OBJECT), kind: "values" },
+      literal("enabled", FLAG),
+      literal("overlap", TEXT, { schema: { enum: ["skip", "queue", "allow"] } }),
+      literal("catchUp", TEXT, { schema: { enum: ["skip", "one", "all"] } }),
+    ],
   },
   node: { in: ["file", "body"], labels: 1, type: "needed", value: "none" },
-  output: {
-    in: ["file"],
-    labels: 1,
-    type: "allowed",
-    value: "needed",
-    attributes: ["description", "schema"],
-  },
+  output: { in: ["file"], labels: 1, type: "allowed", value: "needed", attributes: described },
   layout: { in: ["file"], labels: 0, type: "none", value: "none" },
-  body: { in: ["node"], labels: 0, type: "none", value: "none", attributes: ["output"] },
+  body: {
+    in: ["node"],
+    labels: 0,
+    type: "none",
+    value: "none",
+    attributes: [value("output", ANY)],
+  },
 };
 
 /** Whether a word names a block of the language. */
-export function isBlockWord(word: string): word is keyof typeof BLOCKS {
+export function isBlockKeyword(word: string): word is keyof typeof BLOCKS {
   return Object.hasOwn(BLOCKS, word);
 }
 
-/** Policies of a node: name in the text, name in the graph; in canonical order. */
-export const NODE_POLICIES: readonly (readonly [string, string])[] = [
-  ["timeout", "timeoutMs"],
-  ["retry", "retry"],
-  ["when", "when"],
-  ["on-error", "onError"],
-  ["join", "join"],
-  ["concurrency", "concurrency"],
-  ["idempotency-key", "idempotencyKey"],
-  ["cache", "cache"],
-  ["delivery", "delivery"],
-];
+/** The member of a name in the text; undefined: there is none. */
+export function memberByText(members: readonly Member[], text: string): Member | undefined {
+  return members.find((member) => member.text === text);
+}
 
-/** Policies of a flow. */
-export const FLOW_POLICIES: readonly (readonly [string, string])[] = [
-  ["timeout", "timeoutMs"],
-  ["on-failure", "onFailure"],
-  ["concurrency", "concurrency"],
-];
+/** The member of a name in the graph; undefined: there is none. */
+export function memberByKey(members: readonly Member[], key: string): Member | undefined {
+  return members.find((member) => member.key === key);
+}
 
-/** A member of a policy that is an object: how its value is read. */
-export type MemberKind = "literal" | "duration" | "value";
-
-type PolicyMember = readonly [string, string, MemberKind];
-
-/**
- * Members of policies that are objects: name in the text, name in the graph, kind of value. A map, because policies that nobody
- * knows are looked up too, and `@constructor` is a member of every object.
- */
-export const POLICY_MEMBERS: ReadonlyMap<string, readonly PolicyMember[]> = new Map([
-  [
-    "retry",
-    [
-      ["max", "max", "literal"],
-      ["backoff", "backoff", "literal"],
-      ["delay", "delayMs", "duration"],
-      ["maxDelay", "maxDelayMs", "duration"],
-      ["jitter", "jitter", "literal"],
-      ["on", "on", "literal"],
-      ["if", "if", "value"],
-    ],
-  ],
-  [
-    "concurrency",
-    [
-      ["max", "max", "literal"],
-      ["key", "key", "value"],
-    ],
-  ],
-  [
-    "cache",
-    [
-      ["ttl", "ttlMs", "duration"],
-      ["key", "key", "value"],
-    ],
-  ],
-  ["on-error", [["default", "default", "value"]]],
-]);
-
-/** How the value of a whole policy is read; policies that are not here are literals or objects of `POLICY_MEMBERS`. */
-export const POLICY_KINDS: ReadonlyMap<string, MemberKind> = new Map([
-  ["timeout", "duration"],
-  ["when", "value"],
-  ["idempotency-key", "value"],
-]);
+/** The names of members in the text. */
+export function textNames(members: readonly Member[]): string[] {
+  return members.map(({ text }) => text);
+}

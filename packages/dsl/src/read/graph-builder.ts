@@ -2,30 +2,14 @@
  * Text to graph, block by block. What cannot be mapped is reported and left out; everything else is in the graph.
  */
 
-import type {
-  FlowConnection,
-  FlowEdge,
-  FlowGraph,
-  FlowInput,
-  FlowNode,
-  FlowOutput,
-  FlowSchedule,
-  Json,
-} from "@millrace/contracts";
+import type { FlowEdge, FlowGraph, FlowNode, Json, JsonObject } from "@millrace/contracts";
 import { nearestName } from "@millrace/contracts/options";
 import { replacement } from "../diagnostics/bag.ts";
 import type { Report } from "../diagnostics/report.ts";
-import { BLOCKS, isBlockWord } from "../language/blocks.ts";
+import { BLOCKS, isBlockKeyword } from "../language/blocks.ts";
 import type { BlockItem, Item } from "../language/items.ts";
 import { isEmptyLayout } from "../write/canonical.ts";
-import {
-  mapConnection,
-  mapFlow,
-  mapInput,
-  mapLayout,
-  mapOutput,
-  mapSchedule,
-} from "./declarations.ts";
+import { mapDeclaration, mapFlow, mapLayout } from "./declarations.ts";
 import { mapEdge } from "./edges.ts";
 import { type Collected, MappingContext } from "./mapping-context.ts";
 import { Names } from "./names.ts";
@@ -36,12 +20,12 @@ export class GraphBuilder {
   private readonly context: MappingContext;
   private readonly names: Names;
   private readonly lists = {
-    inputs: [] as FlowInput[],
+    inputs: [] as JsonObject[],
     nodes: [] as FlowNode[],
     edges: [] as FlowEdge[],
-    outputs: [] as FlowOutput[],
-    connections: [] as FlowConnection[],
-    schedules: [] as FlowSchedule[],
+    outputs: [] as JsonObject[],
+    connections: [] as JsonObject[],
+    schedules: [] as JsonObject[],
   };
   private readonly layout: Record<string, Json> = {};
   private header: Partial<FlowGraph> | undefined;
@@ -67,26 +51,21 @@ export class GraphBuilder {
 
   private block(item: BlockItem): void {
     const { context, names, lists } = this;
-    switch (item.word as keyof typeof BLOCKS) {
+    const keyword = item.word as keyof typeof BLOCKS;
+    switch (keyword) {
       case "flow":
         if (this.header) names.twice(item, "flow");
         else this.header = mapFlow(context, item);
         this.flow ??= item;
         break;
       case "input":
-        mapInput(context, item, names, lists.inputs);
-        break;
       case "connection":
-        mapConnection(context, item, names, lists.connections);
-        break;
       case "schedule":
-        mapSchedule(context, item, names, lists.schedules);
+      case "output":
+        mapDeclaration(context, item, keyword, names, lists[`${keyword}s`]);
         break;
       case "node":
         mapNode(context, item, names, lists.nodes, "/nodes");
-        break;
-      case "output":
-        mapOutput(context, item, names, lists.outputs);
         break;
       case "layout":
         if (this.hasLayout) names.twice(item, "layout");
@@ -102,7 +81,8 @@ export class GraphBuilder {
   finish(headless: boolean): FlowGraph {
     const { first, flow } = this;
     if (!headless && (first === undefined || first !== flow)) this.missingHeader();
-    return { version: 1, id: "", ...this.header, ...this.lists, layout: this.layout };
+    const lists = this.lists as unknown as Omit<FlowGraph, "version" | "id" | "layout">;
+    return { version: 1, id: "", ...this.header, ...lists, layout: this.layout };
   }
 
   private missingHeader(): void {
@@ -126,7 +106,7 @@ export class GraphBuilder {
 function isMisspeltFlow(item: Item): boolean {
   return (
     item.kind === "block" &&
-    !isBlockWord(item.word) &&
+    !isBlockKeyword(item.word) &&
     nearestName(item.word, Object.keys(BLOCKS)) === "flow"
   );
 }

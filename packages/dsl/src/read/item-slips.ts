@@ -4,7 +4,7 @@
 
 import { aliasOf, BLOCK_HINTS } from "../diagnostics/aliases.ts";
 import { replacement } from "../diagnostics/bag.ts";
-import { type BlockWord, NODE_POLICIES } from "../language/blocks.ts";
+import { type Block, memberByText, NODE_POLICIES } from "../language/blocks.ts";
 import type { FreshItem, Label, TypeNode } from "../language/items.ts";
 import { readType } from "../language/types.ts";
 import { CHAR, CLASSES, isNameStart } from "../syntax/chars.ts";
@@ -29,7 +29,7 @@ export function unexpectedStart(s: Scanner): never {
 }
 
 /** The type of a head without its colon, `node a t {`; undefined where a type need not stand. */
-export function typeWithoutColon(s: Scanner, rule: BlockWord): TypeNode | undefined {
+export function typeWithoutColon(s: Scanner, rule: Block): TypeNode | undefined {
   const start = s.pos;
   const from = s.tokenEnd;
   const isEquals = rule.value === "none" && s.peek() === 61;
@@ -93,7 +93,7 @@ export function noEqualsSign(s: Scanner, wordEnd: number, mends: boolean): never
 
 /** Whether a node has a policy of this name. */
 export function isPolicy(name: string): boolean {
-  return NODE_POLICIES.some(([known]) => known === name);
+  return memberByText(NODE_POLICIES, name) !== undefined;
 }
 
 /** The first character from `at` on that is not blank. */

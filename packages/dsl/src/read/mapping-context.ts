@@ -14,14 +14,16 @@ import { replacement, writing } from "../diagnostics/bag.ts";
 import { quoteForMessage } from "../diagnostics/quote.ts";
 import type { Report } from "../diagnostics/report.ts";
 import { kindName } from "../expression/data.ts";
-import { BLOCKS, isBlockWord, type Place } from "../language/blocks.ts";
+import type { Member } from "../language/blocks.ts";
+import { BLOCKS, type BlockKind, isBlockKeyword } from "../language/blocks.ts";
 import { firstEvaluated, type Marks, toFieldValue, toLiteral } from "../language/field-value.ts";
 import type { AttrItem, BlockItem, Item } from "../language/items.ts";
-import { DURATION, type Shape } from "../language/member-shapes.ts";
+import type { Shape } from "../language/shapes.ts";
+import { DURATION } from "../language/shapes.ts";
 import type { Expression } from "../syntax/ast.ts";
 import { durationText } from "../syntax/numbers.ts";
 
-const PLACES: { readonly [place in Place]: string } = {
+const BLOCK_NAMES: { readonly [place in BlockKind]: string } = {
   file: "the file",
   flow: "the flow block",
   input: "an input",
@@ -72,7 +74,7 @@ export class MappingContext {
   /** Literal data; an expression in it is FLOW3013, data of another shape FLOW3004-3006, and nothing is stored. */
   literal(e: Expression, place: string, pointer: string, shape?: Shape): Json | undefined {
     const data = toLiteral(e, pointer, this.marks);
-    if (data === undefined) this.notLiteral(e, place, pointer);
+    if (data === undefined) this.mustBeLiteral(e, place, pointer);
     else if (shape && !shape.is(data)) {
       this.misshapen(e, data, shape, { field: place, pointer });
       return undefined;
@@ -80,9 +82,17 @@ export class MappingContext {
     return data;
   }
 
-  notLiteral(e: Expression, place: string, pointer: string): void {
-    const at = firstEvaluated(e) ?? e;
-    this.report.add("FLOW3013", at.start, at.end, { parts: { place }, pointer });
+  /** Reports the first part of a value that has to be evaluated. */
+  mustBeLiteral(e: Expression, place: string, pointer: string): void {
+    const at = firstEvaluated(e);
+    if (at) this.report.add("FLOW3013", at.start, at.end, { parts: { place }, pointer });
+  }
+
+  /** The value of a member of a block or policy; `field`: its name in messages. */
+  member(e: Expression, { kind, shape }: Member, field: string, pointer: string): Json | undefined {
+    if (kind === "value") return this.value(e, pointer);
+    if (kind === "duration") return this.duration(e, field, pointer);
+    return this.literal(e, field, pointer, shape);
   }
 
   /** Milliseconds; a bare number is read as such and FLOW3014. */
@@ -140,7 +150,7 @@ export class MappingContext {
   }
 
   /** Whether an item may stand where it stands, and is no attribute that was set before; everything else is reported. */
-  admits(item: Item, place: Place, twins: Twins = undefined): boolean {
+  admits(item: Item, place: BlockKind, twins: Twins = undefined): boolean {
     if (item.kind === "attr") {
       const first = twins?.get(item);
       if (first) this.setTwice(item, first);
@@ -149,7 +159,7 @@ export class MappingContext {
     } else if (item.kind === "edge") {
       if (place === "file" || place === "body") return true;
       this.misplaced("an edge", place, item);
-    } else if (!isBlockWord(item.word)) this.unknownBlock(item, place);
+    } else if (!isBlockKeyword(item.word)) this.unknownBlock(item, place);
     else if (BLOCKS[item.word].in.includes(place)) return true;
     else this.misplaced(item.word, place, item);
     if (item.kind !== "attr") this.report.dropped.push(item);
@@ -157,7 +167,7 @@ export class MappingContext {
   }
 
   /** The attributes of a block that holds nothing else, each once. */
-  attributes(item: BlockItem, place: Place): AttrItem[] {
+  attributes(item: BlockItem, place: BlockKind): AttrItem[] {
     const items = item.items ?? [];
     const twins = twinsOf(items);
     return items.filter(
@@ -193,24 +203,24 @@ export class MappingContext {
     });
   }
 
-  private misplaced(what: string, place: Place, item: Item): void {
+  private misplaced(what: string, place: BlockKind, item: Item): void {
     const end =
       item.kind === "block" ? item.wordEnd : item.kind === "attr" ? item.nameEnd : item.end;
-    const isKnown = item.kind === "block" && isBlockWord(item.word);
+    const isKnown = item.kind === "block" && isBlockKeyword(item.word);
     const home = isKnown ? BLOCKS[item.word as keyof typeof BLOCKS].in : ["file", "body"];
     const hint =
       item.kind !== "attr"
-        ? `it stands ${home.map((each) => (each === "file" ? "at the top level" : `in ${PLACES[each as Place]}`)).join(" or ")}`
+        ? `it stands ${home.map((each) => (each === "file" ? "at the top level" : `in ${BLOCK_NAMES[each as BlockKind]}`)).join(" or ")}`
         : place === "file"
           ? `a ${item.policy ? "policy" : "field"} stands between the \`{\` and \`}\` of its node`
           : undefined;
     this.report.add("FLOW2004", item.start, end, {
-      parts: { block: what, place: PLACES[place] },
+      parts: { block: what, place: BLOCK_NAMES[place] },
       hint,
     });
   }
 
-  private unknownBlock(item: BlockItem, place: Place): void {
+  private unknownBlock(item: BlockItem, place: BlockKind): void {
     const words = Object.entries(BLOCKS).filter(([, rule]) => rule.in.includes(place));
     const near = meantName(
       item.word,

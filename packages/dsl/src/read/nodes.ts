@@ -6,7 +6,7 @@ import { quoteForMessage } from "../diagnostics/quote.ts";
 import { NODE_POLICIES } from "../language/blocks.ts";
 import type { BlockItem } from "../language/items.ts";
 import { typeText } from "../language/types.ts";
-import { refuse, takeBlock } from "./declarations.ts";
+import { refuseHead, refuseName, takeBlock } from "./declarations.ts";
 import { mapEdge } from "./edges.ts";
 import { type MappingContext, twinsOf } from "./mapping-context.ts";
 import type { Names } from "./names.ts";
@@ -38,7 +38,7 @@ export function mapNode(
   if (type.version !== undefined) {
     context.marks?.add(`${pointer}/typeVersion`, type.nameEnd, type.end);
   }
-  refuse(context, item, "node");
+  refuseHead(context, item, "node");
   const fields: Record<string, Json> = {};
   let policy: Record<string, Json> | undefined;
   let body: FlowBody | undefined;
@@ -78,13 +78,8 @@ function mapBody(
   let output: Json | undefined;
   context.take(item);
   context.marks?.add(pointer, item.start, item.end);
-  const label = item.labels[0];
-  if (label) {
-    context.report.add("FLOW2009", label.start, label.end, {
-      parts: { kind: "body", needs: "takes no name" },
-    });
-  }
-  refuse(context, item, "body");
+  refuseName(context, item, "body");
+  refuseHead(context, item, "body");
   const items = item.items ?? [];
   const twins = twinsOf(items);
   for (const inner of items) {

@@ -6,7 +6,7 @@
 
 import { aliasOf, BLOCK_HINTS } from "../diagnostics/aliases.ts";
 import { replacement } from "../diagnostics/bag.ts";
-import { BLOCKS, isBlockWord, type Place } from "../language/blocks.ts";
+import { BLOCKS, type BlockKind, isBlockKeyword } from "../language/blocks.ts";
 import type { BlockItem, FreshItem, Item, Label, TypeNode } from "../language/items.ts";
 import { readType } from "../language/types.ts";
 import { isDigit, isNameStart } from "../syntax/chars.ts";
@@ -123,7 +123,7 @@ function readItem(s: Scanner, opener: Opener | undefined, take: Take | undefined
 function isInPlace(item: Item, opener: Opener): boolean {
   if (item.kind === "attr") return true;
   if (item.kind === "edge") return opener.word === "body";
-  return !isBlockWord(item.word) || BLOCKS[item.word].in.includes(opener.word as Place);
+  return !isBlockKeyword(item.word) || BLOCKS[item.word].in.includes(opener.word as BlockKind);
 }
 
 /** An item that cannot stand in its block, and is indented no deeper than it, was never meant to: a `}` is missing. */
@@ -204,7 +204,7 @@ function readBareItem(s: Scanner, start: number, opener: Opener | undefined): Fr
 
 /** `name:` where only a field can be meant: everywhere but before the type of a block. */
 function isFieldSlip(name: string, opener: Opener | undefined, policy: boolean): boolean {
-  if (policy || !isBlockWord(name)) return true;
+  if (policy || !isBlockKeyword(name)) return true;
   return !BLOCKS[name].in.some((place) => place === (opener?.word ?? "file"));
 }
 
@@ -218,7 +218,7 @@ function readBlock(
   wordEnd: number,
   opener: Opener | undefined,
 ): FreshItem {
-  const rule = isBlockWord(word) ? BLOCKS[word] : undefined;
+  const rule = isBlockKeyword(word) ? BLOCKS[word] : undefined;
   if (!rule && aliasOf(word, BLOCK_HINTS) !== undefined && isStatement(s, wordEnd)) {
     statement(s, start, word, wordEnd);
   }

@@ -1,6 +1,6 @@
 /** Looks at text that is not understood for what was meant: only on the way to a message, never on good text. */
 
-import { isBlockWord } from "../language/blocks.ts";
+import { isBlockKeyword } from "../language/blocks.ts";
 import type { Scanner } from "../syntax/scanner.ts";
 
 /** A line longer than this is data; nobody looks for what was meant in it. */
@@ -25,7 +25,7 @@ export function beginsItem(s: Scanner, at: number): boolean {
   const head = /^(@?)([\w-]+)[ \t]*(.{0,2})/.exec(lineFrom(s, at));
   if (!head) return false;
   const [, policy, word = "", next = ""] = head;
-  if (policy !== "" || isBlockWord(word)) return true;
+  if (policy !== "" || isBlockKeyword(word)) return true;
   return /^(?:=(?!=)|:)/.test(next) || arrowEnd(next, 0) !== -1;
 }
 

@@ -5,11 +5,10 @@
 import { append } from "../data.ts";
 import {
   BLOCKS,
+  type BlockKind,
   FLOW_POLICIES,
+  memberByText,
   NODE_POLICIES,
-  type Place,
-  POLICY_KINDS,
-  POLICY_MEMBERS,
 } from "../language/blocks.ts";
 import { toLiteral } from "../language/field-value.ts";
 import type { AttrItem, BlockItem, EdgeEnd, EdgeItem, Item } from "../language/items.ts";
@@ -47,7 +46,7 @@ export function sectionOf(item: Item, place: "file" | "body"): string {
 }
 
 /** The items of any other block: attributes in their order, then blocks. */
-export function toOrder(items: readonly Item[], place: Place): readonly Item[] {
+export function toOrder(items: readonly Item[], place: BlockKind): readonly Item[] {
   if (isInOrder(items, place)) return items;
   const ranked = items.flatMap((item) =>
     canonicalItem(item, place).map((one) => ({ one, rank: rankOf(one, place) })),
@@ -57,7 +56,7 @@ export function toOrder(items: readonly Item[], place: Place): readonly Item[] {
 }
 
 /** Whether items are canonical as they stand: most are. */
-function isInOrder(items: readonly Item[], place: Place): boolean {
+function isInOrder(items: readonly Item[], place: BlockKind): boolean {
   let last = 0;
   for (const item of items) {
     const rank = rankOf(item, place);
@@ -73,34 +72,35 @@ function isInOrder(items: readonly Item[], place: Place): boolean {
   return true;
 }
 
-function rankOf(item: Item, place: Place): number {
+function rankOf(item: Item, place: BlockKind): number {
   if (item.kind !== "attr") return item.kind === "block" && item.word === "body" ? 300 : 400;
   if (place === "node" || place === "flow") {
     if (!item.policy) return place === "flow" && item.name === "title" ? 0 : 1;
     const table = place === "flow" ? FLOW_POLICIES : NODE_POLICIES;
-    const at = table.findIndex(([text]) => text === item.name);
+    const at = table.findIndex(({ text }) => text === item.name);
     return at === -1 ? 200 : 100 + at;
   }
-  const at = BLOCKS[place as keyof typeof BLOCKS]?.attributes?.indexOf(item.name) ?? 0;
+  const members = BLOCKS[place as keyof typeof BLOCKS]?.attributes;
+  const at = members?.findIndex(({ text }) => text === item.name) ?? 0;
   return item.policy || at === -1 ? 200 : at;
 }
 
 /** The canonical items that one item is: a chain is several. */
-export function canonicalItem(item: Item, place: Place): Item[] {
+export function canonicalItem(item: Item, place: BlockKind): Item[] {
   if (item.kind === "edge") return chainToEdges(item);
   if (item.kind === "block") return [canonicalBlock(item)];
   return [canonicalAttr(item, place)];
 }
 
 /** Bare numbers where durations belong become durations. */
-function canonicalAttr(item: AttrItem, place: Place): AttrItem {
-  if (place === "schedule" && item.name === "every") return withDuration(item);
-  if (!item.policy || (place !== "node" && place !== "flow")) return item;
-  if (POLICY_KINDS.get(item.name) === "duration") return withDuration(item);
-  const members = POLICY_MEMBERS.get(item.name);
-  if (!members || item.value.kind !== "object") return item;
-  const isDuration = (key: string): boolean =>
-    members.some(([text, , kind]) => text === key && kind === "duration");
+function canonicalAttr(item: AttrItem, place: BlockKind): AttrItem {
+  const isPolicy = item.policy && (place === "node" || place === "flow");
+  const table = isPolicy ? NODE_POLICIES : place === "schedule" ? BLOCKS.schedule.attributes : [];
+  const member = memberByText(table ?? [], item.name);
+  if (member?.kind === "duration") return withDuration(item);
+  if (!member?.members || item.value.kind !== "object") return item;
+  const { members } = member;
+  const isDuration = (key: string): boolean => memberByText(members, key)?.kind === "duration";
   const { entries } = item.value;
   if (!entries.some(({ key, value }) => isDuration(key) && bareDuration(value) !== undefined)) {
     return item;

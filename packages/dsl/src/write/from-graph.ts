@@ -2,17 +2,17 @@
  * Graph to items, with the structural check of a graph by hand: the language does without a schema library. A value that
  * is no `FlowGraph` throws `DslError` code `graph_invalid` with the pointer of the bad place.
  */
-
 import type { FlowGraph } from "@millrace/contracts";
 import { type Json, type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts/json";
 import { append, isObject, memberNames, pointerSegment } from "../data.ts";
 import { DslError } from "../errors.ts";
 import {
+  BLOCKS,
   FLOW_POLICIES,
-  type MemberKind,
+  type Member,
+  memberByKey,
   NODE_POLICIES,
-  POLICY_KINDS,
-  POLICY_MEMBERS,
+  TITLE,
 } from "../language/blocks.ts";
 import { dataExpression, toExpression } from "../language/expression-of.ts";
 import type {
@@ -24,7 +24,6 @@ import type {
   Label,
   TypeNode,
 } from "../language/items.ts";
-import { DURATION, NEEDED, POLICY_SHAPES } from "../language/member-shapes.ts";
 import type { Expression } from "../syntax/ast.ts";
 import { type Collection, NO_COMMENTS, NO_NOTES } from "../syntax/notes.ts";
 
@@ -37,18 +36,15 @@ export function itemsOf(graph: FlowGraph): Item[] {
   if (flow["version"] !== 1) invalid("/version", "must be 1");
   const items: Item[] = [headerItem(flow)];
   const each = (name: string, make: (value: JsonObject, pointer: string) => Item): void => {
-    for (const [index, value] of listAt(flow[name], `/${name}`).entries()) {
-      const pointer = `/${name}/${index}`;
-      items.push(make(objectAt(value, pointer), pointer));
-    }
+    append(items, elementItems(flow[name], `/${name}`, make));
   };
-  each("inputs", inputItem);
-  each("connections", connectionItem);
-  each("schedules", scheduleItem);
+  for (const keyword of ["input", "connection", "schedule"] as const) {
+    each(`${keyword}s`, (value, pointer) => declarationItem(keyword, value, pointer));
+  }
   if (!Array.isArray(flow["nodes"])) invalid("/nodes", "must be a list");
   each("nodes", (node, pointer) => nodeItem(node, pointer, 0));
   each("edges", edgeItem);
-  each("outputs", outputItem);
+  each("outputs", (value, pointer) => declarationItem("output", value, pointer));
   const layout = flow["layout"] === undefined ? {} : objectAt(flow["layout"], "/layout");
   const places = dataAttrs(layout, "/layout");
   if (places.length > 0) items.push(block("layout", { items: places }));
@@ -56,132 +52,76 @@ export function itemsOf(graph: FlowGraph): Item[] {
 }
 
 const GRAPH_MEMBERS: readonly string[] = [
-  "version",
-  "id",
-  "title",
-  "meta",
-  "policy",
-  "inputs",
-  "nodes",
-  "edges",
-  "outputs",
-  "connections",
-  "schedules",
-  "layout",
+  ...["version", "id", "title", "meta", "policy", "inputs", "nodes", "edges", "outputs"],
+  ...["connections", "schedules", "layout"],
 ];
 
+/** The items of a list of objects, which may be absent. */
+function elementItems(
+  list: Json | undefined,
+  pointer: string,
+  make: (value: JsonObject, pointer: string) => Item,
+): Item[] {
+  return listAt(list, pointer).map((value, index) => {
+    const place = `${pointer}/${index}`;
+    return make(objectAt(value, place), place);
+  });
+}
+
 function headerItem(flow: JsonObject): Item {
-  const items: Item[] = [];
-  const title = optionalText(flow, "title", "");
-  if (title !== undefined) items.push(attr("title", { kind: "literal", value: title, ...NOWHERE }));
+  const items = memberItems(flow, [TITLE], "");
   if (flow["meta"] !== undefined) {
     const meta = objectAt(flow["meta"], "/meta");
     if (meta["title"] !== undefined)
       invalid("/meta/title", "belongs to the flow itself, as `title`");
     append(items, dataAttrs(meta, "/meta"));
   }
-  if (flow["policy"] !== undefined) {
-    append(items, policyItems(objectAt(flow["policy"], "/policy"), "/policy", FLOW_POLICIES));
-  }
+  append(items, policyItems(flow, "", FLOW_POLICIES, 0));
   const version: Label = { text: "1", digits: true, ...NOWHERE };
   return block("flow", { labels: [version, label(textAt(flow, "id", ""))], items });
 }
 
-function inputItem(input: JsonObject, pointer: string): Item {
-  known(input, pointer, ["name", "schema", "default", "description"]);
-  const value = input["default"];
-  return block("input", {
-    labels: [label(textAt(input, "name", pointer))],
-    value: value === undefined ? undefined : data(value, `${pointer}/default`),
-    items: aboutItems(input, pointer),
-  });
-}
+/** What stands in the head of a declaration beside its name: the member of its type, and of its value. */
+const HEADS = {
+  input: { value: "default" },
+  output: { value: "value" },
+  connection: { type: "auth" },
+  schedule: {},
+} as const satisfies { [keyword: string]: { readonly type?: string; readonly value?: string } };
 
-function outputItem(output: JsonObject, pointer: string): Item {
-  known(output, pointer, ["name", "schema", "value", "description"]);
-  const { value } = output;
-  if (value === undefined) invalid(`${pointer}/value`, "must be a value");
-  return block("output", {
-    labels: [label(textAt(output, "name", pointer))],
-    value: field(value as Json, `${pointer}/value`, 0),
-    items: aboutItems(output, pointer),
-  });
-}
-
-/** `description` and `schema`; a schema that is a type is printed as one. */
-function aboutItems(about: JsonObject, pointer: string): Item[] {
-  const items = textAttrs(about, ["description"], pointer);
-  if (about["schema"] !== undefined) {
-    const place = `${pointer}/schema`;
-    items.push(attr("schema", data(objectAt(about["schema"], place), place)));
+function declarationItem(
+  keyword: keyof typeof HEADS,
+  object: JsonObject,
+  pointer: string,
+): BlockItem {
+  const members = BLOCKS[keyword].attributes ?? [];
+  const head = HEADS[keyword];
+  known(object, pointer, ["name", ...Object.values(head), ...members.map(({ key }) => key)]);
+  const items = memberItems(object, members, pointer);
+  let value: Expression | undefined;
+  if ("value" in head) {
+    const given = object[head.value];
+    const place = `${pointer}/${head.value}`;
+    if (keyword === "output") {
+      if (given === undefined) invalid(place, "must be a value");
+      value = field(given as Json, place, 0);
+    } else if (given !== undefined) value = data(given, place);
   }
-  return items;
-}
-
-function connectionItem(connection: JsonObject, pointer: string): Item {
-  known(connection, pointer, ["name", "auth", "service", "slug", "scopes"]);
-  const items = textAttrs(connection, ["service", "slug"], pointer);
-  if (connection["scopes"] !== undefined) {
-    const place = `${pointer}/scopes`;
-    for (const [index, scope] of listAt(connection["scopes"], place).entries()) {
-      if (typeof scope !== "string") invalid(`${place}/${index}`, "must be a string");
-    }
-    items.push(attr("scopes", data(connection["scopes"], place)));
-  }
-  return block("connection", {
-    labels: [label(textAt(connection, "name", pointer))],
-    type: typeNode(textAt(connection, "auth", pointer)),
+  return block(keyword, {
+    labels: [label(textAt(object, "name", pointer))],
+    type: "type" in head ? typeNode(textAt(object, head.type, pointer)) : undefined,
+    value,
     items,
   });
 }
 
-const SCHEDULE_MEMBERS: readonly string[] = [
-  "name",
-  "cron",
-  "everyMs",
-  "at",
-  "timezone",
-  "inputs",
-  "enabled",
-  "overlap",
-  "catchUp",
-];
-
-function scheduleItem(schedule: JsonObject, pointer: string): Item {
-  known(schedule, pointer, SCHEDULE_MEMBERS);
-  const items = textAttrs(schedule, ["cron", "at", "timezone", "overlap", "catchUp"], pointer);
-  const { everyMs, inputs, enabled } = schedule;
-  if (everyMs !== undefined) {
-    if (!Number.isSafeInteger(everyMs) || (everyMs as number) < 0) {
-      invalid(`${pointer}/everyMs`, "must be a whole number of milliseconds");
-    }
-    items.push(attr("every", { kind: "duration", ms: everyMs as number, ...NOWHERE }));
-  }
-  if (inputs !== undefined) {
-    const place = `${pointer}/inputs`;
-    const value = field(objectAt(inputs, place), place, 0);
-    if (value.kind !== "object") invalid(place, "must be an object, not an expression");
-    items.push(attr("inputs", value));
-  }
-  if (enabled !== undefined) {
-    if (typeof enabled !== "boolean") invalid(`${pointer}/enabled`, "must be true or false");
-    items.push(attr("enabled", data(enabled, `${pointer}/enabled`)));
-  }
-  return block("schedule", { labels: [label(textAt(schedule, "name", pointer))], items });
-}
-
 function nodeItem(node: JsonObject, pointer: string, depth: number): Item {
   known(node, pointer, ["id", "type", "typeVersion", "fields", "policy", "body"]);
-  const items: Item[] = [];
   const fields = node["fields"] === undefined ? {} : objectAt(node["fields"], `${pointer}/fields`);
-  for (const name of memberNames(fields)) {
-    const place = `${pointer}/fields${pointerSegment(name)}`;
-    items.push(attr(name, field(fields[name] as Json, place, depth)));
-  }
-  if (node["policy"] !== undefined) {
-    const place = `${pointer}/policy`;
-    append(items, policyItems(objectAt(node["policy"], place), place, NODE_POLICIES, depth));
-  }
+  const items: Item[] = memberNames(fields).map((name) =>
+    attr(name, field(fields[name] as Json, `${pointer}/fields${pointerSegment(name)}`, depth)),
+  );
+  append(items, policyItems(node, pointer, NODE_POLICIES, depth));
   if (node["body"] !== undefined) {
     items.push(bodyItem(objectAt(node["body"], `${pointer}/body`), `${pointer}/body`, depth + 1));
   }
@@ -199,18 +139,12 @@ function nodeItem(node: JsonObject, pointer: string, depth: number): Item {
 function bodyItem(body: JsonObject, pointer: string, depth: number): Item {
   if (depth > MAX_JSON_DEPTH) invalid(pointer, `is nested deeper than ${MAX_JSON_DEPTH} levels`);
   known(body, pointer, ["nodes", "edges", "output"]);
-  const items: Item[] = [];
   if (!Array.isArray(body["nodes"])) invalid(`${pointer}/nodes`, "must be a list");
-  for (const [index, node] of listAt(body["nodes"], `${pointer}/nodes`).entries()) {
-    const place = `${pointer}/nodes/${index}`;
-    items.push(nodeItem(objectAt(node, place), place, depth));
-  }
-  for (const [index, edge] of listAt(body["edges"], `${pointer}/edges`).entries()) {
-    const place = `${pointer}/edges/${index}`;
-    items.push(edgeItem(objectAt(edge, place), place));
-  }
-  const { output } = body;
-  if (output !== undefined) items.push(attr("output", field(output, `${pointer}/output`, depth)));
+  const items = elementItems(body["nodes"], `${pointer}/nodes`, (node, place) =>
+    nodeItem(node, place, depth),
+  );
+  append(items, elementItems(body["edges"], `${pointer}/edges`, edgeItem));
+  append(items, memberItems(body, BLOCKS.body.attributes ?? [], pointer, depth));
   return block("body", { items });
 }
 
@@ -230,63 +164,79 @@ function edgeItem(edge: JsonObject, pointer: string): EdgeItem {
   };
 }
 
-/** The items of a `policy` object. */
-function policyItems(
-  policy: JsonObject,
+/** The attributes of the members that an object has, `depth` bodies deep. */
+function memberItems(
+  object: JsonObject,
+  members: readonly Member[],
   pointer: string,
-  table: readonly (readonly [string, string])[],
   depth = 0,
 ): Item[] {
+  return members
+    .filter(({ key }) => object[key] !== undefined)
+    .map((member) => {
+      const { text, key } = member;
+      return attr(text, memberValue(object[key] as Json, member, `${pointer}/${key}`, depth));
+    });
+}
+
+/** The items of the `policy` of a node or flow, if it has one. */
+function policyItems(
+  holder: JsonObject,
+  holderPointer: string,
+  table: readonly Member[],
+  depth: number,
+): Item[] {
+  if (holder["policy"] === undefined) return [];
+  const pointer = `${holderPointer}/policy`;
+  const policy = objectAt(holder["policy"], pointer);
   return memberNames(policy).map((name) => {
-    const row = table.find(([, graph]) => graph === name);
+    const member = memberByKey(table, name);
     const place = pointer + pointerSegment(name);
-    if (!row) return invalid(place, "is not known");
-    const [text] = row;
+    if (!member) return invalid(place, "is not known");
     const value = policy[name] as Json;
-    const members = pointer === "/policy" ? undefined : POLICY_MEMBERS.get(text);
     const expression =
-      members && isObject(value)
-        ? policyMembers(value, text, place, depth)
-        : policyMember(value, POLICY_KINDS.get(text) ?? "literal", text, place, depth);
-    return attr(text, expression, true);
+      member.members && isObject(value)
+        ? groupValue(value, member.members, place, depth)
+        : memberValue(value, member, place, depth);
+    return attr(member.text, expression, true);
   });
 }
 
-function policyMembers(
+/** The object of a policy that has members. */
+function groupValue(
   object: JsonObject,
-  policy: string,
+  members: readonly Member[],
   pointer: string,
   depth: number,
 ): Expression {
-  const members = POLICY_MEMBERS.get(policy) ?? [];
   const names = memberNames(object);
-  const missing = (NEEDED[policy] ?? []).find(([, name]) => !names.includes(name));
-  if (missing !== undefined) invalid(`${pointer}/${missing[1]}`, "is needed");
+  const missing = members.find(({ key, needed }) => needed && !names.includes(key));
+  if (missing !== undefined) invalid(`${pointer}/${missing.key}`, "is needed");
   const entries = names.map((name) => {
-    const row = members.find(([, graph]) => graph === name);
+    const member = memberByKey(members, name);
     const place = pointer + pointerSegment(name);
-    if (!row) return invalid(place, "is not known");
-    const [key, , kind] = row;
-    return { key, value: policyMember(object[name] as Json, kind, key, place, depth + 1) };
+    if (!member) return invalid(place, "is not known");
+    return { key: member.text, value: memberValue(object[name] as Json, member, place, depth + 1) };
   });
   return { kind: "object", entries, ...NOWHERE };
 }
 
-function policyMember(
+function memberValue(
   value: Json,
-  kind: MemberKind,
-  name: string,
+  { kind, shape }: Member,
   pointer: string,
   depth: number,
 ): Expression {
   if (kind === "value") return field(value, pointer, depth);
-  if (kind === "duration") {
-    if (!DURATION.is(value)) invalid(pointer, `must be ${DURATION.rule}`);
-    return { kind: "duration", ms: value as number, ...NOWHERE };
-  }
-  const shape = POLICY_SHAPES[name];
+  const wrong =
+    shape?.elements && Array.isArray(value) ? value.findIndex((it) => !shape.elements?.is(it)) : -1;
+  if (wrong !== -1) invalid(`${pointer}/${wrong}`, `must be ${shape?.elements?.rule}`);
   if (shape && !shape.is(value)) invalid(pointer, `must be ${shape.rule}`);
-  return data(value, pointer);
+  if (kind === "duration") return { kind: "duration", ms: value as number, ...NOWHERE };
+  if (kind === "literal") return data(value, pointer);
+  const values = field(value, pointer, depth);
+  if (values.kind !== "object") invalid(pointer, "must be an object, not an expression");
+  return values;
 }
 
 /** An attribute without notes. */
@@ -325,13 +275,6 @@ function dataAttrs(object: JsonObject, pointer: string): Item[] {
   return memberNames(object).map((name) =>
     attr(name, data(object[name] as Json, pointer + pointerSegment(name))),
   );
-}
-
-function textAttrs(object: JsonObject, names: readonly string[], pointer: string): Item[] {
-  return names.flatMap((name) => {
-    const value = optionalText(object, name, pointer);
-    return value === undefined ? [] : [attr(name, { kind: "literal", value, ...NOWHERE })];
-  });
 }
 
 /** The expression of a value, `depth` bodies deep. */

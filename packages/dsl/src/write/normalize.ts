@@ -1,7 +1,10 @@
 /** `normalizeGraph`: the one spelling of a graph among those that mean the same. */
+
 import type { FieldValue, FlowGraph } from "@millrace/contracts";
 import { type Json, type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts/json";
 import { isObject, memberNames, setMember } from "../data.ts";
+import type { Member } from "../language/blocks.ts";
+import { BLOCKS, memberByKey, NODE_POLICIES } from "../language/blocks.ts";
 import { toExpression } from "../language/expression-of.ts";
 import { toFieldValue } from "../language/field-value.ts";
 
@@ -31,12 +34,16 @@ export function normalizeWith(graph: FlowGraph, collect: Collect): FlowGraph {
     inputs: each("inputs", (input) => plainData(input, 0)),
     nodes: each("nodes", (node) => normalizeNode(node, 0, collect)),
     edges: each("edges", normalizeEdge),
-    outputs: each("outputs", (output) => normalizeMembers(output, ["value"])),
+    outputs: each("outputs", (output) => normalizeMembers(output, OUTPUT)),
     connections: each("connections", normalizeConnection),
-    schedules: each("schedules", (schedule) => normalizeMembers(schedule, ["inputs"])),
+    schedules: each("schedules", (schedule) =>
+      normalizeMembers(schedule, BLOCKS.schedule.attributes ?? []),
+    ),
     layout: plainData(graph.layout ?? {}, 0),
   }) as unknown as FlowGraph;
 }
+
+const OUTPUT = [{ key: "value", kind: "value" }] as const;
 
 function normalizeNode(node: JsonObject, depth: number, collect: Collect): Json {
   const { fields, policy, body } = node;
@@ -58,22 +65,19 @@ function normalizeBody(body: JsonObject, depth: number, collect: Collect): Json 
 }
 
 function normalizePolicy(value: Json, name: string): Json {
-  if (name === "when" || name === "idempotencyKey") return normalizeValue(value);
-  const values = isObject(value) ? VALUES_IN.get(name) : undefined;
-  return values ? normalizeMembers(value as JsonObject, values) : plainData(value, 0);
+  const { kind, members } = memberByKey(NODE_POLICIES, name) ?? {};
+  if (kind === "value") return normalizeValue(value);
+  return members && isObject(value) ? normalizeMembers(value, members) : plainData(value, 0);
 }
 
-/** Members of policies that hold values; a map, because a policy may have any name. */
-const VALUES_IN: ReadonlyMap<string, readonly string[]> = new Map([
-  ["retry", ["if"]],
-  ["concurrency", ["key"]],
-  ["cache", ["key"]],
-  ["onError", ["default"]],
-]);
-
-function normalizeMembers(object: JsonObject, values: readonly string[]): Json {
+/** The members of an object, of which some hold values; the others are data. */
+function normalizeMembers(
+  object: JsonObject,
+  members: readonly { readonly key: string; readonly kind: Member["kind"] }[],
+): Json {
+  const values = members.filter(({ kind }) => kind === "value" || kind === "values");
   return mapMembers(object, (value, name) =>
-    values.includes(name) ? normalizeValue(value) : plainData(value, 0),
+    values.some(({ key }) => key === name) ? normalizeValue(value) : plainData(value, 0),
   );
 }
 

@@ -1,6 +1,6 @@
 /** `printFlow`: the canonical text of a graph or a document. */
 import type { FlowGraph } from "@millrace/contracts";
-import { isBlockWord, type Place } from "../language/blocks.ts";
+import { type BlockKind, isBlockKeyword } from "../language/blocks.ts";
 import type { BlockItem, EdgeEnd, Item } from "../language/items.ts";
 import { typeText } from "../language/types.ts";
 import { type FlowDocument, isDocument } from "../read/document.ts";
@@ -56,7 +56,7 @@ interface Piece {
   readonly hasBlock: boolean;
 }
 
-function printPiece(item: Item, level: number, place: Place): Piece {
+function printPiece(item: Item, level: number, place: BlockKind): Piece {
   const w = new Writer();
   printItem(w, item, level, place);
   const blank = item.lead[0] ? item.lead[0].blank : item.blank;
@@ -92,7 +92,7 @@ function hasBlock(item: Item): boolean {
 }
 
 /** Prints an item with its comments. */
-function printItem(w: Writer, item: Item, level: number, place: Place): void {
+function printItem(w: Writer, item: Item, level: number, place: BlockKind): void {
   w.comments(item.lead, level, true);
   if (item.lead.length > 0 && item.blank) w.emptyLine();
   w.line(level);
@@ -116,7 +116,7 @@ function endText(end: EdgeEnd): string {
     : `${nameText(end.node)}.${nameText(end.port)}`;
 }
 
-function printBlock(w: Writer, item: BlockItem, level: number, place: Place): void {
+function printBlock(w: Writer, item: BlockItem, level: number, place: BlockKind): void {
   w.write(headText(item, place));
   if (item.value) {
     w.write(" = ");
@@ -124,7 +124,7 @@ function printBlock(w: Writer, item: BlockItem, level: number, place: Place): vo
   }
   if (!hasBlock(item)) {
     // Without its braces, what is no block of the language could not be read again.
-    if (item.items && !isBlockWord(item.word)) w.write(" {}");
+    if (item.items && !isBlockKeyword(item.word)) w.write(" {}");
     return;
   }
   w.write(" {");
@@ -134,8 +134,8 @@ function printBlock(w: Writer, item: BlockItem, level: number, place: Place): vo
     for (const inner of items) sections.add(inner);
     writeSections(w, sections, item.foot, level + 1);
   } else {
-    const inside: Place = isBlockWord(item.word) ? item.word : "layout";
-    const ordered = isBlockWord(item.word) ? toOrder(items, inside) : items;
+    const inside: BlockKind = isBlockKeyword(item.word) ? item.word : "layout";
+    const ordered = isBlockKeyword(item.word) ? toOrder(items, inside) : items;
     for (const [index, inner] of ordered.entries()) {
       const blank = inner.lead[0] ? inner.lead[0].blank : inner.blank;
       if (blank && index > 0) w.emptyLine();
@@ -147,14 +147,14 @@ function printBlock(w: Writer, item: BlockItem, level: number, place: Place): vo
   w.write("}");
 }
 
-function headText(item: BlockItem, place: Place): string {
+function headText(item: BlockItem, place: BlockKind): string {
   let text = nameText(item.word);
   const isFlow = item.word === "flow" && place === "file";
   const labels = isFlow ? item.labels.slice(-1) : item.labels;
   if (isFlow) text += " 1";
   for (const label of labels) {
     if (isFlow && label.digits && item.labels.length === 1) continue;
-    text += ` ${label.digits && !isFlow && !isBlockWord(item.word) ? label.text : nameText(label.text)}`;
+    text += ` ${label.digits && !isFlow && !isBlockKeyword(item.word) ? label.text : nameText(label.text)}`;
   }
   return item.type ? `${text}: ${typeText(item.type)}` : text;
 }

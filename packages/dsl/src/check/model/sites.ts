@@ -1,4 +1,5 @@
 /** The places of a graph that hold values with expressions, and who reads what they read. */
+
 import type { Json } from "@millrace/contracts";
 import {
   isObject,
@@ -8,6 +9,7 @@ import {
   own,
   pointerSegment,
 } from "../../data.ts";
+import { NODE_POLICIES } from "../../language/blocks.ts";
 import type { BodyModel, GraphModel, NodeModel } from "./bodies.ts";
 import { deferredRoots, fieldHints, schemasAt } from "./deferred.ts";
 import { pathTo, pointerTo, type Trail } from "./walk-value.ts";
@@ -109,14 +111,19 @@ export function outputSites(
 }
 
 /** The members of a policy that may hold expressions, by their names in text; all others are literal. */
-export const POLICY_VALUES: readonly (readonly [string, readonly string[]])[] = [
-  ["@when", ["when"]],
-  ["@retry.if", ["retry", "if"]],
-  ["@on-error.default", ["onError", "default"]],
-  ["@concurrency.key", ["concurrency", "key"]],
-  ["@idempotency-key", ["idempotencyKey"]],
-  ["@cache.key", ["cache", "key"]],
-];
+export const POLICY_VALUES: readonly (readonly [string, readonly string[]])[] =
+  /* @__PURE__ */ policyValues();
+
+function policyValues(): [string, string[]][] {
+  const found = NODE_POLICIES.flatMap(({ text, key, kind, members = [] }): [string, string[]][] => [
+    ...(kind === "value" ? [[`@${text}`, [key]] as [string, string[]]] : []),
+    ...members
+      .filter((member) => member.kind === "value")
+      .map((member): [string, string[]] => [`@${text}.${member.text}`, [key, member.key]]),
+  ]);
+  // The guard of a node is read before everything else.
+  return found.sort(([a], [b]) => Number(b === "@when") - Number(a === "@when"));
+}
 
 /** One expression of a site. */
 export class Leaf {

@@ -1,5 +1,7 @@
 /** Inputs, outputs, connections and schedules by themselves (FLOW3004-3008, 3011, 4011). */
+
 import { isObject, listOrNone, own, pointerSegment } from "../../data.ts";
+import { BLOCKS, FLOW_POLICIES, propertiesOf } from "../../language/blocks.ts";
 import { isDate, isDateTime } from "../../schema/formats.ts";
 import { firstExpression, literalData } from "../model/walk-value.ts";
 import { shown, type Validation } from "../validation.ts";
@@ -72,32 +74,9 @@ function checkService(run: Validation, connection: unknown, pointer: string): vo
   checkListed(run, "service", service, services, `${pointer}/${field}`);
 }
 
-const TEXT = { type: "string" } as const;
-
-const CONNECTION = {
-  properties: { slug: TEXT, service: TEXT, scopes: { type: "array", items: TEXT } },
-};
-
-const FLOW_POLICY = {
-  properties: {
-    timeoutMs: { type: "number", exclusiveMinimum: 0 },
-    onFailure: { enum: ["stop", "finish"] },
-    concurrency: { type: "integer", minimum: 1 },
-  },
-};
-
-const SCHEDULE = {
-  properties: {
-    cron: TEXT,
-    everyMs: { type: "integer", minimum: 1000 },
-    at: TEXT,
-    timezone: TEXT,
-    inputs: { type: "object" },
-    enabled: { type: "boolean" },
-    overlap: { enum: ["skip", "queue", "allow"] },
-    catchUp: { enum: ["skip", "one", "all"] },
-  },
-};
+const CONNECTION = propertiesOf(BLOCKS.connection.attributes ?? []);
+const FLOW_POLICY = propertiesOf(FLOW_POLICIES);
+const SCHEDULE = propertiesOf(BLOCKS.schedule.attributes ?? []);
 
 const TIMES = ["cron", "everyMs", "at"];
 

@@ -12,7 +12,7 @@ import {
 import { FIELD_ALIASES, POLICY_ALIASES } from "../../diagnostics/aliases.ts";
 import type { TextFix } from "../../diagnostics/bag.ts";
 import { replacement, replacing } from "../../diagnostics/bag.ts";
-import { NODE_POLICIES } from "../../language/blocks.ts";
+import { NODE_POLICIES, textNames } from "../../language/blocks.ts";
 import { readSchema } from "../../schema/compile.ts";
 import { nameText, quoteText } from "../../syntax/print-expression.ts";
 import type { NodeModel } from "../model/bodies.ts";
@@ -187,7 +187,7 @@ function meantField(
   { node, entry }: NodeModel,
   name: string,
 ): { near?: string; policy?: string } {
-  const policies = NODE_POLICIES.map(([text]) => text);
+  const policies = textNames(NODE_POLICIES);
   if (policies.includes(name)) return { policy: name };
   const free = (): string[] =>
     memberNames(objectOrNone(own(entry?.fields, "properties"))).filter(

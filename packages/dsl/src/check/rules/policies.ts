@@ -1,69 +1,13 @@
 /** Policies of nodes: types and ranges, what must be literal, what goes together (FLOW3004-3006, 3013, 4008, 4014). */
+
 import type { JsonSchema } from "@millrace/contracts";
 import { isObject, own, pointerSegment } from "../../data.ts";
+import { memberByKey, NODE_POLICIES } from "../../language/blocks.ts";
 import type { NodeModel } from "../model/bodies.ts";
 import { POLICY_VALUES } from "../model/sites.ts";
 import { expressionsOf } from "../model/walk-value.ts";
 import { shown, type Validation } from "../validation.ts";
 import { checkValue } from "./check-value.ts";
-
-const DURATION = { type: "number", minimum: 0 } as const;
-
-const POLICY: { readonly [member: string]: JsonSchema } = {
-  timeoutMs: { type: "number", exclusiveMinimum: 0 },
-  retry: {
-    type: "object",
-    additionalProperties: false,
-    properties: {
-      max: { type: "integer", minimum: 0, maximum: 20 },
-      backoff: { enum: ["constant", "linear", "exponential"] },
-      delayMs: DURATION,
-      maxDelayMs: DURATION,
-      jitter: { type: "boolean" },
-      on: { type: "array", items: { type: "string" } },
-      if: { type: "boolean" },
-    },
-  },
-  when: { type: "boolean" },
-  onError: {
-    anyOf: [
-      { enum: ["fail", "port", "collect"] },
-      {
-        type: "object",
-        required: ["default"],
-        properties: { default: {} },
-        additionalProperties: false,
-      },
-    ],
-  },
-  join: { anyOf: [{ enum: ["all", "any"] }, { type: "integer", minimum: 1 }] },
-  concurrency: {
-    anyOf: [
-      { type: "integer", minimum: 1 },
-      {
-        type: "object",
-        required: ["max", "key"],
-        properties: { max: { type: "integer", minimum: 1 }, key: { type: "string" } },
-        additionalProperties: false,
-      },
-    ],
-  },
-  idempotencyKey: { type: "string" },
-  cache: {
-    type: "object",
-    required: ["ttlMs"],
-    properties: { ttlMs: { type: "number", exclusiveMinimum: 0 }, key: {} },
-    additionalProperties: false,
-  },
-  delivery: { enum: ["atLeastOnce", "atMostOnce"] },
-};
-
-/** How policies are spelt in text. */
-const SPELLING: { readonly [member: string]: string } = {
-  timeoutMs: "@timeout",
-  onError: "@on-error",
-  idempotencyKey: "@idempotency-key",
-};
 
 /** Checks the policies of a node. */
 export function checkPolicies(run: Validation, node: NodeModel): void {
@@ -99,9 +43,9 @@ function withoutRequired(schema: JsonSchema): JsonSchema {
 }
 
 function checkPolicy(run: Validation, node: NodeModel, member: string, value: unknown): void {
-  const schema = own(POLICY, member);
-  if (schema === undefined) {
-    const near = run.near(member, () => Object.keys(POLICY));
+  const known = memberByKey(NODE_POLICIES, member);
+  if (known === undefined) {
+    const near = run.near(member, () => NODE_POLICIES.map(({ key }) => key));
     run.report("FLOW2012", `${node.pointer}/policy${pointerSegment(member)}`, {
       parts: { name: shown(member), near },
     });
@@ -111,7 +55,7 @@ function checkPolicy(run: Validation, node: NodeModel, member: string, value: un
     get pointer(): string {
       return `${node.pointer}/policy/${member}`;
     },
-    name: SPELLING[member] ?? `@${member}`,
+    name: `@${known.text}`,
   };
   for (const expression of isObject(value) ? expressionsOf(value) : []) {
     if (isEvaluated(member + expression)) continue;
@@ -119,7 +63,7 @@ function checkPolicy(run: Validation, node: NodeModel, member: string, value: un
     run.report("FLOW3013", place.pointer + expression, { parts });
     return;
   }
-  checkValue(run, value, schema, place);
+  checkValue(run, value, known.schema, place);
   if (member === "onError" && value === "collect" && node.node.type !== "map") {
     const parts = { field: place.name, list: "fail, port, { default: … }", value: '"collect"' };
     run.report("FLOW3006", place.pointer, { parts, hint: "`collect` is for `map`" });
