@@ -44,6 +44,15 @@ export interface MillraceApp {
     request: Request,
     env?: { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse },
   ): Response | Promise<Response>;
+  /**
+   * Answers a request of Node: a listener of `node:http`, or middleware of Express and Connect. The body must be unread; nothing
+   * is handed on, so a path that is not known is answered with 404.
+   */
+  readonly handle: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+  /**
+   * Answers a request of this program, as `app.request("/api/health")` or with what `fetch` takes; its host is 127.0.0.1.
+   */
+  request(input: string | Request, init?: RequestInit): Promise<Response>;
   /** Calls a command without HTTP, with the checks of `POST /api/invoke`. Throws `ProblemError`. */
   invoke(command: string, args: unknown, caller: Caller, signal?: AbortSignal): Promise<unknown>;
   /**
@@ -66,14 +75,8 @@ export function createApp(host: ServerHost, options: ServerOptions = {}): Millra
   return buildApp(host, resolveOptions(options));
 }
 
-/** An app that a server of this package puts on a port. */
-export interface ServedApp extends MillraceApp {
-  /** Answers a request of Node on its raw response; nothing but the gate has read it before. */
-  serve(node: NodeBindings): void;
-}
-
 /** The same for options that are resolved already. */
-export function buildApp(host: ServerHost, options: ResolvedOptions): ServedApp {
+export function buildApp(host: ServerHost, options: ResolvedOptions): MillraceApp {
   const { limits } = options;
   const { metrics = createMetrics() } = host;
   const streams = new EventStreams(limits, host.log, metrics.stalled);
@@ -106,7 +109,7 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): ServedApp 
     commands: COMMANDS,
     streams: streamHandlers,
     hook: createHook(host, app),
-    pages: createPages(host, metrics, () => streams.count),
+    pages: createPages(host, metrics, () => streams.count, options.basePath),
     readiness() {
       if (drained !== undefined) return "draining";
       if (host.executor.recovering === true) return "starting";
@@ -153,6 +156,7 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): ServedApp 
     return createGate({
       bindHost: options.host,
       publicUrl: options.publicUrl,
+      basePath: options.basePath,
       maxHeaders: limits.maxHeaders,
       tokens,
       tokenKey,
@@ -164,7 +168,12 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): ServedApp 
   }
 
   return {
-    serve: (node) => void answer(node),
+    handle: (incoming, outgoing) => void answer({ incoming, outgoing }),
+    async request(input, init) {
+      const request =
+        typeof input === "string" ? new Request(`http://127.0.0.1${input}`, init) : input;
+      return answer(request, request);
+    },
     fetch: (request, env) => answer(env?.incoming === undefined ? request : env, request),
     async invoke(command, args, caller, signal = new AbortController().signal) {
       const call: CommandCall = { host, app, caller, signal, key: undefined };

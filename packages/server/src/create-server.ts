@@ -1,6 +1,6 @@
 /** A whole server without a port: engine, journal, executor, app. */
 import { startRetention } from "@millrace/store";
-import { buildApp, type MillraceApp, type ServedApp } from "./app.ts";
+import { buildApp, type MillraceApp } from "./app.ts";
 import { buildHost, closeGround, type Ground, openGround } from "./build-host.ts";
 import { gatherOptions, type OptionSources } from "./config/environment.ts";
 import { type ResolvedOptions, resolveOptions, type ServerOptions } from "./config/options.ts";
@@ -20,18 +20,30 @@ export interface CreateServerOptions extends ServerOptions, OptionSources {}
 export interface MillraceServer {
   readonly app: MillraceApp;
   readonly host: ServerHost;
+  /** `app.request`: `const { status } = await server.request("/api/health")`. */
+  readonly request: MillraceApp["request"];
   /** Drains and frees everything; may be called more than once. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
+  /** `close()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Builds a server. Rejects with `ConfigError` for an unknown option or a bad value. */
+/**
+ * Builds a server without a port, for tests and for an app of your own. Rejects with `ConfigError` for an unknown option or a bad
+ * value.
+ *
+ *     await using server = await createServer({ store: "memory" });
+ *     const response = await server.request("/api/health");
+ *
+ * It goes into another app under a path, which `basePath` names: `express.use("/flows", server.app.handle)`, or
+ * `hono.mount("/flows", (request) => server.app.fetch(request))`.
+ */
 export async function createServer(options: CreateServerOptions = {}): Promise<MillraceServer> {
   return buildServer(resolveOptions(await gatherOptions(options)));
 }
 
 /** A server whose options are resolved already. */
 type BuiltServer = MillraceServer & {
-  readonly app: ServedApp;
   /** The extension whose code an error came through. */
   readonly blame: (error: unknown) => string | undefined;
 };
@@ -77,6 +89,15 @@ async function serverOver(options: ResolvedOptions, ground: Ground): Promise<Bui
         : log.info(outcome, "retention.done"),
   });
   const app = buildApp(host, options);
+  const close: MillraceServer["close"] = async (closeOptions) => {
+    try {
+      await app.drain(closeOptions);
+      await built.closeAi();
+    } finally {
+      stopRetention();
+      await store.close();
+    }
+  };
   return {
     app: {
       ...app,
@@ -86,16 +107,10 @@ async function serverOver(options: ResolvedOptions, ground: Ground): Promise<Bui
       },
     },
     host,
+    request: app.request,
     blame: (error) => ground.opened.extensions.blame(error),
-    async close(closeOptions) {
-      try {
-        await app.drain(closeOptions);
-        await built.closeAi();
-      } finally {
-        stopRetention();
-        await store.close();
-      }
-    },
+    close,
+    [Symbol.asyncDispose]: () => close(),
   };
 }
 

@@ -36,6 +36,8 @@ export interface RunningServer {
   readonly lost: Promise<string>;
   /** Drains, then closes every socket; may be called more than once. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
+  /** `close()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
@@ -57,7 +59,7 @@ export async function start(options: StartOptions = {}): Promise<RunningServer> 
   const listener = createListener({
     limits: resolved.limits,
     random: (bytes) => host.random(bytes),
-    serve: (node) => app.serve(node),
+    serve: app.handle,
   });
   const { http } = listener;
   try {
@@ -94,7 +96,9 @@ export async function start(options: StartOptions = {}): Promise<RunningServer> 
     log.warn({ err: error }, "server.not_announced");
   }
   const requiresToken = resolved.tokens.length > 0;
-  return { url, address: bound, app, requiresToken, lost: store.lost, close };
+  const { lost } = store;
+  const dispose = { [Symbol.asyncDispose]: () => close() };
+  return { url, address: bound, app, requiresToken, lost, close, ...dispose };
 }
 
 /** The address to bind: the first that the name resolves to, after all of them were checked. */

@@ -74,6 +74,11 @@ export interface ServerOptions extends Partial<ServerLimits> {
   readonly allowedOrigins?: readonly string[];
   /** Where the server is reached from outside; its host and origin count as the server's own. */
   readonly publicUrl?: string;
+  /**
+   * Path under which the server is mounted in another app, such as `/flows`; links and the API document begin with it, and
+   * requests come with it or without it. It cannot begin with `/api` or `/hooks`. Default: none.
+   */
+  readonly basePath?: string;
   /** What flows may reach over the network. Default: nothing private. */
   readonly egress?: EgressPolicy;
   /** Which files flows may touch. Default: none. */
@@ -128,6 +133,7 @@ export interface ResolvedOptions {
   readonly allowedOrigins: readonly string[];
   readonly webhooks: boolean;
   readonly publicUrl: string | null;
+  readonly basePath: string;
   readonly egress: EgressPolicy | null;
   readonly files: FilePolicy | null;
   readonly shell: ShellPolicy | null;
@@ -149,6 +155,7 @@ export interface ResolvedOptions {
 const DEFAULT_HOST = "127.0.0.1";
 const DEFAULT_PORT = 6455;
 const MAX_PORT = 65_535;
+const BASE_PATH = /^(?!\/(?:api|hooks)(?:\/|$))(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)*$/;
 const ORIGIN = /^https?:\/\/[^/?#@\s*]+$/i;
 
 /** How each option is read; throws a sentence about the value. */
@@ -187,6 +194,10 @@ const READERS: {
     const url = text(value);
     if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) throw "must be an http or https URL";
     return url;
+  },
+  basePath: (value = "") => {
+    if (typeof value === "string" && BASE_PATH.test(value)) return value;
+    throw "must be a path such as /flows, without a slash at its end, and not below /api or /hooks";
   },
   egress: (value) => objectOr(value) as EgressPolicy | null,
   files: (value) => objectOr(value) as FilePolicy | null,

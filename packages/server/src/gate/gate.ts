@@ -30,6 +30,8 @@ export interface RawRequest {
 export interface Passage {
   readonly path: string;
   readonly query: string;
+  /** Where the server is mounted, "" at the root; links in answers begin with it, `path` does not. */
+  readonly basePath: string;
   /** An `Origin` of `allowedOrigins`, to be echoed. */
   readonly corsOrigin: string | null;
   /** The path needs no token: health, readiness, and hooks, which have their own. */
@@ -46,6 +48,7 @@ export interface GatePolicy {
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
   readonly publicUrl: string | null;
+  readonly basePath: string;
   readonly maxHeaders: number;
   readonly failures: AuthFailures;
   /** Says who calls, in the place of tokens; null: tokens do. */
@@ -149,16 +152,18 @@ export function createGate(policy: GatePolicy): Gate {
     check(request) {
       const target = parseTarget(request.target);
       if (target === undefined) throw new ProblemError("bad_target");
+      const { basePath } = policy;
+      const path = pathBelow(basePath, target.path);
       checkHeaders(request, policy.maxHeaders);
       const host = checkHost(request.header("host"));
-      const origin = checkOrigin(request, host, target.path);
+      const origin = checkOrigin(request, host, path);
       const corsOrigin = origin !== null && origins.has(origin) ? origin : null;
       // A preflight carries no token by its nature; without an allowed origin it is a method like any other.
       const preflight = request.method === "OPTIONS";
       const readsHealth =
-        UNGATED.has(target.path) && (request.method === "GET" || request.method === "HEAD");
-      const exempt = preflight || readsHealth || target.path.startsWith("/hooks/");
-      return { ...target, corsOrigin, exempt };
+        UNGATED.has(path) && (request.method === "GET" || request.method === "HEAD");
+      const exempt = preflight || readsHealth || path.startsWith("/hooks/");
+      return { path, query: target.query, basePath, corsOrigin, exempt };
     },
     authenticate(request, { exempt }) {
       if (exempt) return null;
@@ -171,6 +176,12 @@ export function createGate(policy: GatePolicy): Gate {
       return token === null ? tokens.open : tokens.has(token);
     },
   };
+}
+
+/** The app around may have taken its part of the path away, or not. */
+function pathBelow(basePath: string, path: string): string {
+  if (basePath === "" || !`${path}/`.startsWith(`${basePath}/`)) return path;
+  return path.slice(basePath.length) || "/";
 }
 
 function unauthorized(): ProblemError {

@@ -111,6 +111,9 @@ function readIncoming(
     };
     const onEnd = () => settle(() => resolve(true));
     const onClose = () => settle(() => reject(new ClientGoneError("the client left")));
+    if (incoming.readableEnded) {
+      return reject(new Error("the body was read before; mount the server before a body parser"));
+    }
     if (incoming.destroyed) return onClose();
     incoming.on("data", onData).on("end", onEnd).on("close", onClose).on("error", onClose);
   });

@@ -39,7 +39,13 @@ export const awaitingContinue: WeakSet<IncomingMessage> = new WeakSet();
 /** Status in the log of a request whose client left before it was answered; never sent over a socket. */
 const CLIENT_LEFT = 499;
 
-const OPEN_PASSAGE: Passage = { path: "/", query: "", corsOrigin: null, exempt: true };
+const OPEN_PASSAGE: Passage = {
+  path: "/",
+  query: "",
+  basePath: "",
+  corsOrigin: null,
+  exempt: true,
+};
 
 /** One request and its answer, the same on Node and over fetch. */
 export class Exchange implements RawRequest {
@@ -142,7 +148,9 @@ export class Exchange implements RawRequest {
 
   /** Headers for an answer that is written by hand, `Connection` included. */
   headers(more: HeaderRecord): HeaderRecord {
-    const headers = Object.assign(baseHeaders(this.requestId, this.passage.corsOrigin), more);
+    const { basePath, corsOrigin } = this.passage;
+    const headers = Object.assign(baseHeaders(this.requestId, corsOrigin), more);
+    if (basePath !== "") moveLinks(headers, basePath);
     if (!this.bodyRead && this.node !== null) headers["Connection"] = "close";
     return headers;
   }
@@ -235,4 +243,12 @@ export function preflightHeaders(methods: readonly string[]): HeaderRecord {
     "Access-Control-Max-Age": PREFLIGHT_MAX_AGE,
     "Access-Control-Allow-Private-Network": "true",
   };
+}
+
+/** Puts the base path before links to paths of the server. */
+function moveLinks(headers: HeaderRecord, basePath: string): void {
+  for (const name of ["Location", "Content-Location", "Link"]) {
+    const link = headers[name];
+    if (typeof link === "string") headers[name] = link.replace(/^(<?)\//, `$1${basePath}/`);
+  }
 }

@@ -15,7 +15,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type ErrorCode, problemDocument } from "@millrace/contracts";
 import { CONNECTIONS_CHECK_MS, LINGER_MS, type ServerLimits } from "../config/limits.ts";
-import { awaitingContinue, baseHeaders, type NodeBindings } from "./exchange.ts";
+import { awaitingContinue, baseHeaders } from "./exchange.ts";
 import { createRequestIds } from "./ids.ts";
 import { PROBLEM_TYPE } from "./problem.ts";
 
@@ -33,7 +33,7 @@ export interface Listener {
 export function createListener(options: {
   readonly limits: ServerLimits;
   readonly random: (bytes: number) => Uint8Array;
-  readonly serve: (node: NodeBindings) => void;
+  readonly serve: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 }): Listener {
   const { limits, random } = options;
   const answering = new Set<ServerResponse>();
@@ -63,7 +63,7 @@ export function createListener(options: {
     answering.add(outgoing);
     outgoing.once("close", () => answering.delete(outgoing));
     if (outgoing.socket === null) waitBehind(incoming.socket, outgoing);
-    options.serve({ incoming, outgoing });
+    options.serve(incoming, outgoing);
   };
   const http = createServer(
     {

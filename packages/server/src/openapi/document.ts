@@ -21,6 +21,7 @@ interface Operation extends JsonObject {
 export function buildOpenApi(
   commands: ReadonlyMap<string, CommandDef>,
   version: string,
+  basePath: string,
 ): JsonObject {
   const bound = [...commands.values()].filter(
     (command): command is BoundCommand => command.http !== undefined,
@@ -46,7 +47,7 @@ export function buildOpenApi(
   return {
     openapi: "3.1.0",
     info: { title: "Millrace", version, description: DESCRIPTION, license: { name: "MIT" } },
-    servers: [{ url: "/" }],
+    servers: [{ url: basePath || "/" }],
     security: [{ bearer: [] }],
     paths: all,
     components: {

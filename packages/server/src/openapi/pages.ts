@@ -17,18 +17,18 @@ function once<T>(make: () => T): () => T {
   };
 }
 
-/** What a browser shows of the bare address: where things are. It loads nothing and runs nothing. */
-const HOME = `<!doctype html>
+/** What a browser shows of the bare address: where things are. It loads nothing and runs nothing. `to`: where links begin. */
+const homePage = (to: string): string => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <title>Millrace</title>
 <h1>Millrace</h1>
 <p>This server runs flows over HTTP.</p>
 <ul>
-<li><a href="api/docs">api/docs</a>: every route, to read</li>
-<li><a href="api/openapi.json">api/openapi.json</a>: the same as OpenAPI 3.1</li>
-<li><a href="api/health">api/health</a> and <a href="api/ready">api/ready</a>: whether it answers, and takes work</li>
-<li><a href="api/metrics">api/metrics</a>: metrics for Prometheus</li>
+<li><a href="${to}api/docs">api/docs</a>: every route, to read</li>
+<li><a href="${to}api/openapi.json">api/openapi.json</a>: the same as OpenAPI 3.1</li>
+<li><a href="${to}api/health">api/health</a> and <a href="${to}api/ready">api/ready</a>: whether it answers, and takes work</li>
+<li><a href="${to}api/metrics">api/metrics</a>: metrics for Prometheus</li>
 </ul>
 </html>
 `;
@@ -38,14 +38,17 @@ export function createPages(
   host: ServerHost,
   metrics: Metrics,
   openStreams: () => number,
+  basePath: string,
 ): ReadonlyMap<string, () => Reply | Promise<Reply>> {
-  const document = once(() => buildOpenApi(COMMANDS, packageVersion()));
+  const document = once(() => buildOpenApi(COMMANDS, packageVersion(), basePath));
+  // Links are relative to the folder of the address, which is one level above a base path.
+  const home = homePage(basePath.replace(/.*\/(.+)/, "$1/"));
   const json = once(() => JSON.stringify(document()));
   const page = once(() => renderDocs(document()));
   return new Map<string, () => Reply | Promise<Reply>>([
     [
       "/",
-      () => ({ status: 200, headers: { "Content-Type": "text/html; charset=utf-8" }, body: HOME }),
+      () => ({ status: 200, headers: { "Content-Type": "text/html; charset=utf-8" }, body: home }),
     ],
     [
       "/api/openapi.json",

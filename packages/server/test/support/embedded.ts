@@ -1,12 +1,10 @@
 import { createServer } from "@millrace/server";
 
-const { app, close } = await createServer({ store: "memory" });
-const response = await app.fetch(
-  new Request("http://localhost/api/run", {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ dsl: 'flow 1 hi\n\nnode say: log {\n  message = "hi"\n}\n' }),
-  }),
-);
+const server = await createServer({ store: "memory" });
+const response = await server.request("/api/run", {
+  method: "POST",
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify({ dsl: 'flow 1 hi\n\nnode say: log {\n  message = "hi"\n}\n' }),
+});
 export const frames: string = await response.text(); // data: {"v":1,"kind":"run.started",…}
-await close();
+await server.close();
