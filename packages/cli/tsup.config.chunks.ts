@@ -49,13 +49,13 @@ const PACKS: readonly Pack[] = [
   { of: ["cli/src/main.ts"], least: -1, leastApart: -1 },
   {
     of: [RUN, VALIDATE],
-    within: /\/cli\/src\/(?!core-catalog|commands)/,
+    within: /\/cli\/src\/(?!run\/core-catalog|commands)/,
     least: 0,
     leastApart: 0,
   },
   {
     of: [RUN],
-    within: /\/(?:cli|client|contracts)\/src\/(?!core-catalog|commands\/run)/,
+    within: /\/(?:cli|client|contracts)\/src\/(?!run\/core-catalog|commands\/run)/,
     least: 0.03,
     leastApart: 0.03,
   },

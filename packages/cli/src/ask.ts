@@ -1,7 +1,11 @@
 /** Secrets on their way in: from stdin, or typed where nobody sees them. */
-import type { CommandIo } from "./command.ts";
-import { CliError, usage } from "./errors.ts";
-import { readInput } from "./flow-source.ts";
+
+import { createInterface } from "node:readline";
+import type { Json, JsonSchema } from "@millrace/contracts";
+import type { CommandIo } from "./argv/spec.ts";
+import { CliError, interruptible, usage } from "./errors.ts";
+import { clean } from "./output/text.ts";
+import { readInput } from "./run/load-flow.ts";
 
 /** Longest secret that is taken; tokens have some thousand characters. */
 const MAX_SECRET_CHARACTERS = 16_384;
@@ -69,5 +73,64 @@ async function askHidden(io: CommandIo, what: string): Promise<string> {
     stdin.setRawMode?.(false);
     stdin.pause();
     await io.err.write("\n");
+  }
+}
+
+/** Asks for every field. Undefined: the schema names none, so there is nothing to ask. Enter leaves a field out that may be absent. */
+export async function askFields(
+  schema: JsonSchema,
+  io: CommandIo,
+): Promise<{ readonly [field: string]: Json } | undefined> {
+  const { properties = {}, required = [] } = Object(schema) as {
+    readonly properties?: { readonly [field: string]: JsonSchema };
+    readonly required?: readonly string[];
+  };
+  if (Object.keys(properties).length === 0) return undefined;
+  const input = createInterface({ input: io.stdin, terminal: false });
+  const lines = input[Symbol.asyncIterator]();
+  const value: { [field: string]: Json } = {};
+  try {
+    for (const [field, of] of Object.entries(properties)) {
+      const { type, enum: choices } = Object(of) as { type?: unknown; enum?: readonly unknown[] };
+      const kind = choices?.join(", ") ?? String(type ?? "any value");
+      const isRequired = required.includes(field);
+      await io.err.write(clean(`${field} (${kind}${isRequired ? "" : ", optional"}): `));
+      const { value: line = "" } = await interruptible(io.signal, lines.next());
+      if (line !== "") value[field] = toField(field, line, type);
+      else if (isRequired)
+        throw usage(`${clean(field)} is needed`, "give it, or --value-json FILE");
+    }
+  } finally {
+    input.close();
+    io.stdin.pause();
+  }
+  return value;
+}
+
+/** Text as it is, any other type as JSON. */
+function toField(field: string, text: string, type: unknown): Json {
+  if (type === "string") return text;
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    if (type === undefined) return text;
+    throw usage(`${clean(field)} takes ${String(type)}, written as JSON`);
+  }
+}
+
+/** Whether the answer begins with `y`; Enter alone is no, and so is a keyboard that is gone. Ends with `cancelled` on a signal. */
+export async function askYes(io: CommandIo, question: string): Promise<boolean> {
+  const lines = createInterface({ input: io.stdin, terminal: false });
+  try {
+    // Who types ahead is heard as well.
+    const answer = new Promise<string>((resolve) => {
+      lines.once("line", resolve);
+      lines.once("close", () => resolve(""));
+    });
+    await io.err.write(`${question} [y/N] `);
+    return /^\s*y/i.test(await interruptible(io.signal, answer));
+  } finally {
+    lines.close();
+    io.stdin.pause();
   }
 }

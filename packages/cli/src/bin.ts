@@ -1,8 +1,8 @@
 /** Process and terminal become a `CliIo`. `--version` and `completion` are answered before anything else is loaded. */
+
 import { readFileSync } from "node:fs";
 import module from "node:module";
-import { wholeWrites } from "./file-output.ts";
-import { isReaderGone } from "./reader-gone.ts";
+import { isReaderGone, wholeWrites } from "./output/stdout.ts";
 
 /** A finished command whose handles keep the process alive is a bug; this is how long it may hide. */
 const STUCK_MS = 2_000;

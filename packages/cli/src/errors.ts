@@ -1,5 +1,7 @@
 /** How a command ends when it cannot do what was asked. `main` turns it into a sentence, a summary and an exit code. */
+
 import type { Diagnostic, ErrorCode, SummaryStatus } from "@millrace/contracts";
+import { clean } from "./output/text.ts";
 
 /** `error.code` of the summary that stands in where no run wrote one. */
 export type CliErrorCode =
@@ -89,4 +91,47 @@ export class CliError extends Error {
 /** A wrong word on the command line: exit code 2. */
 export function usage(message: string, hint?: string): CliError {
   return new CliError("usage", message, hint === undefined ? {} : { hint });
+}
+
+/** The promise, or a `cancelled` error as soon as the signal aborts. */
+export async function interruptible<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  let onAbort: () => void = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(endedBy(signal));
+  });
+  if (signal.aborted) onAbort();
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/** The end of a command that a signal has ended. `more`: what is true in spite of that. */
+export function endedBy(signal: AbortSignal, more = "", hint?: string): CliError {
+  const message = `ended by ${String(signal.reason)}${more}`;
+  return new CliError("cancelled", message, hint === undefined ? {} : { hint });
+}
+
+/** The system's word for what went wrong with a file, without the path of anything else. */
+export function reason(error: unknown): string {
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  const words: Record<string, string> = {
+    ENOENT: "no such file",
+    EACCES: "not permitted",
+    EPERM: "not permitted",
+    ENOSPC: "no space left on the device",
+    EISDIR: "it is a folder",
+    ENOTDIR: "a part of the path is not a folder",
+  };
+  return words[code ?? ""] ?? code ?? "unreadable";
+}
+
+/** The end of a command that was to write this file. What is missing then is its folder. */
+export function cannotWrite(path: string, error: unknown): CliError {
+  const isMissing = (error as NodeJS.ErrnoException | undefined)?.code === "ENOENT";
+  return usage(
+    `cannot write ${clean(path)}: ${isMissing ? "there is no such folder" : reason(error)}`,
+  );
 }

@@ -1,2 +1,2 @@
-export type { CliIo } from "./io.ts";
 export { main } from "./main.ts";
+export type { CliIo } from "./output/io.ts";

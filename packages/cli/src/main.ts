@@ -2,17 +2,16 @@
  * The only way in: words and a world in, an exit code out. Whatever happens, `--json` output ends in a summary, and
  * the exit code is the one that this summary tells.
  */
+
 import type { Summary } from "@millrace/contracts";
-import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "./command.ts";
-import { CliError } from "./errors.ts";
-import { reason } from "./file-reason.ts";
-import { interruptible } from "./interrupt.ts";
-import { type CliIo, createOutput } from "./io.ts";
-import type { Ndjson } from "./ndjson.ts";
-import { parseArguments } from "./parse.ts";
-import { wantsColour } from "./render/style.ts";
-import { clean } from "./render/text.ts";
-import { SHOWN } from "./table.ts";
+import { parseArguments } from "./argv/parse.ts";
+import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "./argv/spec.ts";
+import { SHOWN } from "./commands/table/index.ts";
+import { CliError, interruptible, reason } from "./errors.ts";
+import { type CliIo, createOutput } from "./output/io.ts";
+import type { Ndjson } from "./output/ndjson.ts";
+import { wantsColour } from "./output/style.ts";
+import { clean } from "./output/text.ts";
 
 /** Runs one command line (without `node` and the script). Text that stdout did not take is a fault of its own, whatever else is true. */
 export async function main(argv: readonly string[], io: CliIo): Promise<number> {
@@ -66,7 +65,7 @@ async function answer(
   try {
     const code = await perform(command, input, commandIo);
     if (json === undefined || json.summary !== undefined || command.output !== "check") return code;
-    const { soleSummary } = await import("./ndjson.ts");
+    const { soleSummary } = await import("./output/ndjson.ts");
     const summary = soleSummary("succeeded", io.now());
     await json.events([summary]);
     return summary.exitCode;
@@ -80,7 +79,7 @@ async function answer(
 /** Loaded when needed: help and most checks write no events. */
 async function ndjsonTo(out: CommandIo["out"], wanted: boolean): Promise<Ndjson | undefined> {
   if (!wanted) return undefined;
-  const { createNdjson } = await import("./ndjson.ts");
+  const { createNdjson } = await import("./output/ndjson.ts");
   return createNdjson(out);
 }
 
@@ -97,7 +96,7 @@ async function fail(
   command: CliCommand | undefined,
 ): Promise<number> {
   const known = await endOf(error);
-  const { soleSummary } = await import("./ndjson.ts");
+  const { soleSummary } = await import("./output/ndjson.ts");
   const summary: Summary = soleSummary(known, io.now(), {
     cancelReason: known.code === "timeout" ? "timeout" : signalOf(io),
     after: io.json?.last,
@@ -138,8 +137,8 @@ function indexOf(words: readonly string[], word: string): number {
 /** Loaded for what failed: most commands never call anybody. */
 async function endOf(error: unknown): Promise<CliError> {
   if (error instanceof CliError) return error;
-  const { toEnd } = await import("./api/problem.ts");
-  const end = toEnd(error);
+  const { toCliError } = await import("./api/errors.ts");
+  const end = toCliError(error);
   return end instanceof CliError ? end : internal(end);
 }
 

@@ -1,7 +1,8 @@
 /** Files of ours on the disk: written whole or not at all, in folders that are made where they are missing. */
+
 import { chmod, mkdir, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { cannotWrite } from "./file-reason.ts";
+import { cannotWrite } from "./errors.ts";
 
 /** Who may look: everybody, or nobody but the person. */
 type Audience = "everybody" | "owner";

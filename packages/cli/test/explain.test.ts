@@ -2,8 +2,8 @@
 import { DIAGNOSTICS, type Diagnostic, formatFlow } from "@millrace/dsl";
 import { EXPLANATIONS } from "@millrace/dsl/explain";
 import { expect, test } from "vitest";
-import { coreEntries } from "../src/core-catalog.ts";
-import { BLOCKS, POLICIES } from "../src/language-words.ts";
+import { BLOCKS, POLICIES } from "../src/explain/language.ts";
+import { coreEntries } from "../src/run/core-catalog.ts";
 import { inside } from "./inside.ts";
 
 test("a diagnostic is explained with an example of wrong and right", async () => {

@@ -6,7 +6,7 @@ import { Writable } from "node:stream";
 import { parseEvent } from "@millrace/contracts";
 import { notLinux, testUnless } from "@millrace/test-support";
 import { expect, test } from "vitest";
-import { COMMANDS } from "../src/table.ts";
+import { COMMANDS } from "../src/commands/table/index.ts";
 import { BIN, type Ended, scratch } from "./cli.ts";
 import { flow, inside } from "./inside.ts";
 

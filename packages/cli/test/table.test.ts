@@ -2,10 +2,10 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { parseArguments } from "../src/parse.ts";
-import { FLOWS_COMMANDS } from "../src/table/flows.ts";
-import { PROJECT_COMMANDS } from "../src/table/project.ts";
-import { COMMANDS, SHOWN } from "../src/table.ts";
+import { parseArguments } from "../src/argv/parse.ts";
+import { FLOWS_COMMANDS } from "../src/commands/table/flows.ts";
+import { COMMANDS, SHOWN } from "../src/commands/table/index.ts";
+import { PROJECT_COMMANDS } from "../src/commands/table/project.ts";
 import { example, scratch } from "./cli.ts";
 import { inside } from "./inside.ts";
 

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { SHOWN } from "../src/table.ts";
+import { SHOWN } from "../src/commands/table/index.ts";
 import { ASKS, steady } from "./api-world.ts";
 import { millrace, scratch, start } from "./cli.ts";
 

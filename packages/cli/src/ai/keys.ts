@@ -1,11 +1,12 @@
 /** Keys of providers: whether there is one, and whether it is taken. */
+
 import { type AiContext, type AiProvider, NodeError } from "@millrace/contracts";
 import { createNodeHost } from "@millrace/engine/node";
 import type { AiSetup } from "@millrace/providers";
 import type { Config } from "../config/load.ts";
 import { CliError, fileStoreHint } from "../errors.ts";
-import type { CliIo } from "../io.ts";
-import { clean } from "../render/text.ts";
+import type { CliIo } from "../output/io.ts";
+import { clean } from "../output/text.ts";
 
 /** Ids of the models that a provider lists, which costs nothing. Throws `CliError` for a key that is missing or refused. */
 export async function modelsOf(

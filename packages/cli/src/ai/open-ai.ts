@@ -1,5 +1,6 @@
 /** Providers of models and servers of tools, as the configuration sets them up. Loaded when a flow or a command needs them. */
-import type { CredentialsPort } from "@millrace/contracts";
+
+import { type AiProvider, type CredentialsPort, NodeError } from "@millrace/contracts";
 import type { NodeHost } from "@millrace/engine/node";
 import {
   type AiSettings,
@@ -8,11 +9,11 @@ import {
   ProvidersError,
   readAiSettings,
 } from "@millrace/providers";
-import type { Config } from "../config/load.ts";
+import type { ManagedModels } from "@millrace/server/models";
+import { type Config, modelsOf } from "../config/load.ts";
 import { usage } from "../errors.ts";
-import type { CliIo } from "../io.ts";
-import { clean } from "../render/text.ts";
-import { localModels } from "./local-models.ts";
+import type { CliIo } from "../output/io.ts";
+import { clean } from "../output/text.ts";
 
 /** The keys of AI, checked. Throws a usage error that names the key. */
 export function aiSettings({ ai }: Config): AiSettings {
@@ -40,5 +41,58 @@ export function openAi(
     ...(auditKey !== undefined && { auditKey }),
     openFetch: (more) =>
       host.openFetch({ ...more, ...egress, allow: [...(egress.allow ?? []), ...more.allow] }),
+  });
+}
+
+/** The provider `local`; `dispose` ends what it has started. Without the package every call fails with `provider_unavailable`. */
+function localModels(
+  config: Config,
+  credentials: CredentialsPort,
+  io: CliIo,
+  host: NodeHost,
+): AiProvider {
+  let opened: Promise<ManagedModels | null> | undefined;
+  const provider = async (): Promise<AiProvider> => {
+    opened ??= open(config, credentials, io, host);
+    const models = await opened;
+    if (models !== null) return models.provider;
+    const text = "there are no local models here: npm install -g @millrace/local-models adds them";
+    throw new NodeError("provider_unavailable", text, { reason: "unavailable", sent: false });
+  };
+  return {
+    id: "local",
+    capabilities: async (modelId) => (await provider()).capabilities(modelId),
+    languageModel: async (modelId, ctx) => (await provider()).languageModel(modelId, ctx),
+    async embeddingModel(modelId, ctx) {
+      const { embeddingModel } = await provider();
+      if (embeddingModel === undefined) throw new Error("the provider makes no embeddings");
+      return embeddingModel(modelId, ctx);
+    },
+    listModels: async (ctx) => (await (await provider()).listModels?.(ctx)) ?? [],
+    async dispose() {
+      await (await opened?.catch(() => null))?.close();
+    },
+  };
+}
+
+async function open(
+  config: Config,
+  credentials: CredentialsPort,
+  io: CliIo,
+  host: NodeHost,
+): Promise<ManagedModels | null> {
+  const { openModels, readModels } = await import("@millrace/server/models");
+  const read = () => {
+    try {
+      return readModels(modelsOf(config, io));
+    } catch (reason) {
+      throw typeof reason === "string" ? usage(clean(`models ${reason}`)) : reason;
+    }
+  };
+  return openModels(read(), config.credentials.dir, {
+    machine: host,
+    egress: config.egress,
+    credentials,
+    log: () => {},
   });
 }

@@ -1,7 +1,7 @@
 /** The API that commands use. */
 
+import type { CancelReason, Job, ModelsFrame, Page, PageArgs } from "@millrace/contracts";
 import type { Client } from "@millrace/client";
-import type { CancelReason, Job, ModelsFrame } from "@millrace/contracts";
 import type { Config } from "../config/load.ts";
 
 /**
@@ -26,4 +26,19 @@ export interface Api extends Client {
   readonly watchRoom?: (told: (isFull: boolean) => void) => () => void;
   /** Releases everything; runs that this process still executes are left for `millrace resume`. */
   close(): Promise<void>;
+}
+
+/** Most items of one page of the API. */
+export const MAX_PAGE = 200;
+
+/** The items of a list, read page by page as they are asked for. */
+export async function* itemsOf<T>(
+  read: (page: PageArgs) => Promise<Page<T>>,
+): AsyncGenerator<T, void> {
+  let cursor: string | null = null;
+  do {
+    const page: Page<T> = await read({ limit: MAX_PAGE, ...(cursor !== null && { cursor }) });
+    yield* page.items;
+    cursor = page.nextCursor;
+  } while (cursor !== null);
 }

@@ -2,16 +2,15 @@
  * This installation as the API of the commands: its data directory, and what its configuration allows.
  *   B1  Nothing is opened, let alone made, before a call whose arguments are right.
  */
+
 import type { Logger } from "@millrace/server";
 import { checkCall, type LocalClient, openLocal } from "@millrace/server/local";
-import { modelsOf } from "../ai/models-of.ts";
-import type { CommandIo } from "../command.ts";
-import type { Config } from "../config/load.ts";
-import { debugLines } from "../debug-lines.ts";
+import type { CommandIo } from "../argv/spec.ts";
+import { type Config, modelsOf } from "../config/load.ts";
 import { CliError } from "../errors.ts";
-import { subflowsIn } from "../subflows.ts";
+import { debugLines } from "../output/debug-lines.ts";
+import { subflowsIn } from "../run/compile.ts";
 import type { Api } from "./api.ts";
-import { storeEnd } from "./store-end.ts";
 
 /** The data directory. Its calls throw a usage error for a bad option, `unavailable` for a store that does not open. */
 export function createEmbedded(
@@ -62,32 +61,28 @@ export function createEmbedded(
   };
 }
 
-async function openData(config: Config, write: boolean, io: CommandIo): Promise<LocalClient> {
+function openData(config: Config, write: boolean, io: CommandIo): Promise<LocalClient> {
   const debug = debugLines(io);
-  try {
-    return await openLocal({
-      readonly: !write,
-      store: config.credentials.dir,
-      credentials: config.credentials,
-      services: config.services,
-      extensions: {
-        folder: config.folder,
-        ...config.extensions,
-        ...(debug && { output: debug.output }),
-      },
-      ...(debug && { onError: debug.onError }),
-      egress: config.egress,
-      files: { root: config.filesRoot ?? config.folder },
-      ...(config.shell !== undefined && { shell: config.shell }),
-      ai: { ...config.ai, env: io.env },
-      log: revocationsTo(io),
-      models: modelsOf(config, io),
-      // The templates of the store come after them by themselves.
-      subflows: subflowsIn([io.cwd, config.flows]),
-    });
-  } catch (error) {
-    throw storeEnd(error);
-  }
+  return openLocal({
+    readonly: !write,
+    store: config.credentials.dir,
+    credentials: config.credentials,
+    services: config.services,
+    extensions: {
+      folder: config.folder,
+      ...config.extensions,
+      ...(debug && { output: debug.output }),
+    },
+    ...(debug && { onError: debug.onError }),
+    egress: config.egress,
+    files: { root: config.filesRoot ?? config.folder },
+    ...(config.shell !== undefined && { shell: config.shell }),
+    ai: { ...config.ai, env: io.env },
+    log: revocationsTo(io),
+    models: modelsOf(config, io),
+    // The templates of the store come after them by themselves.
+    subflows: subflowsIn([io.cwd, config.flows]),
+  });
 }
 
 /** The one thing of a log that a person should know and nothing fails for. */

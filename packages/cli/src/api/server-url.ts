@@ -1,10 +1,18 @@
 /** The server that a command line names, and the token that is given for it. Nothing is ever found by looking around. */
+
 import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
-import { type CommandIo, flagText, type Input } from "../command.ts";
+import { dirname, resolve } from "node:path";
+import { type CommandIo, flagText, type Input } from "../argv/spec.ts";
+import {
+  type ConfigFile,
+  type ConfigOptions,
+  projectFile,
+  readConfig,
+  userFile,
+} from "../config/files.ts";
 import type { Config } from "../config/load.ts";
-import { usage } from "../errors.ts";
-import { reason } from "../file-reason.ts";
+import { reason, usage } from "../errors.ts";
+import type { CliIo } from "../output/io.ts";
 
 const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/;
 
@@ -52,8 +60,8 @@ export async function storedToken(
   origin: string,
   { credentials }: Config,
 ): Promise<string | undefined> {
-  const { openStore } = await import("../credentials/open-store.ts");
-  const { store, close } = openStore(credentials);
+  const { openCredentialStore } = await import("../credentials/store.ts");
+  const { store, close } = openCredentialStore(credentials);
   try {
     return (await store.get(`server:${origin}`)) ?? undefined;
   } catch {
@@ -62,4 +70,25 @@ export async function storedToken(
   } finally {
     await close();
   }
+}
+
+/** The server that the environment or the configuration names; none in a project that is not trusted, where flows are only read. */
+export async function trustedServer(
+  options: ConfigOptions,
+  io: CliIo,
+): Promise<string | undefined> {
+  if (io.env.MILLRACE_SERVER_URL) return io.env.MILLRACE_SERVER_URL;
+  const project = await projectFile(options, io);
+  const url = urlOf(project) ?? urlOf(await readConfig(userFile(options.home, io)));
+  if (!url || project === undefined) return url;
+  const { trustOf } = await import("../config/trust.ts");
+  const { readDescriptors } = await import("../config/services.ts");
+  const descriptors = await readDescriptors(dirname(project.path));
+  const { state } = await trustOf({ file: project, descriptors }, options.home, io);
+  return state === "trusted" || state === "powerless" ? url : undefined;
+}
+
+function urlOf(file: ConfigFile | undefined): string | undefined {
+  const { url } = Object(file?.values["server"]) as { readonly url?: unknown };
+  return typeof url === "string" ? url : undefined;
 }

@@ -1,10 +1,11 @@
 /** `millrace backup`: one consistent copy of the store, also while a server writes to it. */
+
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type CommandIo, flagText, type Input } from "../command.ts";
-import { dataFolder } from "../config/folders.ts";
+import { type CommandIo, flagText, type Input } from "../argv/spec.ts";
+import { dataFolder } from "../config/files.ts";
 import { CliError, usage } from "../errors.ts";
-import { clean } from "../render/text.ts";
+import { clean } from "../output/text.ts";
 
 const STORE_FILE = "millrace.db";
 

@@ -1,8 +1,9 @@
 /** `millrace catalog`: the node types that flows can use. No code of an extension runs for it. */
+
 import type { CatalogEntry, JsonSchema } from "@millrace/contracts";
-import { apiCommand, given, listed, pageOf, type Run } from "../api-command.ts";
-import { flagText } from "../command.ts";
-import { factLines, tableLines } from "../render/table.ts";
+import { apiCommand, given, listed, pageOf, type Run } from "../api/command.ts";
+import { flagText } from "../argv/spec.ts";
+import { factLines, tableLines } from "../output/table.ts";
 
 /** Node types by name. */
 export const list: Run = apiCommand({

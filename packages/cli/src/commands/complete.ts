@@ -1,8 +1,9 @@
 /** The hidden `__complete`: one word a line that may stand where the last of the given ones begins. It never fails. */
-import type { CliCommand, CommandIo, Completer, Input } from "../command.ts";
-import type { Asked } from "../completion/dynamic.ts";
-import { completerAt, flagsOf, wordsAfter } from "../completion/words.ts";
-import { flagsBefore } from "../table/flags.ts";
+
+import type { Asked } from "../argv/completion/dynamic.ts";
+import { completerAt, flagsOf, wordsAfter } from "../argv/completion/words.ts";
+import { flagsBefore } from "../argv/flags.ts";
+import type { CliCommand, CommandIo, Completer, Input } from "../argv/spec.ts";
 
 /** Whoever presses a key waits no longer. */
 const PATIENCE_MS = 200;
@@ -66,7 +67,7 @@ function argumentsIn(words: readonly string[], command: CliCommand): number {
 
 async function valuesOf(kind: Completer | undefined, asked: Asked): Promise<readonly string[]> {
   if (kind === undefined) return [];
-  const { VALUES } = await import("../completion/dynamic.ts");
+  const { VALUES } = await import("../argv/completion/dynamic.ts");
   // A store that cannot be read, or none: there is nothing to offer.
   return VALUES[kind](asked).catch(() => []);
 }

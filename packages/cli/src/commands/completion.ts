@@ -1,8 +1,9 @@
 /** `millrace completion`: the script for a shell. What is built keeps the scripts as files, and `bin` prints those. */
-import type { CliCommand, CommandIo, Input } from "../command.ts";
-import { completionScript, SHELLS } from "../completion/scripts.ts";
+
+import { completionScript, SHELLS } from "../argv/completion/scripts.ts";
+import type { CliCommand, CommandIo, Input } from "../argv/spec.ts";
 import { usage } from "../errors.ts";
-import { clean } from "../render/text.ts";
+import { clean } from "../output/text.ts";
 
 /** Prints the script. */
 export async function run(

@@ -1,19 +1,24 @@
 /** `millrace config`: what is configured, where it comes from, and how to change it. */
+
 import { join } from "node:path";
+import { type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
 import { readSecret } from "../ask.ts";
-import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
-import { editConfig } from "../config/edit.ts";
-import { PROJECT_FILE, readConfig } from "../config/files.ts";
-import { dataFolder } from "../config/folders.ts";
+import {
+  configOptions,
+  dataFolder,
+  editConfig,
+  PROJECT_FILE,
+  readConfig,
+  warnOn,
+} from "../config/files.ts";
 import { CONFIG_KEYS, misfit } from "../config/keys.ts";
 import { keyOf, type Origin, openSources, type Sources } from "../config/origins.ts";
 import { strayServices } from "../config/services.ts";
 import { isSecretKey, isSecretValue, shownValue } from "../config/shown.ts";
 import { nextTrust, storeTrust } from "../config/trust.ts";
 import { toValue, valueAt } from "../config/values.ts";
-import { configOptions, warnOn } from "../config/words.ts";
 import { CliError, usage } from "../errors.ts";
-import { clean } from "../render/text.ts";
+import { clean } from "../output/text.ts";
 
 const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/;
 
@@ -155,16 +160,14 @@ async function checkConfig(input: Input, io: CommandIo): Promise<void> {
 /** Stores the token for a server, from stdin or a hidden prompt. */
 export async function login(input: Input, io: CommandIo): Promise<number> {
   const origin = serverOrigin(input.args[0] ?? "");
-  const [{ loadConfig }, { failureOfStore, openStore }] = await Promise.all([
+  const [{ loadConfig }, { openCredentialStore }] = await Promise.all([
     import("../config/load.ts"),
-    import("../credentials/open-store.ts"),
+    import("../credentials/store.ts"),
   ]);
   const config = await loadConfig(configOptions(input, io), io, warnOn(io));
-  const { store, name, close } = openStore(config.credentials);
+  const { store, name, close } = openCredentialStore(config.credentials);
   try {
     await store.set(`server:${origin}`, await readSecret(io, `token for ${origin}`));
-  } catch (error) {
-    throw failureOfStore(error);
   } finally {
     await close();
   }

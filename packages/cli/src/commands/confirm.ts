@@ -3,20 +3,18 @@
  * end or to its next question.
  */
 
-import { ClientError } from "@millrace/client";
 import type { Confirmation, Json } from "@millrace/contracts";
-import { prepareAnswers } from "../answers.ts";
-import type { Api } from "../api/api.ts";
-import { MAX_PAGE } from "../api/items.ts";
-import { withApi } from "../api-command.ts";
-import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
+import { ClientError } from "@millrace/client";
+import { type Api, MAX_PAGE } from "../api/api.ts";
+import { withApi } from "../api/command.ts";
+import { runIdOf } from "../api/runs.ts";
+import { type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
 import { CliError, usage } from "../errors.ts";
-import { readJson } from "../inputs.ts";
-import { clean } from "../render/text.ts";
+import { clean } from "../output/text.ts";
 import { apiRun } from "../run/api-run.ts";
 import { drive } from "../run/drive.ts";
-import { graceOf, serverWords } from "../run/words.ts";
-import { runIdOf } from "../run-facts.ts";
+import { graceOf, prepareAnswers, serverWords } from "../run/flags.ts";
+import { readJson } from "../run/inputs.ts";
 
 const OUTCOMES = ["approved", "rejected", "expired", "cancelled"] as const;
 
@@ -56,7 +54,7 @@ async function typed(
   io: CommandIo,
 ): Promise<Json | undefined> {
   if (decision === "reject" || !io.interactive) return undefined;
-  const { askFields } = await import("../ask-fields.ts");
+  const { askFields } = await import("../ask.ts");
   return askFields(schema, io);
 }
 

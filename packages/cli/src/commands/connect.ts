@@ -3,6 +3,8 @@
  *   C1  The port is bound before the URL is shown, and free when the command ends, however it ends.
  *   C2  The URL is on stderr before a browser opens. No secret comes in by a word or goes out by a stream.
  */
+
+import { spawn } from "node:child_process";
 import type {
   ConnectionStatus,
   OAuthClientArgs,
@@ -11,17 +13,16 @@ import type {
 } from "@millrace/contracts";
 import { OAuthError } from "@millrace/oauth";
 import { acceptOAuthCode, bindLoopback, type LoopbackListener } from "@millrace/oauth/loopback";
+import { type CommandIo, flagList, flagText, type Input, isOn } from "../argv/spec.ts";
+import { parseDuration } from "../argv/values.ts";
 import { askSecret, readSecret, secretFromStdin } from "../ask.ts";
-import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";
+import { configOptions } from "../config/files.ts";
 import { strayServices } from "../config/services.ts";
-import { configOptions } from "../config/words.ts";
-import { openBrowser } from "../connect/browser.ts";
-import { type Keeper, openKeeper } from "../connect/keeper.ts";
-import { statusLine } from "../connect/show-status.ts";
-import { readSlug } from "../connect/slug.ts";
-import { parseDuration } from "../duration.ts";
+import { type Keeper, openKeeper } from "../connections/api.ts";
+import { readSlug, statusLine } from "../connections/show.ts";
 import { CliError, usage } from "../errors.ts";
-import { clean } from "../render/text.ts";
+import type { CliIo } from "../output/io.ts";
+import { clean } from "../output/text.ts";
 
 /** How long a consent may take; whoever keeps it gives up then, too. */
 const MAX_WAIT = "5m";
@@ -231,4 +232,26 @@ function readPort(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw usage(`--port takes 0 to 65535, found "${text}"`);
+}
+
+/** The program that opens a URL, and the words before it. No shell: it would split a URL at `&`. */
+function opener(platform: NodeJS.Platform): readonly [string, ...string[]] {
+  if (platform === "darwin") return ["open"];
+  if (platform === "win32") return ["rundll32", "url.dll,FileProtocolHandler"];
+  return ["xdg-open"];
+}
+
+/** Opens an http or https URL; resolves to whether a program took it. Nothing of ours is in its environment. */
+export function openBrowser(url: string, io: CliIo): Promise<boolean> {
+  if (!/^https?:\/\//i.test(url)) return Promise.resolve(false);
+  const [program, ...words] = opener(process.platform);
+  const env = Object.fromEntries(
+    Object.entries(io.env).filter(([name]) => !name.startsWith("MILLRACE_")),
+  );
+  return new Promise((resolve) => {
+    const child = spawn(program, [...words, url], { stdio: "ignore", detached: true, env });
+    child.once("error", () => resolve(false));
+    child.once("spawn", () => resolve(true));
+    child.unref();
+  });
 }

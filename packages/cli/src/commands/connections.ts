@@ -1,9 +1,9 @@
 /** `millrace connections`: what is connected, and forgetting it. No token, or part of one, is ever shown. */
+
 import type { ConnectionStatus } from "@millrace/contracts";
-import type { CommandIo, Input } from "../command.ts";
-import { type Keeper, openKeeper } from "../connect/keeper.ts";
-import { statusLine, undescribedLine } from "../connect/show-status.ts";
-import { readSlug } from "../connect/slug.ts";
+import type { CommandIo, Input } from "../argv/spec.ts";
+import { type Keeper, openKeeper } from "../connections/api.ts";
+import { readSlug, statusLine, undescribedLine } from "../connections/show.ts";
 import { CliError } from "../errors.ts";
 
 /** Every connection, sorted by service, then by slug. */

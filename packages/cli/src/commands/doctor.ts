@@ -1,12 +1,19 @@
 /** `millrace doctor`: what of this installation works, and what to do about the rest. */
-import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
-import { dataFolder } from "../config/folders.ts";
+
+import { type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
+import { dataFolder } from "../config/files.ts";
 import { openSources } from "../config/origins.ts";
-import type { Finding, Patient } from "../doctor/check.ts";
-import { CHECKS } from "../doctor/checks.ts";
+import type { Check, Finding, Patient } from "../doctor/check.ts";
+import { configuration, projectTrust } from "../doctor/configuration.ts";
+import { credentialStore } from "../doctor/credentials.ts";
+import { modelEngine } from "../doctor/engines.ts";
+import { extensionLock } from "../doctor/extensions.ts";
+import { dataFolderWritable, nodeVersion, sqliteDriver, storeReadable } from "../doctor/machine.ts";
+import { providerKeys } from "../doctor/providers.ts";
+import { clockSkew, serverReachable } from "../doctor/server.ts";
 import { CliError } from "../errors.ts";
-import { createStyle } from "../render/style.ts";
-import { clean } from "../render/text.ts";
+import { createStyle } from "../output/style.ts";
+import { clean } from "../output/text.ts";
 
 const SYMBOLS = { ok: "succeeded", warn: "confirm", fail: "failed" } as const;
 
@@ -62,3 +69,18 @@ async function tell(check: string, { status, says, fix }: Finding, io: CommandIo
   await io.out.write(`${mark.paint(mark.text)} ${check.padEnd(11)}  ${clean(says)}\n`);
   if (fix !== undefined) await io.out.write(`  ${" ".repeat(11)}  fix: ${clean(fix)}\n`);
 }
+
+export const CHECKS: readonly Check[] = [
+  nodeVersion,
+  dataFolderWritable,
+  sqliteDriver,
+  storeReadable,
+  credentialStore,
+  configuration,
+  projectTrust,
+  extensionLock,
+  providerKeys,
+  modelEngine,
+  serverReachable,
+  clockSkew,
+];

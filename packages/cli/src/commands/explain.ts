@@ -1,16 +1,16 @@
 /** `millrace explain`: what a diagnostic, an exit code, an error code of a node or a node type means. */
+
 import { type CatalogEntry, ExitCode, type JsonSchema } from "@millrace/contracts";
 import { describeType, listFunctions, printFlow, typeFromSchema } from "@millrace/dsl";
 import { DIAGNOSTICS, type DiagnosticCode, EXPLANATIONS, nearestName } from "@millrace/dsl/explain";
-import type { CommandIo, Input } from "../command.ts";
+import type { CommandIo, Input } from "../argv/spec.ts";
 import { CONFIG_KEYS, variablesOf } from "../config/keys.ts";
-import { coreEntries } from "../core-catalog.ts";
 import { usage } from "../errors.ts";
-import { BLOCKS, POLICIES } from "../language-words.ts";
-import { JOB_CODES } from "../models/job-codes.ts";
-import { NODE_CODES } from "../node-codes.ts";
-import { createStyle, type Style } from "../render/style.ts";
-import { clean } from "../render/text.ts";
+import { JOB_CODES, NODE_CODES } from "../explain/codes.ts";
+import { BLOCKS, POLICIES } from "../explain/language.ts";
+import { createStyle, type Style } from "../output/style.ts";
+import { clean } from "../output/text.ts";
+import { coreEntries } from "../run/core-catalog.ts";
 
 const ERROR_CODES: { readonly [code: string]: string } = { ...JOB_CODES, ...NODE_CODES };
 

@@ -1,6 +1,9 @@
 /** `millrace ext add`, `trust` and `remove`: what an extension may do is decided here, by a person, and nowhere else. */
-import { stat } from "node:fs/promises";
+
+import { createHash } from "node:crypto";
+import { readFile, stat } from "node:fs/promises";
 import { relative, resolve, sep } from "node:path";
+import { gunzipSync } from "node:zlib";
 import {
   type ExtensionSource,
   type InspectedExtension,
@@ -12,17 +15,16 @@ import {
   readExtensions,
   writeLock,
 } from "@millrace/extensions";
-import { askYes } from "../ask-yes.ts";
-import { type CommandIo, type Input, isOn } from "../command.ts";
+import { type CommandIo, type Input, isOn } from "../argv/spec.ts";
+import { askYes } from "../ask.ts";
 import { describedIds } from "../config/described.ts";
-import { configOptions } from "../config/words.ts";
-import { usage } from "../errors.ts";
+import { configOptions } from "../config/files.ts";
+import { reason, usage } from "../errors.ts";
 import { takenIds } from "../ext/open.ts";
 import { install, integrityOf, uninstall } from "../ext/package-manager.ts";
 import { type ExtensionProject, findProject, writeList } from "../ext/project.ts";
 import { type Offer, offerLines } from "../ext/show.ts";
-import { readTarball } from "../ext/tarball.ts";
-import { clean } from "../render/text.ts";
+import { clean } from "../output/text.ts";
 
 /** Installs a package without running it, shows what it wants, asks, and writes both files. */
 export async function add(input: Input, io: CommandIo): Promise<number> {
@@ -228,4 +230,51 @@ function changesOf(
     ...added.map((line) => `+ ${line}`),
     ...gone.map((line) => `- ${line}`),
   ];
+}
+
+const MAX_BYTES = 256 * 1_048_576; // unpacked; a package of more is none that anybody reviews
+const BLOCK = 512;
+
+/** Reads a `.tgz`. Throws a usage error for what is no package. */
+async function readTarball(
+  path: string,
+): Promise<{ readonly name: string; readonly integrity: string }> {
+  const bytes = await readFile(path).catch((error: unknown) => {
+    throw usage(`cannot read ${path}: ${reason(error)}`);
+  });
+  let tar: Buffer;
+  try {
+    tar = gunzipSync(bytes, { maxOutputLength: MAX_BYTES });
+  } catch {
+    throw usage(`${path} is no tarball of a package`);
+  }
+  const name = nameIn(tar);
+  if (name === undefined || !PACKAGE_NAME.test(name)) {
+    throw usage(`${path} holds no package.json with a name`);
+  }
+  return { name, integrity: `sha512-${createHash("sha512").update(bytes).digest("base64")}` };
+}
+
+/** The name in `<folder>/package.json`. @see POSIX pax, "ustar Interchange Format" */
+function nameIn(tar: Buffer): string | undefined {
+  for (let at = 0; at + BLOCK <= tar.length; ) {
+    const path = text(tar, at, 100);
+    const size = Number.parseInt(text(tar, at + 124, 12).trim(), 8);
+    if (path === "" || !Number.isSafeInteger(size)) return undefined;
+    const body = tar.subarray(at + BLOCK, at + BLOCK + size);
+    if (/^[^/]+\/package\.json$/.test(path)) {
+      try {
+        const { name } = JSON.parse(body.toString("utf8")) as { readonly name?: unknown };
+        return typeof name === "string" ? name : undefined;
+      } catch {
+        return undefined;
+      }
+    }
+    at += BLOCK + Math.ceil(size / BLOCK) * BLOCK;
+  }
+  return undefined;
+}
+
+function text(bytes: Buffer, at: number, length: number): string {
+  return bytes.toString("latin1", at, at + length).replace(/\0.*$/s, "");
 }

@@ -1,4 +1,5 @@
 /** `millrace ext build` and `pack`, for authors of extensions: the code is imported in a process of its own, and not guarded. */
+
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import {
@@ -9,13 +10,12 @@ import {
   parseManifest,
   reservedId,
 } from "@millrace/extensions";
-import { type CommandIo, flagText, type Input } from "../command.ts";
-import { formatDuration, parseDuration } from "../duration.ts";
-import { CliError, usage } from "../errors.ts";
+import { type CommandIo, flagText, type Input } from "../argv/spec.ts";
+import { formatDuration, parseDuration } from "../argv/values.ts";
+import { CliError, reason, usage } from "../errors.ts";
 import { takenIds } from "../ext/open.ts";
 import { packFolder } from "../ext/package-manager.ts";
-import { reason } from "../file-reason.ts";
-import { clean } from "../render/text.ts";
+import { clean } from "../output/text.ts";
 
 /** How long an import may take. A host waits for 5 s; a machine that builds is often busy. */
 const IMPORT_MS = 30_000;

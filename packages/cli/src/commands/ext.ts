@@ -1,16 +1,17 @@
 /** `millrace ext list` and `doctor`: how the extensions of a project stand. */
+
 import { readExtensions, runtimeOf } from "@millrace/extensions";
-import type { CommandIo, Input } from "../command.ts";
+import type { CommandIo, Input } from "../argv/spec.ts";
 import { describedIds } from "../config/described.ts";
+import { configOptions } from "../config/files.ts";
 import { loadConfig } from "../config/load.ts";
-import { configOptions } from "../config/words.ts";
-import { debugLines } from "../debug-lines.ts";
 import { CliError } from "../errors.ts";
 import { openProjectExtensions, takenIds } from "../ext/open.ts";
 import { findProject } from "../ext/project.ts";
 import { enforcementText, toRow } from "../ext/show.ts";
-import { tableLines } from "../render/table.ts";
-import { clean } from "../render/text.ts";
+import { debugLines } from "../output/debug-lines.ts";
+import { tableLines } from "../output/table.ts";
+import { clean } from "../output/text.ts";
 
 /** Every extension of the project. None of their code runs, so the project need not be trusted. */
 export async function list(input: Input, io: CommandIo): Promise<number> {

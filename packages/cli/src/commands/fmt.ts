@@ -1,15 +1,16 @@
 /** `millrace fmt`: the one canonical form. A file with errors stays as it is. */
+
 import { isUtf8 } from "node:buffer";
 import { resolve } from "node:path";
 import { formatFlow, parseFlow } from "@millrace/dsl";
 import { createTwoFilesPatch } from "diff";
-import { type CommandIo, type Input, isOn } from "../command.ts";
+import { type CommandIo, type Input, isOn } from "../argv/spec.ts";
 import { CliError, usage } from "../errors.ts";
-import { countFindings, expandFiles, isValid, readInput } from "../flow-source.ts";
-import { renderDiagnostics } from "../render/code-frame.ts";
-import { createStyle } from "../render/style.ts";
-import { clean } from "../render/text.ts";
+import { renderDiagnostics } from "../output/code-frame.ts";
+import { createStyle } from "../output/style.ts";
+import { clean } from "../output/text.ts";
 import { replaceFile } from "../replace-file.ts";
+import { countFindings, expandFiles, isValid, readInput } from "../run/load-flow.ts";
 
 /** Formats every file in place, or with `--check` only says which would change. */
 export async function run(input: Input, io: CommandIo): Promise<number> {

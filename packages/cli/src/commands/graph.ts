@@ -1,4 +1,5 @@
 /** `millrace graph`: a flow as a picture, or as text for tools that make one. */
+
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import {
@@ -17,15 +18,12 @@ import {
   toMermaid,
   toSvg,
 } from "@millrace/graph";
-import { withApi } from "../api-command.ts";
-import { type CommandIo, flagText, type Input } from "../command.ts";
-import { usage } from "../errors.ts";
-import { cannotWrite } from "../file-reason.ts";
-import { readableFlow } from "../readable-flow.ts";
-import { askTemplate } from "../run/ask-template.ts";
-import { isSlug } from "../run/find-flow.ts";
-import { runIdOf } from "../run-facts.ts";
-import { eventsOf } from "../run-log.ts";
+import { withApi } from "../api/command.ts";
+import { eventsOf, runIdOf } from "../api/runs.ts";
+import { type CommandIo, flagText, type Input } from "../argv/spec.ts";
+import { cannotWrite, usage } from "../errors.ts";
+import { askTemplate, isSlug } from "../run/find-flow.ts";
+import { readableFlow } from "../run/load-flow.ts";
 
 /** Draws a flow that can be read, whether or not it is valid: a picture helps to see why it is not. */
 export async function run(input: Input, io: CommandIo): Promise<number> {

@@ -2,8 +2,9 @@
  * `millrace hubs`: sources of templates and models. What is installed is checked against the digest that was shown before.
  *   H1  Nothing is installed before a person, or `--yes`, has agreed to its digest.
  */
+
 import type { Hub, HubItem, HubProvides } from "@millrace/contracts";
-import { itemsOf } from "../api/items.ts";
+import { itemsOf } from "../api/api.ts";
 import {
   apiCommand,
   type Given,
@@ -12,13 +13,13 @@ import {
   pageOf,
   type Run,
   valuesOf,
-} from "../api-command.ts";
-import { askYes } from "../ask-yes.ts";
-import { flagText, type Input, isOn } from "../command.ts";
+} from "../api/command.ts";
+import { proposedLines } from "../api/proposed-schedules.ts";
+import { flagText, type Input, isOn } from "../argv/spec.ts";
+import { askYes } from "../ask.ts";
 import { CliError, usage } from "../errors.ts";
-import { factLines, formatBytes } from "../render/table.ts";
-import { clean, formatTime } from "../render/text.ts";
-import { proposedLines } from "../schedules/proposed.ts";
+import { factLines, formatBytes } from "../output/table.ts";
+import { clean, formatTime } from "../output/text.ts";
 
 /** What a hub may provide where nobody says: node packs run code and are the operator's to add. */
 const PROVIDES: readonly HubProvides[] = ["templates", "models"];

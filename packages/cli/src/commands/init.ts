@@ -1,7 +1,8 @@
 /** `millrace init`: a folder becomes a project, with an example to begin with. */
+
 import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
+import { type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
 import { configSchema } from "../config/schema.ts";
 import { readTemplate } from "../scaffold/templates.ts";
 import { addLine, tellFiles, writeFiles } from "../scaffold/write.ts";

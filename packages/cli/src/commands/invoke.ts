@@ -1,14 +1,14 @@
 /** `millrace invoke`: any command of the registry by its name, with its arguments as JSON. */
 
-import { ClientError } from "@millrace/client";
 import type { CommandArgs, CommandDef, CommandName, RunRef } from "@millrace/contracts";
+import { ClientError } from "@millrace/client";
 import type { Api } from "../api/api.ts";
-import { tell, withApi } from "../api-command.ts";
-import type { CommandIo, Input } from "../command.ts";
+import { tell, withApi } from "../api/command.ts";
+import type { CommandIo, Input } from "../argv/spec.ts";
+import { meant } from "../argv/suggest.ts";
 import { CliError, usage } from "../errors.ts";
-import { clean } from "../render/text.ts";
-import { settle } from "../settle-run.ts";
-import { meant } from "../suggest.ts";
+import { clean } from "../output/text.ts";
+import { settle } from "../run/follow-to-end.ts";
 
 /** Arguments that are secrets: command lines are kept in histories, and others can see them. */
 const SECRET: ReadonlyMap<string, string> = new Map([
@@ -62,7 +62,7 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
 }
 
 async function stdinText(io: CommandIo): Promise<string> {
-  const { readInput } = await import("../flow-source.ts");
+  const { readInput } = await import("../run/load-flow.ts");
   return new TextDecoder().decode(await readInput("-", io));
 }
 

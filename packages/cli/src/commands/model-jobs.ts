@@ -1,14 +1,14 @@
 /** `millrace models install`, `scan` and `engine`: work that takes long, with its progress. */
+
 import { stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import type { ModelInstallArgs } from "@millrace/contracts";
-import { given, type Run, tell, withApi } from "../api-command.ts";
-import { type CommandIo, flagText, isOn } from "../command.ts";
-import { CliError, usage } from "../errors.ts";
-import { reason } from "../file-reason.ts";
+import { given, type Run, tell, withApi } from "../api/command.ts";
+import { type CommandIo, flagText, isOn } from "../argv/spec.ts";
+import { CliError, reason, usage } from "../errors.ts";
 import { followJob } from "../models/follow-job.ts";
-import { tableLines } from "../render/table.ts";
-import { clean } from "../render/text.ts";
+import { tableLines } from "../output/table.ts";
+import { clean } from "../output/text.ts";
 
 /** The one engine that there is. */
 const ENGINE = "llama-cpp";

@@ -1,4 +1,5 @@
 /** `millrace models`: models that run on this machine, or on that of a server. Installing them is next door. */
+
 import type { Model, ModelState } from "@millrace/contracts";
 import {
   apiCommand,
@@ -10,10 +11,10 @@ import {
   tell,
   wholeNumber,
   withApi,
-} from "../api-command.ts";
-import { flagText, type Input, isOn } from "../command.ts";
-import { formatBytes } from "../render/table.ts";
-import { clean, formatTime } from "../render/text.ts";
+} from "../api/command.ts";
+import { flagText, type Input, isOn } from "../argv/spec.ts";
+import { formatBytes } from "../output/table.ts";
+import { clean, formatTime } from "../output/text.ts";
 
 /** Models, managed ones first. */
 export const list: Run = apiCommand({

@@ -1,12 +1,11 @@
 /** `millrace new`: another flow of a project, from an example. */
 
 import { dirname, join, relative } from "node:path";
-import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
-import { type ConfigFile, PROJECT_FILE, projectFile } from "../config/files.ts";
+import { type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
+import { type ConfigFile, configOptions, PROJECT_FILE, projectFile } from "../config/files.ts";
 import { nextTrust } from "../config/trust.ts";
-import { configOptions } from "../config/words.ts";
 import { usage } from "../errors.ts";
-import { clean } from "../render/text.ts";
+import { clean } from "../output/text.ts";
 import { readTemplate } from "../scaffold/templates.ts";
 import { tellFiles, writeFiles } from "../scaffold/write.ts";
 

@@ -4,12 +4,12 @@ import { createNodeHost } from "@millrace/engine/node";
 import type { AiSettings, AiSetup } from "@millrace/providers";
 import { keyState, modelsOf } from "../ai/keys.ts";
 import { aiSettings, openAi } from "../ai/open-ai.ts";
-import type { CommandIo, Input } from "../command.ts";
+import type { CommandIo, Input } from "../argv/spec.ts";
+import { configOptions, warnOn } from "../config/files.ts";
 import { type Config, loadConfig } from "../config/load.ts";
-import { configOptions, warnOn } from "../config/words.ts";
-import { runCredentials } from "../credentials/run-credentials.ts";
 import { CliError, usage } from "../errors.ts";
-import { clean } from "../render/text.ts";
+import { clean } from "../output/text.ts";
+import { runCredentials } from "../run/credentials.ts";
 
 /** Every provider with its kind and whether there is a key for it. Nobody is asked anything. */
 export async function list(input: Input, io: CommandIo): Promise<number> {

@@ -3,6 +3,7 @@
  *   P1  Nothing is executed.
  *   P2  A log that breaks an invariant is not shown: exit code 1, with the invariant and the place.
  */
+
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -15,13 +16,11 @@ import {
   foldEvents,
   type Summary,
 } from "@millrace/contracts";
-import { toWhole, withApi } from "../api-command.ts";
-import { type CommandIo, flagText, type Input } from "../command.ts";
-import { createDisplay } from "../display/index.ts";
-import { CliError, usage } from "../errors.ts";
-import { endedBy } from "../interrupt.ts";
-import { runIdOf } from "../run-facts.ts";
-import { broken, eventsOf, readLog } from "../run-log.ts";
+import { toWhole, withApi } from "../api/command.ts";
+import { broken, eventsOf, readLog, runIdOf } from "../api/runs.ts";
+import { type CommandIo, flagText, type Input } from "../argv/spec.ts";
+import { CliError, endedBy, usage } from "../errors.ts";
+import { createDisplay } from "../output/create-display.ts";
 
 /** A pause that lasted days is shown, not sat out. */
 const MAX_PAUSE_MS = 5_000;
@@ -50,7 +49,7 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
   if (summary !== undefined) return summary.exitCode;
   if (io.json !== undefined) {
     // Of its own: nothing is said of how the run went on.
-    const { soleSummary } = await import("../ndjson.ts");
+    const { soleSummary } = await import("../output/ndjson.ts");
     await io.json.events([soleSummary("succeeded", io.now())]);
   }
   return 0;

@@ -4,20 +4,18 @@
  *   S2  A run that has ended is refused with 1, one that a living process works on with 6, which is named.
  */
 
-import { ClientError } from "@millrace/client";
 import type { FlowGraph, Run } from "@millrace/contracts";
-import { prepareAnswers } from "../answers.ts";
+import { ClientError } from "@millrace/client";
 import type { Api } from "../api/api.ts";
-import { withApi } from "../api-command.ts";
-import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";
-import { CliError } from "../errors.ts";
-import { interruptible } from "../interrupt.ts";
-import { clean } from "../render/text.ts";
+import { withApi } from "../api/command.ts";
+import { runIdOf } from "../api/runs.ts";
+import { type CommandIo, flagList, flagText, type Input, isOn } from "../argv/spec.ts";
+import { CliError, interruptible } from "../errors.ts";
+import { clean } from "../output/text.ts";
 import { apiRun } from "../run/api-run.ts";
 import { drive } from "../run/drive.ts";
 import { openEvents } from "../run/event-file.ts";
-import { graceOf, serverWords } from "../run/words.ts";
-import { runIdOf } from "../run-facts.ts";
+import { graceOf, prepareAnswers, serverWords } from "../run/flags.ts";
 
 /** Takes the run up and follows it to its end; the exit code is the summary's. */
 export async function run(input: Input, io: CommandIo): Promise<number> {

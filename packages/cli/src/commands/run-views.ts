@@ -1,4 +1,5 @@
 /** `millrace runs show` and `runs tail`: a run as its tree, as it is now, and as it goes on. */
+
 import {
   createView,
   type ExecutionEvent,
@@ -7,16 +8,14 @@ import {
   type Summary,
 } from "@millrace/contracts";
 import type { Api } from "../api/api.ts";
-import { apiCommand, type Given, type Run, type Shown, withApi } from "../api-command.ts";
-import type { CommandIo, Input } from "../command.ts";
-import { createDisplay } from "../display/index.ts";
-import { CliError } from "../errors.ts";
-import { endedBy } from "../interrupt.ts";
-import { factLines } from "../render/table.ts";
-import { clean, formatTime } from "../render/text.ts";
-import { serverWords } from "../run/words.ts";
-import { flowOf, lastRun, runIdOf } from "../run-facts.ts";
-import { eventsOf } from "../run-log.ts";
+import { apiCommand, type Given, type Run, type Shown, withApi } from "../api/command.ts";
+import { eventsOf, flowOf, lastRun, runIdOf } from "../api/runs.ts";
+import type { CommandIo, Input } from "../argv/spec.ts";
+import { CliError, endedBy } from "../errors.ts";
+import { createDisplay } from "../output/create-display.ts";
+import { factLines } from "../output/table.ts";
+import { clean, formatTime } from "../output/text.ts";
+import { serverWords } from "../run/flags.ts";
 
 /** The tree of a run as far as it got, with what it made, or why it failed. */
 export const show: Run = apiCommand({
@@ -97,8 +96,8 @@ async function follow(
 
 async function drawn(run: StoredRun, { api, io, input }: Given): Promise<Shown> {
   const [{ treeLines }, { createStyle }] = await Promise.all([
-    import("../render/tree.ts"),
-    import("../render/style.ts"),
+    import("../output/tree.ts"),
+    import("../output/style.ts"),
   ]);
   const { runId } = run;
   const graph = await api.invoke("get_run_graph", { runId });

@@ -6,20 +6,19 @@
 
 import type { Summary } from "@millrace/contracts";
 import { namedServer } from "../api/server-url.ts";
-import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";
+import { type CommandIo, flagList, flagText, type Input, isOn } from "../argv/spec.ts";
+import { configWords, warnOn } from "../config/files.ts";
 import { type Config, loadConfig } from "../config/load.ts";
-import { configWords, warnOn } from "../config/words.ts";
-import { usage } from "../errors.ts";
-import type { FlowSource } from "../flow-source.ts";
-import { checkOneStdin } from "../inputs.ts";
-import { interruptible } from "../interrupt.ts";
+import { interruptible, usage } from "../errors.ts";
 import { drive } from "../run/drive.ts";
 import { askedOf, engineRun } from "../run/engine-run.ts";
 import { type EventFile, openEvents } from "../run/event-file.ts";
 import { projectStart } from "../run/find-flow.ts";
+import { checkPlace, graceOf, isSaved, tagsOf, timeoutOf } from "../run/flags.ts";
+import { checkOneStdin } from "../run/inputs.ts";
+import type { FlowSource } from "../run/load-flow.ts";
 import { prepare } from "../run/prepare.ts";
 import type { SavingJournal } from "../run/saving-journal.ts";
-import { checkPlace, graceOf, isSaved, tagsOf, timeoutOf } from "../run/words.ts";
 
 /** Runs the flow and returns its exit code. */
 export async function run(input: Input, io: CommandIo): Promise<number> {

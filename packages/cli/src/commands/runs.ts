@@ -1,4 +1,5 @@
 /** `millrace runs`: what has run and what runs, and what can be done about it. `show` and `tail` draw; they are next door. */
+
 import type { RunState } from "@millrace/contracts";
 import {
   apiCommand,
@@ -10,13 +11,13 @@ import {
   pairsOf,
   type Run,
   valuesOf,
-} from "../api-command.ts";
-import { flagText } from "../command.ts";
-import { formatDuration, parseDuration } from "../duration.ts";
+} from "../api/command.ts";
+import { flowOf, runIdOf } from "../api/runs.ts";
+import { flagText } from "../argv/spec.ts";
+import { formatDuration, parseDuration } from "../argv/values.ts";
 import { usage } from "../errors.ts";
-import { clean, formatTime } from "../render/text.ts";
-import { flowOf, runIdOf } from "../run-facts.ts";
-import { settle, started } from "../settle-run.ts";
+import { clean, formatTime } from "../output/text.ts";
+import { settle, started } from "../run/follow-to-end.ts";
 
 /** Runs, newest first. */
 export const list: Run = apiCommand({

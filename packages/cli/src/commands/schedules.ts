@@ -1,4 +1,5 @@
 /** `millrace schedule`: templates that run at times. Schedules fire where a server runs; here they are kept. */
+
 import type { CommandArgs, Schedule, ScheduleArgs, Template } from "@millrace/contracts";
 import type { Api } from "../api/api.ts";
 import {
@@ -13,13 +14,13 @@ import {
   tell,
   wholeNumber,
   withApi,
-} from "../api-command.ts";
-import { flagList, flagText, type Input } from "../command.ts";
+} from "../api/command.ts";
+import { activate, activeLine, timesOf } from "../api/proposed-schedules.ts";
+import { flagList, flagText, type Input } from "../argv/spec.ts";
 import { usage } from "../errors.ts";
-import { factLines } from "../render/table.ts";
-import { clean, formatTime } from "../render/text.ts";
-import { activate, activeLine, timesOf } from "../schedules/proposed.ts";
-import { settle, started } from "../settle-run.ts";
+import { factLines } from "../output/table.ts";
+import { clean, formatTime } from "../output/text.ts";
+import { settle, started } from "../run/follow-to-end.ts";
 
 /** Schedules and when they fire next. */
 export const list: Run = apiCommand({
@@ -168,7 +169,7 @@ async function templateFrom(
   if (await isSlug(from, io)) {
     return { template: await api.invoke("get_template", { slug: from }), said: [] };
   }
-  const { saveFlow } = await import("../templates/save-flow.ts");
+  const { saveFlow } = await import("../api/save-flow.ts");
   const template = await saveFlow(undefined, from, { input, io, api });
   return { template, said: [`${template.slug} is stored, version ${template.version}`] };
 }
@@ -220,7 +221,7 @@ async function readRest({ input, io, api }: Given): Promise<ScheduleArgs> {
   const jsonFile = flagText(input, "input-json");
   const wants = words.length > 0 || jsonFile !== undefined;
   const read = async (): Promise<ScheduleArgs["inputs"]> => {
-    const { readInputs } = await import("../inputs.ts");
+    const { readInputs } = await import("../run/inputs.ts");
     const { graph } = await api.invoke("get_template", { slug: template });
     return readInputs(graph, words, jsonFile, io);
   };

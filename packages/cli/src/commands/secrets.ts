@@ -1,13 +1,13 @@
 /** `millrace secrets`: plain secrets of the credential store, by name. Values come in and never go out. */
 
 import type { OpenedStore } from "@millrace/server/connections";
+import type { CommandIo, Input } from "../argv/spec.ts";
 import { readSecret } from "../ask.ts";
-import type { CommandIo, Input } from "../command.ts";
+import { configOptions, warnOn } from "../config/files.ts";
 import { loadConfig } from "../config/load.ts";
-import { configOptions, warnOn } from "../config/words.ts";
-import { failureOfStore, openStore } from "../credentials/open-store.ts";
+import { openCredentialStore } from "../credentials/store.ts";
 import { CliError, usage } from "../errors.ts";
-import { clean } from "../render/text.ts";
+import { clean } from "../output/text.ts";
 
 /** Keys of AI providers, and secrets that extensions were granted. */
 const NAME = /^(?:ai:[a-z0-9][a-z0-9._-]{0,63}|ext:[A-Za-z_][A-Za-z0-9_]{0,63})$/;
@@ -52,15 +52,13 @@ async function withStore(
 ): Promise<number> {
   const warn = warnOn(io);
   const config = await loadConfig(configOptions(input, io), io, warn);
-  const opened = openStore(config.credentials);
+  const opened = openCredentialStore(config.credentials);
   if (config.credentials.store === "memory") {
     warn("credentials.store is memory: what is stored ends with this command");
   }
   try {
     await work(opened);
     return 0;
-  } catch (error) {
-    throw failureOfStore(error);
   } finally {
     await opened.close();
   }

@@ -4,14 +4,13 @@ import { once } from "node:events";
 import { resolve } from "node:path";
 import type { SchedulePage } from "@millrace/contracts";
 import type { CreateServerOptions, RunningServer } from "@millrace/server";
-import { modelsOf } from "../ai/models-of.ts";
-import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";
-import { type Config, loadConfig } from "../config/load.ts";
-import { configOptions, warnOn } from "../config/words.ts";
-import { debugLines } from "../debug-lines.ts";
+import { proposedLine } from "../api/proposed-schedules.ts";
+import { type CommandIo, flagList, flagText, type Input, isOn } from "../argv/spec.ts";
+import { configOptions, warnOn } from "../config/files.ts";
+import { type Config, loadConfig, modelsOf } from "../config/load.ts";
 import { CliError, usage } from "../errors.ts";
-import { clean } from "../render/text.ts";
-import { proposedLine } from "../schedules/proposed.ts";
+import { debugLines } from "../output/debug-lines.ts";
+import { clean } from "../output/text.ts";
 
 /** Flags of the HTTP surface; the standard streams have no address, and belong to whoever started the process. */
 const HTTP_FLAGS = [
@@ -28,8 +27,7 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
   const isStdio = isOn(input, "stdio");
   const other = HTTP_FLAGS.find((name) => isGiven(input, name));
   if (isStdio && other !== undefined) throw usage(`--stdio does not go with --${other}`);
-  const [{ ConfigError, createChannelHost, createServer, start }, { StoreError }] =
-    await Promise.all([import("@millrace/server"), import("@millrace/store")]);
+  const { ConfigError, createChannelHost, createServer, start } = await import("@millrace/server");
   const tokenFile = flagText(input, "token-file");
   const config = await loadConfig(configOptions(input, io), io, warnOn(io));
   const debug = debugLines(io);
@@ -57,8 +55,6 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
       const hint = error.code === "open_bind_refused" ? { hint: OPEN_BIND } : {};
       throw new CliError("usage", error.message, hint);
     }
-    // Whoever has the folder is named, and what to do.
-    if (StoreError.isInstance(error)) throw new CliError("unavailable", error.message);
     if ((error as NodeJS.ErrnoException).code === "EADDRINUSE") {
       throw new CliError("unavailable", `port ${port ?? ""} is in use`, {
         hint: "choose another with --port",
@@ -67,7 +63,7 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
     throw error;
   };
   if (isStdio) {
-    const { serveStdio } = await import("../stdio/serve.ts");
+    const { serveStdio } = await import("./serve-stdio.ts");
     const server = await createServer(common).catch(refuse);
     const { lost } = server.host.store;
     return end(server, serveStdio(createChannelHost(server), io, io.signal), lost);

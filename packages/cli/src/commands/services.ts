@@ -2,22 +2,30 @@
 
 import { readFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
-import { checkService, type ServiceSpec } from "@millrace/contracts";
+import {
+  checkService,
+  type ServiceOperation,
+  type ServiceSpec,
+  serviceArguments,
+} from "@millrace/contracts";
 import { importOpenApi } from "@millrace/services/openapi";
 import { createTwoFilesPatch } from "diff";
-import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
+import { type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
 import { describedExtensions } from "../config/described.ts";
-import { PROJECT_FILE, projectFile, projectFolder } from "../config/files.ts";
+import {
+  configOptions,
+  PROJECT_FILE,
+  projectFile,
+  projectFolder,
+  warnOn,
+} from "../config/files.ts";
 import { loadConfig } from "../config/load.ts";
 import { SERVICES_FOLDER, strayServices } from "../config/services.ts";
 import { nextTrust } from "../config/trust.ts";
-import { configOptions, warnOn } from "../config/words.ts";
-import { CliError, usage } from "../errors.ts";
-import { reason } from "../file-reason.ts";
-import { readInput } from "../flow-source.ts";
-import { clean } from "../render/text.ts";
+import { CliError, reason, usage } from "../errors.ts";
+import { clean } from "../output/text.ts";
 import { replaceFile } from "../replace-file.ts";
-import { compareServices } from "../services/compare.ts";
+import { readInput } from "../run/load-flow.ts";
 
 /** Services that flows may call here, those of extensions too, sorted by slug. */
 export async function list(input: Input, io: CommandIo): Promise<number> {
@@ -176,4 +184,44 @@ function optional<K extends string>(
   value: string | undefined,
 ): { readonly [key in K]?: string } {
   return (value === undefined ? {} : { [key]: value }) as { readonly [key in K]?: string };
+}
+
+/** Ids of operations, sorted; `breaking` are sentences. */
+export interface ServiceChange {
+  readonly added: readonly string[];
+  readonly changed: readonly string[];
+  readonly breaking: readonly string[];
+}
+
+/** Compares two descriptors. Breaking is what can fail a flow that worked: an operation that is gone, an argument that is now required. */
+function compareServices(before: ServiceSpec, after: ServiceSpec): ServiceChange {
+  const old = byId(before);
+  const now = byId(after);
+  const added = [...now.keys()].filter((id) => !old.has(id)).sort();
+  const changed = [...now].filter(([id, operation]) => differs(old.get(id), operation));
+  const gone = [...old.keys()].filter((id) => !now.has(id)).map((id) => `${id} is gone`);
+  const required = changed.flatMap(([id, operation]) => {
+    const known = requiredOf(old.get(id) as ServiceOperation);
+    return [...requiredOf(operation)]
+      .filter((name) => !known.has(name))
+      .map((name) => `${id} now requires ${name}`);
+  });
+  return {
+    added,
+    changed: changed.map(([id]) => id).sort(),
+    breaking: [...gone, ...required].sort(),
+  };
+}
+
+function byId({ serviceIntegration }: ServiceSpec): ReadonlyMap<string, ServiceOperation> {
+  return new Map(serviceIntegration.operations.map((operation) => [operation.id, operation]));
+}
+
+function differs(before: ServiceOperation | undefined, after: ServiceOperation): boolean {
+  return before !== undefined && JSON.stringify(before) !== JSON.stringify(after);
+}
+
+function requiredOf(operation: ServiceOperation): ReadonlySet<string> {
+  const { known } = serviceArguments(operation);
+  return new Set([...known].filter(([, { required }]) => required).map(([name]) => name));
 }

@@ -1,4 +1,5 @@
 /** `millrace templates`: stored flows. Nothing of a flow is executed here, and no version of one is ever lost. */
+
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Template, TemplateSummary } from "@millrace/contracts";
@@ -14,15 +15,14 @@ import {
   toWhole,
   wholeNumber,
   withApi,
-} from "../api-command.ts";
-import { flagText, type Input, isOn } from "../command.ts";
-import { usage } from "../errors.ts";
-import { cannotWrite } from "../file-reason.ts";
-import type { CliIo } from "../io.ts";
-import { factLines } from "../render/table.ts";
-import { clean, cleanLines, formatTime } from "../render/text.ts";
-import { activate, activeLine, proposedLines } from "../schedules/proposed.ts";
-import { saveFlow } from "../templates/save-flow.ts";
+} from "../api/command.ts";
+import { activate, activeLine, proposedLines } from "../api/proposed-schedules.ts";
+import { saveFlow } from "../api/save-flow.ts";
+import { flagText, type Input, isOn } from "../argv/spec.ts";
+import { cannotWrite, usage } from "../errors.ts";
+import type { CliIo } from "../output/io.ts";
+import { factLines } from "../output/table.ts";
+import { clean, cleanLines, formatTime } from "../output/text.ts";
 
 /** Templates by slug. */
 export const list: Run = apiCommand({
@@ -173,7 +173,7 @@ function factsOf(template: Template): string[] {
 }
 
 async function readText(file: string, io: CliIo): Promise<string> {
-  const { readInput } = await import("../flow-source.ts");
+  const { readInput } = await import("../run/load-flow.ts");
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(await readInput(file, io));
   } catch (error) {

@@ -2,14 +2,13 @@
 
 import { readFile } from "node:fs/promises";
 import { createTwoFilesPatch } from "diff";
-import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
-import { configWords } from "../config/words.ts";
-import { CliError, usage } from "../errors.ts";
-import { reason } from "../file-reason.ts";
+import { type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
+import { configWords } from "../config/files.ts";
+import { CliError, reason, usage } from "../errors.ts";
 import { type FlowTest, findTests } from "../golden/find.ts";
 import { type Outcome, runTest } from "../golden/run-test.ts";
-import { createStyle } from "../render/style.ts";
-import { clean } from "../render/text.ts";
+import { createStyle } from "../output/style.ts";
+import { clean } from "../output/text.ts";
 import { replaceFile } from "../replace-file.ts";
 
 /** How one test ended; a line of `--json`. */

@@ -4,10 +4,14 @@
  */
 
 import type { Diagnostic } from "@millrace/contracts";
-import { type CommandIo, flagText, type Input, isOn } from "../command.ts";
-import { trustedServer } from "../config/server.ts";
-import { configOptions, configWords } from "../config/words.ts";
+import { proposedLine } from "../api/proposed-schedules.ts";
+import { trustedServer } from "../api/server-url.ts";
+import { type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
+import { configOptions, configWords } from "../config/files.ts";
 import { CliError } from "../errors.ts";
+import { renderDiagnostics } from "../output/code-frame.ts";
+import { createStyle } from "../output/style.ts";
+import { clean } from "../output/text.ts";
 import {
   countFindings,
   expandFiles,
@@ -15,11 +19,7 @@ import {
   isValid,
   loadFlow,
   sorted,
-} from "../flow-source.ts";
-import { renderDiagnostics } from "../render/code-frame.ts";
-import { createStyle } from "../render/style.ts";
-import { clean } from "../render/text.ts";
-import { proposedLine } from "../schedules/proposed.ts";
+} from "../run/load-flow.ts";
 
 /** Checks every file; ends with `flow_invalid` when one does not hold. */
 export async function run(input: Input, io: CommandIo): Promise<number> {
@@ -75,7 +75,7 @@ async function compiled(
   io: CommandIo,
 ): Promise<readonly Diagnostic[]> {
   if (!isValid(read.diagnostics)) return read.diagnostics;
-  const { withCompileProblems } = await import("../compile-problems.ts");
+  const { withCompileProblems } = await import("../run/compile.ts");
   return withCompileProblems(read, configWords(input), io);
 }
 
@@ -85,7 +85,7 @@ type Judge = (flow: FlowSource) => Promise<readonly Diagnostic[]>;
 async function serverOf(input: Input, io: CommandIo): Promise<Judge | undefined> {
   if (!(flagText(input, "server") ?? (await trustedServer(configOptions(input, io), io))))
     return undefined;
-  const { openApi } = await import("../api/open-api.ts");
+  const { openApi } = await import("../api/open.ts");
   const api = await openApi(input, io);
   return async ({ text, graph }) => {
     const flow = text === undefined ? { graph } : { dsl: text };

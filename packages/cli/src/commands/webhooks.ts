@@ -1,6 +1,7 @@
 /** `millrace webhooks`: addresses that start a template. A token is shown once, when its webhook is made. */
+
 import type { Webhook } from "@millrace/contracts";
-import { itemsOf } from "../api/items.ts";
+import { itemsOf } from "../api/api.ts";
 import {
   apiCommand,
   type Given,
@@ -11,12 +12,12 @@ import {
   tell,
   valuesOf,
   withApi,
-} from "../api-command.ts";
+} from "../api/command.ts";
+import { flagText, isOn } from "../argv/spec.ts";
 import { readSecret, secretFromStdin } from "../ask.ts";
-import { flagText, isOn } from "../command.ts";
 import { CliError, usage } from "../errors.ts";
-import { factLines } from "../render/table.ts";
-import { clean } from "../render/text.ts";
+import { factLines } from "../output/table.ts";
+import { clean } from "../output/text.ts";
 
 /** Webhooks, without their tokens. */
 export const list: Run = apiCommand({

@@ -1,16 +1,17 @@
 /** The services and the extensions that a flow is checked against. */
+
 import { dirname } from "node:path";
 import type { CatalogEntry, ServiceDefinition } from "@millrace/contracts";
-import type { CliIo } from "../io.ts";
-import { readExtensionList } from "./extensions.ts";
+import type { CliIo } from "../output/io.ts";
 import {
   type ConfigFile,
   type ConfigOptions,
   projectFile,
   projectFolder,
   readConfig,
+  userFile,
 } from "./files.ts";
-import { userFile } from "./folders.ts";
+import { readExtensionList } from "./sections.ts";
 import { readDescriptors, toServices } from "./services.ts";
 
 /** Those of the user and of the project. They are data that nothing acts on here, so they need no trust. */

@@ -1,11 +1,14 @@
 /** The two files of configuration: the user's, and the nearest project file. */
+
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { CliError, usage } from "../errors.ts";
-import { reason } from "../file-reason.ts";
-import type { CliIo } from "../io.ts";
-import { isRecord } from "./record.ts";
+import { type CommandIo, flagText, type Input } from "../argv/spec.ts";
+import { CliError, reason, usage } from "../errors.ts";
+import type { CliIo } from "../output/io.ts";
+import { replaceFile } from "../replace-file.ts";
+import { isRecord } from "./keys.ts";
+import { withValue } from "./values.ts";
 
 /** Where a search for configuration starts, and what was named on the command line instead. */
 export interface ConfigOptions {
@@ -81,7 +84,56 @@ export async function readConfig(path: string, mustExist = false): Promise<Confi
 
 /** Loaded for the one person whose file is broken. */
 async function malformed(path: string, bytes: Uint8Array): Promise<CliError> {
-  const { describeMistake } = await import("./mistake.ts");
+  const { describeMistake } = await import("./json-text.ts");
   const { message, frame } = describeMistake(path, bytes);
   return new CliError("usage", message, { frame });
+}
+
+/** The user's configuration file, whether or not it is there. `home` is the flag. */
+export function userFile(home: string | undefined, { cwd, env }: CliIo): string {
+  const named = home ?? env.MILLRACE_HOME;
+  if (named) return join(resolve(cwd, named), "config.json");
+  const own = env.HOME ?? homedir();
+  const folder =
+    process.platform === "win32"
+      ? (env.APPDATA ?? join(own, "AppData", "Roaming"))
+      : env.XDG_CONFIG_HOME || join(own, ".config");
+  return join(folder, "millrace", "config.json");
+}
+
+/**
+ * The data folder: the store, locks, the encrypted credentials, what was trusted.
+ * @see XDG Base Directory Specification; on Windows the local application data
+ */
+export function dataFolder(home: string | undefined, { cwd, env }: CliIo): string {
+  const named = home ?? env.MILLRACE_HOME;
+  if (named) return resolve(cwd, named);
+  const own = env.HOME ?? homedir();
+  const base =
+    process.platform === "win32"
+      ? (env.LOCALAPPDATA ?? join(own, "AppData", "Local"))
+      : env.XDG_DATA_HOME || join(own, ".local", "share");
+  return join(base, "millrace");
+}
+
+/** The files that `--config` and `--home` name. */
+export function configWords(input: Input): Omit<ConfigOptions, "folder"> {
+  return { file: flagText(input, "config"), home: flagText(input, "home") };
+}
+
+/** The same, with a search that begins in the working directory. */
+export function configOptions(input: Input, io: CliIo): ConfigOptions {
+  return { folder: io.cwd, ...configWords(input) };
+}
+
+/** Warnings of the configuration go to stderr. */
+export function warnOn(io: CommandIo): (line: string) => void {
+  return (line) => void io.err.write(`warning: ${line}\n`);
+}
+
+/** Sets a key of the file, which is made when there is none; undefined takes it out. */
+export async function editConfig(path: string, key: string, value: unknown): Promise<void> {
+  const file = await readConfig(path);
+  const values = withValue(file?.values ?? {}, key, value);
+  await replaceFile(path, `${JSON.stringify(values, null, 2)}\n`);
 }

@@ -1,6 +1,6 @@
 /** The keys of `millrace.json` as data: types, defaults, which of them grant power, and the variables that replace them. */
+
 import type { JsonSchema } from "@millrace/contracts";
-import { isRecord } from "./record.ts";
 
 /** How a value is written: `path`, `text` as it is, the others as JSON. A `record` has members of its own. */
 export type ConfigType = "text" | "path" | "number" | "switch" | "list" | "record";
@@ -230,4 +230,9 @@ export function misfit(
     case "record":
       return isRecord(value) ? undefined : "takes an object";
   }
+}
+
+/** Whether this is an object with members. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

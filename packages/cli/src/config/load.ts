@@ -2,23 +2,27 @@
  * Configuration as data, strongest first: flag, variable, project file, user file, default. A project file grants power
  * (which files, hosts and programs a flow may reach) only when the person trusts its exact bytes.
  */
+
 import { dirname, resolve } from "node:path";
 import type { ServiceDefinition } from "@millrace/contracts";
 import type { EgressPolicy, ShellPolicy } from "@millrace/engine";
 import type { AiValues } from "@millrace/providers";
+import type { ServerOptions } from "@millrace/server";
 import { usage } from "../errors.ts";
-import type { CliIo } from "../io.ts";
-import { type CredentialsChoice, readCredentials } from "./credentials.ts";
-import { readEgress } from "./egress.ts";
-import { type ExtensionsChoice, readExtensionList } from "./extensions.ts";
-import { type ConfigFile, type ConfigOptions, projectFile, readConfig } from "./files.ts";
-import { userFile } from "./folders.ts";
-import { CONFIG_KEYS, misfit } from "./keys.ts";
-import { readMcpServers } from "./mcp-servers.ts";
-import { isRecord } from "./record.ts";
+import type { CliIo } from "../output/io.ts";
+import { clean } from "../output/text.ts";
+import { type ConfigFile, type ConfigOptions, projectFile, readConfig, userFile } from "./files.ts";
+import { CONFIG_KEYS, isRecord, misfit, topNames } from "./keys.ts";
+import {
+  type CredentialsChoice,
+  type ExtensionsChoice,
+  readCredentials,
+  readEgress,
+  readExtensionList,
+  readMcpServers,
+  readShell,
+} from "./sections.ts";
 import { readDescriptors, toServices } from "./services.ts";
-import { readShell } from "./shell.ts";
-import { unknownKeys } from "./unknown.ts";
 import { fromEnvironment, merge, valueAt } from "./values.ts";
 
 /** What the commands read. */
@@ -168,4 +172,36 @@ function object(values: Values, name: string): Readonly<Record<string, unknown>>
   if (value === undefined) return {};
   if (isRecord(value)) return value;
   throw usage(`${name} must be a JSON object`);
+}
+
+/** A warning for each unknown key, with the nearest known one. */
+export async function unknownKeys(file: ConfigFile | undefined): Promise<readonly string[]> {
+  if (file === undefined) return [];
+  const lines: string[] = [];
+  const known = new Set([...CONFIG_KEYS.map(({ key }) => key), ...topNames()]);
+  for (const key of keysOf(file.values)) {
+    if (known.has(key)) continue;
+    // Loaded when there is one.
+    const { nearestName } = await import("@millrace/dsl/explain");
+    const near = nearestName(key, known);
+    const hint = near === undefined ? "" : `; did you mean "${near}"?`;
+    lines.push(`${file.path}: unknown key "${clean(key)}" has no effect${hint}`);
+  }
+  return lines;
+}
+
+/** Keys as far down as the table names them: members of a record are its own business. */
+function keysOf(values: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(values).flatMap(([name, value]) => {
+    const isGroup = CONFIG_KEYS.some(({ key }) => key.startsWith(`${name}.`));
+    if (!isGroup || !isRecord(value)) return [name];
+    return Object.keys(value).map((inner) => `${name}.${inner}`);
+  });
+}
+
+/** As the option of a server, which checks it. */
+export function modelsOf({ values }: Config, { env }: CliIo): NonNullable<ServerOptions["models"]> {
+  const { MILLRACE_MODELS_DIR: dir } = env;
+  const { models = {} } = values as { readonly models?: ServerOptions["models"] };
+  return typeof models === "object" && dir ? { ...models, dir } : models;
 }

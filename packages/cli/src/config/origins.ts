@@ -1,11 +1,10 @@
 /** Where each value of the configuration comes from, and what it replaces. */
+
 import { dirname } from "node:path";
-import type { CliIo } from "../io.ts";
-import { type ConfigFile, type ConfigOptions, projectFile, readConfig } from "./files.ts";
-import { userFile } from "./folders.ts";
-import { keyOffsets, placeOf } from "./json-places.ts";
-import { CONFIG_KEYS, type ConfigKey, POWER_KEYS } from "./keys.ts";
-import { isRecord } from "./record.ts";
+import type { CliIo } from "../output/io.ts";
+import { type ConfigFile, type ConfigOptions, projectFile, readConfig, userFile } from "./files.ts";
+import { keyOffsets, placeOf } from "./json-text.ts";
+import { CONFIG_KEYS, type ConfigKey, isRecord, POWER_KEYS } from "./keys.ts";
 import { readDescriptors } from "./services.ts";
 import { type Project, type Trust, trustOf } from "./trust.ts";
 import { fromEnvironment, merge, valueAt, variableFor } from "./values.ts";

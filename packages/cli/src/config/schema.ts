@@ -1,4 +1,5 @@
 /** The JSON Schema of `millrace.json`, from the table of keys: editors complete and check by it. */
+
 import { CONFIG_KEYS, type ConfigKey, POWER_KEYS, variablesOf } from "./keys.ts";
 
 type Schema = { readonly [key: string]: unknown };

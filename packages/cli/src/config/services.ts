@@ -2,13 +2,13 @@
  * Descriptors of services: the files `services/*.json` beside a configuration file, one service each. They are data; what they
  * say is checked when they are made into services.
  */
+
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ServiceDefinition } from "@millrace/contracts";
-import { usage } from "../errors.ts";
-import { reason } from "../file-reason.ts";
-import type { CliIo } from "../io.ts";
-import { clean } from "../render/text.ts";
+import { reason, usage } from "../errors.ts";
+import type { CliIo } from "../output/io.ts";
+import { clean } from "../output/text.ts";
 import { type ConfigOptions, foldersUpward, PROJECT_FILE, projectFolder } from "./files.ts";
 
 /** Folder of the descriptors, beside the configuration file. */

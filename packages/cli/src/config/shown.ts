@@ -1,6 +1,7 @@
 /** Values of configuration as they may be seen: a secret is said to be set, and never printed. */
-import type { CliIo } from "../io.ts";
-import { isRecord } from "./record.ts";
+
+import type { CliIo } from "../output/io.ts";
+import { isRecord } from "./keys.ts";
 
 /** Last parts of keys that hold a secret wherever they stand. */
 const SECRET_NAME =

@@ -2,16 +2,15 @@
  * Whether a project file may grant power. What it says counts only after the person trusted these very bytes, with
  * `millrace config trust` or, where nobody sits, with MILLRACE_TRUST_PROJECT.
  */
+
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { usage } from "../errors.ts";
-import type { CliIo } from "../io.ts";
+import type { CliIo } from "../output/io.ts";
 import { replaceFile } from "../replace-file.ts";
-import type { ConfigFile } from "./files.ts";
-import { dataFolder } from "./folders.ts";
-import { POWER_KEYS } from "./keys.ts";
-import { isRecord } from "./record.ts";
+import { type ConfigFile, dataFolder } from "./files.ts";
+import { isRecord, POWER_KEYS } from "./keys.ts";
 import { type DescriptorFile, readDescriptors, SERVICES_FOLDER } from "./services.ts";
 
 const LOCK_FILE = "millrace.lock.json";

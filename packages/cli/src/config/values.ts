@@ -1,8 +1,8 @@
 /** Values of configuration from several sources as one. */
+
 import { resolve } from "node:path";
-import type { CliIo } from "../io.ts";
-import { CONFIG_KEYS, type ConfigKey, variablesOf } from "./keys.ts";
-import { isRecord } from "./record.ts";
+import type { CliIo } from "../output/io.ts";
+import { CONFIG_KEYS, type ConfigKey, isRecord, variablesOf } from "./keys.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,10 @@
 /** A check of this installation as data, and what it works with. */
-import type { CommandIo } from "../command.ts";
+
+import type { CommandIo } from "../argv/spec.ts";
 import type { ConfigOptions } from "../config/files.ts";
+import { type Config, loadConfig } from "../config/load.ts";
 import type { Sources } from "../config/origins.ts";
+import { CliError } from "../errors.ts";
 
 /** What a check found. `fix` is there whenever something is not right. */
 export interface Finding {
@@ -45,4 +48,14 @@ export function warn(says: string, fix: string): readonly Finding[] {
 /** Something does not work. */
 export function fail(says: string, fix: string): readonly Finding[] {
   return [{ status: "fail", says, fix }];
+}
+
+/** Undefined for a configuration that another check finds wrong. */
+export async function usableConfig({ io, options }: Patient): Promise<Config | undefined> {
+  try {
+    return await loadConfig(options, io, () => {});
+  } catch (error) {
+    if (error instanceof CliError) return undefined;
+    throw error;
+  }
 }

@@ -1,6 +1,7 @@
 /** Checks of the configuration: that it can be read, that it means something, and that it counts. */
+
 import { CONFIG_KEYS, misfit } from "../config/keys.ts";
-import { unknownKeys } from "../config/unknown.ts";
+import { unknownKeys } from "../config/load.ts";
 import { type Check, type Finding, fail, ok } from "./check.ts";
 
 export const configuration: Check = {

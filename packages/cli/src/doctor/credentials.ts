@@ -2,8 +2,9 @@
  * The credential store, tried in a child that can be killed: a store of the system may ask a person, or wait for ever. The
  * child writes, reads and deletes an entry that means nothing.
  */
+
 import { spawn } from "node:child_process";
-import { readCredentials } from "../config/credentials.ts";
+import { readCredentials } from "../config/sections.ts";
 import { CliError } from "../errors.ts";
 import { BIN } from "../self.ts";
 import { type Check, fail, ok, type Patient, warn } from "./check.ts";

@@ -1,11 +1,11 @@
 /** The program that runs managed models, where one was fetched; and versions of it that nothing uses any more. */
+
 import { existsSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ModelEngine } from "@millrace/contracts";
 import { CliError } from "../errors.ts";
-import { type Check, type Finding, fail, ok, type Patient, warn } from "./check.ts";
-import { usableConfig } from "./usable-config.ts";
+import { type Check, type Finding, fail, ok, type Patient, usableConfig, warn } from "./check.ts";
 
 export const modelEngine: Check = {
   name: "model engine",

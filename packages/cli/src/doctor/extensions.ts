@@ -1,7 +1,8 @@
 /** The extensions of the project against what was reviewed and granted. None of their code runs. */
+
 import { dirname } from "node:path";
 import { describedIds } from "../config/described.ts";
-import { readExtensionList } from "../config/extensions.ts";
+import { readExtensionList } from "../config/sections.ts";
 import { type Check, type Finding, fail } from "./check.ts";
 
 export const extensionLock: Check = {

@@ -1,8 +1,9 @@
 /** Checks of what lies under everything: Node, the data folder, SQLite and the store in it. */
+
 import { existsSync } from "node:fs";
 import { access, constants, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { reason } from "../file-reason.ts";
+import { reason } from "../errors.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
 
 /** The oldest Node that this program is tested with. */

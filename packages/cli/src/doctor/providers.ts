@@ -1,8 +1,7 @@
 /** Providers of models and whether there is a key for each. Nobody is asked anything unless `--live` says so. */
 
-import { type Check, type Finding, ok, warn } from "./check.ts";
+import { type Check, type Finding, ok, usableConfig, warn } from "./check.ts";
 import { storeHangs } from "./credentials.ts";
-import { usableConfig } from "./usable-config.ts";
 
 export const providerKeys: Check = {
   name: "providers",
@@ -16,7 +15,7 @@ export const providerKeys: Check = {
     const [{ openAi, aiSettings }, { runCredentials }, { createNodeHost }, { keyState, modelsOf }] =
       await Promise.all([
         import("../ai/open-ai.ts"),
-        import("../credentials/run-credentials.ts"),
+        import("../run/credentials.ts"),
         import("@millrace/engine/node"),
         import("../ai/keys.ts"),
       ]);

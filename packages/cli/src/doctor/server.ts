@@ -1,7 +1,8 @@
 /** Checks of the server that was named. Its public state is asked for, so that no token travels. */
+
 import { serverBase } from "../api/server-url.ts";
 import { CliError } from "../errors.ts";
-import { clean } from "../render/text.ts";
+import { clean } from "../output/text.ts";
 import { type Check, fail, ok, type Patient, warn } from "./check.ts";
 
 const PATIENCE_MS = 5_000;

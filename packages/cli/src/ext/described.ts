@@ -1,8 +1,9 @@
 /** The extensions that a flow is checked against: their catalogs, which are data, so they need no trust. None of their code runs. */
+
 import type { CatalogEntry } from "@millrace/contracts";
 import { readExtensions } from "@millrace/extensions";
-import { coreEntries } from "../core-catalog.ts";
 import { usage } from "../errors.ts";
+import { coreEntries } from "../run/core-catalog.ts";
 
 /** Entries of the extensions of a project, failed ones too. Throws a usage error for a lock that cannot be read. */
 export async function extensionEntries(

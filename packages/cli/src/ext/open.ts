@@ -1,12 +1,12 @@
 /** The extensions of a project for what runs in this process. Loaded where a project names some. */
 
+import { createStandardRegistry } from "@millrace/server/registry";
 import { createNodeHost } from "@millrace/engine/node";
 import { type Extensions, openExtensions, type TakenIds } from "@millrace/extensions";
-import { createStandardRegistry } from "@millrace/server/registry";
 import type { Config } from "../config/load.ts";
-import type { DebugLines } from "../debug-lines.ts";
 import { usage } from "../errors.ts";
-import { clean } from "../render/text.ts";
+import type { DebugLines } from "../output/debug-lines.ts";
+import { clean } from "../output/text.ts";
 
 /** Providers that are there without a word of configuration. */
 const OWN_PROVIDERS = ["openai", "anthropic", "google", "mock", "local"];

@@ -1,12 +1,11 @@
 /** The two files of a project that say which extensions it has: `millrace.json` and the lock. */
+
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readLock } from "@millrace/extensions";
-import type { CommandIo, Input } from "../command.ts";
-import { editConfig } from "../config/edit.ts";
-import { type ExtensionsChoice, readExtensionList } from "../config/extensions.ts";
-import { PROJECT_FILE, projectFile } from "../config/files.ts";
-import { configOptions } from "../config/words.ts";
+import type { CommandIo, Input } from "../argv/spec.ts";
+import { configOptions, editConfig, PROJECT_FILE, projectFile } from "../config/files.ts";
+import { type ExtensionsChoice, readExtensionList } from "../config/sections.ts";
 import { usage } from "../errors.ts";
 
 /** A project as the commands on extensions see it. */

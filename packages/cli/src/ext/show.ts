@@ -1,4 +1,5 @@
 /** What a person reads of an extension before it is granted anything, and afterwards. */
+
 import type { ExtensionRuntime, Permissions } from "@millrace/contracts";
 import {
   type InspectedExtension,
@@ -6,8 +7,8 @@ import {
   permissionLines,
   runtimeOf,
 } from "@millrace/extensions";
-import { factLines } from "../render/table.ts";
-import { clean } from "../render/text.ts";
+import { factLines } from "../output/table.ts";
+import { clean } from "../output/text.ts";
 
 /** How an extension is about to be granted. */
 export interface Offer {

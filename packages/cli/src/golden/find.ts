@@ -4,12 +4,13 @@
  *       the flow that has its name (a number before it does not count), or its only flow.
  *   T2  A project: `flows/x.flow`, and `fixtures/x/` with `golden.ndjson` beside `millrace.json`. It goes before T1.
  */
+
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import type { CommandIo } from "../command.ts";
+import type { CommandIo } from "../argv/spec.ts";
 import { type ConfigOptions, projectFolder } from "../config/files.ts";
 import { usage } from "../errors.ts";
-import { expandFiles } from "../flow-source.ts";
+import { expandFiles } from "../run/load-flow.ts";
 
 /** A flow, the world that it is run in, and the log that it is to make. */
 export interface FlowTest {

@@ -2,6 +2,7 @@
  * A log without what differs from one run to the next: ids, times, `seq`, who called a model first, the moments of progress
  * and of waiting for a turn. Run-level events come first, then the nodes in graph order, each one's events in their own order.
  */
+
 import type { ExecutionEvent, FlowGraph } from "@millrace/contracts";
 
 const TIMES = new Set(["durationMs", "firstTokenMs", "until", "deadline"]);

@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { checkLog, type ExecutionEvent, type FlowGraph, type Violation } from "@millrace/contracts";
 import { compileFlow, createEngine } from "@millrace/engine";
 import { createStandardRegistry } from "@millrace/server/registry";
-import type { CommandIo } from "../command.ts";
+import type { CommandIo } from "../argv/spec.ts";
+import { warnOn } from "../config/files.ts";
 import { loadConfig } from "../config/load.ts";
-import { warnOn } from "../config/words.ts";
 import { type FixtureWorld, openFixtures } from "../fixtures/world.ts";
-import { countFindings, isValid, loadFlow } from "../flow-source.ts";
-import { clean } from "../render/text.ts";
-import { subflowsIn } from "../subflows.ts";
+import { clean } from "../output/text.ts";
+import { subflowsIn } from "../run/compile.ts";
+import { countFindings, isValid, loadFlow } from "../run/load-flow.ts";
 import type { FlowTest } from "./find.ts";
 import { golden } from "./normal.ts";
 

@@ -1,8 +1,9 @@
 /** What a person does after a run that this installation did not let do its work. */
+
 import type { Summary } from "@millrace/contracts";
-import { type CommandIo, flagText, type Input } from "../command.ts";
+import { type CommandIo, flagText, type Input } from "../argv/spec.ts";
 import { openSources } from "../config/origins.ts";
-import { clean } from "../render/text.ts";
+import { clean } from "../output/text.ts";
 import { projectStart } from "./find-flow.ts";
 
 /** A host that the egress policy did not permit, as its refusal names it. */

@@ -4,7 +4,6 @@
  *   D2  The last event is a summary: the run's, or a parting one where the run outlives what can be shown of it.
  */
 
-import { ClientError } from "@millrace/client";
 import {
   type CancelReason,
   createView,
@@ -16,15 +15,16 @@ import {
   type RunView,
   type Summary,
 } from "@millrace/contracts";
-import { toEnd } from "../api/problem.ts";
-import type { CommandIo } from "../command.ts";
-import type { DebugLines } from "../debug-lines.ts";
-import { createDisplay, type Display } from "../display/index.ts";
-import { formatDuration } from "../duration.ts";
+import { ClientError } from "@millrace/client";
+import { toCliError } from "../api/errors.ts";
+import type { CommandIo } from "../argv/spec.ts";
+import { formatDuration } from "../argv/values.ts";
 import { CliError } from "../errors.ts";
-import { createPrompter } from "../prompter.ts";
+import { createDisplay, type Display } from "../output/create-display.ts";
+import type { DebugLines } from "../output/debug-lines.ts";
 import type { EventFile } from "./event-file.ts";
 import type { LiveRun, Question } from "./live-run.ts";
+import { createPrompter } from "./prompter.ts";
 
 /** What a run is shown with. */
 export interface Driving {
@@ -101,7 +101,7 @@ export async function drive(run: LiveRun, driving: Driving): Promise<Summary> {
     } catch (error) {
       if (!ClientError.isInstance(error)) throw error;
       if (stopping.pausedBy !== undefined) return await leftHere();
-      const end = toEnd(error) as CliError;
+      const end = toCliError(error) as CliError;
       // Refused before it began: that is no run.
       const isRefused = !error.retryable || error.code === "too_many_runs";
       if (view.seq === 0 && isRefused) throw error;

@@ -1,7 +1,8 @@
 /** A run of an engine in this process. */
+
 import type { Journal } from "@millrace/contracts";
 import type { ConfirmHandler, Engine, OpenConfirmation, Run } from "@millrace/engine";
-import { clean } from "../render/text.ts";
+import { clean } from "../output/text.ts";
 import type { LiveRun, Question } from "./live-run.ts";
 
 /** Answers given beforehand, and the question that none of them is for, once it was shown. */

@@ -1,10 +1,11 @@
 /** `--events`: the lines of a run in a file, beside any display. */
+
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type ExecutionEvent, ndjson } from "@millrace/contracts";
-import type { CommandIo } from "../command.ts";
-import { cannotWrite, reason } from "../file-reason.ts";
-import { clean } from "../render/text.ts";
+import type { CommandIo } from "../argv/spec.ts";
+import { cannotWrite, reason } from "../errors.ts";
+import { clean } from "../output/text.ts";
 
 export interface EventFile {
   write(events: readonly ExecutionEvent[]): Promise<void>;

@@ -1,12 +1,16 @@
 /** The flow that a command line names: a file, or the slug of a stored template. A file that is there wins. */
+
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Template } from "@millrace/contracts";
+import { ClientError } from "@millrace/client";
+import type { Api } from "../api/api.ts";
+import { toCliError } from "../api/errors.ts";
 import type { Config } from "../config/load.ts";
 import { CliError } from "../errors.ts";
-import { folderOf } from "../flow-source.ts";
-import type { CliIo } from "../io.ts";
-import { clean } from "../render/text.ts";
+import type { CliIo } from "../output/io.ts";
+import { clean } from "../output/text.ts";
+import { folderOf } from "./load-flow.ts";
 
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 
@@ -25,7 +29,7 @@ export async function projectStart(name: string, io: CliIo): Promise<string> {
 }
 
 /** The end of a command whose word is neither a file nor a template. */
-export async function noFlow(slug: string, io: CliIo): Promise<CliError> {
+async function noFlow(slug: string, io: CliIo): Promise<CliError> {
   const isFolder = await stat(resolve(io.cwd, slug)).catch(() => undefined);
   return new CliError(
     "unavailable",
@@ -54,4 +58,14 @@ export async function storedTemplate(
     if (error.code !== "store_unavailable") throw new CliError("unavailable", clean(error.message));
   }
   throw await noFlow(slug, io);
+}
+
+/** The newest version. Throws `unavailable` where there is none. */
+export async function askTemplate(slug: string, api: Api, io: CliIo): Promise<Template> {
+  try {
+    return await api.invoke("get_template", { slug });
+  } catch (error) {
+    const isMissing = ClientError.isInstance(error) && error.code === "not_found";
+    throw isMissing ? await noFlow(slug, io) : toCliError(error, { subject: slug });
+  }
 }

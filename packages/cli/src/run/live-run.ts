@@ -1,4 +1,5 @@
 /** A run that a command drives: it shows its events, answers what it asks, and can stop it. Where the run is does not matter. */
+
 import type { CancelReason, ExecutionEvent } from "@millrace/contracts";
 import type { Answer } from "@millrace/engine";
 

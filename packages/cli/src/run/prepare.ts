@@ -13,20 +13,19 @@ import {
 import { createNodeHost, type NodeHost } from "@millrace/engine/node";
 import type { Extensions } from "@millrace/extensions";
 import type { AiSetup } from "@millrace/providers";
-import { prepareAnswers } from "../answers.ts";
-import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";
-import { registryOf } from "../compile-problems.ts";
+import { type CommandIo, flagList, flagText, type Input, isOn } from "../argv/spec.ts";
+import { configWords, warnOn } from "../config/files.ts";
 import type { Config } from "../config/load.ts";
-import { configWords, warnOn } from "../config/words.ts";
-import { runCredentials } from "../credentials/run-credentials.ts";
-import { type DebugLines, debugLines } from "../debug-lines.ts";
 import { CliError, usage } from "../errors.ts";
-import { countFindings, type FlowSource, isValid, loadFlow } from "../flow-source.ts";
-import { readInputs } from "../inputs.ts";
-import { renderDiagnostics } from "../render/code-frame.ts";
-import { createStyle } from "../render/style.ts";
-import { subflowsOf } from "../subflows.ts";
+import { renderDiagnostics } from "../output/code-frame.ts";
+import { type DebugLines, debugLines } from "../output/debug-lines.ts";
+import { createStyle } from "../output/style.ts";
+import { registryOf, subflowsOf } from "./compile.ts";
+import { runCredentials } from "./credentials.ts";
 import { isSlug, storedTemplate } from "./find-flow.ts";
+import { prepareAnswers } from "./flags.ts";
+import { readInputs } from "./inputs.ts";
+import { countFindings, type FlowSource, isValid, loadFlow } from "./load-flow.ts";
 import type { SavingJournal } from "./saving-journal.ts";
 
 /** A run that only has to be started. */

@@ -4,27 +4,24 @@
  *   R2  The run outlives the connection: after a cut the events are read on where they were.
  */
 
-import { ClientError } from "@millrace/client";
 import { createRunId, type Diagnostic, type FlowGraph, type RunRequest } from "@millrace/contracts";
+import { ClientError } from "@millrace/client";
 import { type FlowDocument, locate } from "@millrace/dsl";
-import { prepareAnswers } from "../answers.ts";
 import type { Api } from "../api/api.ts";
-import { openApi } from "../api/open-api.ts";
-import { toEnd } from "../api/problem.ts";
-import { type CommandIo, flagList, flagText, type Input, isOn } from "../command.ts";
+import { toCliError } from "../api/errors.ts";
+import { openApi } from "../api/open.ts";
+import { type CommandIo, flagList, flagText, type Input, isOn } from "../argv/spec.ts";
 import type { Config } from "../config/load.ts";
-import { CliError } from "../errors.ts";
-import { readInputs } from "../inputs.ts";
-import { interruptible } from "../interrupt.ts";
-import { readableFlow } from "../readable-flow.ts";
-import { renderDiagnostics } from "../render/code-frame.ts";
-import { createStyle } from "../render/style.ts";
+import { CliError, interruptible } from "../errors.ts";
+import { renderDiagnostics } from "../output/code-frame.ts";
+import { createStyle } from "../output/style.ts";
 import { apiRun } from "./api-run.ts";
-import { askTemplate } from "./ask-template.ts";
 import { drive } from "./drive.ts";
 import { openEvents } from "./event-file.ts";
-import { isSlug } from "./find-flow.ts";
-import { graceOf, serverWords, tagsOf, timeoutOf } from "./words.ts";
+import { askTemplate, isSlug } from "./find-flow.ts";
+import { graceOf, prepareAnswers, serverWords, tagsOf, timeoutOf } from "./flags.ts";
+import { readInputs } from "./inputs.ts";
+import { readableFlow } from "./load-flow.ts";
 
 /** Runs the flow there and returns its exit code. */
 export async function runRemote(input: Input, config: Config, io: CommandIo): Promise<number> {
@@ -112,7 +109,7 @@ async function detach(
   if (io.json === undefined) await io.out.write(`${ref.runId}\n`);
   else {
     await io.json.result(ref);
-    const { soleSummary } = await import("../ndjson.ts");
+    const { soleSummary } = await import("../output/ndjson.ts");
     await io.json.events([soleSummary("succeeded", io.now())]);
   }
   return 0;
@@ -124,7 +121,7 @@ async function showing<T>(flow: KnownFlow, io: CommandIo, work: Promise<T>): Pro
     return await work;
   } catch (error) {
     if (!ClientError.isInstance(error) || error.code !== "flow_invalid") throw error;
-    const end = toEnd(error) as CliError;
+    const end = toCliError(error) as CliError;
     const diagnostics = (end.diagnostics ?? []).map((each) => placed(each, flow.document));
     if (io.json === undefined) {
       const style = createStyle(io.colour, io.env);

@@ -1,7 +1,7 @@
 /** The store of this installation as the place where a run is kept, with the wishes that a resume must know again. */
+
 import type { Journal, RunHeaderOptions } from "@millrace/contracts";
 import { type Connections, openStore } from "@millrace/store";
-import { storeEnd } from "../api/store-end.ts";
 import type { Config } from "../config/load.ts";
 
 export interface SavingJournal {
@@ -19,24 +19,20 @@ export async function openSaving(
   options: RunHeaderOptions,
 ): Promise<SavingJournal> {
   const { dir } = config.credentials;
-  try {
-    const store = await openStore({
-      dir,
-      keepsContent: () => store.settings.all()["ai.keepContent"] !== false,
-    });
-    return {
-      connections: store.connections,
-      journal: {
-        ...store.journal,
-        create: (header) => store.journal.create({ ...header, options }),
-      },
-      async auditKey() {
-        const { loadAuditKey } = await import("@millrace/providers");
-        return loadAuditKey(dir);
-      },
-      close: () => store.close(),
-    };
-  } catch (error) {
-    throw storeEnd(error);
-  }
+  const store = await openStore({
+    dir,
+    keepsContent: () => store.settings.all()["ai.keepContent"] !== false,
+  });
+  return {
+    connections: store.connections,
+    journal: {
+      ...store.journal,
+      create: (header) => store.journal.create({ ...header, options }),
+    },
+    async auditKey() {
+      const { loadAuditKey } = await import("@millrace/providers");
+      return loadAuditKey(dir);
+    },
+    close: () => store.close(),
+  };
 }

@@ -3,16 +3,16 @@
  *   W1  One run at a time: the one that goes on is cancelled before the next begins.
  *   W2  A flow that does not run is told, and waited for like one that has run.
  */
+
 import { once } from "node:events";
 import { type FSWatcher, watch as watchFolder } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import type { Summary } from "@millrace/contracts";
-import { toEnd } from "../api/problem.ts";
-import { type CommandIo, flagList, flagText, type Input } from "../command.ts";
-import { CliError, usage } from "../errors.ts";
-import { reason } from "../file-reason.ts";
-import { createNdjson } from "../ndjson.ts";
-import { clean } from "../render/text.ts";
+import { toCliError } from "../api/errors.ts";
+import { type CommandIo, flagList, flagText, type Input } from "../argv/spec.ts";
+import { CliError, reason, usage } from "../errors.ts";
+import { createNdjson } from "../output/ndjson.ts";
+import { clean } from "../output/text.ts";
 import { isSlug } from "./find-flow.ts";
 
 /** Editors write a file in several steps. */
@@ -62,11 +62,11 @@ async function attempt(
   try {
     return await runOnce(io);
   } catch (error) {
-    const end = toEnd(error);
+    const end = toCliError(error);
     if (!(end instanceof CliError) || end.code === "internal") throw error;
     if (end.code === "cancelled") return undefined;
     if (io.json !== undefined) {
-      const { soleSummary } = await import("../ndjson.ts");
+      const { soleSummary } = await import("../output/ndjson.ts");
       await io.json.events([soleSummary(end, io.now(), { after: io.json.last })]);
     }
     if (!end.told) await io.err.write(`error: ${clean(end.message)}\n`);

@@ -1,9 +1,10 @@
 /** Templates of projects and flows: the examples, each by its name. */
+
 import { readdir, readFile } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { usage } from "../errors.ts";
-import { clean } from "../render/text.ts";
+import { clean } from "../output/text.ts";
 import { EXAMPLES } from "./folder.ts";
 
 /** What an example is made of, as a project has it. */

@@ -1,10 +1,10 @@
 /** Files of a project on their way to the disk: all of them, or none where one is there already. */
+
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import type { CommandIo } from "../command.ts";
-import { CliError, usage } from "../errors.ts";
-import { cannotWrite, reason } from "../file-reason.ts";
-import { clean } from "../render/text.ts";
+import type { CommandIo } from "../argv/spec.ts";
+import { CliError, cannotWrite, reason, usage } from "../errors.ts";
+import { clean } from "../output/text.ts";
 import { makeFolder } from "../replace-file.ts";
 
 /** Writes every file below the folder and lists them. Throws `check_failed` when one exists and `force` is off: then nothing is written. */

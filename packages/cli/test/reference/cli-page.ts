@@ -1,10 +1,10 @@
 /** The page of the command line, from its table. */
 import { ExitCode } from "@millrace/contracts";
-import type { ArgSpec, CliCommand, FlagSpec } from "../../src/command.ts";
+import { GLOBAL_FLAGS } from "../../src/argv/flags.ts";
+import type { ArgSpec, CliCommand, FlagSpec } from "../../src/argv/spec.ts";
 import { EXIT_CODES } from "../../src/commands/explain.ts";
+import { SHOWN } from "../../src/commands/table/index.ts";
 import { CONFIG_KEYS, POWER_KEYS, variablesOf } from "../../src/config/keys.ts";
-import { GLOBAL_FLAGS } from "../../src/table/flags.ts";
-import { SHOWN } from "../../src/table.ts";
 import { code, page, table, WRITTEN } from "./markdown.ts";
 
 /** What `--json` prints, by the kind of a command. */

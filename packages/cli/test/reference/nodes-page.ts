@@ -1,7 +1,7 @@
 /** The page of node types, from the catalog of core. */
 import type { CatalogEntry } from "@millrace/contracts";
 import { exampleText } from "../../src/commands/explain.ts";
-import { coreEntries } from "../../src/core-catalog.ts";
+import { coreEntries } from "../../src/run/core-catalog.ts";
 import { code, members, page, table, WRITTEN } from "./markdown.ts";
 
 /** Every node type of core. */

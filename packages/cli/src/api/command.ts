@@ -1,0 +1,157 @@
+/**
+ * A command line that is one command of the registry: words to arguments, the answer to text.
+ *   A1  `--json` is one line, the answer as it came; a person gets tables and facts of the same answer.
+ *   A2  Data goes to stdout, remarks to stderr.
+ */
+
+import type { CommandArgs, CommandName, CommandResult, Page } from "@millrace/contracts";
+import { type CommandIo, flagList, flagText, type Input } from "../argv/spec.ts";
+import { parseDuration, splitPair } from "../argv/values.ts";
+import { CliError, endedBy, usage } from "../errors.ts";
+import { tableLines } from "../output/table.ts";
+import { clean } from "../output/text.ts";
+import { type Api, MAX_PAGE } from "./api.ts";
+import { toCliError } from "./errors.ts";
+import { openApi } from "./open.ts";
+
+/** What a command may touch while it makes its arguments and shows its answer. */
+export interface Given {
+  readonly input: Input;
+  readonly io: CommandIo;
+  readonly api: Api;
+}
+
+/** What a person sees of an answer: lines of data, and remarks beside them. */
+export interface Shown {
+  readonly data?: readonly string[];
+  readonly said?: readonly string[];
+}
+
+/** One command of the registry, as a command line asks for it. */
+export interface ApiCommand<N extends CommandName> {
+  readonly command: N;
+  /** Whether the embedded store is opened for writing. */
+  readonly write?: true;
+  args(given: Given): CommandArgs<N> | Promise<CommandArgs<N>>;
+  /** What is done with the answer before it is told. */
+  before?(result: CommandResult<N>, given: Given): Promise<void>;
+  show(result: CommandResult<N>, given: Given): Shown | Promise<Shown>;
+  /** What else is to be done once the answer is told; its answer is the exit code. Default: 0. */
+  after?(result: CommandResult<N>, given: Given): Promise<number>;
+}
+
+/** A loaded command line. */
+export type Run = (input: Input, io: CommandIo) => Promise<number>;
+
+/** Makes the command line of a command of the registry. */
+export function apiCommand<N extends CommandName>(spec: ApiCommand<N>): Run {
+  return (input, io) =>
+    withApi(input, io, spec.write, async (api) => {
+      const given = { input, io, api };
+      const result = await api.invoke(spec.command, await spec.args(given));
+      await spec.before?.(result, given);
+      await tell(result, await textOf(io, () => spec.show(result, given)), io);
+      return (await spec.after?.(result, given)) ?? 0;
+    });
+}
+
+/** Opens the API that the words name, for as long as `work` takes. What it refuses is told of `what`: the first word. */
+export async function withApi<T>(
+  input: Input,
+  io: CommandIo,
+  write: true | undefined,
+  work: (api: Api) => Promise<T>,
+  what: string | undefined = input.args[0],
+): Promise<T> {
+  const api = await openApi(input, io, { write: write === true });
+  try {
+    return await work(api);
+  } catch (error) {
+    if (io.signal.aborted && !(error instanceof CliError)) throw endedBy(io.signal);
+    throw toCliError(error, { subject: what });
+  } finally {
+    await api.close();
+  }
+}
+
+/** Text is made only where somebody reads it. */
+async function textOf(io: CommandIo, show: () => Shown | Promise<Shown>): Promise<Shown> {
+  return io.json === undefined ? show() : {};
+}
+
+/** Tells an answer: under `--json` as one line, else as text. */
+export async function tell(
+  answer: unknown,
+  { data = [], said = [] }: Shown,
+  io: CommandIo,
+): Promise<void> {
+  if (io.json !== undefined) {
+    await io.json.result(answer as object | null);
+    return;
+  }
+  if (data.length > 0) await io.out.write(`${data.join("\n")}\n`);
+  if (said.length > 0 && io.verbosity !== "quiet") await io.err.write(`${said.join("\n")}\n`);
+}
+
+/** The text of a list: a table, or the remark that there is nothing; and how to go on where there is more. */
+export function listed<T>(
+  { items, nextCursor }: Page<T>,
+  { io }: Given,
+  table: {
+    readonly headings: readonly string[];
+    readonly row: (item: T) => readonly string[];
+    readonly none: string;
+  },
+): Shown {
+  const columns = io.isTTY.stdout ? io.size().columns || undefined : undefined;
+  const data = tableLines(table.headings, items.map(table.row), { columns });
+  if (items.length === 0) return { said: [table.none] };
+  const more = nextCursor === null ? [] : [`there are more: --cursor ${clean(nextCursor)}`];
+  return { data, said: more };
+}
+
+/** Entries of an argument whose value may be missing: such an argument is left out. */
+export function given<T extends object>(values: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  const entries = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> };
+}
+
+/** `--limit` and `--cursor`, which every list has. */
+export function pageOf(input: Input): { readonly limit?: number; readonly cursor?: string } {
+  const limit = wholeNumber(input, "limit");
+  if (limit !== undefined && (limit < 1 || limit > MAX_PAGE)) {
+    throw usage(`--limit takes 1 to ${MAX_PAGE}, found "${limit}"`, "--cursor goes on from a page");
+  }
+  return given({ limit, cursor: flagText(input, "cursor") });
+}
+
+/** A flag that takes a whole number. */
+export function wholeNumber(input: Input, flag: string): number | undefined {
+  const text = flagText(input, flag);
+  return text === undefined ? undefined : toWhole(text, `--${flag}`);
+}
+
+/** A whole number of at least 0. */
+export function toWhole(text: string, what: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw usage(`${what} takes a whole number, found "${text}"`);
+  return Number(text);
+}
+
+/** A flag that takes a length of time, in milliseconds. */
+export function durationOf(input: Input, flag: string): number | undefined {
+  const text = flagText(input, flag);
+  return text === undefined ? undefined : parseDuration(text, `--${flag}`);
+}
+
+/** `name=value` pairs of a repeated flag; undefined when it was not given. */
+export function pairsOf(input: Input, flag: string): Record<string, string> | undefined {
+  const words = flagList(input, flag);
+  if (words.length === 0) return undefined;
+  return Object.fromEntries(words.map((word) => splitPair(word, `--${flag}`)));
+}
+
+/** The values of a repeated flag; undefined when it was not given. */
+export function valuesOf(input: Input, flag: string): readonly string[] | undefined {
+  const values = flagList(input, flag);
+  return values.length === 0 ? undefined : values;
+}

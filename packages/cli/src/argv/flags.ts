@@ -1,0 +1,98 @@
+/** Flags that more than one command has. */
+
+import type { ArgSpec, CliCommand, FlagSpec } from "./spec.ts";
+
+/** Flags of every command. */
+export const GLOBAL_FLAGS: readonly FlagSpec[] = [
+  { long: "json", summary: "one JSON value a line on stdout, the last one a summary" },
+  { long: "quiet", short: "q", summary: "only errors and the last line" },
+  {
+    long: "verbose",
+    short: "v",
+    summary: "debug logs, output of extensions, and stacks of errors",
+  },
+  { long: "color", value: "<when>", choices: ["auto", "always", "never"], summary: "colour" },
+  { long: "no-prompt", summary: "never ask; a needed answer ends the command" },
+  {
+    long: "config",
+    value: "<file>",
+    summary: "read this file instead of the nearest millrace.json",
+  },
+  { long: "home", value: "<dir>", summary: "folder of data and user configuration" },
+];
+
+/** Flags of commands that may ask a server instead of this installation. */
+const REMOTE_FLAGS: readonly FlagSpec[] = [
+  { long: "server", value: "<url>", summary: "ask this server (MILLRACE_SERVER_URL)" },
+  {
+    long: "token-file",
+    value: "<file>",
+    summary: "token for the server; else MILLRACE_TOKEN, else a stored one",
+  },
+];
+
+/** How many of the words are flags of every command that stand before one; an unknown one ends them. */
+export function flagsBefore(words: readonly string[]): number {
+  let at = 0;
+  for (let word = words[at]; word?.startsWith("-"); word = words[at]) {
+    const flag = GLOBAL_FLAGS.find(
+      ({ long, short }) =>
+        word === `--${long}` || word?.startsWith(`--${long}=`) || word === `-${short}`,
+    );
+    if (flag === undefined) break;
+    at += flag.value !== undefined && word === `--${flag.long}` ? 2 : 1;
+  }
+  return Math.min(at, words.length);
+}
+
+/** What differs from one command to the next. `examples`: the line without `millrace`, and what it says. */
+export interface EntrySpec {
+  readonly args?: readonly ArgSpec[];
+  readonly flags?: readonly FlagSpec[];
+  /** Default `query`. */
+  readonly output?: CliCommand["output"];
+  readonly hidden?: true;
+  readonly examples: readonly (readonly [line: string, says: string])[];
+  readonly load: CliCommand["load"];
+}
+
+/** A command that works here, whatever server there is: `config get` and its summary. */
+export function local(words: string, summary: string, spec: EntrySpec): CliCommand {
+  const { args = [], flags = [], output = "query", hidden, examples, load } = spec;
+  return {
+    path: words.split(" ") as [string, ...string[]],
+    summary,
+    args,
+    flags,
+    output,
+    ...(hidden && { hidden }),
+    examples: examples.map(([line, says]) => ({ line: `millrace ${line}`, says })),
+    load,
+  };
+}
+
+/** A command that asks this installation, or a server that is named. */
+export function entry(words: string, summary: string, spec: EntrySpec): CliCommand {
+  return local(words, summary, { ...spec, flags: [...(spec.flags ?? []), ...REMOTE_FLAGS] });
+}
+
+/** An argument that must be there. */
+export function arg(name: string, summary: string, complete?: ArgSpec["complete"]): ArgSpec {
+  return { name, summary, required: true, ...(complete && { complete }) };
+}
+
+/** A flag with a value. */
+export function option(
+  long: string,
+  value: string,
+  summary: string,
+  more: Partial<FlagSpec> = {},
+): FlagSpec {
+  return { long, value, summary, ...more };
+}
+
+/** Flags of every list. */
+export const PAGE_FLAGS: readonly FlagSpec[] = [
+  option("limit", "<n>", "most rows, 1 to 200 (default 50)"),
+  option("cursor", "<cursor>", "go on where the page before ended"),
+];

@@ -1,0 +1,107 @@
+/** The shape of a command as data: help, parsing and documentation all read it. */
+
+import type { CliIo, Output } from "../output/io.ts";
+import type { Ndjson } from "../output/ndjson.ts";
+
+/** What the words of an argument or a flag may be, where a shell can be told: files where nothing else is said. */
+export type Completer =
+  | "run"
+  | "template"
+  | "schedule"
+  | "webhook"
+  | "hub"
+  | "example"
+  | "node-type"
+  | "config-key"
+  | "command"
+  | "connection"
+  | "diagnostic"
+  | "shell";
+
+/** A flag. Without `value` it is a switch. No flag is called `--no-<other flag>`, and none takes a secret. */
+export interface FlagSpec {
+  readonly long: string;
+  readonly short?: string;
+  /** Placeholder of the value in help, such as `<duration>`. */
+  readonly value?: string;
+  readonly multiple?: true;
+  readonly choices?: readonly string[];
+  readonly complete?: Completer;
+  readonly summary: string;
+}
+
+/** A positional argument of a command, as help, parser and completion need it. */
+export interface ArgSpec {
+  readonly name: string;
+  readonly summary: string;
+  readonly required?: true;
+  readonly variadic?: true;
+  /** Whether an empty word says something. */
+  readonly mayBeEmpty?: true;
+  readonly complete?: Completer;
+  /** Beside what `complete` says, the name of a file. */
+  readonly orFile?: true;
+}
+
+/** Words of one command line, after parsing: a switch is true, a value text, a repeated value a list. */
+export interface Input {
+  readonly args: readonly string[];
+  readonly flags: Readonly<Record<string, boolean | string | readonly string[] | undefined>>;
+}
+
+/** Streams a command writes to. `json` is present exactly when `--json` was given. */
+export interface CommandIo extends CliIo {
+  readonly out: Output;
+  readonly err: Output;
+  readonly json: Ndjson | undefined;
+  readonly colour: boolean;
+  readonly verbosity: "quiet" | "normal" | "verbose";
+  /** Whether a person can be asked. */
+  readonly interactive: boolean;
+}
+
+/** `stream` and `check` end in a `summary` line under `--json`, `query` is one line; `text` is for people. */
+export interface CliCommand {
+  readonly path: readonly [string, ...string[]];
+  /** At most 72 characters, no full stop. */
+  readonly summary: string;
+  readonly args: readonly ArgSpec[];
+  readonly flags: readonly FlagSpec[];
+  readonly output: "stream" | "check" | "query" | "text";
+  /** Left out of help, documentation and completion: other programs call it. */
+  readonly hidden?: true;
+  readonly examples: readonly { readonly line: string; readonly says: string }[];
+  /** The code of the command. `commands`: all commands but hidden ones, for the commands that complete words. */
+  load(): Promise<{
+    run(input: Input, io: CommandIo, commands: readonly CliCommand[]): Promise<number>;
+  }>;
+}
+
+/** The result of parsing a command line. */
+export type Parsed =
+  | { readonly kind: "command"; readonly command: CliCommand; readonly input: Input }
+  | { readonly kind: "help"; readonly text: string }
+  | {
+      readonly kind: "usage";
+      readonly message: string;
+      readonly hint: string | undefined;
+      /** The command whose arguments are wrong, if there is one. */
+      readonly command: CliCommand | undefined;
+    };
+
+/** The text of a flag that takes one value. */
+export function flagText(input: Input, name: string): string | undefined {
+  const value = input.flags[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** The values of a flag that may be repeated. */
+export function flagList(input: Input, name: string): readonly string[] {
+  const value = input.flags[name];
+  return Array.isArray(value) ? (value as readonly string[]) : [];
+}
+
+/** Whether a switch was given. */
+export function isOn(input: Input, name: string): boolean {
+  return input.flags[name] === true;
+}

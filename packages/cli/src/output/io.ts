@@ -1,0 +1,100 @@
+/** What a command may touch of the world outside. Everything is injected, so that a test can be the world. */
+
+import type { Readable, Writable } from "node:stream";
+import { isReaderGone } from "./stdout.ts";
+
+/** The environment; the variables that the command itself reads are named. */
+export interface Environment {
+  readonly [name: string]: string | undefined;
+  readonly APPDATA?: string | undefined;
+  readonly CI?: string | undefined;
+  readonly FORCE_COLOR?: string | undefined;
+  readonly HOME?: string | undefined;
+  readonly LANG?: string | undefined;
+  readonly LC_ALL?: string | undefined;
+  readonly LC_CTYPE?: string | undefined;
+  readonly LOCALAPPDATA?: string | undefined;
+  readonly MILLRACE_CREDENTIAL_KEY?: string | undefined;
+  readonly MILLRACE_CREDENTIALS_STORE?: string | undefined;
+  readonly MILLRACE_DEBUG?: string | undefined;
+  readonly MILLRACE_HOME?: string | undefined;
+  readonly MILLRACE_RUN_GRACE_MS?: string | undefined;
+  readonly MILLRACE_RUN_TIMEOUT_MS?: string | undefined;
+  readonly MILLRACE_PORT?: string | undefined;
+  readonly MILLRACE_SERVER_URL?: string | undefined;
+  readonly MILLRACE_TOKEN?: string | undefined;
+  readonly MILLRACE_TRUST_PROJECT?: string | undefined;
+  readonly NO_COLOR?: string | undefined;
+  /** Which command of npm has started this process; of npx it is `exec`. */
+  readonly npm_command?: string | undefined;
+  readonly TERM?: string | undefined;
+  readonly XDG_CONFIG_HOME?: string | undefined;
+  readonly XDG_DATA_HOME?: string | undefined;
+}
+
+/** Streams, environment and clock of one invocation. */
+export interface CliIo {
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  readonly stderr: Writable;
+  readonly env: Environment;
+  /** Absolute working directory. */
+  readonly cwd: string;
+  /** Whether each stream is a terminal. */
+  readonly isTTY: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
+  /** Size of the terminal behind stderr; 0 or undefined (as under `script`) counts as 80 by 24. */
+  size(): { readonly columns: number | undefined; readonly rows: number | undefined };
+  /** Epoch milliseconds. */
+  now(): number;
+  /** Asks the server that was named. What a flow reaches goes through the egress client instead. */
+  readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
+  /** Aborts on the first SIGINT or SIGTERM; its `reason` is `"sigint"` or `"sigterm"`. */
+  readonly signal: AbortSignal;
+}
+
+/** Where a command's data goes: one stream, awaited, and quiet after the reader has left. */
+export interface Output {
+  /** Resolves when the text is handed over; false once the reader is gone (EPIPE). */
+  write(text: string | Uint8Array): Promise<boolean>;
+  readonly closed: boolean;
+  /** Why text was lost that somebody was there to read, such as on a full disk; a reader that leaves loses nothing. */
+  readonly failure: NodeJS.ErrnoException | undefined;
+  /** Called once when the reader leaves. */
+  onClose(listener: () => void): void;
+}
+
+/** Wraps a stream so that nothing is lost under back-pressure and nothing is thrown after EPIPE. */
+export function createOutput(stream: Writable): Output {
+  const listeners: (() => void)[] = [];
+  let closed = false;
+  let failure: NodeJS.ErrnoException | undefined;
+  const close = (error?: NodeJS.ErrnoException | null): void => {
+    if (error && !isReaderGone(error)) failure ??= error;
+    if (closed) return;
+    closed = true;
+    for (const listener of listeners) listener();
+  };
+  stream.on("error", close);
+  stream.on("close", () => close());
+  return {
+    get closed() {
+      return closed;
+    },
+    get failure() {
+      return failure;
+    },
+    onClose(listener) {
+      if (closed) listener();
+      else listeners.push(listener);
+    },
+    write(text) {
+      if (closed) return Promise.resolve(false);
+      return new Promise((resolve) => {
+        stream.write(text, (error) => {
+          if (error) close(error);
+          resolve(!error);
+        });
+      });
+    },
+  };
+}

@@ -1,0 +1,125 @@
+/**
+ * What a run of a flow would be refused for beyond its language: flows that it calls and that are not there, limits, the
+ * checks of core's types. No code of extensions runs, so nothing here needs trust.
+ */
+
+import { readFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import type { CatalogEntry, Diagnostic } from "@millrace/contracts";
+import { digest, mergeDiagnostics, parseFlow } from "@millrace/dsl";
+import { compileFlow, EngineError, type Registry, type SubflowPort, type TypeSource } from "@millrace/engine";
+import { createStandardRegistry } from "@millrace/server/registry";
+import { describedExtensions, describedServices } from "../config/described.ts";
+import {
+  type ConfigOptions,
+  dataFolder,
+  projectFile,
+  readConfig,
+  userFile,
+} from "../config/files.ts";
+import { CliError, usage } from "../errors.ts";
+import type { CliIo } from "../output/io.ts";
+import { clean } from "../output/text.ts";
+import type { FlowSource } from "./load-flow.ts";
+
+/** The findings of a flow that has no error so far, with those of compiling it. */
+export async function withCompileProblems(
+  source: FlowSource,
+  options: Omit<ConfigOptions, "folder">,
+  io: CliIo,
+): Promise<readonly Diagnostic[]> {
+  const { folder, graph, document } = source;
+  const where = { folder, ...options };
+  const services = await describedServices(where, io);
+  const extensions = await describedExtensions(where, io);
+  const { diagnostics } = await compileFlow(graph, {
+    registry: registryOf([...services, ...extensions.map(toType)]),
+    subflows: subflowsOf([folder, await flowsFolder(where, io)], dataFolder(options.home, io)),
+    withoutCode: true,
+    ...(document && { document }),
+  });
+  return mergeDiagnostics(source.diagnostics, diagnostics);
+}
+
+/** Core and what is added. A descriptor may have a schema that cannot be checked: a usage error says so. */
+export function registryOf(types: readonly TypeSource[]): Registry {
+  try {
+    return createStandardRegistry(types);
+  } catch (error) {
+    if (EngineError.isInstance(error)) throw usage(clean(error.message));
+    throw error;
+  }
+}
+
+/** An entry of an extension as a type that is never run. */
+function toType(entry: CatalogEntry): TypeSource {
+  const { serviceIntegration } = entry;
+  if (serviceIntegration !== undefined) return { ...entry, serviceIntegration };
+  return { entry, foreign: true, run: () => ({}) };
+}
+
+/** The folder of a project's flows, as a run finds it. */
+async function flowsFolder(options: ConfigOptions, io: CliIo): Promise<string | undefined> {
+  const project = await projectFile(options, io);
+  if (project === undefined) return undefined;
+  const user = await readConfig(userFile(options.home, io));
+  const flows = project.values["flows"] ?? user?.values["flows"];
+  return resolve(dirname(project.path), typeof flows === "string" ? flows : "flows");
+}
+
+const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
+
+/** Looks flows up in folders, in order. One whose text cannot be read whole is refused, not run as far as it could be read. */
+export function subflowsIn(folders: readonly (string | undefined)[]): SubflowPort {
+  return {
+    async get({ slug }) {
+      if (!SLUG.test(slug)) return null;
+      for (const folder of folders) {
+        if (folder === undefined) continue;
+        const bytes = await readFile(join(folder, `${slug}.flow`)).catch(() => undefined);
+        if (bytes === undefined) continue;
+        const { graph, diagnostics, ok } = parseFlow(bytes);
+        if (!ok) throw unreadable(join(folder, `${slug}.flow`), diagnostics);
+        return { graph, digest: digest(graph) };
+      }
+      return null;
+    },
+  };
+}
+
+function unreadable(file: string, diagnostics: readonly Diagnostic[]): CliError {
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const [first] = errors;
+  const place = first?.range === undefined ? "" : `, line ${first.range.start.line}`;
+  return new CliError("flow_invalid", `${file}${place}: ${first?.message}`, {
+    hint: `millrace validate ${file} shows the whole`,
+  });
+}
+
+/** The same, and then the templates of the data directory, which is opened for what is found in no folder alone. */
+export function subflowsOf(folders: readonly (string | undefined)[], dir: string): SubflowPort {
+  const files = subflowsIn(folders);
+  return { get: async (wanted) => (await files.get(wanted)) ?? storedSubflow(dir, wanted) };
+}
+
+async function storedSubflow(
+  dir: string,
+  wanted: Parameters<SubflowPort["get"]>[0],
+): ReturnType<SubflowPort["get"]> {
+  const [{ openStore, StoreError }, { subflowPort }] = await Promise.all([
+    import("@millrace/store"),
+    import("@millrace/server/local"),
+  ]);
+  try {
+    const store = await openStore({ dir, readonly: true });
+    try {
+      return await subflowPort(store.templates).get(wanted);
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    // Where nothing was ever kept, nothing is found.
+    if (StoreError.isInstance(error) && error.code === "store_unavailable") return null;
+    throw error;
+  }
+}
