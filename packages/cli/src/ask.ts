@@ -4,8 +4,8 @@ import { createInterface } from "node:readline";
 import type { Json, JsonSchema } from "@millrace/contracts";
 import type { CommandIo } from "./argv/spec.ts";
 import { CliError, interruptible, usage } from "./errors.ts";
+import { readInput } from "./files.ts";
 import { clean } from "./output/text.ts";
-import { readInput } from "./run/load-flow.ts";
 
 /** Longest secret that is taken; tokens have some thousand characters. */
 const MAX_SECRET_CHARACTERS = 16_384;

@@ -65,7 +65,7 @@ function packages(files: readonly string[]): Set<string> {
 
 /** All files of a command line: those of the command, and those of every one. */
 function started(name: string): string[] {
-  return [...new Set(["main", "parse-words", name].flatMap(loadedWith))];
+  return [...new Set(["main", "parse-command", name].flatMap(loadedWith))];
 }
 
 test("help loads the table and nothing else, and at most 42 kB", () => {
@@ -81,20 +81,20 @@ test("a run loads nothing of providers and servers before its flow wants them", 
 
 test("a check loads neither the engine nor zod, nor what measures wide characters", () => {
   const files = started("validate");
-  expect([...packages(files)].sort()).toEqual(["cli", "commander", "contracts", "dsl"]);
-  // The language is 250 kB of it, the catalog of core, half of that its `ai`, 30 kB, and the reading of words 80 kB.
-  expect(bytes(files)).toBeLessThanOrEqual(416_000);
+  expect([...packages(files)].sort()).toEqual(["cli", "contracts", "dsl"]);
+  // The language is 250 kB of it, the catalog of core, half of that its `ai`, 30 kB, and the reading of words 40 kB.
+  expect(bytes(files)).toBeLessThanOrEqual(374_000);
   expect(files.length).toBeLessThanOrEqual(10);
 });
 
 test("a run without a terminal loads neither zod nor a server, and not what asks models and hosts", () => {
   const files = started("run");
   const loaded = [...packages(files)].sort();
-  const core = ["cli", "client", "commander", "contracts", "dsl", "engine"];
+  const core = ["cli", "client", "contracts", "dsl", "engine"];
   expect(loaded).toEqual([...core, "server", "services"]);
   const ofServer = sources(files).filter((source) => source.includes("/server/src/"));
   expect(ofServer.map((source) => basename(source))).toEqual(["registry.ts"]); // the list of types
-  expect(bytes(files)).toBeLessThanOrEqual(690_000);
+  expect(bytes(files)).toBeLessThanOrEqual(642_000);
   expect(files.length).toBeLessThanOrEqual(14);
   for (const file of files) {
     const text = readFileSync(join(DIST, file), "utf8");
@@ -106,7 +106,7 @@ test("looking at what is stored loads neither the language nor the engine, nor z
   for (const name of ["runs", "schedules", "models", "hubs"]) {
     const files = loadedWith(name);
     const loaded = packages(files);
-    for (const heavy of ["dsl", "engine", "zod", "commander"]) expect(loaded).not.toContain(heavy);
+    for (const heavy of ["dsl", "engine", "zod"]) expect(loaded).not.toContain(heavy);
     expect(files.length, name).toBeLessThanOrEqual(16);
   }
 });

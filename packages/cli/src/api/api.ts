@@ -1,7 +1,7 @@
 /** The API that commands use. */
 
-import type { CancelReason, Job, ModelsFrame, Page, PageArgs } from "@millrace/contracts";
 import type { Client } from "@millrace/client";
+import type { CancelReason, Job, ModelsFrame, Page, PageArgs } from "@millrace/contracts";
 import type { Config } from "../config/load.ts";
 
 /**

@@ -1,7 +1,7 @@
 /** Problems of commands, from this process or from a server, as the ends of a command line. */
 
-import type { Diagnostic, ErrorCode, Problem } from "@millrace/contracts";
 import { ClientError, type ClientErrorCode } from "@millrace/client";
+import type { Diagnostic, ErrorCode, Problem } from "@millrace/contracts";
 import { CliError, type CliErrorCode, fileStoreHint, usage } from "../errors.ts";
 import { clean } from "../output/text.ts";
 

@@ -5,7 +5,6 @@
  *   K3  What fails names the origin, and never the token.
  */
 
-import type { ModelsFrame } from "@millrace/contracts";
 import {
   type CallOptions,
   type Client,
@@ -13,6 +12,7 @@ import {
   createClient,
   refusal,
 } from "@millrace/client";
+import type { ModelsFrame } from "@millrace/contracts";
 import type { CommandIo } from "../argv/spec.ts";
 import type { Config } from "../config/load.ts";
 import { CliError, endedBy } from "../errors.ts";

@@ -1,7 +1,7 @@
 /** Stores a flow as a template; what the template was stays as a version. */
 
-import type { CommandArgs, Template } from "@millrace/contracts";
 import { ClientError } from "@millrace/client";
+import type { CommandArgs, Template } from "@millrace/contracts";
 import { flagText, isOn } from "../argv/spec.ts";
 import { type Given, given, valuesOf } from "./command.ts";
 

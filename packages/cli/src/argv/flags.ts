@@ -96,3 +96,8 @@ export const PAGE_FLAGS: readonly FlagSpec[] = [
   option("limit", "<n>", "most rows, 1 to 200 (default 50)"),
   option("cursor", "<cursor>", "go on where the page before ended"),
 ];
+
+/** The letter of a flag of every command, unless the command gives that letter another meaning: `-q` may be a query. */
+export function shortOf({ short }: FlagSpec, { flags }: CliCommand): string | undefined {
+  return flags.some((own) => own.short === short) ? undefined : short;
+}

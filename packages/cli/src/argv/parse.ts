@@ -1,12 +1,17 @@
-/** Words to a command and its `Input`; and the help texts that are about no single command. All of it from the table. */
-
+/** A command line to a command and its `Input`, or to help, or to what is wrong with it. Runs nothing. */
 import { COMMANDS, SHOWN } from "../commands/table/index.ts";
 import { flagsBefore, GLOBAL_FLAGS } from "./flags.ts";
+import { actionsOf, groupHelp, HELP_COLUMNS, overview } from "./help.ts";
 import type { CliCommand, Parsed } from "./spec.ts";
 import { meant } from "./suggest.ts";
 
-/** Reads a command line (without `node` and the script). Runs nothing. */
-export async function parseArguments(argv: readonly string[]): Promise<Parsed> {
+type Usage = Extract<Parsed, { kind: "usage" }>;
+
+/** Reads a command line (without `node` and the script). `columns`: those of the terminal that help is read on, default 80. */
+export async function parseArguments(
+  argv: readonly string[],
+  columns: number = HELP_COLUMNS,
+): Promise<Parsed> {
   const words = commandFirst(argv[0] === "help" ? [...argv.slice(1), "--help"] : argv);
   const command = commandOf(words);
   if (command === undefined) return withoutCommand(words);
@@ -15,8 +20,8 @@ export async function parseArguments(argv: readonly string[]): Promise<Parsed> {
     const args = rest[0] === "--" ? rest.slice(1) : rest;
     return { kind: "command", command, input: { args, flags: {} } };
   }
-  const { parseWords } = await import("./parse-words.ts");
-  return parseWords(command, rest);
+  const { parseCommand } = await import("./parse-command.ts");
+  return parseCommand(command, rest, columns);
 }
 
 /** The command that these words begin with. */
@@ -30,7 +35,7 @@ async function withoutCommand(words: readonly string[]): Promise<Parsed> {
   const [first, second] = words;
   const wantsHelp = words.includes("--help") || words.includes("-h");
   if (first === undefined || (wantsHelp && first.startsWith("-"))) {
-    return { kind: "help", text: overview() };
+    return { kind: "help", text: overview(SHOWN) };
   }
   if (first.startsWith("-")) {
     const flags = GLOBAL_FLAGS.map(({ long }) => `--${long}`);
@@ -43,37 +48,31 @@ async function withoutCommand(words: readonly string[]): Promise<Parsed> {
     );
   }
   const depth = groupDepth(words);
-  const group = words.slice(0, depth).join(" ");
-  const actions = actionsOf(words.slice(0, depth));
+  const path = words.slice(0, depth);
+  const actions = actionsOf(path, SHOWN);
+  const group = path.join(" ");
   const next = words[depth];
-  if (depth > 0 && wantsHelp)
-    return { kind: "help", text: groupHelp(group, words.slice(0, depth)) };
+  if (depth > 0 && wantsHelp) return { kind: "help", text: groupHelp(path, SHOWN) };
   if (depth > 0 && (next === undefined || next.startsWith("-"))) {
     return wrong(`${group} needs an action: ${actions.join(", ")}`, undefined);
   }
   if (depth > 0 && second !== undefined) {
     return wrong(`unknown command '${group} ${next}'`, await meant(next ?? "", actions));
   }
-  return wrong(`unknown command '${first}'`, await meant(first, actionsOf([])));
+  return wrong(`unknown command '${first}'`, await meant(first, actionsOf([], SHOWN)));
 }
 
-function wrong(message: string, hint: string | undefined): Parsed {
+function wrong(message: string, hint: string | undefined): Usage {
   return { kind: "usage", message, hint, command: undefined };
 }
 
 /** How many of the words name a group of commands. */
 function groupDepth(words: readonly string[]): number {
   let depth = 0;
-  while (words[depth] !== undefined && actionsOf(words.slice(0, depth + 1)).length > 0) depth += 1;
+  while (words[depth] !== undefined && actionsOf(words.slice(0, depth + 1), SHOWN).length > 0) {
+    depth += 1;
+  }
   return depth;
-}
-
-/** Words that may follow these, in the order of the table. */
-function actionsOf(words: readonly string[]): string[] {
-  const next = SHOWN.flatMap(({ path }) =>
-    words.every((word, at) => word === path[at]) ? path.slice(words.length, words.length + 1) : [],
-  );
-  return [...new Set(next)];
 }
 
 /** Flags of every command may also stand before it. */
@@ -84,37 +83,4 @@ function commandFirst(argv: readonly string[]): string[] {
   const depth = commandOf(rest)?.path.length ?? rest.length;
   if (depth === 0) return [...argv];
   return [...rest.slice(0, depth), ...argv.slice(0, at), ...rest.slice(depth)];
-}
-
-function overview(): string {
-  const rows = actionsOf([]).map((name): [string, string] => {
-    const command = SHOWN.find(({ path }) => path[0] === name && path.length === 1);
-    return [name, command?.summary ?? actionsOf([name]).join(", ")];
-  });
-  return [
-    "Usage: millrace <command> [flags]",
-    "Runs flows and reports what happens as one stream of events.",
-    `Flags:\n${columns([
-      ["-V, --version", "print the version"],
-      ["-h, --help", "show help"],
-    ])}`,
-    `Commands:\n${columns(rows)}`,
-    "Flags of one command: millrace <command> --help\nA project to begin with: millrace init my-flows\n",
-  ].join("\n\n");
-}
-
-function groupHelp(group: string, words: readonly string[]): string {
-  const rows = SHOWN.filter(({ path }) => words.every((word, at) => word === path[at])).map(
-    ({ path, summary }): [string, string] => [path.slice(words.length).join(" "), summary],
-  );
-  return [
-    `Usage: millrace ${group} <action> [flags]`,
-    `Commands:\n${columns(rows)}`,
-    `Flags of one of them: millrace ${group} <action> --help\n`,
-  ].join("\n\n");
-}
-
-function columns(rows: readonly (readonly [string, string])[]): string {
-  const width = Math.max(...rows.map(([name]) => name.length));
-  return rows.map(([name, says]) => `  ${name.padEnd(width)}  ${says}`).join("\n");
 }

@@ -21,7 +21,7 @@ export type Completer =
 /** A flag. Without `value` it is a switch. No flag is called `--no-<other flag>`, and none takes a secret. */
 export interface FlagSpec {
   readonly long: string;
-  readonly short?: string;
+  readonly short?: string | undefined;
   /** Placeholder of the value in help, such as `<duration>`. */
   readonly value?: string;
   readonly multiple?: true;

@@ -3,8 +3,8 @@
  * end or to its next question.
  */
 
-import type { Confirmation, Json } from "@millrace/contracts";
 import { ClientError } from "@millrace/client";
+import type { Confirmation, Json } from "@millrace/contracts";
 import { type Api, MAX_PAGE } from "../api/api.ts";
 import { withApi } from "../api/command.ts";
 import { runIdOf } from "../api/runs.ts";

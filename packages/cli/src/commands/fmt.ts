@@ -6,11 +6,11 @@ import { formatFlow, parseFlow } from "@millrace/dsl";
 import { createTwoFilesPatch } from "diff";
 import { type CommandIo, type Input, isOn } from "../argv/spec.ts";
 import { CliError, usage } from "../errors.ts";
+import { expandFiles, readInput, replaceFile } from "../files.ts";
 import { renderDiagnostics } from "../output/code-frame.ts";
 import { createStyle } from "../output/style.ts";
 import { clean } from "../output/text.ts";
-import { replaceFile } from "../replace-file.ts";
-import { countFindings, expandFiles, isValid, readInput } from "../run/load-flow.ts";
+import { countFindings, isValid } from "../run/load-flow.ts";
 
 /** Formats every file in place, or with `--check` only says which would change. */
 export async function run(input: Input, io: CommandIo): Promise<number> {

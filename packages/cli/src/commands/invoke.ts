@@ -1,7 +1,7 @@
 /** `millrace invoke`: any command of the registry by its name, with its arguments as JSON. */
 
-import type { CommandArgs, CommandDef, CommandName, RunRef } from "@millrace/contracts";
 import { ClientError } from "@millrace/client";
+import type { CommandArgs, CommandDef, CommandName, RunRef } from "@millrace/contracts";
 import type { Api } from "../api/api.ts";
 import { tell, withApi } from "../api/command.ts";
 import type { CommandIo, Input } from "../argv/spec.ts";
@@ -62,7 +62,7 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
 }
 
 async function stdinText(io: CommandIo): Promise<string> {
-  const { readInput } = await import("../run/load-flow.ts");
+  const { readInput } = await import("../files.ts");
   return new TextDecoder().decode(await readInput("-", io));
 }
 

@@ -4,8 +4,8 @@
  *   S2  A run that has ended is refused with 1, one that a living process works on with 6, which is named.
  */
 
-import type { FlowGraph, Run } from "@millrace/contracts";
 import { ClientError } from "@millrace/client";
+import type { FlowGraph, Run } from "@millrace/contracts";
 import type { Api } from "../api/api.ts";
 import { withApi } from "../api/command.ts";
 import { runIdOf } from "../api/runs.ts";

@@ -23,9 +23,8 @@ import { loadConfig } from "../config/load.ts";
 import { SERVICES_FOLDER, strayServices } from "../config/services.ts";
 import { nextTrust } from "../config/trust.ts";
 import { CliError, reason, usage } from "../errors.ts";
+import { readInput, replaceFile } from "../files.ts";
 import { clean } from "../output/text.ts";
-import { replaceFile } from "../replace-file.ts";
-import { readInput } from "../run/load-flow.ts";
 
 /** Services that flows may call here, those of extensions too, sorted by slug. */
 export async function list(input: Input, io: CommandIo): Promise<number> {

@@ -173,7 +173,7 @@ function factsOf(template: Template): string[] {
 }
 
 async function readText(file: string, io: CliIo): Promise<string> {
-  const { readInput } = await import("../run/load-flow.ts");
+  const { readInput } = await import("../files.ts");
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(await readInput(file, io));
   } catch (error) {

@@ -5,11 +5,11 @@ import { createTwoFilesPatch } from "diff";
 import { type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
 import { configWords } from "../config/files.ts";
 import { CliError, reason, usage } from "../errors.ts";
+import { replaceFile } from "../files.ts";
 import { type FlowTest, findTests } from "../golden/find.ts";
 import { type Outcome, runTest } from "../golden/run-test.ts";
 import { createStyle } from "../output/style.ts";
 import { clean } from "../output/text.ts";
-import { replaceFile } from "../replace-file.ts";
 
 /** How one test ended; a line of `--json`. */
 interface Verdict {

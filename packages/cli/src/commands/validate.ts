@@ -9,17 +9,11 @@ import { trustedServer } from "../api/server-url.ts";
 import { type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
 import { configOptions, configWords } from "../config/files.ts";
 import { CliError } from "../errors.ts";
+import { expandFiles } from "../files.ts";
 import { renderDiagnostics } from "../output/code-frame.ts";
 import { createStyle } from "../output/style.ts";
 import { clean } from "../output/text.ts";
-import {
-  countFindings,
-  expandFiles,
-  type FlowSource,
-  isValid,
-  loadFlow,
-  sorted,
-} from "../run/load-flow.ts";
+import { countFindings, type FlowSource, isValid, loadFlow, sorted } from "../run/load-flow.ts";
 
 /** Checks every file; ends with `flow_invalid` when one does not hold. */
 export async function run(input: Input, io: CommandIo): Promise<number> {

@@ -5,8 +5,8 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { type CommandIo, flagText, type Input } from "../argv/spec.ts";
 import { CliError, reason, usage } from "../errors.ts";
+import { replaceFile } from "../files.ts";
 import type { CliIo } from "../output/io.ts";
-import { replaceFile } from "../replace-file.ts";
 import { isRecord } from "./keys.ts";
 import { withValue } from "./values.ts";
 

@@ -1,5 +1,6 @@
 /** Whoever keeps connections, this installation or a server that was named, as the commands on connections ask it. */
 
+import { ClientError } from "@millrace/client";
 import type {
   ConnectArgs,
   ConnectionStatus,
@@ -8,7 +9,6 @@ import type {
   ServiceInfo,
   ServiceSecret,
 } from "@millrace/contracts";
-import { ClientError } from "@millrace/client";
 import { itemsOf } from "../api/api.ts";
 import { toCliError } from "../api/errors.ts";
 import { openApi } from "../api/open.ts";

@@ -1,8 +1,8 @@
 /** The extensions of a project for what runs in this process. Loaded where a project names some. */
 
-import { createStandardRegistry } from "@millrace/server/registry";
 import { createNodeHost } from "@millrace/engine/node";
 import { type Extensions, openExtensions, type TakenIds } from "@millrace/extensions";
+import { createStandardRegistry } from "@millrace/server/registry";
 import type { Config } from "../config/load.ts";
 import { usage } from "../errors.ts";
 import type { DebugLines } from "../output/debug-lines.ts";

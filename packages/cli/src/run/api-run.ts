@@ -5,8 +5,8 @@
  *   A3  A cancel that comes before the run is there is asked again once it is, and from then on no question is answered.
  */
 
-import type { AnyEvent, CancelReason, ExecutionEvent } from "@millrace/contracts";
 import { ClientError } from "@millrace/client";
+import type { AnyEvent, CancelReason, ExecutionEvent } from "@millrace/contracts";
 import type { ConfirmHandler } from "@millrace/engine";
 import type { Api } from "../api/api.ts";
 import type { LiveRun, Question } from "./live-run.ts";

@@ -7,7 +7,13 @@ import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { CatalogEntry, Diagnostic } from "@millrace/contracts";
 import { digest, mergeDiagnostics, parseFlow } from "@millrace/dsl";
-import { compileFlow, EngineError, type Registry, type SubflowPort, type TypeSource } from "@millrace/engine";
+import {
+  compileFlow,
+  EngineError,
+  type Registry,
+  type SubflowPort,
+  type TypeSource,
+} from "@millrace/engine";
 import { createStandardRegistry } from "@millrace/server/registry";
 import { describedExtensions, describedServices } from "../config/described.ts";
 import {

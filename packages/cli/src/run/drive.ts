@@ -4,6 +4,7 @@
  *   D2  The last event is a summary: the run's, or a parting one where the run outlives what can be shown of it.
  */
 
+import { ClientError } from "@millrace/client";
 import {
   type CancelReason,
   createView,
@@ -15,7 +16,6 @@ import {
   type RunView,
   type Summary,
 } from "@millrace/contracts";
-import { ClientError } from "@millrace/client";
 import { toCliError } from "../api/errors.ts";
 import type { CommandIo } from "../argv/spec.ts";
 import { formatDuration } from "../argv/values.ts";

@@ -2,15 +2,15 @@
 
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { Template } from "@millrace/contracts";
 import { ClientError } from "@millrace/client";
+import type { Template } from "@millrace/contracts";
 import type { Api } from "../api/api.ts";
 import { toCliError } from "../api/errors.ts";
 import type { Config } from "../config/load.ts";
 import { CliError } from "../errors.ts";
+import { folderOf } from "../files.ts";
 import type { CliIo } from "../output/io.ts";
 import { clean } from "../output/text.ts";
-import { folderOf } from "./load-flow.ts";
 
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 

@@ -3,8 +3,8 @@
 import type { FlowGraph, FlowInput, Json, JsonSchema } from "@millrace/contracts";
 import { splitPair } from "../argv/values.ts";
 import { usage } from "../errors.ts";
+import { readInput } from "../files.ts";
 import type { CliIo } from "../output/io.ts";
-import { readInput } from "./load-flow.ts";
 
 /**
  * The record of inputs. A string input takes its text as it is, any other type reads it as JSON. Repeating an input

@@ -1,7 +1,5 @@
 /** A flow on its way in: from a file or stdin, as `.flow` text or as a graph in JSON. */
 
-import { open, readdir, stat } from "node:fs/promises";
-import { join, relative, resolve, sep } from "node:path";
 import type { CatalogEntry, Diagnostic, FlowGraph, ServiceDefinition } from "@millrace/contracts";
 import {
   checkFlow,
@@ -13,16 +11,12 @@ import {
 import type { CommandIo, Input } from "../argv/spec.ts";
 import { describedExtensions, describedProviders, describedServices } from "../config/described.ts";
 import { configWords } from "../config/files.ts";
-import { CliError, reason, usage } from "../errors.ts";
+import { CliError } from "../errors.ts";
+import { folderOf, readInput } from "../files.ts";
 import { renderDiagnostics } from "../output/code-frame.ts";
 import type { CliIo } from "../output/io.ts";
 import { createStyle } from "../output/style.ts";
 import { coreEntries } from "./core-catalog.ts";
-
-/** Most bytes of one thing that is read whole; a flow is text that people write. */
-const MAX_READ_BYTES = 16 * 1024 * 1024;
-
-const CHUNK_BYTES = 65_536; // as a stream reads
 
 /** What was read. `text` is absent for a graph in JSON, which has no lines worth showing. */
 export interface FlowSource {
@@ -34,40 +28,6 @@ export interface FlowSource {
   readonly graph: FlowGraph;
   readonly document: FlowDocument | undefined;
   readonly diagnostics: readonly Diagnostic[];
-}
-
-/** Bytes of a file or of stdin (`-`), at most 16 MiB. What cannot be read is a usage error that says why, and for what (`who`). */
-export async function readInput(name: string, io: CliIo, who = ""): Promise<Uint8Array> {
-  const shown = name === "-" ? "stdin" : name;
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  if (name === "-" && io.isTTY.stdin) io.stderr.write("reads the keyboard; Ctrl-D ends it\n");
-  try {
-    for await (const chunk of name === "-" ? io.stdin : chunksOf(resolve(io.cwd, name))) {
-      const part = typeof chunk === "string" ? Buffer.from(chunk) : (chunk as Uint8Array);
-      bytes += part.length;
-      if (bytes > MAX_READ_BYTES) break;
-      chunks.push(part);
-    }
-  } catch (error) {
-    throw usage(`${who}cannot read ${shown}: ${reason(error)}`);
-  }
-  if (bytes > MAX_READ_BYTES) throw usage(`${who}${shown} is longer than ${MAX_READ_BYTES} bytes`);
-  return Buffer.concat(chunks);
-}
-
-/** What a stream of the file would give, without the cost of a stream. */
-async function* chunksOf(path: string): AsyncGenerator<Uint8Array> {
-  const file = await open(path);
-  try {
-    for (;;) {
-      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(CHUNK_BYTES));
-      if (bytesRead === 0) return;
-      yield buffer.subarray(0, bytesRead);
-    }
-  } finally {
-    await file.close();
-  }
 }
 
 /**
@@ -132,11 +92,6 @@ async function catalogWith(
   return { ...core, entry: (type, version) => core.entry(type, version) ?? entries.get(type) };
 }
 
-/** Folder of a file; the working directory for stdin. */
-export function folderOf(name: string, io: CliIo): string {
-  return name === "-" ? io.cwd : resolve(io.cwd, name, "..");
-}
-
 /** Parses and validates the bytes of a flow. */
 function readFlow(name: string, bytes: Uint8Array, catalog: FlowCatalog, io: CliIo): FlowSource {
   const folder = folderOf(name, io);
@@ -185,43 +140,6 @@ export function countFindings(diagnostics: readonly Diagnostic[]): string {
     .filter(({ n }) => n > 0)
     .map(({ severity, n }) => `${n} ${severity}${n === 1 ? "" : "s"}`);
   return words.join(", ") || "nothing found";
-}
-
-/** Files named by a person: a folder stands for every `.flow` file below it, in order of name. */
-export async function expandFiles(names: readonly string[], io: CliIo): Promise<string[]> {
-  if (names.filter((name) => name === "-").length > 1)
-    throw usage("only one thing can read stdin", "name - once");
-  const files: string[] = [];
-  for (const name of names) {
-    if (name === "-") {
-      files.push(name);
-      continue;
-    }
-    const path = resolve(io.cwd, name);
-    const info = await stat(path).catch((error: unknown) => {
-      throw usage(`cannot read ${name}: ${reason(error)}`);
-    });
-    if (!info.isDirectory()) files.push(name);
-    else {
-      const below = await flowFiles(path);
-      if (below.length === 0) throw usage(`no .flow file below ${name}`);
-      files.push(...below.map((file) => relative(io.cwd, file)));
-    }
-  }
-  return files;
-}
-
-async function flowFiles(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(
-    (error: unknown) => {
-      throw usage(`cannot read ${folder}: ${reason(error)}`);
-    },
-  );
-  return entries
-    .filter((entry) => entry.isFile() && entry.name.endsWith(".flow"))
-    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
-    .filter((path) => !relative(folder, path).split(sep).includes("node_modules"))
-    .sort();
 }
 
 function isJson(bytes: Uint8Array): boolean {

@@ -4,8 +4,8 @@
  *   R2  The run outlives the connection: after a cut the events are read on where they were.
  */
 
-import { createRunId, type Diagnostic, type FlowGraph, type RunRequest } from "@millrace/contracts";
 import { ClientError } from "@millrace/client";
+import { createRunId, type Diagnostic, type FlowGraph, type RunRequest } from "@millrace/contracts";
 import { type FlowDocument, locate } from "@millrace/dsl";
 import type { Api } from "../api/api.ts";
 import { toCliError } from "../api/errors.ts";

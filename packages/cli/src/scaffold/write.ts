@@ -4,8 +4,8 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { CommandIo } from "../argv/spec.ts";
 import { CliError, cannotWrite, reason, usage } from "../errors.ts";
+import { makeFolder } from "../files.ts";
 import { clean } from "../output/text.ts";
-import { makeFolder } from "../replace-file.ts";
 
 /** Writes every file below the folder and lists them. Throws `check_failed` when one exists and `force` is off: then nothing is written. */
 export async function writeFiles(

@@ -1,0 +1,134 @@
+/** The arguments and flags of one command, by `parseArgs` of Node. */
+import { parseArgs } from "node:util";
+import { GLOBAL_FLAGS, shortOf } from "./flags.ts";
+import { commandHelp, shownArg, shownFlag } from "./help.ts";
+import type { CliCommand, FlagSpec, Parsed } from "./spec.ts";
+import { meant } from "./suggest.ts";
+
+const NEGATIVE_NUMBER = /^-(?:\d+|\d*\.\d+)(?:e[+-]?\d+)?$/;
+
+type Usage = Extract<Parsed, { kind: "usage" }>;
+
+/** Reads the words after the path of a command. `columns`: how wide its help may be. */
+export async function parseCommand(
+  command: CliCommand,
+  words: readonly string[],
+  columns: number,
+): Promise<Parsed> {
+  const flags = [
+    ...command.flags,
+    ...GLOBAL_FLAGS.map((flag) => ({ ...flag, short: shortOf(flag, command) })),
+  ];
+  const { args, values, unknown, incomplete } = readTokens(flags, words);
+  const help = `millrace ${command.path.join(" ")} --help`;
+  const refuse = (message: string, hint?: string): Usage => ({
+    kind: "usage",
+    message,
+    hint,
+    command,
+  });
+  if (incomplete !== undefined) {
+    const shown = shownFlag(incomplete, incomplete.short);
+    return refuse(`option '${shown}' argument missing`, `${help} shows them`);
+  }
+  if (unknown.some((word) => word === "--help" || word === "-h")) {
+    return { kind: "help", text: commandHelp(command, columns) };
+  }
+  const [odd] = unknown;
+  if (odd !== undefined) {
+    const known = ["--help", ...flags.map(({ long }) => `--${long}`)];
+    return refuse(`unknown option '${odd}'`, await meant(odd, known));
+  }
+  const missing = command.args[args.length];
+  if (missing?.required) {
+    return refuse(`it needs ${shownArg(missing)}: ${missing.summary}`, `${help} shows them`);
+  }
+  const most = command.args.length;
+  if (args.length > most && !command.args.at(-1)?.variadic) {
+    const expected = `Expected ${most} argument${most === 1 ? "" : "s"} but got ${args.length}`;
+    return refuse(`too many arguments. ${expected}`, `${help} shows them`);
+  }
+  const empty = emptyArgument(command, args);
+  if (empty !== undefined) return refuse(empty, `${help} shows what it takes`);
+  for (const flag of flags) {
+    const why = misfitOf(flag, values[flag.long]);
+    if (why !== undefined) return refuse(why);
+  }
+  return { kind: "command", command, input: { args, flags: values } };
+}
+
+/** The value of a flag: true of a switch, text, or a list of a flag that may be repeated. */
+type Value = boolean | string | readonly string[] | undefined;
+
+/** What the words hold, before anything of it is checked. */
+interface Words {
+  readonly args: readonly string[];
+  readonly values: Readonly<Record<string, Value>>;
+  /** Words that begin with a dash and are no flag of the command, as they were written. */
+  readonly unknown: readonly string[];
+  /** A flag at the end whose value is missing. */
+  readonly incomplete: FlagSpec | undefined;
+}
+
+function readTokens(flags: readonly FlagSpec[], words: readonly string[]): Words {
+  const known = new Map(flags.map((flag) => [flag.long, flag]));
+  const { tokens } = parseArgs({
+    args: [...words],
+    strict: false,
+    tokens: true,
+    options: Object.fromEntries(
+      flags.map(({ long, short, value }) => [
+        long,
+        { type: value === undefined ? "boolean" : "string", ...(short && { short }) },
+      ]),
+    ),
+  });
+  const args: string[] = [];
+  const values: Record<string, Value> = {};
+  const unknown: string[] = [];
+  let incomplete: FlagSpec | undefined;
+  let number: number | undefined; // place of a negative number, which parseArgs reads as flags
+  for (const token of tokens) {
+    if (token.kind === "positional") args.push(token.value);
+    if (token.kind !== "option" || token.index === number) continue;
+    const { name, rawName, value, index } = token;
+    const flag = known.get(name);
+    if (flag !== undefined && flag.value === undefined && value === undefined) values[name] = true;
+    else if (flag?.value !== undefined) {
+      if (value === undefined) incomplete = flag;
+      else values[name] = flag.multiple ? [...listOf(values[name]), value] : value;
+    } else {
+      const word = words[index] ?? "";
+      const isLong = word.startsWith("--");
+      const written = isLong ? word : `-${word.slice(word.indexOf(rawName.slice(1), 1))}`;
+      if (NEGATIVE_NUMBER.test(written)) {
+        args.push(written);
+        number = index;
+      } else unknown.push(written);
+    }
+  }
+  return { args, values, unknown, incomplete };
+}
+
+function listOf(value: Value): readonly string[] {
+  return Array.isArray(value) ? (value as readonly string[]) : [];
+}
+
+/** What is wrong with an empty argument: most often a variable of a shell that is not set. */
+function emptyArgument({ args }: CliCommand, given: readonly string[]): string | undefined {
+  const at = given.indexOf("");
+  const arg = args[at] ?? args.findLast(({ variadic }) => variadic);
+  if (at < 0 || arg === undefined || arg.mayBeEmpty) return undefined;
+  return `${shownArg(arg)} is empty: ${arg.summary}`;
+}
+
+/** Why a flag does not take its value, or one of its values. */
+function misfitOf({ long, choices, value: takes }: FlagSpec, value: Value): string | undefined {
+  if (value === "" && (takes === "<file>" || takes === "<dir>")) {
+    return `--${long} takes a ${takes === "<dir>" ? "folder" : "file"}, found ""`;
+  }
+  if (choices === undefined || value === undefined) return undefined;
+  const odd = [value].flat().find((each) => !choices.includes(String(each)));
+  const known = choices.join(", ").replace(/, (?=[^,]*$)/, " or ");
+  return odd === undefined ? undefined : `--${long} takes ${known}, found "${odd}"`;
+}
