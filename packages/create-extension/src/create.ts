@@ -2,12 +2,19 @@
  * Writes the files of a new extension.
  *   C1  A file that is there stays as it is; then nothing at all is written.
  *   C2  What is written tests green as it is, offline.
- *   C3  Sources are JavaScript that is strict TypeScript too: the templates differ in what is around them.
+ *   C3  Sources in `template/` are JavaScript that is strict TypeScript too: a scaffold in JavaScript has the same text.
  */
-import { access, mkdir, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { packageFiles, type Template } from "./templates/package.ts";
-import { type Kind, SOURCES } from "./templates/sources.ts";
+import { access, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import {
+  ignoredBy,
+  type Kind,
+  manifestOf,
+  type Scaffold,
+  type Template,
+  wordsOf,
+} from "./scaffold.ts";
 
 /** Options of `createExtension`. */
 export interface CreateOptions {
@@ -23,6 +30,10 @@ export interface CreateOptions {
 const PACKAGE_NAME = /^(?:@[a-z0-9][a-z0-9._-]*\/)?[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*$/;
 const MAX_NAME = 64; // as ids of extensions
 
+const TEMPLATE = fileURLToPath(new URL("../template/", import.meta.url));
+/** The id that the files of `template/` have. */
+const TEMPLATE_ID = "your-extension";
+
 /** Writes the files and answers their paths below the folder. Throws `Error` with one sentence for what cannot be done. */
 export async function createExtension(options: CreateOptions): Promise<readonly string[]> {
   const { kind, name, folder, template = "js" } = options;
@@ -31,13 +42,7 @@ export async function createExtension(options: CreateOptions): Promise<readonly 
       `"${name}" is no name: lower case, digits and dashes, such as @acme/millrace-weather`,
     );
   }
-  const id = idOf(name);
-  const { source, test } = SOURCES[kind](id);
-  const files = {
-    ...packageFiles({ kind, template, name, id }),
-    [`src/extension.${template}`]: source,
-    [`test/extension.test.${template}`]: test,
-  };
+  const files = await filesOf({ kind, template, name, id: idOf(name) });
   const paths = Object.keys(files).sort();
   const taken: string[] = [];
   for (const path of paths) if (await exists(join(folder, path))) taken.push(path);
@@ -48,6 +53,29 @@ export async function createExtension(options: CreateOptions): Promise<readonly 
     await writeFile(join(folder, path), files[path] ?? "", { flag: "wx" });
   }
   return paths;
+}
+
+/** The text of each file by its path. */
+async function filesOf(scaffold: Scaffold): Promise<{ readonly [path: string]: string }> {
+  const { kind, template, id } = scaffold;
+  const files: { [path: string]: string } = {
+    "package.json": manifestOf(scaffold),
+    ".gitignore": ignoredBy(scaffold),
+  };
+  const words = wordsOf(scaffold);
+  for (const part of ["every", kind, ...(template === "ts" ? ["typescript"] : [])]) {
+    const root = join(TEMPLATE, part);
+    for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile()) continue;
+      const file = join(entry.parentPath, entry.name);
+      const path = relative(root, file).split(sep).join("/").replace(/\.ts$/, `.${template}`);
+      const text = await readFile(file, "utf8");
+      files[path] = text
+        .replaceAll(TEMPLATE_ID, id)
+        .replace(/\{\{(\w+)\}\}/g, (all, word) => words.get(word) ?? all);
+    }
+  }
+  return files;
 }
 
 /** `@acme/millrace-weather` adds `weather`. */

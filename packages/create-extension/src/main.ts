@@ -2,8 +2,7 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { createExtension } from "./create.ts";
-import { TEMPLATES } from "./templates/package.ts";
-import { KINDS } from "./templates/sources.ts";
+import { KINDS, TEMPLATES } from "./scaffold.ts";
 
 /** Where the command is run and where it speaks to. */
 export interface MainIo {

@@ -1,13 +1,4 @@
-/** A provider of models over the Chat Completions wire, and its test. */
-
-/** What the sources import; this package itself uses neither. */
-const CONTRACTS = "@millrace/contracts";
-const TESTKIT = "@millrace/testkit";
-
-/** `src/extension.js`. */
-export const provider = (
-  id: string,
-): string => `import { defineExtension, defineProvider, NodeError } from "${CONTRACTS}";
+import { defineExtension, defineProvider, NodeError } from "@millrace/contracts";
 
 const ENDINGS = new Map([
   ["stop", "stop"],
@@ -16,29 +7,29 @@ const ENDINGS = new Map([
 ]);
 
 const provider = defineProvider({
-  id: "${id}",
-  title: "${id}",
+  id: "your-extension",
+  title: "your-extension",
   create: () => ({
-    id: "${id}",
+    id: "your-extension",
     capabilities: async () => ({ tools: false, jsonSchema: false }),
     languageModel: (modelId, { credentials, fetch, signal }) => ({
       specificationVersion: "v3",
-      provider: "${id}",
+      provider: "your-extension",
       modelId,
       async doStream({ prompt, maxOutputTokens, abortSignal = signal }) {
         const { apiKey } = credentials;
         if (apiKey === undefined) {
-          const text = "${id} has no key: millrace secrets set ai:${id} stores one";
+          const text =
+            "your-extension has no key: millrace secrets set ai:your-extension stores one";
           throw new NodeError("credentials_missing", text);
         }
         const messages = prompt.map(({ role, content }) => ({
           role,
-          content:
-            typeof content === "string" ? content : content.map((part) => part.text).join(""),
+          content: typeof content === "string" ? content : content.map(({ text }) => text).join(""),
         }));
         const answer = await fetch("https://api.example.com/v1/chat/completions", {
           method: "POST",
-          headers: { authorization: \`Bearer \${apiKey}\`, "content-type": "application/json" },
+          headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
           body: JSON.stringify({
             model: modelId,
             messages,
@@ -50,7 +41,7 @@ const provider = defineProvider({
         });
         if (!answer.ok) {
           // By these the host decides whether and when it asks again.
-          throw Object.assign(new Error(\`the service answered \${answer.status}\`), {
+          throw Object.assign(new Error(`the service answered ${answer.status}`), {
             statusCode: answer.status,
             responseHeaders: { "retry-after": answer.headers.get("retry-after") ?? undefined },
           });
@@ -63,7 +54,7 @@ const provider = defineProvider({
           let usage;
           yield { type: "text-start", id: "text" };
           for await (const bytes of answer.body ?? []) {
-            const lines = (rest + decoder.decode(bytes, { stream: true })).split("\\n");
+            const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
             rest = lines.pop() ?? "";
             for (const line of lines.filter((each) => each.startsWith("data: {"))) {
               const event = JSON.parse(line.slice("data: ".length));
@@ -95,14 +86,3 @@ const provider = defineProvider({
 });
 
 export default defineExtension({ providers: [provider] });
-`;
-
-/** `test/extension.test.js`. */
-export const providerTest = (id: string): string => `import { test } from "node:test";
-import { conformance } from "${TESTKIT}";
-import extension from "../src/extension.js";
-
-// The suite plays the server, well and badly.
-const cases = conformance(extension, { providers: { "${id}": { model: "small", wire: "chat" } } });
-for (const { name, run } of cases) test(name, run);
-`;
