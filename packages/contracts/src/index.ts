@@ -7,17 +7,7 @@ export {
   defineCommand,
   type HttpBinding,
 } from "./commands/define.ts";
-export type {
-  CommandArgs,
-  CommandName,
-  CommandResult,
-  CommandType,
-  CommandTypes,
-  InstalledItem,
-  ModelsFrame,
-  ParsedArgs,
-  RunFilter,
-} from "./commands/names.ts";
+export type { InstalledItem } from "./commands/hubs.ts";
 export {
   type ErrorCode,
   isErrorCode,
@@ -26,67 +16,8 @@ export {
   problemDocument,
   problemMessage,
 } from "./commands/problem.ts";
-export type {
-  ConnectArgs,
-  ConnectionStatus,
-  ConnectProgress,
-  ConnectStarted,
-  ImportedService,
-  OAuthClientArgs,
-  ServiceInfo,
-  ServiceSecret,
-} from "./commands/records/connection.ts";
-export type {
-  Job,
-  JobRef,
-  Model,
-  ModelEngine,
-  ModelInstallArgs,
-  ModelLease,
-  ModelLoadOptions,
-  ModelManager,
-  ModelRuntime,
-  ModelState,
-} from "./commands/records/model.ts";
-export type {
-  Confirmation,
-  Page,
-  PageArgs,
-  Run,
-  RunBlob,
-  RunRef,
-  RunRequest,
-  RunRequestOptions,
-  RunSource,
-  RunSummary,
-  RunTemplate,
-  Tags,
-} from "./commands/records/run.ts";
-export type {
-  CommandInfo,
-  Hub,
-  HubIndex,
-  HubItem,
-  HubProvides,
-  Meta,
-  NewWebhook,
-  ProposedSchedule,
-  Schedule,
-  ScheduleArgs,
-  SchedulePage,
-  Settings,
-  Webhook,
-  WebhookArgs,
-} from "./commands/records/server.ts";
-export type {
-  FlowArgs,
-  FlowReport,
-  Template,
-  TemplateSource,
-  TemplateSummary,
-  TemplateVersion,
-  TemplateVersionSummary,
-} from "./commands/records/template.ts";
+export type { CommandArgs, CommandName, CommandResult, ParsedArgs } from "./commands/registry.ts";
+export type { PageArgs } from "./commands/table.ts";
 export type { Diagnostic, Fix, Position, Range, Severity } from "./diagnostics.ts";
 export type { Effect, Enforcement, ExtensionRuntime, Permissions } from "./effect.ts";
 export { checkLog } from "./events/check-log.ts";
@@ -306,6 +237,8 @@ export type {
   EncodedEvent,
   Executor,
   Journal,
+  ModelLease,
+  ModelManager,
   Problem,
   RecoveryReport,
   ResumeState,
@@ -320,6 +253,60 @@ export type {
   StoredEvent,
 } from "./ports.ts";
 export { createRunId } from "./run-id.ts";
+export type { Page, Tags } from "./schemas/common.ts";
+export type {
+  ConnectArgs,
+  ConnectionStatus,
+  ConnectProgress,
+  ConnectStarted,
+  ImportedService,
+  OAuthClientArgs,
+  ServiceInfo,
+  ServiceSecret,
+} from "./schemas/connection.ts";
+export type { Hub, HubIndex, HubItem, HubProvides } from "./schemas/hub.ts";
+export type {
+  Job,
+  JobRef,
+  Model,
+  ModelEngine,
+  ModelInstallArgs,
+  ModelLoadOptions,
+  ModelRuntime,
+  ModelState,
+  ModelsFrame,
+} from "./schemas/model.ts";
+export type {
+  Confirmation,
+  Run,
+  RunBlob,
+  RunFilter,
+  RunRef,
+  RunRequest,
+  RunRequestOptions,
+  RunSource,
+  RunSummary,
+  RunTemplate,
+} from "./schemas/run.ts";
+export type {
+  NewWebhook,
+  ProposedSchedule,
+  Schedule,
+  ScheduleArgs,
+  SchedulePage,
+  Webhook,
+  WebhookArgs,
+} from "./schemas/schedule.ts";
+export type { CommandInfo, Meta, Settings } from "./schemas/server.ts";
+export type {
+  FlowArgs,
+  FlowReport,
+  Template,
+  TemplateSource,
+  TemplateSummary,
+  TemplateVersion,
+  TemplateVersionSummary,
+} from "./schemas/template.ts";
 export { hideSecretInputs } from "./secret-inputs.ts";
 export type {
   AuthScheme,

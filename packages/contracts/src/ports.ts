@@ -1,11 +1,19 @@
 /** Ports between the engine and what surrounds it: storage, execution, credentials. */
-import type { RunFilter } from "./commands/names.ts";
-import type { Page, Run, RunRef, RunSource, RunSummary } from "./commands/records/run.ts";
 import type { CancelReason } from "./events/shapes.ts";
 import type { ExecutionEvent } from "./events/types.ts";
 import type { AbortSignalLike } from "./extend/context.ts";
 import type { FlowGraph } from "./graph.ts";
 import type { Json } from "./json.ts";
+import type { Page } from "./schemas/common.ts";
+import type {
+  Job,
+  Model,
+  ModelEngine,
+  ModelInstallArgs,
+  ModelLoadOptions,
+  ModelState,
+} from "./schemas/model.ts";
+import type { Run, RunFilter, RunRef, RunSource, RunSummary } from "./schemas/run.ts";
 import type { AuthScheme } from "./service.ts";
 
 /** One event as it is kept and sent: `line` is `serialiseEvent(event)` in UTF-8. */
@@ -258,4 +266,39 @@ export interface Executor {
   recover(): Promise<RecoveryReport>;
   /** `graceMs`: how long runs may go on; default 0. */
   close(options?: { graceMs?: number }): Promise<void>;
+}
+
+/**
+ * The port behind the model commands; `get` and what takes an id throw `not_found`. `scan` and `install` have made their job,
+ * which `jobs` lists, when they return; a scan under way is joined.
+ */
+export interface ModelManager {
+  /** Resolves when the first scan has ended, whatever it found; before that `list` knows what the last process knew. */
+  readonly scanned: Promise<void>;
+  scan(options?: { signal?: AbortSignalLike }): Promise<{
+    count: number;
+    skipped: readonly { file: string; reason: string }[];
+    ms: number;
+  }>;
+  list(filter?: { state?: ModelState }): readonly Model[];
+  get(id: string): Model;
+  install(request: ModelInstallArgs): Job;
+  cancelJob(jobId: string): Job;
+  jobs(): readonly Job[];
+  load(id: string, options?: ModelLoadOptions): Promise<Model>;
+  unload(id: string, options?: { force?: boolean }): Promise<Model>;
+  /** A loaded model is `in_use` unless `force`. */
+  remove(id: string, options?: { force?: boolean }): Promise<void>;
+  engines(): readonly ModelEngine[];
+  fetchEngine(id: string): Job;
+  /** Loads if needed, and pins the model until `release`. */
+  acquire(id: string, signal?: AbortSignalLike): Promise<ModelLease>;
+  close(): Promise<void>;
+}
+
+/** An OpenAI-compatible endpoint on loopback, for as long as it is held. */
+export interface ModelLease {
+  readonly baseUrl: string;
+  readonly token: string;
+  release(): void;
 }

@@ -1,10 +1,8 @@
 /** Commands on flow text and graphs. Nothing is executed, stored or fetched. */
 import * as z from "zod";
 import { flowGraphSchema } from "../schemas/graph.ts";
-import { flowReportSchema } from "../schemas/template.ts";
-import type { FlowCommands } from "./names.ts";
-import type { FlowArgs } from "./records/template.ts";
-import { type CommandTable, commandTable, post } from "./table.ts";
+import { type FlowArgs, flowReportSchema } from "../schemas/template.ts";
+import { commandTable, post } from "./table.ts";
 
 const dsl = z.string();
 
@@ -14,10 +12,10 @@ const flow = z
   .refine(
     (args) => (args.graph === undefined) !== (args.dsl === undefined),
     "give exactly one of graph and dsl",
-  ) as unknown as z.ZodType<FlowArgs>;
+  ) as unknown as z.ZodType<FlowArgs, FlowArgs>;
 
 /** Commands on text and graphs that run nothing: validate, format, convert. */
-export const flowCommands: CommandTable<FlowCommands> = commandTable<FlowCommands>({
+export const flowCommands = commandTable({
   validate_flow: {
     summary: "Check a flow without running it",
     args: flow,

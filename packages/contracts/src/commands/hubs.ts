@@ -1,13 +1,11 @@
 /** Commands on hubs. A sync stores the index alone; nothing is ever installed by it. */
 import * as z from "zod";
-import { pageSchema, slugSchema } from "../schemas/common.ts";
-import { hubItemSchema, hubProvidesSchema, hubSchema } from "../schemas/server.ts";
+import { type Infer, pageSchema, slugSchema } from "../schemas/common.ts";
+import { hubItemSchema, hubProvidesSchema, hubSchema } from "../schemas/hub.ts";
 import { templateSchema } from "../schemas/template.ts";
-import type { HubCommands } from "./names.ts";
 import type { ErrorCode } from "./problem.ts";
 import {
   CHANGE_ERRORS,
-  type CommandTable,
   commandTable,
   get,
   ifMatch,
@@ -27,7 +25,7 @@ const fields = {
     .max(2_048)
     .regex(/^https:\/\/\S+$/, "must be an https: URL"),
   provides: z.array(hubProvidesSchema).min(1).max(3),
-  publicKey: z.base64().max(128).exactOptional(),
+  publicKey: z.base64().max(128).describe("Ed25519.").exactOptional(),
 };
 const REMOTE_ERRORS: readonly ErrorCode[] = [
   ...KEY_ERRORS,
@@ -38,8 +36,16 @@ const REMOTE_ERRORS: readonly ErrorCode[] = [
   "upstream_timeout",
 ];
 
+const installedSchema = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("template"), template: templateSchema }),
+  z.strictObject({ kind: z.literal("model"), jobId: z.string() }),
+]);
+
+/** What installing an item of a hub made. */
+export type InstalledItem = Infer<typeof installedSchema>;
+
 /** Commands on hubs and their items. */
-export const hubCommands: CommandTable<HubCommands> = commandTable<HubCommands>({
+export const hubCommands = commandTable({
   list_hubs: {
     summary: "List hubs",
     args: z.strictObject(pageArgs),
@@ -126,10 +132,7 @@ export const hubCommands: CommandTable<HubCommands> = commandTable<HubCommands>(
       overwrite: z.boolean().default(false),
       ifMatch,
     }),
-    result: z.discriminatedUnion("kind", [
-      z.strictObject({ kind: z.literal("template"), template: templateSchema }),
-      z.strictObject({ kind: z.literal("model"), jobId: z.string() }),
-    ]),
+    result: installedSchema,
     effect: "admin",
     idempotency: "key",
     errors: [

@@ -1,11 +1,10 @@
 /** Commands about the server itself. */
 import * as z from "zod";
 import { commandInfoSchema, metaSchema } from "../schemas/server.ts";
-import type { MetaCommands } from "./names.ts";
-import { type CommandTable, commandTable, get, none } from "./table.ts";
+import { commandTable, get, none } from "./table.ts";
 
 /** Commands that tell about the server itself. */
-export const metaCommands: CommandTable<MetaCommands> = commandTable<MetaCommands>({
+export const metaCommands = commandTable({
   get_meta: {
     summary: "Show versions, limits and features",
     args: none,

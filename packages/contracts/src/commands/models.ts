@@ -6,30 +6,21 @@ import {
   jobSchema,
   modelEngineSchema,
   modelIdSchema,
+  modelInstallSchema,
+  modelLoadSchema,
   modelSchema,
   modelStateSchema,
   modelsFrameSchema,
 } from "../schemas/model.ts";
-import type { ModelCommands } from "./names.ts";
 import type { ErrorCode } from "./problem.ts";
-import {
-  type CommandTable,
-  commandTable,
-  get,
-  KEY_ERRORS,
-  none,
-  nothing,
-  pageArgs,
-  post,
-  remove,
-} from "./table.ts";
+import { commandTable, get, KEY_ERRORS, none, nothing, pageArgs, post, remove } from "./table.ts";
 
 const modelId = modelIdSchema;
 const WORK_ERRORS: readonly ErrorCode[] = [...KEY_ERRORS, "models_locked"];
 const MODEL_ERRORS: readonly ErrorCode[] = [...WORK_ERRORS, "not_found", "in_use"];
 
 /** Commands on managed models and their engines. */
-export const modelCommands: CommandTable<ModelCommands> = commandTable<ModelCommands>({
+export const modelCommands = commandTable({
   list_models: {
     summary: "List models, managed ones first",
     args: z.strictObject({ state: modelStateSchema.exactOptional(), ...pageArgs }),
@@ -50,23 +41,7 @@ export const modelCommands: CommandTable<ModelCommands> = commandTable<ModelComm
   },
   install_model: {
     summary: "Fetch a model, verify its digest and register it",
-    args: z.strictObject({
-      source: z.union([
-        z.string().min(1).max(2_048),
-        z.strictObject({ file: z.string().min(1).max(4_096) }),
-      ]),
-      id: modelId.exactOptional(),
-      sha256: z
-        .string()
-        .regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits")
-        .exactOptional(),
-      allowUnverified: z.boolean().default(false),
-      headersCredential: z
-        .string()
-        .regex(/^ai:[a-z0-9][a-z0-9._-]{0,63}$/)
-        .exactOptional(),
-      fetchEngine: z.boolean().default(false),
-    }),
+    args: modelInstallSchema,
     result: jobRefSchema,
     effect: "admin",
     idempotency: "key",
@@ -93,13 +68,7 @@ export const modelCommands: CommandTable<ModelCommands> = commandTable<ModelComm
   },
   load_model: {
     summary: "Load a model into memory",
-    args: z.strictObject({
-      modelId,
-      contextSize: z.int().min(1).exactOptional(),
-      threads: z.int().min(1).max(1_024).exactOptional(),
-      ttlMs: z.int().min(-1).exactOptional(),
-      wait: z.boolean().default(false),
-    }),
+    args: modelLoadSchema,
     result: modelSchema,
     effect: "admin",
     idempotency: "key",

@@ -2,11 +2,10 @@
 import * as z from "zod";
 import { catalogEntrySchema } from "../schemas/catalog.ts";
 import { pageSchema } from "../schemas/common.ts";
-import type { NodeCommands } from "./names.ts";
-import { type CommandTable, commandTable, get, pageArgs } from "./table.ts";
+import { commandTable, get, pageArgs } from "./table.ts";
 
 /** Commands on the catalog of node types. */
-export const nodeCommands: CommandTable<NodeCommands> = commandTable<NodeCommands>({
+export const nodeCommands = commandTable({
   list_nodes: {
     summary: "List node types, sorted by type",
     args: z.strictObject({

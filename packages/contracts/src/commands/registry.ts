@@ -1,11 +1,11 @@
 /** The whole table of version 1. It is a Map: a name from a request never reaches a prototype. */
 import type * as z from "zod";
+import type { InferArgs, ReadOnly } from "../schemas/common.ts";
 import type { CommandDef } from "./define.ts";
 import { flowCommands } from "./flows.ts";
 import { hubCommands } from "./hubs.ts";
 import { metaCommands } from "./meta.ts";
 import { modelCommands } from "./models.ts";
-import type { CommandName, CommandResult, ParsedArgs } from "./names.ts";
 import { nodeCommands } from "./nodes.ts";
 import { runCommands } from "./runs.ts";
 import { scheduleCommands } from "./schedules.ts";
@@ -14,26 +14,54 @@ import { settingsCommands } from "./settings.ts";
 import { templateCommands } from "./templates.ts";
 import { webhookCommands } from "./webhooks.ts";
 
+type Table = typeof runCommands &
+  typeof flowCommands &
+  typeof templateCommands &
+  typeof nodeCommands &
+  typeof modelCommands &
+  typeof settingsCommands &
+  typeof hubCommands &
+  typeof scheduleCommands &
+  typeof webhookCommands &
+  typeof serviceCommands &
+  typeof metaCommands;
+
+const TABLE: Table = {
+  ...runCommands,
+  ...flowCommands,
+  ...templateCommands,
+  ...nodeCommands,
+  ...modelCommands,
+  ...settingsCommands,
+  ...hubCommands,
+  ...scheduleCommands,
+  ...webhookCommands,
+  ...serviceCommands,
+  ...metaCommands,
+};
+
+/** The name of a command of version 1. */
+export type CommandName = keyof Table;
+
+/** What a caller passes. */
+export type CommandArgs<N extends CommandName> = InferArgs<Table[N]["args"]>;
+
+/** What a handler gets: defaults are filled in. */
+export type ParsedArgs<N extends CommandName> = ReadOnly<z.output<Table[N]["args"]>>;
+
+/** What the command `N` answers, as it stands on the wire. */
+export type CommandResult<N extends CommandName> = ReadOnly<z.output<Table[N]["result"]>>;
+
 /** Every command by name, in the order of the table on the server page. */
-export const COMMANDS: ReadonlyMap<string, CommandDef> = new Map(
-  [
-    runCommands,
-    flowCommands,
-    templateCommands,
-    nodeCommands,
-    modelCommands,
-    settingsCommands,
-    hubCommands,
-    scheduleCommands,
-    webhookCommands,
-    serviceCommands,
-    metaCommands,
-  ].flatMap((area) => Object.entries<CommandDef>(area)),
-);
+export const COMMANDS: ReadonlyMap<string, CommandDef> = new Map(Object.entries<CommandDef>(TABLE));
 
 /** The definition of a command whose name is known where it is written. */
 export function commandOf<N extends CommandName>(
   name: N,
 ): CommandDef<N, z.ZodType<ParsedArgs<N>>, z.ZodType<CommandResult<N>>> {
-  return COMMANDS.get(name) as CommandDef<N, z.ZodType<ParsedArgs<N>>, z.ZodType<CommandResult<N>>>;
+  return TABLE[name] as unknown as CommandDef<
+    N,
+    z.ZodType<ParsedArgs<N>>,
+    z.ZodType<CommandResult<N>>
+  >;
 }

@@ -6,8 +6,6 @@ import {
   jsonValueSchema,
   pageSchema,
   runIdSchema,
-  slugSchema,
-  tagsSchema,
   zonedTimeSchema,
 } from "../schemas/common.ts";
 import { flowGraphSchema } from "../schemas/graph.ts";
@@ -18,26 +16,16 @@ import {
   eventSchema,
   kindSchema,
   runBlobSchema,
+  runFilterShape,
   runRefSchema,
   runRequestSchema,
   runRequestShape,
   runSchema,
   runStateSchema,
   runSummarySchema,
-  triggerSchema,
 } from "../schemas/run.ts";
-import type { RunCommands } from "./names.ts";
 import type { ErrorCode } from "./problem.ts";
-import {
-  type CommandTable,
-  commandTable,
-  get,
-  KEY_ERRORS,
-  nothing,
-  pageArgs,
-  post,
-  remove,
-} from "./table.ts";
+import { commandTable, get, KEY_ERRORS, nothing, pageArgs, post, remove } from "./table.ts";
 
 const runId = runIdSchema;
 const oneRun = z.strictObject({ runId });
@@ -58,7 +46,7 @@ const START_ERRORS: readonly ErrorCode[] = [
 ];
 
 /** Commands that start, watch and steer runs. */
-export const runCommands: CommandTable<RunCommands> = commandTable<RunCommands>({
+export const runCommands = commandTable({
   run_flow: {
     summary: "Run a flow and stream its events",
     args: runRequestSchema,
@@ -92,12 +80,7 @@ export const runCommands: CommandTable<RunCommands> = commandTable<RunCommands>(
   list_runs: {
     summary: "List runs, newest first",
     args: z.strictObject({
-      status: z.array(runStateSchema).exactOptional(),
-      template: slugSchema.exactOptional(),
-      tags: tagsSchema.exactOptional(),
-      since: zonedTimeSchema.exactOptional(),
-      until: zonedTimeSchema.exactOptional(),
-      trigger: triggerSchema.exactOptional(),
+      ...runFilterShape,
       ...pageArgs,
     }),
     result: pageSchema(runSummarySchema),
@@ -119,10 +102,13 @@ export const runCommands: CommandTable<RunCommands> = commandTable<RunCommands>(
     summary: "Read the events of a run, from any position, to its end",
     args: z.strictObject({
       runId,
-      after: z.int().min(0).exactOptional(),
+      after: z.int().min(0).describe("Last `seq` that the reader has; default 0.").exactOptional(),
       kinds,
-      snapshot: z.boolean().exactOptional(),
-      lag: z.literal("snapshot").exactOptional(),
+      snapshot: z.boolean().describe("Begins with a `snapshot` event.").exactOptional(),
+      lag: z
+        .literal("snapshot")
+        .describe("A reader that falls behind gets a `snapshot` instead of the past.")
+        .exactOptional(),
       limit: pageArgs.limit,
     }),
     result: pageSchema(eventSchema),
@@ -158,7 +144,12 @@ export const runCommands: CommandTable<RunCommands> = commandTable<RunCommands>(
     args: z.strictObject({
       runId,
       reason: z.string().max(500).exactOptional(),
-      graceMs: z.int().min(0).max(60_000).default(2_000),
+      graceMs: z
+        .int()
+        .min(0)
+        .max(60_000)
+        .default(2_000)
+        .describe("How long bodies may take to settle."),
     }),
     result: runSchema,
     effect: "run",
@@ -188,7 +179,11 @@ export const runCommands: CommandTable<RunCommands> = commandTable<RunCommands>(
     summary: "Repeat a run as a new one that keeps earlier results",
     args: z.strictObject({
       runId,
-      from: z.array(z.string().min(1).max(128)).min(1).exactOptional(),
+      from: z
+        .array(z.string().min(1).max(128))
+        .min(1)
+        .describe("Nodes to run again, with all that follows them; absent: what did not succeed.")
+        .exactOptional(),
       inputs: jsonRecordSchema.exactOptional(),
     }),
     result: runRefSchema,

@@ -1,12 +1,9 @@
 /** Commands on schedules. Exactly one of `cron`, `everyMs` and `at` says when. */
 import * as z from "zod";
-import { jsonRecordSchema, slugSchema, tagsSchema, zonedTimeSchema } from "../schemas/common.ts";
 import { runRefSchema } from "../schemas/run.ts";
-import { schedulePageSchema, scheduleSchema } from "../schemas/server.ts";
-import type { ScheduleCommands } from "./names.ts";
+import { schedulePageSchema, scheduleSchema, scheduleShape } from "../schemas/schedule.ts";
 import {
   CHANGE_ERRORS,
-  type CommandTable,
   commandTable,
   get,
   ifMatch,
@@ -20,26 +17,12 @@ import {
 
 const scheduleId = z.string().min(1).max(64);
 
-const fields = {
-  template: slugSchema,
-  name: z.string().min(1).max(200).exactOptional(),
-  version: z.int().min(1).exactOptional(),
-  cron: z.string().min(1).max(200).exactOptional(),
-  everyMs: z.int().min(1_000).exactOptional(),
-  at: zonedTimeSchema.exactOptional(),
-  timezone: z.string().min(1).max(64).default("UTC"),
-  inputs: jsonRecordSchema.exactOptional(),
-  tags: tagsSchema.exactOptional(),
-  enabled: z.boolean().default(true),
-  overlap: z.enum(["skip", "queue", "allow"]).default("skip"),
-  catchUp: z.enum(["skip", "one", "all"]).default("skip"),
-};
 const oneTime = (args: object): boolean =>
   ["cron", "everyMs", "at"].filter((name) => Object.hasOwn(args, name)).length === 1;
 const ONE_TIME = "give exactly one of cron, everyMs and at";
 
 /** Commands on schedules. */
-export const scheduleCommands: CommandTable<ScheduleCommands> = commandTable<ScheduleCommands>({
+export const scheduleCommands = commandTable({
   list_schedules: {
     summary: "List schedules, and with the first page those that flows propose",
     args: z.strictObject(pageArgs),
@@ -60,7 +43,7 @@ export const scheduleCommands: CommandTable<ScheduleCommands> = commandTable<Sch
   },
   create_schedule: {
     summary: "Run a template at times",
-    args: z.strictObject(fields).refine(oneTime, ONE_TIME),
+    args: z.strictObject(scheduleShape).refine(oneTime, ONE_TIME),
     result: scheduleSchema,
     effect: "write",
     idempotency: "key",
@@ -69,7 +52,7 @@ export const scheduleCommands: CommandTable<ScheduleCommands> = commandTable<Sch
   },
   update_schedule: {
     summary: "Replace a schedule",
-    args: z.strictObject({ scheduleId, ...fields, ifMatch }).refine(oneTime, ONE_TIME),
+    args: z.strictObject({ scheduleId, ...scheduleShape, ifMatch }).refine(oneTime, ONE_TIME),
     result: scheduleSchema,
     effect: "write",
     idempotency: "natural",

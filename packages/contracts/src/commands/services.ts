@@ -1,31 +1,26 @@
 /** Commands on services and their connections. No answer ever holds a token. */
 import * as z from "zod";
 import { jsonObjectSchema, nameSchema, pageSchema, slugSchema } from "../schemas/common.ts";
-import { diagnosticSchema } from "../schemas/diagnostic.ts";
 import {
+  connectArgsSchema,
   connectionStatusSchema,
   connectProgressSchema,
   connectStartedSchema,
+  importedServiceSchema,
   serviceInfoSchema,
-} from "../schemas/server.ts";
-import { serviceSpecSchema } from "../schemas/service.ts";
-import type { ServiceCommands } from "./names.ts";
+  serviceSecretSchema,
+} from "../schemas/connection.ts";
 import type { ErrorCode } from "./problem.ts";
-import { type CommandTable, commandTable, get, nothing, pageArgs, post, remove } from "./table.ts";
+import { commandTable, get, nothing, pageArgs, post, remove } from "./table.ts";
 
 const slug = slugSchema;
 const connectId = z.string().min(1).max(64);
+/** `slug` is optional where `connectId` alone is enough; a route always gives it. */
 const oneConnect = { slug: slug.exactOptional(), connectId };
 const SECRET_ERRORS: readonly ErrorCode[] = ["not_found", "credential_store_unavailable"];
 
-/** An OAuth client; write-only. */
-const client = z.strictObject({
-  client_id: z.string().min(1).max(1_024),
-  client_secret: z.string().min(1).max(4_096).exactOptional(),
-});
-
 /** Commands on services and their connections; tokens never leave through them. */
-export const serviceCommands: CommandTable<ServiceCommands> = commandTable<ServiceCommands>({
+export const serviceCommands = commandTable({
   list_services: {
     summary: "List services with the state of their connections",
     args: z.strictObject(pageArgs),
@@ -46,28 +41,7 @@ export const serviceCommands: CommandTable<ServiceCommands> = commandTable<Servi
   },
   connect_service: {
     summary: "Begin the consent of a service",
-    args: z
-      .strictObject({
-        slug,
-        service: nameSchema.exactOptional(),
-        scopes: z.array(z.string().min(1).max(256)).max(100).exactOptional(),
-        receiver: z.enum(["server", "caller"]).default("server"),
-        redirectUri: z
-          .string()
-          .max(2_048)
-          .regex(
-            /^http:\/\/127\.0\.0\.1:[1-9]\d{0,4}\/[^\s#]*$/,
-            "must be http://127.0.0.1:<port>/…",
-          )
-          .refine((uri) => URL.canParse(uri), "must have a port up to 65535")
-          .exactOptional(),
-        port: z.int().min(0).max(65_535).exactOptional(),
-        client: client.exactOptional(),
-      })
-      .refine((args) => (args.receiver === "caller") === (args.redirectUri !== undefined), {
-        path: ["redirectUri"],
-        message: 'goes with receiver "caller", and always',
-      }),
+    args: connectArgsSchema,
     result: connectStartedSchema,
     effect: "admin",
     idempotency: "none",
@@ -116,7 +90,7 @@ export const serviceCommands: CommandTable<ServiceCommands> = commandTable<Servi
     args: z.strictObject({
       slug,
       service: nameSchema,
-      value: z.union([z.string().min(1).max(16_384), client]),
+      value: serviceSecretSchema,
     }),
     result: connectionStatusSchema,
     effect: "admin",
@@ -140,10 +114,7 @@ export const serviceCommands: CommandTable<ServiceCommands> = commandTable<Servi
       baseUrl: z.string().min(1).max(2_048).exactOptional(),
       slug: nameSchema.exactOptional(),
     }),
-    result: z.strictObject({
-      entry: serviceSpecSchema.nullable(),
-      diagnostics: z.array(diagnosticSchema),
-    }),
+    result: importedServiceSchema,
     effect: "admin",
     idempotency: "natural",
     errors: [],

@@ -1,20 +1,11 @@
 /** Commands on the settings document. */
 import * as z from "zod";
 import { jsonObjectSchema } from "../schemas/common.ts";
-import { settingsSchema } from "../schemas/settings.ts";
-import type { SettingsCommands } from "./names.ts";
-import {
-  CHANGE_ERRORS,
-  type CommandTable,
-  commandTable,
-  get,
-  ifMatch,
-  ifMatchHeader,
-  none,
-} from "./table.ts";
+import { settingsSchema } from "../schemas/server.ts";
+import { CHANGE_ERRORS, commandTable, get, ifMatch, ifMatchHeader, none } from "./table.ts";
 
 /** Commands on the settings document. */
-export const settingsCommands: CommandTable<SettingsCommands> = commandTable<SettingsCommands>({
+export const settingsCommands = commandTable({
   get_settings: {
     summary: "Show the settings",
     args: none,

@@ -1,32 +1,17 @@
-/** What the areas of the command table share: the typed table itself, routes, and arguments of many commands. */
+/** What the areas of the command table share: its rows, routes, and arguments of many commands. */
 import * as z from "zod";
+import type { InferArgs } from "../schemas/common.ts";
 import { type CommandDef, defineCommand, type HttpBinding } from "./define.ts";
 
-type AnyType = { readonly args: unknown; readonly result: unknown; readonly defaults: unknown };
-
-/** Definitions of an area, each checked against the types of its arguments and its answer. */
-export type CommandTable<T extends { [N in keyof T]: AnyType }> = {
-  readonly [N in keyof T & string]: CommandDef<
-    N,
-    z.ZodType<Parsed<T[N]>>,
-    z.ZodType<T[N]["result"]>
-  >;
-};
-
-type Parsed<C extends AnyType> = [C["defaults"]] extends [never]
-  ? C["args"]
-  : C["args"] & Required<Pick<C["args"], C["defaults"] & keyof C["args"]>>;
-
 /** Makes the definitions of an area; the key of each is its name. */
-export function commandTable<T extends { [N in keyof T]: AnyType }>(
-  rows: {
-    readonly [N in keyof T & string]: Omit<CommandTable<T>[N], "name">;
-  },
-): CommandTable<T> {
-  const entries = Object.entries<Omit<CommandDef, "name">>(rows);
-  return Object.freeze(
-    Object.fromEntries(entries.map(([name, row]) => [name, defineCommand({ name, ...row })])),
-  ) as CommandTable<T>;
+export function commandTable<T extends { readonly [name: string]: Omit<CommandDef, "name"> }>(
+  rows: T,
+): { readonly [N in keyof T & string]: CommandDef<N, T[N]["args"], T[N]["result"]> } {
+  const entries = Object.entries(rows).map(([name, row]) => [
+    name,
+    defineCommand({ name, ...row }),
+  ]);
+  return Object.freeze(Object.fromEntries(entries));
 }
 
 type Path = HttpBinding["path"];
@@ -56,17 +41,17 @@ export const remove = (path: Path, more: More = {}): HttpBinding => ({
 });
 
 /** Arguments of every list. @see the server page, "Pages, ETags, idempotency" */
-export const pageArgs: {
-  readonly limit: z.ZodDefault<z.ZodInt>;
-  readonly cursor: z.ZodExactOptional<z.ZodString>;
-} = {
+export const pageArgs = {
   limit: z.int().min(1).max(200).default(50),
-  cursor: z.string().min(1).max(4_096).exactOptional(),
+  cursor: z.string().min(1).max(4_096).describe("As the page before gave it.").exactOptional(),
 };
 
+/** Which page of a list. */
+export type PageArgs = InferArgs<z.ZodObject<typeof pageArgs>>;
+
 /** Argument and header of a change to something that has an entity tag. */
-export const ifMatch: z.ZodExactOptional<z.ZodString> = z.string().min(1).max(128).exactOptional();
-export const ifMatchHeader: { readonly headers: { readonly "if-match": "ifMatch" } } = {
+export const ifMatch = z.string().min(1).max(128).exactOptional();
+export const ifMatchHeader = {
   headers: { "if-match": "ifMatch" },
 };
 
@@ -79,5 +64,5 @@ export const KEY_ERRORS = [
   "idempotency_mismatch",
 ] as const;
 
-export const none: z.ZodObject<Record<never, never>, z.core.$strict> = z.strictObject({});
-export const nothing: z.ZodNull = z.null();
+export const none = z.strictObject({});
+export const nothing = z.null();

@@ -8,10 +8,8 @@ import {
   templateVersionSchema,
   templateVersionSummarySchema,
 } from "../schemas/template.ts";
-import type { TemplateCommands } from "./names.ts";
 import {
   CHANGE_ERRORS,
-  type CommandTable,
   commandTable,
   get,
   ifMatch,
@@ -27,11 +25,11 @@ const slug = slugSchema;
 const version = z.int().min(1);
 
 /** Commands on templates and their versions. */
-export const templateCommands: CommandTable<TemplateCommands> = commandTable<TemplateCommands>({
+export const templateCommands = commandTable({
   list_templates: {
     summary: "List templates",
     args: z.strictObject({
-      q: z.string().min(1).max(200).exactOptional(),
+      q: z.string().min(1).max(200).describe("Text in slug, name or description.").exactOptional(),
       tag: z.string().min(1).max(128).exactOptional(),
       source: z.enum(["local", "import", "hub"]).exactOptional(),
       ...pageArgs,

@@ -1,31 +1,11 @@
 /** Commands on webhooks. The hook itself is `POST /hooks/:token`, which is no command. */
 import * as z from "zod";
-import { pageSchema, slugSchema } from "../schemas/common.ts";
-import { newWebhookSchema, webhookSchema } from "../schemas/server.ts";
-import type { WebhookCommands } from "./names.ts";
-import {
-  type CommandTable,
-  commandTable,
-  get,
-  KEY_ERRORS,
-  nothing,
-  pageArgs,
-  post,
-  remove,
-} from "./table.ts";
-
-// A hook hands headers to a flow: those that carry credentials never get there.
-const header = z
-  .string()
-  .max(128)
-  .regex(/^[a-z0-9-]+$/, "must be a header name in lower case")
-  .refine(
-    (name) => !["authorization", "cookie", "millrace-signature"].includes(name),
-    "this header is never passed on",
-  );
+import { pageSchema } from "../schemas/common.ts";
+import { newWebhookSchema, webhookArgsSchema, webhookSchema } from "../schemas/schedule.ts";
+import { commandTable, get, KEY_ERRORS, nothing, pageArgs, post, remove } from "./table.ts";
 
 /** Commands on webhooks. */
-export const webhookCommands: CommandTable<WebhookCommands> = commandTable<WebhookCommands>({
+export const webhookCommands = commandTable({
   list_webhooks: {
     summary: "List webhooks; their tokens are not shown",
     args: z.strictObject(pageArgs),
@@ -37,13 +17,7 @@ export const webhookCommands: CommandTable<WebhookCommands> = commandTable<Webho
   },
   create_webhook: {
     summary: "Let an HTTP call start a template; the token is shown once",
-    args: z.strictObject({
-      template: slugSchema,
-      input: z.string().min(1).max(128),
-      secret: z.string().min(16).max(256).exactOptional(),
-      headers: z.array(header).max(16).default([]),
-      enabled: z.boolean().default(true),
-    }),
+    args: webhookArgsSchema,
     result: newWebhookSchema,
     effect: "admin",
     idempotency: "key",

@@ -118,8 +118,7 @@ export const flowScheduleSchema: z.ZodType<FlowSchedule> = z.strictObject({
   catchUp: z.enum(["skip", "one", "all"]).exactOptional(),
 });
 
-/** A flow as JSON. */
-export const flowGraphSchema: z.ZodType<FlowGraph> = z.strictObject({
+const graph: z.ZodType<FlowGraph> = z.strictObject({
   version: z.literal(1),
   id: text,
   title: text.exactOptional(),
@@ -133,3 +132,6 @@ export const flowGraphSchema: z.ZodType<FlowGraph> = z.strictObject({
   schedules: z.array(flowScheduleSchema).default([]),
   layout: jsonObjectSchema.default({}),
 });
+
+/** A flow as JSON. */
+export const flowGraphSchema = graph as z.ZodType<FlowGraph, FlowGraph>;

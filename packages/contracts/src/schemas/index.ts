@@ -13,6 +13,12 @@ export {
   timeSchema,
   zonedTimeSchema,
 } from "./common.ts";
+export {
+  connectionStatusSchema,
+  connectProgressSchema,
+  connectStartedSchema,
+  serviceInfoSchema,
+} from "./connection.ts";
 export { diagnosticSchema, rangeSchema } from "./diagnostic.ts";
 export {
   flowBodySchema,
@@ -26,6 +32,7 @@ export {
   flowScheduleSchema,
   policySchema,
 } from "./graph.ts";
+export { hubIndexSchema, hubItemSchema, hubProvidesSchema, hubSchema } from "./hub.ts";
 export {
   jobRefSchema,
   jobSchema,
@@ -52,22 +59,12 @@ export {
   valueRefSchema,
 } from "./run.ts";
 export {
-  commandInfoSchema,
-  connectionStatusSchema,
-  connectProgressSchema,
-  connectStartedSchema,
-  hubIndexSchema,
-  hubItemSchema,
-  hubProvidesSchema,
-  hubSchema,
-  metaSchema,
   newWebhookSchema,
   scheduleSchema,
-  serviceInfoSchema,
   webhookSchema,
-} from "./server.ts";
+} from "./schedule.ts";
+export { commandInfoSchema, metaSchema, settingsSchema } from "./server.ts";
 export { authSchemeSchema, serviceIntegrationSchema, serviceSpecSchema } from "./service.ts";
-export { settingsSchema } from "./settings.ts";
 export {
   flowReportSchema,
   templateSchema,

@@ -1,13 +1,11 @@
 /** Managed models, jobs and engines. */
 import * as z from "zod";
-import type { ModelsFrame } from "../commands/names.ts";
-import type { Job, JobRef, Model, ModelEngine, ModelState } from "../commands/records/model.ts";
-import { timeSchema } from "./common.ts";
+import { type Infer, type InferArgs, timeSchema } from "./common.ts";
 
 const count = z.int().min(0);
 
 /** `qwen3-4b:q4_k_m`: one or two words, no `..`, at most 96 characters. */
-export const modelIdSchema: z.ZodType<string> = z
+export const modelIdSchema = z
   .string()
   .max(96)
   .regex(
@@ -16,7 +14,7 @@ export const modelIdSchema: z.ZodType<string> = z
   );
 
 /** Schema of `ModelState`. */
-export const modelStateSchema: z.ZodType<ModelState> = z.enum([
+export const modelStateSchema = z.enum([
   "installing",
   "ready",
   "loading",
@@ -27,13 +25,16 @@ export const modelStateSchema: z.ZodType<ModelState> = z.enum([
   "invalid",
 ]);
 
+/** Where a managed model stands, from known to loaded. */
+export type ModelState = Infer<typeof modelStateSchema>;
+
 /** Schema of `Model`. */
-export const modelSchema: z.ZodType<Model> = z.strictObject({
+export const modelSchema = z.strictObject({
   id: modelIdSchema,
   state: modelStateSchema,
   bytes: count,
   sha256: z.string().nullable(),
-  verified: z.boolean(),
+  verified: z.boolean().describe("The digest was known beforehand and fits."),
   files: z.array(z.string()),
   source: z
     .discriminatedUnion("kind", [
@@ -41,8 +42,11 @@ export const modelSchema: z.ZodType<Model> = z.strictObject({
       z.strictObject({ kind: z.literal("hub"), hub: z.string(), item: z.string() }),
       z.strictObject({ kind: z.literal("file") }),
     ])
-    .nullable(),
-  origin: z.enum(["managed", "folder", "external"]),
+    .nullable()
+    .describe("A URL has neither user info nor query."),
+  origin: z
+    .enum(["managed", "folder", "external"])
+    .describe("`folder`: in a folder of the operator's, never changed by us."),
   gguf: z
     .strictObject({
       arch: z.string(),
@@ -56,7 +60,7 @@ export const modelSchema: z.ZodType<Model> = z.strictObject({
   defaults: z.strictObject({
     contextSize: count.nullable(),
     threads: count.nullable(),
-    ttlMs: z.int(),
+    ttlMs: z.int().describe("0: unload when idle; -1: never."),
   }),
   runtime: z
     .strictObject({
@@ -80,23 +84,34 @@ export const modelSchema: z.ZodType<Model> = z.strictObject({
   lastUsedAt: timeSchema.nullable(),
 });
 
+/** A model on this machine. */
+export type Model = Infer<typeof modelSchema>;
+/** A loaded model; neither its port nor its token is told. */
+export type ModelRuntime = NonNullable<Model["runtime"]>;
+
 /** Schema of `JobRef`. */
-export const jobRefSchema: z.ZodType<JobRef> = z.strictObject({ jobId: z.string().min(1).max(64) });
+export const jobRefSchema = z.strictObject({ jobId: z.string().min(1).max(64) });
+
+/** A job that was begun; its progress is in the stream of models. */
+export type JobRef = Infer<typeof jobRefSchema>;
 
 /** Schema of `Job`. */
-export const jobSchema: z.ZodType<Job> = z.strictObject({
+export const jobSchema = z.strictObject({
   id: z.string(),
   kind: z.enum(["install", "engine", "scan"]),
   modelId: z.string().exactOptional(),
   stage: z.string(),
   current: count,
-  total: count,
+  total: count.describe("0: unknown."),
   startedAt: timeSchema,
   error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
 });
 
+/** Work on models. A job that fails ends in the stage `error`, never in a failed command. */
+export type Job = Infer<typeof jobSchema>;
+
 /** Schema of `ModelEngine`. */
-export const modelEngineSchema: z.ZodType<ModelEngine> = z.strictObject({
+export const modelEngineSchema = z.strictObject({
   id: z.string(),
   version: z.string().nullable(),
   platform: z.string(),
@@ -104,8 +119,11 @@ export const modelEngineSchema: z.ZodType<ModelEngine> = z.strictObject({
   source: z.enum(["peer", "fetched", "external"]).nullable(),
 });
 
+/** A program that runs models. */
+export type ModelEngine = Infer<typeof modelEngineSchema>;
+
 /** A frame of `subscribe_models`. @see specification, "Events" */
-export const modelsFrameSchema: z.ZodType<ModelsFrame> = z.discriminatedUnion("channel", [
+export const modelsFrameSchema = z.discriminatedUnion("channel", [
   z.strictObject({
     channel: z.literal("models:install_progress"),
     payload: z.strictObject({
@@ -125,3 +143,41 @@ export const modelsFrameSchema: z.ZodType<ModelsFrame> = z.discriminatedUnion("c
     }),
   }),
 ]);
+
+/** A frame of `subscribe_models`: one of the desktop channels of managed models. */
+export type ModelsFrame = Infer<typeof modelsFrameSchema>;
+
+/** Schema of `ModelInstallArgs`. */
+export const modelInstallSchema = z.strictObject({
+  source: z
+    .union([z.string().min(1).max(2_048), z.strictObject({ file: z.string().min(1).max(4_096) })])
+    .describe("An https URL, `hub:<hub>/<item>`, or a file of the server's machine (admin only)."),
+  id: modelIdSchema.exactOptional(),
+  sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits")
+    .describe("Needed for a URL unless `allowUnverified`.")
+    .exactOptional(),
+  allowUnverified: z.boolean().default(false),
+  headersCredential: z
+    .string()
+    .regex(/^ai:[a-z0-9][a-z0-9._-]{0,63}$/)
+    .describe("Account of the credential store, sent to the first origin only.")
+    .exactOptional(),
+  fetchEngine: z.boolean().default(false).describe("Also fetches the engine where none is."),
+});
+
+/** Where a model comes from. */
+export type ModelInstallArgs = InferArgs<typeof modelInstallSchema>;
+
+/** Schema of what `load_model` takes. */
+export const modelLoadSchema = z.strictObject({
+  modelId: modelIdSchema,
+  contextSize: z.int().min(1).exactOptional(),
+  threads: z.int().min(1).max(1_024).exactOptional(),
+  ttlMs: z.int().min(-1).describe("0: unload when idle; -1: never.").exactOptional(),
+  wait: z.boolean().default(false),
+});
+
+/** Overrides of one load. */
+export type ModelLoadOptions = Omit<Infer<typeof modelLoadSchema>, "modelId" | "wait">;

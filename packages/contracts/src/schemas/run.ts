@@ -1,23 +1,16 @@
-/** Runs, confirmations, and what of the event stream travels inside other answers. */
+/** Runs as commands show them, and confirmations. Times are ISO 8601 UTC; only events count in epoch milliseconds. */
 import * as z from "zod";
-import type {
-  Confirmation,
-  Run,
-  RunBlob,
-  RunRef,
-  RunRequest,
-  RunSummary,
-} from "../commands/records/run.ts";
 import { EVENT_KINDS } from "../events/kinds.ts";
 import { NODE_MACHINE, RUN_MACHINE } from "../events/machines.ts";
 import { schemaOf } from "../events/part-schema.ts";
 import { errorInfo, trigger, valueRef } from "../events/parts.ts";
 import { summaryPart } from "../events/payload-view.ts";
 import type { ErrorInfo, SummaryPayload, Trigger, ValueRef } from "../events/shapes.ts";
-import type { AnyEvent, Kind } from "../events/types.ts";
+import type { AnyEvent } from "../events/types.ts";
 import type { NodeState, RunState } from "../events/view.ts";
 import {
   digestSchema,
+  type Infer,
   jsonObjectSchema,
   jsonRecordSchema,
   jsonValueSchema,
@@ -25,24 +18,25 @@ import {
   slugSchema,
   tagsSchema,
   timeSchema,
+  zonedTimeSchema,
 } from "./common.ts";
 import { flowGraphSchema } from "./graph.ts";
 
 const count = z.int().min(0);
 
 /** Schema of `RunState`. */
-export const runStateSchema: z.ZodType<RunState> = z.enum(Object.keys(RUN_MACHINE) as RunState[]);
+export const runStateSchema = z.enum(Object.keys(RUN_MACHINE) as RunState[]);
 
-const nodeState: z.ZodType<NodeState> = z.enum(Object.keys(NODE_MACHINE) as NodeState[]);
+const nodeState = z.enum(Object.keys(NODE_MACHINE) as NodeState[]);
 
 /** Schema of `Trigger`. */
-export const triggerSchema: z.ZodType<Trigger> = schemaOf(trigger) as z.ZodType<Trigger>;
+export const triggerSchema = schemaOf(trigger) as z.ZodType<Trigger, Trigger>;
 
 /** A kind of this version; a filter with another one is refused. */
-export const kindSchema: z.ZodType<Kind> = z.enum(EVENT_KINDS);
+export const kindSchema = z.enum(EVENT_KINDS);
 
 /** Any event, of this version or a newer one: the envelope is checked, members beyond it pass. */
-export const eventSchema: z.ZodType<AnyEvent> = z.looseObject({
+export const eventSchema = z.looseObject({
   v: z.literal(1),
   kind: z
     .string()
@@ -53,52 +47,63 @@ export const eventSchema: z.ZodType<AnyEvent> = z.looseObject({
   ts: z.int().min(0),
   node: z.string().exactOptional(),
   attempt: z.int().min(1).exactOptional(),
-});
+}) as unknown as z.ZodType<AnyEvent, AnyEvent>;
 
 /** Schema of `ErrorInfo`. */
-export const errorInfoSchema: z.ZodType<ErrorInfo> = schemaOf(errorInfo) as z.ZodType<ErrorInfo>;
+export const errorInfoSchema = schemaOf(errorInfo) as z.ZodType<ErrorInfo, ErrorInfo>;
 
 /** Schema of `ValueRef`. */
-export const valueRefSchema: z.ZodType<ValueRef> = schemaOf(valueRef) as z.ZodType<ValueRef>;
+export const valueRefSchema = schemaOf(valueRef) as z.ZodType<ValueRef, ValueRef>;
 
 /** What the last event of a run says. */
-export const summaryPayloadSchema: z.ZodType<SummaryPayload> = schemaOf(
-  summaryPart,
-) as z.ZodType<SummaryPayload>;
+export const summaryPayloadSchema = schemaOf(summaryPart) as z.ZodType<
+  SummaryPayload,
+  SummaryPayload
+>;
+
+const optionsSchema = z.strictObject({
+  runId: runIdSchema
+    .describe("Default: a new `run_…`; a taken one is `already_exists`.")
+    .exactOptional(),
+  timeoutMs: z.int().min(1).describe("May only lower the server's limit.").exactOptional(),
+  onDisconnect: z
+    .enum(["cancel", "continue"])
+    .describe("What happens when the reader of `POST /api/run` leaves; default `cancel`.")
+    .exactOptional(),
+  confirm: z
+    .enum(["ask", "approve", "reject"])
+    .describe("Answers every confirmation at once, or asks a person (default).")
+    .exactOptional(),
+  events: z
+    .array(kindSchema)
+    .describe(
+      "Kinds to send; `run.started`, `run.cancelling`, `snapshot` and `summary` always pass.",
+    )
+    .exactOptional(),
+  tags: tagsSchema.exactOptional(),
+});
+
+/** How a run is started; everything is optional. */
+export type RunRequestOptions = Infer<typeof optionsSchema>;
 
 /** Members of a run request; a command may add its own. */
-export const runRequestShape: {
-  graph: z.ZodExactOptional<typeof flowGraphSchema>;
-  template: z.ZodExactOptional<typeof slugSchema>;
-  version: z.ZodExactOptional<z.ZodInt>;
-  dsl: z.ZodExactOptional<z.ZodString>;
-  inputs: z.ZodExactOptional<typeof jsonRecordSchema>;
-  options: z.ZodExactOptional<z.ZodType<NonNullable<RunRequest["options"]>>>;
-} = {
+export const runRequestShape = {
   graph: flowGraphSchema.exactOptional(),
-  template: slugSchema.exactOptional(),
-  version: z.int().min(1).exactOptional(),
-  dsl: z.string().exactOptional(),
+  template: slugSchema.describe("Slug of a stored flow.").exactOptional(),
+  version: z.int().min(1).describe("Of the template; default the newest.").exactOptional(),
+  dsl: z.string().describe("A flow as text.").exactOptional(),
   inputs: jsonRecordSchema.exactOptional(),
-  options: z
-    .strictObject({
-      runId: runIdSchema.exactOptional(),
-      timeoutMs: z.int().min(1).exactOptional(),
-      onDisconnect: z.enum(["cancel", "continue"]).exactOptional(),
-      confirm: z.enum(["ask", "approve", "reject"]).exactOptional(),
-      events: z.array(kindSchema).exactOptional(),
-      tags: tagsSchema.exactOptional(),
-    })
-    .exactOptional(),
+  options: optionsSchema.exactOptional(),
 };
 
 /**
  * The body of `POST /api/run`. Exactly one of `graph`, `template` and `dsl` is present, else the issue carries
  * `params.problem` `run_input_conflict`.
  */
-export const runRequestSchema: z.ZodType<RunRequest> = z
-  .strictObject(runRequestShape)
-  .superRefine(checkRunRequest);
+export const runRequestSchema = z.strictObject(runRequestShape).superRefine(checkRunRequest);
+
+/** What to run: exactly one of `graph`, `template` (a slug) and `dsl` (text). @see specification, "Run request" */
+export type RunRequest = Infer<typeof runRequestSchema>;
 
 /** The rules between the members of a run request. */
 export function checkRunRequest(request: object, ctx: z.RefinementCtx): void {
@@ -118,13 +123,13 @@ export function checkRunRequest(request: object, ctx: z.RefinementCtx): void {
 }
 
 /** Schema of `RunRef`. */
-export const runRefSchema: z.ZodType<RunRef> = z.strictObject({
-  runId: runIdSchema,
-  status: runStateSchema,
-});
+export const runRefSchema = z.strictObject({ runId: runIdSchema, status: runStateSchema });
+
+/** A run that was accepted. */
+export type RunRef = Infer<typeof runRefSchema>;
 
 /** Schema of `ConfirmationStatus`. */
-export const confirmationStatusSchema: z.ZodType<Confirmation["status"]> = z.enum([
+export const confirmationStatusSchema = z.enum([
   "requested",
   "approved",
   "rejected",
@@ -133,57 +138,92 @@ export const confirmationStatusSchema: z.ZodType<Confirmation["status"]> = z.enu
 ]);
 
 /** Schema of `Confirmation`. */
-export const confirmationSchema: z.ZodType<Confirmation> = z.strictObject({
-  id: z.string().min(1).max(64),
+export const confirmationSchema = z.strictObject({
+  id: z.string().min(1).max(64).describe("That of the event, unique in its run."),
   runId: runIdSchema,
-  node: z.string(),
+  node: z.string().describe("Path of the node that asks."),
   status: confirmationStatusSchema,
   prompt: z.string(),
-  schema: jsonObjectSchema,
+  schema: jsonObjectSchema.describe("JSON Schema of `value`; empty: any."),
   deadline: timeSchema.nullable(),
   tool: z
     .strictObject({ call: z.string(), name: z.string(), args: jsonValueSchema.exactOptional() })
+    .describe("The tool call that waits for the answer.")
     .exactOptional(),
   by: z.string().exactOptional(),
   value: jsonValueSchema.exactOptional(),
   comment: z.string().exactOptional(),
 });
 
+/** A question to a person. */
+export type Confirmation = Infer<typeof confirmationSchema>;
+
+const templateRef = z.strictObject({ slug: slugSchema, version: z.int().min(1) });
+const sourceSchema = z.union([
+  z.strictObject({ scheduleId: z.string(), fireTime: timeSchema }),
+  z.strictObject({ webhookId: z.string() }),
+]);
+
+/** The stored flow that a run was started from. */
+export type RunTemplate = Infer<typeof templateRef>;
+
+/** What fired a run that nobody started by hand. */
+export type RunSource = Infer<typeof sourceSchema>;
+
 const summaryShape = {
   runId: runIdSchema,
   status: runStateSchema,
   flow: z.strictObject({ id: z.string(), title: z.string().exactOptional(), hash: digestSchema }),
-  template: z.strictObject({ slug: slugSchema, version: z.int().min(1) }).nullable(),
+  template: templateRef.nullable(),
   trigger: triggerSchema,
-  source: z
-    .union([
-      z.strictObject({ scheduleId: z.string(), fireTime: timeSchema }),
-      z.strictObject({ webhookId: z.string() }),
-    ])
-    .exactOptional(),
+  source: sourceSchema.exactOptional(),
   tags: tagsSchema,
   createdAt: timeSchema,
   startedAt: timeSchema.nullable(),
   endedAt: timeSchema.nullable(),
   lastSeq: count,
-  retryOf: runIdSchema.nullable(),
-  summary: summaryPayloadSchema.nullable(),
+  retryOf: runIdSchema.nullable().describe("The run that this one repeats."),
+  summary: summaryPayloadSchema.nullable().describe("Null until the run has ended."),
 };
 
+/** Schema of `RunSummary`. */
+export const runSummarySchema = z.strictObject(summaryShape);
+
 /** A run without its nodes. */
-export const runSummarySchema: z.ZodType<RunSummary> = z.strictObject(summaryShape);
+export type RunSummary = Infer<typeof runSummarySchema>;
 
 /** Schema of `Run`. */
-export const runSchema: z.ZodType<Run> = z.strictObject({
+export const runSchema = z.strictObject({
   ...summaryShape,
-  nodes: z.record(z.string(), z.strictObject({ state: nodeState, attempt: count })),
-  confirmations: z.array(confirmationSchema),
+  nodes: z
+    .record(z.string(), z.strictObject({ state: nodeState, attempt: count }))
+    .describe("By path."),
+  confirmations: z.array(confirmationSchema).describe("In the order in which they were requested."),
 });
 
+/** A run with its nodes and confirmations. */
+export type Run = Infer<typeof runSchema>;
+
 /** Schema of `RunBlob`. */
-export const runBlobSchema: z.ZodType<RunBlob> = z.strictObject({
+export const runBlobSchema = z.strictObject({
   digest: digestSchema,
   mediaType: z.string(),
   bytes: count,
   base64: z.base64(),
 });
+
+/** A value that was too large for its event. */
+export type RunBlob = Infer<typeof runBlobSchema>;
+
+/** Members of a filter of runs. */
+export const runFilterShape = {
+  status: z.array(runStateSchema).exactOptional(),
+  template: slugSchema.exactOptional(),
+  tags: tagsSchema.describe("Every pair must be there.").exactOptional(),
+  since: zonedTimeSchema.exactOptional(),
+  until: zonedTimeSchema.exactOptional(),
+  trigger: triggerSchema.exactOptional(),
+};
+
+/** What `list_runs` asks for; times are ISO 8601. */
+export type RunFilter = Infer<z.ZodObject<typeof runFilterShape>>;

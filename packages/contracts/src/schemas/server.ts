@@ -1,208 +1,97 @@
-/** Hubs, schedules, webhooks, connections and meta. */
+/** The settings document that `update_settings` patches, and what a server says of itself. */
 import * as z from "zod";
-import type {
-  ConnectionStatus,
-  ConnectProgress,
-  ConnectStarted,
-  ServiceInfo,
-} from "../commands/records/connection.ts";
-import type {
-  CommandInfo,
-  Hub,
-  HubIndex,
-  HubItem,
-  HubProvides,
-  Meta,
-  NewWebhook,
-  ProposedSchedule,
-  Schedule,
-  SchedulePage,
-  Webhook,
-} from "../commands/records/server.ts";
-import {
-  digestSchema,
-  jsonObjectSchema,
-  jsonRecordSchema,
-  slugSchema,
-  tagsSchema,
-  timeSchema,
-  zonedTimeSchema,
-} from "./common.ts";
-import { flowScheduleSchema } from "./graph.ts";
-import { authSchemeSchema } from "./service.ts";
+import { type Infer, jsonObjectSchema } from "./common.ts";
 
-/** Schema of `HubProvides`. */
-export const hubProvidesSchema: z.ZodType<HubProvides> = z.enum(["templates", "nodes", "models"]);
+const DAY_MAX = 36_500; // a century; whoever keeps longer exports
+const GIB = 1_073_741_824;
 
-/** Schema of `Hub`. */
-export const hubSchema: z.ZodType<Hub> = z.strictObject({
-  id: slugSchema,
-  name: z.string(),
-  kind: z.enum(["https", "dir"]),
-  url: z.string(),
-  provides: z.array(hubProvidesSchema),
-  enabled: z.boolean(),
-  publicKey: z.string().exactOptional(),
-  syncedAt: timeSchema.exactOptional(),
-  serial: z.int().min(0).exactOptional(),
+const days = z.int().min(1).max(DAY_MAX);
+const ms = z.int().min(1).max(86_400_000);
+
+/**
+ * Settings of a server: strict, every member has a default, so `settingsSchema.parse({})` is the document of a fresh
+ * installation.
+ */
+export const settingsSchema = z.strictObject({
+  run: z
+    .strictObject({
+      timeoutMs: z.int().min(1).nullable().default(null).describe("Null: the server's limit."),
+      onFailure: z.enum(["stop", "finish"]).default("stop"),
+      concurrency: z.int().min(1).max(1_000).default(16).describe("Nodes at once in one run."),
+      confirm: z.enum(["ask", "approve", "reject"]).default("ask"),
+    })
+    .prefault({})
+    .describe("Defaults of runs whose request and flow say nothing."),
+  retention: z
+    .strictObject({
+      journalDays: days.default(30),
+      journalRuns: z.int().min(1).default(10_000),
+      journalBytes: z
+        .int()
+        .min(1)
+        .default(5 * GIB),
+      runDays: days.default(365).describe("Rows and summaries of runs."),
+      feedDays: days.default(7),
+      fireDays: days.default(90),
+    })
+    .prefault({})
+    .describe("What is kept of ended runs; whichever limit is reached first counts."),
+  ai: z
+    .strictObject({
+      defaultProvider: z.string().min(1).max(64).nullable().default(null),
+      defaultModels: z
+        .record(z.string().min(1).max(64), z.string().min(1).max(200))
+        .default({})
+        .describe("Provider id to model id."),
+      keepContent: z
+        .boolean()
+        .default(true)
+        .describe("False treats every `ai` node as `auditContent: none` once its run has ended."),
+      circuit: z
+        .strictObject({
+          failures: z.int().min(1).max(1_000).default(5),
+          windowMs: ms.default(60_000),
+          coolDownMs: ms.default(30_000),
+        })
+        .prefault({}),
+    })
+    .prefault({}),
 });
 
-/** Schema of `HubItem`. */
-export const hubItemSchema: z.ZodType<HubItem> = z.strictObject({
-  id: z.string(),
-  kind: z.enum(["template", "nodes", "model"]),
-  version: z.string(),
-  digest: digestSchema,
-  bytes: z.int().min(0),
-  path: z.string(),
-  title: z.string(),
-});
-
-const HUB_ITEMS = 10_000; // what 4 MiB of index can hold
-/** Names and slashes; no name begins with a dot, so no path leads out of the hub. */
-const HUB_PATH = /^[\w@+-][\w.@+-]*(?:\/[\w@+-][\w.@+-]*)*$/;
-
-/** Schema of `HubIndex`: strict in what it knows of an item, and what else an item says is left out. */
-export const hubIndexSchema: z.ZodType<HubIndex> = z.object({
-  millraceHub: z.literal(1),
-  name: z.string().min(1).max(200),
-  serial: z.int().min(0),
-  items: z
-    .array(z.unknown())
-    .max(HUB_ITEMS) // counted first: a million items that are none are millions of problems
-    .pipe(
-      z.array(
-        z.object({
-          id: z
-            .string()
-            .regex(/^[A-Za-z0-9][\w.-]{0,127}$/, "must be 1 to 128 of A-Z a-z 0-9 _ . -"),
-          kind: z.enum(["template", "nodes", "model"]),
-          version: z.string().min(1).max(64),
-          digest: digestSchema,
-          bytes: z.int().min(0),
-          path: z.string().max(512).regex(HUB_PATH, "must be a path below the hub"),
-          title: z.string().min(1).max(200),
-        }),
-      ),
-    )
-    .refine((items) => new Set(items.map(({ id }) => id)).size === items.length, "an id is twice"),
-});
-
-/** When a schedule fires and with what; `overlap` and `catchUp` as the server page says. */
-const schedule = {
-  template: slugSchema,
-  name: z.string().min(1).max(200).exactOptional(),
-  version: z.int().min(1).exactOptional(),
-  cron: z.string().min(1).max(200).exactOptional(),
-  everyMs: z.int().min(1_000).exactOptional(),
-  at: zonedTimeSchema.exactOptional(),
-  inputs: jsonRecordSchema.exactOptional(),
-  tags: tagsSchema.exactOptional(),
-  timezone: z.string().min(1).max(64),
-  enabled: z.boolean(),
-  overlap: z.enum(["skip", "queue", "allow"]),
-  catchUp: z.enum(["skip", "one", "all"]),
-};
-
-/** Schema of `Schedule`. */
-export const scheduleSchema: z.ZodType<Schedule> = z.strictObject({
-  ...schedule,
-  id: z.string(),
-  nextAt: timeSchema.nullable(),
-  lastFire: timeSchema.exactOptional(),
-  lastError: z.string().exactOptional(),
-});
-
-/** Schema of `ProposedSchedule`. */
-const proposedScheduleSchema: z.ZodType<ProposedSchedule> = z.strictObject({
-  template: slugSchema,
-  schedule: flowScheduleSchema,
-});
-
-/** Schema of `SchedulePage`. */
-export const schedulePageSchema: z.ZodType<SchedulePage> = z.strictObject({
-  items: z.array(scheduleSchema),
-  nextCursor: z.string().nullable(),
-  proposed: z.array(proposedScheduleSchema).exactOptional(),
-});
-
-const webhook = {
-  id: z.string(),
-  template: slugSchema,
-  input: z.string(),
-  secret: z.literal(true).exactOptional(),
-  headers: z.array(z.string()),
-  enabled: z.boolean(),
-};
-
-/** Schema of `Webhook`. */
-export const webhookSchema: z.ZodType<Webhook> = z.strictObject(webhook);
-/** Schema of `NewWebhook`. */
-export const newWebhookSchema: z.ZodType<NewWebhook> = z.strictObject({
-  ...webhook,
-  token: z.string(),
-});
-
-/** Schema of `ConnectionStatus`. */
-export const connectionStatusSchema: z.ZodType<ConnectionStatus> = z.strictObject({
-  slug: slugSchema,
-  service: z.string(),
-  scheme: authSchemeSchema,
-  status: z.enum(["connected", "reconnect_required", "not_connected", "unavailable"]),
-  scopes: z.array(z.string()),
-  expires_at: timeSchema.exactOptional(),
-  refreshable: z.boolean(),
-  connectedAt: timeSchema.exactOptional(),
-  store: z.string().exactOptional(),
-  lastError: z.strictObject({ code: z.string(), at: timeSchema }).exactOptional(),
-});
-
-/** Schema of `ServiceInfo`. */
-export const serviceInfoSchema: z.ZodType<ServiceInfo> = z.strictObject({
-  slug: z.string(),
-  title: z.string(),
-  scheme: authSchemeSchema,
-  operations: z.array(z.string()),
-  connections: z.array(connectionStatusSchema),
-});
-
-/** Schema of `ConnectStarted`. */
-export const connectStartedSchema: z.ZodType<ConnectStarted> = z.strictObject({
-  connectId: z.string(),
-  authorizeUrl: z.string(),
-  redirectUri: z.string(),
-  expiresAt: timeSchema,
-});
-
-/** Schema of `ConnectProgress`. */
-export const connectProgressSchema: z.ZodType<ConnectProgress> = z.strictObject({
-  state: z.enum(["waiting", "connected", "failed", "expired", "cancelled", "superseded"]),
-  error: z.strictObject({ code: z.string(), reason: z.string().exactOptional() }).exactOptional(),
-});
+/** Settings that a command may change. What widens a sandbox is operator configuration and is not here. */
+export type Settings = Infer<typeof settingsSchema>;
 
 /** Schema of `Meta`. */
-export const metaSchema: z.ZodType<Meta> = z.strictObject({
+export const metaSchema = z.strictObject({
   name: z.literal("millrace"),
   version: z.string(),
   apiVersion: z.literal(1),
   eventVersion: z.literal(1),
   dslVersion: z.literal(1),
-  node: z.string(),
-  limits: z.record(z.string(), z.number()),
+  node: z.string().describe("Version of the runtime."),
+  limits: z.record(z.string(), z.number()).describe("Bytes, milliseconds and numbers by name."),
   features: z.strictObject({
     webhooks: z.boolean(),
     models: z.boolean(),
-    credentialStore: z.string().nullable(),
+    credentialStore: z.string().nullable().describe("The one in use; null: none."),
     executor: z.enum(["memory", "sqlite", "restate"]),
   }),
-  commands: z.strictObject({ wired: z.array(z.string()), unwired: z.array(z.string()) }),
+  commands: z
+    .strictObject({ wired: z.array(z.string()), unwired: z.array(z.string()) })
+    .describe("Names of commands with and without a handler here."),
 });
 
+/** Versions, limits and features of a server. */
+export type Meta = Infer<typeof metaSchema>;
+
 /** Schema of `CommandInfo`. */
-export const commandInfoSchema: z.ZodType<CommandInfo> = z.strictObject({
+export const commandInfoSchema = z.strictObject({
   name: z.string(),
   wired: z.boolean(),
   effect: z.enum(["read", "run", "write", "admin"]),
   argsSchema: jsonObjectSchema,
   resultSchema: jsonObjectSchema,
 });
+
+/** A command as a client may learn it. */
+export type CommandInfo = Infer<typeof commandInfoSchema>;

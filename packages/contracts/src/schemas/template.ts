@@ -1,18 +1,11 @@
-/** Templates and their versions. */
+/** Templates: stored flows, addressed by slug; each save that changes the flow is a new immutable version. */
 import * as z from "zod";
-import type {
-  FlowReport,
-  Template,
-  TemplateSource,
-  TemplateSummary,
-  TemplateVersion,
-  TemplateVersionSummary,
-} from "../commands/records/template.ts";
-import { digestSchema, slugSchema, timeSchema } from "./common.ts";
+import type { FlowGraph } from "../graph.ts";
+import { digestSchema, type Infer, slugSchema, timeSchema } from "./common.ts";
 import { diagnosticSchema } from "./diagnostic.ts";
 import { flowGraphSchema } from "./graph.ts";
 
-const source: z.ZodType<TemplateSource> = z.discriminatedUnion("kind", [
+const source = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.enum(["local", "import"]) }),
   z.strictObject({
     kind: z.literal("hub"),
@@ -23,6 +16,9 @@ const source: z.ZodType<TemplateSource> = z.discriminatedUnion("kind", [
   }),
 ]);
 
+/** Where a template came from. */
+export type TemplateSource = Infer<typeof source>;
+
 const summary = {
   slug: slugSchema,
   name: z.string(),
@@ -30,10 +26,13 @@ const summary = {
   tags: z.array(z.string()),
   source,
   version: z.int().min(1),
-  digest: digestSchema,
+  digest: digestSchema.describe("Identity of the graph."),
   updatedAt: timeSchema,
 };
-const content = { dsl: z.string(), graph: flowGraphSchema };
+const content = {
+  dsl: z.string().describe("The text, with the comments of its author."),
+  graph: flowGraphSchema,
+};
 const version = {
   slug: slugSchema,
   version: z.int().min(1),
@@ -42,20 +41,33 @@ const version = {
 };
 
 /** Schema of `TemplateSummary`. */
-export const templateSummarySchema: z.ZodType<TemplateSummary> = z.strictObject(summary);
+export const templateSummarySchema = z.strictObject(summary);
 /** Schema of `Template`. */
-export const templateSchema: z.ZodType<Template> = z.strictObject({ ...summary, ...content });
+export const templateSchema = z.strictObject({ ...summary, ...content });
 /** Schema of `TemplateVersionSummary`. */
-export const templateVersionSummarySchema: z.ZodType<TemplateVersionSummary> =
-  z.strictObject(version);
+export const templateVersionSummarySchema = z.strictObject(version);
 /** Schema of `TemplateVersion`. */
-export const templateVersionSchema: z.ZodType<TemplateVersion> = z.strictObject({
-  ...version,
-  ...content,
-});
+export const templateVersionSchema = z.strictObject({ ...version, ...content });
+
+/** A template without its content. */
+export type TemplateSummary = Infer<typeof templateSummarySchema>;
+/** A template; `graph` is what runs. */
+export type Template = Infer<typeof templateSchema>;
+/** One immutable version of a template, without its content. */
+export type TemplateVersionSummary = Infer<typeof templateVersionSummarySchema>;
+/** One immutable version of a template. */
+export type TemplateVersion = Infer<typeof templateVersionSchema>;
 
 /** Schema of `FlowReport`. */
-export const flowReportSchema: z.ZodType<FlowReport> = z.strictObject({
-  valid: z.boolean(),
+export const flowReportSchema = z.strictObject({
+  valid: z.boolean().describe("No diagnostic is an error."),
   diagnostics: z.array(diagnosticSchema),
 });
+
+/** The findings of a validation. */
+export type FlowReport = Infer<typeof flowReportSchema>;
+
+/** A flow as text or as graph, one of them. */
+export type FlowArgs =
+  | { readonly graph: FlowGraph; readonly dsl?: never }
+  | { readonly dsl: string; readonly graph?: never };

@@ -1,0 +1,141 @@
+/** Schedules and webhooks: what starts runs of templates. */
+import * as z from "zod";
+import {
+  type Infer,
+  type InferArgs,
+  jsonRecordSchema,
+  slugSchema,
+  tagsSchema,
+  timeSchema,
+  zonedTimeSchema,
+} from "./common.ts";
+import { flowScheduleSchema } from "./graph.ts";
+
+/** What a schedule starts, and when; exactly one of `cron`, `everyMs` and `at`. */
+const times = {
+  template: slugSchema,
+  name: z
+    .string()
+    .min(1)
+    .max(200)
+    .describe("Name of the schedule in the flow that proposes it; absent: no flow proposes it.")
+    .exactOptional(),
+  version: z.int().min(1).exactOptional(),
+  cron: z.string().min(1).max(200).describe("Five or six fields.").exactOptional(),
+  everyMs: z.int().min(1_000).describe("Anchored at creation.").exactOptional(),
+  at: zonedTimeSchema.describe("Fires once.").exactOptional(),
+  inputs: jsonRecordSchema.exactOptional(),
+  tags: tagsSchema.exactOptional(),
+};
+const timezone = z.string().min(1).max(64).describe("IANA name.");
+const enabled = z.boolean();
+const overlap = z.enum(["skip", "queue", "allow"]);
+const catchUp = z.enum(["skip", "one", "all"]);
+
+/** Members of what `create_schedule` and `update_schedule` take. */
+export const scheduleShape = {
+  template: times.template,
+  name: times.name,
+  version: times.version,
+  cron: times.cron,
+  everyMs: times.everyMs,
+  at: times.at,
+  timezone: timezone.default("UTC"),
+  inputs: times.inputs,
+  tags: times.tags,
+  enabled: enabled.default(true),
+  overlap: overlap.default("skip"),
+  catchUp: catchUp.default("skip"),
+};
+
+/** What `create_schedule` and `update_schedule` take: exactly one of `cron`, `everyMs` and `at`. */
+export type ScheduleArgs = InferArgs<z.ZodObject<typeof scheduleShape>>;
+
+/** Schema of `Schedule`. */
+export const scheduleSchema = z.strictObject({
+  ...times,
+  timezone,
+  enabled,
+  overlap,
+  catchUp,
+  id: z.string(),
+  nextAt: timeSchema.nullable(),
+  lastFire: timeSchema.exactOptional(),
+  lastError: z.string().exactOptional(),
+});
+
+/** A stored schedule with its next and last fire time. */
+export type Schedule = Infer<typeof scheduleSchema>;
+
+const proposedScheduleSchema = z.strictObject({
+  template: slugSchema,
+  schedule: flowScheduleSchema,
+});
+
+/** A schedule that the flow of a template declares and that does not fire: no stored schedule has its name and its times. */
+export type ProposedSchedule = Infer<typeof proposedScheduleSchema>;
+
+/** Schema of `SchedulePage`. */
+export const schedulePageSchema = z.strictObject({
+  items: z.array(scheduleSchema),
+  nextCursor: z.string().nullable(),
+  proposed: z
+    .array(proposedScheduleSchema)
+    .describe("On the first page: those that templates propose, by template.")
+    .exactOptional(),
+});
+
+/** The answer of `list_schedules`. */
+export type SchedulePage = Infer<typeof schedulePageSchema>;
+
+const webhook = {
+  id: z.string(),
+  template: slugSchema,
+  input: z.string(),
+  secret: z.literal(true).describe("Present when a signature is checked.").exactOptional(),
+  headers: z.array(z.string()),
+  enabled: z.boolean(),
+};
+
+/** Schema of `Webhook`. */
+export const webhookSchema = z.strictObject(webhook);
+
+/** A public trigger of one template; its token is shown once, on creation. */
+export type Webhook = Infer<typeof webhookSchema>;
+
+/** Schema of `NewWebhook`. */
+export const newWebhookSchema = z.strictObject({ ...webhook, token: z.string() });
+
+/** The answer of `create_webhook`, the only one that shows the token of `/hooks/<token>`. */
+export type NewWebhook = Infer<typeof newWebhookSchema>;
+
+// A hook hands headers to a flow: those that carry credentials never get there.
+const header = z
+  .string()
+  .max(128)
+  .regex(/^[a-z0-9-]+$/, "must be a header name in lower case")
+  .refine(
+    (name) => !["authorization", "cookie", "millrace-signature"].includes(name),
+    "this header is never passed on",
+  );
+
+/** Schema of `WebhookArgs`. */
+export const webhookArgsSchema = z.strictObject({
+  template: slugSchema,
+  input: z
+    .string()
+    .min(1)
+    .max(128)
+    .describe("The input of the flow that gets `{method, query, headers, body}`."),
+  secret: z
+    .string()
+    .min(16)
+    .max(256)
+    .describe("Key of `Millrace-Signature`; write-only.")
+    .exactOptional(),
+  headers: z.array(header).max(16).default([]).describe("Further headers to pass on."),
+  enabled: z.boolean().default(true),
+});
+
+/** What `create_webhook` takes. */
+export type WebhookArgs = InferArgs<typeof webhookArgsSchema>;
