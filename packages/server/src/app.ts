@@ -3,9 +3,8 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { RunState } from "@millrace/contracts";
 import { COMMANDS } from "@millrace/contracts/commands";
-import { createCursors, invoke, StoredKeys } from "./commands/index.ts";
+import { invoke, StoredKeys } from "./commands/index.ts";
 import {
   type ReloadOptions,
   type ResolvedOptions,
@@ -27,7 +26,7 @@ import { createPages } from "./openapi/pages.ts";
 import type { AppServices, Caller, CommandCall, ServerHost } from "./ports.ts";
 import { createMetrics } from "./process/metrics.ts";
 import { createRoutes, type Routes, type StreamHandler } from "./routes.ts";
-import { isEnded } from "./runs/index.ts";
+import { isEnded, liveRuns } from "./runs/index.ts";
 import {
   createFeedStream,
   createModelsStream,
@@ -97,7 +96,6 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): MillraceAp
     limits,
     commands: COMMANDS,
     keys: new StoredKeys(host.store.idempotency, () => host.now()),
-    cursors: createCursors(host.store.cursorKey),
     actor: "api",
     webhooks: options.webhooks,
     draining: () => drained !== undefined,
@@ -223,10 +221,6 @@ export interface DrainReport {
   readonly ms: number;
 }
 
-const LIVE: readonly RunState[] = ["pending", "running", "paused", "cancelling"];
-/** Runs listed in one step. */
-const PAGE = 200;
-
 /**
  * Fires no more schedules, closes the executor, then every open consent and the credentials, which runs need until they have
  * ended; and counts.
@@ -234,7 +228,8 @@ const PAGE = 200;
 async function drainRuns(host: ServerHost, graceMs: number): Promise<DrainReport> {
   const startedAt = performance.now();
   await host.scheduler?.close();
-  const runIds = await liveRuns(host);
+  const runIds: string[] = [];
+  for await (const { runId } of liveRuns(host.executor)) runIds.push(runId);
   try {
     await host.executor.close({ graceMs });
   } finally {
@@ -253,19 +248,4 @@ async function drainRuns(host: ServerHost, graceMs: number): Promise<DrainReport
     parked: runIds.length - finished - cancelled,
     ms: Math.round(performance.now() - startedAt),
   };
-}
-
-async function liveRuns(host: ServerHost): Promise<readonly string[]> {
-  const runIds: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await host.executor.list({
-      status: LIVE,
-      limit: PAGE,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    runIds.push(...page.items.map((run) => run.runId));
-    cursor = page.nextCursor ?? undefined;
-  } while (cursor !== undefined);
-  return runIds;
 }

@@ -34,7 +34,7 @@ import { createStandardRegistry } from "./registry.ts";
 import { readSettings } from "./settings.ts";
 
 /** What a host is built over. */
-export interface Ground {
+export interface HostResources {
   readonly store: Store;
   readonly registry: Registry;
   readonly machine: NodeHost;
@@ -47,10 +47,10 @@ export interface Ground {
 export type StoreMode = "write" | "read" | "empty";
 
 /** Opens the store, which the caller closes. Throws `ConfigError`, and what the store refuses. */
-export async function openGround(
+export async function openResources(
   options: ResolvedOptions,
   mode: StoreMode = options.store === "memory" ? "empty" : "write",
-): Promise<Ground> {
+): Promise<HostResources> {
   const machine = createNodeHost();
   const opened = await openServerExtensions(machine, options);
   const clock = options.clock ?? machine;
@@ -70,7 +70,7 @@ export async function openGround(
 }
 
 /** Closes it again when nothing was built over it. */
-export async function closeGround({ store, opened }: Ground): Promise<void> {
+export async function closeResources({ store, opened }: HostResources): Promise<void> {
   try {
     await opened.extensions.close();
   } finally {
@@ -84,7 +84,7 @@ export interface HostParts {
   /** The journal of the store, or one that measures what goes through it. */
   readonly journal: Journal;
   /** Where flows of a run come from before the templates of the store are asked. */
-  readonly subflows?: SubflowPort;
+  readonly subflows?: SubflowPort | undefined;
 }
 
 /** A host, and what its owner steers. */
@@ -98,7 +98,7 @@ export interface BuiltHost {
 /** Builds the parts over an open store. */
 export async function buildHost(
   options: ResolvedOptions,
-  { store, registry, machine, clock, now, opened }: Ground,
+  { store, registry, machine, clock, now, opened }: HostResources,
   { log, journal, subflows }: HostParts,
 ): Promise<BuiltHost> {
   const { limits } = options;

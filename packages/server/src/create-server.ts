@@ -1,7 +1,7 @@
 /** A whole server without a port: engine, journal, executor, app. */
 import { startRetention } from "@millrace/store";
 import { buildApp, type MillraceApp } from "./app.ts";
-import { buildHost, closeGround, type Ground, openGround } from "./build-host.ts";
+import { buildHost, closeResources, type HostResources, openResources } from "./build-host.ts";
 import { gatherOptions, type OptionSources } from "./config/environment.ts";
 import { type ResolvedOptions, resolveOptions, type ServerOptions } from "./config/options.ts";
 import type { CredentialsOptions } from "./connections/index.ts";
@@ -50,16 +50,19 @@ type BuiltServer = MillraceServer & {
 
 /** The same for options that are resolved already. A store that was opened for a server that is not built is closed again. */
 export async function buildServer(options: ResolvedOptions): Promise<BuiltServer> {
-  const ground = await openGround(options);
+  const resources = await openResources(options);
   try {
-    return await serverOver(options, ground);
+    return await serverOver(options, resources);
   } catch (error) {
-    await closeGround(ground);
+    await closeResources(resources);
     throw error;
   }
 }
 
-async function serverOver(options: ResolvedOptions, ground: Ground): Promise<BuiltServer> {
+async function serverOver(
+  options: ResolvedOptions,
+  resources: HostResources,
+): Promise<BuiltServer> {
   const secrets = new Set<string>(secretsOfKey(options.credentials.key));
   let redact = (text: string): string => text;
   const hide = (tokens: readonly string[]) => {
@@ -69,8 +72,8 @@ async function serverOver(options: ResolvedOptions, ground: Ground): Promise<Bui
   hide(options.tokens);
   const log = options.log ?? createLogger({ redact: (text) => redact(text) });
   const metrics = createMetrics();
-  const { store, clock } = ground;
-  const built = await buildHost(options, ground, { log, journal: metrics.meter(store.journal) });
+  const { store, clock } = resources;
+  const built = await buildHost(options, resources, { log, journal: metrics.meter(store.journal) });
   const { executor } = built;
   const scheduler = createScheduler({ store, executor, clock, log });
   const host: ServerHost = { ...built.host, scheduler, metrics };
@@ -108,7 +111,7 @@ async function serverOver(options: ResolvedOptions, ground: Ground): Promise<Bui
     },
     host,
     request: app.request,
-    blame: (error) => ground.opened.extensions.blame(error),
+    blame: (error) => resources.opened.extensions.blame(error),
     close,
     [Symbol.asyncDispose]: () => close(),
   };

@@ -65,3 +65,8 @@ export class ProblemError extends Error {
 export function notFound(resource: string): ProblemError {
   return new ProblemError("not_found", { members: { resource } });
 }
+
+/** The refusal of one argument. `pointer`: where it is, as JSON Pointer; `message`: what is wrong with it. */
+export function invalidArg(pointer: string, message: string, code = "custom"): ProblemError {
+  return new ProblemError("invalid_args", { errors: [{ pointer, code, message }] });
+}

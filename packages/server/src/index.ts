@@ -29,7 +29,6 @@ export type {
   CommandCall,
   CommandHandler,
   CommandHandlers,
-  Cursors,
   Logger,
   Role,
   ServerHost,

@@ -26,12 +26,12 @@ import { readHolder, type Store } from "@millrace/store";
 import {
   type BuiltHost,
   buildHost,
-  closeGround,
-  type Ground,
-  openGround,
+  closeResources,
+  type HostResources,
+  openResources,
   type StoreMode,
 } from "./build-host.ts";
-import { checkArgs, createCursors, invoke, StoredKeys } from "./commands/index.ts";
+import { checkArgs, invoke, StoredKeys } from "./commands/index.ts";
 import { resolveOptions, type ServerOptions } from "./config/options.ts";
 import { ProblemError } from "./errors.ts";
 import { decodeEvent, ExecutorError } from "./executor/index.ts";
@@ -95,21 +95,21 @@ export async function openLocal(options: LocalOptions = {}): Promise<LocalClient
   const { readonly: reads = false, subflows, ...rest } = options;
   const resolved = resolveOptions(rest);
   const { store: dir, log } = resolved;
-  const ground = await openGround(resolved, modeOf(dir, reads));
+  const resources = await openResources(resolved, modeOf(dir, reads));
   try {
-    const store: Store = reads ? readable(ground.store) : ground.store;
+    const store: Store = reads ? readable(resources.store) : resources.store;
     const built = await buildHost(
       resolved,
-      { ...ground, store },
+      { ...resources, store },
       {
         log: log ?? QUIET,
         journal: store.journal,
-        ...(subflows !== undefined && { subflows }),
+        subflows,
       },
     );
-    return clientOf(built, { ...ground, store }, { limits: resolved.limits, dir });
+    return clientOf(built, { ...resources, store }, { limits: resolved.limits, dir });
   } catch (error) {
-    await closeGround(ground);
+    await closeResources(resources);
     throw error;
   }
 }
@@ -139,7 +139,7 @@ function readable(store: Store): Store {
 
 function clientOf(
   { host, executor, closeAi }: BuiltHost,
-  { store, now }: Ground,
+  { store, now }: HostResources,
   { limits, dir }: { readonly limits: AppServices["limits"]; readonly dir: string },
 ): LocalClient {
   const nextId = createRequestIds((bytes) => host.random(bytes));
@@ -148,7 +148,6 @@ function clientOf(
     limits,
     commands: COMMANDS,
     keys: new StoredKeys(store.idempotency, now),
-    cursors: createCursors(store.cursorKey),
     actor: "cli",
     webhooks: false,
     draining: () => closed !== undefined,

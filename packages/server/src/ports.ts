@@ -182,14 +182,6 @@ export interface ServerHost {
   random(bytes: number): Uint8Array;
 }
 
-/** Makes and reads cursors under one key. */
-export interface Cursors {
-  /** `position` is any JSON; `filter` names the list and everything that narrows it. */
-  encode(position: unknown, filter: unknown): string;
-  /** The position. Throws `bad_cursor` for a forged one, or one of another filter. */
-  decode(cursor: string, filter: unknown): unknown;
-}
-
 /** A request as idempotency sees it. */
 export interface KeyedCall {
   readonly tokenId: string | null;
@@ -226,7 +218,6 @@ export interface IdempotencyKeys {
 export interface AppServices {
   readonly limits: ServerLimits;
   readonly keys: IdempotencyKeys;
-  readonly cursors: Cursors;
   /** All commands, wired or not. */
   readonly commands: ReadonlyMap<string, CommandDef>;
   /** The actor of runs that are started or controlled without a token. */

@@ -13,6 +13,7 @@ import type {
   RunSpec,
   Settings,
 } from "@millrace/contracts";
+import { isObject } from "@millrace/contracts/check";
 import { settingsSchema } from "@millrace/contracts/schemas";
 import type { SettingsTable } from "@millrace/store";
 import { escapeSegment, MAX_ERRORS } from "./commands/check-args.ts";
@@ -28,9 +29,16 @@ const SETTINGS_SCHEMA: JsonSchema = settingsSchema.toJSONSchema({
   io: "input",
 }) as JsonSchema;
 
-/** The settings in force: what was set, else the defaults. */
+const read = new WeakMap<SettingsTable, { readonly text: string; readonly settings: Settings }>();
+
+/** The settings in force: what was set, else the defaults. What is stored is parsed when it has changed. */
 export function readSettings(table: SettingsTable): Settings {
-  return settingsSchema.parse(keptIn(table));
+  const text = JSON.stringify(table.all());
+  const known = read.get(table);
+  if (known?.text === text) return known.settings;
+  const settings = settingsSchema.parse(keptIn(table));
+  read.set(table, { text, settings });
+  return settings;
 }
 
 /**
@@ -44,28 +52,30 @@ function updateSettings(
   return inTurn(table, async () => {
     checkConditions(readSettings(table), { ifMatch });
     const next = mergePatch(keptIn(table), patch);
-    const read = settingsSchema.safeParse(next);
-    if (!read.success) {
-      const problems = read.error.issues.flatMap(problemsOf);
+    const parsed = settingsSchema.safeParse(next);
+    if (!parsed.success) {
+      const problems = parsed.error.issues.flatMap(problemsOf);
       throw new ProblemError("value_invalid", { errors: problems.slice(0, MAX_ERRORS) });
     }
     await table.set(Object.fromEntries(PATHS.map((path) => [path.join("."), valueAt(next, path)])));
-    return read.data;
+    return parsed.data;
   });
 }
 
 /** What was set and still fits: a value that this version does not take is as if it had never been set. */
 function keptIn(table: SettingsTable): Json {
   const kept = table.all();
-  let document: Json = {};
-  for (const path of PATHS) {
+  const patches = PATHS.flatMap((path) => {
     const value = kept[path.join(".")];
-    if (value === undefined) continue;
-    const nested = path.reduceRight<Json>((inner, name) => ({ [name]: inner }), value);
-    const next = mergePatch(document, nested);
-    if (settingsSchema.safeParse(next).success) document = next;
-  }
-  return document;
+    if (value === undefined) return [];
+    return [path.reduceRight<Json>((inner, name) => ({ [name]: inner }), value)];
+  });
+  const whole = patches.reduce(mergePatch, {});
+  if (settingsSchema.safeParse(whole).success) return whole;
+  return patches.reduce<Json>((document, patch) => {
+    const next = mergePatch(document, patch);
+    return settingsSchema.safeParse(next).success ? next : document;
+  }, {});
 }
 
 function leavesOf(value: Json, path: readonly string[] = []): readonly (readonly string[])[] {
@@ -104,11 +114,6 @@ function mergePatch(target: Json | undefined, patch: Json): Json {
     else if (value !== undefined) merged.set(name, mergePatch(merged.get(name), value));
   }
   return Object.fromEntries(merged); // defines members: no name of a prototype is special
-}
-
-/** Whether a value is an object of JSON. */
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Wishes for a run of `graph` whose request says nothing of them; what the flow itself says comes before. */

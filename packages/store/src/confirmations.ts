@@ -42,7 +42,7 @@ export function createConfirmations(reader: Reader, cursors: Cursors): Confirmat
         values.push(runId);
       }
       if (cursor !== undefined) {
-        const [run = 0, order = 0] = cursors.read(filter, cursor, 2);
+        const [run = 0, order = 0] = cursors.read(filter, cursor) as readonly number[];
         where.push(`(c.run < ? OR (c.run = ? AND ${ORDER} > ?))`);
         values.push(run, run, order);
       }

@@ -1,5 +1,6 @@
 export type { ConfirmationQuery, Confirmations } from "./confirmations.ts";
 export type { ConnectionRow, Connections } from "./connections.ts";
+export type { Cursors } from "./cursor.ts";
 export type { DriverName } from "./driver.ts";
 export { StoreError, type StoreErrorCode } from "./errors.ts";
 export type { Feed } from "./feed.ts";

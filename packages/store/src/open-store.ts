@@ -13,7 +13,7 @@ import {
 import { dirname, join } from "node:path";
 import { checkOptions, type OptionNames } from "@millrace/contracts/options";
 import { type Confirmations, createConfirmations } from "./confirmations.ts";
-import { createCursors } from "./cursor.ts";
+import { type Cursors, createCursors } from "./cursor.ts";
 import { checkFile, prepareFile, prepareMemory, WRITE_PRAGMAS } from "./database-file.ts";
 import { chooseDriver, type DriverName } from "./driver.ts";
 import { StoreError } from "./errors.ts";
@@ -64,8 +64,8 @@ export interface Store extends Tables {
   readonly runs: Runs;
   readonly confirmations: Confirmations;
   readonly feed: Feed;
-  /** Signs positions in lists; the same as long as the store lives, so that they outlive a process. */
-  readonly cursorKey: Uint8Array;
+  /** Signs positions in lists; its key is that of the store, so that cursors outlive a process. */
+  readonly cursors: Cursors;
   /**
    * `ok`; `store_full`: the disk is full, writes wait until there is room; `store_read_only` and `store_unavailable`: nothing
    * is written any more, and the process should end and start again.
@@ -244,17 +244,16 @@ function objectsOver(
   parts: JournalParts,
 ): Pick<
   Store,
-  "journal" | "runs" | "confirmations" | "feed" | "cursorKey" | "retain" | keyof Tables
+  "journal" | "runs" | "confirmations" | "feed" | "cursors" | "retain" | keyof Tables
 > {
   const { reader, writer, privates, now } = parts;
   const secret = reader.get("SELECT value FROM meta WHERE key = 'cursorKey'")?.["value"];
-  const cursorKey = Buffer.from(String(secret), "hex");
-  const cursors = createCursors(cursorKey);
+  const cursors = createCursors(Buffer.from(String(secret), "hex"));
   const feed = createFeed(reader);
   return {
     journal: createJournal({ ...parts, publish: (kinds) => feed.publish(kinds) }),
     feed,
-    cursorKey,
+    cursors,
     runs: createRuns({ reader, writer, cursors, privates }),
     confirmations: createConfirmations(reader, cursors),
     retain: createRetention({ reader, writer, now }),

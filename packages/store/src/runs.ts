@@ -72,7 +72,7 @@ export function createRuns(parts: {
       const { where, values } = conditionsOf(query);
       if (cursor !== undefined) {
         where.push("(created_at, no) < (?, ?)");
-        values.push(...cursors.read(filter, cursor, 2));
+        values.push(...(cursors.read(filter, cursor) as readonly number[]));
       }
       // each state by its own index: together they would be sorted, however many there are
       const rows = [...new Set(query.status ?? [undefined])].flatMap((status) => {

@@ -5,7 +5,7 @@
 
 import type { CommandDef, HttpBinding, Problem } from "@millrace/contracts";
 import { isObject } from "@millrace/contracts/check";
-import { ProblemError } from "../errors.ts";
+import { invalidArg, ProblemError } from "../errors.ts";
 import { escapeSegment, MAX_ERRORS } from "./check-args.ts";
 
 /** The parts of a request that hold arguments. */
@@ -59,9 +59,7 @@ export function bindArgs(command: CommandDef, http: HttpBinding, parts: RequestP
     if (parts.body !== undefined) add(body.arg, parts.body);
   } else if (body === "rest" && parts.body !== undefined) {
     if (!isObject(parts.body)) {
-      throw new ProblemError("invalid_args", {
-        errors: [{ pointer: "", code: "invalid_type", message: "the body must be a JSON object" }],
-      });
+      throw invalidArg("", "the body must be a JSON object", "invalid_type");
     }
     for (const [name, value] of Object.entries(parts.body)) add(name, value);
   }

@@ -47,6 +47,12 @@ export function tagged<T extends object>(
   });
 }
 
+/** The same for an answer that shows one. */
+export async function withTag<T extends object>(answer: Promise<Answer<T>>): Promise<Answer<T>> {
+  const { value, headers } = await answer;
+  return tagged(value, { headers });
+}
+
 /**
  * Checks that a change may be made to `current`; null: there is none yet. Throws `precondition_required` for a change of what
  * exists without `ifMatch`, `etag_mismatch` when `ifMatch` names another state or `ifNoneMatch` names this one, as `*` does.

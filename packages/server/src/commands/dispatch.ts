@@ -3,9 +3,10 @@
  *   I1  The order of checks: wired, role, draining, store, arguments.
  *   I2  A command without an answer gives null.
  */
+
 import type { CommandDef } from "@millrace/contracts";
 import { isObject } from "@millrace/contracts/check";
-import { ProblemError } from "../errors.ts";
+import { invalidArg, ProblemError } from "../errors.ts";
 import { checkCondition, fromStore } from "../http/problem.ts";
 import type { AppServices, Caller, CommandCall, Role, ServerHost } from "../ports.ts";
 import { Answer } from "./answer.ts";
@@ -109,18 +110,16 @@ function checkStore(command: CommandDef, { store }: ServerHost): void {
 const COMMAND_NAME = /^[^\x00-\x1f\x7f-\x9f]{1,128}$/;
 
 function readInvocation(body: unknown): { readonly name: string; readonly args: unknown } {
-  const refused = (pointer: string, code: string, message: string): ProblemError =>
-    new ProblemError("invalid_args", { errors: [{ pointer, code, message }] });
   if (!isObject(body)) {
-    throw refused("", "invalid_type", "the body must be an object with command and args");
+    throw invalidArg("", "the body must be an object with command and args", "invalid_type");
   }
   const { command, args, ...others } = body;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined)
-    throw refused(`/${escapeSegment(unknown)}`, "unrecognized_key", "is not known");
+    throw invalidArg(`/${escapeSegment(unknown)}`, "is not known", "unrecognized_key");
   if (typeof command !== "string" || !COMMAND_NAME.test(command)) {
-    throw refused("/command", "invalid_format", "must be a name of 1 to 128 characters");
+    throw invalidArg("/command", "must be a name of 1 to 128 characters", "invalid_format");
   }
-  if (!isObject(args)) throw refused("/args", "invalid_type", "must be an object");
+  if (!isObject(args)) throw invalidArg("/args", "must be an object", "invalid_type");
   return { name: command, args };
 }

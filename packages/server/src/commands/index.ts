@@ -2,7 +2,7 @@
 export { Answer, BYTES, bytesReply, JSON_TYPE, jsonReply, wire } from "./answer.ts";
 export { bindArgs } from "./bind-args.ts";
 export { checkArgs } from "./check-args.ts";
-export { checkConditions, etagOf, inTurn, tagged } from "./conditions.ts";
+export { checkConditions, etagOf, inTurn, tagged, withTag } from "./conditions.ts";
 export { dispatch, invoke, notWired, refuseWhileDraining } from "./dispatch.ts";
 export { keyed, keyedStart, REPLAYED, StoredKeys } from "./idempotency.ts";
-export { createCursors, pageOf } from "./pages.ts";
+export { pageOf } from "./pages.ts";

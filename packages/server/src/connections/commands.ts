@@ -8,9 +8,13 @@ import type { CommandHandler } from "../ports.ts";
 
 /** Handlers of the service commands. */
 export const serviceHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
-  wire("list_services", async (page, { app: { cursors }, host: { services } }) => {
+  wire("list_services", async (page, { host }) => {
+    const { services } = host;
     const filter = { list: "services" };
-    const found = pageOf(services.services, ({ slug }) => slug, page, { cursors, filter });
+    const found = pageOf(services.services, ({ slug }) => slug, page, {
+      host,
+      filter,
+    });
     return { ...found, items: await Promise.all(found.items.map((each) => services.info(each))) };
   }),
   wire("get_service", ({ slug }, { host: { services } }) => {

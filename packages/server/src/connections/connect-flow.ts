@@ -20,7 +20,7 @@ import {
   type TokenEndpoint,
 } from "@millrace/oauth";
 import { acceptOAuthCode, bindLoopback } from "@millrace/oauth/loopback";
-import { notFound, ProblemError } from "../errors.ts";
+import { invalidArg, notFound, ProblemError } from "../errors.ts";
 import type { Logger, ServiceCredentials } from "../ports.ts";
 import {
   dropNextClient,
@@ -235,9 +235,7 @@ function oauth2Of(service: string, auth: { readonly scheme: string } | undefined
   }
   if (auth.scheme === "oauth2") return auth as OAuth2;
   const message = `service "${service}" asks nobody for consent: its scheme is ${auth.scheme}`;
-  throw new ProblemError("invalid_args", {
-    errors: [{ pointer: "/service", code: "custom", message }],
-  });
+  throw invalidArg("/service", message);
 }
 
 /** Compares digests, so that the time it takes tells nothing. */

@@ -22,7 +22,7 @@ import {
   revokeToken,
   storeToken,
 } from "@millrace/oauth";
-import { notFound, ProblemError } from "../errors.ts";
+import { invalidArg, notFound, type ProblemError } from "../errors.ts";
 import type { Logger, ServiceConnections } from "../ports.ts";
 import { ConnectFlow, type ConnectionParts } from "./connect-flow.ts";
 import { connectionStatus } from "./credential.ts";
@@ -239,8 +239,7 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
 
 /** A secret in the shape that its scheme wants. Throws `invalid_args`. */
 function checkSecret(scheme: string, value: ServiceSecret): ServiceSecret {
-  const refuse = (message: string): ProblemError =>
-    new ProblemError("invalid_args", { errors: [{ pointer: "/value", code: "custom", message }] });
+  const refuse = (message: string): ProblemError => invalidArg("/value", message);
   if (scheme === "none") throw refuse("the service takes no credential");
   if ((scheme === "oauth2") !== (typeof value === "object")) {
     throw refuse(

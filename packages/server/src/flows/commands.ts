@@ -77,7 +77,7 @@ export const flowHandlers: readonly (readonly [CommandName, CommandHandler])[] =
       ? { graph: readDsl(args.dsl, app.limits.maxDslBytes).graph }
       : { dsl: print(args.graph) },
   ),
-  wire("list_nodes", ({ q, category, ...page }, { app: { cursors }, host }) => {
+  wire("list_nodes", ({ q, category, ...page }, { host }) => {
     const filter = { list: "nodes", q: q ?? null, category: category ?? null };
     const all = host.registry
       .entries()
@@ -86,7 +86,7 @@ export const flowHandlers: readonly (readonly [CommandName, CommandHandler])[] =
           (q === undefined || matches(entry, q)) &&
           (category === undefined || entry.category === category),
       );
-    const found = pageOf(all, ({ type }) => type, page, { cursors, filter });
+    const found = pageOf(all, ({ type }) => type, page, { host, filter });
     return new Answer(found, { headers: { ETag: etagOf(found.items.map(etagOfEntry)) } });
   }),
   wire("get_node", ({ type }, { host }) => {

@@ -2,9 +2,10 @@
  * Reads JSON bodies: media type, length, bytes.
  * @see the server page, "The gate", rows 14 to 16
  */
+
 import { MAX_JSON_DEPTH } from "@millrace/contracts";
 import { escapeSegment } from "../commands/check-args.ts";
-import { ProblemError } from "../errors.ts";
+import { invalidArg, ProblemError } from "../errors.ts";
 import { awaitingContinue, type Exchange, type NodeBindings } from "./exchange.ts";
 
 /** The client went away in the middle of its body; nobody is left to be told. */
@@ -143,9 +144,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   // Cheap suspicion first: the key as it is, or any escape that could spell it.
   const pointer = /__proto__|\\u00/i.test(text) ? findProtoKey(value, "") : undefined;
   if (pointer !== undefined) {
-    throw new ProblemError("invalid_args", {
-      errors: [{ pointer, code: "key_refused", message: "the key __proto__ is not allowed" }],
-    });
+    throw invalidArg(pointer, "the key __proto__ is not allowed", "key_refused");
   }
   return value;
 }

@@ -1,15 +1,16 @@
 /** Commands of hubs. A sync takes the index alone; what is installed is checked against it first. */
+
 import type { CommandName, Hub } from "@millrace/contracts";
 import {
-  type Answer,
   checkConditions,
   inTurn,
   keyed,
   pageOf,
   tagged,
   wire,
+  withTag,
 } from "../commands/index.ts";
-import { ProblemError } from "../errors.ts";
+import { invalidArg, ProblemError } from "../errors.ts";
 import type { CommandHandler, ServerHost } from "../ports.ts";
 import { isPublicKey, syncHub } from "./hub-index.ts";
 import { installItem } from "./install-item.ts";
@@ -17,8 +18,11 @@ import { itemsOf, knownHub } from "./stored-hubs.ts";
 
 /** Handlers of the hub commands. */
 export const hubHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
-  wire("list_hubs", (page, { app: { cursors }, host }) =>
-    pageOf(host.store.hubs.list(), ({ id }) => id, page, { cursors, filter: { list: "hubs" } }),
+  wire("list_hubs", (page, { host }) =>
+    pageOf(host.store.hubs.list(), ({ id }) => id, page, {
+      host,
+      filter: { list: "hubs" },
+    }),
   ),
   wire("get_hub", ({ hubId }, { host }) => tagged(knownHub(host, hubId))),
   wire("add_hub", async (args, call) => {
@@ -33,7 +37,7 @@ export const hubHandlers: readonly (readonly [CommandName, CommandHandler])[] = 
         await hubs.put(hub);
         return hub;
       });
-    return withTag(await keyed(call, "add_hub", args, work));
+    return withTag(keyed(call, "add_hub", args, work));
   }),
   wire("update_hub", async ({ hubId, ifMatch, ...change }, { host }) => {
     const hub = await changeHub(host, hubId, ifMatch, async (current) => {
@@ -57,12 +61,12 @@ export const hubHandlers: readonly (readonly [CommandName, CommandHandler])[] = 
       return null;
     }),
   ),
-  wire("sync_hub", async (args, call) =>
-    withTag(await keyed(call, "sync_hub", args, () => syncHub(call.host, args.hubId))),
+  wire("sync_hub", (args, call) =>
+    withTag(keyed(call, "sync_hub", args, () => syncHub(call.host, args.hubId))),
   ),
-  wire("list_hub_items", ({ hubId, ...page }, { app: { cursors }, host }) =>
+  wire("list_hub_items", ({ hubId, ...page }, { host }) =>
     pageOf(itemsOf(host, hubId), ({ id }) => id, page, {
-      cursors,
+      host,
       filter: { list: "hub items", hubId },
     }),
   ),
@@ -96,21 +100,13 @@ function hubUrl(text: string): string {
   const isPlain =
     url?.protocol === "https:" && `${url.username}${url.password}${url.search}${url.hash}` === "";
   if (url === undefined || !isPlain) {
-    throw refused("/url", "must be an https: URL without user, query and fragment");
+    throw invalidArg("/url", "must be an https: URL without user, query and fragment");
   }
   return url.href;
 }
 
 function checkKey(publicKey: string | undefined): void {
   if (publicKey !== undefined && !isPublicKey(publicKey)) {
-    throw refused("/publicKey", "must be the 32 bytes of an Ed25519 key in base64");
+    throw invalidArg("/publicKey", "must be the 32 bytes of an Ed25519 key in base64");
   }
-}
-
-function refused(pointer: string, message: string): ProblemError {
-  return new ProblemError("invalid_args", { errors: [{ pointer, code: "custom", message }] });
-}
-
-function withTag<T extends object>({ value, headers }: Answer<T>): Answer<T> {
-  return tagged(value, { headers });
 }

@@ -6,13 +6,12 @@
 
 import { createHash } from "node:crypto";
 import type { HubItem, InstalledItem, ParsedArgs, Template } from "@millrace/contracts";
-import { slugSchema } from "@millrace/contracts/schemas";
 import { checkConditions, notWired } from "../commands/index.ts";
 import { notFound, ProblemError } from "../errors.ts";
 import { readText } from "../flows/read-flow.ts";
 import { fromModels } from "../models/commands.ts";
 import type { CommandCall, ServerHost } from "../ports.ts";
-import { templateExists, writeTemplate } from "../templates/write-template.ts";
+import { slugFrom, templateExists, writeTemplate } from "../templates/write-template.ts";
 import { readHubFile, rejected } from "./hub-source.ts";
 import { itemsOf, knownHub } from "./stored-hubs.ts";
 
@@ -38,7 +37,7 @@ export async function installItem(
     });
   }
   if (item.kind === "model") return installModel(host, `hub:${hub.id}/${item.id}`);
-  const slug = args.slug ?? slugOf(item);
+  const slug = args.slug ?? slugFrom(item.id, "item");
   const check = (current: Template | null): void => {
     if (current !== null && !args.overwrite) throw templateExists(slug);
     checkConditions(current, args);
@@ -92,14 +91,4 @@ async function contentOf(
   } catch (cause) {
     throw rejected(`${path} is not UTF-8`, { cause });
   }
-}
-
-/** The id of an item as the slug of its template, where it can be one. */
-function slugOf({ id }: HubItem): string {
-  const read = slugSchema.safeParse(id);
-  if (read.success) return read.data;
-  const message = "the id of the item is no slug; give one";
-  throw new ProblemError("invalid_args", {
-    errors: [{ pointer: "/slug", code: "custom", message }],
-  });
 }

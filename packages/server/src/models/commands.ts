@@ -38,7 +38,7 @@ export const modelHandlers: readonly (readonly [CommandName, CommandHandler])[] 
       const models = [...manager.list(state === undefined ? {} : { state })];
       const sorted = models.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
       const filter = { list: "models", state: state ?? null };
-      return pageOf(sorted, keyOf, page, { cursors: call.app.cursors, filter });
+      return pageOf(sorted, keyOf, page, { host: call.host, filter });
     }),
   ),
   wire("get_model", ({ modelId }, call) => withManager(call, (manager) => manager.get(modelId))),

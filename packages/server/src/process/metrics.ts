@@ -9,6 +9,7 @@ import type { Executor, Journal } from "@millrace/contracts";
 import type { Store } from "@millrace/store";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { LiveState, Metrics, Standing } from "../ports.ts";
+import { liveRuns } from "../runs/index.ts";
 
 /** From an answer out of memory to one that waited for a disk or for another server, in seconds. */
 const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 2.5, 10];
@@ -137,26 +138,13 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** Runs looked at in one step. */
-const PAGE = 200;
-const STATES: readonly LiveState[] = ["pending", "running", "paused", "cancelling"];
-
 /** Counts the live runs; costs a walk over the runs that have not ended. */
 export async function standingOf(
   host: { readonly executor: Executor; readonly store: Store; now(): number },
   streams: number,
 ): Promise<Standing> {
   const runs = { pending: 0, running: 0, paused: 0, cancelling: 0 };
-  let cursor: string | undefined;
-  do {
-    const page = await host.executor.list({
-      status: STATES,
-      limit: PAGE,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    for (const { status } of page.items) runs[status as LiveState] += 1;
-    cursor = page.nextCursor ?? undefined;
-  } while (cursor !== undefined);
+  for await (const { status } of liveRuns(host.executor)) runs[status as LiveState] += 1;
   const now = host.now();
   const [longestDue] = host.store.schedules.due(now);
   const scheduleLagS = Math.max(0, now - (longestDue?.nextAt ?? now)) / 1_000;

@@ -1,6 +1,6 @@
 /** Runs that there are. */
 
-import type { Run, RunSummary } from "@millrace/contracts";
+import type { Executor, Run, RunState, RunSummary } from "@millrace/contracts";
 import { notFound, ProblemError } from "../errors.ts";
 import type { ServerHost } from "../ports.ts";
 
@@ -47,4 +47,18 @@ export function checkPosition(run: RunSummary, after: number): void {
   if (after > run.lastSeq) {
     throw new ProblemError("ahead_of_journal", { members: { lastSeq: run.lastSeq } });
   }
+}
+
+const LIVE: readonly RunState[] = ["pending", "running", "paused", "cancelling"];
+/** Runs read in one step. */
+const PAGE = 200;
+
+/** The runs of an executor that have not ended. */
+export async function* liveRuns(executor: Executor): AsyncGenerator<RunSummary, void> {
+  let cursor: string | undefined;
+  do {
+    const page = await executor.list({ status: LIVE, limit: PAGE, ...(cursor && { cursor }) });
+    yield* page.items;
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined);
 }

@@ -17,6 +17,7 @@ import {
   pageOf,
   tagged,
   wire,
+  withTag,
 } from "../commands/index.ts";
 import { notFound, ProblemError } from "../errors.ts";
 import { checkFlowInputs } from "../flows/stored-flows.ts";
@@ -28,21 +29,24 @@ import { readSchedule, specOf, toBody, toIso } from "./stored-schedule.ts";
 
 /** Handlers of the schedule commands. */
 export const scheduleHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
-  wire("list_schedules", (page, { app: { cursors }, host }) => {
+  wire("list_schedules", (page, { host }) => {
     const all = host.store.schedules.list().map((row) => readSchedule(row).schedule);
-    const found = pageOf(all, ({ id }) => id, page, { cursors, filter: { list: "schedules" } });
+    const found = pageOf(all, ({ id }) => id, page, {
+      host,
+      filter: { list: "schedules" },
+    });
     return page.cursor === undefined ? { ...found, proposed: proposedOf(host, all) } : found;
   }),
   wire("get_schedule", ({ scheduleId }, { host }) =>
     tagged(readSchedule(knownSchedule(host, scheduleId)).schedule),
   ),
-  wire("create_schedule", async (args, call) => {
-    const { value, headers } = await keyed(call, "create_schedule", args, () => {
-      const id = newId("sch", call.host);
-      return writeSchedule(call.host, { id, args, current: null });
-    });
-    return tagged(value, { headers });
-  }),
+  wire("create_schedule", (args, call) =>
+    withTag(
+      keyed(call, "create_schedule", args, () =>
+        writeSchedule(call.host, { id: newId("sch", call.host), args, current: null }),
+      ),
+    ),
+  ),
   wire("update_schedule", async ({ scheduleId: id, ifMatch, ...args }, { host }) => {
     const schedule = await inTurn(host.store.schedules, async () => {
       const current = knownSchedule(host, id);

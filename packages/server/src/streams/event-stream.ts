@@ -37,7 +37,7 @@ export interface StreamOptions {
   /** Where the reader begins; told before the first event, so that one who loses the stream earlier comes back there. */
   readonly position?: number;
   /** Kinds to send; absent: all. */
-  readonly accepts?: (kind: string) => boolean;
+  readonly accepts?: ((kind: string) => boolean) | undefined;
   readonly onEnd?: (why: StreamEnd) => void;
 }
 

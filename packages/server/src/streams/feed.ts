@@ -83,7 +83,7 @@ export function createFeedStream(streams: EventStreams): StreamHandler {
       headers: hasGap ? { "Millrace-Feed-Gap": "true" } : {},
       read: (signal) => read(feed, after, signal),
       position: after,
-      ...(accepts === undefined ? {} : { accepts }),
+      accepts,
     });
   };
 }

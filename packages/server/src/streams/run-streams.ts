@@ -53,7 +53,7 @@ export function createRunFlowStream(streams: EventStreams): StreamHandler {
         ...replayed,
       },
       read: (signal) => call.host.executor.attach(runId, { after: 0, signal }),
-      ...(accepts === undefined ? {} : { accepts }),
+      accepts,
       onEnd: (why) => leave(call, runId, why === "left" && onDisconnect === "cancel"),
     });
   };
@@ -137,7 +137,7 @@ export function createRunEventsStream(streams: EventStreams): StreamHandler {
       headers: { "Millrace-Run-Id": runId },
       read: (signal) =>
         readLog({ host, runId, after, snapshot, skips: lag === "snapshot", signal }),
-      ...(accepts === undefined ? {} : { accepts }),
+      accepts,
     });
   };
 }

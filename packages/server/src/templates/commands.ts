@@ -1,24 +1,23 @@
 /** Commands of stored flows. Text and graph are read, checked and kept; nothing of them is executed. */
 
 import type { CommandName, Template, TemplateSummary, TemplateVersion } from "@millrace/contracts";
-import { slugSchema } from "@millrace/contracts/schemas";
 import {
-  type Answer,
   checkConditions,
   inTurn,
   keyed,
   pageOf,
   tagged,
   wire,
+  withTag,
 } from "../commands/index.ts";
 import { notFound, ProblemError } from "../errors.ts";
 import { type FlowReader, readGraph, readText } from "../flows/read-flow.ts";
 import type { CommandCall, CommandHandler, ServerHost } from "../ports.ts";
-import { templateExists, writeTemplate } from "./write-template.ts";
+import { slugFrom, templateExists, writeTemplate } from "./write-template.ts";
 
 /** Handlers of the template commands. */
 export const templateHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
-  wire("list_templates", ({ q, tag, source, ...page }, { app: { cursors }, host }) => {
+  wire("list_templates", ({ q, tag, source, ...page }, { host }) => {
     const text = q?.toLowerCase();
     const all = host.store.templates
       .list()
@@ -29,7 +28,7 @@ export const templateHandlers: readonly (readonly [CommandName, CommandHandler])
           (source === undefined || each.source.kind === source),
       );
     const filter = { list: "templates", q: text ?? null, tag: tag ?? null, source: source ?? null };
-    return pageOf(all, ({ slug }) => slug, page, { cursors, filter });
+    return pageOf(all, ({ slug }) => slug, page, { host, filter });
   }),
   wire("get_template", ({ slug }, { host }) => tagged(knownTemplate(host, slug))),
   wire("save_template", async ({ slug, ifMatch, ifNoneMatch, dsl, graph, ...meta }, call) => {
@@ -43,39 +42,41 @@ export const templateHandlers: readonly (readonly [CommandName, CommandHandler])
     return tagged(template, { status: isNew ? 201 : 200 });
   }),
   wire("delete_template", ({ slug, ifMatch }, { host }) => deleteTemplate(host, slug, ifMatch)),
-  wire("list_template_versions", ({ slug, ...page }, { app: { cursors }, host }) => {
+  wire("list_template_versions", ({ slug, ...page }, { host }) => {
     knownTemplate(host, slug);
     const filter = { list: "template versions", slug };
     const all = host.store.templates.versions(slug);
-    return pageOf(all, ({ version }) => -version, page, { cursors, filter });
+    return pageOf(all, ({ version }) => -version, page, { host, filter });
   }),
   wire("get_template_version", ({ slug, version }, { host }) =>
     tagged(knownVersion(host, slug, version)),
   ),
   wire("restore_template_version", async (args, call) => {
     const { slug, version, ifMatch } = args;
-    const answer = await keyed(call, "restore_template_version", args, async () => {
-      const { template } = await writeTemplate(call.host, slug, (current) => {
-        if (current === null) throw notFound("template");
-        const { dsl, graph, digest } = knownVersion(call.host, slug, version);
-        checkConditions(current, { ifMatch });
-        return { flow: { dsl, graph, digest } };
-      });
-      return template;
-    });
-    return withTag(answer);
+    return withTag(
+      keyed(call, "restore_template_version", args, async () => {
+        const { template } = await writeTemplate(call.host, slug, (current) => {
+          if (current === null) throw notFound("template");
+          const { dsl, graph, digest } = knownVersion(call.host, slug, version);
+          checkConditions(current, { ifMatch });
+          return { flow: { dsl, graph, digest } };
+        });
+        return template;
+      }),
+    );
   }),
   wire("import_template", async (args, call) => {
-    const answer = await keyed(call, "import_template", args, async () => {
-      const flow = readText(args.text, readerOf(call));
-      const slug = args.slug ?? slugOf(flow.graph.id);
-      const { template } = await writeTemplate(call.host, slug, (current) => {
-        if (current !== null && !args.overwrite) throw templateExists(slug);
-        return { flow, source: { kind: "import" } };
-      });
-      return template;
-    });
-    return withTag(answer);
+    return withTag(
+      keyed(call, "import_template", args, async () => {
+        const flow = readText(args.text, readerOf(call));
+        const slug = args.slug ?? slugFrom(flow.graph.id, "flow");
+        const { template } = await writeTemplate(call.host, slug, (current) => {
+          if (current !== null && !args.overwrite) throw templateExists(slug);
+          return { flow, source: { kind: "import" } };
+        });
+        return template;
+      }),
+    );
   }),
   wire("export_template", ({ slug }, { host }) => ({ text: knownTemplate(host, slug).dsl })),
 ];
@@ -124,18 +125,4 @@ function knownVersion({ store }: ServerHost, slug: string, version: number): Tem
   const found = store.templates.version(slug, version);
   if (found === null) throw notFound("template version");
   return found;
-}
-
-/** The id of a flow as the slug of its template, where it can be one. */
-function slugOf(id: string): string {
-  const read = slugSchema.safeParse(id);
-  if (read.success) return read.data;
-  const message = "the id of the flow is no slug; give one";
-  throw new ProblemError("invalid_args", {
-    errors: [{ pointer: "/slug", code: "custom", message }],
-  });
-}
-
-function withTag<T extends object>({ value, headers }: Answer<T>): Answer<T> {
-  return tagged(value, { headers });
 }

@@ -3,9 +3,11 @@
  *   W1  What is checked of the template that was there still holds when the new one is written.
  *   W2  A version never changes: the same digest makes none, another digest makes the next.
  */
+
 import type { Template, TemplateSource } from "@millrace/contracts";
+import { slugSchema } from "@millrace/contracts/schemas";
 import { inTurn } from "../commands/index.ts";
-import { ProblemError } from "../errors.ts";
+import { invalidArg, ProblemError } from "../errors.ts";
 import type { ReadFlow } from "../flows/read-flow.ts";
 import type { ServerHost } from "../ports.ts";
 
@@ -53,4 +55,11 @@ export function templateExists(slug: string): ProblemError {
     detail: `A template "${slug}" exists; choose another slug, or overwrite it`,
     members: { resource: "template" },
   });
+}
+
+/** The id of a flow or of an item as the slug of its template. Throws `invalid_args` where it cannot be one. */
+export function slugFrom(id: string, what: "flow" | "item"): string {
+  const read = slugSchema.safeParse(id);
+  if (read.success) return read.data;
+  throw invalidArg("/slug", `the id of the ${what} is no slug; give one`);
 }

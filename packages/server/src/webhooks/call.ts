@@ -1,7 +1,8 @@
 /** The body and query of a webhook call as JSON. */
+
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { Json } from "@millrace/contracts";
-import { ProblemError } from "../errors.ts";
+import { invalidArg, ProblemError } from "../errors.ts";
 import { parseJson } from "../http/index.ts";
 
 const TYPE = /^([a-z]+\/[a-z0-9.+-]+)\s*(?:;\s*charset\s*=\s*(?:utf-8|"utf-8")\s*)?$/i;
@@ -32,11 +33,7 @@ export function readForm(text: string): { readonly [name: string]: string | read
     else values.push(value);
   }
   if (fields.has("__proto__")) {
-    throw new ProblemError("invalid_args", {
-      errors: [
-        { pointer: "/__proto__", code: "key_refused", message: "the key __proto__ is not allowed" },
-      ],
-    });
+    throw invalidArg("/__proto__", "the key __proto__ is not allowed", "key_refused");
   }
   return Object.fromEntries(
     [...fields].map(([name, values]) => [name, values.length > 1 ? values : (values[0] ?? "")]),

@@ -1,7 +1,7 @@
 /** Commands of webhooks. A token is told once, by the answer that creates it. */
 
 import type { CommandName, FlowGraph, NewWebhook, ParsedArgs } from "@millrace/contracts";
-import { inTurn, pageOf, wire } from "../commands/index.ts";
+import { inTurn, keyed, pageOf, wire } from "../commands/index.ts";
 import { notFound, ProblemError } from "../errors.ts";
 import { newId } from "../http/index.ts";
 import type { CommandHandler, ServerHost } from "../ports.ts";
@@ -16,26 +16,20 @@ import {
 
 /** Handlers of the webhook commands. */
 export const webhookHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
-  wire("list_webhooks", (page, { app: { cursors }, host }) => {
+  wire("list_webhooks", (page, { host }) => {
     const all = host.store.webhooks.list().map(readWebhook);
-    return pageOf(all, ({ id }) => id, page, { cursors, filter: { list: "webhooks" } });
+    return pageOf(all, ({ id }) => id, page, {
+      host,
+      filter: { list: "webhooks" },
+    });
   }),
   wire("create_webhook", async (args, call) => {
     let created: NewWebhook | undefined;
     const { secret: _secret, ...told } = args;
-    const { value } = await call.app.keys.run(
-      {
-        tokenId: call.caller.tokenId,
-        command: "create_webhook",
-        key: call.key,
-        args: told,
-        joins: false,
-      },
-      async () => {
-        created = await createWebhook(call.host, args);
-        return { webhookId: created.id };
-      },
-    );
+    const { value } = await keyed(call, "create_webhook", told, async () => {
+      created = await createWebhook(call.host, args);
+      return { webhookId: created.id };
+    });
     if (created !== undefined) return created;
     // Answers of keys are kept in the database, where no token may lie.
     throw new ProblemError("already_exists", {
