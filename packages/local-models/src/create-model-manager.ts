@@ -2,7 +2,7 @@
 import type { ModelManager } from "@millrace/contracts";
 import { checkOptions, type OptionNames } from "@millrace/contracts/options";
 import { composeManager } from "./manager.ts";
-import { createRunners } from "./runner/index.ts";
+import { createRunners } from "./runner/create-runners.ts";
 import type { ModelManagerOptions } from "./settings.ts";
 
 const OPTIONS: OptionNames<ModelManagerOptions> = {

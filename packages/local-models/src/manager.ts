@@ -13,9 +13,8 @@ import type {
   ModelInstallArgs,
   ModelManager,
 } from "@millrace/contracts";
-import { createEngines, ENGINE_ID, peerEngine } from "./engine/engines.ts";
+import { createEngines, ENGINE_ID, peerEngine, platformOf } from "./engine/engines.ts";
 import { ENGINE_LOCK, type EngineLock } from "./engine/lock.ts";
-import { platformOf } from "./engine/platform.ts";
 import { bytesOf, type Entry, toModel } from "./entry.ts";
 import { ModelError } from "./errors.ts";
 import { isUnchanged, makeFolders, modelFolders } from "./folders.ts";

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { platformOf } from "../src/engine/engines.ts";
 import type { EngineLock } from "../src/engine/lock.ts";
 import { ENGINE_LOCK } from "../src/engine/lock.ts";
-import { platformOf } from "../src/engine/platform.ts";
 import { type FileServer, openFileServer } from "./file-server.ts";
 import { codeOf, eagerClock, filesBelow, type Opened, openManager, sha256 } from "./opened.ts";
 import { integrityOf, type TarMember, tarball } from "./tarball.ts";

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createRunners } from "../src/runner/index.ts";
+import { createRunners } from "../src/runner/create-runners.ts";
 import { type GgufParts, type Pair, type Tensor, VALUE, writeGguf } from "./gguf-writer.ts";
 import { codeOf, openManager, put, scratchFolder } from "./opened.ts";
 import { tinyGguf } from "./tiny-gguf.ts";

@@ -4,15 +4,17 @@
  *   J2  Only the owner of a run appends: epoch and last `seq` are compared and set in the transaction of the events.
  *   J3  An owner of an earlier opening of the store is gone, because only one process writes here.
  */
+
+import { createHash } from "node:crypto";
 import type {
   EncodedEvent,
   Journal,
   Json,
+  JsonObject,
   RunHeader,
   StartRows,
   StoredEvent,
 } from "@millrace/contracts";
-import { digestOf } from "./digest.ts";
 import { StoreError } from "./errors.ts";
 import { isInFeed } from "./feed.ts";
 import { packLines } from "./packed-lines.ts";
@@ -278,4 +280,22 @@ function parsedValue({ value, body }: SqlRow): Json {
   return JSON.parse(
     value === null ? Buffer.from(body as Uint8Array).toString("utf8") : String(value),
   );
+}
+
+/**
+ * SHA-256 of the text of a JSON value with sorted keys (RFC 8785), as the engine computes it for its references: `sha256:` and 64 hex
+ * digits. Members that are undefined count as absent.
+ */
+function digestOf(value: Json): string {
+  return `sha256:${createHash("sha256").update(canonical(value)).digest("hex")}`;
+}
+
+function canonical(value: Json): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value === 0 ? 0 : value);
+  if (Array.isArray(value)) return `[${value.map((item) => canonical(item ?? null)).join(",")}]`;
+  const members = Object.entries(value as JsonObject)
+    .filter((member): member is [string, Json] => member[1] !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`);
+  return `{${members.join(",")}}`;
 }

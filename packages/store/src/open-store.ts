@@ -20,7 +20,6 @@ import { StoreError } from "./errors.ts";
 import { createFeed, type Feed } from "./feed.ts";
 import { createJournal, type JournalParts, type StoreJournal } from "./journal.ts";
 import { type Lock, takeLock } from "./lock.ts";
-import { createMemoryWriter } from "./memory-writer.ts";
 import { installationKey, KEY_BYTES, PrivateValues } from "./private-values.ts";
 import { Reader, toStoreError } from "./reader.ts";
 import { createRetention, type RetentionLimits, type RetentionReport } from "./retention.ts";
@@ -28,7 +27,7 @@ import { createRuns, type Runs } from "./runs.ts";
 import { faultOf } from "./sqlite.js";
 import type { SqliteDriver } from "./sqlite-port.ts";
 import { createTables, type Tables } from "./tables.ts";
-import { type Condition, Writer, writerUrl } from "./writer.ts";
+import { type Condition, createMemoryWriter, Writer, writerUrl } from "./writer.ts";
 
 /** What `openStore` takes. `now`: epoch milliseconds, by which leases run out; default the machine's clock. */
 export interface OpenStoreOptions {

@@ -5,8 +5,9 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { StoreError, type StoreErrorCode } from "./errors.ts";
 import type { PackedLines } from "./packed-lines.ts";
-import type { SqlRow, SqlValue } from "./sqlite-port.ts";
-import type { UnitAnswer } from "./units.js";
+import { toStoreError } from "./reader.ts";
+import type { SqliteDb, SqlRow, SqlValue } from "./sqlite-port.ts";
+import { createUnits, type UnitAnswer } from "./units.js";
 
 /** One statement, run for each row. `need`: code of the refusal when it changed or found nothing. `get`: its row is wanted. */
 interface Statement {
@@ -279,4 +280,35 @@ function sizeOf(ops: readonly Op[]): { readonly bytes: number; readonly records:
     }
   }
   return { bytes, records };
+}
+
+/** Writes units at once, each in a transaction of its own. */
+export function createMemoryWriter(db: SqliteDb): Pick<Writer, "write"> {
+  const { perform } = createUnits(db);
+  const begin = db.prepare("BEGIN");
+  const commit = db.prepare("COMMIT");
+  return {
+    async write(ops: readonly Op[]): Promise<readonly OpResult[]> {
+      const answer = performed(ops);
+      if ("results" in answer) return answer.results;
+      throw errorOf(answer.code, answer.message);
+    },
+  };
+
+  function performed(ops: readonly Op[]): UnitAnswer {
+    try {
+      begin.run([]);
+    } catch (cause) {
+      throw new StoreError("store_unavailable", "the store is closed", { cause });
+    }
+    try {
+      const answer = perform({ id: 0, ops });
+      if ("code" in answer) db.exec("ROLLBACK");
+      else commit.run([]);
+      return answer;
+    } catch (error) {
+      db.exec("ROLLBACK");
+      throw toStoreError(error, "the store cannot be written");
+    }
+  }
 }

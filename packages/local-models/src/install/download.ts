@@ -7,7 +7,6 @@
 import { type FetchLike, NodeError, type ResponseLike } from "@millrace/contracts";
 import { ModelError } from "../errors.ts";
 import type { ModelClock } from "../settings.ts";
-import { sleep } from "../sleep.ts";
 import { Interrupted, readAnswer, requestHeaders } from "./answer.ts";
 import type { PartFile } from "./part-file.ts";
 import type { Progress } from "./progress.ts";
@@ -192,4 +191,20 @@ function interruptionOf(error: unknown): Interrupted {
     throw new ModelError(code, `the file cannot be fetched: ${error.message}`, { cause: error });
   }
   return new Interrupted("the connection failed", { cause: error });
+}
+
+/** Resolves after `ms`. Rejects with the reason of `signal`, at once. */
+function sleep(clock: ModelClock, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    const stop = (): void => {
+      cancel();
+      reject(signal.reason);
+    };
+    const cancel = clock.setTimer(() => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
+    signal.addEventListener("abort", stop, { once: true });
+  });
 }

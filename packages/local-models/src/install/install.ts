@@ -4,8 +4,10 @@
  *   V2  What was checked is what is registered: a file that changes meanwhile, or later, is another one.
  *   V3  A part whose content is wrong is removed; one that is only unfinished is kept.
  */
+
+import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
-import { link, mkdir, realpath, rename, rm, stat } from "node:fs/promises";
+import { link, mkdir, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { CredentialsPort, FetchLike } from "@millrace/contracts";
@@ -22,7 +24,6 @@ import { download } from "./download.ts";
 import { PartFile, partKey } from "./part-file.ts";
 import type { Progress } from "./progress.ts";
 import { type InstallRequest, publicUrl } from "./request.ts";
-import { hashFile } from "./verify.ts";
 
 const COPY_BYTES = 1_048_576;
 const SPARE_BYTES = 536_870_912; // what a system needs beside the models
@@ -272,4 +273,32 @@ export async function moveIn(part: FileStamp, target: string): Promise<Entry["fi
   await rename(part.path, target);
   await syncFolder(folder);
   return [{ ...part, path: target }];
+}
+
+const PIECE = 1_048_576; // below a millisecond of hashing: the event loop gets its turn
+
+/** Hex digest of a file. `told` gets the bytes that were hashed. Rejects with the reason of `signal`. */
+async function hashFile(
+  path: string,
+  { signal, told }: { readonly signal: AbortSignal; readonly told: (bytes: number) => void },
+): Promise<string> {
+  const hash = createHash("sha256");
+  const file = await open(path, "r");
+  try {
+    const buffers = [Buffer.allocUnsafe(PIECE), Buffer.allocUnsafe(PIECE)] as const;
+    const read = (turn: number): Promise<{ bytesRead: number }> =>
+      file.read(buffers[turn % 2] as Buffer, 0, PIECE);
+    let next = read(0);
+    for (let turn = 0, bytes = 0; ; turn++) {
+      const { bytesRead } = await next;
+      if (bytesRead === 0) return hash.digest("hex");
+      signal.throwIfAborted();
+      next = read(turn + 1);
+      hash.update((buffers[turn % 2] as Buffer).subarray(0, bytesRead));
+      bytes += bytesRead;
+      told(bytes);
+    }
+  } finally {
+    await file.close();
+  }
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { ModelLease } from "@millrace/contracts";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startTimeOf } from "../../src/process-identity.ts";
-import { createRunners } from "../../src/runner/index.ts";
+import { createRunners } from "../../src/runner/create-runners.ts";
 import {
   ENGINE,
   type Fault,

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, onTestFinished } from "vitest";
-import { createRunners, type Machine } from "../../src/runner/index.ts";
+import { createRunners } from "../../src/runner/create-runners.ts";
+import type { Machine } from "../../src/runner/machine.ts";
 import type { RunnableModel, Runners, RunnersContext } from "../../src/runners.ts";
 
 const MIB = 1_048_576;

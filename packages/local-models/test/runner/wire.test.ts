@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { describeUnless, noLocalEngine } from "@millrace/test-support";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { createRunners } from "../../src/runner/index.ts";
+import { createRunners } from "../../src/runner/create-runners.ts";
 import type { Runners } from "../../src/runners.ts";
 import { tinyGguf } from "../tiny-gguf.ts";
 import { ENGINE, fileOf, handClock, isRunning, kept, model, until } from "./support.ts";

@@ -5,9 +5,17 @@
  *   M3  The server is offered nothing of ours: no sampling, no questions to people, no folders.
  *   M4  Nothing that a server was given as a secret comes back from here.
  */
-import type { AiSourceTool, AiToolContext, FetchLike, Json, JsonObject } from "@millrace/contracts";
+import {
+  type AiSourceTool,
+  type AiToolContext,
+  type FetchLike,
+  type Json,
+  type JsonObject,
+  secretForms,
+} from "@millrace/contracts";
 import { toWebFetch } from "@millrace/contracts/web-fetch";
 import {
+  type CallToolResult,
   Client,
   type JsonSchemaValidator,
   type jsonSchemaValidator,
@@ -17,8 +25,6 @@ import {
 } from "@modelcontextprotocol/client";
 import type { McpServerSettings } from "../settings/read.ts";
 import { cut, mcpError, toMcpError } from "./failure.ts";
-import { maskOf } from "./mask.ts";
-import { resultOf, textOf } from "./result.ts";
 import { ServerProcess, type ServerStart } from "./server-process.ts";
 
 const CONNECT_MS = 10_000;
@@ -221,4 +227,47 @@ function throttled({ progress }: AiToolContext): ProgressCallback {
     last = now;
     progress(done, total);
   };
+}
+
+/** A function that takes every form of the secrets out of the strings of a value. */
+function maskOf(secrets: readonly string[]): <T extends Json>(value: T) => T {
+  const forms = secrets.flatMap(secretForms).sort((one, other) => other.length - one.length);
+  if (forms.length === 0) return (value) => value;
+  const masked = (value: Json | undefined): Json | undefined => {
+    if (typeof value === "string") {
+      return forms.reduce((text, form) => text.replaceAll(form, "[redacted]"), value);
+    }
+    if (typeof value !== "object" || value === null) return value;
+    if (Array.isArray(value)) return value.map((each) => masked(each) ?? null);
+    const entries = Object.entries(value).map(([key, each]) => [masked(key), masked(each)]);
+    return Object.fromEntries(entries) as Json;
+  };
+  return (value) => masked(value) as typeof value;
+}
+
+/** `structuredContent` is preferred over text. What is neither text nor data is named: `[image image/png]`. */
+function resultOf(result: CallToolResult): Json {
+  if (result.structuredContent !== undefined) return result.structuredContent as Json;
+  return textOf(result);
+}
+
+/** The text of an answer, one block a line. */
+function textOf({ content = [] }: CallToolResult): string {
+  return content.map(blockText).join("\n");
+}
+
+function blockText(block: CallToolResult["content"][number]): string {
+  switch (block.type) {
+    case "text":
+      return block.text;
+    case "image":
+    case "audio":
+      return `[${block.type} ${block.mimeType}]`;
+    case "resource_link":
+      return `[resource ${block.uri}]`;
+    case "resource":
+      return "text" in block.resource ? block.resource.text : `[resource ${block.resource.uri}]`;
+    default:
+      return "";
+  }
 }

@@ -7,10 +7,13 @@
  *   S4  A line that is no message ends the connection: whoever speaks something else cannot be understood.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
-import { deserializeMessage, serializeMessage } from "@modelcontextprotocol/client";
+import {
+  deserializeMessage,
+  type JSONRPCMessage,
+  serializeMessage,
+  type Transport,
+} from "@modelcontextprotocol/client";
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
-import { guard } from "./guard.ts";
 
 const END_MS = 2_000; // for the end of the input, and again for SIGTERM
 const VANISH_MS = 1_000; // what was killed needs a turn of the scheduler to go
@@ -187,4 +190,30 @@ async function within(done: Promise<void>, ms: number): Promise<boolean> {
   const inTime = await Promise.race([done.then(() => true), late]);
   clearTimeout(timer);
   return inTime;
+}
+
+/** Waits for the end of its input, then as `end` of `ServerProcess` does: patience, SIGTERM, patience, SIGKILL. */
+const SCRIPT =
+  'read -r _; sleep 2; kill -s TERM -- "-$1" || exit 0; sleep 2; kill -s KILL -- "-$1"';
+
+/**
+ * Starts a watcher that outlives this process: should we be killed without a word, it ends the group of a server that does not end
+ * by itself when its input does. It holds one pipe of ours; the end of that pipe is the sign. The answer calls the watcher off.
+ * Does nothing on Windows, which has no groups.
+ */
+function guard(group: number): () => void {
+  if (process.platform === "win32") return () => {};
+  const watcher: ChildProcess = spawn("/bin/sh", ["-c", SCRIPT, "sh", String(group)], {
+    detached: true, // a signal of the terminal is not meant for it
+    stdio: ["pipe", "ignore", "ignore"],
+    env: { PATH: "/usr/bin:/bin" },
+    cwd: "/",
+  });
+  watcher.on("error", () => {}); // a system without a shell has no watcher
+  watcher.stdin?.on("error", () => {});
+  watcher.unref();
+  return () => {
+    watcher.kill("SIGKILL");
+    watcher.stdin?.destroy();
+  };
 }
