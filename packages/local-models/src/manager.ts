@@ -6,33 +6,45 @@
  */
 import { rm, rmdir, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
-import type {
-  AbortSignalLike,
-  Job,
-  Model,
-  ModelInstallArgs,
-  ModelManager,
-} from "@millrace/contracts";
-import { createEngines, ENGINE_ID, peerEngine, platformOf } from "./engine/engines.ts";
+import type { AbortSignalLike, ModelManager } from "@millrace/contracts";
+import { checkOptions, type OptionNames } from "@millrace/contracts/options";
+import { createEngines, peerEngine, platformOf } from "./engine/engines.ts";
 import { ENGINE_LOCK, type EngineLock } from "./engine/lock.ts";
-import { bytesOf, type Entry, toModel } from "./entry.ts";
+import { bytesOf, type Entry } from "./entry.ts";
 import { ModelError } from "./errors.ts";
 import { isUnchanged, makeFolders, modelFolders } from "./folders.ts";
 import { checkModelId } from "./ids.ts";
-import { type InstallPorts, install, moveIn } from "./install/install.ts";
-import { type Leftover, readLeftovers, removePart, unfinishedModel } from "./install/leftovers.ts";
-import type { Progress } from "./install/progress.ts";
-import { type InstallRequest, readRequest } from "./install/request.ts";
+import type { InstallPorts } from "./install/install.ts";
+import { installSteps, startEngineFetch, startInstall } from "./install/jobs.ts";
+import { type Leftover, readLeftovers, removePart } from "./install/leftovers.ts";
+import type { InstallRequest } from "./install/request.ts";
 import { createJobs } from "./jobs.ts";
 import { createLibrary } from "./library.ts";
 import { takeLock } from "./lock.ts";
+import { createQueries } from "./queries.ts";
 import { loadRegistry, registryText } from "./registry.ts";
+import { createRunners } from "./runner/create-runners.ts";
 import type { CreateRunners, ResolvedEngine, RunnableModel } from "./runners.ts";
 import { type ScanResult, scanAll, tellScan } from "./scan-all.ts";
 import type { ModelClock, ModelManagerOptions } from "./settings.ts";
 import { writeWhole } from "./write-whole.ts";
 
 const MAX_BYTES = 214_748_364_800; // 200 GiB: larger than any model that one machine runs
+
+const OPTIONS: OptionNames<ModelManagerOptions> = {
+  ...{ dir: true, enginesDir: true, fetch: true, sink: true, settings: true, clock: true },
+  ...{ credentials: true, hubModel: true, freeBytes: true, log: true },
+};
+
+/**
+ * Manages the models of a folder: scans it, installs into it, and runs its models, each in a process of its own. The first scan
+ * begins at once; nothing native is loaded in this process, ever. Where another process manages the folder, this manager lists
+ * and loads, and refuses changes with `models_locked`. Throws what the file system says when the folder cannot be made.
+ */
+export function createModelManager(options: ModelManagerOptions): ModelManager {
+  checkOptions("createModelManager", options, OPTIONS);
+  return composeManager(options, { createRunners });
+}
 
 /** What the manager is made of beside its options; tests replace single ones. */
 export interface ManagerParts {
@@ -132,38 +144,8 @@ export function composeManager(options: ModelManagerOptions, parts: ManagerParts
       throw new ModelError("models_locked", "another process manages this folder of models");
     }
   };
-  const shown = (entry: Entry): Model => {
-    const fault = library.fault(entry.id);
-    return toModel(entry, {
-      state: runners.state(entry.id) ?? (fault === null ? "ready" : "invalid"),
-      runtime: runners.runtime(entry.id),
-      error: runners.error(entry.id) ?? fault,
-    });
-  };
-  const unfinished = (): readonly Model[] => {
-    const models = new Map<string, Model>();
-    for (const { id, bytes, sha256, url } of leftovers) {
-      models.set(id, unfinishedModel({ id, bytes, sha256, source: { kind: "url", url } }));
-    }
-    for (const { id, sha256, source } of requests.values()) {
-      const job = jobs.open(({ modelId }) => modelId === id);
-      if (job === undefined) continue; // it was cancelled before its turn
-      const { stage, current, total } = job;
-      const fetched = stage === "download" ? current : stage === "verify" ? total : 0;
-      const bytes = Math.max(fetched, models.get(id)?.bytes ?? 0);
-      models.set(id, unfinishedModel({ id, bytes, sha256, source }));
-    }
-    return [...models.values()].filter(({ id }) => library.get(id) === undefined);
-  };
-  const find = (id: string): Model | undefined => {
-    const entry = library.get(id);
-    return entry === undefined ? unfinished().find((model) => model.id === id) : shown(entry);
-  };
-  const get = (id: string): Model => {
-    const model = find(checkModelId(id));
-    if (model !== undefined) return model;
-    throw new ModelError("not_found", `there is no model "${id}"`);
-  };
+  const sources = { library, jobs, runners, requests, leftovers: () => leftovers };
+  const { get, list } = createQueries(sources);
 
   /** The model, with files that were just looked at. */
   const runnable = async (id: string): Promise<RunnableModel> => {
@@ -196,51 +178,10 @@ export function composeManager(options: ModelManagerOptions, parts: ManagerParts
     freeBytes: options.freeBytes ?? freeBytes,
     ...(options.credentials && { credentials: options.credentials }),
     ...(options.hubModel && { hubModel: options.hubModel }),
-    async engine(signal, progress) {
-      if (engines.has()) return false;
-      await engines.fetch({
-        signal,
-        told: (stage, current, total) => {
-          if (stage === "download") step(progress, "engine", current, total);
-        },
-      });
-      return true;
-    },
-    async register(entry, part, target) {
-      await library.exclusively(async () => {
-        if (library.get(entry.id) !== undefined || library.owns(target)) throw exists(entry.id);
-        library.add({ ...entry, files: await moveIn(part, target) });
-      });
+    ...installSteps(engines, library, async (id) => {
       await save();
-      sink.emit("models:registered", entry.id);
-    },
-  };
-
-  const start = (args: ModelInstallArgs): Job => {
-    mayWrite();
-    const request = readRequest(args);
-    const { id, sha256 } = request;
-    const open = jobs.open(({ modelId }) => modelId === id);
-    if (open !== undefined) return open;
-    const about = { kind: "install", name: id, modelId: id } as const;
-    const there = library.get(id);
-    const isWhole = library.fault(id) === null;
-    if (isWhole && sha256 !== null && there?.sha256 === sha256) return jobs.done(about);
-    if (there !== undefined) throw exists(id);
-    requests.set(id, request);
-    return jobs.start(
-      about,
-      async (context) => {
-        await scanned;
-        if (library.get(id) !== undefined) throw exists(id);
-        await install(request, ports, context);
-      },
-      async () => {
-        // A job that was cancelled before its turn may have had a successor since.
-        if (requests.get(id) === request) requests.delete(id);
-        await look();
-      },
-    );
+      sink.emit("models:registered", id);
+    }),
   };
 
   const remove = async (id: string, { force = false }: { force?: boolean } = {}): Promise<void> => {
@@ -289,12 +230,13 @@ export function composeManager(options: ModelManagerOptions, parts: ManagerParts
   return {
     scanned,
     scan: (given) => orAborted(scan(), given?.signal),
-    list({ state } = {}) {
-      const models = [...library.all().map(shown), ...unfinished()];
-      return models.filter((model) => state === undefined || model.state === state).sort(inOrder);
-    },
+    list: ({ state } = {}) =>
+      list().filter((model) => state === undefined || model.state === state),
     get,
-    install: start,
+    install(args) {
+      mayWrite();
+      return startInstall(args, { jobs, library, requests, ports, scanned, look });
+    },
     cancelJob: (jobId) => jobs.cancel(jobId),
     jobs: () => jobs.list(),
     async load(id, given) {
@@ -310,15 +252,7 @@ export function composeManager(options: ModelManagerOptions, parts: ManagerParts
     engines: () => engines.list(jobs.open(({ kind }) => kind === "engine") !== undefined),
     fetchEngine(id) {
       mayWrite();
-      if (id !== ENGINE_ID) throw new ModelError("not_found", "the engine is called llama-cpp");
-      const open = jobs.open(({ kind }) => kind === "engine");
-      if (open !== undefined) return open;
-      return jobs.start({ kind: "engine", name: ENGINE_ID }, async ({ signal, progress }) => {
-        progress.stage("resolve", 0, 0);
-        const told = (stage: string, current: number, total: number): void =>
-          step(progress, stage, current, total);
-        await engines.fetch({ signal, told });
-      });
+      return startEngineFetch(id, jobs, engines);
     },
     acquire: async (id, signal) => runners.acquire(await orAborted(runnable(id), signal), signal),
     close() {
@@ -352,26 +286,8 @@ async function freeBytes(folder: string): Promise<number> {
   return bavail * bsize;
 }
 
-function exists(id: string): ModelError {
-  return new ModelError(
-    "already_exists",
-    `there is a model "${id}"; remove it, or give another id`,
-  );
-}
-
 function closed(): ModelError {
   return new ModelError("state_conflict", "the manager of models is closed");
-}
-
-/** Enters a stage, or goes on in it. */
-function step(progress: Progress, stage: string, current: number, total: number): void {
-  if (progress.position.stage === stage) progress.advance(current, total);
-  else progress.stage(stage, current, total);
-}
-
-function inOrder(one: Model, other: Model): number {
-  if (one.origin !== other.origin) return one.origin === "managed" ? -1 : 1;
-  return one.id < other.id ? -1 : 1;
 }
 
 /** The promise, or the reason of a caller that no longer waits: the work goes on for the others. */

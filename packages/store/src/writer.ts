@@ -208,7 +208,7 @@ const OWN: ReadonlySet<string> = new Set([
 ]);
 
 /** The refusal of a unit as an error. */
-export function errorOf(code: string, message: string): Error {
+function errorOf(code: string, message: string): Error {
   return OWN.has(code)
     ? new StoreError(code as StoreErrorCode, message)
     : new Refusal(code, message);
