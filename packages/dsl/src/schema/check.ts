@@ -20,12 +20,22 @@ export type CompiledSchema =
   | { readonly ok: false; readonly problems: readonly SchemaProblem[] };
 
 /** Which rule a value broke, beside the place and the sentence. */
-export interface SchemaFinding extends SchemaProblem {
+export interface SchemaFinding extends SchemaProblem, FindingParts {
   readonly rule: "type" | "limit" | "choice" | "required" | "unknown" | "format" | "budget";
   /** What was found at the place. */
   readonly value: unknown;
+}
+
+/** The parts of the sentence of a finding. */
+interface FindingParts {
   /** The name of the missing or unknown member. */
   readonly member?: string;
+  /** What the value must be, where the sentence says `must be`: types, a bound. */
+  readonly expected?: string;
+  /** JSON of the values that are allowed, the first of them; `isCut`: there are more. */
+  readonly choices?: readonly string[];
+  readonly isCut?: boolean;
+  readonly format?: string;
 }
 
 /** Stands for a value that is not known yet: it satisfies everything. */
@@ -100,7 +110,12 @@ function check(node: SchemaNode, value: unknown, options: CheckOptions): readonl
 }
 
 /** Notes a broken rule of the value at hand. */
-type Say = (rule: SchemaFinding["rule"], message: string, member?: string) => void;
+type Say = (rule: SchemaFinding["rule"], message: string, parts?: FindingParts) => void;
+
+/** Notes that the value must be something that it is not. */
+function must(say: Say, expected: string): void {
+  say("limit", `must be ${expected}`, { expected });
+}
 
 class Checker {
   private left: number;
@@ -138,21 +153,24 @@ class Checker {
   }
 
   private rules(node: SchemaNode, value: unknown, pointer: string, found: SchemaFinding[]): void {
-    const say: Say = (rule, message, member) => {
-      found.push({ pointer, message, rule, value, ...(member !== undefined && { member }) });
+    const say: Say = (rule, message, parts) => {
+      found.push({ pointer, message, rule, value, ...parts });
     };
     if (node.never) {
       say("unknown", "is not allowed");
       return;
     }
     if (node.types !== undefined && !node.types.some((type) => hasType(value, type))) {
-      say("type", `must be ${node.types.join(" or ")}, found ${typeName(value)}`);
+      mistyped(node.types, value, say);
       return;
     }
     if (node.allowed !== undefined) {
       const key = equalityKey(value, this.read);
       if (key !== undefined && !node.allowed.has(key)) {
-        say("choice", `must be one of ${node.allowedText}`);
+        const choices = [...node.allowed].slice(0, MAX_SHOWN);
+        const isCut = node.allowed.size > MAX_SHOWN;
+        const list = choices.join(", ") + (isCut ? ", …" : "");
+        say("choice", `must be one of ${list}`, { choices, isCut });
       }
     }
     if (typeof value === "string") this.text(node, value, say);
@@ -174,7 +192,7 @@ class Checker {
       say("limit", `must match ${pattern.source}`);
     }
     if (this.formats && format !== undefined && !hasFormat(format, value)) {
-      say("format", `must be a ${format}`);
+      say("format", `must be a ${format}`, { format });
     }
   }
 
@@ -267,24 +285,31 @@ function closest(
   );
   const [only, ...others] = close;
   if (only === undefined) {
-    const types = [...new Set(nodes.flatMap(typesOf))].join(" or ");
-    say("type", `must be ${types}, found ${typeName(value)}`);
+    mistyped([...new Set(nodes.flatMap(typesOf))], value, say);
   } else if (others.length > 0) say("limit", `fits none of ${nodes.length} alternatives`);
   else for (const problem of only) found.push(problem);
 }
 
+function mistyped(types: readonly string[], value: unknown, say: Say): void {
+  const expected = types.join(" or ");
+  say("type", `must be ${expected}, found ${typeName(value)}`, { expected });
+}
+
+/** How many allowed values a message lists. */
+const MAX_SHOWN = 12;
+
 function checkNumber(node: SchemaNode, value: number, say: Say): void {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = node;
-  if (minimum !== undefined && value < minimum) say("limit", `must be at least ${minimum}`);
-  if (maximum !== undefined && value > maximum) say("limit", `must be at most ${maximum}`);
+  if (minimum !== undefined && value < minimum) must(say, `at least ${minimum}`);
+  if (maximum !== undefined && value > maximum) must(say, `at most ${maximum}`);
   if (exclusiveMinimum !== undefined && value <= exclusiveMinimum) {
-    say("limit", `must be above ${exclusiveMinimum}`);
+    must(say, `above ${exclusiveMinimum}`);
   }
   if (exclusiveMaximum !== undefined && value >= exclusiveMaximum) {
-    say("limit", `must be below ${exclusiveMaximum}`);
+    must(say, `below ${exclusiveMaximum}`);
   }
   if (multipleOf !== undefined && !isMultiple(value, multipleOf)) {
-    say("limit", `must be a multiple of ${multipleOf}`);
+    must(say, `a multiple of ${multipleOf}`);
   }
 }
 

@@ -25,7 +25,6 @@ export interface SchemaNode {
   never?: true;
   types?: readonly string[];
   allowed?: ReadonlySet<string>;
-  allowedText?: string;
   properties?: ReadonlyMap<string, SchemaNode>;
   required?: readonly string[];
   additionalProperties?: SchemaNode;
@@ -207,8 +206,6 @@ class SchemaReader {
     node.allowed = new Set(
       node.allowed === undefined ? keys : keys.filter((key) => node.allowed?.has(key)),
     );
-    const shown = [...node.allowed].slice(0, MAX_SHOWN).join(", ");
-    node.allowedText = node.allowed.size > MAX_SHOWN ? `${shown}, …` : shown;
   }
 
   private pattern(node: SchemaNode, value: unknown, at: string): void {
@@ -255,9 +252,6 @@ class SchemaReader {
     this.problems.push({ pointer, message });
   }
 }
-
-/** How many allowed values a message lists. */
-const MAX_SHOWN = 12;
 
 /** The schemas that a schema applies to the very same value. */
 function sameValue(node: SchemaNode): SchemaNode[] {

@@ -3,7 +3,7 @@
 import { isObject, own, pointerSegment } from "../../data.ts";
 import { VALUE_ALIASES } from "../../diagnostics/aliases.ts";
 import type { TextFix } from "../../diagnostics/bag.ts";
-import { replacing } from "../../diagnostics/bag.ts";
+import { replacing, writing } from "../../diagnostics/bag.ts";
 import { checkableSchema, type SchemaFinding, UNKNOWN } from "../../schema/check.ts";
 import { parseExpression } from "../../syntax/parse-expression.ts";
 import { describeType } from "../../types/flow-type.ts";
@@ -108,16 +108,15 @@ function report(
       }
       return;
     case "format":
-      if (!finding.message.endsWith("uri")) {
-        run.report("FLOW3008", pointer, { message: `${field} is not a date` });
-        return;
-      }
-      run.report("FLOW3005", pointer, { parts: { field, rule: "a URI" } });
+      if (finding.format === "uri") {
+        run.report("FLOW3005", pointer, { parts: { field, rule: "a URI" } });
+      } else run.report("FLOW3008", pointer, { message: `${field} is not a date` });
       return;
     default: {
-      const rule = /^must be (.*)$/.exec(finding.message)?.[1];
-      const message = `${field} ${finding.message}`;
-      run.report("FLOW3005", pointer, rule ? { parts: { field, rule } } : { message });
+      const { expected: rule, message } = finding;
+      const details =
+        rule === undefined ? { message: `${field} ${message}` } : { parts: { field, rule } };
+      run.report("FLOW3005", pointer, details);
     }
   }
 }
@@ -204,22 +203,14 @@ function reportChoice(
   pointer: string,
   field: string,
 ): void {
-  const list = finding.message.replace(/^must be one of /, "");
-  const choices = [...list.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map((match) => match[1] ?? "");
-  const near =
-    typeof value === "string" ? run.near(value, () => choices, VALUE_ALIASES) : undefined;
-  const found = typeof value === "string" ? `"${shown(value)}"` : describeValue(value);
+  const { choices = [], isCut } = finding;
+  const list = choices.join(", ").replaceAll('"', "") + (isCut ? ", …" : "");
+  const texts = choices.filter((json) => json.startsWith('"')).map((json) => json.slice(1, -1));
+  const isText = typeof value === "string";
+  const near = isText ? run.near(value, () => texts, VALUE_ALIASES) : undefined;
   run.report("FLOW3006", pointer, {
-    parts: {
-      field,
-      list: list.replaceAll('"', ""),
-      value: found,
-      near,
-    },
-    fix:
-      near === undefined
-        ? undefined
-        : replacing(`write "${near}"`, run.places.exact(pointer), `"${near}"`),
+    parts: { field, list, value: isText ? `"${shown(value)}"` : describeValue(value), near },
+    fix: near === undefined ? undefined : writing(`"${near}"`, run.places.exact(pointer)),
   });
 }
 
@@ -229,7 +220,7 @@ function takenType(schema: object, keys: readonly string[], finding: SchemaFindi
     const type = typeFromSchema(schema as Parameters<typeof typeFromSchema>[0]);
     if (type.kind !== "any") return describeType(type);
   }
-  return flowWords(finding.message.replace(/^must be (.*), found .*$/, "$1"));
+  return flowWords(finding.expected ?? "");
 }
 
 /** JSON Schema's names of types as the language spells them. */
