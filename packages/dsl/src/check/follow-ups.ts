@@ -3,9 +3,10 @@
  *   F1  a text without errors loses nothing, and keeps every finding.
  *   F2  only what is missing is excused: a wrong value that could be read is reported beside any syntax error.
  */
-import type { Finding, Span } from "../diagnostics/bag.ts";
+import type { Finding } from "../diagnostics/bag.ts";
 import type { DiagnosticCode } from "../diagnostics/table.ts";
-import type { Places } from "./source-map.ts";
+import type { Span } from "../syntax/ast.ts";
+import type { SourceMap } from "./source-map.ts";
 
 /** A name is not found, or nothing uses it: excused when the name stands in text that was not read. */
 const BY_NAME: ReadonlySet<string> = new Set<DiagnosticCode>([
@@ -39,8 +40,8 @@ const NONE = (): boolean => false;
 const WORD = /[A-Za-z_][\w-]*/g;
 
 /** Whether a finding at a stretch of the text only follows from what was not read. */
-export function followUps(places: Places): (finding: Finding) => boolean {
-  const { losses, source = "" } = places;
+export function followUps(map: SourceMap): (finding: Finding) => boolean {
+  const { losses, source = "" } = map;
   if (losses === undefined) return NONE;
   const touchesBroken = overlaps([...losses.dropped, ...losses.errors]);
   let words: ReadonlySet<string> | undefined;
@@ -52,12 +53,12 @@ export function followUps(places: Places): (finding: Finding) => boolean {
     const { code, pointer = "", parts = {} } = finding;
     if (BY_NAME.has(code)) {
       const id = /^.*\/nodes\/\d+/.exec(pointer)?.[0];
-      const idSpan = id === undefined ? undefined : places.exact(`${id}/id`);
+      const idSpan = id === undefined ? undefined : map.exact(`${id}/id`);
       const names = [
         ...Object.values(parts).map((part) => String(part ?? "")),
-        lastWord(places.text(finding)),
+        lastWord(map.text(finding)),
       ];
-      if (idSpan !== undefined) names.push(lastWord(places.text(idSpan)));
+      if (idSpan !== undefined) names.push(lastWord(map.text(idSpan)));
       return names.some(isUnread);
     }
     return BY_PLACE.has(code) && touchesBroken(finding);

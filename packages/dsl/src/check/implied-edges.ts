@@ -41,10 +41,10 @@ export function impliedEdges(
     visitValue(
       site.value,
       {
-        expression: (source, trail, hole, alone) => {
+        expression: (source, path, hole, alone) => {
           const tree = trees.get(source);
           if (!("kind" in tree)) return;
-          const leaf = new Leaf(site, source, trail, hole, alone);
+          const leaf = new Leaf(site, source, path, hole, alone);
           for (const { node } of readsOf(tree, site.body, leaf.roots)) {
             if (node === undefined || found.has(node) || !waitsFor(site, node)) continue;
             found.set(node, leaf);

@@ -1,10 +1,9 @@
 /** From places of a graph to stretches of the text that it was read from. The text is looked through once something is found. */
 
-import type { Span } from "../diagnostics/bag.ts";
 import { findReferences, type ReferencePlace } from "../expression/references.ts";
 import { dataOf, type FlowDocument, isDocument } from "../read/document.ts";
 import { type Losses, lossesOf, type Mark, marksOf } from "../read/locate.ts";
-import type { Expression } from "../syntax/ast.ts";
+import type { Expression, Span } from "../syntax/ast.ts";
 import { printExpression } from "../syntax/print-expression.ts";
 import type { Leaf } from "./model/sites.ts";
 
@@ -15,7 +14,7 @@ interface Written {
 }
 
 /** Where the places of a graph are in its text; without a document nowhere. */
-export class Places {
+export class SourceMap {
   readonly source: string | undefined;
   readonly #document: FlowDocument | undefined;
   readonly #written = new WeakMap<Leaf, Written>();

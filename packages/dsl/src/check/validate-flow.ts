@@ -29,7 +29,7 @@ import { checkServiceCall } from "./rules/service-calls.ts";
 import { checkShape } from "./rules/shape.ts";
 import { checkStyle } from "./rules/style.ts";
 import { checkFlowField, checkFlowTools } from "./rules/subflows.ts";
-import { Places } from "./source-map.ts";
+import { SourceMap } from "./source-map.ts";
 import { Validation } from "./validation.ts";
 
 /** Options of `validateFlow`. */
@@ -53,22 +53,22 @@ export function validateFlow(
   options: ValidateOptions = {},
 ): Diagnostic[] {
   const graph = completeGraph(given);
-  const run = new Validation(graph, catalog, new Places(options.document));
-  checkShape(run);
-  checkNames(run);
-  checkDeclarations(run);
-  checkEdges(run);
-  const walk = new Walk(run);
-  for (const node of run.model.nodes) walk.node(node);
-  for (const site of outputSites(graph, run.model)) walk.site(site);
+  const ctx = new Validation(graph, catalog, new SourceMap(options.document));
+  checkShape(ctx);
+  checkNames(ctx);
+  checkDeclarations(ctx);
+  checkEdges(ctx);
+  const walk = new Walk(ctx);
+  for (const node of ctx.model.nodes) walk.node(node);
+  for (const site of outputSites(graph, ctx.model)) walk.site(site);
   walk.literals.finish();
-  if (!walk.readsAllInputs) checkInputsRead(run, walk.inputs);
+  if (!walk.readsAllInputs) checkInputsRead(ctx, walk.inputs);
   const orders = walk.orders.finish();
-  checkCycles(run, orders);
-  checkPresence(run, orders, walk.needed);
-  walk.sinks.report(run);
-  if (options.lint) checkStyle(run, orders);
-  return run.diagnostics();
+  checkCycles(ctx, orders);
+  checkPresence(ctx, orders, walk.needed);
+  walk.sinks.report(ctx);
+  if (options.lint) checkStyle(ctx, orders);
+  return ctx.diagnostics();
 }
 
 /** The one way through nodes and expressions, and what is gathered on it. */
@@ -79,31 +79,31 @@ class Walk {
   readsAllInputs = false;
   readonly sinks = new Sinks();
   readonly literals: Literals;
-  readonly #run: Validation;
+  readonly #ctx: Validation;
   readonly #expressions: Expressions;
 
-  constructor(run: Validation) {
-    this.#run = run;
-    this.orders = new Orders(run.model.bodies);
-    this.literals = new Literals(run);
-    this.#expressions = new Expressions(run);
+  constructor(ctx: Validation) {
+    this.#ctx = ctx;
+    this.orders = new Orders(ctx.model.bodies);
+    this.literals = new Literals(ctx);
+    this.#expressions = new Expressions(ctx);
   }
 
   node(node: NodeModel): void {
-    const run = this.#run;
-    checkNodeType(run, node);
-    checkFields(run, node);
-    checkPolicies(run, node);
-    if (node.entry?.type === "service.call") checkServiceCall(run, node);
+    const ctx = this.#ctx;
+    checkNodeType(ctx, node);
+    checkFields(ctx, node);
+    checkPolicies(ctx, node);
+    if (node.entry?.type === "service.call") checkServiceCall(ctx, node);
     if (node.entry?.kind === "ai") {
-      checkAi(run, node);
-      checkFlowTools(run, node);
+      checkAi(ctx, node);
+      checkFlowTools(ctx, node);
     }
     for (const site of sitesOfNode(node)) {
-      if (!run.isReadable(site.value)) continue;
+      if (!ctx.isReadable(site.value)) continue;
       if (site.kind === "field") {
-        checkField(run, site);
-        checkFlowField(run, site);
+        checkField(ctx, site);
+        checkFlowField(ctx, site);
         this.literals.url(site);
       }
       this.#expressions.checkLiteral(site);
@@ -112,16 +112,16 @@ class Walk {
   }
 
   site(site: Site): void {
-    if (!this.#run.isReadable(site.value)) return;
+    if (!this.#ctx.isReadable(site.value)) return;
     visitValue(
       site.value,
       {
-        text: (text, trail, key) => {
-          this.literals.text(site, text, trail, key);
-          checkOtherHoles(this.#run, this.#expressions.types, site, text, trail);
+        text: (text, path, key) => {
+          this.literals.text(site, text, path, key);
+          checkOtherHoles(this.#ctx, this.#expressions.types, site, text, path);
         },
-        expression: (source, trail, hole, alone) => {
-          const leaf = new Leaf(site, source, trail, hole, alone);
+        expression: (source, path, hole, alone) => {
+          const leaf = new Leaf(site, source, path, hole, alone);
           const checked = this.#expressions.check(leaf);
           if (checked !== undefined) this.#gather(checked);
         },

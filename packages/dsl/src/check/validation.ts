@@ -7,7 +7,6 @@ import {
   byPlace,
   type Details,
   DiagnosticBag,
-  type Span,
   type TextFix,
   toDiagnostic,
   writing,
@@ -15,11 +14,12 @@ import {
 import { lineIndex } from "../diagnostics/lines.ts";
 import { quoteForMessage } from "../diagnostics/quote.ts";
 import type { DiagnosticCode } from "../diagnostics/table.ts";
+import type { Span } from "../syntax/ast.ts";
 import { type FlowCatalog, KnownCatalog } from "./catalog.ts";
 import { followUps } from "./follow-ups.ts";
 import { type GraphModel, modelOf, type NodeModel } from "./model/bodies.ts";
 import { Ports } from "./rules/ports.ts";
-import type { Places } from "./source-map.ts";
+import type { SourceMap } from "./source-map.ts";
 
 /** Names that one validation looks for; who misspells more has a problem that no suggestion solves. */
 const MAX_SUGGESTIONS = 200;
@@ -29,7 +29,7 @@ export class Validation {
   readonly graph: FlowGraph;
   readonly catalog: KnownCatalog;
   readonly model: GraphModel;
-  readonly places: Places;
+  readonly map: SourceMap;
   readonly #bag = new DiagnosticBag();
   readonly ports: Ports = new Ports((value) => this.isReadable(value));
   readonly #unreadable = new Set<unknown>();
@@ -38,10 +38,10 @@ export class Validation {
   readonly #calls = new Map<string, readonly string[] | undefined>();
   #suggestions = MAX_SUGGESTIONS;
 
-  constructor(graph: FlowGraph, catalog: FlowCatalog, places: Places) {
+  constructor(graph: FlowGraph, catalog: FlowCatalog, map: SourceMap) {
     this.graph = graph;
     this.catalog = new KnownCatalog(catalog);
-    this.places = places;
+    this.map = map;
     this.model = modelOf(graph, this.catalog.entry);
   }
 
@@ -115,7 +115,7 @@ export class Validation {
     aliases: Aliases = {},
   ): { parts: { near: string | undefined }; fix: TextFix | undefined } {
     const near = this.near(name, candidates, aliases);
-    const at = near === undefined ? undefined : this.places.exact(pointer);
+    const at = near === undefined ? undefined : this.map.exact(pointer);
     return { parts: { near }, fix: writing(near, at, near && spelt(near)) };
   }
 
@@ -125,8 +125,8 @@ export class Validation {
     pointer: string | undefined,
     { span, related, ...details }: PlacedDetails = {},
   ): void {
-    const at = span ?? this.places.around(pointer ?? "") ?? NOWHERE;
-    const other = related && this.places.around(related.pointer);
+    const at = span ?? this.map.around(pointer ?? "") ?? NOWHERE;
+    const other = related && this.map.around(related.pointer);
     this.#bag.add(code, at, {
       ...details,
       pointer,
@@ -137,10 +137,10 @@ export class Validation {
   /** Everything found: by offset, then code; without a text in the order in which it was found. */
   diagnostics(): Diagnostic[] {
     const { found } = this.#bag;
-    const { source } = this.places;
+    const { source } = this.map;
     if (source === undefined) return found.map((finding) => toDiagnostic(finding));
     const toRange = lineIndex(source);
-    const isFollowUp = followUps(this.places);
+    const isFollowUp = followUps(this.map);
     const own = found.filter((finding) => !isFollowUp(finding)).sort(byPlace);
     return own.map((finding) => toDiagnostic(finding, toRange));
   }

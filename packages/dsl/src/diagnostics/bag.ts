@@ -1,12 +1,8 @@
 /** Findings: what each one carries, how they are collected, and how they become diagnostics with lines and columns. */
-import type { Diagnostic, Range, Severity } from "@millrace/contracts";
-import { DIAGNOSTICS, type DiagnosticCode, fillText, type Parts } from "./table.ts";
 
-/** Offsets into a text in UTF-16 units, `end` exclusive. */
-export interface Span {
-  readonly start: number;
-  readonly end: number;
-}
+import type { Diagnostic, Range, Severity } from "@millrace/contracts";
+import type { Span } from "../syntax/ast.ts";
+import { DIAGNOSTICS, type DiagnosticCode, fillText, type Parts } from "./table.ts";
 
 /** A change of a text, by offsets. */
 export interface TextFix {

@@ -4,7 +4,8 @@
  *   After `maxErrors` errors one more, FLOW1099, says so, and a reader that asks `full` stops.
  */
 import type { Diagnostic } from "@millrace/contracts";
-import { byPlace, type Details, type Finding, type Span, toDiagnostic } from "./bag.ts";
+import type { Span } from "../syntax/ast.ts";
+import { byPlace, type Details, type Finding, toDiagnostic } from "./bag.ts";
 import { lineIndex } from "./lines.ts";
 import { DIAGNOSTICS, type DiagnosticCode } from "./table.ts";
 

@@ -8,15 +8,15 @@ import { edgeKey } from "../read/edges.ts";
 export function keyOf(item: Item): string {
   if (item.kind === "attr") return attrKey(item);
   if (item.kind === "block") {
-    return blockKey(item.word, isNamed(item) ? (item.labels.at(-1)?.text ?? "") : "");
+    return blockKey(item.keyword, isNamed(item) ? (item.labels.at(-1)?.text ?? "") : "");
   }
   const [from, to] = item.ends;
   return `edge ${edgeKey(from?.node ?? "", from?.port ?? "out", to?.node ?? "")}`;
 }
 
 /** Whether a block is one of several of its kind, told apart by their names. */
-function isNamed({ word }: BlockItem): boolean {
-  return !isBlockKeyword(word) || BLOCKS[word].labels === 1;
+function isNamed({ keyword }: BlockItem): boolean {
+  return !isBlockKeyword(keyword) || BLOCKS[keyword].labels === 1;
 }
 
 /** The key of an attribute. */
@@ -25,8 +25,8 @@ export function attrKey(item: AttrItem): string {
 }
 
 /** The key of a block. */
-export function blockKey(word: string, label: string): string {
-  return `${word} ${label}`;
+export function blockKey(keyword: string, label: string): string {
+  return `${keyword} ${label}`;
 }
 
 /** Items with their keys; the second of a kind is another one than the first. */
@@ -43,5 +43,5 @@ export function keyed(items: readonly Item[], key: (item: Item) => string): [str
 /** Whether only the first of its kind counts. */
 export function standsOnce(item: Item): boolean {
   if (item.kind === "attr") return true;
-  return item.kind === "block" && (item.word === "layout" || item.word === "body");
+  return item.kind === "block" && (item.keyword === "layout" || item.keyword === "body");
 }

@@ -182,9 +182,9 @@ export function movedHead(
 ): { readonly wasFirst: Notes; readonly first: Notes } | undefined {
   const head = partedComments(wasFirst);
   if (head.length === 0) return undefined;
-  const { blank, trail } = wasFirst;
+  const { blank, trailingComment } = wasFirst;
   return {
-    wasFirst: { lead: wasFirst.lead.slice(head.length), blank, trail },
+    wasFirst: { lead: wasFirst.lead.slice(head.length), blank, trailingComment },
     first: withCarried(first, head, true),
   };
 }
@@ -195,7 +195,7 @@ function withCarried(notes: Notes, carried: readonly Comment[], gap: boolean): N
   return {
     lead: [...carried, ...lead],
     blank: first ? notes.blank : notes.blank || gap,
-    trail: notes.trail,
+    trailingComment: notes.trailingComment,
   };
 }
 

@@ -159,7 +159,7 @@ class Merge {
   }
 
   private block(old: BlockItem, fresh: BlockItem, where: Where): BlockItem {
-    const place: BlockKind = isBlockKeyword(fresh.word) ? fresh.word : "layout";
+    const place: BlockKind = isBlockKeyword(fresh.keyword) ? fresh.keyword : "layout";
     const items = inside(old, place);
     const wanted = inside(fresh, place);
     const type =
@@ -187,7 +187,7 @@ class Merge {
 
   /** The key that an old item has in the new graph, if it is still there. */
   private oldKey(item: Item, where: Where): string {
-    if (item.kind === "block" && item.word === "node") {
+    if (item.kind === "block" && item.keyword === "node") {
       return blockKey("node", this.renamed(item.labels.at(-1)?.text ?? "", where));
     }
     if (item.kind === "edge") {
@@ -228,8 +228,8 @@ function isSchema(item: Item): boolean {
   return item.kind === "attr" && item.name === "schema" && !item.policy;
 }
 
-function notesIn({ lead, blank, trail }: Notes): Notes {
-  return { lead, blank, trail };
+function notesIn({ lead, blank, trailingComment }: Notes): Notes {
+  return { lead, blank, trailingComment };
 }
 
 function inside(item: BlockItem, place: BlockKind): readonly Item[] {

@@ -4,8 +4,10 @@
  *       allows but for that.
  *   B2  what is paid bounds the time that it takes, whatever the data: nothing here is worse than linear in its steps.
  */
+
 import { type Json, MAX_JSON_DEPTH } from "@millrace/contracts/json";
 import { ExpressionError, type ExpressionErrorCode } from "../errors.ts";
+import type { Span } from "../syntax/ast.ts";
 
 /** What one evaluation may spend at most. */
 export interface ExpressionLimits {
@@ -28,12 +30,6 @@ export const DEFAULT_EXPRESSION_LIMITS: ExpressionLimits = {
 const MAX_RAISE = 10;
 export const BYTES_PER_ELEMENT = 16;
 export const BYTES_PER_UNIT = 2;
-
-/** A stretch of the expression's source, in UTF-16 units. */
-export interface Place {
-  readonly start: number;
-  readonly end: number;
-}
 
 /** Values by root name; undefined is an unknown name, null an absent one. */
 export interface Scope {
@@ -80,49 +76,49 @@ function atMost(limit: number, most: number): number {
 }
 
 /** Ends the evaluation with an error at a place. */
-export function fail(place: Place, code: ExpressionErrorCode, message: string): never {
+export function fail(place: Span, code: ExpressionErrorCode, message: string): never {
   throw new ExpressionError(code, message, place.start, place.end - place.start);
 }
 
 /** Pays steps. */
-export function spend(run: Evaluation, place: Place, steps: number): void {
-  run.steps -= steps;
-  if (run.steps < 0) overSteps(run, place);
+export function spend(ev: Evaluation, place: Span, steps: number): void {
+  ev.steps -= steps;
+  if (ev.steps < 0) overSteps(ev, place);
 }
 
 /** Ends the evaluation for want of steps. */
-export function overSteps(run: Evaluation, place: Place): never {
-  fail(place, "budget_exceeded", `the evaluation takes more than ${run.limits.steps} steps`);
+export function overSteps(ev: Evaluation, place: Span): never {
+  fail(place, "budget_exceeded", `the evaluation takes more than ${ev.limits.steps} steps`);
 }
 
 /** Pays for reading text of `length` UTF-16 units. */
-export function handleText(run: Evaluation, place: Place, length: number): void {
-  if (length >= 64) spend(run, place, length >> 6);
+export function handleText(ev: Evaluation, place: Span, length: number): void {
+  if (length >= 64) spend(ev, place, length >> 6);
 }
 
 /** Pays for text about to be produced. */
-export function produceText(run: Evaluation, place: Place, length: number): void {
-  handleText(run, place, length);
-  takeBytes(run, place, length * BYTES_PER_UNIT);
+export function produceText(ev: Evaluation, place: Span, length: number): void {
+  handleText(ev, place, length);
+  takeBytes(ev, place, length * BYTES_PER_UNIT);
 }
 
 /** Pays for list elements or object entries about to be produced. */
-export function produceElements(run: Evaluation, place: Place, count: number): void {
-  spend(run, place, count);
-  takeBytes(run, place, count * BYTES_PER_ELEMENT);
+export function produceElements(ev: Evaluation, place: Span, count: number): void {
+  spend(ev, place, count);
+  takeBytes(ev, place, count * BYTES_PER_ELEMENT);
 }
 
 /** Ends the evaluation because of nesting. */
-export function overDepth(run: Evaluation, place: Place): never {
-  fail(place, "budget_exceeded", `data is nested deeper than ${run.limits.depth} levels`);
+export function overDepth(ev: Evaluation, place: Span): never {
+  fail(place, "budget_exceeded", `data is nested deeper than ${ev.limits.depth} levels`);
 }
 
-function takeBytes(run: Evaluation, place: Place, bytes: number): void {
-  run.bytes -= bytes;
-  if (run.bytes < 0) overBytes(run, place);
+function takeBytes(ev: Evaluation, place: Span, bytes: number): void {
+  ev.bytes -= bytes;
+  if (ev.bytes < 0) overBytes(ev, place);
 }
 
 /** Ends the evaluation because of what it produces. */
-export function overBytes(run: Evaluation, place: Place): never {
-  fail(place, "budget_exceeded", `the evaluation produces more than ${run.limits.bytes} bytes`);
+export function overBytes(ev: Evaluation, place: Span): never {
+  fail(place, "budget_exceeded", `the evaluation produces more than ${ev.limits.bytes} bytes`);
 }

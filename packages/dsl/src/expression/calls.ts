@@ -1,8 +1,8 @@
 /** Closures of calls: functions with checked arguments, and macros. */
 import type { Json } from "@millrace/contracts";
-import type { CallExpression, Expression } from "../syntax/ast.ts";
+import type { CallExpression, Expression, Span } from "../syntax/ast.ts";
 import type { FlowType } from "../types/flow-type.ts";
-import { type Evaluation, fail, overSteps, type Place } from "./budget.ts";
+import { type Evaluation, fail, overSteps } from "./budget.ts";
 import { Kind, kindName, kindOf, kindsText } from "./data.ts";
 import type { CallSite, FunctionSpec } from "./functions/define.ts";
 import type { MacroSite, MacroSpec } from "./functions/macros.ts";
@@ -51,28 +51,28 @@ function functionClosure(
   const [a, b] = args;
   const [checkA, checkB] = checks;
   if (spec.rest === true || args.length > 2 || a === undefined || checkA === undefined) {
-    return (run) => {
-      if (--run.steps < 0) overSteps(run, node);
-      const values = args.map((arg, i) => (checks[i] as Check)(arg(run)));
-      return spec.rest === true ? spec.call(run, site, values) : spec.call(run, site, ...values);
+    return (ev) => {
+      if (--ev.steps < 0) overSteps(ev, node);
+      const values = args.map((arg, i) => (checks[i] as Check)(arg(ev)));
+      return spec.rest === true ? spec.call(ev, site, values) : spec.call(ev, site, ...values);
     };
   }
   if (b === undefined || checkB === undefined) {
-    return (run) => {
-      if (--run.steps < 0) overSteps(run, node);
-      return spec.call(run, site, checkA(a(run)));
+    return (ev) => {
+      if (--ev.steps < 0) overSteps(ev, node);
+      return spec.call(ev, site, checkA(a(ev)));
     };
   }
-  return (run) => {
-    if (--run.steps < 0) overSteps(run, node);
-    const first = checkA(a(run));
-    return spec.call(run, site, first, checkB(b(run)));
+  return (ev) => {
+    if (--ev.steps < 0) overSteps(ev, node);
+    const first = checkA(a(ev));
+    return spec.call(ev, site, first, checkB(b(ev)));
   };
 }
 
 type Check = (value: Json) => Json;
 
-function check(place: Place, spec: FunctionSpec, kinds: number): Check {
+function check(place: Span, spec: FunctionSpec, kinds: number): Check {
   return (value) => {
     if ((kindOf(value) & kinds) === 0) {
       const takes = (kinds & WHOLE) !== 0 ? "whole number" : kindsText(kinds);
@@ -113,7 +113,7 @@ function macroClosure(
   const elements = compile(list, variables);
   const slot = unit.newSlot();
   const each = compile(body, { name: variable.name, slot, outer: variables });
-  const run = (at: Evaluation, element: Json): Json => {
+  const ev = (at: Evaluation, element: Json): Json => {
     at.slots[slot] = element;
     return each(at);
   };
@@ -123,6 +123,6 @@ function macroClosure(
     if (!Array.isArray(values)) {
       fail(list, "type_mismatch", `${macro.name} takes a list, found ${kindName(values)}`);
     }
-    return macro.run(at, site, values, run);
+    return macro.ev(at, site, values, ev);
   };
 }

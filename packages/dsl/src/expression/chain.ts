@@ -10,12 +10,13 @@ import type {
   IndexExpression,
   MemberExpression,
   NameExpression,
+  Span,
 } from "../syntax/ast.ts";
-import { type Evaluation, fail, overSteps, type Place } from "./budget.ts";
+import { type Evaluation, fail, overSteps } from "./budget.ts";
 import { kindName, memberOf } from "./data.ts";
 import { type Closure, findVariable, type Root, type Unit, type Variables } from "./unit.ts";
 
-type Link = (run: Evaluation) => Json | undefined;
+type Link = (ev: Evaluation) => Json | undefined;
 
 /** The closure of `a.b?.c[i]…`; `compile` makes those of its indexes and of a base that is no name. */
 export function chainClosure(
@@ -54,20 +55,20 @@ export function chainClosure(
   }
   if (!optional) return closure as Closure;
   const chain = closure;
-  return (run) => chain(run) ?? null;
+  return (ev) => chain(ev) ?? null;
 }
 
 function nameClosure(node: NameExpression, unit: Unit, variables: Variables | null): Closure {
   const from = rootOrSlot(node, unit, variables);
   if (typeof from === "number") {
-    return (run) => {
-      if (--run.steps < 0) overSteps(run, node);
-      return run.slots[from] as Json;
+    return (ev) => {
+      if (--ev.steps < 0) overSteps(ev, node);
+      return ev.slots[from] as Json;
     };
   }
-  return (run) => {
-    if (--run.steps < 0) overSteps(run, node);
-    return readRoot(run, from, node);
+  return (ev) => {
+    if (--ev.steps < 0) overSteps(ev, node);
+    return readRoot(ev, from, node);
   };
 }
 
@@ -79,32 +80,32 @@ function rootOrSlot(node: NameExpression, unit: Unit, variables: Variables | nul
 /** A name and its first member at once: most of what expressions read. */
 function nameMember(node: MemberExpression, base: NameExpression, from: Root | number): Link {
   if (typeof from === "number") {
-    return (run) => {
-      run.steps -= 2;
-      if (run.steps < 0) overSteps(run, node);
-      return readMember(node, run.slots[from] as Json);
+    return (ev) => {
+      ev.steps -= 2;
+      if (ev.steps < 0) overSteps(ev, node);
+      return readMember(node, ev.slots[from] as Json);
     };
   }
-  return (run) => {
-    run.steps -= 2;
-    if (run.steps < 0) overSteps(run, node);
-    return readMember(node, readRoot(run, from, base));
+  return (ev) => {
+    ev.steps -= 2;
+    if (ev.steps < 0) overSteps(ev, node);
+    return readMember(node, readRoot(ev, from, base));
   };
 }
 
-function readRoot(run: Evaluation, { slot, name }: Root, node: NameExpression): Json {
-  const known = slot < 0 ? undefined : run.slots[slot];
+function readRoot(ev: Evaluation, { slot, name }: Root, node: NameExpression): Json {
+  const known = slot < 0 ? undefined : ev.slots[slot];
   if (known !== undefined) return known;
-  const value = run.scope.get(name);
+  const value = ev.scope.get(name);
   if (value === undefined) fail(node, "unknown_name", `unknown name ${name}`);
-  if (slot >= 0) run.slots[slot] = value;
+  if (slot >= 0) ev.slots[slot] = value;
   return value;
 }
 
 function memberLink(node: MemberExpression, object: Link): Link {
-  return (run) => {
-    if (--run.steps < 0) overSteps(run, node);
-    const value = object(run);
+  return (ev) => {
+    if (--ev.steps < 0) overSteps(ev, node);
+    const value = object(ev);
     return value === undefined ? undefined : readMember(node, value);
   };
 }
@@ -118,12 +119,12 @@ function readMember(node: MemberExpression, value: Json): Json | undefined {
 }
 
 function indexLink(node: IndexExpression, object: Link, index: Closure): Link {
-  return (run) => {
-    if (--run.steps < 0) overSteps(run, node);
-    const value = object(run);
+  return (ev) => {
+    if (--ev.steps < 0) overSteps(ev, node);
+    const value = object(ev);
     if (value === undefined) return undefined;
     if (value === null) return nullAccess(node, "an element");
-    const at = index(run);
+    const at = index(ev);
     if (Array.isArray(value)) {
       if (typeof at === "number" && Number.isInteger(at) && at >= 0) return value[at] ?? null;
       fail(
@@ -146,10 +147,10 @@ function nodeLink(
   object: Link,
   index: Closure | undefined,
 ): Link {
-  return (run) => {
-    if (--run.steps < 0) overSteps(run, node);
-    const nodes = object(run);
-    const id = node.kind === "member" ? node.name : (index as Closure)(run);
+  return (ev) => {
+    if (--ev.steps < 0) overSteps(ev, node);
+    const nodes = object(ev);
+    const id = node.kind === "member" ? node.name : (index as Closure)(ev);
     if (typeof id !== "string") {
       fail(node, "type_mismatch", `nodes is indexed by a string, found ${kindName(id)}`);
     }
@@ -160,7 +161,7 @@ function nodeLink(
   };
 }
 
-function nullAccess(node: Place, what: string): never {
+function nullAccess(node: Span, what: string): never {
   fail(node, "null_access", `cannot read ${what} of null`);
 }
 

@@ -9,7 +9,8 @@ import type { FieldValue } from "@millrace/contracts";
 import { type Json, type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts/json";
 import { append, isObject, memberNames, setMember } from "../data.ts";
 import { DslError } from "../errors.ts";
-import { Evaluation, type Place, resolveLimits, type Scope } from "./budget.ts";
+import type { Span } from "../syntax/ast.ts";
+import { Evaluation, resolveLimits, type Scope } from "./budget.ts";
 import { type CompileOptions, compileInto, parse, templateClosure } from "./compile.ts";
 import { checkData, memberOf } from "./data.ts";
 import {
@@ -34,7 +35,7 @@ export interface CompiledValue {
 /** Data of which nothing is to be computed, or the closure that computes it. */
 type Part = { readonly data: Json } | { readonly closure: Closure };
 
-const NOWHERE: Place = { start: 0, end: 0 };
+const NOWHERE: Span = { start: 0, end: 0 };
 
 /**
  * Compiles a value. Throws `ExpressionError` code `syntax` for an expression with errors, and `DslError` code
@@ -121,9 +122,9 @@ class ValueCompiler {
     if (constant !== undefined && !nests) return { data: constant };
     if (!nests && depth === 0) return { closure };
     return {
-      closure: (run) => {
-        const value = closure(run);
-        checkResult(run, NOWHERE, value, multiplies, depth);
+      closure: (ev) => {
+        const value = closure(ev);
+        checkResult(ev, NOWHERE, value, multiplies, depth);
         return value;
       },
     };
@@ -162,9 +163,9 @@ function assemble(parts: readonly Part[], build: (values: readonly Json[]) => Js
     return () => data;
   });
   return {
-    closure(run) {
+    closure(ev) {
       const values: Json[] = [];
-      for (const closure of closures) values.push(closure(run));
+      for (const closure of closures) values.push(closure(ev));
       return build(values);
     },
   };

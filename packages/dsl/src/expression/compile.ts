@@ -4,13 +4,12 @@
  */
 import type { Json } from "@millrace/contracts";
 import { setMember } from "../data.ts";
-import type { Expression, ListExpression, ObjectExpression } from "../syntax/ast.ts";
+import type { Expression, ListExpression, ObjectExpression, Span } from "../syntax/ast.ts";
 import { parseExpression } from "../syntax/parse-expression.ts";
 import {
   Evaluation,
   type ExpressionLimits,
   overSteps,
-  type Place,
   produceElements,
   produceText,
   resolveLimits,
@@ -57,9 +56,9 @@ export function compileExpression(
     references: distinctReferences(findReferences(ast, locals)),
     constant,
     evaluate(scope, { nowEpoch }) {
-      const run = new Evaluation(limits, scope, nowEpoch, slots);
-      const value = closure(run);
-      if (nests) checkResult(run, ast, value, multiplies);
+      const ev = new Evaluation(limits, scope, nowEpoch, slots);
+      const value = closure(ev);
+      if (nests) checkResult(ev, ast, value, multiplies);
       else checkData(ast, value);
       return value;
     },
@@ -84,9 +83,9 @@ export function compileInto(unit: Unit, ast: Expression): Closure {
 }
 
 /** A closure that gives one frozen value. */
-function constantClosure(unit: Unit, place: Place, value: Json): Closure {
-  const closure: Closure = (run) => {
-    if (--run.steps < 0) overSteps(run, place);
+function constantClosure(unit: Unit, place: Span, value: Json): Closure {
+  const closure: Closure = (ev) => {
+    if (--ev.steps < 0) overSteps(ev, place);
     return value;
   };
   unit.constants.set(closure, value);
@@ -140,24 +139,24 @@ function compile(
       const test = part(node.test);
       const then = part(node.then);
       const otherwise = part(node.otherwise);
-      return (run) => {
-        if (--run.steps < 0) overSteps(run, node);
-        const value = test(run);
+      return (ev) => {
+        if (--ev.steps < 0) overSteps(ev, node);
+        const value = test(ev);
         if (typeof value !== "boolean") notBool(node.test, "the condition before `?`", value);
-        return value ? then(run) : otherwise(run);
+        return value ? then(ev) : otherwise(ev);
       };
     }
   }
 }
 
 /** The closure of text with holes; values become text as `string()` makes it. */
-export function templateClosure(place: Place, parts: readonly (string | Closure)[]): Closure {
-  return (run) => {
-    if (--run.steps < 0) overSteps(run, place);
+export function templateClosure(place: Span, parts: readonly (string | Closure)[]): Closure {
+  return (ev) => {
+    if (--ev.steps < 0) overSteps(ev, place);
     let text = "";
     for (const part of parts) {
-      const next = typeof part === "string" ? part : toText(run, place, part(run));
-      produceText(run, place, next.length);
+      const next = typeof part === "string" ? part : toText(ev, place, part(ev));
+      produceText(ev, place, next.length);
       text += next;
     }
     return text;
@@ -170,11 +169,11 @@ function listClosure(node: ListExpression, unit: Unit, elements: readonly Closur
     const list = elements.map((element) => unit.constants.get(element) as Json);
     return constantClosure(unit, node, Object.freeze(list));
   }
-  return (run) => {
-    if (--run.steps < 0) overSteps(run, node);
-    produceElements(run, node, elements.length);
+  return (ev) => {
+    if (--ev.steps < 0) overSteps(ev, node);
+    produceElements(ev, node, elements.length);
     const list: Json[] = [];
-    for (const element of elements) list.push(element(run));
+    for (const element of elements) list.push(element(ev));
     return list;
   };
 }
@@ -196,9 +195,9 @@ function objectClosure(node: ObjectExpression, unit: Unit, values: readonly Clos
       Object.freeze(build((value) => unit.constants.get(value) as Json)),
     );
   }
-  return (run) => {
-    if (--run.steps < 0) overSteps(run, node);
-    produceElements(run, node, keys.length);
-    return build((value) => value(run));
+  return (ev) => {
+    if (--ev.steps < 0) overSteps(ev, node);
+    produceElements(ev, node, keys.length);
+    return build((value) => value(ev));
   };
 }

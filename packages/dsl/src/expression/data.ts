@@ -6,13 +6,13 @@
 
 import type { Json, JsonObject } from "@millrace/contracts";
 import { isObject, isPlain, memberNames } from "../data.ts";
+import type { Span } from "../syntax/ast.ts";
 import {
   type Evaluation,
   fail,
   handleText,
   overDepth,
   overSteps,
-  type Place,
   produceText,
   spend,
 } from "./budget.ts";
@@ -60,7 +60,7 @@ export function kindsText(kinds: number): string {
 }
 
 /** Ends the evaluation when a value is nothing that JSON can hold: a function, an instance of a class. */
-export function checkData(place: Place, value: unknown): void {
+export function checkData(place: Span, value: unknown): void {
   if (kindOf(value) === 0) fail(place, "type_mismatch", `found ${kindName(value)}`);
 }
 
@@ -70,44 +70,39 @@ export function memberOf(object: JsonObject, name: string): Json {
 }
 
 /** Equality by value, key order ignored; different kinds are unequal. */
-export function equals(run: Evaluation, place: Place, a: Json, b: Json): boolean {
+export function equals(ev: Evaluation, place: Span, a: Json, b: Json): boolean {
   if (typeof a === "object" && typeof b === "object" && a !== null && b !== null) {
-    return a === b || sameData(run, place, a, b, 0);
+    return a === b || sameData(ev, place, a, b, 0);
   }
   if (typeof a === "string" && typeof b === "string") {
-    handleText(run, place, Math.min(a.length, b.length));
+    handleText(ev, place, Math.min(a.length, b.length));
   }
   return a === b;
 }
 
 /** Whether a list has an element equal to a value; each comparison is paid for. */
-export function listHas(
-  run: Evaluation,
-  place: Place,
-  list: readonly Json[],
-  value: Json,
-): boolean {
+export function listHas(ev: Evaluation, place: Span, list: readonly Json[], value: Json): boolean {
   for (const element of list) {
-    if (--run.steps < 0) overSteps(run, place);
-    if (equals(run, place, element ?? null, value)) return true;
+    if (--ev.steps < 0) overSteps(ev, place);
+    if (equals(ev, place, element ?? null, value)) return true;
   }
   return false;
 }
 
 function sameData(
-  run: Evaluation,
-  place: Place,
+  ev: Evaluation,
+  place: Span,
   a: readonly Json[] | JsonObject,
   b: readonly Json[] | JsonObject,
   depth: number,
 ): boolean {
-  if (depth >= run.limits.depth) overDepth(run, place);
+  if (depth >= ev.limits.depth) overDepth(ev, place);
   const same = (x: Json, y: Json): boolean => {
-    spend(run, place, 1);
+    spend(ev, place, 1);
     if (typeof x === "object" && typeof y === "object" && x !== null && y !== null) {
-      return x === y || sameData(run, place, x, y, depth + 1);
+      return x === y || sameData(ev, place, x, y, depth + 1);
     }
-    return equals(run, place, x, y);
+    return equals(ev, place, x, y);
   };
   if (Array.isArray(a) || Array.isArray(b)) {
     if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
@@ -117,7 +112,7 @@ function sameData(
   const names = memberNames(a);
   const { length } = memberNames(b);
   // Names are counted without a comparison, but not for nothing.
-  spend(run, place, (names.length + length) >> 3);
+  spend(ev, place, (names.length + length) >> 3);
   if (names.length !== length) return false;
   return names.every((name) => {
     const value = Object.hasOwn(b, name) ? b[name] : undefined;
@@ -140,41 +135,35 @@ export function compareText(a: string, b: string): number {
 }
 
 /** A value as text, as in a template: text as it is, numbers as ECMAScript prints them, data as compact JSON. */
-export function toText(run: Evaluation, place: Place, value: Json): string {
+export function toText(ev: Evaluation, place: Span, value: Json): string {
   if (typeof value === "string") return value;
-  if (typeof value === "object" && value !== null) return toJson(run, place, value, 0);
+  if (typeof value === "object" && value !== null) return toJson(ev, place, value, 0);
   checkData(place, value);
   return String(value);
 }
 
 /** A value as JSON text. */
-export function toJson(run: Evaluation, place: Place, value: Json, indent: number): string {
-  payForJson(run, place, value, indent, 0);
+export function toJson(ev: Evaluation, place: Span, value: Json, indent: number): string {
+  payForJson(ev, place, value, indent, 0);
   const text = JSON.stringify(value, undefined, indent);
-  produceText(run, place, text.length);
+  produceText(ev, place, text.length);
   return text;
 }
 
-function payForJson(
-  run: Evaluation,
-  place: Place,
-  value: Json,
-  indent: number,
-  depth: number,
-): void {
-  spend(run, place, 1);
-  if (typeof value === "string") handleText(run, place, value.length);
+function payForJson(ev: Evaluation, place: Span, value: Json, indent: number, depth: number): void {
+  spend(ev, place, 1);
+  if (typeof value === "string") handleText(ev, place, value.length);
   checkData(place, value);
   if (typeof value !== "object" || value === null) return;
-  if (depth >= run.limits.depth) overDepth(run, place);
+  if (depth >= ev.limits.depth) overDepth(ev, place);
   for (const key of Object.keys(value)) {
-    handleText(run, place, key.length + indent * (depth + 1));
-    payForJson(run, place, (value as JsonObject)[key] ?? null, indent, depth + 1);
+    handleText(ev, place, key.length + indent * (depth + 1));
+    payForJson(ev, place, (value as JsonObject)[key] ?? null, indent, depth + 1);
   }
 }
 
 /** A numeric result; what is not finite ends the evaluation, and there is no negative zero. */
-export function finite(place: Place, value: number): number {
+export function finite(place: Span, value: number): number {
   if (!Number.isFinite(value)) fail(place, "number_range", "the result is not a finite number");
   return value + 0;
 }

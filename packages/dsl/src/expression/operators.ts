@@ -1,13 +1,12 @@
 /** Closures of the operators. Nothing is converted: operands of the wrong kind are `type_mismatch`. */
 import type { Json } from "@millrace/contracts";
 import { isObject } from "../data.ts";
-import type { BinaryExpression, UnaryExpression } from "../syntax/ast.ts";
+import type { BinaryExpression, Span, UnaryExpression } from "../syntax/ast.ts";
 import {
   type Evaluation,
   fail,
   handleText,
   overSteps,
-  type Place,
   produceElements,
   produceText,
   spend,
@@ -23,16 +22,16 @@ const ORDERED = "two numbers or two strings";
 export function unaryClosure(node: UnaryExpression, operand: Closure): Closure {
   const { op } = node;
   if (op === "!") {
-    return (run) => {
-      if (--run.steps < 0) overSteps(run, node);
-      const value = operand(run);
+    return (ev) => {
+      if (--ev.steps < 0) overSteps(ev, node);
+      const value = operand(ev);
       if (typeof value !== "boolean") notBool(node, "`!`", value);
       return !value;
     };
   }
-  return (run) => {
-    if (--run.steps < 0) overSteps(run, node);
-    const value = operand(run);
+  return (ev) => {
+    if (--ev.steps < 0) overSteps(ev, node);
+    const value = operand(ev);
     if (typeof value !== "number") {
       fail(node, "type_mismatch", `\`-\` takes a number, found ${kindName(value)}`);
     }
@@ -52,9 +51,9 @@ export function binaryClosure(
 ): Closure {
   switch (node.op) {
     case "??":
-      return (run) => {
-        if (--run.steps < 0) overSteps(run, node);
-        return left(run) ?? right(run);
+      return (ev) => {
+        if (--ev.steps < 0) overSteps(ev, node);
+        return left(ev) ?? right(ev);
       };
     case "||":
       return logical(node, left, right, true);
@@ -71,9 +70,9 @@ export function binaryClosure(
     case ">=":
       return order(node, left, right, constants.get(right));
     case "+":
-      return (run) => {
-        if (--run.steps < 0) overSteps(run, node);
-        return add(run, node, left(run), right(run));
+      return (ev) => {
+        if (--ev.steps < 0) overSteps(ev, node);
+        return add(ev, node, left(ev), right(ev));
       };
     default:
       return arithmetic(node, left, right);
@@ -81,18 +80,18 @@ export function binaryClosure(
 }
 
 /** Ends the evaluation: something that must be true or false is not. */
-export function notBool(place: Place, what: string, value: Json): never {
+export function notBool(place: Span, what: string, value: Json): never {
   fail(place, "type_mismatch", `${what} takes true or false, found ${kindName(value)}`);
 }
 
 /** `||` and `&&`: `decisive` is the left value that decides alone. */
 function logical(node: Site, left: Closure, right: Closure, decisive: boolean): Closure {
-  return (run) => {
-    if (--run.steps < 0) overSteps(run, node);
-    const a = left(run);
+  return (ev) => {
+    if (--ev.steps < 0) overSteps(ev, node);
+    const a = left(ev);
     if (a === decisive) return decisive;
     if (typeof a !== "boolean") notBool(node.left, `\`${node.op}\``, a);
-    const b = right(run);
+    const b = right(ev);
     if (typeof b !== "boolean") notBool(node.right, `\`${node.op}\``, b);
     return b;
   };
@@ -101,15 +100,15 @@ function logical(node: Site, left: Closure, right: Closure, decisive: boolean): 
 function equality(node: Site, left: Closure, right: Closure, literal: Json | undefined): Closure {
   const wanted = node.op === "==";
   if (typeof literal === "number" || typeof literal === "boolean" || literal === null) {
-    return (run) => {
-      run.steps -= 2;
-      if (run.steps < 0) overSteps(run, node);
-      return (left(run) === literal) === wanted;
+    return (ev) => {
+      ev.steps -= 2;
+      if (ev.steps < 0) overSteps(ev, node);
+      return (left(ev) === literal) === wanted;
     };
   }
-  return (run) => {
-    if (--run.steps < 0) overSteps(run, node);
-    return equals(run, node, left(run), right(run)) === wanted;
+  return (ev) => {
+    if (--ev.steps < 0) overSteps(ev, node);
+    return equals(ev, node, left(ev), right(ev)) === wanted;
   };
 }
 
@@ -118,23 +117,23 @@ function order(node: Site, left: Closure, right: Closure, literal: Json | undefi
   const orEqual = op === "<=" || op === ">=";
   const below = op === "<" || op === "<=";
   if (typeof literal === "number") {
-    return (run) => {
-      run.steps -= 2;
-      if (run.steps < 0) overSteps(run, node);
-      const a = left(run);
+    return (ev) => {
+      ev.steps -= 2;
+      if (ev.steps < 0) overSteps(ev, node);
+      const a = left(ev);
       if (typeof a !== "number") return mismatch(node, ORDERED, a, literal);
       return a === literal ? orEqual : a < literal === below;
     };
   }
-  return (run) => {
-    if (--run.steps < 0) overSteps(run, node);
-    const a = left(run);
-    const b = right(run);
+  return (ev) => {
+    if (--ev.steps < 0) overSteps(ev, node);
+    const a = left(ev);
+    const b = right(ev);
     if (typeof a === "number" && typeof b === "number") {
       return a === b ? orEqual : a < b === below;
     }
     if (typeof a !== "string" || typeof b !== "string") return mismatch(node, ORDERED, a, b);
-    handleText(run, node, Math.min(a.length, b.length));
+    handleText(ev, node, Math.min(a.length, b.length));
     const compared = compareText(a, b);
     return compared === 0 ? orEqual : compared < 0 === below;
   };
@@ -142,10 +141,10 @@ function order(node: Site, left: Closure, right: Closure, literal: Json | undefi
 
 function arithmetic(node: Site, left: Closure, right: Closure): Closure {
   const { op } = node;
-  return (run) => {
-    if (--run.steps < 0) overSteps(run, node);
-    const a = left(run);
-    const b = right(run);
+  return (ev) => {
+    if (--ev.steps < 0) overSteps(ev, node);
+    const a = left(ev);
+    const b = right(ev);
     if (typeof a !== "number" || typeof b !== "number") return mismatch(node, "two numbers", a, b);
     if (op === "-") return finite(node, a - b);
     if (op === "*") return finite(node, a * b);
@@ -154,14 +153,14 @@ function arithmetic(node: Site, left: Closure, right: Closure): Closure {
   };
 }
 
-function add(run: Evaluation, node: Site, a: Json, b: Json): Json {
+function add(ev: Evaluation, node: Site, a: Json, b: Json): Json {
   if (typeof a === "number" && typeof b === "number") return finite(node, a + b);
   if (typeof a === "string" && typeof b === "string") {
-    produceText(run, node, a.length + b.length);
+    produceText(ev, node, a.length + b.length);
     return a + b;
   }
   if (Array.isArray(a) && Array.isArray(b)) {
-    produceElements(run, node, a.length + b.length);
+    produceElements(ev, node, a.length + b.length);
     return [...a, ...b];
   }
   return mismatch(node, "two numbers, two strings or two lists", a, b);
@@ -170,24 +169,24 @@ function add(run: Evaluation, node: Site, a: Json, b: Json): Json {
 /** A short literal text is compared with elements for a step each, as `equals` does, but without a call. */
 function membership(node: Site, left: Closure, right: Closure, literal: Json | undefined): Closure {
   if (typeof literal === "string" && literal.length < 64) {
-    return (run) => {
-      run.steps -= 2;
-      if (run.steps < 0) overSteps(run, node);
-      const whole = right(run);
-      if (!Array.isArray(whole)) return isIn(run, node, literal, whole);
+    return (ev) => {
+      ev.steps -= 2;
+      if (ev.steps < 0) overSteps(ev, node);
+      const whole = right(ev);
+      if (!Array.isArray(whole)) return isIn(ev, node, literal, whole);
       const at = whole.indexOf(literal);
-      spend(run, node, at < 0 ? whole.length : at + 1);
+      spend(ev, node, at < 0 ? whole.length : at + 1);
       return at >= 0;
     };
   }
-  return (run) => {
-    if (--run.steps < 0) overSteps(run, node);
-    return isIn(run, node, left(run), right(run));
+  return (ev) => {
+    if (--ev.steps < 0) overSteps(ev, node);
+    return isIn(ev, node, left(ev), right(ev));
   };
 }
 
-function isIn(run: Evaluation, node: Site, item: Json, whole: Json): boolean {
-  if (Array.isArray(whole)) return listHas(run, node, whole, item);
+function isIn(ev: Evaluation, node: Site, item: Json, whole: Json): boolean {
+  if (Array.isArray(whole)) return listHas(ev, node, whole, item);
   if (!isObject(whole)) {
     fail(
       node,

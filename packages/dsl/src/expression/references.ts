@@ -2,8 +2,7 @@
  * What an expression reads from outside. Macro variables and locals are not references; `nodes["x"]` is one with the root
  * `nodes` and the path `["x", …]`.
  */
-import type { Expression } from "../syntax/ast.ts";
-import type { Place } from "./budget.ts";
+import type { Expression, Span } from "../syntax/ast.ts";
 import { findMacro } from "./functions/table.ts";
 
 /** A read of a name from outside the expression. */
@@ -16,8 +15,8 @@ export interface Reference {
 }
 
 /** One place where a reference stands; `name` is the stretch of the root (of `nodes["x"]` the whole). */
-export interface ReferencePlace extends Reference, Place {
-  readonly name: Place;
+export interface ReferencePlace extends Reference, Span {
+  readonly name: Span;
 }
 
 /**

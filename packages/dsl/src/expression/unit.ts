@@ -1,10 +1,11 @@
 /** What the closures of one compiled value share: slots for names, and what is known of its result. */
 import type { Json } from "@millrace/contracts";
 import { ExpressionError } from "../errors.ts";
-import type { Evaluation, Place } from "./budget.ts";
+import type { Span } from "../syntax/ast.ts";
+import type { Evaluation } from "./budget.ts";
 
 /** A compiled part of an expression. */
-export type Closure = (run: Evaluation) => Json;
+export type Closure = (ev: Evaluation) => Json;
 
 /** Tallest expression tree that is compiled; the parser accepts no taller one. Closures nest as deep as the tree. */
 export const MAX_EXPRESSION_HEIGHT = 1_000;
@@ -68,6 +69,6 @@ export function findVariable(variables: Variables | null, name: string): number 
 }
 
 /** Ends compilation: the source has an error. */
-export function syntaxError(place: Place, message: string): never {
+export function syntaxError(place: Span, message: string): never {
   throw new ExpressionError("syntax", message, place.start, place.end - place.start);
 }

@@ -198,8 +198,8 @@ export const BLOCKS: { readonly [keyword in Exclude<BlockKind, "file">]: Block }
 };
 
 /** Whether a word names a block of the language. */
-export function isBlockKeyword(word: string): word is keyof typeof BLOCKS {
-  return Object.hasOwn(BLOCKS, word);
+export function isBlockKeyword(keyword: string): keyword is keyof typeof BLOCKS {
+  return Object.hasOwn(BLOCKS, keyword);
 }
 
 /** The member of a name in the text; undefined: there is none. */

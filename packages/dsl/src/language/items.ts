@@ -52,8 +52,8 @@ export interface Label {
 /** `word label: type = value { items }`. `items` is absent when there are no braces. */
 export interface BlockItem extends ItemBase {
   readonly kind: "block";
-  readonly word: string;
-  readonly wordEnd: number;
+  readonly keyword: string;
+  readonly keywordEnd: number;
   readonly labels: readonly Label[];
   readonly type: TypeNode | undefined;
   readonly value: Expression | undefined;

@@ -51,7 +51,7 @@ export class GraphBuilder {
 
   private block(item: BlockItem): void {
     const { context, names, lists } = this;
-    const keyword = item.word as keyof typeof BLOCKS;
+    const keyword = item.keyword as keyof typeof BLOCKS;
     switch (keyword) {
       case "flow":
         if (this.header) names.twice(item, "flow");
@@ -88,7 +88,7 @@ export class GraphBuilder {
   private missingHeader(): void {
     const { first, flow } = this;
     const at = first?.start ?? 0;
-    const end = first?.kind === "block" ? first.wordEnd : (first?.end ?? 0);
+    const end = first?.kind === "block" ? first.keywordEnd : (first?.end ?? 0);
     const isMisspelt = first !== undefined && isMisspeltFlow(first);
     const fix = isMisspelt
       ? replacement("write flow", at, end, "flow")
@@ -106,7 +106,7 @@ export class GraphBuilder {
 function isMisspeltFlow(item: Item): boolean {
   return (
     item.kind === "block" &&
-    !isBlockKeyword(item.word) &&
-    nearestName(item.word, Object.keys(BLOCKS)) === "flow"
+    !isBlockKeyword(item.keyword) &&
+    nearestName(item.keyword, Object.keys(BLOCKS)) === "flow"
   );
 }

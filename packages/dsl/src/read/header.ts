@@ -14,7 +14,7 @@ const LANGUAGE_VERSION = 1;
 export function mapHeader(context: MappingContext, item: BlockItem): string {
   const [first, second] = item.labels;
   if (!first) {
-    context.report.add("FLOW2009", item.start, item.wordEnd, {
+    context.report.add("FLOW2009", item.start, item.keywordEnd, {
       parts: { kind: "flow", needs: "needs a version and a name" },
     });
     return "";
@@ -24,7 +24,7 @@ export function mapHeader(context: MappingContext, item: BlockItem): string {
   if (id) context.marks?.add("/id", id.start, id.end);
   checkVersion(context, item);
   if (id) return id.text;
-  context.report.add("FLOW2009", item.start, item.wordEnd, {
+  context.report.add("FLOW2009", item.start, item.keywordEnd, {
     parts: { kind: "flow", needs: "needs a name" },
   });
   return "";

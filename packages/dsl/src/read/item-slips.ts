@@ -59,8 +59,8 @@ export function edgeBehindWord(
 }
 
 /** Whether a word is followed by what the head of a block never has: `if a.b > 1 {`, `return x`. */
-export function isStatement(s: Scanner, wordEnd: number): boolean {
-  const rest = s.src.slice(wordEnd, Math.min(s.lineEnd(wordEnd), wordEnd + MAX_HEAD));
+export function isStatement(s: Scanner, keywordEnd: number): boolean {
+  const rest = s.src.slice(keywordEnd, Math.min(s.lineEnd(keywordEnd), keywordEnd + MAX_HEAD));
   return !/^[ \t]*(?:[A-Za-z_][\w-]*|"[^"]*")?[ \t]*(?:[:={#].*)?$/.test(rest);
 }
 
@@ -68,25 +68,28 @@ export function isStatement(s: Scanner, wordEnd: number): boolean {
 const MAX_HEAD = 1000;
 
 /** A statement of another language: reported, and passed over with its block. */
-export function statement(s: Scanner, start: number, word: string, wordEnd: number): never {
-  s.error("FLOW1006", start, wordEnd, {
-    parts: { what: "a block", found: word },
-    hint: aliasOf(word, BLOCK_HINTS) ?? null,
+export function statement(s: Scanner, start: number, keyword: string, keywordEnd: number): never {
+  s.error("FLOW1006", start, keywordEnd, {
+    parts: { what: "a block", found: keyword },
+    hint: aliasOf(keyword, BLOCK_HINTS) ?? null,
   });
-  const open = s.src.indexOf("{", wordEnd);
-  if (open !== -1 && open < s.lineEnd(wordEnd)) {
+  const open = s.src.indexOf("{", keywordEnd);
+  if (open !== -1 && open < s.lineEnd(keywordEnd)) {
     s.pos = s.tokenEnd = behindBrackets(s.src, open);
   }
   throw FAIL;
 }
 
 /** A word that is neither a block nor a field with its `=`; `mends`: any field of that name may stand here. */
-export function noEqualsSign(s: Scanner, wordEnd: number, mends: boolean): never {
-  const at = firstBehind(s, wordEnd);
+export function noEqualsSign(s: Scanner, keywordEnd: number, mends: boolean): never {
+  const at = firstBehind(s, keywordEnd);
   const end = s.tokenEndAt(at);
   s.error("FLOW1006", at, end, {
     parts: { what: "`=`", found: s.tokenText(at, end) },
-    fix: mends && beginsValue(s, at) ? replacement("write =", wordEnd, wordEnd, " =") : undefined,
+    fix:
+      mends && beginsValue(s, at)
+        ? replacement("write =", keywordEnd, keywordEnd, " =")
+        : undefined,
   });
   throw FAIL;
 }

@@ -4,10 +4,9 @@
  */
 
 import type { Range } from "@millrace/contracts";
-import type { Span } from "../diagnostics/bag.ts";
 import { lineIndex } from "../diagnostics/lines.ts";
 import type { Marks } from "../language/field-value.ts";
-import type { Expression } from "../syntax/ast.ts";
+import type { Expression, Span } from "../syntax/ast.ts";
 import { dataOf, type FlowDocument } from "./document.ts";
 import { readText } from "./read-text.ts";
 

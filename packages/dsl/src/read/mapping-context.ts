@@ -159,9 +159,9 @@ export class MappingContext {
     } else if (item.kind === "edge") {
       if (place === "file" || place === "body") return true;
       this.misplaced("an edge", place, item);
-    } else if (!isBlockKeyword(item.word)) this.unknownBlock(item, place);
-    else if (BLOCKS[item.word].in.includes(place)) return true;
-    else this.misplaced(item.word, place, item);
+    } else if (!isBlockKeyword(item.keyword)) this.unknownBlock(item, place);
+    else if (BLOCKS[item.keyword].in.includes(place)) return true;
+    else this.misplaced(item.keyword, place, item);
     if (item.kind !== "attr") this.report.dropped.push(item);
     return false;
   }
@@ -205,9 +205,9 @@ export class MappingContext {
 
   private misplaced(what: string, place: BlockKind, item: Item): void {
     const end =
-      item.kind === "block" ? item.wordEnd : item.kind === "attr" ? item.nameEnd : item.end;
-    const isKnown = item.kind === "block" && isBlockKeyword(item.word);
-    const home = isKnown ? BLOCKS[item.word as keyof typeof BLOCKS].in : ["file", "body"];
+      item.kind === "block" ? item.keywordEnd : item.kind === "attr" ? item.nameEnd : item.end;
+    const isKnown = item.kind === "block" && isBlockKeyword(item.keyword);
+    const home = isKnown ? BLOCKS[item.keyword as keyof typeof BLOCKS].in : ["file", "body"];
     const hint =
       item.kind !== "attr"
         ? `it stands ${home.map((each) => (each === "file" ? "at the top level" : `in ${BLOCK_NAMES[each as BlockKind]}`)).join(" or ")}`
@@ -223,20 +223,20 @@ export class MappingContext {
   private unknownBlock(item: BlockItem, place: BlockKind): void {
     const words = Object.entries(BLOCKS).filter(([, rule]) => rule.in.includes(place));
     const near = meantName(
-      item.word,
-      words.map(([word]) => word),
+      item.keyword,
+      words.map(([keyword]) => keyword),
       BLOCK_ALIASES,
     );
     const hint =
-      aliasOf(item.word, BLOCK_HINTS) ??
+      aliasOf(item.keyword, BLOCK_HINTS) ??
       (isBareEdge(item) ? "an edge is written with `->` between its nodes" : undefined);
-    this.report.add("FLOW2003", item.start, item.wordEnd, {
-      parts: { word: quoteForMessage(item.word), near },
+    this.report.add("FLOW2003", item.start, item.keywordEnd, {
+      parts: { word: quoteForMessage(item.keyword), near },
       severity: this.isNewer ? "warning" : undefined,
       hint: near === undefined && hint !== undefined ? hint : undefined,
       fix:
         near !== undefined && fitsHead(item, near)
-          ? replacement(`write ${near}`, item.start, item.wordEnd, near)
+          ? replacement(`write ${near}`, item.start, item.keywordEnd, near)
           : undefined,
     });
   }
@@ -254,8 +254,8 @@ function isBareEdge({ labels, type, value, items }: BlockItem): boolean {
 }
 
 /** Whether a block would have the right head under another word. */
-function fitsHead(item: BlockItem, word: string): boolean {
-  const rule = BLOCKS[word as keyof typeof BLOCKS];
+function fitsHead(item: BlockItem, keyword: string): boolean {
+  const rule = BLOCKS[keyword as keyof typeof BLOCKS];
   const fits = (has: boolean, wanted: "needed" | "allowed" | "none"): boolean =>
     wanted === "allowed" || has === (wanted === "needed");
   return (

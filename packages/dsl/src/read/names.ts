@@ -35,20 +35,20 @@ export class Names {
   of(item: BlockItem, pointer: string): string | undefined {
     const label = item.labels[0];
     if (!label) {
-      this.context.report.add("FLOW2009", item.start, item.wordEnd, {
-        parts: { kind: item.word, needs: "needs a name" },
+      this.context.report.add("FLOW2009", item.start, item.keywordEnd, {
+        parts: { kind: item.keyword, needs: "needs a name" },
       });
       return undefined;
     }
-    let declared = this.blocks.get(item.word);
+    let declared = this.blocks.get(item.keyword);
     if (!declared) {
       declared = new Declared();
-      this.blocks.set(item.word, declared);
+      this.blocks.set(item.keyword, declared);
     }
     const first = declared.add(label.text, label.start, label.end);
     if (first) {
       this.context.report.add("FLOW2005", label.start, label.end, {
-        parts: { kind: item.word, name: quoteForMessage(label.text) },
+        parts: { kind: item.keyword, name: quoteForMessage(label.text) },
         pointer,
         related: { ...first, message: "first declared here" },
       });
@@ -58,7 +58,7 @@ export class Names {
 
   /** Reports a block that may stand only once. */
   twice(item: BlockItem, kind: string): void {
-    this.context.report.add("FLOW2005", item.start, item.wordEnd, {
+    this.context.report.add("FLOW2005", item.start, item.keywordEnd, {
       message: `${kind} is declared twice`,
       hint: "keep one",
     });

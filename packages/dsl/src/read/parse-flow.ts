@@ -1,7 +1,7 @@
 /** `parseFlow`: text to graph, document and diagnostics. */
 import type { Diagnostic, FlowGraph } from "@millrace/contracts";
 import { MAX_JSON_DEPTH } from "@millrace/contracts/json";
-import { DEFAULT_SCANNER_OPTIONS } from "../syntax/cursor.ts";
+import { DEFAULT_CURSOR_OPTIONS } from "../syntax/cursor.ts";
 import { decodeUtf8 } from "./decode.ts";
 import { documentOf, type FlowDocument, type ReadLimits } from "./document.ts";
 import { readText } from "./read-text.ts";
@@ -46,7 +46,7 @@ export function parseFlow(source: string | Uint8Array, options: ParseOptions = {
 export function limitsOf(options: ParseOptions): ReadLimits {
   return {
     maxDepth: Math.min(options.maxDepth ?? MAX_JSON_DEPTH, MAX_JSON_DEPTH),
-    maxErrors: options.maxErrors ?? DEFAULT_SCANNER_OPTIONS.maxErrors,
+    maxErrors: options.maxErrors ?? DEFAULT_CURSOR_OPTIONS.maxErrors,
     maxLength: options.maxLength ?? MAX_LENGTH,
   };
 }

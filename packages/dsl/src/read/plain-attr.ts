@@ -61,7 +61,7 @@ function attrOf(name: string, data: Json, start: number, nameEnd: number, end: n
     end,
     lead: NO_COMMENTS,
     blank: false,
-    trail: undefined,
+    trailingComment: undefined,
   };
 }
 
@@ -86,14 +86,14 @@ function readText(s: Scanner): string | undefined {
 function readWords(s: Scanner, literal: boolean): Json | undefined {
   const { src, pos: start } = s;
   const name = s.readIdent();
-  const word = WORDS.get(name);
+  const keyword = WORDS.get(name);
   let members = 0;
   while (src.charCodeAt(s.pos) === 46 && isNameStart(src.charCodeAt(s.pos + 1))) {
     s.pos += 1;
     s.readIdent();
     members += 1;
   }
-  if (word !== undefined) return String(word) === name && members === 0 ? word : undefined;
+  if (keyword !== undefined) return String(keyword) === name && members === 0 ? keyword : undefined;
   return literal || name === "in" || members > s.maxDepth
     ? undefined
     : { $: src.slice(start, s.pos) };

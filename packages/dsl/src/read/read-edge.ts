@@ -28,7 +28,7 @@ export function readEdge(s: Scanner, start: number, name: string, nameEnd: numbe
     end: s.tokenEnd,
     lead: NO_COMMENTS,
     blank: false,
-    trail: undefined,
+    trailingComment: undefined,
   };
 }
 

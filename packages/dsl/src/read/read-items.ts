@@ -44,7 +44,7 @@ export function readItems(
   take: Take | undefined,
 ): readonly Comment[] {
   let count = 0;
-  const hasFields = opener?.word === "node" || opener?.word === "layout";
+  const hasFields = opener?.keyword === "node" || opener?.keyword === "layout";
   if (!opener) s.pos = Math.max(s.pos, proseEnd(s.src));
   for (;;) {
     s.skipLines();
@@ -65,7 +65,7 @@ export function readItems(
       strayCloser(s);
       continue;
     }
-    if (s.graphOnly && hasFields && readPlainAttr(s, opener.word === "layout")) count += 1;
+    if (s.graphOnly && hasFields && readPlainAttr(s, opener.keyword === "layout")) count += 1;
     else if (code === 96 && s.src.startsWith("```", s.pos)) markdownFence(s);
     else if (readItem(s, opener, take)) count += 1;
     else if (!opener && count === 0) s.headless = true;
@@ -98,10 +98,10 @@ function readItem(s: Scanner, opener: Opener | undefined, take: Take | undefined
     const item = readBareItem(s, start, opener);
     const hoisted = s.takeComments();
     s.skipBlanks();
-    const trail = s.readTrail();
+    const trailingComment = s.readTrailingComment();
     item.lead = hoisted.length === 0 ? before : [...before, ...hoisted];
     item.blank = blank;
-    item.trail = trail;
+    item.trailingComment = trailingComment;
     if (take) take(item);
     else s.stack.push(item);
     isRead = true;
@@ -122,8 +122,10 @@ function readItem(s: Scanner, opener: Opener | undefined, take: Take | undefined
 
 function isInPlace(item: Item, opener: Opener): boolean {
   if (item.kind === "attr") return true;
-  if (item.kind === "edge") return opener.word === "body";
-  return !isBlockKeyword(item.word) || BLOCKS[item.word].in.includes(opener.word as BlockKind);
+  if (item.kind === "edge") return opener.keyword === "body";
+  return (
+    !isBlockKeyword(item.keyword) || BLOCKS[item.keyword].in.includes(opener.keyword as BlockKind)
+  );
 }
 
 /** An item that cannot stand in its block, and is indented no deeper than it, was never meant to: a `}` is missing. */
@@ -174,7 +176,7 @@ function readBareItem(s: Scanner, start: number, opener: Opener | undefined): Fr
   if (!policy && isArrow(s, code, next)) return readEdge(s, start, name, nameEnd);
   const isBlock = code !== 61 && (code !== 58 || !isFieldSlip(name, opener, policy));
   if (isBlock && !policy) return readBlock(s, start, name, nameEnd, opener);
-  if (isBlock) noEqualsSign(s, nameEnd, opener?.word === "node" && isPolicy(name));
+  if (isBlock) noEqualsSign(s, nameEnd, opener?.keyword === "node" && isPolicy(name));
   const signStart = s.pos;
   s.pos += 1;
   if (code === 58 && next === 61) s.pos += 1;
@@ -185,7 +187,7 @@ function readBareItem(s: Scanner, start: number, opener: Opener | undefined): Fr
     const found = s.tokenText(signStart, s.pos);
     s.error("FLOW1006", signStart, s.pos, { parts: { what: "`=`", found }, fix });
   }
-  const value = s.value(true);
+  const value = s.readValue(true);
   return {
     kind: "attr",
     policy,
@@ -198,14 +200,14 @@ function readBareItem(s: Scanner, start: number, opener: Opener | undefined): Fr
     end: s.tokenEnd,
     lead: NO_COMMENTS,
     blank: false,
-    trail: undefined,
+    trailingComment: undefined,
   };
 }
 
 /** `name:` where only a field can be meant: everywhere but before the type of a block. */
 function isFieldSlip(name: string, opener: Opener | undefined, policy: boolean): boolean {
   if (policy || !isBlockKeyword(name)) return true;
-  return !BLOCKS[name].in.some((place) => place === (opener?.word ?? "file"));
+  return !BLOCKS[name].in.some((place) => place === (opener?.keyword ?? "file"));
 }
 
 const NO_LABELS: Label[] = [];
@@ -214,13 +216,13 @@ const NO_LABELS: Label[] = [];
 function readBlock(
   s: Scanner,
   start: number,
-  word: string,
-  wordEnd: number,
+  keyword: string,
+  keywordEnd: number,
   opener: Opener | undefined,
 ): FreshItem {
-  const rule = isBlockKeyword(word) ? BLOCKS[word] : undefined;
-  if (!rule && aliasOf(word, BLOCK_HINTS) !== undefined && isStatement(s, wordEnd)) {
-    statement(s, start, word, wordEnd);
+  const rule = isBlockKeyword(keyword) ? BLOCKS[keyword] : undefined;
+  if (!rule && aliasOf(keyword, BLOCK_HINTS) !== undefined && isStatement(s, keywordEnd)) {
+    statement(s, start, keyword, keywordEnd);
   }
   const labels = atLabel(s) ? [readLabel(s)] : NO_LABELS;
   while (labels.length > 0 && atLabel(s)) {
@@ -244,23 +246,23 @@ function readBlock(
   let value: BlockItem["value"];
   if (s.peek() === 61) {
     s.pos += 1;
-    value = s.value(true);
+    value = s.readValue(true);
   } else if (rule?.value === "needed" && labels.length > 0) s.expected("`=` and a value");
   const code = s.peek();
-  const inAttributes = opener !== undefined && opener.word !== "body";
+  const inAttributes = opener !== undefined && opener.keyword !== "body";
   if (!rule && code !== 123 && (labels.length === 0 || inAttributes)) {
-    noEqualsSign(s, wordEnd, opener?.word === "node" || opener?.word === "flow");
+    noEqualsSign(s, keywordEnd, opener?.keyword === "node" || opener?.keyword === "flow");
   }
   let items: Item[] | undefined;
   let foot: readonly Comment[] = NO_COMMENTS;
   if (code === 123) {
     const at = s.pos;
-    const isFree = opener === undefined || (opener.word === "body" && word === "node");
+    const isFree = opener === undefined || (opener.keyword === "body" && keyword === "node");
     if (!isFree) s.enter(at);
     s.pos += 1;
     const hoisted = s.takeComments();
     const mark = s.stack.length;
-    foot = readItems(s, new Opener(word, at, start), undefined);
+    foot = readItems(s, new Opener(keyword, at, start), undefined);
     items = s.stack.splice(mark) as Item[];
     s.startItem(start);
     s.giveComments(hoisted);
@@ -268,8 +270,8 @@ function readBlock(
   }
   return {
     kind: "block",
-    word,
-    wordEnd,
+    keyword,
+    keywordEnd,
     labels,
     type,
     value,
@@ -279,7 +281,7 @@ function readBlock(
     end: s.tokenEnd,
     lead: NO_COMMENTS,
     blank: false,
-    trail: undefined,
+    trailingComment: undefined,
   };
 }
 

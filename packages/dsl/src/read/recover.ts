@@ -9,13 +9,13 @@ import { findSeparator, firstOfLine, lineOutsideItem, openBrackets } from "../sy
 
 /** The block whose items are being read: its word, its `{`, and its first character. */
 export class Opener {
-  readonly word: string;
+  readonly keyword: string;
   readonly at: number;
   private readonly start: number;
   private knownIndent = -1;
 
-  constructor(word: string, at: number, start: number) {
-    this.word = word;
+  constructor(keyword: string, at: number, start: number) {
+    this.keyword = keyword;
     this.at = at;
     this.start = start;
   }

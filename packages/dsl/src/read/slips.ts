@@ -24,8 +24,8 @@ export function arrowEnd(src: string, at: number): number {
 export function beginsItem(s: Scanner, at: number): boolean {
   const head = /^(@?)([\w-]+)[ \t]*(.{0,2})/.exec(lineFrom(s, at));
   if (!head) return false;
-  const [, policy, word = "", next = ""] = head;
-  if (policy !== "" || isBlockKeyword(word)) return true;
+  const [, policy, keyword = "", next = ""] = head;
+  if (policy !== "" || isBlockKeyword(keyword)) return true;
   return /^(?:=(?!=)|:)/.test(next) || arrowEnd(next, 0) !== -1;
 }
 

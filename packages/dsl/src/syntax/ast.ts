@@ -3,7 +3,8 @@
  * are UTF-16 offsets into the source that was parsed.
  */
 
-interface Span {
+/** Offsets into a text in UTF-16 units, `end` exclusive. */
+export interface Span {
   readonly start: number;
   readonly end: number;
 }

@@ -72,7 +72,7 @@ export function readBlock(s: Scanner): LiteralExpression | TemplateExpression {
       from = line = hole + 2;
     } else {
       s.pos = hole;
-      pieces.push({ hole: s.hole() });
+      pieces.push({ hole: s.readHole() });
       height = Math.max(height, s.height);
       from = line = s.pos;
     }
@@ -159,7 +159,7 @@ function endOfText(
 
 function addRaw(s: Scanner, built: TextParts, piece: Piece): void {
   if (typeof piece === "string") built.add(piece);
-  else if ("hole" in piece) built.hole(piece.hole);
+  else if ("hole" in piece) built.addHole(piece.hole);
   else built.add(s.src.slice(piece.from, piece.to).replaceAll("\r\n", "\n"));
 }
 

@@ -144,7 +144,7 @@ function reportTwins(s: Scanner, entries: readonly Entry[], spans: readonly numb
 function readSpread(s: Scanner): Spread {
   const at = s.pos;
   s.pos += 3;
-  const spread = s.value();
+  const spread = s.readValue();
   s.spreads += 1;
   return { spread, at };
 }
@@ -158,7 +158,7 @@ function readEntry(s: Scanner, inValue: boolean): Entry {
   const isComparison = code === 61 && s.src.charCodeAt(s.pos + 1) === 61;
   if ((code !== 58 && code !== 61) || isComparison) s.expected("`:`");
   s.pos += 1;
-  const value = s.value(inValue);
+  const value = s.readValue(inValue);
   s.spans.push(start, s.tokenEnd);
   return { key, value };
 }
@@ -220,7 +220,7 @@ function readElement(s: Scanner, inValue: boolean, isObject: boolean, depth: num
       ? readSpread(s)
       : isObject
         ? readEntry(s, inValue)
-        : s.value(inValue);
+        : s.readValue(inValue);
     const height = s.height;
     const next = s.peek();
     if (next !== 44 && next !== LINE_END && next !== closer) {
@@ -262,17 +262,18 @@ function noteOf(
 ): Notes | undefined {
   const height = s.height;
   const hoisted = s.takeComments(mark);
-  let trail = readTrailHere(s);
+  let trailingComment = readTrailingCommentHere(s);
   skipSeparator(s);
-  trail ??= readTrailHere(s);
+  trailingComment ??= readTrailingCommentHere(s);
   s.height = height;
-  if (lead.length === 0 && hoisted.length === 0 && !blank && trail === undefined) return undefined;
-  return { lead: hoisted.length === 0 ? lead : [...lead, ...hoisted], blank, trail };
+  if (lead.length === 0 && hoisted.length === 0 && !blank && trailingComment === undefined)
+    return undefined;
+  return { lead: hoisted.length === 0 ? lead : [...lead, ...hoisted], blank, trailingComment };
 }
 
-function readTrailHere(s: Scanner): string | undefined {
+function readTrailingCommentHere(s: Scanner): string | undefined {
   s.skipBlanks();
-  return s.readTrail();
+  return s.readTrailingComment();
 }
 
 /** A comma, on this line or at the start of the next. */

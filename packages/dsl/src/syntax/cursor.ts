@@ -26,7 +26,7 @@ export const FAIL: unique symbol = Symbol("item failed");
 /** Thrown inside the parsers when reading stops for good. */
 export const STOP: unique symbol = Symbol("too many errors");
 
-export interface ScannerOptions {
+export interface CursorOptions {
   readonly maxDepth: number;
   readonly maxErrors: number;
   /** Second pass: indentation says where blocks end. */
@@ -37,7 +37,7 @@ export interface ScannerOptions {
   readonly noBackticks?: boolean;
 }
 
-export const DEFAULT_SCANNER_OPTIONS: ScannerOptions = {
+export const DEFAULT_CURSOR_OPTIONS: CursorOptions = {
   maxDepth: MAX_JSON_DEPTH,
   maxErrors: 100, // nobody mends more in one go, and broken text makes follow-up errors
   guided: false,
@@ -97,7 +97,7 @@ export class Cursor {
   private lineFrom = 0;
   private lineTo = -1;
 
-  constructor(source: string, options: ScannerOptions = DEFAULT_SCANNER_OPTIONS) {
+  constructor(source: string, options: CursorOptions = DEFAULT_CURSOR_OPTIONS) {
     this.report = new Report(options.maxErrors);
     this.maxDepth = options.maxDepth;
     this.guided = options.guided;

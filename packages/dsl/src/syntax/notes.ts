@@ -12,7 +12,7 @@ export interface Comment {
 export interface Notes {
   readonly lead: readonly Comment[];
   readonly blank: boolean;
-  readonly trail: string | undefined;
+  readonly trailingComment: string | undefined;
 }
 
 /** Notes of a list or object in value position; present only where there is a comment or an empty line. */
@@ -27,7 +27,7 @@ export type Collection = (ListExpression | ObjectExpression) & { readonly notes?
 export const NO_COMMENTS: readonly Comment[] = [];
 
 /** Notes of something new: none. */
-export const NO_NOTES: Notes = { lead: NO_COMMENTS, blank: false, trail: undefined };
+export const NO_NOTES: Notes = { lead: NO_COMMENTS, blank: false, trailingComment: undefined };
 
 /** The notes of a list or object, if it has any. */
 export function notesOf(expression: Expression): CollectionNotes | undefined {
@@ -54,7 +54,8 @@ export function withoutNotes(expression: Expression, comments: Comment[]): Expre
     const own = notes?.elements[index];
     if (own) append(comments, own.lead);
     const stripped = withoutNotes(value, comments);
-    if (own?.trail !== undefined) comments.push({ text: own.trail, blank: false });
+    if (own?.trailingComment !== undefined)
+      comments.push({ text: own.trailingComment, blank: false });
     return stripped;
   };
   const { start, end } = expression;

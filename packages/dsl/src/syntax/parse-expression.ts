@@ -9,7 +9,7 @@ import { replacement } from "../diagnostics/bag.ts";
 import type { BinaryOperator, Expression } from "./ast.ts";
 import { isDigit, isNameStart } from "./chars.ts";
 import { hoist } from "./collections.ts";
-import { DEFAULT_SCANNER_OPTIONS, FAIL, STOP } from "./cursor.ts";
+import { DEFAULT_CURSOR_OPTIONS, FAIL, STOP } from "./cursor.ts";
 import { readNumber } from "./numbers.ts";
 import { isPointNumber, parsePostfix, parsePostfixOf } from "./parse-operand.ts";
 import { PRECEDENCE } from "./print-expression.ts";
@@ -23,11 +23,11 @@ export interface ParsedExpression {
 
 /** Parses the source of one expression, such as the text under `$` in a graph. Never throws. */
 export function parseExpression(source: string): ParsedExpression {
-  const s = new Parser(source, { ...DEFAULT_SCANNER_OPTIONS, noBackticks: true });
+  const s = new Parser(source, { ...DEFAULT_CURSOR_OPTIONS, noBackticks: true });
   let ast: Expression | undefined;
   try {
     s.flat = 1;
-    const read = s.value();
+    const read = s.readValue();
     if (s.peek() !== TEXT_END) s.expected("an operator");
     ast = read;
   } catch (thrown) {
@@ -39,7 +39,7 @@ export function parseExpression(source: string): ParsedExpression {
 
 /** The parser of expressions, which the readers of flow text use too. */
 export class Parser extends Scanner {
-  override value(inValue = false): Expression {
+  override readValue(inValue = false): Expression {
     const code = this.peek();
     const start = this.pos;
     const first = parseUnary(this, code, inValue);
@@ -51,25 +51,25 @@ export class Parser extends Scanner {
     const plain = inValue ? hoist(this, test) : test;
     let height = this.height;
     this.pos += 1;
-    const then = this.value();
+    const then = this.readValue();
     height = Math.max(height, this.height);
     if (this.peek() !== 58) this.expected("`:`");
     this.pos += 1;
-    const otherwise = this.value();
+    const otherwise = this.readValue();
     this.setHeight(Math.max(height, this.height) + 1, question);
     this.depth -= 1;
     return { kind: "conditional", test: plain, then, otherwise, start, end: this.tokenEnd };
   }
 
-  override hole(): Expression {
+  override readHole(): Expression {
     const open = this.pos + 1;
-    const flat = this.open(open);
+    const flat = this.openBracket(open);
     OBJECT.lastIndex = this.pos + 1;
     const isDoubled = this.src.charCodeAt(this.pos) === 123 && !OBJECT.test(this.src);
     if (isDoubled) this.pos += 1;
-    const expression = this.value();
+    const expression = this.readValue();
     if (isDoubled) endDoubled(this, open);
-    this.close(125, flat);
+    this.closeBracket(125, flat);
     return expression;
   }
 }

@@ -75,22 +75,22 @@ function parseIndex(
   objectHeight: number,
 ): Expression {
   const open = s.pos;
-  const flat = s.open(open);
+  const flat = s.openBracket(open);
   const isFromStart = s.peek() === 58;
   const index: Expression = isFromStart
     ? { kind: "literal", value: 0, start: open, end: open }
-    : s.value();
+    : s.readValue();
   let height = Math.max(objectHeight, isFromStart ? 1 : s.height);
   const colon = s.peek() === 58 ? s.pos : -1;
   const args = [object, index];
   if (colon !== -1) {
     s.pos = s.tokenEnd = colon + 1;
     if (s.peek() !== 93) {
-      args.push(s.value());
+      args.push(s.readValue());
       height = Math.max(height, s.height);
     }
   }
-  s.close(93, flat);
+  s.closeBracket(93, flat);
   s.setHeight(height + 1, open);
   const end = s.pos;
   if (colon === -1) return { kind: "index", object, index, start, end };
@@ -113,11 +113,11 @@ function parseCall(
   calleeHeight: number,
 ): CallExpression {
   const open = s.pos;
-  const flat = s.open(open);
+  const flat = s.openBracket(open);
   const args: Expression[] = [];
   let height = callee.kind === "name" ? 0 : calleeHeight;
   while (s.peek() !== 41) {
-    args.push(s.value());
+    args.push(s.readValue());
     height = Math.max(height, s.height);
     const code = s.peek();
     if (code === 44) s.pos += 1;
@@ -126,7 +126,7 @@ function parseCall(
       else s.pos += 2;
     } else if (code !== 41) s.expected("`,` or `)`");
   }
-  s.close(41, flat);
+  s.closeBracket(41, flat);
   s.setHeight(height + 1, open);
   const end = s.pos;
   if (callee.kind === "name") return { kind: "call", name: callee.name, args, start, end };
@@ -225,9 +225,9 @@ function parsePrimary(s: Scanner, inValue: boolean): Expression {
 }
 
 function parseParentheses(s: Scanner): Expression {
-  const flat = s.open(s.pos);
-  const inner = s.value();
-  s.close(41, flat);
+  const flat = s.openBracket(s.pos);
+  const inner = s.readValue();
+  s.closeBracket(41, flat);
   return inner;
 }
 
@@ -246,7 +246,7 @@ function lambdaArrow(s: Scanner): void {
 function parseNeedlessHole(s: Scanner): Expression {
   const start = s.pos;
   const braces = s.src.charCodeAt(start) === 123;
-  const inner = s.hole();
+  const inner = s.readHole();
   if (braces) {
     if (s.src.charCodeAt(s.pos) !== 125) s.expected("`}`");
     s.pos = s.tokenEnd = s.pos + 1;

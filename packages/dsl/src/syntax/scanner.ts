@@ -1,7 +1,7 @@
 /**
  * A cursor that skips blanks and comments. Strings, collections and operands contain expressions: they are read by the two
  * abstract methods, which the parser of expressions implements.
- *   S2  every comment is returned once, in order: by `takeComments`, or by `readTrail`.
+ *   S2  every comment is returned once, in order: by `takeComments`, or by `readTrailingComment`.
  */
 import { replacement } from "../diagnostics/bag.ts";
 import type { Expression } from "./ast.ts";
@@ -18,13 +18,13 @@ export abstract class Scanner extends Cursor {
    * Reads one expression and sets `height`. `inValue`: the expression is the value of an attribute, so a list or object keeps
    * its comments and empty lines.
    */
-  abstract value(inValue?: boolean): Expression;
+  abstract readValue(inValue?: boolean): Expression;
 
   /** Reads `${ expr }` at `pos`, and `${{ expr }}` of other tools. */
-  abstract hole(): Expression;
+  abstract readHole(): Expression;
 
-  /** Enters the bracket at `at`, in which line ends are blanks. Returns the value of `flat` for `close`. */
-  open(at: number): number {
+  /** Enters the bracket at `at`, in which line ends are blanks. Returns the value of `flat` for `closeBracket`. */
+  openBracket(at: number): number {
     this.enter(at);
     const { flat } = this;
     this.flat = 1;
@@ -33,7 +33,7 @@ export abstract class Scanner extends Cursor {
   }
 
   /** Leaves a bracket at its closing character; fails when another one is there. */
-  close(closer: number, flat: number): void {
+  closeBracket(closer: number, flat: number): void {
     if (this.peek() !== closer) this.expected(`\`${String.fromCharCode(closer)}\``);
     this.flat = flat;
     this.pos = this.tokenEnd = this.pos + 1;
@@ -109,7 +109,7 @@ export abstract class Scanner extends Cursor {
   }
 
   /** The comment that follows on this line, if there is one. */
-  readTrail(): string | undefined {
+  readTrailingComment(): string | undefined {
     while (this.src.charCodeAt(this.pos) === 59) {
       readSemicolons(this);
       this.skipBlanks();

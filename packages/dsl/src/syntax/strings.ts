@@ -19,7 +19,7 @@ export class TextParts {
     this.text += text;
   }
 
-  hole(expression: Expression): void {
+  addHole(expression: Expression): void {
     this.flush();
     this.parts.push(expression);
   }
@@ -64,7 +64,7 @@ export function readQuoted(s: Scanner): LiteralExpression | TemplateExpression {
     } else if (code === 36 && src.charCodeAt(at + 1) === 123) {
       built.add(src.slice(chunk, at));
       s.pos = at;
-      built.hole(s.hole());
+      built.addHole(s.readHole());
       height = Math.max(height, s.height);
       at = chunk = s.pos;
     } else if (code < 32 || Number.isNaN(code)) {

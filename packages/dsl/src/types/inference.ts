@@ -1,11 +1,11 @@
 /** The state of one type inference, and the checks that the rules for operators, calls and chains have in common. */
 
 import { append } from "../data.ts";
-import type { Details, Span, TextFix } from "../diagnostics/bag.ts";
+import type { Details, TextFix } from "../diagnostics/bag.ts";
 import { DiagnosticBag, writing } from "../diagnostics/bag.ts";
 import { quoted } from "../diagnostics/quote.ts";
 import type { DiagnosticCode } from "../diagnostics/table.ts";
-import type { BinaryExpression, Expression } from "../syntax/ast.ts";
+import type { BinaryExpression, Expression, Span } from "../syntax/ast.ts";
 import { printExpression } from "../syntax/print-expression.ts";
 import {
   ANY,

@@ -10,13 +10,13 @@ import {
 } from "../diagnostics/aliases.ts";
 import { writing } from "../diagnostics/bag.ts";
 import { quoted } from "../diagnostics/quote.ts";
-import type { Place } from "../expression/budget.ts";
 import { literalStep } from "../expression/references.ts";
 import type {
   Expression,
   IndexExpression,
   MemberExpression,
   NameExpression,
+  Span,
 } from "../syntax/ast.ts";
 import { isIdent } from "../syntax/chars.ts";
 import { readsAsWord } from "../syntax/parse-operand.ts";
@@ -39,7 +39,7 @@ interface Meant {
   readonly text?: string;
   /** How the text is shown; default: as it is. */
   readonly shown?: string;
-  readonly at?: Place;
+  readonly at?: Span;
   /** Default: "did you mean" the text. */
   readonly hint?: string;
 }
@@ -70,7 +70,7 @@ export function noMember(
 }
 
 function report(
-  place: Place,
+  place: Span,
   message: string,
   { text, at = place, hint, shown = quoted(text ?? "") }: Meant,
   inference: Inference,

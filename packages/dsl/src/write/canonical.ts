@@ -41,7 +41,7 @@ export const BODY_ORDER: readonly string[] = ["node", "edge", "output"];
 /** The section that an item belongs to. */
 export function sectionOf(item: Item, place: "file" | "body"): string {
   if (item.kind === "edge") return "edge";
-  if (item.kind === "block") return place === "body" && item.word !== "node" ? "" : item.word;
+  if (item.kind === "block") return place === "body" && item.keyword !== "node" ? "" : item.keyword;
   return place === "body" && !item.policy ? item.name : "";
 }
 
@@ -73,7 +73,7 @@ function isInOrder(items: readonly Item[], place: BlockKind): boolean {
 }
 
 function rankOf(item: Item, place: BlockKind): number {
-  if (item.kind !== "attr") return item.kind === "block" && item.word === "body" ? 300 : 400;
+  if (item.kind !== "attr") return item.kind === "block" && item.keyword === "body" ? 300 : 400;
   if (place === "node" || place === "flow") {
     if (!item.policy) return place === "flow" && item.name === "title" ? 0 : 1;
     const table = place === "flow" ? FLOW_POLICIES : NODE_POLICIES;
@@ -147,7 +147,7 @@ function chainToEdges(item: EdgeItem): EdgeItem[] {
       meta: isEmpty ? undefined : meta,
       lead: isFirst ? lead : NO_COMMENTS,
       blank: isFirst && item.blank,
-      trail: index === item.ends.length - 1 ? item.trail : undefined,
+      trailingComment: index === item.ends.length - 1 ? item.trailingComment : undefined,
     });
   }
   return edges;
@@ -155,12 +155,12 @@ function chainToEdges(item: EdgeItem): EdgeItem[] {
 
 function canonicalBlock(item: BlockItem): BlockItem {
   if (!item.items) return item;
-  if (item.word === "connection") {
+  if (item.keyword === "connection") {
     const slug = onlyAttr(item.items, "slug");
     const isName = slug?.value.kind === "literal" && slug.value.value === item.labels[0]?.text;
     return isName ? without(item, slug) : item;
   }
-  if ((item.word !== "input" && item.word !== "output") || item.type) return item;
+  if ((item.keyword !== "input" && item.keyword !== "output") || item.type) return item;
   const attr = onlyAttr(item.items, "schema");
   const schema = attr && toLiteral(attr.value, "", undefined);
   if (!attr || typeof schema !== "object" || schema === null || Array.isArray(schema)) return item;
@@ -195,11 +195,12 @@ export function commentsOf(item: Item): Comment[] {
     for (const inner of item.items ?? []) append(comments, commentsOf(inner));
     append(comments, item.foot);
   }
-  if (item.trail !== undefined) comments.push({ text: item.trail, blank: false });
+  if (item.trailingComment !== undefined)
+    comments.push({ text: item.trailingComment, blank: false });
   return comments;
 }
 
 /** Whether an item is a layout of nothing, which is not printed. */
 export function isEmptyLayout(item: Item): boolean {
-  return item.kind === "block" && item.word === "layout" && (item.items ?? []).length === 0;
+  return item.kind === "block" && item.keyword === "layout" && (item.items ?? []).length === 0;
 }

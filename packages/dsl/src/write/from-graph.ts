@@ -246,13 +246,13 @@ function attr(name: string, value: Expression, policy = false): AttrItem {
 }
 
 function block(
-  word: string,
+  keyword: string,
   parts: Partial<Pick<BlockItem, "labels" | "type" | "value" | "items">>,
 ): BlockItem {
   return {
     kind: "block",
-    word,
-    wordEnd: 0,
+    keyword,
+    keywordEnd: 0,
     labels: parts.labels ?? [],
     type: parts.type,
     value: parts.value,

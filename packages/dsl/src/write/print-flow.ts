@@ -107,7 +107,7 @@ function printItem(w: Writer, item: Item, level: number, place: BlockKind): void
       printValue(w, item.meta, level);
     }
   } else printBlock(w, item, level, place);
-  w.trail(item.trail);
+  w.trailingComment(item.trailingComment);
 }
 
 function endText(end: EdgeEnd): string {
@@ -124,18 +124,18 @@ function printBlock(w: Writer, item: BlockItem, level: number, place: BlockKind)
   }
   if (!hasBlock(item)) {
     // Without its braces, what is no block of the language could not be read again.
-    if (item.items && !isBlockKeyword(item.word)) w.write(" {}");
+    if (item.items && !isBlockKeyword(item.keyword)) w.write(" {}");
     return;
   }
   w.write(" {");
   const items = item.items ?? [];
-  if (item.word === "body") {
+  if (item.keyword === "body") {
     const sections = new Sections<Piece>("body", (inner) => printPiece(inner, level + 1, "body"));
     for (const inner of items) sections.add(inner);
     writeSections(w, sections, item.foot, level + 1);
   } else {
-    const inside: BlockKind = isBlockKeyword(item.word) ? item.word : "layout";
-    const ordered = isBlockKeyword(item.word) ? toOrder(items, inside) : items;
+    const inside: BlockKind = isBlockKeyword(item.keyword) ? item.keyword : "layout";
+    const ordered = isBlockKeyword(item.keyword) ? toOrder(items, inside) : items;
     for (const [index, inner] of ordered.entries()) {
       const blank = inner.lead[0] ? inner.lead[0].blank : inner.blank;
       if (blank && index > 0) w.emptyLine();
@@ -148,13 +148,13 @@ function printBlock(w: Writer, item: BlockItem, level: number, place: BlockKind)
 }
 
 function headText(item: BlockItem, place: BlockKind): string {
-  let text = nameText(item.word);
-  const isFlow = item.word === "flow" && place === "file";
+  let text = nameText(item.keyword);
+  const isFlow = item.keyword === "flow" && place === "file";
   const labels = isFlow ? item.labels.slice(-1) : item.labels;
   if (isFlow) text += " 1";
   for (const label of labels) {
     if (isFlow && label.digits && item.labels.length === 1) continue;
-    text += ` ${label.digits && !isFlow && !isBlockKeyword(item.word) ? label.text : nameText(label.text)}`;
+    text += ` ${label.digits && !isFlow && !isBlockKeyword(item.keyword) ? label.text : nameText(label.text)}`;
   }
   return item.type ? `${text}: ${typeText(item.type)}` : text;
 }

@@ -72,7 +72,7 @@ function printLines(w: Writer, e: Collection, level: number): void {
     if (!isList) w.write(`${nameText(e.entries[index]?.key ?? "")}: `);
     printValue(w, element, level + 1);
     w.write(",");
-    w.trail(notes?.trail);
+    w.trailingComment(notes?.trailingComment);
   }
   w.comments(e.notes?.foot ?? [], level + 1, elementsOf(e).length === 0);
   w.line(level);

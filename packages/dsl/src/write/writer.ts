@@ -42,7 +42,7 @@ export class Writer {
   }
 
   /** A comment behind what was just written. */
-  trail(text: string | undefined): void {
+  trailingComment(text: string | undefined): void {
     if (text !== undefined) this.parts.push(` #${text}`);
   }
 

@@ -12,7 +12,7 @@ import {
 import { NODE_POLICIES } from "../../language/blocks.ts";
 import type { BodyModel, GraphModel, NodeModel } from "./bodies.ts";
 import { deferredRoots, fieldHints, schemasAt } from "./deferred.ts";
-import { pathTo, pointerTo, type Trail } from "./walk-value.ts";
+import { keysTo, pointerTo, type ValuePath } from "./walk-value.ts";
 
 /** What a value is for. */
 export type SiteKind = "field" | "policy" | "body-output" | "flow-output";
@@ -130,16 +130,22 @@ export class Leaf {
   readonly site: Site;
   readonly source: string;
   /** The container in the value that is the expression or its template; none when it is the whole value. */
-  readonly trail: Trail | undefined;
+  readonly path: ValuePath | undefined;
   /** Its place in a template, -1 outside: its value becomes text. */
   readonly hole: number;
   /** It is all that its template holds. */
   readonly alone: boolean;
 
-  constructor(site: Site, source: string, trail: Trail | undefined, hole: number, alone: boolean) {
+  constructor(
+    site: Site,
+    source: string,
+    path: ValuePath | undefined,
+    hole: number,
+    alone: boolean,
+  ) {
     this.site = site;
     this.source = source;
-    this.trail = trail;
+    this.path = path;
     this.hole = hole;
     this.alone = alone;
   }
@@ -151,25 +157,25 @@ export class Leaf {
 
   /** JSON Pointer of the expression, or of the whole template that it is a part of. */
   get valuePointer(): string {
-    return pointerTo(this.site.pointer, this.trail);
+    return pointerTo(this.site.pointer, this.path);
   }
 
   /** Keys and indexes from the value's root. */
-  get path(): readonly (string | number)[] {
-    return pathTo(this.trail);
+  get keys(): readonly (string | number)[] {
+    return keysTo(this.path);
   }
 
   /** What is known of its place. */
   get schemas(): readonly unknown[] {
-    return this.trail === undefined ? this.site.schemas : this.trail.schemas;
+    return this.path === undefined ? this.site.schemas : this.path.schemas;
   }
 
   /** The extra roots: those of the whole value and those that its own place in the schema gives. */
   get roots(): readonly string[] {
-    const { site, trail } = this;
-    if (site.reader === undefined || trail === undefined) return site.roots;
+    const { site, path } = this;
+    if (site.reader === undefined || path === undefined) return site.roots;
     let { roots } = site;
-    for (const schema of trail.schemas) {
+    for (const schema of path.schemas) {
       const more = deferredRoots(schema, site.reader.node);
       if (more.length > 0) roots = [...roots, ...more];
     }

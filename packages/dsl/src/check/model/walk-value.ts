@@ -19,8 +19,8 @@ export function markerOf(value: JsonObject): Marker {
 }
 
 /** A container inside a value: one pointerSegment inwards from the container around it; the outermost has none. */
-export interface Trail {
-  readonly outer: Trail | undefined;
+export interface ValuePath {
+  readonly outer: ValuePath | undefined;
   readonly key: string | number;
   /** The pointerSegment is part of the pointer but not of the data: `$lit`, `$t`. */
   readonly isMarker: boolean;
@@ -33,9 +33,9 @@ export interface Trail {
 /** What is told of a value, in order. */
 export interface ValueVisitor {
   /** `hole`: its place in a template, -1 outside; `alone`: it is all that its template holds. */
-  expression?(source: string, trail: Trail | undefined, hole: number, alone: boolean): void;
-  /** A literal text, and the member of `trail` that it is; none when it is the whole value. */
-  text?(text: string, trail: Trail | undefined, key: string | number | undefined): void;
+  expression?(source: string, path: ValuePath | undefined, hole: number, alone: boolean): void;
+  /** A literal text, and the member of `path` that it is; none when it is the whole value. */
+  text?(text: string, path: ValuePath | undefined, key: string | number | undefined): void;
 }
 
 const NO_SCHEMAS: readonly unknown[] = [];
@@ -48,7 +48,7 @@ export function visitValue(
 ): void {
   if (typeof value === "string") visitor.text?.(value, undefined, undefined);
   if (typeof value !== "object" || value === null) return;
-  const open: Trail[] = [];
+  const open: ValuePath[] = [];
   enter(value, undefined, schemas, visitor, open);
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (next.depth > MAX_JSON_DEPTH) return;
@@ -58,24 +58,24 @@ export function visitValue(
 
 function enter(
   value: object,
-  trail: Trail | undefined,
+  path: ValuePath | undefined,
   schemas: readonly unknown[],
   visitor: ValueVisitor,
-  open: Trail[],
+  open: ValuePath[],
 ): void {
   const into = (key: string | number, inner: unknown, isMarker: boolean): void => {
-    if (typeof inner === "string") visitor.text?.(inner, trail, key);
+    if (typeof inner === "string") visitor.text?.(inner, path, key);
     if (typeof inner !== "object" || inner === null) return;
     const below = isMarker ? schemas : schemasBelow(schemas, key);
-    const depth = (trail?.depth ?? 0) + 1;
-    open.push({ outer: trail, key, isMarker, value: inner, schemas: below, depth });
+    const depth = (path?.depth ?? 0) + 1;
+    open.push({ outer: path, key, isMarker, value: inner, schemas: below, depth });
   };
   if (Array.isArray(value)) {
     for (let i = value.length - 1; i >= 0; i -= 1) into(i, value[i], false);
     return;
   }
   const keys = memberNames(value as JsonObject);
-  const protect = trail?.isMarker === true && trail.key === "$lit";
+  const protect = path?.isMarker === true && path.key === "$lit";
   const marker = keys.length === 1 && !protect ? MARKERS.get(keys[0]) : undefined;
   if (marker === undefined) {
     for (let i = keys.length - 1; i >= 0; i -= 1) {
@@ -85,24 +85,24 @@ function enter(
   } else if (marker === "protected") into("$lit", own(value, "$lit"), true);
   else if (marker === "expression") {
     const source = own(value, "$");
-    if (typeof source === "string") visitor.expression?.(source, trail, -1, false);
-  } else enterTemplate(own(value, "$t"), trail, schemas, visitor);
+    if (typeof source === "string") visitor.expression?.(source, path, -1, false);
+  } else enterTemplate(own(value, "$t"), path, schemas, visitor);
 }
 
 function enterTemplate(
   parts: unknown,
-  trail: Trail | undefined,
+  path: ValuePath | undefined,
   schemas: readonly unknown[],
   visitor: ValueVisitor,
 ): void {
   if (!Array.isArray(parts)) return;
-  const depth = (trail?.depth ?? 0) + 1;
-  const inside = { outer: trail, key: "$t", isMarker: true, value: parts, schemas, depth };
+  const depth = (path?.depth ?? 0) + 1;
+  const inside = { outer: path, key: "$t", isMarker: true, value: parts, schemas, depth };
   for (let i = 0; i < parts.length; i += 1) {
     const part = parts[i];
     if (typeof part === "string") visitor.text?.(part, inside, i);
     const source = own(part, "$");
-    if (typeof source === "string") visitor.expression?.(source, trail, i, parts.length === 1);
+    if (typeof source === "string") visitor.expression?.(source, path, i, parts.length === 1);
   }
 }
 
@@ -112,25 +112,25 @@ function schemasBelow(schemas: readonly unknown[], key: string | number): readon
 }
 
 /** The JSON Pointer of a container of the value at `pointer`. */
-export function pointerTo(pointer: string, trail: Trail | undefined): string {
+export function pointerTo(pointer: string, path: ValuePath | undefined): string {
   let inside = "";
-  for (let at = trail; at !== undefined; at = at.outer) inside = pointerSegment(at.key) + inside;
+  for (let at = path; at !== undefined; at = at.outer) inside = pointerSegment(at.key) + inside;
   return pointer + inside;
 }
 
 /** Keys and indexes of the data that lead to a container. */
-export function pathTo(trail: Trail | undefined): readonly (string | number)[] {
-  const path: (string | number)[] = [];
-  for (let at = trail; at !== undefined; at = at.outer) if (!at.isMarker) path.push(at.key);
-  return path.reverse();
+export function keysTo(path: ValuePath | undefined): readonly (string | number)[] {
+  const keys: (string | number)[] = [];
+  for (let at = path; at !== undefined; at = at.outer) if (!at.isMarker) keys.push(at.key);
+  return keys.reverse();
 }
 
 /** The pointers of the expressions of a value, which is at `pointer`. */
 export function expressionsOf(value: unknown, pointer = ""): readonly string[] {
   const found: string[] = [];
   visitValue(value, {
-    expression: (_, trail, hole) =>
-      void found.push(pointerTo(pointer, trail) + (hole < 0 ? "" : `/$t/${hole}`)),
+    expression: (_, path, hole) =>
+      void found.push(pointerTo(pointer, path) + (hole < 0 ? "" : `/$t/${hole}`)),
   });
   return found;
 }

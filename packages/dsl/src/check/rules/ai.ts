@@ -40,18 +40,18 @@ const TOOL_REF =
   /^(?:flow:[a-z0-9][\w./@#:-]*|action:[a-z][\w-]*\.[a-z][\w-]*|mcp:[\w.-]+\/[\w./-]+)$/i;
 
 /** Checks a node whose type is of kind `ai`. */
-export function checkAi(run: Validation, node: NodeModel): void {
+export function checkAi(ctx: Validation, node: NodeModel): void {
   const fields = objectOrNone(node.node.fields);
   const has = (name: string): boolean => {
     const value = own(fields, name);
     return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
   };
-  checkTask(run, node, has);
-  checkProviders(run, node);
-  checkTools(run, node);
+  checkTask(ctx, node, has);
+  checkProviders(ctx, node);
+  checkTools(ctx, node);
   const max = own(own(node.node.policy, "retry"), "max");
   if (has("failover") && typeof max === "number" && max > 0) {
-    run.report("FLOW3015", `${node.pointer}/policy/retry`, {
+    ctx.report("FLOW3015", `${node.pointer}/policy/retry`, {
       message: `two retry loops multiply: \`@retry\` and failover of ${shown(node.id)}`,
       hint: "keep one",
       severity: "warning",
@@ -59,7 +59,7 @@ export function checkAi(run: Validation, node: NodeModel): void {
   }
 }
 
-function checkTask(run: Validation, node: NodeModel, has: (name: string) => boolean): void {
+function checkTask(ctx: Validation, node: NodeModel, has: (name: string) => boolean): void {
   const fields = objectOrNone(node.node.fields);
   const written = own(fields, "task");
   if (written !== undefined && typeof written !== "string") return;
@@ -68,11 +68,11 @@ function checkTask(run: Validation, node: NodeModel, has: (name: string) => bool
   if (rule === undefined) return;
   const say = (field: string, problem: string): void => {
     const pointer = has(field) ? `${node.pointer}/fields/${field}` : node.pointer;
-    run.report("FLOW3015", pointer, { parts: { field, problem } });
+    ctx.report("FLOW3015", pointer, { parts: { field, problem } });
   };
   for (const field of rule.needs ?? []) {
     if (!has(field))
-      run.report("FLOW3015", node.pointer, {
+      ctx.report("FLOW3015", node.pointer, {
         parts: { field: `task ${task}`, problem: `needs ${field}` },
       });
   }
@@ -86,43 +86,43 @@ function checkTask(run: Validation, node: NodeModel, has: (name: string) => bool
   }
   if (
     task === "chat" &&
-    run.isReadable(own(fields, "input")) &&
+    ctx.isReadable(own(fields, "input")) &&
     firstExpression(own(fields, "input")) === undefined &&
     own(own(fields, "input"), "messages") === undefined
   ) {
     say("input", "needs the form { messages: [...] } with task chat");
   }
-  if (task === "embed") checkEmbedExpect(run, node);
-  checkFallback(run, node);
+  if (task === "embed") checkEmbedExpect(ctx, node);
+  checkFallback(ctx, node);
 }
 
-function checkEmbedExpect(run: Validation, node: NodeModel): void {
+function checkEmbedExpect(ctx: Validation, node: NodeModel): void {
   listOrNone(own(node.node.fields, "expect")).forEach((check, at) => {
     const kind = own(check, "kind");
     if (kind === undefined || EMBED_CHECKS.has(kind)) return;
-    run.report("FLOW3015", `${node.pointer}/fields/expect/${at}`, {
+    ctx.report("FLOW3015", `${node.pointer}/fields/expect/${at}`, {
       parts: { field: `expect ${shown(String(kind))}`, problem: "cannot go with task embed" },
     });
   });
 }
 
-function checkFallback(run: Validation, node: NodeModel): void {
+function checkFallback(ctx: Validation, node: NodeModel): void {
   const fallback = own(node.node.fields, "fallbackLabel");
   const labels = listOrNone(own(node.node.fields, "labels")).map((label) => own(label, "name"));
   if (typeof fallback !== "string" || labels.length === 0 || labels.includes(fallback)) return;
   const names = labels.filter((label): label is string => typeof label === "string");
-  checkListed(run, "fallbackLabel", fallback, names, `${node.pointer}/fields/fallbackLabel`);
+  checkListed(ctx, "fallbackLabel", fallback, names, `${node.pointer}/fields/fallbackLabel`);
 }
 
 /** Every provider that a node names is known, where the catalog knows providers. */
-function checkProviders(run: Validation, node: NodeModel): void {
-  const { providers } = run.catalog;
+function checkProviders(ctx: Validation, node: NodeModel): void {
+  const { providers } = ctx.catalog;
   if (providers === undefined) return;
   const fields = objectOrNone(node.node.fields);
   const check = (holder: unknown, pointer: string): void => {
     const provider = literalText(own(holder, "provider"));
     if (provider === undefined) return;
-    checkListed(run, "provider", provider, providers, `${pointer}/provider`);
+    checkListed(ctx, "provider", provider, providers, `${pointer}/provider`);
   };
   check(fields, `${node.pointer}/fields`);
   listOrNone(own(fields, "failover")).forEach((each, at) => {
@@ -130,15 +130,15 @@ function checkProviders(run: Validation, node: NodeModel): void {
   });
 }
 
-function checkTools(run: Validation, node: NodeModel): void {
+function checkTools(ctx: Validation, node: NodeModel): void {
   listOrNone(own(node.node.fields, "tools")).forEach((tool, at) => {
     const ref = typeof tool === "string" ? tool : own(tool, "ref");
     if (typeof ref !== "string") return;
     const pointer = `${node.pointer}/fields/tools/${at}`;
     const action = ref.startsWith("action:") ? ref.slice("action:".length) : undefined;
-    const entry = action === undefined ? undefined : run.catalog.entry(action, undefined);
+    const entry = action === undefined ? undefined : ctx.catalog.entry(action, undefined);
     if (!TOOL_REF.test(ref) || (action !== undefined && entry === undefined)) {
-      run.report("FLOW3015", isObject(tool) ? `${pointer}/ref` : pointer, {
+      ctx.report("FLOW3015", isObject(tool) ? `${pointer}/ref` : pointer, {
         message: `ai: unknown tool ${shown(ref)}`,
         hint: "flow:<slug>, action:<adapter>.<action> or mcp:<server>/<tool>",
       });
@@ -148,9 +148,9 @@ function checkTools(run: Validation, node: NodeModel): void {
     const effect = action === "http.request" ? effectOfMethod(method) : entry?.effect;
     if (own(tool, "confirm") !== false || effect !== "destructive") return;
     const place = `${pointer}/confirm`;
-    run.report("FLOW6006", place, {
+    ctx.report("FLOW6006", place, {
       parts: { tool: shown(ref), effect },
-      fix: replacing("write true", run.places.exact(place), "true"),
+      fix: replacing("write true", ctx.map.exact(place), "true"),
     });
   });
 }

@@ -57,23 +57,23 @@ export interface ValuePlace {
 
 /** Checks the literal parts of a value. A schema that is none is the catalog's fault and checks nothing. */
 export function checkValue(
-  run: Validation,
+  ctx: Validation,
   value: unknown,
   schema: unknown,
   place: ValuePlace,
 ): void {
-  if (!isObject(schema) || !run.isReadable(value)) return;
+  if (!isObject(schema) || !ctx.isReadable(value)) return;
   const checker = checkerOf(schema);
   if (!checker.ok) return;
   for (const finding of checker.findings(value, GRAPH_VALUE)) {
-    report(run, finding, value, schema, place);
+    report(ctx, finding, value, schema, place);
   }
 }
 
 const GRAPH_VALUE = { formats: true, read: readValue };
 
 function report(
-  run: Validation,
+  ctx: Validation,
   finding: SchemaFinding,
   root: unknown,
   schema: object,
@@ -87,36 +87,36 @@ function report(
   switch (finding.rule) {
     case "type": {
       const type = takenType(schema, keys, finding);
-      run.report("FLOW3004", pointer, {
+      ctx.report("FLOW3004", pointer, {
         parts: { field, type, found: describeValue(value) },
-        fix: rewrite(run, pointer, value, type),
+        fix: rewrite(ctx, pointer, value, type),
       });
       return;
     }
     case "choice":
-      reportChoice(run, finding, value, pointer, field);
+      reportChoice(ctx, finding, value, pointer, field);
       return;
     case "required":
-      run.report("FLOW3002", pointer, { parts: { type: field, name: member } });
+      ctx.report("FLOW3002", pointer, { parts: { type: field, name: member } });
       return;
     case "unknown":
       if (finding.member === undefined) {
-        run.report("FLOW3005", pointer, { message: `${field} ${finding.message}` });
+        ctx.report("FLOW3005", pointer, { message: `${field} ${finding.message}` });
       } else {
         const holder = shown([place.name, ...keys.slice(0, -1)].join("."));
-        run.report("FLOW3003", pointer, { parts: { type: holder, name: member } });
+        ctx.report("FLOW3003", pointer, { parts: { type: holder, name: member } });
       }
       return;
     case "format":
       if (finding.format === "uri") {
-        run.report("FLOW3005", pointer, { parts: { field, rule: "a URI" } });
-      } else run.report("FLOW3008", pointer, { message: `${field} is not a date` });
+        ctx.report("FLOW3005", pointer, { parts: { field, rule: "a URI" } });
+      } else ctx.report("FLOW3008", pointer, { message: `${field} is not a date` });
       return;
     default: {
       const { expected: rule, message } = finding;
       const details =
         rule === undefined ? { message: `${field} ${message}` } : { parts: { field, rule } };
-      run.report("FLOW3005", pointer, details);
+      ctx.report("FLOW3005", pointer, details);
     }
   }
 }
@@ -130,14 +130,14 @@ const SPELT: { readonly [type: string]: RegExp } = {
 
 /** The same value as the type that its place takes: `"5s"` as `5s`, an object as its JSON. */
 function rewrite(
-  run: Validation,
+  ctx: Validation,
   pointer: string,
   value: unknown,
   type: string,
 ): TextFix | undefined {
-  const span = run.places.exact(pointer);
+  const span = ctx.map.exact(pointer);
   if (span === undefined) return undefined;
-  const written = run.places.text(span);
+  const written = ctx.map.text(span);
   let text: string | undefined;
   if (typeof value === "string") text = SPELT[type]?.test(value) ? value : undefined;
   else if (type === "string" && typeof value === "object" && value !== null) {
@@ -170,7 +170,7 @@ const MAX_LISTED = 50;
 
 /** FLOW3006 for a text that must be one of these names. */
 export function checkListed(
-  run: Validation,
+  ctx: Validation,
   field: string,
   value: string,
   names: readonly string[],
@@ -179,13 +179,13 @@ export function checkListed(
   if (names.includes(value)) return;
   const more = names.length > MAX_LISTED ? ", …" : "";
   const list = names.slice(0, MAX_LISTED).map(shown).join(", ") + more;
-  const { parts, fix } = run.nearest(
+  const { parts, fix } = ctx.nearest(
     value,
     () => names,
     pointer,
     (near) => JSON.stringify(near),
   );
-  run.report("FLOW3006", pointer, {
+  ctx.report("FLOW3006", pointer, {
     parts: {
       field,
       list: list || "the known names (there are none)",
@@ -197,7 +197,7 @@ export function checkListed(
 }
 
 function reportChoice(
-  run: Validation,
+  ctx: Validation,
   finding: SchemaFinding,
   value: unknown,
   pointer: string,
@@ -207,10 +207,10 @@ function reportChoice(
   const list = choices.join(", ").replaceAll('"', "") + (isCut ? ", …" : "");
   const texts = choices.filter((json) => json.startsWith('"')).map((json) => json.slice(1, -1));
   const isText = typeof value === "string";
-  const near = isText ? run.near(value, () => texts, VALUE_ALIASES) : undefined;
-  run.report("FLOW3006", pointer, {
+  const near = isText ? ctx.near(value, () => texts, VALUE_ALIASES) : undefined;
+  ctx.report("FLOW3006", pointer, {
     parts: { field, list, value: isText ? `"${shown(value)}"` : describeValue(value), near },
-    fix: near === undefined ? undefined : writing(`"${near}"`, run.places.exact(pointer)),
+    fix: near === undefined ? undefined : writing(`"${near}"`, ctx.map.exact(pointer)),
   });
 }
 

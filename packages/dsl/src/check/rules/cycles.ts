@@ -6,25 +6,25 @@ import type { BodyOrder } from "./order.ts";
 const MAX_SHOWN = 10;
 
 /** Reports the cycles of every body. */
-export function checkCycles(run: Validation, orders: readonly BodyOrder[]): void {
+export function checkCycles(ctx: Validation, orders: readonly BodyOrder[]): void {
   for (const order of orders) {
     if (order.sorted.length === order.body.nodes.length) continue;
     for (const group of groupsOf(order)) {
       const cycle = shortestCycle(order, group);
-      if (cycle !== undefined) report(run, order, cycle);
+      if (cycle !== undefined) report(ctx, order, cycle);
     }
   }
 }
 
 /** `cycle`: waits, each from the node to which the one before it leads. */
-function report(run: Validation, order: BodyOrder, cycle: readonly number[]): void {
+function report(ctx: Validation, order: BodyOrder, cycle: readonly number[]): void {
   const name = (index: number | undefined): string => shown(order.body.nodes[index ?? 0]?.id ?? "");
   let path = name(order.from[cycle[0] ?? 0]);
   for (const wait of cycle.slice(0, MAX_SHOWN)) {
     path += `${order.isImplied(wait) ? " ~> " : " -> "}${name(order.to[wait])}`;
   }
   if (cycle.length > MAX_SHOWN) path += " -> …";
-  run.report("FLOW4003", order.cause[cycle.at(-1) ?? 0]?.pointer, { parts: { path } });
+  ctx.report("FLOW4003", order.cause[cycle.at(-1) ?? 0]?.pointer, { parts: { path } });
 }
 
 /** Strongly connected groups that hold a cycle (Tarjan's algorithm with its own stack), in author order of their first node. */

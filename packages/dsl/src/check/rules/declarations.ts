@@ -10,33 +10,33 @@ import { cronProblem } from "./cron.ts";
 import { checkSchema } from "./fields.ts";
 
 /** Checks everything that a flow declares beside nodes. */
-export function checkDeclarations(run: Validation): void {
-  listOrNone(own(run.graph, "inputs")).forEach((input, at) => {
-    checkInput(run, input, `/inputs/${at}`);
+export function checkDeclarations(ctx: Validation): void {
+  listOrNone(own(ctx.graph, "inputs")).forEach((input, at) => {
+    checkInput(ctx, input, `/inputs/${at}`);
   });
-  listOrNone(own(run.graph, "outputs")).forEach((output, at) => {
+  listOrNone(own(ctx.graph, "outputs")).forEach((output, at) => {
     const schema = own(output, "schema");
-    if (schema !== undefined) checkSchema(run, schema, `/outputs/${at}/schema`);
+    if (schema !== undefined) checkSchema(ctx, schema, `/outputs/${at}/schema`);
   });
-  listOrNone(own(run.graph, "connections")).forEach((connection, at) => {
+  listOrNone(own(ctx.graph, "connections")).forEach((connection, at) => {
     const place = { pointer: `/connections/${at}`, name: `connection ${nameOf(connection)}` };
-    checkValue(run, connection, CONNECTION, place);
-    checkService(run, connection, place.pointer);
+    checkValue(ctx, connection, CONNECTION, place);
+    checkService(ctx, connection, place.pointer);
   });
-  listOrNone(own(run.graph, "schedules")).forEach((schedule, at) => {
-    checkSchedule(run, schedule, `/schedules/${at}`);
+  listOrNone(own(ctx.graph, "schedules")).forEach((schedule, at) => {
+    checkSchedule(ctx, schedule, `/schedules/${at}`);
   });
-  const policy = own(run.graph, "policy");
+  const policy = own(ctx.graph, "policy");
   if (policy !== undefined)
-    checkValue(run, policy, FLOW_POLICY, { pointer: "/policy", name: "flow" });
+    checkValue(ctx, policy, FLOW_POLICY, { pointer: "/policy", name: "flow" });
 }
 
 /** FLOW4011 for inputs that no expression reads. */
-export function checkInputsRead(run: Validation, read: ReadonlySet<string>): void {
-  listOrNone(own(run.graph, "inputs")).forEach((input, at) => {
+export function checkInputsRead(ctx: Validation, read: ReadonlySet<string>): void {
+  listOrNone(own(ctx.graph, "inputs")).forEach((input, at) => {
     const name = own(input, "name");
     if (typeof name !== "string" || read.has(name)) return;
-    run.report("FLOW4011", `/inputs/${at}/name`, { parts: { name: shown(name) } });
+    ctx.report("FLOW4011", `/inputs/${at}/name`, { parts: { name: shown(name) } });
   });
 }
 
@@ -45,16 +45,16 @@ function nameOf(value: unknown): string {
   return typeof name === "string" ? shown(name) : "?";
 }
 
-function checkInput(run: Validation, input: unknown, pointer: string): void {
+function checkInput(ctx: Validation, input: unknown, pointer: string): void {
   const schema = own(input, "schema");
-  if (schema !== undefined && !checkSchema(run, schema, `${pointer}/schema`)) return;
+  if (schema !== undefined && !checkSchema(ctx, schema, `${pointer}/schema`)) return;
   const value = own(input, "default");
-  if (value === undefined || !isObject(schema) || !run.isReadable(value)) return;
+  if (value === undefined || !isObject(schema) || !ctx.isReadable(value)) return;
   const checker = checkerOf(schema);
   const [problem] = checker.ok ? checker.findings(value, { formats: true }) : [];
   if (problem === undefined) return;
   const at = problem.pointer === "" ? "" : `${problem.pointer} `;
-  run.report("FLOW3011", `${pointer}/default${problem.pointer}`, {
+  ctx.report("FLOW3011", `${pointer}/default${problem.pointer}`, {
     parts: { name: nameOf(input), problem: at + flowWords(problem.message) },
   });
 }
@@ -63,15 +63,15 @@ function checkInput(run: Validation, input: unknown, pointer: string): void {
 const KINDS = ["oauth", "oauth2", "bearer", "apiKey", "basic", "none"];
 
 /** A connection is of a known kind and leads to a service that is described, where the catalog knows services. */
-function checkService(run: Validation, connection: unknown, pointer: string): void {
-  const { services } = run.catalog;
+function checkService(ctx: Validation, connection: unknown, pointer: string): void {
+  const { services } = ctx.catalog;
   if (services === undefined) return;
   const kind = own(connection, "auth");
-  if (typeof kind === "string") checkListed(run, "kind", kind, KINDS, `${pointer}/auth`);
+  if (typeof kind === "string") checkListed(ctx, "kind", kind, KINDS, `${pointer}/auth`);
   const field = ["service", "slug", "name"].find((key) => own(connection, key) !== undefined);
   const service = field === undefined ? undefined : own(connection, field);
   if (typeof service !== "string") return;
-  checkListed(run, "service", service, services, `${pointer}/${field}`);
+  checkListed(ctx, "service", service, services, `${pointer}/${field}`);
 }
 
 const CONNECTION = propertiesOf(BLOCKS.connection.attributes ?? []);
@@ -80,49 +80,49 @@ const SCHEDULE = propertiesOf(BLOCKS.schedule.attributes ?? []);
 
 const TIMES = ["cron", "everyMs", "at"];
 
-function checkSchedule(run: Validation, schedule: unknown, pointer: string): void {
+function checkSchedule(ctx: Validation, schedule: unknown, pointer: string): void {
   const name = `schedule ${nameOf(schedule)}`;
-  if (!run.isReadable(schedule)) return;
-  checkValue(run, schedule, SCHEDULE, { pointer, name });
+  if (!ctx.isReadable(schedule)) return;
+  checkValue(ctx, schedule, SCHEDULE, { pointer, name });
   const times = TIMES.filter((key) => own(schedule, key) !== undefined);
   const spelt = times.map((key) => (key === "everyMs" ? "every" : key));
   if (times.length === 0) {
-    run.report("FLOW3002", pointer, { parts: { type: name, name: "cron, every or at" } });
+    ctx.report("FLOW3002", pointer, { parts: { type: name, name: "cron, every or at" } });
   } else if (times.length > 1) {
     const parts = { a: spelt[0] ?? "", b: spelt[1] ?? "" };
-    run.report("FLOW3016", `${pointer}/${times[1]}`, { parts });
+    ctx.report("FLOW3016", `${pointer}/${times[1]}`, { parts });
   }
-  checkTimes(run, schedule, pointer);
+  checkTimes(ctx, schedule, pointer);
   const expression = firstExpression(own(schedule, "inputs"), `${pointer}/inputs`);
   if (expression !== undefined) {
-    run.report("FLOW3013", expression, { parts: { place: `inputs of ${name}` } });
-  } else checkScheduleInputs(run, schedule, pointer, name);
+    ctx.report("FLOW3013", expression, { parts: { place: `inputs of ${name}` } });
+  } else checkScheduleInputs(ctx, schedule, pointer, name);
 }
 
-function checkTimes(run: Validation, schedule: unknown, pointer: string): void {
+function checkTimes(ctx: Validation, schedule: unknown, pointer: string): void {
   const cron = own(schedule, "cron");
   if (typeof cron === "string") {
     const problem = cronProblem(cron);
-    if (problem !== undefined) run.report("FLOW3008", `${pointer}/cron`, { hint: problem });
+    if (problem !== undefined) ctx.report("FLOW3008", `${pointer}/cron`, { hint: problem });
   }
   const at = own(schedule, "at");
   if (typeof at === "string" && !isDateTime(at)) {
     const hint = isDate(at)
       ? "add a time and a zone: 2030-01-31T07:00:00Z"
       : "2030-01-31T07:00:00Z";
-    run.report("FLOW3008", `${pointer}/at`, { message: "not a date", hint });
+    ctx.report("FLOW3008", `${pointer}/at`, { message: "not a date", hint });
   }
   const zone = own(schedule, "timezone");
-  const zones = run.catalog.timeZones;
+  const zones = ctx.catalog.timeZones;
   if (typeof zone !== "string" || zones === undefined || zone === "UTC") return;
   if (zones.has(zone)) return;
-  const { parts, fix } = run.nearest(
+  const { parts, fix } = ctx.nearest(
     zone,
     () => zones,
     `${pointer}/timezone`,
     (near) => `"${near}"`,
   );
-  run.report("FLOW3008", `${pointer}/timezone`, {
+  ctx.report("FLOW3008", `${pointer}/timezone`, {
     message: "unknown time zone",
     hint: parts.near === undefined ? null : `did you mean ${parts.near}?`,
     fix,
@@ -131,7 +131,7 @@ function checkTimes(run: Validation, schedule: unknown, pointer: string): void {
 
 /** Inputs of a schedule fit the inputs of the flow. */
 function checkScheduleInputs(
-  run: Validation,
+  ctx: Validation,
   schedule: unknown,
   pointer: string,
   name: string,
@@ -139,26 +139,26 @@ function checkScheduleInputs(
   const given = own(schedule, "inputs");
   if (given !== undefined && !isObject(given)) return;
   const values = literalData(given ?? {});
-  for (const input of listOrNone(own(run.graph, "inputs"))) {
+  for (const input of listOrNone(own(ctx.graph, "inputs"))) {
     const key = own(input, "name");
     if (typeof key !== "string") continue;
     const value = own(values, key);
     const schema = own(input, "schema");
     if (value !== undefined) {
-      checkValue(run, value, schema, {
+      checkValue(ctx, value, schema, {
         pointer: `${pointer}/inputs${pointerSegment(key)}`,
         name: `input ${key}`,
       });
     } else if (own(input, "default") === undefined) {
-      run.report("FLOW3002", pointer, {
+      ctx.report("FLOW3002", pointer, {
         parts: { type: name, name: `inputs.${shown(key)}` },
       });
     }
   }
-  const known = new Set(listOrNone(own(run.graph, "inputs")).map((input) => own(input, "name")));
+  const known = new Set(listOrNone(own(ctx.graph, "inputs")).map((input) => own(input, "name")));
   for (const key of isObject(given) ? Object.keys(literalData(given) as object) : []) {
     if (known.has(key)) continue;
-    run.report("FLOW3003", `${pointer}/inputs${pointerSegment(key)}`, {
+    ctx.report("FLOW3003", `${pointer}/inputs${pointerSegment(key)}`, {
       parts: { type: "the flow", name: `input ${shown(key)}` },
     });
   }

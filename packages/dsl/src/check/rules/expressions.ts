@@ -2,11 +2,11 @@
 
 import { isObject } from "../../data.ts";
 import { MAIN_MEMBERS } from "../../diagnostics/aliases.ts";
-import type { Finding, Span } from "../../diagnostics/bag.ts";
+import type { Finding } from "../../diagnostics/bag.ts";
 import { replacing, writing } from "../../diagnostics/bag.ts";
 import { DIAGNOSTICS, type DiagnosticCode } from "../../diagnostics/table.ts";
 import { compileExpression } from "../../expression/compile.ts";
-import type { Expression } from "../../syntax/ast.ts";
+import type { Expression, Span } from "../../syntax/ast.ts";
 import { printExpression } from "../../syntax/print-expression.ts";
 import { fits } from "../../types/fits.ts";
 import {
@@ -46,14 +46,14 @@ const READS: ReadonlySet<string> = new Set(["name", "member", "index", "call"]);
 
 /** Checks the expressions of one graph. Those of a node come before those in its body. */
 export class Expressions {
-  readonly #run: Validation;
+  readonly #ctx: Validation;
   readonly #trees = new TreeCache();
   /** What expressions may read, by place. */
   readonly types: Types;
 
-  constructor(run: Validation) {
-    this.#run = run;
-    this.types = new Types(run);
+  constructor(ctx: Validation) {
+    this.#ctx = ctx;
+    this.types = new Types(ctx);
   }
 
   /** Checks one expression; undefined: it is none, which is reported with the code of the parser. */
@@ -63,7 +63,7 @@ export class Expressions {
     if (!("kind" in tree)) {
       for (const { code, message, hint, severity } of tree) {
         const wording = { message, hint: hint ?? null, severity };
-        this.#run.report(code as DiagnosticCode, leaf.pointer, wording);
+        this.#ctx.report(code as DiagnosticCode, leaf.pointer, wording);
       }
       return undefined;
     }
@@ -72,7 +72,7 @@ export class Expressions {
     const env = this.types.env(site.body, roots);
     const { type, findings } = findTypes(tree, env);
     if (findings.length > 0) {
-      const written = this.#run.places.expression(leaf);
+      const written = this.#ctx.map.expression(leaf);
       const found = written === undefined ? findings : findTypes(written, env).findings;
       for (const finding of found) this.#add(finding, leaf, written !== undefined);
     }
@@ -87,13 +87,13 @@ export class Expressions {
   /** FLOW5011 for a condition that is written out. */
   checkLiteral(site: Site): void {
     if (typeof site.value !== "boolean" || !isDecision(site)) return;
-    this.#run.report("FLOW5011", site.pointer, { parts: { result: String(site.value) } });
+    this.#ctx.report("FLOW5011", site.pointer, { parts: { result: String(site.value) } });
   }
 
   /** Adds what type inference found. */
   #add({ code, start, end, fix, ...details }: Finding, leaf: Leaf, inText: boolean): void {
     const { parts, message, hint, severity } = details;
-    this.#run.report(code, leaf.pointer, {
+    this.#ctx.report(code, leaf.pointer, {
       ...{ parts, message, hint, severity },
       ...(inText && { span: { start, end }, fix }),
     });
@@ -101,7 +101,7 @@ export class Expressions {
 
   /** The stretch of a whole expression in the text. */
   #spanOf(leaf: Leaf): Span | undefined {
-    return this.#run.places.expression(leaf);
+    return this.#ctx.map.expression(leaf);
   }
 
   /** Whether the type of an expression suits the place where it stands. */
@@ -117,7 +117,7 @@ export class Expressions {
     if (hole < 0 && (decides || taken?.kind === "bool")) {
       const answer = fits(withoutNull(type), { kind: "bool" });
       if (answer === "no") {
-        this.#run.report("FLOW5005", leaf.pointer, {
+        this.#ctx.report("FLOW5005", leaf.pointer, {
           parts: { place: placeName(leaf), type: describeType(type) },
           span: this.#spanOf(leaf),
         });
@@ -132,13 +132,13 @@ export class Expressions {
     if (value === undefined && reads.length === 0) value = constantOf(tree);
     if (typeof value !== "boolean") return;
     const parts = { result: String(value) };
-    this.#run.report("FLOW5011", leaf.pointer, { parts, span: this.#spanOf(leaf) });
+    this.#ctx.report("FLOW5011", leaf.pointer, { parts, span: this.#spanOf(leaf) });
   }
 
   #reportNull({ leaf, tree }: Checked, type: FlowType): void {
     const span = this.#spanOf(leaf);
     const instead = orElse(tree, withoutNull(type));
-    this.#run.report("FLOW5006", leaf.pointer, {
+    this.#ctx.report("FLOW5006", leaf.pointer, {
       parts: { expression: shown(printExpression(tree)) },
       span,
       fix: instead === undefined ? undefined : replacing(`write ${shown(instead)}`, span, instead),
@@ -152,7 +152,7 @@ export class Expressions {
     const given = isHole ? STRING : checked.type;
     const answer = fits(given, taken);
     if (answer === "no") {
-      this.#run.report("FLOW4007", isHole ? leaf.valuePointer : leaf.pointer, {
+      this.#ctx.report("FLOW4007", isHole ? leaf.valuePointer : leaf.pointer, {
         parts: {
           place: placeName(leaf),
           type: describeType(taken),
@@ -192,10 +192,10 @@ export class Expressions {
   }
 
   /** What the body of a `map` is run for. */
-  #noteItems({ site, trail }: Leaf, type: FlowType): void {
+  #noteItems({ site, path }: Leaf, type: FlowType): void {
     const inner = site.reader?.inner;
     if (inner === undefined || site.kind !== "field" || site.name !== "items") return;
-    if (trail === undefined) this.types.setItem(inner, type);
+    if (path === undefined) this.types.setItem(inner, type);
     else if (Array.isArray(site.value) && site.value.length === 1) {
       this.types.setItem(inner, listOf(type));
     }
@@ -204,15 +204,15 @@ export class Expressions {
   /** FLOW4005 for nodes of other bodies, FLOW2008 for locals that hide a node. */
   #checkName({ kind, name, body, index }: Read, leaf: Leaf): void {
     if (kind === "unknown") {
-      const owner = this.#run.anywhere(name)?.body.owner;
+      const owner = this.#ctx.anywhere(name)?.body.owner;
       if (owner === undefined) return;
-      this.#run.report("FLOW4005", leaf.pointer, {
+      this.#ctx.report("FLOW4005", leaf.pointer, {
         parts: { node: shown(name), owner: shown(owner.id) },
-        span: this.#run.places.reference(leaf, index)?.name,
+        span: this.#ctx.map.reference(leaf, index)?.name,
       });
     } else if (kind === "local") {
       for (let at = body?.outer; at !== undefined; at = at.outer) {
-        if (at.byId.has(name)) reportHidden(this.#run, name, leaf.pointer);
+        if (at.byId.has(name)) reportHidden(this.#ctx, name, leaf.pointer);
       }
     }
   }
@@ -221,12 +221,12 @@ export class Expressions {
   #checkOnlyHole({ leaf, tree }: Checked): void {
     const pointer = leaf.valuePointer;
     const source = printExpression(tree);
-    const { places } = this.#run;
-    const span = places.exact(pointer);
-    this.#run.report("FLOW5008", pointer, {
+    const { map } = this.#ctx;
+    const span = map.exact(pointer);
+    this.#ctx.report("FLOW5008", pointer, {
       parts: { expression: shown(source) },
       span,
-      fix: places.expression(leaf) && writing(shown(source), span, source),
+      fix: map.expression(leaf) && writing(shown(source), span, source),
     });
   }
 }
@@ -253,9 +253,9 @@ function typeOf(schema: unknown): FlowType | undefined {
   return type;
 }
 
-function placeName({ site, path }: Leaf): string {
+function placeName({ site, keys }: Leaf): string {
   const name = site.kind === "flow-output" ? `output ${site.name}` : site.name;
-  return shown([name, ...path].join("."));
+  return shown([name, ...keys].join("."));
 }
 
 function isDecision({ kind, name, reader }: Site): boolean {

@@ -38,36 +38,36 @@ const SCHEMA_FIELDS: { readonly [type: string]: string } = {
 };
 
 /** Checks that a node has the fields that it needs, and none that exclude each other. */
-export function checkFields(run: Validation, node: NodeModel): void {
+export function checkFields(ctx: Validation, node: NodeModel): void {
   const { entry } = node;
   if (entry === undefined) return;
-  checkNeeded(run, node, entry, objectOrNone(node.node.fields));
-  checkPorts(run, node, entry);
+  checkNeeded(ctx, node, entry, objectOrNone(node.node.fields));
+  checkPorts(ctx, node, entry);
 }
 
 /** Checks one field of a node by value. */
-export function checkField(run: Validation, site: Site): void {
+export function checkField(ctx: Validation, site: Site): void {
   const { reader: node, name, value, schemas } = site;
   const entry = node?.entry;
   if (entry === undefined) return;
   const [schema] = schemas;
   if (schema === undefined) {
-    checkKnown(run, site, entry);
+    checkKnown(ctx, site, entry);
     return;
   }
-  if (schemas.length === 1) checkValue(run, value, schema, site);
+  if (schemas.length === 1) checkValue(ctx, value, schema, site);
   const hints = own(schema, "x-millrace");
-  if (hints !== undefined && own(hints, "literal") === true) checkLiteral(run, site);
+  if (hints !== undefined && own(hints, "literal") === true) checkLiteral(ctx, site);
   if (entry.requires.connection === name || own(hints, "connection") === true) {
-    checkConnection(run, site);
+    checkConnection(ctx, site);
   }
   if (SCHEMA_FIELDS[entry.type] === name && firstExpression(value) === undefined) {
-    checkSchema(run, value, site.pointer);
+    checkSchema(ctx, value, site.pointer);
   }
 }
 
 function checkNeeded(
-  run: Validation,
+  ctx: Validation,
   node: NodeModel,
   entry: CatalogEntry,
   fields: JsonObject,
@@ -75,14 +75,14 @@ function checkNeeded(
   let meant: ReadonlySet<string | undefined> | undefined;
   // A field that was written under another name is reported there.
   const isMeant = (name: string): boolean => {
-    meant ??= new Set(unknownFields(node, entry).map((each) => meantField(run, node, each).near));
+    meant ??= new Set(unknownFields(node, entry).map((each) => meantField(ctx, node, each).near));
     return meant.has(name);
   };
   for (const name of listOrNone(own(entry.fields, "required"))) {
     if (typeof name !== "string" || own(fields, name) !== undefined || isMeant(name)) continue;
-    run.report("FLOW3002", node.pointer, {
+    ctx.report("FLOW3002", node.pointer, {
       parts: { type: shown(entry.type), name: shown(name) },
-      fix: insertion(run, node, name, exampleOf(entry, name)),
+      fix: insertion(ctx, node, name, exampleOf(entry, name)),
     });
   }
   const rule = EXCLUSIVE[entry.type];
@@ -90,9 +90,9 @@ function checkNeeded(
   const [a, b] = rule.fields;
   const has = rule.fields.filter((name) => own(fields, name) !== undefined);
   if (has.length === 2) {
-    run.report("FLOW3016", `${node.pointer}/fields/${b}`, { parts: { a, b } });
+    ctx.report("FLOW3016", `${node.pointer}/fields/${b}`, { parts: { a, b } });
   } else if (has.length === 0 && rule.one && !isMeant(a) && !isMeant(b)) {
-    run.report("FLOW3002", node.pointer, {
+    ctx.report("FLOW3002", node.pointer, {
       parts: { type: entry.type, name: `${a} or ${b}` },
     });
   }
@@ -126,13 +126,13 @@ const EMPTY: { readonly [type: string]: string } = {
 
 /** A new line in the block of a node; a block where there is none. */
 function insertion(
-  run: Validation,
+  ctx: Validation,
   node: NodeModel,
   name: string,
   value: string,
 ): TextFix | undefined {
-  const span = run.places.exact(node.pointer);
-  const { source } = run.places;
+  const span = ctx.map.exact(node.pointer);
+  const { source } = ctx.map;
   if (span === undefined || source === undefined) return undefined;
   const line = `${nameText(name)} = ${value}`;
   const lineStart = source.lastIndexOf("\n", span.start - 1) + 1;
@@ -159,13 +159,13 @@ function blockStart(text: string): number | undefined {
   return undefined;
 }
 
-function checkKnown(run: Validation, site: Site, { fields, type }: CatalogEntry): void {
+function checkKnown(ctx: Validation, site: Site, { fields, type }: CatalogEntry): void {
   const { name, pointer, reader } = site;
   if (own(fields, "additionalProperties") !== false || reader === undefined) return;
-  const { near, policy } = meantField(run, reader, name);
-  const span = keySpan(run, pointer, name);
+  const { near, policy } = meantField(ctx, reader, name);
+  const span = keySpan(ctx, pointer, name);
   const text = policy === undefined ? near && nameText(near) : `@${policy}`;
-  run.report("FLOW3003", pointer, {
+  ctx.report("FLOW3003", pointer, {
     parts: { type: shown(type), name: shown(name), near },
     hint: policy !== undefined ? `${name} is a policy: @${policy}` : undefined,
     span,
@@ -183,7 +183,7 @@ function unknownFields(node: NodeModel, { fields }: CatalogEntry): string[] {
 
 /** What an unknown field of a node was meant as: a field that it has not got yet, or a policy. */
 function meantField(
-  run: Validation,
+  ctx: Validation,
   { node, entry }: NodeModel,
   name: string,
 ): { near?: string; policy?: string } {
@@ -193,20 +193,20 @@ function meantField(
     memberNames(objectOrNone(own(entry?.fields, "properties"))).filter(
       (key) => own(node.fields, key) === undefined,
     );
-  const near = run.near(name, free, FIELD_ALIASES);
+  const near = ctx.near(name, free, FIELD_ALIASES);
   if (near !== undefined) return { near };
-  const policy = run.near(name, () => policies, POLICY_ALIASES);
+  const policy = ctx.near(name, () => policies, POLICY_ALIASES);
   return policy === undefined ? {} : { policy };
 }
 
 /** The name in front of a field's value: `name =`. */
 function keySpan(
-  run: Validation,
+  ctx: Validation,
   pointer: string,
   name: string,
 ): { start: number; end: number } | undefined {
-  const span = run.places.exact(pointer);
-  const { source } = run.places;
+  const span = ctx.map.exact(pointer);
+  const { source } = ctx.map;
   if (span === undefined || source === undefined) return undefined;
   for (const spelt of [name, quoteText(name)]) {
     const before = source.slice(0, span.start).trimEnd();
@@ -217,46 +217,46 @@ function keySpan(
   return undefined;
 }
 
-function checkLiteral(run: Validation, { value, pointer, name }: Site): void {
+function checkLiteral(ctx: Validation, { value, pointer, name }: Site): void {
   const expression = firstExpression(value, pointer);
   if (expression === undefined) return;
-  run.report("FLOW3013", expression, { parts: { place: shown(name) } });
+  ctx.report("FLOW3013", expression, { parts: { place: shown(name) } });
 }
 
-function checkConnection(run: Validation, { value, pointer }: Site): void {
+function checkConnection(ctx: Validation, { value, pointer }: Site): void {
   const name = literalText(value);
-  if (name === undefined || run.connections.has(name)) return;
-  const list = listed(run.connections.keys());
-  const { fix } = run.nearest(name, () => run.connections.keys(), pointer, quoteText);
+  if (name === undefined || ctx.connections.has(name)) return;
+  const list = listed(ctx.connections.keys());
+  const { fix } = ctx.nearest(name, () => ctx.connections.keys(), pointer, quoteText);
   const block = (blank: string): string =>
-    `connection ${nameText(name)}: ${kindOf(run, name)} {${blank}service = ${quoteText(name)}`;
-  run.report("FLOW2014", pointer, {
+    `connection ${nameText(name)}: ${kindOf(ctx, name)} {${blank}service = ${quoteText(name)}`;
+  ctx.report("FLOW2014", pointer, {
     parts: { name: shown(name), list },
     hint: list === "" ? `declare it beside the nodes: \`${shown(`${block(" ")} }`)}\`` : undefined,
-    fix: fix ?? declaration(run, name, `${block("\n  ")}\n}\n\n`),
+    fix: fix ?? declaration(ctx, name, `${block("\n  ")}\n}\n\n`),
   });
 }
 
 /** A fix that declares the connection in front of the first node, where a service has its name. */
-function declaration(run: Validation, name: string, text: string): TextFix | undefined {
-  const at = run.places.exact("/nodes/0")?.start;
-  if (at === undefined || run.catalog.services?.includes(name) !== true) return undefined;
+function declaration(ctx: Validation, name: string, text: string): TextFix | undefined {
+  const at = ctx.map.exact("/nodes/0")?.start;
+  if (at === undefined || ctx.catalog.services?.includes(name) !== true) return undefined;
   return replacing("declare it", { start: at, end: at }, text);
 }
 
 /** How the service is entered, as a flow writes it. */
-function kindOf(run: Validation, slug: string): string {
-  const scheme = run.catalog.entry(`service.${slug}`, undefined)?.serviceIntegration?.auth.scheme;
+function kindOf(ctx: Validation, slug: string): string {
+  const scheme = ctx.catalog.entry(`service.${slug}`, undefined)?.serviceIntegration?.auth.scheme;
   return scheme === undefined || scheme === "oauth2" ? "oauth" : scheme;
 }
 
 /** FLOW3007 for every problem of a JSON Schema that stands at a place. True: it is one. */
-export function checkSchema(run: Validation, schema: unknown, pointer: string): boolean {
-  if (!run.isReadable(schema)) return false;
+export function checkSchema(ctx: Validation, schema: unknown, pointer: string): boolean {
+  if (!ctx.isReadable(schema)) return false;
   const read = readSchema(schema);
   if (!("problems" in read)) return true;
   for (const problem of read.problems) {
-    run.report("FLOW3007", pointer + problem.pointer, {
+    ctx.report("FLOW3007", pointer + problem.pointer, {
       parts: { pointer: problem.pointer || "/", problem: problem.message },
     });
   }
@@ -264,7 +264,7 @@ export function checkSchema(run: Validation, schema: unknown, pointer: string): 
 }
 
 /** A port that a field yields must not have the name of one that means something else. */
-function checkPorts(run: Validation, node: NodeModel, entry: CatalogEntry): void {
+function checkPorts(ctx: Validation, node: NodeModel, entry: CatalogEntry): void {
   const { portsFrom } = entry;
   if (typeof portsFrom !== "string") return;
   const taken = new Set([...entry.ports.map(({ name }) => name), "error"]);
@@ -273,7 +273,7 @@ function checkPorts(run: Validation, node: NodeModel, entry: CatalogEntry): void
   const report = (name: string, at: string): void => {
     if (!taken.has(name)) return;
     const message = `${shown(portsFrom)} must not name the port ${name}, which has a meaning of its own`;
-    run.report("FLOW3005", at, { message });
+    ctx.report("FLOW3005", at, { message });
   };
   if (Array.isArray(value)) {
     value.forEach((element, at) => {

@@ -1,9 +1,9 @@
 /** Names: declared once, not reserved, not hidden, not mistaken for another (FLOW2005-2008, 2011, 2014, 2015). */
 
 import { listOrNone, own } from "../../data.ts";
-import type { Span } from "../../diagnostics/bag.ts";
 import { replacing } from "../../diagnostics/bag.ts";
 import { codePointCount } from "../../expression/data.ts";
+import type { Span } from "../../syntax/ast.ts";
 import type { BodyModel, EdgeModel, NodeModel } from "../model/bodies.ts";
 import { shown, type Validation } from "../validation.ts";
 import { skeleton } from "./look-alikes.ts";
@@ -23,40 +23,40 @@ interface Named {
 }
 
 /** Checks all names of a graph. */
-export function checkNames(run: Validation): void {
+export function checkNames(ctx: Validation): void {
   for (const kind of ["input", "output", "connection", "schedule"]) {
     const list = `${kind}s`;
     const named: Named[] = [];
-    listOrNone(own(run.graph, list)).forEach((element, at) => {
+    listOrNone(own(ctx.graph, list)).forEach((element, at) => {
       const name = own(element, "name");
       if (typeof name === "string") named.push({ name, pointer: `/${list}/${at}`, key: "name" });
     });
-    checkUnique(run, kind, named);
+    checkUnique(ctx, kind, named);
   }
-  for (const body of run.model.bodies) {
+  for (const body of ctx.model.bodies) {
     const { nodes, byId } = body;
     const plain = byId.size === nodes.length && nodes.every(({ id }) => skeleton(id) === id);
     if (!plain) {
       checkUnique(
-        run,
+        ctx,
         "node",
         nodes.map(({ id, pointer }) => ({ name: id, pointer, key: "id" })),
       );
     }
-    checkEdges(run, body);
-    for (const node of body.nodes) checkId(run, node);
+    checkEdges(ctx, body);
+    for (const node of body.nodes) checkId(ctx, node);
   }
 }
 
-function checkUnique(run: Validation, kind: string, named: readonly Named[]): void {
+function checkUnique(ctx: Validation, kind: string, named: readonly Named[]): void {
   const first = new Map<string, Named>();
   const looks = new Map<string, Named>();
   for (const it of named) {
     const same = first.get(it.name);
     if (same !== undefined) {
-      run.report("FLOW2005", it.pointer, {
+      ctx.report("FLOW2005", it.pointer, {
         parts: { kind, name: shown(it.name) },
-        span: run.places.exact(`${it.pointer}/${it.key}`),
+        span: ctx.map.exact(`${it.pointer}/${it.key}`),
         related: { pointer: `${same.pointer}/${same.key}`, message: "first declared here" },
       });
       continue;
@@ -67,13 +67,13 @@ function checkUnique(run: Validation, kind: string, named: readonly Named[]): vo
     if (alike === undefined) looks.set(look, it);
     else {
       const normal = alike.name.normalize("NFKC") === it.name.normalize("NFKC");
-      run.report("FLOW2011", it.pointer, {
+      ctx.report("FLOW2011", it.pointer, {
         parts: {
           a: shown(alike.name),
           b: shown(it.name),
           difference: normal ? "normalisation" : "similar letters",
         },
-        span: run.places.exact(`${it.pointer}/${it.key}`),
+        span: ctx.map.exact(`${it.pointer}/${it.key}`),
         related: { pointer: `${alike.pointer}/${alike.key}`, message: "the other one" },
       });
     }
@@ -81,7 +81,7 @@ function checkUnique(run: Validation, kind: string, named: readonly Named[]): vo
 }
 
 /** Edges by the node that they leave, so that one list of numbers tells which node was already reached from it. */
-function checkEdges(run: Validation, { nodes, edges }: BodyModel): void {
+function checkEdges(ctx: Validation, { nodes, edges }: BodyModel): void {
   const [, order] = grouped(
     edges.map(({ from }) => from?.index ?? nodes.length),
     nodes.length + 1,
@@ -94,7 +94,7 @@ function checkEdges(run: Validation, { nodes, edges }: BodyModel): void {
     const { edge, port, from, to } = it;
     if (port === "out" && from !== undefined && to !== undefined) {
       const same = edges[lastEdge[to.index] as number] as EdgeModel;
-      if (lastFrom[to.index] === from.index) reportTwice(run, it, same);
+      if (lastFrom[to.index] === from.index) reportTwice(ctx, it, same);
       else lastEdge[to.index] = place;
       lastFrom[to.index] = from.index;
       continue;
@@ -102,22 +102,22 @@ function checkEdges(run: Validation, { nodes, edges }: BodyModel): void {
     const key = `${edge.from.length} ${port.length} ${edge.from}${port}${edge.to}`;
     const same = others.get(key);
     if (same === undefined) others.set(key, it);
-    else reportTwice(run, it, same);
+    else reportTwice(ctx, it, same);
   }
 }
 
-function reportTwice(run: Validation, { edge, port, pointer }: EdgeModel, first: EdgeModel): void {
-  run.report("FLOW2006", pointer, {
+function reportTwice(ctx: Validation, { edge, port, pointer }: EdgeModel, first: EdgeModel): void {
+  ctx.report("FLOW2006", pointer, {
     parts: { from: shown(edge.from), port: shown(port), to: shown(edge.to) },
     related: { pointer: first.pointer, message: "first written here" },
-    fix: replacing("remove it", wholeLine(run, pointer), ""),
+    fix: replacing("remove it", wholeLine(ctx, pointer), ""),
   });
 }
 
 /** The line of an edge, when it stands alone on it; a part of a chain cannot be taken out. */
-function wholeLine(run: Validation, pointer: string): Span | undefined {
-  const span = run.places.exact(pointer);
-  const { source } = run.places;
+function wholeLine(ctx: Validation, pointer: string): Span | undefined {
+  const span = ctx.map.exact(pointer);
+  const { source } = ctx.map;
   if (span === undefined || source === undefined) return undefined;
   const start = source.lastIndexOf("\n", span.start - 1) + 1;
   const end = source.indexOf("\n", span.end);
@@ -126,17 +126,17 @@ function wholeLine(run: Validation, pointer: string): Span | undefined {
   return alone ? { start, end: stop } : undefined;
 }
 
-function checkId(run: Validation, node: NodeModel): void {
+function checkId(ctx: Validation, node: NodeModel): void {
   const { id, body } = node;
-  if (RESERVED.has(id)) run.report("FLOW2007", `${node.pointer}/id`, { parts: { id } });
+  if (RESERVED.has(id)) ctx.report("FLOW2007", `${node.pointer}/id`, { parts: { id } });
   const isLong = id.length > MAX_ID_LENGTH && codePointCount(id) > MAX_ID_LENGTH;
   if (id === "" || isLong || /[/[\]~\p{Cc}]/u.test(id)) {
-    run.report("FLOW2015", `${node.pointer}/id`);
+    ctx.report("FLOW2015", `${node.pointer}/id`);
   }
-  if (body.locals.includes(id)) reportHidden(run, id, `${node.pointer}/id`);
+  if (body.locals.includes(id)) reportHidden(ctx, id, `${node.pointer}/id`);
 }
 
 /** FLOW2008: a local of a body has the name of a node. */
-export function reportHidden(run: Validation, id: string, pointer: string): void {
-  run.report("FLOW2008", pointer, { parts: { id: shown(id), name: shown(id) } });
+export function reportHidden(ctx: Validation, id: string, pointer: string): void {
+  ctx.report("FLOW2008", pointer, { parts: { id: shown(id), name: shown(id) } });
 }

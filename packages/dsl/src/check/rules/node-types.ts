@@ -8,16 +8,16 @@ import { shown, type Validation } from "../validation.ts";
 import { effectOfCall } from "./service-calls.ts";
 
 /** Checks the type of a node. */
-export function checkNodeType(run: Validation, node: NodeModel): void {
+export function checkNodeType(ctx: Validation, node: NodeModel): void {
   const { entry } = node;
   const { type, typeVersion } = node.node;
   if (entry === undefined) {
     const at = `${node.pointer}/type`;
     const told = aliasOf(type, TYPE_HINTS);
     // A word of another tool is no slip of the pen: `email` is not `fail`.
-    const types = () => (told === undefined ? run.catalog.types : []);
-    const { parts, fix } = run.nearest(type, types, at, undefined, TYPE_ALIASES);
-    run.report("FLOW3001", at, {
+    const types = () => (told === undefined ? ctx.catalog.types : []);
+    const { parts, fix } = ctx.nearest(type, types, at, undefined, TYPE_ALIASES);
+    ctx.report("FLOW3001", at, {
       parts: { type: shown(type), ...parts },
       fix,
       hint: parts.near === undefined ? (told ?? "install the extension that brings it") : undefined,
@@ -25,7 +25,7 @@ export function checkNodeType(run: Validation, node: NodeModel): void {
     return;
   }
   if (entry.serviceIntegration !== undefined) {
-    run.report("FLOW3001", `${node.pointer}/type`, {
+    ctx.report("FLOW3001", `${node.pointer}/type`, {
       parts: { type: shown(type) },
       hint: "a service is called by `service.call` with a connection to it",
     });
@@ -33,35 +33,35 @@ export function checkNodeType(run: Validation, node: NodeModel): void {
   }
   if (entry.state !== "ready") {
     const why = entry.problem === undefined ? "" : `: ${entry.problem.code}`;
-    run.report("FLOW3001", `${node.pointer}/type`, {
+    ctx.report("FLOW3001", `${node.pointer}/type`, {
       parts: { type: shown(type) },
       hint: `its extension is ${entry.state}${why}; see millrace ext list`,
     });
     return;
   }
   if (Number.isInteger(typeVersion) && entry.version !== typeVersion) {
-    run.report("FLOW3010", `${node.pointer}/typeVersion`, {
-      parts: { type: shown(type), n: String(typeVersion), list: versionsOf(run, entry).join(", ") },
+    ctx.report("FLOW3010", `${node.pointer}/typeVersion`, {
+      parts: { type: shown(type), n: String(typeVersion), list: versionsOf(ctx, entry).join(", ") },
     });
   }
   if (typeof entry.deprecated === "string") {
     const parts = { type: shown(type), text: entry.deprecated };
-    run.report("FLOW3009", `${node.pointer}/type`, { parts });
+    ctx.report("FLOW3009", `${node.pointer}/type`, { parts });
   }
-  checkBody(run, node, entry);
-  const effect = effectOf(run, node, entry);
+  checkBody(ctx, node, entry);
+  const effect = effectOf(ctx, node, entry);
   if (
     (effect === "write" || effect === "destructive") &&
     own(node.node.policy, "cache") !== undefined
   ) {
-    run.report("FLOW3018", `${node.pointer}/policy/cache`, { parts: { effect } });
+    ctx.report("FLOW3018", `${node.pointer}/policy/cache`, { parts: { effect } });
   }
 }
 
 /** What a node does outside, where its type leaves that to a field: a GET only reads. */
-function effectOf(run: Validation, node: NodeModel, entry: CatalogEntry): Effect {
+function effectOf(ctx: Validation, node: NodeModel, entry: CatalogEntry): Effect {
   // What the operation decides is not held against a flow when the catalog does not know it.
-  if (entry.type === "service.call") return effectOfCall(run, node) ?? "read";
+  if (entry.type === "service.call") return effectOfCall(ctx, node) ?? "read";
   if (entry.type !== "http.request") return entry.effect;
   return effectOfMethod(own(node.node.fields, "method") ?? "GET");
 }
@@ -72,14 +72,14 @@ export function effectOfMethod(method: unknown): Effect {
   return method === "DELETE" ? "destructive" : "write";
 }
 
-function checkBody(run: Validation, node: NodeModel, entry: CatalogEntry): void {
+function checkBody(ctx: Validation, node: NodeModel, entry: CatalogEntry): void {
   const has = isObject(node.node.body);
   if (has === entry.body) return;
   const type = shown(entry.type);
   if (has) {
     const message = `${type} takes no body`;
-    run.report("FLOW3017", `${node.pointer}/body`, { message });
-  } else run.report("FLOW3017", node.pointer, { parts: { type } });
+    ctx.report("FLOW3017", `${node.pointer}/body`, { message });
+  } else ctx.report("FLOW3017", node.pointer, { parts: { type } });
 }
 
 /** How many versions of a type are asked for. */

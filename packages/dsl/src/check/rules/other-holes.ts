@@ -3,15 +3,14 @@
 
 import { own } from "../../data.ts";
 import { aliasOf, NAME_HINTS } from "../../diagnostics/aliases.ts";
-import type { Span } from "../../diagnostics/bag.ts";
 import { replacing } from "../../diagnostics/bag.ts";
-import type { Expression } from "../../syntax/ast.ts";
+import type { Expression, Span } from "../../syntax/ast.ts";
 import { parseExpression } from "../../syntax/parse-expression.ts";
 import { printExpression } from "../../syntax/print-expression.ts";
 import { findTypes } from "../../types/infer.ts";
 import { readsOf } from "../model/resolve.ts";
 import type { Site } from "../model/sites.ts";
-import { pointerTo, type Trail } from "../model/walk-value.ts";
+import { pointerTo, type ValuePath } from "../model/walk-value.ts";
 import { shown, type Validation } from "../validation.ts";
 import type { Types } from "./types.ts";
 
@@ -27,15 +26,15 @@ const MAX_HOLES = 20;
 
 /** Warns of each part of a text that reads like a hole and names something that is known here or in another tool. */
 export function checkOtherHoles(
-  run: Validation,
+  ctx: Validation,
   types: Types,
   site: Site,
   text: string,
-  trail: Trail | undefined,
+  path: ValuePath | undefined,
 ): void {
   if (!text.includes("{{") && !text.includes(".")) return;
-  const pointer = pointerTo(site.pointer, trail);
-  const whole = run.places.around(pointer);
+  const pointer = pointerTo(site.pointer, path);
+  const whole = ctx.map.around(pointer);
   let from = 0;
   let count = 0;
   for (const [found, ...inner] of text.matchAll(HOLES)) {
@@ -46,11 +45,11 @@ export function checkOtherHoles(
     if (meant === undefined && hint === undefined) continue;
     const isSafe = meant !== undefined && isRight(meant.ast, types, site);
     if (inner[0] === undefined && !isSafe) continue;
-    const span = whole && placeOf(found, run, whole, from);
+    const span = whole && placeOf(found, ctx, whole, from);
     if (span !== undefined && whole !== undefined) from = span.end - whole.start;
     const hole = meant === undefined ? "" : `\${${printExpression(meant.ast)}}`;
     const takesFix = isSafe && meant.isWhole && !isLiteral(site);
-    run.report("FLOW5012", pointer, {
+    ctx.report("FLOW5012", pointer, {
       parts: { found: shown(found), hole: shown(hole) },
       hint,
       span,
@@ -93,8 +92,8 @@ function isRight(ast: Expression, types: Types, { body, roots }: Site): boolean 
   return findTypes(ast, types.env(body, roots)).findings.every(({ code }) => code === "FLOW5006");
 }
 
-function placeOf(found: string, run: Validation, whole: Span, from: number): Span | undefined {
-  const at = run.places.text(whole).indexOf(found, from);
+function placeOf(found: string, ctx: Validation, whole: Span, from: number): Span | undefined {
+  const at = ctx.map.text(whole).indexOf(found, from);
   return at === -1 ? undefined : { start: whole.start + at, end: whole.start + at + found.length };
 }
 

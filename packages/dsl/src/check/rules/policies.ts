@@ -10,20 +10,20 @@ import { shown, type Validation } from "../validation.ts";
 import { checkValue } from "./check-value.ts";
 
 /** Checks the policies of a node. */
-export function checkPolicies(run: Validation, node: NodeModel): void {
+export function checkPolicies(ctx: Validation, node: NodeModel): void {
   const { policy } = node.node;
-  if (!isObject(policy) || !run.isReadable(policy)) return;
+  if (!isObject(policy) || !ctx.isReadable(policy)) return;
   for (const [member, value] of Object.entries(policy)) {
-    if (value !== undefined) checkPolicy(run, node, member, value);
+    if (value !== undefined) checkPolicy(ctx, node, member, value);
   }
-  checkDefault(run, node, own(own(policy, "onError"), "default"));
+  checkDefault(ctx, node, own(own(policy, "onError"), "default"));
 }
 
 /** What stands in for an output is like one, as far as it goes: members that nobody reads may be left out. */
-function checkDefault(run: Validation, node: NodeModel, value: unknown): void {
+function checkDefault(ctx: Validation, node: NodeModel, value: unknown): void {
   const output = node.entry?.output;
   if (value === undefined || output === undefined || !isObject(own(output, "properties"))) return;
-  checkValue(run, value, withoutRequired(output), {
+  checkValue(ctx, value, withoutRequired(output), {
     get pointer(): string {
       return `${node.pointer}/policy/onError/default`;
     },
@@ -42,11 +42,11 @@ function withoutRequired(schema: JsonSchema): JsonSchema {
   return made;
 }
 
-function checkPolicy(run: Validation, node: NodeModel, member: string, value: unknown): void {
+function checkPolicy(ctx: Validation, node: NodeModel, member: string, value: unknown): void {
   const known = memberByKey(NODE_POLICIES, member);
   if (known === undefined) {
-    const near = run.near(member, () => NODE_POLICIES.map(({ key }) => key));
-    run.report("FLOW2012", `${node.pointer}/policy${pointerSegment(member)}`, {
+    const near = ctx.near(member, () => NODE_POLICIES.map(({ key }) => key));
+    ctx.report("FLOW2012", `${node.pointer}/policy${pointerSegment(member)}`, {
       parts: { name: shown(member), near },
     });
     return;
@@ -60,13 +60,13 @@ function checkPolicy(run: Validation, node: NodeModel, member: string, value: un
   for (const expression of isObject(value) ? expressionsOf(value) : []) {
     if (isEvaluated(member + expression)) continue;
     const parts = { place: place.name };
-    run.report("FLOW3013", place.pointer + expression, { parts });
+    ctx.report("FLOW3013", place.pointer + expression, { parts });
     return;
   }
-  checkValue(run, value, known.schema, place);
+  checkValue(ctx, value, known.schema, place);
   if (member === "onError" && value === "collect" && node.node.type !== "map") {
     const parts = { field: place.name, list: "fail, port, { default: … }", value: '"collect"' };
-    run.report("FLOW3006", place.pointer, { parts, hint: "`collect` is for `map`" });
+    ctx.report("FLOW3006", place.pointer, { parts, hint: "`collect` is for `map`" });
   }
 }
 

@@ -24,7 +24,7 @@ export interface NeededRead {
 
 /** Reports nodes that never run, and reads of nodes that may be skipped. */
 export function checkPresence(
-  run: Validation,
+  ctx: Validation,
   orders: readonly BodyOrder[],
   reads: readonly NeededRead[],
 ): void {
@@ -33,7 +33,7 @@ export function checkPresence(
     const presence = new BodyPresence(order);
     bodies.set(order.body, presence);
     for (const node of presence.dead) {
-      run.report("FLOW4004", `${node.pointer}/id`, { parts: { node: shown(node.id) } });
+      ctx.report("FLOW4004", `${node.pointer}/id`, { parts: { node: shown(node.id) } });
     }
   }
   const told = new Map<unknown, Set<NodeModel>>();
@@ -46,16 +46,16 @@ export function checkPresence(
     const known = told.get(site.reader ?? site) ?? new Set();
     if (known.has(node)) continue;
     told.set(site.reader ?? site, known.add(node));
-    report(run, needed);
+    report(ctx, needed);
   }
 }
 
-function report(run: Validation, { leaf, read, node }: NeededRead): void {
+function report(ctx: Validation, { leaf, read, node }: NeededRead): void {
   const { site } = leaf;
-  const span = run.places.reference(leaf, read.index)?.name;
+  const span = ctx.map.reference(leaf, read.index)?.name;
   const dot = span && { start: span.end, end: span.end + 1 };
-  const isDot = dot !== undefined && run.places.text(dot) === ".";
-  run.report(site.kind === "flow-output" ? "FLOW4015" : "FLOW4006", leaf.pointer, {
+  const isDot = dot !== undefined && ctx.map.text(dot) === ".";
+  ctx.report(site.kind === "flow-output" ? "FLOW4015" : "FLOW4006", leaf.pointer, {
     parts: { node: shown(node.id), name: shown(site.name) },
     span,
     fix: isDot ? replacing("read it with `?.`", dot, "?.") : undefined,

@@ -1,12 +1,11 @@
 /** Literals that must not be in a shared text: secrets (FLOW6001), direction controls (FLOW6003), clear-text URLs (FLOW6004). */
 
 import { isObject, listOrNone, own, pointerSegment } from "../../data.ts";
-import type { Span } from "../../diagnostics/bag.ts";
 import { replacing } from "../../diagnostics/bag.ts";
 import { isSecret, MIN_SECRET_TEXT } from "../../secret-pattern.ts";
-import type { Expression } from "../../syntax/ast.ts";
+import type { Expression, Span } from "../../syntax/ast.ts";
 import type { Site } from "../model/sites.ts";
-import { pointerTo, type Trail, visitValue } from "../model/walk-value.ts";
+import { pointerTo, type ValuePath, visitValue } from "../model/walk-value.ts";
 import type { Validation } from "../validation.ts";
 import type { Checked } from "./expressions.ts";
 import { templateParts } from "./security.ts";
@@ -15,32 +14,37 @@ import { partsOf } from "./taint.ts";
 
 /** Checks every text of a graph, those inside expressions too. */
 export class Literals {
-  readonly #run: Validation;
+  readonly #ctx: Validation;
 
-  constructor(run: Validation) {
-    this.#run = run;
+  constructor(ctx: Validation) {
+    this.#ctx = ctx;
   }
 
   /** Checks a text of a value that may hold expressions. */
-  text(site: Site, text: string, trail: Trail | undefined, key: string | number | undefined): void {
+  text(
+    site: Site,
+    text: string,
+    path: ValuePath | undefined,
+    key: string | number | undefined,
+  ): void {
     if (this.#isHarmless(text)) return;
-    const name = nameAbove(trail, key, site.value) ?? site.name;
-    this.#check(text, name, () => pointerOf(site.pointer, trail, key));
+    const name = nameAbove(path, key, site.value) ?? site.name;
+    this.#check(text, name, () => pointerOf(site.pointer, path, key));
   }
 
   /** Checks the texts inside an expression. */
   expression({ tree, leaf }: Checked): void {
     const secret = secretsOf(
       tree,
-      () => nameAbove(leaf.trail, undefined, undefined) ?? leaf.site.name,
+      () => nameAbove(leaf.path, undefined, undefined) ?? leaf.site.name,
     );
     if (secret.length === 0) return;
-    const written = this.#run.places.expression(leaf);
-    const places = written === undefined ? [undefined] : literalsOf(written);
+    const written = this.#ctx.map.expression(leaf);
+    const map = written === undefined ? [undefined] : literalsOf(written);
     for (const at of written === undefined ? [0] : secret) {
-      const place = places[at];
+      const place = map[at];
       const span = place && { start: place.node.start, end: place.node.end };
-      this.#run.report("FLOW6001", leaf.pointer, { span });
+      this.#ctx.report("FLOW6001", leaf.pointer, { span });
     }
   }
 
@@ -51,12 +55,12 @@ export class Literals {
     const parts = templateParts(site.value);
     const [first] = parts ?? [site.value];
     if (typeof first !== "string" || !CLEAR.test(first)) return;
-    checkUrl(this.#run, first, site.pointer, (parts?.length ?? 1) > 1);
+    checkUrl(this.#ctx, first, site.pointer, (parts?.length ?? 1) > 1);
   }
 
   /** Checks all that is no value with expressions. */
   finish(): void {
-    const { graph, model, places } = this.#run;
+    const { graph, model, map } = this.#ctx;
     if (isObject(graph)) {
       for (const { value, pointer, name } of flowMembers(graph)) this.#rest(value, pointer, name);
     }
@@ -70,17 +74,17 @@ export class Literals {
         this.#rest(own(edge, "meta"), `${pointer}/meta`, "meta");
       }
     }
-    checkInputUrls(this.#run);
-    if (places.source !== undefined) checkSource(this.#run, places.source);
+    checkInputUrls(this.#ctx);
+    if (map.source !== undefined) checkSource(this.#ctx, map.source);
   }
 
   #rest(value: unknown, pointer: string, name: string): void {
-    if (!this.#run.isReadable(value)) return;
+    if (!this.#ctx.isReadable(value)) return;
     visitValue(value, {
-      text: (text, trail, key) => {
+      text: (text, path, key) => {
         if (this.#isHarmless(text)) return;
-        const above = nameAbove(trail, key, value) ?? name;
-        this.#check(text, above, () => pointerOf(pointer, trail, key));
+        const above = nameAbove(path, key, value) ?? name;
+        this.#check(text, above, () => pointerOf(pointer, path, key));
       },
     });
   }
@@ -91,30 +95,30 @@ export class Literals {
   }
 
   #check(text: string, name: string, pointer: () => string): void {
-    if (isSecret(text, name)) this.#run.report("FLOW6001", pointer());
-    const control = this.#run.places.source === undefined ? DIRECTION.exec(text) : null;
+    if (isSecret(text, name)) this.#ctx.report("FLOW6001", pointer());
+    const control = this.#ctx.map.source === undefined ? DIRECTION.exec(text) : null;
     if (control !== null) {
-      this.#run.report("FLOW6003", pointer(), { parts: { char: codeName(control[0]) } });
+      this.#ctx.report("FLOW6003", pointer(), { parts: { char: codeName(control[0]) } });
     }
   }
 }
 
 function pointerOf(
   pointer: string,
-  trail: Trail | undefined,
+  path: ValuePath | undefined,
   key: string | number | undefined,
 ): string {
-  return pointerTo(pointer, trail) + (key === undefined ? "" : pointerSegment(key));
+  return pointerTo(pointer, path) + (key === undefined ? "" : pointerSegment(key));
 }
 
 /** The nearest name above a text: of a header, of a member; that of an input for its default. */
 function nameAbove(
-  trail: Trail | undefined,
+  path: ValuePath | undefined,
   key: string | number | undefined,
   root: unknown,
 ): string | undefined {
   let inner: { key: string | number | undefined; isMarker: boolean } = { key, isMarker: false };
-  for (let at = trail; ; at = at.outer) {
+  for (let at = path; ; at = at.outer) {
     const { key: name, isMarker } = inner;
     if (typeof name === "string" && !isMarker) {
       const named = name === "default" ? own(at === undefined ? root : at.value, "name") : name;
@@ -156,9 +160,9 @@ function codeName(char: string): string {
 }
 
 /** Controls that stand in the text itself; an escape can be seen and is fine. */
-function checkSource(run: Validation, source: string): void {
+function checkSource(ctx: Validation, source: string): void {
   if (!DIRECTION.test(source)) return;
-  const quoted = [...run.places.marks.values()]
+  const quoted = [...ctx.map.marks.values()]
     .filter(({ start }) => source[start] === '"')
     .sort((a, b) => b.start - a.start || a.end - b.end);
   const around: Span[] = [];
@@ -167,11 +171,11 @@ function checkSource(run: Validation, source: string): void {
     while ((quoted.at(-1)?.start ?? start) < start) around.push(quoted.pop() as Span);
     while ((around.at(-1)?.end ?? span.end) <= start) around.pop();
     const smallest = around.at(-1);
-    const text = smallest && run.places.text(smallest);
+    const text = smallest && ctx.map.text(smallest);
     const isBlock = text?.startsWith('"""') ?? false;
     const inComment = text === undefined;
     const spelt = `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
-    run.report("FLOW6003", undefined, {
+    ctx.report("FLOW6003", undefined, {
       parts: { char: codeName(char) },
       span,
       fix: isBlock
@@ -186,25 +190,25 @@ const LOOPBACK =
   /^(?:[^@]*@)?(?:localhost|[^:]*\.localhost|127(?:\.\d{1,3}){3}|\[::1\])\.?(?::|$)/i;
 
 /** Defaults of inputs that are URLs. */
-function checkInputUrls(run: Validation): void {
-  listOrNone(own(run.graph, "inputs")).forEach((input, at) => {
+function checkInputUrls(ctx: Validation): void {
+  listOrNone(own(ctx.graph, "inputs")).forEach((input, at) => {
     const value = own(input, "default");
     if (own(own(input, "schema"), "format") !== "uri" || typeof value !== "string") return;
-    checkUrl(run, value, `/inputs/${at}/default`, false);
+    checkUrl(ctx, value, `/inputs/${at}/default`, false);
   });
 }
 
-function checkUrl(run: Validation, url: string, pointer: string, isOpen: boolean): void {
+function checkUrl(ctx: Validation, url: string, pointer: string, isOpen: boolean): void {
   const match = CLEAR.exec(url);
   if (match === null) return;
   const [whole, scheme = "", host = ""] = match;
   if (LOOPBACK.test(host) || (host === "" && isOpen && whole === url)) return;
   const secure = `${scheme.toLowerCase()}s`;
-  const span = run.places.exact(pointer);
-  const text = span && run.places.text(span);
+  const span = ctx.map.exact(pointer);
+  const text = span && ctx.map.text(span);
   const at = text?.indexOf(scheme) ?? -1;
   const start = (span?.start ?? 0) + at;
-  run.report("FLOW6004", pointer, {
+  ctx.report("FLOW6004", pointer, {
     parts: { scheme: `${scheme.toLowerCase()}://`, secure },
     fix:
       at === -1

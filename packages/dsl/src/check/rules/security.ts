@@ -45,12 +45,12 @@ export class Sinks {
   }
 
   /** Reports what arrived, once all expressions are noted. */
-  report(run: Validation): void {
+  report(ctx: Validation): void {
     this.#taint.spread();
     for (const arrival of this.#arrivals) {
       const { read, sink } = arrival;
       const source = this.#taint.sourceOf(read) ?? inputSource(read, sink);
-      if (source !== undefined) report(run, arrival, source);
+      if (source !== undefined) report(ctx, arrival, source);
     }
   }
 }
@@ -71,14 +71,14 @@ function inputSource({ kind, member }: Read, sink: string | undefined): string |
   return shown(member === undefined ? "inputs" : `inputs.${member}`);
 }
 
-function report(run: Validation, { leaf, read, sink }: Arrival, source: string): void {
+function report(ctx: Validation, { leaf, read, sink }: Arrival, source: string): void {
   const { pointer } = leaf;
-  const span = run.places.reference(leaf, read.index)?.whole;
-  if (sink === undefined) run.report("FLOW6007", pointer, { parts: { source }, span });
-  else if (sink === "path") run.report("FLOW6005", pointer, { parts: { source }, span });
+  const span = ctx.map.reference(leaf, read.index)?.whole;
+  if (sink === undefined) ctx.report("FLOW6007", pointer, { parts: { source }, span });
+  else if (sink === "path") ctx.report("FLOW6005", pointer, { parts: { source }, span });
   else {
     const isProgram = sink === "command" && leaf.site.name === "program";
-    run.report("FLOW6002", pointer, {
+    ctx.report("FLOW6002", pointer, {
       parts: { source, sink: SINKS[sink] ?? sink },
       span,
       severity: isProgram ? ("error" as const) : undefined,
@@ -89,7 +89,7 @@ function report(run: Validation, { leaf, read, sink }: Arrival, source: string):
 /** Whether scheme and host of a URL are settled before an expression of it. */
 function hasFixedHost({ leaf, tree }: Checked): boolean {
   if (leaf.hole < 0) return hostSettled(leadingText(tree));
-  const parts = templateParts(leaf.trail === undefined ? leaf.site.value : leaf.trail.value);
+  const parts = templateParts(leaf.path === undefined ? leaf.site.value : leaf.path.value);
   if (parts === undefined) return false;
   const count = Math.min(leaf.hole, MAX_PARTS);
   const before = parts.slice(0, count).map((part) => (typeof part === "string" ? part : HOLE));

@@ -15,45 +15,45 @@ import { shown, type Validation } from "../validation.ts";
 import { checkListed, checkValue } from "./check-value.ts";
 
 /** Checks operation, arguments and pages of a node that calls a service. */
-export function checkServiceCall(run: Validation, node: NodeModel): void {
-  const operations = operationsOf(run, node);
+export function checkServiceCall(ctx: Validation, node: NodeModel): void {
+  const operations = operationsOf(ctx, node);
   const fields = objectOrNone(node.node.fields);
   const id = literalText(own(fields, "operation"));
   if (operations === undefined || id === undefined) return;
   const operation = operations.find((each) => each.id === id);
   if (operation === undefined) {
     const ids = operations.map((each) => each.id);
-    checkListed(run, "operation", id, ids, `${node.pointer}/fields/operation`);
+    checkListed(ctx, "operation", id, ids, `${node.pointer}/fields/operation`);
     return;
   }
   const args = own(fields, "args") ?? {};
-  if (isObject(args) && markerOf(args) === "data" && run.isReadable(args)) {
-    checkArguments(run, node, operation, args as JsonObject);
+  if (isObject(args) && markerOf(args) === "data" && ctx.isReadable(args)) {
+    checkArguments(ctx, node, operation, args as JsonObject);
   }
   const pages = own(fields, "pages");
   const isMany = pages === "all" || (typeof pages === "number" && pages > 1);
   if (isMany && operation.pagination === undefined) {
     const rule = `1: the operation ${shown(id)} has no pages`;
-    run.report("FLOW3005", `${node.pointer}/fields/pages`, {
+    ctx.report("FLOW3005", `${node.pointer}/fields/pages`, {
       parts: { field: "pages", rule },
     });
   }
 }
 
 /** What the call of a node does; `undefined` where the catalog does not know its operation. */
-export function effectOfCall(run: Validation, node: NodeModel): Effect | undefined {
+export function effectOfCall(ctx: Validation, node: NodeModel): Effect | undefined {
   const id = literalText(own(node.node.fields, "operation"));
-  const operation = operationsOf(run, node)?.find((each) => each.id === id);
+  const operation = operationsOf(ctx, node)?.find((each) => each.id === id);
   return operation === undefined ? undefined : operationEffect(operation);
 }
 
 /** The operations of the service behind the connection that a node names. */
-function operationsOf(run: Validation, node: NodeModel): readonly ServiceOperation[] | undefined {
+function operationsOf(ctx: Validation, node: NodeModel): readonly ServiceOperation[] | undefined {
   const name = literalText(own(node.node.fields, "connection"));
   if (name === undefined) return undefined;
-  const declared = run.connections.get(name);
+  const declared = ctx.connections.get(name);
   const service = own(declared, "service") ?? own(declared, "slug") ?? name;
-  const integration = run.catalog.entry(
+  const integration = ctx.catalog.entry(
     `service.${String(service)}`,
     undefined,
   )?.serviceIntegration;
@@ -62,7 +62,7 @@ function operationsOf(run: Validation, node: NodeModel): readonly ServiceOperati
 }
 
 function checkArguments(
-  run: Validation,
+  ctx: Validation,
   node: NodeModel,
   operation: ServiceOperation,
   args: JsonObject,
@@ -73,28 +73,28 @@ function checkArguments(
     const value = args[name];
     const argument = known.get(name);
     if (argument === undefined) {
-      if (!open) reportSurplus(run, operation, name, { place, known: [...known.keys()] });
+      if (!open) reportSurplus(ctx, operation, name, { place, known: [...known.keys()] });
     } else if (value !== undefined && (value !== null || argument.required)) {
       const at = { pointer: place + pointerSegment(name), name: `args.${name}` };
-      checkValue(run, value, argument.schema, at);
+      checkValue(ctx, value, argument.schema, at);
     }
   }
   for (const [name, { required }] of known) {
     if (!required || own(args, name) !== undefined) continue;
-    run.report("FLOW3002", own(node.node.fields, "args") === undefined ? node.pointer : place, {
+    ctx.report("FLOW3002", own(node.node.fields, "args") === undefined ? node.pointer : place, {
       parts: { type: `args of ${shown(operation.id)}`, name: shown(name) },
     });
   }
 }
 
 function reportSurplus(
-  run: Validation,
+  ctx: Validation,
   operation: ServiceOperation,
   name: string,
   { place, known }: { place: string; known: readonly string[] },
 ): void {
-  const near = run.near(name, () => known);
-  run.report("FLOW3003", place + pointerSegment(name), {
+  const near = ctx.near(name, () => known);
+  ctx.report("FLOW3003", place + pointerSegment(name), {
     parts: {
       type: `args of ${shown(operation.id)}`,
       name: shown(name),

@@ -24,34 +24,34 @@ const WORDS: { readonly [kind in Kind]: string } = {
 };
 
 /** Reports FLOW1006 for what is not of a graph's shape, FLOW0003 for its version, FLOW1014 for values nested too deep. */
-export function checkShape(run: Validation): void {
-  const { graph } = run;
+export function checkShape(ctx: Validation): void {
+  const { graph } = ctx;
   if (!isObject(graph)) {
-    expected(run, "", "a graph", graph);
+    expected(ctx, "", "a graph", graph);
     return;
   }
   const version = own(graph, "version");
   if (version !== 1) {
     const found = typeof version === "number" ? version : describe(version);
-    run.report("FLOW0003", "/version", { parts: { found } });
+    ctx.report("FLOW0003", "/version", { parts: { found } });
   }
-  is(run, graph, "", "id", "string");
+  is(ctx, graph, "", "id", "string");
   for (const { value, pointer, holder } of flowMembers(graph)) {
-    if (run.isTooDeep(value, holder)) tooDeep(run, pointer);
+    if (ctx.isTooDeep(value, holder)) tooDeep(ctx, pointer);
   }
-  optional(run, graph, "", "title", "string");
-  optional(run, graph, "", "meta", "object");
-  optional(run, graph, "", "policy", "object");
-  is(run, graph, "", "layout", "object");
+  optional(ctx, graph, "", "title", "string");
+  optional(ctx, graph, "", "meta", "object");
+  optional(ctx, graph, "", "policy", "object");
+  is(ctx, graph, "", "layout", "object");
   for (const [list, keys] of Object.entries(LISTS)) {
-    if (!is(run, graph, "", list, "list")) continue;
+    if (!is(ctx, graph, "", list, "list")) continue;
     listOrNone(own(graph, list)).forEach((element, at) => {
       const pointer = `/${list}/${at}`;
-      if (!isObject(element)) expected(run, pointer, WORDS.object, element);
-      else for (const [key, kind] of keys) is(run, element, pointer, key, kind);
+      if (!isObject(element)) expected(ctx, pointer, WORDS.object, element);
+      else for (const [key, kind] of keys) is(ctx, element, pointer, key, kind);
     });
   }
-  checkBodies(run);
+  checkBodies(ctx);
 }
 
 const LISTS: { readonly [list: string]: readonly (readonly [string, Kind])[] } = {
@@ -92,80 +92,80 @@ export function* flowMembers(graph: JsonObject): Generator<FlowMember> {
 }
 
 /** Nodes and edges of every body; without recursion, since bodies nest as deep as a program likes. */
-function checkBodies(run: Validation): void {
+function checkBodies(ctx: Validation): void {
   const open: { body: unknown; pointer: string; depth: number }[] = [
-    { body: run.graph, pointer: "", depth: 0 },
+    { body: ctx.graph, pointer: "", depth: 0 },
   ];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { body, pointer, depth } = next;
-    if (is(run, body, pointer, "nodes", "list")) {
+    if (is(ctx, body, pointer, "nodes", "list")) {
       listOrNone(own(body, "nodes")).forEach((node, at) => {
         const inner = own(node, "body");
         const place = `${pointer}/nodes/${at}`;
-        if (!checkNode(run, node, place)) return;
+        if (!checkNode(ctx, node, place)) return;
         if (!isObject(inner)) return;
         if (depth < MAX_JSON_DEPTH)
           open.push({ body: inner, pointer: `${place}/body`, depth: depth + 1 });
-        else tooDeep(run, `${place}/body`);
+        else tooDeep(ctx, `${place}/body`);
       });
     }
-    if (is(run, body, pointer, "edges", "list")) {
+    if (is(ctx, body, pointer, "edges", "list")) {
       listOrNone(own(body, "edges")).forEach((edge, at) => {
         const isWhole =
           typeof own(edge, "from") === "string" &&
           typeof own(edge, "port") === "string" &&
           typeof own(edge, "to") === "string";
-        if (!isWhole) checkEdge(run, edge, `${pointer}/edges/${at}`);
+        if (!isWhole) checkEdge(ctx, edge, `${pointer}/edges/${at}`);
         else if (own(edge, "meta") !== undefined) {
-          checkDepth(run, own(edge, "meta"), `${pointer}/edges/${at}/meta`);
+          checkDepth(ctx, own(edge, "meta"), `${pointer}/edges/${at}/meta`);
         }
       });
     }
-    if (depth > 0) checkDepth(run, own(body, "output"), `${pointer}/output`);
+    if (depth > 0) checkDepth(ctx, own(body, "output"), `${pointer}/output`);
   }
 }
 
-function checkNode(run: Validation, node: unknown, pointer: string): boolean {
+function checkNode(ctx: Validation, node: unknown, pointer: string): boolean {
   if (!isObject(node)) {
-    expected(run, pointer, "a node", node);
+    expected(ctx, pointer, "a node", node);
     return false;
   }
-  is(run, node, pointer, "id", "string");
-  is(run, node, pointer, "type", "string");
-  const fields = is(run, node, pointer, "fields", "object") ? own(node, "fields") : {};
+  is(ctx, node, pointer, "id", "string");
+  is(ctx, node, pointer, "type", "string");
+  const fields = is(ctx, node, pointer, "fields", "object") ? own(node, "fields") : {};
   for (const [name, value] of Object.entries(fields as object)) {
-    if (run.isTooDeep(value)) tooDeep(run, `${pointer}/fields${pointerSegment(name)}`);
+    if (ctx.isTooDeep(value)) tooDeep(ctx, `${pointer}/fields${pointerSegment(name)}`);
   }
-  optional(run, node, pointer, "policy", "object");
-  optional(run, node, pointer, "body", "object");
+  optional(ctx, node, pointer, "policy", "object");
+  optional(ctx, node, pointer, "body", "object");
   const version = own(node, "typeVersion");
   if (version !== undefined && !Number.isInteger(version)) {
-    expected(run, `${pointer}/typeVersion`, "a whole number", version);
+    expected(ctx, `${pointer}/typeVersion`, "a whole number", version);
   }
-  checkDepth(run, own(node, "policy"), `${pointer}/policy`);
+  checkDepth(ctx, own(node, "policy"), `${pointer}/policy`);
   return true;
 }
 
-function checkDepth(run: Validation, value: unknown, pointer: string): void {
-  if (run.isTooDeep(value)) tooDeep(run, pointer);
+function checkDepth(ctx: Validation, value: unknown, pointer: string): void {
+  if (ctx.isTooDeep(value)) tooDeep(ctx, pointer);
 }
 
-function checkEdge(run: Validation, edge: unknown, pointer: string): void {
-  if (!isObject(edge)) expected(run, pointer, "an edge", edge);
-  else for (const key of ["from", "port", "to"]) is(run, edge, pointer, key, "string");
+function checkEdge(ctx: Validation, edge: unknown, pointer: string): void {
+  if (!isObject(edge)) expected(ctx, pointer, "an edge", edge);
+  else for (const key of ["from", "port", "to"]) is(ctx, edge, pointer, key, "string");
 }
 
 function optional(
-  run: Validation,
+  ctx: Validation,
   holder: unknown,
   pointer: string,
   key: string,
   kind: Kind,
 ): void {
-  if (own(holder, key) !== undefined) is(run, holder, pointer, key, kind);
+  if (own(holder, key) !== undefined) is(ctx, holder, pointer, key, kind);
 }
 
-function is(run: Validation, holder: unknown, pointer: string, key: string, kind: Kind): boolean {
+function is(ctx: Validation, holder: unknown, pointer: string, key: string, kind: Kind): boolean {
   const value = own(holder, key);
   const fits =
     kind === "list"
@@ -173,18 +173,18 @@ function is(run: Validation, holder: unknown, pointer: string, key: string, kind
       : kind === "object"
         ? isObject(value)
         : typeof value === "string";
-  if (!fits) expected(run, pointer + pointerSegment(key), `${WORDS[kind]} in ${shown(key)}`, value);
+  if (!fits) expected(ctx, pointer + pointerSegment(key), `${WORDS[kind]} in ${shown(key)}`, value);
   return fits;
 }
 
-function expected(run: Validation, pointer: string, what: string, value: unknown): void {
-  run.report("FLOW1006", pointer, { parts: { what, found: describe(value) } });
+function expected(ctx: Validation, pointer: string, what: string, value: unknown): void {
+  ctx.report("FLOW1006", pointer, { parts: { what, found: describe(value) } });
 }
 
 function describe(value: unknown): string {
   return value === undefined ? "nothing" : typeName(value);
 }
 
-function tooDeep(run: Validation, pointer: string): void {
-  run.report("FLOW1014", pointer, { parts: { limit: `${MAX_JSON_DEPTH} levels` } });
+function tooDeep(ctx: Validation, pointer: string): void {
+  ctx.report("FLOW1014", pointer, { parts: { limit: `${MAX_JSON_DEPTH} levels` } });
 }

@@ -11,32 +11,32 @@ import type { BodyOrder } from "./order.ts";
 const WAITING: ReadonlySet<string> = new Set(["http.request", "loop"]);
 
 /** Checks style. */
-export function checkStyle(run: Validation, orders: readonly BodyOrder[]): void {
-  if (listOrNone(own(run.graph, "nodes")).length === 0) run.report("FLOW9001", "");
-  const { source } = run.places;
-  if (source !== undefined) checkCanonical(run, source);
-  for (const order of orders) checkEdges(run, order);
-  for (const node of run.model.nodes) {
+export function checkStyle(ctx: Validation, orders: readonly BodyOrder[]): void {
+  if (listOrNone(own(ctx.graph, "nodes")).length === 0) ctx.report("FLOW9001", "");
+  const { source } = ctx.map;
+  if (source !== undefined) checkCanonical(ctx, source);
+  for (const order of orders) checkEdges(ctx, order);
+  for (const node of ctx.model.nodes) {
     const { id, pointer } = node;
     const { type, policy } = node.node;
     if (id !== "" && nameText(id) !== id) {
-      run.report("FLOW9004", `${pointer}/id`, { parts: { id: shown(id) } });
+      ctx.report("FLOW9004", `${pointer}/id`, { parts: { id: shown(id) } });
     }
     if (WAITING.has(type) && own(policy, "timeoutMs") === undefined) {
-      run.report("FLOW9005", `${pointer}/id`, { parts: { type } });
+      ctx.report("FLOW9005", `${pointer}/id`, { parts: { type } });
     }
   }
 }
 
-function checkCanonical(run: Validation, source: string): void {
+function checkCanonical(ctx: Validation, source: string): void {
   const { text, changed } = formatFlow(source);
   if (!changed) return;
   const span = { start: 0, end: source.length };
-  run.report("FLOW9002", "", { fix: replacing("format it", span, text) });
+  ctx.report("FLOW9002", "", { fix: replacing("format it", span, text) });
 }
 
 /** Edges from `out` to a node that reads the same node and has no other edge. */
-function checkEdges(run: Validation, order: BodyOrder): void {
+function checkEdges(ctx: Validation, order: BodyOrder): void {
   const { body } = order;
   const incoming = new Int32Array(body.nodes.length);
   const outgoing = new Int32Array(body.nodes.length);
@@ -51,6 +51,6 @@ function checkEdges(run: Validation, order: BodyOrder): void {
   for (const { from, to, port, pointer } of body.edges) {
     if (from === undefined || to === undefined || port !== "out") continue;
     if (incoming[to.index] !== 1 || outgoing[from.index] !== 1) continue;
-    if (implied.has(`${from.index} ${to.index}`)) run.report("FLOW9003", pointer);
+    if (implied.has(`${from.index} ${to.index}`)) ctx.report("FLOW9003", pointer);
   }
 }

@@ -13,26 +13,26 @@ const MAX_CALLED = 1000;
 
 /** Checks a field that names a flow; without `catalog.flow` nothing is known of flows. */
 export function checkFlowField(
-  run: Validation,
+  ctx: Validation,
   { reader: node, value, schemas, pointer }: Site,
 ): void {
   if (!schemas.some((schema) => own(own(schema, "x-millrace"), "flow") === true)) return;
-  const text = run.catalog.hasFlows ? literalText(value) : undefined;
+  const text = ctx.catalog.hasFlows ? literalText(value) : undefined;
   if (text === undefined || node === undefined) return;
-  const flow = checkCall(run, slugOf(text), pointer);
+  const flow = checkCall(ctx, slugOf(text), pointer);
   if (flow !== undefined && node.node.type === "subflow") {
-    checkInputs(run, node, slugOf(text), flow);
+    checkInputs(ctx, node, slugOf(text), flow);
   }
 }
 
 /** Checks the flows that an `ai` node has as tools. */
-export function checkFlowTools(run: Validation, node: NodeModel): void {
-  if (!run.catalog.hasFlows) return;
+export function checkFlowTools(ctx: Validation, node: NodeModel): void {
+  if (!ctx.catalog.hasFlows) return;
   listOrNone(own(node.node.fields, "tools")).forEach((tool, at) => {
     const ref = typeof tool === "string" ? tool : own(tool, "ref");
     if (typeof ref !== "string" || !ref.startsWith("flow:")) return;
     const pointer = `${node.pointer}/fields/tools/${at}`;
-    checkCall(run, slugOf(ref.slice("flow:".length)), pointer);
+    checkCall(ctx, slugOf(ref.slice("flow:".length)), pointer);
   });
 }
 
@@ -41,29 +41,29 @@ function slugOf(text: string): string {
   return text.replace(/(?:@\d+|#sha256:[0-9a-f]*)$/, "");
 }
 
-function checkCall(run: Validation, slug: string, pointer: string): CatalogFlow | undefined {
-  const { id } = run.graph;
-  const path = slug === id ? [slug] : run.callsOf(slug, () => pathTo(run, slug, id));
+function checkCall(ctx: Validation, slug: string, pointer: string): CatalogFlow | undefined {
+  const { id } = ctx.graph;
+  const path = slug === id ? [slug] : ctx.callsOf(slug, () => keysTo(ctx, slug, id));
   if (path !== undefined) {
     const shownPath = [id, ...path].map(shown).join(" -> ");
-    run.report("FLOW4010", pointer, {
+    ctx.report("FLOW4010", pointer, {
       message: `flow ${shown(id)} calls itself: ${shownPath}`,
     });
   }
-  const flow = run.catalog.flow(slug);
+  const flow = ctx.catalog.flow(slug);
   if (flow === undefined && slug !== id) {
-    run.report("FLOW4010", pointer, { parts: { slug: shown(slug) } });
+    ctx.report("FLOW4010", pointer, { parts: { slug: shown(slug) } });
   }
   return flow;
 }
 
 /** The calls that lead from a flow to another. */
-function pathTo(run: Validation, from: string, to: string): string[] | undefined {
+function keysTo(ctx: Validation, from: string, to: string): string[] | undefined {
   const callers = new Map<string, string | undefined>([[from, undefined]]);
   const open = [from];
   for (let at = 0; at < open.length && at < MAX_CALLED; at += 1) {
     const slug = open[at] as string;
-    for (const called of run.catalog.flow(slug)?.flows ?? []) {
+    for (const called of ctx.catalog.flow(slug)?.flows ?? []) {
       const next = slugOf(called);
       if (callers.has(next)) continue;
       callers.set(next, slug);
@@ -77,7 +77,7 @@ function pathTo(run: Validation, from: string, to: string): string[] | undefined
   return path.reverse();
 }
 
-function checkInputs(run: Validation, node: NodeModel, slug: string, flow: CatalogFlow): void {
+function checkInputs(ctx: Validation, node: NodeModel, slug: string, flow: CatalogFlow): void {
   const given = own(node.node.fields, "inputs");
   const isProtected = isObject(given) && markerOf(given) === "protected";
   const values = isProtected ? own(given, "$lit") : (given ?? {});
@@ -87,19 +87,19 @@ function checkInputs(run: Validation, node: NodeModel, slug: string, flow: Catal
   const names = new Set(flow.inputs.map(({ name }) => name));
   for (const { name, schema, default: fallback } of flow.inputs) {
     if (own(values, name) !== undefined) {
-      checkValue(run, values[name], schema, {
+      checkValue(ctx, values[name], schema, {
         pointer: pointer + pointerSegment(name),
         name: `inputs.${name}`,
       });
     } else if (fallback === undefined) {
       const at = given === undefined ? node.pointer : pointer;
-      run.report("FLOW3002", at, { parts: { type, name: shown(name) } });
+      ctx.report("FLOW3002", at, { parts: { type, name: shown(name) } });
     }
   }
   for (const key of memberNames(values)) {
     if (names.has(key)) continue;
-    const near = run.near(key, () => names);
-    run.report("FLOW3003", pointer + pointerSegment(key), {
+    const near = ctx.near(key, () => names);
+    ctx.report("FLOW3003", pointer + pointerSegment(key), {
       parts: { type, name: shown(key), near },
     });
   }

@@ -42,15 +42,15 @@ const ROOTS: ReadonlyMap<string, FlowType> = new Map([
 ]);
 
 export class Types {
-  readonly #run: Validation;
+  readonly #ctx: Validation;
   readonly #inputs: FlowType;
   readonly #outputs = new Map<CatalogEntry, FlowType>();
   readonly #items = new Map<BodyModel, FlowType>();
   readonly #envs = new Map<BodyModel, TypeEnv>();
 
-  constructor(run: Validation) {
-    this.#run = run;
-    this.#inputs = inputsType(run);
+  constructor(ctx: Validation) {
+    this.#ctx = ctx;
+    this.#inputs = inputsType(ctx);
   }
 
   /** Notes the type of the elements that a body is run for. */
@@ -70,7 +70,7 @@ export class Types {
         const found = lookUp(root, body, roots);
         return found instanceof NodeModel || found?.kind === "nodes";
       },
-      names: () => (this.#run.suggests() ? firstNames(visibleNames(body, roots)) : []),
+      names: () => (this.#ctx.suggests() ? firstNames(visibleNames(body, roots)) : []),
     };
     if (roots.length === 0) this.#envs.set(body, env);
     return env;
@@ -97,7 +97,7 @@ export class Types {
 
   /** The type of a node's record. A node that lives in a body elsewhere is FLOW4005, not an unknown name. */
   #nodeOrElsewhere(id: string, node: NodeModel | undefined): FlowType | undefined {
-    if (node === undefined) return this.#run.anywhere(id) && ANY;
+    if (node === undefined) return this.#ctx.anywhere(id) && ANY;
     const { entry } = node;
     if (entry === undefined) return ANY;
     let type = this.#outputs.get(entry);
@@ -145,13 +145,13 @@ function aliasesOf(schema: JsonSchema): ReadonlyMap<string, string> {
   );
 }
 
-function inputsType(run: Validation): FlowType {
+function inputsType(ctx: Validation): FlowType {
   const props: [string, FlowType][] = [];
-  for (const input of listOrNone(own(run.graph, "inputs"))) {
+  for (const input of listOrNone(own(ctx.graph, "inputs"))) {
     const name = own(input, "name");
     const schema = own(input, "schema");
     if (typeof name !== "string") continue;
-    props.push([name, isObject(schema) && run.isReadable(schema) ? typeFromSchema(schema) : ANY]);
+    props.push([name, isObject(schema) && ctx.isReadable(schema) ? typeFromSchema(schema) : ANY]);
   }
   return objectOf(props);
 }

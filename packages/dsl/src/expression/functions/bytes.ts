@@ -22,8 +22,8 @@ export const BYTES: readonly FunctionRow[] = [
     summary: "the SHA-256 of the UTF-8 of the text, 64 hex digits",
     params: [STRING],
     returns: STRING,
-    call(run, site, text) {
-      handleText(run, site, text.length * SHA_WEIGHT);
+    call(ev, site, text) {
+      handleText(ev, site, text.length * SHA_WEIGHT);
       return sha256Hex(utf8(site, text));
     },
   }),
@@ -57,10 +57,10 @@ function mapping(
     summary,
     params: [STRING],
     returns: STRING,
-    call(run: Evaluation, site, text) {
-      handleText(run, site, text.length * 2);
+    call(ev: Evaluation, site, text) {
+      handleText(ev, site, text.length * 2);
       const changed = change(site, text);
-      produceText(run, site, changed.length);
+      produceText(ev, site, changed.length);
       return changed;
     },
   });

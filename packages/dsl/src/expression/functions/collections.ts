@@ -34,13 +34,13 @@ export const COLLECTIONS: readonly FunctionRow[] = [
     required: 2,
     returns: ([whole = ANY]) =>
       unionOfAll(membersOf(whole).map((type) => (type.kind === "string" ? STRING : type))),
-    call(run, site, whole, from, to) {
+    call(ev, site, whole, from, to) {
       if (typeof whole !== "string") {
         const part = whole.slice(from, to);
-        produceElements(run, site, part.length);
+        produceElements(ev, site, part.length);
         return part;
       }
-      handleText(run, site, whole.length);
+      handleText(ev, site, whole.length);
       const size = codePointCount(whole);
       const at = (position: number): number =>
         codePointOffset(whole, position < 0 ? size + position : position);
@@ -53,11 +53,11 @@ export const COLLECTIONS: readonly FunctionRow[] = [
     summary: "the elements of the lists in the list, one level deep",
     params: [LIST],
     returns: ([list]) => listOf(flatItems(list ?? LIST)),
-    call(run, site, list) {
+    call(ev, site, list) {
       let count = 0;
       // An empty list is looked at too.
       for (const element of list) count += Array.isArray(element) ? element.length || 1 : 1;
-      produceElements(run, site, count);
+      produceElements(ev, site, count);
       return list.flat() as Json[];
     },
   }),
@@ -66,12 +66,12 @@ export const COLLECTIONS: readonly FunctionRow[] = [
     summary: "the list without later elements that equal an earlier one",
     params: [LIST],
     returns: ([list]) => listOf(itemsOf(list ?? LIST)),
-    call(run, site, list) {
-      produceElements(run, site, list.length);
+    call(ev, site, list) {
+      produceElements(ev, site, list.length);
       const seen = new Set<string | number | boolean | null>();
       return list.filter((element) => {
         const before = seen.size;
-        seen.add(identity(run, site, element ?? null));
+        seen.add(identity(ev, site, element ?? null));
         return seen.size > before;
       });
     },
@@ -82,7 +82,7 @@ export const COLLECTIONS: readonly FunctionRow[] = [
     params: [INT, INT],
     required: 1,
     returns: listOf(INT),
-    call(run, site, a, b) {
+    call(ev, site, a, b) {
       const from = b === undefined ? 0 : a;
       const length = Math.max(0, (b ?? a) - from);
       if (length > MAX_RANGE) {
@@ -91,7 +91,7 @@ export const COLLECTIONS: readonly FunctionRow[] = [
       if (!Number.isSafeInteger(from) || !Number.isSafeInteger(from + length)) {
         fail(site, "number_range", "range counts no further than 2^53");
       }
-      produceElements(run, site, length);
+      produceElements(ev, site, length);
       return Array.from({ length }, (_, i) => from + i);
     },
   }),
@@ -100,14 +100,14 @@ export const COLLECTIONS: readonly FunctionRow[] = [
     summary: "the names of the members, in their order",
     params: [OBJECT],
     returns: listOf(STRING),
-    call: (run, site, object) => paidNames(run, site, object),
+    call: (ev, site, object) => paidNames(ev, site, object),
   }),
   define<[JsonObject]>({
     signature: "values(object) list",
     summary: "the values of the members, in their order",
     params: [OBJECT],
     returns: ([object]) => listOf(valuesOf(object ?? OBJECT)),
-    call: (run, site, object) => paidNames(run, site, object).map((name) => memberOf(object, name)),
+    call: (ev, site, object) => paidNames(ev, site, object).map((name) => memberOf(object, name)),
   }),
   define<[JsonObject]>({
     signature: "entries(object) list",
@@ -120,9 +120,9 @@ export const COLLECTIONS: readonly FunctionRow[] = [
           ["value", valuesOf(object ?? OBJECT)],
         ]),
       ),
-    call(run, site, object) {
-      const names = paidNames(run, site, object);
-      produceElements(run, site, names.length * 2);
+    call(ev, site, object) {
+      const names = paidNames(ev, site, object);
+      produceElements(ev, site, names.length * 2);
       return names.map((key) => ({ key, value: memberOf(object, key) }));
     },
   }),
@@ -131,8 +131,8 @@ export const COLLECTIONS: readonly FunctionRow[] = [
     summary: "the object with the members of a list of `{ key, value }`; the last of a name wins",
     params: [LIST],
     returns: OBJECT,
-    call(run, site, list) {
-      produceElements(run, site, list.length);
+    call(ev, site, list) {
+      produceElements(ev, site, list.length);
       const object: Record<string, Json> = {};
       for (const entry of list) {
         const key = isObject(entry) ? memberOf(entry, "key") : undefined;
@@ -154,10 +154,10 @@ export const COLLECTIONS: readonly FunctionRow[] = [
     params: [OBJECT],
     rest: true,
     returns: mergedType,
-    call(run, site, objects) {
+    call(ev, site, objects) {
       const merged: Record<string, Json> = {};
       for (const object of objects) {
-        for (const name of paidNames(run, site, object)) {
+        for (const name of paidNames(ev, site, object)) {
           setMember(merged, name, memberOf(object, name));
         }
       }
@@ -180,9 +180,9 @@ function end(
   });
 }
 
-function paidNames(run: Evaluation, site: CallSite, object: JsonObject): string[] {
+function paidNames(ev: Evaluation, site: CallSite, object: JsonObject): string[] {
   const names = memberNames(object);
-  produceElements(run, site, names.length);
+  produceElements(ev, site, names.length);
   return names;
 }
 
@@ -190,25 +190,25 @@ function paidNames(run: Evaluation, site: CallSite, object: JsonObject): string[
  * What equal values share and unequal ones do not: scalars themselves, data as text with sorted keys. Texts get a mark so
  * that they never look like data.
  */
-function identity(run: Evaluation, site: CallSite, value: Json): string | number | boolean | null {
-  if (typeof value === "object" && value !== null) return sorted(run, site, value, 0);
+function identity(ev: Evaluation, site: CallSite, value: Json): string | number | boolean | null {
+  if (typeof value === "object" && value !== null) return sorted(ev, site, value, 0);
   if (typeof value !== "string") return value;
-  handleText(run, site, value.length);
+  handleText(ev, site, value.length);
   return `"${value}`;
 }
 
-function sorted(run: Evaluation, site: CallSite, value: Json, depth: number): string {
-  spend(run, site, 1 + (typeof value === "string" ? value.length >> 6 : 0));
+function sorted(ev: Evaluation, site: CallSite, value: Json, depth: number): string {
+  spend(ev, site, 1 + (typeof value === "string" ? value.length >> 6 : 0));
   checkData(site, value);
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  if (depth >= run.limits.depth) overDepth(run, site);
+  if (depth >= ev.limits.depth) overDepth(ev, site);
   if (Array.isArray(value)) {
-    return `[${value.map((element) => sorted(run, site, element ?? null, depth + 1)).join()}]`;
+    return `[${value.map((element) => sorted(ev, site, element ?? null, depth + 1)).join()}]`;
   }
   const object = value as JsonObject;
   const members = memberNames(object).map((name) => {
-    handleText(run, site, name.length);
-    return `${JSON.stringify(name)}:${sorted(run, site, memberOf(object, name), depth + 1)}`;
+    handleText(ev, site, name.length);
+    return `${JSON.stringify(name)}:${sorted(ev, site, memberOf(object, name), depth + 1)}`;
   });
   return `{${members.sort().join()}}`;
 }

@@ -1,10 +1,11 @@
 /** How a function of the language is described: one record serves evaluation, static types and the reference page. */
 import type { Json } from "@millrace/contracts";
+import type { Span } from "../../syntax/ast.ts";
 import type { FlowType } from "../../types/flow-type.ts";
-import type { Evaluation, Place } from "../budget.ts";
+import type { Evaluation } from "../budget.ts";
 
 /** Where a call stands, for its errors. */
-export interface CallSite extends Place {
+export interface CallSite extends Span {
   readonly name: string;
 }
 
@@ -29,7 +30,7 @@ export interface FunctionSpec extends FunctionInfo {
   readonly readsClock?: true;
   /** What it gives, from the types of the arguments. */
   readonly returns: FlowType | ((args: readonly FlowType[]) => FlowType);
-  call(run: Evaluation, site: CallSite, ...args: (Json | undefined)[]): Json;
+  call(ev: Evaluation, site: CallSite, ...args: (Json | undefined)[]): Json;
 }
 
 /** A row of a table: its name is that of its signature, its group that of its table. */
@@ -39,7 +40,7 @@ export type FunctionRow = Row<FunctionSpec>;
 /** A function whose arguments have the TypeScript types `A` once `params` were checked. */
 export function define<A extends readonly unknown[]>(
   spec: Omit<FunctionRow, "call"> & {
-    call(run: Evaluation, site: CallSite, ...args: A): Json;
+    call(ev: Evaluation, site: CallSite, ...args: A): Json;
   },
 ): FunctionRow {
   return spec as unknown as FunctionRow;

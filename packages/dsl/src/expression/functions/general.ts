@@ -17,14 +17,14 @@ export const GENERAL: readonly FunctionRow[] = [
     summary: "number of code points, elements or keys",
     params: [unionOf(STRING, LIST, OBJECT)],
     returns: INT,
-    call(run, site, value) {
+    call(ev, site, value) {
       if (Array.isArray(value)) return value.length;
       if (typeof value !== "string") {
         const { length } = memberNames(value as JsonObject);
-        spend(run, site, length);
+        spend(ev, site, length);
         return length;
       }
-      handleText(run, site, value.length);
+      handleText(ev, site, value.length);
       return codePointCount(value);
     },
   }),
@@ -40,9 +40,9 @@ export const GENERAL: readonly FunctionRow[] = [
     summary: "the number that the text spells; 1 and 0 for true and false",
     params: [unionOf(STRING, NUMBER, BOOL)],
     returns: ([type]) => (type?.kind === "int" || type?.kind === "bool" ? INT : NUMBER),
-    call(run, site, value) {
+    call(ev, site, value) {
       if (typeof value !== "string") return Number(value);
-      handleText(run, site, value.length);
+      handleText(ev, site, value.length);
       return toNumber(site, value);
     },
   }),
@@ -51,8 +51,8 @@ export const GENERAL: readonly FunctionRow[] = [
     summary: "the number without its fraction",
     params: [unionOf(STRING, NUMBER)],
     returns: INT,
-    call(run, site, value) {
-      if (typeof value === "string") handleText(run, site, value.length);
+    call(ev, site, value) {
+      if (typeof value === "string") handleText(ev, site, value.length);
       return Math.trunc(typeof value === "string" ? toNumber(site, value) : value) + 0;
     },
   }),
@@ -85,11 +85,11 @@ export const GENERAL: readonly FunctionRow[] = [
     params: [ANY, INT],
     required: 1,
     returns: STRING,
-    call(run, site, value, indent = 0) {
+    call(ev, site, value, indent = 0) {
       if (indent < 0 || indent > MAX_INDENT) {
         fail(site, "bad_argument", `json takes an indent from 0 to ${MAX_INDENT}`);
       }
-      return toJson(run, site, value, indent);
+      return toJson(ev, site, value, indent);
     },
   }),
   define<[string]>({
@@ -97,11 +97,11 @@ export const GENERAL: readonly FunctionRow[] = [
     summary: "the value that the JSON text spells",
     params: [STRING],
     returns: ANY,
-    call(run, site, text) {
-      handleText(run, site, text.length);
+    call(ev, site, text) {
+      handleText(ev, site, text.length);
       const value = parse(site, text);
-      checkResult(run, site, value, false);
-      payForParsed(value, (count) => produceElements(run, site, count), site);
+      checkResult(ev, site, value, false);
+      payForParsed(value, (count) => produceElements(ev, site, count), site);
       return value;
     },
   }),

@@ -3,26 +3,19 @@
  * that a compiled body fills; no macro calls another.
  */
 import type { Json } from "@millrace/contracts";
+import type { Span } from "../../syntax/ast.ts";
 import { BOOL, type FlowType, LIST, listOf } from "../../types/flow-type.ts";
-import {
-  type Evaluation,
-  fail,
-  handleText,
-  overSteps,
-  type Place,
-  produceElements,
-  spend,
-} from "../budget.ts";
+import { type Evaluation, fail, handleText, overSteps, produceElements, spend } from "../budget.ts";
 import { compareText, Kind, kindName, kindOf } from "../data.ts";
 import type { FunctionInfo, Row } from "./define.ts";
 
 /** The body of a macro: the value for one element. */
-type MacroBody = (run: Evaluation, element: Json) => Json;
+type MacroBody = (ev: Evaluation, element: Json) => Json;
 
 /** Where a macro and its body stand. */
-export interface MacroSite extends Place {
+export interface MacroSite extends Span {
   readonly name: string;
-  readonly body: Place;
+  readonly body: Span;
 }
 
 /** A macro: always `name(list, x, body)`. */
@@ -32,7 +25,7 @@ export interface MacroSpec extends FunctionInfo {
   /** It can put one value into its result many times. */
   readonly multiplies: boolean;
   readonly returns: (list: FlowType, body: FlowType) => FlowType;
-  run(run: Evaluation, site: MacroSite, list: readonly Json[], body: MacroBody): Json;
+  ev(ev: Evaluation, site: MacroSite, list: readonly Json[], body: MacroBody): Json;
 }
 
 export const MACROS: readonly Row<MacroSpec>[] = [
@@ -42,11 +35,11 @@ export const MACROS: readonly Row<MacroSpec>[] = [
     condition: true,
     multiplies: false,
     returns: (list) => (list.kind === "list" ? list : LIST),
-    run(run, site, list, body) {
+    ev(ev, site, list, body) {
       const kept: Json[] = [];
       for (const element of list) {
-        if (!holds(run, site, body, element ?? null)) continue;
-        produceElements(run, site, 1);
+        if (!holds(ev, site, body, element ?? null)) continue;
+        produceElements(ev, site, 1);
         kept.push(element ?? null);
       }
       return kept;
@@ -58,10 +51,10 @@ export const MACROS: readonly Row<MacroSpec>[] = [
     condition: false,
     multiplies: true,
     returns: (_list, body) => listOf(body),
-    run(run, site, list, body) {
-      produceElements(run, site, list.length);
+    ev(ev, site, list, body) {
+      produceElements(ev, site, list.length);
       const made: Json[] = [];
-      for (const element of list) made.push(body(run, element ?? null));
+      for (const element of list) made.push(body(ev, element ?? null));
       return made;
     },
   },
@@ -72,8 +65,7 @@ export const MACROS: readonly Row<MacroSpec>[] = [
     condition: true,
     multiplies: false,
     returns: () => BOOL,
-    run: (run, site, list, body) =>
-      list.every((element) => holds(run, site, body, element ?? null)),
+    ev: (ev, site, list, body) => list.every((element) => holds(ev, site, body, element ?? null)),
   },
   {
     signature: "exists(list, x, bool) bool",
@@ -81,7 +73,7 @@ export const MACROS: readonly Row<MacroSpec>[] = [
     condition: true,
     multiplies: false,
     returns: () => BOOL,
-    run: (run, site, list, body) => list.some((element) => holds(run, site, body, element ?? null)),
+    ev: (ev, site, list, body) => list.some((element) => holds(ev, site, body, element ?? null)),
   },
   {
     signature: "sortBy(list, x, number|string|bool) list",
@@ -89,20 +81,20 @@ export const MACROS: readonly Row<MacroSpec>[] = [
     condition: false,
     multiplies: false,
     returns: (list) => (list.kind === "list" ? list : LIST),
-    run(run, site, list, body) {
-      produceElements(run, site, list.length);
-      const keyed = list.map((element) => ({ element, key: body(run, element ?? null) }));
+    ev(ev, site, list, body) {
+      produceElements(ev, site, list.length);
+      const keyed = list.map((element) => ({ element, key: body(ev, element ?? null) }));
       checkKeys(site, keyed);
       return keyed
-        .sort((a, b) => compareKeys(run, site, a.key, b.key))
+        .sort((a, b) => compareKeys(ev, site, a.key, b.key))
         .map(({ element }) => element);
     },
   },
 ];
 
-function holds(run: Evaluation, site: MacroSite, body: MacroBody, element: Json): boolean {
-  if (--run.steps < 0) overSteps(run, site);
-  const result = body(run, element);
+function holds(ev: Evaluation, site: MacroSite, body: MacroBody, element: Json): boolean {
+  if (--ev.steps < 0) overSteps(ev, site);
+  const result = body(ev, element);
   if (typeof result !== "boolean") {
     fail(
       site.body,
@@ -128,10 +120,10 @@ function checkKeys(site: MacroSite, keyed: readonly { key: Json }[]): void {
   }
 }
 
-function compareKeys(run: Evaluation, site: MacroSite, a: Json, b: Json): number {
-  spend(run, site, 1);
+function compareKeys(ev: Evaluation, site: MacroSite, a: Json, b: Json): number {
+  spend(ev, site, 1);
   if (a === null || b === null) return Number(a === null) - Number(b === null);
   if (typeof a !== "string" || typeof b !== "string") return Number(a) - Number(b);
-  handleText(run, site, Math.min(a.length, b.length));
+  handleText(ev, site, Math.min(a.length, b.length));
   return compareText(a, b);
 }

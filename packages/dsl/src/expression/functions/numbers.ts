@@ -26,9 +26,9 @@ export const NUMBERS: readonly FunctionRow[] = [
     summary: "all elements added, 0 for an empty list",
     params: [listOf(NUMBER)],
     returns: ([list]) => (list !== undefined && itemsOf(list).kind === "int" ? INT : NUMBER),
-    call(run, site, list) {
+    call(ev, site, list) {
       let total = 0;
-      for (const element of numbers(run, site, list)) total += element;
+      for (const element of numbers(ev, site, list)) total += element;
       return finite(site, total);
     },
   }),
@@ -73,11 +73,11 @@ function extreme(
       const number = of.every(({ kind }) => kind === "int") ? INT : NUMBER;
       return fromList ? unionOf(number, NULL) : number;
     },
-    call(run, site, args) {
+    call(ev, site, args) {
       const [first] = args;
       const list = args.length === 1 && Array.isArray(first) ? (first as readonly Json[]) : args;
       let best: number | null = null;
-      for (const value of numbers(run, site, list)) {
+      for (const value of numbers(ev, site, list)) {
         if (best === null || beats(value, best)) best = value;
       }
       return best;
@@ -95,8 +95,8 @@ function whole(name: string, summary: string, change: (value: number) => number)
   });
 }
 
-function numbers(run: Evaluation, site: CallSite, list: readonly Json[]): readonly number[] {
-  spend(run, site, list.length);
+function numbers(ev: Evaluation, site: CallSite, list: readonly Json[]): readonly number[] {
+  spend(ev, site, list.length);
   for (const value of list) {
     if (typeof value !== "number") {
       fail(site, "type_mismatch", `${site.name} takes numbers, found ${kindName(value)}`);

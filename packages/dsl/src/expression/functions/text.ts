@@ -24,15 +24,15 @@ export const TEXT: readonly FunctionRow[] = [
     summary: "the parts between separators; code points when the separator is empty",
     params: [STRING, STRING],
     returns: listOf(STRING),
-    call(run, site, text, separator) {
-      produceText(run, site, text.length);
+    call(ev, site, text, separator) {
+      produceText(ev, site, text.length);
       if (separator === "") {
-        produceElements(run, site, codePointCount(text));
+        produceElements(ev, site, codePointCount(text));
         return Array.from(text);
       }
-      handleText(run, site, separator.length);
-      const parts = partsBetween(text, separator, run.steps + 1);
-      produceElements(run, site, parts.length);
+      handleText(ev, site, separator.length);
+      const parts = partsBetween(text, separator, ev.steps + 1);
+      produceElements(ev, site, parts.length);
       return parts;
     },
   }),
@@ -41,8 +41,8 @@ export const TEXT: readonly FunctionRow[] = [
     summary: "the texts with the separator between them",
     params: [listOf(STRING), STRING],
     returns: STRING,
-    call(run, site, list, separator) {
-      spend(run, site, list.length);
+    call(ev, site, list, separator) {
+      spend(ev, site, list.length);
       let length = separator.length * Math.max(0, list.length - 1);
       for (const part of list) {
         if (typeof part !== "string") {
@@ -54,7 +54,7 @@ export const TEXT: readonly FunctionRow[] = [
         }
         length += part.length;
       }
-      produceText(run, site, length);
+      produceText(ev, site, length);
       return list.join(separator);
     },
   }),
@@ -63,8 +63,8 @@ export const TEXT: readonly FunctionRow[] = [
     summary: "whether the text has the part, or the list an equal element",
     params: [unionOf(STRING, LIST), ANY],
     returns: BOOL,
-    call(run, site, whole, part) {
-      if (typeof whole !== "string") return listHas(run, site, whole, part);
+    call(ev, site, whole, part) {
+      if (typeof whole !== "string") return listHas(ev, site, whole, part);
       if (typeof part !== "string") {
         fail(
           site,
@@ -72,7 +72,7 @@ export const TEXT: readonly FunctionRow[] = [
           `contains looks for a string in a string, found ${kindName(part)}`,
         );
       }
-      return search(run, site, whole, part, (a, b) => indexOf(a, b, 0) >= 0);
+      return search(ev, site, whole, part, (a, b) => indexOf(a, b, 0) >= 0);
     },
   }),
   test("startsWith", "whether the text begins with the part", (text, part) =>
@@ -85,19 +85,19 @@ export const TEXT: readonly FunctionRow[] = [
       "every occurrence of `from` replaced, taken literally; an empty `from` is at every code point",
     params: [STRING, STRING, STRING],
     returns: STRING,
-    call(run, site, text, from, to) {
-      handleText(run, site, text.length + from.length);
+    call(ev, site, text, from, to) {
+      handleText(ev, site, text.length + from.length);
       if (from === "") {
         const found = codePointCount(text) + 1;
-        produceText(run, site, text.length + found * to.length);
+        produceText(ev, site, text.length + found * to.length);
         return ["", ...Array.from(text), ""].join(to);
       }
       let found = 0;
       for (let at = indexOf(text, from, 0); at >= 0; at = indexOf(text, from, at + from.length)) {
         found += 1;
       }
-      spend(run, site, found >> 6);
-      produceText(run, site, text.length + found * (to.length - from.length));
+      spend(ev, site, found >> 6);
+      produceText(ev, site, text.length + found * (to.length - from.length));
       return from.length <= LONG_PART
         ? text.replaceAll(from, () => to)
         : partsBetween(text, from, found + 1).join(to);
@@ -109,8 +109,8 @@ export const TEXT: readonly FunctionRow[] = [
     params: [STRING, INT, INT],
     required: 2,
     returns: STRING,
-    call(run, site, text, start, end = text.length) {
-      handleText(run, site, text.length);
+    call(ev, site, text, start, end = text.length) {
+      handleText(ev, site, text.length);
       const from = codePointOffset(text, start);
       return text.slice(from, Math.max(from, codePointOffset(text, end)));
     },
@@ -123,10 +123,10 @@ function mapping(name: string, summary: string, change: (text: string) => string
     summary,
     params: [STRING],
     returns: STRING,
-    call(run, site, text) {
-      handleText(run, site, text.length);
+    call(ev, site, text) {
+      handleText(ev, site, text.length);
       const changed = change(text);
-      produceText(run, site, changed.length);
+      produceText(ev, site, changed.length);
       return changed;
     },
   });
@@ -142,18 +142,18 @@ function test(
     summary,
     params: [STRING, STRING],
     returns: BOOL,
-    call: (run, site, text, part) => search(run, site, text, part, holds),
+    call: (ev, site, text, part) => search(ev, site, text, part, holds),
   });
 }
 
 function search(
-  run: Evaluation,
+  ev: Evaluation,
   site: CallSite,
   text: string,
   part: string,
   holds: (text: string, part: string) => boolean,
 ): boolean {
-  handleText(run, site, text.length + part.length);
+  handleText(ev, site, text.length + part.length);
   return holds(text, part);
 }
 

@@ -23,7 +23,7 @@ export const TIME_FUNCTIONS: readonly FunctionRow[] = [
     params: [],
     readsClock: true,
     returns: STRING,
-    call: (run, site) => isoTime(site, run.nowEpoch),
+    call: (ev, site) => isoTime(site, ev.nowEpoch),
   }),
   define<[number]>({
     signature: "ago(ms) string",
@@ -31,7 +31,7 @@ export const TIME_FUNCTIONS: readonly FunctionRow[] = [
     params: [NUMBER],
     readsClock: true,
     returns: STRING,
-    call: (run, site, ms) => isoTime(site, run.nowEpoch - ms),
+    call: (ev, site, ms) => isoTime(site, ev.nowEpoch - ms),
   }),
   define<[string | number]>({
     signature: "date(string|number) string",
@@ -67,11 +67,11 @@ export const TIME_FUNCTIONS: readonly FunctionRow[] = [
     summary: "the time in UTC as `yyyy MM dd HH mm ss SSS` say; other letters stand in '…'",
     params: [STRING, STRING],
     returns: STRING,
-    call(run, site, time, pattern) {
+    call(ev, site, time, pattern) {
       const iso = isoTime(site, epochMs(site, time));
       // Each character of a pattern is matched by itself.
-      spend(run, site, pattern.length);
-      produceText(run, site, pattern.length);
+      spend(ev, site, pattern.length);
+      produceText(ev, site, pattern.length);
       return format(site, iso, pattern);
     },
   }),
