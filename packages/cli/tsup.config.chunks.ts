@@ -40,9 +40,9 @@ const OURS = [
   "store",
 ];
 
-const RUN = "cli/src/commands/run.ts";
+const RUN = "cli/src/run/start.ts";
 const VALIDATE = "cli/src/commands/validate.ts";
-const STORED = ["connections", "hubs", "models", "runs", "schedules", "templates", "webhooks"];
+const STORED = ["connections", "hubs", "models", "runs", "schedule", "templates", "webhooks"];
 const EMBEDDED = "cli/src/api/embedded.ts";
 
 const PACKS: readonly Pack[] = [
@@ -55,7 +55,7 @@ const PACKS: readonly Pack[] = [
   },
   {
     of: [RUN],
-    within: /\/(?:cli|client|contracts)\/src\/(?!run\/core-catalog|commands\/run)/,
+    within: /\/(?:cli|client|contracts)\/src\/(?!run\/core-catalog|run\/start)/,
     least: 0.03,
     leastApart: 0.03,
   },

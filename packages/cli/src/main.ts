@@ -6,7 +6,7 @@
 import type { Summary } from "@millrace/contracts";
 import { parseArguments } from "./argv/parse.ts";
 import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "./argv/spec.ts";
-import { SHOWN } from "./commands/table/index.ts";
+import { NOUNS } from "./commands/index.ts";
 import { CliError, interruptible, reason } from "./errors.ts";
 import { type CliIo, createOutput } from "./output/io.ts";
 import type { Ndjson } from "./output/ndjson.ts";
@@ -86,8 +86,7 @@ async function ndjsonTo(out: CommandIo["out"], wanted: boolean): Promise<Ndjson 
 
 /** A stream cancels its run on a signal and tells how it ended; any other command just ends. */
 async function perform(command: CliCommand, input: Input, io: CommandIo): Promise<number> {
-  const { run } = await command.load();
-  const work = run(input, io, SHOWN);
+  const work = command.run(input, io, NOUNS);
   return command.output === "stream" ? work : interruptible(io.signal, work);
 }
 

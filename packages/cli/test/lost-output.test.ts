@@ -6,7 +6,8 @@ import { Writable } from "node:stream";
 import { parseEvent } from "@millrace/contracts";
 import { notLinux, testUnless } from "@millrace/test-support";
 import { expect, test } from "vitest";
-import { COMMANDS } from "../src/commands/table/index.ts";
+import { loadCommands } from "../src/argv/spec.ts";
+import { NOUNS } from "../src/commands/index.ts";
 import { BIN, type Ended, scratch } from "./cli.ts";
 import { flow, inside } from "./inside.ts";
 
@@ -65,10 +66,10 @@ test("every command that stdout takes nothing of ends with 74 and says why", {
   const cwd = scratch(files);
   const log = await inside(["run", "x.flow", "--json"], { cwd });
   writeFileSync(join(cwd, "log.ndjson"), log.stdout);
-  const names = COMMANDS.map(({ path }) => path.join(" "));
+  const commands = await loadCommands(NOUNS);
+  const names = commands.map(({ path }) => path.join(" "));
   for (const name of Object.keys(WORDS)) expect(names).toContain(name);
-  for (const { path, hidden } of COMMANDS) {
-    if (hidden) continue;
+  for (const { path } of commands) {
     const name = path.join(" ");
     for (const words of [`${name} --help`, WORDS[name]]) {
       if (words === undefined) continue;

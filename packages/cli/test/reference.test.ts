@@ -19,5 +19,5 @@ test.each([
     () => `${JSON.stringify(configSchema(false), null, 2)}\n`,
   ],
 ])("the page of %s is as the code is", async (_name, path, text) => {
-  await expect(text()).toMatchFileSnapshot(path);
+  await expect(await text()).toMatchFileSnapshot(path);
 });

@@ -3,11 +3,12 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parseArguments } from "../src/argv/parse.ts";
-import { FLOWS_COMMANDS } from "../src/commands/table/flows.ts";
-import { COMMANDS, SHOWN } from "../src/commands/table/index.ts";
-import { PROJECT_COMMANDS } from "../src/commands/table/project.ts";
+import { loadCommands } from "../src/argv/spec.ts";
+import { NOUNS } from "../src/commands/index.ts";
 import { example, scratch } from "./cli.ts";
 import { inside } from "./inside.ts";
+
+const SHOWN = await loadCommands(NOUNS);
 
 /** The words of a line as a shell reads them, without what it redirects. */
 function words(line: string): string[] {
@@ -27,12 +28,22 @@ test("every command has a summary that fits a line, and an example", () => {
     expect([name, summary.length <= 72, summary.endsWith(".")]).toEqual([name, true, false]);
     expect(examples.length, name).toBeGreaterThan(0);
   }
-  const paths = COMMANDS.map(({ path }) => path.join(" "));
+  const paths = SHOWN.map(({ path }) => path.join(" "));
   expect(new Set(paths).size).toBe(paths.length);
 });
 
+test("the overview says of each word what its commands are", () => {
+  for (const { name, says, hidden } of NOUNS) {
+    if (hidden) continue;
+    const commands = SHOWN.filter(({ path }) => path[0] === name);
+    const [{ path, summary } = { path: [], summary: "" }] = commands;
+    const actions = commands.map(({ path }) => path[1]).join(", ");
+    expect([name, says]).toEqual([name, path.length === 1 ? summary : actions]);
+  }
+});
+
 test("no flag is the negation of another, and none takes a secret", () => {
-  for (const { path, flags } of COMMANDS) {
+  for (const { path, flags } of SHOWN) {
     const names = flags.map(({ long }) => long);
     const wrong = names.filter(
       (name) => names.includes(`no-${name}`) || /password|api-?key$/.test(name),
@@ -55,9 +66,13 @@ const CODES: { readonly [line: string]: number } = {
   "millrace backup backup.db": 6,
   "millrace config unset run.timeoutMs --user": 0,
 };
-const LOCAL = [...FLOWS_COMMANDS, ...PROJECT_COMMANDS]
-  .filter(({ hidden, path }) => !hidden && path[1] !== "login")
-  .flatMap(({ examples }) => examples.map(({ line }) => line));
+const HERE = [
+  ...["validate", "fmt", "graph", "diff", "explain", "test"],
+  ...["init", "new", "doctor", "backup", "completion", "config"],
+];
+const LOCAL = SHOWN.filter(({ path }) => HERE.includes(path[0]) && path[1] !== "login").flatMap(
+  ({ examples }) => examples.map(({ line }) => line),
+);
 
 test("every example line about flows, a project and this installation runs as it stands", async () => {
   const cwd = scratch({ "millrace.json": "{}" });

@@ -5,7 +5,15 @@
  */
 
 import type { CommandArgs, CommandName, CommandResult, Page } from "@millrace/contracts";
-import { type CommandIo, flagList, flagText, type Input } from "../argv/spec.ts";
+import { type CommandRow, serverCommand } from "../argv/flags.ts";
+import {
+  type CliCommand,
+  type CommandIo,
+  flagList,
+  flagText,
+  type Input,
+  type Run,
+} from "../argv/spec.ts";
 import { parseDuration, splitPair } from "../argv/values.ts";
 import { CliError, endedBy, usage } from "../errors.ts";
 import { tableLines } from "../output/table.ts";
@@ -31,24 +39,32 @@ export interface Shown {
 export interface ApiCommand<N extends CommandName> {
   readonly command: N;
   /** Whether the embedded store is opened for writing. */
-  readonly write?: true;
-  args(given: Given): CommandArgs<N> | Promise<CommandArgs<N>>;
+  readonly write?: true | undefined;
+  /** The arguments of the call. */
+  request(given: Given): CommandArgs<N> | Promise<CommandArgs<N>>;
   /** What is done with the answer before it is told. */
-  before?(result: CommandResult<N>, given: Given): Promise<void>;
+  readonly before?: ((result: CommandResult<N>, given: Given) => Promise<void>) | undefined;
   show(result: CommandResult<N>, given: Given): Shown | Promise<Shown>;
   /** What else is to be done once the answer is told; its answer is the exit code. Default: 0. */
-  after?(result: CommandResult<N>, given: Given): Promise<number>;
+  readonly after?: ((result: CommandResult<N>, given: Given) => Promise<number>) | undefined;
 }
 
-/** A loaded command line. */
-export type Run = (input: Input, io: CommandIo) => Promise<number>;
+/** A command line that is one command of the registry. */
+export function apiCommand<N extends CommandName>(
+  path: string,
+  summary: string,
+  { command, write, request, before, show, after, ...row }: ApiCommand<N> & Omit<CommandRow, "run">,
+): CliCommand {
+  const run = callApi({ command, write, request, before, show, after });
+  return serverCommand(path, summary, { ...row, run });
+}
 
-/** Makes the command line of a command of the registry. */
-export function apiCommand<N extends CommandName>(spec: ApiCommand<N>): Run {
+/** Calls a command of the registry, and prints its answer. */
+export function callApi<N extends CommandName>(spec: ApiCommand<N>): Run {
   return (input, io) =>
     withApi(input, io, spec.write, async (api) => {
       const given = { input, io, api };
-      const result = await api.invoke(spec.command, await spec.args(given));
+      const result = await api.invoke(spec.command, await spec.request(given));
       await spec.before?.(result, given);
       await tell(result, await textOf(io, () => spec.show(result, given)), io);
       return (await spec.after?.(result, given)) ?? 0;

@@ -45,35 +45,33 @@ export function flagsBefore(words: readonly string[]): number {
   return Math.min(at, words.length);
 }
 
-/** What differs from one command to the next. `examples`: the line without `millrace`, and what it says. */
-export interface EntrySpec {
+/** A command in short. `examples`: the line without `millrace`, and what it does. */
+export interface CommandRow {
   readonly args?: readonly ArgSpec[];
   readonly flags?: readonly FlagSpec[];
   /** Default `query`. */
   readonly output?: CliCommand["output"];
-  readonly hidden?: true;
   readonly examples: readonly (readonly [line: string, says: string])[];
-  readonly load: CliCommand["load"];
+  readonly run: CliCommand["run"];
 }
 
-/** A command that works here, whatever server there is: `config get` and its summary. */
-export function local(words: string, summary: string, spec: EntrySpec): CliCommand {
-  const { args = [], flags = [], output = "query", hidden, examples, load } = spec;
+/** A command that works on this machine alone. `path`: its words, such as `config get`. */
+export function command(path: string, summary: string, row: CommandRow): CliCommand {
+  const { args = [], flags = [], output = "query", examples, run } = row;
   return {
-    path: words.split(" ") as [string, ...string[]],
+    path: path.split(" ") as [string, ...string[]],
     summary,
     args,
     flags,
     output,
-    ...(hidden && { hidden }),
     examples: examples.map(([line, says]) => ({ line: `millrace ${line}`, says })),
-    load,
+    run,
   };
 }
 
 /** A command that asks this installation, or a server that is named. */
-export function entry(words: string, summary: string, spec: EntrySpec): CliCommand {
-  return local(words, summary, { ...spec, flags: [...(spec.flags ?? []), ...REMOTE_FLAGS] });
+export function serverCommand(path: string, summary: string, row: CommandRow): CliCommand {
+  return command(path, summary, { ...row, flags: [...(row.flags ?? []), ...REMOTE_FLAGS] });
 }
 
 /** An argument that must be there. */

@@ -1,6 +1,6 @@
 /** Texts of help: of `millrace`, of a group of commands, of one command. All of them come from the table of commands. */
 import { GLOBAL_FLAGS, shortOf } from "./flags.ts";
-import type { ArgSpec, CliCommand, FlagSpec } from "./spec.ts";
+import type { ArgSpec, CliCommand, CommandTable, FlagSpec } from "./spec.ts";
 
 /** Columns of help where there is no terminal, and of the lines of examples. */
 export const HELP_COLUMNS = 80;
@@ -9,12 +9,9 @@ const MIN_COLUMNS = 40;
 
 type Row = readonly [term: string, summary: string];
 
-/** `millrace --help`. `commands`: those that are shown. */
-export function overview(commands: readonly CliCommand[]): string {
-  const rows = actionsOf([], commands).map((name): Row => {
-    const command = commands.find(({ path }) => path[0] === name && path.length === 1);
-    return [name, command?.summary ?? actionsOf([name], commands).join(", ")];
-  });
+/** `millrace --help`. */
+export function overview(table: CommandTable): string {
+  const shown = table.filter(({ hidden }) => !hidden);
   return [
     "Usage: millrace <command> [flags]",
     "Runs flows and reports what happens as one stream of events.",
@@ -22,17 +19,14 @@ export function overview(commands: readonly CliCommand[]): string {
       ["-V, --version", "print the version"],
       ["-h, --help", "show help"],
     ])}`,
-    `Commands:\n${columns(rows)}`,
+    `Commands:\n${columns(shown.map(({ name, says }) => [name, says]))}`,
     "Flags of one command: millrace <command> --help\nA project to begin with: millrace init my-flows\n",
   ].join("\n\n");
 }
 
-/** `millrace runs --help`. `path`: the words of the group. */
-export function groupHelp(path: readonly string[], commands: readonly CliCommand[]): string {
-  const group = path.join(" ");
-  const rows = commands
-    .filter((command) => path.every((word, at) => word === command.path[at]))
-    .map((command): Row => [command.path.slice(path.length).join(" "), command.summary]);
+/** `millrace runs --help`. `commands`: those of the group. */
+export function groupHelp(group: string, commands: readonly CliCommand[]): string {
+  const rows = commands.map(({ path, summary }): Row => [path.slice(1).join(" "), summary]);
   return [
     `Usage: millrace ${group} <action> [flags]`,
     `Commands:\n${columns(rows)}`,
@@ -74,16 +68,6 @@ export function shownArg({ name, required, variadic }: ArgSpec): string {
 /** `-i, --input <k=v>`. */
 export function shownFlag({ long, value }: FlagSpec, short: string | undefined): string {
   return `${short === undefined ? "" : `-${short}, `}--${long}${value === undefined ? "" : ` ${value}`}`;
-}
-
-/** Words that may follow these, in the order of the table. */
-export function actionsOf(path: readonly string[], commands: readonly CliCommand[]): string[] {
-  const next = commands.flatMap((command) =>
-    path.every((word, at) => word === command.path[at])
-      ? command.path.slice(path.length, path.length + 1)
-      : [],
-  );
-  return [...new Set(next)];
 }
 
 function usageLine({ path, args }: CliCommand): string {

@@ -60,21 +60,40 @@ export interface CommandIo extends CliIo {
   readonly interactive: boolean;
 }
 
-/** `stream` and `check` end in a `summary` line under `--json`, `query` is one line; `text` is for people. */
+/** The code of a command; resolves to the exit code. */
+export type Run = (input: Input, io: CommandIo) => Promise<number>;
+
+/** A command: what help, parsing and documentation say of it, and its code. */
 export interface CliCommand {
   readonly path: readonly [string, ...string[]];
   /** At most 72 characters, no full stop. */
   readonly summary: string;
   readonly args: readonly ArgSpec[];
   readonly flags: readonly FlagSpec[];
+  /** `stream` and `check` end in a `summary` line under `--json`, `query` is one line; `text` is for people. */
   readonly output: "stream" | "check" | "query" | "text";
-  /** Left out of help, documentation and completion: other programs call it. */
-  readonly hidden?: true;
   readonly examples: readonly { readonly line: string; readonly says: string }[];
-  /** The code of the command. `commands`: all commands but hidden ones, for the commands that complete words. */
-  load(): Promise<{
-    run(input: Input, io: CommandIo, commands: readonly CliCommand[]): Promise<number>;
-  }>;
+  /** The code; resolves to the exit code. `table`: for the commands that complete words. */
+  run(input: Input, io: CommandIo, table: CommandTable): Promise<number>;
+}
+
+/** The first word of commands: of one, or of a group. Its commands are loaded when they are needed. */
+export interface Noun {
+  readonly name: string;
+  /** The summary of its one command, or the second words of its commands: `list, show`. */
+  readonly says: string;
+  /** Left out of help, documentation and completion: other programs call it, and its words are all arguments. */
+  readonly hidden?: true;
+  load(): Promise<{ readonly commands: readonly CliCommand[] }>;
+}
+
+/** Every command by its first word, in the order of help. */
+export type CommandTable = readonly Noun[];
+
+/** Every command but the hidden ones, with its code. */
+export async function loadCommands(table: CommandTable): Promise<readonly CliCommand[]> {
+  const shown = table.filter(({ hidden }) => !hidden);
+  return (await Promise.all(shown.map(({ load }) => load()))).flatMap(({ commands }) => commands);
 }
 
 /** The result of parsing a command line. */

@@ -2,15 +2,24 @@
 
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type CommandIo, flagText, type Input } from "../argv/spec.ts";
+import { arg, command } from "../argv/flags.ts";
+import { type CliCommand, type CommandIo, flagText, type Input } from "../argv/spec.ts";
 import { dataFolder } from "../config/files.ts";
 import { CliError, usage } from "../errors.ts";
 import { clean } from "../output/text.ts";
 
+export const commands: readonly CliCommand[] = [
+  command("backup", "copy the store into one file, without its secrets", {
+    args: [arg("file", "a file that is not there yet")],
+    examples: [["backup backup.db", "also while a server runs"]],
+    run,
+  }),
+];
+
 const STORE_FILE = "millrace.db";
 
 /** Copies the store into a file that is not there yet. */
-export async function run(input: Input, io: CommandIo): Promise<number> {
+async function run(input: Input, io: CommandIo): Promise<number> {
   const [name = ""] = input.args;
   const file = resolve(io.cwd, name);
   if (existsSync(file)) {

@@ -1,14 +1,20 @@
 /** `millrace catalog`: the node types that flows can use. No code of an extension runs for it. */
 
 import type { CatalogEntry, JsonSchema } from "@millrace/contracts";
-import { apiCommand, given, listed, pageOf, type Run } from "../api/command.ts";
-import { flagText } from "../argv/spec.ts";
+import { apiCommand, given, listed, pageOf } from "../api/command.ts";
+import { arg, option, PAGE_FLAGS } from "../argv/flags.ts";
+import { type CliCommand, flagText } from "../argv/spec.ts";
 import { factLines, tableLines } from "../output/table.ts";
 
-/** Node types by name. */
-export const list: Run = apiCommand({
+const list = apiCommand("catalog list", "list the node types that flows can use", {
+  flags: [
+    option("query", "<text>", "text in type, title or summary", { short: "q" }),
+    option("category", "<category>", "of this category"),
+    ...PAGE_FLAGS,
+  ],
+  examples: [["catalog list -q http", "those that have to do with HTTP"]],
   command: "list_nodes",
-  args: ({ input }) => ({
+  request: ({ input }) => ({
     ...pageOf(input),
     ...given({ q: flagText(input, "query"), category: flagText(input, "category") }),
   }),
@@ -25,12 +31,15 @@ export const list: Run = apiCommand({
     }),
 });
 
-/** One node type with its fields, ports and what it needs. */
-export const show: Run = apiCommand({
+const show = apiCommand("catalog show", "show a node type with its fields and ports", {
+  args: [arg("type", "such as http.request", "node-type")],
+  examples: [["catalog show http.request", "every field, and what it takes"]],
   command: "get_node",
-  args: ({ input }) => ({ type: input.args[0] ?? "" }),
+  request: ({ input }) => ({ type: input.args[0] ?? "" }),
   show: (entry) => ({ data: [...factsOf(entry), ...fieldLines(entry)] }),
 });
+
+export const commands: readonly CliCommand[] = [list, show];
 
 function factsOf(entry: CatalogEntry): string[] {
   return factLines([

@@ -2,21 +2,26 @@
 
 import type { Asked } from "../argv/completion/dynamic.ts";
 import { completerAt, flagsOf, wordsAfter } from "../argv/completion/words.ts";
-import { flagsBefore } from "../argv/flags.ts";
-import type { CliCommand, CommandIo, Completer, Input } from "../argv/spec.ts";
+import { command, flagsBefore } from "../argv/flags.ts";
+import type { CliCommand, CommandIo, CommandTable, Completer, Input } from "../argv/spec.ts";
+
+export const commands: readonly CliCommand[] = [
+  command("__complete", "answer a completion script", {
+    args: [{ name: "words", summary: "the words so far, the last one unfinished", variadic: true }],
+    output: "text",
+    examples: [],
+    run,
+  }),
+];
 
 /** Whoever presses a key waits no longer. */
 const PATIENCE_MS = 200;
 
 /** Prints the words; nothing where that would take too long. */
-export async function run(
-  input: Input,
-  io: CommandIo,
-  commands: readonly CliCommand[],
-): Promise<number> {
+async function run(input: Input, io: CommandIo, table: CommandTable): Promise<number> {
   const words = input.args.slice(0, -1);
   const last = input.args.at(-1) ?? "";
-  const found = await inTime(wordsFor(words, last, { io, commands }));
+  const found = await inTime(wordsFor(words, last, { io, table }));
   const fitting = found.filter((word) => word.startsWith(last) && !/[\s\p{Cc}]/u.test(word));
   if (fitting.length > 0) await io.out.write(`${fitting.join("\n")}\n`);
   return 0;
@@ -25,13 +30,17 @@ export async function run(
 async function wordsFor(
   typed: readonly string[],
   last: string,
-  { io, commands }: { readonly io: CommandIo; readonly commands: readonly CliCommand[] },
+  { io, table }: { readonly io: CommandIo; readonly table: CommandTable },
 ): Promise<readonly string[]> {
   // bash splits `--home=x` into three.
   const given = typed.filter((word) => word !== "=");
   const home = homeIn(given, io);
   const ask = (kind: Completer | undefined) => valuesOf(kind, { home, io });
   const words = given.slice(flagsBefore(given));
+  const [first] = words;
+  const shown = table.filter(({ hidden }) => !hidden);
+  if (first === undefined) return shown.map(({ name }) => name);
+  const { commands = [] } = (await shown.find(({ name }) => name === first)?.load()) ?? {};
   const command = commands.find(({ path }) => path.every((word, at) => word === words[at]));
   if (command === undefined) return wordsAfter(words, commands).map(({ word }) => word);
   const flags = flagsOf(command);

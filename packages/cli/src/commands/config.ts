@@ -1,7 +1,8 @@
 /** `millrace config`: what is configured, where it comes from, and how to change it. */
 
 import { join } from "node:path";
-import { type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
+import { arg, command } from "../argv/flags.ts";
+import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
 import { readSecret } from "../ask.ts";
 import {
   configOptions,
@@ -20,131 +21,176 @@ import { toValue, valueAt } from "../config/values.ts";
 import { CliError, usage } from "../errors.ts";
 import { clean } from "../output/text.ts";
 
+const PLACE_FLAGS = [
+  { long: "user", summary: "in the user's file" },
+  { long: "project", summary: "in the project file (default where there is one)" },
+];
+
 const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/;
 
-/** Every key with what stands for it. */
-export async function list(input: Input, io: CommandIo): Promise<number> {
-  const sources = await open(input, io);
-  const items = sources.keys().map((key) => {
-    const [origin] = sources.origins(key);
-    return {
-      key,
-      value: shownValue(key, sources.value(key), io),
-      source: origin?.source ?? "default",
-    };
-  });
-  if (io.json !== undefined) await io.json.result({ items });
-  else await io.out.write(items.map(({ key, value }) => `${key}  ${text(value)}\n`).join(""));
-  return 0;
-}
+const list = command("config list", "list every key and what stands for it", {
+  examples: [["config list", "secrets are only said to be set"]],
+  async run(input, io) {
+    const sources = await open(input, io);
+    const items = sources.keys().map((key) => {
+      const [origin] = sources.origins(key);
+      return {
+        key,
+        value: shownValue(key, sources.value(key), io),
+        source: origin?.source ?? "default",
+      };
+    });
+    if (io.json !== undefined) await io.json.result({ items });
+    else await io.out.write(items.map(({ key, value }) => `${key}  ${text(value)}\n`).join(""));
+    return 0;
+  },
+});
 
 /** The value of one key. Ends with 6 where nothing stands for it. */
-export async function get(input: Input, io: CommandIo): Promise<number> {
-  const key = await knownKey(input.args[0] ?? "");
-  const value = shownValue(key, (await open(input, io)).value(key), io);
-  if (value === undefined) {
-    throw new CliError("unavailable", `${key} is not set`, { problem: "not_found" });
-  }
-  if (io.json !== undefined) await io.json.result({ key, value });
-  else await io.out.write(`${text(value)}\n`);
-  return 0;
-}
-
-/** Writes one key into the project file, or into the user's where there is no project. */
-export async function set(input: Input, io: CommandIo): Promise<number> {
-  const [name = "", word = ""] = input.args;
-  const key = await knownKey(name);
-  const known = keyOf(key);
-  const value = key === known?.key ? toFileValue(known, word, io) : member(word);
-  if (isSecretKey(key) || isSecretValue(value)) {
-    throw usage(
-      `${key} would keep a secret in a file`,
-      "millrace secrets set ai:<name> stores one; here it is named, such as env:OPENAI_API_KEY",
-    );
-  }
-  const why = known !== undefined && key === known.key ? misfit(known, value) : undefined;
-  if (why !== undefined) throw usage(`${key} ${why}, found "${clean(word)}"`);
-  return change(input, io, key, value);
-}
-
-/** Takes one key out of a file. */
-export async function unset(input: Input, io: CommandIo): Promise<number> {
-  return change(input, io, await knownKey(input.args[0] ?? "", true), undefined);
-}
-
-/** Where each value comes from, and what it replaces. */
-export async function explain(input: Input, io: CommandIo): Promise<number> {
-  const sources = await open(input, io);
-  const [name] = input.args;
-  const wanted = name === undefined ? undefined : await knownKey(name);
-  const keys = sources.keys().filter((key) => wanted === undefined || isWithin(key, wanted));
-  const items = (keys.length === 0 && wanted !== undefined ? [wanted] : keys).map((key) => ({
-    key,
-    value: shownValue(key, sources.value(key), io),
-    origins: sources
-      .origins(key)
-      .map((each) => ({ ...each, value: shownValue(key, each.value, io) })),
-  }));
-  const unheard = withoutTrust(sources, wanted);
-  if (io.json !== undefined) {
-    await io.json.result({ items, ...(unheard.length > 0 && { untrusted: unheard }) });
+const get = command("config get", "print the value of a key", {
+  args: [arg("key", "such as run.timeoutMs", "config-key")],
+  examples: [["config get run.graceMs", "the value alone"]],
+  async run(input, io) {
+    const key = await knownKey(input.args[0] ?? "");
+    const value = shownValue(key, (await open(input, io)).value(key), io);
+    if (value === undefined) {
+      throw new CliError("unavailable", `${key} is not set`, { problem: "not_found" });
+    }
+    if (io.json !== undefined) await io.json.result({ key, value });
+    else await io.out.write(`${text(value)}\n`);
     return 0;
-  }
-  const lines = items.map(
-    ({ key, value, origins }) => `${key}  ${text(value)}  ${story(origins)}\n`,
-  );
-  await io.out.write(lines.join(""));
-  if (unheard.length > 0) {
-    await io.err.write(
-      `${clean(sources.project?.file.path ?? "")} is not trusted: ${unheard.join(", ")} of it does not count; millrace config trust\n`,
+  },
+});
+
+const set = command("config set", "write a key into the project file, else into the user's", {
+  args: [
+    arg("key", "such as run.timeoutMs", "config-key"),
+    {
+      name: "value",
+      summary: "text as it is, anything else as JSON",
+      required: true,
+      mayBeEmpty: true,
+    },
+  ],
+  flags: PLACE_FLAGS,
+  examples: [["config set run.timeoutMs 60000 --user", "for every project"]],
+  async run(input, io) {
+    const [name = "", word = ""] = input.args;
+    const key = await knownKey(name);
+    const known = keyOf(key);
+    const value = key === known?.key ? toFileValue(known, word, io) : member(word);
+    if (isSecretKey(key) || isSecretValue(value)) {
+      throw usage(
+        `${key} would keep a secret in a file`,
+        "millrace secrets set ai:<name> stores one; here it is named, such as env:OPENAI_API_KEY",
+      );
+    }
+    const why = known !== undefined && key === known.key ? misfit(known, value) : undefined;
+    if (why !== undefined) throw usage(`${key} ${why}, found "${clean(word)}"`);
+    return change(input, io, key, value);
+  },
+});
+
+const unset = command("config unset", "take a key out of a file", {
+  args: [arg("key", "such as run.timeoutMs", "config-key")],
+  flags: PLACE_FLAGS,
+  examples: [["config unset run.timeoutMs --user", "the default again"]],
+  async run(input, io) {
+    return change(input, io, await knownKey(input.args[0] ?? "", true), undefined);
+  },
+});
+
+const explain = command("config explain", "say where values come from, and what they replace", {
+  args: [
+    {
+      name: "key",
+      summary: "a key or a group of keys; without one, all",
+      complete: "config-key",
+    },
+  ],
+  examples: [["config explain run", "variable, file and line, or default"]],
+  async run(input, io) {
+    const sources = await open(input, io);
+    const [name] = input.args;
+    const wanted = name === undefined ? undefined : await knownKey(name);
+    const keys = sources.keys().filter((key) => wanted === undefined || isWithin(key, wanted));
+    const items = (keys.length === 0 && wanted !== undefined ? [wanted] : keys).map((key) => ({
+      key,
+      value: shownValue(key, sources.value(key), io),
+      origins: sources
+        .origins(key)
+        .map((each) => ({ ...each, value: shownValue(key, each.value, io) })),
+    }));
+    const unheard = withoutTrust(sources, wanted);
+    if (io.json !== undefined) {
+      await io.json.result({ items, ...(unheard.length > 0 && { untrusted: unheard }) });
+      return 0;
+    }
+    const lines = items.map(
+      ({ key, value, origins }) => `${key}  ${text(value)}  ${story(origins)}\n`,
     );
-  }
-  return 0;
-}
+    await io.out.write(lines.join(""));
+    if (unheard.length > 0) {
+      await io.err.write(
+        `${clean(sources.project?.file.path ?? "")} is not trusted: ${unheard.join(", ")} of it does not count; millrace config trust\n`,
+      );
+    }
+    return 0;
+  },
+});
 
-/** Where configuration and data are. */
-export async function path(input: Input, io: CommandIo): Promise<number> {
-  const { userPath, project } = await open(input, io);
-  const value = {
-    user: userPath,
-    project: project?.file.path ?? null,
-    data: dataFolder(flagText(input, "home"), io),
-  };
-  if (io.json !== undefined) await io.json.result(value);
-  else {
-    const rows = Object.entries(value).map(([name, at]) => `${name.padEnd(7)}  ${at ?? "none"}\n`);
-    await io.out.write(rows.join(""));
-  }
-  return 0;
-}
+const path = command("config path", "say where configuration and data are", {
+  examples: [["config path", "user file, project file, data folder"]],
+  async run(input, io) {
+    const { userPath, project } = await open(input, io);
+    const value = {
+      user: userPath,
+      project: project?.file.path ?? null,
+      data: dataFolder(flagText(input, "home"), io),
+    };
+    if (io.json !== undefined) await io.json.result(value);
+    else {
+      const rows = Object.entries(value).map(
+        ([name, at]) => `${name.padEnd(7)}  ${at ?? "none"}\n`,
+      );
+      await io.out.write(rows.join(""));
+    }
+    return 0;
+  },
+});
 
-/** The JSON Schema of `millrace.json`. */
-export async function schema(input: Input, io: CommandIo): Promise<number> {
-  const { configSchema } = await import("../config/schema.ts");
-  const value = configSchema(isOn(input, "strict"));
-  if (io.json !== undefined) await io.json.result(value);
-  else await io.out.write(`${JSON.stringify(value, null, 2)}\n`);
-  return 0;
-}
+const schema = command("config schema", "print the JSON Schema of millrace.json", {
+  flags: [{ long: "strict", summary: "an unknown key is an error" }],
+  examples: [["config schema --strict", "for editors and checks"]],
+  async run(input, io) {
+    const { configSchema } = await import("../config/schema.ts");
+    const value = configSchema(isOn(input, "strict"));
+    if (io.json !== undefined) await io.json.result(value);
+    else await io.out.write(`${JSON.stringify(value, null, 2)}\n`);
+    return 0;
+  },
+});
 
-/** Lets the project file grant what it says, until one byte of it changes. */
-export async function trust(input: Input, io: CommandIo): Promise<number> {
-  const { project, trust: stands } = await open(input, io);
-  if (project === undefined || stands === undefined) {
-    const stray = await strayServices(configOptions(input, io), io);
-    throw usage(`there is no ${PROJECT_FILE} here`, stray ?? "run it in the folder of a project");
-  }
-  await checkConfig(input, io);
-  const { powers, digest } = stands;
-  await storeTrust(project, flagText(input, "home"), io);
-  if (io.json !== undefined)
-    await io.json.result({ path: project.file.path, sha256: digest, powers });
-  else {
-    const grants = powers.length === 0 ? "it grants nothing" : `it sets ${powers.join(", ")}`;
-    await io.err.write(`${clean(project.file.path)} is trusted as it is now; ${grants}\n`);
-  }
-  return 0;
-}
+const trust = command("config trust", "let the project file grant what it says, until it changes", {
+  examples: [["config trust", "read millrace.json before"]],
+  async run(input, io) {
+    const { project, trust: stands } = await open(input, io);
+    if (project === undefined || stands === undefined) {
+      const stray = await strayServices(configOptions(input, io), io);
+      throw usage(`there is no ${PROJECT_FILE} here`, stray ?? "run it in the folder of a project");
+    }
+    await checkConfig(input, io);
+    const { powers, digest } = stands;
+    await storeTrust(project, flagText(input, "home"), io);
+    if (io.json !== undefined)
+      await io.json.result({ path: project.file.path, sha256: digest, powers });
+    else {
+      const grants = powers.length === 0 ? "it grants nothing" : `it sets ${powers.join(", ")}`;
+      await io.err.write(`${clean(project.file.path)} is trusted as it is now; ${grants}\n`);
+    }
+    return 0;
+  },
+});
 
 /** Reads the configuration as it will count once it is trusted. Throws a usage error that names what is wrong. */
 async function checkConfig(input: Input, io: CommandIo): Promise<void> {
@@ -157,24 +203,43 @@ async function checkConfig(input: Input, io: CommandIo): Promise<void> {
   aiSettings(config);
 }
 
-/** Stores the token for a server, from stdin or a hidden prompt. */
-export async function login(input: Input, io: CommandIo): Promise<number> {
-  const origin = serverOrigin(input.args[0] ?? "");
-  const [{ loadConfig }, { openCredentialStore }] = await Promise.all([
-    import("../config/load.ts"),
-    import("../credentials/store.ts"),
-  ]);
-  const config = await loadConfig(configOptions(input, io), io, warnOn(io));
-  const { store, name, close } = openCredentialStore(config.credentials);
-  try {
-    await store.set(`server:${origin}`, await readSecret(io, `token for ${origin}`));
-  } finally {
-    await close();
-  }
-  if (io.json !== undefined) await io.json.result({ server: origin, store: name });
-  else await io.err.write(`the token for ${origin} is stored in ${name}\n`);
-  return 0;
-}
+const login = command(
+  "config login",
+  "store the token of a server, from stdin or a hidden prompt",
+  {
+    args: [arg("url", "the server; the token goes to its origin only")],
+    examples: [["config login https://mill.example < token.txt", "from a file"]],
+    async run(input, io) {
+      const origin = serverOrigin(input.args[0] ?? "");
+      const [{ loadConfig }, { openCredentialStore }] = await Promise.all([
+        import("../config/load.ts"),
+        import("../credentials/store.ts"),
+      ]);
+      const config = await loadConfig(configOptions(input, io), io, warnOn(io));
+      const { store, name, close } = openCredentialStore(config.credentials);
+      try {
+        await store.set(`server:${origin}`, await readSecret(io, `token for ${origin}`));
+      } finally {
+        await close();
+      }
+      if (io.json !== undefined) await io.json.result({ server: origin, store: name });
+      else await io.err.write(`the token for ${origin} is stored in ${name}\n`);
+      return 0;
+    },
+  },
+);
+
+export const commands: readonly CliCommand[] = [
+  list,
+  get,
+  set,
+  unset,
+  explain,
+  path,
+  schema,
+  trust,
+  login,
+];
 
 function open(input: Input, io: CommandIo): Promise<Sources> {
   return openSources(configOptions(input, io), io);

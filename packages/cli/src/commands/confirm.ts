@@ -8,7 +8,8 @@ import type { Confirmation, Json } from "@millrace/contracts";
 import { type Api, MAX_PAGE } from "../api/api.ts";
 import { withApi } from "../api/command.ts";
 import { runIdOf } from "../api/runs.ts";
-import { type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
+import { arg, option, serverCommand } from "../argv/flags.ts";
+import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
 import { CliError, usage } from "../errors.ts";
 import { clean } from "../output/text.ts";
 import { apiRun } from "../run/api-run.ts";
@@ -16,10 +17,27 @@ import { drive } from "../run/drive.ts";
 import { graceOf, prepareAnswers, serverWords } from "../run/flags.ts";
 import { readJson } from "../run/inputs.ts";
 
+export const commands: readonly CliCommand[] = [
+  serverCommand("confirm", "answer what a kept run asks", {
+    args: [
+      arg("run", "id of the run", "run"),
+      { name: "node", summary: "the step that asks, or the id of the confirmation" },
+    ],
+    flags: [
+      { long: "approve", summary: "let the run go on" },
+      { long: "reject", summary: "refuse" },
+      option("value-json", "<file>", "the value of the answer as JSON; - for stdin"),
+      option("comment", "<text>", "a word beside the answer"),
+    ],
+    examples: [["confirm run_01JD8Z6K7Q2M4N5P6R7S8T9V0W send --approve", "the run goes on"]],
+    run,
+  }),
+];
+
 const OUTCOMES = ["approved", "rejected", "expired", "cancelled"] as const;
 
 /** Answers; embedded, the exit code is that of the run. */
-export async function run(input: Input, io: CommandIo): Promise<number> {
+async function run(input: Input, io: CommandIo): Promise<number> {
   const [word = "", named] = input.args;
   const decision = decisionOf(input);
   const file = flagText(input, "value-json");

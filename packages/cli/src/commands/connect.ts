@@ -13,7 +13,15 @@ import type {
 } from "@millrace/contracts";
 import { OAuthError } from "@millrace/oauth";
 import { acceptOAuthCode, bindLoopback, type LoopbackListener } from "@millrace/oauth/loopback";
-import { type CommandIo, flagList, flagText, type Input, isOn } from "../argv/spec.ts";
+import { arg, option, serverCommand } from "../argv/flags.ts";
+import {
+  type CliCommand,
+  type CommandIo,
+  flagList,
+  flagText,
+  type Input,
+  isOn,
+} from "../argv/spec.ts";
 import { parseDuration } from "../argv/values.ts";
 import { askSecret, readSecret, secretFromStdin } from "../ask.ts";
 import { configOptions } from "../config/files.ts";
@@ -23,6 +31,33 @@ import { readSlug, statusLine } from "../connections/show.ts";
 import { CliError, usage } from "../errors.ts";
 import type { CliIo } from "../output/io.ts";
 import { clean } from "../output/text.ts";
+
+export const commands: readonly CliCommand[] = [
+  serverCommand("connect", "connect a service: ask a person for consent, keep the credential", {
+    args: [arg("slug", "name of the connection", "connection")],
+    flags: [
+      option(
+        "service",
+        "<slug>",
+        "what it connects to (default: what it is of, else its own name)",
+      ),
+      option("client-id", "<id>", "store this OAuth client of the service"),
+      { long: "secret-stdin", summary: "read the secret from stdin instead of a hidden prompt" },
+      option("scope", "<scope>", "ask for this scope", { multiple: true }),
+      option("port", "<port>", "port that receives the redirect"),
+      { long: "no-browser", summary: "only print the address to open" },
+      option("timeout", "<duration>", "how long to wait (default and most 5m)"),
+    ],
+    examples: [
+      [
+        "connect tracker --client-id my-app",
+        "asks for the client's secret, then for consent in a browser",
+      ],
+      ["connect tracker --no-browser", "on a machine without a screen"],
+    ],
+    run,
+  }),
+];
 
 /** How long a consent may take; whoever keeps it gives up then, too. */
 const MAX_WAIT = "5m";
@@ -43,7 +78,7 @@ interface Wish {
 }
 
 /** Connects, and prints how the connection stands. */
-export async function run(input: Input, io: CommandIo): Promise<number> {
+async function run(input: Input, io: CommandIo): Promise<number> {
   const slug = readSlug(input.args[0]);
   const timeoutMs = readWait(flagText(input, "timeout") ?? MAX_WAIT);
   const port = readPort(flagText(input, "port"));

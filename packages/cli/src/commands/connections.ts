@@ -1,48 +1,63 @@
 /** `millrace connections`: what is connected, and forgetting it. No token, or part of one, is ever shown. */
 
 import type { ConnectionStatus } from "@millrace/contracts";
-import type { CommandIo, Input } from "../argv/spec.ts";
+import { arg, serverCommand } from "../argv/flags.ts";
+import type { ArgSpec, CliCommand, CommandIo, Input } from "../argv/spec.ts";
 import { type Keeper, openKeeper } from "../connections/api.ts";
 import { readSlug, statusLine, undescribedLine } from "../connections/show.ts";
 import { CliError } from "../errors.ts";
 
-/** Every connection, sorted by service, then by slug. */
-export async function list(input: Input, io: CommandIo): Promise<number> {
-  return withKeeper(input, io, { write: false }, async (keeper) => {
-    const items = await all(keeper);
-    const others = await keeper.undescribed();
-    if (io.json !== undefined) {
-      await io.json.result({ items, ...(others.length > 0 && { undescribed: others }) });
-      return;
-    }
-    const lines = [...items.map(statusLine), ...others.map(undescribedLine)];
-    if (lines.length > 0) await io.out.write(`${lines.join("\n")}\n`);
-    else await io.err.write("nothing is connected; millrace connect SLUG connects a service\n");
-  });
-}
+const CONNECTION: ArgSpec = arg("slug", "name of the connection", "connection");
+
+const list = serverCommand("connections list", "list connections and how they stand", {
+  examples: [["connections list --json", "never a token"]],
+  async run(input, io) {
+    return withKeeper(input, io, { write: false }, async (keeper) => {
+      const items = await all(keeper);
+      const others = await keeper.undescribed();
+      if (io.json !== undefined) {
+        await io.json.result({ items, ...(others.length > 0 && { undescribed: others }) });
+        return;
+      }
+      const lines = [...items.map(statusLine), ...others.map(undescribedLine)];
+      if (lines.length > 0) await io.out.write(`${lines.join("\n")}\n`);
+      else await io.err.write("nothing is connected; millrace connect SLUG connects a service\n");
+    });
+  },
+});
 
 /** One connection. Ends with 6 where there is none. */
-export async function show(input: Input, io: CommandIo): Promise<number> {
-  const slug = readSlug(input.args[0]);
-  return withKeeper(input, io, { write: false }, async (keeper) => {
-    const status = (await all(keeper)).find((each) => each.slug === slug);
-    if (status === undefined) throw nothing(slug);
-    if (io.json === undefined) await io.out.write(`${statusLine(status)}\n`);
-    else await io.json.result(status);
-  });
-}
+const show = serverCommand("connections show", "show one connection", {
+  args: [CONNECTION],
+  examples: [["connections show tracker", "scopes, expiry, store"]],
+  async run(input, io) {
+    const slug = readSlug(input.args[0]);
+    return withKeeper(input, io, { write: false }, async (keeper) => {
+      const status = (await all(keeper)).find((each) => each.slug === slug);
+      if (status === undefined) throw nothing(slug);
+      if (io.json === undefined) await io.out.write(`${statusLine(status)}\n`);
+      else await io.json.result(status);
+    });
+  },
+});
 
 /** Revokes a connection where the service can be told, and deletes it. Ends with 6 where there is none. */
-export async function remove(input: Input, io: CommandIo): Promise<number> {
-  const slug = readSlug(input.args[0]);
-  return withKeeper(input, io, { write: true }, async (keeper) => {
-    await keeper.disconnect(slug).catch((error: unknown) => {
-      throw error instanceof CliError && error.problem === "not_found" ? nothing(slug) : error;
+const remove = serverCommand("connections remove", "revoke and delete a connection", {
+  args: [CONNECTION],
+  examples: [["connections remove tracker", "the grant ends"]],
+  async run(input, io) {
+    const slug = readSlug(input.args[0]);
+    return withKeeper(input, io, { write: true }, async (keeper) => {
+      await keeper.disconnect(slug).catch((error: unknown) => {
+        throw error instanceof CliError && error.problem === "not_found" ? nothing(slug) : error;
+      });
+      if (io.json === undefined) await io.err.write(`${slug} is forgotten\n`);
+      else await io.json.result(null);
     });
-    if (io.json === undefined) await io.err.write(`${slug} is forgotten\n`);
-    else await io.json.result(null);
-  });
-}
+  },
+});
+
+export const commands: readonly CliCommand[] = [list, show, remove];
 
 async function withKeeper(
   input: Input,

@@ -4,14 +4,28 @@ import { isDeepStrictEqual } from "node:util";
 import type { FlowBody, FlowGraph, FlowNode } from "@millrace/contracts";
 import { normalizeGraph, printFlow } from "@millrace/dsl";
 import { createTwoFilesPatch } from "diff";
-import { type CommandIo, type Input, isOn } from "../argv/spec.ts";
+import { arg, command } from "../argv/flags.ts";
+import { type CliCommand, type CommandIo, type Input, isOn } from "../argv/spec.ts";
 import { CliError, usage } from "../errors.ts";
 import { createStyle, type Style } from "../output/style.ts";
 import { clean } from "../output/text.ts";
 import { readableFlow } from "../run/load-flow.ts";
 
+export const commands: readonly CliCommand[] = [
+  command("diff", "say what two flows do differently", {
+    args: [arg("before", "a .flow file, a graph as JSON, or -"), arg("after", "the same")],
+    flags: [
+      { long: "semantic", summary: "nodes, edges and fields, whatever their order (default)" },
+      { long: "text", summary: "the lines that differ" },
+    ],
+    output: "check",
+    examples: [["diff hello.flow hello.flow", "exit code 1 when they differ"]],
+    run,
+  }),
+];
+
 /** Ends with exit code 1 when there is a difference. */
-export async function run(input: Input, io: CommandIo): Promise<number> {
+async function run(input: Input, io: CommandIo): Promise<number> {
   const [a = "", b = ""] = input.args;
   if (a === "-" && b === "-") throw usage("only one thing can read stdin", "name - once");
   if (isOn(input, "text") && isOn(input, "semantic")) {

@@ -1,6 +1,6 @@
 /** `millrace doctor`: what of this installation works, and what to do about the rest. */
-
-import { type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
+import { serverCommand } from "../argv/flags.ts";
+import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
 import { dataFolder } from "../config/files.ts";
 import { openSources } from "../config/origins.ts";
 import type { Check, Finding, Patient } from "../doctor/check.ts";
@@ -15,10 +15,22 @@ import { CliError } from "../errors.ts";
 import { createStyle } from "../output/style.ts";
 import { clean } from "../output/text.ts";
 
+export const commands: readonly CliCommand[] = [
+  serverCommand("doctor", "check this installation and say what to do", {
+    flags: [
+      { long: "live", summary: "also ask each provider for its models, which costs nothing" },
+      { long: "prune", summary: "delete model engines that are not used any more" },
+    ],
+    output: "check",
+    examples: [["doctor", "exit code 1 when something fails"]],
+    run,
+  }),
+];
+
 const SYMBOLS = { ok: "succeeded", warn: "confirm", fail: "failed" } as const;
 
 /** Runs every check and tells each finding; ends with 1 when one is `fail`. */
-export async function run(input: Input, io: CommandIo): Promise<number> {
+async function run(input: Input, io: CommandIo): Promise<number> {
   const patient = await admit(input, io);
   let failed = 0;
   for (const check of CHECKS) {

@@ -3,7 +3,8 @@
 import { type CatalogEntry, ExitCode, type JsonSchema } from "@millrace/contracts";
 import { describeType, listFunctions, printFlow, typeFromSchema } from "@millrace/dsl";
 import { DIAGNOSTICS, type DiagnosticCode, EXPLANATIONS, nearestName } from "@millrace/dsl/explain";
-import type { CommandIo, Input } from "../argv/spec.ts";
+import { command } from "../argv/flags.ts";
+import type { CliCommand, CommandIo, Input } from "../argv/spec.ts";
 import { CONFIG_KEYS, variablesOf } from "../config/keys.ts";
 import { usage } from "../errors.ts";
 import { JOB_CODES, NODE_CODES } from "../explain/codes.ts";
@@ -11,6 +12,19 @@ import { BLOCKS, POLICIES } from "../explain/language.ts";
 import { createStyle, type Style } from "../output/style.ts";
 import { clean } from "../output/text.ts";
 import { coreEntries } from "../run/core-catalog.ts";
+
+export const commands: readonly CliCommand[] = [
+  command("explain", "say what a code, a node type or a word of the language means", {
+    args: [
+      {
+        name: "word",
+        summary: "FLOW1001, 3, http.request, @retry, upper…; without one, every diagnostic",
+      },
+    ],
+    examples: [["explain FLOW1003", "what it means, wrong and right"]],
+    run,
+  }),
+];
 
 const ERROR_CODES: { readonly [code: string]: string } = { ...JOB_CODES, ...NODE_CODES };
 
@@ -33,7 +47,7 @@ export const EXIT_CODES: { readonly [name in keyof typeof ExitCode]: string } = 
 const CODES = Object.keys(DIAGNOSTICS) as DiagnosticCode[];
 
 /** Explains one word; without a word, lists every diagnostic. */
-export async function run(input: Input, io: CommandIo): Promise<number> {
+async function run(input: Input, io: CommandIo): Promise<number> {
   const [word] = input.args;
   const { value, text } =
     word === undefined ? list() : explain(word, createStyle(io.colour, io.env));

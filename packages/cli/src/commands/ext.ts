@@ -1,7 +1,8 @@
 /** `millrace ext list` and `doctor`: how the extensions of a project stand. */
 
 import { readExtensions, runtimeOf } from "@millrace/extensions";
-import type { CommandIo, Input } from "../argv/spec.ts";
+import { command } from "../argv/flags.ts";
+import type { CliCommand } from "../argv/spec.ts";
 import { describedIds } from "../config/described.ts";
 import { configOptions } from "../config/files.ts";
 import { loadConfig } from "../config/load.ts";
@@ -13,62 +14,115 @@ import { debugLines } from "../output/debug-lines.ts";
 import { tableLines } from "../output/table.ts";
 import { clean } from "../output/text.ts";
 
-/** Every extension of the project. None of their code runs, so the project need not be trusted. */
-export async function list(input: Input, io: CommandIo): Promise<number> {
-  const { folder, choice } = await findProject(input, io);
-  const taken = takenIds(await describedIds(configOptions(input, io), io));
-  const all = await readExtensions({ project: folder, list: choice.list, taken });
-  if (io.json !== undefined) {
-    await io.json.result({ items: all.map(toRow) });
-    return 0;
-  }
-  if (all.length === 0) await io.err.write("the project has no extensions\n");
-  const rows = all.map(({ name, version = "", mode, state, problem, inspected }) => {
-    const { nodes = [], providers = [], services = [] } = inspected?.manifest.contributes ?? {};
-    const what = [...nodes, ...providers, ...services].join(" ");
-    return [name, version, mode, problem === undefined ? state : problem.code, what];
-  });
-  for (const line of tableLines(["name", "version", "mode", "state", "contributes"], rows)) {
-    await io.out.write(`${line}\n`);
-  }
-  for (const { name, problem } of all) {
-    if (problem !== undefined) await io.err.write(`${clean(name)}: ${clean(problem.message)}\n`);
-  }
-  for (const mode of new Set(all.map((each) => each.mode))) {
-    await io.err.write(`${mode}: ${enforcementText(runtimeOf(mode))}\n`);
-  }
-  return 0;
-}
+const YES = { long: "yes", summary: "grant it without a question" };
+const IMPORT_TIMEOUT = {
+  long: "import-timeout",
+  value: "<duration>",
+  summary: "how long its import may take (default 30s)",
+};
+const FOLDER = { name: "folder", summary: "folder of the extension (default here)" };
 
-/** Loads every extension as a run would, and says what came of it; ends with 1 when one cannot be used. */
-export async function doctor(input: Input, io: CommandIo): Promise<number> {
-  const config = await loadConfig(configOptions(input, io), io, () => {});
-  const extensions = await openProjectExtensions(config, () => {}, { debug: debugLines(io) });
-  let failed = 0;
-  try {
-    await extensions.load();
-    for (const { name, mode, problem, warnings } of extensions.list()) {
-      if (problem !== undefined) failed += 1;
-      const enforced = enforcementText(runtimeOf(mode));
-      const status = problem !== undefined ? "fail" : warnings.length > 0 ? "warn" : "ok";
-      const says = problem?.message ?? warnings[0] ?? `${mode}; ${enforced}`;
-      if (io.json !== undefined) {
-        const { enforcement } = runtimeOf(mode);
-        const fix = problem === undefined ? {} : { fix: fixOf(name, problem.code) };
-        await io.json.result({ check: name, status, says, mode, enforcement, ...fix });
-      } else {
-        await io.out.write(`${status.padEnd(4)}  ${clean(name)}  ${clean(says)}\n`);
-        if (problem !== undefined)
-          await io.out.write(`      fix: ${clean(fixOf(name, problem.code))}\n`);
-      }
+const list = command("ext list", "list the extensions of the project and how they stand", {
+  examples: [["ext list", "none of their code runs"]],
+  async run(input, io) {
+    const { folder, choice } = await findProject(input, io);
+    const taken = takenIds(await describedIds(configOptions(input, io), io));
+    const all = await readExtensions({ project: folder, list: choice.list, taken });
+    if (io.json !== undefined) {
+      await io.json.result({ items: all.map(toRow) });
+      return 0;
     }
-  } finally {
-    await extensions.close();
-  }
-  if (failed === 0) return 0;
-  const message = `${failed} of the extensions cannot be used`;
-  throw new CliError("check_failed", message, { told: true });
-}
+    if (all.length === 0) await io.err.write("the project has no extensions\n");
+    const rows = all.map(({ name, version = "", mode, state, problem, inspected }) => {
+      const { nodes = [], providers = [], services = [] } = inspected?.manifest.contributes ?? {};
+      const what = [...nodes, ...providers, ...services].join(" ");
+      return [name, version, mode, problem === undefined ? state : problem.code, what];
+    });
+    for (const line of tableLines(["name", "version", "mode", "state", "contributes"], rows)) {
+      await io.out.write(`${line}\n`);
+    }
+    for (const { name, problem } of all) {
+      if (problem !== undefined) await io.err.write(`${clean(name)}: ${clean(problem.message)}\n`);
+    }
+    for (const mode of new Set(all.map((each) => each.mode))) {
+      await io.err.write(`${mode}: ${enforcementText(runtimeOf(mode))}\n`);
+    }
+    return 0;
+  },
+});
+
+const doctor = command("ext doctor", "load every extension and say what came of it", {
+  output: "check",
+  examples: [["ext doctor", "exit 1 when one cannot be used"]],
+  async run(input, io) {
+    const config = await loadConfig(configOptions(input, io), io, () => {});
+    const extensions = await openProjectExtensions(config, () => {}, { debug: debugLines(io) });
+    let failed = 0;
+    try {
+      await extensions.load();
+      for (const { name, mode, problem, warnings } of extensions.list()) {
+        if (problem !== undefined) failed += 1;
+        const enforced = enforcementText(runtimeOf(mode));
+        const status = problem !== undefined ? "fail" : warnings.length > 0 ? "warn" : "ok";
+        const says = problem?.message ?? warnings[0] ?? `${mode}; ${enforced}`;
+        if (io.json !== undefined) {
+          const { enforcement } = runtimeOf(mode);
+          const fix = problem === undefined ? {} : { fix: fixOf(name, problem.code) };
+          await io.json.result({ check: name, status, says, mode, enforcement, ...fix });
+        } else {
+          await io.out.write(`${status.padEnd(4)}  ${clean(name)}  ${clean(says)}\n`);
+          if (problem !== undefined)
+            await io.out.write(`      fix: ${clean(fixOf(name, problem.code))}\n`);
+        }
+      }
+    } finally {
+      await extensions.close();
+    }
+    if (failed === 0) return 0;
+    const message = `${failed} of the extensions cannot be used`;
+    throw new CliError("check_failed", message, { told: true });
+  },
+});
+
+const add = command("ext add", "install an extension, show what it wants, and grant it", {
+  args: [{ name: "package", summary: "a package, a tarball or a folder", required: true }],
+  flags: [{ long: "in-process", summary: "run its code inside millrace, without any guard" }, YES],
+  examples: [
+    ["ext add @acme/millrace-weather", "from the registry"],
+    ["ext add ./ext/weather", "a folder of the project"],
+    ["ext add weather-1.4.0.tgz --yes", "where nobody can be asked"],
+  ],
+  run: async (input, io) => (await import("./ext-add.ts")).add(input, io),
+});
+
+const remove = command("ext remove", "take an extension out of the project", {
+  args: [{ name: "package", summary: "as ext list names it", required: true }],
+  examples: [["ext remove @acme/millrace-weather", "and its package"]],
+  run: async (input, io) => (await import("./ext-add.ts")).remove(input, io),
+});
+
+const trust = command("ext trust", "look at a changed extension again, and grant it", {
+  args: [{ name: "package", summary: "as ext list names it", required: true }],
+  flags: [YES],
+  examples: [["ext trust ./ext/weather", "after its files changed"]],
+  run: async (input, io) => (await import("./ext-add.ts")).trust(input, io),
+});
+
+const build = command("ext build", "write catalog.json of an extension from its code", {
+  args: [FOLDER],
+  flags: [IMPORT_TIMEOUT],
+  examples: [["ext build", "in the folder of the extension"]],
+  run: async (input, io) => (await import("./ext-build.ts")).build(input, io),
+});
+
+const pack = command("ext pack", "pack an extension whose catalog is that of its code", {
+  args: [FOLDER],
+  flags: [IMPORT_TIMEOUT],
+  examples: [["ext pack", "a tarball for ext add, or for npm publish"]],
+  run: async (input, io) => (await import("./ext-build.ts")).pack(input, io),
+});
+
+export const commands: readonly CliCommand[] = [add, list, remove, trust, doctor, build, pack];
 
 function fixOf(name: string, code: string): string {
   if (code === "extension_missing") return "install the packages of the project";

@@ -4,7 +4,8 @@ import { isUtf8 } from "node:buffer";
 import { resolve } from "node:path";
 import { formatFlow, parseFlow } from "@millrace/dsl";
 import { createTwoFilesPatch } from "diff";
-import { type CommandIo, type Input, isOn } from "../argv/spec.ts";
+import { command } from "../argv/flags.ts";
+import { type CliCommand, type CommandIo, type Input, isOn } from "../argv/spec.ts";
 import { CliError, usage } from "../errors.ts";
 import { expandFiles, readInput, replaceFile } from "../files.ts";
 import { renderDiagnostics } from "../output/code-frame.ts";
@@ -12,8 +13,28 @@ import { createStyle } from "../output/style.ts";
 import { clean } from "../output/text.ts";
 import { countFindings, isValid } from "../run/load-flow.ts";
 
+export const commands: readonly CliCommand[] = [
+  command("fmt", "rewrite flows into their one canonical form", {
+    args: [
+      {
+        name: "files",
+        summary: "files or folders; - for stdin to stdout",
+        required: true,
+        variadic: true,
+      },
+    ],
+    flags: [
+      { long: "check", summary: "change nothing, print the difference, exit 1 where there is one" },
+      { long: "stdout", summary: "print instead of writing" },
+    ],
+    output: "check",
+    examples: [["fmt --check hello.flow", "for continuous integration"]],
+    run,
+  }),
+];
+
 /** Formats every file in place, or with `--check` only says which would change. */
-export async function run(input: Input, io: CommandIo): Promise<number> {
+async function run(input: Input, io: CommandIo): Promise<number> {
   const check = isOn(input, "check");
   const toStdout = isOn(input, "stdout");
   if (check && toStdout) throw usage("--check and --stdout cannot be used together");

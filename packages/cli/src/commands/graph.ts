@@ -20,13 +20,44 @@ import {
 } from "@millrace/graph";
 import { withApi } from "../api/command.ts";
 import { eventsOf, runIdOf } from "../api/runs.ts";
-import { type CommandIo, flagText, type Input } from "../argv/spec.ts";
+import { option, serverCommand } from "../argv/flags.ts";
+import { type CliCommand, type CommandIo, flagText, type Input } from "../argv/spec.ts";
 import { cannotWrite, usage } from "../errors.ts";
 import { askTemplate, isSlug } from "../run/find-flow.ts";
 import { readableFlow } from "../run/load-flow.ts";
 
+export const commands: readonly CliCommand[] = [
+  serverCommand("graph", "draw a flow, or how far a run of it got", {
+    args: [
+      {
+        name: "flow",
+        summary: "a .flow file, a graph as JSON, - for stdin, or the slug of a template",
+        complete: "template",
+        orFile: true,
+      },
+    ],
+    flags: [
+      option(
+        "run",
+        "<id>",
+        "in place of a flow: that of a kept run, its nodes in colours of their states",
+        { complete: "run" },
+      ),
+      option(
+        "format",
+        "<format>",
+        "mermaid (default), dot for Graphviz, svg, or json with every place",
+        { short: "f", choices: ["mermaid", "dot", "svg", "json"] },
+      ),
+      option("output", "<file>", "write to this file", { short: "o" }),
+    ],
+    examples: [["graph hello.flow -f svg -o hello.svg", "a picture"]],
+    run,
+  }),
+];
+
 /** Draws a flow that can be read, whether or not it is valid: a picture helps to see why it is not. */
-export async function run(input: Input, io: CommandIo): Promise<number> {
+async function run(input: Input, io: CommandIo): Promise<number> {
   const { graph, states } = await pictured(input, io);
   const drawing = drawFlow(graph, states);
   const format = io.json === undefined ? (flagText(input, "format") ?? "mermaid") : "json";

@@ -5,29 +5,25 @@
 
 import type { Hub, HubItem, HubProvides } from "@millrace/contracts";
 import { itemsOf } from "../api/api.ts";
-import {
-  apiCommand,
-  type Given,
-  given,
-  listed,
-  pageOf,
-  type Run,
-  valuesOf,
-} from "../api/command.ts";
+import { apiCommand, type Given, given, listed, pageOf, valuesOf } from "../api/command.ts";
 import { proposedLines } from "../api/proposed-schedules.ts";
-import { flagText, type Input, isOn } from "../argv/spec.ts";
+import { arg, option, PAGE_FLAGS } from "../argv/flags.ts";
+import { type ArgSpec, type CliCommand, flagText, type Input, isOn } from "../argv/spec.ts";
 import { askYes } from "../ask.ts";
 import { CliError, usage } from "../errors.ts";
 import { factLines, formatBytes } from "../output/table.ts";
 import { clean, formatTime } from "../output/text.ts";
 
+const HUB: ArgSpec = arg("hub", "the hub", "hub");
+
 /** What a hub may provide where nobody says: node packs run code and are the operator's to add. */
 const PROVIDES: readonly HubProvides[] = ["templates", "models"];
 
-/** Hubs by id. */
-export const list: Run = apiCommand({
+const list = apiCommand("hubs list", "list sources of templates and models", {
+  flags: PAGE_FLAGS,
+  examples: [["hubs list", "and when each was synced"]],
   command: "list_hubs",
-  args: ({ input }) => pageOf(input),
+  request: ({ input }) => pageOf(input),
   show: (page, all) =>
     listed(page, all, {
       headings: ["HUB", "STATE", "PROVIDES", "SYNCED", "URL"],
@@ -43,10 +39,21 @@ export const list: Run = apiCommand({
 });
 
 /** Adds a hub; nothing is fetched yet. */
-export const add: Run = apiCommand({
+const add = apiCommand("hubs add", "add a hub by its https address", {
+  args: [arg("url", "where its millrace-hub.json is")],
+  flags: [
+    option("id", "<slug>", "its name here (default from its address)"),
+    option("name", "<text>", "what people call it"),
+    option("provides", "<kind>", "what is taken from it (default templates and models)", {
+      multiple: true,
+      choices: ["templates", "nodes", "models"],
+    }),
+    option("public-key", "<base64>", "its index must be signed by this Ed25519 key"),
+  ],
+  examples: [["hubs add https://hub.example/flows --id acme", "nothing is fetched yet"]],
   command: "add_hub",
   write: true,
-  args: ({ input }) => {
+  request: ({ input }) => {
     const url = input.args[0] ?? "";
     const id = flagText(input, "id") ?? idOf(url);
     return {
@@ -60,28 +67,32 @@ export const add: Run = apiCommand({
   show: ({ id }) => ({ data: [id], said: [`millrace hubs sync ${id} fetches what it offers`] }),
 });
 
-/** Forgets a hub; what was installed from it stays. */
-export const remove: Run = apiCommand({
+const remove = apiCommand("hubs remove", "forget a hub; what was installed from it stays", {
+  args: [HUB],
+  examples: [["hubs remove acme", "its index is forgotten too"]],
   command: "remove_hub",
   write: true,
-  args: ({ input }) => ({ hubId: hubOf(input), ifMatch: "*" }),
+  request: ({ input }) => ({ hubId: hubOf(input), ifMatch: "*" }),
   show: (_, { input }) => ({ said: [`${clean(hubOf(input))} is forgotten`] }),
 });
 
-/** Fetches the index of a hub, and nothing else. */
-export const sync: Run = apiCommand({
+const sync = apiCommand("hubs sync", "fetch the index of a hub, and nothing else", {
+  args: [HUB],
+  examples: [["hubs sync acme", "what it offers now"]],
   command: "sync_hub",
   write: true,
-  args: ({ input }) => ({ hubId: hubOf(input) }),
+  request: ({ input }) => ({ hubId: hubOf(input) }),
   show: (hub: Hub) => ({
     said: [`${hub.id} is at ${hub.serial ?? "-"}, synced ${formatTime(hub.syncedAt)}`],
   }),
 });
 
-/** What a hub offered when it was synced last. */
-export const items: Run = apiCommand({
+const items = apiCommand("hubs items", "list what a hub offers", {
+  args: [HUB],
+  flags: PAGE_FLAGS,
+  examples: [["hubs items acme", "as it was synced last"]],
   command: "list_hub_items",
-  args: ({ input }) => ({ hubId: hubOf(input), ...pageOf(input) }),
+  request: ({ input }) => ({ hubId: hubOf(input), ...pageOf(input) }),
   show: (page, all) =>
     listed(page, all, {
       headings: ["ITEM", "KIND", "VERSION", "SIZE", "TITLE"],
@@ -96,11 +107,17 @@ export const items: Run = apiCommand({
     }),
 });
 
-/** Installs an item, `<hub>/<item>`, after its digest is shown. */
-export const install: Run = apiCommand({
+const install = apiCommand("hubs install", "install an item of a hub after its digest is shown", {
+  args: [arg("item", "<hub>/<item>")],
+  flags: [
+    { long: "yes", summary: "do not ask" },
+    option("slug", "<slug>", "its name here (default its id)"),
+    { long: "overwrite", summary: "also where there is a template of that name" },
+  ],
+  examples: [["hubs install acme/hello", "asks before anything is fetched"]],
   command: "install_hub_item",
   write: true,
-  args: async (all) => {
+  request: async (all) => {
     const { input } = all;
     const [, hubId = "", itemId = ""] = /^(?:hub:)?([^/]+)\/(.+)$/.exec(input.args[0] ?? "") ?? [];
     if (itemId === "")
@@ -129,6 +146,8 @@ export const install: Run = apiCommand({
     return { said: [`${slug} is stored, version ${version}`, ...(await proposedLines(api, slug))] };
   },
 });
+
+export const commands: readonly CliCommand[] = [list, add, remove, sync, items, install];
 
 function hubOf(input: Input): string {
   return input.args[0] ?? "";

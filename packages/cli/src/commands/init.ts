@@ -2,10 +2,23 @@
 
 import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import { type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
+import { command } from "../argv/flags.ts";
+import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
 import { configSchema } from "../config/schema.ts";
-import { readTemplate } from "../scaffold/templates.ts";
+import { readTemplate, TEMPLATE_FLAGS } from "../scaffold/templates.ts";
 import { addLine, tellFiles, writeFiles } from "../scaffold/write.ts";
+
+export const commands: readonly CliCommand[] = [
+  command("init", "make a folder a project, with an example to begin with", {
+    args: [{ name: "dir", summary: "the folder (default the working directory)" }],
+    flags: TEMPLATE_FLAGS,
+    examples: [
+      ["init my-flows", "millrace.json, flows/hello.flow, fixtures/"],
+      ["init shop --template support-triage", "begin with a bigger one"],
+    ],
+    run,
+  }),
+];
 
 /** Where an editor finds what the file may hold: in the package where it is installed here, else in a copy beside the file. */
 const INSTALLED_SCHEMA = "./node_modules/@millrace/cli/schema.json";
@@ -14,7 +27,7 @@ const OWN_SCHEMA = "millrace.schema.json";
 const IGNORED = "out/";
 
 /** Writes the files of the project; ends with 1 when one is there already. */
-export async function run(input: Input, io: CommandIo): Promise<number> {
+async function run(input: Input, io: CommandIo): Promise<number> {
   const folder = resolve(io.cwd, input.args[0] ?? ".");
   const template = await readTemplate(flagText(input, "template") ?? "hello");
   const isInstalled = existsSync(join(folder, INSTALLED_SCHEMA));

@@ -4,11 +4,23 @@ import { ClientError } from "@millrace/client";
 import type { CommandArgs, CommandDef, CommandName, RunRef } from "@millrace/contracts";
 import type { Api } from "../api/api.ts";
 import { tell, withApi } from "../api/command.ts";
-import type { CommandIo, Input } from "../argv/spec.ts";
+import { arg, serverCommand } from "../argv/flags.ts";
+import type { CliCommand, CommandIo, Input } from "../argv/spec.ts";
 import { meant } from "../argv/suggest.ts";
 import { CliError, usage } from "../errors.ts";
 import { clean } from "../output/text.ts";
 import { settle } from "../run/follow-to-end.ts";
+
+export const commands: readonly CliCommand[] = [
+  serverCommand("invoke", "call any command of the API by its name", {
+    args: [
+      arg("name", "such as get_meta; list_commands tells them all", "command"),
+      { name: "args", summary: "its arguments as JSON; - for stdin (default {})" },
+    ],
+    examples: [["invoke get_meta", "versions, limits and features"]],
+    run,
+  }),
+];
 
 /** Arguments that are secrets: command lines are kept in histories, and others can see them. */
 const SECRET: ReadonlyMap<string, string> = new Map([
@@ -24,7 +36,7 @@ const STARTS: ReadonlySet<string> = new Set([
 ]);
 
 /** Calls a command and tells its answer as it is. Ends with 6 for one that is not known or not wired. */
-export async function run(input: Input, io: CommandIo): Promise<number> {
+async function run(input: Input, io: CommandIo): Promise<number> {
   const [name = "", text = "{}"] = input.args;
   const args = toObject(
     text === "-" ? await stdinText(io) : text,

@@ -3,8 +3,8 @@
 import { stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import type { ModelInstallArgs } from "@millrace/contracts";
-import { given, type Run, tell, withApi } from "../api/command.ts";
-import { type CommandIo, flagText, isOn } from "../argv/spec.ts";
+import { given, tell, withApi } from "../api/command.ts";
+import { type CommandIo, flagText, isOn, type Run } from "../argv/spec.ts";
 import { CliError, reason, usage } from "../errors.ts";
 import { followJob } from "../models/follow-job.ts";
 import { tableLines } from "../output/table.ts";

@@ -7,19 +7,23 @@ import {
   given,
   listed,
   pageOf,
-  type Run,
   tell,
   wholeNumber,
   withApi,
 } from "../api/command.ts";
-import { flagText, type Input, isOn } from "../argv/spec.ts";
+import { arg, option, PAGE_FLAGS, serverCommand } from "../argv/flags.ts";
+import { type ArgSpec, type CliCommand, flagText, type Input, isOn } from "../argv/spec.ts";
 import { formatBytes } from "../output/table.ts";
 import { clean, formatTime } from "../output/text.ts";
 
-/** Models, managed ones first. */
-export const list: Run = apiCommand({
+const MODEL: ArgSpec = arg("id", "the model");
+const FORCE = { long: "force", summary: "also while it is in use" } as const;
+
+const list = apiCommand("models list", "list the models of this machine", {
+  flags: [option("state", "<state>", "in this state, such as ready or loaded"), ...PAGE_FLAGS],
+  examples: [["models list", "those that flows can name"]],
   command: "list_models",
-  args: ({ input }) => ({
+  request: ({ input }) => ({
     ...pageOf(input),
     ...given({ state: flagText(input, "state") as ModelState | undefined }),
   }),
@@ -38,45 +42,59 @@ export const list: Run = apiCommand({
     }),
 });
 
-/** Models that are in memory, and what they are doing. */
-export const running: Run = (input, io) =>
-  withApi(input, io, undefined, async (api) => {
-    const page = await api.invoke("list_models", pageOf(input));
-    const items = page.items.filter(({ runtime }) => runtime !== null);
-    const shown = listed(
-      { ...page, items },
-      { input, io, api },
-      {
-        headings: ["MODEL", "STATE", "PID", "THREADS", "CONTEXT", "ACTIVE", "QUEUED", "UNTIL"],
-        row: ({ id, state, runtime }) => [
-          id,
-          state,
-          ...(runtime === null
-            ? []
-            : [runtime.pid, runtime.threads, runtime.contextSize, runtime.active, runtime.queued]
-          ).map(String),
-          formatTime(runtime?.expiresAt),
-        ],
-        none: "no model is loaded",
-      },
-    );
-    await tell({ ...page, items }, shown, io);
-    return 0;
-  });
+const running = serverCommand("models running", "list the models that are in memory", {
+  flags: PAGE_FLAGS,
+  examples: [["models running", "and what they do"]],
+  run: (input, io) =>
+    withApi(input, io, undefined, async (api) => {
+      const page = await api.invoke("list_models", pageOf(input));
+      const items = page.items.filter(({ runtime }) => runtime !== null);
+      const shown = listed(
+        { ...page, items },
+        { input, io, api },
+        {
+          headings: ["MODEL", "STATE", "PID", "THREADS", "CONTEXT", "ACTIVE", "QUEUED", "UNTIL"],
+          row: ({ id, state, runtime }) => [
+            id,
+            state,
+            ...(runtime === null
+              ? []
+              : [runtime.pid, runtime.threads, runtime.contextSize, runtime.active, runtime.queued]
+            ).map(String),
+            formatTime(runtime?.expiresAt),
+          ],
+          none: "no model is loaded",
+        },
+      );
+      await tell({ ...page, items }, shown, io);
+      return 0;
+    }),
+});
 
-/** Deletes the files of a model. */
-export const remove: Run = apiCommand({
+const remove = apiCommand("models remove", "delete the files of a model", {
+  args: [MODEL],
+  flags: [FORCE],
+  examples: [["models remove tiny", "for good"]],
   command: "remove_model",
   write: true,
-  args: ({ input }) => ({ modelId: modelOf(input), ...(isOn(input, "force") && { force: true }) }),
+  request: ({ input }) => ({
+    modelId: modelOf(input),
+    ...(isOn(input, "force") && { force: true }),
+  }),
   show: (_, { input }) => ({ said: [`${clean(modelOf(input))} is deleted`] }),
 });
 
-/** Loads a model into memory, and waits until it is there. */
-export const load: Run = apiCommand({
+const load = apiCommand("models load", "load a model into memory", {
+  args: [MODEL],
+  flags: [
+    option("context-size", "<tokens>", "how much it remembers"),
+    option("threads", "<n>", "how many it computes with"),
+    option("ttl", "<duration>", "unload it when idle for so long; 0s: at once"),
+  ],
+  examples: [["models load tiny --server http://127.0.0.1:6455", "before it is needed"]],
   command: "load_model",
   write: true,
-  args: ({ input }) => ({
+  request: ({ input }) => ({
     modelId: modelOf(input),
     wait: true,
     ...given({
@@ -95,13 +113,61 @@ export const load: Run = apiCommand({
   }),
 });
 
-/** Unloads a model from memory. */
-export const unload: Run = apiCommand({
+const unload = apiCommand("models unload", "unload a model from memory", {
+  args: [MODEL],
+  flags: [FORCE],
+  examples: [["models unload tiny", "its files stay"]],
   command: "unload_model",
   write: true,
-  args: ({ input }) => ({ modelId: modelOf(input), ...(isOn(input, "force") && { force: true }) }),
+  request: ({ input }) => ({
+    modelId: modelOf(input),
+    ...(isOn(input, "force") && { force: true }),
+  }),
   show: ({ id, state }) => ({ said: [`${id} is ${state}`] }),
 });
+
+const install = serverCommand("models install", "fetch a model, check its digest and register it", {
+  args: [arg("source", "an https URL, hub:<hub>/<item>, or a file")],
+  flags: [
+    option("id", "<id>", "its name here (default from its file name)"),
+    option("sha256", "<hex>", "what it must be; needed for a URL"),
+    { long: "allow-unverified", summary: "take what comes where no digest is known" },
+    option("credential", "<name>", "account ai:<name> of the credential store, sent to the URL"),
+  ],
+  output: "check",
+  examples: [["models install ./tiny.gguf --id tiny", "a file of this machine"]],
+  run: async (input, io) => (await import("./model-jobs.ts")).install(input, io),
+});
+
+const scan = serverCommand("models scan", "look for models in the folders again", {
+  examples: [["models scan", "and say what is no model"]],
+  run: async (input, io) => (await import("./model-jobs.ts")).scan(input, io),
+});
+
+const engine = serverCommand(
+  "models engine",
+  "fetch the program that runs models, or list what is there",
+  {
+    args: [
+      arg("action", "fetch or list"),
+      { name: "id", summary: "the program (default llama-cpp)" },
+    ],
+    output: "check",
+    examples: [["models engine list", "whether it is there"]],
+    run: async (input, io) => (await import("./model-jobs.ts")).engine(input, io),
+  },
+);
+
+export const commands: readonly CliCommand[] = [
+  list,
+  install,
+  remove,
+  scan,
+  load,
+  unload,
+  running,
+  engine,
+];
 
 function modelOf(input: Input): string {
   return input.args[0] ?? "";

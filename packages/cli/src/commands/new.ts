@@ -1,20 +1,30 @@
 /** `millrace new`: another flow of a project, from an example. */
 
 import { dirname, join, relative } from "node:path";
-import { type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
+import { arg, command } from "../argv/flags.ts";
+import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
 import { type ConfigFile, configOptions, PROJECT_FILE, projectFile } from "../config/files.ts";
 import { nextTrust } from "../config/trust.ts";
 import { usage } from "../errors.ts";
 import { clean } from "../output/text.ts";
-import { readTemplate } from "../scaffold/templates.ts";
+import { readTemplate, TEMPLATE_FLAGS } from "../scaffold/templates.ts";
 import { tellFiles, writeFiles } from "../scaffold/write.ts";
+
+export const commands: readonly CliCommand[] = [
+  command("new", "make another flow in the project's flows folder, from an example", {
+    args: [arg("name", "name of the flow, such as daily-report")],
+    flags: TEMPLATE_FLAGS,
+    examples: [["new daily-report --template csv-report", "flows/daily-report.flow"]],
+    run,
+  }),
+];
 
 /** A name that a flow may have and that a file may have everywhere. */
 const NAME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
 const MAX_NAME = 64;
 
 /** Writes the flow and its fixtures; ends with 1 when one of the files is there already. */
-export async function run(input: Input, io: CommandIo): Promise<number> {
+async function run(input: Input, io: CommandIo): Promise<number> {
   const [name = ""] = input.args;
   if (!NAME.test(name) || name.length > MAX_NAME) {
     throw usage(

@@ -1,15 +1,25 @@
 /** The hidden `__probe-credentials`: one entry is written, read and deleted, so that `doctor` may kill whoever hangs. */
 
 import { randomBytes } from "node:crypto";
-import type { CommandIo, Input } from "../argv/spec.ts";
+import { arg, command } from "../argv/flags.ts";
+import type { CliCommand, CommandIo, Input } from "../argv/spec.ts";
 import { readCredentials } from "../config/sections.ts";
 import { openCredentialStore } from "../credentials/store.ts";
 import { CliError } from "../errors.ts";
 
+export const commands: readonly CliCommand[] = [
+  command("__probe-credentials", "try the credential store for doctor", {
+    args: [arg("store", "its name"), arg("dir", "data folder")],
+    output: "text",
+    examples: [],
+    run,
+  }),
+];
+
 const ENTRY = "probe:doctor";
 
 /** Words: the name of the store and the data folder. Ends with 6 and a sentence when the store does not work. */
-export async function run({ args: [store = "", dir = ""] }: Input, io: CommandIo): Promise<number> {
+async function run({ args: [store = "", dir = ""] }: Input, io: CommandIo): Promise<number> {
   const choice = { ...readCredentials({ store }, undefined, io), dir };
   const opened = openCredentialStore(choice);
   const value = randomBytes(16).toString("hex");

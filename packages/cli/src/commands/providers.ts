@@ -4,56 +4,69 @@ import { createNodeHost } from "@millrace/engine/node";
 import type { AiSettings, AiSetup } from "@millrace/providers";
 import { keyState, modelsOf } from "../ai/keys.ts";
 import { aiSettings, openAi } from "../ai/open-ai.ts";
-import type { CommandIo, Input } from "../argv/spec.ts";
+import { arg, command } from "../argv/flags.ts";
+import type { CliCommand, CommandIo, Input } from "../argv/spec.ts";
 import { configOptions, warnOn } from "../config/files.ts";
 import { type Config, loadConfig } from "../config/load.ts";
 import { CliError, usage } from "../errors.ts";
 import { clean } from "../output/text.ts";
 import { runCredentials } from "../run/credentials.ts";
 
-/** Every provider with its kind and whether there is a key for it. Nobody is asked anything. */
-export async function list(input: Input, io: CommandIo): Promise<number> {
-  return withAi(input, io, async ({ setup, settings }) => {
-    const unknown = new Set<string>(); // why, once for each reason
-    const hints = new Set<string>();
-    const items = await Promise.all(
-      setup.providers.map(async ({ id }) => {
-        const { kind = id, baseUrl, modelId } = settings.providers[id] ?? {};
-        const key = await keyState(setup, id, io).catch((error: unknown) => {
-          if (!(error instanceof CliError)) throw error;
-          unknown.add(error.message);
-          if (error.hint !== undefined) hints.add(error.hint);
-          return "unknown" as const;
-        });
-        return { id, kind, key, ...(baseUrl && { baseUrl }), ...(modelId && { modelId }) };
-      }),
-    );
-    if (io.json !== undefined) await io.json.result({ items });
-    else {
-      const lines = items.map(({ id, kind, key }) => `${id}  ${kind}  key: ${key}\n`);
-      await io.out.write(lines.join(""));
-    }
-    for (const why of unknown) await io.err.write(`warning: ${clean(why)}\n`);
-    for (const hint of hints) await io.err.write(`next: ${clean(hint)}\n`);
-  });
-}
+const list = command(
+  "providers list",
+  "list the AI providers, and whether there is a key for each",
+  {
+    examples: [["providers list", "nobody is asked anything"]],
+    async run(input, io) {
+      return withAi(input, io, async ({ setup, settings }) => {
+        const unknown = new Set<string>(); // why, once for each reason
+        const hints = new Set<string>();
+        const items = await Promise.all(
+          setup.providers.map(async ({ id }) => {
+            const { kind = id, baseUrl, modelId } = settings.providers[id] ?? {};
+            const key = await keyState(setup, id, io).catch((error: unknown) => {
+              if (!(error instanceof CliError)) throw error;
+              unknown.add(error.message);
+              if (error.hint !== undefined) hints.add(error.hint);
+              return "unknown" as const;
+            });
+            return { id, kind, key, ...(baseUrl && { baseUrl }), ...(modelId && { modelId }) };
+          }),
+        );
+        if (io.json !== undefined) await io.json.result({ items });
+        else {
+          const lines = items.map(({ id, kind, key }) => `${id}  ${kind}  key: ${key}\n`);
+          await io.out.write(lines.join(""));
+        }
+        for (const why of unknown) await io.err.write(`warning: ${clean(why)}\n`);
+        for (const hint of hints) await io.err.write(`next: ${clean(hint)}\n`);
+      });
+    },
+  },
+);
 
 /** Asks a provider for the list of its models, which costs nothing. Ends with 5 for a key that is missing or refused. */
-export async function test(input: Input, io: CommandIo): Promise<number> {
-  const [id = ""] = input.args;
-  return withAi(input, io, async ({ setup, config }) => {
-    const provider = setup.providers.find((each) => each.id === id);
-    if (provider === undefined) {
-      throw usage(
-        `there is no provider "${clean(id)}"`,
-        `there are ${setup.providers.map((each) => each.id).join(", ")}`,
-      );
-    }
-    const models = await modelsOf(provider, setup, config, io);
-    if (io.json !== undefined) await io.json.result({ id, models });
-    else await io.out.write(`${id} answers and has ${models.length} models\n`);
-  });
-}
+const test = command("providers test", "ask a provider for its models, which costs nothing", {
+  args: [arg("id", "name of the provider")],
+  examples: [["providers test mock", "needs no key"]],
+  async run(input, io) {
+    const [id = ""] = input.args;
+    return withAi(input, io, async ({ setup, config }) => {
+      const provider = setup.providers.find((each) => each.id === id);
+      if (provider === undefined) {
+        throw usage(
+          `there is no provider "${clean(id)}"`,
+          `there are ${setup.providers.map((each) => each.id).join(", ")}`,
+        );
+      }
+      const models = await modelsOf(provider, setup, config, io);
+      if (io.json !== undefined) await io.json.result({ id, models });
+      else await io.out.write(`${id} answers and has ${models.length} models\n`);
+    });
+  },
+});
+
+export const commands: readonly CliCommand[] = [list, test];
 
 interface Opened {
   readonly setup: AiSetup;

@@ -18,9 +18,25 @@ import {
 } from "@millrace/contracts";
 import { toWhole, withApi } from "../api/command.ts";
 import { broken, eventsOf, readLog, runIdOf } from "../api/runs.ts";
-import { type CommandIo, flagText, type Input } from "../argv/spec.ts";
+import { arg, option, serverCommand } from "../argv/flags.ts";
+import { type CliCommand, type CommandIo, flagText, type Input } from "../argv/spec.ts";
 import { CliError, endedBy, usage } from "../errors.ts";
 import { createDisplay } from "../output/create-display.ts";
+
+export const commands: readonly CliCommand[] = [
+  serverCommand("replay", "show a run again from its log; nothing is executed", {
+    args: [{ ...arg("run", "a run, a file of events, or - for stdin", "run"), orFile: true }],
+    flags: [
+      option("speed", "<speed>", "1: as fast as it was; max: at once (default)", {
+        choices: ["1", "max"],
+      }),
+      option("until", "<seq>", "up to this event"),
+    ],
+    output: "stream",
+    examples: [["replay events.ndjson --speed 1", "what run --events has written"]],
+    run,
+  }),
+];
 
 /** A pause that lasted days is shown, not sat out. */
 const MAX_PAUSE_MS = 5_000;
@@ -32,7 +48,7 @@ interface Recording {
 }
 
 /** Shows a stored run or a file of events. The exit code is the run's, 0 where what is shown ends before it. */
-export async function run(input: Input, io: CommandIo): Promise<number> {
+async function run(input: Input, io: CommandIo): Promise<number> {
   const text = flagText(input, "until");
   const until = text === undefined ? Number.POSITIVE_INFINITY : toWhole(text, "--until");
   if (until === 0) throw usage("--until takes the number of an event, 1 or more");

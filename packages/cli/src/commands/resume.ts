@@ -9,16 +9,41 @@ import type { FlowGraph, Run } from "@millrace/contracts";
 import type { Api } from "../api/api.ts";
 import { withApi } from "../api/command.ts";
 import { runIdOf } from "../api/runs.ts";
-import { type CommandIo, flagList, flagText, type Input, isOn } from "../argv/spec.ts";
+import { arg, serverCommand } from "../argv/flags.ts";
+import {
+  type CliCommand,
+  type CommandIo,
+  flagList,
+  flagText,
+  type Input,
+  isOn,
+} from "../argv/spec.ts";
 import { CliError, interruptible } from "../errors.ts";
 import { clean } from "../output/text.ts";
 import { apiRun } from "../run/api-run.ts";
 import { drive } from "../run/drive.ts";
 import { openEvents } from "../run/event-file.ts";
-import { graceOf, prepareAnswers, serverWords } from "../run/flags.ts";
+import {
+  ANSWER_FLAGS,
+  EVENTS_FLAG,
+  GRACE_FLAG,
+  graceOf,
+  prepareAnswers,
+  serverWords,
+} from "../run/flags.ts";
+
+export const commands: readonly CliCommand[] = [
+  serverCommand("resume", "go on with a kept run that was interrupted, or waits", {
+    args: [arg("run", "id of the run", "run")],
+    flags: [...ANSWER_FLAGS, GRACE_FLAG, EVENTS_FLAG],
+    output: "stream",
+    examples: [["resume run_01JD8Z6K7Q2M4N5P6R7S8T9V0W", "no step that has ended runs again"]],
+    run,
+  }),
+];
 
 /** Takes the run up and follows it to its end; the exit code is the summary's. */
-export async function run(input: Input, io: CommandIo): Promise<number> {
+async function run(input: Input, io: CommandIo): Promise<number> {
   const answers = prepareAnswers(flagList(input, "confirm"), isOn(input, "yes"));
   return withApi(input, io, true, async (api) => {
     const graceMs = graceOf(input, api.config);

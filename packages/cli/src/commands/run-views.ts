@@ -8,9 +8,9 @@ import {
   type Summary,
 } from "@millrace/contracts";
 import type { Api } from "../api/api.ts";
-import { apiCommand, type Given, type Run, type Shown, withApi } from "../api/command.ts";
+import { callApi, type Given, type Shown, withApi } from "../api/command.ts";
 import { eventsOf, flowOf, lastRun, runIdOf } from "../api/runs.ts";
-import type { CommandIo, Input } from "../argv/spec.ts";
+import type { CommandIo, Input, Run } from "../argv/spec.ts";
 import { CliError, endedBy } from "../errors.ts";
 import { createDisplay } from "../output/create-display.ts";
 import { factLines } from "../output/table.ts";
@@ -18,9 +18,9 @@ import { clean, formatTime } from "../output/text.ts";
 import { serverWords } from "../run/flags.ts";
 
 /** The tree of a run as far as it got, with what it made, or why it failed. */
-export const show: Run = apiCommand({
+export const show: Run = callApi({
   command: "get_run",
-  args: async ({ input: { args }, api, io }) => {
+  request: async ({ input: { args }, api, io }) => {
     const [word] = args;
     if (word !== undefined) return { runId: await runIdOf(word, api) };
     const { runId, createdAt } = await lastRun(api);

@@ -1,104 +1,45 @@
-/**
- * `millrace run`: one flow, in this process or on the server that was named, shown as it goes.
- *   R1  The exit code is the summary's.
- *   R2  A run that is kept is in the store before its first event is shown.
- */
+/** `millrace run`: a flow, in this process or on the server that was named. */
+import { option, serverCommand } from "../argv/flags.ts";
+import type { CliCommand } from "../argv/spec.ts";
+import { ANSWER_FLAGS, EVENTS_FLAG, GRACE_FLAG } from "../run/flags.ts";
 
-import type { Summary } from "@millrace/contracts";
-import { namedServer } from "../api/server-url.ts";
-import { type CommandIo, flagList, flagText, type Input, isOn } from "../argv/spec.ts";
-import { configWords, warnOn } from "../config/files.ts";
-import { type Config, loadConfig } from "../config/load.ts";
-import { interruptible, usage } from "../errors.ts";
-import { drive } from "../run/drive.ts";
-import { askedOf, engineRun } from "../run/engine-run.ts";
-import { type EventFile, openEvents } from "../run/event-file.ts";
-import { projectStart } from "../run/find-flow.ts";
-import { checkPlace, graceOf, isSaved, tagsOf, timeoutOf } from "../run/flags.ts";
-import { checkOneStdin } from "../run/inputs.ts";
-import type { FlowSource } from "../run/load-flow.ts";
-import { prepare } from "../run/prepare.ts";
-import type { SavingJournal } from "../run/saving-journal.ts";
-
-/** Runs the flow and returns its exit code. */
-export async function run(input: Input, io: CommandIo): Promise<number> {
-  const name = input.args[0] as string;
-  checkOneStdin(name, flagList(input, "input"), flagText(input, "input-json"));
-  const config = await loadConfig(
-    { ...configWords(input), folder: await projectStart(name, io) },
-    io,
-    warnOn(io),
-  );
-  const server = namedServer(input, config);
-  checkPlace(input, server);
-  if (server !== undefined) {
-    const { runRemote } = await import("../run/remote.ts");
-    return runRemote(input, config, io);
-  }
-  if (isOn(input, "watch")) {
-    const { watch } = await import("../run/watch.ts");
-    return watch(input, io, (each) => runHere(input, config, each));
-  }
-  const summary = await runHere(input, config, io);
-  if (summary.error !== undefined && io.json === undefined) {
-    const { adviceFor } = await import("../run/advise.ts");
-    const next = await adviceFor(summary, input, io);
-    await io.err.write(next.map((line) => `next: ${line}\n`).join(""));
-  }
-  return io.out.closed ? 1 : summary.exitCode;
-}
-
-/** Runs the flow once in this process. */
-async function runHere(input: Input, config: Config, io: CommandIo): Promise<Summary> {
-  const saved = isSaved(input, config, warnOn(io));
-  const journal = saved ? await openJournal(input, config) : undefined;
-  try {
-    const prepared = await interruptible(io.signal, prepare(input, config, io, journal));
-    const { source, template, inputs, plan, engine, answers, debug } = prepared;
-    let tee: EventFile | undefined;
-    try {
-      tee = await openEvents(flagText(input, "events"), io);
-      const asked = askedOf(answers, io.interactive);
-      const started = engine.run(plan, inputs, {
-        trigger: "cli",
-        ...(template !== undefined && { template }),
-        ...timeoutOf(input, config),
-        ...tagsOf(input),
-        ...only(input, source),
-        confirm: asked.confirm,
-      });
-      const shown = { ...io, now: prepared.now }; // by the clock of the run, which fixtures set
-      const driving = {
-        graph: source.graph,
-        graceMs: graceOf(input, config),
-        io: shown,
-        tee,
-        debug,
-      };
-      const kept = journal && { engine, journal: journal.journal };
-      return await drive(engineRun(started, asked, kept), driving);
-    } finally {
-      // A run that waits for a person stays where it is, when it is kept.
-      await engine.close(saved ? { leave: true } : { graceMs: 0 });
-      await prepared.close();
-      await tee?.close();
-    }
-  } finally {
-    await journal?.close();
-  }
-}
-
-/** Loaded for runs that are kept. */
-async function openJournal(input: Input, config: Config): Promise<SavingJournal> {
-  const { openSaving } = await import("../run/saving-journal.ts");
-  return openSaving(config, timeoutOf(input, config));
-}
-
-function only(input: Input, source: FlowSource): { only?: string[] } {
-  const nodes = flagList(input, "only");
-  for (const id of nodes) {
-    if (!source.graph.nodes.some((node) => node.id === id))
-      throw usage(`--only: the flow has no node ${id}`);
-  }
-  return nodes.length === 0 ? {} : { only: [...nodes] };
-}
+export const commands: readonly CliCommand[] = [
+  serverCommand("run", "run a flow and show what happens", {
+    args: [
+      {
+        name: "flow",
+        summary: "a .flow file, a graph as JSON, - for stdin, or the slug of a template",
+        required: true,
+        complete: "template",
+        orFile: true,
+      },
+    ],
+    flags: [
+      option("input", "<k=v>", "an input; v may be @file, @-, @env:NAME", {
+        short: "i",
+        multiple: true,
+      }),
+      option("input-json", "<file>", "all inputs as one JSON object; - for stdin"),
+      option("timeout", "<duration>", "cancel the run after this long"),
+      GRACE_FLAG,
+      ...ANSWER_FLAGS,
+      option("only", "<node>", "run these nodes and what they need", { multiple: true }),
+      option(
+        "fixtures",
+        "<dir>",
+        "answers recorded in this folder in place of models, network and clock",
+      ),
+      EVENTS_FLAG,
+      option("tag", "<k=v>", "a tag of the run", { multiple: true }),
+      { long: "save", summary: "keep the run: it can be resumed, replayed, and answered later" },
+      { long: "watch", summary: "run again at every save of the flow or of a file of its inputs" },
+      { long: "detach", summary: "leave the run to the server and print its id" },
+    ],
+    output: "stream",
+    examples: [
+      ["run hello.flow -i name=Ada", "run with an input"],
+      ["run hello.flow --json", "every event, one a line"],
+    ],
+    run: async (input, io) => (await import("../run/start.ts")).run(input, io),
+  }),
+];

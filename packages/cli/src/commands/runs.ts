@@ -9,20 +9,32 @@ import {
   listed,
   pageOf,
   pairsOf,
-  type Run,
   valuesOf,
 } from "../api/command.ts";
 import { flowOf, runIdOf } from "../api/runs.ts";
-import { flagText } from "../argv/spec.ts";
+import { arg, option, PAGE_FLAGS, serverCommand } from "../argv/flags.ts";
+import { type ArgSpec, type CliCommand, flagText } from "../argv/spec.ts";
 import { formatDuration, parseDuration } from "../argv/values.ts";
 import { usage } from "../errors.ts";
 import { clean, formatTime } from "../output/text.ts";
 import { settle, started } from "../run/follow-to-end.ts";
 
-/** Runs, newest first. */
-export const list: Run = apiCommand({
+const RUN: ArgSpec = arg("id", "the run, or how its id begins", "run");
+const STATUS = option("status", "<status>", "runs of this status", {
+  multiple: true,
+  choices: ["pending", "running", "paused", "cancelling", "succeeded", "failed", "cancelled"],
+});
+
+const list = apiCommand("runs list", "list runs, newest first", {
+  flags: [
+    STATUS,
+    option("template", "<slug>", "runs of this template", { complete: "template" }),
+    option("tag", "<k=v>", "runs with this tag", { multiple: true }),
+    ...PAGE_FLAGS,
+  ],
+  examples: [["runs list --status failed", "what went wrong lately"]],
   command: "list_runs",
-  args: ({ input }) => ({
+  request: ({ input }) => ({
     ...pageOf(input),
     ...given({
       status: valuesOf(input, "status") as readonly RunState[] | undefined,
@@ -51,11 +63,16 @@ function runOf({ input, api }: Given): Promise<string> {
   return runIdOf(input.args[0] ?? "", api);
 }
 
-/** Stops a run. */
-export const cancel: Run = apiCommand({
+const cancel = apiCommand("runs cancel", "stop a run", {
+  args: [RUN],
+  flags: [
+    option("reason", "<text>", "why, for its log"),
+    option("grace", "<duration>", "how long steps may take to stop (default 2s)"),
+  ],
+  examples: [["runs cancel run_01", "its steps are stopped"]],
   command: "cancel_run",
   write: true,
-  args: async (all) => ({
+  request: async (all) => ({
     runId: await runOf(all),
     ...given({ reason: flagText(all.input, "reason"), graceMs: durationOf(all.input, "grace") }),
   }),
@@ -63,10 +80,13 @@ export const cancel: Run = apiCommand({
 });
 
 /** Repeats a run as a new one. Embedded, the new one is this process's, so the command goes on until its end. */
-export const retry: Run = apiCommand({
+const retry = apiCommand("runs retry", "repeat a run as a new one that keeps earlier results", {
+  args: [RUN],
+  flags: [option("from", "<node>", "repeat this step and what follows it", { multiple: true })],
+  examples: [["runs retry run_01", "what did not succeed runs again"]],
   command: "retry_run",
   write: true,
-  args: async (all) => ({
+  request: async (all) => ({
     runId: await runOf(all),
     ...given({ from: valuesOf(all.input, "from") }),
   }),
@@ -74,19 +94,21 @@ export const retry: Run = apiCommand({
   after: settle,
 });
 
-/** Deletes a run that has ended. */
-export const remove: Run = apiCommand({
+const remove = apiCommand("runs delete", "delete a run that has ended", {
+  args: [RUN],
+  examples: [["runs delete run_01", "with its log"]],
   command: "delete_run",
   write: true,
-  args: async (all) => ({ runId: await runOf(all) }),
+  request: async (all) => ({ runId: await runOf(all) }),
   show: (_, { input }) => ({ said: [`${clean(input.args[0] ?? "")} is deleted`] }),
 });
 
-/** Deletes ended runs that are older than a moment. */
-export const prune: Run = apiCommand({
+const prune = apiCommand("runs prune", "delete ended runs by age or status", {
+  flags: [option("before", "<time>", "older than this: 30d, or a moment in ISO 8601"), STATUS],
+  examples: [["runs prune --before 30d", "what ended or began a month ago"]],
   command: "prune_runs",
   write: true,
-  args: ({ input, io }) => {
+  request: ({ input, io }) => {
     const before = flagText(input, "before");
     const status = valuesOf(input, "status") as readonly RunState[] | undefined;
     if (before === undefined && status === undefined) {
@@ -96,6 +118,21 @@ export const prune: Run = apiCommand({
   },
   show: ({ deleted }) => ({ said: [`${deleted} run${deleted === 1 ? "" : "s"} deleted`] }),
 });
+
+const show = serverCommand("runs show", "show a run as a tree, and what it made", {
+  args: [{ name: "id", summary: "the run (default the last one)", complete: "run" }],
+  examples: [["runs show run_01", "every step, and why it failed"]],
+  run: async (input, io) => (await import("./run-views.ts")).show(input, io),
+});
+
+const tail = serverCommand("runs tail", "show what a run has done, then what it does, to its end", {
+  args: [RUN],
+  output: "stream",
+  examples: [["runs tail run_01 --json", "every event, one a line"]],
+  run: async (input, io) => (await import("./run-views.ts")).tail(input, io),
+});
+
+export const commands: readonly CliCommand[] = [list, show, tail, cancel, retry, remove, prune];
 
 /** Years before it are not four digits. */
 const EARLIEST: number = Date.parse("0001-01-01");

@@ -1,7 +1,8 @@
 /** `millrace secrets`: plain secrets of the credential store, by name. Values come in and never go out. */
 
 import type { OpenedStore } from "@millrace/server/connections";
-import type { CommandIo, Input } from "../argv/spec.ts";
+import { arg, command } from "../argv/flags.ts";
+import type { CliCommand, CommandIo, Input } from "../argv/spec.ts";
 import { readSecret } from "../ask.ts";
 import { configOptions, warnOn } from "../config/files.ts";
 import { loadConfig } from "../config/load.ts";
@@ -12,38 +13,49 @@ import { clean } from "../output/text.ts";
 /** Keys of AI providers, and secrets that extensions were granted. */
 const NAME = /^(?:ai:[a-z0-9][a-z0-9._-]{0,63}|ext:[A-Za-z_][A-Za-z0-9_]{0,63})$/;
 
-/** Stores or replaces a secret, from stdin or a hidden prompt. */
-export async function set(input: Input, io: CommandIo): Promise<number> {
-  const name = readName(input);
-  return withStore(input, io, async ({ store, name: storeName }) => {
-    const value = await readSecret(io, `secret ${name}`);
-    await store.set(name, value);
-    if (io.json === undefined) await io.err.write(`${name} is stored in ${storeName}\n`);
-    else await io.json.result({ name, store: storeName });
-  });
-}
+const set = command("secrets set", "store a secret, from stdin or a hidden prompt", {
+  args: [arg("name", "ai:<name> or ext:<NAME>")],
+  examples: [["secrets set ai:openai < key.txt", "from a file"]],
+  async run(input, io) {
+    const name = readName(input);
+    return withStore(input, io, async ({ store, name: storeName }) => {
+      const value = await readSecret(io, `secret ${name}`);
+      await store.set(name, value);
+      if (io.json === undefined) await io.err.write(`${name} is stored in ${storeName}\n`);
+      else await io.json.result({ name, store: storeName });
+    });
+  },
+});
 
-/** Names only. */
-export async function list(input: Input, io: CommandIo): Promise<number> {
-  return withStore(input, io, async ({ store }) => {
-    const items = ((await store.list?.()) ?? []).filter((name) => NAME.test(name)).sort();
-    if (io.json !== undefined) await io.json.result({ items });
-    else if (items.length > 0) await io.out.write(`${items.join("\n")}\n`);
-    else await io.err.write("no secret is stored; millrace secrets set NAME stores one\n");
-  });
-}
+const list = command("secrets list", "list the names of stored secrets", {
+  examples: [["secrets list", "names only"]],
+  async run(input, io) {
+    return withStore(input, io, async ({ store }) => {
+      const items = ((await store.list?.()) ?? []).filter((name) => NAME.test(name)).sort();
+      if (io.json !== undefined) await io.json.result({ items });
+      else if (items.length > 0) await io.out.write(`${items.join("\n")}\n`);
+      else await io.err.write("no secret is stored; millrace secrets set NAME stores one\n");
+    });
+  },
+});
 
 /** Deletes a secret. Ends with 6 where there is none. */
-export async function remove(input: Input, io: CommandIo): Promise<number> {
-  const name = readName(input);
-  return withStore(input, io, async ({ store }) => {
-    if (!(await store.delete(name))) {
-      throw new CliError("unavailable", `there is no secret ${name}`, { problem: "not_found" });
-    }
-    if (io.json === undefined) await io.err.write(`${name} is deleted\n`);
-    else await io.json.result(null);
-  });
-}
+const remove = command("secrets remove", "delete a stored secret", {
+  args: [arg("name", "ai:<name> or ext:<NAME>")],
+  examples: [["secrets remove ai:openai", "for good"]],
+  async run(input, io) {
+    const name = readName(input);
+    return withStore(input, io, async ({ store }) => {
+      if (!(await store.delete(name))) {
+        throw new CliError("unavailable", `there is no secret ${name}`, { problem: "not_found" });
+      }
+      if (io.json === undefined) await io.err.write(`${name} is deleted\n`);
+      else await io.json.result(null);
+    });
+  },
+});
+
+export const commands: readonly CliCommand[] = [set, list, remove];
 
 async function withStore(
   input: Input,

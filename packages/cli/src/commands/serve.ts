@@ -5,12 +5,43 @@ import { resolve } from "node:path";
 import type { SchedulePage } from "@millrace/contracts";
 import type { CreateServerOptions, RunningServer } from "@millrace/server";
 import { proposedLine } from "../api/proposed-schedules.ts";
-import { type CommandIo, flagList, flagText, type Input, isOn } from "../argv/spec.ts";
+import { command, option } from "../argv/flags.ts";
+import {
+  type CliCommand,
+  type CommandIo,
+  flagList,
+  flagText,
+  type Input,
+  isOn,
+} from "../argv/spec.ts";
 import { configOptions, warnOn } from "../config/files.ts";
 import { type Config, loadConfig, modelsOf } from "../config/load.ts";
 import { CliError, usage } from "../errors.ts";
 import { debugLines } from "../output/debug-lines.ts";
 import { clean } from "../output/text.ts";
+
+export const commands: readonly CliCommand[] = [
+  command("serve", "serve flows over HTTP", {
+    flags: [
+      option("host", "<host>", "address to listen on (default 127.0.0.1)"),
+      option("port", "<port>", "port; 0 for any free one (default 6455)"),
+      option("token-file", "<file>", "bearer tokens, one a line: token or id:role:token"),
+      { long: "allow-open", summary: "serve other machines without a token" },
+      { long: "stdio", summary: "no HTTP: commands and events as lines on stdin and stdout" },
+      { long: "webhooks", summary: "let webhooks be called: POST /hooks/<token>" },
+      option("allow-host", "<host>", "a further Host name to answer to", { multiple: true }),
+      option("allow-origin", "<origin>", "a further browser origin to answer to", {
+        multiple: true,
+      }),
+    ],
+    output: "stream",
+    examples: [
+      ["serve --port 0 --json", "any free port, told on stdout"],
+      ["serve --stdio", "the sidecar of a desktop shell"],
+    ],
+    run,
+  }),
+];
 
 /** Flags of the HTTP surface; the standard streams have no address, and belong to whoever started the process. */
 const HTTP_FLAGS = [
@@ -23,7 +54,7 @@ const OPEN_BIND =
   "set MILLRACE_TOKEN or give --token-file FILE; --allow-open lets everybody in without a token";
 
 /** Serves until SIGINT or SIGTERM, with `--stdio` also until stdin ends; then drains; exit code 0. */
-export async function run(input: Input, io: CommandIo): Promise<number> {
+async function run(input: Input, io: CommandIo): Promise<number> {
   const isStdio = isOn(input, "stdio");
   const other = HTTP_FLAGS.find((name) => isGiven(input, name));
   if (isStdio && other !== undefined) throw usage(`--stdio does not go with --${other}`);

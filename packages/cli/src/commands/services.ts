@@ -10,7 +10,8 @@ import {
 } from "@millrace/contracts";
 import { importOpenApi } from "@millrace/services/openapi";
 import { createTwoFilesPatch } from "diff";
-import { type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
+import { arg, command, option } from "../argv/flags.ts";
+import { type CliCommand, type CommandIo, flagText, isOn } from "../argv/spec.ts";
 import { describedExtensions } from "../config/described.ts";
 import {
   configOptions,
@@ -26,79 +27,106 @@ import { CliError, reason, usage } from "../errors.ts";
 import { readInput, replaceFile } from "../files.ts";
 import { clean } from "../output/text.ts";
 
-/** Services that flows may call here, those of extensions too, sorted by slug. */
-export async function list(input: Input, io: CommandIo): Promise<number> {
-  const options = configOptions(input, io);
-  const config = await loadConfig(options, io, warnOn(io));
-  const ofExtensions = (await describedExtensions(options, io)).flatMap(
-    ({ type, title, serviceIntegration, problem }) =>
-      serviceIntegration === undefined || problem !== undefined
-        ? []
-        : [{ slug: type.replace(/^service\./, ""), title, serviceIntegration }],
-  );
-  const services = [...config.services, ...ofExtensions].sort((a, b) => (a.slug < b.slug ? -1 : 1));
-  const items = services.map(
-    ({ slug, title, serviceIntegration: { auth, baseUrl, operations } }) => ({
-      slug,
-      title,
-      scheme: auth.scheme,
-      baseUrl,
-      operations: operations.map(({ id }) => id),
-    }),
-  );
-  if (io.json !== undefined) await io.json.result({ items });
-  else if (items.length === 0) {
-    const stray = await strayServices(options, io);
-    if (stray !== undefined) throw usage(stray);
-    await io.err.write("no service is described here; millrace services import makes one\n");
-  }
-  for (const { slug, title, scheme, operations } of io.json === undefined ? items : []) {
-    await io.out.write(`${clean(`${slug}  ${title}  ${scheme}  ${operations.join(" ")}`)}\n`);
-  }
-  return 0;
-}
+const list = command("services list", "list the services that flows can call here", {
+  examples: [["services list", "slug, title, scheme, operations"]],
+  async run(input, io) {
+    const options = configOptions(input, io);
+    const config = await loadConfig(options, io, warnOn(io));
+    const ofExtensions = (await describedExtensions(options, io)).flatMap(
+      ({ type, title, serviceIntegration, problem }) =>
+        serviceIntegration === undefined || problem !== undefined
+          ? []
+          : [{ slug: type.replace(/^service\./, ""), title, serviceIntegration }],
+    );
+    const services = [...config.services, ...ofExtensions].sort((a, b) =>
+      a.slug < b.slug ? -1 : 1,
+    );
+    const items = services.map(
+      ({ slug, title, serviceIntegration: { auth, baseUrl, operations } }) => ({
+        slug,
+        title,
+        scheme: auth.scheme,
+        baseUrl,
+        operations: operations.map(({ id }) => id),
+      }),
+    );
+    if (io.json !== undefined) await io.json.result({ items });
+    else if (items.length === 0) {
+      const stray = await strayServices(options, io);
+      if (stray !== undefined) throw usage(stray);
+      await io.err.write("no service is described here; millrace services import makes one\n");
+    }
+    for (const { slug, title, scheme, operations } of io.json === undefined ? items : []) {
+      await io.out.write(`${clean(`${slug}  ${title}  ${scheme}  ${operations.join(" ")}`)}\n`);
+    }
+    return 0;
+  },
+});
 
 /** Turns an OpenAPI document into a descriptor and writes it; with `--check` nothing is written, and a difference ends with 1. */
-export async function importSpec(input: Input, io: CommandIo): Promise<number> {
-  const name = input.args[0] as string;
-  const document = parse(name, await readInput(name, io));
-  const { entry, diagnostics } = importOpenApi(document, {
-    ...optional("slug", flagText(input, "slug")),
-    ...optional("baseUrl", flagText(input, "base-url")),
-    ...optional("only", flagText(input, "only")),
-  });
-  for (const { severity, code, pointer, message } of io.json === undefined ? diagnostics : []) {
-    if (severity !== "error" && io.verbosity === "quiet") continue;
-    await io.err.write(`${severity}[${code}] ${clean(`${pointer || "/"} ${message}`)}\n`);
-  }
-  if (entry === null) {
-    await io.json?.result({ file: null, change: "none", diagnostics });
-    throw new CliError("check_failed", `${clean(name)} makes no service`, {
-      diagnostics: diagnostics.filter(({ severity }) => severity === "error"),
-      told: io.json === undefined,
-    });
-  }
-  const text = `${JSON.stringify(entry, null, 2)}\n`;
-  const target = flagText(input, "out");
-  if (target === "-") {
-    await io.out.write(text);
-    return 0;
-  }
-  const check = isOn(input, "check");
-  const options = configOptions(input, io);
-  const project = await projectFolder(options, io);
-  const folder = project ?? io.cwd;
-  const file =
-    target === undefined
-      ? join(folder, SERVICES_FOLDER, `${entry.slug}.json`)
-      : resolve(io.cwd, target);
-  const code = await settle({ file, text, entry, diagnostics, check }, io);
-  if (check || dirname(file) !== join(folder, SERVICES_FOLDER)) return code;
-  if (project === undefined) await makeProject(folder, io);
-  const next = await nextTrust(await projectFile(options, io), options.home, io);
-  if (next !== undefined && io.verbosity !== "quiet") await io.err.write(`next: ${next}\n`);
-  return code;
-}
+const importSpec = command(
+  "services import",
+  "turn an OpenAPI document (JSON) into the descriptor of a service",
+  {
+    args: [arg("spec", "the document; - for stdin")],
+    flags: [
+      option("slug", "<slug>", "name of the service (default from its title)"),
+      option("base-url", "<url>", "where it is (default the first server)"),
+      option("only", "<filter>", "operations to take, such as tag:contacts,op:list_*"),
+      { long: "check", summary: "write nothing; exit 1 where the file would change" },
+      option("out", "<file>", "file to write, - for stdout (default services/<slug>.json)", {
+        short: "o",
+      }),
+    ],
+    output: "check",
+    examples: [
+      ["services import openapi.json", "writes services/<slug>.json"],
+      ["services import openapi.json --check", "for continuous integration"],
+    ],
+    async run(input, io) {
+      const name = input.args[0] as string;
+      const document = parse(name, await readInput(name, io));
+      const { entry, diagnostics } = importOpenApi(document, {
+        ...optional("slug", flagText(input, "slug")),
+        ...optional("baseUrl", flagText(input, "base-url")),
+        ...optional("only", flagText(input, "only")),
+      });
+      for (const { severity, code, pointer, message } of io.json === undefined ? diagnostics : []) {
+        if (severity !== "error" && io.verbosity === "quiet") continue;
+        await io.err.write(`${severity}[${code}] ${clean(`${pointer || "/"} ${message}`)}\n`);
+      }
+      if (entry === null) {
+        await io.json?.result({ file: null, change: "none", diagnostics });
+        throw new CliError("check_failed", `${clean(name)} makes no service`, {
+          diagnostics: diagnostics.filter(({ severity }) => severity === "error"),
+          told: io.json === undefined,
+        });
+      }
+      const text = `${JSON.stringify(entry, null, 2)}\n`;
+      const target = flagText(input, "out");
+      if (target === "-") {
+        await io.out.write(text);
+        return 0;
+      }
+      const check = isOn(input, "check");
+      const options = configOptions(input, io);
+      const project = await projectFolder(options, io);
+      const folder = project ?? io.cwd;
+      const file =
+        target === undefined
+          ? join(folder, SERVICES_FOLDER, `${entry.slug}.json`)
+          : resolve(io.cwd, target);
+      const code = await settle({ file, text, entry, diagnostics, check }, io);
+      if (check || dirname(file) !== join(folder, SERVICES_FOLDER)) return code;
+      if (project === undefined) await makeProject(folder, io);
+      const next = await nextTrust(await projectFile(options, io), options.home, io);
+      if (next !== undefined && io.verbosity !== "quiet") await io.err.write(`next: ${next}\n`);
+      return code;
+    },
+  },
+);
+
+export const commands: readonly CliCommand[] = [importSpec, list];
 
 /** Descriptors count beside a project file, so there must be one. */
 async function makeProject(folder: string, io: CommandIo): Promise<void> {

@@ -5,11 +5,11 @@ import { resolve } from "node:path";
 import type { Template, TemplateSummary } from "@millrace/contracts";
 import {
   apiCommand,
+  callApi,
   type Given,
   given,
   listed,
   pageOf,
-  type Run,
   type Shown,
   tell,
   toWhole,
@@ -18,16 +18,27 @@ import {
 } from "../api/command.ts";
 import { activate, activeLine, proposedLines } from "../api/proposed-schedules.ts";
 import { saveFlow } from "../api/save-flow.ts";
-import { flagText, type Input, isOn } from "../argv/spec.ts";
+import { arg, option, PAGE_FLAGS, serverCommand } from "../argv/flags.ts";
+import { type ArgSpec, type CliCommand, flagText, type Input, isOn } from "../argv/spec.ts";
 import { cannotWrite, usage } from "../errors.ts";
 import type { CliIo } from "../output/io.ts";
 import { factLines } from "../output/table.ts";
 import { clean, cleanLines, formatTime } from "../output/text.ts";
 
-/** Templates by slug. */
-export const list: Run = apiCommand({
+const SLUG: ArgSpec = arg("slug", "the template", "template");
+const FILE: ArgSpec = arg("file", "a .flow file, or - for stdin");
+const IF_MATCH = option("if-match", "<etag>", "only if it still has this ETag");
+
+const list = apiCommand("templates list", "list stored flows", {
+  flags: [
+    option("query", "<text>", "text in slug, name or description", { short: "q" }),
+    option("tag", "<tag>", "with this tag"),
+    option("source", "<source>", "where it came from", { choices: ["local", "import", "hub"] }),
+    ...PAGE_FLAGS,
+  ],
+  examples: [["templates list -q report", "those about reports"]],
   command: "list_templates",
-  args: ({ input }) => ({
+  request: ({ input }) => ({
     ...pageOf(input),
     ...given({
       q: flagText(input, "query"),
@@ -49,63 +60,88 @@ export const list: Run = apiCommand({
     }),
 });
 
-/** The newest version of a template, or `--version N`. */
-export const show: Run = (input, io) => {
-  const slug = slugOf(input);
-  const version = wholeNumber(input, "version");
-  const run =
-    version === undefined
-      ? apiCommand({
-          command: "get_template",
-          args: () => ({ slug }),
-          show: (template) => ({
-            data: [...factsOf(template), "", ...cleanLines(template.dsl.trimEnd())],
-          }),
-        })
-      : apiCommand({
-          command: "get_template_version",
-          args: () => ({ slug, version }),
-          show: ({ dsl }) => ({ data: cleanLines(dsl.trimEnd()) }),
-        });
-  return run(input, io);
-};
-
-/** Stores a flow: as a new template, or as the next version of one that is there. */
-export const save: Run = (input, io) =>
-  withApi(input, io, true, async (api) => {
-    const all = { input, io, api };
-    const template = await saveFlow(slugOf(input), input.args[1] ?? "-", all);
-    const active = isOn(input, "activate") ? await activate(api, template) : [];
-    const { said = [] } = io.json === undefined ? await stored(template, "is stored", all) : {};
-    await tell(template, { said: [...said, ...active.map(activeLine)] }, io);
-    return 0;
-  });
-
-/** Deletes a template with its versions. */
-export const remove: Run = apiCommand({
-  command: "delete_template",
-  write: true,
-  args: ({ input }) => ({ slug: slugOf(input), ifMatch: flagText(input, "if-match") ?? "*" }),
-  show: (_, { input }) => ({ said: [`${clean(slugOf(input))} is deleted`] }),
+const show = serverCommand("templates show", "show a stored flow", {
+  args: [SLUG],
+  flags: [option("version", "<n>", "this version (default the newest)")],
+  examples: [["templates show hello", "its text, and where it came from"]],
+  run: (input, io) => {
+    const slug = slugOf(input);
+    const version = wholeNumber(input, "version");
+    const run =
+      version === undefined
+        ? callApi({
+            command: "get_template",
+            request: () => ({ slug }),
+            show: (template) => ({
+              data: [...factsOf(template), "", ...cleanLines(template.dsl.trimEnd())],
+            }),
+          })
+        : callApi({
+            command: "get_template_version",
+            request: () => ({ slug, version }),
+            show: ({ dsl }) => ({ data: cleanLines(dsl.trimEnd()) }),
+          });
+    return run(input, io);
+  },
 });
 
-/** Versions of a template, newest first. */
-export const versions: Run = apiCommand({
-  command: "list_template_versions",
-  args: ({ input }) => ({ slug: slugOf(input), ...pageOf(input) }),
-  show: (page, all) =>
-    listed(page, all, {
-      headings: ["VERSION", "CREATED", "DIGEST"],
-      row: ({ version, createdAt, digest }) => [`${version}`, formatTime(createdAt), digest],
-      none: "no version",
+const save = serverCommand("templates save", "store a flow, or the next version of one", {
+  args: [SLUG, { ...FILE, summary: "a .flow file, a graph as JSON, or - for stdin" }],
+  flags: [
+    option("name", "<text>", "what people call it (default the title of the flow)"),
+    option("description", "<text>", "what it is for"),
+    option("tag", "<tag>", "a tag; those that it had are replaced", { multiple: true }),
+    { long: "activate", summary: "its schedules fire from now on" },
+    { long: "new", summary: "only if there is no such template" },
+    IF_MATCH,
+  ],
+  examples: [["templates save hello hello.flow", "what it was stays as a version"]],
+  run: (input, io) =>
+    withApi(input, io, true, async (api) => {
+      const all = { input, io, api };
+      const template = await saveFlow(slugOf(input), input.args[1] ?? "-", all);
+      const active = isOn(input, "activate") ? await activate(api, template) : [];
+      const { said = [] } = io.json === undefined ? await stored(template, "is stored", all) : {};
+      await tell(template, { said: [...said, ...active.map(activeLine)] }, io);
+      return 0;
     }),
 });
 
-/** Writes the content of an old version as a new one. */
-export const restore: Run = apiCommand({
+const remove = apiCommand("templates remove", "delete a stored flow with all its versions", {
+  args: [SLUG],
+  flags: [IF_MATCH],
+  examples: [["templates remove hello", "unless a schedule or webhook uses it"]],
+  command: "delete_template",
+  write: true,
+  request: ({ input }) => ({ slug: slugOf(input), ifMatch: flagText(input, "if-match") ?? "*" }),
+  show: (_, { input }) => ({ said: [`${clean(slugOf(input))} is deleted`] }),
+});
+
+const versions = apiCommand(
+  "templates versions",
+  "list the versions of a stored flow, newest first",
+  {
+    args: [SLUG],
+    flags: PAGE_FLAGS,
+    examples: [["templates versions hello", "none is ever changed"]],
+    command: "list_template_versions",
+    request: ({ input }) => ({ slug: slugOf(input), ...pageOf(input) }),
+    show: (page, all) =>
+      listed(page, all, {
+        headings: ["VERSION", "CREATED", "DIGEST"],
+        row: ({ version, createdAt, digest }) => [`${version}`, formatTime(createdAt), digest],
+        none: "no version",
+      }),
+  },
+);
+
+const restore = apiCommand("templates restore", "write an old version as the newest", {
+  args: [SLUG, arg("version", "its number")],
+  flags: [IF_MATCH],
+  examples: [["templates restore hello 1", "as a new version"]],
   command: "restore_template_version",
   write: true,
-  args: ({ input }) => ({
+  request: ({ input }) => ({
     slug: slugOf(input),
     version: toWhole(input.args[1] ?? "", "the version"),
     ifMatch: flagText(input, "if-match") ?? "*",
@@ -113,22 +149,33 @@ export const restore: Run = apiCommand({
   show: (template, all) => stored(template, `is what version ${all.input.args[1]} was`, all),
 });
 
-/** Stores flow text of somebody else. */
-export const importFlow: Run = apiCommand({
-  command: "import_template",
-  write: true,
-  args: async ({ input, io }) => ({
-    text: await readText(input.args[0] ?? "-", io),
-    ...given({ slug: flagText(input, "slug") }),
-    ...(isOn(input, "overwrite") && { overwrite: true }),
-  }),
-  show: (template, all) => stored(template, "is stored", all),
-});
+const importFlow = apiCommand(
+  "templates import",
+  "store flow text of somebody else; nothing is executed",
+  {
+    args: [FILE],
+    flags: [
+      option("slug", "<slug>", "its name here (default the id of the flow)"),
+      { long: "overwrite", summary: "also where there is one" },
+    ],
+    examples: [["templates import hello.flow", "under its own name"]],
+    command: "import_template",
+    write: true,
+    request: async ({ input, io }) => ({
+      text: await readText(input.args[0] ?? "-", io),
+      ...given({ slug: flagText(input, "slug") }),
+      ...(isOn(input, "overwrite") && { overwrite: true }),
+    }),
+    show: (template, all) => stored(template, "is stored", all),
+  },
+);
 
-/** The text of a template, on stdout or in a file. */
-export const exportFlow: Run = apiCommand({
+const exportFlow = apiCommand("templates export", "print the text of a stored flow", {
+  args: [SLUG],
+  flags: [option("output", "<file>", "write to this file", { short: "o" })],
+  examples: [["templates export hello -o copy.flow", "with its comments"]],
   command: "export_template",
-  args: ({ input }) => ({ slug: slugOf(input) }),
+  request: ({ input }) => ({ slug: slugOf(input) }),
   show: ({ text }, { input, io }) => {
     const file = flagText(input, "output");
     if (file !== undefined) return { said: [`${clean(file)} is written`] };
@@ -143,6 +190,17 @@ export const exportFlow: Run = apiCommand({
     });
   },
 });
+
+export const commands: readonly CliCommand[] = [
+  list,
+  show,
+  save,
+  remove,
+  versions,
+  restore,
+  importFlow,
+  exportFlow,
+];
 
 function slugOf(input: Input): string {
   return input.args[0] ?? "";

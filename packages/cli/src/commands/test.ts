@@ -2,7 +2,8 @@
 
 import { readFile } from "node:fs/promises";
 import { createTwoFilesPatch } from "diff";
-import { type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
+import { command, option } from "../argv/flags.ts";
+import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
 import { configWords } from "../config/files.ts";
 import { CliError, reason, usage } from "../errors.ts";
 import { replaceFile } from "../files.ts";
@@ -10,6 +11,25 @@ import { type FlowTest, findTests } from "../golden/find.ts";
 import { type Outcome, runTest } from "../golden/run-test.ts";
 import { createStyle } from "../output/style.ts";
 import { clean } from "../output/text.ts";
+
+export const commands: readonly CliCommand[] = [
+  command("test", "run flows with their fixtures and compare the events they make", {
+    args: [
+      {
+        name: "files",
+        summary: "flows or folders (default the working directory)",
+        variadic: true,
+      },
+    ],
+    flags: [
+      { long: "update", summary: "keep the events that are made now" },
+      option("filter", "<regexp>", "only flows whose path matches"),
+    ],
+    output: "check",
+    examples: [["test examples", "everything offline, from recordings"]],
+    run,
+  }),
+];
 
 /** How one test ended; a line of `--json`. */
 interface Verdict {
@@ -20,7 +40,7 @@ interface Verdict {
 }
 
 /** Runs every test one after the other; ends with 1 when one fails. */
-export async function run(input: Input, io: CommandIo): Promise<number> {
+async function run(input: Input, io: CommandIo): Promise<number> {
   const named = configWords(input);
   const filter = pattern(flagText(input, "filter"));
   const names = input.args.length === 0 ? ["."] : input.args;

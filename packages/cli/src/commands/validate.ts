@@ -6,7 +6,8 @@
 import type { Diagnostic } from "@millrace/contracts";
 import { proposedLine } from "../api/proposed-schedules.ts";
 import { trustedServer } from "../api/server-url.ts";
-import { type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
+import { serverCommand } from "../argv/flags.ts";
+import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
 import { configOptions, configWords } from "../config/files.ts";
 import { CliError } from "../errors.ts";
 import { expandFiles } from "../files.ts";
@@ -15,8 +16,20 @@ import { createStyle } from "../output/style.ts";
 import { clean } from "../output/text.ts";
 import { countFindings, type FlowSource, isValid, loadFlow, sorted } from "../run/load-flow.ts";
 
+export const commands: readonly CliCommand[] = [
+  serverCommand("validate", "check flows without running anything", {
+    args: [
+      { name: "files", summary: "files or folders; - for stdin", required: true, variadic: true },
+    ],
+    flags: [{ long: "strict", summary: "warnings count as errors" }],
+    output: "check",
+    examples: [["validate hello.flow", "say what is wrong, and where"]],
+    run,
+  }),
+];
+
 /** Checks every file; ends with `flow_invalid` when one does not hold. */
-export async function run(input: Input, io: CommandIo): Promise<number> {
+async function run(input: Input, io: CommandIo): Promise<number> {
   const strict = isOn(input, "strict");
   const style = createStyle(io.colour, io.env);
   const all = [];

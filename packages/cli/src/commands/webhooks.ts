@@ -8,34 +8,48 @@ import {
   given,
   listed,
   pageOf,
-  type Run,
   tell,
   valuesOf,
   withApi,
 } from "../api/command.ts";
-import { flagText, isOn } from "../argv/spec.ts";
+import { arg, option, PAGE_FLAGS, serverCommand } from "../argv/flags.ts";
+import { type ArgSpec, type CliCommand, flagText, isOn } from "../argv/spec.ts";
 import { readSecret, secretFromStdin } from "../ask.ts";
 import { CliError, usage } from "../errors.ts";
 import { factLines } from "../output/table.ts";
 import { clean } from "../output/text.ts";
 
-/** Webhooks, without their tokens. */
-export const list: Run = apiCommand({
-  command: "list_webhooks",
-  args: ({ input }) => pageOf(input),
-  show: (page, all) =>
-    listed(page, all, {
-      headings: ["WEBHOOK", "TEMPLATE", "INPUT", "STATE", "CALLS"],
-      row: (each) => [each.id, each.template, each.input, stateOf(each), signedOf(each)],
-      none: "no webhook; millrace webhooks add --template SLUG --input NAME makes one",
-    }),
-});
+const WEBHOOK: ArgSpec = arg("id", "the webhook", "webhook");
 
-/** Makes a webhook and shows its address, the only time. */
-export const add: Run = apiCommand({
+const list = apiCommand(
+  "webhooks list",
+  "list addresses that start templates, without their tokens",
+  {
+    flags: PAGE_FLAGS,
+    examples: [["webhooks list", "which templates can be called"]],
+    command: "list_webhooks",
+    request: ({ input }) => pageOf(input),
+    show: (page, all) =>
+      listed(page, all, {
+        headings: ["WEBHOOK", "TEMPLATE", "INPUT", "STATE", "CALLS"],
+        row: (each) => [each.id, each.template, each.input, stateOf(each), signedOf(each)],
+        none: "no webhook; millrace webhooks add --template SLUG --input NAME makes one",
+      }),
+  },
+);
+
+const add = apiCommand("webhooks add", "make an address that starts a template; it is shown once", {
+  flags: [
+    option("template", "<slug>", "what to run", { complete: "template" }),
+    option("input", "<name>", "the input that gets { method, query, headers, body }"),
+    option("header", "<name>", "a header to pass on, in lower case", { multiple: true }),
+    { long: "signed", summary: "calls must be signed; asks for the key" },
+    { long: "secret-stdin", summary: "calls must be signed; the key comes from stdin" },
+  ],
+  examples: [["webhooks add --template called --input call", "prints its address, this once"]],
   command: "create_webhook",
   write: true,
-  args: async ({ input, io }) => {
+  request: async ({ input, io }) => {
     const [template, name] = [flagText(input, "template"), flagText(input, "input")];
     if (template === undefined || name === undefined) {
       throw usage("webhooks add needs --template SLUG and --input NAME");
@@ -57,29 +71,35 @@ export const add: Run = apiCommand({
   }),
 });
 
-/** One webhook. */
-export const show: Run = (input, io) =>
-  withApi(input, io, undefined, async (api) => {
-    const each = await webhookOf(input.args[0] ?? "", { input, io, api });
-    const data = factLines([
-      ["webhook", each.id],
-      ["template", each.template],
-      ["input", each.input],
-      ["state", stateOf(each)],
-      ["calls", signedOf(each)],
-      ["headers", each.headers.join(" ")],
-    ]);
-    await tell(each, { data, said: await closedLines({ input, io, api }) }, io);
-    return 0;
-  });
+const show = serverCommand("webhooks show", "show a webhook, without its token", {
+  args: [WEBHOOK],
+  examples: [["webhooks show whk_01", "and whether the server answers it"]],
+  run: (input, io) =>
+    withApi(input, io, undefined, async (api) => {
+      const each = await webhookOf(input.args[0] ?? "", { input, io, api });
+      const data = factLines([
+        ["webhook", each.id],
+        ["template", each.template],
+        ["input", each.input],
+        ["state", stateOf(each)],
+        ["calls", signedOf(each)],
+        ["headers", each.headers.join(" ")],
+      ]);
+      await tell(each, { data, said: await closedLines({ input, io, api }) }, io);
+      return 0;
+    }),
+});
 
-/** Deletes a webhook; its address answers 404 from now on. */
-export const remove: Run = apiCommand({
+const remove = apiCommand("webhooks remove", "delete a webhook", {
+  args: [WEBHOOK],
+  examples: [["webhooks remove whk_01", "its address answers 404 from now on"]],
   command: "delete_webhook",
   write: true,
-  args: ({ input }) => ({ webhookId: input.args[0] ?? "" }),
+  request: ({ input }) => ({ webhookId: input.args[0] ?? "" }),
   show: (_, { input }) => ({ said: [`${clean(input.args[0] ?? "")} is deleted`] }),
 });
+
+export const commands: readonly CliCommand[] = [list, add, show, remove];
 
 function stateOf({ enabled }: Webhook): string {
   return enabled ? "on" : "off";

@@ -1,10 +1,32 @@
 /** What the words of `run` and `resume` say of a run, wherever it is. */
 
 import type { Answer, ConfirmHandler } from "@millrace/engine";
-import { flagList, flagText, type Input, isOn } from "../argv/spec.ts";
+import { option } from "../argv/flags.ts";
+import { type FlagSpec, flagList, flagText, type Input, isOn } from "../argv/spec.ts";
 import { parseDuration, splitPair } from "../argv/values.ts";
 import type { Config } from "../config/load.ts";
 import { usage } from "../errors.ts";
+
+/** Flags that answer confirmations beforehand. */
+export const ANSWER_FLAGS: readonly FlagSpec[] = [
+  {
+    long: "confirm",
+    value: "<node=answer>",
+    multiple: true,
+    summary: "answer a confirmation: approve or reject; * for all",
+  },
+  { long: "yes", summary: "approve every confirmation" },
+];
+export const GRACE_FLAG: FlagSpec = option(
+  "grace",
+  "<duration>",
+  "how long steps may take to stop (default 10s)",
+);
+export const EVENTS_FLAG: FlagSpec = option(
+  "events",
+  "<file>",
+  "also write every event to this file",
+);
 
 const DEFAULT_GRACE_MS = 10_000; // long enough for a request to end, short enough for a person to wait
 /** Flags that need the run to be in this process. */

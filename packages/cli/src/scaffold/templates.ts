@@ -3,9 +3,21 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { FlagSpec } from "../argv/spec.ts";
 import { usage } from "../errors.ts";
 import { clean } from "../output/text.ts";
 import { EXAMPLES } from "./folder.ts";
+
+/** Flags of commands that write an example. */
+export const TEMPLATE_FLAGS: readonly FlagSpec[] = [
+  {
+    long: "template",
+    value: "<name>",
+    complete: "example",
+    summary: "an example to begin with (default hello)",
+  },
+  { long: "force", summary: "replace files that are there" },
+];
 
 /** What an example is made of, as a project has it. */
 export interface Template {

@@ -1,9 +1,9 @@
 /** The page of the command line, from its table. */
 import { ExitCode } from "@millrace/contracts";
 import { GLOBAL_FLAGS } from "../../src/argv/flags.ts";
-import type { ArgSpec, CliCommand, FlagSpec } from "../../src/argv/spec.ts";
+import { type ArgSpec, type CliCommand, type FlagSpec, loadCommands } from "../../src/argv/spec.ts";
 import { EXIT_CODES } from "../../src/commands/explain.ts";
-import { SHOWN } from "../../src/commands/table/index.ts";
+import { NOUNS } from "../../src/commands/index.ts";
 import { CONFIG_KEYS, POWER_KEYS, variablesOf } from "../../src/config/keys.ts";
 import { code, page, table, WRITTEN } from "./markdown.ts";
 
@@ -16,7 +16,8 @@ const OUTPUTS: { readonly [kind in CliCommand["output"]]: string } = {
 };
 
 /** Every command, exit code, key and variable. */
-export function cliPage(): string {
+export async function cliPage(): Promise<string> {
+  const commands = await loadCommands(NOUNS);
   const exits = Object.entries(ExitCode).map(([name, number]) => [
     String(number),
     EXIT_CODES[name as keyof typeof ExitCode],
@@ -35,14 +36,14 @@ export function cliPage(): string {
     "`millrace <command> --help` says the same of one command.",
     table(
       ["Command", ""],
-      SHOWN.map(({ path, summary }) => [
+      commands.map(({ path, summary }) => [
         `[${code(path.join(" "))}](#millrace-${path.join("-")})`,
         summary,
       ]),
     ),
     "## Flags of every command",
     flagTable(GLOBAL_FLAGS),
-    ...SHOWN.map(section),
+    ...commands.map(section),
     "## Exit codes",
     table(["Code", ""], exits),
     "## Configuration",

@@ -4,28 +4,39 @@ import type { CommandArgs, Schedule, ScheduleArgs, Template } from "@millrace/co
 import type { Api } from "../api/api.ts";
 import {
   apiCommand,
+  callApi,
   durationOf,
   type Given,
   given,
   listed,
   pageOf,
   pairsOf,
-  type Run,
   tell,
   wholeNumber,
   withApi,
 } from "../api/command.ts";
 import { activate, activeLine, timesOf } from "../api/proposed-schedules.ts";
-import { flagList, flagText, type Input } from "../argv/spec.ts";
+import { arg, option, PAGE_FLAGS, serverCommand } from "../argv/flags.ts";
+import {
+  type ArgSpec,
+  type CliCommand,
+  flagList,
+  flagText,
+  type Input,
+  type Run,
+} from "../argv/spec.ts";
 import { usage } from "../errors.ts";
 import { factLines } from "../output/table.ts";
 import { clean, formatTime } from "../output/text.ts";
 import { settle, started } from "../run/follow-to-end.ts";
 
-/** Schedules and when they fire next. */
-export const list: Run = apiCommand({
+const ID: ArgSpec = arg("id", "the schedule", "schedule");
+
+const list = apiCommand("schedule list", "list schedules and when they fire next", {
+  flags: PAGE_FLAGS,
+  examples: [["schedule list", "what runs by itself, and when"]],
   command: "list_schedules",
-  args: ({ input }) => pageOf(input),
+  request: ({ input }) => pageOf(input),
   show: (page, all) =>
     listed({ ...page, items: [...page.items, ...(page.proposed ?? [])] }, all, {
       headings: ["SCHEDULE", "TEMPLATE", "WHEN", "NEXT", "LAST", ""],
@@ -44,14 +55,46 @@ export const list: Run = apiCommand({
     }),
 });
 
-/** Makes a schedule, or activates those that a flow declares. */
-export const add: Run = (input, io) =>
-  flagText(input, "from") === undefined ? addOne(input, io) : addDeclared(input, io);
+const add = serverCommand(
+  "schedule add",
+  "run a template at times, or activate the schedules of a flow",
+  {
+    flags: [
+      option("template", "<slug>", "what to run", { complete: "template" }),
+      option("from", "<flow>", "activate what this file or template declares", {
+        complete: "template",
+      }),
+      option("name", "<name>", "of --from, only the schedule of this name", { multiple: true }),
+      option("cron", "<fields>", "five or six fields, such as '0 7 * * 1-5'"),
+      option("every", "<duration>", "again and again, this far apart"),
+      option("at", "<time>", "once, at this moment in ISO 8601 with a zone"),
+      option("timezone", "<name>", "of --cron, such as Europe/Berlin (default UTC)"),
+      option("input", "<k=v>", "an input; v may be @file, @-, @env:NAME", {
+        short: "i",
+        multiple: true,
+      }),
+      option("input-json", "<file>", "all inputs as one JSON object; - for stdin"),
+      option("tag", "<k=v>", "a tag of its runs", { multiple: true }),
+      option("overlap", "<what>", "while its last run goes on: skip (default), queue, allow", {
+        choices: ["skip", "queue", "allow"],
+      }),
+      option("catch-up", "<what>", "times that were missed: skip (default), one, all", {
+        choices: ["skip", "one", "all"],
+      }),
+    ],
+    examples: [
+      ["schedule add --template hello --every 1h", "fires while a server runs"],
+      ["schedule add --from nightly.flow", "every schedule that the flow declares"],
+    ],
+    run: (input, io) =>
+      flagText(input, "from") === undefined ? addOne(input, io) : addDeclared(input, io),
+  },
+);
 
-const addOne: Run = apiCommand({
+const addOne: Run = callApi({
   command: "create_schedule",
   write: true,
-  args: async (all) => ({ ...readTimes(all.input), ...(await readRest(all)) }),
+  request: async (all) => ({ ...readTimes(all.input), ...(await readRest(all)) }),
   show: (schedule, { api }) => ({
     data: [schedule.id],
     said: [`${schedule.template} fires next at ${formatTime(schedule.nextAt)}`, ...firesWhere(api)],
@@ -80,10 +123,11 @@ const addDeclared: Run = (input, io) => {
   );
 };
 
-/** One schedule. */
-export const show: Run = apiCommand({
+const show = apiCommand("schedule show", "show a schedule", {
+  args: [ID],
+  examples: [["schedule show sch_01", "with its last error"]],
   command: "get_schedule",
-  args: ({ input }) => ({ scheduleId: idOf(input) }),
+  request: ({ input }) => ({ scheduleId: idOf(input) }),
   show: (each) => ({
     data: factLines([
       ["schedule", each.id],
@@ -103,36 +147,60 @@ export const show: Run = apiCommand({
   }),
 });
 
-/** Deletes a schedule. */
-export const remove: Run = apiCommand({
+const remove = apiCommand("schedule remove", "delete a schedule", {
+  args: [ID],
+  examples: [["schedule remove sch_01", "its runs stay"]],
   command: "delete_schedule",
   write: true,
-  args: ({ input }) => ({ scheduleId: idOf(input), ifMatch: "*" }),
+  request: ({ input }) => ({ scheduleId: idOf(input), ifMatch: "*" }),
   show: (_, { input }) => ({ said: [`${clean(idOf(input))} is deleted`] }),
 });
 
-/** Lets a schedule fire no more, until `resume`. */
-export const pause: Run = switchTo(false);
+const pause = serverCommand("schedule pause", "let a schedule fire no more for now", {
+  args: [ID],
+  examples: [["schedule pause sch_01", "until schedule resume"]],
+  run: switchTo(false),
+});
 
-/** Lets a paused schedule fire again. */
-export const resume: Run = switchTo(true);
+const resume = serverCommand("schedule resume", "let a paused schedule fire again", {
+  args: [ID],
+  examples: [["schedule resume sch_01", "from now on"]],
+  run: switchTo(true),
+});
 
-/** Starts the run of a schedule now. */
-export const runNow: Run = apiCommand({
+const runNow = apiCommand("schedule run-now", "start the run of a schedule now", {
+  args: [ID],
+  examples: [["schedule run-now sch_01", "its times stay as they are"]],
   command: "run_schedule_now",
   write: true,
-  args: ({ input }) => ({ scheduleId: idOf(input) }),
+  request: ({ input }) => ({ scheduleId: idOf(input) }),
   show: started,
   after: settle,
 });
 
-/** When a schedule fires next, one time a line. */
-export const next: Run = apiCommand({
+const next = apiCommand("schedule next", "say when a schedule fires next", {
+  args: [ID],
+  flags: [option("count", "<n>", "how many times, 1 to 100 (default 5)", { short: "n" })],
+  examples: [["schedule next sch_01 -n 3", "one time a line"]],
   command: "preview_schedule",
-  args: ({ input }) => ({ scheduleId: idOf(input), ...given({ n: wholeNumber(input, "count") }) }),
+  request: ({ input }) => ({
+    scheduleId: idOf(input),
+    ...given({ n: wholeNumber(input, "count") }),
+  }),
   show: ({ times }) =>
     times.length === 0 ? { said: ["it never fires again"] } : { data: times.map(formatTime) },
 });
+
+export const commands: readonly CliCommand[] = [
+  list,
+  add,
+  show,
+  remove,
+  pause,
+  resume,
+  runNow,
+  next,
+];
 
 /** What a flow declares itself. */
 const WITHOUT_FROM = [
@@ -176,10 +244,10 @@ async function templateFrom(
 
 /** The schedule as it is, with the switch turned. */
 function switchTo(enabled: boolean): Run {
-  return apiCommand({
+  return callApi({
     command: "update_schedule",
     write: true,
-    args: async ({ input, api }): Promise<CommandArgs<"update_schedule">> => {
+    request: async ({ input, api }): Promise<CommandArgs<"update_schedule">> => {
       const scheduleId = idOf(input);
       const {
         id: _id,

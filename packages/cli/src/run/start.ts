@@ -1,0 +1,104 @@
+/**
+ * `millrace run`: one flow, in this process or on the server that was named, shown as it goes.
+ *   R1  The exit code is the summary's.
+ *   R2  A run that is kept is in the store before its first event is shown.
+ */
+
+import type { Summary } from "@millrace/contracts";
+import { namedServer } from "../api/server-url.ts";
+import { type CommandIo, flagList, flagText, type Input, isOn } from "../argv/spec.ts";
+import { configWords, warnOn } from "../config/files.ts";
+import { type Config, loadConfig } from "../config/load.ts";
+import { interruptible, usage } from "../errors.ts";
+import { drive } from "./drive.ts";
+import { askedOf, engineRun } from "./engine-run.ts";
+import { type EventFile, openEvents } from "./event-file.ts";
+import { projectStart } from "./find-flow.ts";
+import { checkPlace, graceOf, isSaved, tagsOf, timeoutOf } from "./flags.ts";
+import { checkOneStdin } from "./inputs.ts";
+import type { FlowSource } from "./load-flow.ts";
+import { prepare } from "./prepare.ts";
+import type { SavingJournal } from "./saving-journal.ts";
+
+/** Runs the flow and returns its exit code. */
+export async function run(input: Input, io: CommandIo): Promise<number> {
+  const name = input.args[0] as string;
+  checkOneStdin(name, flagList(input, "input"), flagText(input, "input-json"));
+  const config = await loadConfig(
+    { ...configWords(input), folder: await projectStart(name, io) },
+    io,
+    warnOn(io),
+  );
+  const server = namedServer(input, config);
+  checkPlace(input, server);
+  if (server !== undefined) {
+    const { runRemote } = await import("./remote.ts");
+    return runRemote(input, config, io);
+  }
+  if (isOn(input, "watch")) {
+    const { watch } = await import("./watch.ts");
+    return watch(input, io, (each) => runHere(input, config, each));
+  }
+  const summary = await runHere(input, config, io);
+  if (summary.error !== undefined && io.json === undefined) {
+    const { adviceFor } = await import("./advise.ts");
+    const next = await adviceFor(summary, input, io);
+    await io.err.write(next.map((line) => `next: ${line}\n`).join(""));
+  }
+  return io.out.closed ? 1 : summary.exitCode;
+}
+
+/** Runs the flow once in this process. */
+async function runHere(input: Input, config: Config, io: CommandIo): Promise<Summary> {
+  const saved = isSaved(input, config, warnOn(io));
+  const journal = saved ? await openJournal(input, config) : undefined;
+  try {
+    const prepared = await interruptible(io.signal, prepare(input, config, io, journal));
+    const { source, template, inputs, plan, engine, answers, debug } = prepared;
+    let tee: EventFile | undefined;
+    try {
+      tee = await openEvents(flagText(input, "events"), io);
+      const asked = askedOf(answers, io.interactive);
+      const started = engine.run(plan, inputs, {
+        trigger: "cli",
+        ...(template !== undefined && { template }),
+        ...timeoutOf(input, config),
+        ...tagsOf(input),
+        ...only(input, source),
+        confirm: asked.confirm,
+      });
+      const shown = { ...io, now: prepared.now }; // by the clock of the run, which fixtures set
+      const driving = {
+        graph: source.graph,
+        graceMs: graceOf(input, config),
+        io: shown,
+        tee,
+        debug,
+      };
+      const kept = journal && { engine, journal: journal.journal };
+      return await drive(engineRun(started, asked, kept), driving);
+    } finally {
+      // A run that waits for a person stays where it is, when it is kept.
+      await engine.close(saved ? { leave: true } : { graceMs: 0 });
+      await prepared.close();
+      await tee?.close();
+    }
+  } finally {
+    await journal?.close();
+  }
+}
+
+/** Loaded for runs that are kept. */
+async function openJournal(input: Input, config: Config): Promise<SavingJournal> {
+  const { openSaving } = await import("./saving-journal.ts");
+  return openSaving(config, timeoutOf(input, config));
+}
+
+function only(input: Input, source: FlowSource): { only?: string[] } {
+  const nodes = flagList(input, "only");
+  for (const id of nodes) {
+    if (!source.graph.nodes.some((node) => node.id === id))
+      throw usage(`--only: the flow has no node ${id}`);
+  }
+  return nodes.length === 0 ? {} : { only: [...nodes] };
+}
