@@ -20,7 +20,7 @@ export type { CommandArgs, CommandName, CommandResult, ParsedArgs } from "./comm
 export type { PageArgs } from "./commands/table.ts";
 export type { Diagnostic, Fix, Position, Range, Severity } from "./diagnostics.ts";
 export type { Effect, Enforcement, ExtensionRuntime, Permissions } from "./effect.ts";
-export { checkLog } from "./events/check-log.ts";
+export { assertLog, checkLog } from "./events/check-log.ts";
 export type { ImpliedEdge } from "./events/check-scope.ts";
 export type { CheckOptions, Invariant, Violation } from "./events/check-state.ts";
 export { mergeDeltas } from "./events/deltas.ts";

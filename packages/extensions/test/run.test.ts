@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CredentialsPort, ExecutionEvent } from "@millrace/contracts";
-import { assertLog } from "@millrace/contracts/testing";
+import { assertLog } from "@millrace/contracts";
 import {
   compileFlow,
   createEngine,

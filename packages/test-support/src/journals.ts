@@ -9,8 +9,8 @@ import {
   serialiseEvent,
   withholdContent,
 } from "@millrace/contracts";
-import { legalLog } from "@millrace/contracts/testing";
 import type { ConformanceCase } from "@millrace/testkit";
+import { legalLog } from "./logs/index.ts";
 
 /** A journal of a case, and what it holds on to. */
 export interface JournalUnderTest {

@@ -1,4 +1,5 @@
 import {
+  assertLog,
   checkLog,
   createView,
   type ExecutionEvent,
@@ -6,7 +7,6 @@ import {
   foldEvents,
   makeSnapshot,
 } from "@millrace/contracts";
-import { assertLog } from "@millrace/contracts/testing";
 import { expect, test } from "vitest";
 import {
   broken,

@@ -8,7 +8,7 @@ import {
   type UnknownEvent,
   viewToJson,
 } from "@millrace/contracts";
-import { legalLog } from "@millrace/contracts/testing";
+import { legalLog } from "@millrace/test-support/logs";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { holds } from "./arbitrary.ts";

@@ -11,8 +11,8 @@ import {
   makeSnapshot,
   type Summary,
 } from "@millrace/contracts";
-import { legalLog } from "@millrace/contracts/testing";
 import { casesOf } from "@millrace/test-support";
+import { legalLog } from "@millrace/test-support/logs";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { holds } from "./arbitrary.ts";

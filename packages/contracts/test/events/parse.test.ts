@@ -6,7 +6,7 @@ import {
   serialiseEvent,
 } from "@millrace/contracts";
 import { executionEventSchema } from "@millrace/contracts/schemas";
-import { legalLog } from "@millrace/contracts/testing";
+import { legalLog } from "@millrace/test-support/logs";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { holds } from "./arbitrary.ts";

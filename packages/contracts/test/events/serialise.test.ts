@@ -6,8 +6,8 @@ import {
   serialiseEvent,
   sse,
 } from "@millrace/contracts";
-import { legalLog } from "@millrace/contracts/testing";
 import { casesOf } from "@millrace/test-support";
+import { legalLog } from "@millrace/test-support/logs";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { anyEvent, holds, text } from "./arbitrary.ts";

@@ -7,7 +7,7 @@ import {
   viewToJson,
   withholdContent,
 } from "@millrace/contracts";
-import { legalLog } from "@millrace/contracts/testing";
+import { legalLog } from "@millrace/test-support/logs";
 import { expect, test } from "vitest";
 import { journal } from "./builder.ts";
 

@@ -1,6 +1,5 @@
 /** A node that is stopped stops at once, wherever it is. */
-import type { ExecutionEvent, Summary } from "@millrace/contracts";
-import { assertLog } from "@millrace/contracts/testing";
+import { assertLog, type ExecutionEvent, type Summary } from "@millrace/contracts";
 import { createEngine } from "@millrace/engine";
 import { expect, test } from "vitest";
 import { kinds, planOf, start } from "../core/support.ts";

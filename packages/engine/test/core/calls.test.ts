@@ -1,6 +1,5 @@
 /** What bodies tell of models, tools and checks. Every log passes the invariants; a restart closes what was open. */
-import type { ExecutionEvent } from "@millrace/contracts";
-import { assertLog } from "@millrace/contracts/testing";
+import { assertLog, type ExecutionEvent } from "@millrace/contracts";
 import {
   type CoreContext,
   createEngine,

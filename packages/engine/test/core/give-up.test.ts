@@ -8,9 +8,9 @@ import {
   parseEvent,
   serialiseEvent,
 } from "@millrace/contracts";
-import { legalLog } from "@millrace/contracts/testing";
 import { createEngine, createMemoryJournal } from "@millrace/engine";
 import { createSimClock } from "@millrace/engine/testing";
+import { legalLog } from "@millrace/test-support/logs";
 import { describe, expect, test } from "vitest";
 import { graphOf, planOf, start } from "./support.ts";
 

@@ -1,5 +1,4 @@
-import type { ExecutionEvent, FlowGraph } from "@millrace/contracts";
-import { assertLog } from "@millrace/contracts/testing";
+import { assertLog, type ExecutionEvent, type FlowGraph } from "@millrace/contracts";
 import {
   createEngine,
   createMemoryJournal,

@@ -1,6 +1,13 @@
-import type { AnyEvent, EncodedEvent, FlowGraph, Journal, Summary } from "@millrace/contracts";
-import { NodeError, parseEvent } from "@millrace/contracts";
-import { assertLog } from "@millrace/contracts/testing";
+import {
+  type AnyEvent,
+  assertLog,
+  type EncodedEvent,
+  type FlowGraph,
+  type Journal,
+  NodeError,
+  parseEvent,
+  type Summary,
+} from "@millrace/contracts";
 import { createEngine, createMemoryJournal, type Plan, type RunOptions } from "@millrace/engine";
 import { createSimClock, randomFlow, type SimClock, scriptedNode } from "@millrace/engine/testing";
 import { describe, expect, test } from "vitest";

@@ -1,6 +1,12 @@
 /** Runs of flow text on a simulated clock. Every log that passes through here is checked against all invariants. */
-import type { ExecutionEvent, FlowGraph, Kind, NodeSucceeded, Summary } from "@millrace/contracts";
-import { assertLog } from "@millrace/contracts/testing";
+import {
+  assertLog,
+  type ExecutionEvent,
+  type FlowGraph,
+  type Kind,
+  type NodeSucceeded,
+  type Summary,
+} from "@millrace/contracts";
 import { parseFlow } from "@millrace/dsl";
 import {
   compileFlow,

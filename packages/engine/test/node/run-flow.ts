@@ -1,14 +1,14 @@
 /** One node of a flow on the real engine and the real host of Node, with its log checked. */
 
-import type {
-  ErrorInfo,
-  ExecutionEvent,
-  FieldValue,
-  FlowConnection,
-  Json,
-  Policy,
+import {
+  assertLog,
+  type ErrorInfo,
+  type ExecutionEvent,
+  type FieldValue,
+  type FlowConnection,
+  type Json,
+  type Policy,
 } from "@millrace/contracts";
-import { assertLog } from "@millrace/contracts/testing";
 import {
   compileFlow,
   createEngine,

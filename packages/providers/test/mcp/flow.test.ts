@@ -1,6 +1,5 @@
 /** Tools of real servers in a flow: called, confirmed, and gone with the run, however it ends. */
-import type { ExecutionEvent } from "@millrace/contracts";
-import { assertLog } from "@millrace/contracts/testing";
+import { assertLog, type ExecutionEvent } from "@millrace/contracts";
 import {
   createAi,
   createScriptedProvider,

@@ -1,6 +1,11 @@
 /** Flows with one `ai` node, `ask`, whose models are real packages over real sockets. */
-import { type ExecutionEvent, parseEvent, type Summary, serialiseEvent } from "@millrace/contracts";
-import { assertLog } from "@millrace/contracts/testing";
+import {
+  assertLog,
+  type ExecutionEvent,
+  parseEvent,
+  type Summary,
+  serialiseEvent,
+} from "@millrace/contracts";
 import { createAi, readAiSettings } from "@millrace/providers";
 import { onTestFinished } from "vitest";
 import { createEngine, type EngineOptions, type Run } from "../../../engine/src/index.ts";

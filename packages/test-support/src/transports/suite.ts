@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import {
   type AnyEvent,
+  assertLog,
   type Channel,
   type ChannelMap,
   createView,
@@ -14,7 +15,6 @@ import {
   type RunRef,
   viewToJson,
 } from "@millrace/contracts";
-import { assertLog } from "@millrace/contracts/testing";
 import { CommandError, type Transport, type TransportOptions } from "@millrace/desktop";
 import type { ConformanceCase } from "@millrace/testkit";
 import { DELTAS, RECORDED, recordedLog } from "./recordings.ts";

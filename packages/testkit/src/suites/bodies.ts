@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { inspect } from "node:util";
 import {
   type ActionDefinition,
+  assertLog,
   type ExtensionDefinition,
   type FieldFinding,
   type Json,
@@ -10,7 +11,6 @@ import {
   secretForms,
   toJsonValue,
 } from "@millrace/contracts";
-import { assertLog } from "@millrace/contracts/testing";
 import { createMemoryJournal, EngineError } from "@millrace/engine";
 import type { ConformanceCase } from "../conformance-case.ts";
 import type { ConformanceOptions } from "../fixtures.ts";

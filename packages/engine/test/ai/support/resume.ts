@@ -1,6 +1,5 @@
 /** Runs on a journal whose process dies, and goes on in another one. */
-import type { ExecutionEvent, Journal, Summary } from "@millrace/contracts";
-import { assertLog } from "@millrace/contracts/testing";
+import { assertLog, type ExecutionEvent, type Journal, type Summary } from "@millrace/contracts";
 import {
   createEngine,
   createMemoryJournal,

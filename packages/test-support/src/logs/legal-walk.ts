@@ -1,10 +1,12 @@
 /** The pen of a made-up log: it writes events, keeps the clock and the ids, and knows what every node has open. */
-import { foldEvents } from "../events/fold.ts";
-import type { DeltaChannel } from "../events/shapes.ts";
-import type { ExecutionEvent } from "../events/types.ts";
-import type { RunView } from "../events/view.ts";
-import { createView } from "../events/view-state.ts";
-import type { Dice } from "./random.ts";
+import {
+  createView,
+  type DeltaChannel,
+  type ExecutionEvent,
+  foldEvents,
+  type RunView,
+} from "@millrace/contracts";
+import type { Dice } from "./dice.ts";
 
 /** What a node's process waits for before its next event. */
 export type Need =

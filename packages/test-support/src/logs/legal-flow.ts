@@ -1,6 +1,6 @@
 /** Flows for made-up logs: a few nodes, edges that point forward, bodies in some of them. */
-import type { FlowEdge, FlowGraph, FlowNode } from "../graph.ts";
-import type { Dice } from "./random.ts";
+import type { FlowEdge, FlowGraph, FlowNode } from "@millrace/contracts";
+import type { Dice } from "./dice.ts";
 
 const LEAVES = ["http.request", "transform", "confirm", "ai", "delay"];
 const CONTAINERS = ["map", "loop", "subflow"];

@@ -1,6 +1,5 @@
 /** What one node does in a made-up log: every step of its machine, in every legal order, by chance. */
-import type { FlowNode } from "../graph.ts";
-import type { Json } from "../json.ts";
+import type { FlowNode, Json } from "@millrace/contracts";
 import { type Need, placeOf, type Walk, type Walker } from "./legal-walk.ts";
 
 /** Thrown into a process when the machine under it is restarted. */

@@ -2,14 +2,17 @@
  * Made-up logs that are legal: a random walk over the state machines, with pauses, answers, crashes, cancelling and failures
  * at any moment. The same seed gives the same log.
  */
-import { makeSummary } from "../events/make.ts";
-import type { CancelReason } from "../events/shapes.ts";
-import type { ExecutionEvent, RunEnd } from "../events/types.ts";
-import type { FlowGraph } from "../graph.ts";
+import {
+  type CancelReason,
+  type ExecutionEvent,
+  type FlowGraph,
+  makeSummary,
+  type RunEnd,
+} from "@millrace/contracts";
+import { createDice, createRandom } from "./dice.ts";
 import { makeFlow } from "./legal-flow.ts";
 import { INTERRUPTED, spawnLevel } from "./legal-node.ts";
 import { placeOf, Walk, type Walker } from "./legal-walk.ts";
-import { createDice, createRandom } from "./random.ts";
 
 /** Bounds of a made-up log. */
 export interface LegalLogOptions {
