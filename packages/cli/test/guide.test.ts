@@ -34,7 +34,7 @@ import { createStandardRegistry } from "@millrace/server/registry";
 import { testWith } from "@millrace/test-support";
 import { describe, expect, test } from "vitest";
 import { LIMITS } from "../../server/src/config/limits.ts";
-import { RETENTION } from "../../store/src/retention.ts";
+import { RETENTION } from "../../store/src/retention/retention.ts";
 import { ROOT, scratch } from "./cli.ts";
 import { inside } from "./inside.ts";
 import { codeIn, type Fence, fencesOf, readPage, tablesOf } from "./pages.ts";

@@ -1,12 +1,12 @@
 /** The models as the manager shows them: installed ones, and those that are being installed or were left unfinished. */
 import type { Model } from "@millrace/contracts";
-import { type Entry, toModel } from "./entry.ts";
 import { ModelError } from "./errors.ts";
-import { checkModelId } from "./ids.ts";
 import { type Leftover, unfinishedModel } from "./install/leftovers.ts";
 import type { InstallRequest } from "./install/request.ts";
 import type { Jobs } from "./jobs.ts";
-import type { Library } from "./library.ts";
+import { type Entry, toModel } from "./library/entry.ts";
+import { checkModelId } from "./library/ids.ts";
+import type { Library } from "./library/library.ts";
 import type { Runners } from "./runners.ts";
 
 /** Where the state of models is kept. */

@@ -1,21 +1,28 @@
-export type { ConfirmationQuery, Confirmations } from "./confirmations.ts";
-export type { ConnectionRow, Connections } from "./connections.ts";
-export type { Cursors } from "./cursor.ts";
-export type { DriverName } from "./driver.ts";
 export { StoreError, type StoreErrorCode } from "./errors.ts";
-export type { Feed } from "./feed.ts";
-export type { Hubs } from "./hubs.ts";
-export type { Idempotency, IdempotentRequest, Seen } from "./idempotency.ts";
-export type { StoreJournal } from "./journal.ts";
+export type { StoreJournal } from "./journal/journal.ts";
 export { type Holder, readHolder } from "./lock.ts";
 export { type OpenStoreOptions, openMemoryStore, openStore, type Store } from "./open-store.ts";
-export type { RetentionLimits, RetentionReport } from "./retention.ts";
-export type { Runs } from "./runs.ts";
-export type { Fire, FireOutcome, ScheduleRow, Schedules, WaitingFire } from "./schedules.ts";
-export type { SettingsTable } from "./settings.ts";
-export type { Fault, SqliteDb, SqliteDriver, SqlRow, SqlValue, Stmt } from "./sqlite-port.ts";
-export { type RetentionOptions, startRetention } from "./start-retention.ts";
-export type { Tables } from "./tables.ts";
-export type { NewTemplate, Templates } from "./templates.ts";
-export type { WebhookRow, Webhooks } from "./webhooks.ts";
-export type { Condition } from "./writer.ts";
+export type { RetentionLimits, RetentionReport } from "./retention/retention.ts";
+export { type RetentionOptions, startRetention } from "./retention/start-retention.ts";
+export type { ConfirmationQuery, Confirmations } from "./runs/confirmations.ts";
+export type { Cursors } from "./runs/cursor.ts";
+export type { Feed } from "./runs/feed.ts";
+export type { Runs } from "./runs/runs.ts";
+export type { DriverName } from "./sqlite/driver.ts";
+export type {
+  Fault,
+  SqliteDb,
+  SqliteDriver,
+  SqlRow,
+  SqlValue,
+  Stmt,
+} from "./sqlite/sqlite-port.ts";
+export type { ConnectionRow, Connections } from "./tables/connections.ts";
+export type { Hubs } from "./tables/hubs.ts";
+export type { Idempotency, IdempotentRequest, Seen } from "./tables/idempotency.ts";
+export type { Fire, FireOutcome, ScheduleRow, Schedules, WaitingFire } from "./tables/schedules.ts";
+export type { SettingsTable } from "./tables/settings.ts";
+export type { Tables } from "./tables/tables.ts";
+export type { NewTemplate, Templates } from "./tables/templates.ts";
+export type { WebhookRow, Webhooks } from "./tables/webhooks.ts";
+export type { Condition } from "./writer/writer.ts";

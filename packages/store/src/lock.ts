@@ -6,8 +6,8 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { StoreError } from "./errors.ts";
-import { faultOf } from "./sqlite.js";
-import type { SqliteDb, SqliteDriver } from "./sqlite-port.ts";
+import { faultOf } from "./sqlite/sqlite.js";
+import type { SqliteDb, SqliteDriver } from "./sqlite/sqlite-port.ts";
 
 const OWNER = "owner.json";
 

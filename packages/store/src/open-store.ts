@@ -12,22 +12,26 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { checkOptions, type OptionNames } from "@millrace/contracts/options";
-import { type Confirmations, createConfirmations } from "./confirmations.ts";
-import { type Cursors, createCursors } from "./cursor.ts";
-import { checkFile, prepareFile, prepareMemory, WRITE_PRAGMAS } from "./database-file.ts";
-import { chooseDriver, type DriverName } from "./driver.ts";
 import { StoreError } from "./errors.ts";
-import { createFeed, type Feed } from "./feed.ts";
-import { createJournal, type JournalParts, type StoreJournal } from "./journal.ts";
+import { createJournal, type JournalParts, type StoreJournal } from "./journal/journal.ts";
+import { installationKey, KEY_BYTES, PrivateValues } from "./journal/private-values.ts";
 import { type Lock, takeLock } from "./lock.ts";
-import { installationKey, KEY_BYTES, PrivateValues } from "./private-values.ts";
-import { Reader, toStoreError } from "./reader.ts";
-import { createRetention, type RetentionLimits, type RetentionReport } from "./retention.ts";
-import { createRuns, type Runs } from "./runs.ts";
-import { faultOf } from "./sqlite.js";
-import type { SqliteDriver } from "./sqlite-port.ts";
-import { createTables, type Tables } from "./tables.ts";
-import { type Condition, createMemoryWriter, Writer, writerUrl } from "./writer.ts";
+import {
+  createRetention,
+  type RetentionLimits,
+  type RetentionReport,
+} from "./retention/retention.ts";
+import { type Confirmations, createConfirmations } from "./runs/confirmations.ts";
+import { type Cursors, createCursors } from "./runs/cursor.ts";
+import { createFeed, type Feed } from "./runs/feed.ts";
+import { createRuns, type Runs } from "./runs/runs.ts";
+import { checkFile, prepareFile, prepareMemory, WRITE_PRAGMAS } from "./sqlite/database-file.ts";
+import { chooseDriver, type DriverName } from "./sqlite/driver.ts";
+import { Reader, toStoreError } from "./sqlite/reader.ts";
+import { faultOf } from "./sqlite/sqlite.js";
+import type { SqliteDriver } from "./sqlite/sqlite-port.ts";
+import { createTables, type Tables } from "./tables/tables.ts";
+import { type Condition, createMemoryWriter, Writer, writerUrl } from "./writer/writer.ts";
 
 /** What `openStore` takes. `now`: epoch milliseconds, by which leases run out; default the machine's clock. */
 export interface OpenStoreOptions {

@@ -45,7 +45,7 @@ export async function bundleScript(script: string, folder: string = HERE): Promi
   });
   await build({
     ...shared,
-    entryPoints: [join(HERE, "../src/writer-thread.js")],
+    entryPoints: [join(HERE, "../src/writer/writer-thread.js")],
     outfile: join(outdir, "writer-thread.js"),
   });
   return join(outdir, "child.mjs");

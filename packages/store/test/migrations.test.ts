@@ -2,9 +2,9 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { openStore } from "@millrace/store";
 import { expect, test } from "vitest";
-import { prepareFile } from "../src/database-file.ts";
-import { chooseDriver } from "../src/driver.ts";
-import { MIGRATIONS } from "../src/schema.ts";
+import { prepareFile } from "../src/sqlite/database-file.ts";
+import { chooseDriver } from "../src/sqlite/driver.ts";
+import { MIGRATIONS } from "../src/sqlite/schema.ts";
 import { newFolder } from "./folder.ts";
 import { appendAll, logOf } from "./logs.ts";
 

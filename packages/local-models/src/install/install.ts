@@ -11,12 +11,12 @@ import { link, mkdir, open, realpath, rename, rm, stat } from "node:fs/promises"
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { CredentialsPort, FetchLike } from "@millrace/contracts";
-import { defaultsOf, type Entry } from "../entry.ts";
 import { ModelError, toModelError } from "../errors.ts";
 import { FILE_MODE, type FileStamp, FOLDER_MODE, isUnchanged, stampOf } from "../folders.ts";
 import { inspectGguf } from "../gguf/inspect.ts";
-import { pathOfId } from "../ids.ts";
 import type { JobContext } from "../jobs.ts";
+import { defaultsOf, type Entry } from "../library/entry.ts";
+import { pathOfId } from "../library/ids.ts";
 import type { GgufFacts } from "../runners.ts";
 import type { HubModel, ModelClock } from "../settings.ts";
 import { syncFolder } from "../write-whole.ts";

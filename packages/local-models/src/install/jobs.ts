@@ -3,7 +3,7 @@ import type { Job, ModelInstallArgs } from "@millrace/contracts";
 import { ENGINE_ID, type Engines } from "../engine/engines.ts";
 import { ModelError } from "../errors.ts";
 import type { Jobs } from "../jobs.ts";
-import type { Library } from "../library.ts";
+import type { Library } from "../library/library.ts";
 import { type InstallPorts, install, moveIn } from "./install.ts";
 import type { Progress } from "./progress.ts";
 import { type InstallRequest, readRequest } from "./request.ts";

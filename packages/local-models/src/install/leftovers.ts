@@ -2,7 +2,7 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Model } from "@millrace/contracts";
-import { defaultsOf } from "../entry.ts";
+import { defaultsOf } from "../library/entry.ts";
 import { type PartState, readPartState } from "./part-file.ts";
 
 const KEPT_MS = 7 * 86_400_000;

@@ -3,7 +3,7 @@
 import { isAbsolute } from "node:path";
 import type { Model, ModelInstallArgs } from "@millrace/contracts";
 import { ModelError } from "../errors.ts";
-import { checkModelId, idOfPath } from "../ids.ts";
+import { checkModelId, idOfPath } from "../library/ids.ts";
 import { isLoopback } from "./download.ts";
 
 const HUB = /^hub:([a-z0-9][a-z0-9._-]{0,63})\/([A-Za-z0-9][A-Za-z0-9._-]{0,127})$/;

@@ -83,7 +83,7 @@ async function bundle(): Promise<string> {
   });
   await build({
     ...shared,
-    entryPoints: [join(STORE, "src/writer-thread.js")],
+    entryPoints: [join(STORE, "src/writer/writer-thread.js")],
     outfile: join(outdir, "writer-thread.js"),
   });
   return join(outdir, "server.js");

@@ -1,0 +1,186 @@
+/**
+ * What of a run's log is withheld when it ends: the content of `ai` nodes with `auditContent: "none"`, of all `ai` nodes
+ * where the installation keeps no content. The rows are written with the summary, so there is no moment in between.
+ *   S1  A withheld event keeps its `seq`, its kind and its lengths.
+ *   S2  A value that only withheld events name goes with them.
+ * @see the pages "AI", section 10, and "Durability", D2
+ */
+import {
+  type EncodedEvent,
+  type ExecutionEvent,
+  type FlowGraph,
+  parseEvent,
+  serialiseEvent,
+  type ValueRef,
+  withholdContent,
+} from "@millrace/contracts";
+import { unnamedBlobs } from "../retention/deletion.ts";
+import type { Reader } from "../sqlite/reader.ts";
+import type { Op } from "../writer/writer.ts";
+
+/** Decides for the runs of one journal. */
+export interface Seals {
+  /** Told of a run whose whole log will pass here. */
+  begin(run: number, graph: FlowGraph): void;
+  /** Told of what is appended before the end. */
+  see(run: number, events: readonly EncodedEvent[]): void;
+  /** Told of the last events; answers the rows that belong to them, at once where nothing is withheld. */
+  end(run: number, events: readonly EncodedEvent[]): readonly Op[] | Promise<readonly Op[]>;
+}
+
+/** What is known of a run. True: the node keeps its content; undefined: it is no `ai` node. */
+interface Known {
+  /** The nodes of the graph, by their ids from the outside in. */
+  readonly places: ReadonlyMap<string, boolean | undefined>;
+  /** Nodes that have called a model, by path: those of nested flows are in no graph here. */
+  readonly calls: Map<string, boolean>;
+}
+
+const AI_TYPE = "ai";
+const PAGE = 512;
+
+export function createSeals(reader: Reader, keepsContent: () => boolean): Seals {
+  const known = new Map<number, Known>();
+  return {
+    begin(run, graph) {
+      known.set(run, { places: placesOf(graph), calls: new Map() });
+    },
+
+    see(run, events) {
+      const calls = known.get(run)?.calls;
+      if (calls !== undefined) note(calls, events);
+    },
+
+    end(run, events) {
+      const whole = known.get(run);
+      if (whole !== undefined) note(whole.calls, events);
+      known.delete(run);
+      const { places, calls } = whole ?? learnt(reader, run, events);
+      const keeps = keepsContent();
+      const isKept = (path: string): boolean => {
+        const call = calls.get(path);
+        const place = path.replace(REPEATS, "");
+        const isAi = call !== undefined || places.get(place) !== undefined;
+        if (!isAi || !keeps) return !isAi;
+        return (places.has(place) ? places.get(place) : call) !== false;
+      };
+      const all = [...calls.keys(), ...places.keys()];
+      return all.every(isKept) ? [] : withheldRows(reader, run, { events, isKept });
+    },
+  };
+}
+
+/** Attempt and index of the segments of a path, which the graph does not know. */
+const REPEATS = /(?:~\d+)?(?:\[\d+\])?(?=\/|$)/g;
+
+function placesOf(
+  { nodes }: Pick<FlowGraph, "nodes">,
+  before = "",
+  places: Map<string, boolean | undefined> = new Map(),
+): Map<string, boolean | undefined> {
+  for (const { id, type, fields, body } of nodes) {
+    const place = before + id;
+    places.set(place, type === AI_TYPE ? fields["auditContent"] !== "none" : undefined);
+    if (body !== undefined) placesOf(body, `${place}/`, places);
+  }
+  return places;
+}
+
+/** A call without an audit is one of a node that keeps none. */
+function note(calls: Map<string, boolean>, events: readonly { readonly event: unknown }[]): void {
+  for (const { event } of events as readonly { readonly event: ExecutionEvent }[]) {
+    if (event.kind !== "llm.started") continue;
+    calls.set(event.node, event.audit !== undefined && calls.get(event.node) !== false);
+  }
+}
+
+/** Of a run that was begun by another process. */
+function learnt(reader: Reader, run: number, events: readonly EncodedEvent[]): Known {
+  const graph = reader.get(
+    "SELECT g.json FROM run r JOIN graph g ON g.digest = r.graph WHERE r.no = ?",
+    [run],
+  )?.["json"];
+  const calls = new Map<string, boolean>();
+  const started = reader.all("SELECT line FROM journal WHERE run = ? AND kind = 'llm.started'", [
+    run,
+  ]);
+  note(calls, [...started.map(({ line }) => ({ event: eventOf(line) })), ...events]);
+  // without a run there is no place, and the append is refused
+  return { places: placesOf(JSON.parse(String(graph ?? '{"nodes":[]}'))), calls };
+}
+
+interface Sealing {
+  /** The last events, which are not stored yet. */
+  readonly events: readonly EncodedEvent[];
+  isKept(path: string): boolean;
+}
+
+async function withheldRows(
+  reader: Reader,
+  run: number,
+  { events, isKept }: Sealing,
+): Promise<Op[]> {
+  const lines: (string | number | Uint8Array)[][] = [];
+  const tools: (string | number)[][] = [];
+  const kept = new Set<string>();
+  const gone = new Set<string>();
+  const judge = (event: ExecutionEvent): void => {
+    const node = "node" in event ? event.node : undefined;
+    const sealed = node === undefined || isKept(node) ? event : withholdContent(event);
+    for (const ref of refsOf(event)) (sealed === event ? kept : gone).add(ref);
+    if (sealed === event) return;
+    lines.push([Buffer.from(serialiseEvent(sealed)), run, event.seq]);
+    if (sealed.kind === "confirm.requested") {
+      tools.push([JSON.stringify(sealed.tool), run, sealed.id]);
+    }
+  };
+  for (let at = 0; ; ) {
+    const page = reader.all(
+      "SELECT seq, line FROM journal WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?",
+      [run, at, PAGE],
+    );
+    for (const { line } of page) judge(eventOf(line));
+    if (page.length < PAGE) break;
+    at = Number(page.at(-1)?.["seq"]);
+    await new Promise((next) => setImmediate(next)); // a long log is no reason for others to wait
+  }
+  for (const { event } of events) judge(event);
+  const refs = [...gone].filter((ref) => !kept.has(ref));
+  return [
+    { sql: "UPDATE journal SET line = ? WHERE run = ? AND seq = ?", rows: lines },
+    { sql: "UPDATE confirmation SET tool = ? WHERE run = ? AND id = ?", rows: tools },
+    {
+      sql: "DELETE FROM step_value WHERE run = ? AND ref = ?",
+      rows: refs.map((ref) => [run, ref]),
+    },
+    {
+      sql: "DELETE FROM run_blob WHERE run = ? AND digest = ?",
+      rows: refs.map((ref) => [run, ref]),
+    },
+    unnamedBlobs(refs),
+  ];
+}
+
+const decoder = new TextDecoder();
+
+function eventOf(line: unknown): ExecutionEvent {
+  return parseEvent(decoder.decode(line as Uint8Array)) as ExecutionEvent;
+}
+
+/** References to values that an event holds. */
+function refsOf(event: ExecutionEvent): string[] {
+  const holder = event as {
+    readonly outputRef?: ValueRef;
+    readonly argsRef?: ValueRef;
+    readonly resultRef?: ValueRef;
+    readonly audit?: { readonly ref?: ValueRef };
+    readonly outputRefs?: { readonly [name: string]: ValueRef };
+  };
+  return [
+    holder.outputRef,
+    holder.argsRef,
+    holder.resultRef,
+    holder.audit?.ref,
+    ...Object.values(holder.outputRefs ?? {}),
+  ].flatMap((value) => (value === undefined ? [] : [value.ref]));
+}

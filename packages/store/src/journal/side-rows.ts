@@ -1,0 +1,127 @@
+/**
+ * What the events of a batch change besides the log: status of the run, questions to people, timers, the feed of all runs.
+ * Derived here from the events themselves and written with them, so there is no second call to forget.
+ */
+import type { ConfirmRequested, ExecutionEvent, Summary } from "@millrace/contracts";
+import { isInFeed } from "../runs/feed.ts";
+import type { SqlValue } from "../sqlite/sqlite-port.ts";
+import type { Op } from "../writer/writer.ts";
+import { endOfPrivate } from "./private-values.ts";
+
+/**
+ * The statements for a batch of the run with this number, in the order of its events. `timed`: the runs that may have timers;
+ * the nodes of the others have none to end.
+ */
+export function sideRows(run: number, events: readonly ExecutionEvent[], timed: Set<number>): Op[] {
+  const ops: Op[] = [];
+  const feed: SqlValue[][] = [];
+  const setTimer = (node: string, attempt: number, at: number): void => {
+    timed.add(run);
+    add(SET_TIMER, [run, node, attempt, at]);
+  };
+  const endTimers = (node: string): void => {
+    if (timed.has(run)) add(END_TIMERS, [run, node]);
+  };
+  const add = (sql: string, row: readonly SqlValue[]): void => {
+    ops.push({ sql, rows: [row] });
+  };
+  for (const event of events) {
+    if (isInFeed(event.kind)) feed.push([run, event.seq]);
+    switch (event.kind) {
+      case "run.started":
+        add(
+          "UPDATE run SET status = 'running', started_at = ?, options = json_set(options, '$.flowHash', ?) WHERE no = ?",
+          [event.ts, event.flow.hash, run],
+        );
+        break;
+      case "run.paused":
+        add(SET_STATUS, ["paused", run]);
+        break;
+      case "run.resumed":
+        add(SET_STATUS, ["running", run]);
+        break;
+      case "run.cancelling":
+        add(SET_STATUS, ["cancelling", run]);
+        break;
+      case "confirm.requested":
+        add(ASK, questionOf(run, event));
+        break;
+      case "confirm.resolved":
+        // The first answer counts, whoever brings the second one.
+        ops.push({
+          sql:
+            "UPDATE confirmation SET status = ?, by = ?, value = ?, comment = ?, resolved_at = ? " +
+            "WHERE run = ? AND id = ? AND status = 'requested'",
+          rows: [
+            [
+              event.outcome,
+              event.by ?? null,
+              event.value === undefined ? null : JSON.stringify(event.value),
+              event.comment ?? null,
+              event.ts,
+              run,
+              event.id,
+            ],
+          ],
+          need: "lease_lost",
+        });
+        break;
+      case "node.waiting":
+        if (event.on === "timer" && event.until !== undefined) {
+          setTimer(event.node, event.attempt, event.until);
+        }
+        break;
+      case "node.retrying":
+        endTimers(event.node);
+        setTimer(event.node, event.next, event.ts + event.delayMs);
+        break;
+      case "node.started":
+      case "node.resumed":
+      case "node.succeeded":
+      case "node.failed":
+      case "node.cancelled":
+        endTimers(event.node);
+        break;
+      case "summary":
+        timed.delete(run);
+        ops.push(...endOf(run, event));
+        break;
+      default:
+    }
+  }
+  if (feed.length > 0) ops.push({ sql: "INSERT INTO feed(run, seq) VALUES(?, ?)", rows: feed });
+  return ops;
+}
+
+const SET_STATUS = "UPDATE run SET status = ? WHERE no = ?";
+const SET_TIMER = "INSERT OR REPLACE INTO timer(run, node, attempt, fire_at) VALUES(?, ?, ?, ?)";
+const END_TIMERS = "DELETE FROM timer WHERE run = ? AND node = ?";
+const ASK =
+  "INSERT INTO confirmation(run, id, node, status, prompt, schema, tool, deadline, requested_at) " +
+  "VALUES(?, ?, ?, 'requested', ?, ?, ?, ?, ?)";
+
+function questionOf(run: number, event: ConfirmRequested): SqlValue[] {
+  return [
+    run,
+    event.id,
+    event.node,
+    event.prompt,
+    event.schema === undefined ? null : JSON.stringify(event.schema),
+    event.tool === undefined ? null : JSON.stringify(event.tool),
+    event.deadline ?? null,
+    event.ts,
+  ];
+}
+
+function endOf(run: number, event: Summary): Op[] {
+  const { v: _v, kind: _kind, runId: _runId, seq: _seq, ts, ...summary } = event;
+  const status = summary.status === "invalid" ? "failed" : summary.status;
+  return [
+    {
+      sql: "UPDATE run SET status = ?, ended_at = ?, summary = ? WHERE no = ?",
+      rows: [[status, ts, JSON.stringify(summary), run]],
+    },
+    { sql: "DELETE FROM timer WHERE run = ?", rows: [[run]] },
+    endOfPrivate(run),
+  ];
+}

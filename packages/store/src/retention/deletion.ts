@@ -1,0 +1,52 @@
+/** Statements that take rows away, and what nobody else needs with them. */
+import type { Reader } from "../sqlite/reader.ts";
+import type { SqlValue } from "../sqlite/sqlite-port.ts";
+import type { Op } from "../writer/writer.ts";
+
+/** Tables with rows of a run besides `run_blob`. */
+const OWNED = [
+  "journal",
+  "step_value",
+  "private_value",
+  "confirmation",
+  "timer",
+  "feed",
+  "run_tag",
+] as const;
+
+/** Statements that delete ended runs with all that is their own, and leave what others share. */
+export function deletion(reader: Reader, numbers: readonly number[]): Op[] {
+  const rows = numbers.map((no) => [no]);
+  const graphs = numbers.flatMap((no) =>
+    reader.all("SELECT graph FROM run WHERE no = ?", [no]).map(({ graph }) => graph ?? null),
+  );
+  return [
+    ...OWNED.map((table) => ({ sql: `DELETE FROM ${table} WHERE run = ?`, rows })),
+    ...numbers.flatMap((no) => blobDeletion(reader, no)),
+    { sql: "DELETE FROM run WHERE no = ?", rows },
+    {
+      sql:
+        "DELETE FROM graph WHERE digest = ? AND NOT EXISTS (SELECT 1 FROM run r WHERE r.graph = graph.digest) " +
+        "AND NOT EXISTS (SELECT 1 FROM template_version t WHERE t.graph = graph.digest)",
+      rows: [...new Set(graphs)].map((digest) => [digest]),
+    },
+  ];
+}
+
+/** Statements that take a run's blobs from it; a blob that no run names goes. */
+export function blobDeletion(reader: Reader, run: number): Op[] {
+  const digests = reader.all("SELECT digest FROM run_blob WHERE run = ?", [run]);
+  if (digests.length === 0) return [];
+  return [
+    { sql: "DELETE FROM run_blob WHERE run = ?", rows: [[run]] },
+    unnamedBlobs(digests.map(({ digest }) => digest ?? null)),
+  ];
+}
+
+/** Deletes those of the blobs that no run names. */
+export function unnamedBlobs(digests: readonly SqlValue[]): Op {
+  return {
+    sql: "DELETE FROM blob WHERE digest = ? AND NOT EXISTS (SELECT 1 FROM run_blob b WHERE b.digest = blob.digest)",
+    rows: digests.map((digest) => [digest]),
+  };
+}

@@ -1,0 +1,76 @@
+/**
+ * The feed: starts, pauses, confirmations and ends of all runs, in the order in which they were committed.
+ *   F1  Positions rise without end and are never used twice; they may have gaps where runs were deleted.
+ *   F2  Who is told has a reader that sees what it is told of.
+ */
+import type { StoredEvent } from "@millrace/contracts";
+import type { Reader } from "../sqlite/reader.ts";
+
+/** The feed of a store. `seq` of its entries is their position in the feed, not in their run. */
+export interface Feed {
+  /** Position of the newest entry that there ever was; 0: none yet. */
+  last(): number;
+  /** Position of the oldest entry that is kept; null: none is. */
+  first(): number | null;
+  /** The next entries after a position, a page of at most 256 KiB or one entry; empty: there are none now. */
+  read(after: number): readonly StoredEvent[];
+  /** Calls `told` with the kinds of new entries, after their commit, until the answer is called. */
+  listen(told: (kinds: readonly string[]) => void): () => void;
+}
+
+/** A feed that can be told what was committed. */
+export interface FeedSource extends Feed {
+  publish(kinds: readonly string[]): void;
+}
+
+const KINDS = /^(?:run\.|confirm\.|summary$)/;
+const PAGE_ENTRIES = 512;
+const PAGE_BYTES = 262_144; // a page costs its reader no more than the longest event may
+
+/** Whether events of this kind are in the feed. */
+export function isInFeed(kind: string): boolean {
+  return KINDS.test(kind);
+}
+
+export function createFeed(reader: Reader): FeedSource {
+  const listeners = new Set<(kinds: readonly string[]) => void>();
+  return {
+    last: () =>
+      Number(reader.get("SELECT seq FROM sqlite_sequence WHERE name = 'feed'")?.["seq"] ?? 0),
+    first: () => (reader.get("SELECT min(pos) AS pos FROM feed")?.["pos"] ?? null) as number | null,
+    read(after) {
+      const sizes = reader.all(
+        "SELECT f.pos, length(j.line) AS bytes FROM feed f JOIN journal j ON j.run = f.run AND j.seq = f.seq " +
+          "WHERE f.pos > ? ORDER BY f.pos LIMIT ?",
+        [after, PAGE_ENTRIES],
+      );
+      let bytes = 0;
+      let end = after;
+      for (const row of sizes) {
+        bytes += Number(row["bytes"]);
+        if (end > after && bytes > PAGE_BYTES) break;
+        end = Number(row["pos"]);
+      }
+      if (end === after) return [];
+      return reader
+        .all(
+          "SELECT f.pos, j.kind, j.line FROM feed f JOIN journal j ON j.run = f.run AND j.seq = f.seq " +
+            "WHERE f.pos > ? AND f.pos <= ? ORDER BY f.pos",
+          [after, end],
+        )
+        .map((row) => ({
+          seq: Number(row["pos"]),
+          kind: String(row["kind"]),
+          line: row["line"] as Uint8Array,
+        }));
+    },
+    listen(told) {
+      listeners.add(told);
+      return () => void listeners.delete(told);
+    },
+    publish(kinds) {
+      if (kinds.length === 0) return;
+      for (const told of [...listeners]) told(kinds);
+    },
+  };
+}

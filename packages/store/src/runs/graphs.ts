@@ -1,0 +1,48 @@
+/** Graphs of runs and templates. Each is there once, under the digest of its text, and never changes. */
+import { createHash } from "node:crypto";
+import type { FlowGraph } from "@millrace/contracts";
+import { StoreError } from "../errors.ts";
+import type { Reader } from "../sqlite/reader.ts";
+import type { Op } from "../writer/writer.ts";
+
+const MAX_NAMES = 1_000; // graphs that are looked for in memory first
+
+const parsed = new WeakMap<Reader, Map<string, WeakRef<FlowGraph>>>();
+
+/** The name of a graph and the row that keeps it. */
+export function graphRow(graph: FlowGraph): { readonly digest: string; readonly op: Op } {
+  const text = JSON.stringify(graph);
+  const digest = digestOfText(text);
+  return {
+    digest,
+    op: {
+      sql: "INSERT INTO graph(digest, json) VALUES(?, ?) ON CONFLICT DO NOTHING",
+      rows: [[digest, text]],
+    },
+  };
+}
+
+function digestOfText(text: string): string {
+  return `sha256:${createHash("sha256").update(text).digest("hex")}`;
+}
+
+/**
+ * The graph of this name; the same object as long as somebody holds it, so that a thousand runs of it read it once.
+ * Throws `store_corrupt` for a row that is not what its name says: no run goes on with another graph than its own.
+ */
+export function graphOf(reader: Reader, digest: string): FlowGraph {
+  const known = parsed.get(reader) ?? new Map<string, WeakRef<FlowGraph>>();
+  parsed.set(reader, known);
+  const held = known.get(digest)?.deref();
+  if (held !== undefined) return held;
+  const row = reader.get("SELECT json FROM graph WHERE digest = ?", [digest]);
+  if (row === undefined) throw new StoreError("not_found", "the run was deleted, and its graph");
+  const text = String(row["json"]);
+  if (digestOfText(text) !== digest) {
+    throw new StoreError("store_corrupt", `the stored graph ${digest} was changed`);
+  }
+  const graph: FlowGraph = JSON.parse(text);
+  if (known.size >= MAX_NAMES) known.clear();
+  known.set(digest, new WeakRef(graph));
+  return graph;
+}

@@ -1,0 +1,131 @@
+/** The row of a run, and the rows that are written with it: what a start needs, whichever process makes it. */
+import {
+  hideSecretInputs,
+  type JsonObject,
+  type ResumeState,
+  type RunHeader,
+  type StartRows,
+} from "@millrace/contracts";
+import { StoreError } from "../errors.ts";
+import type { PrivateValues } from "../journal/private-values.ts";
+import type { Reader } from "../sqlite/reader.ts";
+import type { SqlRow } from "../sqlite/sqlite-port.ts";
+import { requestRows } from "../tables/idempotency.ts";
+import { fireRows, waitingRows } from "../tables/schedules.ts";
+import { signatureRows } from "../tables/webhooks.ts";
+import { type Op, Refusal } from "../writer/writer.ts";
+import { graphOf, graphRow } from "./graphs.ts";
+
+/** The epoch that runs begin with. */
+export const EPOCH = "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'epoch')";
+
+const REFUSALS = ["run_exists", "key_used", "already_fired", "signature_used"] as const;
+
+/** Statements that make a run; the last one answers its `no` and `epoch`. */
+export function creation(
+  header: RunHeader,
+  given: {
+    readonly rows: StartRows | undefined;
+    readonly privates: PrivateValues;
+    readonly now: number;
+  },
+): Op[] {
+  const { rows = {}, privates, now: createdAt } = given;
+  const shown = hideSecretInputs(header.graph.inputs, header.inputs as JsonObject);
+  const { runId, planDigest, graph, inputs, trigger, template = null, tags = {} } = header;
+  const { request, fire, waiting, signature } = rows;
+  const { digest, op } = graphRow(graph);
+  const { flowHash, flows } = header;
+  const options = {
+    planDigest,
+    ...(flowHash !== undefined && { flowHash }),
+    ...(flows !== undefined && { flows }),
+    ...header.options,
+  };
+  return [
+    ...(request === undefined ? [] : requestRows(request, { runId, status: "pending" }, createdAt)),
+    ...(fire === undefined ? [] : fireRows(fire.scheduleId, { ...fire, runId })),
+    ...(waiting === undefined ? [] : waitingRows(waiting, runId)),
+    ...(signature === undefined ? [] : signatureRows(signature, createdAt)),
+    op,
+    {
+      sql:
+        "INSERT INTO run(id, flow_id, graph, template, template_version, status, trigger, source, inputs, options, token_id, " +
+        "retry_of, epoch, created_at) SELECT ?, ?, ?, ?, " +
+        "coalesce(?, (SELECT max(version) FROM template_version WHERE slug = ? AND graph = ?)), 'pending', ?, ?, ?, ?, ?, ?, " +
+        `${EPOCH}, ? WHERE NOT EXISTS (SELECT 1 FROM run WHERE id = ?)`,
+      rows: [
+        [
+          runId,
+          graph.id,
+          digest,
+          template,
+          header.templateVersion ?? null,
+          template,
+          digest,
+          trigger,
+          header.source === undefined ? null : JSON.stringify(header.source),
+          JSON.stringify(shown),
+          JSON.stringify(options),
+          header.tokenId ?? null,
+          header.retryOf ?? null,
+          createdAt,
+          runId,
+        ],
+      ],
+      need: "run_exists",
+    },
+    {
+      sql: "INSERT INTO run_tag(key, value, run) SELECT ?, ?, no FROM run WHERE id = ?",
+      rows: Object.entries(tags).map(([name, value]) => [name, value, runId]),
+    },
+    ...(shown === inputs ? [] : [privates.putInputs(runId, inputs)]),
+    { sql: "SELECT no, epoch FROM run WHERE id = ?", rows: [[runId]], get: true },
+  ];
+}
+
+/** What the refusal of `creation` means to the caller. */
+export function refusedStart(error: unknown, runId: string): unknown {
+  const code = REFUSALS.find((each) => error instanceof Refusal && error.code === each);
+  switch (code) {
+    case "run_exists":
+      return new StoreError(code, `the run ${runId} exists already`);
+    case "key_used":
+      return new StoreError(code, "the idempotency key was used");
+    case "already_fired":
+      return new StoreError(code, "the schedule has fired this time, or is gone");
+    case "signature_used":
+      return new StoreError(code, "the signature was used");
+    default:
+      return error;
+  }
+}
+
+/** The header as it was given to `creation`, from the row of the run. `privates` null: secret inputs read `[redacted]`. */
+export function headerOf(
+  row: SqlRow,
+  reader: Reader,
+  privates: PrivateValues | null,
+): Omit<ResumeState, "events" | "steps" | "privateValues"> {
+  const tags = reader.all("SELECT key, value FROM run_tag WHERE run = ?", [row["no"] ?? null]);
+  const { planDigest, flowHash, flows, ...options } = JSON.parse(String(row["options"]));
+  return {
+    runId: String(row["id"]),
+    planDigest,
+    ...(flowHash !== undefined && { flowHash }),
+    ...(flows !== undefined && { flows }),
+    graph: graphOf(reader, String(row["graph"])),
+    inputs:
+      privates?.inputs(Number(row["no"]), String(row["id"])) ?? JSON.parse(String(row["inputs"])),
+    trigger: String(row["trigger"]),
+    ...(row["template"] !== null && { template: String(row["template"]) }),
+    ...(row["template_version"] !== null && { templateVersion: Number(row["template_version"]) }),
+    ...(tags.length > 0 && {
+      tags: Object.fromEntries(tags.map(({ key, value }) => [key, value])),
+    }),
+    ...(row["source"] !== null && { source: JSON.parse(String(row["source"])) }),
+    ...(row["token_id"] !== null && { tokenId: String(row["token_id"]) }),
+    ...(row["retry_of"] !== null && { retryOf: String(row["retry_of"]) }),
+    ...(Object.keys(options).length > 0 && { options }),
+  };
+}

@@ -1,0 +1,203 @@
+/** Runs as lists and commands show them, read from the rows that the journal keeps beside the events. */
+import {
+  createView,
+  foldEvents,
+  type Page,
+  parseEvent,
+  type Run,
+  type RunFilter,
+  type RunHeader,
+  type RunQuery,
+  type RunState,
+  type RunSummary,
+  viewToJson,
+} from "@millrace/contracts";
+import type { PrivateValues } from "../journal/private-values.ts";
+import { deletion } from "../retention/deletion.ts";
+import type { Reader } from "../sqlite/reader.ts";
+import type { SqlRow, SqlValue } from "../sqlite/sqlite-port.ts";
+import type { Writer } from "../writer/writer.ts";
+import { confirmationOf } from "./confirmations.ts";
+import type { Cursors } from "./cursor.ts";
+import { headerOf } from "./run-header.ts";
+import { createSummaries, SUMMARY_ROWS } from "./run-summaries.ts";
+
+const MAX_LIMIT = 200;
+const SLICE = 500; // runs that one transaction of `prune` deletes: other writers come in between
+
+/** The runs of a store. */
+export interface Runs {
+  /** One page, newest first. Throws `bad_cursor` for a cursor of another filter, `RangeError` for a `limit` outside 1 to 200. */
+  list(query: RunQuery): Page<RunSummary>;
+  /** A run without its nodes, which costs one look; null: there is none. */
+  summary(runId: string): RunSummary | null;
+  /** A run with its nodes, as the fold of its log, and confirmations; null: there is none. */
+  get(runId: string): Run | null;
+  /**
+   * What a run was created with; null: there is none. `private` false: secret inputs read `[redacted]`, else their key is
+   * needed: throws `store_corrupt` where it is another one.
+   */
+  header(runId: string, options?: { private?: boolean }): RunHeader | null;
+  /** Ids of the runs that have not ended, oldest first: what a start takes up. */
+  live(): readonly string[];
+  /** Deletes an ended run with all that belongs to it. `live`: it has not ended and stays; `absent`: there is none. */
+  delete(runId: string): Promise<"deleted" | "live" | "absent">;
+  /** Deletes the ended runs that fit: ended before `before` (ISO 8601), in one of the states; absent: all that have ended. */
+  prune(filter: {
+    readonly before?: string;
+    readonly status?: readonly RunState[];
+  }): Promise<{ readonly deleted: number }>;
+}
+
+export function createRuns(parts: {
+  readonly reader: Reader;
+  readonly writer: Pick<Writer, "write">;
+  readonly cursors: Cursors;
+  readonly privates: PrivateValues;
+}): Runs {
+  const { reader, writer, cursors, privates } = parts;
+  const summariesOf = createSummaries(reader);
+  const one = (runId: string): { readonly run: number; readonly summary: RunSummary } | null => {
+    const row = reader.get(`${SUMMARY_ROWS} WHERE id = ?`, [runId]);
+    const [summary] = row === undefined ? [] : summariesOf([row]);
+    return summary === undefined ? null : { run: Number(row?.["no"]), summary };
+  };
+  return {
+    list(query) {
+      const { limit, cursor } = query;
+      if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
+        throw new RangeError(`limit is a whole number from 1 to ${MAX_LIMIT}, not ${limit}`);
+      }
+      const filter = normal(query);
+      const { where, values } = conditionsOf(query);
+      if (cursor !== undefined) {
+        where.push("(created_at, no) < (?, ?)");
+        values.push(...(cursors.read(filter, cursor) as readonly number[]));
+      }
+      // each state by its own index: together they would be sorted, however many there are
+      const rows = [...new Set(query.status ?? [undefined])].flatMap((status) => {
+        const all = status === undefined ? where : [...where, "status = ?"];
+        return reader.once(
+          `${SUMMARY_ROWS} ${all.length > 0 ? `WHERE ${all.join(" AND ")}` : ""}
+           ORDER BY created_at DESC, no DESC LIMIT ?`,
+          [...values, ...(status === undefined ? [] : [status]), limit + 1],
+        );
+      });
+      rows.sort(byTime).splice(limit + 1);
+      const items = summariesOf(rows.slice(0, limit));
+      const last = rows.length > limit ? rows[limit - 1] : undefined;
+      const key = last === undefined ? undefined : [Number(last["created_at"]), Number(last["no"])];
+      return { items, nextCursor: key === undefined ? null : cursors.write(filter, key) };
+    },
+
+    summary(runId) {
+      return one(runId)?.summary ?? null;
+    },
+
+    get(runId) {
+      const found = one(runId);
+      if (found === null) return null;
+      const { run, summary } = found;
+      const view = createView(runId);
+      const decoder = new TextDecoder();
+      for (const { line } of reader.all("SELECT line FROM journal WHERE run = ? ORDER BY seq", [
+        run,
+      ])) {
+        foldEvents(view, parseEvent(decoder.decode(line as Uint8Array)));
+      }
+      const nodes = viewToJson(view).nodes.map(
+        ({ node, state, attempt }) => [node, { state, attempt }] as const,
+      );
+      const asked = reader.all(
+        "SELECT * FROM confirmation WHERE run = ? ORDER BY CAST(substr(id, 2) AS INTEGER)",
+        [run],
+      );
+      return {
+        ...summary,
+        nodes: Object.fromEntries(nodes),
+        confirmations: asked.map((each) => confirmationOf(runId, each)),
+      };
+    },
+
+    header(runId, { private: hidden = true } = {}) {
+      const row = reader.get("SELECT * FROM run WHERE id = ?", [runId]);
+      return row === undefined ? null : headerOf(row, reader, hidden ? privates : null);
+    },
+
+    live() {
+      const rows = reader.all("SELECT id FROM run WHERE ended_at IS NULL ORDER BY no");
+      return rows.map(({ id }) => String(id));
+    },
+
+    async delete(runId) {
+      const row = reader.get("SELECT no, ended_at FROM run WHERE id = ?", [runId]);
+      if (row === undefined) return "absent";
+      if (row["ended_at"] === null) return "live";
+      await writer.write(deletion(reader, [Number(row["no"])]));
+      return "deleted";
+    },
+
+    async prune({ before, status }) {
+      const where = ["ended_at IS NOT NULL"];
+      const values: SqlValue[] = [];
+      if (before !== undefined) {
+        where.push("ended_at < ?");
+        values.push(timeOf(before));
+      }
+      if (status !== undefined) {
+        where.push(`status IN (${status.map(() => "?").join(", ")})`);
+        values.push(...status);
+      }
+      const sql = `SELECT no FROM run WHERE ${where.join(" AND ")} ORDER BY no LIMIT ${SLICE}`;
+      for (let deleted = 0; ; ) {
+        const numbers = reader.once(sql, values).map(({ no }) => Number(no));
+        if (numbers.length === 0) return { deleted };
+        await writer.write(deletion(reader, numbers));
+        deleted += numbers.length;
+      }
+    },
+  };
+}
+
+/** The filter without page and order of its parts: what a cursor belongs to. */
+function normal({ status, template, tags, since, until, trigger }: RunFilter): unknown {
+  return [
+    status === undefined ? null : [...status].sort(),
+    template ?? null,
+    Object.entries(tags ?? {}).sort(([a], [b]) => (a < b ? -1 : 1)),
+    since ?? null,
+    until ?? null,
+    trigger ?? null,
+  ];
+}
+
+function conditionsOf({ template, tags, since, until, trigger }: RunFilter): {
+  readonly where: string[];
+  readonly values: SqlValue[];
+} {
+  const where: string[] = [];
+  const values: SqlValue[] = [];
+  const add = (sql: string, ...bound: SqlValue[]): void => {
+    where.push(sql);
+    values.push(...bound);
+  };
+  if (template !== undefined) add("template = ?", template);
+  if (trigger !== undefined) add("trigger = ?", trigger);
+  if (since !== undefined) add("created_at >= ?", timeOf(since));
+  if (until !== undefined) add("created_at <= ?", timeOf(until));
+  for (const [name, value] of Object.entries(tags ?? {})) {
+    add("no IN (SELECT run FROM run_tag WHERE key = ? AND value = ?)", name, value);
+  }
+  return { where, values };
+}
+
+function byTime(a: SqlRow, b: SqlRow): number {
+  const key = (row: SqlRow, name: string): number => Number(row[name]);
+  return key(b, "created_at") - key(a, "created_at") || key(b, "no") - key(a, "no");
+}
+
+function timeOf(iso: string): number {
+  const ms = Date.parse(iso);
+  if (Number.isNaN(ms)) throw new RangeError(`"${iso}" is not a time of ISO 8601`);
+  return ms;
+}

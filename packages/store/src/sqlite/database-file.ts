@@ -1,0 +1,153 @@
+/**
+ * The file before anything is served from it: whose it is, which version, whether it is whole; then migrations and the start
+ * of a new epoch. Nothing is ever deleted or repaired.
+ */
+import { randomBytes, randomUUID } from "node:crypto";
+import { chmodSync, existsSync, readdirSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { StoreError } from "../errors.ts";
+import { toStoreError } from "./reader.ts";
+import { APPLICATION_ID, MIGRATIONS } from "./schema.ts";
+import type { SqliteDb, SqliteDriver, SqlValue } from "./sqlite-port.ts";
+
+/** Of every write connection. Checkpoints are the writer's business, so that none falls into a COMMIT that somebody awaits. */
+export const WRITE_PRAGMAS: string =
+  "PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF;" +
+  "PRAGMA journal_size_limit=67108864; PRAGMA wal_autocheckpoint=0";
+
+const KEPT_BACKUPS = 2;
+
+/** Prepares the file for writing and answers the epoch of this opening. Throws `store_too_new` and `store_corrupt`. */
+export function prepareFile(
+  driver: SqliteDriver,
+  path: string,
+  migrations: readonly string[] = MIGRATIONS,
+): number {
+  let db: SqliteDb | undefined;
+  try {
+    db = driver.open(path);
+    chmodSync(path, 0o600);
+    const version = checkFile(db, path, migrations.length);
+    if (version === 0) db.exec("PRAGMA page_size=8192; PRAGMA auto_vacuum=INCREMENTAL");
+    const mode = value(db, "PRAGMA journal_mode=WAL");
+    if (mode !== "wal") {
+      throw new StoreError(
+        "store_unavailable",
+        `${dirname(path)} cannot share memory (journal mode ${String(mode)}); choose a folder on a local disk`,
+      );
+    }
+    db.exec(WRITE_PRAGMAS);
+    if (version > 0 && meta(db, "cleanShutdown") !== "1") quickCheck(db, path);
+    migrate(db, path, { version, migrations });
+    return begin(db);
+  } catch (error) {
+    throw toStoreError(error, `${path} cannot be opened`);
+  } finally {
+    db?.close();
+  }
+}
+
+/** Makes the tables of a database in memory and answers the epoch of its only opening. */
+export function prepareMemory(db: SqliteDb): number {
+  db.exec("PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF");
+  migrate(db, ":memory:", { version: 0, migrations: MIGRATIONS });
+  return begin(db);
+}
+
+/** The epoch of this opening, which is unclean until `close` says otherwise. */
+function begin(db: SqliteDb): number {
+  db.exec(
+    "BEGIN IMMEDIATE; UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'epoch';" +
+      "UPDATE meta SET value = '0' WHERE key = 'cleanShutdown'; COMMIT",
+  );
+  return Number(meta(db, "epoch"));
+}
+
+/** The version of the file, 0 for a new one. Throws `store_corrupt` for the file of another program, `store_too_new`. */
+export function checkFile(db: SqliteDb, path: string, newest: number = MIGRATIONS.length): number {
+  const application = value(db, "PRAGMA application_id");
+  const version = Number(value(db, "PRAGMA user_version"));
+  const isEmpty = value(db, "SELECT count(*) FROM sqlite_master") === 0;
+  if (application !== APPLICATION_ID && !(isEmpty && application === 0)) {
+    throw new StoreError(
+      "store_corrupt",
+      `${path} is the database of another program; move it away`,
+    );
+  }
+  if (version > newest) {
+    throw new StoreError(
+      "store_too_new",
+      `${path} has version ${version}, this program knows ${newest}; use a newer millrace`,
+    );
+  }
+  return version;
+}
+
+function quickCheck(db: SqliteDb, path: string): void {
+  const answer = value(db, "PRAGMA quick_check(1)");
+  if (answer === "ok") return;
+  const backup = backups(path)[0];
+  const advice =
+    backup === undefined ? "there is no backup beside it" : `the newest backup is ${backup}`;
+  throw new StoreError("store_corrupt", `${path} is damaged (${String(answer)}); ${advice}`);
+}
+
+function migrate(
+  db: SqliteDb,
+  path: string,
+  { version, migrations }: { readonly version: number; readonly migrations: readonly string[] },
+): void {
+  if (version > 0 && version < migrations.length) backUp(db, path, version + 1);
+  for (let n = version + 1; n <= migrations.length; n += 1) {
+    db.exec("BEGIN IMMEDIATE");
+    try {
+      db.exec(`${migrations[n - 1]};PRAGMA user_version=${n}`);
+      if (n === 1) {
+        db.exec(`PRAGMA application_id=${APPLICATION_ID}`);
+        firstMeta(db);
+      }
+      db.exec("COMMIT");
+    } catch (error) {
+      db.exec("ROLLBACK");
+      throw error;
+    }
+  }
+}
+
+function firstMeta(db: SqliteDb): void {
+  const insert = db.prepare("INSERT INTO meta(key, value) VALUES(?, ?)");
+  insert.run(["epoch", "0"]);
+  insert.run(["cleanShutdown", "0"]);
+  insert.run(["cursorKey", randomBytes(32).toString("hex")]);
+  insert.run(["installationId", randomUUID()]);
+}
+
+function backUp(db: SqliteDb, path: string, n: number): void {
+  const target = `${path}.bak-${n}`;
+  rmSync(target, { force: true }); // of a migration that did not come to its end
+  db.prepare("VACUUM INTO ?").run([target]);
+  chmodSync(target, 0o600);
+  for (const old of backups(path).slice(KEPT_BACKUPS)) rmSync(old, { force: true });
+}
+
+/** Paths of the backups, newest first. */
+function backups(path: string): string[] {
+  const dir = dirname(path);
+  const prefix = `${basename(path)}.bak-`;
+  if (!existsSync(dir)) return [];
+  return readdirSync(dir)
+    .filter((name) => name.startsWith(prefix))
+    .sort((a, b) => Number(b.slice(prefix.length)) - Number(a.slice(prefix.length)))
+    .map((name) => join(dir, name));
+}
+
+/** One value of `meta`. */
+function meta(db: SqliteDb, key: string): SqlValue | undefined {
+  return db.prepare("SELECT value FROM meta WHERE key = ?").get([key])?.["value"];
+}
+
+/** The only column of the only row. */
+function value(db: SqliteDb, sql: string): SqlValue | undefined {
+  const row = db.prepare(sql).get([]);
+  return row === undefined ? undefined : Object.values(row)[0];
+}

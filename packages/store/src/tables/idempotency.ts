@@ -1,0 +1,116 @@
+/** Requests that were seen, by scope and key: the first one works, the others get its answer. */
+import type { Json } from "@millrace/contracts";
+import type { Reader } from "../sqlite/reader.ts";
+import type { SqlRow } from "../sqlite/sqlite-port.ts";
+import type { Op, Writer } from "../writer/writer.ts";
+
+/** `new`: the caller works and then calls `finish` or `abandon`; `mismatch`: the key belongs to other arguments. */
+export type Seen =
+  | { readonly state: "new" }
+  | { readonly state: "working" }
+  | { readonly state: "mismatch" }
+  | { readonly state: "done"; readonly answer: Json };
+
+/** One request. `fingerprint` is the SHA-256 of its arguments. */
+export interface IdempotentRequest {
+  readonly scope: string;
+  readonly key: string;
+  readonly fingerprint: Uint8Array;
+  /** How long it is remembered, in milliseconds; default 24 hours. */
+  readonly ttlMs?: number;
+}
+
+/**
+ * Requests that carry a key, so that one who asks twice is served once. All calls reject with `StoreError`: `store_full`,
+ * `store_read_only` or `store_unavailable`.
+ */
+export interface Idempotency {
+  /** What `begin` would answer, without beginning; null: nobody came with this key. */
+  find(request: IdempotentRequest): Seen | null;
+  /** Of all who come with the same scope and key, at any time and after a restart, one gets `new`. */
+  begin(request: IdempotentRequest): Promise<Seen>;
+  finish(scope: string, key: string, answer: Json): Promise<void>;
+  /** Forgets a request that has no answer worth keeping. */
+  abandon(scope: string, key: string): Promise<void>;
+  /** Deletes what is older than its `ttlMs`; answers how many. */
+  expire(): Promise<number>;
+}
+
+const TTL_MS = 86_400_000;
+
+/** Statements that keep a request with its answer, in the transaction of what it has done; refused with `key_used`. */
+export function requestRows(request: IdempotentRequest, answer: Json, now: number): Op[] {
+  const { scope, key, fingerprint, ttlMs = TTL_MS } = request;
+  return [
+    { sql: FORGET, rows: [[scope, key, now]] },
+    {
+      sql:
+        "INSERT INTO idempotency(scope, key, fingerprint, state, answer, expires_at) VALUES(?, ?, ?, 'done', ?, ?) " +
+        "ON CONFLICT DO NOTHING",
+      rows: [[scope, key, fingerprint, JSON.stringify(answer), now + ttlMs]],
+      need: "key_used",
+    },
+  ];
+}
+
+const FORGET = "DELETE FROM idempotency WHERE scope = ? AND key = ? AND expires_at <= ?";
+
+export function createIdempotency(
+  reader: Reader,
+  writer: Pick<Writer, "write">,
+  now: () => number,
+): Idempotency {
+  return {
+    find({ scope, key, fingerprint }) {
+      const row = reader.get(
+        "SELECT fingerprint, state, answer FROM idempotency WHERE scope = ? AND key = ? AND expires_at > ?",
+        [scope, key, now()],
+      );
+      return row === undefined ? null : seenOf(row, fingerprint);
+    },
+    async begin({ scope, key, fingerprint, ttlMs = TTL_MS }) {
+      const results = await writer.write([
+        { sql: FORGET, rows: [[scope, key, now()]] },
+        {
+          sql:
+            "INSERT INTO idempotency(scope, key, fingerprint, state, expires_at) VALUES(?, ?, ?, 'working', ?) " +
+            "ON CONFLICT DO NOTHING",
+          rows: [[scope, key, fingerprint, now() + ttlMs]],
+        },
+        {
+          sql: "SELECT fingerprint, state, answer FROM idempotency WHERE scope = ? AND key = ?",
+          rows: [[scope, key]],
+          get: true,
+        },
+      ]);
+      if (results[1] === 1) return { state: "new" };
+      return seenOf(results[2] as SqlRow, fingerprint);
+    },
+    async finish(scope, key, answer) {
+      await writer.write([
+        {
+          sql: "UPDATE idempotency SET state = 'done', answer = ? WHERE scope = ? AND key = ?",
+          rows: [[JSON.stringify(answer), scope, key]],
+        },
+      ]);
+    },
+    async abandon(scope, key) {
+      await writer.write([
+        { sql: "DELETE FROM idempotency WHERE scope = ? AND key = ?", rows: [[scope, key]] },
+      ]);
+    },
+    async expire() {
+      const [deleted] = await writer.write([
+        { sql: "DELETE FROM idempotency WHERE expires_at <= ?", rows: [[now()]] },
+      ]);
+      return deleted as number;
+    },
+  };
+}
+
+function seenOf({ fingerprint: known, state, answer }: SqlRow, fingerprint: Uint8Array): Seen {
+  if (Buffer.compare(known as Uint8Array, fingerprint) !== 0) return { state: "mismatch" };
+  return state === "done"
+    ? { state: "done", answer: JSON.parse(String(answer)) }
+    : { state: "working" };
+}

@@ -1,0 +1,181 @@
+/** Templates: named flows. Each save that changes the graph adds a version; a version never changes. */
+import type {
+  Digest,
+  FlowGraph,
+  FlowSchedule,
+  Template,
+  TemplateSource,
+  TemplateSummary,
+  TemplateVersion,
+  TemplateVersionSummary,
+} from "@millrace/contracts";
+import { graphRow } from "../runs/graphs.ts";
+import type { Reader } from "../sqlite/reader.ts";
+import type { SqlRow } from "../sqlite/sqlite-port.ts";
+import { type Op, Refusal, type Writer } from "../writer/writer.ts";
+
+/** What is saved. `digest` is the identity of the graph. */
+export interface NewTemplate {
+  readonly slug: string;
+  readonly name: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly source: TemplateSource;
+  readonly digest: Digest;
+  readonly dsl: string;
+  readonly graph: FlowGraph;
+}
+
+/** Flows by slug, every saved content a version that never changes: 1, 2, 3…. Writes reject with `StoreError`, as `store_full`. */
+export interface Templates {
+  /** All, by slug. */
+  list(): readonly TemplateSummary[];
+  get(slug: string): Template | null;
+  /** The schedules that the newest versions declare, by slug; templates without one are left out. */
+  proposed(): readonly { readonly slug: string; readonly schedules: readonly FlowSchedule[] }[];
+  /**
+   * Saves in one transaction. `expected`: the version that the caller has seen, null for none; when it is another one by now,
+   * nothing is written and the answer is null. The digest of the newest version again makes no new version.
+   */
+  save(template: NewTemplate, expected: number | null): Promise<Template | null>;
+  /** Newest first. */
+  versions(slug: string): readonly TemplateVersionSummary[];
+  version(slug: string, version: number): TemplateVersion | null;
+  /** Deletes it with its versions; runs keep their graphs. False: there is none of this version. */
+  delete(slug: string, expected: number): Promise<boolean>;
+}
+
+const NEWEST =
+  "FROM template t JOIN template_version v ON v.slug = t.slug AND v.version = t.version";
+const SUMMARIES = `SELECT t.*, v.digest ${NEWEST}`;
+const WHOLE = `SELECT t.*, v.digest, v.text, g.json AS graph_json ${NEWEST} JOIN graph g ON g.digest = v.graph`;
+const PROPOSED = `SELECT t.slug, json_extract(g.json, '$.schedules') AS schedules ${NEWEST} JOIN graph g ON g.digest = v.graph
+  WHERE json_array_length(g.json, '$.schedules') > 0 ORDER BY t.slug`;
+const VERSIONS =
+  "SELECT v.*, g.json AS graph_json FROM template_version v JOIN graph g ON g.digest = v.graph WHERE slug = ?";
+
+export function createTemplates(
+  reader: Reader,
+  writer: Pick<Writer, "write">,
+  now: () => number,
+): Templates {
+  const get = (slug: string): Template | null => {
+    const row = reader.get(`${WHOLE} WHERE t.slug = ?`, [slug]);
+    return row === undefined ? null : { ...summaryOf(row), ...contentOf(row) };
+  };
+  return {
+    list: () => reader.all(`${SUMMARIES} ORDER BY t.slug`).map(summaryOf),
+    get,
+    proposed: () =>
+      reader.all(PROPOSED).map((row) => ({
+        slug: String(row["slug"]),
+        schedules: JSON.parse(String(row["schedules"])),
+      })),
+    async save(template, expected) {
+      const { slug } = template;
+      const known = get(slug);
+      if ((known?.version ?? null) !== expected) return null;
+      const isSame = known?.digest === template.digest;
+      const version = (known?.version ?? 0) + (isSame ? 0 : 1);
+      const at = now();
+      const ops = [
+        rowOf(template, { version, expected, at }),
+        ...(isSame ? [] : versionRows(template, version, at)),
+      ];
+      try {
+        await writer.write(ops);
+      } catch (error) {
+        if (error instanceof Refusal) return null; // another one was saved meanwhile
+        throw error;
+      }
+      return get(slug);
+    },
+    versions: (slug) => reader.all(`${VERSIONS} ORDER BY version DESC`, [slug]).map(versionOf),
+    version(slug, version) {
+      const row = reader.get(`${VERSIONS} AND version = ?`, [slug, version]);
+      return row === undefined ? null : { ...versionOf(row), ...contentOf(row) };
+    },
+    async delete(slug, expected) {
+      try {
+        await writer.write([
+          {
+            sql: "DELETE FROM template WHERE slug = ? AND version = ?",
+            rows: [[slug, expected]],
+            need: "changed",
+          },
+          { sql: "DELETE FROM template_version WHERE slug = ?", rows: [[slug]] },
+        ]);
+        return true;
+      } catch (error) {
+        if (error instanceof Refusal) return false;
+        throw error;
+      }
+    },
+  };
+}
+
+interface Saved {
+  readonly version: number;
+  readonly expected: number | null;
+  readonly at: number;
+}
+
+function rowOf(
+  { slug, name, description, tags, source }: NewTemplate,
+  { version, expected, at }: Saved,
+): Op {
+  const values = [version, name, description, JSON.stringify(tags), JSON.stringify(source), at];
+  if (expected === null) {
+    return {
+      sql:
+        "INSERT INTO template(version, name, description, tags, source, updated_at, slug) VALUES(?, ?, ?, ?, ?, ?, ?) " +
+        "ON CONFLICT DO NOTHING",
+      rows: [[...values, slug]],
+      need: "changed",
+    };
+  }
+  return {
+    sql:
+      "UPDATE template SET version = ?, name = ?, description = ?, tags = ?, source = ?, updated_at = ? " +
+      "WHERE slug = ? AND version = ?",
+    rows: [[...values, slug, expected]],
+    need: "changed",
+  };
+}
+
+function versionRows({ slug, digest, dsl, graph }: NewTemplate, version: number, at: number): Op[] {
+  const { digest: pinned, op } = graphRow(graph);
+  return [
+    op,
+    {
+      sql: "INSERT INTO template_version(slug, version, digest, text, graph, created_at) VALUES(?, ?, ?, ?, ?, ?)",
+      rows: [[slug, version, digest, dsl, pinned, at]],
+    },
+  ];
+}
+
+function summaryOf(row: SqlRow): TemplateSummary {
+  return {
+    slug: String(row["slug"]),
+    name: String(row["name"]),
+    description: String(row["description"]),
+    tags: JSON.parse(String(row["tags"])),
+    source: JSON.parse(String(row["source"])),
+    version: Number(row["version"]),
+    digest: row["digest"] as Digest,
+    updatedAt: new Date(Number(row["updated_at"])).toISOString(),
+  };
+}
+
+function versionOf(row: SqlRow): TemplateVersionSummary {
+  return {
+    slug: String(row["slug"]),
+    version: Number(row["version"]),
+    digest: row["digest"] as Digest,
+    createdAt: new Date(Number(row["created_at"])).toISOString(),
+  };
+}
+
+function contentOf(row: SqlRow): { readonly dsl: string; readonly graph: FlowGraph } {
+  return { dsl: String(row["text"]), graph: JSON.parse(String(row["graph_json"])) };
+}

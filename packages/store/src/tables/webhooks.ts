@@ -1,0 +1,70 @@
+/** Webhooks, found by the hash of their token, and the signatures that were used. */
+import type { Json } from "@millrace/contracts";
+import type { Reader } from "../sqlite/reader.ts";
+import type { Op, Writer } from "../writer/writer.ts";
+
+/** A webhook as it is kept. `tokenHash`: SHA-256 of its token, which is nowhere stored. */
+export interface WebhookRow {
+  readonly id: string;
+  readonly tokenHash: string;
+  readonly body: Json;
+}
+
+/** The webhooks of a store. */
+export interface Webhooks {
+  /** All, by id. */
+  list(): readonly WebhookRow[];
+  get(id: string): WebhookRow | null;
+  byTokenHash(tokenHash: string): WebhookRow | null;
+  put(webhook: WebhookRow): Promise<void>;
+  /** False: there is none. */
+  delete(id: string): Promise<boolean>;
+}
+
+/** Statements that remember a signature, in the transaction of the run that it starts; refused with `signature_used`. */
+export function signatureRows(
+  { hash, ttlMs }: { readonly hash: string; readonly ttlMs: number },
+  now: number,
+): Op[] {
+  return [
+    { sql: "DELETE FROM webhook_seen WHERE expires_at <= ?", rows: [[now]] },
+    {
+      sql: "INSERT INTO webhook_seen(hash, expires_at) VALUES(?, ?) ON CONFLICT DO NOTHING",
+      rows: [[hash, now + ttlMs]],
+      need: "signature_used",
+    },
+  ];
+}
+
+export function createWebhooks(reader: Reader, writer: Pick<Writer, "write">): Webhooks {
+  const rowOf = (row: { readonly [column: string]: unknown }): WebhookRow => ({
+    id: String(row["id"]),
+    tokenHash: String(row["token_hash"]),
+    body: JSON.parse(String(row["body"])),
+  });
+  const one = (sql: string, value: string): WebhookRow | null => {
+    const row = reader.get(sql, [value]);
+    return row === undefined ? null : rowOf(row);
+  };
+  return {
+    list: () => reader.all("SELECT * FROM webhook ORDER BY id").map(rowOf),
+    get: (id) => one("SELECT * FROM webhook WHERE id = ?", id),
+    byTokenHash: (hash) => one("SELECT * FROM webhook WHERE token_hash = ?", hash),
+    async put({ id, tokenHash, body }) {
+      await writer.write([
+        {
+          sql:
+            "INSERT INTO webhook(id, token_hash, body) VALUES(?, ?, ?) ON CONFLICT(id) DO UPDATE " +
+            "SET token_hash = excluded.token_hash, body = excluded.body",
+          rows: [[id, tokenHash, JSON.stringify(body)]],
+        },
+      ]);
+    },
+    async delete(id) {
+      const [deleted] = await writer.write([
+        { sql: "DELETE FROM webhook WHERE id = ?", rows: [[id]] },
+      ]);
+      return deleted === 1;
+    },
+  };
+}

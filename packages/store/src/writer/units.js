@@ -1,0 +1,98 @@
+/** One unit of writing inside of a transaction. Plain JavaScript for the writer thread; its types are in `units.d.ts`. */
+import { faultOf } from "../sqlite/sqlite.js";
+
+const HEAD_BYTES = 16; // of a packed line: two doubles
+const COLUMNS = "run, seq, kind, ts, line";
+const LINES_AT_ONCE = [64, 16, 4, 1]; // a call of the library costs more than a row
+
+class Refused extends Error {
+  constructor(code) {
+    super(code);
+    this.code = code;
+  }
+}
+
+export function createUnits(db) {
+  const prepared = new Map();
+  const save = db.prepare("SAVEPOINT unit");
+  const release = db.prepare("RELEASE unit");
+
+  return {
+    /** Writes a unit that is alone in its transaction: a refusal of its own rows is the answer, and the caller rolls back. */
+    perform,
+    /** Writes one unit of several, whole or not at all, whatever becomes of the others. */
+    performApart(unit) {
+      save.run([]);
+      const answer = perform(unit);
+      if ("code" in answer) db.exec("ROLLBACK TO unit; RELEASE unit");
+      else release.run([]);
+      return answer;
+    },
+  };
+
+  /** What is wrong with the store, and not with the unit, is thrown. */
+  function perform({ id, ops }) {
+    try {
+      return { id, results: ops.map(apply) };
+    } catch (error) {
+      const isOwn = error instanceof Refused || faultOf(error) === "CONSTRAINT";
+      if (!isOwn) throw error;
+      return { id, code: error.code, message: error.message };
+    }
+  }
+
+  function apply(op) {
+    if (op.lines !== undefined) return insert(op.lines);
+    if (op.exec !== undefined) {
+      db.exec(op.exec);
+      return 0;
+    }
+    const { sql, rows, need, get } = op;
+    const statement = statementOf(sql);
+    let result = get ? undefined : 0;
+    for (const row of rows) {
+      if (get) result = statement.get(row);
+      else result += statement.run(row).changes;
+    }
+    if (need !== undefined && (result === undefined || result === 0)) throw new Refused(need);
+    return result;
+  }
+
+  /** Rows of the journal, as many with one statement as there are. */
+  function insert({ run, seq, count, kinds, block }) {
+    const names = kinds.split(" ");
+    const heads = new Float64Array(block, 0, count * 2);
+    const bytes = new Uint8Array(block, count * HEAD_BYTES);
+    let start = 0;
+    let at = 0;
+    for (const size of LINES_AT_ONCE) {
+      while (count - at >= size) {
+        const values = [];
+        for (const until = at + size; at < until; at += 1) {
+          const end = heads[at * 2 + 1];
+          values.push(run, seq + at, names[at], heads[at * 2], bytes.subarray(start, end));
+          start = end;
+        }
+        statementOf(insertOf(size)).run(values);
+      }
+    }
+    return count;
+  }
+
+  function statementOf(sql) {
+    let statement = prepared.get(sql);
+    if (statement === undefined) {
+      statement = db.prepare(sql);
+      prepared.set(sql, statement);
+    }
+    return statement;
+  }
+}
+
+const INSERTS = new Map(
+  LINES_AT_ONCE.map((size) => [
+    size,
+    `INSERT INTO journal(${COLUMNS}) VALUES ${Array(size).fill("(?, ?, ?, ?, ?)").join(", ")}`,
+  ]),
+);
+const insertOf = (size) => INSERTS.get(size);

@@ -1,0 +1,224 @@
+/**
+ * The thread that owns the only write connection. Plain JavaScript, so that it runs from the sources as well.
+ *   T1  A unit is written whole or not at all; what it did is told only after its COMMIT.
+ *   T2  One COMMIT takes what is queued (group commit); a unit that fails takes no other with it.
+ *   T3  When the disk is full, the reserve is deleted to make room for what is at work, and units wait and are tried again. The
+ *       store is full until there is room for the reserve again.
+ *   T4  After any other failure of a COMMIT nothing is written any more.
+ * In:  { units: [{ id, sync, bytes, records, ops: [{ sql, rows, need?, get? } | { lines }] }] } or { close: true }.
+ * Out: { ready: true } once the file is open, then { done: [{ id, results } | { id, code, message }] }, { condition }.
+ */
+import { existsSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { parentPort, workerData } from "node:worker_threads";
+import { faultOf, findDriver } from "../sqlite/sqlite.js";
+import { createUnits } from "./units.js";
+
+const MAX_RECORDS = 1024; // of one COMMIT: the first of them does not wait for ever
+const MAX_BYTES = 1_048_576;
+const RELAXED_MS = 10; // what nobody waits for is stored this late at most
+const RELAXED_RECORDS = 256;
+const CHECKPOINT_BYTES = 8_388_608;
+const COMMIT_BYTES = 32_768; // what a COMMIT adds to the WAL besides its rows: a few pages
+const IDLE_MS = 5_000;
+const FULL_FIRST_MS = 1_000;
+const FULL_MAX_MS = 30_000;
+const SPARE_BYTES = 1_048_576; // free beside the reserve, or the next COMMIT would take it away again
+
+const { path, driver, pragmas, reserve, reserveBytes } = workerData;
+const db = opened();
+const { perform, performApart } = createUnits(db);
+const begin = db.prepare("BEGIN IMMEDIATE");
+const commitStatement = db.prepare("COMMIT");
+const rollback = db.prepare("ROLLBACK");
+
+let queue = [];
+let isScheduled = false;
+let relaxed;
+let idle;
+let retry;
+let refill;
+let walBytes = 0;
+let isFull = false;
+let waitMs = 0; // until what could not be written is tried again; 0: nothing waits
+let refillMs = FULL_FIRST_MS;
+let closing = false;
+let isDead = false;
+
+parentPort.on("message", (message) => {
+  if (message.close) {
+    closing = true;
+    if (waitMs > 0) refuseAll("store_full", "the disk is full and the store is closing");
+    if (queue.length === 0) end();
+    else schedule();
+    return;
+  }
+  queue.push(...message.units);
+  if (isDead) {
+    refuseAll("store_unavailable", "the writer has ended");
+    return;
+  }
+  if (waitMs > 0) return;
+  if (message.units.some(({ sync }) => sync) || recordsOf(queue) >= RELAXED_RECORDS) schedule();
+  else relaxed ??= setTimeout(schedule, RELAXED_MS);
+});
+
+parentPort.postMessage({ ready: true });
+
+/** The errors of libsql are no `Error` to the thread that started this one: only their text crosses. */
+function opened() {
+  try {
+    const file = findDriver(driver).open(path);
+    file.exec(pragmas);
+    return file;
+  } catch (error) {
+    throw new Error(`${error.code ?? "error"}: ${error.message}`);
+  }
+}
+
+function schedule() {
+  clearTimeout(relaxed);
+  relaxed = undefined;
+  if (isScheduled) return;
+  isScheduled = true;
+  setImmediate(commit);
+}
+
+function commit() {
+  isScheduled = false;
+  clearTimeout(idle);
+  const batch = take();
+  if (batch.length === 0) return;
+  let done;
+  try {
+    done = written(batch);
+  } catch (error) {
+    failed(error, batch);
+    return;
+  }
+  waitMs = 0;
+  if (isFull) takeReserve();
+  parentPort.postMessage({ done });
+  walBytes += COMMIT_BYTES + bytesOf(batch);
+  if (walBytes >= CHECKPOINT_BYTES) checkpoint("PASSIVE");
+  if (queue.length > 0) schedule();
+  else if (closing) end();
+  else idle = setTimeout(() => checkpoint("PASSIVE"), IDLE_MS);
+}
+
+/** Refusals are rare: only a batch that has one is written again, with a savepoint for each unit. */
+function written(batch) {
+  begin.run([]);
+  const done = [];
+  for (const unit of batch) {
+    const answer = perform(unit);
+    done.push(answer);
+    if (!("code" in answer)) continue;
+    rollback.run([]);
+    if (batch.length === 1) return done;
+    begin.run([]);
+    const again = batch.map(performApart);
+    commitStatement.run([]);
+    return again;
+  }
+  commitStatement.run([]);
+  return done;
+}
+
+function take() {
+  let records = 0;
+  let bytes = 0;
+  let count = 0;
+  for (const unit of queue) {
+    records += unit.records;
+    bytes += unit.bytes;
+    if (count > 0 && (records > MAX_RECORDS || bytes > MAX_BYTES)) break;
+    count += 1;
+  }
+  return queue.splice(0, count);
+}
+
+function failed(error, batch) {
+  try {
+    db.exec("ROLLBACK");
+  } catch {
+    // SQLite has rolled back already
+  }
+  const fault = faultOf(error);
+  if (fault === "FULL" && !closing) {
+    queue = [...batch, ...queue];
+    if (!isFull) {
+      isFull = true;
+      parentPort.postMessage({ condition: "store_full" });
+    }
+    const hadReserve = existsSync(reserve);
+    rmSync(reserve, { force: true }); // room for what is at work, for cancels and summaries
+    clearTimeout(refill);
+    waitMs = hadReserve ? 1 : Math.min(Math.max(waitMs * 2, FULL_FIRST_MS), FULL_MAX_MS);
+    retry = setTimeout(schedule, waitMs);
+    return;
+  }
+  queue = [...batch, ...queue];
+  const code =
+    fault === "FULL"
+      ? "store_full"
+      : fault === "READONLY"
+        ? "store_read_only"
+        : "store_unavailable";
+  clearTimeout(refill);
+  isDead = true; // after a failed sync the kernel may have dropped the pages: this connection is never used again
+  parentPort.postMessage({ condition: code });
+  refuseAll(code, `the store cannot be written: ${error.message}`);
+  if (closing) end();
+}
+
+/** Takes the reserve back when there is room for it, which ends the full disk; else looks again later. */
+function takeReserve() {
+  clearTimeout(refill);
+  try {
+    const { bavail, bsize } = statfsSync(dirname(reserve));
+    if (bavail * bsize < reserveBytes + SPARE_BYTES) throw new Error("no room");
+    writeFileSync(reserve, Buffer.alloc(reserveBytes), { mode: 0o600 });
+    isFull = false;
+    refillMs = FULL_FIRST_MS;
+    parentPort.postMessage({ condition: "ok" });
+  } catch {
+    rmSync(reserve, { force: true }); // half a reserve takes room and helps nobody
+    refill = setTimeout(takeReserve, refillMs);
+    refillMs = Math.min(refillMs * 2, FULL_MAX_MS);
+  }
+}
+
+function refuseAll(code, message) {
+  parentPort.postMessage({ done: queue.splice(0).map((unit) => refusal(unit, code, message)) });
+}
+
+const refusal = ({ id }, code, message) => ({ id, code, message });
+const recordsOf = (units) => units.reduce((sum, { records }) => sum + records, 0);
+const bytesOf = (units) => units.reduce((sum, { bytes }) => sum + bytes, 0);
+
+function checkpoint(mode) {
+  walBytes = 0;
+  try {
+    db.prepare(`PRAGMA wal_checkpoint(${mode})`).get([]);
+  } catch {
+    // the WAL stays as it is, which is whole; the next COMMIT says what is wrong
+  }
+}
+
+function end() {
+  clearTimeout(idle);
+  clearTimeout(retry);
+  clearTimeout(refill);
+  clearTimeout(relaxed);
+  if (!isDead) {
+    try {
+      db.exec("UPDATE meta SET value = '1' WHERE key = 'cleanShutdown'");
+      checkpoint("TRUNCATE");
+    } catch {
+      // the next start finds an unclean end and checks the file
+    }
+  }
+  db.close();
+  parentPort.close();
+}

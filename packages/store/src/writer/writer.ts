@@ -1,0 +1,314 @@
+/** The main thread's end of the writer: what is written goes there as units, each answered after its COMMIT. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { Worker } from "node:worker_threads";
+import { StoreError, type StoreErrorCode } from "../errors.ts";
+import { toStoreError } from "../sqlite/reader.ts";
+import type { SqliteDb, SqlRow, SqlValue } from "../sqlite/sqlite-port.ts";
+import type { PackedLines } from "./packed-lines.ts";
+import { createUnits, type UnitAnswer } from "./units.js";
+
+/** One statement, run for each row. `need`: code of the refusal when it changed or found nothing. `get`: its row is wanted. */
+interface Statement {
+  readonly sql: string;
+  readonly rows: readonly (readonly SqlValue[])[];
+  readonly need?: string;
+  readonly get?: true;
+  readonly lines?: never;
+}
+
+/** What a unit consists of: a statement, rows of the journal, or a text without values that is run to its end. */
+export type Op =
+  | Statement
+  | { readonly lines: PackedLines }
+  | { readonly exec: string; readonly lines?: never };
+
+/** Number of changed rows of an operation, or the row that it found. */
+export type OpResult = number | SqlRow | undefined;
+
+/** A unit that its own rows refused, with the `need` of the statement or the code of the broken constraint. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** `ok`; `store_full`: writes wait for room; else nothing is written any more. */
+export type Condition = "ok" | "store_full" | "store_read_only" | "store_unavailable";
+
+const MAX_WAITING_BYTES = 67_108_864; // of a full disk: more would only fill the memory as well
+const ROW_BYTES = 64; // a guess of what a row costs besides its lines
+
+interface Message {
+  readonly ready?: true;
+  readonly done?: readonly UnitAnswer[];
+  readonly condition?: Condition;
+}
+interface Posted {
+  readonly id: number;
+  readonly sync: boolean;
+  readonly bytes: number;
+  readonly records: number;
+  readonly ops: readonly Op[];
+}
+interface Waiting {
+  readonly bytes: number;
+  readonly resolve: (results: readonly OpResult[]) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class Writer {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #exited: Promise<void>;
+  readonly #watchers = new Set<(isFull: boolean) => void>();
+  /** What is sent at the end of this turn: runs that go on together share a message, and so a COMMIT. */
+  #outgoing: Posted[] = [];
+  #waitingBytes = 0;
+  #lastId = 0;
+  #condition: Condition = "ok";
+  /** Resolves when nothing is written any more without `close`. */
+  readonly lost: Promise<Condition>;
+  /** Resolves when the thread has opened the file. Rejects with `store_unavailable` when it cannot. */
+  readonly ready: Promise<void>;
+  /** What ended the thread. */
+  #fault: unknown;
+  #tellLost!: (condition: Condition) => void;
+  #closed: Promise<void> | undefined;
+  #isGone = false;
+
+  constructor(options: {
+    readonly path: string;
+    readonly driver: string;
+    readonly pragmas: string;
+    readonly reserve: string;
+    readonly reserveBytes: number;
+    readonly url: URL;
+  }) {
+    this.lost = new Promise((done) => {
+      this.#tellLost = done;
+    });
+    const { url, ...data } = options;
+    this.#worker = new Worker(url, {
+      workerData: data,
+      execArgv: quietFlags(data.driver),
+      env: {}, // nothing of the environment is of use to it
+    });
+    this.#worker.on("message", (message: Message) => this.#take(message));
+    this.#exited = new Promise((done) => {
+      this.#worker.once("exit", () => {
+        this.#lose();
+        done();
+      });
+    });
+    this.#worker.on("error", (error) => {
+      this.#fault ??= error;
+      this.#lose();
+    });
+    this.ready = new Promise((done, refuse) => {
+      this.#worker.on("message", ({ ready }: Message) => ready === true && done());
+      const ended = new Error("it has ended without opening the database");
+      void this.#exited.then(() => refuse(notStarted(url, this.#fault ?? ended)));
+    });
+    this.ready.catch(() => {}); // whoever opens the store waits for it
+  }
+
+  get condition(): Condition {
+    return this.#condition;
+  }
+
+  /** Tells whether writes wait for room: at once when they do, then at every change, until the answer is called. */
+  watchRoom(told: (isFull: boolean) => void): () => void {
+    this.#watchers.add(told);
+    if (this.#condition === "store_full") told(true);
+    return () => this.#watchers.delete(told);
+  }
+
+  /** Writes all of `ops` in one transaction; resolves after its COMMIT. `sync` false: it may wait 10 ms for others. */
+  write(
+    ops: readonly Op[],
+    options: { readonly sync?: boolean } = {},
+  ): Promise<readonly OpResult[]> {
+    if (this.#closed !== undefined || this.#isGone) {
+      return Promise.reject(gone(this.#fault));
+    }
+    const { bytes, records } = sizeOf(ops);
+    if (this.#condition === "store_full" && this.#waitingBytes + bytes > MAX_WAITING_BYTES) {
+      return Promise.reject(new StoreError("store_full", "the disk is full, and so is the queue"));
+    }
+    this.#lastId += 1;
+    const id = this.#lastId;
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.size === 0) this.#worker.ref();
+      this.#waiting.set(id, { bytes, resolve, reject });
+      this.#waitingBytes += bytes;
+      if (this.#outgoing.length === 0) queueMicrotask(() => this.#send());
+      this.#outgoing.push({ id, sync: options.sync ?? true, bytes, records, ops });
+    });
+  }
+
+  /** Writes what is queued, marks the end as clean and ends the thread. */
+  close(): Promise<void> {
+    if (this.#closed === undefined) {
+      this.#send();
+      this.#worker.ref();
+      this.#worker.postMessage({ close: true });
+      this.#closed = this.#exited;
+    }
+    return this.#closed;
+  }
+
+  #send(): void {
+    if (this.#outgoing.length === 0) return;
+    const units = this.#outgoing;
+    this.#outgoing = [];
+    this.#worker.postMessage({ units }, blocksOf(units));
+  }
+
+  #take({ done, condition }: Message): void {
+    if (condition !== undefined) this.#stand(condition);
+    for (const answer of done ?? []) {
+      const waiting = this.#waiting.get(answer.id);
+      if (waiting === undefined) continue;
+      this.#waiting.delete(answer.id);
+      this.#waitingBytes -= waiting.bytes;
+      if ("results" in answer) waiting.resolve(answer.results);
+      else waiting.reject(errorOf(answer.code, answer.message));
+    }
+    // Once it has started, only what is being written keeps the process alive.
+    if (this.#waiting.size === 0 && this.#closed === undefined) this.#worker.unref();
+  }
+
+  #stand(condition: Condition): void {
+    const wasFull = this.#condition === "store_full";
+    this.#condition = condition;
+    const isFull = condition === "store_full";
+    if (isFull !== wasFull) for (const told of this.#watchers) told(isFull);
+    if (condition !== "ok" && condition !== "store_full") this.#tellLost(condition);
+  }
+
+  #lose(): void {
+    this.#isGone = true;
+    if (this.#closed === undefined) this.#stand("store_unavailable");
+    for (const { reject } of this.#waiting.values()) reject(gone(this.#fault));
+    this.#waiting.clear();
+  }
+}
+
+const OWN: ReadonlySet<string> = new Set([
+  "store_full",
+  "store_read_only",
+  "store_unavailable",
+  "lease_lost",
+]);
+
+/** The refusal of a unit as an error. */
+function errorOf(code: string, message: string): Error {
+  return OWN.has(code)
+    ? new StoreError(code as StoreErrorCode, message)
+    : new Refusal(code, message);
+}
+
+function gone(cause: unknown): StoreError {
+  const text = "the store is closed, or its writer has ended";
+  return new StoreError("store_unavailable", text, { cause });
+}
+
+/** The file of the writer's thread. Throws `StoreError` `store_unavailable` when it is not there, as in a bundle that left it out. */
+export function writerUrl(given: string | URL | undefined): URL {
+  const base: string | undefined = import.meta.url; // undefined in a bundle of CommonJS
+  if (given === undefined && base === undefined) throw notStarted(undefined);
+  const url =
+    given === undefined
+      ? new URL("./writer-thread.js", base)
+      : new URL(given, pathToFileURL(join(process.cwd(), "/")));
+  if (url.protocol === "file:" && !existsSync(fileURLToPath(url))) throw notStarted(url);
+  return url;
+}
+
+function notStarted(url: URL | undefined, cause?: unknown): StoreError {
+  const file = url?.protocol === "file:" ? fileURLToPath(url) : (url?.href ?? "writer-thread.js");
+  const why =
+    cause === undefined
+      ? `${file} is missing`
+      : `${file}: ${cause instanceof Error ? cause.message : String(cause)}`;
+  const text = `the writer of the store could not start: ${why}. In a bundle, add @millrace/store/writer-thread to it and give its place as \`workerUrl\``;
+  return new StoreError("store_unavailable", text, { cause });
+}
+
+/** Node 22 warns that its SQLite is experimental. Deno and older Nodes refuse a thread with a flag that they do not know. */
+function quietFlags(driver: string): string[] {
+  const flag = "--disable-warning";
+  const isKnown = process.allowedNodeEnvironmentFlags?.has(flag) === true;
+  return driver === "node" && isKnown && !("deno" in process.versions)
+    ? [`${flag}=ExperimentalWarning`]
+    : [];
+}
+
+/** Memory that the thread takes over, instead of a copy. */
+function blocksOf(units: readonly Posted[]): ArrayBuffer[] {
+  return units.flatMap(({ ops }) =>
+    ops.flatMap(({ lines }) => (lines === undefined ? [] : [lines.block])),
+  );
+}
+
+function sizeOf(ops: readonly Op[]): { readonly bytes: number; readonly records: number } {
+  let bytes = 0;
+  let records = 0;
+  for (const op of ops) {
+    if (op.lines !== undefined) {
+      bytes += op.lines.block.byteLength;
+      records += op.lines.count;
+      continue;
+    }
+    if ("exec" in op) {
+      records += 1;
+      continue;
+    }
+    records += op.rows.length;
+    for (const row of op.rows) {
+      bytes += ROW_BYTES;
+      for (const value of row) {
+        if (typeof value === "string") bytes += value.length;
+        else if (value instanceof Uint8Array) bytes += value.byteLength;
+      }
+    }
+  }
+  return { bytes, records };
+}
+
+/** Writes units at once, each in a transaction of its own. */
+export function createMemoryWriter(db: SqliteDb): Pick<Writer, "write"> {
+  const { perform } = createUnits(db);
+  const begin = db.prepare("BEGIN");
+  const commit = db.prepare("COMMIT");
+  return {
+    async write(ops: readonly Op[]): Promise<readonly OpResult[]> {
+      const answer = performed(ops);
+      if ("results" in answer) return answer.results;
+      throw errorOf(answer.code, answer.message);
+    },
+  };
+
+  function performed(ops: readonly Op[]): UnitAnswer {
+    try {
+      begin.run([]);
+    } catch (cause) {
+      throw new StoreError("store_unavailable", "the store is closed", { cause });
+    }
+    try {
+      const answer = perform({ id: 0, ops });
+      if ("code" in answer) db.exec("ROLLBACK");
+      else commit.run([]);
+      return answer;
+    } catch (error) {
+      db.exec("ROLLBACK");
+      throw toStoreError(error, "the store cannot be written");
+    }
+  }
+}
