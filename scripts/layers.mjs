@@ -14,7 +14,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { circlesOf } from "./circles.mjs";
 
 const spine = ["contracts", "dsl", "engine"];
-const packs = ["services", "extensions"];
+const packs = ["ai", "services", "extensions"];
 
 /** What each package may use; `needs` are Millrace packages, `foreign` runtime dependencies. */
 export const layers = {
@@ -24,6 +24,7 @@ export const layers = {
   dsl: { neutral: true, needs: ["contracts"], foreign: [] },
   graph: { neutral: true, needs: ["contracts", "dsl"], foreign: [] },
   engine: { neutral: true, needs: ["contracts", "dsl"], foreign: [] },
+  ai: { neutral: true, needs: spine, foreign: [] },
   services: { neutral: true, needs: spine, foreign: [] },
   extensions: { needs: spine, foreign: ["semver"] },
   oauth: { neutral: true, needs: [], foreign: ["keytar", "@napi-rs/keyring"] },

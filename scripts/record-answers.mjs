@@ -1,9 +1,11 @@
 // Records the answers of an example's models, so that it runs offline: npm run record -- examples/09-support-triage
 // Answers come from fixtures/answers.script.json: the first unused entry whose words (`match`) all stand in the prompt. With a key
 // of your own there is nothing to record: run the flow without --fixtures. Run this again after a change of a prompt.
+
 import { cp, mkdtemp, readdir, readFile, realpath, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { aiSettings } from "../packages/ai/dist/index.js";
 import { digest, parseFlow } from "../packages/dsl/dist/index.js";
 import { compileFlow, createEngine } from "../packages/engine/dist/index.js";
 import { createNodeHost } from "../packages/engine/dist/node/index.js";
@@ -56,8 +58,13 @@ try {
   const engine = createEngine({
     host: createNodeHost(),
     files: { root },
-    providers: setup.providers.map(scripted),
-    ai: { ...setup.ai, credentials: { resolve: async () => ({}) } },
+    settings: [
+      aiSettings({
+        ...setup.ai,
+        providers: setup.providers.map(scripted),
+        credentials: { resolve: async () => ({}) },
+      }),
+    ],
   });
   const run = engine.run(compiled.plan, inputs, { confirm: () => ({ decision: "approve" }) });
   const { status, error } = await run.result;

@@ -1,6 +1,8 @@
 // Many nodes that are answered at once, without a network: what one of them holds while it waits for its next delta.
+
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { aiSettings } from "@millrace/ai";
 import { createNodeHost } from "@millrace/engine/node";
 import { createScriptedProvider } from "@millrace/providers";
 import { createEngine, planOf } from "./engine.js";
@@ -44,7 +46,11 @@ async function many() {
   const concurrency = { run: NODES, types: { ai: NODES } };
   const engineFor = () => {
     const providers = [createScriptedProvider(Array.from({ length: NODES }, () => entry))];
-    return createEngine({ host: createNodeHost(), providers, concurrency });
+    return createEngine({
+      host: createNodeHost(),
+      settings: [aiSettings({ providers })],
+      concurrency,
+    });
   };
   const held = [];
   return {

@@ -1,7 +1,9 @@
 // What comes over the socket of a model: the cost of a delta, and how soon a run is over that is cancelled amid them.
+
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { aiSettings } from "@millrace/ai";
 import { createNodeHost } from "@millrace/engine/node";
 import { createProviders } from "@millrace/providers";
 import { createEngine, planOf } from "./engine.js";
@@ -77,7 +79,11 @@ function setUp(baseUrl) {
   const providers = createProviders({ providers: { bench: { kind, baseUrl } } });
   return {
     provider: providers.find(({ id }) => id === "bench"),
-    engine: createEngine({ host: createNodeHost(), providers, egress: LOOPBACK }),
+    engine: createEngine({
+      host: createNodeHost(),
+      settings: [aiSettings({ providers })],
+      egress: LOOPBACK,
+    }),
   };
 }
 

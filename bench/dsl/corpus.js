@@ -1,5 +1,7 @@
 // The flows that are timed, from one seed: `mixed` (2,600 nodes, about 1 MB of text, what people and models write) and
 // `wide` (100,000 small nodes, 150,000 edges). Both are valid against `catalog`.
+
+import { aiPack } from "@millrace/ai";
 import { defineNodeType, jsonSchema } from "@millrace/contracts";
 import { printFlow } from "@millrace/dsl";
 import { createRegistry } from "@millrace/engine";
@@ -43,7 +45,7 @@ const ask = defineNodeType({
 });
 
 /** Our own node types and the one above. */
-export const catalog = createRegistry([servicesPack(), nodePack(), ask]).catalog();
+export const catalog = createRegistry([aiPack(), servicesPack(), nodePack(), ask]).catalog();
 
 const $ = (source) => ({ $: source });
 const $t = (...parts) => ({ $t: parts });

@@ -27,6 +27,7 @@ interface Pack {
 
 /** Packages of ours that are in the program. */
 const OURS = [
+  "ai",
   "client",
   "contracts",
   "desktop",
@@ -82,7 +83,7 @@ const PACKS: readonly Pack[] = [
 
 /** Modules whose functions answer promises: they are loaded by the first call, because most runs make none. */
 const LATE: Readonly<Record<string, readonly string[]>> = {
-  "engine/src/ai/loop.ts": ["runAi"],
+  "ai/src/loop.ts": ["runAi"],
   "engine/src/node/files/list.ts": ["listFiles"],
   "engine/src/node/files/read.ts": ["readFileIn"],
   "engine/src/node/files/write.ts": ["appendFile", "createFile", "replaceFile"],

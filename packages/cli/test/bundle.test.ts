@@ -90,7 +90,7 @@ test("a check loads neither the engine nor zod, nor what measures wide character
 test("a run without a terminal loads neither zod nor a server, and not what asks models and hosts", () => {
   const files = started("run", "start");
   const loaded = [...packages(files)].sort();
-  const core = ["cli", "client", "contracts", "dsl", "engine"];
+  const core = ["ai", "cli", "client", "contracts", "dsl", "engine"];
   expect(loaded).toEqual([...core, "server", "services"]);
   const ofServer = sources(files).filter((source) => source.includes("/server/src/"));
   expect(ofServer.map((source) => basename(source))).toEqual(["registry.ts"]); // the list of types

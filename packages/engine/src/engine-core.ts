@@ -28,7 +28,8 @@ export class EngineCore {
   readonly renewals: Renewals;
   /** The newest credentials that any run has used; none of them shows in the log of another. */
   readonly secrets: Redactor = new Redactor(null, SHARED_SECRETS);
-  readonly #shared: Set<Shared> = new Set();
+  readonly #shared: Map<object, Shared> = new Map();
+  readonly #settings: ReadonlyMap<object, unknown>;
   readonly #slots: Map<string, Limit> = new Map();
   readonly shell: ProgramsPort | null;
   /** When the process last got a turn for its timers and sockets. */
@@ -43,6 +44,7 @@ export class EngineCore {
   constructor(options: EngineOptions) {
     this.options = options;
     this.host = options.host ?? createPortableHost();
+    this.#settings = new Map(options.settings?.map(({ key, value }) => [key, value]));
     this.timers = new Timers(this.host);
     this.limits = engineLimits(options.limits);
     this.renewals = new Renewals(() => this.host.now());
@@ -65,9 +67,13 @@ export class EngineCore {
   }
 
   /** A value that nodes of this engine share. */
-  shared<T extends Shared>(key: SharedKey<T>): T {
-    const value = key.of(this);
-    this.#shared.add(value);
+  shared<T extends Shared, S>(key: SharedKey<T, S>): T {
+    let value = this.#shared.get(key) as T | undefined;
+    if (value === undefined) {
+      const settings = this.#settings.get(key) as S | undefined;
+      value = key.make({ host: this.host, egress: this.options.egress ?? {}, settings });
+      this.#shared.set(key, value);
+    }
     return value;
   }
 
@@ -116,6 +122,6 @@ export class EngineCore {
 
   /** Tells shared values that a run has ended. */
   endRun(runId: string): void {
-    for (const value of this.#shared) value.endRun?.(runId);
+    for (const value of this.#shared.values()) value.endRun?.(runId);
   }
 }

@@ -1,4 +1,3 @@
-export type { AiOptions, CircuitOptions } from "./ai/options.ts";
 export { type CompileResult, compileFlow } from "./compile/compile-flow.ts";
 export type { CompileOptions } from "./compile/compile-options.ts";
 export type { Need, Plan } from "./compile/plan.ts";
@@ -38,4 +37,4 @@ export { createRegistry, type Registry } from "./registry.ts";
 export type { EventCursor, EventsOptions } from "./run/cursor.ts";
 export type { CompileRun, Recovered, RunsOfStore } from "./run/recover.ts";
 export type { Run } from "./run/run.ts";
-export { type Shared, SharedKey, type SharingEngine } from "./shared.ts";
+export { type Setting, type Shared, SharedKey, type SharedParts } from "./shared.ts";

@@ -187,7 +187,7 @@ export interface CoreContext extends ControlContext {
   /** The fields as the flow writes them. */
   readonly source: FlowNode["fields"];
   /** A value that nodes of the engine share; made at the first use. */
-  shared<T extends Shared>(key: SharedKey<T>): T;
+  shared<T extends Shared, S>(key: SharedKey<T, S>): T;
   /** Flows and actions that the node has as tools. */
   readonly tools: NodeTools;
   /** `fetch`, which ends with `signal` and with the attempt; default: that of the engine. Null: the host has no network. */

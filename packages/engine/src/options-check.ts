@@ -3,59 +3,44 @@
  * here throws `EngineError` `input_invalid` with the name of the option.
  */
 import { EVENT_KINDS, EVENT_LIMITS } from "@millrace/contracts";
-import { type OptionNames, unknownOption } from "@millrace/contracts/options";
-import type { AiOptions, CircuitOptions } from "./ai/options.ts";
+import type { OptionNames } from "@millrace/contracts/options";
 import { Plan } from "./compile/plan.ts";
 import { EngineError } from "./errors.ts";
 import type { EgressPolicy, FilePolicy, ShellPolicy } from "./host.ts";
 import { DEFAULT_LIMITS } from "./limits.ts";
+import {
+  checkNames,
+  checkRules,
+  has,
+  invalid,
+  isAmount,
+  isCount,
+  isFunction,
+  isObject,
+  isRecord,
+  isText,
+  MILLISECONDS,
+  oneOf,
+  RECORD,
+  type Rules,
+  TEXT,
+} from "./option-rules.ts";
 import type { CloseOptions, EngineOptions, RunCancelOptions, RunOptions } from "./options.ts";
 import type { EventsOptions } from "./run/cursor.ts";
-
-/** True for a value that an option may have. */
-type Test = (value: unknown) => boolean;
-
-const isObject: Test = (value) => typeof value === "object" && value !== null;
-export const isRecord: Test = (value) => isObject(value) && !Array.isArray(value);
-const isText: Test = (value) => typeof value === "string";
-const isFunction: Test = (value) => typeof value === "function";
-/** Infinity is a number without a bound. */
-const isAmount: Test = (value) => typeof value === "number" && value >= 0;
-const isCount: Test = (value) => isAmount(value) && (value as number) >= 1;
-export const oneOf =
-  (...values: readonly unknown[]): Test =>
-  (value) =>
-    values.includes(value);
-export const has =
-  (...methods: readonly string[]): Test =>
-  (value) =>
-    isObject(value) &&
-    methods.every((name) => typeof (value as { [name: string]: unknown })[name] === "function");
-
-const isProviders: Test = (value) =>
-  Array.isArray(value) &&
-  value.every((one) => has("capabilities", "languageModel")(one) && isText(one.id)) &&
-  new Set(value.map(({ id }) => id)).size === value.length;
-
-/** A test, and what the value must be. */
-export type Rules<T> = { readonly [K in keyof Required<T>]: readonly [Test, string] };
+import { Setting } from "./shared.ts";
 
 const HOST = ["now", "random", "setTimer", "yield", "sha256"];
 const JOURNAL = "create append read putValue getValue load lease release".split(" ");
-export const RECORD: readonly [Test, string] = [isRecord, "an object"];
-export const TEXT: readonly [Test, string] = [isText, "text"];
-const MILLISECONDS: readonly [Test, string] = [isAmount, "milliseconds, 0 or more"];
 
 const ENGINE: Rules<EngineOptions> = {
   host: [has(...HOST), `a host, with ${HOST.join(", ")}`],
   journal: [has(...JOURNAL), `a journal, with ${JOURNAL.join(", ")}`],
   credentials: [isObject, "a port with resolve, renew, secret"],
   services: [has("get"), "a port with get"],
-  providers: [
-    isProviders,
-    "a list of providers, each with another id, capabilities and languageModel",
+  settings: [
+    (value) => Array.isArray(value) && value.every((one) => one instanceof Setting),
+    "a list of settings of packs, such as [aiSettings({ providers })]",
   ],
-  ai: RECORD,
   cache: [has("get", "set"), "a port with get and set"],
   egress: RECORD,
   files: RECORD,
@@ -128,34 +113,9 @@ const EGRESS: OptionNames<EgressPolicy> = {
 const FILES: OptionNames<FilePolicy> = { root: 1, readOnly: 1, maxBytes: 1 };
 const SHELL: OptionNames<ShellPolicy> = { programs: 1, env: 1, cwdRoot: 1 };
 
-const isKey: Test = (value) => value instanceof Uint8Array && value.length >= MIN_KEY_BYTES;
-const MIN_KEY_BYTES = 32; // of an HMAC-SHA-256 that nobody can guess
-
-const isOrigins: Test = (value) =>
-  Array.isArray(value) && value.every((each) => isText(each) && /^https?:\/\/[^/]+$/.test(each));
-
-const AI: Rules<AiOptions> = {
-  defaultProvider: TEXT,
-  defaultModels: RECORD,
-  credentials: [has("resolve"), "a port with resolve"],
-  tools: [has("list", "call"), "a port with list and call"],
-  origins: [isOrigins, "a list of origins such as http://127.0.0.1:8080"],
-  circuit: RECORD,
-  prices: RECORD,
-  hmacKey: [isKey, `at least ${MIN_KEY_BYTES} bytes`],
-};
-
-const CIRCUIT: Rules<CircuitOptions> = {
-  failures: [isCount, "a number from 1"],
-  windowMs: MILLISECONDS,
-  coolDownMs: MILLISECONDS,
-};
-
 /** Options of an engine. */
 export function checkEngineOptions(options: EngineOptions): void {
-  check(options, ENGINE);
-  check(options.ai ?? {}, AI, "ai.");
-  check(options.ai?.circuit ?? {}, CIRCUIT, "ai.circuit.");
+  checkRules(options, ENGINE);
   checkLimits(options.limits);
   checkNames(options.concurrency, CONCURRENCY, "concurrency.");
   checkNames(options.egress, EGRESS, "egress.");
@@ -171,7 +131,7 @@ export function checkEngineOptions(options: EngineOptions): void {
 
 /** Options of one run. */
 export function checkRunOptions(options: RunOptions): void {
-  check(options, RUN);
+  checkRules(options, RUN);
   checkLimits(options.limits);
   const { tags: most, tagText } = EVENT_LIMITS;
   const pairs = Object.entries(options.tags ?? {});
@@ -182,17 +142,17 @@ export function checkRunOptions(options: RunOptions): void {
 
 /** Options of `Engine.close`. */
 export function checkCloseOptions(options: CloseOptions): void {
-  check(options, CLOSE);
+  checkRules(options, CLOSE);
 }
 
 /** Options of `Run.events`. */
 export function checkEventsOptions(options: EventsOptions): void {
-  check(options, EVENTS);
+  checkRules(options, EVENTS);
 }
 
 /** Options of a cancel. */
 export function checkCancelOptions(options: RunCancelOptions): void {
-  check(options, CANCEL);
+  checkRules(options, CANCEL);
 }
 
 /** A plan that this copy of the package has compiled. */
@@ -208,20 +168,6 @@ export function checkPlan(plan: Plan): void {
   throw invalid("plan", "what `compileFlow` of this very copy of the package has made");
 }
 
-export function check<T extends object>(options: T, rules: Rules<T>, at = ""): void {
-  if (!isObject(options)) throw new EngineError("input_invalid", "options must be an object");
-  checkNames(options, rules, at);
-  for (const name of Object.keys(rules) as (keyof T & string)[]) {
-    const [test, what] = rules[name] as readonly [Test, string];
-    if (options[name] !== undefined && !test(options[name])) throw invalid(at + name, what);
-  }
-}
-
-function checkNames(options: object | undefined, known: object, at: string): void {
-  const problem = unknownOption(options ?? {}, known, at);
-  if (problem !== undefined) throw new EngineError("input_invalid", problem);
-}
-
 function checkLimits(limits: object | undefined): void {
   for (const [name, value] of Object.entries(limits ?? {})) {
     if (!Object.hasOwn(DEFAULT_LIMITS, name)) {
@@ -230,8 +176,4 @@ function checkLimits(limits: object | undefined): void {
     }
     if (value !== undefined && !isAmount(value)) throw invalid(`limits.${name}`, "0 or more");
   }
-}
-
-function invalid(name: string, what: string): EngineError {
-  return new EngineError("input_invalid", `options.${name} must be ${what}`);
 }

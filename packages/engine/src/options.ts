@@ -1,6 +1,5 @@
 /** What an engine and a run are given. Every port is optional; a missing one fails the node that needs it. */
 import type {
-  AiProvider,
   CancelReason,
   CredentialsPort,
   FlowGraph,
@@ -12,9 +11,9 @@ import type {
   ServiceDefinition,
   Trigger,
 } from "@millrace/contracts";
-import type { AiOptions } from "./ai/options.ts";
 import type { EgressPolicy, FilePolicy, Host, ShellPolicy } from "./host.ts";
 import type { Limits } from "./limits.ts";
+import type { Setting } from "./shared.ts";
 
 /** Where flows that other flows call come from. Null: there is none. */
 export interface SubflowPort {
@@ -44,10 +43,8 @@ export interface EngineOptions {
   readonly journal?: Journal;
   /** Absent: what needs a credential fails with `credentials_missing`. */
   readonly credentials?: CredentialsPort;
-  /** Models that `ai` nodes may name by their provider; absent: none (`provider_unavailable`). */
-  readonly providers?: readonly AiProvider[];
-  /** What the operator sets for `ai` nodes. */
-  readonly ai?: AiOptions;
+  /** Settings of packs, such as `aiSettings({ providers })` of `@millrace/ai`. */
+  readonly settings?: readonly Setting[];
   readonly services?: ServicePort;
   readonly cache?: CachePort;
   /** What a flow may reach over the network; default: public addresses. */

@@ -1,12 +1,26 @@
 /** What packs of node types are written with: the engine's own ways with values, schemas, connections and catalog entries. */
 export { fromBase64, toBase64 } from "./base64.ts";
+export { toolRefs } from "./compile/tools.ts";
 export { authorize, percentEncode } from "./connections/authorize.ts";
 export { offOrigin, scopesMissing } from "./connections/refusals.ts";
 export { type ServiceEntry, typesOf } from "./definitions.ts";
+export { FailureError, toFailure } from "./failures.ts";
+export { checkInputs } from "./inputs.ts";
 export { isPromise } from "./is-promise.ts";
 export { valueAt } from "./json-pointer.ts";
 export { EXTENSION_BYTES } from "./limits.ts";
 export { coreEntry } from "./nodes/entry.ts";
+export {
+  checkRules,
+  has,
+  isCount,
+  isText,
+  MILLISECONDS,
+  RECORD,
+  type Rules,
+  TEXT,
+  type Test,
+} from "./option-rules.ts";
 export { Redactor } from "./run/redact.ts";
 export { schemaProblems, unreadable } from "./schema-check.ts";
 export { sizeOf, toOutput } from "./values.ts";

@@ -1,12 +1,5 @@
-/** Values that the nodes of one engine share, such as circuits and settings; the engine does not know what they are. */
-import type { Host } from "./host.ts";
-import type { EngineOptions } from "./options.ts";
-
-/** The engine that a shared value is made for. */
-export interface SharingEngine {
-  readonly options: EngineOptions;
-  readonly host: Host;
-}
+/** Values that the nodes of one engine share, such as circuits and keys; the engine does not know what they are. */
+import type { EgressPolicy, Host } from "./host.ts";
 
 /** A value of one engine. */
 export interface Shared {
@@ -14,19 +7,35 @@ export interface Shared {
   endRun?(runId: string): void;
 }
 
-/** Names a shared value and makes it: once for each engine, at the first use. */
-export class SharedKey<T extends Shared> {
-  readonly #make: (engine: SharingEngine) => T;
-  readonly #made: WeakMap<SharingEngine, T> = new WeakMap();
+/** What a shared value is made of: the machine and the network policy of its engine, and its settings. */
+export interface SharedParts<S> {
+  readonly host: Host;
+  readonly egress: EgressPolicy;
+  /** Undefined: the engine was given none. */
+  readonly settings: S | undefined;
+}
 
-  constructor(make: (engine: SharingEngine) => T) {
-    this.#make = make;
+/** Names a shared value and makes it: once for each engine, at the first use (`ctx.shared(KEY)`). */
+export class SharedKey<T extends Shared, S = never> {
+  readonly make: (parts: SharedParts<S>) => T;
+
+  constructor(make: (parts: SharedParts<S>) => T) {
+    this.make = make;
   }
 
-  /** The value of an engine. */
-  of(engine: SharingEngine): T {
-    const made = this.#made.get(engine) ?? this.#make(engine);
-    this.#made.set(engine, made);
-    return made;
+  /** Settings of the value in one engine, for `createEngine({ settings: [KEY.with(…)] })`. */
+  with(settings: S): Setting {
+    return new Setting(this, settings);
+  }
+}
+
+/** Settings of one shared value; made by `SharedKey.with`. */
+export class Setting {
+  readonly key: object;
+  readonly value: unknown;
+
+  constructor(key: object, value: unknown) {
+    this.key = key;
+    this.value = value;
   }
 }

@@ -1,9 +1,8 @@
 /** A project with extensions in a temporary folder: packages as they are installed, catalogs as they are built, and the lock. */
 import {
-  copyFileSync,
+  cpSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -84,11 +83,7 @@ export async function extensionProject(
 
 /** A copy of the built package, as a package manager puts it there; the one of the workspace leads to sources in tests. */
 function installContracts(at: string): void {
-  mkdirSync(join(at, "dist"), { recursive: true });
-  const built = join(CONTRACTS, "dist");
-  for (const name of readdirSync(built).filter((file) => file.endsWith(".js"))) {
-    copyFileSync(join(built, name), join(at, "dist", name));
-  }
+  cpSync(join(CONTRACTS, "dist"), join(at, "dist"), { recursive: true });
   const { version } = JSON.parse(readFileSync(join(CONTRACTS, "package.json"), "utf8"));
   const file = { name: "@millrace/contracts", version, type: "module", exports: "./dist/index.js" };
   writeFileSync(join(at, "package.json"), JSON.stringify(file));

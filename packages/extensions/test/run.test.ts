@@ -1,4 +1,5 @@
 /** What code of an extension can do in a run, the same in a process of its own and in that of its host. */
+
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -18,7 +19,9 @@ import {
 import { createNodeHost } from "@millrace/engine/node";
 import { type ExtensionMode, type Extensions, openExtensions } from "@millrace/extensions";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { aiSettings } from "../../ai/src/index.ts";
 import { graphOf } from "../../engine/test/core/support.ts";
+import { STANDARD_TYPES } from "../../engine/test/standard-types.ts";
 import { extensionProject } from "./project.ts";
 
 const CODE = `
@@ -144,7 +147,7 @@ describe.each<ExtensionMode>(["child", "inProcess"])("in mode %s", (mode) => {
       project: folder,
       list: ["@acme/weather"],
       taken: {
-        types: createRegistry()
+        types: createRegistry([STANDARD_TYPES])
           .entries()
           .map(({ type }) => type),
       },
@@ -171,11 +174,11 @@ describe.each<ExtensionMode>(["child", "inProcess"])("in mode %s", (mode) => {
     journal,
     credentials,
     config: extensions.config,
-    providers: extensions.providers,
+    settings: [aiSettings({ providers: extensions.providers })],
   });
 
   const planOf = async (source: string): Promise<Plan> => {
-    const registry = createRegistry([...extensions.types]);
+    const registry = createRegistry([STANDARD_TYPES, ...extensions.types]);
     const compiled = await compileFlow(graphOf(source), { registry });
     if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics));
     return compiled.plan;
@@ -290,7 +293,7 @@ describe.each<ExtensionMode>(["child", "inProcess"])("in mode %s", (mode) => {
     const graph = graphOf(
       'node q: approval.quorum { cases = {}, prompt = "?" }'.replace(", ", "\n"),
     );
-    const registry = createRegistry([...extensions.types]);
+    const registry = createRegistry([STANDARD_TYPES, ...extensions.types]);
     const compiled = await compileFlow(graph, { registry });
     expect(compiled.diagnostics).toContainEqual(
       expect.objectContaining({

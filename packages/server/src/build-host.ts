@@ -4,6 +4,7 @@
  */
 
 import { randomBytes } from "node:crypto";
+import { aiSettings } from "@millrace/ai";
 import type { Journal } from "@millrace/contracts";
 import { createEngine, EngineError, type Registry, type SubflowPort } from "@millrace/engine";
 import { createNodeHost, type NodeHost } from "@millrace/engine/node";
@@ -131,9 +132,8 @@ export async function buildHost(
     journal,
     credentials: services.credentials,
     services,
-    providers: [...ai.providers, ...extensions.providers],
+    settings: [aiSettings({ ...ai.ai, providers: [...ai.providers, ...extensions.providers] })],
     config: extensions.config,
-    ai: ai.ai,
     limits: {
       nodes: limits.maxNodes,
       executions: limits.maxSteps,

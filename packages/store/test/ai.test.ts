@@ -1,10 +1,12 @@
 /** What an `ai` node has done is not done again when its process is gone and the store is opened by another one. */
+
 import { checkLog, type ExecutionEvent, type Journal, parseEventStrict } from "@millrace/contracts";
 import { openStore, type Store } from "@millrace/store";
 import { expect, test } from "vitest";
+import { aiSettings } from "../../ai/src/index.ts";
+import { type Entry, scripted } from "../../ai/test/support/model.ts";
+import { flowOf, HMAC_KEY, toolType } from "../../ai/test/support/run.ts";
 import { createEngine } from "../../engine/src/index.ts";
-import { type Entry, scripted } from "../../engine/test/ai/support/model.ts";
-import { flowOf, HMAC_KEY, toolType } from "../../engine/test/ai/support/run.ts";
 import { planOf } from "../../engine/test/core/support.ts";
 import { newFolder } from "./folder.ts";
 import { linesOf } from "./logs.ts";
@@ -81,10 +83,10 @@ test("tools run once and kept answers are not asked for again, wherever the proc
     const plan = await planOf(flowOf(FIELDS), { types });
     const asked: number[] = [];
     const providers = [talker("mock", asked, true), talker("spare", asked, false)];
-    const ai = { hmacKey: HMAC_KEY };
+    const settings = [aiSettings({ providers, hmacKey: HMAC_KEY })];
     const first = await openStore({ dir });
     const { journal, dead } = dying(first.journal, k);
-    const lost = createEngine({ journal, providers, ai });
+    const lost = createEngine({ journal, settings });
     const { result } = lost.run(plan, {}, { runId: RUN });
     await Promise.race([dead, result]);
     const past = await eventsOf(first);
@@ -93,7 +95,7 @@ test("tools run once and kept answers are not asked for again, wherever the proc
     cuts += 1;
     const before = asked.length;
     const store = await openStore({ dir });
-    const engine = createEngine({ journal: store.journal, providers, ai });
+    const engine = createEngine({ journal: store.journal, settings });
     const summary = await (await engine.resume(RUN, { plan })).result;
     const events = await eventsOf(store);
     await engine.close();

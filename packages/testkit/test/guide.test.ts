@@ -40,9 +40,11 @@ interface Manifest {
   readonly publishConfig: { readonly exports: object };
 }
 
+const OURS = "ai contracts desktop dsl engine extensions services testkit".split(" ");
+
 /** Our packages as they are published, above the project: what npm has put there for the author. */
 function installOurs(): void {
-  for (const name of ["contracts", "dsl", "engine", "extensions", "services", "testkit"]) {
+  for (const name of OURS) {
     const at = join(root, "node_modules/@millrace", name);
     const file = JSON.parse(readFileSync(join(PACKAGES, name, "package.json"), "utf8")) as Manifest;
     for (const path of file.files.filter((each) => existsSync(join(PACKAGES, name, each)))) {

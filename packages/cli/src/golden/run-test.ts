@@ -3,6 +3,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { aiSettings } from "@millrace/ai";
 import { checkLog, type ExecutionEvent, type FlowGraph, type Violation } from "@millrace/contracts";
 import { compileFlow, createEngine } from "@millrace/engine";
 import { createStandardRegistry } from "@millrace/server/registry";
@@ -47,7 +48,7 @@ export async function runTest(
     egress: config.egress,
     files: { root: world.filesRoot },
     ...(world.shell && { shell: world.shell }),
-    ...(ai && { providers: ai.providers, ai: ai.ai }),
+    settings: ai ? [aiSettings({ ...ai.ai, providers: ai.providers })] : [],
   });
   try {
     const missing = engine.checkInputs(compiled.plan, world.inputs);

@@ -1,6 +1,7 @@
 /** Everything before a run in this process: nothing of it has an effect, so a signal may leave it at any point. */
 
 import { resolve } from "node:path";
+import { aiSettings } from "@millrace/ai";
 import type { CredentialsPort, Json } from "@millrace/contracts";
 import {
   type ConfirmHandler,
@@ -79,8 +80,9 @@ export async function prepare(
       files: { root: world.filesRoot },
       ...(journal !== undefined && { journal: journal.journal }),
       ...(shell && { shell }),
-      providers: [...(ai?.providers ?? []), ...extensions.providers],
-      ...(ai && { ai: ai.ai }),
+      settings: [
+        aiSettings({ ...ai?.ai, providers: [...(ai?.providers ?? []), ...extensions.providers] }),
+      ],
       ...(debug && { onError: debug.onError }),
     });
     const missing = engine.checkInputs(plan, inputs).filter(({ severity }) => severity === "error");

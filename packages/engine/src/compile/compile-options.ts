@@ -3,8 +3,8 @@ import type { FlowGraph } from "@millrace/contracts";
 import type { FlowDocument } from "@millrace/dsl";
 import { EngineError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
+import { checkRules, has, isRecord, oneOf, RECORD, type Rules, TEXT } from "../option-rules.ts";
 import type { SubflowPort } from "../options.ts";
-import { check, has, isRecord, oneOf, RECORD, type Rules, TEXT } from "../options-check.ts";
 import type { Registry } from "../registry.ts";
 
 /** What a flow is compiled against. */
@@ -37,7 +37,7 @@ export function checkCompileOptions(graph: FlowGraph, options: CompileOptions): 
     const text = "compileFlow takes `parsed.graph`; this is the whole result of parseFlow";
     throw new EngineError("input_invalid", text);
   }
-  check(options ?? {}, COMPILE);
+  checkRules(options ?? {}, COMPILE);
   if (options?.registry === undefined) {
     throw new EngineError(
       "input_invalid",

@@ -1,6 +1,5 @@
 /** The node types of the engine itself: they steer a run, and reach nothing outside of it. */
 import type { NodeType } from "../node-type.ts";
-import { ai } from "./ai.ts";
 import { condition } from "./condition.ts";
 import { confirm } from "./confirm.ts";
 import { delay } from "./delay.ts";
@@ -26,5 +25,4 @@ export const CONTROL_TYPES: readonly NodeType[] = [
   transform,
   log,
   fail,
-  ai,
 ];

@@ -119,7 +119,7 @@ export class CoreContextOf extends NodeContextOf implements CoreContext {
     return (frame.layout.nodes[node] as FlowNode).fields;
   }
 
-  shared<T extends Shared>(key: SharedKey<T>): T {
+  shared<T extends Shared, S>(key: SharedKey<T, S>): T {
     return liveAttempt(this.#attempt).run.engine.shared(key);
   }
 

@@ -2,8 +2,8 @@
 import type { FlowGraph, RunHeader } from "@millrace/contracts";
 import type { CompileResult } from "../compile/compile-flow.ts";
 import { EngineError } from "../errors.ts";
+import { has } from "../option-rules.ts";
 import type { RunOptions } from "../options.ts";
-import { has } from "../options-check.ts";
 import type { Run } from "./run.ts";
 
 /** The part of a store that knows which runs have not ended: `runs` of `openStore` is one. */

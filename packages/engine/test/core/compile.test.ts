@@ -36,12 +36,10 @@ describe("compileFlow", () => {
   test("a plan tells its flow, its size, its digest and what it needs", async () => {
     const text =
       'node a: http.request { url = "https://a.example" }\nnode b: file.read { path = "x" }';
-    const plan = await planOf(text, { types: [STANDARD_TYPES] });
+    const plan = await planOf(text);
     expect(plan).toMatchObject({ flowId: "t", nodeCount: 2, needs: ["files", "net"] });
-    expect(plan.digest).toBe((await planOf(text, { types: [STANDARD_TYPES] })).digest);
-    expect(plan.digest).not.toBe(
-      (await planOf(text.replace("x", "y"), { types: [STANDARD_TYPES] })).digest,
-    );
+    expect(plan.digest).toBe((await planOf(text)).digest);
+    expect(plan.digest).not.toBe((await planOf(text.replace("x", "y"))).digest);
     expect(plan.catalogEntry("a")?.type).toBe("http.request");
     expect(plan.catalogEntry("z")).toBeUndefined();
     expect(JSON.stringify(plan)).not.toContain("layout");

@@ -22,6 +22,7 @@ import {
   type TypeSource,
 } from "@millrace/engine";
 import { createSimClock, type SimClock } from "@millrace/engine/testing";
+import { STANDARD_TYPES } from "../standard-types.ts";
 
 export interface Setup {
   readonly inputs?: { readonly [name: string]: unknown };
@@ -54,9 +55,9 @@ export function graphOf(text: string): FlowGraph {
 
 export async function planOf(source: string | FlowGraph, setup: Setup = {}): Promise<Plan> {
   const graph = typeof source === "string" ? graphOf(source) : source;
-  const { types, subflows, limits } = setup;
+  const { types = [], subflows, limits } = setup;
   const compiled = await compileFlow(graph, {
-    registry: createRegistry(types),
+    registry: createRegistry([STANDARD_TYPES, ...types]),
     ...(subflows !== undefined && { subflows }),
     ...(limits !== undefined && { limits }),
   });

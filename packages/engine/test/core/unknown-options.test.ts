@@ -10,7 +10,6 @@ const plan = await planOf('node a: log { message = "x" }');
 
 const cases: [name: string, call: () => unknown, unknown: string, meant: string][] = [
   ["createEngine", () => createEngine(any({ journel: {} })), "journel", "journal"],
-  ["createEngine, ai", () => createEngine(any({ ai: { price: {} } })), "ai.price", "ai.prices"],
   [
     "createEngine, egress",
     () => createEngine(any({ egress: { alow: [] } })),

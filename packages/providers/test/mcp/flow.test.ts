@@ -8,6 +8,7 @@ import {
   type ScriptEntry,
 } from "@millrace/providers";
 import { expect, onTestFinished, test } from "vitest";
+import { aiSettings } from "../../../ai/src/index.ts";
 import { createEngine } from "../../../engine/src/index.ts";
 import { createNodeHost } from "../../../engine/src/node/index.ts";
 import { planOf } from "../../../engine/test/core/support.ts";
@@ -36,7 +37,10 @@ async function start(server: McpServerSettings, tool: string, script: readonly S
   const model = createScriptedProvider(script);
   // The scripted provider needs no key.
   const credentials = { resolve: async () => ({}) };
-  const engine = createEngine({ host, providers: [model], ai: { ...ai, credentials } });
+  const engine = createEngine({
+    host,
+    settings: [aiSettings({ ...ai, providers: [model], credentials })],
+  });
   onTestFinished(async () => {
     await engine.close({ graceMs: 0 });
     await close();

@@ -8,9 +8,10 @@ import {
 } from "@millrace/contracts";
 import { createAi, readAiSettings } from "@millrace/providers";
 import { onTestFinished } from "vitest";
+import { aiSettings } from "../../../ai/src/index.ts";
+import type { toolType } from "../../../ai/test/support/run.ts";
 import { createEngine, type EngineOptions, type Run } from "../../../engine/src/index.ts";
 import { createNodeHost } from "../../../engine/src/node/index.ts";
-import type { toolType } from "../../../engine/test/ai/support/run.ts";
 import { planOf } from "../../../engine/test/core/support.ts";
 import type { Wire } from "../../../testkit/src/providers/index.ts";
 import { KEY, settingsFor } from "./providers.ts";
@@ -70,7 +71,12 @@ export async function start(setup: AskSetup): Promise<Asked> {
     env: { KEY },
     openFetch: (more) => host.openFetch(more),
   });
-  const engine = createEngine({ host, providers, ai, freeze: true, ...setup.engine });
+  const engine = createEngine({
+    host,
+    settings: [aiSettings({ ...ai, providers })],
+    freeze: true,
+    ...setup.engine,
+  });
   onTestFinished(async () => {
     await engine.close({ graceMs: 0 });
     await close();

@@ -1,4 +1,5 @@
 /** A real engine around one extension, with time, network and secrets in the hands of a test. */
+import { aiSettings } from "@millrace/ai";
 import {
   type AiProvider,
   type CredentialsPort,
@@ -119,14 +120,18 @@ export function createHost(options: TestHostOptions, parts: Parts, elsewhere = f
     services: { get: (slug) => serviceOf(options.extension, slug) },
     freeze: true,
     config,
-    providers: [
-      ...(options.providers ?? []),
-      ...options.extension.providers.map((definition) =>
-        definition.create(config[definition.id] ?? {}, {
-          ...{ fetch: network.fetch, signal: new AbortController().signal, log() {} },
-          ...{ now: clock.now, random: clock.random },
-        }),
-      ),
+    settings: [
+      aiSettings({
+        providers: [
+          ...(options.providers ?? []),
+          ...options.extension.providers.map((definition) =>
+            definition.create(config[definition.id] ?? {}, {
+              ...{ fetch: network.fetch, signal: new AbortController().signal, log() {} },
+              ...{ now: clock.now, random: clock.random },
+            }),
+          ),
+        ],
+      }),
     ],
     ...(options.files !== undefined && { files: options.files }),
     ...(options.journal !== undefined && { journal: options.journal }),

@@ -1,0 +1,351 @@
+/** `ai`: asks a model, with tools, schemas, labels, checks and models to fall back to. What it does is in `loop.ts`. */
+import type {
+  CatalogEntry,
+  FieldFinding,
+  FlowNode,
+  Json,
+  JsonObject,
+  JsonSchema,
+} from "@millrace/contracts";
+import type { Fields, NodePack, NodeType } from "@millrace/engine";
+import { coreEntry, toolRefs } from "@millrace/engine/pack";
+import { expectItem, expectProblems } from "./expect-entry.ts";
+import { type Label, labelProblems } from "./labels.ts";
+import { runAi } from "./loop.ts";
+import { credential, modelId, provider, sampling } from "./target-schema.ts";
+import { toolNames } from "./tool-names.ts";
+
+const literal = { "x-millrace": { literal: true } } as const;
+
+const REASONS = [
+  "rate_limit",
+  "quota",
+  "server",
+  "timeout",
+  "network",
+  "stream_cut",
+  "not_found",
+  "context_length",
+  "content_filter",
+  "auth",
+  "bad_request",
+  "output_schema",
+  "expect",
+];
+
+const reasons: JsonSchema = { type: "array", items: { enum: REASONS }, uniqueItems: true };
+
+const count = (minimum: number, maximum: number, byDefault?: number): JsonSchema => ({
+  type: "integer",
+  minimum,
+  maximum,
+  ...(byDefault !== undefined && { default: byDefault }),
+});
+
+const MAX_MS = 3_600_000;
+
+const tool: JsonSchema = {
+  anyOf: [
+    { type: "string", minLength: 1 },
+    {
+      type: "object",
+      properties: {
+        ref: { type: "string", minLength: 1, ...literal },
+        name: { type: "string", minLength: 1, ...literal },
+        description: { type: "string", maxLength: 1_024 },
+        confirm: { type: "boolean", "x-millrace": { deferred: ["args"] } },
+        timeoutMs: count(1, MAX_MS),
+        with: { type: "object" },
+      },
+      required: ["ref"],
+      additionalProperties: false,
+    },
+  ],
+};
+
+const target: JsonSchema = {
+  type: "object",
+  properties: {
+    provider,
+    modelId,
+    credential,
+    params: { type: "object", properties: sampling, additionalProperties: false },
+    on: reasons,
+  },
+  required: ["provider", "modelId"],
+  additionalProperties: false,
+};
+
+const properties: { readonly [name: string]: JsonSchema } = {
+  provider: { ...provider, description: "Id of a provider; default the operator's." },
+  modelId: { ...modelId, description: "Model of the provider; default the operator's." },
+  credential: {
+    ...credential,
+    ...literal,
+    description: "Name of a key of the operator, or service:<slug>; default that of the provider.",
+  },
+  task: {
+    enum: ["generate", "chat", "classify", "extract", "summarize", "embed", "judge"],
+    ...literal,
+    description: "What the model is asked to do; default classify with labels, else generate.",
+  },
+  input: { description: "Text or data, or { messages: [...] }, or { parts: [...] }." },
+  system: { type: "string", description: "What the model is told before everything else." },
+  rubric: { type: "string", minLength: 1, description: "By what a judge grades." },
+  maxWords: { ...count(1, 10_000), description: "Length of a summary." },
+  ...sampling,
+  providerOptions: {
+    type: "object",
+    additionalProperties: { type: "object" },
+    description: "Options by provider id, passed through; at most 16 KiB.",
+  },
+  strictParams: {
+    type: "boolean",
+    default: false,
+    ...literal,
+    description: "A parameter that the model does not take fails the call instead of a warning.",
+  },
+  tools: {
+    type: "array",
+    items: tool,
+    maxItems: 64,
+    default: [],
+    description: "flow:<slug>, action:<adapter>.<action> or mcp:<server>/<tool>, or { ref, … }.",
+  },
+  toolChoice: { enum: ["auto", "required", "none"], default: "auto", ...literal },
+  maxSteps: {
+    ...count(1, 50, 8),
+    ...literal,
+    description: "Calls of the model while it asks for tools.",
+  },
+  onMaxSteps: { enum: ["fail", "return"], default: "fail", ...literal },
+  parallelTools: { ...count(1, 16, 4), ...literal },
+  maxToolBytes: {
+    ...count(1_024, 1_048_576, 65_536),
+    ...literal,
+    description: "Bytes of a tool's result that the model gets.",
+  },
+  labels: {
+    type: "array",
+    minItems: 2,
+    maxItems: 64,
+    items: {
+      type: "object",
+      properties: {
+        name: { type: "string", minLength: 1, maxLength: 64 },
+        description: { type: "string" },
+      },
+      required: ["name"],
+      additionalProperties: false,
+    },
+    ...literal,
+    description: "What the input may be; each label is a port.",
+  },
+  multi: {
+    type: "boolean",
+    default: false,
+    ...literal,
+    description: "Several labels may be chosen.",
+  },
+  fallbackLabel: {
+    type: "string",
+    ...literal,
+    description: "Chosen when no answer names a label.",
+  },
+  outputSchema: { type: "object", ...literal, description: "JSON Schema of the answer." },
+  repairMax: {
+    ...count(0, 3, 2),
+    ...literal,
+    description: "Times that the model may correct its answer.",
+  },
+  expect: {
+    type: "array",
+    items: expectItem,
+    maxItems: 32,
+    "x-millrace": {
+      deferred: ["output", "text", "label", "labels", "usage", "costUsd", "latencyMs", "finish"],
+    },
+    description: "Conditions and checks of the answer.",
+  },
+  expectRetries: { ...count(0, 3, 1), ...literal },
+  auditContent: {
+    enum: ["none", "hash", "redacted", "full"],
+    default: "hash",
+    ...literal,
+    description: "What the history keeps of prompts, tool arguments and results.",
+  },
+  failover: {
+    type: "array",
+    items: target,
+    maxItems: 8,
+    default: [],
+    description: "Models to fall back to, in order.",
+  },
+  failoverOn: {
+    ...reasons,
+    default: ["rate_limit", "quota", "server", "timeout", "network", "stream_cut", "not_found"],
+    ...literal,
+  },
+  failoverRetries: {
+    ...count(0, 5, 1),
+    ...literal,
+    description: "More tries of one model before the next.",
+  },
+  failoverDelayMs: { ...count(0, 60_000, 250), ...literal },
+  failoverMaxWaitMs: { ...count(0, 600_000, 10_000), ...literal },
+  firstTokenMs: { ...count(100, MAX_MS, 60_000), ...literal },
+  idleMs: { ...count(100, MAX_MS, 30_000), ...literal },
+  totalMs: {
+    ...count(100, MAX_MS, 300_000),
+    ...literal,
+    description: "For all calls, tools and pauses; it stands still while a person is asked.",
+  },
+  circuit: {
+    type: "boolean",
+    default: true,
+    ...literal,
+    description: "Leave models alone that keep failing.",
+  },
+  maxOutputBytes: { ...count(1_024, 16_777_216, 1_048_576), ...literal },
+  maxCostUsd: {
+    type: "number",
+    exclusiveMinimum: 0,
+    ...literal,
+    description: "Looked at before each call.",
+  },
+};
+
+const text: JsonSchema = { type: "string" };
+const integer: JsonSchema = { type: "integer" };
+
+const output: JsonSchema = {
+  type: "object",
+  properties: {
+    output: {
+      description: "Text, data that fits the schema, label, labels, vectors, or score and reason.",
+      "x-millrace": { untrusted: true, aliases: ["json", "data", "object", "result", "value"] },
+    },
+    text: {
+      ...text,
+      description: "Text of the last accepted answer.",
+      "x-millrace": { untrusted: true, aliases: ["content", "message", "answer", "response"] },
+    },
+    label: { ...text, description: "With labels." },
+    labels: { type: "array", items: text, description: "With labels and multi." },
+    finish: { enum: ["stop", "length", "content_filter", "max_steps"] },
+    provider: { ...text, description: "Who answered." },
+    modelId: text,
+    usage: {
+      type: ["object", "null"],
+      properties: {
+        inputTokens: integer,
+        outputTokens: integer,
+        cachedInputTokens: integer,
+        cacheWriteTokens: integer,
+        reasoningTokens: integer,
+      },
+      additionalProperties: false,
+      description: "Of all calls; null when nobody said.",
+    },
+    costUsd: { type: ["number", "null"] },
+    steps: integer,
+    toolCalls: { type: "array", items: { type: "object" } },
+  },
+  required: [
+    "output",
+    "text",
+    "label",
+    "labels",
+    "finish",
+    "provider",
+    "modelId",
+    "usage",
+    "costUsd",
+    "steps",
+    "toolCalls",
+  ],
+  additionalProperties: false,
+};
+
+const entry: CatalogEntry = Object.freeze({
+  ...coreEntry({
+    type: "ai",
+    title: "AI",
+    summary:
+      "Asks a model: text, data by a schema, labels as ports, vectors; with tools and checks.",
+    category: "data",
+    properties,
+    required: ["input"],
+    output,
+    portsFrom: "labels",
+    effect: "write",
+    example: {
+      title: "Sort a message",
+      fields: {
+        provider: "mock",
+        modelId: "echo",
+        input: { $: "inputs.message" },
+        labels: [{ name: "bug" }, { name: "billing" }],
+        fallbackLabel: "bug",
+      },
+    },
+  }),
+  kind: "ai",
+  category: "ai",
+  tags: ["model", "llm", "classify", "extract", "summarize", "agent", "tools"],
+});
+
+/** `ai`: asks a model. */
+const ai: NodeType = {
+  core: true,
+  slots: 16, // calls at once that the other side of a wire bears well
+  entry,
+  check,
+  furtherPorts(record) {
+    const { label, labels } = (record ?? {}) as { label?: Json; labels?: Json };
+    if (typeof label === "string") return [label];
+    return Array.isArray(labels) ? labels.filter((name) => typeof name === "string") : [];
+  },
+  run: runAi,
+};
+
+/** Node types for `createRegistry([aiPack()])`. What they ask is `aiSettings` of `createEngine`. */
+export function aiPack(): NodePack {
+  return [ai];
+}
+
+const MAX_OPTIONS_UNITS = 16_384; // of providerOptions, as JSON
+
+/** What is wrong with the fields of a node beyond their schema. */
+function check(fields: Fields, source: FlowNode["fields"]): readonly FieldFinding[] {
+  const found: FieldFinding[] = [];
+  const say = (pointer: string, message: string): void => {
+    found.push({ pointer, code: "FLOW3015", message, severity: "error" });
+  };
+  const { labels, providerOptions } = fields as {
+    labels?: readonly Label[];
+    providerOptions?: JsonObject;
+  };
+  if (Array.isArray(labels) && labels.every((label) => typeof label?.name === "string")) {
+    for (const { pointer, message } of labelProblems(labels)) say(`/labels${pointer}`, message);
+  }
+  const refs = toolRefs({ id: "ai", type: "ai", fields: source });
+  const named = refs.map(({ ref, at }) => ({ ref, ...nameAt(source, at) }));
+  for (const { index, message } of toolNames(named).clashes) {
+    say(`/tools/${refs[index]?.at ?? index}`, message);
+  }
+  const { expect } = source;
+  if (expect !== undefined) {
+    for (const { pointer, message } of expectProblems(expect)) say(`/expect${pointer}`, message);
+  }
+  if (JSON.stringify(providerOptions ?? null).length > MAX_OPTIONS_UNITS) {
+    say("/providerOptions", `more than ${MAX_OPTIONS_UNITS} characters`);
+  }
+  return found;
+}
+
+function nameAt(source: FlowNode["fields"], at: number): { name?: string } {
+  const tools = source["tools"] as readonly unknown[] | undefined;
+  const name = (tools?.[at] as { name?: unknown } | null | undefined)?.name;
+  return typeof name === "string" ? { name } : {};
+}

@@ -1,0 +1,113 @@
+/** What the parts of one node attempt share: its fields, its time, its sums, and the audit of what it says. */
+import type { AiMessage, LlmStarted, Usage } from "@millrace/contracts";
+import type { CoreContext } from "@millrace/engine";
+import { type Audit, createAudit } from "./audit.ts";
+import { Budget } from "./budget.ts";
+import { AiError } from "./failure.ts";
+import type { AiFields } from "./fields.ts";
+import { StepKeys } from "./keys.ts";
+import { AI } from "./runtime.ts";
+import { addUsage } from "./usage.ts";
+
+/** Tokens and US dollars of calls; null: not known. */
+export interface Spent {
+  usage: Usage | null;
+  costUsd: number | null;
+}
+
+function addTo(sum: Spent, more: Readonly<Spent>): void {
+  sum.usage = addUsage(sum.usage, more.usage);
+  sum.costUsd = sum.costUsd === null || more.costUsd === null ? null : sum.costUsd + more.costUsd;
+}
+
+export class Session {
+  readonly ctx: CoreContext;
+  readonly fields: AiFields;
+  readonly audit: Audit;
+  readonly budget: Budget;
+  readonly keys: StepKeys;
+  readonly startedAt: number;
+  readonly spent: Spent = { usage: null, costUsd: 0 };
+  /** The same since the present answer was asked for. */
+  #tally: Spent = { usage: null, costUsd: 0 };
+  readonly #warned: Set<string> = new Set();
+
+  constructor(fields: AiFields, ctx: CoreContext) {
+    const ai = ctx.shared(AI);
+    this.ctx = ctx;
+    this.fields = fields;
+    this.startedAt = ctx.now();
+    this.keys = new StepKeys(ai.sha256);
+    this.audit = createAudit(fields.auditContent, {
+      sha256: ai.sha256,
+      key: ai.hmacKey,
+      mask: (value) => ctx.mask(value),
+      keep: (value) => ctx.keepValue(value),
+    });
+    this.budget = new Budget(ctx, fields.totalMs);
+  }
+
+  /** Steps of a node that keeps no content go with the run; those of the others stay as long as its log. Nobody reads them. */
+  get stepOptions(): { private: true; kept?: true } {
+    const { level } = this.audit;
+    const isKept = level === "redacted" || level === "full";
+    return isKept ? { private: true, kept: true } : { private: true };
+  }
+
+  /** Throws when the node was stopped or its time is up. */
+  check(): void {
+    if (this.budget.signal.aborted) throw new AiError(this.budget.failure());
+  }
+
+  /** Throws `budget` when the node has cost what it may. */
+  checkCost(): void {
+    const { maxCostUsd } = this.fields;
+    if (maxCostUsd === undefined) return;
+    const { costUsd } = this.spent;
+    if (costUsd === null) {
+      this.warnOnce(
+        "ai_cost_unknown",
+        "maxCostUsd cannot be kept: a price or a count is not known",
+      );
+    } else if (costUsd >= maxCostUsd) {
+      const text = `the calls so far have cost ${costUsd} USD, at most ${maxCostUsd}`;
+      throw new AiError({ reason: "budget", text });
+    }
+  }
+
+  /** Adds a call that has ended. A failed call without counts adds nothing. */
+  add(usage: Usage | undefined, costUsd: number | null, isFailed = false): void {
+    const cost = usage === undefined && isFailed ? 0 : costUsd;
+    this.addSpent({ usage: usage ?? null, costUsd: cost });
+    addTo(this.#tally, { usage: usage ?? null, costUsd: cost });
+  }
+
+  /** Adds what an earlier part of this try has spent. */
+  addSpent(spent: Readonly<Spent>): void {
+    addTo(this.spent, spent);
+  }
+
+  /** Begins to count anew, and answers what is counted from now on. */
+  tally(): Readonly<Spent> {
+    this.#tally = { usage: null, costUsd: 0 };
+    return this.#tally;
+  }
+
+  warnOnce(code: string, text: string): void {
+    if (this.#warned.has(code)) return;
+    this.#warned.add(code);
+    this.ctx.warn(code, text);
+  }
+
+  begin(
+    start: Pick<LlmStarted, "call" | "provider" | "model" | "target" | "step" | "purpose">,
+    messages: readonly AiMessage[],
+  ): void {
+    const audit = this.audit.messages(messages);
+    this.ctx.emit({ kind: "llm.started", ...start, ...(audit !== undefined && { audit }) });
+  }
+
+  close(): void {
+    this.budget.close();
+  }
+}

@@ -1,0 +1,385 @@
+/**
+ * One answer of a model, part by part.
+ *   R1  whatever ends it, the result is there at once: nobody waits for a provider that was told to stop.
+ *   R2  parts that come after the end are dropped; parts and frames of an unknown kind are ignored.
+ *   R3  only a `finish` part ends an answer well.
+ */
+import type { AiCall, AiModel, AiPart, DeltaChannel, Usage } from "@millrace/contracts";
+import { EVENT_LIMITS } from "@millrace/contracts";
+import type { CoreContext } from "@millrace/engine";
+import { type AiFailure, failureOfError } from "./failure.ts";
+import { isUnknownFrame } from "./unknown-frame.ts";
+import { readUsage } from "./usage.ts";
+
+/** A call of a tool as the model wrote it. */
+export interface ToolRequest {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** JSON text, which may be broken. */
+  readonly input: string;
+}
+
+export type Finish = "stop" | "length" | "tool_calls" | "content_filter" | "other";
+
+/** What a stream came to. With `failure` nothing of it counts but the usage. */
+export interface StreamEnd {
+  readonly failure: AiFailure | null;
+  readonly text: string;
+  /** The assistant's message: reasoning, text and tool calls in their order. */
+  readonly parts: readonly AiPart[];
+  readonly tools: readonly ToolRequest[];
+  readonly finish: Finish;
+  readonly usage: Usage | undefined;
+  readonly warnings: readonly unknown[];
+}
+
+/** How a stream is read. */
+export interface StreamOptions {
+  readonly ctx: CoreContext;
+  readonly call: string;
+  /** Where text goes. */
+  readonly channel: DeltaChannel;
+  readonly firstTokenMs: number;
+  readonly idleMs: number;
+  readonly maxOutputBytes: number;
+  /** Aborts the call; `aborted` says what that means. */
+  readonly signal: AbortSignal;
+  readonly aborted: () => AiFailure;
+}
+
+/** Calls the model and reads its answer. Never rejects. `call` gets the signal of the call. */
+export function readStream(
+  model: AiModel,
+  call: AiCall,
+  options: StreamOptions,
+): Promise<StreamEnd> {
+  return new Promise((resolve) => new Reading(options, resolve).start(model, call));
+}
+
+/** Text of one id, and what the provider marked it with. */
+interface Block {
+  readonly type: "text" | "reasoning";
+  text: string;
+  providerOptions: unknown;
+}
+
+class Reading {
+  readonly #options: StreamOptions;
+  readonly #resolve: (end: StreamEnd) => void;
+  readonly #controller = new AbortController();
+  #reader: { cancel(reason?: unknown): Promise<void> } | null = null;
+  #over = false;
+  #stopTimer: () => void = () => undefined;
+  #lastAt = 0;
+  #hasContent = false;
+  #bytes = 0;
+  #text = "";
+  readonly #parts: (Block | AiPart)[] = [];
+  readonly #blocks: Map<string, Block> = new Map();
+  readonly #tools: ToolRequest[] = [];
+  /** Tool calls whose arguments come in pieces. */
+  readonly #streamed: Set<string> = new Set();
+  #warnings: readonly unknown[] = [];
+  #usage: Usage | undefined;
+  /** Whether a frame of an unknown kind came. */
+  #passedOver = false;
+
+  constructor(options: StreamOptions, resolve: (end: StreamEnd) => void) {
+    this.#options = options;
+    this.#resolve = resolve;
+  }
+
+  start(model: AiModel, call: AiCall): void {
+    const { signal, firstTokenMs, ctx } = this.#options;
+    if (signal.aborted) {
+      this.#fail(this.#options.aborted());
+      return;
+    }
+    signal.addEventListener("abort", this.#abort, { once: true });
+    this.#stopTimer = ctx.after(firstTokenMs, () =>
+      this.#cut(late("the first token", firstTokenMs)),
+    );
+    this.#read(model, { ...call, abortSignal: this.#controller.signal }).catch((error: unknown) =>
+      this.#broken(failureOfError(error)),
+    );
+  }
+
+  readonly #abort = (): void => this.#cut(this.#options.aborted());
+
+  async #read(model: AiModel, call: AiCall): Promise<void> {
+    const { stream } = await model.doStream(call);
+    const reader = stream.getReader();
+    this.#reader = reader;
+    if (this.#over) {
+      void reader.cancel().catch(ignore);
+      return;
+    }
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (this.#over) return;
+      if (done) {
+        this.#broken({
+          reason: "server",
+          text: "the answer ended without saying that it is whole",
+        });
+        return;
+      }
+      if (typeof value !== "object" || value === null) continue;
+      const slow = this.#take(value);
+      if (slow !== null) await slow;
+      if (this.#over) return;
+    }
+  }
+
+  /** Takes a part; a promise where that takes more than one turn. */
+  #take(part: AiPart): Promise<void> | null {
+    switch (part.type) {
+      case "text-delta":
+        return this.#delta(part, "text");
+      case "reasoning-delta":
+        return this.#delta(part, "reasoning");
+      case "text-start":
+      case "reasoning-start":
+      case "text-end":
+      case "reasoning-end":
+        this.#mark(part);
+        return null;
+      case "tool-input-start":
+        if (this.#content(textOf(part["toolName"]))) this.#streamed.add(textOf(part["id"]));
+        return null;
+      case "tool-input-delta":
+        this.#content(textOf(part["delta"]));
+        return null;
+      case "tool-call":
+        this.#tool(part);
+        return null;
+      case "stream-start":
+        this.#warnings = Array.isArray(part["warnings"]) ? part["warnings"] : [];
+        return null;
+      case "finish":
+        this.#finish(part);
+        return null;
+      case "error":
+        if (isUnknownFrame(part["error"])) this.#passedOver = true;
+        else this.#broken(failureOfError(part["error"]));
+        return null;
+      default:
+        return null;
+    }
+  }
+
+  #delta(part: AiPart, type: "text" | "reasoning"): Promise<void> | null {
+    const delta = textOf(part["delta"]);
+    if (!this.#content(delta)) return null;
+    const block = this.#block(part, type);
+    block.text += delta;
+    if (type === "text") this.#text += delta;
+    const { channel } = this.#options;
+    return this.#say(type === "text" ? channel : "reasoning", delta);
+  }
+
+  /** Counts content; false when it was too much, which ends the call. */
+  #content(text: string): boolean {
+    const { ctx, maxOutputBytes, idleMs } = this.#options;
+    this.#lastAt = ctx.now();
+    if (!this.#hasContent) {
+      this.#hasContent = true;
+      this.#stopTimer();
+      this.#watch(idleMs);
+    }
+    this.#bytes += bytesOf(text);
+    if (this.#bytes <= maxOutputBytes) return true;
+    this.#cut({ reason: "max_output", text: `the answer has more than ${maxOutputBytes} bytes` });
+    return false;
+  }
+
+  /** Ends the call when nothing came for `idleMs`. One timer looks again, so that a delta costs none. */
+  #watch(inMs: number): void {
+    const { ctx, idleMs } = this.#options;
+    this.#stopTimer = ctx.after(inMs, () => {
+      const left = this.#lastAt + idleMs - ctx.now();
+      if (left > 0) this.#watch(left);
+      else this.#cut({ reason: "stream_cut", text: `nothing came for ${idleMs} ms` });
+    });
+  }
+
+  #say(channel: DeltaChannel, text: string): Promise<void> | null {
+    const { ctx, call } = this.#options;
+    if (text.length <= EVENT_LIMITS.deltaText) {
+      if (text !== "") ctx.emit({ kind: "llm.delta", call, channel, text });
+      return null;
+    }
+    return this.#sayLong(channel, text);
+  }
+
+  /** A very long part leaves in slices, with a turn of the event loop between. */
+  async #sayLong(channel: DeltaChannel, text: string): Promise<void> {
+    const { ctx, call } = this.#options;
+    for (let at = 0; at < text.length && !this.#over; at += EVENT_LIMITS.deltaText) {
+      const slice = text.slice(at, at + EVENT_LIMITS.deltaText);
+      ctx.emit({ kind: "llm.delta", call, channel, text: slice });
+      await ctx.turn();
+    }
+  }
+
+  #block(part: AiPart, type: "text" | "reasoning"): Block {
+    const id = `${type} ${textOf(part["id"])}`;
+    let block = this.#blocks.get(id);
+    if (block === undefined) {
+      block = { type, text: "", providerOptions: undefined };
+      this.#blocks.set(id, block);
+      this.#parts.push(block);
+    }
+    block.providerOptions = part["providerMetadata"] ?? block.providerOptions;
+    return block;
+  }
+
+  #mark(part: AiPart): void {
+    const type = part.type.startsWith("text") ? "text" : "reasoning";
+    const id = `${type} ${textOf(part["id"])}`;
+    this.#block(part, type);
+    if (part.type.endsWith("-end")) this.#blocks.delete(id); // ids may come again
+  }
+
+  #tool(part: AiPart): void {
+    if (part["providerExecuted"] === true) {
+      this.#options.ctx.log("info", `the provider runs its own tool ${textOf(part["toolName"])}`);
+      return;
+    }
+    const { input } = part;
+    const request = {
+      toolCallId: textOf(part["toolCallId"]),
+      toolName: textOf(part["toolName"]),
+      input: typeof input === "string" ? input : (JSON.stringify(input) ?? ""),
+    };
+    // Arguments that came in pieces are counted already; calls without any are not for nothing either.
+    const isCounted = this.#streamed.delete(request.toolCallId);
+    if (!this.#content(isCounted ? "" : request.toolName + request.input)) return;
+    this.#tools.push(request);
+    const { providerMetadata: providerOptions } = part;
+    this.#parts.push({
+      type: "tool-call",
+      toolCallId: request.toolCallId,
+      toolName: request.toolName,
+      input: parsedInput(request.input),
+      ...(providerOptions !== undefined && { providerOptions }),
+    });
+  }
+
+  #finish(part: AiPart): void {
+    this.#usage = readUsage(part["usage"]);
+    const finish = readFinish(part["finishReason"]);
+    // A package that met an unknown frame after the last one with a reason has forgotten that reason.
+    const isForgotten =
+      finish === "error" && this.#passedOver && !hasRawReason(part["finishReason"]);
+    if (isForgotten) this.#end(null, this.#tools.length > 0 ? "tool_calls" : "other");
+    else if (finish === "error") {
+      this.#broken({ reason: "server", text: "the provider ended the answer with an error" });
+    } else if (finish === "content_filter" && this.#text === "") {
+      this.#cut({ reason: "content_filter", text: "the provider refused the content" });
+    } else this.#end(null, finish === "stop" && this.#tools.length > 0 ? "tool_calls" : finish);
+  }
+
+  /** What breaks after content is a cut stream, whatever the provider says of it. */
+  #broken(failure: AiFailure): void {
+    const { status } = failure;
+    this.#cut(
+      this.#hasContent && failure.reason !== "egress"
+        ? {
+            reason: "stream_cut",
+            text: "the answer broke off",
+            ...(status !== undefined && { status }),
+          }
+        : failure,
+    );
+  }
+
+  #cut(failure: AiFailure): void {
+    if (this.#over) return;
+    this.#fail(failure);
+    this.#controller.abort();
+    const reader = this.#reader;
+    if (reader === null) return;
+    const cancel = async () => reader.cancel();
+    void cancel().catch(ignore);
+  }
+
+  #fail(failure: AiFailure): void {
+    this.#end(failure, "other");
+  }
+
+  #end(failure: AiFailure | null, finish: Finish): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#stopTimer();
+    this.#options.signal.removeEventListener("abort", this.#abort);
+    this.#resolve({
+      failure,
+      text: this.#text,
+      parts: this.#parts.flatMap(finished),
+      tools: this.#tools,
+      finish,
+      usage: this.#usage,
+      warnings: this.#warnings,
+    });
+  }
+}
+
+function ignore(): void {}
+
+function late(what: string, ms: number): AiFailure {
+  return { reason: "timeout", text: `${what} did not come within ${ms} ms` };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** Bytes of UTF-8. */
+function bytesOf(text: string): number {
+  let bytes = text.length;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit > 0x7f) bytes += unit > 0x7ff && (unit < 0xd800 || unit > 0xdfff) ? 2 : 1;
+  }
+  return bytes;
+}
+
+/** A block as a part of a message; empty ones without marks say nothing. */
+function finished(part: Block | AiPart): AiPart[] {
+  if (part.type !== "text" && part.type !== "reasoning") return [part as AiPart];
+  const { type, text, providerOptions } = part as Block;
+  if (text === "" && providerOptions === undefined) return [];
+  return [{ type, text, ...(providerOptions !== undefined && { providerOptions }) }];
+}
+
+/** Arguments as the message repeats them; a text that is no JSON goes as it is. */
+function parsedInput(input: string): unknown {
+  try {
+    return JSON.parse(input === "" ? "{}" : input);
+  } catch {
+    return input;
+  }
+}
+
+const FINISHES: { readonly [reason: string]: Finish | "error" } = {
+  stop: "stop",
+  length: "length",
+  "tool-calls": "tool_calls",
+  tool_calls: "tool_calls",
+  "content-filter": "content_filter",
+  content_filter: "content_filter",
+  error: "error",
+};
+
+/** Whether the provider itself has given the reason of a finish. */
+function hasRawReason(given: unknown): boolean {
+  return typeof (given as { raw?: unknown } | null | undefined)?.raw === "string";
+}
+
+/** The unified word of a finish reason, a string or `{ unified }`. */
+function readFinish(given: unknown): Finish | "error" {
+  const word =
+    typeof given === "object" && given !== null ? (given as { unified?: unknown }).unified : given;
+  return (typeof word === "string" && Object.hasOwn(FINISHES, word) && FINISHES[word]) || "other";
+}

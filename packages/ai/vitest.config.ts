@@ -1,0 +1,3 @@
+import { project } from "../../vitest.source.ts";
+
+export default project("ai");
