@@ -79,12 +79,13 @@ export function countMembers(value: unknown): number | undefined {
   if (typeof value !== "object" || value === null) return 0;
   let members = 0;
   let containers = 0;
-  const distinct = new Set<object>();
+  let distinct: Set<object> | undefined;
   const open: { value: object; depth: number }[] = [];
   for (let at = value, depth = 1; ; ) {
     if (depth > MAX_JSON_DEPTH) return undefined;
     containers += 1;
     if (containers > MAX_UNASKED) {
+      distinct ??= new Set();
       distinct.add(at);
       if (containers > MAX_UNASKED + distinct.size * MAX_SHARED) return undefined;
     }

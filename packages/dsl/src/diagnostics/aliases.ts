@@ -44,7 +44,7 @@ const STARTED =
   "a flow is started from outside: by `schedule`, a webhook of the server, or `millrace run`";
 
 /** Words before a block. */
-export const BLOCK_ALIASES: Aliases = aliases({
+export const BLOCK_ALIASES: Aliases = /* @__PURE__ */ aliases({
   node: "step task action job activity state stage operator",
   input: "param params parameter arg argument variable",
   output: "result",
@@ -91,7 +91,7 @@ export const BLOCK_HINTS: Aliases = {
 };
 
 /** Types of steps. */
-export const TYPE_ALIASES: Aliases = aliases({
+export const TYPE_ALIASES: Aliases = /* @__PURE__ */ aliases({
   "http.request":
     "http https fetch request curl rest api webhook httprequest http.get http.post httpget httppost axios",
   "service.call": "service integration connector",
@@ -120,7 +120,7 @@ const NO_CONNECTOR =
   "core has no such step: call its HTTP API with `http.request` or `service.call`, or install an extension that brings it";
 
 /** Types of other tools that no type here is like. */
-export const TYPE_HINTS: Aliases = aliases({
+export const TYPE_HINTS: Aliases = /* @__PURE__ */ aliases({
   [NO_CODE]: "code script function javascript js python py lambda eval",
   [NO_CONNECTOR]:
     "email mail smtp imap gmail sendemail sendmail slack telegram sql mysql postgres postgresql sqlite database db s3 ftp sftp",
@@ -129,7 +129,7 @@ export const TYPE_HINTS: Aliases = aliases({
 
 /** Fields of types; `a|b`: the first that the type has. */
 export const FIELD_ALIASES: Aliases = {
-  ...aliases({
+  .../* @__PURE__ */ aliases({
     input: "messages question user data",
     url: "uri link endpoint href address",
     method: "verb httpmethod",
@@ -179,7 +179,7 @@ export const FIELD_ALIASES: Aliases = {
 };
 
 /** Words of fields that take one of several. */
-export const VALUE_ALIASES: Aliases = aliases({
+export const VALUE_ALIASES: Aliases = /* @__PURE__ */ aliases({
   replace: "overwrite truncate w write",
   append: "add a",
   create: "new x",
@@ -203,7 +203,7 @@ export const VALUE_ALIASES: Aliases = aliases({
 });
 
 /** Policies of nodes, also written as fields. */
-export const POLICY_ALIASES: Aliases = aliases({
+export const POLICY_ALIASES: Aliases = /* @__PURE__ */ aliases({
   timeout: "timeoutms timelimit",
   retry: "retries maxretries retrypolicy attempts maxattempts",
   when: "if runif condition only",
@@ -214,7 +214,7 @@ export const POLICY_ALIASES: Aliases = aliases({
 });
 
 /** Members of policies. */
-export const MEMBER_ALIASES: Aliases = aliases({
+export const MEMBER_ALIASES: Aliases = /* @__PURE__ */ aliases({
   max: "attempts maxattempts times count retries limit tries maxretries",
   delay: "interval wait initialdelay initialinterval delayms sleep",
   maxDelay: "maxinterval cap maxdelayms maximuminterval",
@@ -225,7 +225,7 @@ export const MEMBER_ALIASES: Aliases = aliases({
 });
 
 /** Functions and methods. */
-export const FUNCTION_ALIASES: Aliases = aliases({
+export const FUNCTION_ALIASES: Aliases = /* @__PURE__ */ aliases({
   size: "len length count strlen",
   upper: "touppercase uppercase toupper ucase",
   lower: "tolowercase lowercase tolower lcase downcase",
@@ -335,7 +335,7 @@ export const NAME_HINTS: Aliases = {
 
 /** Members of what nodes give. */
 export const OUTPUT_ALIASES: Aliases = {
-  ...aliases({
+  .../* @__PURE__ */ aliases({
     status: "statuscode code httpstatus",
     exitCode: "code exitstatus returncode",
     files: "entries list",

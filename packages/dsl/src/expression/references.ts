@@ -2,7 +2,9 @@
  * What an expression reads from outside. Macro variables and locals are not references; `nodes["x"]` is one with the root
  * `nodes` and the path `["x", …]`.
  */
+
 import type { Expression, Span } from "../syntax/ast.ts";
+import { childrenOf } from "../syntax/ast.ts";
 import { findMacro } from "./functions/table.ts";
 
 /** A read of a name from outside the expression. */
@@ -62,35 +64,20 @@ function visit(
   found: ReferencePlace[],
 ): void {
   switch (node.kind) {
-    case "literal":
-    case "duration":
-      return;
     case "name":
     case "member":
     case "index":
       visitChain(node, bound, coalesced, found);
       return;
-    case "template":
-      for (const part of node.parts) if (typeof part !== "string") visit(part, bound, false, found);
-      return;
-    case "list":
-      for (const element of node.elements) visit(element, bound, false, found);
-      return;
-    case "object":
-      for (const { value } of node.entries) visit(value, bound, false, found);
-      return;
     case "call":
       visitCall(node, bound, found);
-      return;
-    case "unary":
-      visit(node.operand, bound, false, found);
       return;
     case "binary":
       visit(node.left, bound, node.op === "??", found);
       visit(node.right, bound, false, found);
       return;
-    case "conditional":
-      for (const part of [node.test, node.then, node.otherwise]) visit(part, bound, false, found);
+    default:
+      for (const part of childrenOf(node)) visit(part, bound, false, found);
   }
 }
 

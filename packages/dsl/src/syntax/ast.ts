@@ -127,3 +127,29 @@ export function ownEntries(e: ObjectExpression): ObjectExpression["entries"] {
   const keys = new Set(e.entries.map((entry) => entry.key));
   return e.entries.filter((entry) => keys.delete(entry.key));
 }
+
+/** The expressions that stand directly in another one, in order. */
+export function childrenOf(node: Expression): readonly Expression[] {
+  switch (node.kind) {
+    case "template":
+      return node.parts.filter((part): part is Expression => typeof part !== "string");
+    case "list":
+      return node.elements;
+    case "object":
+      return node.entries.map(({ value }) => value);
+    case "member":
+      return [node.object];
+    case "index":
+      return [node.object, node.index];
+    case "call":
+      return node.args;
+    case "unary":
+      return [node.operand];
+    case "binary":
+      return [node.left, node.right];
+    case "conditional":
+      return [node.test, node.then, node.otherwise];
+    default:
+      return [];
+  }
+}

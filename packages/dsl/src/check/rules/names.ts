@@ -6,7 +6,6 @@ import { codePointCount } from "../../expression/data.ts";
 import type { Span } from "../../syntax/ast.ts";
 import type { BodyModel, EdgeModel, NodeModel } from "../model/bodies.ts";
 import { shown, type Validation } from "../validation.ts";
-import { skeleton } from "./look-alikes.ts";
 import { grouped } from "./order.ts";
 
 const RESERVED: ReadonlySet<string> = new Set(["inputs", "nodes", "run"]);
@@ -139,4 +138,24 @@ function checkId(ctx: Validation, node: NodeModel): void {
 /** FLOW2008: a local of a body has the name of a node. */
 export function reportHidden(ctx: Validation, id: string, pointer: string): void {
   ctx.report("FLOW2008", pointer, { parts: { id: shown(id), name: shown(id) } });
+}
+
+/** Cyrillic and Greek letters that look like Latin ones in most fonts (Unicode TR39, the letters of words). */
+const ALIKE: ReadonlyMap<string, string> = new Map(
+  [
+    ["асԁеһіјӏорԛѕхуѵԝ", "acdehijlopqsxyvw"],
+    ["АВСЕНІЈКМОРЅТХУ", "ABCEHIJKMOPSTXY"],
+    ["αικνορυχ", "aikvopux"],
+    ["ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEZHIKMNOPTYX"],
+  ].flatMap(([from = "", to = ""]) =>
+    Array.from(from, (letter, at): [string, string] => [letter, to[at] ?? letter]),
+  ),
+);
+
+/** A text that is the same for names that look the same: compatibility forms and similar letters are folded. */
+function skeleton(name: string): string {
+  if (/^[\x20-\x7e]*$/.test(name)) return name;
+  return Array.from(name.normalize("NFKC"), (letter) => ALIKE.get(letter) ?? letter)
+    .join("")
+    .replace(/\p{Cf}/gu, "");
 }

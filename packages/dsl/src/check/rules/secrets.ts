@@ -4,13 +4,13 @@ import { isObject, listOrNone, own, pointerSegment } from "../../data.ts";
 import { replacing } from "../../diagnostics/bag.ts";
 import { isSecret, MIN_SECRET_TEXT } from "../../secret-pattern.ts";
 import type { Expression, Span } from "../../syntax/ast.ts";
+import { childrenOf } from "../../syntax/ast.ts";
 import type { Site } from "../model/sites.ts";
 import { pointerTo, type ValuePath, visitValue } from "../model/walk-value.ts";
 import type { Validation } from "../validation.ts";
 import type { Checked } from "./expressions.ts";
 import { templateParts } from "./security.ts";
 import { flowMembers } from "./shape.ts";
-import { partsOf } from "./taint.ts";
 
 /** Checks every text of a graph, those inside expressions too. */
 export class Literals {
@@ -139,7 +139,7 @@ function literalsOf(tree: Expression): readonly { text: string; node: Expression
     } else if (node.kind === "template") {
       for (const part of node.parts) if (typeof part === "string") found.push({ text: part, node });
     }
-    for (const part of partsOf(node)) open.push(part);
+    for (const part of childrenOf(node)) open.push(part);
   }
   return found;
 }

@@ -2,10 +2,12 @@
  * Which texts come from outside: outputs that the catalog marks `untrusted`, followed through the types that only hand
  * values on.
  */
+
 import type { CatalogEntry } from "@millrace/contracts";
 import { isObject, own } from "../../data.ts";
 import { findReferences } from "../../expression/references.ts";
 import type { Expression } from "../../syntax/ast.ts";
+import { childrenOf } from "../../syntax/ast.ts";
 import { type FlowType, membersOf } from "../../types/flow-type.ts";
 import type { BodyModel, NodeModel } from "../model/bodies.ts";
 import type { Read } from "../model/resolve.ts";
@@ -180,35 +182,9 @@ function cleanParts(tree: Expression, encoded: boolean): readonly Expression[] {
     if (node.kind === "conditional") {
       clean.push(node.test);
       open.push(node.then, node.otherwise);
-    } else for (const part of partsOf(node)) open.push(part);
+    } else for (const part of childrenOf(node)) open.push(part);
   }
   return clean;
-}
-
-/** The parts of a tree. */
-export function partsOf(node: Expression): readonly Expression[] {
-  switch (node.kind) {
-    case "template":
-      return node.parts.filter((part): part is Expression => typeof part !== "string");
-    case "list":
-      return node.elements;
-    case "object":
-      return node.entries.map(({ value }) => value);
-    case "member":
-      return [node.object];
-    case "index":
-      return [node.object, node.index];
-    case "call":
-      return node.args;
-    case "unary":
-      return [node.operand];
-    case "binary":
-      return [node.left, node.right];
-    case "conditional":
-      return [node.test, node.then, node.otherwise];
-    default:
-      return [];
-  }
 }
 
 /** Whether values of a type may hold text. */
