@@ -1,4 +1,4 @@
-/** What secrets look like, so that a check can find them and no message, and no line shown to anybody, quotes one. */
+/** Patterns of secrets, for the check that finds them and for messages and lines that must not quote one. */
 
 const B = "[A-Za-z0-9_-]";
 /** Prefixes that issuers give their keys, JSON web tokens, private keys in PEM. */

@@ -56,7 +56,7 @@ export function replacing(title: string, at: Span | undefined, text: string): Te
   return at && replacement(title, at.start, at.end, text);
 }
 
-/** A fix that writes the name that was meant; none when nobody knows it, or where it stands. `text`: how it is spelled there. */
+/** A fix that writes the name that was meant; none when the name or its span is not known. `text`: its spelling there. */
 export function writing(
   name: string | undefined,
   at: Span | undefined,

@@ -49,7 +49,7 @@ export function reconcile(
   for (const item of sink?.items ?? []) old.add(item);
   const written = old.inOrder().flatMap(withoutGap);
   const fresh = toSections(itemsOf(graph), "file", old.connected).flat();
-  // Once reading has stopped, nobody knows what else could have been read.
+  // After reading has stopped it is not known what else could have been read.
   const merge = new Merge(options.renames ?? {}, report.full ? undefined : taken);
   const merged = merge.items(written, fresh, { place: "file", path: undefined }, [
     ...old.behind,
@@ -237,7 +237,7 @@ function inside(item: BlockItem, place: BlockKind): readonly Item[] {
   return place === "body" ? toSections(items, "body").flatMap(withoutGap) : toOrder(items, place);
 }
 
-/** A section whose first item forgets the empty line before it: that one belongs to the section, whoever comes first. */
+/** A section without the empty line before its first item: the line belongs to the section, not to the item. */
 function withoutGap(section: readonly Item[]): Item[] {
   return section.map((item, index) => {
     if (index > 0) return item;

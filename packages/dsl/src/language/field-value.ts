@@ -6,7 +6,7 @@ import type { Expression, TemplateExpression } from "../syntax/ast.ts";
 import { ownEntries } from "../syntax/ast.ts";
 import { printExpression } from "../syntax/print-expression.ts";
 
-/** Where graph places are in the text; collected only when somebody asks (`locate`). */
+/** Where graph places are in the text; collected only for `locate`. */
 export interface Marks {
   add(pointer: string, start: number, end: number, expression?: Expression): void;
 }

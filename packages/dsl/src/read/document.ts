@@ -16,7 +16,7 @@ export interface ReadLimits {
 }
 
 /**
- * The inside: the text and how to read it. Items are read again when somebody asks, which costs less than keeping tens of
+ * The inside: the text and how to read it. Items are read again on demand, which costs less than keeping tens of
  * objects for every line of every flow.
  */
 export interface DocumentData extends FlowDocument {

@@ -64,7 +64,7 @@ export function isStatement(s: Scanner, keywordEnd: number): boolean {
   return !/^[ \t]*(?:[A-Za-z_][\w-]*|"[^"]*")?[ \t]*(?:[:={#].*)?$/.test(rest);
 }
 
-/** A line longer than this is no statement that anybody wrote. */
+/** A longer line is not searched for a statement. */
 const MAX_HEAD = 1000;
 
 /** A statement of another language: reported, and passed over with its block. */

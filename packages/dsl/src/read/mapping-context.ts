@@ -41,7 +41,7 @@ export interface Collected {
   readonly marks: Marks | undefined;
   /** Takes the start of every item, and of every type and value of a block, that is in the graph. */
   readonly taken: Set<number> | undefined;
-  /** Nobody looks at the values of the graph, only at what is wrong with it. */
+  /** Only the findings are wanted: values of the graph are left out. */
   readonly noValues: boolean;
 }
 

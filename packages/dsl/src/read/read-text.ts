@@ -23,7 +23,7 @@ export interface Sink {
 export interface Wanted<S extends Sink> {
   /** Makes what takes the items: one for each pass. */
   readonly sink?: () => S;
-  /** Nobody looks at the values of the graph, only at what is wrong with it. */
+  /** Only the findings are wanted: values of the graph are left out. */
   readonly noValues?: boolean;
   /** Makes what collects the places of the graph: one for each pass. */
   readonly marks?: () => Marks;

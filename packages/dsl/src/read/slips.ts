@@ -3,7 +3,7 @@
 import { isBlockKeyword } from "../language/blocks.ts";
 import type { Scanner } from "../syntax/scanner.ts";
 
-/** A line longer than this is data; nobody looks for what was meant in it. */
+/** A longer line is data and is not searched for a slip. */
 const MAX_LINE = 1000;
 
 /** End of an arrow as others draw it (`=>`, `-->`, `==>`, `→`, a mere `-`) at `at`, or -1. */
@@ -39,7 +39,7 @@ export function holdsType(s: Scanner, at: number): boolean {
   return /^[A-Za-z_][\w.-]*(?:@\d+)?(?:\[\]|\?)*[ \t\r]*(?:[{=#].*)?$/.test(lineFrom(s, at));
 }
 
-/** What to do about text behind an item that begins no other one; undefined when nobody can say. */
+/** What to do about text behind an item that begins no other one; undefined when it is not clear. */
 export function hintForRest(s: Scanner, at: number): string | undefined {
   const before = s.src.slice(Math.max(s.itemStart, at - MAX_LINE), at);
   const rest = lineFrom(s, at);

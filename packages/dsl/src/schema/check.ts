@@ -57,7 +57,7 @@ export type CheckableSchema =
     }
   | { readonly ok: false; readonly problems: readonly SchemaProblem[] };
 
-/** Most problems that one check lists; nobody reads more. */
+/** Most problems that one check lists. */
 const MAX_PROBLEMS = 100;
 /** Checks that every value may cost, and how many more for each member it holds: alternatives in alternatives multiply. */
 const MAX_CHECKS = 10_000;
@@ -81,7 +81,7 @@ export function compileSchema(schema: JsonSchema): CompiledSchema {
   };
 }
 
-/** Like `compileSchema`, for those who must know which rule was broken. */
+/** Like `compileSchema`, with the broken rule and its parts in each finding. */
 export function checkableSchema(schema: unknown): CheckableSchema {
   const read = readSchema(schema);
   if ("problems" in read) return { ok: false, problems: read.problems };

@@ -39,7 +39,7 @@ export interface CursorOptions {
 
 export const DEFAULT_CURSOR_OPTIONS: CursorOptions = {
   maxDepth: MAX_JSON_DEPTH,
-  maxErrors: 100, // nobody mends more in one go, and broken text makes follow-up errors
+  maxErrors: 100, // more cannot be mended in one go, and broken text makes follow-up errors
   guided: false,
   graphOnly: false,
 };
@@ -92,7 +92,7 @@ export class Cursor {
   private readonly loneCr: number;
   private holeFrom = 0;
   private holeAt = -2;
-  /** Indent of the line of `itemStart`; -1: nobody has asked yet. */
+  /** Indent of the line of `itemStart`; -1: not computed yet. */
   private knownIndent = -1;
   private lineFrom = 0;
   private lineTo = -1;

@@ -21,7 +21,7 @@ export interface ObjectType {
   readonly kind: "object";
   readonly props: ReadonlyMap<string, FlowType>;
   readonly open: boolean;
-  /** Names that a member has elsewhere, with its name here; they help who reads one of them. */
+  /** Names that a member has elsewhere, with its name here; for the hint about a member that is not there. */
   readonly aliases?: ReadonlyMap<string, string>;
 }
 

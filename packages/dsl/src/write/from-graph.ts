@@ -323,7 +323,7 @@ function optionalText(object: JsonObject, name: string, pointer: string): string
   return value as string | undefined;
 }
 
-/** A member that nobody knows would be lost in the text. */
+/** Refuses unknown members: they would be lost in the text. */
 function known(object: JsonObject, pointer: string, names: readonly string[]): void {
   const stranger = memberNames(object).find((name) => !names.includes(name));
   if (stranger !== undefined) invalid(pointer + pointerSegment(stranger), "is not known");

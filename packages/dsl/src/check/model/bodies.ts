@@ -2,7 +2,7 @@
  * A graph as bodies and nodes that know their place: the flow itself is the outermost body.
  *   Everything is found without recursion, whatever the graph's size or depth.
  *   What has not the shape of a graph is left out; the shape check says so.
- *   Pointers and paths are made when somebody asks: of most nodes nobody does.
+ *   Pointers and paths are computed on demand: for most nodes they are not needed.
  */
 import type { CatalogEntry, FlowEdge, FlowNode } from "@millrace/contracts";
 import { type Json, MAX_JSON_DEPTH } from "@millrace/contracts/json";

@@ -1,4 +1,4 @@
-/** The places of a graph that hold values with expressions, and who reads what they read. */
+/** The places of a graph that hold values with expressions, and the nodes that wait for what they read. */
 
 import type { Json } from "@millrace/contracts";
 import {

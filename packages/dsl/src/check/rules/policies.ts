@@ -19,7 +19,7 @@ export function checkPolicies(ctx: Validation, node: NodeModel): void {
   checkDefault(ctx, node, own(own(policy, "onError"), "default"));
 }
 
-/** What stands in for an output is like one, as far as it goes: members that nobody reads may be left out. */
+/** A substitute for an output must fit its schema; members that are required may be left out. */
 function checkDefault(ctx: Validation, node: NodeModel, value: unknown): void {
   const output = node.entry?.output;
   if (value === undefined || output === undefined || !isObject(own(output, "properties"))) return;
