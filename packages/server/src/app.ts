@@ -1,7 +1,6 @@
 /**
  * The whole HTTP surface as one fetch function: gate, routes, streams. No port, no signal handlers, no timers of its own.
  */
-
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { COMMANDS } from "@millrace/contracts/commands";
 import { invoke, StoredKeys } from "./commands/index.ts";
@@ -115,8 +114,8 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): MillraceAp
     },
   });
 
-  function report(exchange: Exchange, startedAt: number, told: ExchangeReport): void {
-    const { status, bytes, streamed } = told;
+  function report(exchange: Exchange, startedAt: number, facts: ExchangeReport): void {
+    const { status, bytes, streamed } = facts;
     const ms = performance.now() - startedAt;
     metrics.request(exchange.pattern, status, streamed ? undefined : ms);
     host.log.info(
@@ -135,7 +134,9 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): MillraceAp
 
   async function answer(source: Request | NodeBindings, given?: Request): Promise<Response> {
     const startedAt = performance.now();
-    const exchange = new Exchange(source, nextId(), (done, told) => report(done, startedAt, told));
+    const exchange = new Exchange(source, nextId(), (done, facts) =>
+      report(done, startedAt, facts),
+    );
     if (given !== undefined) exchange.given = given;
     try {
       // In two steps, so that a page of an allowed origin can read why its token was refused.
@@ -213,7 +214,7 @@ function preflight(exchange: Exchange, routes: Routes): Response {
   return exchange.reply({ status: 204, headers: shared ? preflightHeaders(methods) : {} });
 }
 
-/** What became of the runs that were live when the server was told to stop. `parked`: they go on at the next start. */
+/** The runs that were live when the drain began, by outcome. `parked`: they go on at the next start. */
 export interface DrainReport {
   readonly finished: number;
   readonly cancelled: number;

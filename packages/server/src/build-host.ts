@@ -2,7 +2,6 @@
  * The parts of a server, whether it listens or not: store, engine, executor, services. Nothing is recovered, fired or deleted
  * by itself here.
  */
-
 import { randomBytes } from "node:crypto";
 import { aiSettings } from "@millrace/ai";
 import type { Journal } from "@millrace/contracts";
@@ -19,6 +18,7 @@ import {
   memoryConnectionRecords,
   type OpenedStore,
   openCredentialStore,
+  type ServiceConnections,
   storedConnectionRecords,
   type WebFetch,
 } from "./connections/index.ts";
@@ -29,8 +29,8 @@ import { subflowPort, templatePort } from "./flows/stored-flows.ts";
 import { coreHandlers } from "./handlers.ts";
 import { hubModels } from "./hubs/stored-hubs.ts";
 import { modelHandlers } from "./models/commands.ts";
-import { openModels } from "./models/index.ts";
-import type { Logger, ManagedModels, ServerHost, ServiceConnections } from "./ports.ts";
+import { type ManagedModels, openModels } from "./models/index.ts";
+import type { Logger, ServerHost } from "./ports.ts";
 import { createStandardRegistry } from "./registry.ts";
 import { readSettings } from "./settings.ts";
 

@@ -3,7 +3,6 @@
  *   H1  A command passes the checks of `POST /api/invoke` and answers the same value.
  *   H2  A listener is a position in the journal: who is slow reads on from there and loses nothing.
  */
-
 import { setImmediate } from "node:timers/promises";
 import type { Channel, ChannelMap, ExecutionEvent, StoredEvent } from "@millrace/contracts";
 import { checkOptions } from "@millrace/contracts/options";
@@ -39,8 +38,8 @@ export function createChannelHost(
   const readFeed = createFeedReader();
   const nextId = createRequestIds((bytes) => host.random(bytes));
 
-  /** Every refusal as it crosses a wire; a fault is told to the log, and its request id to the window. */
-  function told(thrown: unknown, requestId: string): CommandError {
+  /** The error that a window gets. A fault is written to the log, and the window gets its request id. */
+  function toCommandError(thrown: unknown, requestId: string): CommandError {
     const error = fromStore(thrown);
     const isProblem = ProblemError.isInstance(error);
     if (!isProblem) host.log.error({ requestId, err: error }, "command.failed");
@@ -90,7 +89,7 @@ export function createChannelHost(
         const value = await app.invoke(command, args, caller, signal as AbortSignal | undefined);
         return value as never; // what a command answers is JSON
       } catch (error) {
-        throw told(error, requestId);
+        throw toCommandError(error, requestId);
       }
     },
     async listen<C extends Channel>(
@@ -113,7 +112,7 @@ export function createChannelHost(
         const pages = logOf(listening)(stop.signal);
         void pump(pages, deliver as (event: ExecutionEvent) => void | Promise<void>, stop.signal);
       } catch (error) {
-        throw told(error, nextId());
+        throw toCommandError(error, nextId());
       }
       return () => stop.abort();
     },

@@ -80,7 +80,7 @@ async function serverOver(
   await registerFolders(store.hubs, options.hubs);
   await executor.recover();
   scheduler.start();
-  // The scan of models begins; nobody waits for it.
+  // The scan of models runs in the background.
   void host.models
     ?.manager()
     .catch((error: unknown) => log.error({ err: error }, "models.not_opened"));

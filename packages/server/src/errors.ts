@@ -27,6 +27,11 @@ export class ConfigError extends Error {
   }
 }
 
+/** The value of an option does not fit. The message is the rest of a sentence that begins with the name of the option. */
+export class Misfit extends Error {
+  override readonly name = "Misfit";
+}
+
 /** What a refusal tells beyond its code. */
 export interface ProblemOptions {
   /** One sentence about this occurrence; never a value that was sent, a path of the server or a secret. */

@@ -1,5 +1,4 @@
 /** Opens the extensions of a server. */
-
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { EgressPolicy, Registry } from "@millrace/engine";

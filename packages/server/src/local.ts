@@ -1,11 +1,10 @@
 /**
  * The commands of a server in this process, without the server: the same handlers, checks and answers over the data directory.
- *   L1  Nothing happens by itself: no run is taken up, no schedule fires, nothing old is deleted. A run that somebody left is
+ *   L1  Nothing happens by itself: no run is taken up, no schedule fires, nothing old is deleted. A run that another process left is
  *       taken up when a command speaks to it.
  *   L2  Opened for reading it works beside the process that writes, and refuses what is more than reading.
  *   L3  What `invoke` answers or refuses is what `POST /api/invoke` would; a fault is thrown as it is.
  */
-
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -37,7 +36,8 @@ import { ProblemError } from "./errors.ts";
 import { decodeEvent, ExecutorError } from "./executor/index.ts";
 import { createRequestIds, documentOf } from "./http/index.ts";
 import { fromStore } from "./http/problem.ts";
-import type { AppServices, CommandCall, ModelEvents } from "./ports.ts";
+import type { ModelEvents } from "./models/index.ts";
+import type { AppServices, CommandCall } from "./ports.ts";
 import { acceptsKinds, callExecutor, checkPosition, knownSummary } from "./runs/index.ts";
 
 export { subflowPort } from "./flows/stored-flows.ts";
@@ -62,8 +62,8 @@ export interface LocalClient extends Client {
    * to end. Nothing else can be asked of the client afterwards.
    */
   leave(runId: string, graceMs: number): Promise<void>;
-  /** Tells whether what is written waits for room on the disk, until the answer is called. */
-  watchRoom(told: (isFull: boolean) => void): () => void;
+  /** Calls back when writes begin or end to wait for room on the disk; the answer ends it. */
+  watchRoom(listener: (isFull: boolean) => void): () => void;
   /** Opens the events of managed models, from now on, until the signal; absent where none are managed. */
   readonly modelFrames?: (signal: AbortSignal) => Promise<AsyncIterable<ModelsFrame>>;
   /** A job on models that this client has begun, with the sentence of its error; absent where none are managed. */
@@ -159,8 +159,8 @@ function clientOf(
     return { host, app, caller, signal: signal ?? new AbortController().signal, key };
   }
 
-  /** What is thrown as a client throws it. */
-  function told(thrown: unknown, call: CommandCall): unknown {
+  /** The error as a client throws it. */
+  function toClientError(thrown: unknown, call: CommandCall): unknown {
     call.signal.throwIfAborted();
     const error = fromStore(thrown);
     if (!ProblemError.isInstance(error)) return error;
@@ -172,7 +172,7 @@ function clientOf(
     });
   }
 
-  /** Takes the run up that the command speaks to. True when it was left by somebody. */
+  /** Takes up the run of the command. True when another process had left it. */
   async function takeUp(command: string, args: object): Promise<boolean> {
     const def = TO_RUNS.has(command) ? COMMANDS.get(command) : undefined;
     if (def === undefined || store.condition !== "ok") return false;
@@ -239,7 +239,7 @@ function clientOf(
     try {
       yield* events();
     } catch (error) {
-      throw told(error, call);
+      throw toClientError(error, call);
     }
   }
 
@@ -260,7 +260,7 @@ function clientOf(
         // As it would have come over the wire.
         return JSON.parse(JSON.stringify((await call(command, args, one)) ?? null));
       } catch (error) {
-        throw told(error, one);
+        throw toClientError(error, one);
       }
     },
     runFlow(request, { signal } = {}) {
@@ -281,7 +281,7 @@ function clientOf(
       try {
         await callExecutor(() => executor.cancel(runId, options));
       } catch (error) {
-        throw told(error, one);
+        throw toClientError(error, one);
       }
     },
     async leave(runId, graceMs) {
@@ -290,7 +290,7 @@ function clientOf(
       await Promise.race([paused, pause(PAUSE_MS, undefined, { ref: false })]);
       await executor.close({ graceMs });
     },
-    watchRoom: (told) => store.journal.watchRoom?.(told) ?? (() => {}),
+    watchRoom: (listener) => store.journal.watchRoom?.(listener) ?? (() => {}),
     close() {
       closed ??= (async () => {
         try {

@@ -2,7 +2,6 @@
  * Routing. Routes are derived from the command registry; Hono's router finds them and does nothing else. What the gate has
  * let in is checked further here, in the order of the gate's table: role, method, draining, body, arguments.
  */
-
 import type { CommandDef, HttpBinding } from "@millrace/contracts";
 import { RegExpRouter } from "hono/router/reg-exp-router";
 import { SmartRouter } from "hono/router/smart-router";

@@ -116,7 +116,7 @@ function mergePatch(target: Json | undefined, patch: Json): Json {
   return Object.fromEntries(merged); // defines members: no name of a prototype is special
 }
 
-/** Wishes for a run of `graph` whose request says nothing of them; what the flow itself says comes before. */
+/** Defaults for a run of `graph`. The policy of the flow and the options of the request come first. */
 export function runDefaults(
   { policy = {} }: Pick<FlowGraph, "policy">,
   { run }: Settings,

@@ -19,7 +19,7 @@ import { watchProcess } from "./process/process-signals.ts";
 export interface StartOptions extends CreateServerOptions {
   /**
    * Whether SIGTERM and SIGINT stop the server and end the process (exit code 0; a second one at once), and an uncaught
-   * error ends it with 70. Default true; false where the process belongs to somebody else.
+   * error ends it with 70. Default true; false in a process that is not the server's own.
    */
   readonly signals?: boolean;
 }

@@ -81,12 +81,12 @@ async function open(
   io: CliIo,
   host: NodeHost,
 ): Promise<ManagedModels | null> {
-  const { openModels, readModels } = await import("@millrace/server/models");
+  const { Misfit, openModels, readModels } = await import("@millrace/server/models");
   const read = () => {
     try {
       return readModels(modelsOf(config, io));
     } catch (reason) {
-      throw typeof reason === "string" ? usage(clean(`models ${reason}`)) : reason;
+      throw reason instanceof Misfit ? usage(clean(`models ${reason.message}`)) : reason;
     }
   };
   return openModels(read(), config.credentials.dir, {

@@ -2,7 +2,6 @@
  * Arguments of a command from an HTTP request: path, query, headers and body each give some; none may give another's.
  * @see the server page, "The command registry"
  */
-
 import type { CommandDef, HttpBinding, Problem } from "@millrace/contracts";
 import { isObject } from "@millrace/contracts/check";
 import { invalidArg, ProblemError } from "../errors.ts";

@@ -7,7 +7,7 @@
 import type { CommandDef, Problem } from "@millrace/contracts";
 import { ProblemError } from "../errors.ts";
 
-/** Problems told at once; more do not help anybody. */
+/** Problems in one answer; more do not help. */
 export const MAX_ERRORS = 100;
 
 /** Lists up to this length are looked at whole; parsing so many wrong elements takes milliseconds. */
@@ -40,7 +40,7 @@ function check(command: CommandDef, value: unknown, places: Places): unknown {
 }
 
 /**
- * The value with every long list cut to elements at random places, so that nobody can put the wrong ones between them; the
+ * The value with every long list cut to elements at random places, so that a client cannot hide wrong ones between them; the
  * value itself when it has none. No schema of a command says anything about a list but its length and its elements. The
  * depth of a body is limited, so recursion is safe.
  */

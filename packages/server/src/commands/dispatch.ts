@@ -3,7 +3,6 @@
  *   I1  The order of checks: wired, role, draining, store, arguments.
  *   I2  A command without an answer gives null.
  */
-
 import type { CommandDef } from "@millrace/contracts";
 import { isObject } from "@millrace/contracts/check";
 import { invalidArg, ProblemError } from "../errors.ts";

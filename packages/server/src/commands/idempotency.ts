@@ -3,7 +3,7 @@
  *   K1  A key belongs to one token and one command.
  *   K2  The work behind a key is done once as long as the key is kept. What a later try may change, a failure of the server
  *       or a full queue, is not kept.
- *   K3  A run and its key are committed together: whoever asks again finds the run, however the process ended.
+ *   K3  A run and its key are committed together: a repeated request finds the run, however the process ended.
  */
 import { createHash } from "node:crypto";
 import type { CommandName, Json, Problem, RunRef, StartRows } from "@millrace/contracts";
@@ -79,7 +79,7 @@ export class StoredKeys implements IdempotencyKeys {
     }
     const promise = call.joins ? this.#start(request, work) : this.#once(request, work);
     const answer = promise.then(({ value }) => value);
-    answer.catch(() => {}); // whoever joins hears of it
+    answer.catch(() => {}); // a request that joins gets the error
     this.#working.set(name, { fingerprint, work: answer });
     try {
       return await promise;
@@ -111,7 +111,7 @@ export class StoredKeys implements IdempotencyKeys {
     work: (rows: Pick<StartRows, "request">) => Promise<T>,
   ): Promise<KeyedResult<T>> {
     const seen = await this.#store.begin(request);
-    // Nobody in this process works on it: the one that did is gone, and nobody knows how far it came. It is done again.
+    // The process that worked on it is gone, and how far it came is unknown. It is done again.
     if (seen.state !== "new" && seen.state !== "working") return answerOf(seen);
     try {
       const value = await work({});
@@ -128,7 +128,7 @@ export class StoredKeys implements IdempotencyKeys {
     return this.#store.finish(scope, key, kept as unknown as Json);
   }
 
-  /** Deletes what has run out, at most once in a while; nobody waits for it. */
+  /** Deletes what has run out, at most once an hour, in the background. */
   #expire(): void {
     const now = this.#now();
     if (now - this.#expiredAt < EXPIRE_EVERY_MS) return;

@@ -19,7 +19,7 @@ import type {
 import type { CodeTimes, OutputLine } from "@millrace/extensions";
 import type { CredentialsOptions } from "../connections/index.ts";
 import { dataFolder } from "../connections/open-store.ts";
-import { ConfigError } from "../errors.ts";
+import { ConfigError, Misfit } from "../errors.ts";
 import { parseHost } from "../gate/target.ts";
 import { type CallerIdentity, parseToken } from "../gate/tokens.ts";
 import { type HubFolder, readHubFolders } from "../hubs/stored-hubs.ts";
@@ -50,7 +50,7 @@ export interface ExtensionsOption {
   readonly config?: { readonly [id: string]: JsonObject };
   /** Uses folders that have changed, with a warning. Default false. */
   readonly watch?: boolean;
-  /** Receives what their processes write to standard output and error. Default: nobody. */
+  /** Receives what their processes write to standard output and error. Default: dropped. */
   readonly output?: (line: OutputLine) => void;
   /** Lengths of time in the life of their processes; default those of the documentation. */
   readonly times?: Partial<CodeTimes>;
@@ -114,7 +114,7 @@ export interface ServerOptions extends Partial<ServerLimits> {
   readonly store?: string;
   /** Where to log. Default: JSON lines on stderr. */
   readonly log?: Logger;
-  /** Receives what the code of a node threw, as `EngineOptions.onError` does. Default: nobody; events name its class alone. */
+  /** Receives what the code of a node threw, as `EngineOptions.onError` does. Default: dropped; events have the name of its class alone. */
   readonly onError?: NonNullable<EngineOptions["onError"]>;
   /** Time, and what waits for it. Default: that of the machine. */
   readonly clock?: Clock;
@@ -158,14 +158,14 @@ const MAX_PORT = 65_535;
 const BASE_PATH = /^(?!\/(?:api|hooks)(?:\/|$))(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)*$/;
 const ORIGIN = /^https?:\/\/[^/?#@\s*]+$/i;
 
-/** How each option is read; throws a sentence about the value. */
+/** How each option is read; throws a `Misfit`. */
 const READERS: {
   readonly [K in Exclude<keyof ResolvedOptions, "limits">]: (value: unknown) => ResolvedOptions[K];
 } = {
   host: (value) => {
     const host = text(value ?? DEFAULT_HOST);
     if (parseHost(host.includes(":") && !host.startsWith("[") ? `[${host}]` : host) === undefined) {
-      throw "must be a host name or an IP address";
+      throw new Misfit("must be a host name or an IP address");
     }
     return host;
   },
@@ -180,31 +180,35 @@ const READERS: {
   allowedHosts: (value) => {
     const hosts = texts(value);
     const bad = hosts.find((host) => parseHost(host)?.name !== host.toLowerCase());
-    if (bad !== undefined) throw `must be names without port, unlike "${bad}"`;
+    if (bad !== undefined) throw new Misfit(`must be names without port, unlike "${bad}"`);
     return hosts;
   },
   allowedOrigins: (value) => {
     const origins = texts(value);
     const bad = origins.find((origin) => !ORIGIN.test(origin) || !URL.canParse(origin));
-    if (bad !== undefined) throw `must be scheme://host[:port], unlike "${bad}"`;
+    if (bad !== undefined) throw new Misfit(`must be scheme://host[:port], unlike "${bad}"`);
     return origins;
   },
   publicUrl: (value) => {
     if (value === undefined) return null;
     const url = text(value);
-    if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) throw "must be an http or https URL";
+    if (!/^https?:\/\//i.test(url) || !URL.canParse(url))
+      throw new Misfit("must be an http or https URL");
     return url;
   },
   basePath: (value = "") => {
     if (typeof value === "string" && BASE_PATH.test(value)) return value;
-    throw "must be a path such as /flows, without a slash at its end, and not below /api or /hooks";
+    throw new Misfit(
+      "must be a path such as /flows, without a slash at its end, and not below /api or /hooks",
+    );
   },
   egress: (value) => objectOr(value) as EgressPolicy | null,
   files: (value) => objectOr(value) as FilePolicy | null,
   shell: (value) => objectOr(value) as ShellPolicy | null,
   services: readServices,
   nodeTypes: (value) => {
-    if (value !== undefined && !Array.isArray(value)) throw "must be a list of node types";
+    if (value !== undefined && !Array.isArray(value))
+      throw new Misfit("must be a list of node types");
     return (value ?? []) as readonly NodeTypeSource[];
   },
   caller: (value) => functionOr(value) as ResolvedOptions["caller"],
@@ -223,15 +227,11 @@ const READERS: {
  * Fills in defaults. Throws `ConfigError` with code `option_invalid`, naming the option, for an unknown option or a bad
  * value. An option that is undefined counts as absent.
  */
-export function resolveOptions(
-  options: ServerOptions,
-  known: readonly string[] = [],
-): ResolvedOptions {
+export function resolveOptions(options: ServerOptions): ResolvedOptions {
   const given: Record<string, unknown> = { ...options };
   const resolved: Record<string, unknown> = {};
   const limits: Record<string, number> = {};
-  const names = Object.fromEntries(known.map((name) => [name, true]));
-  const unknown = unknownOption(given, { ...READERS, ...LIMITS, ...names });
+  const unknown = unknownOption(given, { ...READERS, ...LIMITS });
   if (unknown !== undefined) throw new ConfigError("option_invalid", unknown);
   for (const [name, reader] of Object.entries(READERS)) {
     resolved[name] = read(name, () => reader(given[name]));
@@ -253,35 +253,36 @@ function read<T>(name: string, reader: () => T): T {
   try {
     return reader();
   } catch (reason) {
-    if (typeof reason !== "string") throw reason;
-    throw new ConfigError("option_invalid", `option "${name}" ${reason}`);
+    if (!(reason instanceof Misfit)) throw reason;
+    throw new ConfigError("option_invalid", `option "${name}" ${reason.message}`);
   }
 }
 
 function readExtensionsOption(value: unknown): ExtensionsOption | null {
   if (value === undefined) return null;
   const { folder, list, config = {} } = (isObject(value) ? value : {}) as Partial<ExtensionsOption>;
-  if (typeof folder !== "string" || folder === "") throw "must name the folder of the project";
+  if (typeof folder !== "string" || folder === "")
+    throw new Misfit("must name the folder of the project");
   if (!Array.isArray(list) || !list.every((name) => typeof name === "string" && name !== "")) {
-    throw "must have a list of packages";
+    throw new Misfit("must have a list of packages");
   }
-  if (!isObject(config)) throw "must have an object of configurations";
+  if (!isObject(config)) throw new Misfit("must have an object of configurations");
   return value as ExtensionsOption;
 }
 
 function text(value: unknown): string {
-  if (typeof value !== "string" || value.trim() === "") throw "must not be empty";
+  if (typeof value !== "string" || value.trim() === "") throw new Misfit("must not be empty");
   return value;
 }
 
 function functionOr(value: unknown): unknown {
-  if (value !== undefined && typeof value !== "function") throw "must be a function";
+  if (value !== undefined && typeof value !== "function") throw new Misfit("must be a function");
   return value ?? null;
 }
 
 function objectOr(value: unknown): object | null {
   if (value === undefined || value === null) return null;
-  if (typeof value !== "object" || Array.isArray(value)) throw "must be an object";
+  if (typeof value !== "object" || Array.isArray(value)) throw new Misfit("must be an object");
   return value;
 }
 
@@ -290,25 +291,25 @@ function portOr(value: unknown, names: readonly string[]): object | null {
   const port = value as { readonly [name: string]: unknown } | null | undefined;
   if (port === undefined || port === null) return null;
   if (names.some((name) => typeof port[name] !== "function")) {
-    throw `must be an object with the functions ${names.join(", ")}`;
+    throw new Misfit(`must be an object with the functions ${names.join(", ")}`);
   }
   return port;
 }
 
 function flag(value: unknown): boolean {
-  if (value !== undefined && typeof value !== "boolean") throw "must be true or false";
+  if (value !== undefined && typeof value !== "boolean") throw new Misfit("must be true or false");
   return value ?? false;
 }
 
 function texts(value: unknown): readonly string[] {
   if (value === undefined) return [];
-  if (!Array.isArray(value)) throw "must be a list of strings";
+  if (!Array.isArray(value)) throw new Misfit("must be a list of strings");
   return value.map(text);
 }
 
 function integer(value: unknown, min: number, max: number): number {
   if (typeof value !== "number" || !Number.isInteger(value) || value < min || value > max) {
-    throw `must be a whole number from ${min} to ${max}`;
+    throw new Misfit(`must be a whole number from ${min} to ${max}`);
   }
   return value;
 }

@@ -1,5 +1,4 @@
 /** Commands of services and their connections. No answer holds a credential. */
-
 import type { CommandName } from "@millrace/contracts";
 import { importOpenApi } from "@millrace/services/openapi";
 import { pageOf, wire } from "../commands/index.ts";

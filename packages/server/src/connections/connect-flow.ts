@@ -1,10 +1,9 @@
 /**
- * From a wish to connect to a stored token, in two steps with a person between them.
+ * From a connect request to a stored token, in two steps with a person between them.
  *   F1  State, verifier and client secret never leave the server.
- *   F2  A client that comes with a wish is stored after the exchange has succeeded; what fails changes nothing that worked.
+ *   F2  A client that comes with a request is stored after the exchange has succeeded; a failure changes nothing.
  *   F3  A code is exchanged once, and nothing is stored for a consent that has ended.
  */
-
 import { createHash, timingSafeEqual } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { ConnectStarted, ParsedArgs } from "@millrace/contracts";
@@ -146,7 +145,7 @@ export class ConnectFlow {
     const { connect, state } = consent;
     if (connect.signal.aborted) throw conflict(connect); // superseded before it had begun
     const binding = bindLoopback(port);
-    // Told before it is bound: whoever ends this one waits until the port is free, and that may be the port of the next.
+    // Registered before it is bound: the end of this consent waits until the port is free, and the next may use that port.
     connect.onEnd(() =>
       binding.then(
         (bound) => bound.close(),

@@ -40,7 +40,7 @@ export async function loadNextClient(
 }
 
 /**
- * Stores a client that nobody has tried, for a service with connections: the client of before stays in use until the token
+ * Stores an untested client, for a service with connections: the client of before stays in use until the token
  * endpoint has accepted this one, so that a mistyped secret breaks none of them. Throws `OAuthError` kind `Credential`.
  */
 export function proposeClient(

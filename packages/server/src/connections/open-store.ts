@@ -29,7 +29,7 @@ export interface OpenedStore {
   readonly store: CredentialStore;
   /** `os`, `file`, `memory`, `custom`. */
   readonly name: string;
-  /** Between the processes that share the store; none where nobody does. */
+  /** Between the processes that share the store; none where no other process does. */
   readonly lock: Lock | undefined;
   close(): Promise<void>;
 }
@@ -65,7 +65,7 @@ export function dataFolder(): string {
 /** Longer than a renewal takes. */
 const WAIT_MS = 45_000;
 
-/** Does `work` while nobody else changes the entry of a connection. Throws `OAuthError` kind `Credential` when it must wait too long. */
+/** Does `work` while no other caller changes the entry of a connection. Throws `OAuthError` kind `Credential` when it must wait too long. */
 export async function withEntryLock<T>(
   lock: Lock,
   slug: string,

@@ -55,7 +55,7 @@ export class PendingConnects {
 
   /**
    * Begins one, and ends the one that the connection had; resolves when that one's port is free. Throws `draining` after
-   * `close`: nobody would end it.
+   * `close`: it would never end.
    */
   async begin(id: string, slug: string): Promise<PendingConnect> {
     if (this.#isClosed) throw new ProblemError("draining");

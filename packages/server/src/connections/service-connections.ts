@@ -4,7 +4,6 @@
  *   S2  What a command changes is seen by runs at once.
  *   S3  An entry and its record change under one lock, so that neither is left without the other.
  */
-
 import type {
   ConnectionStatus,
   ParsedArgs,

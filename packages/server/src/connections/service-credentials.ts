@@ -3,9 +3,8 @@
  *   C1  A store that fails is never reported as a missing entry.
  *   C2  A credential is remembered for at most CACHE_MS, and never past its expiry.
  *   C3  A credential goes to the service that it is of, whatever a flow says.
- *   C4  A connection whose fresh credential was refused is not renewed again for REFUSED_MS, by nobody.
+ *   C4  A connection whose fresh credential was refused is not renewed again for REFUSED_MS.
  */
-
 import type {
   AbortSignalLike,
   CredentialsPort,

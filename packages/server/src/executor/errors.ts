@@ -55,7 +55,7 @@ export function runExistsError(runId: string): ExecutorError {
   return refuse("run_exists", `a run "${runId}" exists`);
 }
 
-/** The store has the run, and nobody works on it here. */
+/** The run is in the store, and not live in this process. */
 export function runNotLocalError(runId: string): ExecutorError {
   return refuse("executor_unavailable", `the run "${runId}" is not at work in this process`);
 }

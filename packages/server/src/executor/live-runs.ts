@@ -1,8 +1,18 @@
 /**
- * The runs of one executor that have not ended: those at work, those that are paused, and those that wait for a place.
+ * The runs of one executor that have not ended: running, paused, and queued for a place.
  *   L1  At most `maxLive` runs work at once; a paused run does not count. The others wait in the order of their start.
  */
-import type { EncodedEvent, ExecutionEvent, RunHeader, RunState } from "@millrace/contracts";
+import {
+  createView,
+  type EncodedEvent,
+  type ExecutionEvent,
+  type Journal,
+  makeSummary,
+  type RunHeader,
+  type RunState,
+  type Summary,
+  serialiseEvent,
+} from "@millrace/contracts";
 import type { Run as EngineRun, Plan } from "@millrace/engine";
 import type { StoreJournal } from "@millrace/store";
 import { RunLog } from "./run-log.ts";
@@ -53,7 +63,7 @@ export class LiveRuns {
     this.#runs.set(live.runId, live);
   }
 
-  /** Takes a run off the books; its readers get their end. */
+  /** Removes a run; its readers get their end. */
   remove(live: LiveRun): void {
     this.leaveQueue(live);
     live.end();
@@ -243,4 +253,20 @@ export class LiveRun {
       default:
     }
   }
+}
+
+/** Writes it. @see the events page, "Summary" */
+export async function writeUnstarted(
+  journal: Journal,
+  run: { readonly runId: string; readonly epoch: number },
+  ts: number,
+): Promise<void> {
+  const { runId, epoch } = run;
+  const payload = makeSummary(createView(runId), { status: "cancelled", ts });
+  const event: Summary = { v: 1, kind: "summary", runId, seq: 1, ts, ...payload };
+  const line = new TextEncoder().encode(serialiseEvent(event));
+  await journal.append(runId, 0, [{ seq: 1, kind: event.kind, line, event }], {
+    epoch,
+    sync: true,
+  });
 }

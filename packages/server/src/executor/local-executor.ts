@@ -4,7 +4,6 @@
  *   L1  A reader sees an event only after the store has it.
  *   L2  A run whose start was answered is in the store, and goes on when another process opens it.
  */
-
 import {
   type CancelOptions,
   createRunId,
@@ -34,13 +33,11 @@ import {
   runNotLocalError,
   throwRunNotFound,
 } from "./errors.ts";
-import { LiveRun, LiveRuns } from "./live-runs.ts";
+import { LiveRun, LiveRuns, writeUnstarted } from "./live-runs.ts";
 import { createPlans, type Plans } from "./plans.ts";
-import { inPool } from "./pool.ts";
 import { headerOf, optionsOf } from "./run-header.ts";
 import { signalRun } from "./signal-run.ts";
-import { type LiveStart, takeUp } from "./take-up.ts";
-import { writeUnstarted } from "./unstarted.ts";
+import { inPool, type LiveStart, takeUp } from "./take-up.ts";
 
 /** What a local executor is made of. `engine` must write to the journal of `store`. */
 export interface LocalExecutorOptions {
@@ -94,7 +91,7 @@ class EngineExecutor implements LocalExecutor {
   readonly #maxQueued: number;
   readonly #now: () => number;
   readonly #live: LiveRuns;
-  /** Runs that are on their way to the books. */
+  /** Runs that are being taken up. */
   readonly #taking = new Map<string, Promise<void>>();
   #recovering = false;
   #closed: Promise<void> | undefined;
@@ -133,7 +130,7 @@ class EngineExecutor implements LocalExecutor {
     // From here to the queue nothing is awaited: what was checked stays true.
     this.#checkOpen();
     const runId = spec.runId ?? createRunId(this.#now(), Math.random);
-    // A run that has ended keeps its readers: nobody is put in its place, not even until the store refuses.
+    // Its readers keep an ended run: no other run may take its place, not even until the store refuses.
     const isKnown = spec.runId !== undefined && this.#store.runs.summary(runId) !== null;
     if (isKnown || this.#live.has(runId)) throw runExistsError(runId);
     const header = headerOf({ spec, plan, runId }, { engine: this.#engine, store: this.#store });
@@ -266,7 +263,7 @@ class EngineExecutor implements LocalExecutor {
   /** Nothing outlives this process: every run has its end before it goes. */
   async #endAll(graceMs: number): Promise<void> {
     await Promise.all(this.#live.waiting().map((live) => this.#drop(live)));
-    // A paused run waits for somebody who is no longer let in.
+    // A paused run waits for a request, and no more requests are let in.
     for (const { state, run } of this.#live.all()) {
       if (state === "paused") run?.cancel({ reason: "shutdown" });
     }
@@ -317,7 +314,7 @@ class EngineExecutor implements LocalExecutor {
     await this.#follow(live);
   }
 
-  /** Keeps a run on the books until it has ended, or is lost. Never rejects. */
+  /** Keeps a run in the list until it has ended, or is lost. Never rejects. */
   async #follow(live: LiveRun): Promise<void> {
     // When the journal fails, or another owner has the run, its log ends here where it is.
     await live.run?.result.catch(() => {});

@@ -9,7 +9,7 @@ type Compiled = ReturnType<typeof compileFlow>;
 
 /** Compiles with the same options; each answer is as `compileFlow` gives it. */
 export interface Plans {
-  /** A graph that somebody brings, who may change it afterwards. A flow that calls others is compiled at every start. */
+  /** The plan of a graph of a request; the caller may change the graph afterwards. A flow that calls others is compiled at every start. */
   ofStart(graph: FlowGraph): Compiled;
   /** The graph of a run as the store has it, with the flows that it called then; runs that share a graph alone share the plan. */
   ofRun(header: RunHeader): Compiled;
@@ -28,7 +28,7 @@ export function createPlans(options: CompileOptions): Plans {
     ofText.set(text, what);
   }
 
-  /** Compiles a graph that was started before, as a copy that nobody else has. */
+  /** Compiles a graph that was started before, from a copy of its own. */
   function kept(text: string, graph: FlowGraph): Compiled {
     let calls = false;
     const port: SubflowPort = {

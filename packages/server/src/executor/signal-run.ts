@@ -1,11 +1,11 @@
-/** What a person or an operator tells a run: an answer, a pause, its end. Resolves when the log shows it. */
+/** Signals to a run: an answer of a person, a pause, a resume. Resolves when the log shows the effect. */
 import type { RunSignal, SignalResult } from "@millrace/contracts";
 import { EngineError } from "@millrace/engine";
 import type { Store } from "@millrace/store";
 import { runNotLocalError } from "./errors.ts";
 import type { LiveRun } from "./live-runs.ts";
 
-/** The run that is spoken to. `live` undefined: nobody works on it here. */
+/** The run that gets the signal. `live` undefined: it is not live in this process. */
 interface Addressee {
   readonly runId: string;
   readonly live: LiveRun | undefined;
@@ -14,7 +14,7 @@ interface Addressee {
 
 type Confirm = Extract<RunSignal, { kind: "confirm" }>;
 
-/** Tells it. Throws `ExecutorError` `executor_unavailable` when the run is lost meanwhile. */
+/** Delivers a signal. Throws `ExecutorError` `executor_unavailable` when the run is lost meanwhile. */
 export function signalRun(to: Addressee, signal: RunSignal): Promise<SignalResult> {
   return signal.kind === "confirm" ? answer(to, signal) : steer(to, signal.kind);
 }

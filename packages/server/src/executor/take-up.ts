@@ -6,10 +6,10 @@ import { runNotLocalError } from "./errors.ts";
 import type { LiveRun } from "./live-runs.ts";
 import { optionsOf } from "./run-header.ts";
 
-/** Of a run that waits in the queue of the process that has the store: nobody else can take it. */
+/** Lease of a run in the queue. One process has the store, so the time does not matter. */
 const QUEUE_LEASE_MS = 30_000;
 
-/** A run on the books of its executor. */
+/** A live run of an executor. */
 export interface LiveStart {
   readonly header: RunHeader;
   readonly plan: Plan;
@@ -22,7 +22,7 @@ export interface TakeUpParts {
   readonly engine: Engine;
   readonly store: Store;
   compile(header: RunHeader): ReturnType<typeof compileFlow>;
-  /** Puts a run on the books. */
+  /** Adds a live run. */
   add(start: LiveStart): LiveRun;
   now(): number;
 }
@@ -59,4 +59,17 @@ async function planOf(header: RunHeader, { compile }: TakeUpParts): Promise<Plan
   }
   if (compiled.plan.digest === header.planDigest) return compiled.plan;
   throw new Error("the flow, or a flow in it, is not the one that the run was started with");
+}
+
+/** Does `work` for each of `items`, in their order, at most `size` at a time. Rejects with the first rejection. */
+export async function inPool<T>(
+  size: number,
+  items: Iterable<T>,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const rest = items[Symbol.iterator]();
+  const worker = async (): Promise<void> => {
+    for (let next = rest.next(); !next.done; next = rest.next()) await work(next.value);
+  };
+  await Promise.all(Array.from({ length: size }, worker));
 }

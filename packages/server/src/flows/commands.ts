@@ -1,12 +1,11 @@
 /** Commands of flows as text and as graph. Nothing is executed and no socket is opened. */
-
 import type { CatalogEntry, CommandName, Diagnostic, FlowGraph } from "@millrace/contracts";
 import { checkFlow, DslError, formatFlow, mergeDiagnostics, printFlow } from "@millrace/dsl";
 import { compileFlow } from "@millrace/engine";
 import { Answer, etagOf, pageOf, wire } from "../commands/index.ts";
 import { notFound, ProblemError } from "../errors.ts";
 import type { CommandCall, CommandHandler } from "../ports.ts";
-import { flowInvalid, readDsl, sizeProblem } from "../runs/index.ts";
+import { flowInvalid, readDsl, sizeProblem } from "./read-flow.ts";
 import { subflowPort } from "./stored-flows.ts";
 
 const isError = ({ severity }: Diagnostic): boolean => severity === "error";

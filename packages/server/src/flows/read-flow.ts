@@ -1,10 +1,13 @@
-/** From text or graph to what is stored of a flow. Nothing is executed, and no socket is opened. */
-import type { Digest, FlowGraph, FlowNode } from "@millrace/contracts";
+/** Reading flows: from text or graph to a graph, or to what is stored, with what is wrong as problems. Nothing is executed. */
+import type { Diagnostic, Digest, FlowGraph, FlowNode, Problem } from "@millrace/contracts";
 import {
+  checkFlow as checkText,
   DslError,
   digest,
+  type FlowCatalog,
   type FlowDocument,
   formatFlow,
+  locate,
   parseFlow,
   printFlow,
   reconcile,
@@ -13,7 +16,59 @@ import {
 import type { ServerLimits } from "../config/limits.ts";
 import { ProblemError } from "../errors.ts";
 import type { ServerHost } from "../ports.ts";
-import { flowInvalid, readDsl } from "../runs/index.ts";
+
+/** Reads a text. Throws `flow_invalid` with what is wrong, line by line; with a catalog also with what is wrong with the rest. */
+export function readDsl(
+  text: string,
+  maxBytes: number,
+  catalog?: FlowCatalog,
+): { readonly graph: FlowGraph; readonly document: FlowDocument } {
+  const tooLong = sizeProblem(text, maxBytes);
+  if (tooLong !== undefined) throw flowInvalid([tooLong]);
+  const { graph, document, diagnostics, ok } = parseFlow(text);
+  if (!ok) {
+    throw flowInvalid(catalog === undefined ? diagnostics : checkText(text, catalog).diagnostics);
+  }
+  return { graph, document };
+}
+
+/** A text that is longer than the server reads. */
+export function sizeProblem(text: string, maxBytes: number): Diagnostic | undefined {
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= maxBytes) return undefined;
+  return {
+    code: "limit_exceeded",
+    severity: "error",
+    pointer: "/dsl",
+    message: `the text has ${bytes} bytes; the limit is ${maxBytes}`,
+  };
+}
+
+/** The refusal of a flow; with its text, each problem has a line. */
+export function flowInvalid(
+  diagnostics: readonly Diagnostic[],
+  document?: FlowDocument,
+): ProblemError {
+  return new ProblemError("flow_invalid", { errors: toProblems(diagnostics, document) });
+}
+
+/** Errors alone: warnings do not keep a flow from running. */
+export function toProblems(
+  diagnostics: readonly Diagnostic[],
+  document?: FlowDocument,
+): readonly Problem[] {
+  return diagnostics
+    .filter(({ severity }) => severity === "error")
+    .map(({ code, message, pointer = "", range }) => {
+      const place = range ?? (document === undefined ? undefined : locate(document, pointer));
+      return {
+        pointer,
+        code,
+        message,
+        ...(place === undefined ? {} : { line: place.start.line, column: place.start.column }),
+      };
+    });
+}
 
 /** A flow as a template keeps it: canonical text, the graph that it means, the identity of that. */
 export interface ReadFlow {

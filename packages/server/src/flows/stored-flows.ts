@@ -4,7 +4,7 @@ import { compileFlow, createEngine, type SubflowPort } from "@millrace/engine";
 import type { Templates } from "@millrace/store";
 import { ProblemError } from "../errors.ts";
 import type { ServerHost, TemplatePort } from "../ports.ts";
-import { toProblems } from "../runs/index.ts";
+import { toProblems } from "./read-flow.ts";
 
 /** The flow of a run request that names a template. */
 export function templatePort(templates: Templates): TemplatePort {

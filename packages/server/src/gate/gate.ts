@@ -73,7 +73,7 @@ const SINGLE = new Set(["host", "content-type", "origin", "authorization"]);
 const SINGLE_LENGTHS = new Set([...SINGLE].map((name) => name.length));
 /** Seconds after which an address that failed too often may try again. */
 const RETRY = { "Retry-After": "60" };
-/** The same for every path: a browser cannot send the header by itself, so whoever wants to read a page saves it first. */
+/** The same for every path: a browser cannot send the header by itself, so a page has to be saved first. */
 const UNAUTHORIZED =
   'Send the header "Authorization: Bearer TOKEN". To read the API in a browser: curl -H "Authorization: Bearer TOKEN" URL/api/docs -o docs.html';
 const UNGATED = new Set(["/api/health", "/api/ready"]);
@@ -139,7 +139,7 @@ export function createGate(policy: GatePolicy): Gate {
     throw allowed ? unauthorized() : new ProblemError("too_many_requests", { headers: RETRY });
   }
 
-  /** Throws what the program around throws, which is an internal error: nobody is let in. */
+  /** What the option `caller` throws is an internal error; the request is refused. */
   async function identify(
     caller: (request: Request) => unknown,
     request: RawRequest,
@@ -172,7 +172,7 @@ export function createGate(policy: GatePolicy): Gate {
       return tokens.find(request.header("authorization")) ?? refuse(request);
     },
     admits(token) {
-      if (policy.caller !== null) return true; // whoever it let in is not asked about again
+      if (policy.caller !== null) return true; // `caller` is asked once for each request
       return token === null ? tokens.open : tokens.has(token);
     },
   };

@@ -2,7 +2,6 @@
  * Bearer tokens: reading their written form, and finding the one that a request shows without telling by time which one,
  * or how much of one, was right.
  */
-
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { ConfigError } from "../errors.ts";
 import type { Role } from "../ports.ts";
@@ -46,7 +45,7 @@ export function parseToken(written: string): WrittenToken {
   return { id, role: role as Role, secret };
 }
 
-/** What `caller` has answered. Throws for what is no identity, so that nobody is let in by mistake. */
+/** Reads the answer of the option `caller`. Throws `TypeError` for a value that is no identity. */
 export function readIdentity(answer: unknown): TokenIdentity {
   const { id, role } = Object(answer) as { readonly id?: unknown; readonly role?: unknown };
   if (typeof id !== "string" || !TOKEN_ID.test(id)) {

@@ -2,13 +2,12 @@
  * Reads JSON bodies: media type, length, bytes.
  * @see the server page, "The gate", rows 14 to 16
  */
-
 import { MAX_JSON_DEPTH } from "@millrace/contracts";
 import { escapeSegment } from "../commands/check-args.ts";
 import { invalidArg, ProblemError } from "../errors.ts";
 import { awaitingContinue, type Exchange, type NodeBindings } from "./exchange.ts";
 
-/** The client went away in the middle of its body; nobody is left to be told. */
+/** The client left in the middle of its body, so there is no answer to send. */
 export class ClientGoneError extends Error {
   override readonly name = "ClientGoneError";
 }

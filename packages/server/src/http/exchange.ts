@@ -4,7 +4,6 @@
  *   X1  An answer is given once.
  *   X2  A request whose body was not read to its end is answered with `Connection: close`, and the socket goes after it.
  */
-
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { LINGER_MS } from "../config/limits.ts";
@@ -25,15 +24,15 @@ export interface Reply {
   readonly body?: string | Uint8Array;
 }
 
-/** What is told about a request once it is answered. */
+/** Facts about an answered request, for the log and the metrics. */
 export interface ExchangeReport {
   readonly status: number;
   readonly bytes: number;
-  /** An event stream, open as long as its reader wished. */
+  /** An event stream: its length is not a time of the server. */
   readonly streamed: boolean;
 }
 
-/** Requests whose client waits for `100 Continue` before it sends the body; told when the body is wanted. */
+/** Requests whose client waits for `100 Continue` before it sends the body; `100` is sent when the body is wanted. */
 export const awaitingContinue: WeakSet<IncomingMessage> = new WeakSet();
 
 /** Status in the log of a request whose client left before it was answered; never sent over a socket. */
@@ -176,7 +175,7 @@ export class Exchange implements RawRequest {
     return RESPONSE_ALREADY_SENT;
   }
 
-  /** Ends an exchange whose client has left: nobody reads an answer. */
+  /** Ends an exchange whose client has left. */
   abandon(): Response {
     this.finished(CLIENT_LEFT, 0);
     if (this.node === null) return new Response(null, { status: CLIENT_LEFT });

@@ -1,5 +1,4 @@
 /** How a refusal or a fault becomes an answer. */
-
 import { type ErrorCode, type ProblemDocument, problemDocument } from "@millrace/contracts";
 import { type Condition, StoreError, type StoreErrorCode } from "@millrace/store";
 import { ProblemError } from "../errors.ts";

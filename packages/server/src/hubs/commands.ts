@@ -1,5 +1,4 @@
 /** Commands of hubs. A sync takes the index alone; what is installed is checked against it first. */
-
 import type { CommandName, Hub } from "@millrace/contracts";
 import {
   checkConditions,
@@ -47,7 +46,7 @@ export const hubHandlers: readonly (readonly [CommandName, CommandHandler])[] = 
         ...(change.url !== undefined && { url: hubUrl(change.url) }),
       };
       checkKey(change.publicKey);
-      // What another hub has said, or one that nobody signed, is no word of this one.
+      // The stored index is of the old address or key, so it is dropped.
       const isSame = next.url === current.url && next.publicKey === current.publicKey;
       const { syncedAt: _syncedAt, ...fresh } = next;
       await host.store.hubs.put(isSame ? next : fresh, { index: isSame ? "keep" : "drop" });

@@ -1,6 +1,6 @@
 /**
- * `millrace-hub.json`, the index of a hub, and the signature over its bytes. It is a stranger's file.
- *   Y1  The serial of a hub never falls, so that nobody brings back what it has withdrawn.
+ * `millrace-hub.json`, the index of a hub, and the signature over its bytes. The file is untrusted input.
+ *   Y1  The serial of a hub never falls, so that withdrawn items cannot come back.
  *   Y2  The index that is kept is that of the hub as it is kept: of its URL, and signed by its key when it has one.
  */
 import { createPublicKey, verify } from "node:crypto";
@@ -15,7 +15,7 @@ import { knownHub } from "./stored-hubs.ts";
 
 /** Bytes of an Ed25519 public key (RFC 8032, 5.1.5). */
 const KEY_BYTES = 32;
-/** Problems of an index told at once. */
+/** Problems of an index in one answer. */
 const MAX_PROBLEMS = 20;
 
 /** Reads an index. Throws `hub_rejected` with what is wrong. */

@@ -3,7 +3,6 @@
  *   I1  Nothing is written before length and digest of the content are those of the stored index.
  *   I2  What is there under the slug wins, unless the caller says that it goes and has seen it.
  */
-
 import { createHash } from "node:crypto";
 import type { HubItem, InstalledItem, ParsedArgs, Template } from "@millrace/contracts";
 import { checkConditions, notWired } from "../commands/index.ts";

@@ -4,7 +4,7 @@ import { isAbsolute, join } from "node:path";
 import type { Hub, HubItem, HubProvides } from "@millrace/contracts";
 import { hubProvidesSchema, slugSchema } from "@millrace/contracts/schemas";
 import type { Hubs } from "@millrace/store";
-import { notFound, ProblemError } from "../errors.ts";
+import { Misfit, notFound, ProblemError } from "../errors.ts";
 import type { HubModelPort } from "../models/open-models.ts";
 import type { ServerHost } from "../ports.ts";
 
@@ -42,22 +42,23 @@ export interface HubFolder {
 
 const TEMPLATES: readonly HubProvides[] = ["templates"];
 
-/** Reads the option `hubs`; throws a sentence about the value. */
+/** Reads the option `hubs`; throws a `Misfit`. */
 export function readHubFolders(value: unknown = []): readonly HubFolder[] {
-  if (!Array.isArray(value)) throw "must be a list of hubs";
+  if (!Array.isArray(value)) throw new Misfit("must be a list of hubs");
   const ids = new Set<string>();
   for (const hub of value) {
     const { id, dir, name = "", provides = [], enabled = true } = (hub ?? {}) as Partial<HubFolder>;
-    if (!slugSchema.safeParse(id).success) throw 'has a hub whose "id" is no slug';
-    if (ids.has(id as string)) throw `has the hub "${id}" twice`;
+    if (!slugSchema.safeParse(id).success) throw new Misfit('has a hub whose "id" is no slug');
+    if (ids.has(id as string)) throw new Misfit(`has the hub "${id}" twice`);
     ids.add(id as string);
-    if (typeof dir !== "string" || !isAbsolute(dir)) throw `needs an absolute "dir" of hub "${id}"`;
+    if (typeof dir !== "string" || !isAbsolute(dir))
+      throw new Misfit(`needs an absolute "dir" of hub "${id}"`);
     const fits =
       typeof name === "string" &&
       typeof enabled === "boolean" &&
       Array.isArray(provides) &&
       provides.every((kind) => hubProvidesSchema.safeParse(kind).success);
-    if (!fits) throw `has a hub "${id}" with a bad "name", "provides" or "enabled"`;
+    if (!fits) throw new Misfit(`has a hub "${id}" with a bad "name", "provides" or "enabled"`);
   }
   return value;
 }
@@ -73,7 +74,7 @@ export async function registerFolders(hubs: Hubs, folders: readonly HubFolder[])
   }
   for (const { id, name = id, provides = TEMPLATES, enabled = true } of folders) {
     const known = hubs.get(id);
-    // The path of the folder is nobody's business but the operator's.
+    // Answers do not show the path of the folder.
     const hub: Hub = { id, name, kind: "dir", url: `dir:${id}`, provides, enabled };
     const { syncedAt } = known ?? {};
     await hubs.put(

@@ -1,10 +1,9 @@
 /**
- * What happens to models, for whoever listens: the three channels of the specification.
+ * Events of models: the three channels of the specification.
  *   M1  A reader is a position among the last events, so a slow one costs no memory; what it is too late for it does not get.
- *   M2  A new reader is first told how far the open job is, if there is one.
+ *   M2  The first event of a new reader is the progress of the open job, if there is one.
  * @see specification, "Events"
  */
-
 import type { Channel, ChannelMap, StoredEvent } from "@millrace/contracts";
 import type { ModelEvents } from "../ports.ts";
 

@@ -8,6 +8,7 @@ import type { CredentialsPort, FetchLike, ModelManager } from "@millrace/contrac
 import type { EgressPolicy } from "@millrace/engine";
 import type { NodeHost } from "@millrace/engine/node";
 import { createLocalProvider } from "@millrace/providers";
+import { Misfit } from "../errors.ts";
 import type { ManagedModels } from "../ports.ts";
 import { createModelEvents } from "./model-events.ts";
 
@@ -109,7 +110,7 @@ export async function openModels(
   };
 }
 
-/** A client for the processes of models and nobody else; the operator's policy is about what flows reach. */
+/** A client for the processes of models alone; the egress policy is about flows. */
 function loopbackFetch(machine: Pick<NodeHost, "openFetch">): FetchLike {
   return machine.openFetch({
     allow: [{ cidr: "127.0.0.1/32" }],
@@ -159,15 +160,15 @@ const MEMBERS: { readonly [K in keyof ModelsOption]-?: readonly [Check, string] 
   loadTimeoutMs: [isCount, "a number of milliseconds"],
 };
 
-/** Reads the option of a server, or the key of a configuration. Null: no models are managed. Throws a text: what is wrong. */
+/** Reads the option of a server, or the key of a configuration. Null: no models are managed. Throws a `Misfit`. */
 export function readModels(value: unknown = {}): ModelsOption | null {
   if (value === false) return null;
-  if (typeof value !== "object" || value === null) throw "must be an object, or false";
+  if (typeof value !== "object" || value === null) throw new Misfit("must be an object, or false");
   for (const [name, member] of Object.entries(value)) {
     const [fits, what] =
       (Object.hasOwn(MEMBERS, name) && MEMBERS[name as keyof ModelsOption]) || [];
-    if (fits === undefined) throw `has no member "${name}"`;
-    if (!fits(member)) throw `has a "${name}" that is not ${what}`;
+    if (fits === undefined) throw new Misfit(`has no member "${name}"`);
+    if (!fits(member)) throw new Misfit(`has a "${name}" that is not ${what}`);
   }
   return value;
 }

@@ -1,5 +1,4 @@
 /** What the server tells about itself on routes that are no commands: its document, the page of it, its metrics. */
-
 import { COMMANDS } from "@millrace/contracts/commands";
 import type { Reply } from "../http/index.ts";
 import { packageVersion } from "../meta.ts";
@@ -8,7 +7,7 @@ import { standingOf } from "../process/metrics.ts";
 import { PAGE_POLICY, renderDocs } from "./docs-page.ts";
 import { buildOpenApi } from "./document.ts";
 
-/** Made when somebody asks for the first time: most servers are never asked, and it takes some fifty milliseconds. */
+/** Makes a value at its first use: most servers never show their document, which takes fifty milliseconds to make. */
 function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {

@@ -2,7 +2,6 @@
  * Logs: JSON lines on stderr, one a request. No query, body, header or prompt is ever logged, and one sink replaces
  * every configured secret wherever it occurs.
  */
-
 import { secretForms } from "@millrace/contracts";
 import { type DestinationStream, pino } from "pino";
 import type { Logger } from "../ports.ts";

@@ -1,9 +1,8 @@
 /**
  * What is measured, as Prometheus text. Labels come from closed sets (pattern of the route, status, kind, state), never from
- * a request, so that nobody can make the page grow.
- *   M1  What happens often costs an addition; names and labels are put together when somebody asks.
+ * a request, so that no client can make the page grow.
+ *   M1  What happens often costs an addition; names and labels are put together when the page is read.
  */
-
 import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
 import type { Executor, Journal } from "@millrace/contracts";
 import type { Store } from "@millrace/store";

@@ -1,5 +1,4 @@
 /** Commands of runs: start, read, steer, repeat, delete. */
-
 import type {
   AnyEvent,
   CommandName,
@@ -143,7 +142,7 @@ export const runHandlers: readonly (readonly [CommandName, CommandHandler])[] = 
   }),
 ];
 
-/** The run once more, with the flow, the inputs and the wishes that it had. Throws `not_found`, `state_conflict`. */
+/** The spec of the same run again: its flow, inputs and options. Throws `not_found`, `state_conflict`. */
 function againSpec(
   { app, host, caller }: CommandCall,
   { runId, from, inputs }: ParsedArgs<"retry_run">,

@@ -1,5 +1,4 @@
 /** Commands of confirmations: the inbox, and the answer. */
-
 import type { CommandName, SignalResult } from "@millrace/contracts";
 import { keyed, wire } from "../commands/index.ts";
 import { notFound, ProblemError } from "../errors.ts";

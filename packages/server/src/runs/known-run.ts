@@ -1,5 +1,4 @@
 /** Runs that there are. */
-
 import type { Executor, Run, RunState, RunSummary } from "@millrace/contracts";
 import { notFound, ProblemError } from "../errors.ts";
 import type { ServerHost } from "../ports.ts";

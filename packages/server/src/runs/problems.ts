@@ -1,9 +1,8 @@
 /** How the refusals of an executor become problems. */
-
-import type { Diagnostic, Problem } from "@millrace/contracts";
-import { type FlowDocument, locate } from "@millrace/dsl";
+import type { FlowDocument } from "@millrace/dsl";
 import { notFound, ProblemError } from "../errors.ts";
 import { ExecutorError } from "../executor/index.ts";
+import { flowInvalid, toProblems } from "../flows/read-flow.ts";
 import { fromStore } from "../http/problem.ts";
 
 /** Seconds after which a refused run may be tried again. */
@@ -37,30 +36,4 @@ function toProblem(error: ExecutorError, document: FlowDocument | undefined): Pr
     case "executor_unavailable":
       return new ProblemError(error.code, { headers: { "Retry-After": `${RETRY_AFTER_BUSY_S}` } });
   }
-}
-
-/** The refusal of a flow; with its text, each problem has a line. */
-export function flowInvalid(
-  diagnostics: readonly Diagnostic[],
-  document?: FlowDocument,
-): ProblemError {
-  return new ProblemError("flow_invalid", { errors: toProblems(diagnostics, document) });
-}
-
-/** Errors alone: warnings do not keep a flow from running. */
-export function toProblems(
-  diagnostics: readonly Diagnostic[],
-  document?: FlowDocument,
-): readonly Problem[] {
-  return diagnostics
-    .filter(({ severity }) => severity === "error")
-    .map(({ code, message, pointer = "", range }) => {
-      const place = range ?? (document === undefined ? undefined : locate(document, pointer));
-      return {
-        pointer,
-        code,
-        message,
-        ...(place === undefined ? {} : { line: place.start.line, column: place.start.column }),
-      };
-    });
 }

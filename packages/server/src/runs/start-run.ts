@@ -1,20 +1,13 @@
 /** From a checked run request to a started run. */
-
-import type {
-  Diagnostic,
-  FlowGraph,
-  RunRef,
-  RunRequest,
-  RunSpec,
-  RunTemplate,
-} from "@millrace/contracts";
-import { checkFlow, type FlowCatalog, type FlowDocument, parseFlow } from "@millrace/dsl";
+import type { FlowGraph, RunRef, RunRequest, RunSpec, RunTemplate } from "@millrace/contracts";
+import type { FlowDocument } from "@millrace/dsl";
 import { type Answer, keyedStart } from "../commands/index.ts";
 import { notFound } from "../errors.ts";
+import { readDsl } from "../flows/read-flow.ts";
 import type { CommandCall } from "../ports.ts";
 import { readSettings, runDefaults } from "../settings.ts";
 import { knownSummary } from "./known-run.ts";
-import { callExecutor, flowInvalid } from "./problems.ts";
+import { callExecutor } from "./problems.ts";
 
 /** Starts the run of a checked request, once for each idempotency key. Throws `not_found` when that run is forgotten. */
 export async function startRun(
@@ -70,31 +63,4 @@ async function findFlow({ app, host }: CommandCall, request: RunRequest): Promis
   }
   const { graph, slug, version } = stored;
   return { graph, template: { slug, version } };
-}
-
-/** Reads a text. Throws `flow_invalid` with what is wrong, line by line; with a catalog also with what is wrong with the rest. */
-export function readDsl(
-  text: string,
-  maxBytes: number,
-  catalog?: FlowCatalog,
-): { readonly graph: FlowGraph; readonly document: FlowDocument } {
-  const tooLong = sizeProblem(text, maxBytes);
-  if (tooLong !== undefined) throw flowInvalid([tooLong]);
-  const { graph, document, diagnostics, ok } = parseFlow(text);
-  if (!ok) {
-    throw flowInvalid(catalog === undefined ? diagnostics : checkFlow(text, catalog).diagnostics);
-  }
-  return { graph, document };
-}
-
-/** A text that is longer than the server reads. */
-export function sizeProblem(text: string, maxBytes: number): Diagnostic | undefined {
-  const bytes = Buffer.byteLength(text);
-  if (bytes <= maxBytes) return undefined;
-  return {
-    code: "limit_exceeded",
-    severity: "error",
-    pointer: "/dsl",
-    message: `the text has ${bytes} bytes; the limit is ${maxBytes}`,
-  };
 }

@@ -1,5 +1,4 @@
 /** Commands of schedules. What they change is seen by the scheduler at once. */
-
 import { isDeepStrictEqual } from "node:util";
 import type {
   CommandName,

@@ -4,7 +4,7 @@
  *   T2  A pattern of every so many minutes, hours or seconds follows the time that really passes.
  *   T3  `everyMs` counts from the creation of the schedule, whatever was fired since.
  *   D1  Every fire time that it names is after the last one that was recorded.
- *   D2  They come in order, and each carries the next one, so whoever records them one by one may stop anywhere.
+ *   D2  They come in order, and each carries the next one, so recording them one by one may stop anywhere.
  */
 import type { Problem } from "@millrace/contracts";
 import { Cron } from "croner";
@@ -26,7 +26,7 @@ export interface FireRule {
   readonly anchor: number;
 }
 
-/** How far schedules look: beyond a century nobody plans, a pattern of leap days is slow to search, and calendars end. */
+/** How far schedules look ahead: a century. A pattern of leap days is slow to search, and calendars end. */
 export const HORIZON_MS: number = 100 * 365.25 * 86_400_000;
 
 const FIELDS = [5, 6]; // minutes first, or seconds first

@@ -1,11 +1,10 @@
 /**
  * Fires schedules. All that it knows is in the store: it may stop anywhere and be another one at the next start.
- *   C1  A fire time and its run are committed together, so it fires once, whoever fires it and however often.
+ *   C1  A fire time and its run are committed together, so it fires once, also when several processes try.
  *   C2  What cannot start now (a full run queue, `overlap: "queue"`, missed times of `catchUp: "all"`) waits as a row, and what
  *       waits of one schedule starts one at a time.
  *   C3  The clock is asked at least once a minute, so one that jumps, or a machine that slept, costs a minute at most.
  */
-
 import { setImmediate } from "node:timers/promises";
 import type { Host } from "@millrace/engine";
 import type { Store, WaitingFire } from "@millrace/store";
@@ -153,7 +152,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     const result = await startFire(schedule, waiting.fireTime, { waiting }, { store, executor });
     if ("ref" in result) {
       caughtUp.set(schedule.id, result.ref.runId);
-      again = true; // a run that is over at once has told of its end already
+      again = true; // the end of a short run may have been announced already
     } else if (result.refused === "full") sleepMs = Math.min(sleepMs, FULL_MS);
     else if (result.refused === "error") {
       log.warn({ scheduleId: schedule.id, reason: result.message }, "schedule.error");

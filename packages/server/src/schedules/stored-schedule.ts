@@ -52,7 +52,7 @@ export interface FirePorts {
   readonly executor: Executor;
 }
 
-/** Why a fire time has no run: `full`, the run queue takes no more; `fired`, somebody had it; `error`, `message` says what. */
+/** The run of a fire time, or why there is none. `full`: the run queue takes no more; `fired`: it has one already; `error`: see `message`. */
 export type FireResult =
   | { readonly ref: RunRef }
   | { readonly refused: "full" }

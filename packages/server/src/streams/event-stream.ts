@@ -6,7 +6,6 @@
  *       stops or has lost the run, ends with the comment `: draining`.
  *   S3  When a reader leaves, the log is read no further and every timer is gone.
  */
-
 import { setImmediate } from "node:timers/promises";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { StoredEvent } from "@millrace/contracts";
@@ -34,7 +33,7 @@ export interface StreamOptions {
   readonly headers?: HeaderRecord;
   /** Pages of the log; ends after its last event, stops at the signal. */
   readonly read: (signal: AbortSignal) => AsyncIterable<readonly StoredEvent[]>;
-  /** Where the reader begins; told before the first event, so that one who loses the stream earlier comes back there. */
+  /** Where the reader begins; sent before the first event, so that a stream that breaks earlier is resumed there. */
   readonly position?: number;
   /** Kinds to send; absent: all. */
   readonly accepts?: ((kind: string) => boolean) | undefined;

@@ -9,7 +9,7 @@ import { LINGER_MS } from "../config/limits.ts";
 export interface Sink {
   /** Resolves when more may be written, or when the reader has left. */
   write(bytes: Uint8Array): Promise<void> | undefined;
-  /** Writes unless the reader is behind; for heartbeats, which nobody misses. */
+  /** Writes unless the reader is behind; for heartbeats, which may be left out. */
   poke(bytes: Uint8Array): void;
   /** Ends the stream; what is written afterwards is dropped. */
   end(): void;

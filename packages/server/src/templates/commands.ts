@@ -1,5 +1,4 @@
 /** Commands of stored flows. Text and graph are read, checked and kept; nothing of them is executed. */
-
 import type { CommandName, Template, TemplateSummary, TemplateVersion } from "@millrace/contracts";
 import {
   checkConditions,

@@ -3,7 +3,6 @@
  *   W1  What is checked of the template that was there still holds when the new one is written.
  *   W2  A version never changes: the same digest makes none, another digest makes the next.
  */
-
 import type { Template, TemplateSource } from "@millrace/contracts";
 import { slugSchema } from "@millrace/contracts/schemas";
 import { inTurn } from "../commands/index.ts";

@@ -1,5 +1,4 @@
 /** The body and query of a webhook call as JSON. */
-
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { Json } from "@millrace/contracts";
 import { invalidArg, ProblemError } from "../errors.ts";

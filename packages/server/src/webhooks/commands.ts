@@ -1,5 +1,4 @@
-/** Commands of webhooks. A token is told once, by the answer that creates it. */
-
+/** Commands of webhooks. A token is in one answer alone: that of its creation. */
 import type { CommandName, FlowGraph, NewWebhook, ParsedArgs } from "@millrace/contracts";
 import { inTurn, keyed, pageOf, wire } from "../commands/index.ts";
 import { notFound, ProblemError } from "../errors.ts";
@@ -25,8 +24,8 @@ export const webhookHandlers: readonly (readonly [CommandName, CommandHandler])[
   }),
   wire("create_webhook", async (args, call) => {
     let created: NewWebhook | undefined;
-    const { secret: _secret, ...told } = args;
-    const { value } = await keyed(call, "create_webhook", told, async () => {
+    const { secret: _secret, ...shown } = args;
+    const { value } = await keyed(call, "create_webhook", shown, async () => {
       created = await createWebhook(call.host, args);
       return { webhookId: created.id };
     });

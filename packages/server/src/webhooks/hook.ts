@@ -1,11 +1,10 @@
 /**
- * `POST /hooks/:token`: starts the run of one template, for whoever knows the token.
+ * `POST /hooks/:token`: starts the run of one template; the token is the permission.
  *   H1  Unknown, disabled and switched off are one answer, after the same steps.
  *   H2  A call gives the run a value and nothing else: no graph, no options.
  *   H3  A signature starts one run; the run is committed together with the memory of it.
  * @see the server page, "Webhooks"
  */
-
 import { createHash } from "node:crypto";
 import type { Json, RunRef, RunSpec, StartRows, Webhook } from "@millrace/contracts";
 import { JSON_TYPE, REPLAYED, refuseWhileDraining } from "../commands/index.ts";
@@ -114,7 +113,7 @@ export function createHook(host: ServerHost, app: AppServices): Hook {
       const { code } = error as { readonly code?: unknown };
       if (code === "signature_used") throw unsigned();
       if (code !== "flow_invalid") throw error;
-      // What is wrong with the flow is the business of who wrote it, not of who calls.
+      // The caller does not learn what is wrong with the flow; its author does.
       host.log.warn({ webhookId: id, template, err: error }, "webhook.flow_invalid");
       throw new ProblemError("flow_invalid");
     }
@@ -136,7 +135,7 @@ function digestOf(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("base64url");
 }
 
-/** Missing, wrong, old and used are told alike. */
+/** One answer for a missing, wrong, old or used signature. */
 function unsigned(): ProblemError {
   return new ProblemError("unauthorized", {
     headers: { "WWW-Authenticate": "Millrace-Signature" },

@@ -5,7 +5,7 @@ import type { WebhookRow } from "@millrace/store";
 import { ProblemError } from "../errors.ts";
 import type { SecretStore } from "../ports.ts";
 
-/** 256 bits: nobody guesses one, so a plain hash of it needs no salt. */
+/** 256 bits cannot be guessed, so a plain hash needs no salt. */
 const TOKEN_BYTES = 32;
 
 /** A token for a URL. */
