@@ -1,7 +1,7 @@
 /**
  * Writes the files of a new extension.
  *   C1  A file that is there stays as it is; then nothing at all is written.
- *   C2  What is written tests green as it is, offline.
+ *   C2  The tests of a new scaffold pass offline, unchanged.
  *   C3  Sources in `template/` are JavaScript that is strict TypeScript too: a scaffold in JavaScript has the same text.
  */
 import { access, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
@@ -21,7 +21,7 @@ export interface CreateOptions {
   readonly kind: Kind;
   /** Default `js`. */
   readonly template?: Template;
-  /** Name of the package: `@acme/millrace-weather` or `weather`. Its last part, without `millrace-`, names what it adds. */
+  /** Name of the package: `@acme/millrace-weather` or `weather`. Its last part, without `millrace-`, is the id of the extension. */
   readonly name: string;
   /** Folder to write to; made when it is not there. */
   readonly folder: string;
@@ -34,7 +34,7 @@ const TEMPLATE = fileURLToPath(new URL("../template/", import.meta.url));
 /** The id that the files of `template/` have. */
 const TEMPLATE_ID = "your-extension";
 
-/** Writes the files and answers their paths below the folder. Throws `Error` with one sentence for what cannot be done. */
+/** Writes the files and returns their paths relative to the folder. Throws `Error` for a bad name and for existing files. */
 export async function createExtension(options: CreateOptions): Promise<readonly string[]> {
   const { kind, name, folder, template = "js" } = options;
   if (!PACKAGE_NAME.test(name) || name.length > MAX_NAME) {
@@ -49,7 +49,7 @@ export async function createExtension(options: CreateOptions): Promise<readonly 
   if (taken.length > 0) throw new Error(`${taken.join(", ")} exist already; nothing was written`);
   for (const path of paths) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
-    // `wx`: who wrote it meanwhile keeps it.
+    // `wx`: a file created meanwhile is not overwritten.
     await writeFile(join(folder, path), files[path] ?? "", { flag: "wx" });
   }
   return paths;

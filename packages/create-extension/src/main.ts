@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { createExtension } from "./create.ts";
 import { KINDS, TEMPLATES } from "./scaffold.ts";
 
-/** Where the command is run and where it speaks to. */
+/** The working directory and the output of the command. */
 export interface MainIo {
   readonly cwd: string;
   out(line: string): void;
@@ -14,7 +14,7 @@ export interface MainIo {
 const USAGE = `usage: create-extension --name NAME [--kind ${KINDS.join("|")}] [--template ${TEMPLATES.join("|")}] [folder]`;
 const USAGE_EXIT_CODE = 2;
 
-/** Runs the command; the answer is its exit code: 0, or 2 for what was asked wrongly. */
+/** Runs the command and returns its exit code: 0, or 2 for wrong arguments. */
 export async function main(argv: readonly string[], io: MainIo): Promise<number> {
   try {
     const { values, positionals } = parseArgs({

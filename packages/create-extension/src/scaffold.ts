@@ -18,13 +18,13 @@ export const TEMPLATES: readonly ["js", "ts"] = ["js", "ts"];
 /** One of `TEMPLATES`. */
 export type Template = (typeof TEMPLATES)[number];
 
-/** What is written, and under which names. */
+/** The choices of a scaffold. */
 export interface Scaffold {
   readonly kind: Kind;
   readonly template: Template;
   /** Name of the package. */
   readonly name: string;
-  /** What the extension adds is called after it. */
+  /** Id of the extension. */
   readonly id: string;
 }
 
@@ -38,7 +38,7 @@ const OWN = createRequire(import.meta.url)("@millrace/create-extension/package.j
 /** The packages of Millrace are released with one version. */
 const MILLRACE = `^${OWN.version}`;
 
-/** What a template builds and publishes. */
+/** Build and package fields of each template. */
 const LAYOUTS = {
   js: {
     entry: "./src/extension.js",
@@ -63,7 +63,7 @@ const LAYOUTS = {
 
 const NETWORK = { net: ["api.example.com:443"] };
 
-/** What the manifest of each kind asks for. */
+/** Permissions of each kind. */
 const PERMISSIONS: { readonly [K in Kind]: object } = {
   action: { ...NETWORK, secrets: ["API_KEY"] },
   provider: NETWORK,
@@ -71,7 +71,7 @@ const PERMISSIONS: { readonly [K in Kind]: object } = {
   service: NETWORK,
 };
 
-/** Commands before running: what the example needs besides the extension. */
+/** Commands that prepare the example for its first run. */
 const PREPARATIONS: { readonly [K in Kind]: (id: string) => readonly string[] } = {
   action: () => ["millrace secrets set ext:API_KEY    # asks for the key"],
   provider: (id) => [`millrace secrets set ai:${id}    # asks for the key`],

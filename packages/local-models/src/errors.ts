@@ -1,4 +1,4 @@
-/** What the manager of models refuses, and how its jobs end. */
+/** Errors of the manager of models and of its jobs. */
 
 const MARK = Symbol.for("@millrace/local-models.error.ModelError");
 

@@ -8,7 +8,7 @@ import { mapLimited } from "./map-limited.ts";
 const STATS_AT_ONCE = 16; // more than threads that serve them
 const MAX_DEPTH = 3; // maker, model, file: deeper trees are not collections of models
 
-/** Private to the operator: models and credentials of downloads are nobody else's. */
+/** Permissions: the operator alone. */
 export const FOLDER_MODE = 0o700;
 export const FILE_MODE = 0o600;
 
@@ -32,14 +32,14 @@ export function modelFolders(dir: string): ModelFolders {
   };
 }
 
-/** Makes what is missing, for the owner alone. */
+/** Creates missing folders, for the owner alone. */
 export function makeFolders({ files, downloads, runners }: ModelFolders): void {
   for (const folder of [files, downloads, runners]) {
     mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
   }
 }
 
-/** A file as it was seen: whoever finds the same four values again need not read it. */
+/** Stamp of a file: equal stamps mean an unchanged file. */
 export interface FileStamp {
   /** Absolute. */
   readonly path: string;
@@ -59,7 +59,7 @@ export interface Skipped {
   readonly reason: SkipReason;
 }
 
-/** What a folder holds, in the order of names. */
+/** Content of a folder, in the order of names. */
 export interface FolderListing {
   readonly files: readonly FoundFile[];
   readonly skipped: readonly Skipped[];
@@ -72,7 +72,7 @@ export async function stampOf(path: string): Promise<FileStamp | null> {
   return { path, bytes: found.size, mtimeMs: found.mtimeMs, ino: found.ino };
 }
 
-/** Whether all files still are what they were. */
+/** True if no file has changed since its stamp. */
 export async function isUnchanged(stamps: readonly FileStamp[]): Promise<boolean> {
   const now = await Promise.all(stamps.map(({ path }) => stampOf(path)));
   return stamps.every((stamp, i) => sameStamp(stamp, now[i]));
@@ -125,7 +125,7 @@ interface Candidate {
   readonly isLink: boolean;
 }
 
-/** What a link leads to. A folder that is linked from inside is visited where it is. */
+/** Target of a link. A folder that is linked from inside is visited at its own place. */
 async function linked(
   root: string,
   base: string,

@@ -12,13 +12,13 @@ import type { ModelClock } from "./settings.ts";
 const KEPT_MS = 86_400_000;
 const SCAN = "scan";
 
-/** What the work of a job gets. */
+/** Arguments of the work of a job. */
 export interface JobContext {
   readonly signal: AbortSignal;
   readonly progress: Progress;
 }
 
-/** What a job is about. `name` begins every message. */
+/** Subject of a job. `name` begins every message. */
 export interface JobKind {
   readonly kind: Job["kind"];
   readonly name: string;

@@ -1,5 +1,5 @@
 /**
- * One process writes to a folder of models. The lock is a file that names its holder; whoever finds a holder that is gone
+ * One process writes to a folder of models. The lock is a file that names its holder; a process that finds a dead holder
  * takes it over.
  */
 import { randomBytes } from "node:crypto";
@@ -45,7 +45,7 @@ function putAway(path: string): boolean {
   } catch {
     return true; // another process was quicker: the link decides
   }
-  const wrong = isHeld(aside); // between the two looks somebody may have taken it
+  const wrong = isHeld(aside); // another process may have taken it in between
   if (wrong) linked(aside, path);
   rmSync(aside, { force: true });
   return !wrong;

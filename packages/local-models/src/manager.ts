@@ -1,5 +1,5 @@
 /**
- * The manager of models: what is on the disk, what is being fetched, what is loaded.
+ * The manager of models: installed, being installed, loaded.
  *   M1  Nothing is written by a manager that does not hold the lock of its folder.
  *   M2  Ids are checked before anything else is done with them.
  *   M3  `close` leaves no timer, no process and no open file behind.
@@ -39,14 +39,14 @@ const OPTIONS: OptionNames<ModelManagerOptions> = {
 /**
  * Manages the models of a folder: scans it, installs into it, and runs its models, each in a process of its own. The first scan
  * begins at once; nothing native is loaded in this process, ever. Where another process manages the folder, this manager lists
- * and loads, and refuses changes with `models_locked`. Throws what the file system says when the folder cannot be made.
+ * and loads, and refuses changes with `models_locked`. Throws the error of the file system when the folder cannot be created.
  */
 export function createModelManager(options: ModelManagerOptions): ModelManager {
   checkOptions("createModelManager", options, OPTIONS);
   return composeManager(options, { createRunners });
 }
 
-/** What the manager is made of beside its options; tests replace single ones. */
+/** Dependencies of the manager that tests replace. */
 export interface ManagerParts {
   readonly createRunners: CreateRunners;
   readonly engineLock?: EngineLock;
@@ -54,7 +54,7 @@ export interface ManagerParts {
   readonly peer?: () => ResolvedEngine | null;
 }
 
-/** Makes a manager and begins its first scan. Throws what the file system says when its folders cannot be made. */
+/** Creates a manager and begins its first scan. Throws the error of the file system when its folders cannot be created. */
 export function composeManager(options: ModelManagerOptions, parts: ManagerParts): ModelManager {
   const { dir, enginesDir, fetch, sink, settings = {}, clock = systemClock } = options;
   const log = options.log ?? (() => undefined);
@@ -124,7 +124,7 @@ export function composeManager(options: ModelManagerOptions, parts: ManagerParts
         const began = clock.now();
         await look();
         const { skipped, gone } = await scanAll(all, signal);
-        // Nobody can ask for its process any more; one in use ends with its idle time.
+        // A removed model cannot be acquired; a process in use ends after its idle time.
         for (const id of gone) void runners.unload(id).catch(() => undefined);
         await save();
         const models = library.whole();
@@ -204,7 +204,7 @@ export function composeManager(options: ModelManagerOptions, parts: ManagerParts
         throw new ModelError("in_use", `the model "${id}" is ${state}; unload it first`);
       }
       const files = library.get(id)?.files ?? [];
-      library.remove(id); // first, so that nobody loads it while its files go
+      library.remove(id); // first, so that it is not loaded while its files are deleted
       await runners.unload(id, { force: true });
       for (const { path } of files) {
         await rm(path, { force: true });

@@ -1,14 +1,14 @@
-/** Which process a number means: numbers are given out again, so a process is its number and the time of its start. */
+/** Identity of a process: pid and start time, because pids are reused. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-/** A process, as files name it. `startTime` null: the platform does not tell. */
+/** A process as files refer to it. `startTime` null: unknown on this platform. */
 export interface ProcessIdentity {
   readonly pid: number;
   readonly startTime: string | null;
 }
 
-/** Opaque text that two processes of one number do not share; null when there is no such process, or nobody tells. */
+/** Start time of a pid as opaque text, to tell a reused pid apart; null if there is no such process or it is unknown. */
 export function startTimeOf(pid: number): string | null {
   try {
     if (process.platform === "linux") {
@@ -27,7 +27,7 @@ export function startTimeOf(pid: number): string | null {
   }
 }
 
-/** Whether the process is alive and is the one that was meant. */
+/** True if the process is alive and its pid was not reused. */
 export function isAlive({ pid, startTime }: ProcessIdentity): boolean {
   try {
     process.kill(pid, 0);

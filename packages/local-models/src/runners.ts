@@ -1,5 +1,5 @@
 /**
- * What the manager wants of the processes that run models. The manager knows files, the registry and jobs; runners know
+ * The port between the manager and the processes that run models. The manager knows files, the registry and jobs; runners know
  * processes, memory and queues.
  *   R1  One load for an id: callers at the same time share it.
  *   R2  An acquired model stays loaded until its last lease is released, unless it is unloaded with `force` or its process dies.
@@ -25,7 +25,7 @@ export interface RunnableModel {
   readonly defaults: Model["defaults"];
 }
 
-/** What is kept of a header: what the wire shows, and what memory depends on. */
+/** The used facts of a header: those in the API, and those that memory depends on. */
 export interface GgufFacts extends NonNullable<Model["gguf"]> {
   /** Blocks of the network; 0: not told. */
   readonly layers: number;

@@ -1,4 +1,4 @@
-/** What the operator sets, and what the manager gets of its host. */
+/** Settings of the operator, and dependencies that the host gives the manager. */
 import type { CredentialsPort, EventSink, FetchLike } from "@millrace/contracts";
 
 /** Operator settings of managed models; no flow, template or hub item can change them. */
@@ -23,7 +23,7 @@ export interface ModelClock {
   setTimer(fn: () => void, ms: number): () => void;
 }
 
-/** What a hub says of an item: where it is, its digest and its length. */
+/** An item of a hub: its URL, digest and length. */
 export interface HubModel {
   readonly source: { readonly url: string } | { readonly file: string };
   /** 64 hex digits. */
@@ -50,6 +50,6 @@ export interface ModelManagerOptions {
   readonly hubModel?: (hub: string, item: string) => Promise<HubModel | undefined>;
   /** Bytes that a folder has room for. Default `statfs` of the machine. */
   readonly freeBytes?: (dir: string) => Promise<number>;
-  /** Told what an operator should know; texts have no absolute path and no secret. Default nobody. */
+  /** Called with messages for the operator, which hold no absolute path and no secret. Default: none. */
   readonly log?: (level: "info" | "warn", text: string) => void;
 }

@@ -1,7 +1,7 @@
 /**
  * The URL at which the user is asked.
  *   A1  The seven parameters come first, in the order of the specification, whatever else is asked for.
- *   A2  What the caller's URL held before stays as it was, in front of them; a fragment stays behind them.
+ *   A2  The query of the caller's URL stays as it is, before them; a fragment stays after them.
  */
 import { extraEntries } from "./options.ts";
 import type { AuthorizeParams } from "./types.ts";

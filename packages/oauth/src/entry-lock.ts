@@ -1,8 +1,8 @@
 /**
  * The lock of a credential entry. Locks are given by the caller; whatever one of them does:
- *   K1  Waiting for it ends in time, and what it throws is an `OAuthError`.
+ *   K1  Waiting has a time limit, and every failure is an `OAuthError`.
  *   K2  A lock that cannot say that it is held is lost.
- *   K3  One that cannot be released goes stale by itself: what was done under it matters more.
+ *   K3  A failed release is ignored: the lock goes stale, and the work done under it counts.
  */
 import { withDeadline } from "./deadline.ts";
 import { OAuthError } from "./errors.ts";
@@ -17,7 +17,7 @@ export interface Hold {
   release(): Promise<void>;
 }
 
-/** Without a lock, nobody else is there. */
+/** Used when no lock is given. */
 const ALONE: Hold = { held: async () => true, release: async () => {} };
 
 /** Takes the lock of an account, where there is a lock. Throws `OAuthError` kind `Credential`; an abort rejects with its reason. */
@@ -55,7 +55,7 @@ async function acquire(lock: Lock, account: string, signal?: AbortSignal): Promi
       return waiting;
     });
   } catch (cause) {
-    // It may still be granted, to nobody.
+    // It may still be granted after the wait has ended.
     waiting?.then((hold) => hold.release()).catch(() => {});
     if (OAuthError.isInstance(cause) || signal?.aborted) throw cause;
     throw new OAuthError(

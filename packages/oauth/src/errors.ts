@@ -41,7 +41,7 @@ export type OAuthReason =
   | "lock_timeout"
   | "decrypt";
 
-/** What is known of a failure beside its kind and message. `status`, `body` and `oauthError` belong to kind `Token`. */
+/** Details of a failure. `status`, `body` and `oauthError` belong to kind `Token`. */
 export interface OAuthErrorOptions {
   readonly reason?: OAuthReason;
   readonly status?: number;
@@ -94,7 +94,7 @@ export class OAuthError extends Error {
     if (status !== undefined) this.status = status;
     if (reason !== undefined) this.reason = reason;
     for (const [name, value] of Object.entries({ body, oauthError, cause })) {
-      // As getters: Node prints an error that nobody caught with its cause and without our own inspection.
+      // As getters: Node prints an uncaught error with its cause and without our own inspection.
       if (value !== undefined) Object.defineProperty(this, name, { get: () => value });
     }
     Object.defineProperty(this, MARK, { value: true });

@@ -1,9 +1,9 @@
 /**
  * A token that can be used now. Providers that rotate refresh tokens revoke the whole grant when one is used twice, and
- * an answer that nobody stores is a lost grant; hence:
+ * a grant is lost when its answer is not stored; hence:
  *   E1  In this process one renewal runs per (store object, account); with a lock, one in all processes.
- *   E2  Whoever waited reads the store again before he asks the server.
- *   E3  From the request on, the answer is stored whoever has stopped waiting; if the store refuses it, it stays in
+ *   E2  After waiting, a caller reads the store again before it asks the server.
+ *   E3  Once the request is sent, its answer is stored even if every caller has aborted; if the store refuses it, it stays in
  *       memory and is written before the entry is used again.
  */
 import { withDeadline } from "./deadline.ts";
@@ -134,7 +134,7 @@ async function renew(
   );
 }
 
-/** The write that is still owed; none when somebody connected or disconnected since. */
+/** The pending write; none when the entry was connected or deleted since. */
 function stillOwed(
   store: CredentialStore,
   account: string,

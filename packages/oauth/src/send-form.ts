@@ -9,7 +9,7 @@ import { OAuthError } from "./errors.ts";
 
 /** A token request that takes longer has failed. @see specification, "Limits" */
 const MAX_TIMEOUT_MS = 30_000;
-/** No token is that long; what is longer wants to fill our memory. */
+/** Limit of an answer; no token is that long. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /** How to send; all optional, as in `TokenEndpoint`. */
@@ -24,7 +24,7 @@ export interface FormRequest {
   readonly url: string;
   /** The body, form-encoded. */
   readonly form: string;
-  /** `Authorization`, where the client says who it is by a header. */
+  /** `Authorization`, for a client that authenticates by header. */
   readonly authorization?: string | undefined;
 }
 

@@ -1,22 +1,22 @@
 /**
- * One piece of work for all who ask for it at the same time.
+ * Concurrent calls for the same work share one run of it.
  *   F1  Per (owner, key) there is at most one flight that has departed or still may.
- *   F2  Who aborts leaves at once; the flight goes on for the others.
+ *   F2  A caller that aborts is rejected at once; the flight goes on for the others.
  *   F3  A flight that all have left is called off, unless it has departed: then it ends as if they were there.
  */
 import { withDeadline } from "./deadline.ts";
 
-/** What the work is told, and tells. */
+/** The link between the work and its callers. */
 export interface Departure {
-  /** Aborts when nobody waits any more. It never does after `depart`. */
+  /** Aborts when the last caller has left, but never after `depart`. */
   readonly signal: AbortSignal;
-  /** The point of no return: from here the work is finished whoever leaves. Throws when the flight was called off. */
+  /** Point of no return: from here the work is finished even if all callers leave. Throws when the flight was cancelled. */
   depart(): void;
 }
 
 /** A flight under way. */
 export interface Flight<T> {
-  /** What the one who started it asked for. */
+  /** The mark given by its first caller. */
   readonly forced: string | undefined;
   /** Waits for the result; aborting leaves. */
   join(signal: AbortSignal | undefined): Promise<T>;
@@ -26,7 +26,7 @@ export interface Flight<T> {
 export class SingleFlight<T> {
   readonly #flights = new WeakMap<object, Map<string, Flight<T>>>();
 
-  /** The flight under way, else a new one that does `work`. `forced` is what the new one is marked with. */
+  /** The flight under way, else a new one that does `work`. A new one gets the mark `forced`. */
   joinOrStart(
     owner: object,
     key: string,
@@ -55,7 +55,7 @@ export class SingleFlight<T> {
         }),
       )
       .finally(end);
-    result.catch(() => {}); // perhaps nobody is left to hear it
+    result.catch(() => {}); // all callers may have left
 
     const flight: Flight<T> = {
       forced,
@@ -66,7 +66,7 @@ export class SingleFlight<T> {
         } finally {
           waiting--;
           if (waiting === 0 && !departed) {
-            end(); // who comes now starts anew
+            end(); // the next caller starts a new flight
             calledOff.abort();
           }
         }

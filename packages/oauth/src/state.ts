@@ -1,4 +1,4 @@
-/** Values nobody can guess, from the runtime's own generator. */
+/** Unguessable values from the runtime's random generator. */
 
 /** 256 bits, as RFC 7636 §4.1 recommends for the verifier: 43 characters. */
 const RANDOM_BYTES = 32;

@@ -110,7 +110,7 @@ function isTimestamp(text: string): boolean {
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }
 
-/** What a store throws as an error of ours; its text is left out, because it may quote the entry. */
+/** Converts an error of a store; its message is left out, because it may quote the entry. */
 function storeFailure(done: string, account: string, cause: unknown): OAuthError {
   if (OAuthError.isInstance(cause, "Credential")) return cause;
   return new OAuthError(

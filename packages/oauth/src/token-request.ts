@@ -1,6 +1,6 @@
 /**
  * The requests to a token endpoint: how they are built, and how their answers are read.
- *   R1  The fields of the specification come first and in its order; what was opted into follows.
+ *   R1  The fields of the specification come first, in its order; optional ones follow.
  *   R2  A programming error is a `TypeError` or `RangeError`, and nothing was sent then.
  */
 import { OAuthError, registeredError } from "./errors.ts";

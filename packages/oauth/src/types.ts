@@ -16,7 +16,7 @@ export interface OAuthToken {
   scope: string;
 }
 
-/** What an authorize URL is built from. */
+/** Parameters of an authorize URL. */
 export interface AuthorizeParams {
   /** Where the user is asked; a query and a fragment of its own are kept. */
   readonly authorizeUrl: string;

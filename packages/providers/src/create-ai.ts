@@ -1,4 +1,4 @@
-/** All that an engine is given for its `ai` nodes, from the operator's settings. */
+/** The engine's options for `ai` nodes, from the settings of the operator. */
 import type {
   AiCredentialsPort,
   AiProvider,
@@ -15,12 +15,12 @@ import type { AiSettings } from "./settings/read.ts";
 
 const MOST_MS = 3_600_000; // the longest that a tool may take; each call has a limit of its own
 
-/** What the settings are read against. */
+/** Dependencies of `createAi`. */
 export interface AiPorts {
   readonly credentials: Pick<CredentialsPort, "secret" | "resolve">;
   /** Variables of this process. */
   readonly env: { readonly [name: string]: string | undefined };
-  /** An egress client under the operator's policy and what is named here. Called once, where a server of tools has an address. */
+  /** Creates an egress client under the operator's policy and these additions. Called once if a tool server has an address. */
   readonly openFetch: (more: {
     readonly allow: readonly { readonly host: string; readonly port: number }[];
     readonly idleMs: number;
@@ -32,7 +32,7 @@ export interface AiPorts {
   readonly auditKey?: Uint8Array;
 }
 
-/** The options `providers` and `ai` of an engine, and the end of what they open. */
+/** The options `providers` and `ai` of an engine, and a function that closes what they opened. */
 export interface AiSetup {
   readonly providers: readonly AiProvider[];
   readonly ai: {

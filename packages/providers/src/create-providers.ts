@@ -1,5 +1,5 @@
 /**
- * The providers of an installation: the well-known makers, `mock`, and what the operator has set up under other names. They
+ * The providers of an installation: the well-known vendors, `mock`, and those that the operator has named. They
  * go through `defineProvider`, as those of extensions do.
  */
 import { type AiProvider, defineProvider, type HostContext } from "@millrace/contracts";
@@ -60,5 +60,5 @@ export function createProviders(
   return local === undefined || made.some(({ id }) => id === local.id) ? made : [...made, local];
 }
 
-/** The built-in kinds get what they need with each call. */
+/** The built-in kinds get their dependencies with each call. */
 const NO_HOST = {} as HostContext;

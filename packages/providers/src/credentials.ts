@@ -79,7 +79,7 @@ export function createAiCredentials(options: AiCredentialsOptions): AiCredential
   };
 }
 
-/** What a store has, or why it cannot be asked: not every machine has a store, and not every provider needs one. */
+/** The key in a store, or the error of the store: not every machine has a store, and not every provider needs one. */
 async function attempt(
   looking: Promise<string | undefined>,
 ): Promise<{ readonly value?: string | undefined; readonly error?: unknown }> {

@@ -1,9 +1,9 @@
-/** What this package throws of its own. What a call of a model or a tool throws is a `NodeError`. */
+/** The error of this package. Calls of models and tools throw `NodeError`. */
 
 const MARK = Symbol.for("@millrace/providers.error.ProvidersError");
 
 /**
- * `settings_invalid`: a setting is not what it should be; the message names it. `fixture_invalid`: a file of recorded answers
+ * `settings_invalid`: a setting is invalid; the message names it. `fixture_invalid`: a file of recorded answers
  * cannot be read.
  */
 export type ProvidersErrorCode = "settings_invalid" | "fixture_invalid";

@@ -1,7 +1,7 @@
 /**
  * Models of this machine, behind a manager that loads them: the provider `local`.
- *   L1  A model is held from the request to the end of its answer, whoever ends it; then it may be unloaded.
- *   L2  Why a model cannot be had is told as the `ai` node decides by: what may pass is tried again or elsewhere.
+ *   L1  A model is held from the request to the end of its answer, however it ends; then it may be unloaded.
+ *   L2  Failures have the codes of the `ai` node: temporary ones are retried or go to another provider.
  */
 import type {
   AbortSignalLike,
@@ -111,7 +111,7 @@ function leasedFetch(
   };
 }
 
-/** The answer, with `letGo` called once when its body has been read, has failed or was left, or nobody wants it any more. */
+/** The answer; `letGo` is called once when its body was read, failed or was abandoned. */
 function released(
   response: ResponseLike,
   { signal, letGo }: { readonly signal: AbortSignalLike; readonly letGo: () => void },
@@ -123,7 +123,7 @@ function released(
     if (isHeld) letGo();
     isHeld = false;
   };
-  // Whoever stops may leave an answer unread, and nothing is read ahead.
+  // An aborted caller may leave an answer unread, and nothing is read ahead.
   signal.addEventListener("abort", release);
   if (body === null) {
     release();
@@ -158,7 +158,7 @@ function released(
   };
 }
 
-/** Codes of the manager, and what they are to the node. Any other: the process failed, and may do better next time. */
+/** Codes of the manager and their reasons for the node. Any other code: the process failed and may be retried. */
 const CODES: { readonly [code: string]: string } = {
   not_found: "model_unavailable",
   invalid_model: "model_unavailable",

@@ -1,4 +1,4 @@
-/** What the store refuses. */
+/** Errors of the store. */
 
 const MARK = Symbol.for("@millrace/store.error.StoreError");
 

@@ -12,7 +12,7 @@ import type { SqliteDb, SqliteDriver } from "./sqlite/sqlite-port.ts";
 const OWNER = "owner.json";
 
 export interface Lock {
-  /** Says where this process can be talked to, for whoever finds the folder held. */
+  /** Writes the address of this process, for processes that find the folder locked. */
   announce(url: string): void;
   release(): void;
 }
@@ -25,7 +25,7 @@ export interface Holder {
   readonly url?: string;
 }
 
-/** Who holds the folder, as its `owner.json` says; null: nobody, or one of this machine that is gone. */
+/** The holder of the folder, from its `owner.json`; null: none, or a process of this machine that has ended. */
 export function readHolder(dir: string): Holder | null {
   try {
     const { pid, host, startedAt, url } = JSON.parse(readFileSync(join(dir, OWNER), "utf8"));
@@ -42,7 +42,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM"; // it is there, and somebody else's
+    return (error as NodeJS.ErrnoException).code === "EPERM"; // it exists and belongs to another user
   }
 }
 

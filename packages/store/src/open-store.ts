@@ -60,7 +60,7 @@ const OPTIONS: OptionNames<OpenStoreOptions> = {
 
 /** An open data directory. */
 export interface Store extends Tables {
-  /** Whether it outlives its process. */
+  /** `sqlite`: the store outlives its process. */
   readonly kind: "memory" | "sqlite";
   /** The log of every run. `create` takes the rows that begin with a run. */
   readonly journal: StoreJournal;
@@ -77,8 +77,8 @@ export interface Store extends Tables {
   /** Resolves when nothing is written any more, before `close` was asked for: with `condition`. */
   readonly lost: Promise<Condition>;
   /**
-   * Takes what is older than `limits`, by default those of `RETENTION`, and gives the room back. The log of an ended run goes
-   * first and leaves a `snapshot` and its `summary`; live runs and templates stay. Two at a time is one.
+   * Deletes rows older than `limits`, by default those of `RETENTION`, and frees their space. The log of an ended run goes
+   * first and leaves a `snapshot` and its `summary`; live runs and templates stay. Concurrent calls share one pass.
    */
   retain(limits?: Partial<RetentionLimits>): Promise<RetentionReport>;
   /**
@@ -86,9 +86,9 @@ export interface Store extends Tables {
    * there is something already.
    */
   backup(path: string): Promise<void>;
-  /** Says in `owner.json` where this process can be talked to; nothing where nobody else can see the store. */
+  /** Writes the address of this process to `owner.json`; does nothing for a store in memory. */
   announce(url: string): void;
-  /** Writes what is queued, marks the end as clean, and gives the lock back. Doing it twice is doing it once. */
+  /** Writes the queue, marks the end as clean, and releases the lock. Idempotent. */
   close(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** What an author says of a type, so that suites can run it. */
+/** Descriptions of an extension by its author, so that suites can run it. */
 import type { Json, JsonObject } from "@millrace/contracts";
 import type { ConfirmHandler } from "@millrace/engine";
 import type { HttpExchange } from "./host/recording-fetch.ts";
@@ -13,7 +13,7 @@ export interface Fixture {
   readonly confirm?: ConfirmHandler;
   /** Absolute folder that the body may read and write. */
   readonly filesRoot?: string;
-  /** What comes out; absent: anything that fits its schema. */
+  /** Expected output; absent: any value that fits the schema. */
   readonly output?: Json;
   /** Code of the failure that is expected, in place of an output. */
   readonly fails?: string;
@@ -23,14 +23,14 @@ export interface Fixture {
 export interface ProviderFixture {
   /** A model by the name that flows use. */
   readonly model: string;
-  /** What it speaks to its server; `none`: it has none. */
+  /** Protocol of its server; `none`: it has no server. */
   readonly wire: Wire | "none";
   readonly config?: JsonObject;
   /** Whether it works without a key; default false. */
   readonly keyless?: boolean;
 }
 
-/** What `conformance` is told of an extension. */
+/** Options of `conformance`. */
 export interface ConformanceOptions {
   /** By type: `weather.forecast`. A type without one is run by the examples of its definition. */
   readonly fixtures?: { readonly [type: string]: readonly Fixture[] };

@@ -172,7 +172,7 @@ function refusal(name: string, status: number): ModelError {
   return new ModelError("engine_offline", `the registry answers ${status} for ${name}`);
 }
 
-/** Rethrows; what the network did is `engine_offline`. */
+/** Rethrows; network failures as `engine_offline`. */
 function offline(error: unknown): never {
   if (ModelError.isInstance(error)) throw error;
   // Faults of the file system have a call; those of the network come as errors of the egress client.

@@ -1,4 +1,4 @@
-/** What the engine consists of: digests of ours, not of the registry. `scripts/engine-lock.mjs` makes the file. */
+/** The packages of the engine, with digests of our own instead of the registry's. `scripts/engine-lock.mjs` makes the file. */
 import { createRequire } from "node:module";
 
 /** A package of the engine. */

@@ -14,13 +14,13 @@ const BLOCK = 512;
 const ROOT = "package/";
 const MAX_PATH = 1_024; // more than any package has, less than any system refuses
 
-/** What may still be unpacked; counted down. */
+/** Remaining limits of the unpacking; counted down. */
 export interface Budget {
   files: number;
   bytes: number;
 }
 
-/** Unpacks a tarball into a folder that need not exist. Throws `download_failed` for what is not allowed in one. */
+/** Unpacks a tarball into a folder that need not exist. Throws `download_failed` for a forbidden entry. */
 export async function unpack(
   tarball: string,
   into: string,

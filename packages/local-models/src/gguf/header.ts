@@ -1,6 +1,6 @@
 /**
- * The header of a GGUF file: what it says of itself, and where its tensors lie. Hostile files are ordinary input.
- *   G1  Nothing is allocated for what a header only claims, and what is kept of it is smaller than it is.
+ * The header of a GGUF file: its metadata, and the places of its tensors. Hostile files are ordinary input.
+ *   G1  No memory is allocated by claimed lengths, and the result is smaller than the header.
  *   G2  Every length is checked against the file before it is used.
  */
 import { ByteReader, HeaderFault, type ReadAt } from "./byte-reader.ts";

@@ -11,7 +11,7 @@ export interface SplitPart {
   readonly count: number;
 }
 
-/** What a file holds, or why it is not taken. */
+/** The facts of a file, or the reason why it is skipped. */
 export type Inspection =
   | { readonly facts: GgufFacts; readonly reason?: undefined }
   | { readonly reason: SkipReason };

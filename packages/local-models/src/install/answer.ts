@@ -1,9 +1,9 @@
-/** What is asked of a server of models, and what its answer means for the part that is there. Nothing is sent or written here. */
+/** Builds the request to a server of models and interprets its answer for the existing part. Nothing is sent or written here. */
 import type { ResponseLike } from "@millrace/contracts";
 import { ModelError } from "../errors.ts";
 import type { Validators } from "./part-file.ts";
 
-const MAX_RETRY_AFTER_MS = 60_000; // whoever asks for more is asked again by a person
+const MAX_RETRY_AFTER_MS = 60_000; // a longer pause needs a new attempt by a person
 
 /** The part as it is. */
 export interface Have extends Validators {
@@ -18,7 +18,7 @@ export type Verdict =
 
 /** The transfer broke off, or could not begin; it may go on later. */
 export class Interrupted extends Error {
-  /** What the server asks for; null: nothing. */
+  /** Pause that the server asks for, in milliseconds; null: none. */
   readonly retryAfterMs: number | null;
 
   constructor(message: string, options: { retryAfterMs?: number | null; cause?: unknown } = {}) {
@@ -27,7 +27,7 @@ export class Interrupted extends Error {
   }
 }
 
-/** By what a server knows its file again (RFC 9110, 13.1.5): a strong ETag, else the date; null: by nothing. */
+/** Validator of a file for `If-Range` (RFC 9110, 13.1.5): a strong ETag, else the date; null: none. */
 function validatorOf({ etag, lastModified }: Validators): string | null {
   return etag !== null && !etag.startsWith("W/") ? etag : lastModified;
 }
@@ -43,7 +43,7 @@ export function requestHeaders(have: Have, bearer: string | null): { [name: stri
   return { "accept-encoding": "identity", ...range, ...authorization };
 }
 
-/** Reads the head of an answer. Throws `ModelError` for what stays so, `Interrupted` for what may pass. */
+/** Reads the head of an answer. Throws `ModelError` for permanent failures, `Interrupted` for temporary ones. */
 export function readAnswer(
   { status, headers }: Pick<ResponseLike, "status" | "headers">,
   have: Have,

@@ -1,6 +1,6 @@
 /**
  * Fetches a file into its part, over one connection, and goes on where it broke off.
- *   T1  What the part has is never asked for again, unless the server cannot tell that its file is the same.
+ *   T1  Bytes of the part are never requested again, unless the server cannot confirm that its file is the same.
  *   T2  It gives up after five tries that brought nothing new, however much was sent again.
  *   T3  When it rejects, the connection is closed and the part says what is on disk.
  */
@@ -20,7 +20,7 @@ export interface DownloadOptions {
   readonly url: string;
   /** Sent to the first origin alone. */
   readonly bearer: string | null;
-  /** Length that is known beforehand; null: what the server says. */
+  /** Expected length; null: as the server says. */
   readonly bytes: number | null;
   readonly maxBytes: number;
   readonly fetch: FetchLike;
@@ -61,7 +61,7 @@ export async function download(part: PartFile, options: DownloadOptions): Promis
   }
 }
 
-/** What one try leaves to the next. */
+/** State that one attempt passes to the next. */
 interface Try {
   isResolved: boolean;
   /** The most bytes that the part ever had. */
@@ -142,7 +142,7 @@ async function receive(
   for await (const chunk of answer.body ?? []) {
     signal.throwIfAborted();
     if (part.bytes + chunk.length > (total || maxBytes)) {
-      await part.restart(); // nobody knows which of the bytes are right
+      await part.restart(); // it is unknown which of the bytes are right
       if (total === 0) throw tooLarge(maxBytes);
       throw new ModelError("download_failed", "the server sends more bytes than the file has");
     }

@@ -1,7 +1,7 @@
 /**
  * Installs one model: resolve, (engine), download, verify, register.
  *   V1  A file gets the name of a model only when its digest and its header have been checked.
- *   V2  What was checked is what is registered: a file that changes meanwhile, or later, is another one.
+ *   V2  The registered file is the checked one: a file that changes meanwhile or later is refused.
  *   V3  A part whose content is wrong is removed; one that is only unfinished is kept.
  */
 
@@ -28,7 +28,7 @@ import { type InstallRequest, publicUrl } from "./request.ts";
 const COPY_BYTES = 1_048_576;
 const SPARE_BYTES = 536_870_912; // what a system needs beside the models
 
-/** What an install needs of the manager. */
+/** Parts of the manager that an install uses. */
 export interface InstallPorts {
   /** Folder of managed files. */
   readonly files: string;
@@ -49,7 +49,7 @@ export interface InstallPorts {
   ) => Promise<void>;
 }
 
-/** What is fetched or copied, and what it must be. */
+/** The source of a file and its expected facts. */
 interface Wanted {
   readonly from: { readonly url: string } | { readonly file: string };
   readonly sha256: string | null;

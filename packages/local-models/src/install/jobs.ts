@@ -8,7 +8,7 @@ import { type InstallPorts, install, moveIn } from "./install.ts";
 import type { Progress } from "./progress.ts";
 import { type InstallRequest, readRequest } from "./request.ts";
 
-/** What installs share with the manager. */
+/** Parts of the manager that installs use. */
 export interface InstallContext {
   readonly jobs: Jobs;
   readonly library: Library;
@@ -49,7 +49,7 @@ export function startInstall(args: ModelInstallArgs, context: InstallContext): J
   );
 }
 
-/** What an install does to the engine and the library. `added` runs when a model was added. */
+/** The steps of an install that change engine and library. `added` is called after a model was added. */
 export function installSteps(
   engines: Engines,
   library: Library,

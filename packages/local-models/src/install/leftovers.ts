@@ -12,7 +12,7 @@ export interface Leftover extends PartState {
   readonly key: string;
 }
 
-/** The parts of a folder. Those that are older than a week, or that nobody can go on with, are removed if `mayClean` at that moment. */
+/** The parts of a folder. Parts that are older than a week or cannot be continued are removed if `mayClean` returns true at that moment. */
 export async function readLeftovers(
   folder: string,
   { now, mayClean }: { readonly now: number; readonly mayClean: () => boolean },
@@ -37,7 +37,7 @@ export async function removePart(folder: string, key: string): Promise<void> {
   }
 }
 
-/** What is known of a model whose file is not there yet. */
+/** A model whose file is incomplete. */
 export function unfinishedModel(part: {
   readonly id: string;
   readonly bytes: number;

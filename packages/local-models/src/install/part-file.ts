@@ -1,7 +1,7 @@
 /**
- * A download that is not complete: `<key>.part` and what is known of it, `<key>.json`.
+ * An incomplete download: `<key>.part`, and its state in `<key>.json`.
  *   D1  The state file never claims bytes that the disk does not have: it is written after they are synced.
- *   D2  At most one write and one sync are under way; whoever adds bytes waits for the write before.
+ *   D2  At most one write and one sync are pending; adding bytes waits for the previous write.
  *   D3  Each full 16 MiB are synced, however slow the sync before them was and whether or not more bytes follow.
  */
 import { createHash } from "node:crypto";
@@ -12,10 +12,10 @@ import { FILE_MODE } from "../folders.ts";
 import { writeWhole } from "../write-whole.ts";
 
 const WRITE_BYTES = 1_048_576; // chunks of the network are 64 KiB, each write costs a thread
-const SYNC_BYTES = 16_777_216; // what a crash may cost
+const SYNC_BYTES = 16_777_216; // lost by a crash at most
 const SPARE_BYTES = 65_536; // more than the state file needs on any file system
 
-/** What is known of an unfinished download. */
+/** State of an incomplete download. */
 export interface PartState {
   /** The model it becomes. */
   readonly id: string;
@@ -27,11 +27,11 @@ export interface PartState {
   readonly bytes: number;
   /** Of the whole file; 0: unknown. */
   readonly total: number;
-  /** What the whole file must have. */
+  /** Expected digest of the complete file. */
   readonly sha256: string | null;
 }
 
-/** What the server said of the file. */
+/** Facts of the file from the server's answer. */
 export type Validators = Pick<PartState, "etag" | "lastModified" | "total">;
 
 /** Name of the files of a download: the same URL and digest find it again. */
@@ -110,7 +110,7 @@ export class PartFile {
     return this.#state;
   }
 
-  /** Remembers what the server said. */
+  /** Stores the facts from the server's answer. */
   describe(validators: Validators): void {
     this.#state = { ...this.#state, ...validators };
   }

@@ -25,7 +25,7 @@ export interface Progress {
   advance(current: number, total?: number): void;
   /** Starts the stage again from zero. */
   restart(total: number): void;
-  /** Ends the job. `code` is told with `error`. */
+  /** Ends the job. `code` goes with `error`. */
   end(stage: "done" | "error" | "cancelled", code?: string): void;
 }
 

@@ -1,4 +1,4 @@
-/** What an install is asked for, checked before anything is done. */
+/** The validated request of an install. */
 
 import { isAbsolute } from "node:path";
 import type { Model, ModelInstallArgs } from "@millrace/contracts";
@@ -20,7 +20,7 @@ export type InstallOrigin =
 export interface InstallRequest {
   readonly id: string;
   readonly origin: InstallOrigin;
-  /** What the model will say of its source. */
+  /** The `source` of the model. */
   readonly source: Model["source"];
   readonly sha256: string | null;
   /** Account of the credential store. */
@@ -54,7 +54,7 @@ export function readRequest(args: ModelInstallArgs): InstallRequest {
 
 interface Place {
   readonly origin: InstallOrigin;
-  /** What the default id is made of. */
+  /** Text from which the default id is derived. */
   readonly name: string;
   readonly shown: Model["source"];
 }
@@ -79,7 +79,7 @@ function remote(text: string): Place {
   };
 }
 
-/** A URL without what may be secret. */
+/** A URL without user, password, query and fragment. */
 export function publicUrl(url: URL): string {
   return `${url.origin}${url.pathname}`;
 }

@@ -5,7 +5,7 @@ import type { Model, ModelRuntime, ModelState } from "@millrace/contracts";
 import type { FileStamp } from "../folders.ts";
 import type { GgufFacts } from "../runners.ts";
 
-const DEFAULT_CONTEXT = 4_096; // memory of a context grows with its size; whoever wants more says so
+const DEFAULT_CONTEXT = 4_096; // memory of a context grows with its size; a caller can ask for more
 const DEFAULT_TTL_MS = 600_000;
 
 /** A model whose files were found whole. */
@@ -25,14 +25,14 @@ export interface Entry {
   readonly lastUsedAt: string | null;
 }
 
-/** What is not in the files of a model. */
+/** Facts of a model that its files do not hold. */
 export interface Standing {
   readonly state: ModelState;
   readonly runtime: ModelRuntime | null;
   readonly error: Model["error"];
 }
 
-/** How a model is loaded when nobody says otherwise. */
+/** Default load options of a model. */
 export function defaultsOf({
   contextLength,
 }: {

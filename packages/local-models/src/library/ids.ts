@@ -45,7 +45,7 @@ export function pathOfId(id: string): string {
   return `${checkModelId(id).replace(":", "/")}.gguf`;
 }
 
-/** What may stand on one side of the colon. */
+/** Pattern of one side of the colon. */
 function word(text: string, most: number): string {
   const plain = text
     .normalize("NFKC")

@@ -1,8 +1,8 @@
 /**
  * The models that are known, by id.
  *   B1  An id belongs to a path for as long as the file is there, whatever it holds.
- *   B2  What the registry file keeps are whole models alone.
- *   B3  A scan replaces nothing that came or went while it looked: whoever changes the library has its turn alone.
+ *   B2  The registry file holds complete models only.
+ *   B3  A scan does not undo changes made while it ran: changes of the library are exclusive.
  */
 
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { defaultsOf, type Entry } from "./entry.ts";
 import { freeId, idOfPath } from "./ids.ts";
 import type { FoundModel, Known } from "./scan.ts";
 
-/** What a scan of all folders found. */
+/** Result of a scan of all folders. */
 export interface ScanFindings {
   /** Managed ones first, each folder in the order of names. */
   readonly models: readonly FoundModel[];
@@ -25,7 +25,7 @@ export interface Library {
   all(): readonly Entry[];
   /** Those whose files are whole. */
   whole(): readonly Entry[];
-  /** What is known now, for one scan. */
+  /** The current entries, for one scan. */
   known(): Known;
   /** Whether a file belongs to a model. */
   owns(path: string): boolean;
@@ -37,7 +37,7 @@ export interface Library {
   touch(id: string, at: string): void;
   /** Takes over a scan; answers the ids whose files are gone. */
   adopt(findings: ScanFindings): Promise<readonly string[]>;
-  /** Runs `work` while nobody else changes the library. */
+  /** Runs `work` with exclusive access to the library. */
   exclusively<T>(work: () => Promise<T>): Promise<T>;
 }
 

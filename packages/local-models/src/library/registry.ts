@@ -1,5 +1,5 @@
 /**
- * `registry.json`: what the last process knew, so that the next one need not read headers again. The scan is the truth.
+ * `registry.json`: the models of the last process, so that the next one need not read headers again. The scan decides.
  *   F1  A file that cannot be used is put aside, never an error.
  */
 import { readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
@@ -20,7 +20,7 @@ export interface RegistryPlaces {
   readonly folders: readonly string[];
 }
 
-/** The entries of the file, none when there is no file. One that cannot be used is renamed, and `warn` is told. */
+/** The entries of the file, none when there is no file. An invalid file is renamed, and `warn` is called. */
 export function loadRegistry(
   places: RegistryPlaces,
   options: {
@@ -69,21 +69,21 @@ function parseRegistry(text: string, places: RegistryPlaces): readonly Entry[] |
   }
 }
 
-/** Undefined for a file of a folder that is no longer the operator's. Throws for what is not an entry. */
+/** Undefined for a file of a folder that is no longer the operator's. Throws for an invalid entry. */
 function entryOf(value: Entry, { files, folders }: RegistryPlaces): Entry | undefined {
   const stamps = value.files.map((stamp) => ({
     ...stamp,
     path: resolve(files, stamp.path),
   }));
   if (stamps.length === 0) throw new TypeError("a model without files");
-  // What is removed with a model are these paths: not one of them may lie elsewhere.
+  // Removing a model deletes these paths, so none of them may be outside.
   const folder = [files, ...folders].find((one) =>
     stamps.every(({ path }) => path.startsWith(join(one, "/"))),
   );
   if (folder === undefined) return undefined;
   const origin = folder === files ? "managed" : "folder";
   const entry: Entry = { ...value, files: stamps, origin, folder };
-  // The wire's own schema decides what an entry may hold; the rest is told by the files or only a hint.
+  // The wire's own schema decides what an entry may hold; the rest comes from the files or is only a hint.
   modelSchema.parse(toModel(entry, { state: "ready", runtime: null, error: null }));
   const { layers, kvHeads, headDim } = entry.gguf;
   if (![layers, kvHeads, headDim].every(Number.isSafeInteger)) throw new TypeError("no geometry");

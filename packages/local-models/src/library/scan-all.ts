@@ -1,4 +1,4 @@
-/** A scan of all folders, and what is told of it. */
+/** A scan of all folders and its events. */
 import type { EventSink } from "@millrace/contracts";
 import type { Entry } from "./entry.ts";
 import type { Library, ScanFindings } from "./library.ts";
@@ -6,7 +6,7 @@ import { scanFolder } from "./scan.ts";
 
 const MAX_TOLD = 200; // skipped files in one event; a folder with more of them is not one of models
 
-/** What a scan answers and sends. */
+/** Result of a scan. */
 export interface ScanResult {
   readonly count: number;
   readonly skipped: readonly { readonly file: string; readonly reason: string }[];
@@ -20,7 +20,7 @@ export interface ScanAllOptions {
   readonly log: (level: "info" | "warn", text: string) => void;
 }
 
-/** Looks through all folders and takes over what is there; answers skipped files, and ids whose files are gone. Rejects with the reason of `signal`. */
+/** Scans all folders and updates the library; returns skipped files, and ids whose files are gone. Rejects with the reason of `signal`. */
 export async function scanAll(
   { folders, library, log }: ScanAllOptions,
   signal: AbortSignal,

@@ -1,5 +1,5 @@
 /**
- * Looks through folders for models. What is unchanged since the last time is not read again.
+ * Finds the models of folders. Files that have not changed since the last scan are not read again.
  *   S1  Only headers are read, at most eight files at a time, and the event loop gets its turn between steps.
  *   S2  A model is found whole or skipped with a reason; parts of a split one are one model.
  */
@@ -26,7 +26,7 @@ export interface FoundModel {
   readonly gguf: GgufFacts;
 }
 
-/** What is known of the model whose first file has this path. */
+/** The known entry whose first file has this path. */
 export type Known = (
   path: string,
 ) => { readonly files: readonly FileStamp[]; readonly gguf: GgufFacts } | undefined;

@@ -3,7 +3,7 @@
  *   C1  At most `maxLoaded` processes at a time; an idle model makes room, the one that was used longest ago first.
  *   C2  A load that does not fit into the memory that is left, with every idle model gone, is refused before it starts. What
  *       another load is about to take is not left.
- *   C3  Who waits longest is served first.
+ *   C3  The longest waiting caller is served first.
  */
 import type { ModelRuntime } from "@millrace/contracts";
 import { ModelError } from "../errors.ts";
@@ -15,7 +15,7 @@ import { type Sizing, sizingOf } from "./sizing.ts";
 import { createSlot, type Slot } from "./slot.ts";
 
 const MAX_LOADED = 1; // two models on one machine take each other's processors
-const MEMORY_SHARE = 0.8; // the rest is for whoever else grows
+const MEMORY_SHARE = 0.8; // the rest is for other processes
 
 /** What tests replace. */
 export interface RunnersParts {
@@ -47,7 +47,7 @@ export function createRunners(context: RunnersContext, parts: RunnersParts = {})
     return slot;
   };
 
-  /** Lets everybody go on who can. What changes meanwhile is looked at afterwards, not in between. */
+  /** Lets all callers continue that can. Changes meanwhile are handled in a second round. */
   function pump(): void {
     isDirty = true;
     if (isPumping) return;
@@ -129,7 +129,7 @@ export function createRunners(context: RunnersContext, parts: RunnersParts = {})
   };
 }
 
-/** Models that somebody waits for and that have no process, by who waits longest. */
+/** Models with waiting callers and without a process, the longest wait first. */
 function waitingFirst(slots: Iterable<Slot>): readonly Slot[] {
   const placeOf = ({ leases, loads }: Slot): number =>
     Math.min(leases.first ?? Number.POSITIVE_INFINITY, loads.first ?? Number.POSITIVE_INFINITY);

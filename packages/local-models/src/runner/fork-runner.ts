@@ -1,8 +1,8 @@
-/** How the process of a model is made. */
+/** Starts the process of a model. */
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
-/** Makes the process that `runner.js` describes: a channel, stdout and stderr as pipes, nothing of this process but what it needs. */
+/** Starts `runner.js` with a channel and with stdout and stderr as pipes. It inherits only the variables it needs. */
 export type ForkRunner = () => ChildProcess;
 
 /** Variables that the engine and the system's loader read; whatever else this process has, such as keys, stays here. */

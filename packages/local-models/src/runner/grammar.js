@@ -34,7 +34,7 @@ export const ANY_OBJECT = { type: "object", additionalProperties: true };
 
 /**
  * The schema in the words that the grammar knows. `strict`: throws `Refusal` `unsupported_schema`, naming the keyword, when one
- * cannot be held; else such keywords are left out, for whoever checks the answer anyway.
+ * cannot be held; else such keywords are left out, and the caller checks the answer.
  */
 export function toGrammarSchema(schema, { strict }) {
   const { $defs = {}, ...root } = isObject(schema) ? schema : {};

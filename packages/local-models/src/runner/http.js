@@ -13,7 +13,7 @@ import { readChat, readEmbeddings } from "./request.js";
 
 const HOST = "127.0.0.1";
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
-const PIECE_MS = 10; // of text sent at once: what comes faster is joined, which nobody can see and both sides feel
+const PIECE_MS = 10; // pieces of text that come faster are joined: invisible to a reader, and fewer events
 const MODEL = "local"; // the process has one, and its name is the manager's affair
 
 /** A server for one model; `listen` answers its port. */
@@ -159,7 +159,7 @@ async function chat(model, io) {
   io.end();
 }
 
-/** Joins what comes within a moment. The first piece goes at once, and kinds of text are not mixed. */
+/** Joins pieces that come within PIECE_MS. The first piece goes at once, and kinds of text are not mixed. */
 function createPieces(send) {
   let kind = "";
   let text = "";

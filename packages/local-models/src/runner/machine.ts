@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 
-/** What is asked of the machine; replaced in tests. */
+/** Facts of the machine; replaced in tests. */
 export interface Machine {
   /** Processors that this process may keep busy. */
   cores(): number;

@@ -1,5 +1,5 @@
 /**
- * A loaded model: what it is asked, and what it says. One answer is made at a time; the others wait in their order.
+ * A loaded model with its requests and answers. One answer is generated at a time; the others wait in their order.
  */
 import { ANY_OBJECT, onOneLine, toGrammarSchema, unsupported } from "./grammar.js";
 import { toHistory, withForcedTools } from "./history.js";
@@ -16,7 +16,7 @@ const tooLong = (tokens, size) =>
     `the messages are ${tokens} tokens long, and the context of this model holds ${size}`,
   );
 
-/** Loads the model that the first message names. Rejects with what the engine says. */
+/** Loads the model that the first message names. Rejects with the error of the engine. */
 export async function openModel({ modelPath, threads, contextSize, gpu, embedding, engine }) {
   const llm = await import(engine ?? "node-llama-cpp");
   const llama = await llm.getLlama({
@@ -134,7 +134,7 @@ async function grammarOf(llama, { schema, json }) {
   }
 }
 
-/** Tools as the engine takes them; their arguments are checked by whoever runs the tool. */
+/** Tools as the engine takes them; their arguments are checked by the code that runs the tool. */
 function functionsOf(tools) {
   return Object.fromEntries(
     tools.map(({ name, description, parameters }) => [

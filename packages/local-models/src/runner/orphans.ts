@@ -20,7 +20,7 @@ export function noteProcess(dir: string, pid: number, model: string): () => void
   return () => rmSync(path, { force: true });
 }
 
-/** Ends what a manager before this one has left running. Answers how many there were. */
+/** Ends processes that a previous manager left running. Returns how many there were. */
 export function endOrphans(dir: string): number {
   let ended = 0;
   for (const name of readdirSync(dir).filter((each) => FILE.test(each))) {
@@ -32,7 +32,7 @@ export function endOrphans(dir: string): number {
   return ended;
 }
 
-/** False: it ended by itself in this moment, or belongs to somebody else. */
+/** False: it ended by itself in this moment, or belongs to another user. */
 function killed(pid: number): boolean {
   try {
     return process.kill(pid, "SIGKILL");

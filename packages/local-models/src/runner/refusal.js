@@ -1,4 +1,4 @@
-/** What the runner answers instead of a result, in the shape of the OpenAI API. */
+/** An error answer of the runner, in the shape of the OpenAI API. */
 
 /** Refuses a request: `code` is for programs, `message` for people and without anything that was sent. */
 export class Refusal extends Error {

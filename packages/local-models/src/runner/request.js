@@ -1,5 +1,5 @@
 /**
- * Requests of the OpenAI wire, read: every parameter is checked, what is unknown is ignored as other servers do.
+ * Requests of the OpenAI wire, read: every parameter is checked, and unknown ones are ignored as other servers do.
  * @see https://platform.openai.com/docs/api-reference/chat/create
  */
 import { Refusal, refused } from "./refusal.js";

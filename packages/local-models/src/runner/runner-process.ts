@@ -1,7 +1,7 @@
 /**
  * One process of a runner, from its start to its end.
  *   P1  `ended` resolves once, however the process ends; `ready` resolves at most once, before it.
- *   P2  A process that does not get ready in time is killed, and so is one that answers what no runner says.
+ *   P2  A process that is not ready in time is killed, and so is one that sends an invalid message.
  *   P3  The token is made here and goes over the channel alone.
  */
 import type { ChildProcess } from "node:child_process";
@@ -11,10 +11,10 @@ import type { ForkRunner } from "./fork-runner.ts";
 import { noteProcess } from "./orphans.ts";
 
 const TOKEN_BYTES = 32;
-const TAIL_BYTES = 16 * 1024; // of what the process wrote, for the error
+const TAIL_BYTES = 16 * 1024; // of the output of the process, for the error
 const MAX_PORT = 65_535;
 
-/** What the process is told first, besides its token. */
+/** The first message to the process, besides its token. */
 export interface RunnerRequest {
   readonly modelPath: string;
   readonly threads: number;
@@ -25,12 +25,12 @@ export interface RunnerRequest {
   readonly engine: string;
 }
 
-/** How a process ended. `failure`: what it said before, or what was wrong with it. */
+/** The end of a process. `failure`: its own message, or the fault that was found. */
 export interface RunnerEnd {
   readonly signal: string | null;
   readonly exitCode: number | null;
   readonly failure: string | null;
-  /** The end of what it wrote; for logs, never for events. */
+  /** The end of its output; for logs, never for events. */
   readonly tail: string;
 }
 

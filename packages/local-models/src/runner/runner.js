@@ -2,7 +2,7 @@
  * The process that holds one loaded model and serves it on loopback. Plain JavaScript, so that it runs from the sources as well.
  *   R1  The token and the path come with the first message, never by argument, variable or file.
  *   R2  It does not outlive its parent: it ends when the channel closes, or at the latest two seconds after.
- *   R3  It serves nobody without the token, and listens on this machine alone.
+ *   R3  It serves no request without the token, and listens on this machine alone.
  * In:  { modelPath, token, threads, contextSize, gpu, embedding, engine }. Out: { ready, port } or { failed: { code, message } }.
  */
 import { createServing } from "./http.js";

@@ -1,8 +1,8 @@
 /**
  * One model and its process, if it has one: from rest over `loading` to `loaded` and `busy`, and back over `unloading` or `crashed`.
- *   S1  Whoever waits is looked at after each change that may let it go on.
+ *   S1  The queue is examined after each change that may let a caller continue.
  *   S2  A lease is given only by a loaded model that has none; it is void when its process is gone.
- *   S3  The idle time begins when nobody holds or wants the model, and ends with the next who does.
+ *   S3  The idle time begins when the model has neither lease nor queue, and ends with the next caller.
  */
 import type { AbortSignalLike, Model, ModelLease, ModelLoadOptions } from "@millrace/contracts";
 import { ModelError } from "../errors.ts";
@@ -19,7 +19,7 @@ const KEPT_CRASHES = 8; // more than the back-off looks at
 /** What slots share. */
 export interface SlotContext extends RunnersContext {
   readonly fork: ForkRunner;
-  /** Called after each change, to see who can go on. */
+  /** Called after each change. */
   changed(): void;
 }
 
@@ -44,7 +44,7 @@ export interface Slot {
   acquire(signal?: AbortSignalLike): Promise<ModelLease>;
   /** Starts the process. */
   start(sizing: Sizing): void;
-  /** Gives a lease to the first who waits, if there is one and the model is free. */
+  /** Gives a lease to the first caller in the queue, if the model is free. */
   serve(): void;
   /** Ends the process; resolves when it is gone. */
   stop(): Promise<void>;

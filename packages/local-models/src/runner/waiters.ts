@@ -1,23 +1,23 @@
 /**
- * Those who wait for one model, in their order.
- *   W1  Each is answered once: with what it waits for, or with why it does not get it.
- *   W2  One who leaves or waits too long takes nothing with it.
+ * The queue of callers that wait for one model.
+ *   W1  Each is settled once: with its result, or with the reason of the failure.
+ *   W2  A caller that aborts or times out does not affect the others.
  */
 import type { AbortSignalLike } from "@millrace/contracts";
 import { ModelError } from "../errors.ts";
 import type { ModelClock } from "../settings.ts";
 
-const MOST = 32; // of one model; who comes later is better off elsewhere
+const MOST = 32; // of one model; further callers are refused
 const WAIT_MS = 120_000;
 
-/** The queue of a model; `T` is what is waited for. */
+/** The queue of a model; `T` is the awaited result. */
 export interface Waiters<T> {
   readonly size: number;
-  /** Place of the first in the order of all queues; null: nobody waits. */
+  /** Place of the first in the order of all queues; null: the queue is empty. */
   readonly first: number | null;
   /** Rejects with `model_busy` when the queue is full or the wait is over, and with the reason of `signal`. */
   join(signal?: AbortSignalLike): Promise<T>;
-  /** Gives the first one what it waits for. */
+  /** Resolves the first one. */
   serve(make: () => T): void;
   /** Refuses everybody. */
   refuse(error: unknown): void;
@@ -32,7 +32,7 @@ interface Waiter<T> {
   readonly leave: () => void;
 }
 
-/** An empty queue. While `isHeld`, such as during a load with a limit of its own, nobody's wait ends. */
+/** An empty queue. While `isHeld`, such as during a load with its own limit, no wait times out. */
 export function createWaiters<T>(options: {
   readonly id: string;
   readonly clock: ModelClock;

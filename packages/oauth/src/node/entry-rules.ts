@@ -1,4 +1,4 @@
-/** What an entry may be, whichever store keeps it. */
+/** Limits of account names and values that hold for every credential store. */
 import { credentialFailure } from "./credential-failure.ts";
 
 /** Longest value in UTF-8 bytes: tokens are a few kilobytes, and a store is read as a whole. */

@@ -1,4 +1,4 @@
-/** A credential store in the memory of the process: for tests, and for those who want nothing kept. */
+/** A credential store in the memory of the process: for tests, and for programs that persist nothing. */
 import type { CredentialStore } from "../types.ts";
 
 /** A store that forgets everything with the process. `initial` is its content by account: `{ "service:tracker": "…" }`. */

@@ -56,7 +56,7 @@ export interface ConnectOptions {
   readonly signal: AbortSignal;
   /** Told of tools that are left out. */
   readonly warn: (code: string, text: string) => void;
-  /** Told when the connection has ended, whoever ended it. */
+  /** Called when the connection has ended, by either side. */
   readonly onOver: () => void;
   /** Takes what is still to be waited for after a failure: the end of the program. */
   readonly leave: (closing: Promise<void>) => void;
@@ -164,7 +164,7 @@ function httpTransport({
   });
 }
 
-/** Tells the server that nobody comes back; one that does not answer is left. */
+/** Ends the session of the server; one that does not answer is ignored. */
 async function endSession(remote: StreamableHTTPClientTransport): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
@@ -245,7 +245,7 @@ function maskOf(secrets: readonly string[]): <T extends Json>(value: T) => T {
   return (value) => masked(value) as typeof value;
 }
 
-/** `structuredContent` is preferred over text. What is neither text nor data is named: `[image image/png]`. */
+/** `structuredContent` is preferred over text. Other content is named: `[image image/png]`. */
 function resultOf(result: CallToolResult): Json {
   if (result.structuredContent !== undefined) return result.structuredContent as Json;
   return textOf(result);

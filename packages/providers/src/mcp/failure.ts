@@ -1,11 +1,11 @@
-/** What goes wrong with a server, as the error that a model is told. */
+/** Failures of a server as errors for the model. */
 import { NodeError } from "@millrace/contracts";
 import type { ServerProcess } from "./server-process.ts";
 
 const MAX_TOLD = 1_000; // units of the error output or of a server's own words in a message
 
 /**
- * `mcp_exited`: the program ended. `mcp_protocol`: what it says is not the protocol. `mcp_timeout`: no answer in time.
+ * `mcp_exited`: the program ended. `mcp_protocol`: its output is not the protocol. `mcp_timeout`: no answer in time.
  * `mcp_tool_error`: the tool itself says that it failed. `auth`: the server refused the credential.
  */
 export type McpErrorCode =

@@ -3,8 +3,8 @@
  * protocol's client, in place of the client's own, which leaves behind what a server has started.
  *   S1  The child sees the minimal variables, those given, and nothing else; no shell is between us and it.
  *   S2  It leads a process group; when it is closed, its whole group is gone, at the latest after END_MS twice.
- *   S3  What it writes to its error output is kept for an error, up to a limit, and printed nowhere.
- *   S4  A line that is no message ends the connection: whoever speaks something else cannot be understood.
+ *   S3  Its error output is kept for error messages, up to a limit, and is not printed.
+ *   S4  A line that is not a message ends the connection.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import {
@@ -16,12 +16,12 @@ import {
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
 
 const END_MS = 2_000; // for the end of the input, and again for SIGTERM
-const VANISH_MS = 1_000; // what was killed needs a turn of the scheduler to go
+const VANISH_MS = 1_000; // a killed process needs a turn of the scheduler to end
 const LOOK_EVERY_MS = 10; // nothing tells it
 const KEPT_STDERR_BYTES = 8_192;
 const MAX_LINE_BYTES = 16 * 1024 * 1024; // as a message on any other wire of ours
 
-/** What is started. */
+/** The program to start. */
 export interface ServerStart {
   readonly command: string;
   readonly args: readonly string[];
@@ -30,7 +30,7 @@ export interface ServerStart {
   readonly cwd: string;
 }
 
-/** Why a connection ended that nobody closed. */
+/** Reason why a connection ended that was not closed from here. */
 export type ProcessFault =
   | { readonly kind: "exited"; readonly how: string }
   | { readonly kind: "protocol" };
@@ -168,7 +168,7 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-/** Waits until nobody is left of a group that was killed; where a first process reaps late, a little and no longer. */
+/** Waits, with a short limit, until a killed group has no process left: init may reap late. */
 async function vanished(group: number): Promise<void> {
   if (process.platform === "win32") return;
   for (let waited = 0; waited < VANISH_MS; waited += LOOK_EVERY_MS) {

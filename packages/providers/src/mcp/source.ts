@@ -21,7 +21,7 @@ import type { McpServerSettings } from "../settings/read.ts";
 import type { McpConnection, McpTarget } from "./connection.ts";
 import { mcpError } from "./failure.ts";
 
-/** What the servers need. */
+/** Dependencies of the servers. */
 export interface McpSourceOptions {
   /** By name. */
   readonly servers: { readonly [name: string]: McpServerSettings };
@@ -42,7 +42,7 @@ export interface McpSource extends AiToolSource {
   close(): Promise<void>;
 }
 
-/** What a run has opened. */
+/** The open connections of a run. */
 interface RunState {
   /** Those that work, or are on their way. */
   readonly live: Map<string, Promise<McpConnection>>;
@@ -60,10 +60,10 @@ interface RunState {
 /** The source. Its errors are `NodeError`: `mcp_exited mcp_protocol mcp_timeout mcp_tool_error auth`, and those of credentials and network. */
 export function createMcpSource(options: McpSourceOptions): McpSource {
   const runs = new Map<string, RunState>();
-  /** Runs whose connections are being closed: nobody else may wait for them. */
+  /** Runs whose connections are being closed. */
   const ending = new Set<Promise<void>>();
 
-  /** One that works or is on its way; whoever waits for one that fails, fails with it, and the next one tries again. */
+  /** An open or opening connection; all waiters fail with one that fails, and the next call tries again. */
   function connection(server: string, ctx: AiToolContext): Promise<McpConnection> {
     const run = runs.get(ctx.runId) ?? newRun();
     runs.set(ctx.runId, run);
@@ -215,7 +215,7 @@ async function endRun({ end, opened, closing, folders }: RunState): Promise<void
   );
 }
 
-/** What `work` gives, unless the signal comes first; the work goes on for whoever else waits for it. */
+/** The result of `work`, unless the signal aborts first; the work goes on for other callers. */
 async function untilAborted<T>(signal: AbortSignalLike, work: () => Promise<T>): Promise<T> {
   if (signal.aborted) throw signal.reason;
   let onAbort = (): void => {};

@@ -50,7 +50,7 @@ export function parseAnswers(text: string): readonly RecordedAnswer[] {
   });
 }
 
-/** What may be said of a recorded provider. */
+/** Options of `createRecordedProvider`. */
 export interface RecordedOptions {
   /** Default `recorded`. */
   readonly id?: string;

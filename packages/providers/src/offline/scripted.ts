@@ -1,4 +1,4 @@
-/** A provider that answers what a test says, one entry a call, and keeps the calls that it got. */
+/** A provider that answers from a script, one entry per call, and records its calls. */
 import type { AiCall, AiCapabilities, AiPart, AiProvider } from "@millrace/contracts";
 import { NodeError } from "@millrace/contracts";
 import {
@@ -31,7 +31,7 @@ export interface ScriptEntry {
   readonly finish?: string;
 }
 
-/** What may be said of the provider beside its answers. */
+/** Options of `createScriptedProvider`. */
 export interface ScriptedOptions {
   /** Default `scripted`. */
   readonly id?: string;

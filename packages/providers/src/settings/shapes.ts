@@ -1,4 +1,4 @@
-/** What the operator's keys `providers`, `mcpServers` and `ai` may hold. */
+/** Schemas of the settings `providers`, `mcpServers` and `ai`. */
 import {
   type Check,
   flag,

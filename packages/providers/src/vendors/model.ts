@@ -1,4 +1,4 @@
-/** What the vendors' packages have in common once they are loaded: models that are given some options more. */
+/** Shared part of the vendors' packages: models with additional call options. */
 import type {
   AiCall,
   AiContext,

@@ -1,5 +1,5 @@
 /**
- * What is known of models, as data. A model that is not listed has the abilities of its vendor's present ones and no price:
+ * Facts of models, as data. A model that is not listed has the capabilities of its vendor's current ones and no price:
  * an unknown price is better than a wrong one. The operator's own table (`ai.prices`) stands over these prices.
  * @see docs/decisions/0025-ai-sdk-provider-packages.md for where the figures come from and their date
  */
@@ -8,7 +8,7 @@ import type { AiCapabilities, PricePerMillion } from "@millrace/contracts";
 /** A maker of models whose wire differs from the others'. */
 export type Vendor = "openai-responses" | "openai-chat" | "anthropic" | "google" | "compatible";
 
-/** How a model is told to think: by an effort, by a number of tokens, by a level. */
+/** Form of the reasoning option of a model: an effort, a number of tokens, or a level. */
 export type Thinking = "effort" | "adaptive" | "budget" | "level";
 
 interface ModelRow extends Partial<AiCapabilities> {
@@ -135,14 +135,14 @@ const PRICES: { readonly [modelId: string]: PricePerMillion } = {
 
 const DATED = /-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$/;
 
-/** What a model can do, as far as it is known. */
+/** Capabilities of a model, as far as they are known. */
 export function capabilitiesOf(vendor: Vendor, modelId: string): AiCapabilities {
   const { id: _, thinking: _how, ...known } = rowOf(vendor, modelId) ?? {};
   const price = vendor === "compatible" ? undefined : PRICES[modelId.replace(DATED, "")];
   return { ...DEFAULTS[vendor], ...known, ...(price && { price }) };
 }
 
-/** How a model is told to think; undefined where it cannot be told. */
+/** Form of the reasoning option; undefined for a model without one. */
 export function thinkingOf(vendor: Vendor, modelId: string): Thinking | undefined {
   return rowOf(vendor, modelId)?.thinking;
 }

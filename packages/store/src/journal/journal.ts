@@ -41,13 +41,13 @@ export interface StoreJournal extends Journal {
    */
   create(header: RunHeader, rows?: StartRows): Promise<{ epoch: number }>;
   /**
-   * Calls `told` with what is appended to a run, after its commit and in order, until the answer is called: the same bytes
+   * Calls `told` with the events appended to a run, after their commit and in order, until the returned function is called: the same bytes
    * that were stored, so that readers need not read them again.
    */
   follow(runId: string, told: (events: readonly EncodedEvent[]) => void): () => void;
 }
 
-/** What the journal is made of. `opened`: epoch of this opening. */
+/** Dependencies of the journal. `opened`: epoch of this opening. */
 export interface JournalParts {
   readonly reader: Reader;
   readonly writer: Pick<Writer, "write"> & Partial<Pick<Writer, "watchRoom">>;
@@ -99,7 +99,7 @@ export function createJournal(parts: JournalParts): StoreJournal {
       const isEnd = events.at(-1)?.kind === "summary";
       if (!isEnd) seals.see(run, events);
       const sealing = isEnd ? seals.end(run, events) : [];
-      const sealed = "then" in sealing ? await sealing : sealing; // what is not withheld is written in this turn
+      const sealed = "then" in sealing ? await sealing : sealing; // without withholding it is written in this turn
       const ops: Op[] = [
         {
           sql: "UPDATE run SET last_seq = ? WHERE no = ? AND id = ? AND epoch = ? AND last_seq = ?",
@@ -160,7 +160,7 @@ export function createJournal(parts: JournalParts): StoreJournal {
       if (row === undefined) return null;
       const run = Number(row["no"]);
       const events: StoredEvent[] = [];
-      const end = row["pruned"] === 0 ? Number(row["last_seq"]) : 0; // what was pruned gives nothing to go on from
+      const end = row["pruned"] === 0 ? Number(row["last_seq"]) : 0; // a pruned log cannot be continued
       for (const page of pages(reader, { run, after: 0, end })) events.push(...page);
       return {
         ...headerOf(row, reader, hidden ? privates : null),
@@ -193,7 +193,7 @@ export function createJournal(parts: JournalParts): StoreJournal {
           );
           return { epoch: Number((results.at(-1) as SqlRow)["epoch"]) };
         } catch (error) {
-          // somebody was quicker: look again
+          // another caller was faster: check again
           if (!StoreError.isInstance(error) || error.code !== "lease_lost") throw error;
         }
       }

@@ -1,7 +1,7 @@
 /**
  * Values that the log must not show, sealed with AES-256-GCM under the key of the installation, which lies beside the database
  * and is in no backup. A value is bound to its run and its name: moved elsewhere it does not open.
- *   P1  What is private goes with the `summary` of its run; what is kept besides, with its log.
+ *   P1  Private values are deleted with the `summary` of their run; kept ones with its log.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -38,7 +38,7 @@ const INPUTS = "~inputs";
 const NO_ATTEMPT = 0;
 const KEPT = -1;
 
-/** Statements that delete what is private of the run with this number; `kept` values stay. */
+/** Statements that delete the private values of a run; `kept` values stay. */
 export function endOfPrivate(run: number): Op {
   return { sql: `DELETE FROM private_value WHERE run = ? AND attempt <> ${KEPT}`, rows: [[run]] };
 }

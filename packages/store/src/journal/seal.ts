@@ -22,13 +22,13 @@ import type { Op } from "../writer/writer.ts";
 export interface Seals {
   /** Told of a run whose whole log will pass here. */
   begin(run: number, graph: FlowGraph): void;
-  /** Told of what is appended before the end. */
+  /** Called with the events that are appended before the end. */
   see(run: number, events: readonly EncodedEvent[]): void;
   /** Told of the last events; answers the rows that belong to them, at once where nothing is withheld. */
   end(run: number, events: readonly EncodedEvent[]): readonly Op[] | Promise<readonly Op[]>;
 }
 
-/** What is known of a run. True: the node keeps its content; undefined: it is no `ai` node. */
+/** The nodes of a run. True: the node keeps its content; undefined: it is not an `ai` node. */
 interface Known {
   /** The nodes of the graph, by their ids from the outside in. */
   readonly places: ReadonlyMap<string, boolean | undefined>;

@@ -1,5 +1,5 @@
 /**
- * What the events of a batch change besides the log: status of the run, questions to people, timers, the feed of all runs.
+ * Rows that the events of a batch change besides the log: status of the run, confirmations, timers, the feed of all runs.
  * Derived here from the events themselves and written with them, so there is no second call to forget.
  */
 import type { ConfirmRequested, ExecutionEvent, Summary } from "@millrace/contracts";
@@ -47,7 +47,7 @@ export function sideRows(run: number, events: readonly ExecutionEvent[], timed: 
         add(ASK, questionOf(run, event));
         break;
       case "confirm.resolved":
-        // The first answer counts, whoever brings the second one.
+        // The first answer counts.
         ops.push({
           sql:
             "UPDATE confirmation SET status = ?, by = ?, value = ?, comment = ?, resolved_at = ? " +

@@ -1,4 +1,4 @@
-/** Statements that take rows away, and what nobody else needs with them. */
+/** Statements that delete rows, together with the rows that only they refer to. */
 import type { Reader } from "../sqlite/reader.ts";
 import type { SqlValue } from "../sqlite/sqlite-port.ts";
 import type { Op } from "../writer/writer.ts";
@@ -14,7 +14,7 @@ const OWNED = [
   "run_tag",
 ] as const;
 
-/** Statements that delete ended runs with all that is their own, and leave what others share. */
+/** Statements that delete ended runs with their own rows; shared rows stay. */
 export function deletion(reader: Reader, numbers: readonly number[]): Op[] {
   const rows = numbers.map((no) => [no]);
   const graphs = numbers.flatMap((no) =>

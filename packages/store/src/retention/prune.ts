@@ -1,6 +1,6 @@
 /**
- * What an ended run leaves behind when its log has become too old.
- *   P1  While lines go, `pruned` is 2; afterwards 1. Whoever reads it meanwhile sees the end of the log, never a part with a hole.
+ * Replaces the old log of an ended run by a snapshot and its summary.
+ *   P1  While lines go, `pruned` is 2; afterwards 1. A reader meanwhile sees the end of the log, never a part with a gap.
  *   P2  Two lines stay in the place of the last two: a `snapshot` of the states of nodes, without what they said, and the
  *       `summary` as it was written.
  */

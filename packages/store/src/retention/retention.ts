@@ -1,5 +1,5 @@
 /**
- * What is kept how long. One pass takes what is too old, in transactions so small that other writers hardly wait; a live run,
+ * Deletes old rows. One pass works in transactions so small that other writers hardly wait; a live run,
  * a template and a schedule are never too old.
  */
 import type { Settings } from "@millrace/contracts";
@@ -12,7 +12,7 @@ import { pruneRun, type Slices } from "./prune.ts";
 /** Limits of one pass; the names are those of the settings. */
 export type RetentionLimits = Settings["retention"];
 
-/** What one pass has taken. `pruned`: runs that lost their log; `deleted`: runs that are gone; then rows. */
+/** Result of one pass. `pruned`: runs that lost their log; `deleted`: runs that are gone; then rows. */
 export interface RetentionReport {
   readonly pruned: number;
   readonly deleted: number;
@@ -36,7 +36,7 @@ export const RETENTION: RetentionLimits = {
 };
 
 const DAY_MS = 86_400_000;
-const FEED_ROWS = 100_000; // whoever was away for longer reads the runs themselves
+const FEED_ROWS = 100_000; // a reader that was away longer reads the runs instead
 const SLICE_ROWS = 500;
 const SLICE_MS = 20; // a slice that takes longer makes the next one smaller
 const VACUUM_PAGES = 128; // given back at once: 1 MiB
@@ -47,7 +47,7 @@ interface Retained {
   readonly now: () => number;
 }
 
-/** Makes `Store.retain`. It rejects like every write; what it has done until then stays done. */
+/** Creates `Store.retain`. It rejects like every write; finished transactions stay. */
 export function createRetention(
   retained: Retained,
 ): (limits?: Partial<RetentionLimits>) => Promise<RetentionReport> {
@@ -188,7 +188,7 @@ async function giveBack(reader: Reader, slices: Slices): Promise<void> {
   for (let left = free(); left > 0; ) {
     await slices.write([{ exec: `PRAGMA incremental_vacuum(${VACUUM_PAGES})` }]);
     const now = free();
-    if (now >= left) return; // somebody writes as fast: the next pass goes on
+    if (now >= left) return; // other writers are as fast: the next pass continues
     left = now;
   }
 }

@@ -2,7 +2,7 @@
 import type { Store } from "../open-store.ts";
 import type { RetentionLimits, RetentionReport } from "./retention.ts";
 
-/** `limits` is asked before each pass; absent: the defaults. `log` is told of every pass, and of one that failed. */
+/** `limits` is asked before each pass; absent: the defaults. `log` is called after every pass, failed ones included. */
 export interface RetentionOptions {
   readonly limits?: () => Partial<RetentionLimits>;
   readonly log?: (outcome: RetentionReport | { readonly error: unknown }) => void;

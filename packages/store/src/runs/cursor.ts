@@ -5,7 +5,7 @@ import { StoreError } from "../errors.ts";
 
 const OTHER_LIST = "the cursor belongs to another list or filter";
 const VERSION = 1;
-const MAC_BYTES = 16; // 128 bits: nobody guesses one
+const MAC_BYTES = 16; // 128 bits: cannot be guessed
 const MAX_LENGTH = 1_024; // of a cursor; ours are far shorter
 
 /** Makes and reads the cursors of one store. `filter` names the list and everything that narrows it. */

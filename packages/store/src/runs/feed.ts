@@ -1,7 +1,7 @@
 /**
  * The feed: starts, pauses, confirmations and ends of all runs, in the order in which they were committed.
  *   F1  Positions rise without end and are never used twice; they may have gaps where runs were deleted.
- *   F2  Who is told has a reader that sees what it is told of.
+ *   F2  A listener is called after its reader can see the rows.
  */
 import type { StoredEvent } from "@millrace/contracts";
 import type { Reader } from "../sqlite/reader.ts";
@@ -18,7 +18,7 @@ export interface Feed {
   listen(told: (kinds: readonly string[]) => void): () => void;
 }
 
-/** A feed that can be told what was committed. */
+/** A feed that publishes committed rows. */
 export interface FeedSource extends Feed {
   publish(kinds: readonly string[]): void;
 }

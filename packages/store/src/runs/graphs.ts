@@ -27,7 +27,7 @@ function digestOfText(text: string): string {
 }
 
 /**
- * The graph of this name; the same object as long as somebody holds it, so that a thousand runs of it read it once.
+ * The graph of this name; the same object as long as it is referenced, so that a thousand runs read it once.
  * Throws `store_corrupt` for a row that is not what its name says: no run goes on with another graph than its own.
  */
 export function graphOf(reader: Reader, digest: string): FlowGraph {

@@ -1,4 +1,4 @@
-/** The row of a run, and the rows that are written with it: what a start needs, whichever process makes it. */
+/** The row of a run and the rows that are written with it; enough for any process to start it. */
 import {
   hideSecretInputs,
   type JsonObject,
@@ -84,7 +84,7 @@ export function creation(
   ];
 }
 
-/** What the refusal of `creation` means to the caller. */
+/** Converts a refusal of `creation` to an error of the caller. */
 export function refusedStart(error: unknown, runId: string): unknown {
   const code = REFUSALS.find((each) => error instanceof Refusal && error.code === each);
   switch (code) {

@@ -34,11 +34,11 @@ export interface Runs {
   /** A run with its nodes, as the fold of its log, and confirmations; null: there is none. */
   get(runId: string): Run | null;
   /**
-   * What a run was created with; null: there is none. `private` false: secret inputs read `[redacted]`, else their key is
+   * The header of a run; null: there is no such run. `private` false: secret inputs read `[redacted]`, else their key is
    * needed: throws `store_corrupt` where it is another one.
    */
   header(runId: string, options?: { private?: boolean }): RunHeader | null;
-  /** Ids of the runs that have not ended, oldest first: what a start takes up. */
+  /** Ids of the runs that have not ended, oldest first; a start resumes them. */
   live(): readonly string[];
   /** Deletes an ended run with all that belongs to it. `live`: it has not ended and stays; `absent`: there is none. */
   delete(runId: string): Promise<"deleted" | "live" | "absent">;
@@ -159,7 +159,7 @@ export function createRuns(parts: {
   };
 }
 
-/** The filter without page and order of its parts: what a cursor belongs to. */
+/** The filter in canonical form and without its page; cursors are bound to it. */
 function normal({ status, template, tags, since, until, trigger }: RunFilter): unknown {
   return [
     status === undefined ? null : [...status].sort(),

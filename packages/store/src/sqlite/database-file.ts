@@ -10,7 +10,7 @@ import { toStoreError } from "./reader.ts";
 import { APPLICATION_ID, MIGRATIONS } from "./schema.ts";
 import type { SqliteDb, SqliteDriver, SqlValue } from "./sqlite-port.ts";
 
-/** Of every write connection. Checkpoints are the writer's business, so that none falls into a COMMIT that somebody awaits. */
+/** Settings of every write connection. The writer runs checkpoints itself, so that no awaited COMMIT includes one. */
 export const WRITE_PRAGMAS: string =
   "PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF;" +
   "PRAGMA journal_size_limit=67108864; PRAGMA wal_autocheckpoint=0";

@@ -52,7 +52,7 @@ export class Reader {
   }
 }
 
-/** What an error of the driver means to the caller. */
+/** Converts an error of the driver to a `StoreError`. */
 export function toStoreError(cause: unknown, what: string): StoreError {
   if (StoreError.isInstance(cause)) return cause;
   const fault = faultOf(cause);

@@ -1,6 +1,6 @@
 /** SQLite as one small port, whichever library is behind it. */
 
-/** What a column holds. */
+/** Value of a column. */
 export type SqlValue = null | number | string | Uint8Array;
 /** One row, by column name. */
 export interface SqlRow {

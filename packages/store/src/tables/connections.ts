@@ -1,4 +1,4 @@
-/** What is known of connections besides their tokens, which stay in the credential store. */
+/** Connections without their tokens, which are in the credential store. */
 import type { Json } from "@millrace/contracts";
 import type { Reader } from "../sqlite/reader.ts";
 import type { Writer } from "../writer/writer.ts";

@@ -21,24 +21,24 @@ export interface IdempotentRequest {
 }
 
 /**
- * Requests that carry a key, so that one who asks twice is served once. All calls reject with `StoreError`: `store_full`,
+ * Requests with a key: a repeated request is served once. All calls reject with `StoreError`: `store_full`,
  * `store_read_only` or `store_unavailable`.
  */
 export interface Idempotency {
-  /** What `begin` would answer, without beginning; null: nobody came with this key. */
+  /** The answer of `begin` without beginning; null: the key is new. */
   find(request: IdempotentRequest): Seen | null;
-  /** Of all who come with the same scope and key, at any time and after a restart, one gets `new`. */
+  /** Of all calls with the same scope and key, at any time and after a restart, exactly one gets `new`. */
   begin(request: IdempotentRequest): Promise<Seen>;
   finish(scope: string, key: string, answer: Json): Promise<void>;
   /** Forgets a request that has no answer worth keeping. */
   abandon(scope: string, key: string): Promise<void>;
-  /** Deletes what is older than its `ttlMs`; answers how many. */
+  /** Deletes keys older than their `ttlMs`; returns how many. */
   expire(): Promise<number>;
 }
 
 const TTL_MS = 86_400_000;
 
-/** Statements that keep a request with its answer, in the transaction of what it has done; refused with `key_used`. */
+/** Statements that store a request and its answer in the transaction of its effects; refused with `key_used`. */
 export function requestRows(request: IdempotentRequest, answer: Json, now: number): Op[] {
   const { scope, key, fingerprint, ttlMs = TTL_MS } = request;
   return [

@@ -1,6 +1,6 @@
 /**
- * Schedules and what they have fired.
- *   S1  A fire time fires at most once, whoever asks and whenever; one before the last that was recorded never does.
+ * Schedules and their fires.
+ *   S1  A fire time fires at most once; a time before the last recorded one never fires.
  *   S2  A fire time that waits has a row of its own, so that it waits through restarts too; only those of a schedule that is
  *       enabled wait.
  */
@@ -39,7 +39,7 @@ export interface WaitingFire {
   readonly fireTime: number;
 }
 
-/** Schedules with what they have fired; times in epoch milliseconds. Writes reject with `StoreError`, as `store_full`. */
+/** Schedules and their fires; times in epoch milliseconds. Writes reject with `StoreError`, as `store_full`. */
 export interface Schedules {
   /** All, by id. */
   list(): readonly ScheduleRow[];
@@ -48,7 +48,7 @@ export interface Schedules {
   due(time: number): readonly ScheduleRow[];
   /** When the next enabled one is due; null: none ever is. */
   nextDue(): number | null;
-  /** Makes or changes one; what it has fired stays. What waits is dropped when it is not enabled. */
+  /** Creates or changes a schedule; its fires stay. Waiting fires are dropped when it is disabled. */
   put(schedule: Pick<ScheduleRow, "id" | "body" | "enabled" | "nextAt">): Promise<void>;
   /** Drops what waits, too. False: there is none. */
   delete(id: string): Promise<boolean>;
@@ -66,7 +66,7 @@ export interface Schedules {
    * and nothing was written. Throws `not_found`.
    */
   fire(id: string, fire: Fire): Promise<boolean>;
-  /** What has fired, newest first. */
+  /** Fires, newest first. */
   fires(
     id: string,
     limit: number,

@@ -3,7 +3,7 @@ import type { Json } from "@millrace/contracts";
 import type { Reader } from "../sqlite/reader.ts";
 import type { Writer } from "../writer/writer.ts";
 
-/** What was set; a path that was not is absent. */
+/** The stored settings by path; a path without a value is absent. */
 export interface SettingsTable {
   all(): { readonly [path: string]: Json };
   /** Sets every path of `values` in one transaction; `undefined` takes a path away. */

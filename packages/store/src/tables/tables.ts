@@ -10,7 +10,7 @@ import { createSettings, type SettingsTable } from "./settings.ts";
 import { createTemplates, type Templates } from "./templates.ts";
 import { createWebhooks, type Webhooks } from "./webhooks.ts";
 
-/** What a store keeps besides runs. */
+/** The tables of a store besides runs. */
 export interface Tables {
   readonly connections: Connections;
   readonly hubs: Hubs;

@@ -14,7 +14,7 @@ import type { Reader } from "../sqlite/reader.ts";
 import type { SqlRow } from "../sqlite/sqlite-port.ts";
 import { type Op, Refusal, type Writer } from "../writer/writer.ts";
 
-/** What is saved. `digest` is the identity of the graph. */
+/** A template to save. `digest` is the identity of the graph. */
 export interface NewTemplate {
   readonly slug: string;
   readonly name: string;

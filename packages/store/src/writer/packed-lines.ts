@@ -16,7 +16,7 @@ export interface PackedLines {
 /** Bytes of the two doubles of a line. */
 const HEAD_BYTES = 16;
 
-/** Packs events that follow each other; their own bytes stay with whoever else reads them. */
+/** Packs events that follow each other; their bytes are copied, because other readers share them. */
 export function packLines(run: number, events: readonly EncodedEvent[]): PackedLines {
   const start = events.length * HEAD_BYTES;
   let size = 0;

@@ -1,7 +1,7 @@
 import type { SqliteDb } from "../sqlite/sqlite-port.ts";
 import type { Op, OpResult } from "./writer.ts";
 
-/** What came of one unit. */
+/** Result of one unit. */
 export type UnitAnswer =
   | { readonly id: number; readonly results: readonly OpResult[] }
   | { readonly id: number; readonly code: string; readonly message: string };

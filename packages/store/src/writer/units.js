@@ -30,7 +30,7 @@ export function createUnits(db) {
     },
   };
 
-  /** What is wrong with the store, and not with the unit, is thrown. */
+  /** Throws failures of the store; failures of the unit are returned. */
   function perform({ id, ops }) {
     try {
       return { id, results: ops.map(apply) };

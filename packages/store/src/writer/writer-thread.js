@@ -1,7 +1,7 @@
 /**
  * The thread that owns the only write connection. Plain JavaScript, so that it runs from the sources as well.
- *   T1  A unit is written whole or not at all; what it did is told only after its COMMIT.
- *   T2  One COMMIT takes what is queued (group commit); a unit that fails takes no other with it.
+ *   T1  A unit is written whole or not at all; its result is sent only after its COMMIT.
+ *   T2  One COMMIT writes all queued units (group commit); a failed unit does not affect the others.
  *   T3  When the disk is full, the reserve is deleted to make room for what is at work, and units wait and are tried again. The
  *       store is full until there is room for the reserve again.
  *   T4  After any other failure of a COMMIT nothing is written any more.
@@ -16,7 +16,7 @@ import { createUnits } from "./units.js";
 
 const MAX_RECORDS = 1024; // of one COMMIT: the first of them does not wait for ever
 const MAX_BYTES = 1_048_576;
-const RELAXED_MS = 10; // what nobody waits for is stored this late at most
+const RELAXED_MS = 10; // longest delay of a write that is not awaited
 const RELAXED_RECORDS = 256;
 const CHECKPOINT_BYTES = 8_388_608;
 const COMMIT_BYTES = 32_768; // what a COMMIT adds to the WAL besides its rows: a few pages
@@ -183,7 +183,7 @@ function takeReserve() {
     refillMs = FULL_FIRST_MS;
     parentPort.postMessage({ condition: "ok" });
   } catch {
-    rmSync(reserve, { force: true }); // half a reserve takes room and helps nobody
+    rmSync(reserve, { force: true }); // half a reserve is of no use
     refill = setTimeout(takeReserve, refillMs);
     refillMs = Math.min(refillMs * 2, FULL_MAX_MS);
   }

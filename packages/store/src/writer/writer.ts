@@ -1,4 +1,4 @@
-/** The main thread's end of the writer: what is written goes there as units, each answered after its COMMIT. */
+/** The writer as the main thread sees it: it sends units, and each is answered after its COMMIT. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -18,7 +18,7 @@ interface Statement {
   readonly lines?: never;
 }
 
-/** What a unit consists of: a statement, rows of the journal, or a text without values that is run to its end. */
+/** Part of a unit: a statement with rows, rows of the journal, or SQL text without values. */
 export type Op =
   | Statement
   | { readonly lines: PackedLines }
@@ -42,7 +42,7 @@ export class Refusal extends Error {
 export type Condition = "ok" | "store_full" | "store_read_only" | "store_unavailable";
 
 const MAX_WAITING_BYTES = 67_108_864; // of a full disk: more would only fill the memory as well
-const ROW_BYTES = 64; // a guess of what a row costs besides its lines
+const ROW_BYTES = 64; // estimated cost of a row besides its lines
 
 interface Message {
   readonly ready?: true;
@@ -67,7 +67,7 @@ export class Writer {
   readonly #waiting = new Map<number, Waiting>();
   readonly #exited: Promise<void>;
   readonly #watchers = new Set<(isFull: boolean) => void>();
-  /** What is sent at the end of this turn: runs that go on together share a message, and so a COMMIT. */
+  /** Units that are sent at the end of this turn: runs that continue together share a message, and so a COMMIT. */
   #outgoing: Posted[] = [];
   #waitingBytes = 0;
   #lastId = 0;
@@ -115,7 +115,7 @@ export class Writer {
       const ended = new Error("it has ended without opening the database");
       void this.#exited.then(() => refuse(notStarted(url, this.#fault ?? ended)));
     });
-    this.ready.catch(() => {}); // whoever opens the store waits for it
+    this.ready.catch(() => {}); // `openStore` awaits it
   }
 
   get condition(): Condition {
@@ -152,7 +152,7 @@ export class Writer {
     });
   }
 
-  /** Writes what is queued, marks the end as clean and ends the thread. */
+  /** Writes the queue, marks the end as clean and ends the thread. */
   close(): Promise<void> {
     if (this.#closed === undefined) {
       this.#send();
@@ -180,7 +180,7 @@ export class Writer {
       if ("results" in answer) waiting.resolve(answer.results);
       else waiting.reject(errorOf(answer.code, answer.message));
     }
-    // Once it has started, only what is being written keeps the process alive.
+    // After the start, only pending writes keep the process alive.
     if (this.#waiting.size === 0 && this.#closed === undefined) this.#worker.unref();
   }
 

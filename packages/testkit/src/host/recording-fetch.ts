@@ -1,6 +1,6 @@
 /**
- * The other side of the network, by hand: what was asked is recorded, what is answered was said beforehand.
- *   F1  A request that nobody expected fails with `http_not_expected`, which names it; nothing ever leaves the process.
+ * A `fetch` without a network: it records requests and gives prepared answers.
+ *   F1  An unexpected request fails with `http_not_expected`, which names it; no request leaves the process.
  *   F2  Whatever waits ends with the signal of the request.
  */
 import {

@@ -33,13 +33,13 @@ import {
 } from "./recording-fetch.ts";
 import { type Call, type Parts, partsOf, watchedRegistry } from "./watched-types.ts";
 
-/** What a test host is made of. */
+/** Options of `createTestHost`. */
 export interface TestHostOptions {
   /** The default export of the extension. */
   readonly extension: ExtensionDefinition;
   /** Secrets by the names that the extension declares. */
   readonly secrets?: { readonly [name: string]: string };
-  /** The other side of the network; what is not here fails with `http_not_expected`. */
+  /** Expected requests with their answers; any other request fails with `http_not_expected`. */
   readonly http?: readonly HttpExchange[];
   /** Tokens of connections by their slug; each is of the service of that slug. */
   readonly connections?: { readonly [slug: string]: string };
@@ -157,7 +157,7 @@ export function createHost(options: TestHostOptions, parts: Parts, elsewhere = f
       mine.push(event);
       events.push(event);
     });
-    reading.catch(() => {}); // what it throws is what the result rejects with
+    reading.catch(() => {}); // the result rejects with the same error
     const summary = run.result.then(async (end) => {
       await reading;
       return end;
@@ -208,13 +208,13 @@ export function createHost(options: TestHostOptions, parts: Parts, elsewhere = f
   };
 }
 
-/** What the last try threw, as it was: events name its class alone. */
+/** The unmodified error of the last attempt: events hold only its class. */
 export function causeOf({ calls }: Pick<StartedNode, "calls">): { readonly cause?: unknown } {
   const last = calls.at(-1);
   return last?.state === "threw" ? { cause: last.outcome } : {};
 }
 
-/** The network as far as hosts were granted: what a manifest does not ask for is refused as it is outside of tests. */
+/** The network with the grants of the manifest: other hosts are refused, as outside of tests. */
 function granted(fetch: FetchLike, only: readonly string[]): FetchLike {
   const check = createEgressCheck({ only, allow: ANYWHERE });
   return async (url, init) => {

@@ -1,4 +1,4 @@
-/** The node types of an extension with a watch around each body: what it answers, throws and says before the engine hides or checks it. */
+/** The node types of an extension with a recorder around each body: its output, errors and messages before the engine masks or checks them. */
 import type { ExtensionDefinition, ServiceDefinition } from "@millrace/contracts";
 import { type CoreContext, createRegistry, type NodeType, type Registry } from "@millrace/engine";
 import { STANDARD_TYPES } from "./standard-types.ts";
@@ -10,11 +10,11 @@ export interface Call {
   readonly key: string;
   /** `running`, or how it ended. */
   state: "running" | "answered" | "threw";
-  /** What it answered or threw, as it was. */
+  /** Its unmodified output or error. */
   outcome: unknown;
   /** Every text it has logged, with its data, and every question it has asked. */
   readonly logs: unknown[];
-  /** What it did with its context after its end: `log`, `progress`, `fetch`. */
+  /** Uses of its context after its end: `log`, `progress`, `fetch`. */
   readonly late: string[];
   /** How many of its waits for time or for a person are open. */
   waits: number;
@@ -24,10 +24,10 @@ export interface Call {
   readonly ended: Promise<void>;
 }
 
-/** What is told of each call as it begins. */
+/** Called as each call begins. */
 export type Watch = (call: Call, ctx: CoreContext) => void;
 
-/** What a host is given of an extension. */
+/** The parts of an extension that a host takes. */
 export interface Parts {
   readonly types: readonly NodeType[];
   readonly services: readonly ServiceDefinition[];

@@ -1,5 +1,5 @@
 /**
- * What every AI provider keeps to, as cases for any test runner: `for (const c of providerConformance(…)) test(c.name, c.run)`.
+ * Laws of every AI provider, as cases for any test runner: `for (const c of providerConformance(…)) test(c.name, c.run)`.
  * The provider under test gets a `fetch` that answers in its wire; nothing goes out.
  */
 import assert from "node:assert/strict";
@@ -13,7 +13,7 @@ export interface ConformanceSetup {
   readonly provider: AiProvider;
   /** A model of it. */
   readonly modelId: string;
-  /** What it speaks; `none`: it answers by itself and asks no server. */
+  /** Protocol of its server; `none`: it answers without a server. */
   readonly wire: Wire | "none";
   /** Whether it works without a key; default false. */
   readonly keyless?: boolean;
@@ -200,7 +200,7 @@ export function providerConformance(setup: ConformanceSetup): readonly Conforman
   ];
 }
 
-/** What is left of the suite where nothing can go wrong on the way. */
+/** Cases for a provider without a server. */
 function casesWithoutServer(setup: ConformanceSetup): readonly ConformanceCase[] {
   const begin = () => open(setup, { error: new Error("there is no server") });
   return [

@@ -1,4 +1,4 @@
-/** A `fetch` that answers from a script, for tests of providers: what the engine gives them, without a network. */
+/** A `fetch` that answers from a script, for tests of providers without a network. */
 import type { FetchInit, FetchLike, ResponseLike } from "@millrace/contracts";
 
 /** One answer. */
@@ -14,7 +14,7 @@ export interface ScriptedAnswer {
   readonly error?: Error;
 }
 
-/** The function, what was asked, and how many bodies were left by their reader or by the signal of their request. */
+/** The function, its requests, and the number of bodies that were cancelled by their reader or by the signal. */
 export interface ScriptedFetch {
   readonly fetch: FetchLike;
   readonly requests: readonly { readonly url: string; readonly init: FetchInit }[];

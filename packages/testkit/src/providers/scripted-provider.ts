@@ -1,5 +1,5 @@
 /**
- * A provider of models whose answers a test says, one entry a call.
+ * A provider that answers from a script, one entry per call.
  *   S1  Calls are kept as they came, and answered in the order of the script; one too many fails with `script_exhausted`.
  *   S2  Pauses are on the clock of the test, and end with the signal of the call.
  */
@@ -32,22 +32,22 @@ export interface ScriptedCall {
   readonly finish?: string;
 }
 
-/** What may be said of it beside its answers. */
+/** Options of `createScriptedProvider`. */
 export interface ScriptedProviderOptions {
   /** Default `scripted`. */
   readonly id?: string;
-  /** By which pauses pass; needed where there are some. */
+  /** Clock of the pauses; required if there are any. */
   readonly clock?: Pick<SimClock, "setTimer">;
-  /** Over tools and JSON Schema, which are there. */
+  /** Overrides; tools and JSON Schema are on by default. */
   readonly capabilities?: Partial<AiCapabilities>;
 }
 
-/** The provider, and what it was asked. */
+/** The provider and its calls. */
 export interface ScriptedProvider extends AiProvider {
   readonly calls: readonly (AiCall & { readonly modelId: string })[];
 }
 
-/** Makes one. Throws `TypeError` for a pause without a clock. */
+/** Creates the provider. Throws `TypeError` for a pause without a clock. */
 export function createScriptedProvider(
   script: readonly ScriptedCall[],
   { id = "scripted", clock, capabilities = {} }: ScriptedProviderOptions = {},

@@ -3,14 +3,14 @@
 /** OpenAI's Chat Completions and Responses, Anthropic's Messages. */
 export type Wire = "chat" | "responses" | "messages";
 
-/** What a stream says. */
+/** Content of a stream. */
 export interface WireText {
   /** Pieces of text, one delta each. */
   readonly text?: readonly string[];
   readonly toolCalls?: readonly { readonly name: string; readonly args: string }[];
   /** Default that of a plain end. */
   readonly finish?: "stop" | "length" | "tool_calls" | "content_filter";
-  /** Null: nobody says. */
+  /** Null: unknown. */
   readonly usage?: { readonly input: number; readonly output: number } | null;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Values that a JSON Schema allows, from a seed.
  *   G1  The same seed gives the same values.
- *   G2  What is answered fits its schema: what was guessed and does not fit is dropped.
+ *   G2  Every returned value fits its schema: wrong guesses are dropped.
  */
 import type { Json, JsonObject, JsonSchema } from "@millrace/contracts";
 import { schemaProblems } from "@millrace/engine/pack";
@@ -42,7 +42,7 @@ interface Shape {
 
 type Rule = Shape | boolean;
 
-/** Texts that break what was written for plain words alone. */
+/** Texts that break code which expects plain words. */
 const TEXTS = [
   "a",
   "Oslo",
@@ -71,7 +71,7 @@ const FORMATS: { readonly [format: string]: readonly string[] } = {
   hostname: ["api.example"],
 };
 
-/** What a pattern is tried on. */
+/** Candidates for a pattern. */
 const GUESSED: readonly string[] = [...TEXTS, ...Object.values(FORMATS).flat()];
 
 const ANY: readonly Json[] = [null, true, 0, -1.5, "a", [], {}, [1, "a"], { a: null }];
@@ -226,7 +226,7 @@ class Generator {
 
 const OWN = { enumerable: true, configurable: true, writable: true };
 
-/** What a schema without a type is about, by its keywords. */
+/** The type of a schema without `type`, from its keywords. */
 const KEYWORDS: readonly (readonly [keyword: string, type: string])[] = [
   ["properties", "object"],
   ["required", "object"],

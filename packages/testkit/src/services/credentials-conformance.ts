@@ -1,9 +1,9 @@
 /**
- * What every host does with the credentials of a service, over real sockets: a service of an author is moved to loopback, and the
+ * Laws of every host's credentials, over real sockets: a service of an author is moved to loopback, and the
  * credentials under test renew its tokens there.
  *   K1  However many calls need another token at once, it is asked for once.
  *   K2  A call that was refused is sent once more, with the new token.
- *   K3  Where there is no other token, every call fails, and nobody asks again.
+ *   K3  Without another token every call fails, and no call is repeated.
  */
 import assert from "node:assert/strict";
 import {
@@ -24,7 +24,7 @@ import { sampleArgs, sampleOf } from "./sample-call.ts";
 const CALLS = 20;
 const HOUR_MS = 3_600_000;
 
-/** What a host is given: a connection that is there already. */
+/** Setup of a host: an existing connection. */
 export interface CredentialsSetup {
   /** The service on loopback; the slug of its connection is its own. */
   readonly service: ServiceDefinition;
@@ -40,7 +40,7 @@ export interface CredentialsSetup {
   };
 }
 
-/** Credentials of a case, and what they hold on to. */
+/** Credentials of a case, with the function that closes them. */
 export interface CredentialsUnderTest {
   readonly credentials: CredentialsPort;
   close?(): Promise<void>;

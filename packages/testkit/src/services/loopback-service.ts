@@ -1,4 +1,4 @@
-/** A service and its token endpoint on a port of this machine: what came is kept, and one token is accepted at a time. */
+/** A service and its token endpoint on a port of this machine: requests are recorded, and one token at a time is valid. */
 // biome-ignore lint/style/noRestrictedImports: a listener of a test, on loopback alone
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,9 +1,9 @@
-/** Credentials of one connection in memory, as simple as they may be: what a service is called with where no host is under test. */
+/** Minimal credentials of one connection, in memory, for suites that do not test a host. */
 import { type CredentialsPort, NodeError, type ServiceCredential } from "@millrace/contracts";
 import { createNodeHost } from "@millrace/engine/node";
 import type { CredentialsSetup, CredentialsUnderTest } from "./credentials-conformance.ts";
 
-/** They renew the token at the service's own endpoint, once for all who wait, and not again once that was refused. */
+/** Renews the token at the endpoint of the service, once for all waiting calls, and not again after a refusal. */
 export async function plainCredentials({
   service,
   client,

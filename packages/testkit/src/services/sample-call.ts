@@ -1,10 +1,10 @@
 /** A call that a service takes, by its descriptor; what fills a hole of a path is hostile where anything goes. */
 import type { Json, JsonObject, JsonSchema, ServiceOperation } from "@millrace/contracts";
 
-/** What a hole of a path must not let through as it is. */
+/** Characters that a path parameter must encode. */
 const HOSTILE = "a/b?c#d e%2f..é";
 
-/** Arguments of an operation: what is required, and nothing else. */
+/** The required arguments of an operation. */
 export function sampleArgs({ params, query, headers, body }: ServiceOperation): JsonObject {
   const args = Object.assign({}, ...[params, query, headers].map(membersOf)) as JsonObject;
   if (body === undefined) return args;

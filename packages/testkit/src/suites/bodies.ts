@@ -1,4 +1,4 @@
-/** What every body does, whatever it is for. Each case runs the fixtures of one type in hosts of its own. */
+/** Laws of every body. Each case runs the fixtures of one type in hosts of its own. */
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
 import {
@@ -28,7 +28,7 @@ import {
   settles,
 } from "./run-fixture.ts";
 
-/** Whoever holds the loop of a host for longer keeps every other run waiting. */
+/** Longest time a body may block the event loop, which delays every other run. */
 const MAX_BLOCKED_MS = 1_000;
 /** What makes something anew each time; the other methods may be repeated by nature (RFC 9110, 9.2.2). */
 const CREATES: ReadonlySet<string> = new Set(["POST", "PATCH"]);

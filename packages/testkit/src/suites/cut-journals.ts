@@ -5,7 +5,7 @@ import type { Journal } from "@millrace/contracts";
 export interface Cut {
   /** Number of the last write that is there. */
   readonly at: number;
-  /** A journal with the writes up to then, whose run nobody holds. */
+  /** A journal with the writes up to that point, whose run has no owner. */
   open(): Promise<Journal>;
 }
 

@@ -1,4 +1,4 @@
-/** What a definition and its package say of themselves is true. */
+/** Laws of a definition and its package: manifest and catalog match the code. */
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -23,7 +23,7 @@ import { samplesOf, secretsOf } from "./run-fixture.ts";
 /** Longest time that an import may take; a host waits no longer. */
 const IMPORT_MS = 5_000;
 
-/** What a process says of itself before and after an import. */
+/** State of a process before and after an import. */
 const PROBE = `
 const writes = [];
 for (const stream of [process.stdout, process.stderr]) {

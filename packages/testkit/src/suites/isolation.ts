@@ -24,7 +24,7 @@ import { createHost, type StartedNode, type TestHost } from "../host/test-host.t
 import { assertAsSaid } from "./bodies.ts";
 import { finish, hostOptions, type Sample, samplesOf } from "./run-fixture.ts";
 
-/** Both ways of running code; the first is the default of what others have made. */
+/** Both modes of running code; the first is the default of third-party extensions. */
 const MODES = ["child", "inProcess"] as const;
 type Mode = (typeof MODES)[number];
 
@@ -133,7 +133,7 @@ function groupsOf(samples: readonly Sample[]): readonly Group[] {
 
 interface Opened {
   readonly extensions: Extensions;
-  /** What an operator would be told. */
+  /** Messages for an operator. */
   readonly told: readonly string[];
   close(): Promise<void>;
 }

@@ -41,7 +41,7 @@ export function providerCases(
   ];
 }
 
-/** What a host gives while it makes a provider: no request is expected then. */
+/** Context for creating a provider; requests are not expected then. */
 function hostContext(): HostContext {
   const { fetch } = createRecordingFetch([]);
   return { fetch, signal: new AbortController().signal, now: () => 0, random: () => 0, log() {} };

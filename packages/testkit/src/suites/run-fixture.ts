@@ -66,7 +66,7 @@ export function hostFor(extension: ExtensionDefinition, sample: Sample, more: Mo
   return createTestHost(hostOptions(extension, sample, more));
 }
 
-/** What a host for a fixture is made of; its secrets are canaries. */
+/** Options of a host for a fixture; its secrets are canaries. */
 export function hostOptions(
   extension: ExtensionDefinition,
   { fixture }: Sample,

@@ -1,8 +1,8 @@
 /**
  * What schemas of a definition say, in its catalog and in its code.
  *   S1  Every schema is one.
- *   S2  What the catalog allows the code takes; only a rule that no JSON Schema can say may refuse it.
- *   S3  What was filled in is filled in once, and is JSON.
+ *   S2  The code accepts every value that the catalog allows; only a rule that JSON Schema cannot express may refuse one.
+ *   S3  Filling in defaults is idempotent, and the result is JSON.
  *   S4  Examples and fixtures keep to the schemas.
  */
 import assert from "node:assert/strict";

@@ -1,4 +1,4 @@
-/** What every service as data keeps to: where its requests go, that the credential is there once, and that it is renewed. */
+/** Laws of every declared service: the target of its requests, one credential per request, and its renewal. */
 import assert from "node:assert/strict";
 import type { ServiceDefinition } from "@millrace/contracts";
 import { buildServiceRequest, type ServiceRequest } from "@millrace/services";

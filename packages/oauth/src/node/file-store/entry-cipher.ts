@@ -10,7 +10,7 @@ import {
   scrypt,
 } from "node:crypto";
 
-/** How a key is made from what the user has; written into the file, since the salt is needed to open it. */
+/** Parameters of the key derivation; stored in the file, because opening it needs the salt. */
 export type KeyDerivation =
   | { readonly name: "none" }
   | {
@@ -28,7 +28,7 @@ export interface SealedEntry {
   readonly data: string;
 }
 
-/** What the user has: the key itself, or a passphrase that one is made from. */
+/** The secret of the user: a key, or a passphrase from which a key is derived. */
 export type KeySource = { readonly bytes: Uint8Array } | { readonly passphrase: string };
 
 const ALGORITHM = "aes-256-gcm";

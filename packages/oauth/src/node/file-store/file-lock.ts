@@ -1,5 +1,5 @@
 /**
- * A lock between processes: a file for each key, made by whoever holds it.
+ * A lock between processes: one file for each key, created by the holder.
  *   K1  One owner at a time. An owner that slept for longer than a minute may lose it, and learns that from `held`.
  *   K2  The lock of an owner that died is free at once on its own machine, and within a minute elsewhere.
  *   K3  One thief at a time clears a stale lock, and looks again at what was moved away: a live lock is put back.
@@ -18,7 +18,7 @@ import { credentialFailure } from "../credential-failure.ts";
 const TOUCH_MS = 10_000;
 /** A lock that nobody touched for so long has no owner: longer than any token request, which ends after 30 s. */
 const STALE_MS = 60_000;
-/** Pause between two looks at a lock; spread, so that those who wait do not look together. */
+/** Pause between two attempts to take a lock; random, so that waiting processes do not retry together. */
 const RETRY_MS = { least: 10, most: 50 };
 
 interface Owner {
@@ -53,7 +53,7 @@ export function fileLock(options: { dir: string }): Lock {
   };
 }
 
-/** The lock, or undefined while somebody else has it. */
+/** The lock; undefined while another process holds it. */
 async function take(dir: string, path: string): Promise<Held | undefined> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const file = await create(path);
@@ -82,7 +82,7 @@ async function own(file: FileHandle, path: string): Promise<Held> {
     await rm(path, { force: true });
     throw error;
   }
-  // Through the open file, not by name: under the name there may be the lock of somebody else by now.
+  // Through the open file, not by name: the name may belong to a newer lock by now.
   const touch = () => file.utimes(new Date(), new Date());
   const touching = setInterval(() => void touch().catch(() => {}), TOUCH_MS).unref();
   const isOurs = async () => (await readOwner(path))?.nonce === nonce;
@@ -165,7 +165,7 @@ async function withFile<T>(
 ): Promise<T | undefined> {
   let file: FileHandle;
   try {
-    // Not blocking: a named pipe in its place would wait for somebody who writes.
+    // Not blocking: opening a named pipe would wait for a writer.
     file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
     if (isCode(error, "ENOENT")) return undefined;

@@ -33,7 +33,7 @@ interface FileShape {
   readonly entries: Readonly<Record<string, SealedEntry>>;
 }
 
-/** A file that was opened: what is written in it, the key it has, and what it says. */
+/** A decrypted file: its header, its key and its entries. */
 interface Opened {
   readonly kdf: KeyDerivation;
   readonly key: Uint8Array;

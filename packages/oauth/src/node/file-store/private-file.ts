@@ -7,7 +7,7 @@ import { credentialFailure } from "../credential-failure.ts";
 
 /** Far more than any set of tokens; a file is decrypted whole. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
-/** What others may do with the file: nothing. */
+/** Permissions: read and write for the owner alone. */
 const OTHERS = 0o077;
 const isWindows = process.platform === "win32"; // where access is not in the mode
 
@@ -15,7 +15,7 @@ const isWindows = process.platform === "win32"; // where access is not in the mo
 export async function readPrivate(path: string): Promise<string | undefined> {
   return onDisk(path, "read", async () => {
     if (isWindows && (await lstat(path)).isSymbolicLink()) throw notAFile(path);
-    // Not blocking: a named pipe would wait for somebody who writes.
+    // Not blocking: opening a named pipe would wait for a writer.
     const file = await open(path, constants.O_RDONLY | noFollow() | noWait());
     try {
       check(path, await file.stat());

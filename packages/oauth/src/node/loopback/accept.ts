@@ -10,7 +10,7 @@ import { type LoopbackListener, takeListener } from "./listener.ts";
 import { type LoopbackPage, type LoopbackPageName, type LoopbackPages, readPages } from "./page.ts";
 import { checkRedirectPath, type Expected, judge } from "./redirect.ts";
 
-/** What to wait for, and for how long. */
+/** Options of `acceptOAuthCode`. */
 export interface AcceptOptions {
   /** The `state` of the authorize URL. */
   readonly state: string;
@@ -68,7 +68,7 @@ export async function acceptOAuthCode(
   }
 }
 
-/** What to expect. Throws `TypeError` or `RangeError` for options that are none. */
+/** The validated options. Throws `TypeError` or `RangeError` for invalid ones. */
 export function checkAcceptOptions(
   options: AcceptOptions,
 ): Expected & { readonly pages: LoopbackPages } {
@@ -86,7 +86,7 @@ export function checkAcceptOptions(
   };
 }
 
-/** Ends the wait on abort and after the timeout; gives the way to call both off. */
+/** Ends the wait on abort and after the timeout; the returned function cancels both. */
 function arm({ timeoutMs, signal }: AcceptOptions, end: (reason: unknown) => void): () => void {
   let timer: NodeJS.Timeout | undefined;
   const wait = (restMs: number): void => {

@@ -11,7 +11,7 @@ import type { ArrivedLine } from "./request-line.ts";
 const MAX_LINE_BYTES = 4_096;
 /** Sockets at once: browsers open some that stay silent, and nothing on this machine needs more. */
 const MAX_SOCKETS = 64;
-/** How long an answered socket may stay open, so that a reader who went away holds nothing. */
+/** Time limit for sending an answer to a client that no longer reads. */
 const FLUSH_MS = 500;
 
 const LINE_FEED = 0x0a;

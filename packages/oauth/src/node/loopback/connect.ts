@@ -14,7 +14,7 @@ import type {
 import { type AcceptOptions, acceptOAuthCode, checkAcceptOptions } from "./accept.ts";
 import { bindLoopback } from "./listener.ts";
 
-/** What a consent needs. `resource` and `extraParams` go to both the authorize URL and the token request. */
+/** Options of `connectService`. `resource` and `extraParams` go to both the authorize URL and the token request. */
 export interface ConnectOptions
   extends Omit<AuthorizeParams, "state" | "redirectUri" | "pkce">,
     Omit<TokenEndpoint, "timeoutMs">,
@@ -26,9 +26,9 @@ export interface ConnectOptions
   readonly lock?: Lock;
   /** The port, or ports to try in turn; default 0, any free one. */
   readonly port?: number | readonly number[];
-  /** Proves with PKCE that who exchanges the code is who asked for it; default false. */
+  /** Uses PKCE (RFC 7636), which binds the code to this client; default false. */
   readonly usePkce?: boolean;
-  /** Shows the URL to the user. Neither what it gives back nor what it throws matters: the wait goes on. */
+  /** Shows the URL to the user. Its result and its errors are ignored; the wait goes on. */
   readonly openBrowser: (url: string) => unknown;
 }
 
@@ -59,7 +59,7 @@ export async function connectService(options: ConnectOptions): Promise<OAuthToke
   }
 }
 
-/** Throws what would otherwise be thrown when the user has already been asked. */
+/** Validates the options before the user is asked. */
 function checkOptions(options: ConnectOptions, client: TokenEndpoint): void {
   checkClient(client);
   checkAcceptOptions({ ...options, state: "" });

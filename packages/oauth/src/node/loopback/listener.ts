@@ -21,7 +21,7 @@ export interface LoopbackListener extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** What a wait does with its listener. */
+/** The parts of a listener that a wait uses. */
 export interface Receiver {
   readonly arrivals: Arrivals;
   /** Frees the port at once; sockets that were answered may finish. */

@@ -1,10 +1,10 @@
-/** What one request means to a wait: which page answers it, and whether it ends the wait. */
+/** Decides for one request which page answers it and whether it ends the wait. */
 import { hash, timingSafeEqual } from "node:crypto";
 import { OAuthError, registeredError } from "../../errors.ts";
 import type { LoopbackPageName } from "./page.ts";
 import { type ArrivedLine, readRequestLine } from "./request-line.ts";
 
-/** What a wait expects. */
+/** Expected values of the redirect. */
 export interface Expected {
   readonly state: string;
   readonly path?: string | undefined;
@@ -73,7 +73,7 @@ function equal(sent: string | undefined, expected: string): boolean {
 const DOT_SEGMENT = /^[^?]*\/(?:\.|%2e){1,2}(?:[/?]|$)/i;
 const PATH_AND_QUERY = /^\/[\w\-.~!$&'()*+,;=:@/?%]*$/; // RFC 3986 section 3.3 and 3.4; a browser changes the rest
 
-/** Gives the path back, which may have a query. Throws `TypeError` for what is none. */
+/** Returns a valid path, with its query if it has one. Throws `TypeError` for any other text. */
 export function checkRedirectPath(path: string): string {
   if (typeof path === "string" && PATH_AND_QUERY.test(path) && !DOT_SEGMENT.test(path)) return path;
   throw new TypeError(

@@ -71,7 +71,7 @@ export function locked(what = "the keyring is locked", cause?: unknown): Error {
   });
 }
 
-/** How the libraries, and the systems below them, say that somebody would have to unlock something. */
+/** Error texts of the libraries and systems that mean "locked". */
 const LOCKED = /\blocked\b|dismissed|prompt|interaction is not allowed/i;
 
 /** The library's own words are the cause: they are not ours to vouch for. */
@@ -86,7 +86,7 @@ function refused(backend: BackendName, cause: NativeError): Error {
 
 /**
  * One call after the other: a keyring that a hundred clients ask at once makes mistakes, and of two changes of an entry the later
- * one counts. Who waits behind a call that ran into a time limit fails with it: otherwise the tenth would wait ten limits.
+ * one counts. Calls behind one that timed out fail with it: otherwise the tenth call would wait for ten time limits.
  */
 export class Turns {
   readonly #isTimeout: (error: unknown) => boolean;
@@ -104,7 +104,7 @@ export class Turns {
         if (this.#isTimeout(error)) throw error;
       },
     );
-    settled.catch(() => {}); // whoever waits behind is told
+    settled.catch(() => {}); // the next call awaits it
     this.#last = settled;
     try {
       return await mine;

@@ -13,7 +13,7 @@ export interface BusCall {
   readonly body: readonly (string | Readonly<Record<string, string>>)[];
 }
 
-/** What came from the bus. `type`: 2 is an answer, 3 an error, 4 a signal. */
+/** A received message. `type`: 2 is an answer, 3 an error, 4 a signal. */
 export interface BusMessage {
   readonly type: number;
   /** The serial of the call that this answers; 0 when it answers none. */
@@ -163,7 +163,7 @@ class Writer {
   }
 }
 
-/** Reads values by their signature. Node's own bounds checks are the `RangeError`s of what is cut off. */
+/** Reads values by their signature. For truncated messages Node's bounds checks throw `RangeError`. */
 class Reader {
   readonly #bytes: Buffer;
   readonly #isLittle: boolean;

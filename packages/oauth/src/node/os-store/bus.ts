@@ -13,8 +13,8 @@ import {
 } from "./bus-message.ts";
 
 /**
- * Why a call has no answer. `refused`: there is nobody to connect to. `silent`: no answer in time. `broken`: the connection
- * ended, or what came is no D-Bus. `error`: an answer that says no, by `errorName`.
+ * Why a call has no answer. `refused`: nothing listens there. `silent`: no answer in time. `broken`: the connection
+ * ended, or the bytes are not D-Bus. `error`: an error reply, named by `errorName`.
  */
 export class BusError extends Error {
   override readonly name = "BusError";
@@ -30,7 +30,7 @@ export class BusError extends Error {
 
 /** An open connection. */
 export interface Bus {
-  /** What the service answered. Throws `BusError`. */
+  /** Sends a call and returns the body of the answer. Throws `BusError`. */
   call(call: BusCall): Promise<BusMessage["body"]>;
 }
 
@@ -67,7 +67,7 @@ export async function withBus<T>(
   }
 }
 
-/** Says who we are; the bus compares it with what the kernel says of the socket. */
+/** Authenticates by user id; the bus compares it with the owner of the socket. */
 async function authenticate(inbox: Inbox): Promise<void> {
   const user = Buffer.from(String(process.getuid?.() ?? 0)).toString("hex");
   inbox.write(`\0AUTH EXTERNAL ${user}${LINE_END}`);
@@ -86,7 +86,7 @@ async function ask(inbox: Inbox, call: BusCall, serial: number): Promise<BusMess
   }
 }
 
-/** What a reader takes off the front of the bytes; undefined while it is not whole. */
+/** Reads one item from the start of the bytes; undefined while it is incomplete. */
 type Take<T> = (bytes: Buffer) => { value: T; length: number } | undefined;
 
 const takeLine: Take<string> = (bytes) => {

@@ -1,4 +1,4 @@
-/** What can be said of the credential store of the system without reading or writing an entry. */
+/** Describes the credential store of the system without reading or writing an entry. */
 
 import { resolve } from "node:path";
 import { checkNames } from "../../options.ts";
@@ -23,7 +23,7 @@ interface State {
   readonly detail: string;
 }
 
-const TIMEOUT_MS = 3_000; // as long as somebody at a terminal waits for an answer
+const TIMEOUT_MS = 3_000; // a person at a terminal waits for the answer
 
 /**
  * The state of each library, the preferred one first:
@@ -42,7 +42,7 @@ export async function describeCredentialBackends(
   });
 }
 
-/** What could be loaded, or why nobody knows. */
+/** The libraries that could be loaded, or the reason why this is unknown. */
 async function load(options: { resolveFrom?: string; helperUrl?: URL }): Promise<Loaded | string> {
   const { resolveFrom, helperUrl = HELPER_URL } = options;
   const helper = new HelperProcess({

@@ -3,7 +3,7 @@
  *   P1  A secret travels over stdin and stdout only; the helper gets no argument and an environment of known names.
  *   P2  Every request settles: answered, or failed when the helper answered nothing for the time limit, ended, or wrote what is
  *       no answer. Then the helper is killed, and the next request starts another.
- *   P3  The helper keeps nobody's process alive: only a request under way does.
+ *   P3  An idle helper does not keep this process alive; a pending request does.
  */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Socket } from "node:net";
@@ -69,7 +69,7 @@ interface Session {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Starts the helper when it is asked something, and ends it when nobody asks. */
+/** Starts the helper for the first request and ends it when it is idle. */
 export class HelperProcess {
   readonly #options: {
     readonly script: URL;
@@ -100,7 +100,7 @@ export class HelperProcess {
     return this.#send(this.#session, request);
   }
 
-  /** Waits for what is under way, then ends the helper. */
+  /** Waits for pending requests, then ends the helper. */
   async close(): Promise<void> {
     const session = this.#session;
     if (!session) return;
@@ -142,7 +142,7 @@ export class HelperProcess {
     child.stdout.on("data", (text: string) => this.#read(session, text));
     void ended.then(() => this.#fail(session, crashed()));
     session.loaded = this.#send(session, { op: "open", ...(resolveFrom && { resolveFrom }) });
-    session.loaded.catch(() => {}); // whoever asks for it is told
+    session.loaded.catch(() => {}); // every reader of `loaded` gets the error
     return session;
   }
 
@@ -159,7 +159,7 @@ export class HelperProcess {
     if (session.buffer.length > MAX_ANSWER_CHARACTERS) this.#fail(session, crashed());
   }
 
-  /** Hands an answer to whoever waits for it; false when the line is no answer to the oldest request. */
+  /** Settles the oldest request with its answer; false when the line is not an answer to it. */
   #settle(session: Session, line: string): boolean {
     const answer = parseAnswer(line);
     if (!answer || answer.id !== session.waiting[0]?.id) return false;
@@ -211,7 +211,7 @@ function spawnHelper(path: string): Child {
       stdio: ["pipe", "pipe", "ignore"],
       windowsHide: true,
     });
-    child.on("error", () => {}); // whoever waits is told otherwise
+    child.on("error", () => {}); // "close" rejects the requests
     // Out of files Node gives a child without pipes, whatever its type says.
     if ((child.stdin as Writable | undefined) && (child.stdout as Readable | undefined))
       return child;

@@ -76,7 +76,7 @@ function messageOf(error, { value }) {
   return value ? message.replaceAll(value, "[redacted]") : message;
 }
 
-// Also while a call hangs: whoever asked is gone, and a thread that hangs would keep an ordinary exit waiting.
+// Also while a call hangs: the parent is gone, and a blocked thread would delay an ordinary exit.
 process.stdin.on("end", () => process.kill(process.pid, "SIGKILL"));
 
 for await (const line of createInterface({ input: process.stdin })) {

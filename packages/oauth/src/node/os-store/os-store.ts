@@ -51,7 +51,7 @@ const OPTIONS: readonly (keyof OsCredentialStoreOptions)[] = [
 const TIMEOUT_MS = { never: 5_000, prompt: 120_000 };
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** What the Secret Service knows of an entry, by library; undefined where there is none to ask. */
+/** State of an entry in the Secret Service, by library; undefined without a Secret Service. */
 type Presences = Readonly<Record<BackendName, Presence>> | undefined;
 
 /**

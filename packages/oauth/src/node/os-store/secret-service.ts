@@ -1,5 +1,5 @@
 /**
- * What the Secret Service says of entries without giving their secrets away: whether they are there, and locked or not. The
+ * Asks the Secret Service whether an entry exists and whether it is locked, without reading its secret. The
  * native libraries say "absent" for both. @see Secret Service API Draft, "Service" and "Item"
  */
 import { setTimeout as sleep } from "node:timers/promises";
@@ -143,7 +143,7 @@ function describe({ reason, errorName }: BusError): string {
   }
 }
 
-/** Nobody has the name of the service, and the bus cannot start anybody who would. */
+/** Error names: no process owns the name of the service, and the bus cannot start one. */
 const NOBODY = /\.(ServiceUnknown|NameHasNoOwner|Spawn\.\w+)$/;
 
 /** The form of an error's name; anything else is not repeated. @see D-Bus Specification, "Valid Names" */

@@ -1,4 +1,4 @@
-/** What every credential store does, as cases for any test runner. */
+/** Conformance cases of credential stores, for any test runner. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import type { CredentialStore } from "../../types.ts";
 

@@ -1,6 +1,6 @@
 /**
  * An authorization server on 127.0.0.1 whose user consents (or refuses) without a click.
- *   V1  A code works once, a refresh token too; whoever uses one again ends the whole grant, as real servers do.
+ *   V1  A code works once, and so does a refresh token; a second use revokes the grant, as real servers do.
  *   V2  PKCE is checked where the authorize URL asked for it.
  */
 import { createHash, randomBytes } from "node:crypto";
@@ -55,7 +55,7 @@ export async function startFakeAuthorizationServer({
   expiresIn = 3600,
   deny = false,
 }: FakeAuthorizationServerOptions = {}): Promise<FakeAuthorizationServer> {
-  /** Everything ever given out; what was used up stays, so that a second use is noticed. */
+  /** All codes and tokens ever issued, used ones included, so that a second use is noticed. */
   const codes = new Map<string, { grant: Grant; used: boolean }>();
   const refreshTokens = new Map<string, { grant: Grant; used: boolean }>();
   const accessTokens = new Map<string, { grant: Grant; endsEpoch: number }>();

@@ -1,4 +1,4 @@
-/** An HTTP server on 127.0.0.1 that remembers what it was asked. */
+/** An HTTP server on 127.0.0.1 that records its requests. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
