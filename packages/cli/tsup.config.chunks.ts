@@ -2,9 +2,7 @@
  * Which code of the program lies in which file. Each file that is loaded costs as much as some 20 kB of code, and each 100 kB
  * of code a twentieth of the start of Node, used or not.
  *   C1  What two commands share is split no further than the packs below: a command loads a handful of files.
- *   C2  A module is loaded with a command only when a name of it is used, whatever else its package lists.
  */
-import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Options } from "tsup";
@@ -25,25 +23,8 @@ interface Pack {
   readonly leastApart: number;
 }
 
-/** Packages of ours that are in the program. */
-const OURS = [
-  "ai",
-  "client",
-  "contracts",
-  "desktop",
-  "dsl",
-  "engine",
-  "extensions",
-  "oauth",
-  "providers",
-  "server",
-  "services",
-  "store",
-];
-
 const RUN = "cli/src/run/start.ts";
 const VALIDATE = "cli/src/commands/validate.ts";
-const STORED = ["connections", "hubs", "models", "runs", "schedule", "templates", "webhooks"];
 const EMBEDDED = "cli/src/api/embedded.ts";
 
 const PACKS: readonly Pack[] = [
@@ -62,21 +43,12 @@ const PACKS: readonly Pack[] = [
   },
   {
     of: [VALIDATE],
-    within: /\/src\/(?!commands\/validate|schedules)/,
+    within: /\/src\/(?!commands\/validate)/,
     least: 0.05,
     leastApart: 0,
   },
   { of: [RUN], least: 0.05, leastApart: 0 },
-  { of: ["store/src/index.ts"], least: 0, leastApart: 0 },
-  { of: ["server/src/connections/index.ts"], least: 0.1, leastApart: 0 },
   { of: ["providers/src/index.ts"], least: 0.1, leastApart: 0 },
-  { of: ["extensions/src/index.ts"], least: 0.1, leastApart: 0 },
-  {
-    of: STORED.map((name) => `cli/src/commands/${name}.ts`),
-    within: /\/(?:cli|client|contracts)\/src\/|node_modules/,
-    least: 0.1,
-    leastApart: 0,
-  },
   { of: [EMBEDDED], within: /\/(?:contracts|dsl|engine)\/src\//, least: 0.3, leastApart: 0 },
   { of: [EMBEDDED], least: 0.3, leastApart: 0.3 },
 ];
@@ -115,59 +87,6 @@ export const late: Plugin = {
     }));
   },
 };
-
-/** Names from the list of a package are imported from the module that makes them: see C2. */
-export const direct: Plugin = {
-  name: "direct",
-  setup(build) {
-    const lists = new Map(
-      OURS.map((name) => [`@millrace/${name}`, listOf(`${packages}${name}/src/index.ts`)]),
-    );
-    lists.set("@millrace/engine/pack", listOf(`${packages}engine/src/pack.ts`));
-    const filter = new RegExp(`[\\\\/](?:cli|${OURS.join("|")})[\\\\/]src[\\\\/].*\\.ts$`);
-    build.onLoad({ filter, namespace: "file" }, (file) => {
-      const text = readFileSync(file.path, "utf8");
-      const contents = text.replace(
-        /^import \{([^}]*)\} from "(@millrace\/[\w/]+)";/gm,
-        (all, names: string, from: string) => {
-          const list = lists.get(from);
-          if (list === undefined) return all;
-          return namesIn(names)
-            .map(([name, local]) => {
-              const [made, path] = list.get(name) as readonly [string, string];
-              return `import { ${made} as ${local} } from ${JSON.stringify(path)};`;
-            })
-            .join(" ");
-        },
-      );
-      return { contents, loader: "ts" };
-    });
-  },
-};
-
-/** Each value that `index.ts` lists: its name where it is made, and the module. */
-function listOf(index: string): ReadonlyMap<string, readonly [string, string]> {
-  const lists = readFileSync(index, "utf8").matchAll(/^export \{([^}]*)\} from "([^"]+)";/gm);
-  return new Map(
-    [...lists].flatMap(([, names = "", from = ""]) =>
-      namesIn(names).map(
-        ([made, name]) => [name, [made, resolve(dirname(index), from)] as const] as const,
-      ),
-    ),
-  );
-}
-
-/** Values among the names between braces, each with the name it gets. */
-function namesIn(text: string): readonly (readonly [string, string])[] {
-  return text
-    .split(",")
-    .map((name) => name.trim())
-    .filter((name) => name !== "" && !name.startsWith("type "))
-    .map((name) => {
-      const [made = name, local = made] = name.split(" as ");
-      return [made, local] as const;
-    });
-}
 
 /** Makes every lazily loaded module import the packs that it is to share: modules that the same files reach are one file. */
 export const together: Plugin = {

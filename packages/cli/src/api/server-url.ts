@@ -1,16 +1,11 @@
 /** The server that a command line names, and the token that is given for it. Nothing is ever found by looking around. */
 
 import { readFile } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import { type CommandIo, flagText, type Input } from "../argv/spec.ts";
-import {
-  type ConfigFile,
-  type ConfigOptions,
-  projectFile,
-  readConfig,
-  userFile,
-} from "../config/files.ts";
+import type { ConfigFile, ConfigOptions } from "../config/files.ts";
 import type { Config } from "../config/load.ts";
+import { readSources } from "../config/sources.ts";
 import { reason, usage } from "../errors.ts";
 import type { CliIo } from "../output/io.ts";
 
@@ -78,13 +73,12 @@ export async function trustedServer(
   io: CliIo,
 ): Promise<string | undefined> {
   if (io.env.MILLRACE_SERVER_URL) return io.env.MILLRACE_SERVER_URL;
-  const project = await projectFile(options, io);
-  const url = urlOf(project) ?? urlOf(await readConfig(userFile(options.home, io)));
-  if (!url || project === undefined) return url;
+  const { user, project: file, descriptors } = await readSources(options, io);
+  const url = urlOf(file) ?? urlOf(user);
+  if (!url || file === undefined) return url;
   const { trustOf } = await import("../config/trust.ts");
-  const { readDescriptors } = await import("../config/services.ts");
-  const descriptors = await readDescriptors(dirname(project.path));
-  const { state } = await trustOf({ file: project, descriptors }, options.home, io);
+  const project = { file, descriptors: descriptors.project };
+  const { state } = await trustOf(project, options.home, io);
   return state === "trusted" || state === "powerless" ? url : undefined;
 }
 

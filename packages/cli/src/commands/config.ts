@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { arg, command } from "../argv/flags.ts";
 import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
 import { readSecret } from "../ask.ts";
+import { type ExplainedConfig, explainConfig, keyOf, type Origin } from "../config/explain.ts";
 import {
   configOptions,
   dataFolder,
@@ -13,7 +14,6 @@ import {
   warnOn,
 } from "../config/files.ts";
 import { CONFIG_KEYS, misfit } from "../config/keys.ts";
-import { keyOf, type Origin, openSources, type Sources } from "../config/origins.ts";
 import { strayServices } from "../config/services.ts";
 import { isSecretKey, isSecretValue, shownValue } from "../config/shown.ts";
 import { nextTrust, storeTrust } from "../config/trust.ts";
@@ -241,8 +241,8 @@ export const commands: readonly CliCommand[] = [
   login,
 ];
 
-function open(input: Input, io: CommandIo): Promise<Sources> {
-  return openSources(configOptions(input, io), io);
+function open(input: Input, io: CommandIo): Promise<ExplainedConfig> {
+  return explainConfig(configOptions(input, io), io);
 }
 
 async function change(input: Input, io: CommandIo, key: string, value: unknown): Promise<number> {
@@ -300,7 +300,10 @@ function isWithin(key: string, wanted: string): boolean {
 }
 
 /** Keys of an untrusted project file that would count if it were trusted. */
-function withoutTrust({ trust: stands }: Sources, wanted: string | undefined): readonly string[] {
+function withoutTrust(
+  { trust: stands }: ExplainedConfig,
+  wanted: string | undefined,
+): readonly string[] {
   if (stands?.state !== "untrusted" && stands?.state !== "changed") return [];
   return stands.powers.filter((each) => wanted === undefined || isWithin(wanted, each));
 }

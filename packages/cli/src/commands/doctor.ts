@@ -1,8 +1,8 @@
 /** `millrace doctor`: what of this installation works, and what to do about the rest. */
 import { serverCommand } from "../argv/flags.ts";
 import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
+import { explainConfig } from "../config/explain.ts";
 import { dataFolder } from "../config/files.ts";
-import { openSources } from "../config/origins.ts";
 import type { Check, Finding, Patient } from "../doctor/check.ts";
 import { configuration, projectTrust } from "../doctor/configuration.ts";
 import { credentialStore } from "../doctor/credentials.ts";
@@ -48,7 +48,7 @@ async function run(input: Input, io: CommandIo): Promise<number> {
 async function admit(input: Input, io: CommandIo): Promise<Patient> {
   const home = flagText(input, "home");
   const options = { folder: io.cwd, file: flagText(input, "config"), home };
-  const sources = await openSources(options, io).catch((error: unknown) => {
+  const sources = await explainConfig(options, io).catch((error: unknown) => {
     if (error instanceof CliError) return error;
     throw error;
   });

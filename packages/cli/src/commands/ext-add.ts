@@ -17,8 +17,8 @@ import {
 } from "@millrace/extensions";
 import { type CommandIo, type Input, isOn } from "../argv/spec.ts";
 import { askYes } from "../ask.ts";
-import { describedIds } from "../config/described.ts";
 import { configOptions } from "../config/files.ts";
+import { describedIds, readSources } from "../config/sources.ts";
 import { reason, usage } from "../errors.ts";
 import { takenIds } from "../ext/open.ts";
 import { install, integrityOf, uninstall } from "../ext/package-manager.ts";
@@ -205,7 +205,7 @@ async function refuseUnusable(
   io: CommandIo,
 ): Promise<void> {
   const list = [...project.choice.list.filter((each) => each !== name), name];
-  const taken = takenIds(await describedIds(configOptions(input, io), io));
+  const taken = takenIds(await describedIds(await readSources(configOptions(input, io), io)));
   const all = await readExtensions({ project: project.folder, list, taken });
   const problem = all.find((each) => each.name === name)?.problem;
   if (problem === undefined) return;

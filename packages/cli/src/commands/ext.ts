@@ -3,9 +3,9 @@
 import { readExtensions, runtimeOf } from "@millrace/extensions";
 import { command } from "../argv/flags.ts";
 import type { CliCommand } from "../argv/spec.ts";
-import { describedIds } from "../config/described.ts";
 import { configOptions } from "../config/files.ts";
 import { loadConfig } from "../config/load.ts";
+import { describedIds, readSources } from "../config/sources.ts";
 import { CliError } from "../errors.ts";
 import { openProjectExtensions, takenIds } from "../ext/open.ts";
 import { findProject } from "../ext/project.ts";
@@ -26,7 +26,7 @@ const list = command("ext list", "list the extensions of the project and how the
   examples: [["ext list", "none of their code runs"]],
   async run(input, io) {
     const { folder, choice } = await findProject(input, io);
-    const taken = takenIds(await describedIds(configOptions(input, io), io));
+    const taken = takenIds(await describedIds(await readSources(configOptions(input, io), io)));
     const all = await readExtensions({ project: folder, list: choice.list, taken });
     if (io.json !== undefined) {
       await io.json.result({ items: all.map(toRow) });

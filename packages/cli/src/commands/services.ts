@@ -12,7 +12,6 @@ import { importOpenApi } from "@millrace/services/openapi";
 import { createTwoFilesPatch } from "diff";
 import { arg, command, option } from "../argv/flags.ts";
 import { type CliCommand, type CommandIo, flagText, isOn } from "../argv/spec.ts";
-import { describedExtensions } from "../config/described.ts";
 import {
   configOptions,
   PROJECT_FILE,
@@ -22,6 +21,7 @@ import {
 } from "../config/files.ts";
 import { loadConfig } from "../config/load.ts";
 import { SERVICES_FOLDER, strayServices } from "../config/services.ts";
+import { describedExtensions } from "../config/sources.ts";
 import { nextTrust } from "../config/trust.ts";
 import { CliError, reason, usage } from "../errors.ts";
 import { readInput, replaceFile } from "../files.ts";
@@ -32,7 +32,7 @@ const list = command("services list", "list the services that flows can call her
   async run(input, io) {
     const options = configOptions(input, io);
     const config = await loadConfig(options, io, warnOn(io));
-    const ofExtensions = (await describedExtensions(options, io)).flatMap(
+    const ofExtensions = (await describedExtensions(config.sources)).flatMap(
       ({ type, title, serviceIntegration, problem }) =>
         serviceIntegration === undefined || problem !== undefined
           ? []

@@ -35,7 +35,7 @@ async function run(input: Input, io: CommandIo): Promise<number> {
   const all = [];
   let invalid = 0;
   const files = await expandFiles(input.args, io);
-  const judge = (await serverOf(input, io)) ?? ((read: FlowSource) => compiled(read, input, io));
+  const judge = (await serverOf(input, io)) ?? ((read: FlowSource) => compiled(read, io));
   for (const file of files) {
     if (io.signal.aborted) break;
     const read = await loadFlow(file, io, configWords(input));
@@ -76,14 +76,10 @@ async function run(input: Input, io: CommandIo): Promise<number> {
 }
 
 /** What a run here would find. The engine is loaded for a flow that has no error without it. */
-async function compiled(
-  read: FlowSource,
-  input: Input,
-  io: CommandIo,
-): Promise<readonly Diagnostic[]> {
+async function compiled(read: FlowSource, io: CommandIo): Promise<readonly Diagnostic[]> {
   if (!isValid(read.diagnostics)) return read.diagnostics;
   const { withCompileProblems } = await import("../run/compile.ts");
-  return withCompileProblems(read, configWords(input), io);
+  return withCompileProblems(read, io);
 }
 
 type Judge = (flow: FlowSource) => Promise<readonly Diagnostic[]>;

@@ -11,7 +11,7 @@ import type { ServerOptions } from "@millrace/server";
 import { usage } from "../errors.ts";
 import type { CliIo } from "../output/io.ts";
 import { clean } from "../output/text.ts";
-import { type ConfigFile, type ConfigOptions, projectFile, readConfig, userFile } from "./files.ts";
+import type { ConfigFile, ConfigOptions } from "./files.ts";
 import { CONFIG_KEYS, isRecord, misfit, topNames } from "./keys.ts";
 import {
   type CredentialsChoice,
@@ -22,7 +22,7 @@ import {
   readMcpServers,
   readShell,
 } from "./sections.ts";
-import { readDescriptors, toServices } from "./services.ts";
+import { type ConfigSources, describedServices, readSources } from "./sources.ts";
 import { fromEnvironment, merge, valueAt } from "./values.ts";
 
 /** What the commands read. */
@@ -52,6 +52,8 @@ export interface Config {
   readonly flows: string | undefined;
   /** Every key as it was merged. */
   readonly values: Readonly<Record<string, unknown>>;
+  /** The files that it was read from. */
+  readonly sources: ConfigSources;
 }
 
 /** Keys as far as they are read here. */
@@ -72,25 +74,30 @@ interface Values {
   readonly serve?: unknown;
 }
 
-/** Reads and merges what is there; `folder` is where the search for a project file starts. */
+/** Reads the files and merges what counts of them. */
 export async function loadConfig(
   options: ConfigOptions,
   io: CliIo,
   warn: (line: string) => void,
 ): Promise<Config> {
-  const { home } = options;
-  const userPath = userFile(home, io);
-  const user = await readConfig(userPath);
-  const project = await projectFile(options, io);
+  return resolveConfig(await readSources(options, io), io, warn);
+}
+
+/** Merges what counts of files that are read. Throws a usage error for a project that grants power and is not trusted. */
+export async function resolveConfig(
+  sources: ConfigSources,
+  io: CliIo,
+  warn: (line: string) => void,
+): Promise<Config> {
+  const { user, project, descriptors } = sources;
+  const { home } = sources.options;
   for (const file of [user, project]) {
     for (const line of await unknownKeys(file)) warn(line);
   }
-  const descriptors = project === undefined ? [] : await readDescriptors(dirname(project.path));
   if (project !== undefined) {
     const { checkTrust } = await import("./trust.ts"); // with what digests its bytes
-    await checkTrust({ file: project, descriptors }, home, io);
+    await checkTrust({ file: project, descriptors: descriptors.project }, home, io);
   }
-  const own = await readDescriptors(dirname(userPath));
   const folder = project === undefined ? io.cwd : dirname(project.path);
   const merged: Values = merge(
     merge(user?.values ?? {}, project?.values ?? {}),
@@ -107,7 +114,7 @@ export async function loadConfig(
     filesRoot,
     shell: readShell(merged.shell, { folder, filesRoot }),
     extensions: readExtensionList(merged.extensions),
-    services: await toServices(own, descriptors),
+    services: await describedServices(sources),
     credentials: readCredentials(object(merged, "credentials"), home, io),
     ai: {
       providers: merged.providers,
@@ -119,6 +126,7 @@ export async function loadConfig(
     folder,
     flows: project === undefined ? undefined : resolve(folder, flows),
     values: merged,
+    sources,
   };
   checkValues(user, project);
   return config;

@@ -1,9 +1,9 @@
 /** A check of this installation as data, and what it works with. */
 
 import type { CommandIo } from "../argv/spec.ts";
+import type { ExplainedConfig } from "../config/explain.ts";
 import type { ConfigOptions } from "../config/files.ts";
 import { type Config, loadConfig } from "../config/load.ts";
-import type { Sources } from "../config/origins.ts";
 import { CliError } from "../errors.ts";
 
 /** What a check found. `fix` is there whenever something is not right. */
@@ -18,7 +18,7 @@ export interface Patient {
   readonly io: CommandIo;
   readonly options: ConfigOptions;
   /** The configuration, or why it cannot be read. */
-  readonly sources: Sources | Error;
+  readonly sources: ExplainedConfig | Error;
   /** Data folder, absolute. */
   readonly data: string;
   /** `--live`: providers may be asked for their models. */

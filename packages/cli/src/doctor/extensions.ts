@@ -1,8 +1,8 @@
 /** The extensions of the project against what was reviewed and granted. None of their code runs. */
 
 import { dirname } from "node:path";
-import { describedIds } from "../config/described.ts";
 import { readExtensionList } from "../config/sections.ts";
+import { describedIds, readSources } from "../config/sources.ts";
 import { type Check, type Finding, fail } from "./check.ts";
 
 export const extensionLock: Check = {
@@ -16,7 +16,7 @@ export const extensionLock: Check = {
       const { list } = readExtensionList(extensions);
       if (list.length === 0) return [];
       const { takenIds } = await import("../ext/open.ts");
-      const taken = takenIds(await describedIds(options, io));
+      const taken = takenIds(await describedIds(await readSources(options, io)));
       const all = await readExtensions({ project: dirname(file.path), list, taken });
       return all.map(({ name, problem, warnings }): Finding => {
         const fix = `look at it, then millrace ext add ${name}`;

@@ -9,7 +9,7 @@ import { compileFlow, createEngine } from "@millrace/engine";
 import { createStandardRegistry } from "@millrace/server/registry";
 import type { CommandIo } from "../argv/spec.ts";
 import { warnOn } from "../config/files.ts";
-import { loadConfig } from "../config/load.ts";
+import { resolveConfig } from "../config/load.ts";
 import { type FixtureWorld, openFixtures } from "../fixtures/world.ts";
 import { clean } from "../output/text.ts";
 import { subflowsIn } from "../run/compile.ts";
@@ -33,7 +33,7 @@ export async function runTest(
   if (!isValid(source.diagnostics)) {
     return { problems: [`the flow is not valid: ${countFindings(source.diagnostics)}`] };
   }
-  const config = await loadConfig({ folder: source.folder, ...named }, io, warnOn(io));
+  const config = await resolveConfig(source.sources, io, warnOn(io));
   const compiled = await compileFlow(source.graph, {
     registry: createStandardRegistry(config.services),
     subflows: subflowsIn([source.folder, config.flows]),

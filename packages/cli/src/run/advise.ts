@@ -2,7 +2,7 @@
 
 import type { Summary } from "@millrace/contracts";
 import { type CommandIo, flagText, type Input } from "../argv/spec.ts";
-import { openSources } from "../config/origins.ts";
+import { explainConfig } from "../config/explain.ts";
 import { clean } from "../output/text.ts";
 import { projectStart } from "./find-flow.ts";
 
@@ -22,7 +22,7 @@ export async function adviceFor(
   const name = host.replace(/^\[(.*)\]$/, "$1"); // an IPv6 address
   const folder = await projectStart(input.args[0] ?? "", io);
   const options = { folder, file: flagText(input, "config"), home: flagText(input, "home") };
-  const sources = await openSources(options, io);
+  const sources = await explainConfig(options, io);
   const known = sources.value("egress.allow");
   const rule = { host: name, ...(port !== undefined && { port: Number(port) }) };
   const list = JSON.stringify([...(Array.isArray(known) ? known : []), rule]);

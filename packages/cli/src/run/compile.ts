@@ -15,14 +15,8 @@ import {
   type TypeSource,
 } from "@millrace/engine";
 import { createStandardRegistry } from "@millrace/server/registry";
-import { describedExtensions, describedServices } from "../config/described.ts";
-import {
-  type ConfigOptions,
-  dataFolder,
-  projectFile,
-  readConfig,
-  userFile,
-} from "../config/files.ts";
+import { dataFolder } from "../config/files.ts";
+import { type ConfigSources, describedExtensions, describedServices } from "../config/sources.ts";
 import { CliError, usage } from "../errors.ts";
 import type { CliIo } from "../output/io.ts";
 import { clean } from "../output/text.ts";
@@ -31,16 +25,14 @@ import type { FlowSource } from "./load-flow.ts";
 /** The findings of a flow that has no error so far, with those of compiling it. */
 export async function withCompileProblems(
   source: FlowSource,
-  options: Omit<ConfigOptions, "folder">,
   io: CliIo,
 ): Promise<readonly Diagnostic[]> {
-  const { folder, graph, document } = source;
-  const where = { folder, ...options };
-  const services = await describedServices(where, io);
-  const extensions = await describedExtensions(where, io);
+  const { folder, graph, document, sources } = source;
+  const services = await describedServices(sources);
+  const extensions = await describedExtensions(sources);
   const { diagnostics } = await compileFlow(graph, {
     registry: registryOf([...services, ...extensions.map(toType)]),
-    subflows: subflowsOf([folder, await flowsFolder(where, io)], dataFolder(options.home, io)),
+    subflows: subflowsOf([folder, flowsFolder(sources)], dataFolder(sources.options.home, io)),
     withoutCode: true,
     ...(document && { document }),
   });
@@ -65,10 +57,8 @@ function toType(entry: CatalogEntry): TypeSource {
 }
 
 /** The folder of a project's flows, as a run finds it. */
-async function flowsFolder(options: ConfigOptions, io: CliIo): Promise<string | undefined> {
-  const project = await projectFile(options, io);
+function flowsFolder({ project, user }: ConfigSources): string | undefined {
   if (project === undefined) return undefined;
-  const user = await readConfig(userFile(options.home, io));
   const flows = project.values["flows"] ?? user?.values["flows"];
   return resolve(dirname(project.path), typeof flows === "string" ? flows : "flows");
 }

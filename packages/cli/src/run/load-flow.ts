@@ -9,8 +9,14 @@ import {
   validateFlow,
 } from "@millrace/dsl";
 import type { CommandIo, Input } from "../argv/spec.ts";
-import { describedExtensions, describedProviders, describedServices } from "../config/described.ts";
 import { configWords } from "../config/files.ts";
+import {
+  type ConfigSources,
+  describedExtensions,
+  describedProviders,
+  describedServices,
+  readSources,
+} from "../config/sources.ts";
 import { CliError } from "../errors.ts";
 import { folderOf, readInput } from "../files.ts";
 import { renderDiagnostics } from "../output/code-frame.ts";
@@ -28,6 +34,8 @@ export interface FlowSource {
   readonly graph: FlowGraph;
   readonly document: FlowDocument | undefined;
   readonly diagnostics: readonly Diagnostic[];
+  /** The configuration files that it was checked with. */
+  readonly sources: ConfigSources;
 }
 
 /**
@@ -43,15 +51,18 @@ export async function loadFlow(
     readonly bytes?: Uint8Array;
     /** Folders of extensions that have changed count as they are. */
     readonly watch?: boolean;
+    /** The configuration files, where they are read already. */
+    readonly sources?: ConfigSources;
   } = {},
 ): Promise<FlowSource> {
   const bytes = config.bytes ?? (await readInput(name, io));
   const { file, home } = config;
   const options = { folder: folderOf(name, io), file, home };
-  const services = await describedServices(options, io);
-  const extensions = await describedExtensions(options, io, config.watch);
-  const providers = await describedProviders(options, io);
-  const flow = readFlow(name, bytes, await catalogWith(services, extensions, providers), io);
+  const sources = config.sources ?? (await readSources(options, io));
+  const services = await describedServices(sources);
+  const extensions = await describedExtensions(sources, config.watch);
+  const catalog = await catalogWith(services, extensions, describedProviders(sources));
+  const flow = { ...readFlow(name, bytes, catalog, io), sources };
   if (!flow.diagnostics.some(isUnknownService)) return flow;
   const { strayServices } = await import("../config/services.ts");
   const hint =
@@ -93,7 +104,12 @@ async function catalogWith(
 }
 
 /** Parses and validates the bytes of a flow. */
-function readFlow(name: string, bytes: Uint8Array, catalog: FlowCatalog, io: CliIo): FlowSource {
+function readFlow(
+  name: string,
+  bytes: Uint8Array,
+  catalog: FlowCatalog,
+  io: CliIo,
+): Omit<FlowSource, "sources"> {
   const folder = folderOf(name, io);
   const shown = name === "-" ? "<stdin>" : name;
   if (isJson(bytes)) {

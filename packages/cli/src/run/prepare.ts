@@ -109,7 +109,8 @@ async function sourceOf(
   config: Config,
   io: CommandIo,
 ): Promise<{ readonly source: FlowSource; readonly template: string | undefined }> {
-  const named = { ...configWords(input), watch: isOn(input, "watch") };
+  const { sources } = config;
+  const named = { ...configWords(input), watch: isOn(input, "watch"), sources };
   if (!(await isSlug(name, io))) {
     return { source: await loadFlow(name, io, named), template: undefined };
   }

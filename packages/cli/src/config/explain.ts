@@ -1,11 +1,10 @@
 /** Where each value of the configuration comes from, and what it replaces. */
 
-import { dirname } from "node:path";
 import type { CliIo } from "../output/io.ts";
-import { type ConfigFile, type ConfigOptions, projectFile, readConfig, userFile } from "./files.ts";
+import type { ConfigFile, ConfigOptions } from "./files.ts";
 import { keyOffsets, placeOf } from "./json-text.ts";
 import { CONFIG_KEYS, type ConfigKey, isRecord, POWER_KEYS } from "./keys.ts";
-import { readDescriptors } from "./services.ts";
+import { readSources } from "./sources.ts";
 import { type Project, type Trust, trustOf } from "./trust.ts";
 import { fromEnvironment, merge, valueAt, variableFor } from "./values.ts";
 
@@ -17,8 +16,8 @@ export interface Origin {
   readonly value: unknown;
 }
 
-/** Everything that was found, before it is merged. */
-export interface Sources {
+/** Every value with all the places that say something of it. */
+export interface ExplainedConfig {
   readonly userPath: string;
   readonly user: ConfigFile | undefined;
   readonly project: Project | undefined;
@@ -33,14 +32,9 @@ export interface Sources {
 }
 
 /** Reads all sources. Needs no trust: nothing acts on what it returns. */
-export async function openSources(options: ConfigOptions, io: CliIo): Promise<Sources> {
-  const userPath = userFile(options.home, io);
-  const user = await readConfig(userPath);
-  const file = await projectFile(options, io);
-  const project =
-    file === undefined
-      ? undefined
-      : { file, descriptors: await readDescriptors(dirname(file.path)) };
+export async function explainConfig(options: ConfigOptions, io: CliIo): Promise<ExplainedConfig> {
+  const { userPath, user, project: file, descriptors } = await readSources(options, io);
+  const project = file && { file, descriptors: descriptors.project };
   const trust = project === undefined ? undefined : await trustOf(project, options.home, io);
   const environment = fromEnvironment(io);
   const counting =
