@@ -11,6 +11,7 @@ import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { fileOf, OUTSIDE } from "../packages/test-support/src/programs.js";
+import { reportFiles } from "./closing-line.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const windows = process.platform === "win32";
@@ -29,8 +30,11 @@ const env = {
 };
 
 const build = ["turbo", "run", "build", "--output-logs=hash-only"];
-// Through turbo, so that a repeat on unchanged files answers with what the last run said.
-const tests = ["turbo", "run", "//#test:all", "--log-prefix=none", "--"];
+// Through turbo: the tests of a package run again when it, or what it needs, has changed; else turbo repeats what the last run said.
+const tests = [
+  ...["turbo", "run", "test", "//#test:repository", "--concurrency=2", "--continue"],
+  ...["--log-prefix=none", "--log-order=grouped", "--"],
+];
 const gate = [
   ["biome", "ci", "."],
   ["tsc", "-p", "tsconfig.json"],
@@ -47,7 +51,7 @@ const jobs = {
   bench: [build, ["node", "scripts/bench.mjs"]],
   test: [tests],
   gate,
-  check: [...gate, [...tests, "--coverage"]],
+  check: [...gate, ["vitest", "run", "--coverage"]],
   format: [["biome", "check", "--write", "."]],
   nodes: [["node", "scripts/nodes.mjs"]],
   fuzz: [["node", "scripts/fuzz.mjs"]],
@@ -122,9 +126,8 @@ if (!Object.hasOwn(jobs, name)) {
 }
 install();
 const steps = jobs[name];
-const hasTests = steps.at(-1)[2] === tests[2];
-const report = join(root, ".reports/tests.json");
-if (hasTests) rmSync(report, { force: true });
+const hasTests = ["test", "check"].includes(name);
+if (hasTests) for (const file of reportFiles("tests")) rmSync(file);
 let status = 0;
 for (const [i, step] of steps.entries()) {
   const isLast = i === steps.length - 1;
@@ -132,7 +135,7 @@ for (const [i, step] of steps.entries()) {
   status = step[2] === "build" && !isLast ? await execBuild(words) : exec(words[0], words.slice(1));
   if (status !== 0) break;
 }
-if (hasTests && existsSync(report)) {
+if (hasTests && reportFiles("tests").length > 0) {
   const closing = exec("node", ["scripts/closing-line.mjs", "0", "tests"]);
   status ||= closing;
 }

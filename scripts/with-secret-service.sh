@@ -35,4 +35,6 @@ export MILLRACE_REQUIRE_SECRET_SERVICE=1 MILLRACE_TEST_KEYTAR="$keytar" MILLRACE
 # What the services of the session say of the prompts that fail is not ours; what vitest says is.
 dbus-run-session -- sh -c '
   printf %s test | gnome-keyring-daemon --unlock --components=secrets >/dev/null
-  exec node_modules/.bin/vitest run --project oauth-os-store "$@" 2>&3' sh "$@" 3>&2 2>/dev/null
+  cd packages/oauth
+  # One keyring and one bus: what one file locks or writes another would see.
+  exec ../../node_modules/.bin/vitest run --no-file-parallelism test/stores/secret-service "$@" 2>&3' sh "$@" 3>&2 2>/dev/null

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { notFull, testUnless } from "@millrace/test-support";
 import { bareFolder, machinePath, OUTSIDE } from "@millrace/test-support/programs";
 import { expect, test } from "vitest";
 import { sumUp } from "../scripts/closing-line.mjs";
@@ -38,30 +39,34 @@ interface Collected {
   readonly tests: readonly (readonly [mode: string, missing?: string])[];
 }
 
-test("on a bare machine every file is collected, and what needs a program is skipped for it", async () => {
-  const needy = SOURCES.filter(
-    (file) =>
-      file.endsWith(".test.ts") &&
-      /\b(?:testWith|describeWith|withSecretService)\(/.test(readFileSync(file, "utf8")),
-  );
-  const env = { ...process.env, PATH: bareFolder(machinePath()), MACHINE_PATH: undefined };
-  const words = ["--input-type=module", "-e", COLLECT, ...needy];
-  const { stdout } = await promisify(execFile)(process.execPath, words, { cwd: ROOT, env });
-  const { files, unhandled } = JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as {
-    files: readonly Collected[];
-    unhandled: number;
-  };
-  expect(unhandled).toBe(0);
-  expect(files.length).toBe(needy.length);
-  expect(files.filter(({ errors }) => errors.length > 0)).toEqual([]);
-  const skipped = files.flatMap(({ tests }) => tests.filter(([mode]) => mode === "skip"));
-  const reasons = new Set(skipped.map(([, missing]) => missing));
-  expect([...reasons]).toEqual(
-    expect.arrayContaining(["no chromium", "no tmux", "no curl", "no git", "no bash"]),
-  );
-  expect(reasons).not.toContain(undefined);
-  expect([...reasons].join()).toContain("no Secret Service");
-}, 300_000);
+testUnless(notFull)(
+  "on a bare machine every file is collected, and what needs a program is skipped for it",
+  async () => {
+    const needy = SOURCES.filter(
+      (file) =>
+        file.endsWith(".test.ts") &&
+        /\b(?:testWith|describeWith|withSecretService)\(/.test(readFileSync(file, "utf8")),
+    );
+    const env = { ...process.env, PATH: bareFolder(machinePath()), MACHINE_PATH: undefined };
+    const words = ["--input-type=module", "-e", COLLECT, ...needy];
+    const { stdout } = await promisify(execFile)(process.execPath, words, { cwd: ROOT, env });
+    const { files, unhandled } = JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as {
+      files: readonly Collected[];
+      unhandled: number;
+    };
+    expect(unhandled).toBe(0);
+    expect(files.length).toBe(needy.length);
+    expect(files.filter(({ errors }) => errors.length > 0)).toEqual([]);
+    const skipped = files.flatMap(({ tests }) => tests.filter(([mode]) => mode === "skip"));
+    const reasons = new Set(skipped.map(([, missing]) => missing));
+    expect([...reasons]).toEqual(
+      expect.arrayContaining(["no chromium", "no tmux", "no curl", "no git", "no bash"]),
+    );
+    expect(reasons).not.toContain(undefined);
+    expect([...reasons].join()).toContain("no Secret Service");
+  },
+  300_000,
+);
 
 test.each(PROGRAMS)(
   "%s is out of reach of a test that does not say that it needs it",

@@ -1,3 +1,3 @@
-import { project } from "../../vitest.source.ts";
+import { project } from "../../vitest.shared.ts";
 
-export default project("create-extension");
+export default project(import.meta.url);

@@ -1,6 +1,3 @@
-import { project } from "../../vitest.source.ts";
+import { project } from "../../vitest.shared.ts";
 
-export default project("oauth", {
-  // A project of their own: vitest.os-store.config.ts.
-  exclude: ["test/stores/secret-service/**"],
-});
+export default project(import.meta.url);

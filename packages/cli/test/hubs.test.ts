@@ -3,7 +3,8 @@ import { createHash } from "node:crypto";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { notFull, testUnless } from "@millrace/test-support";
+import { expect, onTestFinished } from "vitest";
 import { makeCertificate } from "../../server/test/support/certificate.ts";
 import { millrace, scratch, start } from "./cli.ts";
 import { flow } from "./inside.ts";
@@ -48,39 +49,44 @@ async function hub() {
   return { files, url, env, close };
 }
 
-test.each(["here", "on a server"])(
-  "is synced and installed from, and what it lies about is refused: %s",
-  async (where) => {
-    const { files, url, env, close } = await hub();
-    const cwd = scratch();
-    const more: string[] = [];
-    if (where === "on a server") {
-      const server = start(["serve", "--port", "0", "--json"], { env });
-      await server.until('"listening"');
-      more.push("--server", JSON.parse(server.output()).url);
-    }
-    const tell = async (words: string) => {
-      const { code, stdout, stderr } = await millrace([...words.split(" "), ...more], { cwd, env });
-      return [code, stdout, stderr] as const;
-    };
-    expect(await tell(`hubs add ${url} --id ours`)).toEqual([0, "ours\n", expect.any(String)]);
-    const synced = expect.stringMatching(/^ours is at 1, synced /);
-    expect(await tell("hubs sync ours")).toEqual([0, "", synced]);
+for (const [where, missing] of [["here"], ["on a server", notFull]] as const) {
+  testUnless(missing)(
+    `is synced and installed from, and what it lies about is refused: ${where}`,
+    async () => {
+      const { files, url, env, close } = await hub();
+      const cwd = scratch();
+      const more: string[] = [];
+      if (where === "on a server") {
+        const server = start(["serve", "--port", "0", "--json"], { env });
+        await server.until('"listening"');
+        more.push("--server", JSON.parse(server.output()).url);
+      }
+      const tell = async (words: string) => {
+        const { code, stdout, stderr } = await millrace([...words.split(" "), ...more], {
+          cwd,
+          env,
+        });
+        return [code, stdout, stderr] as const;
+      };
+      expect(await tell(`hubs add ${url} --id ours`)).toEqual([0, "ours\n", expect.any(String)]);
+      const synced = expect.stringMatching(/^ours is at 1, synced /);
+      expect(await tell("hubs sync ours")).toEqual([0, "", synced]);
 
-    files.set(PATH, FLOW.replace("afar", "evil"));
-    const install = "hubs install ours/hello --yes";
-    const lie = "templates/hello.flow is not what the index of the hub says";
-    expect(await tell(install)).toEqual([6, "", expect.stringContaining(lie)]);
-    files.set(PATH, FLOW);
-    const stored = expect.stringContaining("hello is stored, version 1");
-    expect(await tell(install)).toEqual([0, "", stored]);
+      files.set(PATH, FLOW.replace("afar", "evil"));
+      const install = "hubs install ours/hello --yes";
+      const lie = "templates/hello.flow is not what the index of the hub says";
+      expect(await tell(install)).toEqual([6, "", expect.stringContaining(lie)]);
+      files.set(PATH, FLOW);
+      const stored = expect.stringContaining("hello is stored, version 1");
+      expect(await tell(install)).toEqual([0, "", stored]);
 
-    files.set(INDEX, "<!doctype html><p>sign in</p>");
-    const page = "error: ours: The index is not JSON that can be read\n";
-    expect(await tell("hubs sync ours")).toEqual([6, "", page]);
-    close();
-    const down = expect.stringMatching(/^\{.*"detail":"ours: .*\}\n$/);
-    expect(await tell("hubs sync ours --json")).toEqual([6, "", down]);
-  },
-  180_000,
-);
+      files.set(INDEX, "<!doctype html><p>sign in</p>");
+      const page = "error: ours: The index is not JSON that can be read\n";
+      expect(await tell("hubs sync ours")).toEqual([6, "", page]);
+      close();
+      const down = expect.stringMatching(/^\{.*"detail":"ours: .*\}\n$/);
+      expect(await tell("hubs sync ours --json")).toEqual([6, "", down]);
+    },
+    180_000,
+  );
+}

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { createExtension, KINDS, main, TEMPLATES } from "@millrace/create-extension";
-import { casesOf } from "@millrace/test-support";
+import { describeUnless, notFull } from "@millrace/test-support";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Packed, packAll } from "../../../test/support/packed.ts";
 
@@ -47,51 +47,53 @@ function shell(line: string, cwd: string, folder: string) {
   });
 }
 
-/** Each kind in each template; the first is the one that is made when nothing is asked for. */
+/** Each kind in each template. */
 const SCAFFOLDS = KINDS.flatMap((kind) => TEMPLATES.map((template) => ({ kind, template })));
 
-test.each(SCAFFOLDS.slice(0, casesOf(SCAFFOLDS.length)))(
-  "the README of $kind in $template is right from the first command to the last",
-  async ({ kind, template }) => {
-    const folder = join(root, `${kind}-${template}`);
-    const paths = await createExtension({
-      kind,
-      template,
-      name: `@acme/millrace-${kind}s`,
-      folder,
-    });
-    expect(paths).toContain(`src/extension.${template}`);
-    const readme = readFileSync(join(folder, "README.md"), "utf8");
-    const blocks = [...readme.matchAll(/^```sh\n([\s\S]*?)^```/gm)];
-    const lines = blocks
-      .flatMap(([, text = ""]) => text.trimEnd().split("\n"))
-      .map((line) => line.replace(/\s+#.*$/, ""))
-      .filter((line) => !line.startsWith("PATH="));
-    expect(lines[0]).toBe("npm install");
-    expect(lines.at(-1)).toBe("millrace run example.flow");
-    packed.install(folder);
-    let cwd = folder;
-    for (const line of lines.slice(1, -1)) {
-      if (line === "cd example") {
-        cwd = join(folder, "example");
-      } else if (!/^millrace (?:secrets|connect) /.test(line)) {
-        const words = line.startsWith("millrace ext add") ? `${line} --yes` : line;
-        const { status, stdout, stderr } = shell(words, cwd, folder);
-        expect(status, `${line}\n${stdout}${stderr}`).toBe(0);
-        if (line === "npm test") expect(stdout).toMatch(/(?:#|ℹ) pass [1-9]/);
+describeUnless(notFull)("a scaffold", () => {
+  test.each(SCAFFOLDS)(
+    "the README of $kind in $template is right from the first command to the last",
+    async ({ kind, template }) => {
+      const folder = join(root, `${kind}-${template}`);
+      const paths = await createExtension({
+        kind,
+        template,
+        name: `@acme/millrace-${kind}s`,
+        folder,
+      });
+      expect(paths).toContain(`src/extension.${template}`);
+      const readme = readFileSync(join(folder, "README.md"), "utf8");
+      const blocks = [...readme.matchAll(/^```sh\n([\s\S]*?)^```/gm)];
+      const lines = blocks
+        .flatMap(([, text = ""]) => text.trimEnd().split("\n"))
+        .map((line) => line.replace(/\s+#.*$/, ""))
+        .filter((line) => !line.startsWith("PATH="));
+      expect(lines[0]).toBe("npm install");
+      expect(lines.at(-1)).toBe("millrace run example.flow");
+      packed.install(folder);
+      let cwd = folder;
+      for (const line of lines.slice(1, -1)) {
+        if (line === "cd example") {
+          cwd = join(folder, "example");
+        } else if (!/^millrace (?:secrets|connect) /.test(line)) {
+          const words = line.startsWith("millrace ext add") ? `${line} --yes` : line;
+          const { status, stdout, stderr } = shell(words, cwd, folder);
+          expect(status, `${line}\n${stdout}${stderr}`).toBe(0);
+          if (line === "npm test") expect(stdout).toMatch(/(?:#|ℹ) pass [1-9]/);
+        }
       }
-    }
-    const { args, status, says } = ENDS[kind];
-    const run = shell(`millrace run example.flow --json${args}`, cwd, folder);
-    expect(run.stdout + run.stderr).toContain(says);
-    expect(run.status).toBe(status);
-    const dry = shell("npm publish --dry-run --ignore-scripts --json", folder, folder);
-    const files = JSON.stringify(JSON.parse(dry.stdout));
-    expect(files).toContain(template === "ts" ? "dist/src/extension.d.ts" : "src/extension.js");
-    expect(files).not.toContain(".test.");
-  },
-  TIMEOUT_MS,
-);
+      const { args, status, says } = ENDS[kind];
+      const run = shell(`millrace run example.flow --json${args}`, cwd, folder);
+      expect(run.stdout + run.stderr).toContain(says);
+      expect(run.status).toBe(status);
+      const dry = shell("npm publish --dry-run --ignore-scripts --json", folder, folder);
+      const files = JSON.stringify(JSON.parse(dry.stdout));
+      expect(files).toContain(template === "ts" ? "dist/src/extension.d.ts" : "src/extension.js");
+      expect(files).not.toContain(".test.");
+    },
+    TIMEOUT_MS,
+  );
+});
 
 test(
   "a model of a scaffolded provider without a key names the command that stores one",

@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { AiCall, AiPart, AiProvider, ModelLease } from "@millrace/contracts";
+import { createNodeHost } from "@millrace/engine/node";
 import { createLocalProvider, type LocalModels } from "@millrace/providers";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createNodeHost } from "../../engine/src/node/index.ts";
 import { providerConformance } from "../../testkit/src/providers/index.ts";
 
 const fetch = createNodeHost().openFetch({ allow: [{ cidr: "127.0.0.1/32" }] });

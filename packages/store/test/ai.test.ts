@@ -1,12 +1,12 @@
 /** What an `ai` node has done is not done again when its process is gone and the store is opened by another one. */
 
+import { aiSettings } from "@millrace/ai";
 import { checkLog, type ExecutionEvent, type Journal, parseEventStrict } from "@millrace/contracts";
+import { createEngine } from "@millrace/engine";
 import { openStore, type Store } from "@millrace/store";
 import { expect, test } from "vitest";
-import { aiSettings } from "../../ai/src/index.ts";
 import { type Entry, scripted } from "../../ai/test/support/model.ts";
 import { flowOf, HMAC_KEY, toolType } from "../../ai/test/support/run.ts";
-import { createEngine } from "../../engine/src/index.ts";
 import { planOf } from "../../engine/test/core/support.ts";
 import { newFolder } from "./folder.ts";
 import { linesOf } from "./logs.ts";

@@ -1,9 +1,9 @@
 import { rmSync } from "node:fs";
+import { createMemoryJournal } from "@millrace/engine";
 import { type DriverName, openMemoryStore, openStore } from "@millrace/store";
 import { describeUnless, testUnless } from "@millrace/test-support";
 import { journalConformance } from "@millrace/test-support/journals";
 import { describe, expect, test } from "vitest";
-import { createMemoryJournal } from "../../engine/src/index.ts";
 import { newFolder } from "./folder.ts";
 
 const hasNodeSqlite = process.getBuiltinModule?.("node:sqlite") !== undefined;

@@ -7,15 +7,10 @@ import {
   parseEventStrict,
   type Summary,
 } from "@millrace/contracts";
+import { createEngine, type Plan, type Run } from "@millrace/engine";
+import { createRandom, createSimClock, randomFlow, type SimClock } from "@millrace/engine/testing";
 import { openStore, type Store } from "@millrace/store";
 import { expect, test } from "vitest";
-import { createEngine, type Plan, type Run } from "../../engine/src/index.ts";
-import {
-  createRandom,
-  createSimClock,
-  randomFlow,
-  type SimClock,
-} from "../../engine/src/testing/index.ts";
 import { compiled, differences } from "../../engine/test/properties/flows.ts";
 import { newFolder } from "./folder.ts";
 import { linesOf } from "./logs.ts";

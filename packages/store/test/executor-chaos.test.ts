@@ -2,10 +2,10 @@ import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { casesOf } from "@millrace/test-support";
+import { createRandom } from "@millrace/engine/testing";
+import { casesOf, notFull, testUnless } from "@millrace/test-support";
 import { executorChaos } from "@millrace/test-support/executor";
-import { expect, test } from "vitest";
-import { createRandom } from "../../engine/src/testing/index.ts";
+import { expect } from "vitest";
 import { bundleScript } from "./child.ts";
 import { newFolder } from "./folder.ts";
 
@@ -14,7 +14,7 @@ const KILLS = Math.max(3, casesOf(10));
 const RUNS = 12;
 const MAX_MS = 180_000; // a limit for what hangs, on a machine that does much else
 
-test(
+testUnless(notFull)(
   "killed again and again, a server loses no run and no step, repeats only what was in flight, and nobody answers or fires twice",
   async () => {
     const program = await bundleScript(readFileSync(CHILD, "utf8"), join(CHILD, ".."));

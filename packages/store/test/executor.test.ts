@@ -1,9 +1,9 @@
 import { rmSync } from "node:fs";
+import { createEngine } from "@millrace/engine";
+import { createNodeHost } from "@millrace/engine/node";
 import { type DriverName, openMemoryStore, openStore, type Store } from "@millrace/store";
 import { executorConformance } from "@millrace/test-support/executor";
 import { describe, test } from "vitest";
-import { createEngine } from "../../engine/src/index.ts";
-import { createNodeHost } from "../../engine/src/node/index.ts";
 import { createLocalExecutor } from "../../server/src/executor/index.ts";
 import { newFolder } from "./folder.ts";
 

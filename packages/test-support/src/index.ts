@@ -16,13 +16,18 @@ declare module "vitest" {
 
 const LOCAL_MODELS = new URL("../../local-models/", import.meta.url).href;
 
+const IS_FULL = process.env["MILLRACE_TESTS"] === "all";
+
 /**
  * How many cases a test tries: all of them where the variable `MILLRACE_TESTS` is `all`, as in `.ci/run`; else a tenth, so that
  * the suite stays quick.
  */
 export function casesOf(all: number): number {
-  return process.env["MILLRACE_TESTS"] === "all" ? all : Math.ceil(all / 10);
+  return IS_FULL ? all : Math.ceil(all / 10);
 }
+
+/** Why a long test, of which shorter ones show the most, is skipped; undefined where `MILLRACE_TESTS` is `all`. */
+export const notFull: string | undefined = IS_FULL ? undefined : "long: set MILLRACE_TESTS=all";
 
 type Body = (context: TestContext) => unknown;
 

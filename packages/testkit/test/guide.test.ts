@@ -15,7 +15,8 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, expect, test } from "vitest";
+import { notFull, testUnless } from "@millrace/test-support";
+import { afterAll, expect } from "vitest";
 import { fencesOf, readPage } from "../../cli/test/pages.ts";
 
 const PACKAGES = fileURLToPath(new URL("../../", import.meta.url));
@@ -77,7 +78,7 @@ function call(
   });
 }
 
-test(
+testUnless(notFull)(
   "the page is enough: its extension passes the suites, installs from its tarball, is listed and runs",
   async () => {
     installOurs();

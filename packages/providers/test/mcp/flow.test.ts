@@ -1,5 +1,9 @@
 /** Tools of real servers in a flow: called, confirmed, and gone with the run, however it ends. */
+
+import { aiSettings } from "@millrace/ai";
 import { assertLog, type ExecutionEvent } from "@millrace/contracts";
+import { createEngine } from "@millrace/engine";
+import { createNodeHost } from "@millrace/engine/node";
 import {
   createAi,
   createScriptedProvider,
@@ -8,9 +12,6 @@ import {
   type ScriptEntry,
 } from "@millrace/providers";
 import { expect, onTestFinished, test } from "vitest";
-import { aiSettings } from "../../../ai/src/index.ts";
-import { createEngine } from "../../../engine/src/index.ts";
-import { createNodeHost } from "../../../engine/src/node/index.ts";
 import { planOf } from "../../../engine/test/core/support.ts";
 import { everything, processesWith, program } from "./support.ts";
 

@@ -1,4 +1,6 @@
 /** Flows with one `ai` node, `ask`, whose models are real packages over real sockets. */
+
+import { aiSettings } from "@millrace/ai";
 import {
   assertLog,
   type ExecutionEvent,
@@ -6,12 +8,11 @@ import {
   type Summary,
   serialiseEvent,
 } from "@millrace/contracts";
+import { createEngine, type EngineOptions, type Run } from "@millrace/engine";
+import { createNodeHost } from "@millrace/engine/node";
 import { createAi, readAiSettings } from "@millrace/providers";
 import { onTestFinished } from "vitest";
-import { aiSettings } from "../../../ai/src/index.ts";
 import type { toolType } from "../../../ai/test/support/run.ts";
-import { createEngine, type EngineOptions, type Run } from "../../../engine/src/index.ts";
-import { createNodeHost } from "../../../engine/src/node/index.ts";
 import { planOf } from "../../../engine/test/core/support.ts";
 import type { Wire } from "../../../testkit/src/providers/index.ts";
 import { KEY, settingsFor } from "./providers.ts";

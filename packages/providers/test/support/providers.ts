@@ -7,8 +7,8 @@ import type {
   AiProvider,
   FetchLike,
 } from "@millrace/contracts";
+import { createNodeHost } from "@millrace/engine/node";
 import { createProviders, type ProviderSettings } from "@millrace/providers";
-import { createNodeHost } from "../../../engine/src/node/index.ts";
 import type { Wire } from "../../../testkit/src/providers/index.ts";
 
 /** The egress client, with loopback allowed. */

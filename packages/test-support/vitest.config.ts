@@ -1,3 +1,0 @@
-import { project } from "../../vitest.source.ts";
-
-export default project("test-support");

@@ -1,0 +1,47 @@
+import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
+import { defineConfig, type ViteUserConfig } from "vitest/config";
+
+const setup = fileURLToPath(new URL("vitest.setup.ts", import.meta.url));
+const report = fileURLToPath(new URL("scripts/json-report.mjs", import.meta.url));
+
+/** What every run of tests has: test files share a process, so that sources are loaded once; a test that needs its own starts one. */
+export const shared: ViteUserConfig["test"] = {
+  setupFiles: [setup],
+  isolate: false,
+  // One more than cores: a quarter of the time a worker waits for a child process or a socket.
+  maxWorkers: availableParallelism() + 1,
+  reporters: ["default", report],
+  onConsoleLog: (log) => {
+    throw new Error(`a test wrote to the console: ${log}`);
+  },
+};
+
+/**
+ * The tests of one package, the files `*.test.ts` below its `test`. They read the sources of their package, and its neighbours as
+ * they are built: `turbo run test` builds these first. `config` is the URL of the package's `vitest.config.ts`.
+ */
+export function project(config: string): ViteUserConfig {
+  return defineConfig({
+    resolve: { alias: sourcesOf(new URL("package.json", config)) },
+    test: {
+      ...shared,
+      include: ["test/**/*.test.ts"],
+      // `npm test -- NAME` asks every package for its files of that name.
+      passWithNoTests: true,
+      server: { deps: { external: [/\/packages\/[^/]+\/dist\//] } },
+    },
+  });
+}
+
+/** The package's public names with the source file of each. */
+function sourcesOf(manifest: URL) {
+  const { name, exports } = JSON.parse(readFileSync(manifest, "utf8"));
+  return Object.entries<Record<string, string> | string>(exports).flatMap(([entry, target]) => {
+    const source = typeof target === "string" ? target : target["@millrace/source"];
+    if (source === undefined) return [];
+    const find = new RegExp(`^${name}${entry.slice(1)}$`);
+    return [{ find, replacement: fileURLToPath(new URL(source, manifest)) }];
+  });
+}
