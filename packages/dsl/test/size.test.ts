@@ -3,12 +3,12 @@ import { expect, test } from "vitest";
 
 /** Ceilings in bytes, minified and compressed; raising one is a visible line of a change. */
 const CEILINGS: readonly (readonly [names: string, bytes: number])[] = [
-  ["parseFlow", 33_000],
-  ["parseFlow, printFlow", 39_000],
-  ["parseExpression", 18_900],
-  ["compileExpression, compileValue", 32_500],
-  ["validateFlow", 86_600],
-  ["canonicalJson, sha256Hex", 1_500],
+  ["parseFlow", 33_500],
+  ["parseFlow, printFlow", 39_500],
+  ["parseExpression", 19_200],
+  ["compileExpression, compileValue", 32_900],
+  ["validateFlow", 87_500],
+  ["canonicalJson, sha256Hex", 1_600],
 ];
 
 test.each(CEILINGS)("a program pays for %s at most %i bytes, compressed", async (names, bytes) => {

@@ -7,7 +7,7 @@
 
 import type { FieldValue } from "@millrace/contracts";
 import { type Json, type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts/json";
-import { append, isObject, memberNames, setMember } from "../data.ts";
+import { append, isObject, memberNames, pointerSegment, setMember } from "../data.ts";
 import { DslError } from "../errors.ts";
 import type { Span } from "../syntax/ast.ts";
 import { Evaluation, resolveLimits, type Scope } from "./budget.ts";
@@ -91,7 +91,7 @@ class ValueCompiler {
   #object(object: JsonObject, depth: number, pointer: string): Part {
     const names = memberNames(object);
     const parts = names.map((name) =>
-      this.compile(object[name] as Json, depth + 1, `${pointer}/${escapeToken(name)}`),
+      this.compile(object[name] as Json, depth + 1, pointer + pointerSegment(name)),
     );
     return assemble(parts, (values) => {
       const made: Record<string, Json> = {};
@@ -173,8 +173,4 @@ function assemble(parts: readonly Part[], build: (values: readonly Json[]) => Js
 
 function invalid(pointer: string, message: string): never {
   throw new DslError("graph_invalid", message, { pointer });
-}
-
-function escapeToken(name: string): string {
-  return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }

@@ -1,9 +1,13 @@
-/** Values of the text as values of the graph: `{"$"}`, `{"$t"}`, `{"$lit"}`, and data as it is. */
+/**
+ * Values of the text as values of the graph, and back: `{"$"}` is an expression, `{"$t"}` a template, `{"$lit"}` protects one
+ * level of keys, all else is data as it is.
+ */
 
-import type { FieldValue, Json } from "@millrace/contracts";
-import { pointerSegment, setMember } from "../data.ts";
+import type { FieldValue, Json, JsonObject } from "@millrace/contracts";
+import { isObject, memberNames, pointerSegment, setMember } from "../data.ts";
 import type { Expression, TemplateExpression } from "../syntax/ast.ts";
 import { ownEntries } from "../syntax/ast.ts";
+import { parseExpression } from "../syntax/parse-expression.ts";
 import { printExpression } from "../syntax/print-expression.ts";
 
 /** Where graph places are in the text; collected only for `locate`. */
@@ -94,4 +98,219 @@ export function firstEvaluated(e: Expression): Expression | undefined {
     if (found) return found;
   }
   return undefined;
+}
+
+/** Told about a value that has no text: malformed, a source with errors, or nested too deep. May throw. */
+export type Refuse = (pointer: string, message: string) => void;
+
+interface Walk {
+  readonly refuse: Refuse;
+  readonly maxDepth: number;
+}
+
+const NOWHERE = { start: 0, end: 0 };
+
+/** The expression that a value of the graph stands for; undefined when `refuse` returned. */
+export function toExpression(
+  value: FieldValue,
+  pointer: string,
+  walk: Walk,
+  depth = 0,
+): Expression | undefined {
+  if (typeof value !== "object" || value === null) return literal(value, pointer, walk);
+  if (depth >= walk.maxDepth) return tooDeep(walk, pointer);
+  if (Array.isArray(value)) return listOf(value, pointer, walk, depth, toExpression);
+  const object = value as JsonObject;
+  switch (onlyKey(object)) {
+    case "$":
+      return sourceOf(object["$"] as Json, `${pointer}/$`, walk, depth);
+    case "$t":
+      return templateOf(object["$t"] as Json, `${pointer}/$t`, walk, depth);
+    case "$lit":
+      return protectedOf(object["$lit"] as Json, `${pointer}/$lit`, walk, depth);
+    default:
+      return objectOf(object, pointer, walk, depth, toExpression);
+  }
+}
+
+/** Inside `$lit` one level of keys means nothing. */
+function protectedOf(
+  inner: Json,
+  pointer: string,
+  walk: Walk,
+  depth: number,
+): Expression | undefined {
+  const key = isObject(inner) ? onlyKey(inner) : undefined;
+  return key !== undefined && isReserved(key)
+    ? objectOf(inner as JsonObject, pointer, walk, depth, toExpression)
+    : toExpression(inner, pointer, walk, depth);
+}
+
+/** The expression of data that is no value: nothing in it has a meaning. */
+export function dataExpression(
+  value: Json,
+  pointer: string,
+  walk: Walk,
+  depth = 0,
+): Expression | undefined {
+  if (typeof value !== "object" || value === null) return literal(value, pointer, walk);
+  if (depth >= walk.maxDepth) return tooDeep(walk, pointer);
+  return Array.isArray(value)
+    ? listOf(value, pointer, walk, depth, dataExpression)
+    : objectOf(value as JsonObject, pointer, walk, depth, dataExpression);
+}
+
+/** What JSON cannot say (`undefined` in a list, `NaN`, a big integer, a function) no text says either. */
+function literal(
+  value: null | boolean | number | string,
+  pointer: string,
+  walk: Walk,
+): Expression | undefined {
+  const isData =
+    typeof value === "number"
+      ? Number.isFinite(value)
+      : value === null || typeof value === "string" || typeof value === "boolean";
+  if (isData) return { kind: "literal", value: value === 0 ? 0 : value, ...NOWHERE };
+  walk.refuse(
+    pointer,
+    "must be JSON: a string, a finite number, true, false, null, a list or an object",
+  );
+  return undefined;
+}
+
+function tooDeep(walk: Walk, pointer: string): undefined {
+  walk.refuse(pointer, `is nested deeper than ${walk.maxDepth} levels`);
+  return undefined;
+}
+
+type Convert = typeof toExpression;
+
+function listOf(
+  list: readonly Json[],
+  pointer: string,
+  walk: Walk,
+  depth: number,
+  convert: Convert,
+): Expression | undefined {
+  const elements: Expression[] = [];
+  for (const [index, value] of list.entries()) {
+    const element = convert(value, `${pointer}/${index}`, walk, depth + 1);
+    if (!element) return undefined;
+    elements.push(element);
+  }
+  return { kind: "list", elements, ...NOWHERE };
+}
+
+function objectOf(
+  object: JsonObject,
+  pointer: string,
+  walk: Walk,
+  depth: number,
+  convert: Convert,
+): Expression | undefined {
+  const entries: { key: string; value: Expression }[] = [];
+  for (const key of memberNames(object)) {
+    const value = convert(object[key] as Json, pointer + pointerSegment(key), walk, depth + 1);
+    if (!value) return undefined;
+    entries.push({ key, value });
+  }
+  return { kind: "object", entries, ...NOWHERE };
+}
+
+function sourceOf(
+  source: Json,
+  pointer: string,
+  walk: Walk,
+  depth: number,
+): Expression | undefined {
+  if (typeof source !== "string") {
+    walk.refuse(pointer, "must be a string, the source of an expression");
+    return undefined;
+  }
+  const { ast, diagnostics } = parseExpression(source);
+  if (!ast) {
+    const error = diagnostics.find((diagnostic) => diagnostic.severity === "error");
+    walk.refuse(pointer, `is not an expression: ${error?.message ?? "no value"}`);
+    return undefined;
+  }
+  // A source cannot nest deeper than it is long; longer ones are measured.
+  if (depth + source.length > walk.maxDepth && depth + nesting(ast) > walk.maxDepth) {
+    return tooDeep(walk, pointer);
+  }
+  return ast;
+}
+
+function templateOf(
+  template: Json,
+  pointer: string,
+  walk: Walk,
+  depth: number,
+): Expression | undefined {
+  if (!Array.isArray(template)) {
+    walk.refuse(pointer, "must be a list of strings and expressions");
+    return undefined;
+  }
+  const parts: (string | Expression)[] = [];
+  let text = "";
+  for (const [index, part] of (template as readonly Json[]).entries()) {
+    if (typeof part === "string") {
+      text += part;
+      continue;
+    }
+    const place = `${pointer}/${index}`;
+    if (!isObject(part) || onlyKey(part) !== "$") {
+      walk.refuse(place, "must be a string or an expression");
+      return undefined;
+    }
+    const hole = sourceOf(part["$"] as Json, `${place}/$`, walk, depth + 1);
+    if (!hole) return undefined;
+    if (text !== "") parts.push(text);
+    text = "";
+    parts.push(hole);
+  }
+  if (parts.length === 0) return { kind: "literal", value: text, ...NOWHERE };
+  if (text !== "") parts.push(text);
+  return { kind: "template", parts, ...NOWHERE };
+}
+
+/** Brackets, holes, prefix operators and arms on the longest way down, parentheses as if all were needed. */
+function nesting(e: Expression): number {
+  const deepest = (inner: readonly Expression[]): number =>
+    inner.reduce((most, part) => Math.max(most, nesting(part)), 0);
+  switch (e.kind) {
+    case "list":
+      return 1 + deepest(e.elements);
+    case "object":
+      return 1 + deepest(e.entries.map((entry) => entry.value));
+    case "template":
+      return 1 + deepest(e.parts.filter((part) => typeof part !== "string"));
+    case "member":
+      return operand(e.object);
+    case "index":
+      return Math.max(operand(e.object), 1 + nesting(e.index));
+    case "call":
+      return 1 + deepest(e.args);
+    case "unary":
+      return 1 + operand(e.operand);
+    case "binary":
+      return Math.max(
+        e.left.kind === "binary" ? nesting(e.left) : operand(e.left),
+        operand(e.right),
+      );
+    case "conditional":
+      return 1 + Math.max(operand(e.test), nesting(e.then), nesting(e.otherwise));
+    default:
+      return 0;
+  }
+}
+
+/** An operand that is itself made with operators may stand in parentheses. */
+function operand(e: Expression): number {
+  const composed = e.kind === "binary" || e.kind === "conditional" || e.kind === "unary";
+  return nesting(e) + (composed ? 1 : 0);
+}
+
+function onlyKey(object: JsonObject): string | undefined {
+  const names = memberNames(object);
+  return names.length === 1 ? names[0] : undefined;
 }

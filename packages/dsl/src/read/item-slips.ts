@@ -6,12 +6,12 @@ import { aliasOf, BLOCK_HINTS } from "../diagnostics/aliases.ts";
 import { replacement } from "../diagnostics/bag.ts";
 import { type Block, memberByText, NODE_POLICIES } from "../language/blocks.ts";
 import type { FreshItem, Label, TypeNode } from "../language/items.ts";
-import { readType } from "../language/types.ts";
 import { CHAR, CLASSES, isNameStart } from "../syntax/chars.ts";
 import { FAIL } from "../syntax/cursor.ts";
 import type { Scanner } from "../syntax/scanner.ts";
 import { behindBrackets } from "../syntax/skip.ts";
 import { readEdge } from "./read-edge.ts";
+import { readType } from "./read-type.ts";
 import { beginsValue, holdsType, isProse, proseEnd } from "./slips.ts";
 
 /** What stands where an item begins, and is no name. */

@@ -9,7 +9,6 @@ import {
   meantName,
   VALUE_ALIASES,
 } from "../diagnostics/aliases.ts";
-import type { Details } from "../diagnostics/bag.ts";
 import { replacement, writing } from "../diagnostics/bag.ts";
 import { quoteForMessage } from "../diagnostics/quote.ts";
 import type { Report } from "../diagnostics/report.ts";
@@ -179,19 +178,14 @@ export class MappingContext {
   /** Reports FLOW2012 or FLOW2013 for an attribute that a block does not know. */
   unknown(item: AttrItem, block: string, known: readonly string[], aliases: Aliases = {}): void {
     const near = meantName(item.name, known, aliases);
-    const details: Details = {
+    this.report.add(item.policy ? "FLOW2012" : "FLOW2013", item.start, item.nameEnd, {
       parts: { name: quoteForMessage(item.name), block, near },
-      fix:
-        near !== undefined
-          ? replacement(
-              `write ${item.policy ? "@" : ""}${near}`,
-              item.nameStart,
-              item.nameEnd,
-              near,
-            )
-          : undefined,
-    };
-    this.report.add(item.policy ? "FLOW2012" : "FLOW2013", item.start, item.nameEnd, details);
+      fix: writing(
+        near === undefined || !item.policy ? near : `@${near}`,
+        { start: item.nameStart, end: item.nameEnd },
+        near,
+      ),
+    });
   }
 
   private setTwice(item: AttrItem, first: AttrItem): void {
@@ -234,10 +228,10 @@ export class MappingContext {
       parts: { word: quoteForMessage(item.keyword), near },
       severity: this.isNewer ? "warning" : undefined,
       hint: near === undefined && hint !== undefined ? hint : undefined,
-      fix:
-        near !== undefined && fitsHead(item, near)
-          ? replacement(`write ${near}`, item.start, item.keywordEnd, near)
-          : undefined,
+      fix: writing(near !== undefined && fitsHead(item, near) ? near : undefined, {
+        start: item.start,
+        end: item.keywordEnd,
+      }),
     });
   }
 }

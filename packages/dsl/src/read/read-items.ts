@@ -8,7 +8,6 @@ import { aliasOf, BLOCK_HINTS } from "../diagnostics/aliases.ts";
 import { replacement } from "../diagnostics/bag.ts";
 import { BLOCKS, type BlockKind, isBlockKeyword } from "../language/blocks.ts";
 import type { BlockItem, FreshItem, Item, Label, TypeNode } from "../language/items.ts";
-import { readType } from "../language/types.ts";
 import { isDigit, isNameStart } from "../syntax/chars.ts";
 import { FAIL } from "../syntax/cursor.ts";
 import { type Comment, NO_COMMENTS } from "../syntax/notes.ts";
@@ -29,6 +28,7 @@ import {
 } from "./item-slips.ts";
 import { readPlainAttr } from "./plain-attr.ts";
 import { isArrow, readEdge } from "./read-edge.ts";
+import { readType } from "./read-type.ts";
 import { Opener, recover } from "./recover.ts";
 import { arrowEnd, beginsItem, hintForRest, proseEnd } from "./slips.ts";
 

@@ -1,6 +1,6 @@
 /** Numbers and durations: reading with the right spelling offered for a wrong one, and printing. */
 
-import { replacement } from "../diagnostics/bag.ts";
+import { replacement, writing } from "../diagnostics/bag.ts";
 import { quoteForMessage } from "../diagnostics/quote.ts";
 import type { DurationExpression, LiteralExpression } from "./ast.ts";
 import { isDigit, isNamePart, isNameStart } from "./chars.ts";
@@ -153,7 +153,7 @@ function readDuration(
     const near = UNIT_WORDS.find(([, words]) => words.test(suffix))?.[0];
     s.error("FLOW1011", start, s.pos, {
       parts: { unit: quoteForMessage(suffix) },
-      fix: near !== undefined ? replacement(`write ${near}`, numberEnd, s.pos, near) : undefined,
+      fix: writing(near, { start: numberEnd, end: s.pos }),
     });
     return { kind: "literal", value: Number(number), start, end: s.pos };
   }
@@ -200,7 +200,7 @@ function badNumber(s: Scanner, start: number, text: string, negative: boolean): 
   const spelled = numberText(value);
   s.error("FLOW1010", start, s.pos, {
     parts: { text: quoteForMessage(s.src.slice(start, s.pos)) },
-    fix: mended !== undefined ? replacement(`write ${spelled}`, start, s.pos, spelled) : undefined,
+    fix: writing(mended === undefined ? undefined : spelled, { start, end: s.pos }),
   });
   if (mended === undefined) throw FAIL;
   return { kind: "literal", value, start, end: s.pos };

@@ -14,7 +14,7 @@ import {
   NODE_POLICIES,
   TITLE,
 } from "../language/blocks.ts";
-import { dataExpression, toExpression } from "../language/expression-of.ts";
+import { dataExpression, toExpression } from "../language/field-value.ts";
 import type {
   AttrItem,
   BlockItem,

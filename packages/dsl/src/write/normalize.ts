@@ -5,8 +5,7 @@ import { type Json, type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts/
 import { isObject, memberNames, setMember } from "../data.ts";
 import type { Member } from "../language/blocks.ts";
 import { BLOCKS, memberByKey, NODE_POLICIES } from "../language/blocks.ts";
-import { toExpression } from "../language/expression-of.ts";
-import { toFieldValue } from "../language/field-value.ts";
+import { toExpression, toFieldValue } from "../language/field-value.ts";
 
 /**
  * The graph that `parseFlow(printFlow(graph))` gives: canonical sources, literals as data, port `out` filled in, empty

@@ -3,7 +3,7 @@
 import { isObject, own, pointerSegment } from "../../data.ts";
 import { VALUE_ALIASES } from "../../diagnostics/aliases.ts";
 import type { TextFix } from "../../diagnostics/bag.ts";
-import { replacing, writing } from "../../diagnostics/bag.ts";
+import { writing } from "../../diagnostics/bag.ts";
 import { checkableSchema, type SchemaFinding, UNKNOWN } from "../../schema/check.ts";
 import { parseExpression } from "../../syntax/parse-expression.ts";
 import { describeType } from "../../types/flow-type.ts";
@@ -145,7 +145,7 @@ function rewrite(
   } else if (type.startsWith("list") && !Array.isArray(value) && value !== null) {
     text = `[${written}]`;
   }
-  return text === undefined ? undefined : replacing(`write ${shown(text)}`, span, text);
+  return writing(text && shown(text), span, text);
 }
 
 /** The pointer of data inside a value: protected data stands one level deeper. */

@@ -1,7 +1,7 @@
 /** Edges: their ends, their ports, and what must be there (FLOW4001, 4002, 4008, 4009, 4012, 4014, 4016). */
 
 import { own } from "../../data.ts";
-import { replacing } from "../../diagnostics/bag.ts";
+import { replacing, writing } from "../../diagnostics/bag.ts";
 import type { Span } from "../../syntax/ast.ts";
 import { nameText } from "../../syntax/print-expression.ts";
 import type { BodyModel, EdgeModel, NodeModel } from "../model/bodies.ts";
@@ -78,10 +78,7 @@ function checkPort(ctx: Validation, edge: EdgeModel, from: NodeModel): void {
       port: shown(port),
       list: listed(names),
     },
-    fix:
-      near === undefined
-        ? undefined
-        : replacing(`write ${near}`, span, near === "out" ? "" : `.${nameText(near)}`),
+    fix: writing(near, span, near === "out" ? "" : `.${nameText(near ?? "")}`),
   });
 }
 

@@ -3,7 +3,7 @@
 import { isObject } from "../../data.ts";
 import { MAIN_MEMBERS } from "../../diagnostics/aliases.ts";
 import type { Finding } from "../../diagnostics/bag.ts";
-import { replacing, writing } from "../../diagnostics/bag.ts";
+import { writing } from "../../diagnostics/bag.ts";
 import { DIAGNOSTICS, type DiagnosticCode } from "../../diagnostics/table.ts";
 import { compileExpression } from "../../expression/compile.ts";
 import type { Expression, Span } from "../../syntax/ast.ts";
@@ -141,7 +141,7 @@ export class Expressions {
     this.#ctx.report("FLOW5006", leaf.pointer, {
       parts: { expression: shown(printExpression(tree)) },
       span,
-      fix: instead === undefined ? undefined : replacing(`write ${shown(instead)}`, span, instead),
+      fix: writing(instead && shown(instead), span, instead),
     });
   }
 
@@ -187,7 +187,7 @@ export class Expressions {
     if (text === undefined) return {};
     return {
       hint: `did you mean ${shown(text)}?`,
-      fix: replacing(`write ${shown(text)}`, span, text),
+      fix: writing(shown(text), span, text),
     };
   }
 

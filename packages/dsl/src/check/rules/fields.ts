@@ -11,7 +11,7 @@ import {
 } from "../../data.ts";
 import { FIELD_ALIASES, POLICY_ALIASES } from "../../diagnostics/aliases.ts";
 import type { TextFix } from "../../diagnostics/bag.ts";
-import { replacement, replacing } from "../../diagnostics/bag.ts";
+import { replacement, replacing, writing } from "../../diagnostics/bag.ts";
 import { NODE_POLICIES, textNames } from "../../language/blocks.ts";
 import { readSchema } from "../../schema/compile.ts";
 import { nameText, quoteText } from "../../syntax/print-expression.ts";
@@ -169,7 +169,7 @@ function checkKnown(ctx: Validation, site: Site, { fields, type }: CatalogEntry)
     parts: { type: shown(type), name: shown(name), near },
     hint: policy !== undefined ? `${name} is a policy: @${policy}` : undefined,
     span,
-    fix: text === undefined ? undefined : replacing(`write ${text}`, span, text),
+    fix: writing(text, span),
   });
 }
 
