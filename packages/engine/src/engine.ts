@@ -77,8 +77,8 @@ export interface Engine {
 /** How a run is tried again. */
 export interface RerunOptions extends RunOptions {
   readonly plan: Plan;
-  readonly from?: readonly string[];
-  readonly inputs?: { readonly [name: string]: unknown };
+  readonly from?: readonly string[] | undefined;
+  readonly inputs?: { readonly [name: string]: unknown } | undefined;
 }
 
 /**

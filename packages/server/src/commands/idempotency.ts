@@ -29,9 +29,9 @@ type Request = NonNullable<StartRows["request"]>;
 type Kept = { readonly value: Json } | { readonly problem: KeptProblem };
 interface KeptProblem {
   readonly code: ProblemError["code"];
-  readonly detail?: string;
-  readonly errors?: readonly Problem[];
-  readonly members?: { readonly [name: string]: Json };
+  readonly detail: string | undefined;
+  readonly errors: readonly Problem[] | undefined;
+  readonly members: { readonly [name: string]: unknown } | undefined;
 }
 
 interface Working {
@@ -157,12 +157,7 @@ function isFinal(error: unknown): error is ProblemError {
 
 function problemOf({ code, options }: ProblemError): KeptProblem {
   const { detail, errors, members } = options;
-  return {
-    code,
-    ...(detail === undefined ? {} : { detail }),
-    ...(errors === undefined ? {} : { errors }),
-    ...(members === undefined ? {} : { members: members as { readonly [name: string]: Json } }),
-  };
+  return { code, detail, errors, members };
 }
 
 /** The refusal of the first call, as that of a later one. */

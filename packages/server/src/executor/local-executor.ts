@@ -305,8 +305,8 @@ class EngineExecutor implements LocalExecutor {
     try {
       if (retryOf === undefined) live.enter(this.#engine.run(plan, inputs, more));
       else {
-        const again = { ...more, ...(options?.from !== undefined && { from: options.from }) };
-        live.enter(await this.#engine.rerun(retryOf, { plan, inputs, ...again }));
+        const again = { ...more, plan, inputs, from: options?.from };
+        live.enter(await this.#engine.rerun(retryOf, again));
       }
     } catch (error) {
       await this.#giveUp(live.runId, error, epoch);

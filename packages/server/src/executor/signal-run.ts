@@ -20,17 +20,10 @@ export function signalRun(to: Addressee, signal: RunSignal): Promise<SignalResul
 }
 
 async function answer({ runId, live, store }: Addressee, signal: Confirm): Promise<SignalResult> {
-  const { decision, value, comment, by, id } = signal;
-  const reply = await live?.run
-    ?.confirm(id, {
-      decision,
-      by,
-      ...(value === undefined ? {} : { value }),
-      ...(comment === undefined ? {} : { comment }),
-    })
-    .catch((error: unknown) => {
-      throw EngineError.isInstance(error) ? runNotLocalError(runId) : error;
-    });
+  const { kind: _kind, id, ...given } = signal;
+  const reply = await live?.run?.confirm(id, given).catch((error: unknown) => {
+    throw EngineError.isInstance(error) ? runNotLocalError(runId) : error;
+  });
   if (reply !== undefined && (reply.ok || reply.code === "value_invalid")) return reply;
   // Another answer was first, and may be on its way to the store. An ended run no longer answers, but the store does.
   const status = () => store.confirmations.get(runId, id)?.status;
