@@ -26,7 +26,7 @@ async function stand(engine, plan, isStanding) {
   const run = engine.run(plan, {});
   let left = NODES;
   let found;
-  for await (const batch of run.events()) {
+  for await (const batch of run.batches()) {
     left -= batch.filter(isStanding).length;
     if (left > 0 || found !== undefined) continue;
     const ms = performance.now() - from;

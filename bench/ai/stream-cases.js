@@ -90,7 +90,7 @@ function setUp(baseUrl) {
 /** The text as a reader in this process puts it together from events. */
 async function runText(engine, plan) {
   let text = "";
-  for await (const batch of engine.run(plan, {}).events()) {
+  for await (const batch of engine.run(plan, {}).batches()) {
     for (const event of batch) if (event.kind === "llm.delta") text += event.text;
   }
   return text;
@@ -116,7 +116,7 @@ async function cancelled(engine, plan, isRunning) {
   const run = engine.run(plan, {});
   let seen = 0;
   let from;
-  for await (const batch of run.events()) {
+  for await (const batch of run.batches()) {
     seen += batch.filter(isRunning).length;
     if (seen > 0 && from === undefined) {
       from = performance.now();

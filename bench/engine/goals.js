@@ -88,7 +88,7 @@ async function someLog() {
   const run = engine.run(plan);
   await run.result;
   const events = [];
-  for await (const batch of run.events()) events.push(...batch);
+  for await (const batch of run.batches()) events.push(...batch);
   return { run, events };
 }
 
@@ -164,7 +164,7 @@ const goals = {
     const ratios = [];
     for (let round = 0; round < 41; round++) {
       const from = performance.now();
-      for await (const batch of run.events()) for (const _event of batch) taken += 1;
+      for await (const batch of run.batches()) for (const _event of batch) taken += 1;
       const ours = performance.now() - from;
       const before = performance.now();
       sink();

@@ -91,7 +91,7 @@ async function chainOf(type, fields, { engine, connections = [] }) {
   return async () => {
     const run = engine.run(compiled.plan);
     let last;
-    for await (const batch of run.events()) last = batch.at(-1);
+    for await (const batch of run.batches()) last = batch.at(-1);
     if (last.status !== "succeeded") throw new Error(`${type}: ${last.error?.message}`);
   };
 }

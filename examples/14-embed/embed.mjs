@@ -34,7 +34,6 @@ const confirm = ({ prompt }) => {
 };
 const engine = createEngine();
 const run = engine.run(compiled.plan, inputs, { confirm, signal: stop.signal });
-for await (const events of run.events())
-  for (const event of events) process.stdout.write(ndjson.line(event));
+for await (const event of run) process.stdout.write(ndjson.line(event));
 process.exitCode = (await run.result).exitCode;
 await engine.close();

@@ -40,7 +40,7 @@ export async function prepare({ name, deps }) {
     states.set(runId, state);
     const run = engine.run(compiled.plan, {}, { runId });
     let last;
-    for await (const batch of run.events()) last = batch.at(-1);
+    for await (const batch of run.batches()) last = batch.at(-1);
     states.delete(runId);
     if (last.status !== "succeeded") throw new Error(`${name}: ${last.status} ${last.error?.code}`);
   };

@@ -32,7 +32,7 @@ async function cancelAt(at: number): Promise<{ summary: Summary; events: Executi
     { confirm: approve },
   );
   const events: ExecutionEvent[] = [];
-  for await (const batch of run.events()) {
+  for await (const batch of run.batches()) {
     events.push(...batch);
     if (batch.some(({ seq }) => seq >= at)) run.cancel();
   }

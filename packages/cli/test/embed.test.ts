@@ -14,14 +14,18 @@ const { graph } = parseFlow(readFileSync(join(FOLDER, "order.flow")));
 
 /** The example with its dependencies; started. */
 function embed(...words: string[]) {
+  return started("embed.mjs", ...words);
+}
+
+function started(...words: string[]) {
   const cwd = scratch();
   const filter = (path: string): boolean => !path.includes("node_modules");
   cpSync(FOLDER, cwd, { recursive: true, filter });
   mkdirSync(join(cwd, "node_modules/@millrace"), { recursive: true });
-  for (const name of ["contracts", "dsl", "engine"]) {
+  for (const name of ["ai", "contracts", "dsl", "engine", "services"]) {
     symlinkSync(join(ROOT, "packages", name), join(cwd, "node_modules/@millrace", name), "dir");
   }
-  const child = spawn(process.execPath, ["embed.mjs", ...words], { cwd, stdio: "pipe", env: {} });
+  const child = spawn(process.execPath, words, { cwd, stdio: "pipe", env: {} });
   onTestFinished(() => {
     child.kill("SIGKILL");
   });
@@ -54,6 +58,12 @@ function compare(name: string, log: readonly ExecutionEvent[]): void {
   if (UPDATE_GOLDEN === "1") writeFileSync(file, text);
   expect(text).toBe(readFileSync(file, "utf8"));
 }
+
+test("14-embed reads a file below its folder by a pack, and no other file", async () => {
+  const lines = readFileSync(join(FOLDER, "order.flow"), "utf8").split("\n").length;
+  expect((await started("packs.mjs", "order.flow").ended).stdout).toBe(`succeeded ${lines}\n`);
+  expect((await started("packs.mjs", "../x").ended).stdout).toBe("failed file_denied\n");
+});
 
 test("14-embed books an order that its rule approves", async () => {
   const { code, stdout, stderr } = await embed("lamp", "2").ended;

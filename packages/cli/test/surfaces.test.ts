@@ -48,7 +48,7 @@ async function inProcess(): Promise<ExecutionEvent[]> {
   const root = scratch({ "orders.csv": orders });
   const engine = createEngine({ host: createNodeHost(), files: { root } });
   const log: ExecutionEvent[] = [];
-  for await (const batch of engine.run(compiled.plan).events()) log.push(...batch);
+  for await (const batch of engine.run(compiled.plan).batches()) log.push(...batch);
   await engine.close();
   return log;
 }

@@ -72,6 +72,8 @@ export interface Engine {
    * called again.
    */
   close(options?: CloseOptions): Promise<void>;
+  /** `close()`, for `await using engine = createEngine()`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** How a run is tried again. */
@@ -159,6 +161,7 @@ export function createEngine(options: EngineOptions = {}): Engine {
       scheduler.unwatch();
       await core.shell?.close?.();
     },
+    [Symbol.asyncDispose]: () => engine.close(),
   };
   return Object.freeze(engine);
 }

@@ -3,9 +3,10 @@ import type { Diagnostic } from "@millrace/contracts";
 
 const MARK = Symbol.for("@millrace/engine.error.EngineError");
 
-/** Why a call could not be served. `journal_failed` and `lease_lost` come from `Run.result` alone. */
+/** Why a call could not be served. `journal_failed` and `lease_lost` come from `Run.result` alone, `flow_invalid` from `runFlow`. */
 export type EngineErrorCode =
   | "input_invalid"
+  | "flow_invalid"
   | "plan_mismatch"
   | "run_exists"
   | "run_not_found"
@@ -16,7 +17,7 @@ export type EngineErrorCode =
   | "journal_failed"
   | "lease_lost";
 
-/** A refused call; branch on `code`. With `input_invalid`, `diagnostics` says which input and why. */
+/** A refused call; branch on `code`. With `input_invalid` and `flow_invalid`, `diagnostics` says what is wrong, and where. */
 export class EngineError extends Error {
   override readonly name = "EngineError";
   readonly code: EngineErrorCode;

@@ -26,7 +26,7 @@ import {
   TEXT,
 } from "./option-rules.ts";
 import type { CloseOptions, EngineOptions, RunCancelOptions, RunOptions } from "./options.ts";
-import type { EventsOptions } from "./run/cursor.ts";
+import type { BatchOptions } from "./run/cursor.ts";
 import { Setting } from "./shared.ts";
 
 const HOST = ["now", "random", "setTimer", "yield", "sha256"];
@@ -95,7 +95,7 @@ const CLOSE: Rules<CloseOptions> = {
   leave: [oneOf(true, false), "true or false"],
 };
 
-const EVENTS: Rules<EventsOptions> = {
+const BATCHES: Rules<BatchOptions> = {
   after: [(value) => typeof value === "number", "a number, the `seq` of an event"],
   kinds: [
     (value) => Array.isArray(value) && value.every((kind) => EVENT_KINDS.includes(kind)),
@@ -145,9 +145,9 @@ export function checkCloseOptions(options: CloseOptions): void {
   checkRules(options, CLOSE);
 }
 
-/** Options of `Run.events`. */
-export function checkEventsOptions(options: EventsOptions): void {
-  checkRules(options, EVENTS);
+/** Options of `Run.batches`. */
+export function checkBatchOptions(options: BatchOptions): void {
+  checkRules(options, BATCHES);
 }
 
 /** Options of a cancel. */

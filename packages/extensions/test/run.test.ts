@@ -191,7 +191,7 @@ describe.each<ExtensionMode>(["child", "inProcess"])("in mode %s", (mode) => {
     const plan = await planOf(lines.join("\n"));
     const run = engine.run(plan, {}, { onFailure: "finish" });
     const events: ExecutionEvent[] = [];
-    for await (const batch of run.events()) events.push(...batch);
+    for await (const batch of run.batches()) events.push(...batch);
     assertLog(events, {});
     return {
       events,
@@ -274,7 +274,7 @@ describe.each<ExtensionMode>(["child", "inProcess"])("in mode %s", (mode) => {
     );
     const run = still.run(await planOf("node a: weather.chatty {}"));
     const logs: ExecutionEvent[] = [];
-    for await (const batch of run.events())
+    for await (const batch of run.batches())
       logs.push(...batch.filter(({ kind }) => kind === "log"));
     expect(logs.length).toBe(1_001);
     expect(logs.at(-1)).toMatchObject({ code: "log_rate", level: "warn" });
@@ -313,7 +313,7 @@ describe.each<ExtensionMode>(["child", "inProcess"])("in mode %s", (mode) => {
     const first = createEngine(options({ host }));
     const run = first.run(plan, {}, { runId: `restart-${mode}` });
     run.result.catch(() => {});
-    for await (const batch of run.events())
+    for await (const batch of run.batches())
       if (batch.some(({ kind }) => kind === "run.paused")) break;
     await first.close({ leave: true });
     const second = createEngine(options({ host }));
@@ -323,7 +323,7 @@ describe.each<ExtensionMode>(["child", "inProcess"])("in mode %s", (mode) => {
     });
     expect((await resumed.result).status).toBe("succeeded");
     const events: ExecutionEvent[] = [];
-    for await (const batch of resumed.events()) events.push(...batch);
+    for await (const batch of resumed.batches()) events.push(...batch);
     const end = events.find((event) => event.kind === "node.succeeded" && event.node === "q");
     // The first step ran once, before the restart.
     expect(end).toMatchObject({ ports: ["go"], output: { runs: 8, by: "ann" } });

@@ -65,7 +65,7 @@ export function livesOf(plan: Plan): Lives {
       const events: ExecutionEvent[] = [];
       all = [];
       void (async () => {
-        for await (const batch of run.events()) events.push(...batch);
+        for await (const batch of run.batches()) events.push(...batch);
       })().catch(() => undefined);
       await clock.settle();
       return { run, clock, events };

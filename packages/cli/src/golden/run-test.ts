@@ -76,7 +76,7 @@ export async function runTest(
     const stop = (): void => void run.cancel({ reason: "sigint", graceMs: 0 });
     io.signal.addEventListener("abort", stop, { once: true });
     const log: ExecutionEvent[] = [];
-    for await (const page of run.events()) log.push(...page);
+    for await (const page of run.batches()) log.push(...page);
     io.signal.removeEventListener("abort", stop);
     if (waits !== undefined) {
       return { problems: [`"${waits}" waits for a person; answer it in confirm.json`] };

@@ -48,7 +48,7 @@ export function engineRun(
   asked: Asked,
   saved: { readonly engine: Engine; readonly journal: Journal } | undefined,
 ): LiveRun {
-  const cursor = run.events({ holds: true });
+  const cursor = run.batches({ holds: true });
   return {
     id: run.id,
     parked: asked.parked,

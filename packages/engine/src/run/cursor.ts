@@ -34,7 +34,7 @@ export interface EventCursor extends AsyncIterable<readonly ExecutionEvent[]> {
 }
 
 /** Where a cursor begins and what it shows. */
-export interface EventsOptions {
+export interface BatchOptions {
   /** Start after this `seq`; default 0. */
   readonly after?: number;
   /** Only these kinds, and those that a reader cannot do without. */
@@ -58,7 +58,7 @@ export class Cursor implements EventCursor {
 
   constructor(
     log: EventLog,
-    options: EventsOptions,
+    options: BatchOptions,
     ports: { journal: Journal | undefined; now: () => number },
   ) {
     this.#log = log;

@@ -1,10 +1,10 @@
 /** A run as its caller holds it. */
-import type { RunState, Snapshot, Summary } from "@millrace/contracts";
+import type { ExecutionEvent, RunState, Snapshot, Summary } from "@millrace/contracts";
 import type { Answer, ConfirmReply, OpenConfirmation, RunCancelOptions } from "../options.ts";
-import { checkCancelOptions, checkEventsOptions } from "../options-check.ts";
+import { checkBatchOptions, checkCancelOptions } from "../options-check.ts";
 import { cancelRun } from "./cancel.ts";
 import { answerConfirmation } from "./confirmations.ts";
-import { Cursor, type EventCursor, type EventsOptions } from "./cursor.ts";
+import { type BatchOptions, Cursor, type EventCursor } from "./cursor.ts";
 import { pauseRun, resumeRun } from "./pause.ts";
 import type { RunCore } from "./state.ts";
 
@@ -19,8 +19,10 @@ export interface Run {
   readonly seq: number;
   /** Every outcome resolves; it rejects only with `EngineError` `journal_failed`, `lease_lost`, `run_exists`, `engine_closed`. */
   readonly result: Promise<Summary>;
-  /** A new reader of the log; any number of them. */
-  events(options?: EventsOptions): EventCursor;
+  /** A new reader of the log, one event at a time: `for await (const event of run)`. It ends after `summary`, and throws like `batches`. */
+  [Symbol.asyncIterator](): AsyncGenerator<ExecutionEvent, void>;
+  /** A new reader of the log that gets many events at once, which is the fast way; any number of them. */
+  batches(options?: BatchOptions): EventCursor;
   /**
    * Stops the run. False when it has ended, or ends already. A second call may only shorten the grace. Throws `EngineError`
    * `input_invalid` for an option that is not what it must be.
@@ -65,8 +67,12 @@ export class RunHandle implements Run {
     return this.#run.finished;
   }
 
-  events(options: EventsOptions = {}): EventCursor {
-    checkEventsOptions(options);
+  async *[Symbol.asyncIterator](): AsyncGenerator<ExecutionEvent, void> {
+    for await (const batch of this.batches()) yield* batch;
+  }
+
+  batches(options: BatchOptions = {}): EventCursor {
+    checkBatchOptions(options);
     const { log, engine } = this.#run;
     return new Cursor(log, options, { journal: engine.options.journal, now: engine.host.now });
   }

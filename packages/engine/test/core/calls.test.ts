@@ -129,7 +129,7 @@ test("an id is used once; a pair and a secret are never split", async () => {
   const run = createEngine({ host: clock }).run(plan, { key: secret });
   const events: ExecutionEvent[] = [];
   const reading = (async () => {
-    for await (const batch of run.events()) events.push(...batch);
+    for await (const batch of run.batches()) events.push(...batch);
   })();
   await clock.run();
   await run.result;
@@ -161,7 +161,7 @@ test("calls that were open when the process died end as interrupted; ids and sum
   const run = await createEngine({ host: clock, journal }).resume("r", { plan });
   const events: ExecutionEvent[] = [];
   const reading = (async () => {
-    for await (const batch of run.events()) events.push(...batch);
+    for await (const batch of run.batches()) events.push(...batch);
   })();
   await clock.run();
   const summary = await run.result;

@@ -8,11 +8,11 @@ import { finish, kinds, planOf, start } from "./support.ts";
 const LONG = "node l: loop { max = 9000\n body { node t: transform { value = index } } }";
 
 async function read(
-  run: { events(o?: object): AsyncIterable<readonly ExecutionEvent[]> },
+  run: { batches(o?: object): AsyncIterable<readonly ExecutionEvent[]> },
   options = {},
 ) {
   const events: ExecutionEvent[] = [];
-  for await (const batch of run.events(options)) {
+  for await (const batch of run.batches(options)) {
     expect(batch.length).toBeGreaterThan(0);
     events.push(...batch);
   }
@@ -43,7 +43,7 @@ test("a reader starts after the event it names, and sees what its filter keeps",
 
 test("a closed reader ends at once, and one that leaves its loop closes itself", async () => {
   const { run, clock, end } = await start("node a: delay { for = 1h }");
-  const cursor = run.events();
+  const cursor = run.batches();
   const seen: number[] = [];
   const reading = (async () => {
     for await (const batch of cursor) seen.push(batch.length);
@@ -52,7 +52,7 @@ test("a closed reader ends at once, and one that leaves its loop closes itself",
   cursor.close();
   await reading;
   expect(cursor.seq).toBe(3);
-  for await (const _ of run.events()) break;
+  for await (const _ of run.batches()) break;
   run.cancel();
   await end();
 });
@@ -79,7 +79,7 @@ test("a reader that holds the run gets every event, however late it is, and the 
   const events: ExecutionEvent[] = [];
   let most = 0;
   const reading = (async () => {
-    for await (const batch of run.events({ holds: true })) {
+    for await (const batch of run.batches({ holds: true })) {
       most = Math.max(most, run.seq - (events.at(-1)?.seq ?? 0));
       events.push(...batch);
       for (let turn = 0; turn < 20; turn += 1) await new Promise((next) => setImmediate(next));
@@ -97,7 +97,7 @@ test("a reader that holds the run gets every event, however late it is, and the 
 test("a reader that held the run and leaves holds it no longer", async () => {
   const clock = createSimClock();
   const run = createEngine({ host: clock }).run(await planOf(LONG));
-  const reader = run.events({ holds: true });
+  const reader = run.batches({ holds: true });
   await clock.settle();
   expect(run.state).toBe("running");
   reader.close();
@@ -133,7 +133,7 @@ test("a reader that starts after no position of the log reads all of it", async 
   await end();
   for (const after of [-1, Number.NaN, -0.5]) {
     const read: unknown[] = [];
-    for await (const batch of run.events({ after })) read.push(...batch);
+    for await (const batch of run.batches({ after })) read.push(...batch);
     expect(read).toEqual(events);
   }
 });

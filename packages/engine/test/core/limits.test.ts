@@ -186,7 +186,7 @@ test("a long chain of nodes runs through", { timeout: 60_000 }, async () => {
   const plan = await planOf(graph);
   const run = createEngine().run(plan);
   let last = 0;
-  for await (const batch of run.events()) {
+  for await (const batch of run.batches()) {
     for (const { seq } of batch) {
       if (seq !== last + 1) throw new Error(`${seq} follows ${last}`);
       last = seq;

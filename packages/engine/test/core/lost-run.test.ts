@@ -32,7 +32,7 @@ function breakable(): { readonly journal: Journal; breaks(): void } {
 
 async function read(run: Run): Promise<string[]> {
   const kinds: string[] = [];
-  for await (const batch of run.events()) kinds.push(...batch.map(({ kind }) => kind));
+  for await (const batch of run.batches()) kinds.push(...batch.map(({ kind }) => kind));
   return kinds;
 }
 
@@ -115,7 +115,7 @@ test("a reader that has closed its cursor gets no error", async () => {
   const clock = createSimClock();
   const engine = createEngine({ host: clock, journal: createMemoryJournal() });
   const run = engine.run(await planOf(ASK));
-  const cursor = run.events();
+  const cursor = run.batches();
   await clock.settle();
   cursor.close();
   await engine.close({ leave: true });

@@ -16,6 +16,7 @@ crash_loop run_timeout`.trim();
 
 const ENGINE_CODES: { readonly [C in EngineErrorCode]: true } = {
   input_invalid: true,
+  flow_invalid: true,
   plan_mismatch: true,
   run_exists: true,
   run_not_found: true,

@@ -48,7 +48,7 @@ async function again({ engine, clock }: Bench, options: RerunOptions) {
   const run = await engine.rerun("first", options);
   const events: ExecutionEvent[] = [];
   const reading = (async () => {
-    for await (const batch of run.events()) events.push(...batch);
+    for await (const batch of run.batches()) events.push(...batch);
   })();
   await clock.run();
   const summary = await run.result;

@@ -117,7 +117,7 @@ test("after an interruption a credential stays hidden, though no step resolves i
   const again = await createEngine(options).resume("r", { plan });
   const events: ExecutionEvent[] = [];
   const reading = (async () => {
-    for await (const batch of again.events()) events.push(...[batch].flat());
+    for await (const batch of again.batches()) events.push(...[batch].flat());
   })();
   await clock.advance(3_600_000);
   await clock.run();
@@ -150,7 +150,7 @@ c -> b`);
   expect((await first.result).status).toBe("failed");
   const second = await engine.rerun("r", { plan });
   const events: ExecutionEvent[] = [];
-  for await (const batch of second.events()) events.push(...[batch].flat());
+  for await (const batch of second.batches()) events.push(...[batch].flat());
   const cached = events.filter((e) => e.kind === "node.succeeded" && e.cached === true);
   expect(cached).toMatchObject([{ node: "c" }]);
 });

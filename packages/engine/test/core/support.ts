@@ -105,7 +105,7 @@ export async function finish(
 }
 
 async function collect(run: Run, into: ExecutionEvent[]): Promise<void> {
-  for await (const batch of run.events()) into.push(...batch);
+  for await (const batch of run.batches()) into.push(...batch);
 }
 
 export function kinds(events: readonly ExecutionEvent[], node?: string): Kind[] {

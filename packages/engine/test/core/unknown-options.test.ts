@@ -30,7 +30,7 @@ const cases: [name: string, call: () => unknown, unknown: string, meant: string]
   ],
   ["run", () => engine.run(plan, {}, any({ confrim() {} })), "confrim", "confirm"],
   ["run, the id", () => engine.run(plan, {}, any({ runID: "r" })), "runID", "runId"],
-  ["events", () => engine.run(plan).events(any({ aftr: 1 })), "aftr", "after"],
+  ["batches", () => engine.run(plan).batches(any({ aftr: 1 })), "aftr", "after"],
   ["resume", () => engine.resume("r", any({ plan, timeout: 1 })), "timeout", "timeoutMs"],
   ["rerun", () => engine.rerun("r", any({ plan, onFailur: "stop" })), "onFailur", "onFailure"],
   ["close", () => engine.close(any({ leav: true })), "leav", "leave"],
@@ -55,7 +55,7 @@ test.each<[string, (given: never) => unknown, string]>([
   ["createRegistry", (none) => createRegistry(none), "createRegistry takes a list"],
   ["createEngine", (none) => createEngine(none), "options must be an object"],
   ["run", (none) => engine.run(none), "options.plan must be"],
-  ["events", (none) => engine.run(plan).events(none), "options must be an object"],
+  ["batches", (none) => engine.run(plan).batches(none), "options must be an object"],
   ["cancel", (none) => engine.run(plan).cancel(none), "options must be an object"],
   ["close", (none) => createEngine().close(none), "options must be an object"],
 ])("null given to %s is named", async (_name, call, message) => {
@@ -88,7 +88,7 @@ test("what is given in the place of something else is named", async () => {
   await expect(compileFlow(any(parsed), { registry: createRegistry() })).rejects.toThrow(
     "compileFlow takes `parsed.graph`; this is the whole result of parseFlow",
   );
-  expect(() => engine.run(plan).events(any({ kinds: ["node.suceeded"] }))).toThrow(
+  expect(() => engine.run(plan).batches(any({ kinds: ["node.suceeded"] }))).toThrow(
     "options.kinds must be a list of kinds, each of EVENT_KINDS",
   );
 });

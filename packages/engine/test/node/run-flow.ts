@@ -57,7 +57,7 @@ export async function runNode(
   });
   const run = engine.run(compiled.plan);
   const events: ExecutionEvent[] = [];
-  for await (const batch of run.events()) events.push(...batch);
+  for await (const batch of run.batches()) events.push(...batch);
   assertLog(events, { graph });
   const end = events.find(({ kind }) => kind === "node.succeeded" || kind === "node.failed");
   return {

@@ -66,7 +66,7 @@ export async function runGuest(): Promise<{ status: string; outputs: unknown; li
     { runId: "portable", confirm: () => ({ decision: "approve", value: { word: "yes" } }) },
   );
   const events: ExecutionEvent[] = [];
-  for await (const batch of run.events()) events.push(...batch);
+  for await (const batch of run.batches()) events.push(...batch);
   const { status, outputs } = await run.result;
   await engine.close();
   const untimed = events.filter(({ kind }) => kind !== "node.progress"); // at most ten a second
@@ -105,7 +105,7 @@ export async function cancelGuest(): Promise<{ status: string; started: number }
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics));
   const run = createEngine().run(compiled.plan, {}, { onFailure: "finish" });
   let started = 0;
-  for await (const batch of run.events()) {
+  for await (const batch of run.batches()) {
     started += batch.filter(({ kind }) => kind === "node.started").length;
     if (started >= 24) run.cancel();
   }

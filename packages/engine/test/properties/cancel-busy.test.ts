@@ -106,7 +106,7 @@ async function cancelledAfter(
   const run: ReturnType<typeof engine.run> | undefined = engine.run(plan, {}, options);
   const events: ExecutionEvent[] = [];
   const reading = (async () => {
-    for await (const batch of run.events()) events.push(...batch);
+    for await (const batch of run.batches()) events.push(...batch);
   })();
   if (k === 0) cancel();
   await clock.run();

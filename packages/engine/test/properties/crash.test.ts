@@ -80,7 +80,7 @@ async function endOf(run: Run, clock: SimClock): Promise<Summary> {
   const open = view.nodes.filter(({ state }) => !/ed$/.test(state));
   const nodes = open.map(({ node, state }) => `${node} ${state}`).join(", ");
   const log: ExecutionEvent[] = [];
-  const cursor = run.events();
+  const cursor = run.batches();
   void (async () => {
     for await (const batch of cursor) log.push(...batch);
   })();

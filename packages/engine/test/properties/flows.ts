@@ -68,7 +68,7 @@ export async function runPlan(
   options.begun?.(run, engine);
   const events: ExecutionEvent[] = [];
   const reading = (async () => {
-    for await (const batch of run.events()) {
+    for await (const batch of run.batches()) {
       events.push(...batch);
       options.watch?.(batch);
     }

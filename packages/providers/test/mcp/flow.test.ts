@@ -49,7 +49,7 @@ async function start(server: McpServerSettings, tool: string, script: readonly S
   const run = engine.run(await planOf(FLOW(tool)), {});
   const events: ExecutionEvent[] = [];
   const reading = (async () => {
-    for await (const batch of run.events()) events.push(...batch);
+    for await (const batch of run.batches()) events.push(...batch);
   })();
   return {
     run,
@@ -91,7 +91,7 @@ test("a run that is cancelled while a tool works leaves no server behind", async
   const tool = "trigger-long-running-operation";
   const script = [call(`s__${tool}`, { duration: 600, steps: 6_000 })];
   const { run, end, close } = await start(everything([tool], "flow-cancelled"), tool, script);
-  for await (const batch of run.events()) {
+  for await (const batch of run.batches()) {
     if (batch.some(({ kind }) => kind === "node.progress" || kind === "tool.started")) break;
   }
   run.cancel();

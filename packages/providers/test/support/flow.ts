@@ -89,7 +89,7 @@ export async function start(setup: AskSetup): Promise<Asked> {
   const events: ExecutionEvent[] = [];
   const watchers = new Set<() => void>();
   const reading = (async () => {
-    for await (const batch of run.events()) {
+    for await (const batch of run.batches()) {
       events.push(...batch);
       for (const each of watchers) each();
     }

@@ -254,7 +254,7 @@ function countedFiles(): { readonly busy: number; open(policy: FilePolicy): File
 }
 
 async function collect(run: Run, told: (event: ExecutionEvent) => void): Promise<void> {
-  for await (const batch of run.events()) for (const event of batch) told(event);
+  for await (const batch of run.batches()) for (const event of batch) told(event);
 }
 
 function graphOf(type: string, fields: JsonObject, options: TestHostOptions): FlowGraph {
