@@ -56,7 +56,7 @@ export const layers = {
   },
   testkit: { needs: [...spine, ...packs], foreign: ["vitest"] },
   "create-extension": { needs: [], foreign: [] },
-  "test-support": { needs: ["contracts", "desktop", "store", "testkit"], foreign: [] },
+  "test-support": { needs: ["contracts", "desktop", "store", "testkit", "oauth"], foreign: [] },
 };
 
 const SPECIFIER = /(?:\bfrom|\bimport|\bimport\s*\(|\brequire\s*\()\s*["']([^"']+)["']/g;

@@ -1,7 +1,10 @@
 import { createServer } from "node:net";
 import { gzipSync } from "node:zlib";
 import { OAuthError, type OAuthToken, refreshToken, type TokenEndpoint } from "@millrace/oauth";
-import { type HostileStep, startHostileTokenEndpoint } from "@millrace/oauth/testing";
+import {
+  type HostileStep,
+  startHostileTokenEndpoint,
+} from "@millrace/test-support/hostile-token-endpoint";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 
 const GOOD: HostileStep = { body: { access_token: "a" } };

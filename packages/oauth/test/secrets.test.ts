@@ -12,7 +12,10 @@ import {
   tokenFromResponse,
 } from "@millrace/oauth";
 import { memoryCredentialStore } from "@millrace/oauth/store/memory";
-import { type HostileStep, startHostileTokenEndpoint } from "@millrace/oauth/testing";
+import {
+  type HostileStep,
+  startHostileTokenEndpoint,
+} from "@millrace/test-support/hostile-token-endpoint";
 import { expect, onTestFinished, test } from "vitest";
 
 /** In every secret that the failing calls below are given, send or receive. */

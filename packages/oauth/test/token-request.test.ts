@@ -9,7 +9,7 @@ import {
   type HostileStep,
   type HostileTokenEndpoint,
   startHostileTokenEndpoint,
-} from "@millrace/oauth/testing";
+} from "@millrace/test-support/hostile-token-endpoint";
 import { describe, expect, onTestFinished, test } from "vitest";
 
 const GOOD: HostileStep = { body: { access_token: "a", expires_in: 60 } };

@@ -2,12 +2,12 @@
 import { inspect } from "node:util";
 import { exitCodeFor, NodeError } from "@millrace/contracts";
 import { type Lock, OAuthError } from "@millrace/oauth";
-import { startHostileTokenEndpoint } from "@millrace/oauth/testing";
 import {
   createServiceCredentials,
   memoryConnectionRecords,
   type ServiceCredentialsOptions,
 } from "@millrace/server/connections";
+import { startHostileTokenEndpoint } from "@millrace/test-support/hostile-token-endpoint";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { crm } from "../../../contracts/test/extend/examples.ts";
 import { credentialsConformance } from "../../../testkit/src/services/credentials-conformance.ts";

@@ -1,5 +1,4 @@
 /** The world outside: a server whose every request is an effect, and that outlives whoever asks. */
-// biome-ignore lint/style/noRestrictedImports: the server of a test; what is tested reaches it through its egress client.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 

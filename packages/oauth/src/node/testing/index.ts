@@ -6,10 +6,7 @@ export {
   startFakeAuthorizationServer,
 } from "./fake-authorization-server.ts";
 export {
-  type HostileAnswer,
-  type HostileFault,
-  type HostileStep,
-  type HostileTokenEndpoint,
-  startHostileTokenEndpoint,
-} from "./hostile-token-endpoint.ts";
-export type { LoopbackServer, ReceivedRequest } from "./loopback-server.ts";
+  type LoopbackServer,
+  type ReceivedRequest,
+  startLoopbackServer,
+} from "./loopback-server.ts";

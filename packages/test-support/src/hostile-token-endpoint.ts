@@ -5,7 +5,7 @@ import {
   type LoopbackServer,
   type ReceivedRequest,
   startLoopbackServer,
-} from "./loopback-server.ts";
+} from "@millrace/oauth/testing";
 
 /** A plain answer. */
 export interface HostileAnswer {
