@@ -19,7 +19,7 @@ export async function secretFromStdin(io: CommandIo, what: string): Promise<stri
   return checked(text, what);
 }
 
-/** Asks at the keyboard and shows nothing of the answer. */
+/** Asks at the keyboard without echo. */
 export async function askSecret(io: CommandIo, what: string): Promise<string> {
   return checked(await askHidden(io, what), what);
 }

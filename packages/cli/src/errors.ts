@@ -29,7 +29,7 @@ const STATUS: Record<CliErrorCode, SummaryStatus> = {
   internal: "failed",
 };
 
-/** The problem that a program is told under `--json`, where whoever threw did not say. */
+/** Default of `problem` by code. */
 const PROBLEM: Record<CliErrorCode, ErrorCode> = {
   usage: "invalid_args",
   flow_invalid: "flow_invalid",
@@ -55,9 +55,9 @@ export class CliError extends Error {
   readonly code: CliErrorCode;
   readonly hint: string | undefined;
   readonly diagnostics: readonly Diagnostic[] | undefined;
-  /** True when everything worth saying is on stderr already. */
-  readonly told: boolean;
-  /** What a query that failed says to a program. */
+  /** True when the details are on stderr already. */
+  readonly reported: boolean;
+  /** Code of the problem document that a failed query prints under `--json`. */
   readonly problem: ErrorCode;
   /** Lines around the place of a mistake, for people. */
   readonly frame: string | undefined;
@@ -68,7 +68,7 @@ export class CliError extends Error {
     options: {
       hint?: string;
       diagnostics?: readonly Diagnostic[];
-      told?: boolean;
+      reported?: boolean;
       problem?: ErrorCode;
       frame?: string;
     } = {},
@@ -77,7 +77,7 @@ export class CliError extends Error {
     this.code = code;
     this.hint = options.hint;
     this.diagnostics = options.diagnostics;
-    this.told = options.told ?? false;
+    this.reported = options.reported ?? false;
     this.problem = options.problem ?? PROBLEM[code];
     this.frame = options.frame;
   }

@@ -106,7 +106,7 @@ async function fail(
     return summary.exitCode;
   }
   if (io.json !== undefined && io.json.summary === undefined) await io.json.events([summary]);
-  if (!known.told || io.json !== undefined) {
+  if (!known.reported || io.json !== undefined) {
     const hint = known.hint === undefined ? "" : `; ${known.hint}`;
     const frame = io.json === undefined ? (known.frame ?? "") : "";
     await io.err.write(`error: ${clean(`${known.message}${hint}`)}\n${frame}`);

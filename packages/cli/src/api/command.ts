@@ -22,15 +22,15 @@ import { type Api, MAX_PAGE } from "./api.ts";
 import { toCliError } from "./errors.ts";
 import { openApi } from "./open.ts";
 
-/** What a command may touch while it makes its arguments and shows its answer. */
-export interface Given {
+/** The command line, its streams and the API, for the callbacks of a command. */
+export interface CommandContext {
   readonly input: Input;
   readonly io: CommandIo;
   readonly api: Api;
 }
 
-/** What a person sees of an answer: lines of data, and remarks beside them. */
-export interface Shown {
+/** An answer as text: lines of data for stdout, remarks for stderr. */
+export interface Rendered {
   readonly data?: readonly string[];
   readonly said?: readonly string[];
 }
@@ -41,12 +41,16 @@ export interface ApiCommand<N extends CommandName> {
   /** Whether the embedded store is opened for writing. */
   readonly write?: true | undefined;
   /** The arguments of the call. */
-  request(given: Given): CommandArgs<N> | Promise<CommandArgs<N>>;
-  /** What is done with the answer before it is told. */
-  readonly before?: ((result: CommandResult<N>, given: Given) => Promise<void>) | undefined;
-  show(result: CommandResult<N>, given: Given): Shown | Promise<Shown>;
-  /** What else is to be done once the answer is told; its answer is the exit code. Default: 0. */
-  readonly after?: ((result: CommandResult<N>, given: Given) => Promise<number>) | undefined;
+  request(context: CommandContext): CommandArgs<N> | Promise<CommandArgs<N>>;
+  /** Runs before the answer is printed. */
+  readonly before?:
+    | ((result: CommandResult<N>, context: CommandContext) => Promise<void>)
+    | undefined;
+  show(result: CommandResult<N>, context: CommandContext): Rendered | Promise<Rendered>;
+  /** Runs after the answer is printed; resolves to the exit code. Default: 0. */
+  readonly after?:
+    | ((result: CommandResult<N>, context: CommandContext) => Promise<number>)
+    | undefined;
 }
 
 /** A command line that is one command of the registry. */
@@ -63,15 +67,15 @@ export function apiCommand<N extends CommandName>(
 export function callApi<N extends CommandName>(spec: ApiCommand<N>): Run {
   return (input, io) =>
     withApi(input, io, spec.write, async (api) => {
-      const given = { input, io, api };
-      const result = await api.invoke(spec.command, await spec.request(given));
-      await spec.before?.(result, given);
-      await tell(result, await textOf(io, () => spec.show(result, given)), io);
-      return (await spec.after?.(result, given)) ?? 0;
+      const context = { input, io, api };
+      const result = await api.invoke(spec.command, await spec.request(context));
+      await spec.before?.(result, context);
+      await printResult(result, await textOf(io, () => spec.show(result, context)), io);
+      return (await spec.after?.(result, context)) ?? 0;
     });
 }
 
-/** Opens the API that the words name, for as long as `work` takes. What it refuses is told of `what`: the first word. */
+/** Opens the API that the flags name, for as long as `work` takes. Errors name `what`, by default the first argument. */
 export async function withApi<T>(
   input: Input,
   io: CommandIo,
@@ -90,15 +94,15 @@ export async function withApi<T>(
   }
 }
 
-/** Text is made only where somebody reads it. */
-async function textOf(io: CommandIo, show: () => Shown | Promise<Shown>): Promise<Shown> {
+/** The text, made only without `--json`. */
+async function textOf(io: CommandIo, show: () => Rendered | Promise<Rendered>): Promise<Rendered> {
   return io.json === undefined ? show() : {};
 }
 
-/** Tells an answer: under `--json` as one line, else as text. */
-export async function tell(
+/** Prints an answer: under `--json` as one line, else as text. */
+export async function printResult(
   answer: unknown,
-  { data = [], said = [] }: Shown,
+  { data = [], said = [] }: Rendered,
   io: CommandIo,
 ): Promise<void> {
   if (io.json !== undefined) {
@@ -112,13 +116,13 @@ export async function tell(
 /** The text of a list: a table, or the remark that there is nothing; and how to go on where there is more. */
 export function listed<T>(
   { items, nextCursor }: Page<T>,
-  { io }: Given,
+  { io }: CommandContext,
   table: {
     readonly headings: readonly string[];
     readonly row: (item: T) => readonly string[];
     readonly none: string;
   },
-): Shown {
+): Rendered {
   const columns = io.isTTY.stdout ? io.size().columns || undefined : undefined;
   const data = tableLines(table.headings, items.map(table.row), { columns });
   if (items.length === 0) return { said: [table.none] };
@@ -126,8 +130,8 @@ export function listed<T>(
   return { data, said: more };
 }
 
-/** Entries of an argument whose value may be missing: such an argument is left out. */
-export function given<T extends object>(values: T): { [K in keyof T]?: NonNullable<T[K]> } {
+/** The object without members that are undefined. */
+export function omitUndefined<T extends object>(values: T): { [K in keyof T]?: NonNullable<T[K]> } {
   const entries = Object.entries(values).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> };
 }
@@ -138,7 +142,7 @@ export function pageOf(input: Input): { readonly limit?: number; readonly cursor
   if (limit !== undefined && (limit < 1 || limit > MAX_PAGE)) {
     throw usage(`--limit takes 1 to ${MAX_PAGE}, found "${limit}"`, "--cursor goes on from a page");
   }
-  return given({ limit, cursor: flagText(input, "cursor") });
+  return omitUndefined({ limit, cursor: flagText(input, "cursor") });
 }
 
 /** A flag that takes a whole number. */

@@ -3,13 +3,13 @@
 import { ClientError } from "@millrace/client";
 import type { CommandArgs, Template } from "@millrace/contracts";
 import { flagText, isOn } from "../argv/spec.ts";
-import { type Given, given, valuesOf } from "./command.ts";
+import { type CommandContext, omitUndefined, valuesOf } from "./command.ts";
 
 /** Stores the flow of a file, under the id of the flow where no slug is given. */
 export async function saveFlow(
   slug: string | undefined,
   file: string,
-  all: Given,
+  all: CommandContext,
 ): Promise<Template> {
   const { input, api } = all;
   const { readableFlow } = await import("../run/load-flow.ts");
@@ -18,7 +18,7 @@ export async function saveFlow(
   const name = slug ?? graph.id;
   return api.invoke("save_template", {
     slug: name,
-    ...given({
+    ...omitUndefined({
       name: flagText(input, "name"),
       description: flagText(input, "description"),
       tags: valuesOf(input, "tag"),
@@ -34,7 +34,7 @@ export async function saveFlow(
  */
 async function conditionOf(
   slug: string,
-  { input, api }: Given,
+  { input, api }: CommandContext,
 ): Promise<Pick<CommandArgs<"save_template">, "ifMatch" | "ifNoneMatch">> {
   const ifMatch = flagText(input, "if-match");
   if (ifMatch !== undefined) return { ifMatch };

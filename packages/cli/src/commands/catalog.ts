@@ -1,7 +1,7 @@
 /** `millrace catalog`: the node types that flows can use. No code of an extension runs for it. */
 
 import type { CatalogEntry, JsonSchema } from "@millrace/contracts";
-import { apiCommand, given, listed, pageOf } from "../api/command.ts";
+import { apiCommand, listed, omitUndefined, pageOf } from "../api/command.ts";
 import { arg, option, PAGE_FLAGS } from "../argv/flags.ts";
 import { type CliCommand, flagText } from "../argv/spec.ts";
 import { factLines, tableLines } from "../output/table.ts";
@@ -16,7 +16,7 @@ const list = apiCommand("catalog list", "list the node types that flows can use"
   command: "list_nodes",
   request: ({ input }) => ({
     ...pageOf(input),
-    ...given({ q: flagText(input, "query"), category: flagText(input, "category") }),
+    ...omitUndefined({ q: flagText(input, "query"), category: flagText(input, "category") }),
   }),
   show: (page, all) =>
     listed(page, all, {

@@ -13,8 +13,8 @@ import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "../
 import { CliError, usage } from "../errors.ts";
 import { clean } from "../output/text.ts";
 import { apiRun } from "../run/api-run.ts";
-import { drive } from "../run/drive.ts";
-import { graceOf, prepareAnswers, serverWords } from "../run/flags.ts";
+import { graceOf, readAnswers, serverFlag } from "../run/flags.ts";
+import { followRun } from "../run/follow.ts";
 import { readJson } from "../run/inputs.ts";
 
 export const commands: readonly CliCommand[] = [
@@ -167,11 +167,11 @@ async function goOn(
     runId,
     events: (signal) => api.runEvents(runId, { signal }),
     past: known + 1,
-    answers: prepareAnswers([], false),
+    answers: readAnswers([], false),
     waits: io.interactive,
-    where: serverWords(input),
+    where: serverFlag(input),
   });
-  const summary = await drive(run, {
+  const summary = await followRun(run, {
     graph: await api.invoke("get_run_graph", { runId }),
     graceMs: graceOf(input, api.config),
     // The one line of --json is the answer.

@@ -26,7 +26,7 @@ import { parseDuration } from "../argv/values.ts";
 import { askSecret, readSecret, secretFromStdin } from "../ask.ts";
 import { configOptions } from "../config/files.ts";
 import { strayServices } from "../config/services.ts";
-import { type Keeper, openKeeper } from "../connections/api.ts";
+import { type ConnectionsApi, openConnectionsApi } from "../connections/api.ts";
 import { readSlug, statusLine } from "../connections/show.ts";
 import { CliError, usage } from "../errors.ts";
 import type { CliIo } from "../output/io.ts";
@@ -65,14 +65,14 @@ const MAX_WAIT = "5m";
 type OAuth2 = Extract<ServiceAuth, { scheme: "oauth2" }>;
 
 /** A connection to be made. */
-interface Wish {
+interface ConnectRequest {
   readonly slug: string;
   readonly service: string;
   /** How long a consent may take. */
   readonly timeoutMs: number;
   /** Where the redirect comes; absent: where the service says. */
   readonly port: number | undefined;
-  readonly keeper: Keeper;
+  readonly connectionsApi: ConnectionsApi;
   readonly input: Input;
   readonly io: CommandIo;
 }
@@ -82,19 +82,21 @@ async function run(input: Input, io: CommandIo): Promise<number> {
   const slug = readSlug(input.args[0]);
   const timeoutMs = readWait(flagText(input, "timeout") ?? MAX_WAIT);
   const port = readPort(flagText(input, "port"));
-  const keeper = await openKeeper(input, io, { write: true });
+  const connectionsApi = await openConnectionsApi(input, io, { write: true });
   try {
-    const service = flagText(input, "service") ?? (await recordedService(keeper, slug)) ?? slug;
-    const auth = await keeper.auth(service);
+    const service =
+      flagText(input, "service") ?? (await recordedService(connectionsApi, slug)) ?? slug;
+    const auth = await connectionsApi.auth(service);
     if (auth === undefined) {
       throw await unknownService(
         service,
-        keeper,
+        connectionsApi,
         await strayServices(configOptions(input, io), io),
       );
     }
-    const wish: Wish = { slug, service, timeoutMs, port, keeper, input, io };
-    const status = auth.scheme === "oauth2" ? await consent(wish, auth) : await enter(wish, auth);
+    const request: ConnectRequest = { slug, service, timeoutMs, port, connectionsApi, input, io };
+    const status =
+      auth.scheme === "oauth2" ? await consent(request, auth) : await enter(request, auth);
     if (auth.scheme === "oauth2" && !status.refreshable) {
       await io.err.write(
         `warning: the service gave no refresh token: connect again ${status.expires_at === undefined ? "when it refuses the credential" : `after ${status.expires_at}`}\n`,
@@ -104,40 +106,43 @@ async function run(input: Input, io: CommandIo): Promise<number> {
     else await io.json.result(status);
     return 0;
   } finally {
-    await keeper.close();
+    await connectionsApi.close();
   }
 }
 
 /** Schemes without a consent: the person has the secret. */
-async function enter({ slug, service, keeper, input, io }: Wish, { scheme }: ServiceAuth) {
+async function enter(
+  { slug, service, connectionsApi, input, io }: ConnectRequest,
+  { scheme }: ServiceAuth,
+) {
   if (scheme === "none") throw usage(`service "${service}" takes no credential: call it as it is`);
   const what = scheme === "basic" ? `user:password of ${slug}` : `secret of ${slug}`;
   const value = isOn(input, "secret-stdin")
     ? await secretFromStdin(io, what)
     : await readSecret(io, what);
-  return keeper.setSecret({ slug, service, value });
+  return connectionsApi.setSecret({ slug, service, value });
 }
 
-async function consent(wish: Wish, auth: OAuth2): Promise<ConnectionStatus> {
-  const client = await readClient(wish, auth);
-  const listener = await ended(bindLoopback(wish.port ?? auth.redirect?.port ?? 0));
+async function consent(request: ConnectRequest, auth: OAuth2): Promise<ConnectionStatus> {
+  const client = await readClient(request, auth);
+  const listener = await ended(bindLoopback(request.port ?? auth.redirect?.port ?? 0));
   try {
-    return await receive(wish, auth, client, listener);
+    return await receive(request, auth, client, listener);
   } finally {
     await listener.close();
   }
 }
 
 async function receive(
-  wish: Wish,
+  request: ConnectRequest,
   auth: OAuth2,
   client: OAuthClientArgs | undefined,
   listener: LoopbackListener,
 ): Promise<ConnectionStatus> {
-  const { slug, service, timeoutMs, keeper, input, io } = wish;
+  const { slug, service, timeoutMs, connectionsApi, input, io } = request;
   const scopes = flagList(input, "scope");
   const path = auth.redirect?.path ?? "/callback";
-  const started = await keeper
+  const started = await connectionsApi
     .connect({
       slug,
       service,
@@ -151,7 +156,7 @@ async function receive(
   try {
     const { authorizeUrl, connectId } = started;
     const state = new URL(authorizeUrl).searchParams.get("state") ?? "";
-    await show(authorizeUrl, listener.port, wish);
+    await show(authorizeUrl, listener.port, request);
     const code = await ended(
       acceptOAuthCode(listener, {
         state,
@@ -161,15 +166,15 @@ async function receive(
         ...(auth.issuer !== undefined && { expectedIssuer: auth.issuer }),
       }),
     );
-    return await keeper.complete({ connectId, code, state });
+    return await connectionsApi.complete({ connectId, code, state });
   } catch (error) {
-    // What the keeper still waits for ends by itself; that it is told is a courtesy.
-    await keeper.cancel(started.connectId).catch(() => {});
+    // What the server still waits for ends by itself; that it is told is a courtesy.
+    await connectionsApi.cancel(started.connectId).catch(() => {});
     throw isClientRefused(error) ? refusedClient(error as CliError, slug) : error;
   }
 }
 
-async function show(url: string, port: number, { slug, input, io }: Wish): Promise<void> {
+async function show(url: string, port: number, { slug, input, io }: ConnectRequest): Promise<void> {
   await io.err.write(`open this address to connect ${slug}:\n${clean(url)}\n`);
   if (isOn(input, "no-browser")) {
     await io.err.write(
@@ -181,7 +186,10 @@ async function show(url: string, port: number, { slug, input, io }: Wish): Promi
 }
 
 /** The OAuth client that the words name. A secret comes from stdin or the prompt; a public client has none. */
-async function readClient({ input, io }: Wish, auth: OAuth2): Promise<OAuthClientArgs | undefined> {
+async function readClient(
+  { input, io }: ConnectRequest,
+  auth: OAuth2,
+): Promise<OAuthClientArgs | undefined> {
   const clientId = flagText(input, "client-id");
   const fromStdin = isOn(input, "secret-stdin");
   if (clientId === undefined) {
@@ -201,8 +209,11 @@ async function readClient({ input, io }: Wish, auth: OAuth2): Promise<OAuthClien
   return { client_id: clientId, ...(secret !== undefined && { client_secret: secret }) };
 }
 
-async function recordedService(keeper: Keeper, slug: string): Promise<string | undefined> {
-  const services: readonly ServiceInfo[] = await keeper.services();
+async function recordedService(
+  connectionsApi: ConnectionsApi,
+  slug: string,
+): Promise<string | undefined> {
+  const services: readonly ServiceInfo[] = await connectionsApi.services();
   return services
     .flatMap(({ connections }) => connections)
     .find((connection) => connection.slug === slug)?.service;
@@ -210,10 +221,10 @@ async function recordedService(keeper: Keeper, slug: string): Promise<string | u
 
 async function unknownService(
   service: string,
-  keeper: Keeper,
+  connectionsApi: ConnectionsApi,
   stray: string | undefined,
 ): Promise<CliError> {
-  const known = (await keeper.services()).map((each) => each.slug);
+  const known = (await connectionsApi.services()).map((each) => each.slug);
   return usage(
     `no service "${clean(service)}" is described here`,
     stray ??

@@ -3,7 +3,7 @@
 import type { ConnectionStatus } from "@millrace/contracts";
 import { arg, serverCommand } from "../argv/flags.ts";
 import type { ArgSpec, CliCommand, CommandIo, Input } from "../argv/spec.ts";
-import { type Keeper, openKeeper } from "../connections/api.ts";
+import { type ConnectionsApi, openConnectionsApi } from "../connections/api.ts";
 import { readSlug, statusLine, undescribedLine } from "../connections/show.ts";
 import { CliError } from "../errors.ts";
 
@@ -12,9 +12,9 @@ const CONNECTION: ArgSpec = arg("slug", "name of the connection", "connection");
 const list = serverCommand("connections list", "list connections and how they stand", {
   examples: [["connections list --json", "never a token"]],
   async run(input, io) {
-    return withKeeper(input, io, { write: false }, async (keeper) => {
-      const items = await all(keeper);
-      const others = await keeper.undescribed();
+    return withConnectionsApi(input, io, { write: false }, async (connectionsApi) => {
+      const items = await all(connectionsApi);
+      const others = await connectionsApi.undescribed();
       if (io.json !== undefined) {
         await io.json.result({ items, ...(others.length > 0 && { undescribed: others }) });
         return;
@@ -32,8 +32,8 @@ const show = serverCommand("connections show", "show one connection", {
   examples: [["connections show tracker", "scopes, expiry, store"]],
   async run(input, io) {
     const slug = readSlug(input.args[0]);
-    return withKeeper(input, io, { write: false }, async (keeper) => {
-      const status = (await all(keeper)).find((each) => each.slug === slug);
+    return withConnectionsApi(input, io, { write: false }, async (connectionsApi) => {
+      const status = (await all(connectionsApi)).find((each) => each.slug === slug);
       if (status === undefined) throw nothing(slug);
       if (io.json === undefined) await io.out.write(`${statusLine(status)}\n`);
       else await io.json.result(status);
@@ -47,8 +47,8 @@ const remove = serverCommand("connections remove", "revoke and delete a connecti
   examples: [["connections remove tracker", "the grant ends"]],
   async run(input, io) {
     const slug = readSlug(input.args[0]);
-    return withKeeper(input, io, { write: true }, async (keeper) => {
-      await keeper.disconnect(slug).catch((error: unknown) => {
+    return withConnectionsApi(input, io, { write: true }, async (connectionsApi) => {
+      await connectionsApi.disconnect(slug).catch((error: unknown) => {
         throw error instanceof CliError && error.problem === "not_found" ? nothing(slug) : error;
       });
       if (io.json === undefined) await io.err.write(`${slug} is forgotten\n`);
@@ -59,23 +59,23 @@ const remove = serverCommand("connections remove", "revoke and delete a connecti
 
 export const commands: readonly CliCommand[] = [list, show, remove];
 
-async function withKeeper(
+async function withConnectionsApi(
   input: Input,
   io: CommandIo,
   options: { readonly write: boolean },
-  work: (keeper: Keeper) => Promise<void>,
+  work: (connectionsApi: ConnectionsApi) => Promise<void>,
 ): Promise<number> {
-  const keeper = await openKeeper(input, io, options);
+  const connectionsApi = await openConnectionsApi(input, io, options);
   try {
-    await work(keeper);
+    await work(connectionsApi);
     return 0;
   } finally {
-    await keeper.close();
+    await connectionsApi.close();
   }
 }
 
-async function all(keeper: Keeper): Promise<readonly ConnectionStatus[]> {
-  return (await keeper.services()).flatMap(({ connections }) => connections);
+async function all(connectionsApi: ConnectionsApi): Promise<readonly ConnectionStatus[]> {
+  return (await connectionsApi.services()).flatMap(({ connections }) => connections);
 }
 
 function nothing(slug: string): CliError {

@@ -53,7 +53,7 @@ async function run(input: Input, io: CommandIo): Promise<number> {
 
   function ended(count: number): number {
     if (count === 0) return 0;
-    throw new CliError("check_failed", "the flows are different", { told: true });
+    throw new CliError("check_failed", "the flows are different", { reported: true });
   }
 }
 

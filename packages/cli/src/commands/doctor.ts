@@ -3,7 +3,7 @@ import { serverCommand } from "../argv/flags.ts";
 import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
 import { explainConfig } from "../config/explain.ts";
 import { dataFolder } from "../config/files.ts";
-import type { Check, Finding, Patient } from "../doctor/check.ts";
+import type { Check, DoctorContext, Finding } from "../doctor/check.ts";
 import { configuration, projectTrust } from "../doctor/configuration.ts";
 import { credentialStore } from "../doctor/credentials.ts";
 import { modelEngine } from "../doctor/engines.ts";
@@ -31,21 +31,21 @@ const SYMBOLS = { ok: "succeeded", warn: "confirm", fail: "failed" } as const;
 
 /** Runs every check and tells each finding; ends with 1 when one is `fail`. */
 async function run(input: Input, io: CommandIo): Promise<number> {
-  const patient = await admit(input, io);
+  const context = await contextOf(input, io);
   let failed = 0;
   for (const check of CHECKS) {
     if (io.signal.aborted) break;
-    for (const finding of await check.look(patient).catch(surprise)) {
+    for (const finding of await check.look(context).catch(unexpected)) {
       if (finding.status === "fail") failed += 1;
-      await tell(check.name, finding, io);
+      await printFinding(check.name, finding, io);
     }
   }
   if (failed === 0) return 0;
   const message = `${failed} ${failed === 1 ? "check" : "checks"} failed`;
-  throw new CliError("check_failed", message, { told: true });
+  throw new CliError("check_failed", message, { reported: true });
 }
 
-async function admit(input: Input, io: CommandIo): Promise<Patient> {
+async function contextOf(input: Input, io: CommandIo): Promise<DoctorContext> {
   const home = flagText(input, "home");
   const options = { folder: io.cwd, file: flagText(input, "config"), home };
   const sources = await explainConfig(options, io).catch((error: unknown) => {
@@ -65,12 +65,16 @@ async function admit(input: Input, io: CommandIo): Promise<Patient> {
 }
 
 /** A check that fails itself is a finding as well: the others still say what they see. */
-function surprise(error: unknown): readonly Finding[] {
+function unexpected(error: unknown): readonly Finding[] {
   const says = error instanceof Error ? error.message : String(error);
   return [{ status: "fail", says, fix: "this is a bug in millrace; report this line" }];
 }
 
-async function tell(check: string, { status, says, fix }: Finding, io: CommandIo): Promise<void> {
+async function printFinding(
+  check: string,
+  { status, says, fix }: Finding,
+  io: CommandIo,
+): Promise<void> {
   if (io.json !== undefined) {
     await io.json.result({ check, status, says, ...(fix !== undefined && { fix }) });
     return;

@@ -80,7 +80,7 @@ const doctor = command("ext doctor", "load every extension and say what came of 
     }
     if (failed === 0) return 0;
     const message = `${failed} of the extensions cannot be used`;
-    throw new CliError("check_failed", message, { told: true });
+    throw new CliError("check_failed", message, { reported: true });
   },
 });
 

@@ -84,7 +84,10 @@ async function run(input: Input, io: CommandIo): Promise<number> {
     }
   }
   if (broken.length > 0) {
-    throw new CliError("flow_invalid", countFindings(broken), { diagnostics: broken, told: true });
+    throw new CliError("flow_invalid", countFindings(broken), {
+      diagnostics: broken,
+      reported: true,
+    });
   }
   if (different > 0) {
     const message = `${different} ${different === 1 ? "file is" : "files are"} not in canonical form`;

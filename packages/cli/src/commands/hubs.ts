@@ -5,7 +5,14 @@
 
 import type { Hub, HubItem, HubProvides } from "@millrace/contracts";
 import { itemsOf } from "../api/api.ts";
-import { apiCommand, type Given, given, listed, pageOf, valuesOf } from "../api/command.ts";
+import {
+  apiCommand,
+  type CommandContext,
+  listed,
+  omitUndefined,
+  pageOf,
+  valuesOf,
+} from "../api/command.ts";
 import { proposedLines } from "../api/proposed-schedules.ts";
 import { arg, option, PAGE_FLAGS } from "../argv/flags.ts";
 import { type ArgSpec, type CliCommand, flagText, type Input, isOn } from "../argv/spec.ts";
@@ -61,7 +68,7 @@ const add = apiCommand("hubs add", "add a hub by its https address", {
       name: flagText(input, "name") ?? id,
       url,
       provides: (valuesOf(input, "provides") as readonly HubProvides[] | undefined) ?? PROVIDES,
-      ...given({ publicKey: flagText(input, "public-key") }),
+      ...omitUndefined({ publicKey: flagText(input, "public-key") }),
     };
   },
   show: ({ id }) => ({ data: [id], said: [`millrace hubs sync ${id} fetches what it offers`] }),
@@ -134,7 +141,7 @@ const install = apiCommand("hubs install", "install an item of a hub after its d
     return {
       hubId,
       itemId,
-      ...given({ slug: flagText(input, "slug") }),
+      ...omitUndefined({ slug: flagText(input, "slug") }),
       ...(overwrite && { overwrite, ifMatch: "*" }),
     };
   },
@@ -160,7 +167,7 @@ function idOf(url: string): string {
   return words.slice(0, 64).replace(/^-|-$/g, "") || "hub";
 }
 
-async function itemOf(hubId: string, itemId: string, { api }: Given): Promise<HubItem> {
+async function itemOf(hubId: string, itemId: string, { api }: CommandContext): Promise<HubItem> {
   for await (const item of itemsOf((page) => api.invoke("list_hub_items", { hubId, ...page }))) {
     if (item.id === itemId) return item;
   }
@@ -171,7 +178,7 @@ async function itemOf(hubId: string, itemId: string, { api }: Given): Promise<Hu
 }
 
 /** Shows what would be installed, and asks. */
-async function agree(item: HubItem, hubId: string, { input, io }: Given): Promise<void> {
+async function agree(item: HubItem, hubId: string, { input, io }: CommandContext): Promise<void> {
   if (io.json === undefined) {
     const lines = factLines([
       ["item", `${hubId}/${item.id}`],

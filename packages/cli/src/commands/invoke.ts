@@ -3,13 +3,13 @@
 import { ClientError } from "@millrace/client";
 import type { CommandArgs, CommandDef, CommandName, RunRef } from "@millrace/contracts";
 import type { Api } from "../api/api.ts";
-import { tell, withApi } from "../api/command.ts";
+import { printResult, withApi } from "../api/command.ts";
 import { arg, serverCommand } from "../argv/flags.ts";
 import type { CliCommand, CommandIo, Input } from "../argv/spec.ts";
 import { meant } from "../argv/suggest.ts";
 import { CliError, usage } from "../errors.ts";
 import { clean } from "../output/text.ts";
-import { settle } from "../run/follow-to-end.ts";
+import { followToEnd } from "../run/follow-to-end.ts";
 
 export const commands: readonly CliCommand[] = [
   serverCommand("invoke", "call any command of the API by its name", {
@@ -65,9 +65,9 @@ async function run(input: Input, io: CommandIo): Promise<number> {
         });
       });
     const lines = result === null ? [] : JSON.stringify(result, null, 2).split("\n");
-    await tell(result, { data: lines.map(clean) }, io);
-    const given = { input, io, api };
-    return STARTS.has(name) ? settle(result as RunRef, given, { answered: true }) : 0;
+    await printResult(result, { data: lines.map(clean) }, io);
+    const context = { input, io, api };
+    return STARTS.has(name) ? followToEnd(result as RunRef, context, { answered: true }) : 0;
   };
   // What an answer is about stands in the arguments, wherever its command wants it.
   return withApi({ ...input, args: [] }, io, write, call);

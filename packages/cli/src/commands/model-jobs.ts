@@ -3,7 +3,7 @@
 import { stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import type { ModelInstallArgs } from "@millrace/contracts";
-import { given, tell, withApi } from "../api/command.ts";
+import { omitUndefined, printResult, withApi } from "../api/command.ts";
 import { type CommandIo, flagText, isOn, type Run } from "../argv/spec.ts";
 import { CliError, reason, usage } from "../errors.ts";
 import { followJob } from "../models/follow-job.ts";
@@ -27,7 +27,7 @@ export const install: Run = async (input, io) => {
       source,
       id,
       fetchEngine: true,
-      ...given({
+      ...omitUndefined({
         sha256: flagText(input, "sha256"),
         headersCredential: flagText(input, "credential"),
       }),
@@ -50,7 +50,7 @@ export const scan: Run = (input, io) =>
       const rows = skipped.map(({ file, reason: why }) => [file, why]);
       const data = tableLines(["SKIPPED", "WHY"], rows);
       const found = `${count} model${count === 1 ? "" : "s"} in ${Math.round(ms)} ms`;
-      await tell(ref, { data, said: [found] }, io);
+      await printResult(ref, { data, said: [found] }, io);
       return 0;
     }
     throw new CliError("unavailable", "nothing more is heard of the scan");
@@ -80,7 +80,7 @@ export const engine: Run = (input, io) => {
       source ?? "-",
     ]);
     const data = tableLines(["ENGINE", "VERSION", "PLATFORM", "STATE", "FROM"], rows);
-    await tell(engines, { data }, io);
+    await printResult(engines, { data }, io);
     return 0;
   });
 };

@@ -4,10 +4,10 @@ import type { Model, ModelState } from "@millrace/contracts";
 import {
   apiCommand,
   durationOf,
-  given,
   listed,
+  omitUndefined,
   pageOf,
-  tell,
+  printResult,
   wholeNumber,
   withApi,
 } from "../api/command.ts";
@@ -25,7 +25,7 @@ const list = apiCommand("models list", "list the models of this machine", {
   command: "list_models",
   request: ({ input }) => ({
     ...pageOf(input),
-    ...given({ state: flagText(input, "state") as ModelState | undefined }),
+    ...omitUndefined({ state: flagText(input, "state") as ModelState | undefined }),
   }),
   show: (page, all) =>
     listed(page, all, {
@@ -66,7 +66,7 @@ const running = serverCommand("models running", "list the models that are in mem
           none: "no model is loaded",
         },
       );
-      await tell({ ...page, items }, shown, io);
+      await printResult({ ...page, items }, shown, io);
       return 0;
     }),
 });
@@ -97,7 +97,7 @@ const load = apiCommand("models load", "load a model into memory", {
   request: ({ input }) => ({
     modelId: modelOf(input),
     wait: true,
-    ...given({
+    ...omitUndefined({
       contextSize: wholeNumber(input, "context-size"),
       threads: wholeNumber(input, "threads"),
       ttlMs: durationOf(input, "ttl"),

@@ -21,16 +21,16 @@ import {
 import { CliError, interruptible } from "../errors.ts";
 import { clean } from "../output/text.ts";
 import { apiRun } from "../run/api-run.ts";
-import { drive } from "../run/drive.ts";
 import { openEvents } from "../run/event-file.ts";
 import {
   ANSWER_FLAGS,
   EVENTS_FLAG,
   GRACE_FLAG,
   graceOf,
-  prepareAnswers,
-  serverWords,
+  readAnswers,
+  serverFlag,
 } from "../run/flags.ts";
+import { followRun } from "../run/follow.ts";
 
 export const commands: readonly CliCommand[] = [
   serverCommand("resume", "go on with a kept run that was interrupted, or waits", {
@@ -44,7 +44,7 @@ export const commands: readonly CliCommand[] = [
 
 /** Takes the run up and follows it to its end; the exit code is the summary's. */
 async function run(input: Input, io: CommandIo): Promise<number> {
-  const answers = prepareAnswers(flagList(input, "confirm"), isOn(input, "yes"));
+  const answers = readAnswers(flagList(input, "confirm"), isOn(input, "yes"));
   return withApi(input, io, true, async (api) => {
     const graceMs = graceOf(input, api.config);
     const runId = await interruptible(io.signal, runIdOf(input.args[0] ?? "", api));
@@ -58,9 +58,9 @@ async function run(input: Input, io: CommandIo): Promise<number> {
         past: before.lastSeq,
         answers,
         waits: io.interactive,
-        where: serverWords(input),
+        where: serverFlag(input),
       });
-      const summary = await drive(live, {
+      const summary = await followRun(live, {
         graph,
         graceMs,
         io,

@@ -8,14 +8,14 @@ import {
   type Summary,
 } from "@millrace/contracts";
 import type { Api } from "../api/api.ts";
-import { callApi, type Given, type Shown, withApi } from "../api/command.ts";
+import { type CommandContext, callApi, type Rendered, withApi } from "../api/command.ts";
 import { eventsOf, flowOf, lastRun, runIdOf } from "../api/runs.ts";
 import type { CommandIo, Input, Run } from "../argv/spec.ts";
 import { CliError, endedBy } from "../errors.ts";
 import { createDisplay } from "../output/create-display.ts";
 import { factLines } from "../output/table.ts";
 import { clean, formatTime } from "../output/text.ts";
-import { serverWords } from "../run/flags.ts";
+import { serverFlag } from "../run/flags.ts";
 
 /** The tree of a run as far as it got, with what it made, or why it failed. */
 export const show: Run = callApi({
@@ -52,7 +52,7 @@ export const tail: Run = (input, io) =>
 
 /** The command that answers the question of a node. */
 function answering(runId: string, input: Input): (node: string) => string {
-  return (node) => `millrace confirm ${clean(runId)} ${clean(node)} --approve${serverWords(input)}`;
+  return (node) => `millrace confirm ${clean(runId)} ${clean(node)} --approve${serverFlag(input)}`;
 }
 
 /** Shows a run as it goes on. Undefined: its log ends, and it has not. `open`: nodes that ask, by the ids of their questions. */
@@ -94,7 +94,7 @@ async function follow(
   return summary;
 }
 
-async function drawn(run: StoredRun, { api, io, input }: Given): Promise<Shown> {
+async function drawn(run: StoredRun, { api, io, input }: CommandContext): Promise<Rendered> {
   const [{ treeLines }, { createStyle }] = await Promise.all([
     import("../output/tree.ts"),
     import("../output/style.ts"),

@@ -3,10 +3,10 @@
 import type { RunState } from "@millrace/contracts";
 import {
   apiCommand,
+  type CommandContext,
   durationOf,
-  type Given,
-  given,
   listed,
+  omitUndefined,
   pageOf,
   pairsOf,
   valuesOf,
@@ -17,7 +17,7 @@ import { type ArgSpec, type CliCommand, flagText } from "../argv/spec.ts";
 import { formatDuration, parseDuration } from "../argv/values.ts";
 import { usage } from "../errors.ts";
 import { clean, formatTime } from "../output/text.ts";
-import { settle, started } from "../run/follow-to-end.ts";
+import { followToEnd, startedRun } from "../run/follow-to-end.ts";
 
 const RUN: ArgSpec = arg("id", "the run, or how its id begins", "run");
 const STATUS = option("status", "<status>", "runs of this status", {
@@ -36,7 +36,7 @@ const list = apiCommand("runs list", "list runs, newest first", {
   command: "list_runs",
   request: ({ input }) => ({
     ...pageOf(input),
-    ...given({
+    ...omitUndefined({
       status: valuesOf(input, "status") as readonly RunState[] | undefined,
       template: flagText(input, "template"),
       tags: pairsOf(input, "tag"),
@@ -59,7 +59,7 @@ const list = apiCommand("runs list", "list runs, newest first", {
 });
 
 /** The run that the first argument names. */
-function runOf({ input, api }: Given): Promise<string> {
+function runOf({ input, api }: CommandContext): Promise<string> {
   return runIdOf(input.args[0] ?? "", api);
 }
 
@@ -74,7 +74,10 @@ const cancel = apiCommand("runs cancel", "stop a run", {
   write: true,
   request: async (all) => ({
     runId: await runOf(all),
-    ...given({ reason: flagText(all.input, "reason"), graceMs: durationOf(all.input, "grace") }),
+    ...omitUndefined({
+      reason: flagText(all.input, "reason"),
+      graceMs: durationOf(all.input, "grace"),
+    }),
   }),
   show: ({ runId, status }) => ({ said: [`${clean(runId)} is ${status}`] }),
 });
@@ -88,10 +91,10 @@ const retry = apiCommand("runs retry", "repeat a run as a new one that keeps ear
   write: true,
   request: async (all) => ({
     runId: await runOf(all),
-    ...given({ from: valuesOf(all.input, "from") }),
+    ...omitUndefined({ from: valuesOf(all.input, "from") }),
   }),
-  show: started,
-  after: settle,
+  show: startedRun,
+  after: followToEnd,
 });
 
 const remove = apiCommand("runs delete", "delete a run that has ended", {
@@ -114,7 +117,7 @@ const prune = apiCommand("runs prune", "delete ended runs by age or status", {
     if (before === undefined && status === undefined) {
       throw usage("runs prune deletes nothing without --before or --status");
     }
-    return given({ before: before && momentOf(before, io.now()), status });
+    return omitUndefined({ before: before && momentOf(before, io.now()), status });
   },
   show: ({ deleted }) => ({ said: [`${deleted} run${deleted === 1 ? "" : "s"} deleted`] }),
 });

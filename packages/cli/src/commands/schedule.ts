@@ -4,14 +4,14 @@ import type { CommandArgs, Schedule, ScheduleArgs, Template } from "@millrace/co
 import type { Api } from "../api/api.ts";
 import {
   apiCommand,
+  type CommandContext,
   callApi,
   durationOf,
-  type Given,
-  given,
   listed,
+  omitUndefined,
   pageOf,
   pairsOf,
-  tell,
+  printResult,
   wholeNumber,
   withApi,
 } from "../api/command.ts";
@@ -28,7 +28,7 @@ import {
 import { usage } from "../errors.ts";
 import { factLines } from "../output/table.ts";
 import { clean, formatTime } from "../output/text.ts";
-import { settle, started } from "../run/follow-to-end.ts";
+import { followToEnd, startedRun } from "../run/follow-to-end.ts";
 
 const ID: ArgSpec = arg("id", "the schedule", "schedule");
 
@@ -116,7 +116,7 @@ const addDeclared: Run = (input, io) => {
         data: made.map(({ id }) => id),
         said: [...said, ...made.map(activeLine), ...firesWhere(api)],
       };
-      await tell({ items: made, nextCursor: null }, shown, io);
+      await printResult({ items: made, nextCursor: null }, shown, io);
       return 0;
     },
     from,
@@ -174,8 +174,8 @@ const runNow = apiCommand("schedule run-now", "start the run of a schedule now",
   command: "run_schedule_now",
   write: true,
   request: ({ input }) => ({ scheduleId: idOf(input) }),
-  show: started,
-  after: settle,
+  show: startedRun,
+  after: followToEnd,
 });
 
 const next = apiCommand("schedule next", "say when a schedule fires next", {
@@ -185,7 +185,7 @@ const next = apiCommand("schedule next", "say when a schedule fires next", {
   command: "preview_schedule",
   request: ({ input }) => ({
     scheduleId: idOf(input),
-    ...given({ n: wholeNumber(input, "count") }),
+    ...omitUndefined({ n: wholeNumber(input, "count") }),
   }),
   show: ({ times }) =>
     times.length === 0 ? { said: ["it never fires again"] } : { data: times.map(formatTime) },
@@ -231,7 +231,7 @@ function templateOf({ template, version }: Schedule): string {
 /** The template of `--from`: a file is stored first, under the id of its flow. */
 async function templateFrom(
   from: string,
-  { input, io, api }: Given,
+  { input, io, api }: CommandContext,
 ): Promise<{ readonly template: Template; readonly said: readonly string[] }> {
   const { isSlug } = await import("../run/find-flow.ts");
   if (await isSlug(from, io)) {
@@ -270,7 +270,7 @@ function switchTo(enabled: boolean): Run {
 
 /** When: exactly one of three flags. */
 function readTimes(input: Input): Pick<ScheduleArgs, "cron" | "everyMs" | "at" | "timezone"> {
-  const times = given({
+  const times = omitUndefined({
     cron: flagText(input, "cron"),
     everyMs: durationOf(input, "every"),
     at: flagText(input, "at"),
@@ -278,11 +278,11 @@ function readTimes(input: Input): Pick<ScheduleArgs, "cron" | "everyMs" | "at" |
   if (Object.keys(times).length !== 1) {
     throw usage("schedule add takes exactly one of --cron, --every and --at");
   }
-  return { ...times, ...given({ timezone: flagText(input, "timezone") }) };
+  return { ...times, ...omitUndefined({ timezone: flagText(input, "timezone") }) };
 }
 
 /** What, with which inputs. Inputs are read as the flow of the template declares them. */
-async function readRest({ input, io, api }: Given): Promise<ScheduleArgs> {
+async function readRest({ input, io, api }: CommandContext): Promise<ScheduleArgs> {
   const template = flagText(input, "template");
   if (template === undefined) throw usage("schedule add needs --template SLUG");
   const words = flagList(input, "input");
@@ -296,7 +296,7 @@ async function readRest({ input, io, api }: Given): Promise<ScheduleArgs> {
   const inputs = wants ? await read() : undefined;
   return {
     template,
-    ...given({
+    ...omitUndefined({
       inputs,
       tags: pairsOf(input, "tag"),
       overlap: flagText(input, "overlap") as Schedule["overlap"] | undefined,

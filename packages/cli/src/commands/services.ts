@@ -99,7 +99,7 @@ const importSpec = command(
         await io.json?.result({ file: null, change: "none", diagnostics });
         throw new CliError("check_failed", `${clean(name)} makes no service`, {
           diagnostics: diagnostics.filter(({ severity }) => severity === "error"),
-          told: io.json === undefined,
+          reported: io.json === undefined,
         });
       }
       const text = `${JSON.stringify(entry, null, 2)}\n`;
@@ -116,7 +116,7 @@ const importSpec = command(
         target === undefined
           ? join(folder, SERVICES_FOLDER, `${entry.slug}.json`)
           : resolve(io.cwd, target);
-      const code = await settle({ file, text, entry, diagnostics, check }, io);
+      const code = await writeDescriptor({ file, text, entry, diagnostics, check }, io);
       if (check || dirname(file) !== join(folder, SERVICES_FOLDER)) return code;
       if (project === undefined) await makeProject(folder, io);
       const next = await nextTrust(await projectFile(options, io), options.home, io);
@@ -145,7 +145,7 @@ interface Imported {
 }
 
 /** Says what changes, and writes it unless this is a check. */
-async function settle(
+async function writeDescriptor(
   { file, text, entry, diagnostics, check }: Imported,
   io: CommandIo,
 ): Promise<number> {

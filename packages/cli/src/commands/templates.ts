@@ -5,13 +5,13 @@ import { resolve } from "node:path";
 import type { Template, TemplateSummary } from "@millrace/contracts";
 import {
   apiCommand,
+  type CommandContext,
   callApi,
-  type Given,
-  given,
   listed,
+  omitUndefined,
   pageOf,
-  type Shown,
-  tell,
+  printResult,
+  type Rendered,
   toWhole,
   wholeNumber,
   withApi,
@@ -40,7 +40,7 @@ const list = apiCommand("templates list", "list stored flows", {
   command: "list_templates",
   request: ({ input }) => ({
     ...pageOf(input),
-    ...given({
+    ...omitUndefined({
       q: flagText(input, "query"),
       tag: flagText(input, "tag"),
       source: flagText(input, "source") as "local" | undefined,
@@ -102,7 +102,7 @@ const save = serverCommand("templates save", "store a flow, or the next version 
       const template = await saveFlow(slugOf(input), input.args[1] ?? "-", all);
       const active = isOn(input, "activate") ? await activate(api, template) : [];
       const { said = [] } = io.json === undefined ? await stored(template, "is stored", all) : {};
-      await tell(template, { said: [...said, ...active.map(activeLine)] }, io);
+      await printResult(template, { said: [...said, ...active.map(activeLine)] }, io);
       return 0;
     }),
 });
@@ -163,7 +163,7 @@ const importFlow = apiCommand(
     write: true,
     request: async ({ input, io }) => ({
       text: await readText(input.args[0] ?? "-", io),
-      ...given({ slug: flagText(input, "slug") }),
+      ...omitUndefined({ slug: flagText(input, "slug") }),
       ...(isOn(input, "overwrite") && { overwrite: true }),
     }),
     show: (template, all) => stored(template, "is stored", all),
@@ -211,7 +211,11 @@ function sourceOf({ source }: TemplateSummary): string {
 }
 
 /** What became of a template, and which of its schedules do not fire. */
-async function stored(template: Template, what: string, { api }: Given): Promise<Shown> {
+async function stored(
+  template: Template,
+  what: string,
+  { api }: CommandContext,
+): Promise<Rendered> {
   const { slug, version, graph } = template;
   const proposed = graph.schedules?.length ? await proposedLines(api, slug) : [];
   return { said: [`${slug} ${what}, version ${version}`, ...proposed] };

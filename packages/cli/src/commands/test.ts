@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { createTwoFilesPatch } from "diff";
 import { command, option } from "../argv/flags.ts";
 import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
-import { configWords } from "../config/files.ts";
+import { configFlags } from "../config/files.ts";
 import { CliError, reason, usage } from "../errors.ts";
 import { replaceFile } from "../files.ts";
 import { type FlowTest, findTests } from "../golden/find.ts";
@@ -41,7 +41,7 @@ interface Verdict {
 
 /** Runs every test one after the other; ends with 1 when one fails. */
 async function run(input: Input, io: CommandIo): Promise<number> {
-  const named = configWords(input);
+  const named = configFlags(input);
   const filter = pattern(flagText(input, "filter"));
   const names = input.args.length === 0 ? ["."] : input.args;
   const found = await findTests(names, named, io);
@@ -53,7 +53,7 @@ async function run(input: Input, io: CommandIo): Promise<number> {
     const outcome = await runTest(test, named, io);
     const verdict = await judge(test, outcome, isOn(input, "update"));
     if (verdict.status === "failed") failed += 1;
-    await tell(verdict, io);
+    await printVerdict(verdict, io);
   }
   const count = `${tests.length} ${tests.length === 1 ? "test" : "tests"}`;
   if (failed > 0) {
@@ -90,7 +90,7 @@ async function readKept(golden: string): Promise<string | undefined> {
   }
 }
 
-async function tell(verdict: Verdict, io: CommandIo): Promise<void> {
+async function printVerdict(verdict: Verdict, io: CommandIo): Promise<void> {
   if (io.json !== undefined) {
     await io.json.result(verdict);
     return;

@@ -8,7 +8,7 @@ import { proposedLine } from "../api/proposed-schedules.ts";
 import { trustedServer } from "../api/server-url.ts";
 import { serverCommand } from "../argv/flags.ts";
 import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
-import { configOptions, configWords } from "../config/files.ts";
+import { configFlags, configOptions } from "../config/files.ts";
 import { CliError } from "../errors.ts";
 import { expandFiles } from "../files.ts";
 import { renderDiagnostics } from "../output/code-frame.ts";
@@ -38,7 +38,7 @@ async function run(input: Input, io: CommandIo): Promise<number> {
   const judge = (await serverOf(input, io)) ?? ((read: FlowSource) => compiled(read, io));
   for (const file of files) {
     if (io.signal.aborted) break;
-    const read = await loadFlow(file, io, configWords(input));
+    const read = await loadFlow(file, io, configFlags(input));
     const source = { ...read, diagnostics: await judge(read) };
     const valid = isValid(source.diagnostics, strict);
     if (!valid) invalid += 1;
@@ -72,7 +72,7 @@ async function run(input: Input, io: CommandIo): Promise<number> {
   const errors = all.filter(
     (each) => each.severity === "error" || (strict && each.severity === "warning"),
   );
-  throw new CliError("flow_invalid", countFindings(all), { diagnostics: errors, told: true });
+  throw new CliError("flow_invalid", countFindings(all), { diagnostics: errors, reported: true });
 }
 
 /** What a run here would find. The engine is loaded for a flow that has no error without it. */

@@ -4,11 +4,11 @@ import type { Webhook } from "@millrace/contracts";
 import { itemsOf } from "../api/api.ts";
 import {
   apiCommand,
-  type Given,
-  given,
+  type CommandContext,
   listed,
+  omitUndefined,
   pageOf,
-  tell,
+  printResult,
   valuesOf,
   withApi,
 } from "../api/command.ts";
@@ -60,7 +60,11 @@ const add = apiCommand("webhooks add", "make an address that starts a template; 
       : isOn(input, "signed")
         ? await readSecret(io, what)
         : undefined;
-    return { template, input: name, ...given({ headers: valuesOf(input, "header"), secret }) };
+    return {
+      template,
+      input: name,
+      ...omitUndefined({ headers: valuesOf(input, "header"), secret }),
+    };
   },
   show: async ({ id, template, input, token }, all) => ({
     data: [id, `${await baseOf(all)}/hooks/${token}`],
@@ -85,7 +89,7 @@ const show = serverCommand("webhooks show", "show a webhook, without its token",
         ["calls", signedOf(each)],
         ["headers", each.headers.join(" ")],
       ]);
-      await tell(each, { data, said: await closedLines({ input, io, api }) }, io);
+      await printResult(each, { data, said: await closedLines({ input, io, api }) }, io);
       return 0;
     }),
 });
@@ -109,7 +113,7 @@ function signedOf({ secret }: Webhook): string {
   return secret === true ? "signed" : "unsigned";
 }
 
-async function webhookOf(id: string, { api }: Given): Promise<Webhook> {
+async function webhookOf(id: string, { api }: CommandContext): Promise<Webhook> {
   for await (const each of itemsOf((page) => api.invoke("list_webhooks", page))) {
     if (each.id === id) return each;
   }
@@ -120,14 +124,14 @@ async function webhookOf(id: string, { api }: Given): Promise<Webhook> {
 }
 
 /** Where the address begins: the server that was asked, or the one that will be started here. */
-async function baseOf({ input, api }: Given): Promise<string> {
+async function baseOf({ input, api }: CommandContext): Promise<string> {
   if (api.where === "embedded") return "http://127.0.0.1:6455";
   const { namedServer } = await import("../api/server-url.ts");
   return (namedServer(input, api.config) ?? "").replace(/\/+$/, "");
 }
 
 /** A server answers 404 for every webhook unless it was started for them. */
-async function closedLines({ api }: Given): Promise<string[]> {
+async function closedLines({ api }: CommandContext): Promise<string[]> {
   if (api.where === "embedded") {
     return ["it answers while a server runs here: millrace serve --webhooks"];
   }

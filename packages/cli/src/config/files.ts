@@ -117,13 +117,13 @@ export function dataFolder(home: string | undefined, { cwd, env }: CliIo): strin
 }
 
 /** The files that `--config` and `--home` name. */
-export function configWords(input: Input): Omit<ConfigOptions, "folder"> {
+export function configFlags(input: Input): Omit<ConfigOptions, "folder"> {
   return { file: flagText(input, "config"), home: flagText(input, "home") };
 }
 
 /** The same, with a search that begins in the working directory. */
 export function configOptions(input: Input, io: CliIo): ConfigOptions {
-  return { folder: io.cwd, ...configWords(input) };
+  return { folder: io.cwd, ...configFlags(input) };
 }
 
 /** Warnings of the configuration go to stderr. */

@@ -1,4 +1,4 @@
-/** Whoever keeps connections, this installation or a server that was named, as the commands on connections ask it. */
+/** Connections of this installation, or of the server that was named, as the commands on connections use them. */
 
 import { ClientError } from "@millrace/client";
 import type {
@@ -14,7 +14,7 @@ import { toCliError } from "../api/errors.ts";
 import { openApi } from "../api/open.ts";
 import type { CommandIo, Input } from "../argv/spec.ts";
 
-/** A server that is not told that nobody comes any more finds out by itself. */
+/** Time limit of the best-effort cancel; the consent expires on the server anyway. */
 const GIVE_UP_MS = 1_000;
 
 /** A connection as far as it is known without the descriptor of its service. */
@@ -23,8 +23,8 @@ export interface UndescribedConnection {
   readonly service: string;
 }
 
-/** What commands on connections ask of a keeper. Methods reject with `CliError`. */
-export interface Keeper {
+/** What commands on connections ask of the connections API. Methods reject with `CliError`. */
+export interface ConnectionsApi {
   /** Every service, sorted by slug, with its connections. */
   services(): Promise<readonly ServiceInfo[]>;
   /** Connections of this installation whose service is not described here; a server shows those of its services alone. */
@@ -48,12 +48,12 @@ export interface Keeper {
   close(): Promise<void>;
 }
 
-/** Opens the keeper that the command line and the configuration name. `write`: something is connected or forgotten. */
-export async function openKeeper(
+/** Opens the server that the command line and the configuration name. `write`: something is connected or forgotten. */
+export async function openConnectionsApi(
   input: Input,
   io: CommandIo,
   options: { readonly write: boolean },
-): Promise<Keeper> {
+): Promise<ConnectionsApi> {
   const api = await openApi(input, io, options);
   if (api.where === "embedded" && api.config.credentials.store === "memory") {
     await io.err.write(
@@ -62,7 +62,7 @@ export async function openKeeper(
   }
   async function services(): Promise<readonly ServiceInfo[]> {
     const all: ServiceInfo[] = [];
-    const pages = itemsOf((page) => told(api.invoke("list_services", page)));
+    const pages = itemsOf((page) => mapped(api.invoke("list_services", page)));
     for await (const service of pages) all.push(service);
     return all;
   }
@@ -86,20 +86,20 @@ export async function openKeeper(
         throw error;
       }
     },
-    connect: (args) => told(api.invoke("connect_service", { ...args, receiver: "caller" })),
-    complete: (args) => told(api.invoke("complete_connect", args)),
+    connect: (args) => mapped(api.invoke("connect_service", { ...args, receiver: "caller" })),
+    complete: (args) => mapped(api.invoke("complete_connect", args)),
     // Also after an interrupt, which waits for nobody.
     cancel: async (connectId) => {
       const signal = AbortSignal.timeout(GIVE_UP_MS);
-      await told(api.invoke("cancel_connect", { connectId }, { signal }));
+      await mapped(api.invoke("cancel_connect", { connectId }, { signal }));
     },
-    setSecret: (args) => told(api.invoke("set_service_secret", args)),
-    disconnect: async (slug) => void (await told(api.invoke("disconnect_service", { slug }))),
+    setSecret: (args) => mapped(api.invoke("set_service_secret", args)),
+    disconnect: async (slug) => void (await mapped(api.invoke("disconnect_service", { slug }))),
     close: () => api.close(),
   };
 }
 
-async function told<T>(work: Promise<T>): Promise<T> {
+async function mapped<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {

@@ -14,7 +14,7 @@ export interface Finding {
 }
 
 /** What checks look at. */
-export interface Patient {
+export interface DoctorContext {
   readonly io: CommandIo;
   readonly options: ConfigOptions;
   /** The configuration, or why it cannot be read. */
@@ -32,7 +32,7 @@ export interface Patient {
 /** One check; several findings where it looks at several things, none where there is nothing to look at. */
 export interface Check {
   readonly name: string;
-  look(patient: Patient): Promise<readonly Finding[]>;
+  look(context: DoctorContext): Promise<readonly Finding[]>;
 }
 
 /** Everything is in order. */
@@ -51,7 +51,7 @@ export function fail(says: string, fix: string): readonly Finding[] {
 }
 
 /** Undefined for a configuration that another check finds wrong. */
-export async function usableConfig({ io, options }: Patient): Promise<Config | undefined> {
+export async function usableConfig({ io, options }: DoctorContext): Promise<Config | undefined> {
   try {
     return await loadConfig(options, io, () => {});
   } catch (error) {

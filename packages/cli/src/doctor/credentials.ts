@@ -7,7 +7,7 @@ import { spawn } from "node:child_process";
 import { readCredentials } from "../config/sections.ts";
 import { CliError } from "../errors.ts";
 import { BIN } from "../self.ts";
-import { type Check, fail, ok, type Patient, warn } from "./check.ts";
+import { type Check, type DoctorContext, fail, ok, warn } from "./check.ts";
 
 const PATIENCE_MS = 3_000;
 const OTHERS =
@@ -16,18 +16,18 @@ const OTHERS =
 /** What a try said is wrong, "" for nothing, undefined when it did not end in time. */
 type Told = string | undefined;
 
-const tries = new WeakMap<Patient, Promise<Told>>();
+const tries = new WeakMap<DoctorContext, Promise<Told>>();
 
 /** Whether the store was tried and did not answer: then nobody else may wait for it. */
-export async function storeHangs(patient: Patient): Promise<boolean> {
-  const told = tries.get(patient);
+export async function storeHangs(context: DoctorContext): Promise<boolean> {
+  const told = tries.get(context);
   return told !== undefined && (await told) === undefined;
 }
 
 export const credentialStore: Check = {
   name: "credentials",
-  async look(patient) {
-    const { sources, io, data } = patient;
+  async look(context) {
+    const { sources, io, data } = context;
     if (sources instanceof Error) return [];
     const chosen = sources.value("credentials.store");
     const isChosen = sources.origins("credentials.store")[0]?.source !== "default";
@@ -47,7 +47,7 @@ export const credentialStore: Check = {
         );
       }
       const attempt = tryInChild([store, data], io);
-      tries.set(patient, attempt);
+      tries.set(context, attempt);
       const told = await attempt;
       if (told === undefined) {
         return fail(
@@ -65,7 +65,7 @@ export const credentialStore: Check = {
   },
 };
 
-function tryInChild(words: readonly string[], io: Patient["io"]): Promise<Told> {
+function tryInChild(words: readonly string[], io: DoctorContext["io"]): Promise<Told> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [BIN, "__probe-credentials", ...words], {
       env: { ...io.env },

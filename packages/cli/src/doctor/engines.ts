@@ -5,20 +5,28 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ModelEngine } from "@millrace/contracts";
 import { CliError } from "../errors.ts";
-import { type Check, type Finding, fail, ok, type Patient, usableConfig, warn } from "./check.ts";
+import {
+  type Check,
+  type DoctorContext,
+  type Finding,
+  fail,
+  ok,
+  usableConfig,
+  warn,
+} from "./check.ts";
 
 export const modelEngine: Check = {
   name: "model engine",
-  async look(patient) {
-    const folder = join(patient.data, "engines");
+  async look(context) {
+    const folder = join(context.data, "engines");
     if (!existsSync(folder)) return ok("none was fetched");
-    const engines = await enginesOf(patient);
+    const engines = await enginesOf(context);
     if (engines === undefined) return [];
     const found: Finding[] = [];
     for (const engine of engines) {
       found.push(
         ...findingsOf(engine),
-        ...(await oldVersions(join(folder, engine.id), engine, patient)),
+        ...(await oldVersions(join(folder, engine.id), engine, context)),
       );
     }
     return found;
@@ -39,12 +47,12 @@ function findingsOf({ id, version, state }: ModelEngine): readonly Finding[] {
 }
 
 /** The engines as the commands on models see them; undefined where these have nothing to say. */
-async function enginesOf(patient: Patient): Promise<readonly ModelEngine[] | undefined> {
-  const config = await usableConfig(patient);
+async function enginesOf(context: DoctorContext): Promise<readonly ModelEngine[] | undefined> {
+  const config = await usableConfig(context);
   if (config === undefined) return undefined;
   const { createEmbedded } = await import("../api/embedded.ts");
   try {
-    const api = await createEmbedded(config, { write: false }, patient.io);
+    const api = await createEmbedded(config, { write: false }, context.io);
     try {
       return await api.invoke("list_engines", {});
     } finally {
@@ -60,7 +68,7 @@ async function enginesOf(patient: Patient): Promise<readonly ModelEngine[] | und
 async function oldVersions(
   folder: string,
   { id, version, source }: ModelEngine,
-  { prune }: Patient,
+  { prune }: DoctorContext,
 ): Promise<readonly Finding[]> {
   const there = existsSync(folder) ? await readdir(folder) : [];
   const old = there.filter((name) => source !== "fetched" || name !== version);

@@ -5,13 +5,13 @@ import { storeHangs } from "./credentials.ts";
 
 export const providerKeys: Check = {
   name: "providers",
-  async look(patient) {
-    if (await storeHangs(patient)) {
+  async look(context) {
+    if (await storeHangs(context)) {
       return warn("not looked at, since keys are in the credential store", "mend that store first");
     }
-    const config = await usableConfig(patient);
+    const config = await usableConfig(context);
     if (config === undefined) return [];
-    const { io } = patient;
+    const { io } = context;
     const [{ openAi, aiSettings }, { runCredentials }, { createNodeHost }, { keyState, modelsOf }] =
       await Promise.all([
         import("../ai/open-ai.ts"),
@@ -31,7 +31,7 @@ export const providerKeys: Check = {
         found.push(
           await finding(id, async () => {
             const key = await keyState(setup, id, io);
-            if (key === "missing" || !patient.live) return key;
+            if (key === "missing" || !context.live) return key;
             return (await modelsOf(provider, setup, config, io)).length;
           }),
         );

@@ -3,7 +3,7 @@
 import { serverBase } from "../api/server-url.ts";
 import { CliError } from "../errors.ts";
 import { clean } from "../output/text.ts";
-import { type Check, fail, ok, type Patient, warn } from "./check.ts";
+import { type Check, type DoctorContext, fail, ok, warn } from "./check.ts";
 
 const PATIENCE_MS = 5_000;
 /** Beyond this, schedules and deadlines of the server are not what a person here reads. */
@@ -22,13 +22,13 @@ interface Answer {
   readonly here: number;
 }
 
-const asked = new WeakMap<Patient, Promise<Answer | CliError>>();
+const asked = new WeakMap<DoctorContext, Promise<Answer | CliError>>();
 
 export const serverReachable: Check = {
   name: "server",
-  async look(patient) {
-    if (patient.server === "") return [];
-    const answer = await ask(patient);
+  async look(context) {
+    if (context.server === "") return [];
+    const answer = await ask(context);
     if (answer instanceof CliError) {
       return fail(answer.message, "start it, or name another with --server or server.url");
     }
@@ -51,9 +51,9 @@ export const serverReachable: Check = {
 
 export const clockSkew: Check = {
   name: "clock",
-  async look(patient) {
-    if (patient.server === "") return [];
-    const answer = await ask(patient);
+  async look(context) {
+    if (context.server === "") return [];
+    const answer = await ask(context);
     if (answer instanceof CliError || answer.date === undefined) return [];
     const skew = answer.date - answer.here;
     if (Math.abs(skew) <= MAX_SKEW_MS) return ok("the clocks agree");
@@ -65,18 +65,18 @@ export const clockSkew: Check = {
   },
 };
 
-function ask(patient: Patient): Promise<Answer | CliError> {
-  const before = asked.get(patient);
+function ask(context: DoctorContext): Promise<Answer | CliError> {
+  const before = asked.get(context);
   if (before !== undefined) return before;
-  const answer = request(patient).catch((error: unknown) => {
+  const answer = request(context).catch((error: unknown) => {
     if (error instanceof CliError) return error;
     throw error;
   });
-  asked.set(patient, answer);
+  asked.set(context, answer);
   return answer;
 }
 
-async function request({ server, io }: Patient): Promise<Answer> {
+async function request({ server, io }: DoctorContext): Promise<Answer> {
   const base = serverBase(server);
   const signal = AbortSignal.any([io.signal, AbortSignal.timeout(PATIENCE_MS)]);
   const start = io.now();

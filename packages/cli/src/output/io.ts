@@ -1,4 +1,4 @@
-/** What a command may touch of the world outside. Everything is injected, so that a test can be the world. */
+/** Streams, environment, clock and network of one invocation. All are injected, so that a test can replace them. */
 
 import type { Readable, Writable } from "node:stream";
 import { isReaderGone } from "./stdout.ts";
@@ -57,7 +57,7 @@ export interface Output {
   /** Resolves when the text is handed over; false once the reader is gone (EPIPE). */
   write(text: string | Uint8Array): Promise<boolean>;
   readonly closed: boolean;
-  /** Why text was lost that somebody was there to read, such as on a full disk; a reader that leaves loses nothing. */
+  /** Why text was lost, such as a full disk; undefined after EPIPE, which loses nothing. */
   readonly failure: NodeJS.ErrnoException | undefined;
   /** Called once when the reader leaves. */
   onClose(listener: () => void): void;

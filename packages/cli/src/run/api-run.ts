@@ -67,7 +67,7 @@ export function apiRun(api: Api, options: ApiRunOptions): LiveRun {
   }
 
   /** Answers what is answered beforehand; parks at the first question that nobody answers. */
-  async function settle(): Promise<void> {
+  async function answerOpen(): Promise<void> {
     for (const [id, question] of open) {
       if (asked.has(id)) continue;
       asked.add(id);
@@ -102,7 +102,7 @@ export function apiRun(api: Api, options: ApiRunOptions): LiveRun {
         yield [event];
         if (event.kind === "confirm.requested") open.set(event.id, event);
         else if (event.kind === "confirm.resolved") open.delete(event.id);
-        if (event.seq >= past && open.size > 0 && stop === undefined) await settle();
+        if (event.seq >= past && open.size > 0 && stop === undefined) await answerOpen();
       }
     },
     leave: () => reading.abort(),
@@ -116,7 +116,7 @@ export function apiRun(api: Api, options: ApiRunOptions): LiveRun {
       stop ??= { reason, graceMs };
       cancel();
     },
-    ways: (node) => `millrace confirm ${runId} ${node} --approve${where} answers`,
+    nextSteps: (node) => `millrace confirm ${runId} ${node} --approve${where} answers`,
     ...(api.where === "remote" && {
       retry: `millrace runs retry ${runId}${where}`,
     }),

@@ -6,7 +6,7 @@ import { clean } from "../output/text.ts";
 import type { LiveRun, Question } from "./live-run.ts";
 
 /** Answers given beforehand, and the question that none of them is for, once it was shown. */
-export interface Asked {
+export interface PresetAnswers {
   readonly confirm: ConfirmHandler;
   readonly parked: Promise<Question>;
   /** The question was shown: a log that is kept is shown later than it is made. */
@@ -14,7 +14,7 @@ export interface Asked {
 }
 
 /** `waits`: whether a person is there to answer later. */
-export function askedOf(answers: ConfirmHandler, waits: boolean): Asked {
+export function presetAnswers(answers: ConfirmHandler, waits: boolean): PresetAnswers {
   const unanswered = new Map<string, OpenConfirmation>();
   const shown = new Set<string>();
   let park: (question: OpenConfirmation) => void = () => {};
@@ -45,7 +45,7 @@ export function askedOf(answers: ConfirmHandler, waits: boolean): Asked {
 /** The run as a command drives it. `saved`: it stays in the store when the command leaves it. */
 export function engineRun(
   run: Run,
-  asked: Asked,
+  asked: PresetAnswers,
   saved: { readonly engine: Engine; readonly journal: Journal } | undefined,
 ): LiveRun {
   const cursor = run.batches({ holds: true });
@@ -78,7 +78,7 @@ export function engineRun(
       watchRoom: (told: (isFull: boolean) => void) => saved.journal.watchRoom?.(told) ?? (() => {}),
     }),
     cancel: (reason, graceMs) => void run.cancel({ reason, graceMs }),
-    ways: (node) =>
+    nextSteps: (node) =>
       saved !== undefined
         ? `millrace confirm ${run.id} ${node} --approve answers`
         : `give --confirm ${node}=approve or --yes, or keep the run with --save`,

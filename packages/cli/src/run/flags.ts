@@ -1,4 +1,4 @@
-/** What the words of `run` and `resume` say of a run, wherever it is. */
+/** Flags of commands that run flows, and their values. */
 
 import type { Answer, ConfirmHandler } from "@millrace/engine";
 import { option } from "../argv/flags.ts";
@@ -96,7 +96,7 @@ function isGiven({ flags }: Input, name: string): boolean {
 }
 
 /** ` --server <url>`, as it must be said again. */
-export function serverWords(input: Input): string {
+export function serverFlag(input: Input): string {
   const url = flagText(input, "server");
   return url === undefined || url === "" ? "" : ` --server ${url}`;
 }
@@ -104,7 +104,7 @@ export function serverWords(input: Input): string {
 const DECISIONS: Record<string, "approve" | "reject"> = { approve: "approve", reject: "reject" };
 
 /** Answers by node path, with or without its `[i]` and `~a` parts; undefined leaves the confirmation open. */
-export function prepareAnswers(words: readonly string[], yes: boolean): ConfirmHandler {
+export function readAnswers(words: readonly string[], yes: boolean): ConfirmHandler {
   const answers = new Map<string, "approve" | "reject">();
   for (const word of words) {
     const [node, answer] = splitPair(word, "--confirm");

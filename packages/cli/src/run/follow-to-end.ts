@@ -1,11 +1,11 @@
-/** A run that was started over the API by a command whose answer is not the run: on a server it goes its own way. */
+/** A run that was startedRun over the API by a command whose answer is not the run: on a server it goes its own way. */
 
 import type { RunRef } from "@millrace/contracts";
-import type { Given, Shown } from "../api/command.ts";
+import type { CommandContext, Rendered } from "../api/command.ts";
 import { CliError } from "../errors.ts";
 
-/** The text of a run that was started: its id, where it is not shown in its place. */
-export function started({ runId }: RunRef, { api }: Given): Shown {
+/** The text of a run that was startedRun: its id, where it is not shown in its place. */
+export function startedRun({ runId }: RunRef, { api }: CommandContext): Rendered {
   if (api.where === "embedded") return {};
   return { data: [runId], said: [`millrace runs tail ${runId} follows it`] };
 }
@@ -14,15 +14,15 @@ export function started({ runId }: RunRef, { api }: Given): Shown {
  * The exit code of the command. A run of the embedded API lives as long as this process, so it is driven to its end: shown,
  * unless `--json` has asked for the answer alone, and without its outputs where stdout has the answer already (`answered`).
  */
-export async function settle(
+export async function followToEnd(
   { runId }: RunRef,
-  { api, io, input }: Given,
+  { api, io, input }: CommandContext,
   { answered = false }: { readonly answered?: boolean } = {},
 ): Promise<number> {
   if (api.where === "remote") return 0;
-  const [{ apiRun }, { drive }, { graceOf, serverWords }] = await Promise.all([
+  const [{ apiRun }, { followRun }, { graceOf, serverFlag }] = await Promise.all([
     import("./api-run.ts"),
-    import("./drive.ts"),
+    import("./follow.ts"),
     import("./flags.ts"),
   ]);
   const graph = await api.invoke("get_run_graph", { runId });
@@ -31,10 +31,10 @@ export async function settle(
     events: (signal) => api.runEvents(runId, { signal }),
     answers: async () => undefined,
     waits: io.interactive,
-    where: serverWords(input),
+    where: serverFlag(input),
   });
   const silent = io.json !== undefined;
-  const { error, exitCode } = await drive(run, {
+  const { error, exitCode } = await followRun(run, {
     graph: answered ? { ...graph, outputs: [] } : graph,
     graceMs: graceOf(input, api.config),
     io,

@@ -34,10 +34,10 @@ export interface LiveRun {
   cancel(reason: CancelReason, graceMs: number): void;
   /** Reads no further; the run does not notice. */
   leave(): void;
-  /** What a person can do about a question that waits, in words. */
-  readonly ways: (node: string) => string;
-  /** What a person can do when the events stay away; absent where the run is in this process. */
+  /** The command that answers an open question, for a message. */
+  readonly nextSteps: (node: string) => string;
+  /** The command that reads on when the events end early; absent where the run is in this process. */
   readonly again?: string;
-  /** What a person can do with the results of a run that was cancelled; absent where none are kept. */
+  /** The command that repeats a cancelled run with its results; absent where none are kept. */
   readonly retry?: string;
 }

@@ -9,7 +9,7 @@ import {
   validateFlow,
 } from "@millrace/dsl";
 import type { CommandIo, Input } from "../argv/spec.ts";
-import { configWords } from "../config/files.ts";
+import { configFlags } from "../config/files.ts";
 import {
   type ConfigSources,
   describedExtensions,
@@ -186,7 +186,7 @@ export function sorted(diagnostics: readonly Diagnostic[]): Diagnostic[] {
 
 /** Reads a flow. Ends with `flow_invalid`, after showing where, when part of its text was not understood. */
 export async function readableFlow(file: string, input: Input, io: CommandIo): Promise<FlowSource> {
-  const source = await loadFlow(file, io, configWords(input));
+  const source = await loadFlow(file, io, configFlags(input));
   const unread = source.diagnostics.filter(
     ({ code, severity }) => severity === "error" && code < "FLOW2",
   );
@@ -195,5 +195,8 @@ export async function readableFlow(file: string, input: Input, io: CommandIo): P
     const style = createStyle(io.colour, io.env);
     await io.err.write(`${await renderDiagnostics(unread, source, style)}\n`);
   }
-  throw new CliError("flow_invalid", countFindings(unread), { diagnostics: unread, told: true });
+  throw new CliError("flow_invalid", countFindings(unread), {
+    diagnostics: unread,
+    reported: true,
+  });
 }

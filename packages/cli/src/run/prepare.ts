@@ -15,7 +15,7 @@ import { createNodeHost, type NodeHost } from "@millrace/engine/node";
 import type { Extensions } from "@millrace/extensions";
 import type { AiSetup } from "@millrace/providers";
 import { type CommandIo, flagList, flagText, type Input, isOn } from "../argv/spec.ts";
-import { configWords, warnOn } from "../config/files.ts";
+import { configFlags, warnOn } from "../config/files.ts";
 import type { Config } from "../config/load.ts";
 import { CliError, usage } from "../errors.ts";
 import { renderDiagnostics } from "../output/code-frame.ts";
@@ -24,7 +24,7 @@ import { createStyle } from "../output/style.ts";
 import { registryOf, subflowsOf } from "./compile.ts";
 import { runCredentials } from "./credentials.ts";
 import { isSlug, storedTemplate } from "./find-flow.ts";
-import { prepareAnswers } from "./flags.ts";
+import { readAnswers } from "./flags.ts";
 import { readInputs } from "./inputs.ts";
 import { countFindings, type FlowSource, isValid, loadFlow } from "./load-flow.ts";
 import type { SavingJournal } from "./saving-journal.ts";
@@ -53,7 +53,7 @@ export async function prepare(
   journal?: SavingJournal,
 ): Promise<Prepared> {
   const name = input.args[0] as string;
-  const answers = prepareAnswers(flagList(input, "confirm"), isOn(input, "yes"));
+  const answers = readAnswers(flagList(input, "confirm"), isOn(input, "yes"));
   const { source, template } = await sourceOf(name, input, config, io);
   await report(source, io);
   const given = await readInputs(
@@ -110,7 +110,7 @@ async function sourceOf(
   io: CommandIo,
 ): Promise<{ readonly source: FlowSource; readonly template: string | undefined }> {
   const { sources } = config;
-  const named = { ...configWords(input), watch: isOn(input, "watch"), sources };
+  const named = { ...configFlags(input), watch: isOn(input, "watch"), sources };
   if (!(await isSlug(name, io))) {
     return { source: await loadFlow(name, io, named), template: undefined };
   }
@@ -224,5 +224,8 @@ async function compile(
 
 function invalid(diagnostics: FlowSource["diagnostics"]): CliError {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
-  return new CliError("flow_invalid", countFindings(errors), { diagnostics: errors, told: true });
+  return new CliError("flow_invalid", countFindings(errors), {
+    diagnostics: errors,
+    reported: true,
+  });
 }

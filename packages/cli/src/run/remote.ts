@@ -16,16 +16,16 @@ import { CliError, interruptible } from "../errors.ts";
 import { renderDiagnostics } from "../output/code-frame.ts";
 import { createStyle } from "../output/style.ts";
 import { apiRun } from "./api-run.ts";
-import { drive } from "./drive.ts";
 import { openEvents } from "./event-file.ts";
 import { askTemplate, isSlug } from "./find-flow.ts";
-import { graceOf, prepareAnswers, serverWords, tagsOf, timeoutOf } from "./flags.ts";
+import { graceOf, readAnswers, serverFlag, tagsOf, timeoutOf } from "./flags.ts";
+import { followRun } from "./follow.ts";
 import { readInputs } from "./inputs.ts";
 import { readableFlow } from "./load-flow.ts";
 
 /** Runs the flow there and returns its exit code. */
 export async function runRemote(input: Input, config: Config, io: CommandIo): Promise<number> {
-  const answers = prepareAnswers(flagList(input, "confirm"), false);
+  const answers = readAnswers(flagList(input, "confirm"), false);
   const api = await openApi(input, io, { config, write: true });
   const { flow, request } = await interruptible(io.signal, ask(input, config, api, io));
   if (isOn(input, "detach")) return detach(api, flow, request, io);
@@ -37,10 +37,10 @@ export async function runRemote(input: Input, config: Config, io: CommandIo): Pr
       events: (signal) => api.runFlow(request, { signal }),
       answers,
       waits: io.interactive,
-      where: serverWords(input),
+      where: serverFlag(input),
     });
-    const driving = { graph: flow.graph, graceMs: graceOf(input, config), io, tee, survives: true };
-    const summary = await showing(flow, io, drive(run, driving));
+    const options = { graph: flow.graph, graceMs: graceOf(input, config), io, tee, survives: true };
+    const summary = await showing(flow, io, followRun(run, options));
     return io.out.closed ? 1 : summary.exitCode;
   } finally {
     await tee?.close();
@@ -127,7 +127,7 @@ async function showing<T>(flow: KnownFlow, io: CommandIo, work: Promise<T>): Pro
       const style = createStyle(io.colour, io.env);
       await io.err.write(`${await renderDiagnostics(diagnostics, flow, style)}\n`);
     }
-    throw new CliError("flow_invalid", end.message, { diagnostics, told: true });
+    throw new CliError("flow_invalid", end.message, { diagnostics, reported: true });
   }
 }
 

@@ -7,14 +7,14 @@
 import type { Summary } from "@millrace/contracts";
 import { namedServer } from "../api/server-url.ts";
 import { type CommandIo, flagList, flagText, type Input, isOn } from "../argv/spec.ts";
-import { configWords, warnOn } from "../config/files.ts";
+import { configFlags, warnOn } from "../config/files.ts";
 import { type Config, loadConfig } from "../config/load.ts";
 import { interruptible, usage } from "../errors.ts";
-import { drive } from "./drive.ts";
-import { askedOf, engineRun } from "./engine-run.ts";
+import { engineRun, presetAnswers } from "./engine-run.ts";
 import { type EventFile, openEvents } from "./event-file.ts";
 import { projectStart } from "./find-flow.ts";
 import { checkPlace, graceOf, isSaved, tagsOf, timeoutOf } from "./flags.ts";
+import { followRun } from "./follow.ts";
 import { checkOneStdin } from "./inputs.ts";
 import type { FlowSource } from "./load-flow.ts";
 import { prepare } from "./prepare.ts";
@@ -25,7 +25,7 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
   const name = input.args[0] as string;
   checkOneStdin(name, flagList(input, "input"), flagText(input, "input-json"));
   const config = await loadConfig(
-    { ...configWords(input), folder: await projectStart(name, io) },
+    { ...configFlags(input), folder: await projectStart(name, io) },
     io,
     warnOn(io),
   );
@@ -58,7 +58,7 @@ async function runHere(input: Input, config: Config, io: CommandIo): Promise<Sum
     let tee: EventFile | undefined;
     try {
       tee = await openEvents(flagText(input, "events"), io);
-      const asked = askedOf(answers, io.interactive);
+      const asked = presetAnswers(answers, io.interactive);
       const started = engine.run(plan, inputs, {
         trigger: "cli",
         ...(template !== undefined && { template }),
@@ -68,7 +68,7 @@ async function runHere(input: Input, config: Config, io: CommandIo): Promise<Sum
         confirm: asked.confirm,
       });
       const shown = { ...io, now: prepared.now }; // by the clock of the run, which fixtures set
-      const driving = {
+      const options = {
         graph: source.graph,
         graceMs: graceOf(input, config),
         io: shown,
@@ -76,7 +76,7 @@ async function runHere(input: Input, config: Config, io: CommandIo): Promise<Sum
         debug,
       };
       const kept = journal && { engine, journal: journal.journal };
-      return await drive(engineRun(started, asked, kept), driving);
+      return await followRun(engineRun(started, asked, kept), options);
     } finally {
       // A run that waits for a person stays where it is, when it is kept.
       await engine.close(saved ? { leave: true } : { graceMs: 0 });

@@ -40,7 +40,7 @@ export async function watch(
       if (io.signal.aborted && summary?.status === "cancelled") return summary.exitCode;
       if (!io.signal.aborted) await waiting(io, changed);
       if (io.signal.aborted) {
-        throw new CliError("cancelled", `ended by ${String(io.signal.reason)}`, { told: true });
+        throw new CliError("cancelled", `ended by ${String(io.signal.reason)}`, { reported: true });
       }
       if (io.verbosity !== "quiet" && io.json === undefined) await io.err.write("\n");
     }
@@ -69,7 +69,7 @@ async function attempt(
       const { soleSummary } = await import("../output/ndjson.ts");
       await io.json.events([soleSummary(end, io.now(), { after: io.json.last })]);
     }
-    if (!end.told) await io.err.write(`error: ${clean(end.message)}\n`);
+    if (!end.reported) await io.err.write(`error: ${clean(end.message)}\n`);
     return undefined;
   }
 }

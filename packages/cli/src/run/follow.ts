@@ -26,8 +26,8 @@ import type { EventFile } from "./event-file.ts";
 import type { LiveRun, Question } from "./live-run.ts";
 import { createPrompter } from "./prompter.ts";
 
-/** What a run is shown with. */
-export interface Driving {
+/** How a run is shown and stopped. */
+export interface FollowOptions {
   readonly graph: FlowGraph;
   readonly graceMs: number;
   readonly io: CommandIo;
@@ -43,13 +43,13 @@ export interface Driving {
 }
 
 /** Follows the run to its end and answers the summary that was shown last. Throws what keeps the run from beginning. */
-export async function drive(run: LiveRun, driving: Driving): Promise<Summary> {
-  const { graph, io, tee, silent = false, known = 0, debug } = driving;
+export async function followRun(run: LiveRun, options: FollowOptions): Promise<Summary> {
+  const { graph, io, tee, silent = false, known = 0, debug } = options;
   const view = createView(run.id);
   const display = silent ? SILENT : await createDisplay(graph, view, io);
   const before = debug?.say;
   if (debug !== undefined) debug.say = display.say;
-  const stopping = stopOn(run, driving, (line) => {
+  const stopping = stopOn(run, options, (line) => {
     if (io.json === undefined && io.verbosity !== "quiet") display.say(line);
   });
   const unwatch = run.watchRoom?.((isFull) => display.say(isFull ? FULL : ROOM_AGAIN));
@@ -84,13 +84,13 @@ export async function drive(run: LiveRun, driving: Driving): Promise<Summary> {
   async function follow(): Promise<Summary> {
     const pages = run.events();
     const nobody = run.parked.then((question) => nextTick().then(() => question));
-    const orElse = besides<Question | "gone">(nobody, readerGone(driving));
+    const orElse = raceAgainst<Question | "gone">(nobody, readerGone(options));
     try {
       for (let next = pages.next(); ; next = pages.next()) {
         const page = await orElse(next);
         if (page === "gone") return await part(LEFT_ALONE);
         if ("prompt" in page) {
-          const message = `"${page.node}" waits for a person, and nobody can be asked here; ${run.ways(page.node)}`;
+          const message = `"${page.node}" waits for a person, and nobody can be asked here; ${run.nextSteps(page.node)}`;
           return await part({ code: "confirmation_required", message });
         }
         if (page.done) return await leftHere();
@@ -135,11 +135,11 @@ const FULL = "the disk is full: the run waits for room and starts nothing new; f
 const ROOM_AGAIN = "there is room on the disk again: the run goes on";
 const SILENT: Display = { show: async () => {}, say() {}, end: async () => {} };
 
-/** Told to `--events` alone. */
+/** Written to `--events` alone. */
 const LEFT_ALONE = { code: "unavailable", message: "the reader has left; the run goes on" };
 
-/** Resolves when nobody reads the lines of a run that goes on without them. */
-function readerGone({ io, survives = false }: Driving): Promise<"gone"> {
+/** Resolves when stdout is closed and the run goes on. */
+function readerGone({ io, survives = false }: FollowOptions): Promise<"gone"> {
   return new Promise((resolve) => {
     if (io.json !== undefined && survives) io.out.onClose(() => resolve("gone"));
   });
@@ -177,7 +177,7 @@ function partingSummary(
   return { v: 1, kind: "summary", runId: view.runId, seq: view.seq + 1, ts, ...payload, exitCode };
 }
 
-/** What listens for the end that somebody else decides. */
+/** The listeners that stop a run from outside. */
 interface Stopping {
   /** What has paused the run; undefined: nothing has. */
   readonly pausedBy: CancelReason | undefined;
@@ -190,7 +190,7 @@ interface Stopping {
  */
 function stopOn(
   run: LiveRun,
-  { io, graceMs, survives = false }: Driving,
+  { io, graceMs, survives = false }: FollowOptions,
   say: (line: string) => void,
 ): Stopping {
   let pausedBy: CancelReason | undefined;
@@ -229,11 +229,8 @@ function reasonOf({ reason }: AbortSignal): CancelReason {
   return reason === "sigterm" ? "sigterm" : "sigint";
 }
 
-/**
- * What comes first: the work, or one of a few things that may happen at any time. `Promise.race` would leave a reaction, and
- * with it the page, at those for every page of the run.
- */
-function besides<T>(...events: readonly Promise<T>[]): <W>(work: Promise<W>) => Promise<W | T> {
+/** `Promise.race` of the work and long-lived events, without a reaction on those for each call: that would retain every page. */
+function raceAgainst<T>(...events: readonly Promise<T>[]): <W>(work: Promise<W>) => Promise<W | T> {
   let first: Promise<T> | undefined;
   let tell: (event: Promise<T>) => void = () => {};
   for (const event of events) {
