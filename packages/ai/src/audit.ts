@@ -2,18 +2,19 @@
  * What of prompts, tool arguments and results a log keeps at each level of `auditContent`. The run's secrets are taken out of
  * every value before anything else.
  */
-import type {
-  AiMessage,
-  AiPart,
-  Json,
-  JsonObject,
-  LlmStarted,
-  ToolFinished,
-  ToolStarted,
-  ValueRef,
+import {
+  type AiMessage,
+  type AiPart,
+  cutText,
+  EVENT_LIMITS,
+  type Json,
+  type JsonObject,
+  type LlmStarted,
+  type ToolFinished,
+  type ToolStarted,
+  type ValueRef,
 } from "@millrace/contracts";
-import { cutText, EVENT_LIMITS } from "@millrace/contracts";
-import { canonicalJson } from "@millrace/dsl";
+import { canonicalJson } from "@millrace/contracts/kit";
 import { sizeOf, valueAt } from "@millrace/engine/pack";
 import type { CheckOutcome } from "./expect.ts";
 import type { AnswerProblem } from "./output-schema.ts";

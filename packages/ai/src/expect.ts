@@ -4,7 +4,8 @@
  *   X2  a rule names what was expected, never what was there; both come apart, for audit levels that keep the value.
  */
 import type { Json, JsonObject, JsonSchema } from "@millrace/contracts";
-import { canonicalJson, compilePattern, MAX_PATTERN_STEPS } from "@millrace/dsl";
+import { canonicalJson } from "@millrace/contracts/kit";
+import { compilePattern, MAX_PATTERN_STEPS } from "@millrace/dsl";
 import { schemaProblems } from "@millrace/engine/pack";
 import type { Check } from "./expect-entry.ts";
 import { inputText } from "./messages.ts";

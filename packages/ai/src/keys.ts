@@ -3,7 +3,7 @@
  *   N1  equal content in equal order has one name in every try of a node; call ids, targets and times do not count.
  */
 import type { AiMessage, Json, JsonObject } from "@millrace/contracts";
-import { canonicalJson } from "@millrace/dsl";
+import { canonicalJson } from "@millrace/contracts/kit";
 
 const utf8 = new TextEncoder();
 

@@ -3,6 +3,7 @@
  *   M1  the form of `input` is that of the source; data that flows in can never add a role or a file.
  *   M2  messages are JSON (files as base64) until a call is made, so that they can be kept, compared and hashed.
  */
+
 import {
   type AiMessage,
   type AiPart,
@@ -11,6 +12,7 @@ import {
   type JsonObject,
   NodeError,
 } from "@millrace/contracts";
+import { isObject } from "@millrace/contracts/kit";
 import { fromBase64, toBase64 } from "@millrace/engine/pack";
 import { type Task, userText } from "./presets.ts";
 
@@ -30,8 +32,8 @@ export const MAX_FETCHED_BYTES: number = 20 * 1024 * 1024;
 
 /** The form of a field as it stands in the flow; not for evaluated data. */
 export function inputForm(source: FieldValue): InputForm {
-  const value = isRecord(source) && isOnlyKey(source, "$lit") ? source["$lit"] : source;
-  if (!isRecord(value)) return "value";
+  const value = isObject(source) && isOnlyKey(source, "$lit") ? source["$lit"] : source;
+  if (!isObject(value)) return "value";
   if (isOnlyKey(value, "messages")) return "messages";
   return isOnlyKey(value, "parts") ? "parts" : "value";
 }
@@ -88,7 +90,7 @@ async function readMessage(
   files: FileSource,
 ): Promise<AiMessage> {
   const at = `messages[${index}]`;
-  if (!isRecord(message)) throw invalid(at, "must be { role, content }");
+  if (!isObject(message)) throw invalid(at, "must be { role, content }");
   onlyKeys(message, ["role", "content"], at);
   const { role, content } = message;
   if (role !== "user" && role !== "assistant") {
@@ -112,7 +114,7 @@ async function readParts(
 }
 
 async function readPart(part: Json, at: string, task: Task, files: FileSource): Promise<AiPart> {
-  if (!isRecord(part)) throw invalid(at, "must be an object");
+  if (!isObject(part)) throw invalid(at, "must be an object");
   if (part["type"] === "text") {
     onlyKeys(part, ["type", "text"], at);
     if (typeof part["text"] !== "string") throw invalid(`${at}.text`, "must be a string");
@@ -182,10 +184,6 @@ function onlyKeys(value: JsonObject, keys: readonly string[], at: string): void 
   if (unknown !== undefined) {
     throw invalid(at, `has no member ${JSON.stringify(unknown.slice(0, 64))}`);
   }
-}
-
-function isRecord(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function invalid(at: string, what: string): NodeError {

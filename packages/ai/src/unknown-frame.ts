@@ -3,6 +3,7 @@
  * them over; packages of the AI SDK check each frame against the kinds that they know and report any other one as an error.
  * @see https://docs.claude.com/en/docs/build-with-claude/streaming, "Other events"
  */
+import { isObject } from "@millrace/contracts/kit";
 
 /** Kinds whose frames are never passed over: one that does not fit its schema is broken. */
 const FRAMES: ReadonlySet<string> = new Set([
@@ -36,16 +37,12 @@ const MEANT = ["choices", "candidates", "error"];
 
 /** Whether an error of a stream says no more than that a frame is of an unknown kind. */
 export function isUnknownFrame(error: unknown): boolean {
-  if (!isRecord(error) || error["name"] !== "AI_TypeValidationError") return false;
+  if (!isObject(error) || error["name"] !== "AI_TypeValidationError") return false;
   const frame = error["value"];
-  if (!isRecord(frame) || MEANT.some((name) => Object.hasOwn(frame, name))) return false;
+  if (!isObject(frame) || MEANT.some((name) => Object.hasOwn(frame, name))) return false;
   const kind = frame["type"] ?? frame["object"];
   if (typeof kind !== "string" || FRAMES.has(kind)) return false;
   if (!Object.hasOwn(HOLDERS, kind)) return true;
   const held = frame[HOLDERS[kind] as string];
-  return isRecord(held) && typeof held["type"] === "string" && !CONTENT.has(held["type"]);
-}
-
-function isRecord(value: unknown): value is { readonly [name: string]: unknown } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject(held) && typeof held["type"] === "string" && !CONTENT.has(held["type"]);
 }

@@ -1,7 +1,5 @@
 /** Options as callers without types give them: a name that nobody knows is a mistake, and never passed over. */
-import { nearestName } from "./nearest-name.ts";
-
-export { nearestName } from "./nearest-name.ts";
+import { nearestName } from "./kit/nearest-name.ts";
 
 /** The names of an options type, all of them: `const NAMES: OptionNames<ClientOptions> = { url: true, … }`. */
 export type OptionNames<T> = { readonly [K in keyof Required<T>]: unknown };

@@ -1,6 +1,8 @@
 /** Inputs that nobody but the run may read: those that their schema calls `writeOnly` or of the format `password`. */
 import type { FlowInput } from "./graph.ts";
 import type { Json, JsonObject, JsonSchema } from "./json.ts";
+import { isObject } from "./kit/objects.ts";
+import { pointerKey } from "./kit/pointer.ts";
 
 const HIDDEN = "[redacted]";
 
@@ -62,17 +64,15 @@ function hide(value: Json, schemas: readonly (Json | undefined)[], place: Place)
 
 /** The schemas with all that hold for the same value: alternatives, and what they refer to. Each is looked at once. */
 function withParts(schemas: readonly (Json | undefined)[], root: JsonSchema): Set<JsonObject> {
-  const all = new Set(schemas.filter(isObject));
+  const all = new Set(schemas.filter((schema) => isObject(schema)));
   for (const { anyOf, oneOf, allOf, $ref } of all) {
     for (const list of [anyOf, oneOf, allOf]) {
-      if (Array.isArray(list)) for (const part of list) if (isObject(part)) all.add(part);
+      if (Array.isArray(list))
+        for (const part of list) if (isObject(part)) all.add(part as JsonObject);
     }
-    const name = /^#\/\$defs\/([^/]+)$/
-      .exec(String($ref))?.[1]
-      ?.replace(/~1/g, "/")
-      .replace(/~0/g, "~");
+    const [, step] = /^#\/\$defs\/([^/]+)$/.exec(String($ref)) ?? [];
     const { $defs } = root;
-    const target = name !== undefined && isObject($defs) ? $defs[name] : undefined;
+    const target = step !== undefined && isObject($defs) ? $defs[pointerKey(step)] : undefined;
     if (isObject(target)) all.add(target);
   }
   return all;
@@ -84,8 +84,4 @@ function tell(value: Json, found: (secret: string) => void): void {
   else if (typeof value === "object" && value !== null) {
     for (const inner of Object.values(value)) if (inner !== undefined) tell(inner, found);
   }
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -4,6 +4,7 @@
  *   T2  No handler is called after its unlisten, nor before its `listen` has resolved.
  */
 import type { AbortSignalLike, Channel, ChannelMap, Json } from "@millrace/contracts";
+import { isObject } from "@millrace/contracts/kit";
 import { CommandError, commandError, readProblem } from "./command-error.ts";
 import {
   createDelivery,
@@ -13,7 +14,7 @@ import {
   type TransportOptions,
 } from "./handlers.ts";
 import { isChannel, type ListenOptions, type Transport } from "./transport.ts";
-import { isCount, isMessage, type WindowWire } from "./wire.ts";
+import { isCount, type WindowWire } from "./wire.ts";
 
 /** Messages of a subscription under way before the host waits; as many as a reader may be behind. */
 const WINDOW = 8_192;
@@ -108,7 +109,7 @@ export function connectWire(
   }
 
   function receive(message: unknown): void {
-    if (!isMessage(message)) return;
+    if (!isObject(message)) return;
     state.to("open");
     const { id, channel } = message;
     if (!isCount(id)) return;

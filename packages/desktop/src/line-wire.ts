@@ -3,8 +3,10 @@
  *   L1  A line is at most 16 MiB; a longer one is never gathered, and what is too long to send is refused to whoever asked for it.
  *   L2  Nothing but lines is written.
  */
+
+import { isObject } from "@millrace/contracts/kit";
 import { type CommandProblem, commandError } from "./command-error.ts";
-import { isMessage, type Wire } from "./wire.ts";
+import type { Wire } from "./wire.ts";
 
 /** Longest line, in bytes. */
 export const MAX_LINE_BYTES: number = 16 * 1_024 * 1_024;
@@ -96,7 +98,7 @@ function parse(line: string | null): unknown {
 
 /** What goes out in place of a message that is too long. */
 function refusalOf(message: object): { readonly ok: false; readonly problem: CommandProblem } {
-  const id = isMessage(message) ? { id: message["id"] } : {};
+  const id = isObject(message) ? { id: message["id"] } : {};
   const { problem } = commandError("body_too_large", "a message is at most 16 MiB");
   return { ...id, ok: false, problem };
 }

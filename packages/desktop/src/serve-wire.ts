@@ -5,10 +5,11 @@
  *   S3  Who does not keep up makes the host wait, not this end keep what is not sent.
  */
 import type { Channel, EventSink, JsonObject } from "@millrace/contracts";
+import { isObject } from "@millrace/contracts/kit";
 import { createCoalescer } from "./coalescer.ts";
 import { commandError, problemOf } from "./command-error.ts";
 import { type ChannelHost, isChannel } from "./transport.ts";
-import { type HostMessage, type HostWire, isCount, isMessage } from "./wire.ts";
+import { type HostMessage, type HostWire, isCount } from "./wire.ts";
 
 type Message = { readonly [member: string]: unknown };
 
@@ -146,7 +147,7 @@ export function serveWire(wire: HostWire, host: ChannelHost): () => void {
   }
 
   function receive(message: unknown): void {
-    if (!isMessage(message)) {
+    if (!isObject(message)) {
       void wire.send({ ok: false, problem: commandError("bad_json").problem });
       return;
     }

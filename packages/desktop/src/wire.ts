@@ -44,11 +44,6 @@ export type WindowWire = Wire<WindowMessage, unknown>;
 /** The host's end. */
 export type HostWire = Wire<HostMessage, unknown>;
 
-/** Whether a value from a wire has members. */
-export function isMessage(value: unknown): value is { readonly [member: string]: unknown } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** An id, a position or a number of messages. */
 export function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;

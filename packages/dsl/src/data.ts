@@ -22,12 +22,6 @@ export function own(value: unknown, key: string): Json | undefined {
     : undefined;
 }
 
-/** One step of a JSON Pointer (RFC 6901), with its slash. */
-export function pointerSegment(key: string | number): string {
-  if (typeof key === "number" || !/[~/]/.test(key)) return `/${key}`;
-  return `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-}
-
 /** Whether a value is an object of the language: plain, of this realm or another. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) && isPlain(value);
@@ -51,14 +45,6 @@ export function setMember(object: Record<string, Json>, name: string, value: Jso
   } else {
     object[name] = value;
   }
-}
-
-/** Names of the members that are there: own, and not undefined. */
-export function memberNames(object: JsonObject): string[] {
-  const names = Object.keys(object);
-  return names.some((name) => object[name] === undefined)
-    ? names.filter((name) => object[name] !== undefined)
-    : names;
 }
 
 /** Puts elements behind those of a list, however many: spread out as arguments, a hundred thousand overflow the stack. */

@@ -9,7 +9,6 @@ import { NODES_EXPLANATIONS } from "./diagnostics/explanations/nodes.ts";
 import { TEXT_EXPLANATIONS } from "./diagnostics/explanations/text.ts";
 import type { DiagnosticCode } from "./diagnostics/table.ts";
 
-export { nearestName } from "@millrace/contracts/options";
 export { DIAGNOSTICS, type DiagnosticCode, type DiagnosticRule } from "./diagnostics/table.ts";
 
 /** What a diagnostic's message does not say. */

@@ -48,7 +48,6 @@ export {
 } from "./schema/pattern.ts";
 export { MAX_PATTERN_STEPS, type PatternBudget } from "./schema/pattern-run.ts";
 export { maskSecrets, SECRET as SECRET_PATTERN } from "./secret-pattern.ts";
-export { sha256Hex } from "./sha256.ts";
 export type { Expression } from "./syntax/ast.ts";
 export { type ParsedExpression, parseExpression } from "./syntax/parse-expression.ts";
 export { printExpression } from "./syntax/print-expression.ts";
@@ -57,7 +56,6 @@ export { describeType, type FlowType, type ObjectType } from "./types/flow-type.
 export { typeFromSchema } from "./types/from-schema.ts";
 export { inferType } from "./types/infer.ts";
 export type { TypeEnv } from "./types/scope.ts";
-export { canonicalJson } from "./write/canonical-json.ts";
 export { digest } from "./write/digest.ts";
 export { type FormatResult, formatFlow } from "./write/format-flow.ts";
 export { normalizeGraph } from "./write/normalize.ts";

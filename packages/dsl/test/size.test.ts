@@ -8,7 +8,6 @@ const CEILINGS: readonly (readonly [names: string, bytes: number])[] = [
   ["parseExpression", 19_200],
   ["compileExpression, compileValue", 32_900],
   ["validateFlow", 87_500],
-  ["canonicalJson, sha256Hex", 1_600],
 ];
 
 test.each(CEILINGS)("a program pays for %s at most %i bytes, compressed", async (names, bytes) => {

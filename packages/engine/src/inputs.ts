@@ -1,5 +1,7 @@
 /** Inputs of a flow: defaults filled in, checked against their schemas. */
+
 import type { Diagnostic, FlowInput, Json, JsonObject } from "@millrace/contracts";
+import { pointerSegment } from "@millrace/contracts/kit";
 import { schemaProblems } from "./schema-check.ts";
 import { toOutput } from "./values.ts";
 
@@ -24,7 +26,7 @@ export function checkInputs(declared: readonly FlowInput[], given: unknown): Che
   for (const name of Object.keys(given)) {
     if (!names.has(name)) {
       const known = names.size === 0 ? "it has none" : `it has ${[...names].join(", ")}`;
-      problems.push(problem(`/${pointerPart(name)}`, `the flow has no input ${name}; ${known}`));
+      problems.push(problem(pointerSegment(name), `the flow has no input ${name}; ${known}`));
     }
   }
   return { inputs: Object.freeze(Object.fromEntries(inputs)), problems };
@@ -32,7 +34,7 @@ export function checkInputs(declared: readonly FlowInput[], given: unknown): Che
 
 function takeInput(input: FlowInput, given: JsonObject, problems: Diagnostic[]): Json | undefined {
   const { name, schema } = input;
-  const pointer = `/${pointerPart(name)}`;
+  const pointer = pointerSegment(name);
   if (!Object.hasOwn(given, name) || given[name] === undefined) {
     if (input.default !== undefined) return input.default;
     problems.push(problem(pointer, `the input ${name} is required`));
@@ -54,8 +56,4 @@ function takeInput(input: FlowInput, given: JsonObject, problems: Diagnostic[]):
 
 function problem(pointer: string, message: string): Diagnostic {
   return { code: "input_invalid", severity: "error", message, pointer };
-}
-
-function pointerPart(name: string): string {
-  return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }

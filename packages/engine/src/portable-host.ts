@@ -1,5 +1,5 @@
 /** The host of any platform with web globals: no files, no network. `createNodeHost` of the `/node` entry has both. */
-import { sha256Hex } from "@millrace/dsl";
+import { sha256Hex } from "@millrace/contracts/kit";
 import type { Host } from "./host.ts";
 
 const LONGEST_TIMER_MS = 2_147_483_647; // timers of the platform count in 32 bits and fire at once beyond them

@@ -6,7 +6,7 @@ import {
   toJsonValue,
   type ValueRef,
 } from "@millrace/contracts";
-import { canonicalJson } from "@millrace/dsl";
+import { canonicalJson } from "@millrace/contracts/kit";
 import type { Host } from "./host.ts";
 
 /** Larger outputs leave the event and are kept beside the log. */

@@ -13,14 +13,14 @@ import {
 import {
   type Check,
   integer,
-  isObject,
   list,
   oneOf,
   problemsOf,
   shape,
   text,
 } from "@millrace/contracts/check";
-import { canonicalJson, compileSchema } from "@millrace/dsl";
+import { canonicalJson, isObject } from "@millrace/contracts/kit";
+import { compileSchema } from "@millrace/dsl";
 import { parseJson } from "./manifest.ts";
 import { ProblemFound } from "./problem.ts";
 

@@ -1,7 +1,7 @@
 /** Where packages are: found by name or by folder, without any of their code and without the resolver of Node. */
 import { lstat, realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { isObject } from "@millrace/contracts/check";
+import { isObject } from "@millrace/contracts/kit";
 import { MANIFEST_BYTES, readText } from "./read-text.ts";
 
 /** A name of the list that is a folder of the project, not a package. */

@@ -2,7 +2,8 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Permissions } from "@millrace/contracts";
-import { isObject, oneOf, problemsOf, record, shape, text } from "@millrace/contracts/check";
+import { oneOf, problemsOf, record, shape, text } from "@millrace/contracts/check";
+import { isObject } from "@millrace/contracts/kit";
 import { type ExtensionMode, permissionsShape } from "./manifest.ts";
 
 /** File beside `millrace.json`. */

@@ -4,13 +4,13 @@ import {
   type Check,
   flag,
   integer,
-  isObject,
   list,
   oneOf,
   problemsOf,
   shape,
   text,
 } from "@millrace/contracts/check";
+import { isObject } from "@millrace/contracts/kit";
 import { ProblemFound } from "./problem.ts";
 import { LEFT_OUT } from "./tree-digest.ts";
 

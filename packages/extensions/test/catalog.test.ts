@@ -6,7 +6,7 @@ import {
   type JsonObject,
   jsonSchema,
 } from "@millrace/contracts";
-import { canonicalJson } from "@millrace/dsl";
+import { canonicalJson } from "@millrace/contracts/kit";
 import { catalogOf, parseCatalog } from "@millrace/extensions";
 import { expect, test } from "vitest";
 

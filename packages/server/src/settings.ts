@@ -13,10 +13,10 @@ import type {
   RunSpec,
   Settings,
 } from "@millrace/contracts";
-import { isObject } from "@millrace/contracts/check";
+import { isObject, pointerSegment } from "@millrace/contracts/kit";
 import { settingsSchema } from "@millrace/contracts/schemas";
 import type { SettingsTable } from "@millrace/store";
-import { escapeSegment, MAX_ERRORS } from "./commands/check-args.ts";
+import { MAX_ERRORS } from "./commands/check-args.ts";
 import { checkConditions, inTurn, tagged, wire } from "./commands/index.ts";
 import { ProblemError } from "./errors.ts";
 import type { CommandHandler } from "./ports.ts";
@@ -100,7 +100,7 @@ interface Issue {
 
 function problemsOf({ code = "invalid", path, message, keys }: Issue): Problem[] {
   const pointerTo = (names: readonly PropertyKey[]): string =>
-    names.map((name) => `/${escapeSegment(String(name))}`).join("");
+    names.map((name) => pointerSegment(String(name))).join("");
   if (keys === undefined) return [{ pointer: pointerTo(path), code, message }];
   return keys.map((key) => ({ pointer: pointerTo([...path, key]), code, message: "is not known" }));
 }

@@ -1,7 +1,7 @@
 /** Keys of commands that start no run: kept by the store, through restarts. Those of runs: see `recovery.test.ts`. */
 import { createHash } from "node:crypto";
 import type { RunRef, Template } from "@millrace/contracts";
-import { canonicalJson } from "@millrace/dsl";
+import { canonicalJson } from "@millrace/contracts/kit";
 import type { RunningServer } from "@millrace/server";
 import { openStore } from "@millrace/store";
 import { expect, test } from "vitest";

@@ -1,7 +1,7 @@
 /** What each level of `auditContent` keeps. */
 import { createHash, createHmac } from "node:crypto";
 import type { AiMessage, Json, ValueRef } from "@millrace/contracts";
-import { canonicalJson } from "@millrace/dsl";
+import { canonicalJson } from "@millrace/contracts/kit";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type AuditLevel, type AuditPorts, createAudit, hmacOf } from "../../src/audit.ts";

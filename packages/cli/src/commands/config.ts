@@ -284,7 +284,7 @@ function member(word: string): unknown {
 async function knownKey(key: string, any = false): Promise<string> {
   const isGroup = CONFIG_KEYS.some((each) => each.key.startsWith(`${key}.`));
   if (any || isGroup || keyOf(key) !== undefined) return key;
-  const { nearestName } = await import("@millrace/dsl/explain");
+  const { nearestName } = await import("@millrace/contracts/kit");
   const near = nearestName(
     key,
     CONFIG_KEYS.map((each) => each.key),

@@ -1,8 +1,9 @@
 /** `millrace explain`: what a diagnostic, an exit code, an error code of a node or a node type means. */
 
 import { type CatalogEntry, ExitCode, type JsonSchema } from "@millrace/contracts";
+import { nearestName } from "@millrace/contracts/kit";
 import { describeType, listFunctions, printFlow, typeFromSchema } from "@millrace/dsl";
-import { DIAGNOSTICS, type DiagnosticCode, EXPLANATIONS, nearestName } from "@millrace/dsl/explain";
+import { DIAGNOSTICS, type DiagnosticCode, EXPLANATIONS } from "@millrace/dsl/explain";
 import { command } from "../argv/flags.ts";
 import type { CliCommand, CommandIo, Input } from "../argv/spec.ts";
 import { CONFIG_KEYS, variablesOf } from "../config/keys.ts";

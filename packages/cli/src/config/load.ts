@@ -190,7 +190,7 @@ export async function unknownKeys(file: ConfigFile | undefined): Promise<readonl
   for (const key of keysOf(file.values)) {
     if (known.has(key)) continue;
     // Loaded when there is one.
-    const { nearestName } = await import("@millrace/dsl/explain");
+    const { nearestName } = await import("@millrace/contracts/kit");
     const near = nearestName(key, known);
     const hint = near === undefined ? "" : `; did you mean "${near}"?`;
     lines.push(`${file.path}: unknown key "${clean(key)}" has no effect${hint}`);

@@ -42,7 +42,7 @@ export async function readTemplate(name: string, flowName: string = name): Promi
   const all = await folders();
   const found = all.find((each) => each.name === name || each.folder === name);
   if (found === undefined) {
-    const { nearestName } = await import("@millrace/dsl/explain");
+    const { nearestName } = await import("@millrace/contracts/kit");
     const names = all.map((each) => each.name);
     const near = nearestName(name, names);
     throw usage(

@@ -6,6 +6,7 @@
  * @see the events page, "JSON safety"
  */
 import { type Json, MAX_JSON_DEPTH } from "../json.ts";
+import { pointerSegment } from "../kit/pointer.ts";
 
 /** More values than this are a data set, which belongs into a file or behind a reference. */
 const MAX_JSON_VALUES = 1_000_000;
@@ -92,9 +93,7 @@ class Copy {
   }
 
   pointer(): string {
-    return this.#path
-      .map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`)
-      .join("");
+    return this.#path.map(pointerSegment).join("");
   }
 
   /** `undefined`: no JSON comes of it, so a property is dropped and a list entry becomes null. */

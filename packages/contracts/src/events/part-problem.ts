@@ -1,4 +1,5 @@
 /** Whether a value is what a part says. */
+import { isObject } from "../kit/objects.ts";
 import { bytesBeyond, EVENT_LIMITS } from "./limits.ts";
 import type { ObjectPart, Part } from "./parts.ts";
 import { isPath } from "./path.ts";
@@ -11,7 +12,7 @@ import { isPath } from "./path.ts";
 export function partProblem(part: Part, value: unknown, strict: boolean): string | undefined {
   switch (part.is) {
     case "object":
-      return isRecord(value) ? fieldsProblem(part, value, strict) : " is not an object";
+      return isObject(value) ? fieldsProblem(part, value, strict) : " is not an object";
     case "list":
       return listProblem(part.of, part.max, value, strict);
     case "record":
@@ -39,7 +40,7 @@ export function partProblem(part: Part, value: unknown, strict: boolean): string
     case "path":
       return typeof value === "string" && isPath(value) ? undefined : " is not a legal path";
     case "json":
-      if (part.isObject && !isRecord(value)) return " is not an object";
+      if (part.isObject && !isObject(value)) return " is not an object";
       if (part.maxBytes === Number.POSITIVE_INFINITY) break;
       if (bytesBeyond(value, part.maxBytes) === 0) break;
       return ` is longer than ${part.maxBytes} bytes`;
@@ -83,7 +84,7 @@ function recordProblem(
   value: unknown,
   strict: boolean,
 ): string | undefined {
-  if (!isRecord(value)) return " is not an object";
+  if (!isObject(value)) return " is not an object";
   const entries = Object.entries(value);
   if (entries.length > max) return ` has more than ${max} entries`;
   for (const [key, inner] of entries) {
@@ -105,8 +106,4 @@ function wordProblem(
     }
   }
   return isClosed ? ` is not one of ${words.join(", ")}` : " is not a word";
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -4,9 +4,10 @@
  */
 import type { Diagnostic } from "../diagnostics.ts";
 import type { JsonSchema } from "../json.ts";
+import { isObject } from "../kit/objects.ts";
+import { pointerSegment } from "../kit/pointer.ts";
 import type { ServiceAuth, ServiceIntegration, ServiceOperation, ServiceSpec } from "../service.ts";
-import { type Check, isObject, problemsOf } from "./check.ts";
-import { escapePointer } from "./json-data.ts";
+import { type Check, problemsOf } from "./check.ts";
 import { bodyFields, propertiesOf as properties } from "./service-arguments.ts";
 import { integrationShape, serviceShape } from "./service-shape.ts";
 
@@ -149,7 +150,7 @@ function checkPath(operation: ServiceOperation, report: Report): void {
   }
   for (const name of declared) {
     if (!holes.includes(name)) {
-      report(`/params/properties/${escapePointer(name)}`, "service_path", "is no hole of the path");
+      report(`/params/properties${pointerSegment(name)}`, "service_path", "is no hole of the path");
     }
   }
 }
@@ -157,7 +158,7 @@ function checkPath(operation: ServiceOperation, report: Report): void {
 function checkHeaders(operation: ServiceOperation, auth: ServiceAuth, report: Report): void {
   const seen = new Set<string>();
   for (const [name, schema] of Object.entries(properties(operation.headers))) {
-    const at = `/headers/properties/${escapePointer(name)}`;
+    const at = `/headers/properties${pointerSegment(name)}`;
     const problem = headerProblem(name);
     if (problem !== undefined) report(at, "service_header", problem);
     if (isObject(schema) && typeof schema["const"] === "string") {
@@ -197,7 +198,7 @@ function checkArguments(operation: ServiceOperation, auth: ServiceAuth, report: 
   const taken = new Set<string>();
   for (const place of ["params", "query", "headers"] as const) {
     for (const [name, schema] of Object.entries(properties(operation[place]))) {
-      const at = `/${place}/properties/${escapePointer(name)}`;
+      const at = `/${place}/properties${pointerSegment(name)}`;
       if (!isScalar(schema, place === "query")) {
         report(
           at,
@@ -232,7 +233,7 @@ function bodyArguments(operation: ServiceOperation): [name: string, pointer: str
   if (fields === undefined) return [["body", "/body"]];
   return Object.keys(fields).map((name) => [
     name,
-    `/body/schema/properties/${escapePointer(name)}`,
+    `/body/schema/properties${pointerSegment(name)}`,
   ]);
 }
 
@@ -260,7 +261,7 @@ function checkSchema(root: JsonSchema, pointer: string, report: Report): void {
     const list = Array.isArray(value);
     if (!list && !isObject(value)) continue;
     for (const [key, inner] of list ? value.entries() : Object.entries(value)) {
-      const here = `${at}/${escapePointer(String(key))}`;
+      const here = `${at}${pointerSegment(key)}`;
       if (key === "$ref" && !(typeof inner === "string" && inner.startsWith("#/$defs/"))) {
         report(here, "service_schema", "must point into #/$defs/; nothing is fetched");
       }

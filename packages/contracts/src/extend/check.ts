@@ -3,7 +3,9 @@
  * JSON Pointer and goes on; nothing throws, nothing is changed.
  */
 import type { JsonSchema } from "../json.ts";
-import { escapePointer, jsonProblem } from "./json-data.ts";
+import { isObject } from "../kit/objects.ts";
+import { pointerSegment } from "../kit/pointer.ts";
+import { jsonProblem } from "./json-data.ts";
 
 /** Told once for each problem. */
 export type Report = (pointer: string, message: string) => void;
@@ -122,7 +124,7 @@ export function record(each: Check): Check {
   return described(schema, (value, pointer, report) => {
     if (!isObject(value)) return report(pointer, "must be an object");
     for (const [key, member] of Object.entries(value)) {
-      each(member, `${pointer}/${escapePointer(key)}`, report);
+      each(member, pointer + pointerSegment(key), report);
     }
   });
 }
@@ -145,7 +147,7 @@ export function shape(
       if (value[name] === undefined) report(`${pointer}/${name}`, "is missing");
     }
     for (const [name, member] of Object.entries(value)) {
-      const at = `${pointer}/${escapePointer(name)}`;
+      const at = pointer + pointerSegment(name);
       const check = checks.get(name);
       if (check === undefined) {
         report(at, `is unknown; members are ${[...checks.keys()].join(", ")}`);
@@ -166,8 +168,4 @@ export function variant(
     const chosen = isObject(value) ? byTag.get(String(value[tag])) : undefined;
     (chosen ?? other)(value, pointer, report);
   });
-}
-
-export function isObject(value: unknown): value is { readonly [name: string]: unknown } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

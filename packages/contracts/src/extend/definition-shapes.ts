@@ -1,5 +1,6 @@
 /** What a definition of each seam must look like. */
-import { type Check, fn, isObject, json, jsonObject, list, oneOf, shape, text } from "./check.ts";
+import { isObject } from "../kit/objects.ts";
+import { type Check, fn, json, jsonObject, list, oneOf, shape, text } from "./check.ts";
 import { foreignSchema, isZodSchema } from "./schema.ts";
 import { type DefinitionKind, EXTENSION_API_VERSION, EXTENSION_MARK } from "./types.ts";
 

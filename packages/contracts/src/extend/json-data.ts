@@ -1,5 +1,6 @@
 /** JSON values as plain data: found out, copied, frozen. Nothing here recurses, so depth is a limit and never a crash. */
 import { type Json, MAX_JSON_DEPTH } from "../json.ts";
+import { pointerSegment } from "../kit/pointer.ts";
 import { ExtensionError } from "./extension-error.ts";
 
 /** What makes a value something else than JSON, and where; `undefined` when it is JSON within `MAX_JSON_DEPTH`. */
@@ -21,7 +22,7 @@ export function jsonProblem(root: unknown): { pointer: string; message: string }
     const list = Array.isArray(value);
     if (!list && !isPlain(value)) return { pointer, message: "must be a plain object" };
     for (const [key, inner] of list ? value.entries() : Object.entries(value)) {
-      const at = `${pointer}/${escapePointer(String(key))}`;
+      const at = pointer + pointerSegment(key);
       if (key === "__proto__") return { pointer: at, message: "is not a legal key" };
       if (inner === undefined && !list) continue;
       open.push({ value: inner, pointer: at, depth: depth + 1 });
@@ -48,13 +49,6 @@ export function frozenJson<T extends Json>(value: T, what: string, pointer = "")
     Object.freeze(next);
   }
   return copy;
-}
-
-/** One reference token of a JSON Pointer. @see RFC 6901, section 3 */
-export function escapePointer(token: string): string {
-  // Most need nothing, and a catalog of 500 entries has tens of thousands.
-  if (!/[~/]/.test(token)) return token;
-  return token.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
 function isPlain(value: object): boolean {

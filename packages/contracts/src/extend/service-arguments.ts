@@ -1,6 +1,8 @@
 /** What a call of an operation does, and its arguments: flat, each with the one place of the request that it goes to. */
+
 import type { Effect } from "../effect.ts";
 import type { JsonObject, JsonSchema } from "../json.ts";
+import { isObject } from "../kit/objects.ts";
 import type { ServiceOperation } from "../service.ts";
 
 /** One argument of a call. */
@@ -99,8 +101,4 @@ function within(root: JsonSchema | undefined, schema: unknown): JsonSchema {
   const own = isObject(schema) ? (schema as JsonSchema) : {};
   const defs = root?.["$defs"];
   return defs === undefined ? own : { ...own, $defs: defs };
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -4,6 +4,7 @@ import type { Diagnostic } from "../diagnostics.ts";
 import type { Check } from "../extend/check.ts";
 import { checkService, checkServiceIntegration } from "../extend/check-service.ts";
 import { integrationShape, serviceShape } from "../extend/service-shape.ts";
+import { pointerKeys } from "../kit/pointer.ts";
 import type { AuthScheme, ServiceIntegration, ServiceSpec } from "../service.ts";
 
 /** How a credential is sent. */
@@ -35,10 +36,6 @@ function checked<T>(check: (value: unknown) => readonly Diagnostic[], shape: Che
 
 function tell(findings: readonly Diagnostic[], ctx: z.RefinementCtx): void {
   for (const { code, message, pointer = "" } of findings) {
-    const path = pointer
-      .split("/")
-      .slice(1)
-      .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
-    ctx.addIssue({ code: "custom", path, message, params: { code } });
+    ctx.addIssue({ code: "custom", path: pointerKeys(pointer), message, params: { code } });
   }
 }

@@ -3,7 +3,7 @@
  * What other tools and languages call things that this language has too, as data: a word that is not known is looked up here
  * before names that are spelt like it. Keys are in lower case without `-` and `_`.
  */
-import { nearestName } from "@millrace/contracts/options";
+import { nearestName } from "@millrace/contracts/kit";
 
 export type Aliases = { readonly [word: string]: string };
 

@@ -2,6 +2,8 @@
  * An edited value over the one that was written: where both hold the same, the writing stays; where they differ, only what
  * differs is new.
  */
+
+import { canonicalJson } from "@millrace/contracts/kit";
 import { append } from "../data.ts";
 import { toFieldValue } from "../language/field-value.ts";
 import type { Expression, ObjectExpression } from "../syntax/ast.ts";
@@ -15,7 +17,6 @@ import {
   type Notes,
   notesOf,
 } from "../syntax/notes.ts";
-import { canonicalJson } from "../write/canonical-json.ts";
 
 /** The written value `old` brought to what `fresh` says. */
 export function mergeValue(old: Expression, fresh: Expression): Expression {

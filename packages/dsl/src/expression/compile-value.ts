@@ -7,7 +7,8 @@
 
 import type { FieldValue } from "@millrace/contracts";
 import { type Json, type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts/json";
-import { append, isObject, memberNames, pointerSegment, setMember } from "../data.ts";
+import { memberNames, pointerSegment } from "@millrace/contracts/kit";
+import { append, isObject, setMember } from "../data.ts";
 import { DslError } from "../errors.ts";
 import type { Span } from "../syntax/ast.ts";
 import { Evaluation, resolveLimits, type Scope } from "./budget.ts";

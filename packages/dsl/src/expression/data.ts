@@ -5,7 +5,8 @@
  */
 
 import type { Json, JsonObject } from "@millrace/contracts";
-import { isObject, isPlain, memberNames } from "../data.ts";
+import { memberNames } from "@millrace/contracts/kit";
+import { isObject, isPlain } from "../data.ts";
 import type { Span } from "../syntax/ast.ts";
 import {
   type Evaluation,

@@ -4,9 +4,9 @@
  */
 
 import type { FieldValue, Json, JsonObject } from "@millrace/contracts";
-import { isObject, memberNames, pointerSegment, setMember } from "../data.ts";
-import type { Expression, TemplateExpression } from "../syntax/ast.ts";
-import { ownEntries } from "../syntax/ast.ts";
+import { memberNames, pointerSegment } from "@millrace/contracts/kit";
+import { isObject, setMember } from "../data.ts";
+import { type Expression, ownEntries, type TemplateExpression } from "../syntax/ast.ts";
 import { parseExpression } from "../syntax/parse-expression.ts";
 import { printExpression } from "../syntax/print-expression.ts";
 

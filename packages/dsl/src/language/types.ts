@@ -4,8 +4,8 @@
  */
 
 import { type Json, type JsonSchema, MAX_JSON_DEPTH } from "@millrace/contracts/json";
-import { nearestName } from "@millrace/contracts/options";
-import { memberNames, setMember } from "../data.ts";
+import { memberNames, nearestName } from "@millrace/contracts/kit";
+import { setMember } from "../data.ts";
 import { isIdent } from "../syntax/chars.ts";
 import { nameText, quoteText } from "../syntax/print-expression.ts";
 import type { TypeField, TypeNode } from "./items.ts";

@@ -1,6 +1,7 @@
 /** The header, the declarations around the nodes, and the layout of a text to their parts of the graph. */
 import type { FlowGraph, Json, JsonObject } from "@millrace/contracts";
-import { pointerSegment, setMember } from "../data.ts";
+import { pointerSegment } from "@millrace/contracts/kit";
+import { setMember } from "../data.ts";
 import { writing } from "../diagnostics/bag.ts";
 import { quoteForMessage } from "../diagnostics/quote.ts";
 import {

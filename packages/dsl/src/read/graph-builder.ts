@@ -3,7 +3,7 @@
  */
 
 import type { FlowEdge, FlowGraph, FlowNode, Json, JsonObject } from "@millrace/contracts";
-import { nearestName } from "@millrace/contracts/options";
+import { nearestName } from "@millrace/contracts/kit";
 import { replacement } from "../diagnostics/bag.ts";
 import type { Report } from "../diagnostics/report.ts";
 import { BLOCKS, isBlockKeyword } from "../language/blocks.ts";

@@ -1,7 +1,8 @@
 /** Nodes of a text, with their bodies, to nodes of the graph. */
 
 import type { FlowBody, FlowEdge, FlowNode, Json } from "@millrace/contracts";
-import { pointerSegment, setMember } from "../data.ts";
+import { pointerSegment } from "@millrace/contracts/kit";
+import { setMember } from "../data.ts";
 import { quoteForMessage } from "../diagnostics/quote.ts";
 import { NODE_POLICIES } from "../language/blocks.ts";
 import type { BlockItem } from "../language/items.ts";

@@ -3,7 +3,8 @@
  * number of checks.
  */
 import { type JsonSchema, MAX_JSON_DEPTH } from "@millrace/contracts/json";
-import { countMembers, pointerSegment } from "../data.ts";
+import { pointerSegment } from "@millrace/contracts/kit";
+import { countMembers } from "../data.ts";
 import { codePointCount } from "../expression/data.ts";
 import { readSchema, type SchemaNode, type SchemaProblem } from "./compile.ts";
 import { hasFormat } from "./formats.ts";

@@ -3,7 +3,8 @@
  * rule of an author is ever silently left out; annotations are skipped.
  */
 import { MAX_JSON_DEPTH } from "@millrace/contracts/json";
-import { countMembers, isObject, own, pointerSegment } from "../data.ts";
+import { pointerSegment } from "@millrace/contracts/kit";
+import { countMembers, isObject, own } from "../data.ts";
 import { equalityKey } from "./json-kinds.ts";
 import { compilePattern, type Pattern } from "./pattern.ts";
 import type { PatternBudget } from "./pattern-run.ts";

@@ -2,7 +2,9 @@
  * From JSON Schema (2020-12) to types. What has no type of its own (patterns, ranges, formats, conditions) is left out, so
  * the type admits at least what the schema admits.
  */
+
 import type { Json, JsonObject, JsonSchema } from "@millrace/contracts";
+import { pointerKey } from "@millrace/contracts/kit";
 import { isObject } from "../data.ts";
 import { memberOf } from "../expression/data.ts";
 import { fits } from "./fits.ts";
@@ -178,7 +180,7 @@ function resolvePointer(root: JsonSchema, ref: string): Json | undefined {
 
 function decodeToken(token: string): string {
   try {
-    return decodeURIComponent(token).replaceAll("~1", "/").replaceAll("~0", "~");
+    return pointerKey(decodeURIComponent(token));
   } catch {
     return token;
   }

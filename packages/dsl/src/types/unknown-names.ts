@@ -1,6 +1,6 @@
 /** Names that are not there, with what was most likely meant (FLOW5001), and positions that no list has (FLOW5002). */
 
-import { nearestName } from "@millrace/contracts/options";
+import { nearestName } from "@millrace/contracts/kit";
 import {
   aliasOf,
   MEMBER_FUNCTIONS,

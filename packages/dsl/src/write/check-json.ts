@@ -1,6 +1,6 @@
 /** Whether a value is JSON. Iterative: the depth of the data does not matter. */
 
-import { memberNames, pointerSegment } from "../data.ts";
+import { memberNames, pointerSegment } from "@millrace/contracts/kit";
 import { DslError } from "../errors.ts";
 
 /** A list or object that is being looked through; a list has no names. */

@@ -1,9 +1,8 @@
 /** `digest`: the identity of a graph. */
 import type { FlowGraph, Json } from "@millrace/contracts";
+import { canonicalJson, sha256Hex, Written } from "@millrace/contracts/kit";
 import { isObject } from "../data.ts";
 import { DslError } from "../errors.ts";
-import { sha256Hex } from "../sha256.ts";
-import { canonicalJson, Written } from "./canonical-json.ts";
 import { checkJson } from "./check-json.ts";
 import { type Collect, normalizeWith } from "./normalize.ts";
 

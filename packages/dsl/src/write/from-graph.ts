@@ -4,7 +4,8 @@
  */
 import type { FlowGraph } from "@millrace/contracts";
 import { type Json, type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts/json";
-import { append, isObject, memberNames, pointerSegment } from "../data.ts";
+import { memberNames, pointerSegment } from "@millrace/contracts/kit";
+import { append, isObject } from "../data.ts";
 import { DslError } from "../errors.ts";
 import {
   BLOCKS,

@@ -2,9 +2,9 @@
 
 import type { FieldValue, FlowGraph } from "@millrace/contracts";
 import { type Json, type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts/json";
-import { isObject, memberNames, setMember } from "../data.ts";
-import type { Member } from "../language/blocks.ts";
-import { BLOCKS, memberByKey, NODE_POLICIES } from "../language/blocks.ts";
+import { memberNames } from "@millrace/contracts/kit";
+import { isObject, setMember } from "../data.ts";
+import { BLOCKS, type Member, memberByKey, NODE_POLICIES } from "../language/blocks.ts";
 import { toExpression, toFieldValue } from "../language/field-value.ts";
 
 /**

@@ -3,6 +3,7 @@
  * is repeated. The work is counted, so a busy machine changes nothing. Other sizes: MILLRACE_GROWTH_ITEMS=2000.
  */
 
+import { canonicalJson, sha256Hex } from "@millrace/contracts/kit";
 import type * as dsl from "@millrace/dsl";
 import { casesOf, notFull } from "@millrace/test-support";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -125,8 +126,8 @@ function callsOn(make: (count: number) => string, count: number): Calls {
     },
     pointerAt: () => api.pointerAt(document, text.length >> 1),
     maskSecrets: () => api.maskSecrets(text),
-    sha256Hex: () => api.sha256Hex(new TextEncoder().encode(text)),
-    canonicalJson: () => api.canonicalJson(graph as never),
+    sha256Hex: () => sha256Hex(new TextEncoder().encode(text)),
+    canonicalJson: () => canonicalJson(graph as never),
   };
 }
 

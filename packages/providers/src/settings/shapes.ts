@@ -3,13 +3,13 @@ import {
   type Check,
   flag,
   integer,
-  isObject,
   list,
   oneOf,
   record,
   shape,
   text,
 } from "@millrace/contracts/check";
+import { isObject } from "@millrace/contracts/kit";
 
 /** Names of providers and servers; they are part of credential accounts and of tool names. */
 const NAME = /^[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*$/;

@@ -3,9 +3,9 @@
  * @see the server page, "The command registry"
  */
 import type { CommandDef, HttpBinding, Problem } from "@millrace/contracts";
-import { isObject } from "@millrace/contracts/check";
+import { isObject, pointerSegment } from "@millrace/contracts/kit";
 import { invalidArg, ProblemError } from "../errors.ts";
-import { escapeSegment, MAX_ERRORS } from "./check-args.ts";
+import { MAX_ERRORS } from "./check-args.ts";
 
 /** The parts of a request that hold arguments. */
 export interface RequestParts {
@@ -111,7 +111,7 @@ function readValue(command: CommandDef, name: string, text: string): unknown {
 }
 
 function problemAt(name: string, code: string, message: string): Problem {
-  return { pointer: `/${escapeSegment(name)}`, code, message };
+  return { pointer: pointerSegment(name), code, message };
 }
 
 /** Reads a position in decimal. Throws `bad_cursor` for anything but 0 to 2^53 - 1. */

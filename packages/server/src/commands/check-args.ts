@@ -4,7 +4,9 @@
  *   P2  What it refuses costs little: a schema tells every problem there is, and a body of a million wrong elements would
  *       keep the server busy for seconds. So of a long list some elements are looked at first.
  */
+
 import type { CommandDef, Problem } from "@millrace/contracts";
+import { pointerSegment } from "@millrace/contracts/kit";
 import { ProblemError } from "../errors.ts";
 
 /** Problems in one answer; more do not help. */
@@ -73,15 +75,10 @@ function pointerTo(path: readonly PropertyKey[], value: unknown, places: Places)
   let pointer = "";
   for (const part of path) {
     const place = typeof part === "number" ? places.get(at)?.[part] : undefined;
-    pointer += `/${escapeSegment(String(place ?? part))}`;
+    pointer += pointerSegment(String(place ?? part));
     at = (at as Record<PropertyKey, unknown> | null | undefined)?.[part];
   }
   return pointer;
-}
-
-/** A member's name as a segment of a JSON Pointer (RFC 6901). */
-export function escapeSegment(text: string): string {
-  return text.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
 const INPUTS = ["graph", "template", "dsl"] as const;

@@ -6,7 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import type { Json } from "@millrace/contracts";
-import { canonicalJson } from "@millrace/dsl";
+import { canonicalJson } from "@millrace/contracts/kit";
 import { ProblemError } from "../errors.ts";
 import type { HeaderRecord } from "../http/index.ts";
 import { Answer, matchesEtag } from "./answer.ts";

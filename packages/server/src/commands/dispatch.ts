@@ -4,12 +4,12 @@
  *   I2  A command without an answer gives null.
  */
 import type { CommandDef } from "@millrace/contracts";
-import { isObject } from "@millrace/contracts/check";
+import { isObject, pointerSegment } from "@millrace/contracts/kit";
 import { invalidArg, ProblemError } from "../errors.ts";
 import { checkCondition, fromStore } from "../http/problem.ts";
 import type { AppServices, Caller, CommandCall, Role, ServerHost } from "../ports.ts";
 import { Answer } from "./answer.ts";
-import { checkArgs, escapeSegment } from "./check-args.ts";
+import { checkArgs } from "./check-args.ts";
 
 const RANK: { readonly [R in Role]: number } = { read: 0, run: 1, admin: 2 };
 const NEEDED: { readonly [E in CommandDef["effect"]]: Role } = {
@@ -115,7 +115,7 @@ function readInvocation(body: unknown): { readonly name: string; readonly args: 
   const { command, args, ...others } = body;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined)
-    throw invalidArg(`/${escapeSegment(unknown)}`, "is not known", "unrecognized_key");
+    throw invalidArg(pointerSegment(unknown), "is not known", "unrecognized_key");
   if (typeof command !== "string" || !COMMAND_NAME.test(command)) {
     throw invalidArg("/command", "must be a name of 1 to 128 characters", "invalid_format");
   }

@@ -6,7 +6,7 @@ import type {
   NodeTypeDefinition,
   ServiceDefinition,
 } from "@millrace/contracts";
-import { isObject } from "@millrace/contracts/check";
+import { isObject } from "@millrace/contracts/kit";
 import { unknownOption } from "@millrace/contracts/options";
 import type {
   EgressPolicy,

@@ -3,7 +3,7 @@
  * @see the server page, "The gate", rows 14 to 16
  */
 import { MAX_JSON_DEPTH } from "@millrace/contracts";
-import { escapeSegment } from "../commands/check-args.ts";
+import { pointerSegment } from "@millrace/contracts/kit";
 import { invalidArg, ProblemError } from "../errors.ts";
 import { awaitingContinue, type Exchange, type NodeBindings } from "./exchange.ts";
 
@@ -171,7 +171,7 @@ function jsonDepth(bytes: Uint8Array): number {
 function findProtoKey(value: unknown, pointer: string): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   for (const [key, child] of Object.entries(value)) {
-    const at = `${pointer}/${escapeSegment(key)}`;
+    const at = pointer + pointerSegment(key);
     const found = key === "__proto__" ? at : findProtoKey(child, at);
     if (found !== undefined) return found;
   }

@@ -1,7 +1,8 @@
 /** The one auth scheme of a service, out of the schemes of a document. */
 import type { ServiceAuth } from "@millrace/contracts";
+import { isObject, pointerSegment } from "@millrace/contracts/kit";
 import type { Findings } from "./findings.ts";
-import { isRecord, listOf, membersOf, step, type Unknown } from "./plain.ts";
+import { listOf, membersOf, type Unknown } from "./plain.ts";
 import type { References } from "./references.ts";
 
 /** The scheme that calls use, and its name in the document; no name: none is used. */
@@ -18,7 +19,7 @@ const NONE: ChosenAuth = { auth: { scheme: "none" }, name: undefined };
  */
 export function authOf(document: Unknown, references: References, findings: Findings): ChosenAuth {
   const at = "/components/securitySchemes";
-  const components = isRecord(document["components"]) ? document["components"] : {};
+  const components = isObject(document["components"]) ? document["components"] : {};
   const schemes = new Map(membersOf(components["securitySchemes"]));
   const required = requirementsOf(document).filter(({ names }) => names.length > 0);
   for (const { names, pointer } of required) {
@@ -31,10 +32,10 @@ export function authOf(document: Unknown, references: References, findings: Find
   const candidates = isOpen ? [] : ([...new Set([...single, ...schemes.keys()])] as string[]);
   for (const name of candidates) {
     if (!schemes.has(name)) continue;
-    const place = references.object(schemes.get(name), at + step(name));
+    const place = references.object(schemes.get(name), at + pointerSegment(name));
     const read = place === undefined ? "cannot be read" : schemeOf(place.value);
     if (typeof read !== "string") return { auth: read, name };
-    findings.warn("openapi_auth", at + step(name), `${read}; it is not used`);
+    findings.warn("openapi_auth", at + pointerSegment(name), `${read}; it is not used`);
   }
   return NONE;
 }
@@ -44,14 +45,15 @@ function requirementsOf(document: Unknown): { names: string[]; pointer: string }
   const found: { names: string[]; pointer: string }[] = [];
   const read = (list: unknown, pointer: string): void => {
     for (const [at, one] of listOf(list).entries()) {
-      if (isRecord(one)) found.push({ names: Object.keys(one), pointer: pointer + step(at) });
+      if (isObject(one))
+        found.push({ names: Object.keys(one), pointer: pointer + pointerSegment(at) });
     }
   };
   read(document["security"], "/security");
   for (const [path, item] of membersOf(document["paths"])) {
     for (const [method, operation] of membersOf(item)) {
-      const at = `/paths${step(path)}${step(method)}/security`;
-      if (isRecord(operation)) read(operation["security"], at);
+      const at = `/paths${pointerSegment(path)}${pointerSegment(method)}/security`;
+      if (isObject(operation)) read(operation["security"], at);
     }
   }
   return found;
@@ -81,9 +83,9 @@ function schemeOf(scheme: Unknown): ServiceAuth | string {
 }
 
 function oauth2Of(scheme: Unknown): ServiceAuth | string {
-  const flows = isRecord(scheme["flows"]) ? scheme["flows"] : {};
+  const flows = isObject(scheme["flows"]) ? scheme["flows"] : {};
   const flow = flows["authorizationCode"];
-  if (!isRecord(flow)) return "has no authorization code flow";
+  if (!isObject(flow)) return "has no authorization code flow";
   const { authorizationUrl, tokenUrl, scopes } = flow;
   if (typeof authorizationUrl !== "string" || typeof tokenUrl !== "string") {
     return "lacks its authorization URL or its token URL";

@@ -12,10 +12,11 @@ import {
   type ServiceSpec,
   toJsonValue,
 } from "@millrace/contracts";
+import { isObject } from "@millrace/contracts/kit";
 import { authOf } from "./auth.ts";
 import { Findings } from "./findings.ts";
 import { operationsOf } from "./operations.ts";
-import { isRecord, listOf, textOf, type Unknown } from "./plain.ts";
+import { listOf, textOf, type Unknown } from "./plain.ts";
 import { References } from "./references.ts";
 
 const MAX_BYTES = 10 * 1024 * 1024; // the largest public documents have about eight
@@ -70,7 +71,7 @@ function readDocument(document: unknown, findings: Findings): Unknown | undefine
     findings.error(isLarge ? "openapi_limit" : "openapi_document", pointer, message);
     return undefined;
   }
-  if (!isRecord(value)) {
+  if (!isObject(value)) {
     findings.error("openapi_document", "", "must be an object");
     return undefined;
   }
@@ -95,7 +96,7 @@ function entryOf(
   findings: Findings,
 ): ServiceSpec | null {
   const references = new References(document, findings);
-  const info = isRecord(document["info"]) ? document["info"] : {};
+  const info = isObject(document["info"]) ? document["info"] : {};
   const title = textOf(info["title"], MAX_TITLE) ?? "Service";
   const slug = options.slug ?? slugOf(title);
   const baseUrl = baseUrlOf(document, options, findings);
@@ -129,7 +130,7 @@ function entryOf(
 /** What the document requires of every operation that says nothing of its own. */
 function requiredScopes(document: Unknown, authName: string | undefined): readonly unknown[] {
   return listOf(document["security"]).flatMap((requirement) =>
-    isRecord(requirement) && authName !== undefined ? listOf(requirement[authName]) : [],
+    isObject(requirement) && authName !== undefined ? listOf(requirement[authName]) : [],
   );
 }
 
@@ -160,7 +161,7 @@ function baseUrlOf(
   findings: Findings,
 ): string | undefined {
   const [server] = listOf(document["servers"]);
-  const given = baseUrl ?? (isRecord(server) ? server["url"] : undefined);
+  const given = baseUrl ?? (isObject(server) ? server["url"] : undefined);
   const isAbsolute = typeof given === "string" && /^https?:\/\//i.test(given);
   if (isAbsolute && !given.includes("{")) return given.replace(/\/+$/, "");
   const what = isAbsolute ? "has variables" : "is not absolute";

@@ -5,8 +5,9 @@ import {
   type ServiceAuth,
   type ServiceOperation,
 } from "@millrace/contracts";
+import { isObject, pointerSegment } from "@millrace/contracts/kit";
 import { parametersOf } from "./parameters.ts";
-import { isRecord, listOf, membersOf, step, textOf, type Unknown } from "./plain.ts";
+import { listOf, membersOf, textOf, type Unknown } from "./plain.ts";
 import { convertSchema, type SchemaSource } from "./schemas.ts";
 
 const METHODS: ReadonlySet<string> = new Set(["get", "head", "post", "put", "patch", "delete"]);
@@ -32,11 +33,11 @@ export function operationsOf(document: Unknown, options: OperationsOptions): Ser
   const found: ServiceOperation[] = [];
   for (const [path, given] of membersOf(document["paths"])) {
     if (path.startsWith("x-")) continue;
-    const item = source.references.object(given, `/paths${step(path)}`);
+    const item = source.references.object(given, `/paths${pointerSegment(path)}`);
     if (item === undefined) continue;
     for (const [method, value] of Object.entries(item.value)) {
-      const pointer = item.pointer + step(method);
-      if (!isRecord(value) || !/^[a-z]+$/.test(method)) continue;
+      const pointer = item.pointer + pointerSegment(method);
+      if (!isObject(value) || !/^[a-z]+$/.test(method)) continue;
       if (!METHODS.has(method)) {
         if (method === "options" || method === "trace") {
           source.findings.warn("openapi_skipped", pointer, `${method.toUpperCase()} is left out`);
@@ -171,7 +172,7 @@ class Reader {
     if (schema === undefined) return body;
     // Members whose names are taken can only be given together, as the one argument `body`.
     const clashes =
-      isRecord(schema["properties"]) &&
+      isObject(schema["properties"]) &&
       Object.keys(schema["properties"]).some((name) => taken.has(name));
     const { $defs, ...rest } = schema;
     const whole = { allOf: [rest], ...($defs !== undefined && { $defs }) };
@@ -187,7 +188,10 @@ class Reader {
       /^2(?:\d\d|XX)$/i.test(status),
     );
     for (const [status, response] of statuses.sort(([a], [b]) => (a < b ? -1 : 1))) {
-      const place = source.references.object(response, `${pointer}/responses${step(status)}`);
+      const place = source.references.object(
+        response,
+        `${pointer}/responses${pointerSegment(status)}`,
+      );
       if (place === undefined) continue;
       const contents = mediaOf(place.value["content"], `${place.pointer}/content`);
       const [first] = contents.keys();
@@ -210,7 +214,7 @@ class Reader {
     const { authName, auth } = this.#options;
     if (authName === undefined || auth.scheme !== "oauth2") return [];
     for (const requirement of listOf(this.#given.value["security"])) {
-      if (!isRecord(requirement) || !Object.hasOwn(requirement, authName)) continue;
+      if (!isObject(requirement) || !Object.hasOwn(requirement, authName)) continue;
       return listOf(requirement[authName]).filter((scope) => typeof scope === "string");
     }
     return [];
@@ -241,8 +245,8 @@ function mediaOf(
   const found = new Map<string, { value: Unknown; pointer: string }>();
   for (const [type, value] of membersOf(content)) {
     const name = (type.split(";")[0] as string).trim().toLowerCase();
-    if (isRecord(value) && !found.has(name))
-      found.set(name, { value, pointer: pointer + step(type) });
+    if (isObject(value) && !found.has(name))
+      found.set(name, { value, pointer: pointer + pointerSegment(type) });
   }
   return found;
 }

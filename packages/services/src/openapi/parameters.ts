@@ -1,6 +1,7 @@
 /** The parameters of an operation, by the place that they go to. */
 import type { JsonSchema } from "@millrace/contracts";
-import { isRecord, listOf, step, textOf, type Unknown } from "./plain.ts";
+import { isObject, pointerSegment } from "@millrace/contracts/kit";
+import { listOf, textOf, type Unknown } from "./plain.ts";
 import type { Place } from "./references.ts";
 import { convertSchema, type SchemaSource } from "./schemas.ts";
 
@@ -32,7 +33,7 @@ export function parametersOf(
   const found = new Map<string, Place>();
   for (const { list, pointer } of lists) {
     for (const [at, one] of listOf(list).entries()) {
-      const place = source.references.object(one, pointer + step(at));
+      const place = source.references.object(one, pointer + pointerSegment(at));
       if (place === undefined) continue;
       found.set(`${String(place.value["in"])} ${String(place.value["name"])}`, place);
     }
@@ -109,7 +110,7 @@ function described(schema: JsonSchema, parameter: Unknown): JsonSchema {
 }
 
 function isScalar(schema: unknown): boolean {
-  if (!isRecord(schema)) return false;
+  if (!isObject(schema)) return false;
   const isPlain = (value: unknown): boolean => typeof value !== "object" || value === null;
   if ("const" in schema) return isPlain(schema["const"]);
   if (Array.isArray(schema["enum"])) return schema["enum"].every(isPlain);

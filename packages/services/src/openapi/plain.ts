@@ -1,18 +1,16 @@
 /** Members of a document of strangers, whose every value may be of any kind. */
+
 import { cutText } from "@millrace/contracts";
+import { isObject } from "@millrace/contracts/kit";
 
 /** An object of a document. */
 export interface Unknown {
   readonly [name: string]: unknown;
 }
 
-export function isRecord(value: unknown): value is Unknown {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** The members of an object; none for anything else. */
 export function membersOf(value: unknown): [name: string, value: unknown][] {
-  return isRecord(value) ? Object.entries(value) : [];
+  return isObject(value) ? Object.entries(value) : [];
 }
 
 export function listOf(value: unknown): readonly unknown[] {
@@ -28,9 +26,4 @@ export function textOf(value: unknown, max: number): string | undefined {
     .trim();
   const cut = line.length > max ? `${cutText(line, max - 1).text}…` : line;
   return cut === "" ? undefined : cut;
-}
-
-/** One step of a JSON Pointer. */
-export function step(name: string | number): string {
-  return `/${String(name).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }

@@ -1,6 +1,7 @@
 /** References within one document. Nothing is fetched: whatever leads out of it is refused. */
+import { isObject, pointerKeys } from "@millrace/contracts/kit";
 import type { Findings } from "./findings.ts";
-import { isRecord, type Unknown } from "./plain.ts";
+import type { Unknown } from "./plain.ts";
 
 const MAX_HOPS = 32; // references to references; more is a circle
 
@@ -23,7 +24,7 @@ export class References {
   object(value: unknown, pointer: string): Place | undefined {
     let place = { value, pointer };
     for (let hops = 0; hops < MAX_HOPS; hops += 1) {
-      if (!isRecord(place.value)) return this.#none(pointer, "must be an object");
+      if (!isObject(place.value)) return this.#none(pointer, "must be an object");
       const reference: unknown = place.value["$ref"];
       if (reference === undefined) return { value: place.value, pointer: place.pointer };
       const found = this.target(reference, place.pointer);
@@ -63,6 +64,5 @@ function keysOf(reference: string): string[] {
   } catch {
     // taken as it stands
   }
-  const parts = text.split("/").slice(1);
-  return parts.map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+  return pointerKeys(text);
 }

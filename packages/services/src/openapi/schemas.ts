@@ -4,9 +4,10 @@
  *   S2  What cannot be said, or would be too large, is left out with a finding: a schema then says less, never something else.
  */
 import type { Json, JsonObject, JsonSchema } from "@millrace/contracts";
+import { isObject, pointerSegment } from "@millrace/contracts/kit";
 import { unreadable } from "@millrace/engine/pack";
 import type { Findings } from "./findings.ts";
-import { isRecord, listOf, membersOf, step, textOf, type Unknown } from "./plain.ts";
+import { listOf, membersOf, textOf, type Unknown } from "./plain.ts";
 import type { References } from "./references.ts";
 
 const MAX_DEPTH = 24; // schemas within each other; with `$defs` it stays below the 32 of a descriptor
@@ -94,7 +95,7 @@ class Converter {
     this.#schemas += 1;
     if (this.isTooLarge) return {};
     if (typeof schema === "boolean") return schema;
-    if (!isRecord(schema)) {
+    if (!isObject(schema)) {
       this.#findings.warn("openapi_schema", pointer, "is no schema");
       return {};
     }
@@ -133,7 +134,7 @@ class Converter {
   #plain(schema: Unknown, pointer: string, depth: number): JsonSchema {
     const made: { [word: string]: Json } = {};
     const inner = (value: unknown, ...keys: (string | number)[]): JsonSchema | boolean =>
-      this.#schema(value, pointer + keys.map(step).join(""), depth + 1);
+      this.#schema(value, pointer + keys.map(pointerSegment).join(""), depth + 1);
     for (const [word, value] of Object.entries(schema)) {
       if (COPIED.has(word)) made[word] = value as Json;
       else if (LOST.has(word)) {
@@ -160,13 +161,13 @@ class Converter {
     schema: Unknown,
     inner: (value: unknown, ...keys: string[]) => JsonSchema | boolean,
   ): JsonObject {
-    if (!isRecord(schema["properties"])) {
+    if (!isObject(schema["properties"])) {
       const required = textsOf(schema["required"]);
       return required.length === 0 ? {} : { required };
     }
     const hidden = this.#direction === "request" ? "readOnly" : "writeOnly";
     const kept = membersOf(schema["properties"]).filter(
-      ([, property]) => !isRecord(property) || property[hidden] !== true,
+      ([, property]) => !isObject(property) || property[hidden] !== true,
     );
     const gone = new Set(Object.keys(schema["properties"]));
     for (const [name] of kept) gone.delete(name);

@@ -3,7 +3,9 @@
  *   G1  The same seed gives the same values.
  *   G2  Every returned value fits its schema: wrong guesses are dropped.
  */
+
 import type { Json, JsonObject, JsonSchema } from "@millrace/contracts";
+import { pointerKey } from "@millrace/contracts/kit";
 import { schemaProblems } from "@millrace/engine/pack";
 import type { Random } from "@millrace/engine/testing";
 
@@ -133,7 +135,7 @@ class Generator {
   #at(ref: string): Rule {
     let at: unknown = this.#root;
     for (const part of ref.replace(/^#\/?/, "").split("/").filter(Boolean)) {
-      const name = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
+      const name = pointerKey(decodeURIComponent(part));
       at = (at as { readonly [name: string]: unknown } | undefined)?.[name];
     }
     return (at ?? false) as Rule;

@@ -1,14 +1,8 @@
 /** The places of a graph that hold values with expressions, and the nodes that wait for what they read. */
 
 import type { Json } from "@millrace/contracts";
-import {
-  isObject,
-  listOrNone,
-  memberNames,
-  objectOrNone,
-  own,
-  pointerSegment,
-} from "../../data.ts";
+import { memberNames, pointerSegment } from "@millrace/contracts/kit";
+import { isObject, listOrNone, objectOrNone, own } from "../../data.ts";
 import { NODE_POLICIES } from "../../language/blocks.ts";
 import type { BodyModel, GraphModel, NodeModel } from "./bodies.ts";
 import { deferredRoots, fieldHints, schemasAt } from "./deferred.ts";

@@ -1,6 +1,7 @@
 /** Expressions inside the values of a graph: data in which `{"$"}`, `{"$t"}` and `{"$lit"}` have meaning, at any depth. */
 import { type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts/json";
-import { isObject, memberNames, own, pointerSegment } from "../../data.ts";
+import { memberNames, pointerSegment } from "@millrace/contracts/kit";
+import { isObject, own } from "../../data.ts";
 import { schemasAt } from "./deferred.ts";
 
 /** What an object of a value stands for. */

@@ -1,9 +1,12 @@
 /** The literal parts of a value checked against a schema, with expressions as what is not known yet (FLOW3004-3006). */
 
-import { isObject, own, pointerSegment } from "../../data.ts";
+import { pointerKeys, pointerSegment } from "@millrace/contracts/kit";
+import { isObject, own } from "../../data.ts";
 import { VALUE_ALIASES } from "../../diagnostics/aliases.ts";
+
 import type { TextFix } from "../../diagnostics/bag.ts";
 import { writing } from "../../diagnostics/bag.ts";
+
 import { checkableSchema, type SchemaFinding, UNKNOWN } from "../../schema/check.ts";
 import { parseExpression } from "../../syntax/parse-expression.ts";
 import { describeType } from "../../types/flow-type.ts";
@@ -79,7 +82,7 @@ function report(
   schema: object,
   place: ValuePlace,
 ): void {
-  const keys = decode(finding.pointer);
+  const keys = pointerKeys(finding.pointer);
   const pointer = place.pointer + pointerIn(root, keys);
   const field = shown([place.name, ...keys].join("."));
   const { value } = finding;
@@ -240,9 +243,4 @@ function describeValue(value: unknown): string {
   if (Array.isArray(value)) return "list";
   if (typeof value === "boolean") return "bool";
   return typeof value;
-}
-
-function decode(pointer: string): string[] {
-  const steps = pointer.split("/").slice(1);
-  return steps.map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
 }

@@ -1,6 +1,7 @@
 /** Inputs, outputs, connections and schedules by themselves (FLOW3004-3008, 3011, 4011). */
 
-import { isObject, listOrNone, own, pointerSegment } from "../../data.ts";
+import { pointerSegment } from "@millrace/contracts/kit";
+import { isObject, listOrNone, own } from "../../data.ts";
 import { BLOCKS, FLOW_POLICIES, propertiesOf } from "../../language/blocks.ts";
 import { isDate, isDateTime } from "../../schema/formats.ts";
 import { firstExpression, literalData } from "../model/walk-value.ts";

@@ -1,17 +1,13 @@
 /** The fields of every node against the schema of its type (FLOW3002-3007, 3013, 3016). */
 
 import type { CatalogEntry, JsonObject } from "@millrace/contracts";
-import {
-  isObject,
-  listOrNone,
-  memberNames,
-  objectOrNone,
-  own,
-  pointerSegment,
-} from "../../data.ts";
+import { memberNames, pointerSegment } from "@millrace/contracts/kit";
+import { isObject, listOrNone, objectOrNone, own } from "../../data.ts";
 import { FIELD_ALIASES, POLICY_ALIASES } from "../../diagnostics/aliases.ts";
+
 import type { TextFix } from "../../diagnostics/bag.ts";
 import { replacement, replacing, writing } from "../../diagnostics/bag.ts";
+
 import { NODE_POLICIES, textNames } from "../../language/blocks.ts";
 import { readSchema } from "../../schema/compile.ts";
 import { nameText, quoteText } from "../../syntax/print-expression.ts";

@@ -1,7 +1,8 @@
 /** Policies of nodes: types and ranges, what must be literal, what goes together (FLOW3004-3006, 3013, 4008, 4014). */
 
 import type { JsonSchema } from "@millrace/contracts";
-import { isObject, own, pointerSegment } from "../../data.ts";
+import { pointerSegment } from "@millrace/contracts/kit";
+import { isObject, own } from "../../data.ts";
 import { memberByKey, NODE_POLICIES } from "../../language/blocks.ts";
 import type { NodeModel } from "../model/bodies.ts";
 import { POLICY_VALUES } from "../model/sites.ts";

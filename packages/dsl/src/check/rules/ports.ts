@@ -1,6 +1,7 @@
 /** The exits of nodes: those of their types, those that a field yields, and `error`. */
 import type { CatalogEntry } from "@millrace/contracts";
-import { isObject, memberNames, own } from "../../data.ts";
+import { memberNames } from "@millrace/contracts/kit";
+import { isObject, own } from "../../data.ts";
 import type { NodeModel } from "../model/bodies.ts";
 import { firstExpression, markerOf } from "../model/walk-value.ts";
 

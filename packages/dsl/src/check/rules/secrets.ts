@@ -1,6 +1,7 @@
 /** Literals that must not be in a shared text: secrets (FLOW6001), direction controls (FLOW6003), clear-text URLs (FLOW6004). */
 
-import { isObject, listOrNone, own, pointerSegment } from "../../data.ts";
+import { pointerSegment } from "@millrace/contracts/kit";
+import { isObject, listOrNone, own } from "../../data.ts";
 import { replacing } from "../../diagnostics/bag.ts";
 import { isSecret, MIN_SECRET_TEXT } from "../../secret-pattern.ts";
 import type { Expression, Span } from "../../syntax/ast.ts";

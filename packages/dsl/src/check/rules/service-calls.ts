@@ -1,14 +1,8 @@
 /** Calls of services against their descriptors, where the catalog knows them (FLOW3002-3006). */
 import type { Effect, JsonObject, ServiceOperation } from "@millrace/contracts";
+import { memberNames, pointerSegment } from "@millrace/contracts/kit";
 import { operationEffect, serviceArguments } from "@millrace/contracts/service";
-import {
-  isObject,
-  listOrNone,
-  memberNames,
-  objectOrNone,
-  own,
-  pointerSegment,
-} from "../../data.ts";
+import { isObject, listOrNone, objectOrNone, own } from "../../data.ts";
 import type { NodeModel } from "../model/bodies.ts";
 import { literalText, markerOf } from "../model/walk-value.ts";
 import { shown, type Validation } from "../validation.ts";

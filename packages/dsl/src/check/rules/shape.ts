@@ -3,17 +3,10 @@
  * the other phases skip what is reported here.
  */
 import { type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts/json";
-import {
-  isObject,
-  listOrNone,
-  memberNames,
-  objectOrNone,
-  own,
-  pointerSegment,
-} from "../../data.ts";
+import { memberNames, pointerSegment } from "@millrace/contracts/kit";
+import { isObject, listOrNone, objectOrNone, own } from "../../data.ts";
 import { typeName } from "../../schema/json-kinds.ts";
-import type { Validation } from "../validation.ts";
-import { shown } from "../validation.ts";
+import { shown, type Validation } from "../validation.ts";
 
 type Kind = "string" | "list" | "object";
 

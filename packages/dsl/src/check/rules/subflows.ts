@@ -1,6 +1,7 @@
 /** Calls of other flows (FLOW4010, and their inputs: FLOW3002-3006). */
 
-import { isObject, listOrNone, memberNames, own, pointerSegment } from "../../data.ts";
+import { memberNames, pointerSegment } from "@millrace/contracts/kit";
+import { isObject, listOrNone, own } from "../../data.ts";
 import type { CatalogFlow } from "../catalog.ts";
 import type { NodeModel } from "../model/bodies.ts";
 import type { Site } from "../model/sites.ts";

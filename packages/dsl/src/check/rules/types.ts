@@ -1,6 +1,7 @@
 /** Types of what expressions may read: nodes, inputs, the run, locals of bodies, roots of deferred fields. */
 import type { CatalogEntry, JsonSchema } from "@millrace/contracts";
-import { isObject, listOrNone, memberNames, objectOrNone, own } from "../../data.ts";
+import { memberNames } from "@millrace/contracts/kit";
+import { isObject, listOrNone, objectOrNone, own } from "../../data.ts";
 import {
   ANY,
   BOOL,

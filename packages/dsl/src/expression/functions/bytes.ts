@@ -1,5 +1,5 @@
 /** Functions over the UTF-8 form of text. Text with half a surrogate pair has none: `bad_argument`. */
-import { sha256Hex } from "../../sha256.ts";
+import { sha256Hex } from "@millrace/contracts/kit";
 import { STRING } from "../../types/flow-type.ts";
 import { type Evaluation, fail, handleText, produceText } from "../budget.ts";
 import { isWellFormed } from "../data.ts";

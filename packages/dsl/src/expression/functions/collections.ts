@@ -1,6 +1,7 @@
 /** Functions over lists and objects. Arguments are never changed. */
 import type { Json, JsonObject } from "@millrace/contracts";
-import { isObject, memberNames, setMember } from "../../data.ts";
+import { memberNames } from "@millrace/contracts/kit";
+import { isObject, setMember } from "../../data.ts";
 import {
   ANY,
   type FlowType,

@@ -1,6 +1,6 @@
 /** Functions over any value: sizes, conversions, JSON. */
 import type { Json, JsonObject } from "@millrace/contracts";
-import { memberNames } from "../../data.ts";
+import { memberNames } from "@millrace/contracts/kit";
 import { ANY, BOOL, INT, LIST, NUMBER, OBJECT, STRING, unionOf } from "../../types/flow-type.ts";
 import { fail, handleText, produceElements, spend } from "../budget.ts";
 import { codePointCount, finite, kindName, toJson, toText } from "../data.ts";

@@ -2,8 +2,8 @@
  * JSON with sorted keys and no blanks (RFC 8785, JSON Canonicalization Scheme); lone surrogates become escapes, which the
  * RFC leaves open. Iterative: the depth of the data does not matter.
  */
-import type { Json, JsonObject } from "@millrace/contracts";
-import { memberNames } from "../data.ts";
+import type { Json, JsonObject } from "../json.ts";
+import { memberNames } from "./objects.ts";
 
 /** Stands in data for a part whose canonical JSON is known. */
 export class Written {
