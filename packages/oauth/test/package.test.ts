@@ -1,8 +1,8 @@
 /** What is published: how big it is, what it needs, and whether its README tells the truth. */
 import { execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -16,6 +16,8 @@ const PNPM = fileURLToPath(new URL("../../../node_modules/.bin/pnpm", import.met
 /** Bytes of the main entry, bundled and minified; what a web page pays. */
 const MAX_MINIFIED = 15_000;
 const MAX_GZIPPED = 6_000;
+/** The same of a program that imports `percentEncode` alone. */
+const MAX_OF_ONE_FUNCTION = 500;
 
 function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "millrace-oauth-"));
@@ -26,7 +28,7 @@ function temporaryFolder(): string {
 async function bundle(entry: string): Promise<string> {
   const outDir = temporaryFolder();
   await build({
-    entry: { bundle: join(PACKAGE, entry) },
+    entry: { bundle: resolve(PACKAGE, entry) },
     outDir,
     config: false,
     format: "esm",
@@ -45,6 +47,13 @@ describe("the main entry", () => {
     expect(code.length).toBeLessThan(MAX_MINIFIED);
     expect(gzipSync(code).length).toBeLessThan(MAX_GZIPPED);
     expect(code).not.toMatch(/\bimport\b|\brequire\b|node:/);
+  });
+
+  test("what is published is shaken: a program pays for the functions that it imports", async () => {
+    const program = join(temporaryFolder(), "program.js");
+    const index = JSON.stringify(join(PACKAGE, "dist/index.js"));
+    writeFileSync(program, `export { percentEncode } from ${index};`);
+    expect((await bundle(program)).length).toBeLessThan(MAX_OF_ONE_FUNCTION);
   });
 
   test("the memory store imports nothing, either", async () => {
