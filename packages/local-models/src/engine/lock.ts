@@ -1,5 +1,5 @@
 /** The packages of the engine, with digests of our own instead of the registry's. `scripts/engine-lock.mjs` makes the file. */
-import { createRequire } from "node:module";
+import lock from "./engine.lock.json" with { type: "json" };
 
 /** A package of the engine. */
 export interface LockedPackage {
@@ -21,4 +21,4 @@ export interface EngineLock {
 }
 
 /** The engine of this release. */
-export const ENGINE_LOCK: EngineLock = createRequire(import.meta.url)("./engine.lock.json");
+export const ENGINE_LOCK: EngineLock = lock;
