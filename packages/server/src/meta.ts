@@ -3,13 +3,12 @@ import { readFileSync } from "node:fs";
 import {
   type CommandDef,
   type CommandInfo,
-  type CommandName,
   type JsonSchema,
   MAX_JSON_DEPTH,
 } from "@millrace/contracts";
 import { wire } from "./commands/index.ts";
 import { MAX_EVENT_BYTES, MAX_WEBHOOK_BYTES } from "./config/limits.ts";
-import type { CommandHandler } from "./ports.ts";
+import type { HandlerList } from "./ports.ts";
 
 // Schemas of some sixty commands take milliseconds to write out and never change.
 const infos = new WeakMap<CommandDef, Omit<CommandInfo, "wired">>();
@@ -30,7 +29,7 @@ function infoOf(command: CommandDef): Omit<CommandInfo, "wired"> {
 }
 
 /** Handlers of the commands about the server itself. */
-export const metaHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
+export const metaHandlers: HandlerList = [
   wire("list_commands", (_args, { app }) =>
     [...app.commands.values()].map((command) => {
       const { name, ...info } = infoOf(command);

@@ -7,6 +7,7 @@ import type {
   Channel,
   ChannelMap,
   CommandDef,
+  CommandName,
   ConnectionStatus,
   ConnectProgress,
   ConnectStarted,
@@ -243,6 +244,9 @@ export interface CommandCall {
 
 /** Executes a command; `args` are parsed. Returns the result, or an `Answer` around it. */
 export type CommandHandler = (args: never, call: CommandCall) => unknown;
+
+/** Handlers of one area, each with the name of its command. */
+export type HandlerList = readonly (readonly [CommandName, CommandHandler])[];
 
 /** Handlers by command name; a command without one is not wired. */
 export type CommandHandlers = ReadonlyMap<string, CommandHandler>;

@@ -4,7 +4,6 @@
  *   D2  A patch is written whole or not at all.
  */
 import type {
-  CommandName,
   FlowGraph,
   Json,
   JsonObject,
@@ -19,7 +18,7 @@ import type { SettingsTable } from "@millrace/store";
 import { MAX_ERRORS } from "./commands/check-args.ts";
 import { checkConditions, inTurn, tagged, wire } from "./commands/index.ts";
 import { ProblemError } from "./errors.ts";
-import type { CommandHandler } from "./ports.ts";
+import type { HandlerList } from "./ports.ts";
 
 /** Paths of all single settings, each as the list of its names. */
 const PATHS: readonly (readonly string[])[] = leavesOf(settingsSchema.parse({}) as unknown as Json);
@@ -131,7 +130,7 @@ export function runDefaults(
 }
 
 /** Handlers of the settings commands. */
-export const settingsHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
+export const settingsHandlers: HandlerList = [
   wire("get_settings", (_args, { host }) => tagged(readSettings(host.store.settings))),
   wire("get_settings_schema", () => tagged(SETTINGS_SCHEMA)),
   wire("update_settings", async (args, { host }) =>

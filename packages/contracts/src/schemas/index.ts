@@ -49,6 +49,7 @@ export {
   eventSchema,
   kindSchema,
   runBlobSchema,
+  runInputProblems,
   runRefSchema,
   runRequestSchema,
   runSchema,

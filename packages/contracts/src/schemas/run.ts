@@ -105,19 +105,29 @@ export const runRequestSchema = z.strictObject(runRequestShape).superRefine(chec
 /** What to run: exactly one of `graph`, `template` (a slug) and `dsl` (text). @see specification, "Run request" */
 export type RunRequest = Infer<typeof runRequestSchema>;
 
+const RUN_INPUTS = ["graph", "template", "dsl"] as const;
+
+/** What is wrong with the choice of `graph`, `template` and `dsl`: exactly one is present, and null counts as present. */
+export function runInputProblems(
+  request: object,
+): readonly { readonly pointer: string; readonly code: string; readonly message: string }[] {
+  const [first, ...others] = RUN_INPUTS.filter((name) => Object.hasOwn(request, name));
+  if (first === undefined) {
+    const message = `none of ${RUN_INPUTS.join(", ")} is present`;
+    return [{ pointer: "", code: "missing", message }];
+  }
+  const message = `${first} is also present`;
+  return others.map((name) => ({ pointer: `/${name}`, code: "conflict", message }));
+}
+
 /** The rules between the members of a run request. */
 export function checkRunRequest(request: object, ctx: z.RefinementCtx): void {
-  const present = ["graph", "template", "dsl"].filter((name) => Object.hasOwn(request, name));
   const params = { problem: "run_input_conflict" };
-  if (present.length === 0) {
-    const message = "one of graph, template and dsl is needed";
-    ctx.addIssue({ code: "custom", path: [], message, params });
+  for (const { pointer, message } of runInputProblems(request)) {
+    const path = pointer.split("/").slice(1);
+    ctx.addIssue({ code: "custom", path, message, params });
   }
-  for (const name of present.slice(1)) {
-    const message = `${present[0]} is also present`;
-    ctx.addIssue({ code: "custom", path: [name], message, params });
-  }
-  if (Object.hasOwn(request, "version") && !present.includes("template")) {
+  if (Object.hasOwn(request, "version") && !Object.hasOwn(request, "template")) {
     ctx.addIssue({ code: "custom", path: ["version"], message: "goes with template only" });
   }
 }

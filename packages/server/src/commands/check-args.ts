@@ -4,9 +4,9 @@
  *   P2  What it refuses costs little: a schema tells every problem there is, and a body of a million wrong elements would
  *       keep the server busy for seconds. So of a long list some elements are looked at first.
  */
-
-import type { CommandDef, Problem } from "@millrace/contracts";
+import type { CommandDef } from "@millrace/contracts";
 import { pointerSegment } from "@millrace/contracts/kit";
+import { runInputProblems } from "@millrace/contracts/schemas";
 import { ProblemError } from "../errors.ts";
 
 /** Problems in one answer; more do not help. */
@@ -81,22 +81,11 @@ function pointerTo(path: readonly PropertyKey[], value: unknown, places: Places)
   return pointer;
 }
 
-const INPUTS = ["graph", "template", "dsl"] as const;
 const RUN_COMMANDS: ReadonlySet<string> = new Set(["run_flow", "start_run", "run_and_wait"]);
 
-/** Throws `run_input_conflict` unless exactly one of `graph`, `template`, `dsl` is present; a null counts as present. */
+/** Before the schema, whose problems would hide this one. */
 function checkRunInput(command: CommandDef, args: unknown): void {
   if (!RUN_COMMANDS.has(command.name) || typeof args !== "object" || args === null) return;
-  const present = INPUTS.filter((name) => Object.hasOwn(args, name));
-  if (present.length === 1) return;
-  const [first, ...others] = present;
-  const errors: Problem[] =
-    first === undefined
-      ? [{ pointer: "", code: "missing", message: `none of ${INPUTS.join(", ")} is present` }]
-      : others.map((name) => ({
-          pointer: `/${name}`,
-          code: "conflict",
-          message: `${first} is also present`,
-        }));
-  throw new ProblemError("run_input_conflict", { errors });
+  const errors = runInputProblems(args);
+  if (errors.length > 0) throw new ProblemError("run_input_conflict", { errors });
 }

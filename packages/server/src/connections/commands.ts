@@ -1,26 +1,19 @@
-/** Commands of services and their connections. No answer holds a credential. */
-import type { CommandName } from "@millrace/contracts";
 import { importOpenApi } from "@millrace/services/openapi";
 import { pageOf, wire } from "../commands/index.ts";
 import { notFound } from "../errors.ts";
-import type { CommandHandler } from "../ports.ts";
+import type { HandlerList } from "../ports.ts";
 
 /** Handlers of the service commands. */
-export const serviceHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
+export const serviceHandlers: HandlerList = [
   wire("list_services", async (page, { host }) => {
     const { services } = host;
     const filter = { list: "services" };
-    const found = pageOf(services.services, ({ slug }) => slug, page, {
-      host,
-      filter,
-    });
+    const found = pageOf(services.services, ({ slug }) => slug, page, { host, filter });
     return { ...found, items: await Promise.all(found.items.map((each) => services.info(each))) };
   }),
   wire("get_service", ({ slug }, { host: { services } }) => {
     const service = services.get(slug);
-    if (service === undefined) {
-      throw notFound("service");
-    }
+    if (service === undefined) throw notFound("service");
     return services.info(service);
   }),
   wire("connect_service", (args, { host }) => host.services.connect(args)),

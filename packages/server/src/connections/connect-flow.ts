@@ -229,9 +229,7 @@ function conflict(connect: PendingConnect, detail?: string): ProblemError {
 }
 
 function oauth2Of(service: string, auth: { readonly scheme: string } | undefined): OAuth2 {
-  if (auth === undefined) {
-    throw notFound("service");
-  }
+  if (auth === undefined) throw notFound("service");
   if (auth.scheme === "oauth2") return auth as OAuth2;
   const message = `service "${service}" asks nobody for consent: its scheme is ${auth.scheme}`;
   throw invalidArg("/service", message);

@@ -124,9 +124,7 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
 
   function serviceOf(slug: string): ServiceDefinition {
     const service = bySlug.get(slug);
-    if (service === undefined) {
-      throw notFound("service");
-    }
+    if (service === undefined) throw notFound("service");
     return service;
   }
 
@@ -163,9 +161,7 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
       return isDeleted || record !== undefined;
     });
     credentials.forget(slug);
-    if (!existed) {
-      throw notFound("connection");
-    }
+    if (!existed) throw notFound("connection");
     return null;
   }
 

@@ -1,10 +1,10 @@
 /** Commands of flows as text and as graph. Nothing is executed and no socket is opened. */
-import type { CatalogEntry, CommandName, Diagnostic, FlowGraph } from "@millrace/contracts";
+import type { CatalogEntry, Diagnostic, FlowGraph } from "@millrace/contracts";
 import { checkFlow, DslError, formatFlow, mergeDiagnostics, printFlow } from "@millrace/dsl";
 import { compileFlow } from "@millrace/engine";
 import { Answer, etagOf, pageOf, wire } from "../commands/index.ts";
 import { notFound, ProblemError } from "../errors.ts";
-import type { CommandCall, CommandHandler } from "../ports.ts";
+import type { CommandCall, HandlerList } from "../ports.ts";
 import { flowInvalid, readDsl, sizeProblem } from "./read-flow.ts";
 import { subflowPort } from "./stored-flows.ts";
 
@@ -60,7 +60,7 @@ function matches(entry: CatalogEntry, q: string): boolean {
 }
 
 /** Handlers of validate, format and convert, and of the catalog. */
-export const flowHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
+export const flowHandlers: HandlerList = [
   wire("validate_flow", async (args, call) => {
     const diagnostics = await check(args, call);
     return { valid: !diagnostics.some(isError), diagnostics };

@@ -1,5 +1,5 @@
 /** Commands of hubs. A sync takes the index alone; what is installed is checked against it first. */
-import type { CommandName, Hub } from "@millrace/contracts";
+import type { Hub } from "@millrace/contracts";
 import {
   checkConditions,
   inTurn,
@@ -10,13 +10,13 @@ import {
   withTag,
 } from "../commands/index.ts";
 import { invalidArg, ProblemError } from "../errors.ts";
-import type { CommandHandler, ServerHost } from "../ports.ts";
+import type { HandlerList, ServerHost } from "../ports.ts";
 import { isPublicKey, syncHub } from "./hub-index.ts";
 import { installItem } from "./install-item.ts";
 import { itemsOf, knownHub } from "./stored-hubs.ts";
 
 /** Handlers of the hub commands. */
-export const hubHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
+export const hubHandlers: HandlerList = [
   wire("list_hubs", (page, { host }) =>
     pageOf(host.store.hubs.list(), ({ id }) => id, page, {
       host,

@@ -1,10 +1,10 @@
 /** Commands of managed models. Work that takes long is a job; what becomes of it is on the stream of models. */
 import { setTimeout as pause } from "node:timers/promises";
-import type { CommandName, Model, ModelManager } from "@millrace/contracts";
+import type { Model, ModelManager } from "@millrace/contracts";
 import { isErrorCode } from "@millrace/contracts/commands";
 import { Answer, keyed, notWired, pageOf, wire } from "../commands/index.ts";
 import { ProblemError } from "../errors.ts";
-import type { CommandCall, CommandHandler } from "../ports.ts";
+import type { CommandCall, HandlerList } from "../ports.ts";
 
 /** What looking at a file takes before its process is made: the answer to a load is a model that loads. */
 const LOOK_MS = 50;
@@ -32,7 +32,7 @@ function given<T extends object>(values: T): { [K in keyof T]: Exclude<T[K], und
 }
 
 /** Handlers of the commands on models. */
-export const modelHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
+export const modelHandlers: HandlerList = [
   wire("list_models", ({ state, ...page }, call) =>
     withManager(call, (manager) => {
       const models = [...manager.list(state === undefined ? {} : { state })];

@@ -1,7 +1,6 @@
 /** Commands of runs: start, read, steer, repeat, delete. */
 import type {
   AnyEvent,
-  CommandName,
   CommandResult,
   Json,
   ParsedArgs,
@@ -12,7 +11,7 @@ import type {
 import { Answer, keyedStart, wire } from "../commands/index.ts";
 import { notFound, ProblemError } from "../errors.ts";
 import { decodeEvent } from "../executor/index.ts";
-import type { CommandCall, CommandHandler } from "../ports.ts";
+import type { CommandCall, HandlerList } from "../ports.ts";
 import { acceptsKinds, checkPosition, isEnded, knownRun, knownSummary } from "./known-run.ts";
 import { callExecutor } from "./problems.ts";
 import { startRun } from "./start-run.ts";
@@ -70,7 +69,7 @@ function isSignal(reason: string | undefined): reason is "sigint" | "sigterm" {
 }
 
 /** Handlers of the run commands. */
-export const runHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
+export const runHandlers: HandlerList = [
   wire("start_run", (args, call) => startRun(call, "start_run", args)),
   // Over HTTP this command streams; by name it starts and leaves the run alone.
   wire("run_flow", (args, call) => startRun(call, "run_flow", args)),

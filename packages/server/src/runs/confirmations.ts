@@ -1,14 +1,14 @@
 /** Commands of confirmations: the inbox, and the answer. */
-import type { CommandName, SignalResult } from "@millrace/contracts";
+import type { SignalResult } from "@millrace/contracts";
 import { keyed, wire } from "../commands/index.ts";
 import { notFound, ProblemError } from "../errors.ts";
-import type { CommandHandler } from "../ports.ts";
+import type { HandlerList } from "../ports.ts";
 import { actorOf } from "./commands.ts";
 import { knownSummary } from "./known-run.ts";
 import { callExecutor } from "./problems.ts";
 
 /** Handlers of the confirmation commands. */
-export const confirmationHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
+export const confirmationHandlers: HandlerList = [
   wire("list_confirmations", (args, { host }) => {
     if (args.runId !== undefined) knownSummary(host, args.runId);
     return host.store.confirmations.list(args);

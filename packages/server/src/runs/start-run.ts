@@ -58,9 +58,7 @@ async function findFlow({ app, host }: CommandCall, request: RunRequest): Promis
     return readDsl(request.dsl, app.limits.maxDslBytes, host.registry.catalog());
   }
   const stored = await host.templates?.get(request.template ?? "", request.version);
-  if (stored === undefined || stored === null) {
-    throw notFound("template");
-  }
+  if (stored === undefined || stored === null) throw notFound("template");
   const { graph, slug, version } = stored;
   return { graph, template: { slug, version } };
 }

@@ -1,12 +1,6 @@
 /** Commands of schedules. What they change is seen by the scheduler at once. */
 import { isDeepStrictEqual } from "node:util";
-import type {
-  CommandName,
-  FlowSchedule,
-  ProposedSchedule,
-  Schedule,
-  ScheduleArgs,
-} from "@millrace/contracts";
+import type { FlowSchedule, ProposedSchedule, Schedule, ScheduleArgs } from "@millrace/contracts";
 import type { ScheduleRow } from "@millrace/store";
 import {
   checkConditions,
@@ -21,13 +15,13 @@ import {
 import { notFound, ProblemError } from "../errors.ts";
 import { checkFlowInputs } from "../flows/stored-flows.ts";
 import { newId } from "../http/index.ts";
-import type { CommandHandler, ServerHost } from "../ports.ts";
+import type { HandlerList, ServerHost } from "../ports.ts";
 import { callExecutor } from "../runs/index.ts";
 import { fireTimes, HORIZON_MS, nextFireTime, type Timing, timingProblem } from "./fire-times.ts";
 import { readSchedule, specOf, toBody, toIso } from "./stored-schedule.ts";
 
 /** Handlers of the schedule commands. */
-export const scheduleHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
+export const scheduleHandlers: HandlerList = [
   wire("list_schedules", (page, { host }) => {
     const all = host.store.schedules.list().map((row) => readSchedule(row).schedule);
     const found = pageOf(all, ({ id }) => id, page, {

@@ -1,5 +1,5 @@
 /** Commands of stored flows. Text and graph are read, checked and kept; nothing of them is executed. */
-import type { CommandName, Template, TemplateSummary, TemplateVersion } from "@millrace/contracts";
+import type { Template, TemplateSummary, TemplateVersion } from "@millrace/contracts";
 import {
   checkConditions,
   inTurn,
@@ -11,11 +11,11 @@ import {
 } from "../commands/index.ts";
 import { notFound, ProblemError } from "../errors.ts";
 import { type FlowReader, readGraph, readText } from "../flows/read-flow.ts";
-import type { CommandCall, CommandHandler, ServerHost } from "../ports.ts";
+import type { CommandCall, HandlerList, ServerHost } from "../ports.ts";
 import { slugFrom, templateExists, writeTemplate } from "./write-template.ts";
 
 /** Handlers of the template commands. */
-export const templateHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
+export const templateHandlers: HandlerList = [
   wire("list_templates", ({ q, tag, source, ...page }, { host }) => {
     const text = q?.toLowerCase();
     const all = host.store.templates

@@ -1,9 +1,9 @@
 /** Commands of webhooks. A token is in one answer alone: that of its creation. */
-import type { CommandName, FlowGraph, NewWebhook, ParsedArgs } from "@millrace/contracts";
+import type { FlowGraph, NewWebhook, ParsedArgs } from "@millrace/contracts";
 import { inTurn, keyed, pageOf, wire } from "../commands/index.ts";
 import { notFound, ProblemError } from "../errors.ts";
 import { newId } from "../http/index.ts";
-import type { CommandHandler, ServerHost } from "../ports.ts";
+import type { HandlerList, ServerHost } from "../ports.ts";
 import {
   forgetSecret,
   hashToken,
@@ -14,7 +14,7 @@ import {
 } from "./stored-webhook.ts";
 
 /** Handlers of the webhook commands. */
-export const webhookHandlers: readonly (readonly [CommandName, CommandHandler])[] = [
+export const webhookHandlers: HandlerList = [
   wire("list_webhooks", (page, { host }) => {
     const all = host.store.webhooks.list().map(readWebhook);
     return pageOf(all, ({ id }) => id, page, {
@@ -53,9 +53,7 @@ function createWebhook(host: ServerHost, args: ParsedArgs<"create_webhook">): Pr
   // A template that is found here is not deleted before the webhook names it.
   return inTurn(templates, async () => {
     const template = templates.get(args.template);
-    if (template === null) {
-      throw notFound("template");
-    }
+    if (template === null) throw notFound("template");
     checkInput(template.graph, args.input);
     const id = newId("whk", host);
     const token = newToken((bytes) => host.random(bytes));
