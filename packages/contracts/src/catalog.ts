@@ -1,7 +1,8 @@
 /** What is known of a node type without running its code. */
-import type { Effect, ExtensionRuntime, Permissions } from "./effect.ts";
+
 import type { Policy } from "./graph.ts";
 import type { JsonObject, JsonSchema } from "./json.ts";
+import type { Effect, ExtensionRuntime, Permissions } from "./permissions.ts";
 import type { ServiceIntegration } from "./service.ts";
 
 /** A named exit. `out` is implied when none is given; `error` always exists. */

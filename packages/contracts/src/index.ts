@@ -19,10 +19,8 @@ export {
 export type { CommandArgs, CommandName, CommandResult, ParsedArgs } from "./commands/registry.ts";
 export type { PageArgs } from "./commands/table.ts";
 export type { Diagnostic, Fix, Position, Range, Severity } from "./diagnostics.ts";
-export type { Effect, Enforcement, ExtensionRuntime, Permissions } from "./effect.ts";
 export { assertLog, checkLog } from "./events/check-log.ts";
-export type { ImpliedEdge } from "./events/check-scope.ts";
-export type { CheckOptions, Invariant, Violation } from "./events/check-state.ts";
+export type { CheckOptions, ImpliedEdge, Invariant, Violation } from "./events/check-state.ts";
 export { mergeDeltas } from "./events/deltas.ts";
 export { EventParseError, type EventParseErrorCode } from "./events/errors.ts";
 export { ExitCode, exitCodeFor } from "./events/exit-codes.ts";
@@ -230,6 +228,7 @@ export type {
   RetryPolicy,
 } from "./graph.ts";
 export { type Json, type JsonObject, type JsonSchema, MAX_JSON_DEPTH } from "./json.ts";
+export type { Effect, Enforcement, ExtensionRuntime, Permissions } from "./permissions.ts";
 export type {
   CancelOptions,
   CredentialOptions,

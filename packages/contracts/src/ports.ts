@@ -108,7 +108,7 @@ export interface Journal {
     runId: string,
     expectedSeq: number,
     events: readonly EncodedEvent[],
-    options: { epoch: number; sync: boolean; dedupe?: readonly (string | undefined)[] },
+    options: { epoch: number; sync: boolean },
   ): Promise<void>;
   /** Pages of at most 512, in order, from `after` + 1 to what is stored now. */
   read(runId: string, after: number): AsyncIterable<readonly StoredEvent[]>;

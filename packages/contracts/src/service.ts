@@ -1,6 +1,7 @@
 /** A third-party service as data: base URL, auth scheme, operations. Nothing of it is code. */
-import type { Effect } from "./effect.ts";
+
 import type { JsonObject, JsonSchema } from "./json.ts";
+import type { Effect } from "./permissions.ts";
 
 /** How a credential is sent. */
 export type AuthScheme = "none" | "bearer" | "basic" | "apiKey" | "oauth2";

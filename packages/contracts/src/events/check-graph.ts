@@ -1,7 +1,13 @@
 /** What only the graph can tell: I4 (nobody starts before what it waits for), and when I9 demands a pause. */
 
-import { pathBeside, type Waits, waitsOf } from "./check-scope.ts";
-import { type CheckState, type NodeRecord, report } from "./check-state.ts";
+import {
+  type CheckState,
+  type NodeRecord,
+  pathBeside,
+  report,
+  type Waits,
+  waitsOf,
+} from "./check-state.ts";
 import type { NodeSkipped, NodeStarted } from "./types.ts";
 import { isTerminal } from "./view-state.ts";
 

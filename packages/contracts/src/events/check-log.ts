@@ -8,7 +8,13 @@
 import { checkSaid } from "./check-call.ts";
 import { mustPause } from "./check-graph.ts";
 import { checkStep, isStep, type Remark } from "./check-node.ts";
-import { checkOrder, checkRunStep, checkStarted } from "./check-run.ts";
+import {
+  checkOrder,
+  checkRunStep,
+  checkSoleSummary,
+  checkStarted,
+  checkSummary,
+} from "./check-run.ts";
 import {
   type CheckOptions,
   type CheckState,
@@ -16,7 +22,6 @@ import {
   report,
   type Violation,
 } from "./check-state.ts";
-import { checkSoleSummary, checkSummary } from "./check-summary.ts";
 import { envelopeProblem, isId } from "./envelope.ts";
 import { foldEvents } from "./fold.ts";
 import { EVENT_KINDS } from "./kinds.ts";

@@ -3,8 +3,8 @@
  * their own copy of zod, so whoever writes raw JSON Schemas never loads zod.
  */
 import type { CatalogEntry } from "../catalog.ts";
-import type { Effect, Permissions } from "../effect.ts";
 import type { JsonObject, JsonSchema } from "../json.ts";
+import type { Effect, Permissions } from "../permissions.ts";
 import { definitionKind } from "./define.ts";
 import { ExtensionError } from "./extension-error.ts";
 import { frozenJson } from "./json-data.ts";

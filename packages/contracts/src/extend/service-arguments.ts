@@ -1,8 +1,8 @@
 /** What a call of an operation does, and its arguments: flat, each with the one place of the request that it goes to. */
 
-import type { Effect } from "../effect.ts";
 import type { JsonObject, JsonSchema } from "../json.ts";
 import { isObject } from "../kit/objects.ts";
+import type { Effect } from "../permissions.ts";
 import type { ServiceOperation } from "../service.ts";
 
 /** One argument of a call. */

@@ -1,7 +1,7 @@
 /** Catalog entries: what is known of a node type without running its code. */
 import * as z from "zod";
 import type { CatalogEntry } from "../catalog.ts";
-import type { ExtensionRuntime, Permissions } from "../effect.ts";
+import type { ExtensionRuntime, Permissions } from "../permissions.ts";
 import { jsonObjectSchema } from "./common.ts";
 import { policySchema } from "./graph.ts";
 import { serviceIntegrationSchema } from "./service.ts";

@@ -3,10 +3,8 @@
 import { pointerKeys, pointerSegment } from "@millrace/contracts/kit";
 import { isObject, own } from "../../data.ts";
 import { VALUE_ALIASES } from "../../diagnostics/aliases.ts";
-
 import type { TextFix } from "../../diagnostics/bag.ts";
 import { writing } from "../../diagnostics/bag.ts";
-
 import { checkableSchema, type SchemaFinding, UNKNOWN } from "../../schema/check.ts";
 import { parseExpression } from "../../syntax/parse-expression.ts";
 import { describeType } from "../../types/flow-type.ts";

@@ -4,10 +4,8 @@ import type { CatalogEntry, JsonObject } from "@millrace/contracts";
 import { memberNames, pointerSegment } from "@millrace/contracts/kit";
 import { isObject, listOrNone, objectOrNone, own } from "../../data.ts";
 import { FIELD_ALIASES, POLICY_ALIASES } from "../../diagnostics/aliases.ts";
-
 import type { TextFix } from "../../diagnostics/bag.ts";
 import { replacement, replacing, writing } from "../../diagnostics/bag.ts";
-
 import { NODE_POLICIES, textNames } from "../../language/blocks.ts";
 import { readSchema } from "../../schema/compile.ts";
 import { nameText, quoteText } from "../../syntax/print-expression.ts";
