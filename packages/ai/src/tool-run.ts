@@ -17,7 +17,6 @@ import { toFailure } from "@millrace/engine/pack";
 import { AiError } from "./failure.ts";
 import type { Session } from "./session.ts";
 import type { ToolRequest } from "./stream.ts";
-import { resultText } from "./tool-text.ts";
 import type { Tool } from "./tools.ts";
 import { unlessAborted } from "./wait.ts";
 
@@ -353,4 +352,19 @@ function partOf({ toolCallId, toolName }: ToolRequest, { outcome, text }: Done):
       ? { type: "execution-denied", reason: text }
       : { type: outcome === "ok" ? "text" : "error-text", value: text };
   return { type: "tool-result", toolCallId, toolName, output };
+}
+
+const utf8 = new TextEncoder();
+const fromUtf8 = new TextDecoder();
+
+/** A string as it is, anything else as JSON text, cut to `maxBytes` of UTF-8 on the border of a character. */
+function resultText(value: Json, maxBytes: number): { text: string; isCut: boolean } {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  if (text.length * 3 <= maxBytes) return { text, isCut: false };
+  const bytes = utf8.encode(text);
+  if (bytes.length <= maxBytes) return { text, isCut: false };
+  let end = maxBytes;
+  while (end > 0 && ((bytes[end] as number) & 0xc0) === 0x80) end -= 1;
+  const kept = fromUtf8.decode(bytes.subarray(0, end));
+  return { text: `${kept}[cut: ${bytes.length - end} bytes]`, isCut: true };
 }

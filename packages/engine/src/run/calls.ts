@@ -4,18 +4,12 @@
  *   C2  deltas of a call and channel follow each other without a gap. The first goes out at once; later ones gather.
  *   C3  no piece of a known secret goes out: what may be the beginning of one waits for what follows.
  */
-import {
-  type CallView,
-  type DeltaChannel,
-  type ErrorInfo,
-  EVENT_LIMITS,
-  NodeError,
-} from "@millrace/contracts";
+import { type CallView, type DeltaChannel, EVENT_LIMITS, NodeError } from "@millrace/contracts";
 import type { Report } from "../node-type.ts";
 import { emitReport } from "./emit.ts";
-import type { PastCall } from "./past.ts";
+import { RUNNING } from "./node-states.ts";
+import { interruptedCall, type PastCall, TOOL_INTERRUPTED } from "./past.ts";
 import type { Attempt } from "./state.ts";
-import { RUNNING } from "./states.ts";
 import type { Timer } from "./timers.ts";
 
 const GATHER_MS = 16; // a frame of a screen: nobody reads faster
@@ -92,12 +86,12 @@ export class Calls {
   }
 
   #closeAll(calls: readonly [string, OpenCall][]): void {
-    for (const [call, { kind, isPast }] of calls) {
-      if (kind === "llm") {
-        const reason = isPast ? "interrupted" : "aborted";
-        this.#end({ kind: "llm.failed", call, reason, next: "none" });
-      } else if (isPast) {
-        this.#end({ kind: "tool.finished", call, outcome: "error", error: INTERRUPTED });
+    for (const [call, { kind, isPast, startedAt, lengths }] of calls) {
+      if (isPast) {
+        const past = { call, kind, startedAt, lengths };
+        this.#end(interruptedCall(past, { message: TOOL_INTERRUPTED, durationMs: 0 }));
+      } else if (kind === "llm") {
+        this.#end({ kind: "llm.failed", call, reason: "aborted", next: "none" });
       } else this.#end({ kind: "tool.finished", call, outcome: "cancelled" });
     }
   }
@@ -197,12 +191,6 @@ export class Calls {
     emitReport(this.#attempt, report);
   }
 }
-
-const INTERRUPTED: ErrorInfo = Object.freeze({
-  code: "interrupted",
-  message: "the process ended while the tool was at work",
-  retryable: true,
-});
 
 function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;

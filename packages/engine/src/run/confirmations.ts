@@ -10,10 +10,10 @@ import type { Answer, ConfirmReply, OpenConfirmation } from "../options.ts";
 import { schemaProblems } from "../schema-check.ts";
 import { deepFreeze, INLINE_BYTES, sizeOf, toOutput } from "../values.ts";
 import { emitConfirmRequested, emitConfirmResolved, emitLog, emitNodeResumed } from "./emit.ts";
+import { RUNNING, WAITING } from "./node-states.ts";
 import { park, unpark } from "./parking.ts";
 import { confirmationAnswered, whenUnpaused } from "./pause.ts";
 import { type Attempt, type Confirmation, NO_CONFIRMATIONS, type RunCore } from "./state.ts";
-import { RUNNING, WAITING } from "./states.ts";
 
 /**
  * Asks. The promise is answered once the node works again, which is when all that it has asked at once is answered; it never

@@ -23,13 +23,13 @@ import { giveTogether, openConfirmation } from "./confirmations.ts";
 import { connectionOf, secretOf } from "./credentials.ts";
 import { emitLog, emitProgress } from "./emit.ts";
 import type { StepOptions } from "./journal-writer.ts";
+import { RUNNING, WAITING } from "./node-states.ts";
 import { park, unpark } from "./parking.ts";
 import type { PastNode, PastQuestion } from "./past.ts";
 import { whenUnpaused } from "./pause.ts";
 import { maskKeys } from "./redact.ts";
 import { scopeOf } from "./scope.ts";
 import type { Attempt } from "./state.ts";
-import { RUNNING, WAITING } from "./states.ts";
 
 const LINES_A_SECOND = 1_000; // of an extension; more is a loop that nobody reads
 const PROGRESS_EVERY_MS = 100; // ten a second are as many as an eye can follow

@@ -22,9 +22,6 @@ import {
   emitSucceeded,
 } from "./emit.ts";
 import { type Frame, NO_PORT, type StopReason } from "./frame.ts";
-import { scopeOf } from "./scope.ts";
-import { acquire } from "./slots.ts";
-import { Attempt, type Result, type RunCore, type Stop } from "./state.ts";
 import {
   CANCELLED,
   DEFAULTED,
@@ -37,7 +34,10 @@ import {
   SKIPPED,
   SUCCEEDED,
   WAITING,
-} from "./states.ts";
+} from "./node-states.ts";
+import { scopeOf } from "./scope.ts";
+import { acquire } from "./slots.ts";
+import { Attempt, type Result, type RunCore, type Stop } from "./state.ts";
 
 /** Ends the attempt and the node with a result. */
 export function succeed(attempt: Attempt, result: Result): void {

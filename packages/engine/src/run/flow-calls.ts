@@ -3,9 +3,9 @@ import type { JsonObject } from "@millrace/contracts";
 import type { BodyEnd, FlowCall } from "../node-type.ts";
 import { openRound } from "./bodies.ts";
 import { stopFrame } from "./end.ts";
+import { RUNNING } from "./node-states.ts";
 import { take } from "./slots.ts";
 import type { Attempt } from "./state.ts";
-import { RUNNING } from "./states.ts";
 
 /**
  * Starts a flow. Its node gives its slots back meanwhile, or nodes of its type could wait for each other for ever; afterwards

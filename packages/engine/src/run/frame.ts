@@ -9,7 +9,7 @@ import { type Layout, PORT_OUT } from "../compile/layout.ts";
 import type { Read } from "../compile/names.ts";
 import type { ReadingScope } from "../compile/value.ts";
 import type { BodyEnd, Failure } from "../node-type.ts";
-import { CANCELLED, DEFAULTED, ROUTED, SUCCEEDED } from "./states.ts";
+import { CANCELLED, DEFAULTED, ROUTED, SUCCEEDED } from "./node-states.ts";
 
 /** Why nodes of a frame are stopped. */
 export type StopReason = "run_cancelled" | "run_failed" | "sibling" | "parent";

@@ -13,7 +13,7 @@ import {
   type ResumeState,
   type RunView,
 } from "@millrace/contracts";
-import { type Past, readPast } from "./past.ts";
+import { interruptedCall, type Past, readPast, TOOL_INTERRUPTED } from "./past.ts";
 
 /** An event without what `Ending` adds to it. */
 type Said = { readonly kind: ExecutionEvent["kind"]; readonly [key: string]: unknown };
@@ -115,15 +115,10 @@ class Ending {
     const calls = this.#past.openCalls.get(node) ?? [];
     const isAwake = state === "running" || calls.length > 0;
     if (isAwake && state === "waiting") this.#say({ kind: "node.resumed", ...place });
-    for (const { call, kind, startedAt: began, lengths } of calls) {
-      if (kind === "llm") {
-        const discarded = Object.values(lengths).reduce((sum, units) => sum + units, 0);
-        const reason = "interrupted";
-        this.#say({ kind: "llm.failed", ...place, call, reason, discarded, next: "none" });
-      } else {
-        const ended = { outcome: "error", error: INTERRUPTED, durationMs: this.#ts - began };
-        this.#say({ kind: "tool.finished", ...place, call, ...ended });
-      }
+    for (const call of calls) {
+      const durationMs = this.#ts - call.startedAt;
+      const { kind, ...end } = interruptedCall(call, { message: TOOL_INTERRUPTED, durationMs });
+      this.#say({ kind, ...place, ...end });
     }
     if (this.#isCancelled || !isAwake) {
       const reason = this.#isCancelled ? "run_cancelled" : "run_failed";
@@ -148,12 +143,6 @@ class Ending {
     foldEvents(this.#view, event);
   }
 }
-
-const INTERRUPTED: ErrorInfo = {
-  code: "interrupted",
-  message: "the process ended while the tool was at work",
-  retryable: true,
-};
 
 const OPEN: ReadonlySet<string> = new Set(["running", "retrying", "waiting"]);
 

@@ -7,8 +7,8 @@
 import type { EngineError } from "../errors.ts";
 import { mayRepeat } from "./effect.ts";
 import { closeAttempt } from "./end.ts";
+import { RUNNING } from "./node-states.ts";
 import type { RunCore } from "./state.ts";
-import { RUNNING } from "./states.ts";
 
 const FLUSH_MS = 2_000; // a disk that is not full stores what is on its way in much less
 

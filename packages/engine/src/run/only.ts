@@ -2,9 +2,9 @@
 import type { Layout } from "../compile/layout.ts";
 import { EngineError } from "../errors.ts";
 import type { Frame } from "./frame.ts";
+import { PENDING, SKIPPED } from "./node-states.ts";
 import { skip } from "./propagate.ts";
 import type { RunCore } from "./state.ts";
-import { PENDING, SKIPPED } from "./states.ts";
 
 /** Which nodes run; null: all. Throws `input_invalid` for an id that the flow does not have. */
 export function includedNodes(

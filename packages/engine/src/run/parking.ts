@@ -1,8 +1,8 @@
 /** A node that waits gives its slots back, and goes on only when it has them again and the run is not paused. */
 import { emitWaiting } from "./emit.ts";
+import { WAITING } from "./node-states.ts";
 import { acquire } from "./slots.ts";
 import type { Attempt } from "./state.ts";
-import { WAITING } from "./states.ts";
 
 /** Parks a running node. Waiting for a person does not count as work, and stops the clock of the attempt. */
 export function park(attempt: Attempt, on: Parameters<typeof emitWaiting>[3]): void {

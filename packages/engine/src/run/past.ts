@@ -14,12 +14,14 @@ import {
   type ExecutionEvent,
   foldEvents,
   type Json,
+  type LlmFailed,
   type NodeFailed,
   type NodeStarted,
   type NodeSucceeded,
   parseEvent,
   type ResumeState,
   type RunView,
+  type ToolFinished,
 } from "@millrace/contracts";
 import {
   CANCELLED,
@@ -32,7 +34,7 @@ import {
   SKIPPED,
   SUCCEEDED,
   WAITING,
-} from "./states.ts";
+} from "./node-states.ts";
 
 const utf8 = new TextDecoder();
 
@@ -78,6 +80,14 @@ export interface PastCall extends Pick<CallView, "call" | "kind" | "startedAt"> 
   /** Units of its deltas, by channel. */
   readonly lengths: { [C in DeltaChannel]?: number };
 }
+
+/** The last event of a call that was open when the process died, without its place in the log. */
+type InterruptedCall =
+  | Pick<LlmFailed, "kind" | "call" | "reason" | "discarded" | "next">
+  | Pick<ToolFinished, "kind" | "call" | "outcome" | "error" | "durationMs">;
+
+/** What is said of a tool call whose node works on, or ends. */
+export const TOOL_INTERRUPTED = "the process ended while the tool was at work";
 
 /** An interrupted run. */
 export interface Past {
@@ -320,6 +330,19 @@ class Reader {
 /** Path of the node in whose body a node is: without attempt and index, which only its body has. */
 function holderOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/"))).replace(/(?:~\d+)?(?:\[\d+\])?$/, "");
+}
+
+/** How a call that was open when the process died ends: its last event, without its place in the log. */
+export function interruptedCall(
+  { call, kind, lengths }: PastCall,
+  { message, durationMs }: { readonly message: string; readonly durationMs: number },
+): InterruptedCall {
+  if (kind === "tool") {
+    const error = { code: "interrupted", message, retryable: true };
+    return { kind: "tool.finished", call, outcome: "error", error, durationMs };
+  }
+  const discarded = Object.values(lengths).reduce((sum, units) => sum + units, 0);
+  return { kind: "llm.failed", call, reason: "interrupted", discarded, next: "none" };
 }
 
 function openCallsOf({ calls }: RunView): Map<string, PastCall[]> {

@@ -11,9 +11,9 @@ import { sizeOf } from "../values.ts";
 import { closeRound } from "./bodies.ts";
 import { emitLog, emitSkipped } from "./emit.ts";
 import { type Frame, MANY_PORTS, NO_PORT } from "./frame.ts";
+import { PENDING, READY, SKIPPED, SUCCEEDED } from "./node-states.ts";
 import { evaluateWhen, scopeOf } from "./scope.ts";
 import type { RunCore } from "./state.ts";
-import { PENDING, READY, SKIPPED, SUCCEEDED } from "./states.ts";
 
 /** Decides the targets of a frame that wait for nothing. */
 export function decideRoots(run: RunCore, frame: Frame): void {

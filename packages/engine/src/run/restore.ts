@@ -16,11 +16,6 @@ import {
 } from "./emit.ts";
 import { failNode, stopFrame } from "./end.ts";
 import { type Frame, NO_PORT } from "./frame.ts";
-import type { Past, PastNode } from "./past.ts";
-import { endRestoredBodies } from "./propagate.ts";
-import { acquire } from "./slots.ts";
-import { enterAgain, queueAgain } from "./start.ts";
-import { Attempt, type RunCore } from "./state.ts";
 import {
   CANCELLED,
   DEFAULTED,
@@ -31,7 +26,12 @@ import {
   RUNNING,
   SUCCEEDED,
   WAITING,
-} from "./states.ts";
+} from "./node-states.ts";
+import { interruptedCall, type Past, type PastNode } from "./past.ts";
+import { endRestoredBodies } from "./propagate.ts";
+import { acquire } from "./slots.ts";
+import { enterAgain, queueAgain } from "./start.ts";
+import { Attempt, type RunCore } from "./state.ts";
 
 /** Puts a new frame where the log left it and answers what has not ended: `goOn` with it once the roots are decided. */
 export function restoreFrame(run: RunCore, frame: Frame, past: Past): number[] {
@@ -122,21 +122,9 @@ function endOrphans(attempt: Attempt, past: Past): void {
 
 function endOrphan({ run }: Attempt, past: Past, path: string, was: PastNode): void {
   const place = { run, frame: { path: () => path, attempt: () => was.attempt }, node: 0 };
-  for (const { call, kind, lengths } of past.openCalls.get(path) ?? []) {
-    if (kind === "tool") {
-      const error = { code: "interrupted", message: "the process ended", retryable: true };
-      emitReport(place, { kind: "tool.finished", call, outcome: "error", error, durationMs: 0 });
-      continue;
-    }
-    const discarded = Object.values(lengths).reduce((sum, units) => sum + units, 0);
-    run.calls.add({});
-    emitReport(place, {
-      kind: "llm.failed",
-      call,
-      reason: "interrupted",
-      discarded,
-      next: "none",
-    });
+  for (const call of past.openCalls.get(path) ?? []) {
+    if (call.kind === "llm") run.calls.add({});
+    emitReport(place, interruptedCall(call, { message: "the process ended", durationMs: 0 }));
   }
   withdrawQuestions(run, place.frame, 0, was);
   emitCancelled(run, place.frame, 0, "parent");

@@ -19,6 +19,7 @@ import { Frame } from "./frame.ts";
 import { endingOf } from "./give-up.ts";
 import { encode, JournalWriter, LEASE_MS } from "./journal-writer.ts";
 import { learnSecrets, listen, startFresh } from "./launch.ts";
+import { DEFAULTED, FAILED, SUCCEEDED } from "./node-states.ts";
 import { exclude, includedNodes } from "./only.ts";
 import { type Past, readPast } from "./past.ts";
 import { startClock } from "./pause.ts";
@@ -27,7 +28,6 @@ import { endRestoredBodies } from "./propagate.ts";
 import { type Reused, reusableResults } from "./reuse.ts";
 import type { Scheduler } from "./scheduler.ts";
 import { RunCore, type Stop, USED_SECRETS } from "./state.ts";
-import { DEFAULTED, FAILED, SUCCEEDED } from "./states.ts";
 
 const MAX_RECOVERIES = 5; // a run that only kills its process is not tried for ever
 

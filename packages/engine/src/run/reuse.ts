@@ -10,9 +10,9 @@ import { compileValue, impliedEdges, type Reference } from "@millrace/dsl";
 import { type Plan, partsOf } from "../compile/plan.ts";
 import type { Host } from "../host.ts";
 import { digestOf } from "../values.ts";
+import { SKIPPED, SUCCEEDED } from "./node-states.ts";
 import type { Past, PastNode } from "./past.ts";
 import { MARK } from "./redact.ts";
-import { SKIPPED, SUCCEEDED } from "./states.ts";
 
 /** A run that has a log. */
 export interface Earlier {

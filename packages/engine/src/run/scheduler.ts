@@ -11,12 +11,12 @@ import { failRun } from "./end.ts";
 import { finishRun } from "./finish.ts";
 import type { Frame } from "./frame.ts";
 import { abandonRun } from "./leave.ts";
+import { RUNNING, WAITING } from "./node-states.ts";
 import { pauseForPeople } from "./pause.ts";
 import { decideRoots, propagate } from "./propagate.ts";
 import { goOn, restoreFrame } from "./restore.ts";
 import { begin, startNode } from "./start.ts";
 import type { Attempt, RunCore, RunLoop } from "./state.ts";
-import { RUNNING, WAITING } from "./states.ts";
 import { armTimeout } from "./timeout.ts";
 
 const CHECK_EVERY = 64; // node starts between two looks at the clock, which costs as much as a start

@@ -2,8 +2,8 @@
 import { type Json, type JsonObject, NodeError } from "@millrace/contracts";
 import type { ReadingScope, Value } from "../compile/value.ts";
 import type { Frame } from "./frame.ts";
+import { DEFAULTED, ROUTED, SUCCEEDED } from "./node-states.ts";
 import type { RunCore } from "./state.ts";
-import { DEFAULTED, ROUTED, SUCCEEDED } from "./states.ts";
 
 /** The scope of a frame; one for its life. */
 export function scopeOf(run: RunCore, frame: Frame): ReadingScope {

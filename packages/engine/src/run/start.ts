@@ -17,11 +17,11 @@ import { emitNodeStarted, emitWaiting } from "./emit.ts";
 import { failed, failRun, succeed } from "./end.ts";
 import type { Frame } from "./frame.ts";
 import { plainFields } from "./hash.ts";
+import { READY, RETRYING, RUNNING, WAITING } from "./node-states.ts";
 import { evaluateWhen, scopeOf } from "./scope.ts";
 import { bodyReturned, bodyThrew } from "./settle.ts";
 import { acquire } from "./slots.ts";
 import { Attempt, type Result, type RunCore } from "./state.ts";
-import { READY, RETRYING, RUNNING, WAITING } from "./states.ts";
 import { armTimeout } from "./timeout.ts";
 
 /** Takes a ready node out of the ring: starts it, or queues it for a slot. */

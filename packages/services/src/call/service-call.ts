@@ -3,14 +3,18 @@
  *   C1  Arguments are checked before a credential is asked for, scopes before anything is sent.
  *   C2  Nothing of a failure's body is in an event but a log at debug, without known secrets.
  */
-import { NodeError, type ServiceOperation } from "@millrace/contracts";
-import type { CoreContext, Fields, NodeType, ServiceLink } from "@millrace/engine";
+import {
+  type Effect,
+  NodeError,
+  operationEffect,
+  type ServiceOperation,
+} from "@millrace/contracts";
+import type { CoreContext, Fields, NodeType, ServiceLink, ServiceOf } from "@millrace/engine";
 import { schemaProblems } from "@millrace/engine/pack";
 import { readAnswer } from "../http/answer.ts";
 import { idempotencyKeyOf } from "../idempotency-key.ts";
 import { invalidArgument } from "../refusals.ts";
 import { buildServiceRequest, operationOf, type ServiceRequest } from "./build-request.ts";
-import { callEffect, isIdempotentCall } from "./effect.ts";
 import { failureOfAnswer, mayRetry } from "./failed-answer.ts";
 import {
   MAX_PAGES,
@@ -164,3 +168,24 @@ const FAULTS: { readonly [code: string]: string } = {
   tls: "there is no trusted TLS connection",
   timeout: "no whole answer in time",
 };
+
+/** Effect of a call; of one whose operation is not known `write`, as it will fail before it does anything. */
+function callEffect(fields: Fields, serviceOf: ServiceOf): Effect {
+  const operation = operationOfCall(fields, serviceOf);
+  return operation === undefined ? "write" : operationEffect(operation);
+}
+
+/** Whether the same call twice has one effect: PUT, DELETE, and whatever takes an idempotency key. */
+function isIdempotentCall(fields: Fields, serviceOf: ServiceOf): boolean {
+  const operation = operationOfCall(fields, serviceOf);
+  if (operation === undefined) return false;
+  const { method, idempotencyHeader } = operation;
+  return method === "PUT" || method === "DELETE" || idempotencyHeader !== undefined;
+}
+
+function operationOfCall(fields: Fields, serviceOf: ServiceOf): ServiceOperation | undefined {
+  const { connection, operation: id } = fields;
+  if (typeof connection !== "string") return undefined;
+  const operations = serviceOf(connection)?.serviceIntegration.operations;
+  return operations?.find((operation) => operation.id === id);
+}

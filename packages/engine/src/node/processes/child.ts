@@ -8,7 +8,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import type { AbortSignalLike, SpawnEnd } from "@millrace/contracts";
 import { notStarted } from "./failures.ts";
 import { ProcessGroup } from "./group.ts";
-import { Kept } from "./kept.ts";
 
 /** What is started. */
 interface Start {
@@ -89,5 +88,28 @@ async function startChild(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw notStarted(`${start.program} could not be started: ${code ?? "the system refused it"}`);
+  }
+}
+
+/** The first bytes of a stream. */
+class Kept {
+  readonly #chunks: Uint8Array[] = [];
+  #left: number;
+  truncated = false;
+
+  constructor(maxBytes: number) {
+    this.#left = maxBytes;
+  }
+
+  add(chunk: Uint8Array): void {
+    if (chunk.length > this.#left) this.truncated = true;
+    if (this.#left === 0) return;
+    const kept = chunk.subarray(0, this.#left);
+    this.#left -= kept.length;
+    this.#chunks.push(kept);
+  }
+
+  bytes(): Uint8Array {
+    return Buffer.concat(this.#chunks);
   }
 }

@@ -5,9 +5,10 @@
  *   G3  When this process exits, a group that is still there is killed.
  * On Windows there are no such groups; there it is the program alone.
  */
+
 import type { ChildProcess } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
-import { hasLiving } from "./living.ts";
 
 const KILL_AFTER_MS = 2_000; // time to put things in order after SIGTERM
 const LOOK_EVERY_MS = 25; // whether the group is empty; nothing tells it
@@ -99,4 +100,22 @@ export class ProcessGroup {
     }
     return !this.#empty;
   }
+}
+
+/**
+ * On Linux the dead that nobody has taken note of do not count: under a first process that reaps late or never, as in many
+ * containers, they stay in the group for ever. Elsewhere the answer is yes, as the signal that was sent found somebody.
+ */
+async function hasLiving(group: number): Promise<boolean> {
+  if (process.platform !== "linux") return true;
+  const names = await readdir("/proc").catch(() => null);
+  if (names === null) return true;
+  for (const name of names) {
+    if (!/^\d+$/.test(name)) continue;
+    // It is `pid (name) state parent group …`; the name may hold anything (proc_pid_stat(5)).
+    const stat = await readFile(`/proc/${name}/stat`, "utf8").catch(() => "");
+    const [state, , of] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    if (Number(of) === group && state !== "Z" && state !== "X") return true;
+  }
+  return false;
 }

@@ -4,14 +4,16 @@
  *   S2  A program sees the variables that the operator names and those of the flow, and no others.
  *   S3  It runs in the operator's folder or below it, links included.
  */
+
 import { isAbsolute } from "node:path";
-import type { SpawnOptions } from "@millrace/contracts";
+import { NodeError, type SpawnOptions } from "@millrace/contracts";
 import type { ProgramsPort, ShellPolicy } from "../../host.ts";
+import { explained } from "../files/failures.ts";
+import { partsOf } from "../files/flow-path.ts";
+import { type Folder, openFolder } from "../files/folder.ts";
 import { runChild } from "./child.ts";
-import { environment } from "./environment.ts";
-import { denied } from "./failures.ts";
+import { denied, notStarted } from "./failures.ts";
 import type { ProcessGroup } from "./group.ts";
-import { openCwd } from "./working-folder.ts";
 
 const DEFAULT_MAX_BYTES = 1_048_576;
 
@@ -66,4 +68,51 @@ function programsOf({ programs }: ShellPolicy): ReadonlyMap<string, string> {
 
 function isList(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((name) => typeof name === "string");
+}
+
+/**
+ * Variables that decide which code a program loads before it reads its arguments: with one of them an allowed program is
+ * any program. No list of them is complete; it stops the ways that every system has.
+ */
+const OF_THE_OPERATOR =
+  /^(?:PATH|LD_.*|DYLD_.*|NODE_OPTIONS|BASH_ENV|ENV|PERL5OPT|PYTHONPATH|RUBYOPT|JAVA_TOOL_OPTIONS)$/i;
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** The variables `passed` of this process, as far as it has them, and over them those of the flow. Throws `program_denied`. */
+function environment(
+  passed: readonly string[],
+  own: { readonly [name: string]: string },
+): { readonly [name: string]: string } {
+  const variables = new Map<string, string>();
+  for (const name of passed) {
+    const value = process.env[name];
+    if (value !== undefined) variables.set(name, value);
+  }
+  for (const [name, value] of Object.entries(own)) {
+    if (!NAME.test(name)) {
+      throw denied(`env: ${JSON.stringify(name.slice(0, 100))} is no name of a variable`);
+    }
+    if (OF_THE_OPERATOR.test(name)) {
+      throw denied(
+        `env: ${name} decides what code a program loads; only the operator passes it on`,
+      );
+    }
+    variables.set(name, value);
+  }
+  return Object.fromEntries(variables);
+}
+
+/** Opens `cwd` below `root`. Throws `program_denied` for a way out, `spawn_failed` for a folder that is not there. */
+async function openCwd(root: string, cwd: string): Promise<Folder> {
+  try {
+    const parts = partsOf(cwd.replace(/(?<=[^/])\/$/, ""));
+    return await openFolder(root, parts, { path: cwd });
+  } catch (error) {
+    const told = explained(error, cwd);
+    if (!NodeError.isInstance(told)) throw told;
+    throw told.code === "file_not_found"
+      ? notStarted(`the folder ${told.message}`)
+      : denied(`the folder ${told.message}`);
+  }
 }
