@@ -1,9 +1,13 @@
 export type { Diagnostic, Position, Range } from "@millrace/contracts";
 export type { CatalogFlow, FlowCatalog } from "./check/catalog.ts";
-export { checkFlow, mergeDiagnostics } from "./check/check-flow.ts";
 export { type ImpliedEdge, impliedEdges } from "./check/implied-edges.ts";
 export { completeGraph } from "./check/model/complete.ts";
-export { type ValidateOptions, validateFlow } from "./check/validate-flow.ts";
+export {
+  checkFlow,
+  mergeDiagnostics,
+  type ValidateOptions,
+  validateFlow,
+} from "./check/validate-flow.ts";
 export {
   DIAGNOSTICS,
   type DiagnosticCode,
