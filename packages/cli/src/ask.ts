@@ -1,5 +1,4 @@
-/** Secrets on their way in: from stdin, or typed where nobody sees them. */
-
+/** Questions to the person at the keyboard: secrets without echo, the fields of an answer, yes or no. */
 import { createInterface } from "node:readline";
 import type { Json, JsonSchema } from "@millrace/contracts";
 import type { CommandIo } from "./argv/spec.ts";

@@ -1,5 +1,4 @@
-/** How a command ends when it cannot do what was asked. `main` turns it into a sentence, a summary and an exit code. */
-
+/** How a command ends when it cannot do what was asked. `main` prints the message, writes the summary and sets the exit code. */
 import type { Diagnostic, ErrorCode, SummaryStatus } from "@millrace/contracts";
 import { clean } from "./output/text.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The only way in: words and a world in, an exit code out. Whatever happens, `--json` output ends in a summary, and
- * the exit code is the one that this summary tells.
+ * The entry: arguments and streams in, an exit code out. On every path `--json` output ends in a summary, and the exit code is
+ * that of the summary.
  */
 
 import type { Summary } from "@millrace/contracts";

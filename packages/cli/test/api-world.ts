@@ -1,8 +1,8 @@
 /** A server on loopback, and the built command that talks to it. */
 import { type RunningServer, type StartOptions, start as startServer } from "@millrace/server";
 import { onTestFinished } from "vitest";
-import { type Ended, millrace, scratch } from "./cli.ts";
-import { inside, type Told } from "./inside.ts";
+import { type Ended, scratch } from "./cli.ts";
+import { inside, millrace, type Told } from "./inside.ts";
 
 const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 

@@ -11,8 +11,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { millrace, scratch } from "./cli.ts";
-import { flow, inside } from "./inside.ts";
+import { scratch } from "./cli.ts";
+import { flow, inside, millrace } from "./inside.ts";
 
 const READ = flow("node wait: log {", '  message = "hi"', "}");
 

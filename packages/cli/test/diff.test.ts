@@ -1,6 +1,7 @@
 /** `millrace diff`: what counts as a difference, and what does not. */
 import { describe, expect, test } from "vitest";
-import { lastSummary, millrace, scratch } from "./cli.ts";
+import { lastSummary, scratch } from "./cli.ts";
+import { millrace } from "./inside.ts";
 
 const BEFORE = `# how it was
 flow 1 rates {

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { type ExecutionEvent, ndjson } from "@millrace/contracts";
 import { expect, test } from "vitest";
 import { ASKS, HELLO, transcript, type World, world } from "./api-world.ts";
-import { events, example, lastSummary, millrace, scratch } from "./cli.ts";
-import { inside } from "./inside.ts";
+import { events, example, lastSummary, scratch } from "./cli.ts";
+import { inside, millrace } from "./inside.ts";
 
 const FAILS = 'flow 1 fails\n\nnode stop: fail {\n  message = "no\\u001b[31m"\n}\n';
 

@@ -1,7 +1,7 @@
 /** The command as a function: `main` with a world of its own. */
 import { Readable, Writable } from "node:stream";
 import { type CliIo, main } from "@millrace/cli";
-import { scratch } from "./cli.ts";
+import { type Ended, scratch } from "./cli.ts";
 
 export interface World {
   readonly files?: Record<string, string>;
@@ -63,4 +63,21 @@ export async function inside(words: readonly string[], world: World = {}): Promi
 /** A flow of these lines. */
 export function flow(...lines: string[]): string {
   return `flow 1 x\n\n${lines.join("\n")}\n`;
+}
+
+/**
+ * Runs one command line in this process as `millrace` of `cli.ts` runs it in one of its own: an empty home, no terminal. For what is
+ * about messages and answers; signals, terminals and what outlives a process need the other one.
+ */
+export async function millrace(
+  words: readonly string[],
+  options: Pick<World, "cwd" | "stdin" | "env"> = {},
+): Promise<Ended> {
+  const home = scratch();
+  const { code, stdout, stderr } = await inside(words, {
+    cwd: options.cwd ?? home,
+    stdin: options.stdin ?? "",
+    env: { HOME: home, XDG_CONFIG_HOME: home, XDG_DATA_HOME: home, NO_COLOR: "1", ...options.env },
+  });
+  return { code, signal: null, stdout, stderr };
 }

@@ -8,8 +8,8 @@ import type { ChannelMap } from "@millrace/contracts";
 import { expect, onTestFinished, test } from "vitest";
 import { tinyGguf } from "../../local-models/test/tiny-gguf.ts";
 import { transcript, type World, world } from "./api-world.ts";
-import { lastSummary, millrace, scratch } from "./cli.ts";
-import { inside } from "./inside.ts";
+import { lastSummary, scratch } from "./cli.ts";
+import { inside, millrace } from "./inside.ts";
 
 const TINY = tinyGguf();
 const DIGEST = createHash("sha256").update(TINY).digest("hex");

@@ -5,8 +5,8 @@ import type { AddressInfo } from "node:net";
 import { parseEvent, type Summary } from "@millrace/contracts";
 import { noIpv6, testUnless } from "@millrace/test-support";
 import { expect, onTestFinished, test } from "vitest";
-import { millrace, scratch } from "./cli.ts";
-import { flow, inside } from "./inside.ts";
+import { scratch } from "./cli.ts";
+import { flow, inside, millrace } from "./inside.ts";
 
 const SORT = flow(
   "input message: string",

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { millrace, scratch } from "./cli.ts";
-import { inside } from "./inside.ts";
+import { scratch } from "./cli.ts";
+import { inside, millrace } from "./inside.ts";
 import { serviceWorld } from "./service-world.ts";
 
 const SECRET = "sk-planted-secret";

@@ -9,8 +9,8 @@ import {
   startFakeAuthorizationServer,
 } from "@millrace/oauth/testing";
 import { onTestFinished } from "vitest";
-import { type Ended, millrace, type Running, scratch, start } from "./cli.ts";
-import { inside, type Told } from "./inside.ts";
+import { type Ended, type Running, scratch, start } from "./cli.ts";
+import { inside, millrace, type Told } from "./inside.ts";
 
 const { PATH = "" } = process.env;
 /** 32 bytes in base64. */

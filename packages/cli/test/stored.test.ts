@@ -8,8 +8,8 @@ import { Readable } from "node:stream";
 import { COMMANDS } from "@millrace/contracts/commands";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { ASKS, HELLO, steady, transcript, world } from "./api-world.ts";
-import { millrace, scratch } from "./cli.ts";
-import { inside } from "./inside.ts";
+import { scratch } from "./cli.ts";
+import { inside, millrace } from "./inside.ts";
 
 test("templates are stored, listed, shown, changed, carried and deleted", async () => {
   const at = await world();

@@ -2,8 +2,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { millrace, scratch } from "./cli.ts";
-import { flow, inside } from "./inside.ts";
+import { scratch } from "./cli.ts";
+import { flow, inside, millrace } from "./inside.ts";
 
 const LOG = flow("node a: log {", '  message = "hi"', "}");
 

@@ -1,5 +1,4 @@
-/** The API that commands use. */
-
+/** The API that commands use, and lists of it as a whole. */
 import type { Client } from "@millrace/client";
 import type { CancelReason, Job, ModelsFrame, Page, PageArgs } from "@millrace/contracts";
 import type { Config } from "../config/load.ts";

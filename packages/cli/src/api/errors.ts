@@ -1,5 +1,4 @@
-/** Problems of commands, from this process or from a server, as the ends of a command line. */
-
+/** One mapping of errors to ends of a command: of the API, here or on a server, of stores and of options. */
 import { ClientError, type ClientErrorCode } from "@millrace/client";
 import type { Diagnostic, ErrorCode, Problem } from "@millrace/contracts";
 import { CliError, type CliErrorCode, fileStoreHint, usage } from "../errors.ts";

@@ -1,5 +1,4 @@
-/** What commands on runs read of their words and of a run. */
-
+/** Runs as commands name and read them: ids and prefixes, the last one, and whole logs from the API or a file. */
 import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";

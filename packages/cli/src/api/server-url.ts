@@ -1,5 +1,4 @@
-/** The server that a command line names, and the token that is given for it. Nothing is ever found by looking around. */
-
+/** The server that a command line or the configuration names, and the token for it. No server is ever searched for. */
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type CommandIo, flagText, type Input } from "../argv/spec.ts";

@@ -1,5 +1,4 @@
-/** Flags that more than one command has. */
-
+/** Flags that many commands have, and the short forms in which commands are written. */
 import type { ArgSpec, CliCommand, FlagSpec } from "./spec.ts";
 
 /** Flags of every command. */

@@ -1,5 +1,4 @@
-/** Lengths of time, as people write and read them. */
-
+/** Values of flags: lengths of time, and `name=value`. */
 import { usage } from "../errors.ts";
 
 const UNITS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };

@@ -1,5 +1,4 @@
-/** The two files of configuration: the user's, and the nearest project file. */
-
+/** The files of configuration: where the user's file, the data and the nearest project file are; reading and editing them. */
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";

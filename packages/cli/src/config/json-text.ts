@@ -1,5 +1,4 @@
-/** Where things stand in a JSON text: the line of each key, and of the first mistake. */
-
+/** Places in a JSON text, and the report of a configuration file that is no JSON: its values may be secrets and are hidden. */
 import { clean } from "../output/text.ts";
 import { CONFIG_KEYS } from "./keys.ts";
 

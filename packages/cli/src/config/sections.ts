@@ -1,5 +1,4 @@
-/** The key `credentials`: where credentials are kept. Nothing else is chosen when that store does not work. */
-
+/** Keys with a form of their own: `credentials`, `egress`, `shell`, `extensions` and `mcpServers`. Usage errors name the place. */
 import { isAbsolute, resolve } from "node:path";
 import type { JsonObject } from "@millrace/contracts";
 import type { EgressPolicy, EgressRule, ShellPolicy } from "@millrace/engine";

@@ -1,5 +1,4 @@
-/** The name of a connection. */
-
+/** Names of connections, and a connection as one line. */
 import type { ConnectionStatus } from "@millrace/contracts";
 import { usage } from "../errors.ts";
 import { clean } from "../output/text.ts";

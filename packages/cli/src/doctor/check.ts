@@ -1,5 +1,4 @@
-/** A check of this installation as data, and what it works with. */
-
+/** A check of this installation as data, and its context. */
 import type { CommandIo } from "../argv/spec.ts";
 import type { ExplainedConfig } from "../config/explain.ts";
 import type { ConfigOptions } from "../config/files.ts";

@@ -1,5 +1,4 @@
-/** What the error codes of nodes and runs mean, and what to do next: the texts of `millrace explain CODE`. */
-
+/** Meanings of the error codes of nodes, runs and jobs on models, and what to do next: texts of `millrace explain CODE`. */
 /** Code to meaning. Codes of models (`ai_…`) are in the guide of the `ai` node. */
 export const NODE_CODES: { readonly [code: string]: string } = {
   timeout:

@@ -1,8 +1,7 @@
 /**
- * What a run of a flow would be refused for beyond its language: flows that it calls and that are not there, limits, the
- * checks of core's types. No code of extensions runs, so nothing here needs trust.
+ * Compiling a flow: the registry, the flows that it calls, and what compiling finds beyond the language. For a check no code of
+ * extensions runs, so that it needs no trust.
  */
-
 import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { CatalogEntry, Diagnostic } from "@millrace/contracts";

@@ -1,5 +1,4 @@
-/** A flow on its way in: from a file or stdin, as `.flow` text or as a graph in JSON. */
-
+/** Loads and checks a flow, from a file or stdin, as `.flow` text or as a graph in JSON. */
 import type { CatalogEntry, Diagnostic, FlowGraph, ServiceDefinition } from "@millrace/contracts";
 import {
   checkFlow,
