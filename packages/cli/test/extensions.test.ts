@@ -7,8 +7,8 @@ import { dirname, join } from "node:path";
 import { buildCatalog, contributesOf } from "@millrace/extensions";
 import { notLinux, testUnless } from "@millrace/test-support";
 import { expect, onTestFinished, test } from "vitest";
-import { millrace, scratch, start } from "./cli.ts";
-import { inside, type Told } from "./inside.ts";
+import { scratch, start } from "./cli.ts";
+import { inside, millrace, type Told } from "./inside.ts";
 
 /** Source of an extension with the type `<id>.hello`, plain data as every copy of the contracts makes it. */
 const codeOf = (id: string, head = ""): string => `${head}

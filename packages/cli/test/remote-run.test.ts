@@ -5,8 +5,8 @@ import type { ExecutionEvent, Summary } from "@millrace/contracts";
 import { checkLog } from "@millrace/contracts";
 import { expect, onTestFinished, test } from "vitest";
 import { type World, world } from "./api-world.ts";
-import { events, lastSummary, millrace, scratch, start } from "./cli.ts";
-import { inside } from "./inside.ts";
+import { events, lastSummary, scratch, start } from "./cli.ts";
+import { inside, millrace } from "./inside.ts";
 
 const FLOW = `flow 1 shop
 

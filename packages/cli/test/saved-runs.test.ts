@@ -5,8 +5,8 @@ import { checkLog } from "@millrace/contracts";
 import { start as startServer } from "@millrace/server";
 import { openLocal } from "@millrace/server/local";
 import { expect, onTestFinished, test } from "vitest";
-import { events, lastSummary, millrace, scratch, start } from "./cli.ts";
-import { inside, type Told, type World } from "./inside.ts";
+import { events, lastSummary, scratch, start } from "./cli.ts";
+import { inside, millrace, type Told, type World } from "./inside.ts";
 
 const STEPS = `flow 1 steps
 

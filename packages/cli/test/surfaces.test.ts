@@ -13,7 +13,8 @@ import { createNodeHost } from "@millrace/engine/node";
 import { createStandardRegistry } from "@millrace/server/registry";
 import { beforeAll, expect, test } from "vitest";
 import { golden } from "../src/golden/normal.ts";
-import { events, example, millrace, scratch, start } from "./cli.ts";
+import { events, example, scratch, start } from "./cli.ts";
+import { millrace } from "./inside.ts";
 
 const folder = example("03-csv-report");
 const text = readFileSync(join(folder, "csv-report.flow"), "utf8");
