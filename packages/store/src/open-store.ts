@@ -90,6 +90,8 @@ export interface Store extends Tables {
   announce(url: string): void;
   /** Writes the queue, marks the end as clean, and releases the lock. Idempotent. */
   close(): Promise<void>;
+  /** `close()`, for `await using store = await openStore(…)`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 const RESERVE_BYTES = 8_388_608; // room for cancels and summaries on a disk that is full
@@ -144,6 +146,7 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): Store {
     announce() {},
     backup: (target) => backUp(reader, target),
     close: async () => reader.close(),
+    [Symbol.asyncDispose]: async () => reader.close(),
   };
 }
 
@@ -178,10 +181,14 @@ async function openForWriting(
     await writer.ready;
     const held = lock;
     let closed: Promise<void> | undefined;
-    const close = async (): Promise<void> => {
+    const end = async (): Promise<void> => {
       await writer.close();
       reading.close();
       held.release();
+    };
+    const close = (): Promise<void> => {
+      closed ??= end();
+      return closed;
     };
     return {
       ...objectsOver({
@@ -199,10 +206,8 @@ async function openForWriting(
       lost: writer.lost,
       announce: (url) => held.announce(url),
       backup: (target) => backUp(reading, target),
-      close() {
-        closed ??= close();
-        return closed;
-      },
+      close,
+      [Symbol.asyncDispose]: close,
     };
   } catch (error) {
     reader?.close();
@@ -237,6 +242,7 @@ function openForReading(driver: SqliteDriver, dir: string, now: () => number): S
       announce() {},
       backup: (target) => backUp(reader, target),
       close: async () => reader.close(),
+      [Symbol.asyncDispose]: async () => reader.close(),
     };
   } catch (error) {
     throw toStoreError(error, `${path} cannot be read`);

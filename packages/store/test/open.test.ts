@@ -369,3 +369,12 @@ test("an owner of an earlier opening is fenced off; a run that it held is free a
   await expect(append).rejects.toMatchObject({ code: "lease_lost", retryable: false });
   expect(await linesOf(store.journal, "r1")).toEqual([]);
 });
+
+test("a store that is disposed is closed: another may have its folder", async () => {
+  const dir = newFolder();
+  const store = await openStore({ dir });
+  await store[Symbol.asyncDispose]();
+  await store[Symbol.asyncDispose]();
+  const other = await openStore({ dir });
+  await other.close();
+});
