@@ -29,6 +29,7 @@ const EMBEDDED = "cli/src/api/embedded.ts";
 
 const PACKS: readonly Pack[] = [
   { of: ["cli/src/main.ts"], least: -1, leastApart: -1 },
+  { of: ["contracts/src/kit/index.ts"], least: 0, leastApart: 0 },
   {
     of: [RUN, VALIDATE],
     within: /\/cli\/src\/(?!run\/core-catalog|commands)/,
