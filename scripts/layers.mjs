@@ -56,7 +56,11 @@ export const layers = {
   },
   testkit: { needs: [...spine, ...packs], foreign: ["vitest"] },
   "create-extension": { needs: [], foreign: [] },
-  "test-support": { needs: ["contracts", "desktop", "store", "testkit", "oauth"], foreign: [] },
+  // Helpers of tests, in front of every package; never published.
+  "test-support": {
+    needs: [...spine, "ai", "desktop", "extensions", "oauth", "services", "store", "testkit"],
+    foreign: ["zod"],
+  },
 };
 
 const SPECIFIER = /(?:\bfrom|\bimport|\bimport\s*\(|\brequire\s*\()\s*["']([^"']+)["']/g;

@@ -1,10 +1,18 @@
 /** Answers of an `ai` node: data, labels as ports, checks, judges, vectors, and what the log keeps of all that. */
 import { aiSettings } from "@millrace/ai";
 import type { AiEmbedding, ExecutionEvent } from "@millrace/contracts";
+import { kinds, one, start, states } from "@millrace/test-support/flows";
+import {
+  apiError,
+  ask,
+  type Entry,
+  flowOf,
+  lines,
+  type Scripted,
+  scripted,
+  toolType,
+} from "@millrace/test-support/models";
 import { expect, test } from "vitest";
-import { kinds, one, start, states } from "../../engine/test/core/support.ts";
-import { apiError, type Entry, type Scripted, scripted } from "./support/model.ts";
-import { ask, flowOf, lines, toolType } from "./support/run.ts";
 
 const output = (events: readonly ExecutionEvent[]): unknown =>
   one(events, "node.succeeded", "ask").output;
@@ -359,7 +367,7 @@ test.each(["none", "hash", "redacted", "full"])(
 
 test("an input that its schema calls secret reaches the model and no event, split over parts or not", async () => {
   const secret = "hunter2-hunter2";
-  const graph = (await import("../../engine/test/core/support.ts")).graphOf(
+  const graph = (await import("@millrace/test-support/flows")).graphOf(
     flowOf("input = inputs.key", "input key: string"),
   );
   const [key] = graph.inputs;

@@ -2,10 +2,16 @@
 import { aiSettings } from "@millrace/ai";
 import { assertLog, type ExecutionEvent, type Summary } from "@millrace/contracts";
 import { createEngine } from "@millrace/engine";
+import { kinds, planOf, start } from "@millrace/test-support/flows";
+import {
+  type Entry,
+  flowOf,
+  lines,
+  scripted,
+  startAsk,
+  toolType,
+} from "@millrace/test-support/models";
 import { expect, test } from "vitest";
-import { kinds, planOf, start } from "../../engine/test/core/support.ts";
-import { type Entry, scripted } from "./support/model.ts";
-import { flowOf, lines, startAsk, toolType } from "./support/run.ts";
 
 const SCRIPT: readonly Entry[] = [
   { text: "a", tools: [{ name: "test_r" }, { name: "test_w" }] },

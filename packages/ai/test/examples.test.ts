@@ -2,9 +2,8 @@
 import { readFileSync } from "node:fs";
 import { parseFlow } from "@millrace/dsl";
 import { compileFlow, createRegistry } from "@millrace/engine";
+import { graphOf, STANDARD_TYPES } from "@millrace/test-support/flows";
 import { expect, test } from "vitest";
-import { graphOf } from "../../engine/test/core/support.ts";
-import { STANDARD_TYPES } from "../../engine/test/standard-types.ts";
 
 const FLOWS = new URL("../../dsl/test/fixtures/flows/", import.meta.url);
 const called = graphOf(

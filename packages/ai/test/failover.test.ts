@@ -1,10 +1,16 @@
 /** Every reason for which a call fails: what is told of it, what follows it, and how often the model was asked. */
 import { aiSettings } from "@millrace/ai";
 import { NodeError } from "@millrace/contracts";
+import { one } from "@millrace/test-support/flows";
+import {
+  apiError,
+  ask,
+  type Entry,
+  lines,
+  scripted,
+  startAsk,
+} from "@millrace/test-support/models";
 import { expect, test } from "vitest";
-import { one } from "../../engine/test/core/support.ts";
-import { apiError, type Entry, scripted } from "./support/model.ts";
-import { ask, lines, startAsk } from "./support/run.ts";
 
 const headers = { responseHeaders: { "Retry-After-Ms": "40" } };
 const data = (code: string) => ({ data: { error: { code } } });
@@ -183,8 +189,8 @@ test("an unknown provider has exit code 6, and another model stands in for it", 
 test("an unknown specification is refused, and so is a provider that gives no model", async () => {
   for (const model of [{ specificationVersion: "v2", doStream: () => undefined }, "gpt", null]) {
     const odd = { ...scripted([]), languageModel: () => model as never };
-    const { start } = await import("../../engine/test/core/support.ts");
-    const { flowOf } = await import("./support/run.ts");
+    const { start } = await import("@millrace/test-support/flows");
+    const { flowOf } = await import("@millrace/test-support/models");
     const { end } = await start(flowOf(""), {
       engine: { settings: [aiSettings({ providers: [odd] })] },
     });

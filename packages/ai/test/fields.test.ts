@@ -1,10 +1,9 @@
 /** Fields of an `ai` node: what is refused before a run, what in one, and what reaches the model. */
 import { aiSettings } from "@millrace/ai";
 import { compileFlow, createRegistry } from "@millrace/engine";
+import { graphOf, one, STANDARD_TYPES } from "@millrace/test-support/flows";
+import { ask, flowOf } from "@millrace/test-support/models";
 import { expect, test } from "vitest";
-import { graphOf, one } from "../../engine/test/core/support.ts";
-import { STANDARD_TYPES } from "../../engine/test/standard-types.ts";
-import { ask, flowOf } from "./support/run.ts";
 
 async function findings(fields: string, more = ""): Promise<string[]> {
   const { diagnostics } = await compileFlow(graphOf(flowOf(fields, more)), {
@@ -101,7 +100,7 @@ test.each([
   ["modelId", "null"],
 ])("an evaluated %s of %s fails the node", async (field, value) => {
   const from = `node v: transform { value = { x: ${value} } }\n`;
-  const { start } = await import("../../engine/test/core/support.ts");
+  const { start } = await import("@millrace/test-support/flows");
   const others = field === "provider" ? 'modelId = "m"' : 'provider = "mock"';
   const flow = `${from}node ask: ai {\n  ${others}\n  input = "x"\n  ${field} = v.value.x\n}`;
   const { events, end } = await start(flow);
@@ -159,8 +158,8 @@ test("a parameter that the model does not take is left out with a warning, or fa
 });
 
 test("the operator's default provider and model stand in", async () => {
-  const { start } = await import("../../engine/test/core/support.ts");
-  const { scripted } = await import("./support/model.ts");
+  const { start } = await import("@millrace/test-support/flows");
+  const { scripted } = await import("@millrace/test-support/models");
   const mock = scripted([{ text: "ok" }]);
   const run = async (ai: object) => {
     const { events, end } = await start('node ask: ai { input = "x" }', {

@@ -5,11 +5,9 @@ import { join } from "node:path";
 import { aiSettings } from "@millrace/ai";
 import { createEngine, type EgressPolicy } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
+import { planOf, tempRoot } from "@millrace/test-support/flows";
+import { flowOf, scripted } from "@millrace/test-support/models";
 import { expect, test } from "vitest";
-import { planOf } from "../../engine/test/core/support.ts";
-import { tempRoot } from "../../engine/test/node/temp-root.ts";
-import { scripted } from "./support/model.ts";
-import { flowOf } from "./support/run.ts";
 
 async function send(part: string, files?: { readonly root: string }) {
   const mock = scripted([{ text: "ok" }]);

@@ -1,10 +1,9 @@
 /** Laws that hold whatever models, tools and people do. */
 import { type ExecutionEvent, NodeError, type Usage } from "@millrace/contracts";
 import { createRandom } from "@millrace/engine/testing";
+import { one } from "@millrace/test-support/flows";
+import { apiError, ask, type Entry, scripted, toolType } from "@millrace/test-support/models";
 import { expect, test } from "vitest";
-import { one } from "../../engine/test/core/support.ts";
-import { apiError, type Entry, scripted } from "./support/model.ts";
-import { ask, toolType } from "./support/run.ts";
 
 const SEEDS = 60; // a few seconds; more find nothing that these do not
 

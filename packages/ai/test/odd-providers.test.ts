@@ -1,10 +1,17 @@
 /** Providers, and servers behind them, that say what none should: it ends in a reason, in a legal log and in bounded memory. */
 import { aiSettings } from "@millrace/ai";
 import type { AiEmbedding, AiPart, NodeSucceeded } from "@millrace/contracts";
+import { one, start } from "@millrace/test-support/flows";
+import {
+  apiError,
+  ask,
+  type Entry,
+  flowOf,
+  lines,
+  type Scripted,
+  scripted,
+} from "@millrace/test-support/models";
 import { describe, expect, test } from "vitest";
-import { one, start } from "../../engine/test/core/support.ts";
-import { apiError, type Entry, type Scripted, scripted } from "./support/model.ts";
-import { ask, flowOf, lines } from "./support/run.ts";
 
 /** What makers write in an ordinary 429, and what is no word of a code. */
 const LIMITS = [

@@ -1,8 +1,8 @@
 /** What the operator says of `ai` nodes, looked at before anything begins. */
 import { aiSettings } from "@millrace/ai";
 import { createEngine } from "@millrace/engine";
+import { scripted } from "@millrace/test-support/models";
 import { expect, test } from "vitest";
-import { scripted } from "./support/model.ts";
 
 test.each([
   ["options.providers", { providers: [{}] }],

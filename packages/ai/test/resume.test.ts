@@ -1,10 +1,10 @@
 /** What an `ai` node has done is not done again, whenever its process dies. */
+
+import { one, planOf } from "@millrace/test-support/flows";
+import type { Entry } from "@millrace/test-support/models";
+import { flowOf, lines, scripted, toolType } from "@millrace/test-support/models";
 import { expect, test } from "vitest";
-import { one, planOf } from "../../engine/test/core/support.ts";
-import type { Entry } from "./support/model.ts";
-import { scripted } from "./support/model.ts";
 import { livesOf } from "./support/resume.ts";
-import { flowOf, lines, toolType } from "./support/run.ts";
 
 /** Answers by what the messages hold, so that any number of processes may ask. */
 const TALK: readonly Entry[] = [

@@ -1,9 +1,8 @@
 /** The fourteen sequences of events of an `ai` node, whole. */
 import { aiSettings } from "@millrace/ai";
+import { one } from "@millrace/test-support/flows";
+import { apiError, ask, lines, scripted, startAsk, toolType } from "@millrace/test-support/models";
 import { expect, test } from "vitest";
-import { one } from "../../engine/test/core/support.ts";
-import { apiError, scripted } from "./support/model.ts";
-import { ask, lines, startAsk, toolType } from "./support/run.ts";
 
 const HEAD = ["run.started", "node.started"];
 const DONE = ["node.succeeded", "summary succeeded"];
@@ -276,7 +275,7 @@ test("12: a model that keeps failing is passed over", async () => {
   const flow = (id: string, after: string): string =>
     `node ${id}: ai {\n  provider = "mock"\n  modelId = "m"\n  input = "hi"\n  failoverRetries = 0\n` +
     `  failover = [{ provider: "spare", modelId: "s" }]\n}\n${after}`;
-  const { start } = await import("../../engine/test/core/support.ts");
+  const { start } = await import("@millrace/test-support/flows");
   const { events, end } = await start(flow("one", flow("ask", "one -> ask\n")), {
     engine: { settings: [aiSettings({ providers: [mock, spare], circuit: { failures: 1 } })] },
   });

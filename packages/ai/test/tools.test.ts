@@ -2,10 +2,18 @@
 import { aiPack } from "@millrace/ai";
 import { type AiSourceTool, type AiToolSource, NodeError } from "@millrace/contracts";
 import { parseFlow } from "@millrace/dsl";
+import { kinds, one } from "@millrace/test-support/flows";
+import {
+  type AiSetup,
+  ask,
+  type Entry,
+  lines,
+  resultsOf,
+  scripted,
+  startAsk,
+  toolType,
+} from "@millrace/test-support/models";
 import { expect, test } from "vitest";
-import { kinds, one } from "../../engine/test/core/support.ts";
-import { type Entry, scripted } from "./support/model.ts";
-import { type AiSetup, ask, lines, resultsOf, startAsk, toolType } from "./support/run.ts";
 
 const call = (name: string, input: unknown = {}): Entry => ({ tools: [{ name, input }] });
 const DONE: Entry = { text: "done" };

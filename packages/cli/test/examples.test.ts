@@ -7,10 +7,10 @@ import { checkLog, type ExecutionEvent, type FlowNode } from "@millrace/contract
 import { parseFlow } from "@millrace/dsl";
 import { createStandardRegistry } from "@millrace/server/registry";
 import { testWith } from "@millrace/test-support";
+import { codeIn, readPage, tablesOf } from "@millrace/test-support/pages";
 import { expect, onTestFinished, test } from "vitest";
 import { events, example, FOLDERS, lastSummary, ROOT, scratch, start } from "./cli.ts";
 import { millrace } from "./inside.ts";
-import { codeIn, readPage, tablesOf } from "./pages.ts";
 
 /** Its flow has a type of node that only its program knows: `embed.test.ts` runs it. */
 const EMBEDDED = "14-embed";

@@ -32,12 +32,12 @@ import {
 import { DEFAULT_LIMITS } from "@millrace/engine";
 import { createStandardRegistry } from "@millrace/server/registry";
 import { testWith } from "@millrace/test-support";
+import { codeIn, type Fence, fencesOf, readPage, tablesOf } from "@millrace/test-support/pages";
 import { describe, expect, test } from "vitest";
 import { LIMITS } from "../../server/src/config/limits.ts";
 import { RETENTION } from "../../store/src/retention/retention.ts";
 import { ROOT, scratch } from "./cli.ts";
 import { inside } from "./inside.ts";
-import { codeIn, type Fence, fencesOf, readPage, tablesOf } from "./pages.ts";
 import { createServers } from "./serving.ts";
 
 // The page of extensions is followed in a project of its own, by packages/testkit/test/guide.test.ts.

@@ -4,8 +4,8 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { notFull, testUnless } from "@millrace/test-support";
+import { makeCertificate } from "@millrace/test-support/certificate";
 import { expect, onTestFinished } from "vitest";
-import { makeCertificate } from "../../server/test/support/certificate.ts";
 import { millrace, scratch, start } from "./cli.ts";
 import { flow } from "./inside.ts";
 

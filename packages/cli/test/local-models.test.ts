@@ -3,8 +3,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describeUnless, noLocalEngine } from "@millrace/test-support";
+import { tinyGguf } from "@millrace/test-support/gguf";
 import { expect, test, vi } from "vitest";
-import { tinyGguf } from "../../local-models/test/tiny-gguf.ts";
 import { events, millrace, scratch } from "./cli.ts";
 
 // Loading the engine takes a second; where every processor has ten programs to run, a minute.

@@ -5,8 +5,8 @@ import { createServer as createFileServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { tinyGguf } from "@millrace/test-support/gguf";
 import { afterAll, expect, test } from "vitest";
-import { tinyGguf } from "../../local-models/test/tiny-gguf.ts";
 import { createChannelHost, createServer } from "../../server/src/index.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "millrace-channels-"));

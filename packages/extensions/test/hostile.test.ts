@@ -21,9 +21,15 @@ import {
   readLock,
   writeLock,
 } from "@millrace/extensions";
+import {
+  actionCode,
+  adapterCode,
+  changeFile,
+  extensionProject,
+  packageFolder,
+} from "@millrace/test-support/extension-project";
+import { graphOf } from "@millrace/test-support/flows";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { graphOf } from "../../engine/test/core/support.ts";
-import { actionCode, adapterCode, changeFile, extensionProject, packageFolder } from "./project.ts";
 
 /** What each extension does in the place of its work; `raw` writes on the line of the host. */
 const BODIES = {

@@ -18,11 +18,10 @@ import {
 } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
 import { type ExtensionMode, type Extensions, openExtensions } from "@millrace/extensions";
+import { extensionProject } from "@millrace/test-support/extension-project";
+import { graphOf, STANDARD_TYPES } from "@millrace/test-support/flows";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { aiSettings } from "../../ai/src/index.ts";
-import { graphOf } from "../../engine/test/core/support.ts";
-import { STANDARD_TYPES } from "../../engine/test/standard-types.ts";
-import { extensionProject } from "./project.ts";
+import { aiSettings } from "@millrace/ai";
 
 const CODE = `
 import * as z from "zod";

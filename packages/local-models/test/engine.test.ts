@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { tinyGguf } from "@millrace/test-support/gguf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { platformOf } from "../src/engine/engines.ts";
 import type { EngineLock } from "../src/engine/lock.ts";
@@ -7,7 +8,6 @@ import { ENGINE_LOCK } from "../src/engine/lock.ts";
 import { type FileServer, openFileServer } from "./file-server.ts";
 import { codeOf, eagerClock, filesBelow, type Opened, openManager, sha256 } from "./opened.ts";
 import { integrityOf, type TarMember, tarball } from "./tarball.ts";
-import { tinyGguf } from "./tiny-gguf.ts";
 
 const PLATFORM = "test-x64";
 const OLD = { version: "0.9.0", engine: "llama-cpp/0.9.0" };

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { testUnless } from "@millrace/test-support";
 import { mountDisk, noMount } from "@millrace/test-support/disk";
+import { tinyGguf } from "@millrace/test-support/gguf";
 import { expect, onTestFinished } from "vitest";
 import { openFileServer } from "./file-server.ts";
 import { openManager, scratchFolder, sha256 } from "./opened.ts";
-import { tinyGguf } from "./tiny-gguf.ts";
 
 testUnless(noMount())(
   "a disk that fills keeps what it took, and the next install goes on",

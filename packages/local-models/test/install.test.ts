@@ -1,5 +1,6 @@
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { tinyGguf } from "@millrace/test-support/gguf";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { PartFile, partKey } from "../src/install/part-file.ts";
 import { type FileServer, openFileServer } from "./file-server.ts";
@@ -14,7 +15,6 @@ import {
   scratchFolder,
   sha256,
 } from "./opened.ts";
-import { tinyGguf } from "./tiny-gguf.ts";
 
 const MODEL = tinyGguf();
 const DIGEST = sha256(MODEL);

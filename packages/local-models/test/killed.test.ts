@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { tinyGguf } from "@millrace/test-support/gguf";
 import { expect, onTestFinished, test } from "vitest";
 import { openFileServer } from "./file-server.ts";
 import { openManager, scratchFolder, sha256 } from "./opened.ts";
-import { tinyGguf } from "./tiny-gguf.ts";
 
 const MIB = 1_048_576;
 const SYNC = 16 * MIB; // how often the state file is written

@@ -9,11 +9,17 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import {
+  type GgufParts,
+  type Pair,
+  type Tensor,
+  tinyGguf,
+  VALUE,
+  writeGguf,
+} from "@millrace/test-support/gguf";
 import { expect, test } from "vitest";
 import { createRunners } from "../src/runner/create-runners.ts";
-import { type GgufParts, type Pair, type Tensor, VALUE, writeGguf } from "./gguf-writer.ts";
 import { codeOf, openManager, put, scratchFolder } from "./opened.ts";
-import { tinyGguf } from "./tiny-gguf.ts";
 
 const TINY = tinyGguf();
 const ARCH: Pair = ["general.architecture", VALUE.string, "llama"];

@@ -1,6 +1,7 @@
 /** The fourteen sequences of events of an `ai` node, on each wire, with the real packages. */
+
+import { lines, toolType } from "@millrace/test-support/models";
 import { describe, expect, test } from "vitest";
-import { lines, toolType } from "../../ai/test/support/run.ts";
 import { type AskSetup, ask, joined, node, overTheWire, SPARE, start } from "./support/flow.ts";
 import { WIRE_NAMES } from "./support/providers.ts";
 import type { WireAnswer } from "./support/wire-server.ts";

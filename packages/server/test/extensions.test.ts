@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CatalogEntry, ExecutionEvent, FlowReport, Page } from "@millrace/contracts";
 import { type RunningServer, start } from "@millrace/server";
-import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   actionCode,
   adapterCode,
   changeFile,
   extensionProject,
   packageFolder,
-} from "../../extensions/test/project.ts";
+} from "@millrace/test-support/extension-project";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { invoke, type KeptLog, keepLog, post } from "./support/server.ts";
 
 const PROBES = `

@@ -10,9 +10,9 @@ import type { AnyEvent, Job, JobRef, Model, ModelEngine } from "@millrace/contra
 import { COMMANDS } from "@millrace/contracts/commands";
 import { type RunningServer, start } from "@millrace/server";
 import { describeUnless, noLocalEngine } from "@millrace/test-support";
+import { tinyGguf } from "@millrace/test-support/gguf";
 import { createParser } from "eventsource-parser";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { tinyGguf } from "../../local-models/test/tiny-gguf.ts";
 import { invoke, keepLog, post, problemOf, serve } from "./support/server.ts";
 import { expectLegal, readEvents } from "./support/streams.ts";
 

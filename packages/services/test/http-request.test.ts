@@ -2,9 +2,8 @@ import type { CredentialsPort, ServiceCredential } from "@millrace/contracts";
 import { defineService } from "@millrace/contracts";
 import { createRegistry } from "@millrace/engine";
 import { servicesPack } from "@millrace/services";
+import { bodyOf, listen, runNode } from "@millrace/test-support/flows";
 import { expect, test } from "vitest";
-import { bodyOf, listen } from "../../engine/test/node/loopback-server.ts";
-import { runNode } from "../../engine/test/node/run-flow.ts";
 
 /** A server that answers with what it was sent. */
 function mirror() {

@@ -8,9 +8,8 @@ import {
 import { compileFlow, createEngine, createRegistry } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
 import { servicesPack } from "@millrace/services";
+import { listen, runNode } from "@millrace/test-support/flows";
 import { describe, expect, test } from "vitest";
-import { listen } from "../../engine/test/node/loopback-server.ts";
-import { runNode } from "../../engine/test/node/run-flow.ts";
 import { call, json, portOf, startService } from "./support.ts";
 
 const RECONNECT = "Reconnect the service: millrace connect shop-eu";

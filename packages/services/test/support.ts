@@ -10,8 +10,7 @@ import {
   type ServiceCredential,
   type ServiceOperation,
 } from "@millrace/contracts";
-import { bodyOf, listen } from "../../engine/test/node/loopback-server.ts";
-import { type NodeEnd, runNode } from "../../engine/test/node/run-flow.ts";
+import { bodyOf, listen, type NodeEnd, runNode } from "@millrace/test-support/flows";
 
 /** A request as the service saw it. */
 export interface Seen {

@@ -4,10 +4,9 @@ import { aiSettings } from "@millrace/ai";
 import { checkLog, type ExecutionEvent, type Journal, parseEventStrict } from "@millrace/contracts";
 import { createEngine } from "@millrace/engine";
 import { openStore, type Store } from "@millrace/store";
+import { planOf } from "@millrace/test-support/flows";
+import { type Entry, flowOf, HMAC_KEY, scripted, toolType } from "@millrace/test-support/models";
 import { expect, test } from "vitest";
-import { type Entry, scripted } from "../../ai/test/support/model.ts";
-import { flowOf, HMAC_KEY, toolType } from "../../ai/test/support/run.ts";
-import { planOf } from "../../engine/test/core/support.ts";
 import { newFolder } from "./folder.ts";
 import { linesOf } from "./logs.ts";
 

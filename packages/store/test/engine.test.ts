@@ -10,8 +10,8 @@ import {
 import { createEngine, type Plan, type Run } from "@millrace/engine";
 import { createRandom, createSimClock, randomFlow, type SimClock } from "@millrace/engine/testing";
 import { openStore, type Store } from "@millrace/store";
+import { compiled, differences } from "@millrace/test-support/flows";
 import { expect, test } from "vitest";
-import { compiled, differences } from "../../engine/test/properties/flows.ts";
 import { newFolder } from "./folder.ts";
 import { linesOf } from "./logs.ts";
 

@@ -16,6 +16,7 @@ import {
   type Schema,
 } from "@millrace/contracts";
 import { createRandom } from "@millrace/engine/testing";
+import { crm, weather, z } from "@millrace/test-support/definitions";
 import {
   type ConformanceOptions,
   conformance,
@@ -23,8 +24,6 @@ import {
   type Fixture,
 } from "@millrace/testkit";
 import { afterAll, describe, expect, test } from "vitest";
-import { crm, weather } from "../../contracts/test/extend/examples.ts";
-import { z } from "../../contracts/test/extend/zod.ts";
 import { fileAdapter } from "../../engine/src/node/nodes/file/index.ts";
 import { shellAdapter } from "../../engine/src/node/nodes/shell.ts";
 import { httpAdapter } from "../../services/src/http/http-request.ts";

@@ -16,8 +16,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { notFull, testUnless } from "@millrace/test-support";
+import { fencesOf, readPage } from "@millrace/test-support/pages";
 import { afterAll, expect } from "vitest";
-import { fencesOf, readPage } from "../../cli/test/pages.ts";
 
 const PACKAGES = fileURLToPath(new URL("../../", import.meta.url));
 const BIN = join(PACKAGES, "cli/bin/millrace.js");

@@ -1,5 +1,6 @@
 /** A host of a test: types run in it, time and models do what the test says. */
 import { defineExtension, defineNodeType, jsonSchema, NodeError } from "@millrace/contracts";
+import { weather } from "@millrace/test-support/definitions";
 import {
   conformance,
   createScriptedProvider,
@@ -7,7 +8,6 @@ import {
   createTestHost,
 } from "@millrace/testkit";
 import { expect, test } from "vitest";
-import { weather } from "../../contracts/test/extend/examples.ts";
 
 const quorum = defineNodeType({
   type: "approval.quorum",

@@ -3,14 +3,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { importDefinition } from "@millrace/extensions";
-import { type ConformanceCase, type Fixture, isolationConformance } from "@millrace/testkit";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   actionCode,
   adapterCode,
   extensionProject,
   packageFolder,
-} from "../../extensions/test/project.ts";
+} from "@millrace/test-support/extension-project";
+import { type ConformanceCase, type Fixture, isolationConformance } from "@millrace/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 const GOOD = `
 import * as z from "zod";

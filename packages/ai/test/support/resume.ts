@@ -9,8 +9,8 @@ import {
   type RunOptions,
 } from "@millrace/engine";
 import { createSimClock, type SimClock } from "@millrace/engine/testing";
-import type { Scripted } from "./model.ts";
-import { HMAC_KEY } from "./run.ts";
+import type { Scripted } from "@millrace/test-support/models";
+import { HMAC_KEY } from "@millrace/test-support/models";
 
 export interface Life {
   readonly run: Run;

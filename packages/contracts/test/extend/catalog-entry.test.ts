@@ -10,10 +10,10 @@ import {
   operationEffect,
 } from "@millrace/contracts";
 import { catalogEntrySchema } from "@millrace/contracts/schemas";
+import { crm, extension, weather } from "@millrace/test-support/definitions";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import * as mini from "zod/mini";
-import { crm, extension, weather } from "./examples.ts";
 
 const source = { package: "@acme/millrace-weather", version: "1.4.0", digest: "sha256:0" };
 const options = { source, permissions: { net: ["api.weather.example:443"] } };

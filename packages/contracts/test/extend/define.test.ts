@@ -16,10 +16,10 @@ import {
   type NodeContext,
   NodeError,
 } from "@millrace/contracts";
+import { acme, crm, extension, runForecast, weather } from "@millrace/test-support/definitions";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import * as zod3 from "zod/v3";
-import { acme, crm, extension, runForecast, weather } from "./examples.ts";
 
 const object = jsonSchema<{ [name: string]: unknown }>({ type: "object" });
 const action: ActionSpec<unknown, unknown> = {

@@ -2,8 +2,8 @@ import type { Json } from "@millrace/contracts";
 import type { CachePort } from "@millrace/engine";
 import { createEngine } from "@millrace/engine";
 import { createSimClock } from "@millrace/engine/testing";
+import { finish, kinds, one, outputOf, planOf } from "@millrace/test-support/flows";
 import { expect, test } from "vitest";
-import { finish, kinds, one, outputOf, planOf } from "./support.ts";
 import { bodyType } from "./types.ts";
 
 function counting() {

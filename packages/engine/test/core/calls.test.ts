@@ -7,8 +7,8 @@ import {
   type NodeType,
 } from "@millrace/engine";
 import { createSimClock, scriptedNode } from "@millrace/engine/testing";
+import { finish, kinds, of, one, planOf, start } from "@millrace/test-support/flows";
 import { expect, test } from "vitest";
-import { finish, kinds, of, one, planOf, start } from "./support.ts";
 
 /** A type whose body is core code. */
 function coreType(name: string, run: (ctx: CoreContext) => unknown): NodeType {

@@ -13,9 +13,15 @@ import {
   parseFlowRef,
   type SubflowPort,
 } from "@millrace/engine";
+import {
+  finish,
+  graphOf,
+  one,
+  outputOf,
+  planOf,
+  STANDARD_TYPES,
+} from "@millrace/test-support/flows";
 import { describe, expect, test } from "vitest";
-import { STANDARD_TYPES } from "../standard-types.ts";
-import { finish, graphOf, one, outputOf, planOf } from "./support.ts";
 import { bodyType } from "./types.ts";
 
 const registry = createRegistry([STANDARD_TYPES]);

@@ -2,8 +2,8 @@
 import { type AnyEvent, assertLog, parseEvent } from "@millrace/contracts";
 import { createEngine, createMemoryJournal, type Run } from "@millrace/engine";
 import { createRandom, createSimClock } from "@millrace/engine/testing";
+import { finish, graphOf, kinds, planOf, start } from "@millrace/test-support/flows";
 import { describe, expect, test } from "vitest";
-import { finish, graphOf, kinds, planOf, start } from "./support.ts";
 import { bodyType } from "./types.ts";
 
 const ITEMS = 50;

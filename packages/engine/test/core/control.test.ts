@@ -1,6 +1,15 @@
 import type { CoreContext, OpenConfirmation } from "@millrace/engine";
+import {
+  finish,
+  kinds,
+  of,
+  one,
+  outputOf,
+  portOf,
+  start,
+  states,
+} from "@millrace/test-support/flows";
 import { describe, expect, test } from "vitest";
-import { finish, kinds, of, one, outputOf, portOf, start, states } from "./support.ts";
 import { bodyType, deaf, gauge, patient } from "./types.ts";
 
 describe("cancel", () => {

@@ -2,8 +2,8 @@
 import { defineNodeType } from "@millrace/contracts";
 import { compileSchema } from "@millrace/dsl";
 import { createRegistry } from "@millrace/engine";
+import { STANDARD_TYPES } from "@millrace/test-support/flows";
 import { expect, test } from "vitest";
-import { STANDARD_TYPES } from "../standard-types.ts";
 
 test("every schema of a core type can be checked", () => {
   const entries = createRegistry([STANDARD_TYPES]).entries();

@@ -2,8 +2,8 @@ import type { ExecutionEvent } from "@millrace/contracts";
 import { createView, foldEvents, viewToJson } from "@millrace/contracts";
 import { createEngine, createMemoryJournal } from "@millrace/engine";
 import { createSimClock } from "@millrace/engine/testing";
+import { finish, kinds, planOf, start } from "@millrace/test-support/flows";
 import { expect, test } from "vitest";
-import { finish, kinds, planOf, start } from "./support.ts";
 
 const LONG = "node l: loop { max = 9000\n body { node t: transform { value = index } } }";
 

@@ -1,8 +1,8 @@
 import { defineNodeType, exit, jsonSchema, NodeError } from "@millrace/contracts";
 import { createEngine } from "@millrace/engine";
 import { createSimClock } from "@millrace/engine/testing";
+import { finish, kinds, of, one, outputOf, planOf, start } from "@millrace/test-support/flows";
 import { describe, expect, test } from "vitest";
-import { finish, kinds, of, one, outputOf, planOf, start } from "./support.ts";
 import { bodyType } from "./types.ts";
 
 class Wrapped extends Promise<unknown> {}

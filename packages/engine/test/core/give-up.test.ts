@@ -10,9 +10,9 @@ import {
 } from "@millrace/contracts";
 import { createEngine, createMemoryJournal } from "@millrace/engine";
 import { createSimClock } from "@millrace/engine/testing";
+import { graphOf, planOf, start } from "@millrace/test-support/flows";
 import { legalLog } from "@millrace/test-support/logs";
 import { describe, expect, test } from "vitest";
-import { graphOf, planOf, start } from "./support.ts";
 
 const SEEDS = 45;
 

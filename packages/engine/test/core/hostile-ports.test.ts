@@ -1,7 +1,7 @@
 import type { ControlContext } from "@millrace/contracts";
 import type { CachePort, ConfirmHandler } from "@millrace/engine";
+import { finish, of, one, outputOf, start } from "@millrace/test-support/flows";
 import { describe, expect, test } from "vitest";
-import { finish, of, one, outputOf, start } from "./support.ts";
 import { bodyType } from "./types.ts";
 
 const CYCLE: { [name: string]: unknown } = {};

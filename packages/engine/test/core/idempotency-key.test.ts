@@ -1,8 +1,8 @@
 import { NodeError } from "@millrace/contracts";
 import { createEngine, createMemoryJournal } from "@millrace/engine";
 import { createSimClock } from "@millrace/engine/testing";
+import { planOf } from "@millrace/test-support/flows";
 import { expect, test } from "vitest";
-import { planOf } from "./support.ts";
 import { bodyType } from "./types.ts";
 
 test("a key that reads the time is the same in every attempt, and after a restart", async () => {

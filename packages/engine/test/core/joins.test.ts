@@ -1,5 +1,5 @@
+import { finish, outputOf, portOf, start, states } from "@millrace/test-support/flows";
 import { expect, test } from "vitest";
-import { finish, outputOf, portOf, start, states } from "./support.ts";
 
 /** Branches b0 … bn-1, each behind a condition that is true or false, and a join behind their `true` ports. */
 function branches(taken: readonly boolean[], policy: string): string {

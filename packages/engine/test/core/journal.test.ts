@@ -8,8 +8,8 @@ import {
 } from "@millrace/contracts";
 import { createEngine, createMemoryJournal, type EngineError } from "@millrace/engine";
 import { createSimClock } from "@millrace/engine/testing";
+import { kinds, planOf, start } from "@millrace/test-support/flows";
 import { describe, expect, test } from "vitest";
-import { kinds, planOf, start } from "./support.ts";
 import { bodyType } from "./types.ts";
 
 async function stored(journal: Journal, runId: string): Promise<string[]> {

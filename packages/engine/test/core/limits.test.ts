@@ -1,8 +1,17 @@
 import type { FlowGraph } from "@millrace/contracts";
 import { compileFlow, createEngine, createRegistry, type Limits } from "@millrace/engine";
 import { createSimClock } from "@millrace/engine/testing";
+import {
+  finish,
+  graphOf,
+  kinds,
+  of,
+  one,
+  planOf,
+  start,
+  states,
+} from "@millrace/test-support/flows";
 import { describe, expect, test } from "vitest";
-import { finish, graphOf, kinds, of, one, planOf, start, states } from "./support.ts";
 import { bodyType, deaf } from "./types.ts";
 
 const big = bodyType("big", (fields) => ({ text: "x".repeat(fields["n"] as number) }));

@@ -8,8 +8,8 @@ import {
   type Run,
 } from "@millrace/engine";
 import { createSimClock } from "@millrace/engine/testing";
+import { graphOf, planOf } from "@millrace/test-support/flows";
 import { expect, test } from "vitest";
-import { graphOf, planOf } from "./support.ts";
 import { bodyType } from "./types.ts";
 
 const ASK = 'node a: confirm { prompt = "Go on?" }\noutput by: string = a.by';

@@ -7,9 +7,8 @@ import {
 } from "@millrace/contracts";
 import { validateFlow } from "@millrace/dsl";
 import { createRegistry } from "@millrace/engine";
+import { graphOf, STANDARD_TYPES } from "@millrace/test-support/flows";
 import { expect, test } from "vitest";
-import { STANDARD_TYPES } from "../standard-types.ts";
-import { graphOf } from "./support.ts";
 
 const registry = createRegistry([STANDARD_TYPES]);
 

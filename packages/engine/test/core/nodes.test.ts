@@ -1,5 +1,14 @@
+import {
+  finish,
+  kinds,
+  of,
+  one,
+  outputOf,
+  portOf,
+  start,
+  states,
+} from "@millrace/test-support/flows";
 import { describe, expect, test } from "vitest";
-import { finish, kinds, of, one, outputOf, portOf, start, states } from "./support.ts";
 
 describe("condition", () => {
   test("leaves by true or false with its result", async () => {

@@ -1,8 +1,8 @@
 /** What the code of a node throws reaches whoever asks for it, and the log only as the name of its class. */
 import { NodeError } from "@millrace/contracts";
 import type { ThrowPlace } from "@millrace/engine";
+import { finish } from "@millrace/test-support/flows";
 import { expect, test } from "vitest";
-import { finish } from "./support.ts";
 import { bodyType } from "./types.ts";
 
 type Received = { readonly error: unknown; readonly at: ThrowPlace };

@@ -9,8 +9,8 @@ import {
   type RunCancelOptions,
   type RunOptions,
 } from "@millrace/engine";
+import { graphOf, planOf } from "@millrace/test-support/flows";
 import { describe, expect, test } from "vitest";
-import { graphOf, planOf } from "./support.ts";
 
 const awaited: Plan = await planOf("node x: transform { value = 1 }\noutput o = x.value");
 

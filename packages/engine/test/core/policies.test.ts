@@ -1,6 +1,6 @@
 import { NodeError } from "@millrace/contracts";
+import { finish, graphOf, kinds, one, outputOf, start, states } from "@millrace/test-support/flows";
 import { describe, expect, test } from "vitest";
-import { finish, graphOf, kinds, one, outputOf, start, states } from "./support.ts";
 import { bodyType, deaf, flaky, gauge, patient } from "./types.ts";
 
 describe("retry", () => {

@@ -1,5 +1,5 @@
+import { finish, kinds, one, outputOf, states } from "@millrace/test-support/flows";
 import { expect, test } from "vitest";
-import { finish, kinds, one, outputOf, states } from "./support.ts";
 
 test("a reference waits for its node without an edge", async () => {
   const { events } = await finish(`

@@ -7,8 +7,8 @@ import {
   type RerunOptions,
 } from "@millrace/engine";
 import { createSimClock, type SimClock } from "@millrace/engine/testing";
+import { graphOf, planOf, states } from "@millrace/test-support/flows";
 import { expect, test } from "vitest";
-import { graphOf, planOf, states } from "./support.ts";
 import { bodyType } from "./types.ts";
 
 const ran: string[] = [];

@@ -10,8 +10,8 @@ import {
 } from "@millrace/contracts";
 import { createEngine, createMemoryJournal, type Plan, type RunOptions } from "@millrace/engine";
 import { createSimClock, randomFlow, type SimClock, scriptedNode } from "@millrace/engine/testing";
+import { graphOf, planOf, type Setup, states } from "@millrace/test-support/flows";
 import { describe, expect, test } from "vitest";
-import { graphOf, planOf, type Setup, states } from "./support.ts";
 import { bodyType } from "./types.ts";
 
 const utf8 = new TextDecoder();

@@ -1,8 +1,8 @@
 /** The short way in: one call, single events, an engine that closes itself. */
 import { assertLog, type ExecutionEvent } from "@millrace/contracts";
 import { createEngine, EngineError, runFlow } from "@millrace/engine";
+import { graphOf, planOf } from "@millrace/test-support/flows";
 import { expect, test } from "vitest";
-import { graphOf, planOf } from "./support.ts";
 import { bodyType } from "./types.ts";
 
 const TEXT = 'flow 1 hello\ninput who: string\noutput text: string = "Hello, ${inputs.who}"';

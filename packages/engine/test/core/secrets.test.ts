@@ -11,9 +11,9 @@ import {
 } from "@millrace/contracts";
 import { createEngine, createMemoryJournal, type EngineOptions } from "@millrace/engine";
 import { createSimClock } from "@millrace/engine/testing";
+import { finish, graphOf, outputOf, planOf } from "@millrace/test-support/flows";
 import { describe, expect, test } from "vitest";
 import { Redactor } from "../../src/run/redact.ts";
-import { finish, graphOf, outputOf, planOf } from "./support.ts";
 import { bodyType } from "./types.ts";
 
 const KEY = "canary-key-4711-abcdefgh";

@@ -1,8 +1,8 @@
 /** A misspelt option is refused by whatever takes options, with the name that was meant. */
 import { parseFlow } from "@millrace/dsl";
 import { compileFlow, createEngine, createRegistry, EngineError } from "@millrace/engine";
+import { graphOf, planOf } from "@millrace/test-support/flows";
 import { expect, test } from "vitest";
-import { graphOf, planOf } from "./support.ts";
 
 const engine = createEngine();
 const any = (options: object): never => options as never;

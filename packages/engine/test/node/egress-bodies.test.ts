@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
+import { client, listen } from "@millrace/test-support/flows";
 import { expect, test } from "vitest";
-import { client, listen } from "./loopback-server.ts";
 
 const TEXT = "the water turns the wheel\n".repeat(200);
 

@@ -1,7 +1,7 @@
 import { createSocket } from "node:dgram";
 import { Resolver } from "node:dns/promises";
+import { client, listen } from "@millrace/test-support/flows";
 import { expect, onTestFinished, test } from "vitest";
-import { client, listen } from "./loopback-server.ts";
 
 /** A name server that answers every question for an address with the next of a list of address sets; the last one stays. */
 async function nameServer(answers: readonly (readonly string[])[]) {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
+import { bodyOf, client, listen } from "@millrace/test-support/flows";
 import { expect, test } from "vitest";
-import { bodyOf, client, listen } from "./loopback-server.ts";
 
 test("a request carries method, headers and body, and the answer status, headers and text", async () => {
   const { url } = await listen(async (request, response) => {

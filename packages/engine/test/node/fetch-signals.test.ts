@@ -1,8 +1,7 @@
 import { defineAction, defineActionAdapter, jsonSchema } from "@millrace/contracts";
 import { createNodeHost } from "@millrace/engine/node";
+import { listen, runNode } from "@millrace/test-support/flows";
 import { expect, test } from "vitest";
-import { listen } from "./loopback-server.ts";
-import { runNode } from "./run-flow.ts";
 
 test("a body that is read under a signal of its own still ends with the attempt", async () => {
   const { url, server } = await listen((_request, response) => response.write("first"));

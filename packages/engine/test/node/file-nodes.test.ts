@@ -2,9 +2,8 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { createPortableHost } from "@millrace/engine";
+import { runNode, tempRoot } from "@millrace/test-support/flows";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { runNode } from "./run-flow.ts";
-import { tempRoot } from "./temp-root.ts";
 
 function nodes(policy: { readOnly?: boolean; maxBytes?: number } = {}) {
   const { root } = tempRoot();

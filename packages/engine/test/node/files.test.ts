@@ -14,8 +14,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { createNodeHost } from "@millrace/engine/node";
+import { bytes, tempRoot, text } from "@millrace/test-support/flows";
 import { describe, expect, test } from "vitest";
-import { bytes, tempRoot, text } from "./temp-root.ts";
 
 describe("paths", () => {
   const names = [

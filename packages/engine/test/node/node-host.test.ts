@@ -1,8 +1,7 @@
 import { createNodeHost } from "@millrace/engine/node";
 import { createSimClock } from "@millrace/engine/testing";
+import { listen, runNode } from "@millrace/test-support/flows";
 import { expect, test } from "vitest";
-import { listen } from "./loopback-server.ts";
-import { runNode } from "./run-flow.ts";
 
 test("hashes like every other host", () => {
   const bytes = new TextEncoder().encode("abc");

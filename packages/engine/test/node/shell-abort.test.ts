@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { SpawnPort } from "@millrace/contracts";
 import { createNodeHost } from "@millrace/engine/node";
+import { runNode } from "@millrace/test-support/flows";
 import { expect, onTestFinished, test } from "vitest";
-import { runNode } from "./run-flow.ts";
 
 const NODE = { programs: { node: process.execPath } };
 

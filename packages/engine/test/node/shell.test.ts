@@ -22,8 +22,8 @@ import {
   type ShellPolicy,
 } from "@millrace/engine";
 import { createNodeHost, nodePack } from "@millrace/engine/node";
+import { runNode } from "@millrace/test-support/flows";
 import { expect, onTestFinished, test } from "vitest";
-import { runNode } from "./run-flow.ts";
 
 const NODE = { programs: { node: process.execPath } };
 

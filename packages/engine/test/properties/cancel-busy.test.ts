@@ -11,9 +11,9 @@ import {
   type RunOptions,
 } from "@millrace/engine";
 import { checkLog, createRandom, createSimClock, type SimClock } from "@millrace/engine/testing";
+import { forSeedNumbers, TIMEOUT_MS } from "@millrace/test-support/flows";
 import { expect, test } from "vitest";
 import { busyFlow, busyTypes, newWorld, type World } from "./busy-flows.ts";
-import { forSeedNumbers, TIMEOUT_MS } from "./flows.ts";
 
 const FILE = "cancel-busy";
 const LOOKS = 24; // microtasks after each turn of the host; what a turn sets off has settled by then

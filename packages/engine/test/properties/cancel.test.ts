@@ -1,7 +1,6 @@
 import type { FlowGraph } from "@millrace/contracts";
 import type { NodeType, Run } from "@millrace/engine";
 import { referenceRun, scriptedNode } from "@millrace/engine/testing";
-import { expect, test } from "vitest";
 import {
   compiled,
   endsOf,
@@ -11,7 +10,8 @@ import {
   runPlan,
   settled,
   TIMEOUT_MS,
-} from "./flows.ts";
+} from "@millrace/test-support/flows";
+import { expect, test } from "vitest";
 
 const FILE = "cancel";
 

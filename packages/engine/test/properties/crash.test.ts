@@ -10,9 +10,9 @@ import {
   type RunOptions,
 } from "@millrace/engine";
 import { checkLog, createRandom, createSimClock, type SimClock } from "@millrace/engine/testing";
+import { differences, endsOf, forSeedNumbers, TIMEOUT_MS } from "@millrace/test-support/flows";
 import { expect, test } from "vitest";
 import { busyFlow, busyTypes, newWorld, type World } from "./busy-flows.ts";
-import { differences, endsOf, forSeedNumbers, TIMEOUT_MS } from "./flows.ts";
 
 const FILE = "crash";
 const RUN = "crash";

@@ -1,8 +1,15 @@
 import type { NodeType } from "@millrace/engine";
 import { createMemoryJournal } from "@millrace/engine";
 import { createRandom, scriptedNode } from "@millrace/engine/testing";
+import {
+  compiled,
+  faultsOf,
+  forSeeds,
+  ndjson,
+  runPlan,
+  TIMEOUT_MS,
+} from "@millrace/test-support/flows";
 import { test } from "vitest";
-import { compiled, faultsOf, forSeeds, ndjson, runPlan, TIMEOUT_MS } from "./flows.ts";
 
 const FILE = "faults";
 

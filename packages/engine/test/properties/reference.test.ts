@@ -1,6 +1,5 @@
 import type { FlowGraph } from "@millrace/contracts";
 import { createRandom, randomFlow, referenceRun } from "@millrace/engine/testing";
-import { expect, test } from "vitest";
 import {
   compiled,
   differences,
@@ -10,7 +9,8 @@ import {
   type Ran,
   runPlan,
   TIMEOUT_MS,
-} from "./flows.ts";
+} from "@millrace/test-support/flows";
+import { expect, test } from "vitest";
 
 const FILE = "reference";
 

@@ -7,10 +7,10 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { describeUnless, noLocalEngine } from "@millrace/test-support";
+import { tinyGguf } from "@millrace/test-support/gguf";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createRunners } from "../../src/runner/create-runners.ts";
 import type { Runners } from "../../src/runners.ts";
-import { tinyGguf } from "../tiny-gguf.ts";
 import { ENGINE, fileOf, handClock, isRunning, kept, model, until } from "./support.ts";
 
 // Loading the engine takes a second; where every processor has ten programs to run, a minute.

@@ -11,8 +11,8 @@ import {
   readAiSettings,
   type ScriptEntry,
 } from "@millrace/providers";
+import { planOf } from "@millrace/test-support/flows";
 import { expect, onTestFinished, test } from "vitest";
-import { planOf } from "../../../engine/test/core/support.ts";
 import { everything, processesWith, program } from "./support.ts";
 
 const FLOW = (tool: string): string => `node ask: ai {

@@ -11,9 +11,9 @@ import {
 import { createEngine, type EngineOptions, type Run } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
 import { createAi, readAiSettings } from "@millrace/providers";
+import { planOf } from "@millrace/test-support/flows";
+import type { toolType } from "@millrace/test-support/models";
 import { onTestFinished } from "vitest";
-import type { toolType } from "../../../ai/test/support/run.ts";
-import { planOf } from "../../../engine/test/core/support.ts";
 import type { Wire } from "../../../testkit/src/providers/index.ts";
 import { KEY, settingsFor } from "./providers.ts";
 import { startWireServer, type WireAnswer, type WireServer } from "./wire-server.ts";

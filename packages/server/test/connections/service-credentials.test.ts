@@ -7,9 +7,9 @@ import {
   memoryConnectionRecords,
   type ServiceCredentialsOptions,
 } from "@millrace/server/connections";
+import { crm } from "@millrace/test-support/definitions";
 import { startHostileTokenEndpoint } from "@millrace/test-support/hostile-token-endpoint";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { crm } from "../../../contracts/test/extend/examples.ts";
 import { credentialsConformance } from "../../../testkit/src/services/credentials-conformance.ts";
 import {
   authorizationServer,

@@ -4,8 +4,8 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import tls from "node:tls";
+import { makeCertificate } from "@millrace/test-support/certificate";
 import { onTestFinished } from "vitest";
-import { makeCertificate } from "./certificate.ts";
 
 const certificate = makeCertificate();
 

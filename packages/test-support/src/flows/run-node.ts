@@ -17,7 +17,7 @@ import {
   type TypeSource,
 } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
-import { STANDARD_TYPES } from "../standard-types.ts";
+import { STANDARD_TYPES } from "./standard-types.ts";
 
 export interface NodeEnd {
   readonly output: Json | undefined;

@@ -3,8 +3,8 @@ import { type AiOptions, aiSettings } from "@millrace/ai";
 import { type ExecutionEvent, exit, type Summary } from "@millrace/contracts";
 import type { NodeType } from "@millrace/engine";
 import { scriptedNode } from "@millrace/engine/testing";
-import { type Setup, type Started, start } from "../../../engine/test/core/support.ts";
-import { type Entry, type Scripted, type ScriptedOptions, scripted } from "./model.ts";
+import { type Setup, type Started, start } from "../flows/run-text.ts";
+import { type Entry, type Scripted, type ScriptedOptions, scripted } from "./scripted-model.ts";
 
 /** The key under which tests digest. */
 export const HMAC_KEY: Uint8Array = new Uint8Array(32).fill(7);

@@ -1,7 +1,9 @@
 /** The code in a page of the guide: its fences, and the rows of its tables. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ROOT } from "./cli.ts";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
 /** One fence: ```` ```flow hello.flow fault ```` has the language `flow` and the marks `["hello.flow", "fault"]`. */
 export interface Fence {

@@ -22,7 +22,7 @@ import {
   type TypeSource,
 } from "@millrace/engine";
 import { createSimClock, type SimClock } from "@millrace/engine/testing";
-import { STANDARD_TYPES } from "../standard-types.ts";
+import { STANDARD_TYPES } from "./standard-types.ts";
 
 export interface Setup {
   readonly inputs?: { readonly [name: string]: unknown };
