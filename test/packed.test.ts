@@ -6,8 +6,8 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { fencesOf, readPage } from "@millrace/test-support/pages";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type Packed, PUBLISHED, packAll, ROOT } from "./support/packed.ts";
 
 /** A limit for what hangs: packing, installing and compiling are seconds of processor time, ten times that on a busy machine. */

@@ -3,7 +3,8 @@ import { createRequire } from "node:module";
 
 const { resolve } = createRequire(new URL("../../package.json", import.meta.url));
 const { buildSync } = createRequire(resolve("tsup"))("esbuild");
-const entry = new URL("../../packages/local-models/test/tiny-gguf.ts", import.meta.url).pathname;
+const entry = new URL("../../packages/test-support/src/gguf/tiny-gguf.ts", import.meta.url)
+  .pathname;
 const bundled = buildSync({
   entryPoints: [entry],
   bundle: true,

@@ -5,6 +5,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { aiSettings } from "@millrace/ai";
 import type { CredentialsPort, ExecutionEvent } from "@millrace/contracts";
 import { assertLog } from "@millrace/contracts";
 import {
@@ -21,7 +22,6 @@ import { type ExtensionMode, type Extensions, openExtensions } from "@millrace/e
 import { extensionProject } from "@millrace/test-support/extension-project";
 import { graphOf, STANDARD_TYPES } from "@millrace/test-support/flows";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { aiSettings } from "@millrace/ai";
 
 const CODE = `
 import * as z from "zod";
