@@ -7,15 +7,23 @@ export interface NamedFlow {
 }
 
 /** The canonical flows of this package. */
-export const CANONICAL: readonly NamedFlow[] = flowsBelow("../fixtures/flows/");
+export const CANONICAL: readonly NamedFlow[] = flowsIn(
+  new URL("../fixtures/flows/", import.meta.url),
+);
+
+const EXAMPLES = new URL("../../../../examples/", import.meta.url);
 
 /** Those, and the flows of the examples. */
-export const FLOWS: readonly NamedFlow[] = [...CANONICAL, ...flowsBelow("../../../../examples/")];
+export const FLOWS: readonly NamedFlow[] = [
+  ...CANONICAL,
+  ...readdirSync(EXAMPLES, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .flatMap(({ name }) => flowsIn(new URL(`${name}/`, EXAMPLES), `${name}/`)),
+];
 
-function flowsBelow(path: string): NamedFlow[] {
-  const folder = new URL(path, import.meta.url);
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".flow") && !name.includes("node_modules"))
+function flowsIn(folder: URL, prefix = ""): NamedFlow[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".flow"))
     .sort()
-    .map((name) => ({ name, text: readFileSync(new URL(name, folder), "utf8") }));
+    .map((name) => ({ name: prefix + name, text: readFileSync(new URL(name, folder), "utf8") }));
 }
