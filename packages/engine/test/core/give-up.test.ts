@@ -10,11 +10,12 @@ import {
 } from "@millrace/contracts";
 import { createEngine, createMemoryJournal } from "@millrace/engine";
 import { createSimClock } from "@millrace/engine/testing";
+import { casesOf } from "@millrace/test-support";
 import { graphOf, planOf, start } from "@millrace/test-support/flows";
 import { legalLog } from "@millrace/test-support/logs";
 import { describe, expect, test } from "vitest";
 
-const SEEDS = 45;
+const SEEDS = casesOf(45);
 
 function encode(event: ExecutionEvent): EncodedEvent {
   const line = new TextEncoder().encode(serialiseEvent(event));
