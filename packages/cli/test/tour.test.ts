@@ -213,7 +213,9 @@ testUnless(notFull)(
     const text = steady(said)
       .replace(/127\.0\.0\.1:\d{2,}/g, "ADDRESS")
       .replaceAll(process.version, "VERSION")
-      .replaceAll(`${process.platform}-${process.arch}`, "PLATFORM");
+      .replaceAll(`${process.platform}-${process.arch}`, "PLATFORM")
+      // A command that nobody can answer ends at the question: the pause after it may be stored before that, or later.
+      .replace(/^\| CLOCK run\.paused .*\n(?=\| CLOCK summary .* confirmation_required: )/gm, "");
     await expect(text).toMatchFileSnapshot("tour.txt");
     expect(text).not.toContain(SECRET);
   },
