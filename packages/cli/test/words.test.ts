@@ -14,6 +14,9 @@ test.each([
   [["run", "x.flow", "--events", ""], '--events takes a file, found ""'],
   [["run", "x.flow", "--home", ""], '--home takes a folder, found ""'],
   [["init", "/proc/millrace"], "cannot write /proc/millrace/"],
+  [["runs", "show", "-v-5"], "unknown option '--5'"],
+  [["run", "x.flow", "-xi"], "unknown option '-xi'"],
+  [["validate", "-q-x", "x.flow"], "unknown option '--x'"],
 ])("%j", async (words, message) => {
   const told = await inside(words, { files: { "x.flow": LOG } });
   expect([told.code, told.stdout, told.stderr]).toEqual([2, "", expect.stringContaining(message)]);
@@ -28,6 +31,18 @@ test("a data folder that cannot be made is refused, and nothing waits for it", a
     "",
     expect.stringContaining("/proc/millrace"),
   ]);
+});
+
+test.each([
+  ["run", "x.flow", "-xi", "--help"],
+  ["validate", "-foo-bar", "--help"],
+])("%s %s: help is shown after a word that is no option", async (...words) => {
+  expect((await inside(words, { files: { "x.flow": LOG } })).code).toBe(0);
+});
+
+test("a negative number is an argument, and what follows it is read", async () => {
+  const told = await inside(["validate", "-1e-5", "--json"]);
+  expect(told.stdout).toContain('"kind":"summary"');
 });
 
 test("an empty value is a value where one may be empty", async () => {

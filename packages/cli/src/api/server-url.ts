@@ -76,7 +76,7 @@ export async function trustedServer(
   const url = urlOf(file) ?? urlOf(user);
   if (!url || file === undefined) return url;
   const { trustOf } = await import("../config/trust.ts");
-  const project = { file, descriptors: descriptors.project };
+  const project = { file, descriptors };
   const { state } = await trustOf(project, options.home, io);
   return state === "trusted" || state === "powerless" ? url : undefined;
 }

@@ -72,42 +72,47 @@ interface Words {
 
 function readTokens(flags: readonly FlagSpec[], words: readonly string[]): Words {
   const known = new Map(flags.map((flag) => [flag.long, flag]));
-  const { tokens } = parseArgs({
-    args: [...words],
-    strict: false,
-    tokens: true,
-    options: Object.fromEntries(
-      flags.map(({ long, short, value }) => [
-        long,
-        { type: value === undefined ? "boolean" : "string", ...(short && { short }) },
-      ]),
-    ),
-  });
+  const options = Object.fromEntries(
+    flags.map(({ long, short, value }) => [
+      long,
+      {
+        type: value === undefined ? ("boolean" as const) : ("string" as const),
+        ...(short && { short }),
+      },
+    ]),
+  );
   const args: string[] = [];
   const values: Record<string, Value> = {};
   const unknown: string[] = [];
   let incomplete: FlagSpec | undefined;
-  let number: number | undefined; // place of a negative number, which parseArgs reads as flags
-  for (const token of tokens) {
-    if (token.kind === "positional") args.push(token.value);
-    if (token.kind !== "option" || token.index === number) continue;
-    const { name, rawName, value, index } = token;
-    const flag = known.get(name);
-    if (flag !== undefined && flag.value === undefined && value === undefined) values[name] = true;
-    else if (flag?.value !== undefined) {
-      if (value === undefined) incomplete = flag;
+  for (let rest = words; ; ) {
+    const { tokens } = parseArgs({ args: [...rest], strict: false, tokens: true, options });
+    // A word with an unknown letter is one unknown flag from there, or a negative number: parseArgs goes on letter by letter.
+    const odd = tokens.findIndex(
+      (token) =>
+        (token.kind === "option" && !token.rawName.startsWith("--") && !known.has(token.name)) ||
+        (token.kind === "option-terminator" && rest[token.index] !== "--"),
+    );
+    for (const token of odd < 0 ? tokens : tokens.slice(0, odd)) {
+      if (token.kind === "positional") args.push(token.value);
+      if (token.kind !== "option") continue;
+      const { name, value, index } = token;
+      const flag = known.get(name);
+      if (flag !== undefined && flag.value === undefined && value === undefined) {
+        values[name] = true;
+      } else if (flag?.value === undefined) unknown.push(rest[index] ?? "");
+      else if (value === undefined) incomplete = flag;
       else values[name] = flag.multiple ? [...listOf(values[name]), value] : value;
-    } else {
-      const word = words[index] ?? "";
-      const isLong = word.startsWith("--");
-      const written = isLong ? word : `-${word.slice(word.indexOf(rawName.slice(1), 1))}`;
-      if (NEGATIVE_NUMBER.test(written)) {
-        args.push(written);
-        number = index;
-      } else unknown.push(written);
     }
+    const token = tokens[odd];
+    if (token === undefined) return { args, values, unknown, incomplete };
+    const word = rest[token.index] ?? "";
+    const letter = token.kind === "option" ? token.rawName.slice(1) : "-";
+    const written = `-${word.slice(word.indexOf(letter, 1))}`;
+    if (NEGATIVE_NUMBER.test(written)) args.push(written);
+    else unknown.push(written);
+    rest = rest.slice(token.index + 1);
   }
-  return { args, values, unknown, incomplete };
 }
 
 function listOf(value: Value): readonly string[] {

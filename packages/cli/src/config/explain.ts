@@ -34,7 +34,7 @@ export interface ExplainedConfig {
 /** Reads all sources. Needs no trust: nothing acts on what it returns. */
 export async function explainConfig(options: ConfigOptions, io: CliIo): Promise<ExplainedConfig> {
   const { userPath, user, project: file, descriptors } = await readSources(options, io);
-  const project = file && { file, descriptors: descriptors.project };
+  const project = file && { file, descriptors };
   const trust = project === undefined ? undefined : await trustOf(project, options.home, io);
   const environment = fromEnvironment(io);
   const counting =

@@ -96,7 +96,7 @@ export async function resolveConfig(
   }
   if (project !== undefined) {
     const { checkTrust } = await import("./trust.ts"); // with what digests its bytes
-    await checkTrust({ file: project, descriptors: descriptors.project }, home, io);
+    await checkTrust({ file: project, descriptors }, home, io);
   }
   const folder = project === undefined ? io.cwd : dirname(project.path);
   const merged: Values = merge(

@@ -15,10 +15,8 @@ export interface ConfigSources {
   readonly userPath: string;
   readonly user: ConfigFile | undefined;
   readonly project: ConfigFile | undefined;
-  readonly descriptors: {
-    readonly user: readonly DescriptorFile[];
-    readonly project: readonly DescriptorFile[];
-  };
+  /** Of the project; those of the user are read where services are wanted. */
+  readonly descriptors: readonly DescriptorFile[];
 }
 
 /** Reads all files. Throws a usage error for one that cannot be read or is no JSON. */
@@ -26,18 +24,16 @@ export async function readSources(options: ConfigOptions, io: CliIo): Promise<Co
   const userPath = userFile(options.home, io);
   const user = await readConfig(userPath);
   const project = await projectFile(options, io);
-  const descriptors = {
-    user: await readDescriptors(dirname(userPath)),
-    project: project === undefined ? [] : await readDescriptors(dirname(project.path)),
-  };
+  const descriptors = project === undefined ? [] : await readDescriptors(dirname(project.path));
   return { options, userPath, user, project, descriptors };
 }
 
 /** Services of the user and of the project, which wins. Throws a usage error that names the file and the place. */
-export function describedServices({
+export async function describedServices({
+  userPath,
   descriptors,
 }: ConfigSources): Promise<readonly ServiceDefinition[]> {
-  return toServices(descriptors.user, descriptors.project);
+  return toServices(await readDescriptors(dirname(userPath)), descriptors);
 }
 
 /** Ids that the configuration of user and project names, which no extension can have, too. */

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ModelEngine } from "@millrace/contracts";
+import { toCliError } from "../api/errors.ts";
 import { CliError } from "../errors.ts";
 import {
   type Check,
@@ -60,7 +61,7 @@ async function enginesOf(context: DoctorContext): Promise<readonly ModelEngine[]
     }
   } catch (error) {
     // What does not open is the finding of another check.
-    if (error instanceof CliError) return undefined;
+    if (toCliError(error) instanceof CliError) return undefined;
     throw error;
   }
 }
