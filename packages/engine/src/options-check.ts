@@ -38,8 +38,11 @@ const ENGINE: Rules<EngineOptions> = {
   credentials: [isObject, "a port with resolve, renew, secret"],
   services: [has("get"), "a port with get"],
   settings: [
-    (value) => Array.isArray(value) && value.every((one) => one instanceof Setting),
-    "a list of settings of packs, such as [aiSettings({ providers })]",
+    (value) =>
+      Array.isArray(value) &&
+      value.every((one) => one instanceof Setting) &&
+      new Set(value.map(({ key }) => key)).size === value.length,
+    "a list of settings of packs, each pack once, such as [aiSettings({ providers })]",
   ],
   cache: [has("get", "set"), "a port with get and set"],
   egress: RECORD,

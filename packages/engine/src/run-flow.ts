@@ -21,7 +21,10 @@ export interface RunFlowOptions extends RunOptions {
 
 /** A flow that runs. */
 export interface FlowRun {
-  /** Its events from the first to `summary`; throws what `result` rejects with. */
+  /**
+   * Its events from the first to `summary`; throws what `result` rejects with. A reader that is more than 10,000 events behind gets a
+   * `snapshot` in place of those it missed, as does one that begins after the end.
+   */
   readonly events: AsyncIterable<ExecutionEvent>;
   /**
    * Resolves with the summary whatever the outcome, once the engine is closed. Rejects with `EngineError` `flow_invalid` (with `diagnostics`)
@@ -70,7 +73,12 @@ async function start(
   });
   if (!compiled.ok) throw invalidFlow(compiled.diagnostics);
   const engine = createEngine(engineOptions);
-  return { engine, run: engine.run(compiled.plan, inputs, options) };
+  try {
+    return { engine, run: engine.run(compiled.plan, inputs, options) };
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
 }
 
 async function* eventsOf(started: Promise<Started>): AsyncGenerator<ExecutionEvent, void> {

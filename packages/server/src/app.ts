@@ -169,8 +169,8 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): MillraceAp
   return {
     handle: (incoming, outgoing) => void answer({ incoming, outgoing }),
     async request(input, init) {
-      const request =
-        typeof input === "string" ? new Request(`http://127.0.0.1${input}`, init) : input;
+      const url = typeof input === "string" ? new URL(input, "http://127.0.0.1") : input;
+      const request = url instanceof Request && init === undefined ? url : new Request(url, init);
       return answer(request, request);
     },
     fetch: (request, env) => answer(env?.incoming === undefined ? request : env, request),

@@ -36,7 +36,7 @@ withDisk("on a full disk appends wait, nothing is lost, and space makes them go 
   const append = store.journal.append("r1", 2, log.slice(2), { epoch, sync: true }).then(() => {
     isStored = true;
   });
-  expect(existsSync(join(dir, "reserve.bin"))).toBe(false);
+  await until(() => !existsSync(join(dir, "reserve.bin")));
   expect(await linesOf(store.journal, "r1")).toHaveLength(2);
   expect(isStored).toBe(false);
   disk.resize(96);

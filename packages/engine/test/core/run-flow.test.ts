@@ -1,6 +1,6 @@
 /** The short way in: one call, single events, an engine that closes itself. */
 import { assertLog, type ExecutionEvent } from "@millrace/contracts";
-import { createEngine, EngineError, runFlow } from "@millrace/engine";
+import { createEngine, createMemoryJournal, EngineError, runFlow } from "@millrace/engine";
 import { graphOf, planOf } from "@millrace/test-support/flows";
 import { expect, test } from "vitest";
 import { bodyType } from "./types.ts";
@@ -67,4 +67,21 @@ test("disposing an engine closes it", async () => {
   await engine[Symbol.asyncDispose]();
   expect((await run.result).status).toBe("cancelled");
   expect(() => engine.run({} as never)).toThrow(expect.objectContaining({ code: "engine_closed" }));
+});
+
+test("a run that is refused leaves no engine behind", async () => {
+  let watchers = 0;
+  const journal = createMemoryJournal();
+  const watched = {
+    ...journal,
+    watchRoom: () => {
+      watchers += 1;
+      return () => {
+        watchers -= 1;
+      };
+    },
+  };
+  const { result } = runFlow(TEXT, { nobody: 1 }, { engine: { journal: watched } });
+  await expect(result).rejects.toMatchObject({ code: "input_invalid" });
+  expect(watchers).toBe(0);
 });
