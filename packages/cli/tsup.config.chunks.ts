@@ -54,41 +54,6 @@ const PACKS: readonly Pack[] = [
   { of: [EMBEDDED], least: 0.3, leastApart: 0.3 },
 ];
 
-/** Modules whose functions answer promises: they are loaded by the first call, because most runs make none. */
-const LATE: Readonly<Record<string, readonly string[]>> = {
-  "ai/src/loop.ts": ["runAi"],
-  "engine/src/node/files/list.ts": ["listFiles"],
-  "engine/src/node/files/read.ts": ["readFileIn"],
-  "engine/src/node/files/write.ts": ["appendFile", "createFile", "replaceFile"],
-  "engine/src/node/processes/child.ts": ["runChild"],
-  "engine/src/run/resume.ts": ["giveUpRun", "readEarlier", "resumeRunById"],
-  "services/src/call/pages.ts": ["collectPages"],
-};
-
-export const late: Plugin = {
-  name: "late",
-  setup(build) {
-    build.onResolve({ filter: /^\./ }, ({ path, resolveDir, kind }) => {
-      const file = resolve(resolveDir, path);
-      const isLate = kind === "import-statement" && LATE[file.slice(packages.length)] !== undefined;
-      return isLate ? { path: file, namespace: "late" } : undefined;
-    });
-    build.onResolve({ filter: /^late:/ }, ({ path }) => ({
-      path: path.slice("late:".length),
-      namespace: "late",
-    }));
-    build.onLoad({ filter: /./, namespace: "late" }, ({ path }) => ({
-      contents: (LATE[path.slice(packages.length)] ?? [])
-        .map((name) => {
-          const call = `async (...words) => (await import(${JSON.stringify(path)})).${name}(...words)`;
-          return `export const ${name} = ${call};`;
-        })
-        .join("\n"),
-      resolveDir: dirname(path),
-    }));
-  },
-};
-
 /** Makes every lazily loaded module import the packs that it is to share: modules that the same files reach are one file. */
 export const together: Plugin = {
   name: "together",
@@ -97,8 +62,7 @@ export const together: Plugin = {
     const plugins = options.plugins?.filter(({ name }) => name !== together.name) ?? [];
     const apart = { ...options, plugins, write: false, metafile: true, sourcemap: false } as const;
     const { inputs, outputs } = (await esbuild.build(apart)).metafile;
-    const absolute = (path: string) =>
-      path.startsWith("late:") ? path : resolve(options.absWorkingDir ?? process.cwd(), path);
+    const absolute = (path: string) => resolve(options.absWorkingDir ?? process.cwd(), path);
     const bytes = new Map(
       Object.values(outputs).flatMap((output) =>
         Object.entries(output.inputs)

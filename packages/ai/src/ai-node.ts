@@ -11,7 +11,6 @@ import type { Fields, NodePack, NodeType } from "@millrace/engine";
 import { coreEntry, toolRefs } from "@millrace/engine/pack";
 import { expectItem, expectProblems } from "./expect-entry.ts";
 import { type Label, labelProblems } from "./labels.ts";
-import { runAi } from "./loop.ts";
 import { credential, modelId, provider, sampling } from "./target-schema.ts";
 import { toolNames } from "./tool-names.ts";
 
@@ -306,7 +305,8 @@ const ai: NodeType = {
     if (typeof label === "string") return [label];
     return Array.isArray(labels) ? labels.filter((name) => typeof name === "string") : [];
   },
-  run: runAi,
+  // Loaded by the first call: most flows ask no model.
+  run: async (fields, ctx) => (await import("./loop.ts")).runAi(fields, ctx),
 };
 
 /** Node types for `createRegistry([aiPack()])`. What they ask is `aiSettings` of `createEngine`. */

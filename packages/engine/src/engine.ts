@@ -18,7 +18,6 @@ import { leaveRun } from "./run/leave.ts";
 import { includedNodes } from "./run/only.ts";
 import { pinnedResults } from "./run/pins.ts";
 import { type CompileRun, type Recovered, type RunsOfStore, recoverRuns } from "./run/recover.ts";
-import { giveUpRun, readEarlier, resumeRunById } from "./run/resume.ts";
 import { type Run, RunHandle } from "./run/run.ts";
 import { Scheduler } from "./run/scheduler.ts";
 import { RunCore } from "./run/state.ts";
@@ -103,6 +102,7 @@ export function createEngine(options: EngineOptions = {}): Engine {
       checkPlan(options?.plan);
       const { plan, ...more } = options;
       checkRunOptions(more);
+      const { resumeRunById } = await import("./run/resume.ts");
       return new RunHandle(await resumeRunById(scheduler, runId, { plan, options: more }));
     },
     async rerun(runId: string, options: RerunOptions) {
@@ -110,6 +110,7 @@ export function createEngine(options: EngineOptions = {}): Engine {
       checkPlan(options?.plan);
       const { plan, from, inputs, ...more } = options;
       checkRunOptions(more);
+      const { readEarlier } = await import("./run/resume.ts");
       const earlier = await readEarlier(core, runId);
       const unknown = from?.find((id) => plan.catalogEntry(id) === undefined);
       if (unknown !== undefined) {
@@ -140,7 +141,10 @@ export function createEngine(options: EngineOptions = {}): Engine {
       const start = checkStart(scheduler, plan, inputs, options);
       return headerOf(plan, { runId: start.id, inputs: start.inputs, options });
     },
-    giveUp: (runId: string, message: string) => giveUpRun(scheduler, runId, message),
+    async giveUp(runId: string, message: string) {
+      const { giveUpRun } = await import("./run/resume.ts");
+      await giveUpRun(scheduler, runId, message);
+    },
     async recover(store: RunsOfStore, compile: CompileRun, more: RunOptions = {}) {
       return recoverRuns(engine, store, compile, more);
     },

@@ -22,7 +22,7 @@ import {
   type ServiceCallRecord,
   serviceCallEntry,
 } from "./fields.ts";
-import { type Answer, collectPages, type PageTarget } from "./pages.ts";
+import type { Answer, PageTarget } from "./pages.ts";
 
 const TIMEOUT_MS = 30_000; // as long as people wait for an answer of any service
 const MAX_BYTES = 10_485_760; // a page of an API; an operation that answers with more says so
@@ -74,6 +74,7 @@ class Call {
     if (pagination === undefined) {
       throw invalidArgument("pages", `${this.#operation.id} has no pages`);
     }
+    const { collectPages } = await import("./pages.ts");
     const found = await collectPages(pagination, {
       maxPages: pages === "all" ? MAX_PAGES : pages,
       maxItems: most,

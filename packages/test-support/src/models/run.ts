@@ -1,7 +1,7 @@
 /** Flows with one `ai` node, `ask`, and their logs in short lines. */
 import { type AiOptions, aiSettings } from "@millrace/ai";
 import { type ExecutionEvent, exit, type Summary } from "@millrace/contracts";
-import type { NodeType } from "@millrace/engine";
+import { createPortableHost, type NodeType } from "@millrace/engine";
 import { scriptedNode } from "@millrace/engine/testing";
 import { type Setup, type Started, start } from "../flows/run-text.ts";
 import { type Entry, type Scripted, type ScriptedOptions, scripted } from "./scripted-model.ts";
@@ -27,6 +27,9 @@ export function flowOf(fields: string, more = ""): string {
   return `node ask: ai {\n${base}${input}${fields}\n}\n${more}`;
 }
 
+/** The code behind `ai` is loaded by the first call of a process, which takes time that no simulated clock knows of. */
+let loaded: Promise<unknown> | undefined;
+
 /** Starts a flow whose node `ask` is answered by `script`. */
 export async function startAsk(
   fields: string,
@@ -34,6 +37,10 @@ export async function startAsk(
   setup: AiSetup = {},
   more = "",
 ): Promise<AskStarted> {
+  const settings = [aiSettings({ providers: [scripted([{ text: "" }])] })];
+  const engine = { host: createPortableHost(), settings };
+  loaded ??= start(flowOf(""), { engine }).then(({ run }) => run.result);
+  await loaded;
   const mock = scripted(script, setup.model);
   const started = await start(flowOf(fields, more), {
     ...setup,

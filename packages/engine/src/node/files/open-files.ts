@@ -1,18 +1,13 @@
-/** The file port of Node: everything below one folder, nothing else. */
+/** The file port of Node: everything below one folder, nothing else. Each operation is loaded by its first call. */
 import { isAbsolute } from "node:path";
 import type { AbortSignalLike, FilePort } from "@millrace/contracts";
 import type { FilePolicy } from "../../host.ts";
 import { denied, explained, tooLarge } from "./failures.ts";
 import { partsOf } from "./flow-path.ts";
 import { type Folder, openFolder } from "./folder.ts";
-import { listFiles } from "./list.ts";
-import { readFileIn } from "./read.ts";
-import { appendFile, createFile, replaceFile } from "./write.ts";
 
 const DEFAULT_MAX_BYTES = 16_777_216;
 const DEFAULT_LIST = 1_000;
-
-const WRITERS = { create: createFile, replace: replaceFile, append: appendFile };
 
 /**
  * Files below `policy.root`. Refuses with `NodeError`: `file_denied file_not_found file_exists file_too_large disk_full`.
@@ -29,6 +24,7 @@ export function openFiles(policy: FilePolicy): FilePort {
         const check = checkOf(signal);
         const most = Math.min(own, maxBytes);
         return inFolder({ root, path, check }, async (folder, name, whole) => {
+          const { readFileIn } = await import("./read.ts");
           const file = await readFileIn(folder, name, { path, maxBytes: most, check });
           return { path: whole, ...file };
         });
@@ -39,6 +35,7 @@ export function openFiles(policy: FilePolicy): FilePort {
         if (data.length > maxBytes) throw tooLarge(path, data.length, maxBytes);
         const check = checkOf(signal);
         return inFolder({ root, path, check, create: true }, async (folder, name, whole) => {
+          const { WRITERS } = await import("./write.ts");
           const { created } = await WRITERS[mode]({ folder, name, path, data, maxBytes });
           return { path: whole, bytes: data.length, created };
         });
@@ -46,6 +43,7 @@ export function openFiles(policy: FilePolicy): FilePort {
     list: (path, { glob = "*", max = DEFAULT_LIST, signal } = {}) =>
       answering(path, async () => {
         const parts = partsOf(path.replace(/(?<=[^/])\/$/, ""));
+        const { listFiles } = await import("./list.ts");
         return listFiles({ root, parts, path, glob, max, check: checkOf(signal) });
       }),
   };

@@ -21,8 +21,15 @@ export interface Writing {
   readonly maxBytes: number;
 }
 
+/** How each mode writes. */
+export const WRITERS: {
+  readonly [mode in "create" | "replace" | "append"]: (
+    writing: Writing,
+  ) => Promise<{ created: boolean }>;
+} = { create: createFile, replace: replaceFile, append: appendFile };
+
 /** A new file. Throws `EEXIST` where one is. */
-export async function createFile({ folder, name, data }: Writing): Promise<{ created: boolean }> {
+async function createFile({ folder, name, data }: Writing): Promise<{ created: boolean }> {
   const file = await open(folder.at(name), NEW, MODE);
   try {
     await folder.verify(file, name);
@@ -38,7 +45,7 @@ export async function createFile({ folder, name, data }: Writing): Promise<{ cre
 }
 
 /** The old content or the new one, after a crash too: a temporary file in the same folder, synced, then renamed. */
-export async function replaceFile({ folder, name, path, data }: Writing): Promise<{
+async function replaceFile({ folder, name, path, data }: Writing): Promise<{
   created: boolean;
 }> {
   const old = await existing(folder, name);
@@ -62,7 +69,7 @@ export async function replaceFile({ folder, name, path, data }: Writing): Promis
 }
 
 /** After the content there is, in one write of the system where it takes it whole. */
-export async function appendFile(writing: Writing): Promise<{ created: boolean }> {
+async function appendFile(writing: Writing): Promise<{ created: boolean }> {
   const { folder, name, path, data, maxBytes } = writing;
   const { file, created } = await openToAppend(folder, name);
   try {

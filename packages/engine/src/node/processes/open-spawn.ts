@@ -11,7 +11,6 @@ import type { ProgramsPort, ShellPolicy } from "../../host.ts";
 import { explained } from "../files/failures.ts";
 import { partsOf } from "../files/flow-path.ts";
 import { type Folder, openFolder } from "../files/folder.ts";
-import { runChild } from "./child.ts";
 import { denied, notStarted } from "./failures.ts";
 import type { ProcessGroup } from "./group.ts";
 
@@ -46,6 +45,7 @@ export function openSpawn(policy: ShellPolicy): ProgramsPort {
       const folder = await openCwd(cwdRoot, cwd);
       try {
         const child = { program, path, args, cwd: folder.at("."), env: variables };
+        const { runChild } = await import("./child.ts"); // most runs start no program
         return await runChild(child, { stdin, maxBytes, signal, groups });
       } finally {
         await folder.close();
