@@ -13,6 +13,7 @@ import {
   NodeError,
   type ToolFinished,
 } from "@millrace/contracts";
+import { isObject } from "@millrace/contracts/kit";
 import { toFailure } from "@millrace/engine/pack";
 import { AiError } from "./failure.ts";
 import type { Session } from "./session.ts";
@@ -326,8 +327,7 @@ function matchedCall(call: Omit<Matched, "asks" | "asked" | "markAsked">): Match
 function readArgs(input: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(input.trim() === "" ? "{}" : input);
-    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isObject ? (value as JsonObject) : null;
+    return isObject(value) ? (value as JsonObject) : null;
   } catch {
     return null;
   }

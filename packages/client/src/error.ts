@@ -96,5 +96,5 @@ export function problemError(
 }
 
 function isProblem(value: unknown): value is ProblemDocument {
-  return typeof value === "object" && value !== null && "code" in value && isErrorCode(value.code);
+  return isErrorCode((value as { readonly code?: unknown } | null | undefined)?.code);
 }

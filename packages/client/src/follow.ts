@@ -4,6 +4,7 @@
  *   F2  What a wait can mend is tried again after a pause that grows; anything else is thrown.
  */
 import type { ExecutionEvent } from "@millrace/contracts";
+import { sleep } from "@millrace/contracts/kit";
 import { ClientError } from "./error.ts";
 import { eventsOf, SILENCE_MS } from "./event-stream.ts";
 
@@ -47,14 +48,12 @@ export async function* follow(following: Following): AsyncGenerator<ExecutionEve
     let failure = new ClientError("unreachable", "the stream ended before its run");
     // One a try: a peer that takes a connection and answers nothing is as gone as one that takes none.
     const request = new AbortController();
-    const onAbort = () => request.abort(signal?.reason);
-    if (signal?.aborted) onAbort();
-    signal?.addEventListener("abort", onAbort, { once: true });
+    const either = AbortSignal.any(signal ? [signal, request.signal] : [request.signal]);
     const timer = setTimeout(() => {
       request.abort(new ClientError("unreachable", `no answer came for ${answerMs} ms`));
     }, answerMs);
     try {
-      const response = await open(after, request.signal);
+      const response = await open(after, either);
       clearTimeout(timer);
       if (response === null) return;
       for await (const event of eventsOf(response, { silenceMs })) {
@@ -70,29 +69,13 @@ export async function* follow(following: Following): AsyncGenerator<ExecutionEve
       failure = error;
     } finally {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", onAbort);
     }
     if (tries >= maxTries) throw failure;
-    await pause(failure.retryAfterMs ?? delayMs(tries, maxDelayMs), signal);
+    await sleep(failure.retryAfterMs ?? delayMs(tries, maxDelayMs), signal);
   }
 }
 
 /** Spread, so that readers who were cut off together do not return together. */
 function delayMs(tries: number, maxDelayMs: number): number {
   return Math.min(maxDelayMs, FIRST_DELAY_MS * 2 ** tries) * (0.5 + Math.random() / 2);
-}
-
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", onAbort);
-      resolve();
-    }, ms);
-    if (signal?.aborted) onAbort();
-    signal?.addEventListener("abort", onAbort, { once: true });
-  });
 }

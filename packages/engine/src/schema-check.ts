@@ -1,5 +1,6 @@
 /** JSON Schema checks, compiled once per schema object. */
 import type { JsonSchema } from "@millrace/contracts";
+import { isObject } from "@millrace/contracts/kit";
 import { compileSchema, type SchemaProblem } from "@millrace/dsl";
 
 const checks = new WeakMap<JsonSchema, (value: unknown) => readonly SchemaProblem[]>();
@@ -34,6 +35,5 @@ const NO_PROBLEMS: readonly SchemaProblem[] = [];
 const NO_RECORD: readonly SchemaProblem[] = [{ pointer: "", message: "must be an object" }];
 
 function checkRecord(value: unknown): readonly SchemaProblem[] {
-  const record = typeof value === "object" && value !== null && !Array.isArray(value);
-  return record ? NO_PROBLEMS : NO_RECORD;
+  return isObject(value) ? NO_PROBLEMS : NO_RECORD;
 }

@@ -6,7 +6,8 @@
  */
 import { rm, rmdir, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { AbortSignalLike, ModelManager } from "@millrace/contracts";
+import type { ModelManager } from "@millrace/contracts";
+import { untilAborted } from "@millrace/contracts/kit";
 import { checkOptions, type OptionNames } from "@millrace/contracts/options";
 import { createEngines, peerEngine, platformOf } from "./engine/engines.ts";
 import { ENGINE_LOCK, type EngineLock } from "./engine/lock.ts";
@@ -229,7 +230,7 @@ export function composeManager(options: ModelManagerOptions, parts: ManagerParts
 
   return {
     scanned,
-    scan: (given) => orAborted(scan(), given?.signal),
+    scan: (given) => untilAborted(scan(), given?.signal),
     list: ({ state } = {}) =>
       list().filter((model) => state === undefined || model.state === state),
     get,
@@ -254,7 +255,8 @@ export function composeManager(options: ModelManagerOptions, parts: ManagerParts
       mayWrite();
       return startEngineFetch(id, jobs, engines);
     },
-    acquire: async (id, signal) => runners.acquire(await orAborted(runnable(id), signal), signal),
+    acquire: async (id, signal) =>
+      runners.acquire(await untilAborted(runnable(id), signal), signal),
     close() {
       closing ??= (async () => {
         await jobs.close();
@@ -288,15 +290,4 @@ async function freeBytes(folder: string): Promise<number> {
 
 function closed(): ModelError {
   return new ModelError("state_conflict", "the manager of models is closed");
-}
-
-/** The promise, or the reason of a caller that no longer waits: the work goes on for the others. */
-function orAborted<T>(work: Promise<T>, signal: AbortSignalLike | undefined): Promise<T> {
-  if (signal === undefined) return work;
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason);
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-    if (signal.aborted) return stop();
-    signal.addEventListener("abort", stop, { once: true });
-  });
 }

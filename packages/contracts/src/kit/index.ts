@@ -4,3 +4,4 @@ export { nearestName } from "./nearest-name.ts";
 export { isObject, memberNames } from "./objects.ts";
 export { pointerKey, pointerKeys, pointerSegment } from "./pointer.ts";
 export { sha256Hex } from "./sha256.ts";
+export { sleep, type Timers, untilAborted } from "./wait.ts";

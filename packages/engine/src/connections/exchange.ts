@@ -11,10 +11,11 @@ import type {
   ServiceAuth,
   ServiceCredential,
 } from "@millrace/contracts";
+import { untilAborted } from "@millrace/contracts/kit";
 import { type Authorizable, authorize } from "./authorize.ts";
 import { credentialFailure } from "./credential-failure.ts";
 import { mustReconnect, notConnected, scopesMissing } from "./refusals.ts";
-import { type Renewals, whileOpen } from "./renewals.ts";
+import type { Renewals } from "./renewals.ts";
 
 /** A connection as one attempt uses it. */
 export interface Exchange {
@@ -76,7 +77,7 @@ async function resolve(exchange: Exchange): Promise<ServiceCredential> {
   const { port, slug, service, signal } = exchange;
   if (port === undefined) throw notConnected("this engine has no credentials", slug);
   const found = await asked(exchange, async () => {
-    const credential = await whileOpen(port.resolve(slug, { signal, service }), signal);
+    const credential = await untilAborted(port.resolve(slug, { signal, service }), signal);
     return credential as ServiceCredential | null | undefined;
   });
   if (found === null || found === undefined) throw notConnected(`${slug} is not connected`, slug);

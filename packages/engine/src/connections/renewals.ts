@@ -4,6 +4,7 @@
  *   N2  After a renewed credential was refused as well, a connection is not renewed for a minute.
  */
 import type { CredentialsPort, ServiceCredential } from "@millrace/contracts";
+import { untilAborted } from "@millrace/contracts/kit";
 
 const REST_MS = 60_000; // a provider that refuses fresh tokens counts the requests for more
 const KEPT_MS = 30_000; // calls that were under way with the old credential have ended by then
@@ -39,7 +40,7 @@ export class Renewals {
     const value = rejected.reveal();
     const known = this.#bySlug.get(slug);
     if (known?.rejected === value && now - known.at <= KEPT_MS) {
-      return whileOpen(known.credential, signal);
+      return untilAborted(known.credential, signal);
     }
     // It belongs to all callers, so the abort of one does not end it.
     const options = { signal: new AbortController().signal, service };
@@ -49,27 +50,12 @@ export class Renewals {
     credential.catch(() => {
       if (this.#bySlug.get(slug) === renewal) this.#bySlug.delete(slug);
     });
-    return whileOpen(credential, signal);
+    return untilAborted(credential, signal);
   }
 
   /** The renewed credential was refused too. */
   refused(slug: string): void {
     this.#bySlug.delete(slug);
     this.#restingUntil.set(slug, this.#now() + REST_MS);
-  }
-}
-
-/** Waits for a promise that others may own: an abort ends the waiting, not the work. */
-export async function whileOpen<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  let stop: () => void = () => {};
-  const aborted = new Promise<never>((_, refuse) => {
-    stop = () => refuse(signal.reason);
-    signal.addEventListener("abort", stop, { once: true });
-    if (signal.aborted) stop();
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener("abort", stop);
   }
 }

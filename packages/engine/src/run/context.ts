@@ -16,6 +16,7 @@ import {
   type Secret,
   type SpawnPort,
 } from "@millrace/contracts";
+import { sleep } from "@millrace/contracts/kit";
 import type { ConfirmRequest, Report } from "../node-type.ts";
 import { Calls } from "./calls.ts";
 import { guardedFiles, guardedShell, typeFetch } from "./capabilities.ts";
@@ -134,20 +135,11 @@ export class NodeContextOf implements ControlContext {
     const { run } = attempt;
     run.tick();
     const due = this.#sleepUntil(run.now + Math.max(0, ms));
-    return new Promise((wake, refuse) => {
-      if (signal.aborted) {
-        refuse(signal.reason);
-        return;
-      }
-      const aborted = () => {
-        run.engine.timers.cancel(timer);
-        refuse(signal.reason);
-      };
-      const timer = run.engine.timers.set(due, () => {
-        signal.removeEventListener("abort", aborted);
-        wake();
-      });
-      signal.addEventListener("abort", aborted, { once: true });
+    return sleep(due, signal, {
+      setTimer(wake, at) {
+        const timer = run.engine.timers.set(at, wake);
+        return () => run.engine.timers.cancel(timer);
+      },
     });
   }
 

@@ -12,6 +12,7 @@ import {
   type SpawnPort,
   type ValueRef,
 } from "@millrace/contracts";
+import { sleep } from "@millrace/contracts/kit";
 import { type Layout, localName } from "../compile/layout.ts";
 import type { ServiceLink } from "../connections/link.ts";
 import { type CheckedInputs, checkInputs } from "../inputs.ts";
@@ -234,19 +235,7 @@ class ActionContext extends CoreContextOf {
   }
 
   override sleep(ms: number): Promise<void> {
-    const { signal } = this;
-    return new Promise((wake, refuse) => {
-      const stop = this.after(ms, () => {
-        signal.removeEventListener("abort", aborted);
-        wake();
-      });
-      const aborted = () => {
-        stop();
-        refuse(signal.reason);
-      };
-      if (signal.aborted) aborted();
-      else signal.addEventListener("abort", aborted, { once: true });
-    });
+    return sleep(ms, this.signal, { setTimer: (fn, after) => this.after(after, fn) });
   }
 
   /** The progress of a node is that of its own work. */

@@ -16,6 +16,7 @@ import {
   type SpawnEnd,
   type SpawnPort,
 } from "@millrace/contracts";
+import { untilAborted } from "@millrace/contracts/kit";
 import { randomFrom } from "./chance.ts";
 import { bytesOf, fromWire, toWire } from "./wire.ts";
 
@@ -210,14 +211,14 @@ export class ChildContext implements ControlContext {
     const { signal, ...rest } = init;
     if (signal?.aborted === true) throw signal.reason;
     const asked = this.#ask(op, { ...where, init: rest });
-    return toResponse((await settledOr(asked, signal)) as WireResponse);
+    return toResponse((await untilAborted(asked, signal)) as WireResponse);
   }
 
   async #ask(op: string, body: object): Promise<unknown> {
     this.#live();
     const { signal } = this;
     if (signal.aborted) throw signal.reason;
-    return fromWire(await settledOr(this.#line.ask(op, toWire(body) as object), signal));
+    return fromWire(await untilAborted(this.#line.ask(op, toWire(body) as object), signal));
   }
 
   #live(): void {
@@ -229,21 +230,6 @@ export class ChildContext implements ControlContext {
 const OVER = new NodeError("attempt_over", "the attempt of this node has ended", {
   reason: "internal",
 });
-
-/** The promise, or the reason of a signal that aborts before it settles. */
-async function settledOr<T>(promise: Promise<T>, signal: AbortSignalLike | undefined): Promise<T> {
-  if (signal === undefined) return promise;
-  let stop: () => void = () => {};
-  const aborted = new Promise<never>((_, refuse) => {
-    stop = () => refuse(signal.reason);
-    signal.addEventListener("abort", stop, { once: true });
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
-}
 
 /** A response over bytes that are there already. */
 function toResponse({ status, url, headers, body }: WireResponse): ResponseLike {

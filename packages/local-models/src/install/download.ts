@@ -5,6 +5,7 @@
  *   T3  When it rejects, the connection is closed and the part says what is on disk.
  */
 import { type FetchLike, NodeError, type ResponseLike } from "@millrace/contracts";
+import { sleep } from "@millrace/contracts/kit";
 import { ModelError } from "../errors.ts";
 import type { ModelClock } from "../settings.ts";
 import { Interrupted, readAnswer, requestHeaders } from "./answer.ts";
@@ -56,7 +57,7 @@ export async function download(part: PartFile, options: DownloadOptions): Promis
         );
       }
       const wait = WAITS_MS[Math.min(waits, WAITS_MS.length - 1)] as number;
-      await sleep(clock, interrupted.retryAfterMs ?? wait, signal);
+      await sleep(interrupted.retryAfterMs ?? wait, signal, clock);
     }
   }
 }
@@ -191,20 +192,4 @@ function interruptionOf(error: unknown): Interrupted {
     throw new ModelError(code, `the file cannot be fetched: ${error.message}`, { cause: error });
   }
   return new Interrupted("the connection failed", { cause: error });
-}
-
-/** Resolves after `ms`. Rejects with the reason of `signal`, at once. */
-function sleep(clock: ModelClock, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason);
-    const stop = (): void => {
-      cancel();
-      reject(signal.reason);
-    };
-    const cancel = clock.setTimer(() => {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    }, ms);
-    signal.addEventListener("abort", stop, { once: true });
-  });
 }

@@ -8,7 +8,6 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
-  type AbortSignalLike,
   type AiCredentialsPort,
   type AiSourceTool,
   type AiToolContext,
@@ -17,6 +16,7 @@ import {
   type FetchLike,
   NodeError,
 } from "@millrace/contracts";
+import { untilAborted } from "@millrace/contracts/kit";
 import type { McpServerSettings } from "../settings/read.ts";
 import type { McpConnection, McpTarget } from "./connection.ts";
 import { mcpError } from "./failure.ts";
@@ -65,6 +65,7 @@ export function createMcpSource(options: McpSourceOptions): McpSource {
 
   /** An open or opening connection; all waiters fail with one that fails, and the next call tries again. */
   function connection(server: string, ctx: AiToolContext): Promise<McpConnection> {
+    if (ctx.signal.aborted) return Promise.reject(ctx.signal.reason);
     const run = runs.get(ctx.runId) ?? newRun();
     runs.set(ctx.runId, run);
     const known = run.live.get(server);
@@ -92,7 +93,7 @@ export function createMcpSource(options: McpSourceOptions): McpSource {
     async list(server, ctx) {
       const known = runs.get(ctx.runId)?.tools.get(server);
       if (known !== undefined) return known;
-      const { tools } = await untilAborted(ctx.signal, () => connection(server, ctx));
+      const { tools } = await untilAborted(connection(server, ctx), ctx.signal);
       runs.get(ctx.runId)?.tools.set(server, tools);
       return tools;
     },
@@ -100,7 +101,7 @@ export function createMcpSource(options: McpSourceOptions): McpSource {
       if (!settingsOf(options, server).tools.includes(tool)) {
         throw mcpError("mcp_tool_error", `the tool ${tool} of ${server} is not allowed here`);
       }
-      const open = await untilAborted(ctx.signal, () => connection(server, ctx));
+      const open = await untilAborted(connection(server, ctx), ctx.signal);
       return open.call(tool, args, ctx);
     },
     endRun: end,
@@ -213,19 +214,4 @@ async function endRun({ end, opened, closing, folders }: RunState): Promise<void
   await Promise.all(
     folders.map((folder) => rm(folder, { recursive: true, force: true }).catch(() => {})),
   );
-}
-
-/** The result of `work`, unless the signal aborts first; the work goes on for other callers. */
-async function untilAborted<T>(signal: AbortSignalLike, work: () => Promise<T>): Promise<T> {
-  if (signal.aborted) throw signal.reason;
-  let onAbort = (): void => {};
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-  });
-  try {
-    return await Promise.race([work(), aborted]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
 }

@@ -1,7 +1,8 @@
 /** Streams of parts for providers that need no network. They obey the signal of the call as a request would. */
 import type { AbortSignalLike, AiPart, AiStream } from "@millrace/contracts";
+import { sleep, untilAborted } from "@millrace/contracts/kit";
 
-/** A part, after a pause. `wait: null` waits until the call is aborted. */
+/** A part, after a pause. `waitMs: null` waits until the call is aborted. */
 export interface TimedPart {
   readonly part?: AiPart;
   /** Thrown in place of a part: the connection broke. */
@@ -24,7 +25,8 @@ export function streamOf(
         const { done, value } = source.next();
         if (done === true) return { done: true };
         const { waitMs = 0, error, part } = value;
-        if (waitMs !== 0) await pause(waitMs, signal);
+        if (waitMs === null) await untilAborted(new Promise(() => {}), signal);
+        else if (waitMs > 0) await sleep(waitMs, signal);
         if (error !== undefined) throw error;
         return part === undefined ? { done: true } : { done: false, value: part };
       },
@@ -34,23 +36,4 @@ export function streamOf(
       },
     }),
   };
-}
-
-/** Ends after `ms`, never for null, and rejects with the reason of the signal as soon as it is aborted. */
-function pause(ms: number | null, signal: AbortSignalLike | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer =
-      ms === null
-        ? undefined
-        : setTimeout(() => {
-            signal?.removeEventListener("abort", onAbort);
-            resolve();
-          }, ms);
-    signal?.addEventListener("abort", onAbort, { once: true });
-    if (signal?.aborted === true) onAbort();
-  });
 }

@@ -3,6 +3,7 @@
  * checked by the engine as any other.
  * @see https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
  */
+import { isObject } from "@millrace/contracts/kit";
 
 /** What strict mode reads. Anything else would be answered with 400. */
 const KEYWORDS: ReadonlySet<string> = new Set([
@@ -34,21 +35,20 @@ const MAX_PROPERTIES = 5_000;
 
 /** True when the root is an object, every object is closed and requires all its properties, and no other keyword is used. */
 export function isStrictSchema(schema: unknown): boolean {
-  const root = asRecord(schema);
-  if (root?.["type"] !== "object" || root["anyOf"] !== undefined) return false;
+  if (!isObject(schema) || schema["type"] !== "object" || schema["anyOf"] !== undefined)
+    return false;
   const count = { properties: 0 };
-  return isStrict(root, 1, count) && count.properties <= MAX_PROPERTIES;
+  return isStrict(schema, 1, count) && count.properties <= MAX_PROPERTIES;
 }
 
-function isStrict(value: unknown, level: number, count: { properties: number }): boolean {
-  const schema = asRecord(value);
-  if (schema === undefined || level > MAX_LEVELS) return false;
+function isStrict(schema: unknown, level: number, count: { properties: number }): boolean {
+  if (!isObject(schema) || level > MAX_LEVELS) return false;
   if (Object.keys(schema).some((keyword) => !KEYWORDS.has(keyword))) return false;
   const { items, anyOf, $defs, properties } = schema;
   const types = [schema["type"]].flat();
   const inner = (each: unknown): boolean => isStrict(each, level + 1, count);
   if (types.includes("object") || properties !== undefined) {
-    const named = asRecord(properties) ?? {};
+    const named = isObject(properties) ? properties : {};
     const names = Object.keys(named);
     const required = Array.isArray(schema["required"]) ? schema["required"] : [];
     count.properties += names.length;
@@ -58,10 +58,5 @@ function isStrict(value: unknown, level: number, count: { properties: number }):
   }
   if (items !== undefined && !inner(items)) return false;
   if (anyOf !== undefined && !(Array.isArray(anyOf) && anyOf.every(inner))) return false;
-  return Object.values(asRecord($defs) ?? {}).every((each) => isStrict(each, 2, count));
-}
-
-function asRecord(value: unknown): { readonly [name: string]: unknown } | undefined {
-  const isRecord = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isRecord ? (value as { readonly [name: string]: unknown }) : undefined;
+  return Object.values(isObject($defs) ? $defs : {}).every((each) => isStrict(each, 2, count));
 }

@@ -12,6 +12,7 @@ import {
   NodeError,
   type NodeErrorOptions,
 } from "@millrace/contracts";
+import { sleep } from "@millrace/contracts/kit";
 import type { SimClock } from "@millrace/engine/testing";
 
 /** One answer. With `error` alone nothing comes before it. */
@@ -104,7 +105,7 @@ function streamOf(
         if (done === true) return { done: true };
         const { delayMs } = entry;
         if (part.type === "text-delta" && clock !== undefined && delayMs !== undefined) {
-          await pause(clock, delayMs, signal);
+          await sleep(delayMs, signal, clock);
         }
         return { done: false, value: part };
       },
@@ -113,24 +114,6 @@ function streamOf(
       },
     }),
   };
-}
-
-function pause(
-  clock: Pick<SimClock, "setTimer">,
-  ms: number,
-  signal: AiCall["abortSignal"],
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const aborted = (): void => {
-      cancel();
-      reject(signal?.reason);
-    };
-    const cancel = clock.setTimer(() => {
-      signal?.removeEventListener("abort", aborted);
-      resolve();
-    }, ms);
-    signal?.addEventListener("abort", aborted, { once: true });
-  });
 }
 
 function* partsOf(entry: ScriptedCall): Generator<AiPart> {

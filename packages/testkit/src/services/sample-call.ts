@@ -1,5 +1,6 @@
 /** A call that a service takes, by its descriptor; what fills a hole of a path is hostile where anything goes. */
 import type { Json, JsonObject, JsonSchema, ServiceOperation } from "@millrace/contracts";
+import { isObject } from "@millrace/contracts/kit";
 
 /** Characters that a path parameter must encode. */
 const HOSTILE = "a/b?c#d e%2f..é";
@@ -9,8 +10,7 @@ export function sampleArgs({ params, query, headers, body }: ServiceOperation): 
   const args = Object.assign({}, ...[params, query, headers].map(membersOf)) as JsonObject;
   if (body === undefined) return args;
   const sample = sampleOf(body.schema ?? {});
-  const isObject = typeof sample === "object" && sample !== null && !Array.isArray(sample);
-  return { ...args, ...(isObject ? (sample as JsonObject) : { body: sample }) };
+  return { ...args, ...(isObject(sample) ? sample : { body: sample }) };
 }
 
 type Shape = {
