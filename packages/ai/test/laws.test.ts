@@ -1,4 +1,5 @@
 /** Laws that hold whatever models, tools and people do. */
+
 import { type ExecutionEvent, NodeError, type Usage } from "@millrace/contracts";
 import { createRandom } from "@millrace/engine/testing";
 import { one } from "@millrace/test-support/flows";

@@ -6,10 +6,10 @@ import type { AnyEvent, FlowGraph, Page, Run, RunRef, RunSummary } from "@millra
 import { digest, parseFlow } from "@millrace/dsl";
 import { createEngine } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
-import { scriptedNode } from "@millrace/engine/testing";
 import { createLocalExecutor, createServer } from "@millrace/server";
 import { createStandardRegistry } from "@millrace/server/registry";
 import { openStore } from "@millrace/store";
+import { scriptedNode } from "@millrace/test-support/flows";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type ServerProcess, spawnServer } from "./support/child.ts";
 import { ASK, ASK_PLAINLY, HELLO, SLEEP } from "./support/flows.ts";

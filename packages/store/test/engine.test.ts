@@ -1,4 +1,5 @@
 /** The engine on this journal: its laws hold as they do in memory, also when the process is gone in the middle. */
+
 import {
   checkLog,
   type ExecutionEvent,
@@ -8,9 +9,9 @@ import {
   type Summary,
 } from "@millrace/contracts";
 import { createEngine, type Plan, type Run } from "@millrace/engine";
-import { createRandom, createSimClock, randomFlow, type SimClock } from "@millrace/engine/testing";
+import { createRandom, createSimClock, type SimClock } from "@millrace/engine/testing";
 import { openStore, type Store } from "@millrace/store";
-import { compiled, differences } from "@millrace/test-support/flows";
+import { compiled, differences, randomFlow } from "@millrace/test-support/flows";
 import { expect, test } from "vitest";
 import { newFolder } from "./folder.ts";
 import { linesOf } from "./logs.ts";

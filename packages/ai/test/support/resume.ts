@@ -1,4 +1,5 @@
 /** Runs on a journal whose process dies, and goes on in another one. */
+
 import { aiSettings } from "@millrace/ai";
 import { assertLog, type ExecutionEvent, type Journal, type Summary } from "@millrace/contracts";
 import {

@@ -1,4 +1,5 @@
 /** What bodies tell of models, tools and checks. Every log passes the invariants; a restart closes what was open. */
+
 import { assertLog, type ExecutionEvent } from "@millrace/contracts";
 import {
   type CoreContext,
@@ -6,8 +7,8 @@ import {
   createMemoryJournal,
   type NodeType,
 } from "@millrace/engine";
-import { createSimClock, scriptedNode } from "@millrace/engine/testing";
-import { finish, kinds, of, one, planOf, start } from "@millrace/test-support/flows";
+import { createSimClock } from "@millrace/engine/testing";
+import { finish, kinds, of, one, planOf, scriptedNode, start } from "@millrace/test-support/flows";
 import { expect, test } from "vitest";
 
 /** A type whose body is core code. */

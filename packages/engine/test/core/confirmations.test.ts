@@ -1,4 +1,5 @@
 /** Questions to people: many at once, answered in any order, raced for, and over restarts. */
+
 import { type AnyEvent, assertLog, parseEvent } from "@millrace/contracts";
 import { createEngine, createMemoryJournal, type Run } from "@millrace/engine";
 import { createRandom, createSimClock } from "@millrace/engine/testing";

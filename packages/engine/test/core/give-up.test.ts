@@ -1,4 +1,5 @@
 /** Runs that nobody can take up end all the same, and their logs are whole; runs that are left are as they were. */
+
 import {
   type AnyEvent,
   checkLog,

@@ -1,4 +1,5 @@
 /** A run that stops without a summary says so to everybody who looks; and a program takes its runs up again in one call. */
+
 import type { Journal, RunHeader } from "@millrace/contracts";
 import {
   compileFlow,

@@ -9,8 +9,15 @@ import {
   type Summary,
 } from "@millrace/contracts";
 import { createEngine, createMemoryJournal, type Plan, type RunOptions } from "@millrace/engine";
-import { createSimClock, randomFlow, type SimClock, scriptedNode } from "@millrace/engine/testing";
-import { graphOf, planOf, type Setup, states } from "@millrace/test-support/flows";
+import { createSimClock, type SimClock } from "@millrace/engine/testing";
+import {
+  graphOf,
+  planOf,
+  randomFlow,
+  type Setup,
+  scriptedNode,
+  states,
+} from "@millrace/test-support/flows";
 import { describe, expect, test } from "vitest";
 import { bodyType } from "./types.ts";
 

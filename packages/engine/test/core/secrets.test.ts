@@ -1,4 +1,5 @@
 /** Secrets that a run knows, in texts that were cut, after an interruption, in other runs, and in a run that repeats another. */
+
 import {
   type ControlContext,
   defineNodeType,

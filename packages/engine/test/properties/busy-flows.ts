@@ -2,15 +2,11 @@
  * Random flows whose bodies also write, wait for people, park on timers, keep steps and queue for keys. How each node ends is
  * what `referenceRun` says of the flow: nothing of this changes it, nor does a restart.
  */
+
 import { exit, type FlowGraph, type FlowNode, NodeError, type Policy } from "@millrace/contracts";
 import type { CoreContext, Fields, NodeType } from "@millrace/engine";
-import {
-  createRandom,
-  type Random,
-  randomFlow,
-  type ScriptedFields,
-  scriptedNode,
-} from "@millrace/engine/testing";
+import { createRandom, type Random } from "@millrace/engine/testing";
+import { randomFlow, type ScriptedFields, scriptedNode } from "@millrace/test-support/flows";
 
 /** How a body spends its time before it ends. */
 type Mode = "plain" | "park" | "ask" | "askTwice" | "askTogether" | "stepAsk";

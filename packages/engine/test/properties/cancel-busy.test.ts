@@ -1,5 +1,6 @@
 /** Cancelling flows that also ask people, keep steps, park, queue for keys and write to a journal. */
-import type { AnyEvent, ExecutionEvent } from "@millrace/contracts";
+
+import { type AnyEvent, checkLog, type ExecutionEvent } from "@millrace/contracts";
 import {
   compileFlow,
   createEngine,
@@ -10,7 +11,7 @@ import {
   type Plan,
   type RunOptions,
 } from "@millrace/engine";
-import { checkLog, createRandom, createSimClock, type SimClock } from "@millrace/engine/testing";
+import { createRandom, createSimClock, type SimClock } from "@millrace/engine/testing";
 import { forSeedNumbers, TIMEOUT_MS } from "@millrace/test-support/flows";
 import { expect, test } from "vitest";
 import { busyFlow, busyTypes, newWorld, type World } from "./busy-flows.ts";

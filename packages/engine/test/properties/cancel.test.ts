@@ -1,13 +1,14 @@
 import type { FlowGraph } from "@millrace/contracts";
 import type { NodeType, Run } from "@millrace/engine";
-import { referenceRun, scriptedNode } from "@millrace/engine/testing";
 import {
   compiled,
   endsOf,
   faultsOf,
   forSeeds,
   type Ran,
+  referenceRun,
   runPlan,
+  scriptedNode,
   settled,
   TIMEOUT_MS,
 } from "@millrace/test-support/flows";

@@ -1,5 +1,5 @@
 import type { ExecutionEvent, FlowGraph, Journal, Summary } from "@millrace/contracts";
-import { createView, foldEvents, parseEvent } from "@millrace/contracts";
+import { checkLog, createView, foldEvents, parseEvent } from "@millrace/contracts";
 import {
   compileFlow,
   createEngine,
@@ -9,7 +9,7 @@ import {
   type Run,
   type RunOptions,
 } from "@millrace/engine";
-import { checkLog, createRandom, createSimClock, type SimClock } from "@millrace/engine/testing";
+import { createRandom, createSimClock, type SimClock } from "@millrace/engine/testing";
 import { differences, endsOf, forSeedNumbers, TIMEOUT_MS } from "@millrace/test-support/flows";
 import { expect, test } from "vitest";
 import { busyFlow, busyTypes, newWorld, type World } from "./busy-flows.ts";

@@ -1,12 +1,13 @@
 import type { NodeType } from "@millrace/engine";
 import { createMemoryJournal } from "@millrace/engine";
-import { createRandom, scriptedNode } from "@millrace/engine/testing";
+import { createRandom } from "@millrace/engine/testing";
 import {
   compiled,
   faultsOf,
   forSeeds,
   ndjson,
   runPlan,
+  scriptedNode,
   TIMEOUT_MS,
 } from "@millrace/test-support/flows";
 import { test } from "vitest";

@@ -1,5 +1,5 @@
 import type { FlowGraph } from "@millrace/contracts";
-import { createRandom, randomFlow, referenceRun } from "@millrace/engine/testing";
+import { createRandom } from "@millrace/engine/testing";
 import {
   compiled,
   differences,
@@ -7,6 +7,8 @@ import {
   forSeeds,
   ndjson,
   type Ran,
+  randomFlow,
+  referenceRun,
   runPlan,
   TIMEOUT_MS,
 } from "@millrace/test-support/flows";

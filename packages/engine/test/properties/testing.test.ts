@@ -1,11 +1,6 @@
 import { compileFlow, createEngine, createRegistry } from "@millrace/engine";
-import {
-  createRandom,
-  createSimClock,
-  randomFlow,
-  referenceRun,
-  scriptedNode,
-} from "@millrace/engine/testing";
+import { createRandom, createSimClock } from "@millrace/engine/testing";
+import { randomFlow, referenceRun, scriptedNode } from "@millrace/test-support/flows";
 import { describe, expect, test } from "vitest";
 
 describe("the simulated clock", () => {

@@ -1,5 +1,6 @@
 /** Flows of tests: run from text on a simulated clock, or one node alone over a real host. */
 export { bodyOf, client, type Handler, type Loopback, listen } from "./loopback-server.ts";
+export { randomFlow } from "./random-flow.ts";
 export {
   compiled,
   differences,
@@ -14,6 +15,7 @@ export {
   settled,
   TIMEOUT_MS,
 } from "./random-flows.ts";
+export { type ReferenceNode, type ReferenceResult, referenceRun } from "./reference-run.ts";
 export { type NodeEnd, runNode } from "./run-node.ts";
 export {
   finish,
@@ -29,5 +31,6 @@ export {
   start,
   states,
 } from "./run-text.ts";
+export { type ScriptedFields, scriptedNode } from "./scripted-node.ts";
 export { STANDARD_TYPES } from "./standard-types.ts";
 export { bytes, type TempRoot, tempRoot, text } from "./temp-root.ts";

@@ -1,6 +1,7 @@
 /** Random flows on the real engine, on a simulated clock. */
 
 import {
+  checkLog,
   type ExecutionEvent,
   type FlowGraph,
   type Json,
@@ -19,16 +20,11 @@ import {
   type Run,
   type RunOptions,
 } from "@millrace/engine";
-import {
-  checkLog,
-  createRandom,
-  createSimClock,
-  randomFlow,
-  referenceRun,
-  type SimClock,
-  scriptedNode,
-} from "@millrace/engine/testing";
+import { createRandom, createSimClock, type SimClock } from "@millrace/engine/testing";
 import { casesOf } from "@millrace/test-support";
+import { randomFlow } from "./random-flow.ts";
+import { referenceRun } from "./reference-run.ts";
+import { scriptedNode } from "./scripted-node.ts";
 
 export interface Ran {
   readonly graph: FlowGraph;

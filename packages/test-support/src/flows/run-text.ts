@@ -1,4 +1,5 @@
 /** Runs of flow text on a simulated clock. Every log that passes through here is checked against all invariants. */
+
 import {
   assertLog,
   type ExecutionEvent,

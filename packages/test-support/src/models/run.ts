@@ -1,9 +1,10 @@
 /** Flows with one `ai` node, `ask`, and their logs in short lines. */
+
 import { type AiOptions, aiSettings } from "@millrace/ai";
 import { type ExecutionEvent, exit, type Summary } from "@millrace/contracts";
 import { createPortableHost, type NodeType } from "@millrace/engine";
-import { scriptedNode } from "@millrace/engine/testing";
 import { type Setup, type Started, start } from "../flows/run-text.ts";
+import { scriptedNode } from "../flows/scripted-node.ts";
 import { type Entry, type Scripted, type ScriptedOptions, scripted } from "./scripted-model.ts";
 
 /** The key under which tests digest. */

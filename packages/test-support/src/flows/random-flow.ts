@@ -11,7 +11,7 @@ import type {
   FlowNode,
   Policy,
 } from "@millrace/contracts";
-import { createRandom, type Random } from "./random.ts";
+import { createRandom, type Random } from "@millrace/engine/testing";
 import { numberOf, type Readable } from "./random-terms.ts";
 
 const MAX_NODES = 60;

@@ -1,5 +1,5 @@
 /** Random expressions over what a node may read. Each is a whole number, or skips its reader. */
-import type { Random } from "./random.ts";
+import type { Random } from "@millrace/engine/testing";
 
 /** A node as its readers see it. */
 export interface Readable {

@@ -7,7 +7,7 @@ import {
   jsonSchema,
   NodeError,
 } from "@millrace/contracts";
-import type { CoreContext, Fields, NodeType } from "../node-type.ts";
+import type { CoreContext, Fields, NodeType } from "@millrace/engine";
 
 /** Fields of `test.scripted`. */
 export interface ScriptedFields {
