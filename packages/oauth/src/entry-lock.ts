@@ -6,6 +6,7 @@
  */
 import { withDeadline } from "./deadline.ts";
 import { OAuthError } from "./errors.ts";
+import { accountFor } from "./stored-token.ts";
 import type { Lock } from "./types.ts";
 
 /** Longer than a token request may take, shorter than a person waits. */
@@ -46,12 +47,26 @@ export async function holdEntry(
   };
 }
 
+/** Does `work` while no other caller changes the entry of a connection. Throws as the wait for the lock does. */
+export async function withEntryLock<T>(
+  lock: Lock | undefined,
+  slug: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const hold = await holdEntry(lock, accountFor(slug));
+  try {
+    return await work();
+  } finally {
+    await hold.release();
+  }
+}
+
 async function acquire(lock: Lock, account: string, signal?: AbortSignal): Promise<Hold> {
   let waiting: Promise<Hold> | undefined;
   try {
     const timeout = { ms: LOCK_WAIT_MS, error: lockTimeout };
     return await withDeadline({ signal, timeout }, () => {
-      waiting = lock.acquire(account, { timeoutMs: LOCK_WAIT_MS, ...(signal && { signal }) });
+      waiting = lock.acquire(account, { timeoutMs: LOCK_WAIT_MS, signal });
       return waiting;
     });
   } catch (cause) {

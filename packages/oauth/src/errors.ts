@@ -43,10 +43,10 @@ export type OAuthReason =
 
 /** Details of a failure. `status`, `body` and `oauthError` belong to kind `Token`. */
 export interface OAuthErrorOptions {
-  readonly reason?: OAuthReason;
-  readonly status?: number;
-  readonly body?: string;
-  readonly oauthError?: string;
+  readonly reason?: OAuthReason | undefined;
+  readonly status?: number | undefined;
+  readonly body?: string | undefined;
+  readonly oauthError?: string | undefined;
   readonly cause?: unknown;
 }
 

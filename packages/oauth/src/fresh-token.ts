@@ -28,11 +28,14 @@ const MAX_RESTARTS = 3;
 /** A store that was locked or busy for a moment is ready after one of these. */
 const WRITE_PAUSES_MS = [100, 400, 1600];
 
-type Params = TokenEndpoint & {
-  store: CredentialStore;
-  slug: string;
-  lock?: Lock;
-  rejected?: string;
+/** A connection whose token is wanted. */
+export type FreshTokenParams = TokenEndpoint & {
+  readonly store: CredentialStore;
+  readonly slug: string;
+  /** Keeps other processes from renewing at the same time. */
+  readonly lock?: Lock | undefined;
+  /** An access token that was just answered 401. */
+  readonly rejected?: string | undefined;
 };
 
 /** A renewed token that the store has refused so far. */
@@ -55,14 +58,7 @@ const unwritten = new WeakMap<CredentialStore, Map<string, Owed>>();
  * `lock_timeout` after 45 s, or when the renewed token could not be written: it is then kept in memory until it can.
  * @see specification, "States and transitions"
  */
-export async function ensureFreshToken(
-  params: TokenEndpoint & {
-    store: CredentialStore;
-    slug: string;
-    lock?: Lock;
-    rejected?: string;
-  },
-): Promise<OAuthToken | undefined> {
+export async function ensureFreshToken(params: FreshTokenParams): Promise<OAuthToken | undefined> {
   checkClient(params);
   const { store, slug, rejected, signal } = params;
   signal?.throwIfAborted();
@@ -98,7 +94,7 @@ export function isExpired(token: OAuthToken, now: Date = new Date()): boolean {
 }
 
 async function renew(
-  params: Params,
+  params: FreshTokenParams,
   account: string,
   departure: Departure,
 ): Promise<OAuthToken | undefined> {
@@ -148,7 +144,7 @@ function stillOwed(
 
 /** Asks the server. Another process that was faster leaves us with `invalid_grant` and its own token in the store. */
 async function request(
-  params: Params,
+  params: FreshTokenParams,
   refresh: string,
 ): Promise<{ token: OAuthToken; write: boolean }> {
   const { signal: _signal, ...endpoint } = params;
@@ -189,7 +185,7 @@ async function write(
   }
 }
 
-function isUsable(token: OAuthToken, { rejected, now }: Params): boolean {
+function isUsable(token: OAuthToken, { rejected, now }: FreshTokenParams): boolean {
   return token.access_token !== rejected && !isExpired(token, now?.());
 }
 

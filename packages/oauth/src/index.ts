@@ -1,5 +1,7 @@
 /** The OAuth helpers that run wherever there is `fetch` and WebCrypto. One list of public names. */
 export { buildAuthorizeUrl, percentEncode } from "./authorize-url.ts";
+export { type Consent, type ConsentParams, startConsent } from "./consent.ts";
+export { withEntryLock } from "./entry-lock.ts";
 export {
   OAuthError,
   type OAuthErrorCode,
@@ -9,7 +11,15 @@ export {
 } from "./errors.ts";
 export { ensureFreshToken, isExpired } from "./fresh-token.ts";
 export { generatePkce, generateState } from "./state.ts";
-export { accountFor, deleteToken, loadToken, storeToken } from "./stored-token.ts";
+export {
+  accountFor,
+  deleteEntry,
+  deleteToken,
+  loadToken,
+  readEntry,
+  storeToken,
+  writeEntry,
+} from "./stored-token.ts";
 export { exchangeCode, refreshToken, revokeToken } from "./token-request.ts";
 export { tokenFromResponse } from "./token-response.ts";
 export type {

@@ -14,9 +14,9 @@ const MAX_BODY_BYTES = 1024 * 1024;
 
 /** How to send; all optional, as in `TokenEndpoint`. */
 export interface SendOptions {
-  readonly fetch?: typeof fetch;
-  readonly signal?: AbortSignal;
-  readonly timeoutMs?: number;
+  readonly fetch?: typeof fetch | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** A form to send. */

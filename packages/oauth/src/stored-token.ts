@@ -32,13 +32,7 @@ export async function storeToken(
   slug: string,
   token: OAuthToken,
 ): Promise<void> {
-  const account = accountFor(slug);
-  const text = printToken(token);
-  try {
-    await store.set(account, text);
-  } catch (cause) {
-    throw storeFailure("written", account, cause);
-  }
+  await writeEntry(store, accountFor(slug), printToken(token));
 }
 
 /**
@@ -55,24 +49,25 @@ export async function loadToken(
 
 /** Removes the entry `service:<slug>`; whether there was one. Throws `OAuthError` kind `Credential` when the store fails. */
 export async function deleteToken(store: CredentialStore, slug: string): Promise<boolean> {
-  const account = accountFor(slug);
-  try {
-    return await store.delete(account);
-  } catch (cause) {
-    throw storeFailure("deleted", account, cause);
-  }
+  return deleteEntry(store, accountFor(slug));
 }
 
-/** The text of an entry; undefined when there is none. */
+/** The text of any entry; undefined when there is none. Throws `OAuthError` kind `Credential` when the store fails. */
 export async function readEntry(
   store: CredentialStore,
   account: string,
 ): Promise<string | undefined> {
-  try {
-    return (await store.get(account)) ?? undefined;
-  } catch (cause) {
-    throw storeFailure("read", account, cause);
-  }
+  return (await onEntry("read", account, () => store.get(account))) ?? undefined;
+}
+
+/** Writes any entry. Throws as `readEntry` does. */
+export function writeEntry(store: CredentialStore, account: string, text: string): Promise<void> {
+  return onEntry("written", account, () => store.set(account, text));
+}
+
+/** Removes any entry; whether there was one. Throws as `readEntry` does. */
+export function deleteEntry(store: CredentialStore, account: string): Promise<boolean> {
+  return onEntry("deleted", account, () => store.delete(account));
 }
 
 /** Keys in the order of the specification, no whitespace, absent fields left out. */
@@ -110,12 +105,16 @@ function isTimestamp(text: string): boolean {
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }
 
-/** Converts an error of a store; its message is left out, because it may quote the entry. */
-function storeFailure(done: string, account: string, cause: unknown): OAuthError {
-  if (OAuthError.isInstance(cause, "Credential")) return cause;
-  return new OAuthError(
-    "Credential",
-    `credential store: the entry "${account}" could not be ${done}. Check that the store is running and unlocked, then try again.`,
-    { reason: "unavailable", cause },
-  );
+/** Converts an error of the store; its message is left out, because it may quote the entry. */
+async function onEntry<T>(done: string, account: string, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (cause) {
+    if (OAuthError.isInstance(cause, "Credential")) throw cause;
+    throw new OAuthError(
+      "Credential",
+      `credential store: the entry "${account}" could not be ${done}. Check that the store is running and unlocked, then try again.`,
+      { reason: "unavailable", cause },
+    );
+  }
 }

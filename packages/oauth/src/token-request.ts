@@ -28,7 +28,7 @@ const OURS: ReadonlySet<string> = new Set(
  * @see specification, "Exchange code"
  */
 export async function exchangeCode(
-  params: TokenEndpoint & { code: string; redirectUri: string; codeVerifier?: string },
+  params: TokenEndpoint & { code: string; redirectUri: string; codeVerifier?: string | undefined },
 ): Promise<OAuthToken> {
   const { code, redirectUri, codeVerifier } = params;
   const answer = await request(params, params.tokenUrl, {
@@ -147,9 +147,9 @@ function readToken(answer: FormAnswer, client: Client, previous?: string): OAuth
   if (answer.status < 200 || answer.status > 299) throw refusal("token endpoint", answer);
   if (answer.cut) throw new OAuthError("Decode", "token response: it is longer than 1 MiB");
   return tokenFromResponse(decodeStrictly(answer.bytes), {
-    now: client.now?.() ?? new Date(),
-    lenient: client.lenient ?? false,
-    ...(previous !== undefined && { previousRefreshToken: previous }),
+    now: client.now?.(),
+    lenient: client.lenient,
+    previousRefreshToken: previous,
   });
 }
 
@@ -170,7 +170,7 @@ function refusal(who: string, { status, bytes }: FormAnswer): OAuthError {
     reason: "endpoint",
     status,
     body,
-    ...(oauthError !== undefined && { oauthError }),
+    oauthError,
   });
 }
 

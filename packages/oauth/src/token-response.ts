@@ -15,7 +15,11 @@ const ISO_LENGTH = 24;
  */
 export function tokenFromResponse(
   body: string,
-  options: { previousRefreshToken?: string; now?: Date; lenient?: boolean } = {},
+  options: {
+    readonly previousRefreshToken?: string | undefined;
+    readonly now?: Date | undefined;
+    readonly lenient?: boolean | undefined;
+  } = {},
 ): OAuthToken {
   const fields = new JsonFields("token response", body);
   const error = fields.get("error");
@@ -25,7 +29,8 @@ export function tokenFromResponse(
   const access_token = fields.text("access_token");
   // RFC 6749 A.17 gives a refresh token at least one character: an empty one is none.
   const refresh_token = fields.string("refresh_token") || options.previousRefreshToken;
-  const expires_at = expiresAt(fields, options.now ?? new Date(), options.lenient ?? false);
+  const { now = new Date(), lenient = false } = options;
+  const expires_at = expiresAt(fields, now, lenient);
   return {
     access_token,
     ...(refresh_token && { refresh_token }),

@@ -25,11 +25,11 @@ export interface AuthorizeParams {
   readonly scopes: readonly string[];
   readonly state: string;
   /** Adds `code_challenge` and `code_challenge_method=S256`. @see RFC 7636 */
-  readonly pkce?: { readonly challenge: string };
+  readonly pkce?: { readonly challenge: string } | undefined;
   /** Adds a `resource` for each. @see RFC 8707 */
-  readonly resource?: readonly string[];
+  readonly resource?: readonly string[] | undefined;
   /** Further parameters, at the end, in this order. Naming one of ours is a `TypeError`. */
-  readonly extraParams?: Readonly<Record<string, string>>;
+  readonly extraParams?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Where and how tokens are asked for. */
@@ -37,23 +37,23 @@ export interface TokenEndpoint {
   readonly tokenUrl: string;
   readonly clientId: string;
   /** Needed unless `clientAuth` is `"none"`. */
-  readonly clientSecret?: string;
+  readonly clientSecret?: string | undefined;
   /** `"post"` (default): the secret is a field of the form. `"basic"`: an `Authorization` header. `"none"`: a public client. */
-  readonly clientAuth?: "post" | "basic" | "none";
+  readonly clientAuth?: "post" | "basic" | "none" | undefined;
   /** Adds a `resource` for each. @see RFC 8707 */
-  readonly resource?: readonly string[];
+  readonly resource?: readonly string[] | undefined;
   /** Further form fields, at the end, in this order. Naming one of ours is a `TypeError`. */
-  readonly extraParams?: Readonly<Record<string, string>>;
+  readonly extraParams?: Readonly<Record<string, string>> | undefined;
   /** Also takes `expires_in` as a string of digits, and floors fractions. Default false. */
-  readonly lenient?: boolean;
+  readonly lenient?: boolean | undefined;
   /** Default: the global `fetch`. */
-  readonly fetch?: typeof fetch;
+  readonly fetch?: typeof fetch | undefined;
   /** Aborting rejects with the signal's reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** How long connecting, headers and body may take together. Default 30000; it may be lowered, never raised. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** The clock. Default: the system's. */
-  readonly now?: () => Date;
+  readonly now?: (() => Date) | undefined;
 }
 
 /** Where tokens are kept: text by account name. A failure is thrown, and is never reported as a missing entry. */
@@ -72,7 +72,7 @@ export interface Lock {
   /** Waits for the lock at most `timeoutMs`, then rejects with `OAuthError` kind `Credential`, reason `lock_timeout`. */
   acquire(
     key: string,
-    options: { timeoutMs: number; signal?: AbortSignal },
+    options: { timeoutMs: number; signal?: AbortSignal | undefined },
   ): Promise<{
     /** Whether the lock is still ours: false once another took it over. */
     held(): Promise<boolean>;

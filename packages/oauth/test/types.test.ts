@@ -85,9 +85,9 @@ test("the authorize URL and its parts", () => {
     readonly redirectUri: string;
     readonly scopes: readonly string[];
     readonly state: string;
-    readonly pkce?: { readonly challenge: string };
-    readonly resource?: readonly string[];
-    readonly extraParams?: Readonly<Record<string, string>>;
+    readonly pkce?: { readonly challenge: string } | undefined;
+    readonly resource?: readonly string[] | undefined;
+    readonly extraParams?: Readonly<Record<string, string>> | undefined;
   }>();
   expectTypeOf(buildAuthorizeUrl).toEqualTypeOf<(params: AuthorizeParams) => string>();
   expectTypeOf(percentEncode).toEqualTypeOf<(s: string) => string>();
@@ -101,19 +101,19 @@ test("the token requests", () => {
   expectTypeOf<TokenEndpoint>().toEqualTypeOf<{
     readonly tokenUrl: string;
     readonly clientId: string;
-    readonly clientSecret?: string;
-    readonly clientAuth?: "post" | "basic" | "none";
-    readonly resource?: readonly string[];
-    readonly extraParams?: Readonly<Record<string, string>>;
-    readonly lenient?: boolean;
-    readonly fetch?: typeof fetch;
-    readonly signal?: AbortSignal;
-    readonly timeoutMs?: number;
-    readonly now?: () => Date;
+    readonly clientSecret?: string | undefined;
+    readonly clientAuth?: "post" | "basic" | "none" | undefined;
+    readonly resource?: readonly string[] | undefined;
+    readonly extraParams?: Readonly<Record<string, string>> | undefined;
+    readonly lenient?: boolean | undefined;
+    readonly fetch?: typeof fetch | undefined;
+    readonly signal?: AbortSignal | undefined;
+    readonly timeoutMs?: number | undefined;
+    readonly now?: (() => Date) | undefined;
   }>();
   expectTypeOf(exchangeCode).toEqualTypeOf<
     (
-      p: TokenEndpoint & { code: string; redirectUri: string; codeVerifier?: string },
+      p: TokenEndpoint & { code: string; redirectUri: string; codeVerifier?: string | undefined },
     ) => Promise<OAuthToken>
   >();
   expectTypeOf(refreshToken).toEqualTypeOf<
@@ -131,7 +131,11 @@ test("the token requests", () => {
   expectTypeOf(tokenFromResponse).toEqualTypeOf<
     (
       body: string,
-      options?: { previousRefreshToken?: string; now?: Date; lenient?: boolean },
+      options?: {
+        readonly previousRefreshToken?: string | undefined;
+        readonly now?: Date | undefined;
+        readonly lenient?: boolean | undefined;
+      },
     ) => OAuthToken
   >();
   expectTypeOf(isExpired).toEqualTypeOf<(token: OAuthToken, now?: Date) => boolean>();
@@ -147,7 +151,7 @@ test("stores, locks and what is kept in them", () => {
   expectTypeOf<Lock>().toEqualTypeOf<{
     acquire(
       key: string,
-      options: { timeoutMs: number; signal?: AbortSignal },
+      options: { timeoutMs: number; signal?: AbortSignal | undefined },
     ): Promise<{ held(): Promise<boolean>; release(): Promise<void> }>;
   }>();
   expectTypeOf(accountFor).toEqualTypeOf<(slug: string) => string>();
@@ -162,7 +166,12 @@ test("stores, locks and what is kept in them", () => {
   >();
   expectTypeOf(ensureFreshToken).toEqualTypeOf<
     (
-      p: TokenEndpoint & { store: CredentialStore; slug: string; lock?: Lock; rejected?: string },
+      p: TokenEndpoint & {
+        readonly store: CredentialStore;
+        readonly slug: string;
+        readonly lock?: Lock | undefined;
+        readonly rejected?: string | undefined;
+      },
     ) => Promise<OAuthToken | undefined>
   >();
   expectTypeOf(memoryCredentialStore).toEqualTypeOf<
@@ -187,11 +196,11 @@ test("the receiver on loopback", () => {
       {
         readonly state: string;
         readonly timeoutMs: number;
-        readonly signal?: AbortSignal;
-        readonly path?: string;
-        readonly requireStateOnError?: boolean;
-        readonly expectedIssuer?: string;
-        readonly pages?: Pages;
+        readonly signal?: AbortSignal | undefined;
+        readonly path?: string | undefined;
+        readonly requireStateOnError?: boolean | undefined;
+        readonly expectedIssuer?: string | undefined;
+        readonly pages?: Pages | undefined;
       },
     ]
   >();

@@ -246,7 +246,7 @@ function openServices(
   const connections = createServiceConnections({
     store,
     storeName: name,
-    ...(lock && { lock }),
+    lock,
     services,
     ...ports,
     random: randomBytes,

@@ -4,21 +4,23 @@
  *   F2  A client that comes with a request is stored after the exchange has succeeded; a failure changes nothing.
  *   F3  A code is exchanged once, and nothing is stored for a consent that has ended.
  */
-import { createHash, timingSafeEqual } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { ConnectStarted, ParsedArgs } from "@millrace/contracts";
 import {
-  buildAuthorizeUrl,
+  type Consent,
   type CredentialStore,
-  exchangeCode,
-  generatePkce,
-  generateState,
   type Lock,
   OAuthError,
+  startConsent,
   storeToken,
-  type TokenEndpoint,
+  withEntryLock,
 } from "@millrace/oauth";
-import { acceptOAuthCode, bindLoopback } from "@millrace/oauth/loopback";
+import {
+  acceptOAuthCode,
+  bindLoopback,
+  isState,
+  type LoopbackListener,
+} from "@millrace/oauth/loopback";
 import { invalidArg, notFound, ProblemError } from "../errors.ts";
 import type { Logger, ServiceCredentials } from "../ports.ts";
 import {
@@ -32,30 +34,42 @@ import {
   storeClient,
   type WebFetch,
 } from "./oauth-client.ts";
-import { withEntryLock } from "./open-store.ts";
 import { type PendingConnect, PendingConnects } from "./pending-connects.ts";
-import type { ConnectionRecords } from "./records.ts";
+import type { ConnectionRecord, ConnectionRecords } from "./records.ts";
 import type { ServiceCatalog } from "./service-credentials.ts";
 
-/** What is known of a consent until its code comes. */
-interface Consent {
+/** The parts that commands on connections work with. */
+export interface ConnectionParts {
+  readonly store: CredentialStore;
+  /** Name of the store, as a status shows it: `os`, `file`, `memory`. */
+  readonly storeName: string;
+  /** Of the entries of the store. */
+  readonly lock: Lock;
+  readonly services: ServiceCatalog;
+  readonly records: ConnectionRecords;
+  readonly credentials: ServiceCredentials;
+  /** For requests to token endpoints, behind the egress policy; default the global `fetch`. */
+  readonly fetch?: WebFetch | undefined;
+  readonly log: Logger;
+  /** Epoch milliseconds. */
+  now(): number;
+  random(bytes: number): Uint8Array;
+}
+
+/** A consent that waits for a person, and what is stored when its code comes. */
+interface Waiting {
   readonly connect: PendingConnect;
-  readonly slug: string;
-  readonly service: string;
-  readonly scopes: readonly string[];
-  readonly redirectUri: string;
-  readonly state: string;
-  readonly verifier: string | undefined;
+  readonly consent: Consent;
+  readonly record: ConnectionRecord;
   /** Stored once the token endpoint has accepted it. */
   readonly client: OAuthClient;
-  readonly endpoint: TokenEndpoint;
   readonly byCaller: boolean;
 }
 
 /** The consents of a server, by the commands that drive them. */
 export class ConnectFlow {
   readonly pending: PendingConnects;
-  readonly #consents = new WeakMap<PendingConnect, Consent>();
+  readonly #waiting = new WeakMap<PendingConnect, Waiting>();
   readonly #parts: ConnectionParts;
 
   constructor(parts: ConnectionParts) {
@@ -65,11 +79,11 @@ export class ConnectFlow {
 
   /** Begins a consent; with receiver `server` its port is bound when this resolves. */
   async start(args: ParsedArgs<"connect_service">): Promise<ConnectStarted> {
-    const { slug, receiver } = args;
-    const { records, services, store, fetch, random, now } = this.#parts;
-    const record = await records.get(slug);
-    const service = args.service ?? record?.service ?? slug;
-    const auth = oauth2Of(service, services.get(service)?.serviceIntegration.auth);
+    const { slug } = args;
+    const { records, store, fetch, random, now } = this.#parts;
+    const known = await records.get(slug);
+    const service = args.service ?? known?.service ?? slug;
+    const auth = this.#authOf(service);
     const client =
       args.client ??
       (await loadNextClient(store, service)) ??
@@ -80,8 +94,8 @@ export class ConnectFlow {
         members: { resource: "client" },
       });
     }
-    const ofService = record?.service === service && record.scopes.length > 0;
-    const scopes = args.scopes ?? (ofService ? record.scopes : auth.scopes);
+    const ofService = known?.service === service && known.scopes.length > 0;
+    const scopes = args.scopes ?? (ofService ? known.scopes : auth.scopes);
     if (!this.pending.hasRoom(slug)) {
       const detail =
         "Too many consents wait for a person; cancel one, or come back in five minutes";
@@ -90,34 +104,27 @@ export class ConnectFlow {
     const id = `con_${Buffer.from(random(16)).toString("base64url")}`;
     const connect = await this.pending.begin(id, slug);
     try {
-      const state = generateState();
-      const pkce = auth.pkce === true ? await generatePkce() : undefined;
-      const consent: Omit<Consent, "redirectUri"> = {
-        connect,
-        slug,
-        service,
-        scopes,
-        state,
-        verifier: pkce?.verifier,
-        client,
-        endpoint: endpointOf(auth, client, { ...(fetch && { fetch }), now: () => new Date(now()) }),
-        byCaller: receiver === "caller",
-      };
-      const redirectUri = args.redirectUri ?? (await this.#listen(consent, auth, args.port));
-      this.#consents.set(connect, { ...consent, redirectUri });
-      const authorizeUrl = buildAuthorizeUrl({
-        ...consent.endpoint,
+      const listener =
+        args.redirectUri === undefined
+          ? await bindFor(connect, args.port ?? auth.redirect?.port)
+          : undefined;
+      const redirectUri = args.redirectUri ?? listener?.redirectUri(auth.redirect?.path) ?? "";
+      const consent = await startConsent({
+        ...endpointOf(auth, client, { fetch, now: () => new Date(now()) }),
         authorizeUrl: auth.authorizeUrl,
         redirectUri,
         scopes,
-        state,
-        ...(pkce && { pkce }),
+        usePkce: auth.pkce,
       });
+      const byCaller = args.receiver === "caller";
+      const waiting = { connect, consent, record: { slug, service, scopes }, client, byCaller };
+      this.#waiting.set(connect, waiting);
+      if (listener !== undefined) this.#receive(waiting, listener, auth);
       const expiresAt = new Date(connect.expiresEpoch).toISOString();
-      return { connectId: connect.id, authorizeUrl, redirectUri, expiresAt };
+      return { connectId: id, authorizeUrl: consent.authorizeUrl, redirectUri, expiresAt };
     } catch (error) {
       connect.end({ state: "failed" });
-      this.pending.drop(connect.id);
+      this.pending.drop(id);
       throw error;
     }
   }
@@ -127,66 +134,41 @@ export class ConnectFlow {
     connect: PendingConnect,
     { code, state }: { code: string; state: string },
   ): Promise<void> {
-    const consent = this.#consents.get(connect);
-    if (consent?.byCaller !== true || !connect.claim()) throw conflict(connect);
-    if (!sameText(state, consent.state)) {
+    const waiting = this.#waiting.get(connect);
+    if (waiting?.byCaller !== true || !connect.claim()) throw conflict(connect);
+    if (!isState(state, waiting.consent.state)) {
       connect.end({ state: "failed", error: { code: "oauth_token", reason: "state_mismatch" } });
       throw conflict(connect, "OAuth state mismatch (possible CSRF)");
     }
-    await this.#finish(consent, code);
+    await this.#finish(waiting, code);
   }
 
-  /** Binds the port and waits for the redirect in the background. */
-  async #listen(
-    consent: Omit<Consent, "redirectUri">,
-    auth: OAuth2,
-    port = auth.redirect?.port,
-  ): Promise<string> {
-    const { connect, state } = consent;
-    if (connect.signal.aborted) throw conflict(connect); // superseded before it had begun
-    const binding = bindLoopback(port);
-    // Registered before it is bound: the end of this consent waits until the port is free, and the next may use that port.
-    connect.onEnd(() =>
-      binding.then(
-        (bound) => bound.close(),
-        () => {},
-      ),
-    );
-    const listener = await binding;
-    const path = auth.redirect?.path;
-    const redirectUri = listener.redirectUri(path);
-    const wait = acceptOAuthCode(listener, {
-      state,
+  /** Waits for the redirect in the background. */
+  #receive(waiting: Waiting, listener: LoopbackListener, { redirect, issuer }: OAuth2): void {
+    const { connect, consent } = waiting;
+    acceptOAuthCode(listener, {
+      state: consent.state,
       timeoutMs: Number.POSITIVE_INFINITY, // the consent has its own end
       signal: connect.signal,
-      ...(path !== undefined && { path }),
-      ...(auth.issuer !== undefined && { expectedIssuer: auth.issuer }),
-    });
-    void wait
+      path: redirect?.path,
+      expectedIssuer: issuer,
+    })
       .then(async (code) => {
-        if (connect.claim()) await this.#finish({ ...consent, redirectUri }, code);
+        if (connect.claim()) await this.#finish(waiting, code);
       })
       .catch((error: unknown) => this.#fail(connect, error));
-    return redirectUri;
   }
 
-  async #finish(consent: Consent, code: string): Promise<void> {
-    const { connect, slug, service, scopes, redirectUri, verifier, client, endpoint } = consent;
+  async #finish({ connect, consent, record, client }: Waiting, code: string): Promise<void> {
     const { store, lock, records, credentials, now, log } = this.#parts;
+    const { slug, service } = record;
     try {
-      const token = await exchangeCode({
-        ...endpoint,
-        code,
-        redirectUri,
-        signal: connect.signal,
-        ...(verifier !== undefined && { codeVerifier: verifier }),
-      });
+      const token = await consent.finish(code, connect.signal);
       await withEntryLock(lock, slug, async () => {
         connect.signal.throwIfAborted();
         await storeToken(store, slug, token);
         await this.#keepClient(service, client);
-        const connectedAt = new Date(now()).toISOString();
-        await records.put({ slug, service, scopes, connectedAt });
+        await records.put({ ...record, connectedAt: new Date(now()).toISOString() });
       });
       credentials.forget(slug);
       if (!token.refresh_token) log.warn({ slug }, "connect.no_refresh_token");
@@ -202,9 +184,8 @@ export class ConnectFlow {
 
   /** A public client of the descriptor is stored nowhere. */
   async #keepClient(service: string, client: OAuthClient): Promise<void> {
-    const { store, services } = this.#parts;
-    const auth = oauth2Of(service, services.get(service)?.serviceIntegration.auth);
-    const known = await loadClient(store, service, auth);
+    const { store } = this.#parts;
+    const known = await loadClient(store, service, this.#authOf(service));
     await (isDeepStrictEqual(known, client)
       ? dropNextClient(store, service)
       : storeClient(store, service, client));
@@ -218,43 +199,35 @@ export class ConnectFlow {
     connect.end({ state: "failed", error: { code, ...(reason !== undefined && { reason }) } });
     this.#parts.log.warn({ slug: connect.slug, code, reason }, "connect.failed");
   }
+
+  /** Throws `not_found` for a service that is unknown, `invalid_args` for one without a consent. */
+  #authOf(service: string): OAuth2 {
+    const auth = this.#parts.services.get(service)?.serviceIntegration.auth;
+    if (auth === undefined) throw notFound("service");
+    if (auth.scheme === "oauth2") return auth;
+    const message = `service "${service}" asks nobody for consent: its scheme is ${auth.scheme}`;
+    throw invalidArg("/service", message);
+  }
+}
+
+/** Binds the port, which is free again when the consent has ended. */
+async function bindFor(
+  connect: PendingConnect,
+  port: number | readonly number[] | undefined,
+): Promise<LoopbackListener> {
+  if (connect.signal.aborted) throw conflict(connect); // superseded before it had begun
+  const binding = bindLoopback(port);
+  // Registered before it is bound: the end of this consent waits until the port is free, and the next may use that port.
+  connect.onEnd(() =>
+    binding.then(
+      (bound) => bound.close(),
+      () => {},
+    ),
+  );
+  return binding;
 }
 
 /** The consent has ended, or is not the caller's to complete. */
 function conflict(connect: PendingConnect, detail?: string): ProblemError {
-  return new ProblemError("state_conflict", {
-    ...(detail !== undefined && { detail }),
-    members: { state: connect.progress.state },
-  });
-}
-
-function oauth2Of(service: string, auth: { readonly scheme: string } | undefined): OAuth2 {
-  if (auth === undefined) throw notFound("service");
-  if (auth.scheme === "oauth2") return auth as OAuth2;
-  const message = `service "${service}" asks nobody for consent: its scheme is ${auth.scheme}`;
-  throw invalidArg("/service", message);
-}
-
-/** Compares digests, so that the time it takes tells nothing. */
-function sameText(one: string, other: string): boolean {
-  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
-  return timingSafeEqual(digest(one), digest(other));
-}
-
-/** The parts that commands on connections work with. */
-export interface ConnectionParts {
-  readonly store: CredentialStore;
-  /** Name of the store, as a status shows it. */
-  readonly storeName: string;
-  /** Of the entries of the store. */
-  readonly lock: Lock;
-  readonly services: ServiceCatalog;
-  readonly records: ConnectionRecords;
-  readonly credentials: ServiceCredentials;
-  /** For requests to token endpoints. */
-  readonly fetch: WebFetch | undefined;
-  readonly log: Logger;
-  /** Epoch milliseconds. */
-  now(): number;
-  random(bytes: number): Uint8Array;
+  return new ProblemError("state_conflict", { detail, members: { state: connect.progress.state } });
 }

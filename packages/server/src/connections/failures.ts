@@ -22,10 +22,7 @@ export function credentialsMissing(slug: string, what: string): NodeError {
 /** What is stored for a connection is of no use any more. */
 export function credentialsExpired(slug: string, what: string, cause?: unknown): NodeError {
   const message = `${what}. ${reconnect(slug)}`;
-  return new NodeError("credentials_expired", message, {
-    reason: "auth",
-    ...(cause !== undefined && { cause }),
-  });
+  return new NodeError("credentials_expired", message, { reason: "auth", cause });
 }
 
 /** Whether the connection needs a person before it can work again. */

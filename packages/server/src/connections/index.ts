@@ -1,6 +1,5 @@
 /** Connections of services: credentials for runs, and what commands do with them. */
 export type { ServiceConnections, ServiceCredentials } from "../ports.ts";
-export { connectionStatus, type StatusSource } from "./credential.ts";
 export {
   egressFetch,
   endpointOf,

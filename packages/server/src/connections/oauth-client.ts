@@ -1,6 +1,13 @@
 /** Who this installation is to an authorization server, and how its token endpoint is asked. */
 import type { FetchLike, ResponseLike, ServiceAuth } from "@millrace/contracts";
-import { type CredentialStore, OAuthError, type TokenEndpoint } from "@millrace/oauth";
+import {
+  type CredentialStore,
+  deleteEntry,
+  OAuthError,
+  readEntry,
+  type TokenEndpoint,
+  writeEntry,
+} from "@millrace/oauth";
 
 /** Auth of scheme `oauth2`. */
 export type OAuth2 = Extract<ServiceAuth, { scheme: "oauth2" }>;
@@ -21,12 +28,9 @@ export async function loadClient(
   service: string,
   auth: OAuth2,
 ): Promise<OAuthClient | undefined> {
-  const account = accountOf(service);
-  const text = await attempt(account, "read", () => store.get(account));
-  if (text === undefined || text === null) {
-    return auth.clientId === undefined ? undefined : { client_id: auth.clientId };
-  }
-  return readClient(text);
+  const text = await readEntry(store, accountOf(service));
+  if (text !== undefined) return readClient(text);
+  return auth.clientId === undefined ? undefined : { client_id: auth.clientId };
 }
 
 /** The client that waits to be accepted. Throws `OAuthError`: `Credential`, `Decode`. */
@@ -34,9 +38,8 @@ export async function loadNextClient(
   store: CredentialStore,
   service: string,
 ): Promise<OAuthClient | undefined> {
-  const account = nextOf(service);
-  const text = await attempt(account, "read", () => store.get(account));
-  return text === undefined || text === null ? undefined : readClient(text);
+  const text = await readEntry(store, nextOf(service));
+  return text === undefined ? undefined : readClient(text);
 }
 
 /**
@@ -48,7 +51,7 @@ export function proposeClient(
   service: string,
   client: OAuthClient,
 ): Promise<void> {
-  return writeClient(store, nextOf(service), client);
+  return writeEntry(store, nextOf(service), textOf(client));
 }
 
 /** Stores the client of a service. Throws `OAuthError` kind `Credential`. */
@@ -57,14 +60,13 @@ export async function storeClient(
   service: string,
   client: OAuthClient,
 ): Promise<void> {
-  await writeClient(store, accountOf(service), client);
+  await writeEntry(store, accountOf(service), textOf(client));
   await dropNextClient(store, service);
 }
 
 /** Forgets the client that waits. Throws `OAuthError` kind `Credential`. */
 export async function dropNextClient(store: CredentialStore, service: string): Promise<void> {
-  const account = nextOf(service);
-  await attempt(account, "deleted", () => store.delete(account));
+  await deleteEntry(store, nextOf(service));
 }
 
 /** Whether the token endpoint does not know the client, or not with this secret. */
@@ -75,13 +77,8 @@ export function isClientRefused(error: unknown): boolean {
   );
 }
 
-async function writeClient(
-  store: CredentialStore,
-  account: string,
-  { client_id, client_secret }: OAuthClient,
-): Promise<void> {
-  const text = JSON.stringify({ client_id, client_secret });
-  await attempt(account, "written", () => store.set(account, text));
+function textOf({ client_id, client_secret }: OAuthClient): string {
+  return JSON.stringify({ client_id, client_secret });
 }
 
 /** What requests to the token endpoint of a service need. */
@@ -93,12 +90,11 @@ export function endpointOf(
   return {
     tokenUrl: auth.tokenUrl,
     clientId: client_id,
-    ...(client_secret === undefined
-      ? { clientAuth: "none" }
-      : { clientSecret: client_secret, clientAuth: auth.clientAuth ?? "post" }),
-    ...(auth.resource !== undefined && { resource: [auth.resource] }),
-    ...(auth.extraParams !== undefined && { extraParams: auth.extraParams }),
-    ...(auth.lenient !== undefined && { lenient: auth.lenient }),
+    clientSecret: client_secret,
+    clientAuth: client_secret === undefined ? "none" : (auth.clientAuth ?? "post"),
+    resource: auth.resource === undefined ? undefined : [auth.resource],
+    extraParams: auth.extraParams,
+    lenient: auth.lenient,
     ...options,
   };
 }
@@ -118,20 +114,6 @@ function readClient(text: string): OAuthClient {
   const message =
     "stored client: it must be JSON with client_id and, unless it is public, client_secret";
   throw new OAuthError("Decode", message);
-}
-
-/** What a store throws may quote the entry, so its text goes no further. */
-async function attempt<T>(account: string, done: string, call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (cause) {
-    if (OAuthError.isInstance(cause)) throw cause;
-    throw new OAuthError(
-      "Credential",
-      `credential store: the entry "${account}" could not be ${done}. Check that the store is running and unlocked, then try again.`,
-      { reason: "unavailable", cause },
-    );
-  }
 }
 
 /** `fetch` as the OAuth helpers take it. */

@@ -12,29 +12,23 @@ import type {
   ServiceSecret,
 } from "@millrace/contracts";
 import {
-  type CredentialStore,
   deleteToken,
+  isExpired,
   type Lock,
   loadToken,
   OAuthError,
   type OAuthToken,
   revokeToken,
   storeToken,
+  withEntryLock,
 } from "@millrace/oauth";
+import { memoryLock } from "@millrace/oauth/store/memory";
 import { invalidArg, notFound, type ProblemError } from "../errors.ts";
-import type { Logger, ServiceConnections } from "../ports.ts";
+import type { ServiceConnections } from "../ports.ts";
 import { ConnectFlow, type ConnectionParts } from "./connect-flow.ts";
-import { connectionStatus } from "./credential.ts";
+import { scopesOf } from "./credential.ts";
 import { toProblem } from "./failures.ts";
-import {
-  endpointOf,
-  loadClient,
-  type OAuth2,
-  proposeClient,
-  storeClient,
-  type WebFetch,
-} from "./oauth-client.ts";
-import { processLock, withEntryLock } from "./open-store.ts";
+import { endpointOf, loadClient, type OAuth2, proposeClient, storeClient } from "./oauth-client.ts";
 import type { PendingConnect } from "./pending-connects.ts";
 import {
   type ConnectionRecord,
@@ -47,52 +41,66 @@ import { createServiceCredentials } from "./service-credentials.ts";
 const REVOKE_MS = 5_000;
 
 /** What connections are built from. */
-export interface ServiceConnectionsOptions {
-  readonly store: CredentialStore;
-  /** Name of the store, as a status shows it: `os`, `file`, `memory`. */
-  readonly storeName: string;
-  /** Between processes that share the store; default one among the callers of this process. */
-  readonly lock?: Lock;
+export interface ServiceConnectionsOptions
+  extends Omit<ConnectionParts, "services" | "credentials" | "lock" | "records"> {
   readonly services: readonly ServiceDefinition[];
+  /** Between processes that share the store; default one among the callers of this process. */
+  readonly lock?: Lock | undefined;
   /** Default: in memory. */
-  readonly records?: ConnectionRecords;
-  /** For requests to token endpoints, behind the egress policy; default the global `fetch`. */
-  readonly fetch?: WebFetch;
-  readonly log: Logger;
-  /** Epoch milliseconds. */
-  now(): number;
-  random(bytes: number): Uint8Array;
+  readonly records?: ConnectionRecords | undefined;
 }
 
 /** Services, their connections, and the credentials of both for runs. */
 export function createServiceConnections(options: ServiceConnectionsOptions): ServiceConnections {
-  const { store, storeName, log, lock = processLock() } = options;
-  const services = [...options.services].sort((a, b) => (a.slug < b.slug ? -1 : 1));
-  const bySlug = new Map(services.map((service) => [service.slug, service]));
+  const { store, storeName, log, lock = memoryLock() } = options;
+  const all = [...options.services].sort((a, b) => (a.slug < b.slug ? -1 : 1));
+  const services = new Map(all.map((service) => [service.slug, service]));
   const records = options.records ?? memoryConnectionRecords();
   const credentials = createServiceCredentials({
     ...options,
     lock,
-    services: bySlug,
+    services,
     connections: records,
   });
-  const parts: ConnectionParts = {
-    store,
-    storeName,
-    lock,
-    services: bySlug,
-    records,
-    credentials,
-    fetch: options.fetch,
-    log,
-    now: () => options.now(),
-    random: (bytes) => options.random(bytes),
-  };
-  const flow = new ConnectFlow(parts);
+  const flow = new ConnectFlow({ ...options, lock, services, records, credentials });
 
+  /** Reads the entry of a connection and says how it stands; a store that fails is a status, too. */
   async function status(slug: string, service: ServiceDefinition): Promise<ConnectionStatus> {
     const record = await records.get(slug);
-    return connectionStatus({ slug, service, record, store, storeName, now: parts.now() });
+    const { scheme } = service.serviceIntegration.auth;
+    const about = {
+      slug,
+      service: service.slug,
+      scheme,
+      scopes: record?.scopes ?? [],
+      refreshable: false,
+      ...(record?.connectedAt !== undefined && { connectedAt: record.connectedAt }),
+      ...(record?.lastError !== undefined && { lastError: record.lastError }),
+    };
+    if (scheme === "none") return { ...about, status: "connected" };
+    const shown = { ...about, store: storeName };
+    const now = new Date(options.now());
+    try {
+      const token = await loadToken(store, slug);
+      if (token === undefined) return { ...shown, status: "not_connected" };
+      const refreshable = Boolean(token.refresh_token);
+      const lost = record?.reconnect === true || (isExpired(token, now) && !refreshable);
+      const scopes = scopesOf(token);
+      return {
+        ...shown,
+        status: lost ? "reconnect_required" : "connected",
+        scopes: scopes.length > 0 ? scopes : shown.scopes,
+        refreshable,
+        ...(token.expires_at !== undefined && {
+          expires_at: new Date(token.expires_at).toISOString(),
+        }),
+      };
+    } catch (error) {
+      if (!OAuthError.isInstance(error)) throw error;
+      const lastError = { code: error.code, at: now.toISOString() };
+      const kind = error.kind === "Decode" ? "reconnect_required" : "unavailable";
+      return { ...shown, status: kind, lastError };
+    }
   }
 
   async function info(service: ServiceDefinition): Promise<ServiceInfo> {
@@ -123,7 +131,7 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
   }
 
   function serviceOf(slug: string): ServiceDefinition {
-    const service = bySlug.get(slug);
+    const service = services.get(slug);
     if (service === undefined) throw notFound("service");
     return service;
   }
@@ -145,7 +153,7 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
       const before = await records.get(slug);
       await storeToken(store, slug, token);
       const scopes = before?.service === name ? before.scopes : [];
-      const connectedAt = new Date(parts.now()).toISOString();
+      const connectedAt = new Date(options.now()).toISOString();
       await records.put({ slug, service: name, scopes, connectedAt });
     });
     credentials.forget(slug);
@@ -172,7 +180,7 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
       if (OAuthError.isInstance(error, "Decode")) return undefined;
       throw error;
     });
-    const auth = bySlug.get(record?.service ?? slug)?.serviceIntegration.auth;
+    const auth = services.get(record?.service ?? slug)?.serviceIntegration.auth;
     if (token !== undefined && auth?.scheme === "oauth2") {
       await revoke(auth, { slug, service: record?.service ?? slug, token });
     }
@@ -189,9 +197,8 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
     try {
       const client = await loadClient(store, service, auth);
       if (client === undefined) return log.warn({ slug }, "revoke.no_client");
-      const { tokenUrl: _, ...endpoint } = endpointOf(auth, client, {
-        ...(options.fetch && { fetch: options.fetch }),
-      });
+      const { fetch } = options;
+      const { tokenUrl: _, ...endpoint } = endpointOf(auth, client, { fetch });
       const { refresh_token, access_token } = token;
       await revokeToken({
         ...endpoint,
@@ -209,8 +216,8 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
   return {
     storeName,
     credentials,
-    services,
-    get: (slug) => bySlug.get(slug),
+    services: all,
+    get: (slug) => services.get(slug),
     info: (service) => asProblem(info(service)),
     connect: (args) => asProblem(flow.start(args)),
     progress: (args) => known(args).progress,

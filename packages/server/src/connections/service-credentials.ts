@@ -20,6 +20,7 @@ import {
   loadToken,
   OAuthError,
   type OAuthToken,
+  readEntry,
 } from "@millrace/oauth";
 import type { ServiceCredentials } from "../ports.ts";
 import { createCredential } from "./credential.ts";
@@ -50,12 +51,12 @@ export interface ServiceCatalog {
 export interface ServiceCredentialsOptions {
   readonly store: CredentialStore;
   /** Keeps processes that share the store from renewing the same token at once. */
-  readonly lock?: Lock;
+  readonly lock?: Lock | undefined;
   readonly services: ServiceCatalog;
   /** Absent: a connection is of the service that the flow says, else of the one with its slug. */
-  readonly connections?: ConnectionRecords;
+  readonly connections?: ConnectionRecords | undefined;
   /** For requests to token endpoints, behind the egress policy; default the global `fetch`. */
-  readonly fetch?: WebFetch;
+  readonly fetch?: WebFetch | undefined;
   /** Epoch milliseconds; default the system's clock. */
   readonly now?: () => number;
 }
@@ -137,15 +138,12 @@ export function createServiceCredentials(options: ServiceCredentialsOptions): Se
     }
     const renewAs = (who: OAuthClient): Promise<OAuthToken | undefined> =>
       ensureFreshToken({
-        ...endpointOf(auth, who, {
-          ...(options.fetch && { fetch: options.fetch }),
-          now: () => new Date(now()),
-        }),
+        ...endpointOf(auth, who, { fetch: options.fetch, now: () => new Date(now()) }),
         store,
         slug,
         signal,
-        ...(options.lock && { lock: options.lock }),
-        ...(rejected !== undefined && { rejected }),
+        lock: options.lock,
+        rejected,
       });
     try {
       return await renewAs(client ?? { client_id: "" });
@@ -245,9 +243,9 @@ export function createServiceCredentials(options: ServiceCredentialsOptions): Se
     async secret(name) {
       const account = /^(?:ai|ext):/.test(name) ? name : `ext:${name}`;
       try {
-        return (await store.get(account)) ?? undefined;
+        return await readEntry(store, account);
       } catch (error) {
-        throw toNodeError(storeFailure(account, error), account, "");
+        throw toNodeError(error, account, "");
       }
     },
     forget(slug) {
@@ -260,15 +258,6 @@ export function createServiceCredentials(options: ServiceCredentialsOptions): Se
 
 function hostOf(auth: ServiceAuth): string {
   return auth.scheme === "oauth2" && URL.canParse(auth.tokenUrl) ? new URL(auth.tokenUrl).host : "";
-}
-
-function storeFailure(account: string, error: unknown): unknown {
-  if (OAuthError.isInstance(error)) return error;
-  return new OAuthError(
-    "Credential",
-    `credential store: the entry "${account}" could not be read. Check that the store is running and unlocked, then try again.`,
-    { reason: "unavailable" },
-  );
 }
 
 /** The signal itself where it is one of the platform, else one that follows it. */

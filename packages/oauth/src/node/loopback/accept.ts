@@ -17,15 +17,15 @@ export interface AcceptOptions {
   /** Milliseconds; Infinity waits without end. Then: code `oauth_http`, reason `redirect_timeout`. */
   readonly timeoutMs: number;
   /** Ends the wait; the promise rejects with the signal's reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Only this path counts, such as `/callback`; absent: any path. Others are answered with 404. */
-  readonly path?: string;
+  readonly path?: string | undefined;
   /** An `error` counts only with the right state; default false, as the specification has it. */
-  readonly requireStateOnError?: boolean;
+  readonly requireStateOnError?: boolean | undefined;
   /** The `iss` a code must come with (RFC 9207); absent: not looked at. */
-  readonly expectedIssuer?: string;
+  readonly expectedIssuer?: string | undefined;
   /** Texts to show in place of ours. */
-  readonly pages?: Partial<Record<LoopbackPageName, LoopbackPage>>;
+  readonly pages?: Partial<Record<LoopbackPageName, LoopbackPage>> | undefined;
 }
 
 const MAX_TIMER_MS = 2 ** 31 - 1; // above it setTimeout fires at once

@@ -30,7 +30,7 @@ export function judge(arrived: ArrivedLine, expected: Expected): Verdict {
   const code = query.get("code");
   const error = query.get("error");
   if (elsewhere || (error === undefined && code === undefined)) return { page: "notFound", head };
-  const stateMatches = equal(query.get("state"), expected.state);
+  const stateMatches = isState(query.get("state"), expected.state);
   if (error !== undefined) {
     if (expected.requireStateOnError && !stateMatches) return { page: "denied", head };
     return { page: "denied", head, result: { error: denied(error) } };
@@ -62,8 +62,8 @@ function mismatch(what: "state" | "issuer"): OAuthError {
   });
 }
 
-/** Compares digests, so that the time it takes says nothing about how much of a guess was right. */
-function equal(sent: string | undefined, expected: string): boolean {
+/** Compares the digests of two states, so that the time it takes says nothing about how much of a guess was right. */
+export function isState(sent: string | undefined, expected: string): boolean {
   if (sent === undefined) return false;
   const digest = (text: string): Buffer => hash("sha256", text, "buffer");
   return timingSafeEqual(digest(sent), digest(expected));
