@@ -54,11 +54,13 @@ function withRange(diagnostic: Diagnostic, document: FlowDocument): Diagnostic {
 
 async function compile(given: FlowGraph, options: CompileOptions): Promise<CompileResult> {
   const graph = completeGraph(given);
-  const { registry, document } = options;
+  const { registry, document, checked } = options;
   const limits = engineLimits(options.limits);
   const tooBig = sizeProblem([graph], limits);
   if (tooBig !== null) return { ok: false, diagnostics: [tooBig] };
-  const diagnostics = validateFlow(graph, registry.catalog(), { ...(document && { document }) });
+  const diagnostics = [
+    ...(checked ?? validateFlow(graph, registry.catalog(), { ...(document && { document }) })),
+  ];
   if (hasError(diagnostics)) return { ok: false, diagnostics };
   const resolved = await resolveSubflows(graph, {
     port: options.subflows,

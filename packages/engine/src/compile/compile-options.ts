@@ -1,5 +1,5 @@
 /** Options of `compileFlow`, and their check. */
-import type { FlowGraph } from "@millrace/contracts";
+import type { Diagnostic, FlowGraph } from "@millrace/contracts";
 import type { FlowDocument } from "@millrace/dsl";
 import { EngineError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
@@ -19,6 +19,8 @@ export interface CompileOptions {
   readonly document?: FlowDocument;
   /** Digest of the graph, where it is known: `flowHash` of a run's header. Absent: it is made. */
   readonly hash?: string;
+  /** What `validateFlow` or `checkFlow` found with the catalog of this registry: the graph is not validated again. Part of the result. */
+  readonly checked?: readonly Diagnostic[] | undefined;
 }
 
 const COMPILE: Rules<CompileOptions> = {
@@ -28,6 +30,7 @@ const COMPILE: Rules<CompileOptions> = {
   withoutCode: [oneOf(true, false), "true or false"],
   hash: TEXT,
   document: RECORD,
+  checked: [Array.isArray, "a list of diagnostics"],
 };
 
 /** Arguments of `compileFlow`. */

@@ -5,7 +5,7 @@ import {
   defineExtension,
   jsonSchema,
 } from "@millrace/contracts";
-import { compileSchema, normalizeGraph, parseFlow } from "@millrace/dsl";
+import { compileSchema, normalizeGraph, parseFlow, validateFlow } from "@millrace/dsl";
 import {
   compileFlow,
   createEngine,
@@ -38,6 +38,19 @@ describe("compileFlow", () => {
       const answer = await compileFlow(bad as unknown as FlowGraph, { registry });
       expect(answer.ok).toBe(false);
     }
+  });
+
+  test("a checked graph is not validated again: what was found is part of the answer", async () => {
+    const graph = graphOf("node a: log { message = 1 }");
+    const checked = validateFlow(graph, registry.catalog());
+    const warning = { code: "FLOW0", severity: "warning", message: "given", pointer: "" } as const;
+    const compiled = await compileFlow(graph, { registry, checked: [...checked, warning] });
+    expect(compiled).toMatchObject({ ok: true, diagnostics: [...checked, warning] });
+    const error = { ...warning, severity: "error" } as const;
+    expect(await compileFlow(graph, { registry, checked: [error] })).toEqual({
+      ok: false,
+      diagnostics: [error],
+    });
   });
 
   test("a plan tells its flow, its size, its digest and what it needs", async () => {
