@@ -41,7 +41,7 @@ describe("compileFlow", () => {
   });
 
   test("a checked graph is not validated again: what was found is part of the answer", async () => {
-    const graph = graphOf("node a: log { message = 1 }");
+    const graph = graphOf("node a: condition { if = true }");
     const checked = validateFlow(graph, registry.catalog());
     const warning = { code: "FLOW0", severity: "warning", message: "given", pointer: "" } as const;
     const compiled = await compileFlow(graph, { registry, checked: [...checked, warning] });
