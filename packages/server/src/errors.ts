@@ -32,6 +32,9 @@ export class Misfit extends Error {
   override readonly name = "Misfit";
 }
 
+/** Problems in one answer; more do not help. */
+export const MAX_ERRORS = 100;
+
 /** What a refusal tells beyond its code. */
 export interface ProblemOptions {
   /** One sentence about this occurrence; never a value that was sent, a path of the server or a secret. */

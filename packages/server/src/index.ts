@@ -1,6 +1,4 @@
-export { createApp, type DrainReport, type MillraceApp } from "./app.ts";
-export { type ChannelHostOptions, createChannelHost } from "./channels.ts";
-export { Answer, wire } from "./commands/index.ts";
+export { createApp, type DrainReport, type MillraceApp } from "./app/app.ts";
 export type { OptionSources } from "./config/environment.ts";
 export type { ServerLimits } from "./config/limits.ts";
 export type {
@@ -11,7 +9,7 @@ export type {
   ServerOptions,
 } from "./config/options.ts";
 export type { Environment } from "./config/read-options.ts";
-export { type CreateServerOptions, createServer, type MillraceServer } from "./create-server.ts";
+export { Answer, wire } from "./dispatch/index.ts";
 export { ConfigError, type ConfigErrorCode, ProblemError, type ProblemOptions } from "./errors.ts";
 export {
   createLocalExecutor,
@@ -21,8 +19,9 @@ export {
   type LocalExecutorOptions,
 } from "./executor/index.ts";
 export type { CallerIdentity } from "./gate/tokens.ts";
-export { coreHandlers } from "./handlers.ts";
+export { coreHandlers } from "./host/handlers.ts";
 export type { HubFolder } from "./hubs/stored-hubs.ts";
+export { type ChannelHostOptions, createChannelHost } from "./local/channel-host.ts";
 export type {
   AppServices,
   Caller,
@@ -35,4 +34,9 @@ export type {
   StoredFlow,
   TemplatePort,
 } from "./ports.ts";
-export { type RunningServer, type StartOptions, start } from "./start.ts";
+export {
+  type CreateServerOptions,
+  createServer,
+  type MillraceServer,
+} from "./server/create-server.ts";
+export { type RunningServer, type StartOptions, start } from "./server/start.ts";

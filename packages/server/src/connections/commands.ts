@@ -1,5 +1,5 @@
 import { importOpenApi } from "@millrace/services/openapi";
-import { pageOf, wire } from "../commands/index.ts";
+import { pageOf, wire } from "../dispatch/index.ts";
 import { notFound } from "../errors.ts";
 import type { HandlerList } from "../ports.ts";
 

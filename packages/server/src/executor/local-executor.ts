@@ -24,8 +24,8 @@ import { checkOptions, type OptionNames } from "@millrace/contracts/options";
 import { type Engine, EngineError, type Registry, type SubflowPort } from "@millrace/engine";
 import { type Store, StoreError } from "@millrace/store";
 import { LIMITS } from "../config/limits.ts";
+import { createStandardRegistry } from "../host/registry.ts";
 import type { Logger } from "../ports.ts";
-import { createStandardRegistry } from "../registry.ts";
 import {
   ExecutorError,
   refuse,
@@ -35,9 +35,8 @@ import {
 } from "./errors.ts";
 import { LiveRun, LiveRuns, writeUnstarted } from "./live-runs.ts";
 import { createPlans, type Plans } from "./plans.ts";
-import { headerOf, optionsOf } from "./run-header.ts";
+import { headerOf, inPool, type LiveStart, optionsOf, takeUp } from "./run-header.ts";
 import { signalRun } from "./signal-run.ts";
-import { inPool, type LiveStart, takeUp } from "./take-up.ts";
 
 /** What a local executor is made of. `engine` must write to the journal of `store`. */
 export interface LocalExecutorOptions {

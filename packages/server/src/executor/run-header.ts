@@ -1,8 +1,22 @@
-/** From what is asked for to the row of a run, and from the row to the options of the engine: the same on every start. */
-import type { RunHeader, RunSpec, Trigger } from "@millrace/contracts";
-import { type Engine, EngineError, type Plan, type RunOptions } from "@millrace/engine";
+/** From what is asked for to the row of a run, and from the row back to work: the same on every start. */
+import {
+  createRunId,
+  type RunHeader,
+  type RunSpec,
+  type RunState,
+  type RunSummary,
+  type Trigger,
+} from "@millrace/contracts";
+import {
+  type compileFlow,
+  type Engine,
+  EngineError,
+  type Plan,
+  type RunOptions,
+} from "@millrace/engine";
 import type { Store } from "@millrace/store";
-import { refuse, throwRunNotFound } from "./errors.ts";
+import { refuse, runNotLocalError, throwRunNotFound } from "./errors.ts";
+import type { LiveRun } from "./live-runs.ts";
 
 /** The row of a new run. Throws `ExecutorError` `input_invalid`, `not_found` for a run to retry, `executor_unavailable`. */
 export function headerOf(
@@ -48,4 +62,72 @@ export function optionsOf({ trigger, template, tags, options = {} }: RunHeader):
     concurrency,
     confirm: answer,
   };
+}
+
+/** Lease of a run in the queue. One process has the store, so the time does not matter. */
+const QUEUE_LEASE_MS = 30_000;
+
+/** A live run of an executor. */
+export interface LiveStart {
+  readonly header: RunHeader;
+  readonly plan: Plan;
+  readonly lastSeq: number;
+  readonly state: RunState;
+}
+
+/** What taking up needs of its executor. */
+export interface TakeUpParts {
+  readonly engine: Engine;
+  readonly store: Store;
+  compile(header: RunHeader): ReturnType<typeof compileFlow>;
+  /** Adds a live run. */
+  add(start: LiveStart): LiveRun;
+  now(): number;
+}
+
+/**
+ * Takes a run up. One without an event has its row leased and waits; any other is in the engine when it resolves. Rejects, with
+ * a sentence for people, when it cannot go on.
+ */
+export async function takeUp(run: RunSummary, parts: TakeUpParts): Promise<LiveRun> {
+  const { engine, store } = parts;
+  const { runId, lastSeq } = run;
+  const header = store.runs.header(runId);
+  if (header === null) throw runNotLocalError(runId);
+  const plan = await planOf(header, parts);
+  const live = parts.add({ header, plan, lastSeq, state: run.status });
+  if (lastSeq > 0) {
+    live.enter(await engine.resume(runId, { plan, ...optionsOf(header) }));
+    return live;
+  }
+  live.isQueued = true;
+  const owner = createRunId(parts.now(), Math.random);
+  const lease = await store.journal.lease(runId, owner, QUEUE_LEASE_MS);
+  if (lease === null) throw runNotLocalError(runId);
+  live.commit(lease.epoch);
+  return live;
+}
+
+/** The plan that the run was started with: a run never goes on with an edited flow. */
+async function planOf(header: RunHeader, { compile }: TakeUpParts): Promise<Plan> {
+  const compiled = await compile(header);
+  if (!compiled.ok) {
+    const first = compiled.diagnostics.find(({ severity }) => severity === "error");
+    throw new Error(`the flow no longer compiles: ${first?.message ?? "it has errors"}`);
+  }
+  if (compiled.plan.digest === header.planDigest) return compiled.plan;
+  throw new Error("the flow, or a flow in it, is not the one that the run was started with");
+}
+
+/** Does `work` for each of `items`, in their order, at most `size` at a time. Rejects with the first rejection. */
+export async function inPool<T>(
+  size: number,
+  items: Iterable<T>,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const rest = items[Symbol.iterator]();
+  const worker = async (): Promise<void> => {
+    for (let next = rest.next(); !next.done; next = rest.next()) await work(next.value);
+  };
+  await Promise.all(Array.from({ length: size }, worker));
 }

@@ -2,7 +2,7 @@
 import type { CatalogEntry, Diagnostic, FlowGraph } from "@millrace/contracts";
 import { checkFlow, DslError, formatFlow, mergeDiagnostics, printFlow } from "@millrace/dsl";
 import { compileFlow } from "@millrace/engine";
-import { Answer, etagOf, pageOf, wire } from "../commands/index.ts";
+import { Answer, etagOf, pageOf, wire } from "../dispatch/index.ts";
 import { notFound, ProblemError } from "../errors.ts";
 import type { CommandCall, HandlerList } from "../ports.ts";
 import { flowInvalid, readDsl, sizeProblem } from "./read-flow.ts";

@@ -8,7 +8,7 @@ import {
   tagged,
   wire,
   withTag,
-} from "../commands/index.ts";
+} from "../dispatch/index.ts";
 import { invalidArg, ProblemError } from "../errors.ts";
 import type { HandlerList, ServerHost } from "../ports.ts";
 import { isPublicKey, syncHub } from "./hub-index.ts";

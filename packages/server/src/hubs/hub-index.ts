@@ -6,7 +6,7 @@
 import { createPublicKey, verify } from "node:crypto";
 import type { Hub, HubIndex } from "@millrace/contracts";
 import { hubIndexSchema } from "@millrace/contracts/schemas";
-import { inTurn } from "../commands/index.ts";
+import { inTurn } from "../dispatch/index.ts";
 import { ProblemError } from "../errors.ts";
 import { parseJson } from "../http/index.ts";
 import type { ServerHost } from "../ports.ts";

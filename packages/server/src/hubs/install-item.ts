@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import type { HubItem, InstalledItem, ParsedArgs, Template } from "@millrace/contracts";
-import { checkConditions, notWired } from "../commands/index.ts";
+import { checkConditions, notWired } from "../dispatch/index.ts";
 import { notFound, ProblemError } from "../errors.ts";
 import { readText } from "../flows/read-flow.ts";
 import { fromModels } from "../models/commands.ts";

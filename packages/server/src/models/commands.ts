@@ -2,7 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Model, ModelManager } from "@millrace/contracts";
 import { isErrorCode } from "@millrace/contracts/commands";
-import { Answer, keyed, notWired, pageOf, wire } from "../commands/index.ts";
+import { Answer, keyed, notWired, pageOf, wire } from "../dispatch/index.ts";
 import { ProblemError } from "../errors.ts";
 import type { CommandCall, HandlerList } from "../ports.ts";
 

@@ -1,16 +1,25 @@
 /**
  * Managed models of an installation, where the package that manages them is installed. Nothing of it is loaded before the first
- * use, and a manager is made once.
+ * use, and a manager is made once. Of their events, the three channels of the specification:
+ *   M1  A reader is a position among the last events, so a slow one costs no memory; what it is too late for it does not get.
+ *   M2  The first event of a new reader is the progress of the open job, if there is one.
+ * @see specification, "Events"
  */
 
 import { dirname, isAbsolute, join } from "node:path";
-import type { CredentialsPort, FetchLike, ModelManager } from "@millrace/contracts";
+import type {
+  Channel,
+  ChannelMap,
+  CredentialsPort,
+  FetchLike,
+  ModelManager,
+  StoredEvent,
+} from "@millrace/contracts";
 import type { EgressPolicy } from "@millrace/engine";
 import type { NodeHost } from "@millrace/engine/node";
 import { createLocalProvider } from "@millrace/providers";
 import { Misfit } from "../errors.ts";
-import type { ManagedModels } from "../ports.ts";
-import { createModelEvents } from "./model-events.ts";
+import type { ManagedModels, ModelEvents } from "../ports.ts";
 
 /** What an operator says of models. */
 export interface ModelsOption {
@@ -178,4 +187,63 @@ export function modelsFrom({
   MILLRACE_MODELS_DIR: dir,
 }: Readonly<Record<string, string | undefined>>): ModelsOption {
   return dir === undefined || dir === "" ? {} : { dir };
+}
+
+const KEPT = 1_000; // at ten a second: a reader may be away for more than a minute
+const PAGE = 100;
+const PROGRESS = "models:install_progress";
+const OVER: ReadonlySet<string> = new Set(["done", "error", "cancelled"]);
+
+/** No events yet. */
+function createModelEvents(): ModelEvents {
+  const kept: StoredEvent[] = [];
+  const listeners = new Set<Parameters<ModelEvents["listen"]>[0]>();
+  let last = 0;
+  let progress: ChannelMap[typeof PROGRESS] | undefined;
+
+  const toEvent = (channel: Channel, payload: unknown, seq: number): StoredEvent => ({
+    seq,
+    kind: channel,
+    line: Buffer.from(JSON.stringify({ channel, payload })),
+  });
+
+  return {
+    emit(channel, payload) {
+      if (channel === PROGRESS) progress = payload as typeof progress;
+      last += 1;
+      kept.push(toEvent(channel, payload, last));
+      if (kept.length > KEPT) kept.shift();
+      for (const listener of [...listeners]) listener(channel, payload);
+    },
+    listen(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    async *read(signal) {
+      let at = last;
+      let wake = () => {};
+      const onChange = () => wake();
+      listeners.add(onChange);
+      signal.addEventListener("abort", onChange);
+      try {
+        if (progress !== undefined && !OVER.has(progress.stage)) {
+          yield [toEvent(PROGRESS, progress, at)];
+        }
+        while (!signal.aborted) {
+          const page = kept.filter(({ seq }) => seq > at).slice(0, PAGE);
+          if (page.length > 0) {
+            yield page;
+            at = page.at(-1)?.seq ?? at;
+          } else {
+            await new Promise<void>((resolve) => {
+              wake = resolve;
+            });
+          }
+        }
+      } finally {
+        listeners.delete(onChange);
+        signal.removeEventListener("abort", onChange);
+      }
+    },
+  };
 }

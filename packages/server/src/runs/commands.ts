@@ -1,20 +1,32 @@
-/** Commands of runs: start, read, steer, repeat, delete. */
+/** Commands of runs: start, read, steer, answer, repeat, delete. */
 import type {
   AnyEvent,
   CommandResult,
+  FlowGraph,
   Json,
   ParsedArgs,
   RunRef,
+  RunRequest,
   RunSpec,
   RunSummary,
+  RunTemplate,
+  SignalResult,
 } from "@millrace/contracts";
-import { Answer, keyedStart, wire } from "../commands/index.ts";
+import type { FlowDocument } from "@millrace/dsl";
+import { readSettings, runDefaults } from "../config/settings.ts";
+import { Answer, keyed, keyedStart, wire } from "../dispatch/index.ts";
 import { notFound, ProblemError } from "../errors.ts";
 import { decodeEvent } from "../executor/index.ts";
+import { readDsl } from "../flows/read-flow.ts";
 import type { CommandCall, HandlerList } from "../ports.ts";
-import { acceptsKinds, checkPosition, isEnded, knownRun, knownSummary } from "./known-run.ts";
-import { callExecutor } from "./problems.ts";
-import { startRun } from "./start-run.ts";
+import {
+  acceptsKinds,
+  callExecutor,
+  checkPosition,
+  isEnded,
+  knownRun,
+  knownSummary,
+} from "./known-run.ts";
 
 /** Waits until a run has ended or paused, at most `waitMs`; the run goes on either way. */
 async function waitForRun(
@@ -59,7 +71,7 @@ async function steer(
 }
 
 /** Who did it, as events name them. */
-export function actorOf(call: CommandCall): string {
+function actorOf(call: CommandCall): string {
   return call.caller.tokenId ?? call.app.actor;
 }
 
@@ -68,7 +80,7 @@ function isSignal(reason: string | undefined): reason is "sigint" | "sigterm" {
   return reason === "sigint" || reason === "sigterm";
 }
 
-/** Handlers of the run commands. */
+/** Handlers of the commands of runs and confirmations. */
 export const runHandlers: HandlerList = [
   wire("start_run", (args, call) => startRun(call, "start_run", args)),
   // Over HTTP this command streams; by name it starts and leaves the run alone.
@@ -139,6 +151,23 @@ export const runHandlers: HandlerList = [
       base64: bytes.toString("base64"),
     };
   }),
+  wire("list_confirmations", (args, { host }) => {
+    if (args.runId !== undefined) knownSummary(host, args.runId);
+    return host.store.confirmations.list(args);
+  }),
+  wire("resolve_confirmation", (args, call) =>
+    keyed(call, "resolve_confirmation", args, async () => {
+      const { runId, confirmationId: id, ...answer } = args;
+      const { executor, store } = call.host;
+      const result = await callExecutor(() =>
+        executor.signal(runId, { ...answer, kind: "confirm", id, by: actorOf(call) }),
+      );
+      if (!result.ok) throw refusalOf(result);
+      const answered = store.confirmations.get(runId, id);
+      if (answered === null) throw notFound("confirmation");
+      return answered;
+    }),
+  ),
 ];
 
 /** The spec of the same run again: its flow, inputs and options. Throws `not_found`, `state_conflict`. */
@@ -168,4 +197,66 @@ function stillLive(state: string): ProblemError {
     detail: "The run has not ended",
     members: { state },
   });
+}
+
+function refusalOf({ code, outcome, problems }: Extract<SignalResult, { ok: false }>) {
+  const resource = code === "not_found" ? "confirmation" : undefined;
+  return new ProblemError(code, {
+    errors: problems,
+    members: { ...(outcome && { outcome }), ...(resource && { resource }) },
+  });
+}
+
+/** Starts the run of a checked request, once for each idempotency key. Throws `not_found` when that run is forgotten. */
+export async function startRun(
+  call: CommandCall,
+  command: "run_flow" | "start_run" | "run_and_wait",
+  request: RunRequest,
+): Promise<Answer<RunRef>> {
+  const { executor } = call.host;
+  const answer = await keyedStart(call, command, request, async (rows) => {
+    const flow = await findFlow(call, request);
+    const spec = toRunSpec(call, flow, request);
+    return callExecutor(() => executor.start(spec, rows), flow.document);
+  });
+  if (Object.hasOwn(answer.headers, "Idempotent-Replayed"))
+    knownSummary(call.host, answer.value.runId);
+  return answer;
+}
+
+function toRunSpec({ app, host, caller }: CommandCall, flow: Flow, request: RunRequest): RunSpec {
+  const { graph, template } = flow;
+  const { runId, timeoutMs, tags, confirm: wanted } = request.options ?? {};
+  const defaults = runDefaults(graph, readSettings(host.store.settings));
+  const confirm = wanted ?? defaults.confirm ?? "ask";
+  return {
+    ...defaults,
+    graph,
+    template,
+    inputs: request.inputs ?? {},
+    trigger: app.actor,
+    tokenId: caller.tokenId ?? undefined,
+    runId,
+    tags,
+    timeoutMs: timeoutMs ?? defaults.timeoutMs,
+    confirm: confirm === "ask" ? undefined : confirm,
+  };
+}
+
+interface Flow {
+  readonly graph: FlowGraph;
+  /** Present when the flow came as text: places in it can be shown. */
+  readonly document?: FlowDocument;
+  readonly template?: RunTemplate;
+}
+
+async function findFlow({ app, host }: CommandCall, request: RunRequest): Promise<Flow> {
+  if (request.graph !== undefined) return { graph: request.graph };
+  if (request.dsl !== undefined) {
+    return readDsl(request.dsl, app.limits.maxDslBytes, host.registry.catalog());
+  }
+  const stored = await host.templates?.get(request.template ?? "", request.version);
+  if (stored === undefined || stored === null) throw notFound("template");
+  const { graph, slug, version } = stored;
+  return { graph, template: { slug, version } };
 }

@@ -1,4 +1,10 @@
 /** What commands and streams of runs have in common. */
-export { acceptsKinds, checkPosition, isEnded, knownSummary, liveRuns } from "./known-run.ts";
-export { callExecutor } from "./problems.ts";
-export { startRun } from "./start-run.ts";
+export { startRun } from "./commands.ts";
+export {
+  acceptsKinds,
+  callExecutor,
+  checkPosition,
+  isEnded,
+  knownSummary,
+  liveRuns,
+} from "./known-run.ts";

@@ -11,7 +11,7 @@ import {
   tagged,
   wire,
   withTag,
-} from "../commands/index.ts";
+} from "../dispatch/index.ts";
 import { notFound, ProblemError } from "../errors.ts";
 import { checkFlowInputs } from "../flows/stored-flows.ts";
 import { newId } from "../http/index.ts";

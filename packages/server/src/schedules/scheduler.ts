@@ -8,7 +8,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { Host } from "@millrace/engine";
 import type { Store, WaitingFire } from "@millrace/store";
-import { inTurn } from "../commands/index.ts";
+import { inTurn } from "../dispatch/index.ts";
 import type { Logger, Scheduler } from "../ports.ts";
 import { type DueFire, dueFires, MAX_CAUGHT_UP, nextFireTime } from "./fire-times.ts";
 import { type FirePorts, readSchedule, type StoredSchedule, startFire } from "./stored-schedule.ts";

@@ -9,8 +9,8 @@ import type {
   StartRows,
 } from "@millrace/contracts";
 import type { ScheduleRow, Store } from "@millrace/store";
+import { readSettings, runDefaults } from "../config/settings.ts";
 import { ProblemError } from "../errors.ts";
-import { readSettings, runDefaults } from "../settings.ts";
 import type { FireRule } from "./fire-times.ts";
 
 /** A schedule with what it is and what it has done. */

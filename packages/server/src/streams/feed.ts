@@ -5,11 +5,11 @@
  */
 import type { ParsedArgs, StoredEvent } from "@millrace/contracts";
 import type { Feed } from "@millrace/store";
-import { notWired } from "../commands/index.ts";
+import type { StreamHandler } from "../app/routes.ts";
+import { notWired } from "../dispatch/index.ts";
 import { ProblemError } from "../errors.ts";
 import type { Exchange } from "../http/index.ts";
 import type { CommandCall } from "../ports.ts";
-import type { StreamHandler } from "../routes.ts";
 import { acceptsKinds } from "../runs/index.ts";
 import type { EventStreams } from "./event-stream.ts";
 

@@ -11,10 +11,10 @@ import {
   type StoredEvent,
   serialiseEvent,
 } from "@millrace/contracts";
+import type { StreamHandler } from "../app/routes.ts";
 import { decodeEvent } from "../executor/index.ts";
 import type { Exchange } from "../http/index.ts";
 import type { CommandCall, ServerHost } from "../ports.ts";
-import type { StreamHandler } from "../routes.ts";
 import { acceptsKinds, checkPosition, isEnded, knownSummary, startRun } from "../runs/index.ts";
 import type { EventStreams } from "./event-stream.ts";
 import type { FrameFormat } from "./frames.ts";

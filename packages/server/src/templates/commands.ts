@@ -8,7 +8,7 @@ import {
   tagged,
   wire,
   withTag,
-} from "../commands/index.ts";
+} from "../dispatch/index.ts";
 import { notFound, ProblemError } from "../errors.ts";
 import { type FlowReader, readGraph, readText } from "../flows/read-flow.ts";
 import type { CommandCall, HandlerList, ServerHost } from "../ports.ts";

@@ -5,7 +5,7 @@
  */
 import type { Template, TemplateSource } from "@millrace/contracts";
 import { slugSchema } from "@millrace/contracts/schemas";
-import { inTurn } from "../commands/index.ts";
+import { inTurn } from "../dispatch/index.ts";
 import { invalidArg, ProblemError } from "../errors.ts";
 import type { ReadFlow } from "../flows/read-flow.ts";
 import type { ServerHost } from "../ports.ts";

@@ -1,6 +1,6 @@
 /** Commands of webhooks. A token is in one answer alone: that of its creation. */
 import type { FlowGraph, NewWebhook, ParsedArgs } from "@millrace/contracts";
-import { inTurn, keyed, pageOf, wire } from "../commands/index.ts";
+import { inTurn, keyed, pageOf, wire } from "../dispatch/index.ts";
 import { notFound, ProblemError } from "../errors.ts";
 import { newId } from "../http/index.ts";
 import type { HandlerList, ServerHost } from "../ports.ts";

@@ -15,10 +15,9 @@ import type {
 import { isObject, pointerSegment } from "@millrace/contracts/kit";
 import { settingsSchema } from "@millrace/contracts/schemas";
 import type { SettingsTable } from "@millrace/store";
-import { MAX_ERRORS } from "./commands/check-args.ts";
-import { checkConditions, inTurn, tagged, wire } from "./commands/index.ts";
-import { ProblemError } from "./errors.ts";
-import type { HandlerList } from "./ports.ts";
+import { checkConditions, inTurn, tagged, wire } from "../dispatch/index.ts";
+import { MAX_ERRORS, ProblemError } from "../errors.ts";
+import type { HandlerList } from "../ports.ts";
 
 /** Paths of all single settings, each as the list of its names. */
 const PATHS: readonly (readonly string[])[] = leavesOf(settingsSchema.parse({}) as unknown as Json);

@@ -4,8 +4,7 @@
  */
 import type { CommandDef, HttpBinding, Problem } from "@millrace/contracts";
 import { isObject, pointerSegment } from "@millrace/contracts/kit";
-import { invalidArg, ProblemError } from "../errors.ts";
-import { MAX_ERRORS } from "./check-args.ts";
+import { invalidArg, MAX_ERRORS, ProblemError } from "../errors.ts";
 
 /** The parts of a request that hold arguments. */
 export interface RequestParts {

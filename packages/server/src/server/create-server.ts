@@ -1,17 +1,22 @@
 /** A whole server without a port: engine, journal, executor, app. */
 import { startRetention } from "@millrace/store";
-import { buildApp, type MillraceApp } from "./app.ts";
-import { buildHost, closeResources, type HostResources, openResources } from "./build-host.ts";
-import { gatherOptions, type OptionSources } from "./config/environment.ts";
-import { type ResolvedOptions, resolveOptions, type ServerOptions } from "./config/options.ts";
-import type { CredentialsOptions } from "./connections/index.ts";
-import { parseToken } from "./gate/tokens.ts";
-import { registerFolders } from "./hubs/stored-hubs.ts";
-import type { ServerHost } from "./ports.ts";
-import { createLogger, createRedactor } from "./process/logger.ts";
-import { createMetrics } from "./process/metrics.ts";
-import { createScheduler } from "./schedules/scheduler.ts";
-import { readSettings } from "./settings.ts";
+import { buildApp, type MillraceApp } from "../app/app.ts";
+import { gatherOptions, type OptionSources } from "../config/environment.ts";
+import { type ResolvedOptions, resolveOptions, type ServerOptions } from "../config/options.ts";
+import { readSettings } from "../config/settings.ts";
+import type { CredentialsOptions } from "../connections/index.ts";
+import { parseToken } from "../gate/tokens.ts";
+import {
+  buildHost,
+  closeResources,
+  type HostResources,
+  openResources,
+} from "../host/build-host.ts";
+import { registerFolders } from "../hubs/stored-hubs.ts";
+import type { ServerHost } from "../ports.ts";
+import { createScheduler } from "../schedules/scheduler.ts";
+import { createLogger, createRedactor } from "./logger.ts";
+import { createMetrics } from "./metrics.ts";
 
 /** Options of `createServer`: those of the app, and where others come from. */
 export interface CreateServerOptions extends ServerOptions, OptionSources {}

@@ -9,16 +9,16 @@ import { TrieRouter } from "hono/router/trie-router";
 import {
   Answer,
   BYTES,
-  bindArgs,
   bytesReply,
   dispatch,
   invoke,
   JSON_TYPE,
   jsonReply,
-} from "./commands/index.ts";
-import { ProblemError } from "./errors.ts";
-import { type Exchange, type Reply, readJsonBody } from "./http/index.ts";
-import type { AppServices, Caller, CommandCall, ServerHost } from "./ports.ts";
+} from "../dispatch/index.ts";
+import { ProblemError } from "../errors.ts";
+import { type Exchange, type Reply, readJsonBody } from "../http/index.ts";
+import type { AppServices, Caller, CommandCall, ServerHost } from "../ports.ts";
+import { bindArgs } from "./bind-args.ts";
 
 /** Answers a command that streams; `args` are parsed. */
 export type StreamHandler = (

@@ -3,16 +3,16 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { COMMANDS } from "@millrace/contracts/commands";
-import { invoke, StoredKeys } from "./commands/index.ts";
 import {
   type ReloadOptions,
   type ResolvedOptions,
   resolveOptions,
   type ServerOptions,
-} from "./config/options.ts";
-import { ConfigError, ProblemError } from "./errors.ts";
-import { AuthFailures, createGate, type Gate } from "./gate/gate.ts";
-import { isLoopback } from "./gate/target.ts";
+} from "../config/options.ts";
+import { invoke, StoredKeys } from "../dispatch/index.ts";
+import { ConfigError, ProblemError } from "../errors.ts";
+import { AuthFailures, createGate, type Gate } from "../gate/gate.ts";
+import { isLoopback } from "../gate/target.ts";
 import {
   answerError,
   createRequestIds,
@@ -20,20 +20,20 @@ import {
   type ExchangeReport,
   type NodeBindings,
   preflightHeaders,
-} from "./http/index.ts";
-import { createPages } from "./openapi/pages.ts";
-import type { AppServices, Caller, CommandCall, ServerHost } from "./ports.ts";
-import { createMetrics } from "./process/metrics.ts";
-import { createRoutes, type Routes, type StreamHandler } from "./routes.ts";
-import { isEnded, liveRuns } from "./runs/index.ts";
+} from "../http/index.ts";
+import { createPages } from "../openapi/pages.ts";
+import type { AppServices, Caller, CommandCall, ServerHost } from "../ports.ts";
+import { isEnded, liveRuns } from "../runs/index.ts";
+import { createMetrics } from "../server/metrics.ts";
 import {
   createFeedStream,
   createModelsStream,
   createRunEventsStream,
   createRunFlowStream,
   EventStreams,
-} from "./streams/index.ts";
-import { createHook } from "./webhooks/hook.ts";
+} from "../streams/index.ts";
+import { createHook } from "../webhooks/hook.ts";
+import { createRoutes, type Routes, type StreamHandler } from "./routes.ts";
 
 /** A server without a port. */
 export interface MillraceApp {

@@ -7,10 +7,7 @@
 import type { CommandDef } from "@millrace/contracts";
 import { pointerSegment } from "@millrace/contracts/kit";
 import { runInputProblems } from "@millrace/contracts/schemas";
-import { ProblemError } from "../errors.ts";
-
-/** Problems in one answer; more do not help. */
-export const MAX_ERRORS = 100;
+import { MAX_ERRORS, ProblemError } from "../errors.ts";
 
 /** Lists up to this length are looked at whole; parsing so many wrong elements takes milliseconds. */
 const LONG_LIST = 256;

@@ -6,9 +6,9 @@ import {
   type JsonSchema,
   MAX_JSON_DEPTH,
 } from "@millrace/contracts";
-import { wire } from "./commands/index.ts";
-import { MAX_EVENT_BYTES, MAX_WEBHOOK_BYTES } from "./config/limits.ts";
-import type { HandlerList } from "./ports.ts";
+import { MAX_EVENT_BYTES, MAX_WEBHOOK_BYTES } from "../config/limits.ts";
+import { wire } from "../dispatch/index.ts";
+import type { HandlerList } from "../ports.ts";
 
 // Schemas of some sixty commands take milliseconds to write out and never change.
 const infos = new WeakMap<CommandDef, Omit<CommandInfo, "wired">>();
@@ -70,7 +70,7 @@ let version: string | undefined;
 /** Reads it once; `package.json` lies beside `src` as it lies beside `dist`. */
 export function packageVersion(): string {
   if (version === undefined) {
-    const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+    const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
     version = (JSON.parse(text) as { readonly version: string }).version;
   }
   return version;

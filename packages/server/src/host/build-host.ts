@@ -10,7 +10,8 @@ import { createNodeHost, type NodeHost } from "@millrace/engine/node";
 import type { Extensions } from "@millrace/extensions";
 import { type AiSetup, createAi, loadAuditKey } from "@millrace/providers";
 import { openMemoryStore, openStore, type Store } from "@millrace/store";
-import type { Clock, ResolvedOptions } from "./config/options.ts";
+import type { Clock, ResolvedOptions } from "../config/options.ts";
+import { readSettings } from "../config/settings.ts";
 import {
   type ConnectionRecords,
   createServiceConnections,
@@ -21,18 +22,17 @@ import {
   type ServiceConnections,
   storedConnectionRecords,
   type WebFetch,
-} from "./connections/index.ts";
-import { ConfigError } from "./errors.ts";
-import { createLocalExecutor, type LocalExecutor } from "./executor/index.ts";
+} from "../connections/index.ts";
+import { ConfigError } from "../errors.ts";
+import { createLocalExecutor, type LocalExecutor } from "../executor/index.ts";
+import { subflowPort, templatePort } from "../flows/stored-flows.ts";
+import { hubModels } from "../hubs/stored-hubs.ts";
+import { modelHandlers } from "../models/commands.ts";
+import { type ManagedModels, openModels } from "../models/index.ts";
+import type { Logger, ServerHost } from "../ports.ts";
 import { openServerExtensions, type ServerExtensions } from "./extensions.ts";
-import { subflowPort, templatePort } from "./flows/stored-flows.ts";
 import { coreHandlers } from "./handlers.ts";
-import { hubModels } from "./hubs/stored-hubs.ts";
-import { modelHandlers } from "./models/commands.ts";
-import { type ManagedModels, openModels } from "./models/index.ts";
-import type { Logger, ServerHost } from "./ports.ts";
 import { createStandardRegistry } from "./registry.ts";
-import { readSettings } from "./settings.ts";
 
 /** What a host is built over. */
 export interface HostResources {

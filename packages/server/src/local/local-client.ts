@@ -22,6 +22,10 @@ import type {
 import { COMMANDS } from "@millrace/contracts/commands";
 import type { SubflowPort } from "@millrace/engine";
 import { readHolder, type Store } from "@millrace/store";
+import { resolveOptions, type ServerOptions } from "../config/options.ts";
+import { checkArgs, invoke, StoredKeys } from "../dispatch/index.ts";
+import { ProblemError } from "../errors.ts";
+import { decodeEvent, ExecutorError } from "../executor/index.ts";
 import {
   type BuiltHost,
   buildHost,
@@ -29,18 +33,14 @@ import {
   type HostResources,
   openResources,
   type StoreMode,
-} from "./build-host.ts";
-import { checkArgs, invoke, StoredKeys } from "./commands/index.ts";
-import { resolveOptions, type ServerOptions } from "./config/options.ts";
-import { ProblemError } from "./errors.ts";
-import { decodeEvent, ExecutorError } from "./executor/index.ts";
-import { createRequestIds, documentOf } from "./http/index.ts";
-import { fromStore } from "./http/problem.ts";
-import type { ModelEvents } from "./models/index.ts";
-import type { AppServices, CommandCall } from "./ports.ts";
-import { acceptsKinds, callExecutor, checkPosition, knownSummary } from "./runs/index.ts";
+} from "../host/build-host.ts";
+import { createRequestIds, documentOf } from "../http/index.ts";
+import { fromStore } from "../http/problem.ts";
+import type { ModelEvents } from "../models/index.ts";
+import type { AppServices, CommandCall } from "../ports.ts";
+import { acceptsKinds, callExecutor, checkPosition, knownSummary } from "../runs/index.ts";
 
-export { subflowPort } from "./flows/stored-flows.ts";
+export { subflowPort } from "../flows/stored-flows.ts";
 
 /** What `openLocal` takes: options of a server, of which those about its listener say nothing here. */
 export interface LocalOptions extends Omit<ServerOptions, "clock"> {

@@ -6,14 +6,14 @@
  */
 import { lookup } from "node:dns/promises";
 import type { AddressInfo } from "node:net";
-import type { MillraceApp } from "./app.ts";
-import { gatherOptions } from "./config/environment.ts";
-import { type ResolvedOptions, resolveOptions } from "./config/options.ts";
+import type { MillraceApp } from "../app/app.ts";
+import { gatherOptions } from "../config/environment.ts";
+import { type ResolvedOptions, resolveOptions } from "../config/options.ts";
+import { ConfigError } from "../errors.ts";
+import { isLoopback } from "../gate/target.ts";
+import { closeListener, createListener, listen } from "../http/index.ts";
 import { buildServer, type CreateServerOptions } from "./create-server.ts";
-import { ConfigError } from "./errors.ts";
-import { isLoopback } from "./gate/target.ts";
-import { closeListener, createListener, listen } from "./http/index.ts";
-import { watchProcess } from "./process/process-signals.ts";
+import { watchProcess } from "./process-signals.ts";
 
 /** Options of `start`. */
 export interface StartOptions extends CreateServerOptions {

@@ -5,10 +5,10 @@ import type { EgressPolicy, Registry } from "@millrace/engine";
 import type { NodeHost } from "@millrace/engine/node";
 import { type Extensions, openExtensions } from "@millrace/extensions";
 import { createProviders } from "@millrace/providers";
-import type { ExtensionsOption, NodeTypeSource } from "./config/options.ts";
-import type { ResolvedAi } from "./config/read-options.ts";
-import { ConfigError } from "./errors.ts";
-import type { Logger } from "./ports.ts";
+import type { ExtensionsOption, NodeTypeSource } from "../config/options.ts";
+import type { ResolvedAi } from "../config/read-options.ts";
+import { ConfigError } from "../errors.ts";
+import type { Logger } from "../ports.ts";
 import { createStandardRegistry } from "./registry.ts";
 
 /** Extensions, and where their warnings go once there is a log. */

@@ -1,6 +1,5 @@
 /** How commands are called, checked and answered, whichever way a call comes. */
 export { Answer, BYTES, bytesReply, JSON_TYPE, jsonReply, wire } from "./answer.ts";
-export { bindArgs } from "./bind-args.ts";
 export { checkArgs } from "./check-args.ts";
 export { checkConditions, etagOf, inTurn, tagged, withTag } from "./conditions.ts";
 export { dispatch, invoke, notWired, refuseWhileDraining } from "./dispatch.ts";

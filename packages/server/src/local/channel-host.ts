@@ -13,14 +13,14 @@ import {
   isChannel,
   type ListenOptions,
 } from "@millrace/desktop";
-import type { MillraceServer } from "./create-server.ts";
-import { ProblemError } from "./errors.ts";
-import { decodeEvent } from "./executor/index.ts";
-import { createRequestIds, documentOf } from "./http/index.ts";
-import { fromStore } from "./http/problem.ts";
-import type { Caller } from "./ports.ts";
-import { checkPosition, isEnded, knownSummary } from "./runs/index.ts";
-import { createFeedReader } from "./streams/index.ts";
+import { ProblemError } from "../errors.ts";
+import { decodeEvent } from "../executor/index.ts";
+import { createRequestIds, documentOf } from "../http/index.ts";
+import { fromStore } from "../http/problem.ts";
+import type { Caller } from "../ports.ts";
+import { checkPosition, isEnded, knownSummary } from "../runs/index.ts";
+import type { MillraceServer } from "../server/create-server.ts";
+import { createFeedReader } from "../streams/index.ts";
 
 /** Who is at the other end. */
 export interface ChannelHostOptions {
