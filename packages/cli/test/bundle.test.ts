@@ -1,5 +1,5 @@
 /** What each command loads: files, bytes and packages of what is built and starts with it. */
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { basename, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -8,48 +8,33 @@ import { millrace, scratch } from "./cli.ts";
 
 const DIST = fileURLToPath(new URL("../dist", import.meta.url));
 
-/** The built file of this name, and everything it imports before it can run. */
-function loadedWith(name: string): string[] {
-  const [entry] = readdirSync(DIST)
-    .filter((file) => new RegExp(`^${name}-[A-Z0-9]{8}\\.js$`).test(file))
-    .sort((a, b) => builtAt(b) - builtAt(a)); // a build may leave the files of the one before
-  const files = new Set<string>();
-  const visit = (file: string): void => {
-    if (files.has(file)) return;
-    files.add(file);
-    const text = readFileSync(join(DIST, file), "utf8");
-    for (const [, next] of text.matchAll(/(?:from|import)\s*"\.\/([\w-]+\.js)"/g))
-      visit(next as string);
-  };
-  visit(entry ?? `no built file of ${name}`);
-  return [...files];
-}
+/** What is built, from the bundler. `entry`: the module below `src` that the file stands for. */
+const built: readonly {
+  readonly name: string;
+  readonly entry: string | null;
+  readonly imports: readonly string[];
+  readonly dynamicImports: readonly string[];
+  readonly sources: readonly string[];
+}[] = JSON.parse(readFileSync(join(DIST, "files.json"), "utf8"));
+const byName = new Map(built.map((file) => [file.name, file]));
 
-function builtAt(file: string): number {
-  return statSync(join(DIST, file)).mtimeMs;
+/** The file of a module, and everything it imports before it can run. */
+function loadedWith(module: string): string[] {
+  const entry = built.find((file) => file.entry === `${module}.ts`);
+  const files = new Set([entry?.name ?? `no built file of ${module}`]);
+  for (const file of files) {
+    for (const next of byName.get(file)?.imports ?? []) if (byName.has(next)) files.add(next);
+  }
+  return [...files];
 }
 
 function bytes(files: readonly string[]): number {
   return files.reduce((sum, file) => sum + readFileSync(join(DIST, file)).length, 0);
 }
 
-/** Sources of each built file, from the bundler. */
-const { outputs } = JSON.parse(readFileSync(join(DIST, "metafile-esm.json"), "utf8")) as {
-  outputs: Record<
-    string,
-    {
-      inputs: Record<string, { bytesInOutput: number }>;
-      imports: { path: string; external?: boolean }[];
-    }
-  >;
-};
-
 /** Sources whose code is in these files. */
-function sources(files: readonly string[]): string[] {
-  return files
-    .flatMap((file) => Object.entries(outputs[`dist/${file}`]?.inputs ?? {}))
-    .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
-    .map(([source]) => source);
+function sources(files: readonly string[]): readonly string[] {
+  return files.flatMap((file) => byName.get(file)?.sources ?? []);
 }
 
 /** Names of the packages whose code is in these files. */
@@ -64,8 +49,8 @@ function packages(files: readonly string[]): Set<string> {
 }
 
 /** All files of a command line: those of the command, and those of every one. */
-function started(...names: string[]): string[] {
-  return [...new Set(["main", ...names].flatMap(loadedWith))];
+function started(...modules: string[]): string[] {
+  return [...new Set(["main", ...modules].flatMap(loadedWith))];
 }
 
 test("help loads the table and nothing else, and at most 20 kB", () => {
@@ -75,27 +60,27 @@ test("help loads the table and nothing else, and at most 20 kB", () => {
 });
 
 test("a run loads nothing of providers and servers before its flow wants them", () => {
-  const texts = loadedWith("run").map((file) => readFileSync(join(DIST, file), "utf8"));
+  const texts = loadedWith("commands/run").map((file) => readFileSync(join(DIST, file), "utf8"));
   for (const text of texts) expect(text).not.toMatch(/(?:from|import)\s*"@millrace\//);
 });
 
 test("a check loads neither the engine nor zod, nor what measures wide characters", () => {
-  const files = started("validate");
-  expect([...packages(files)].sort()).toEqual(["cli", "contracts", "dsl"]);
+  const files = started("commands/validate");
+  expect([...packages(files)].sort()).toEqual(["cli", "client", "contracts", "dsl"]);
   // The language is 250 kB of it, the catalog of core, half of that its `ai`, 30 kB, and the reading of words 40 kB.
-  expect(bytes(files)).toBeLessThanOrEqual(357_000);
-  expect(files.length).toBeLessThanOrEqual(10);
+  expect(bytes(files)).toBeLessThanOrEqual(370_000);
+  expect(files.length).toBeLessThanOrEqual(6);
 });
 
 test("a run without a terminal loads neither zod nor a server, and not what asks models and hosts", () => {
-  const files = started("run", "start");
+  const files = started("commands/run", "run/start");
   const loaded = [...packages(files)].sort();
   const core = ["ai", "cli", "client", "contracts", "dsl", "engine"];
   expect(loaded).toEqual([...core, "server", "services"]);
   const ofServer = sources(files).filter((source) => source.includes("/server/src/"));
   expect(ofServer.map((source) => basename(source))).toEqual(["registry.ts"]); // the list of types
   expect(bytes(files)).toBeLessThanOrEqual(651_000);
-  expect(files.length).toBeLessThanOrEqual(14);
+  expect(files.length).toBeLessThanOrEqual(8);
   for (const file of files) {
     const text = readFileSync(join(DIST, file), "utf8");
     expect(text).not.toMatch(/from\s*"node:(?:https?|tls|zlib|crypto|child_process|dns.*)"/);
@@ -104,7 +89,7 @@ test("a run without a terminal loads neither zod nor a server, and not what asks
 
 test("looking at what is stored loads neither the language nor the engine, nor zod", () => {
   for (const name of ["runs", "schedule", "models", "hubs"]) {
-    const files = loadedWith(name);
+    const files = loadedWith(`commands/${name}`);
     const loaded = packages(files);
     for (const heavy of ["dsl", "engine", "zod"]) expect(loaded).not.toContain(heavy);
     expect(files.length, name).toBeLessThanOrEqual(16);
@@ -146,10 +131,10 @@ test("a command of the API opens the store with a handful of files, all but a fe
 });
 
 test("the manifest names what the program imports, and nothing else", () => {
-  const imports = Object.values(outputs).flatMap((output) => output.imports);
-  const outside = imports
-    .filter(({ path, external }) => external === true && !/^(?:node:|\.)/.test(path))
-    .map(({ path }) => /^(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? path)
+  const outside = built
+    .flatMap(({ imports, dynamicImports }) => [...imports, ...dynamicImports])
+    .filter((path) => !byName.has(path) && !path.startsWith("node:"))
+    .map((path) => /^(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? path)
     .filter((name) => !builtinModules.includes(name));
   const native = ["@napi-rs/keyring", "keytar", "libsql"]; // looked for by what loads them
   const manifest = JSON.parse(readFileSync(join(DIST, "../package.json"), "utf8"));
@@ -162,8 +147,7 @@ test("the manifest names what the program imports, and nothing else", () => {
 test("the licence of everything foreign in the program is packed with it", () => {
   const text = readFileSync(join(DIST, "licenses.txt"), "utf8");
   const ours = readdirSync(join(DIST, "../.."));
-  const files = Object.keys(outputs).map((path) => path.slice("dist/".length));
-  const foreign = [...packages(files)].filter((name) => !ours.includes(name));
+  const foreign = [...packages([...byName.keys()])].filter((name) => !ours.includes(name));
   expect(foreign).toContain("zod");
   for (const name of foreign) expect(text).toMatch(new RegExp(`^${name} \\d`, "m"));
 });

@@ -1,0 +1,147 @@
+// Bundles the command: everything of ours and the libraries that neither listen nor call, in few files.
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createStandardRegistry } from "@millrace/server/registry";
+import { rolldown } from "rolldown";
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+const DIST = here("dist");
+
+/**
+ * Code that starts together lies together: each of these modules and what it imports is one file, less what is in the files
+ * before it. A file that is loaded costs as much as 20 kB of code. Every other command is a small file beside them.
+ */
+const PACKS = {
+  any: ["main"], // every command, and help
+  common: ["api/open", "api/proposed-schedules"], // configuration, times
+  api: ["api/errors", "api/runs", "run/follow-to-end"],
+  language: ["commands/validate"],
+  engine: ["run/start"],
+  server: ["api/embedded"], // this installation as the API, zod
+};
+
+/** Modules whose value is known now: the catalog of core without the engine behind it, a folder beside the code, a version. */
+const KNOWN = {
+  "src/run/core-catalog.ts": () => {
+    const entries = JSON.stringify(createStandardRegistry().entries());
+    return `const text = ${JSON.stringify(entries)};\nexport const coreEntries = () => JSON.parse(text);`;
+  },
+  "src/scaffold/folder.ts": () =>
+    'export const EXAMPLES = new URL("./templates/", import.meta.url);',
+  "../extensions/src/contracts-version.ts": () => {
+    const { version } = JSON.parse(readFileSync(here("../contracts/package.json"), "utf8"));
+    return `export const contractsVersion = () => ${JSON.stringify(version)};`;
+  },
+};
+const known = new Map(Object.entries(KNOWN).map(([path, code]) => [here(path), code]));
+
+/** Packages that are part of the program; an operator may update the others alone. */
+const INSIDE = /^(?:@millrace\/(?!local-models)|(?:croner|diff|semver|string-width|zod)(?:\/|$))/;
+
+const bundle = await rolldown({
+  cwd: here("."),
+  input: {
+    index: "src/index.ts",
+    bin: "src/bin.ts",
+    // Programs of threads and processes: they are started by name, beside the file that starts them.
+    "writer-thread": here("../store/src/writer/writer-thread.js"),
+    helper: here("../oauth/src/node/os-store/helper.js"),
+  },
+  platform: "node",
+  external: (name, importer = "") =>
+    !/^[./]/.test(name) && !INSIDE.test(name) && !importer.includes("/node_modules/"),
+  // Sources, not builds: a module that a command does not use stays out of its files.
+  resolve: { conditionNames: ["@millrace/source", "import", "node", "default"] },
+  transform: { target: "node20" },
+  preserveEntrySignatures: "allow-extension",
+  checks: { ineffectiveDynamicImport: false },
+  plugins: [
+    {
+      name: "known-values",
+      load: (path) => (known.has(path) ? { code: known.get(path)(), moduleType: "js" } : undefined),
+    },
+  ],
+});
+
+/** The files that a file loads before it runs, itself among them. */
+function loadedWith(file, files) {
+  const found = new Set([file]);
+  for (const { imports } of found) {
+    for (const name of imports) if (files.has(name)) found.add(files.get(name));
+  }
+  return [...found];
+}
+
+/** The pack of each module, from a bundle in which only modules that the same commands need are one file. */
+async function packsOf() {
+  const { output } = await bundle.generate({ format: "esm" });
+  const files = new Map(output.map((file) => [file.fileName, file]));
+  const packs = new Map();
+  for (const [name, modules] of Object.entries(PACKS)) {
+    for (const module of modules) {
+      const path = here(`src/${module}.ts`);
+      const file = output.find(({ moduleIds = [] }) => moduleIds.includes(path));
+      for (const id of loadedWith(file, files).flatMap(({ moduleIds }) => moduleIds)) {
+        if (!packs.has(id)) packs.set(id, name);
+      }
+    }
+  }
+  return packs;
+}
+
+const packs = await packsOf();
+const { output } = await bundle.write({
+  dir: DIST,
+  cleanDir: true,
+  format: "esm",
+  minify: true,
+  entryFileNames: "[name].js",
+  chunkFileNames: "[name]-[hash].js",
+  codeSplitting: {
+    includeDependenciesRecursively: false, // the packs hold them
+    groups: [{ debugName: "packs", name: (id) => packs.get(id) }],
+  },
+});
+await bundle.close();
+
+// For the test of what each command loads; it is not packed.
+const files = output.map(({ fileName, facadeModuleId, imports, dynamicImports, modules }) => ({
+  name: fileName,
+  entry: facadeModuleId && relative(here("src"), facadeModuleId),
+  imports,
+  dynamicImports,
+  sources: Object.keys(modules).filter((path) => modules[path].renderedLength > 0),
+}));
+writeFileSync(join(DIST, "files.json"), JSON.stringify(files));
+
+// The examples, without what is installed or written in them.
+cpSync(here("../../examples"), join(DIST, "templates"), {
+  recursive: true,
+  filter: (path) =>
+    !/(?:^|[\\/])(?:node_modules|out)(?:$|[\\/])/.test(relative(here("../../examples"), path)),
+});
+// The program of a child stands beside the file that starts it.
+cpSync(here("../extensions/dist/extension-child.js"), join(DIST, "extension-child.js"));
+writeFileSync(join(DIST, "licenses.txt"), licences());
+// A shell that starts waits for nothing but a file.
+mkdirSync(join(DIST, "completion"));
+for (const shell of ["bash", "zsh", "fish"]) {
+  const text = execFileSync(process.execPath, [here("bin/millrace.js"), "completion", shell]);
+  writeFileSync(join(DIST, "completion", shell), text);
+}
+
+/** Licences of others whose code is in these files: each wants its text beside every copy. */
+function licences() {
+  const folders = files
+    .flatMap(({ sources }) => sources)
+    .flatMap((path) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+\//.exec(path)?.[0] ?? []);
+  const texts = [...new Set(folders)].map((folder) => {
+    const { name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
+    if (file === undefined) throw new Error(`${name} ${version} has no file of its licence`);
+    return `${name} ${version}\n\n${readFileSync(join(folder, file), "utf8").trim()}\n`;
+  });
+  return texts.sort().join(`\n${"-".repeat(80)}\n\n`);
+}
