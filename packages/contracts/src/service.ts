@@ -1,109 +1,164 @@
-/** A third-party service as data: base URL, auth scheme, operations. Nothing of it is code. */
+/** A third-party service as data: base URL, auth scheme, operations. Nothing of it is code. Its rules: `extend/check-service.ts`. */
 
-import type { JsonObject, JsonSchema } from "./json.ts";
-import type { Effect } from "./permissions.ts";
+import { jsonObject } from "./extend/json-data.ts";
+import {
+  flag,
+  type Infer,
+  integer,
+  list,
+  object,
+  oneOf,
+  optional,
+  optionals,
+  record,
+  type Shape,
+  text,
+  variant,
+} from "./shape/index.ts";
+
+const MAX_OPERATIONS = 5_000; // the largest public APIs have about two thousand
+
+/** Adapter, provider, service slug; a part of credential accounts and of tool names, which providers cut at 64. */
+export const nameShape = text("a name such as acme-crm", {
+  pattern: /^[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*$/,
+  max: 64,
+});
+
+const word = text("a string");
+const words = list(word);
+/** @see RFC 6901, section 3 */
+const jsonPointer = text("a JSON Pointer such as /items", {
+  pattern: /^(?:\/(?:[^~/]|~[01])*)*$/,
+  min: 0,
+});
+
+const oauth2 = object({
+  scheme: oneOf("oauth2"),
+  authorizeUrl: word,
+  tokenUrl: word,
+  scopes: words,
+  revocationUrl: optional(word),
+  deviceUrl: optional(word),
+  /** Public clients only; never a secret. */
+  clientId: optional(word),
+  /** How the client shows itself at the token URL; default `post`. */
+  clientAuth: optional(oneOf("post", "basic", "none")),
+  pkce: optional(flag),
+  issuer: optional(word),
+  resource: optional(word),
+  redirect: optional(
+    object({
+      port: optional(integer(0, 65_535)),
+      path: optional(text("a path such as /callback", { pattern: /^\/[^?#\s]*$/ })),
+    }),
+  ),
+  extraParams: optional(record(word)),
+  lenient: optional(flag),
+});
+const apiKey = object({
+  scheme: oneOf("apiKey"),
+  in: oneOf("header", "query"),
+  name: word,
+  prefix: optional(text("a prefix such as Token", { min: 0 })),
+});
+const authScheme = oneOf("none", "bearer", "basic", "apiKey", "oauth2");
+const plain = object({ scheme: authScheme }) as Shape<{
+  readonly scheme: "none" | "bearer" | "basic";
+}>;
+const auth = variant("scheme", { oauth2, apiKey }, plain);
+
+const start = integer(0);
+const size = integer(1);
+const pagination = variant(
+  "kind",
+  {
+    cursor: object({ kind: oneOf("cursor"), param: word, next: jsonPointer, items: jsonPointer }),
+    page: object({
+      kind: oneOf("page"),
+      param: word,
+      items: jsonPointer,
+      start: optional(start),
+      size: optional(size),
+    }),
+    offset: object({
+      kind: oneOf("offset"),
+      param: word,
+      limitParam: word,
+      limit: size,
+      items: jsonPointer,
+    }),
+    link: object({ kind: oneOf("link"), items: optional(jsonPointer) }),
+  },
+  object({ kind: oneOf("cursor", "page", "offset", "link") }) as Shape<never>,
+);
+
+const operation = object({
+  id: text("an id such as issues.create", { pattern: /^[a-z][A-Za-z0-9._-]{0,99}$/, max: 100 }),
+  method: oneOf("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"),
+  /** Holds `{name}` holes, each percent-encoded. */
+  path: word,
+  ...optionals({
+    title: word,
+    summary: word,
+    effect: oneOf("pure", "read", "write", "destructive"),
+    params: jsonObject,
+    query: jsonObject,
+    headers: jsonObject,
+    body: object({
+      contentType: oneOf(
+        "application/json",
+        "application/x-www-form-urlencoded",
+        "text/plain",
+        "application/octet-stream",
+      ),
+      schema: optional(jsonObject),
+      required: optional(flag),
+    }),
+    result: jsonObject,
+    resultType: oneOf("json", "text", "base64"),
+    maxBytes: size,
+    strictResult: flag,
+    pagination,
+    retryOn: words,
+    idempotencyHeader: word,
+    scopes: words,
+    timeoutMs: integer(1, 3_600_000),
+  }),
+});
+
+/** A `serviceIntegration`. */
+export const integrationShape = object({
+  baseUrl: word,
+  auth,
+  operations: list(operation, { min: 1, max: MAX_OPERATIONS, unique: "id" }),
+});
+
+/** A service as `defineService` takes it. */
+export const serviceShape = object({
+  slug: nameShape,
+  title: word,
+  summary: word,
+  serviceIntegration: integrationShape,
+  meta: optional(jsonObject),
+});
 
 /** How a credential is sent. */
-export type AuthScheme = "none" | "bearer" | "basic" | "apiKey" | "oauth2";
+export type AuthScheme = Infer<typeof authScheme>;
 
 /** The auth part of a descriptor; fields beside `scheme` belong to one scheme each. */
-export type ServiceAuth =
-  | { readonly scheme: "none" | "bearer" | "basic" }
-  | {
-      readonly scheme: "apiKey";
-      readonly in: "header" | "query";
-      readonly name: string;
-      readonly prefix?: string;
-    }
-  | {
-      readonly scheme: "oauth2";
-      readonly authorizeUrl: string;
-      readonly tokenUrl: string;
-      readonly revocationUrl?: string;
-      readonly deviceUrl?: string;
-      readonly scopes: readonly string[];
-      /** Public clients only; never a secret. */
-      readonly clientId?: string;
-      /** How the client shows itself at the token URL; default `post`. */
-      readonly clientAuth?: "post" | "basic" | "none";
-      readonly pkce?: boolean;
-      readonly issuer?: string;
-      readonly resource?: string;
-      readonly redirect?: { readonly port?: number; readonly path?: string };
-      readonly extraParams?: { readonly [name: string]: string };
-      readonly lenient?: boolean;
-    };
+export type ServiceAuth = Infer<typeof auth>;
 
 /** How pages of a GET follow each other; `next` and `items` are JSON Pointers. */
-export type Pagination =
-  | {
-      readonly kind: "cursor";
-      readonly param: string;
-      readonly next: string;
-      readonly items: string;
-    }
-  | {
-      readonly kind: "page";
-      readonly param: string;
-      readonly start?: number;
-      readonly size?: number;
-      readonly items: string;
-    }
-  | {
-      readonly kind: "offset";
-      readonly param: string;
-      readonly limitParam: string;
-      readonly limit: number;
-      readonly items: string;
-    }
-  | { readonly kind: "link"; readonly items?: string };
+export type Pagination = Infer<typeof pagination>;
 
-/** One operation. `path` holds `{name}` holes, each percent-encoded. */
-export interface ServiceOperation {
-  readonly id: string;
-  readonly title?: string;
-  readonly summary?: string;
-  readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
-  readonly path: string;
-  readonly effect?: Effect;
-  readonly params?: JsonSchema;
-  readonly query?: JsonSchema;
-  readonly headers?: JsonSchema;
-  readonly body?: {
-    readonly contentType:
-      | "application/json"
-      | "application/x-www-form-urlencoded"
-      | "text/plain"
-      | "application/octet-stream";
-    readonly schema?: JsonSchema;
-    readonly required?: boolean;
-  };
-  readonly result?: JsonSchema;
-  readonly resultType?: "json" | "text" | "base64";
-  readonly maxBytes?: number;
-  readonly strictResult?: boolean;
-  readonly pagination?: Pagination;
-  readonly retryOn?: readonly string[];
-  readonly idempotencyHeader?: string;
-  readonly scopes?: readonly string[];
-  readonly timeoutMs?: number;
-}
+/** One operation. */
+export interface ServiceOperation extends Infer<typeof operation> {}
 
 /**
  * The `serviceIntegration` descriptor of a service catalog entry.
  * @see specification, "Service integration descriptor"
  */
-export interface ServiceIntegration {
-  readonly baseUrl: string;
-  readonly auth: ServiceAuth;
-  readonly operations: readonly ServiceOperation[];
-}
+export interface ServiceIntegration extends Infer<typeof integrationShape> {}
 
 /** What `defineService` takes. */
-export interface ServiceSpec {
-  readonly slug: string;
-  readonly title: string;
-  readonly summary: string;
-  readonly serviceIntegration: ServiceIntegration;
-  readonly meta?: JsonObject;
-}
+export interface ServiceSpec extends Infer<typeof serviceShape> {}

@@ -10,16 +10,17 @@ import {
   type ExtensionDefinition,
   type Json,
 } from "@millrace/contracts";
+import { canonicalJson, isObject } from "@millrace/contracts/kit";
 import {
-  type Check,
   integer,
   list,
+  must,
+  object,
   oneOf,
+  optional,
   problemsOf,
-  shape,
   text,
-} from "@millrace/contracts/check";
-import { canonicalJson, isObject } from "@millrace/contracts/kit";
+} from "@millrace/contracts/shape";
 import { compileSchema } from "@millrace/dsl";
 import { parseJson } from "./manifest.ts";
 import { ProblemFound } from "./problem.ts";
@@ -50,46 +51,43 @@ export interface ExtensionCatalog {
   readonly checks: readonly string[];
 }
 
-const anObject: Check = (value, pointer, report) => {
-  if (!isObject(value)) report(pointer, "must be an object");
-};
+const anObject = must(isObject, "an object");
 const words = list(text("a word"));
-const named = shape({ id: text("an id"), title: text("a title", { min: 0 }) });
+const named = object({ id: text("an id"), title: text("a title", { min: 0 }) });
+const port = object({
+  name: text("a port", { max: 128 }),
+  description: optional(text("a sentence")),
+});
 
-const ENTRY = shape(
-  {
-    type: text("a type such as approval.quorum", {
-      pattern: /^[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*(?:\.[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*)*$/,
-    }),
-    version: integer(1, 9_999),
-    kind: oneOf("action", "control", "service"),
-    title: text("a title", { min: 0 }),
-    summary: text("a sentence", { min: 0 }),
-    category: text("a word"),
-    tags: words,
-    fields: anObject,
-    output: anObject,
-    ports: list(
-      shape({ name: text("a port", { max: 128 }) }, { description: text("a sentence") }),
-      {
-        unique: "name",
-      },
-    ),
-    body: oneOf(false),
-    effect: oneOf("pure", "read", "write", "destructive"),
-    requires: shape({ secrets: words }, { connection: text("a field"), permissions: anObject }),
-    defaults: shape({}, { policy: anObject }),
-    examples: list(anObject),
-  },
-  {
-    portsFrom: text("a field"),
-    idempotent: oneOf(true),
-    deprecated: text("what to use instead"),
-    serviceIntegration: anObject,
-  },
-);
+const ENTRY = object({
+  type: text("a type such as approval.quorum", {
+    pattern: /^[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*(?:\.[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*)*$/,
+  }),
+  version: integer(1, 9_999),
+  kind: oneOf("action", "control", "service"),
+  title: text("a title", { min: 0 }),
+  summary: text("a sentence", { min: 0 }),
+  category: text("a word"),
+  tags: words,
+  fields: anObject,
+  output: anObject,
+  ports: list(port, { unique: "name" }),
+  body: oneOf(false),
+  effect: oneOf("pure", "read", "write", "destructive"),
+  requires: object({
+    secrets: words,
+    connection: optional(text("a field")),
+    permissions: optional(anObject),
+  }),
+  defaults: object({ policy: optional(anObject) }),
+  examples: list(anObject),
+  portsFrom: optional(text("a field")),
+  idempotent: optional(oneOf(true)),
+  deprecated: optional(text("what to use instead")),
+  serviceIntegration: optional(anObject),
+});
 
-const CATALOG = shape({
+const CATALOG = object({
   nodes: list(ENTRY),
   providers: list(named, { unique: "id" }),
   adapters: list(named, { unique: "id" }),

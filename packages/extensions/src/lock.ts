@@ -1,47 +1,43 @@
 /** `millrace.lock.json`: what was reviewed and granted, so that nothing else is ever loaded. */
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Permissions } from "@millrace/contracts";
-import { oneOf, problemsOf, record, shape, text } from "@millrace/contracts/check";
 import { isObject } from "@millrace/contracts/kit";
-import { type ExtensionMode, permissionsShape } from "./manifest.ts";
+import {
+  type Infer,
+  object,
+  oneOf,
+  optional,
+  problemsOf,
+  record,
+  text,
+} from "@millrace/contracts/shape";
+import { permissionsShape } from "./manifest.ts";
 
 /** File beside `millrace.json`. */
 export const LOCK_FILE = "millrace.lock.json";
 const LOCK_VERSION = 1;
 
-/** Where a package came from. */
-export type ExtensionSource = "npm" | "tarball" | "path";
+const LOCKED = object({
+  version: text("a version"),
+  /** Of the tarball, as package managers write it; "" for a folder. */
+  integrity: text("an integrity", { min: 0 }),
+  manifestDigest: text("a digest"),
+  treeDigest: text("a digest"),
+  source: oneOf("npm", "tarball", "path"),
+  mode: oneOf("child", "inProcess"),
+  granted: permissionsShape,
+  /** The project depended on the package before: whoever removes the extension leaves it installed. */
+  dependency: optional(oneOf(true)),
+});
 
 /** One extension as it was reviewed. */
-export interface LockedExtension {
-  readonly version: string;
-  /** Of the tarball, as package managers write it; "" for a folder. */
-  readonly integrity: string;
-  readonly manifestDigest: string;
-  readonly treeDigest: string;
-  readonly source: ExtensionSource;
-  readonly mode: ExtensionMode;
-  readonly granted: Permissions;
-  /** The project depended on the package before: whoever removes the extension leaves it installed. */
-  readonly dependency?: true;
-}
+export interface LockedExtension extends Infer<typeof LOCKED> {}
+
+/** Where a package came from. */
+export type ExtensionSource = LockedExtension["source"];
 
 /** The lock by the name of the list: a package, or a folder that begins with `./`. */
 export type ExtensionLock = ReadonlyMap<string, LockedExtension>;
-
-const LOCKED = shape(
-  {
-    version: text("a version"),
-    integrity: text("an integrity", { min: 0 }),
-    manifestDigest: text("a digest"),
-    treeDigest: text("a digest"),
-    source: oneOf("npm", "tarball", "path"),
-    mode: oneOf("child", "inProcess"),
-    granted: permissionsShape,
-  },
-  { dependency: oneOf(true) },
-);
 
 /** Reads the lock of a project; empty where there is none. Throws `TypeError` that names the file for one that cannot be read. */
 export async function readLock(folder: string): Promise<ExtensionLock> {

@@ -1,16 +1,20 @@
 /** The manifest of an extension: the member `millrace` of its `package.json`. Reading it runs nothing. */
 import { EXTENSION_API_VERSION, type Permissions } from "@millrace/contracts";
+import { isObject } from "@millrace/contracts/kit";
 import {
-  type Check,
   flag,
+  type Infer,
   integer,
   list,
+  must,
+  object,
   oneOf,
+  optionals,
   problemsOf,
-  shape,
+  rule,
+  type Shape,
   text,
-} from "@millrace/contracts/check";
-import { isObject } from "@millrace/contracts/kit";
+} from "@millrace/contracts/shape";
 import { ProblemFound } from "./problem.ts";
 import { LEFT_OUT } from "./tree-digest.ts";
 
@@ -46,57 +50,57 @@ const MAX_UNITS = 256; // of a path, a host or a name
 /** What the digest of a package leaves out is no part of it. */
 const OUTSIDE: ReadonlySet<string> = new Set(["..", ...LEFT_OUT]);
 
-const inside: Check = (value, pointer, report) => {
-  const isInside =
+const inside = must<string>(
+  (value) =>
     typeof value === "string" &&
     /^\.\/[^\\]+$/.test(value) &&
     value.length <= MAX_UNITS &&
-    !value.split("/").some((part) => OUTSIDE.has(part));
-  if (!isInside) report(pointer, 'must be a path that begins with "./" and stays in the package');
-};
+    !value.split("/").some((part) => OUTSIDE.has(part)),
+  'a path that begins with "./" and stays in the package',
+);
 
 /** `host[:port]`, one leading `*.`; no range of addresses and never everything. */
-const host: Check = text("host[:port], such as api.example:443 or *.example", {
+const host = text("host[:port], such as api.example:443 or *.example", {
   pattern:
     /^(?:\*\.)?(?:[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/,
   max: MAX_UNITS,
 });
 
 /** In a flag of Node a comma would end the path, and a star would be every path. */
-const folder: Check = (value, pointer, report) => {
+const folder: Shape<string> = rule((value) => {
   const isFolder =
     typeof value === "string" &&
     /^\$(?:project|data|temp)(?:\/[^\\,*]*)?$/.test(value) &&
     !value.split("/").includes("..");
-  if (!isFolder) report(pointer, "must begin with $project, $data or $temp, and hold no ..");
-};
+  return isFolder ? undefined : "must begin with $project, $data or $temp, and hold no ..";
+});
 
-const many = (each: Check): Check => list(each, { max: MAX_LIST, unique: "" });
+const many = (each: Shape<string>) => list(each, { max: MAX_LIST, unique: "" });
 const words = many(text("a name", { max: MAX_UNITS }));
 
-const PERMISSIONS: { readonly [name: string]: Check } = {
-  net: many(host),
-  fs: shape({}, { read: many(folder), write: many(folder) }),
-  env: many(text("the name of a variable", { pattern: /^[A-Za-z_][A-Za-z0-9_]*$/ })),
-  secrets: many(text("a name such as API_KEY", { pattern: /^[A-Za-z][A-Za-z0-9_]*$/, max: 64 })),
-  spawn: words,
-  native: flag,
-};
-
 /** What a package asks for, or was granted. */
-export const permissionsShape: Check = shape({}, PERMISSIONS);
+export const permissionsShape: Shape<Permissions> = object(
+  optionals({
+    net: many(host),
+    fs: object(optionals({ read: many(folder), write: many(folder) })),
+    env: many(text("the name of a variable", { pattern: /^[A-Za-z_][A-Za-z0-9_]*$/ })),
+    secrets: many(text("a name such as API_KEY", { pattern: /^[A-Za-z][A-Za-z0-9_]*$/, max: 64 })),
+    spawn: words,
+    native: flag,
+  }),
+);
 
-const REQUIRED: { readonly [name: string]: Check } = {
+const MANIFEST = object({
   apiVersion: integer(1, 1_000),
   entry: inside,
-};
-const OPTIONAL: { readonly [name: string]: Check } = {
-  catalog: inside,
-  contributes: shape({}, { nodes: words, providers: words, services: words }),
-  permissions: permissionsShape,
-  mode: oneOf("child", "inProcess"),
-  templates: inside,
-};
+  ...optionals({
+    catalog: inside,
+    contributes: object(optionals({ nodes: words, providers: words, services: words })),
+    permissions: permissionsShape,
+    mode: oneOf("child", "inProcess"),
+    templates: inside,
+  }),
+});
 
 /** Name of a package. */
 export const PACKAGE_NAME: RegExp = /^(?:@[a-z0-9~][a-z0-9._~-]*\/)?[a-z0-9~][a-z0-9._~-]*$/;
@@ -111,13 +115,13 @@ export function parseManifest(text: string): ExtensionManifest {
   if (typeof version !== "string" || version === "") throw invalid("/version is missing");
   if (own === undefined) throw invalid('has no member "millrace": it is no extension');
   refuseOtherApi(own);
-  const known = [...Object.keys(REQUIRED), ...Object.keys(OPTIONAL)];
+  const known = Object.keys(MANIFEST.fields);
   const members = isObject(own) ? Object.entries(own) : [];
   const read = Object.fromEntries(members.filter(([key]) => known.includes(key)));
-  const problem = problemsOf(read, shape(REQUIRED, OPTIONAL))[0];
+  const problem = problemsOf(read, MANIFEST)[0];
   if (problem !== undefined) throw invalid(`/millrace${problem.pointer} ${problem.message}`);
   const { apiVersion, entry, catalog, contributes, permissions, mode, templates } =
-    read as unknown as Written;
+    read as unknown as Infer<typeof MANIFEST>;
   const peer = isObject(peerDependencies) ? peerDependencies["@millrace/contracts"] : undefined;
   return {
     name,
@@ -142,11 +146,6 @@ interface PackageFile {
   readonly peerDependencies: unknown;
   readonly millrace: unknown;
 }
-
-type Written = Pick<ExtensionManifest, "apiVersion" | "entry"> &
-  Partial<
-    Pick<ExtensionManifest, "catalog" | "contributes" | "permissions" | "mode" | "templates">
-  >;
 
 /** Told before anything else: a manifest of another version may look different altogether. */
 function refuseOtherApi(own: unknown): void {

@@ -1,132 +1,76 @@
-/**
- * Parts from which the payloads of all kinds are put together, once, as data: `part-problem.ts` judges values by them, and
- * the zod schemas of events are built from them.
- */
-import { EVENT_LIMITS } from "./limits.ts";
-
-/** One part. `isOptional`: the key may be absent from its object. */
-export type Part = Shape & { readonly isOptional?: true };
-
-type Shape =
-  | { readonly is: "object"; readonly fields: Fields; readonly entries: readonly Entry[] }
-  | { readonly is: "list"; readonly of: Part; readonly max: number }
-  | { readonly is: "record"; readonly of: Part; readonly max: number; readonly maxKey: number }
-  | { readonly is: "text"; readonly min: number; readonly max: number }
-  | { readonly is: "pattern"; readonly says: string; readonly expression: RegExp }
-  /** A word of a list; one that is open may get further members, which a reader takes as text. */
-  | { readonly is: "word"; readonly words: readonly string[]; readonly isOpen: boolean }
-  | { readonly is: "literal"; readonly value: string | number | boolean }
-  | { readonly is: "nullable"; readonly of: Part }
-  | { readonly is: "integer"; readonly min: number }
-  | { readonly is: "number"; readonly min: number; readonly max: number }
-  | { readonly is: "flag" }
-  | { readonly is: "path" }
-  /** Any JSON whose text is at most `maxBytes` long. */
-  | { readonly is: "json"; readonly maxBytes: number; readonly isObject: boolean };
-
-/** The part of an object; `entries` are its fields as a list, which is walked three times faster. */
-export type ObjectPart = Extract<Part, { is: "object" }>;
-
-/** Parts by key, in wire order. */
-export type Fields = Readonly<Record<string, Part>>;
-type Entry = readonly [key: string, part: Part];
+/** Shapes from which the payloads of all kinds are put together, and what is said of an event that has another one. */
+import type { Json, JsonObject } from "../json.ts";
+import { isObject } from "../kit/objects.ts";
+import { pointerKeys } from "../kit/pointer.ts";
+import * as shape from "../shape/index.ts";
+import { type Fault, faultsOf, integer, object, optional, type Shape } from "../shape/index.ts";
+import { bytesBeyond, EVENT_LIMITS } from "./limits.ts";
+import { isPath } from "./path.ts";
 
 const ANY = Number.POSITIVE_INFINITY;
 
-export function optional(inner: Part): Part {
-  return { ...inner, isOptional: true };
-}
-
-export function nullable(of: Part): Part {
-  return { is: "nullable", of };
-}
-
-export function object(fields: Fields): ObjectPart {
-  return { is: "object", fields, entries: Object.entries(fields) };
-}
-
-export function list(of: Part, max: number = ANY): Part {
-  return { is: "list", of, max };
-}
-
-/** A record of at most `max` entries, whose keys have at most `maxKey` units. */
-export function record(of: Part, max: number = ANY, maxKey: number = ANY): Part {
-  return { is: "record", of, max, maxKey };
-}
-
 /** A string of `min` to `max` UTF-16 units. */
-export function text(max: number = ANY, min = 0): Part {
-  return { is: "text", min, max };
+export function text(max: number = ANY, min = 0): Shape<string> {
+  return shape.text("text", { min, max });
 }
 
-/** One of a list that is closed for ever. */
-export function oneOf(...words: string[]): Part {
-  return { is: "word", words, isOpen: false };
+/** Any JSON whose text is at most `maxBytes` long. */
+export function json(maxBytes: number = ANY): Shape<Json> {
+  return shape.rule((value) => sizeProblem(value, maxBytes));
 }
 
-/** One of a list that may grow. */
-export function open(...words: string[]): Part {
-  return { is: "word", words, isOpen: true };
+export function jsonObject(maxBytes: number = ANY): Shape<JsonObject> {
+  return shape.rule(
+    (value) => (isObject(value) ? sizeProblem(value, maxBytes) : "is not an object"),
+    "object",
+  );
 }
 
-export function literal(value: string | number | boolean): Part {
-  return { is: "literal", value };
+function sizeProblem(value: unknown, maxBytes: number): string | undefined {
+  const fits = maxBytes === ANY || bytesBeyond(value, maxBytes) === 0;
+  return fits ? undefined : `is longer than ${maxBytes} bytes`;
 }
 
-export function integer(min: number): Part {
-  return { is: "integer", min };
+function matching(what: string, pattern: RegExp): Shape<string> {
+  return shape.text(what, { min: 0, max: ANY, pattern });
 }
 
-/** A number from `min` (default 0) to `max`. */
-export function amount(max: number = Number.MAX_VALUE, min = 0): Part {
-  return { is: "number", min, max };
-}
-
-export function json(maxBytes: number = ANY): Part {
-  return { is: "json", maxBytes, isObject: false };
-}
-
-export function jsonObject(maxBytes: number = ANY): Part {
-  return { is: "json", maxBytes, isObject: true };
-}
-
-function pattern(says: string, expression: RegExp): Part {
-  return { is: "pattern", says, expression };
-}
-
-export const flag: Part = { is: "flag" };
-export const path: Part = { is: "path" };
-export const count: Part = integer(0);
-export const id: Part = pattern("a legal id", /^[A-Za-z0-9_-]{1,64}$/);
-export const code: Part = pattern(
+export const path: Shape<string> = shape.rule(
+  (value) => (typeof value === "string" && isPath(value) ? undefined : "is not a legal path"),
+  "string",
+);
+export const count = integer(0);
+export const id = matching("a legal id", /^[A-Za-z0-9_-]{1,64}$/);
+export const code = matching(
   "a snake_case code of at most 64 characters",
   /^[a-z][a-z0-9_]{0,63}$/,
 );
-export const digest: Part = pattern("sha256: and 64 hex digits", /^sha256:[0-9a-f]{64}$/);
-export const message: Part = text(EVENT_LIMITS.message);
+export const digest = matching("sha256: and 64 hex digits", /^sha256:[0-9a-f]{64}$/);
+export const message = text(EVENT_LIMITS.message);
 
 /** `ErrorInfo`, for objects that say more. */
-export const errorFields: Fields = {
+export const errorFields = {
   code,
   message,
-  retryable: flag,
+  retryable: shape.flag,
   status: optional(integer(0)),
+  /** Code of the underlying error. */
   cause: optional(code),
 };
-export const errorInfo: Part = object(errorFields);
+export const errorInfo = object(errorFields);
 
 /** `ValueRef`; `ref` is empty where the value is not kept. */
-export const valueRef: Part = object({
-  ref: pattern("sha256: and 64 hex digits, or empty", /^(sha256:[0-9a-f]{64})?$/),
+export const valueRef = object({
+  ref: matching("sha256: and 64 hex digits, or empty", /^(sha256:[0-9a-f]{64})?$/),
   bytes: count,
   mediaType: text(255),
   preview: optional(text(EVENT_LIMITS.preview)),
 });
 
 /** What started a run. */
-export const trigger: Part = open("cli", "api", "schedule", "webhook", "desktop", "embed");
+export const trigger = shape.open("cli", "api", "schedule", "webhook", "desktop", "embed");
 
-export const usage: Part = object({
+export const usage = object({
   inputTokens: count,
   outputTokens: count,
   cachedInputTokens: optional(count),
@@ -134,7 +78,7 @@ export const usage: Part = object({
   reasoningTokens: optional(count),
 });
 
-export const summaryUsage: Part = object({
+export const summaryUsage = object({
   calls: count,
   inputTokens: count,
   outputTokens: count,
@@ -143,30 +87,69 @@ export const summaryUsage: Part = object({
   reasoningTokens: count,
 });
 
-export const counts: Part = object({
+export const counts = object({
   succeeded: count,
   failed: count,
   skipped: count,
   cancelled: count,
 });
 
-export const range: Part = object(
-  Object.fromEntries(
-    ["start", "end"].map((key) => [
-      key,
-      object({ line: integer(1), column: integer(1), offset: count }),
-    ]),
-  ),
-);
+const position = object({ line: integer(1), column: integer(1), offset: count });
+export const range = object({ start: position, end: position });
 
 /** `Diagnostic`. */
-export const diagnostic: Part = object({
+export const diagnostic = object({
   code: text(ANY, 1),
-  severity: oneOf("error", "warning", "info"),
+  severity: shape.oneOf("error", "warning", "info"),
   message: text(),
   pointer: optional(text()),
   range: optional(range),
   hint: optional(text()),
-  related: optional(list(object({ range, message: text() }))),
-  fixes: optional(list(object({ title: text(), edits: list(object({ range, newText: text() })) }))),
+  related: optional(shape.list(object({ range, message: text() }))),
+  fixes: optional(
+    shape.list(object({ title: text(), edits: shape.list(object({ range, newText: text() })) })),
+  ),
 });
+
+/**
+ * The first fault of a value, as the rest of a sentence that begins with its name: `.error.code is not …`; `undefined` when it
+ * has its shape. `strict` as in `faultsOf`.
+ */
+export function partProblem(value: unknown, part: Shape, strict: boolean): string | undefined {
+  const fault = faultsOf(value, part, strict)[0];
+  if (fault === undefined) return undefined;
+  const names = pointerKeys(fault.pointer).map((name) => `.${name}`);
+  return `${names.join("")} ${messageOf(fault, strict)}`;
+}
+
+function messageOf({ kind, shape: part, message = "" }: Fault, strict: boolean): string {
+  switch (kind) {
+    case "rule":
+      return message;
+    case "missing":
+      return "is missing";
+    case "unknown":
+      return "is not a known key";
+  }
+  switch (part.is) {
+    case "list":
+      return kind === "size" ? `has more than ${part.max} entries` : "is not a list";
+    case "record":
+      if (kind === "key") return `has a key of more than ${part.maxKey} units`;
+      return kind === "size" ? `has more than ${part.max} entries` : "is not an object";
+    case "text":
+      if (part.pattern !== undefined) return `is not ${part.what}`;
+      return `is not text of ${part.min} to ${part.max} units`;
+    case "number":
+      return part.isWhole
+        ? `is not an integer of at least ${part.min}`
+        : `is not a number from ${part.min} to ${part.max}`;
+    case "word":
+      if (part.isOpen && !strict) return "is not a word";
+      if (typeof part.values[0] === "boolean" && part.values.length > 1)
+        return "is not true or false";
+      return `is not ${part.values.length > 1 ? "one of " : ""}${part.values.join(", ")}`;
+    default:
+      return "is not an object";
+  }
+}

@@ -1,8 +1,18 @@
 /** The fields of a view as JSON, and of the summary that it may hold. */
+
+import {
+  amount,
+  integer,
+  list,
+  nullable,
+  object,
+  oneOf,
+  optional,
+  record,
+} from "../shape/index.ts";
 import { EVENT_LIMITS } from "./limits.ts";
 import { NODE_MACHINE, RUN_MACHINE } from "./machines.ts";
 import {
-  amount,
   code,
   count,
   counts,
@@ -10,20 +20,10 @@ import {
   errorFields,
   errorInfo,
   id,
-  integer,
   json,
   jsonObject,
-  list,
-  literal,
   message,
-  nullable,
-  type ObjectPart,
-  object,
-  oneOf,
-  optional,
-  type Part,
   path,
-  record,
   summaryUsage,
   text,
   valueRef,
@@ -31,7 +31,7 @@ import {
 import { VIEW_LIMITS } from "./view-state.ts";
 
 /** What a summary says beyond its envelope. */
-export const summaryPart: ObjectPart = object({
+export const summaryPart = object({
   status: oneOf("succeeded", "failed", "cancelled", "invalid"),
   outputs: jsonObject(EVENT_LIMITS.outputsBytes),
   outputRefs: optional(record(valueRef)),
@@ -41,11 +41,11 @@ export const summaryPart: ObjectPart = object({
   costUsd: nullable(amount()),
   durationMs: amount(),
   error: optional(object({ ...errorFields, node: optional(path) })),
-  diagnostics: optional(list(diagnostic, EVENT_LIMITS.diagnostics)),
+  diagnostics: optional(list(diagnostic, { max: EVENT_LIMITS.diagnostics })),
   exitCode: integer(0),
 });
 
-const node: Part = object({
+const node = object({
   node: path,
   state: oneOf(...Object.keys(NODE_MACHINE)),
   attempt: integer(1),
@@ -62,7 +62,7 @@ const node: Part = object({
   error: optional(errorInfo),
   routed: optional(text()),
   why: optional(text()),
-  cached: optional(literal(true)),
+  cached: optional(oneOf(true)),
   retries: count,
   nextAt: optional(count),
   checks: object({ passed: count, failed: count, warned: count }),
@@ -71,7 +71,7 @@ const node: Part = object({
   tools: count,
 });
 
-const confirmation: Part = object({
+const confirmation = object({
   id,
   node: path,
   attempt: integer(1),
@@ -83,7 +83,7 @@ const confirmation: Part = object({
   by: optional(text()),
 });
 
-const call: Part = object({
+const call = object({
   call: id,
   node: path,
   attempt: integer(1),
@@ -97,7 +97,7 @@ const call: Part = object({
   }),
 });
 
-const log: Part = object({
+const log = object({
   seq: integer(1),
   ts: count,
   node: optional(path),
@@ -107,11 +107,11 @@ const log: Part = object({
   code: optional(text()),
 });
 
-const failure: Part = object({ node: path, attempt: integer(1), code, message, routed: text() });
+const failure = object({ node: path, attempt: integer(1), code, message, routed: text() });
 
 /** `RunViewJson`. */
-export const view: Part = object({
-  v: literal(1),
+export const view = object({
+  v: oneOf(1),
   runId: id,
   seq: count,
   state: oneOf(...Object.keys(RUN_MACHINE), "invalid"),
@@ -130,9 +130,9 @@ export const view: Part = object({
   bodyCounts: counts,
   usage: summaryUsage,
   costUsd: nullable(amount()),
-  logs: list(log, VIEW_LIMITS.logs),
+  logs: list(log, { max: VIEW_LIMITS.logs }),
   warnings: count,
-  failures: list(failure, VIEW_LIMITS.failures),
+  failures: list(failure, { max: VIEW_LIMITS.failures }),
   trimmed: count,
   summary: nullable(summaryPart),
 });

@@ -1,36 +1,37 @@
 /** The payload of every kind, fields in wire order. @see the events page, "Kinds" */
-import { EVENT_LIMITS } from "./limits.ts";
-import { fieldsProblem } from "./part-problem.ts";
 import {
   amount,
-  code,
-  count,
-  digest,
-  errorInfo,
   type Fields,
   flag,
-  id,
   integer,
-  json,
-  jsonObject,
   list,
-  literal,
-  message,
   nullable,
-  type ObjectPart,
+  type ObjectShape,
   object,
   oneOf,
   open,
   optional,
-  path,
   record,
+} from "../shape/index.ts";
+import { EVENT_LIMITS } from "./limits.ts";
+import {
+  code,
+  count,
+  digest,
+  errorInfo,
+  id,
+  json,
+  jsonObject,
+  message,
+  partProblem,
+  path,
   text,
   trigger,
   usage,
   valueRef,
 } from "./parts.ts";
 import { summaryPart, view } from "./payload-view.ts";
-import type { AnyEvent, Kind, UnknownEvent } from "./types.ts";
+import type { AnyEvent, Kind } from "./types.ts";
 
 const label = text(EVENT_LIMITS.tagText);
 const duration = amount();
@@ -83,7 +84,7 @@ const PAYLOADS: Readonly<Record<Kind, Fields>> = {
     output,
     outputRef: ref,
     durationMs: duration,
-    cached: optional(literal(true)),
+    cached: optional(oneOf(true)),
     truncated,
   },
   "node.failed": {
@@ -157,7 +158,7 @@ const PAYLOADS: Readonly<Record<Kind, Fields>> = {
         path: optional(text(EVENT_LIMITS.problemText)),
         message: text(EVENT_LIMITS.problemText),
       }),
-      EVENT_LIMITS.problems,
+      { max: EVENT_LIMITS.problems },
     ),
     repair: count,
   },
@@ -197,17 +198,17 @@ const PAYLOADS: Readonly<Record<Kind, Fields>> = {
 };
 
 /** Payloads by kind. */
-const PAYLOAD_PARTS: ReadonlyMap<string, ObjectPart> = new Map(
+const PAYLOAD_PARTS: ReadonlyMap<string, ObjectShape> = new Map(
   Object.entries(PAYLOADS).map(([kind, fields]) => [kind, object(fields)]),
 );
 
 /** Whole events by kind: envelope, then payload. */
-export const EVENT_PARTS: ReadonlyMap<string, ObjectPart> = new Map(
+export const EVENT_PARTS: ReadonlyMap<string, ObjectShape> = new Map(
   Object.entries(PAYLOADS).map(([kind, fields]) => [kind, eventPart(kind, fields)]),
 );
 
-function eventPart(kind: string, payload: Fields): ObjectPart {
-  const common = { v: literal(1), kind: literal(kind), runId: id, seq: integer(1), ts: count };
+function eventPart(kind: string, payload: Fields): ObjectShape {
+  const common = { v: oneOf(1), kind: oneOf(kind), runId: id, seq: integer(1), ts: count };
   const attempt = integer(1);
   const isRunEvent = kind.startsWith("run.") || kind === "snapshot" || kind === "summary";
   const place = isRunEvent
@@ -221,12 +222,12 @@ function eventPart(kind: string, payload: Fields): ObjectPart {
 /** The first thing that no reader could use, or `undefined`; unknown kinds and fields pass. The envelope is not looked at. */
 export function payloadProblem(event: AnyEvent): string | undefined {
   const payload = PAYLOAD_PARTS.get(event.kind);
-  return payload && fieldsProblem(payload, event as UnknownEvent, false)?.slice(1);
+  return payload && partProblem(event, payload, false)?.slice(1);
 }
 
 /** The first thing that a writer of version 1 may not write, or `undefined`. */
 export function strictProblem(event: AnyEvent): string | undefined {
   const part = EVENT_PARTS.get(event.kind);
   if (part === undefined) return "kind is none of version 1";
-  return fieldsProblem(part, event as UnknownEvent, true)?.slice(1);
+  return partProblem(event, part, true)?.slice(1);
 }

@@ -6,10 +6,16 @@ import type { Diagnostic } from "../diagnostics.ts";
 import type { JsonSchema } from "../json.ts";
 import { isObject } from "../kit/objects.ts";
 import { pointerSegment } from "../kit/pointer.ts";
-import type { ServiceAuth, ServiceIntegration, ServiceOperation, ServiceSpec } from "../service.ts";
-import { type Check, problemsOf } from "./check.ts";
+import {
+  integrationShape,
+  type ServiceAuth,
+  type ServiceIntegration,
+  type ServiceOperation,
+  type ServiceSpec,
+  serviceShape,
+} from "../service.ts";
+import { problemsOf, type Shape } from "../shape/index.ts";
 import { bodyFields, propertiesOf as properties } from "./service-arguments.ts";
-import { integrationShape, serviceShape } from "./service-shape.ts";
 
 const MAX_SERVICE_BYTES = 4 * 1024 * 1024; // one entry of the catalog; larger APIs are imported in parts
 const MAX_SCHEMA_DEPTH = 32; // subschemas within each other; the depth that the schema checker takes
@@ -328,7 +334,7 @@ function equalsIgnoreCase(a: string, b: string): boolean {
 }
 
 /** Data has no getters: what survives this is read again without a thought. */
-function shapeFindings(value: unknown, shape: Check): Diagnostic[] {
+function shapeFindings(value: unknown, shape: Shape): Diagnostic[] {
   try {
     const problems = problemsOf(value, shape);
     return problems.map(({ pointer, message }) => finding(pointer, "service_shape", message));

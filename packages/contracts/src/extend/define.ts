@@ -9,7 +9,7 @@
 
 import type { JsonObject } from "../json.ts";
 import type { ServiceSpec } from "../service.ts";
-import { type Check, problemsOf } from "./check.ts";
+import { problemsOf, type Shape } from "../shape/index.ts";
 import { checkService } from "./check-service.ts";
 import {
   actionShape,
@@ -87,9 +87,9 @@ function define<S extends object, K extends DefinitionKind>(
   kind: K,
   who: string,
   spec: S,
-  check: Check,
+  shape: Shape,
 ): S & Stamp<K> {
-  const problem = problemsOf(spec, check)[0];
+  const problem = problemsOf(spec, shape)[0];
   if (problem !== undefined) throw invalid(who, problem.pointer, problem.message);
   const members = Object.entries(spec).filter(([, value]) => value !== undefined);
   return stamp(kind, Object.fromEntries(members.map(([k, v]) => [k, frozen(v)])) as S);

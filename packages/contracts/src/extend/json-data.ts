@@ -1,10 +1,12 @@
 /** JSON values as plain data: found out, copied, frozen. Nothing here recurses, so depth is a limit and never a crash. */
-import { type Json, MAX_JSON_DEPTH } from "../json.ts";
+import { type Json, type JsonObject, MAX_JSON_DEPTH } from "../json.ts";
+import { isObject } from "../kit/objects.ts";
 import { pointerSegment } from "../kit/pointer.ts";
+import { type Problem, rule } from "../shape/index.ts";
 import { ExtensionError } from "./extension-error.ts";
 
 /** What makes a value something else than JSON, and where; `undefined` when it is JSON within `MAX_JSON_DEPTH`. */
-export function jsonProblem(root: unknown): { pointer: string; message: string } | undefined {
+export function jsonProblem(root: unknown): Problem | undefined {
   const open: { value: unknown; pointer: string; depth: number }[] = [
     { value: root, pointer: "", depth: 1 },
   ];
@@ -31,6 +33,15 @@ export function jsonProblem(root: unknown): { pointer: string; message: string }
   return undefined;
 }
 
+/** Any JSON value. */
+export const json = rule<Json>(problems);
+
+/** A JSON object. */
+export const jsonObject = rule<JsonObject>(
+  (value) => (isObject(value) ? problems(value) : "must be an object"),
+  "object",
+);
+
 /** A deep copy of a JSON value, frozen at every level; absent members are left out. `what` names it in an error. */
 export function frozenJson<T extends Json>(value: T, what: string, pointer = ""): T {
   const problem = jsonProblem(value);
@@ -49,6 +60,11 @@ export function frozenJson<T extends Json>(value: T, what: string, pointer = "")
     Object.freeze(next);
   }
   return copy;
+}
+
+function problems(value: unknown): readonly Problem[] {
+  const problem = jsonProblem(value);
+  return problem === undefined ? [] : [problem];
 }
 
 function isPlain(value: object): boolean {

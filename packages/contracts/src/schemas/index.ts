@@ -1,4 +1,3 @@
-export { executionEventSchema } from "../events/event-schema.ts";
 export { catalogEntrySchema } from "./catalog.ts";
 export {
   digestSchema,
@@ -20,6 +19,7 @@ export {
   serviceInfoSchema,
 } from "./connection.ts";
 export { diagnosticSchema, rangeSchema } from "./diagnostic.ts";
+export { executionEventSchema } from "./event.ts";
 export {
   flowBodySchema,
   flowConnectionSchema,

@@ -2,10 +2,8 @@
 import * as z from "zod";
 import { EVENT_KINDS } from "../events/kinds.ts";
 import { NODE_MACHINE, RUN_MACHINE } from "../events/machines.ts";
-import { schemaOf } from "../events/part-schema.ts";
 import { errorInfo, trigger, valueRef } from "../events/parts.ts";
 import { summaryPart } from "../events/payload-view.ts";
-import type { ErrorInfo, SummaryPayload, Trigger, ValueRef } from "../events/shapes.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { NodeState, RunState } from "../events/view.ts";
 import {
@@ -20,6 +18,7 @@ import {
   timeSchema,
   zonedTimeSchema,
 } from "./common.ts";
+import { schemaOf } from "./event.ts";
 import { flowGraphSchema } from "./graph.ts";
 
 const count = z.int().min(0);
@@ -30,7 +29,7 @@ export const runStateSchema = z.enum(Object.keys(RUN_MACHINE) as RunState[]);
 const nodeState = z.enum(Object.keys(NODE_MACHINE) as NodeState[]);
 
 /** Schema of `Trigger`. */
-export const triggerSchema = schemaOf(trigger) as z.ZodType<Trigger, Trigger>;
+export const triggerSchema = schemaOf(trigger);
 
 /** A kind of this version; a filter with another one is refused. */
 export const kindSchema = z.enum(EVENT_KINDS);
@@ -50,16 +49,13 @@ export const eventSchema = z.looseObject({
 }) as unknown as z.ZodType<AnyEvent, AnyEvent>;
 
 /** Schema of `ErrorInfo`. */
-export const errorInfoSchema = schemaOf(errorInfo) as z.ZodType<ErrorInfo, ErrorInfo>;
+export const errorInfoSchema = schemaOf(errorInfo);
 
 /** Schema of `ValueRef`. */
-export const valueRefSchema = schemaOf(valueRef) as z.ZodType<ValueRef, ValueRef>;
+export const valueRefSchema = schemaOf(valueRef);
 
 /** What the last event of a run says. */
-export const summaryPayloadSchema = schemaOf(summaryPart) as z.ZodType<
-  SummaryPayload,
-  SummaryPayload
->;
+export const summaryPayloadSchema = schemaOf(summaryPart);
 
 const optionsSchema = z.strictObject({
   runId: runIdSchema

@@ -1,11 +1,11 @@
 /** Service descriptors. Shape and rules are those of `checkService`, so there is one truth about them. */
 import * as z from "zod";
 import type { Diagnostic } from "../diagnostics.ts";
-import type { Check } from "../extend/check.ts";
 import { checkService, checkServiceIntegration } from "../extend/check-service.ts";
-import { integrationShape, serviceShape } from "../extend/service-shape.ts";
+
 import { pointerKeys } from "../kit/pointer.ts";
-import type { AuthScheme, ServiceIntegration, ServiceSpec } from "../service.ts";
+import { type AuthScheme, integrationShape, serviceShape } from "../service.ts";
+import { type Infer, jsonSchemaOf, type Shape } from "../shape/index.ts";
 
 /** How a credential is sent. */
 export const authSchemeSchema: z.ZodType<AuthScheme> = z.enum([
@@ -17,21 +17,18 @@ export const authSchemeSchema: z.ZodType<AuthScheme> = z.enum([
 ]);
 
 /** A `serviceIntegration` descriptor. @see specification, "Service integration descriptor" */
-export const serviceIntegrationSchema: z.ZodType<ServiceIntegration> = checked<ServiceIntegration>(
-  checkServiceIntegration,
-  integrationShape,
-);
+export const serviceIntegrationSchema = checked(checkServiceIntegration, integrationShape);
 
 /** A service as `defineService` and an import give it. */
-export const serviceSpecSchema: z.ZodType<ServiceSpec> = checked<ServiceSpec>(
-  checkService,
-  serviceShape,
-);
+export const serviceSpecSchema = checked(checkService, serviceShape);
 
 /** A schema that refuses what `check` finds; its JSON Schema is that of the shape. */
-function checked<T>(check: (value: unknown) => readonly Diagnostic[], shape: Check): z.ZodType<T> {
+function checked<S extends Shape>(
+  check: (value: unknown) => readonly Diagnostic[],
+  shape: S,
+): z.ZodType<Infer<S>> {
   const schema = z.unknown().superRefine((found, ctx) => tell(check(found), ctx));
-  return schema.meta({ ...shape.schema }) as unknown as z.ZodType<T>;
+  return schema.meta({ ...jsonSchemaOf(shape) }) as unknown as z.ZodType<Infer<S>>;
 }
 
 function tell(findings: readonly Diagnostic[], ctx: z.RefinementCtx): void {

@@ -1,8 +1,7 @@
 /** The operator's keys `providers`, `mcpServers` and `ai`, checked and typed. A flow never says any of this. */
-import type { PricePerMillion } from "@millrace/contracts";
-import { type Check, problemsOf } from "@millrace/contracts/check";
+import { type Infer, problemsOf, type Shape } from "@millrace/contracts/shape";
 import { ProvidersError } from "../errors.ts";
-import { ai, mcpServers, providers } from "./shapes.ts";
+import { ai, mcpServers, type program, providers, type remote } from "./shapes.ts";
 
 /** One provider. `credential` is a reference; the key itself is never a setting. */
 export interface ProviderSettings {
@@ -19,49 +18,19 @@ export interface ProviderSettings {
 }
 
 /** A server of the Model Context Protocol that is started as a program. */
-export interface McpProgramSettings {
-  readonly command: string;
-  readonly args?: readonly string[];
-  /** Variables beside the minimal ones. */
-  readonly env?: { readonly [name: string]: string };
-  /** Variables whose values come from the credential store: `{"API_KEY": "ai:search"}`. */
-  readonly secrets?: { readonly [name: string]: string };
-  /** Default: an empty folder of the run. */
-  readonly cwd?: string;
-  /** Names of tools that flows may use; no others are shown or called. */
-  readonly tools: readonly string[];
-  /** Those of them that need no confirmation. */
-  readonly trusted?: readonly string[];
-  /** Default 10,000. */
-  readonly connectMs?: number;
-}
+export interface McpProgramSettings extends Infer<typeof program> {}
 
 /** A server of the Model Context Protocol at an address (Streamable HTTP). */
-export interface McpRemoteSettings {
-  readonly url: string;
-  /** As of a provider; sent as bearer token. */
-  readonly credential?: string;
-  readonly tools: readonly string[];
-  readonly trusted?: readonly string[];
-  readonly connectMs?: number;
-}
+export interface McpRemoteSettings extends Infer<typeof remote> {}
 
 /** Either of the two. */
 export type McpServerSettings = McpProgramSettings | McpRemoteSettings;
 
 /** Everything that an operator says about AI. */
-export interface AiSettings {
+export interface AiSettings extends Infer<typeof ai> {
   readonly providers: { readonly [id: string]: ProviderSettings };
   readonly mcpServers: { readonly [name: string]: McpServerSettings };
-  /** Provider of nodes that name none. */
-  readonly defaultProvider?: string;
-  /** By `provider/model id`, before the built-in ones. */
-  readonly prices: { readonly [model: string]: PricePerMillion };
-  readonly circuit?: {
-    readonly failures?: number;
-    readonly windowMs?: number;
-    readonly coolDownMs?: number;
-  };
+  readonly prices: NonNullable<Infer<typeof ai>["prices"]>;
 }
 
 /** The three keys as they stand in a configuration. */
@@ -82,9 +51,9 @@ export function readAiSettings(values: AiValues): AiSettings {
   };
 }
 
-function read<T>(key: string, value: unknown, check: Check): T {
+function read<T>(key: string, value: unknown, shape: Shape): T {
   const given = value ?? {};
-  const problem = problemsOf(given, check)[0];
+  const problem = problemsOf(given, shape)[0];
   if (problem === undefined) return given as T;
   const where = `${key}${problem.pointer}`.replaceAll("/", ".");
   throw new ProvidersError("settings_invalid", `${where} ${problem.message}`);

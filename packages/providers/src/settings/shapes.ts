@@ -1,15 +1,22 @@
 /** Schemas of the settings `providers`, `mcpServers` and `ai`. */
+import { isObject } from "@millrace/contracts/kit";
 import {
-  type Check,
+  also,
   flag,
   integer,
   list,
+  must,
+  object,
   oneOf,
+  optional,
+  optionals,
+  type Problem,
+  problemsOf,
   record,
-  shape,
+  rule,
+  type Shape,
   text,
-} from "@millrace/contracts/check";
-import { isObject } from "@millrace/contracts/kit";
+} from "@millrace/contracts/shape";
 
 /** Names of providers and servers; they are part of credential accounts and of tool names. */
 const NAME = /^[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*$/;
@@ -25,134 +32,145 @@ const modelId = text("the id of a model", { pattern: /^[^\p{Cc}]+$/u, max: 200 }
 /** Headers that would carry a key past the credential store. */
 const KEYS = /^(?:authorization|proxy-authorization|cookie|x-api-key|api-key|x-goog-api-key)$/i;
 
-const url: Check = (value, pointer, report) => {
+const url = must<string>((value) => {
   const parsed = typeof value === "string" && URL.canParse(value) ? new URL(value) : undefined;
   const plain = parsed !== undefined && /^https?:$/.test(parsed.protocol);
-  if (!plain || parsed.username !== "" || parsed.password !== "" || parsed.hash !== "") {
-    report(pointer, "must be an http: or https: URL without user, password and fragment");
-  }
-};
+  return plain && parsed.username === "" && parsed.password === "" && parsed.hash === "";
+}, "an http: or https: URL without user, password and fragment");
 
-const headers: Check = (value, pointer, report) => {
-  record(text("the value of a header", { pattern: /^[\t\x20-\x7e]+$/ }))(value, pointer, report);
-  for (const name of isObject(value) ? Object.keys(value) : []) {
-    if (KEYS.test(name)) report(`${pointer}/${name}`, "holds a key; use credential");
-    else if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) {
-      report(`${pointer}/${name}`, "is no name of a header");
-    }
-  }
-};
+const headers = also(
+  record(text("the value of a header", { pattern: /^[\t\x20-\x7e]+$/ })),
+  (value) =>
+    Object.keys(isObject(value) ? value : {}).flatMap((name) => {
+      if (KEYS.test(name)) return [{ pointer: `/${name}`, message: "holds a key; use credential" }];
+      return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)
+        ? []
+        : [{ pointer: `/${name}`, message: "is no name of a header" }];
+    }),
+);
 
-const common = { credential, modelId };
+const common = optionals({ credential, modelId });
 
 /** The settings of a provider, by its kind. */
-const KINDS: { readonly [kind: string]: Check } = {
-  openai: shape(
-    {},
-    { ...common, kind: oneOf("openai"), api: oneOf("responses", "chat"), baseUrl: url },
-  ),
-  anthropic: shape({}, { ...common, kind: oneOf("anthropic"), baseUrl: url }),
-  google: shape({}, { ...common, kind: oneOf("google"), baseUrl: url }),
-  "openai-compatible": shape(
-    { kind: oneOf("openai-compatible"), baseUrl: url },
-    { ...common, supportsStructuredOutputs: flag, headers },
-  ),
+const KINDS: { readonly [kind: string]: Shape } = {
+  openai: object({
+    ...common,
+    ...optionals({ kind: oneOf("openai"), api: oneOf("responses", "chat"), baseUrl: url }),
+  }),
+  anthropic: object({ ...common, ...optionals({ kind: oneOf("anthropic"), baseUrl: url }) }),
+  google: object({ ...common, ...optionals({ kind: oneOf("google"), baseUrl: url }) }),
+  "openai-compatible": object({
+    kind: oneOf("openai-compatible"),
+    baseUrl: url,
+    ...common,
+    ...optionals({ supportsStructuredOutputs: flag, headers }),
+  }),
 };
 
 /** The provider of this machine's models takes nothing but the model of nodes that name none. */
-const local = shape({}, { modelId });
+const local = object({ modelId: common.modelId });
+
+/** Settings by a name of ours, each of the shape that `shapeOf` chooses, or with the problem that it finds. */
+function named(what: string, shapeOf: (name: string, setting: unknown) => Shape | Problem): Shape {
+  return rule((value) => {
+    if (!isObject(value)) return "must be an object";
+    return Object.entries(value).flatMap(([name, setting]) => {
+      const isName = NAME.test(name) && name.length <= MAX_NAME;
+      const found = isName
+        ? shapeOf(name, setting)
+        : { pointer: "", message: `is no name of a ${what}: lower-case letters, digits, - and _` };
+      const problems = "message" in found ? [found] : problemsOf(setting, found);
+      return problems.map(({ pointer, message }) => ({ pointer: `/${name}${pointer}`, message }));
+    });
+  });
+}
 
 /** Providers by id. The kind of `openai`, `anthropic` and `google` is their name; any other says its own. */
-export const providers: Check = (value, pointer, report) => {
-  if (!isObject(value)) return report(pointer, "must be an object");
-  for (const [id, setting] of Object.entries(value)) {
-    const at = `${pointer}/${id}`;
-    if (!NAME.test(id) || id.length > MAX_NAME) {
-      report(at, "is no name of a provider: lower-case letters, digits, - and _");
-      continue;
-    }
-    if (id === "mock") {
-      report(at, "is always there and takes no settings");
-      continue;
-    }
-    if (id === "local" && isObject(setting) && setting["kind"] === undefined) {
-      local(setting, at, report);
-      continue;
-    }
-    const kind = isObject(setting) ? (setting["kind"] ?? id) : id;
-    const check = typeof kind === "string" && Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
-    if (check === undefined) {
-      report(`${at}/kind`, `must be one of ${Object.keys(KINDS).join(", ")}`);
-    } else check(setting, at, report);
-  }
-};
+export const providers = named("provider", (id, setting) => {
+  if (id === "mock") return { pointer: "", message: "is always there and takes no settings" };
+  if (id === "local" && isObject(setting) && setting["kind"] === undefined) return local;
+  const kind = isObject(setting) ? (setting["kind"] ?? id) : id;
+  const shape = typeof kind === "string" && Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
+  const message = `must be one of ${Object.keys(KINDS).join(", ")}`;
+  return shape ?? { pointer: "/kind", message };
+});
 
 const tools = list(text("the name of a tool", { max: 128 }), { unique: "", max: 64 });
-const shared = { trusted: tools, connectMs: integer(100, 600_000) };
+const shared = optionals({
+  /** Those of the tools that need no confirmation. */
+  trusted: tools,
+  /** Default 10,000. */
+  connectMs: integer(100, 600_000),
+});
 const variable = text("the name of a variable", { pattern: /^[A-Za-z_][A-Za-z0-9_]*$/ });
 
-const program = shape(
-  { command: text("a program"), tools },
-  {
-    ...shared,
-    args: list(text("an argument", { min: 0, max: 65_536 })),
-    env: record(text("the value of a variable", { min: 0, max: 65_536 })),
-    secrets: record(
+export const program = object({
+  command: text("a program"),
+  /** Names of tools that flows may use; no others are shown or called. */
+  tools,
+  ...shared,
+  args: optional(list(text("an argument", { min: 0, max: 65_536 }))),
+  /** Variables beside the minimal ones. */
+  env: optional(record(text("the value of a variable", { min: 0, max: 65_536 }))),
+  /** Variables whose values come from the credential store: `{"API_KEY": "ai:search"}`. */
+  secrets: optional(
+    record(
       text("a name of the credential store such as ai:search", {
         pattern: /^ai:[a-z0-9][a-z0-9._-]{0,63}$/,
       }),
     ),
-    cwd: text("an absolute folder", { pattern: /^(?:\/|[A-Za-z]:[\\/])/ }),
-  },
-);
+  ),
+  /** Default: an empty folder of the run. */
+  cwd: optional(text("an absolute folder", { pattern: /^(?:\/|[A-Za-z]:[\\/])/ })),
+});
 
-const remote = shape({ url, tools }, { ...shared, credential });
+export const remote = object({
+  url,
+  tools,
+  ...shared,
+  /** As of a provider; sent as bearer token. */
+  credential: optional(credential),
+});
+
+const server = also(program, (value) =>
+  ["env", "secrets"].flatMap((key) => {
+    const variables = isObject(value) ? value[key] : undefined;
+    return Object.keys(isObject(variables) ? variables : {}).flatMap((name) =>
+      problemsOf(name, variable).map(({ message }) => ({ pointer: `/${key}/${name}`, message })),
+    );
+  }),
+);
 
 /** Servers of the Model Context Protocol by name: a program (`command`) or an address (`url`). */
-export const mcpServers: Check = (value, pointer, report) => {
-  if (!isObject(value)) return report(pointer, "must be an object");
-  for (const [name, setting] of Object.entries(value)) {
-    const at = `${pointer}/${name}`;
-    if (!NAME.test(name) || name.length > MAX_NAME) {
-      report(at, "is no name of a server: lower-case letters, digits, - and _");
-    } else if (isObject(setting) && setting["url"] !== undefined) remote(setting, at, report);
-    else server(setting, at, report);
-  }
-};
-
-const server: Check = (value, pointer, report) => {
-  program(value, pointer, report);
-  if (!isObject(value)) return;
-  for (const key of ["env", "secrets"]) {
-    const names = isObject(value[key]) ? Object.keys(value[key]) : [];
-    for (const name of names) variable(name, `${pointer}/${key}/${name}`, report);
-  }
-};
-
-const dollars: Check = (value, pointer, report) => {
-  if (typeof value !== "number" || !Number.isFinite(value) || value < 0) {
-    report(pointer, "must be a number of US dollars for a million tokens");
-  }
-};
-
-const price = shape(
-  { input: dollars, output: dollars },
-  { cachedInput: dollars, cacheWrite: dollars },
+export const mcpServers = named("server", (_, setting) =>
+  isObject(setting) && setting["url"] !== undefined ? remote : server,
 );
 
+const dollars = must<number>(
+  (value) => typeof value === "number" && Number.isFinite(value) && value >= 0,
+  "a number of US dollars for a million tokens",
+);
+
+const price = object({
+  input: dollars,
+  output: dollars,
+  cachedInput: optional(dollars),
+  cacheWrite: optional(dollars),
+});
+
 /** The key `ai`. Prices are by `provider/model id`. */
-export const ai: Check = shape(
-  {},
-  {
+export const ai = object(
+  optionals({
+    /** Provider of nodes that name none. */
     defaultProvider: text("the name of a provider", { pattern: NAME, max: MAX_NAME }),
+    /** By `provider/model id`, before the built-in ones. */
     prices: record(price),
-    circuit: shape(
-      {},
-      {
+    circuit: object(
+      optionals({
         failures: integer(1, 1_000),
         windowMs: integer(1_000, 3_600_000),
         coolDownMs: integer(100, 3_600_000),
-      },
+      }),
     ),
-  },
+  }),
 );

@@ -1,0 +1,209 @@
+/**
+ * What is wrong with a value, by its shape.
+ *   K1  A check changes nothing and throws only what a getter of the value throws.
+ *   K2  Faults come in the order of the value, missing members first.
+ */
+import { isObject } from "../kit/objects.ts";
+import { pointerKeys, pointerSegment } from "../kit/pointer.ts";
+import { unknownOption } from "../options.ts";
+import {
+  type Bounds,
+  type KindOf,
+  type ObjectShape,
+  type Problem,
+  rule,
+  type Scalar,
+  type Shape,
+} from "./shape.ts";
+
+/** One fault. `twice`: of a member of a list that differs from no other one; `rule`: `message` has it. */
+export interface Fault {
+  readonly pointer: string;
+  readonly kind: "type" | "size" | "key" | "missing" | "unknown" | "twice" | "rule";
+  readonly shape: Shape;
+  /** The value; of `missing` and `unknown` the name of the member. */
+  readonly value: unknown;
+  readonly message?: string;
+}
+
+/**
+ * All faults of a value. `strict` is the temper of a writer: known members and words only. Otherwise that of a reader: further
+ * members pass, and further words of open lists.
+ */
+export function faultsOf(value: unknown, shape: Shape, strict = true): readonly Fault[] {
+  switch (shape.is) {
+    case "object":
+      return isObject(value) ? objectFaults(value, shape, strict) : wrong(shape, value);
+    case "list":
+      return Array.isArray(value) ? listFaults(value, shape, strict) : wrong(shape, value);
+    case "record":
+      return isObject(value) ? recordFaults(value, shape, strict) : wrong(shape, value);
+    case "nullable":
+      return value === null ? NONE : faultsOf(value, shape.of, strict);
+    case "variant": {
+      const chosen = isObject(value) ? shape.shapes[String(value[shape.tag])] : undefined;
+      return faultsOf(value, chosen ?? shape.other, strict);
+    }
+    case "rule": {
+      const found = shape.test(value);
+      if (found === undefined) return NONE;
+      const problems = typeof found === "string" ? [{ pointer: "", message: found }] : found;
+      return problems.map((problem) => ({ ...problem, kind: "rule", shape, value }));
+    }
+    default:
+      return isScalar(value, shape, strict) ? NONE : wrong(shape, value);
+  }
+}
+
+const NONE: readonly Fault[] = [];
+const MAX_WORD = 64; // no word of a list that may grow is longer
+
+function isScalar(
+  value: unknown,
+  shape: KindOf<"text" | "word" | "number">,
+  strict: boolean,
+): boolean {
+  switch (shape.is) {
+    case "text":
+      return hasLength(value, shape) && (shape.pattern?.test(value) ?? true);
+    case "number":
+      return (shape.isWhole ? Number.isSafeInteger(value) : true) && isWithin(value, shape);
+    case "word":
+      if (strict || !shape.isOpen) return shape.values.includes(value as Scalar);
+      return typeof value === "string" && value !== "" && value.length <= MAX_WORD;
+  }
+}
+
+function hasLength(value: unknown, bounds: Bounds): value is string {
+  return typeof value === "string" && isWithin(value.length, bounds);
+}
+
+function isWithin(value: unknown, { min, max }: Bounds): boolean {
+  return typeof value === "number" && value >= min && value <= max;
+}
+
+type Named = { readonly [name: string]: unknown };
+
+function objectFaults(value: Named, shape: KindOf<"object">, strict: boolean): readonly Fault[] {
+  const faults: Fault[] = [];
+  for (const name of shape.required) {
+    if (value[name] === undefined) add(faults, name, wrong(shape, name, "missing"));
+  }
+  for (const name of Object.keys(value)) {
+    const field = shape.fields[name];
+    if (field === undefined) {
+      if (strict) add(faults, name, wrong(shape, name, "unknown"));
+    } else if (value[name] !== undefined) add(faults, name, faultsOf(value[name], field, strict));
+  }
+  return faults;
+}
+
+function listFaults(
+  value: readonly unknown[],
+  shape: KindOf<"list">,
+  strict: boolean,
+): readonly Fault[] {
+  const { of, unique } = shape;
+  const faults = isWithin(value.length, shape) ? [] : wrong(shape, value, "size");
+  const seen = new Set<unknown>();
+  for (let i = 0; i < value.length; i += 1) {
+    const member = value[i];
+    add(faults, i, faultsOf(member, of, strict));
+    if (unique === undefined) continue;
+    const isWhole = unique === "" || !isObject(member);
+    const key = isWhole ? member : member[unique];
+    if (seen.has(key)) {
+      const pointer = unique === "" ? "" : pointerSegment(unique);
+      add(faults, i, [{ pointer, kind: "twice", shape, value: key }]);
+    }
+    seen.add(key);
+  }
+  return faults;
+}
+
+function recordFaults(value: Named, shape: KindOf<"record">, strict: boolean): readonly Fault[] {
+  const names = Object.keys(value);
+  const faults = names.length > shape.max ? wrong(shape, value, "size") : [];
+  for (const name of names) {
+    if (name.length > shape.maxKey) faults.push(...wrong(shape, name, "key"));
+    else add(faults, name, faultsOf(value[name], shape.of, strict));
+  }
+  return faults;
+}
+
+function wrong(shape: Shape, value: unknown, kind: Fault["kind"] = "type"): Fault[] {
+  return [{ pointer: "", kind, shape, value }];
+}
+
+/** Adds the faults of the member `key`. */
+function add(faults: Fault[], key: string | number, inner: readonly Fault[]): void {
+  if (inner.length === 0) return;
+  const step = pointerSegment(key);
+  for (const fault of inner) faults.push({ ...fault, pointer: step + fault.pointer });
+}
+
+/** All problems of a value, in words for whoever wrote it. */
+export function problemsOf(value: unknown, shape: Shape): readonly Problem[] {
+  return faultsOf(value, shape).map((fault) => ({
+    pointer: fault.pointer,
+    message: messageOf(fault),
+  }));
+}
+
+/** A fault in words, as the rest of a sentence. */
+function messageOf({ kind, shape, value, message = "" }: Fault): string {
+  switch (kind) {
+    case "rule":
+      return message;
+    case "missing":
+      return "is missing";
+    case "twice":
+      return `${JSON.stringify(value)} is there twice`;
+    case "unknown":
+      return `is unknown; members are ${Object.keys((shape as ObjectShape).fields).join(", ")}`;
+  }
+  switch (shape.is) {
+    case "list":
+      return kind === "size"
+        ? `must have ${shape.min} to ${shape.max} members, found ${(value as unknown[]).length}`
+        : "must be a list";
+    case "text":
+      return hasLength(value, shape)
+        ? `must be ${shape.what}, found "${value.slice(0, 60)}"`
+        : `must be ${shape.what}, ${shape.min} to ${shape.max} characters`;
+    case "word":
+      return `must be one of ${shape.values.map((each) => JSON.stringify(each)).join(", ")}`;
+    case "number":
+      return `must be ${shape.isWhole ? "an integer" : "a number"} from ${shape.min} to ${shape.max}`;
+    default:
+      return "must be an object";
+  }
+}
+
+/** A shape, and a rule for values that are looked at whether they have it or not. */
+export function also<T>(shape: Shape<T>, test: (value: unknown) => readonly Problem[]): Shape<T> {
+  return rule((value) => [...problemsOf(value, shape), ...test(value)]);
+}
+
+/**
+ * The first thing that is wrong with options, names before values. `name`, such as `egress.allow`, is that of the option of which
+ * `message` speaks (`must be an object`); absent, `message` is a whole sentence.
+ */
+export function optionsProblem(
+  options: unknown,
+  shape: ObjectShape,
+): { readonly name?: string; readonly message: string } | undefined {
+  if (!isObject(options)) return { message: "options must be an object" };
+  const faults = faultsOf(options, shape);
+  const first = faults.find(({ kind }) => kind === "unknown") ?? faults[0];
+  if (first === undefined) return undefined;
+  const keys = pointerKeys(first.pointer);
+  const message = messageOf(first);
+  if (first.kind !== "unknown") return { name: keys.join("."), message };
+  const at = keys
+    .slice(0, -1)
+    .map((key) => `${key}.`)
+    .join("");
+  const { fields } = first.shape as ObjectShape;
+  return { message: unknownOption({ [keys.at(-1) ?? ""]: 0 }, fields, at) ?? message };
+}
