@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 
@@ -10,8 +9,6 @@ const report = fileURLToPath(new URL("scripts/json-report.mjs", import.meta.url)
 export const shared: ViteUserConfig["test"] = {
   setupFiles: [setup],
   isolate: false,
-  // One more than cores: a quarter of the time a worker waits for a child process or a socket.
-  maxWorkers: availableParallelism() + 1,
   reporters: ["default", report],
   onConsoleLog: (log) => {
     throw new Error(`a test wrote to the console: ${log}`);
@@ -21,12 +18,16 @@ export const shared: ViteUserConfig["test"] = {
 /**
  * The tests of one package, the files `*.test.ts` below its `test`. They read the sources of their package, and its neighbours as
  * they are built: `turbo run test` builds these first. `config` is the URL of the package's `vitest.config.ts`.
+ *
+ * Packages run side by side, each in one worker, which loads the sources once. A package whose tests are long because they wait
+ * for processes and sockets takes more `workers`, so that it is not the last one running.
  */
-export function project(config: string): ViteUserConfig {
+export function project(config: string, { workers = 1 } = {}): ViteUserConfig {
   return defineConfig({
     resolve: { alias: sourcesOf(new URL("package.json", config)) },
     test: {
       ...shared,
+      maxWorkers: workers,
       include: ["test/**/*.test.ts"],
       // `npm test -- NAME` asks every package for its files of that name.
       passWithNoTests: true,

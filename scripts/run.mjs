@@ -32,7 +32,7 @@ const env = {
 const build = ["turbo", "run", "build", "--output-logs=hash-only"];
 // Through turbo: the tests of a package run again when it, or what it needs, has changed; else turbo repeats what the last run said.
 const tests = [
-  ...["turbo", "run", "test", "//#test:repository", "--concurrency=2", "--continue"],
+  ...["turbo", "run", "test", "//#test:repository", "--concurrency=4", "--continue"],
   ...["--log-prefix=none", "--log-order=grouped", "--"],
 ];
 const gate = [
