@@ -12,31 +12,17 @@ const MAX_DEPTH = 3; // maker, model, file: deeper trees are not collections of 
 export const FOLDER_MODE = 0o700;
 export const FILE_MODE = 0o600;
 
-/** Where everything is below the folder of models. */
-export interface ModelFolders {
-  readonly files: string;
-  readonly downloads: string;
-  readonly runners: string;
-  readonly registry: string;
-  readonly lock: string;
-}
-
-/** The paths below `dir`. Nothing is made. */
-export function modelFolders(dir: string): ModelFolders {
-  return {
+/** The paths of everything below the folder of models; missing folders are made, for the owner alone. */
+export function makeFolders(dir: string) {
+  const folders = {
     files: join(dir, "files"),
     downloads: join(dir, "downloads"),
     runners: join(dir, "runners"),
-    registry: join(dir, "registry.json"),
-    lock: join(dir, "manager.lock"),
   };
-}
-
-/** Creates missing folders, for the owner alone. */
-export function makeFolders({ files, downloads, runners }: ModelFolders): void {
-  for (const folder of [files, downloads, runners]) {
+  for (const folder of Object.values(folders)) {
     mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
   }
+  return { ...folders, registry: join(dir, "registry.json"), lock: join(dir, "manager.lock") };
 }
 
 /** Stamp of a file: equal stamps mean an unchanged file. */
@@ -75,16 +61,25 @@ export async function stampOf(path: string): Promise<FileStamp | null> {
 /** True if no file has changed since its stamp. */
 export async function isUnchanged(stamps: readonly FileStamp[]): Promise<boolean> {
   const now = await Promise.all(stamps.map(({ path }) => stampOf(path)));
-  return stamps.every((stamp, i) => sameStamp(stamp, now[i]));
+  return areUnchanged(stamps, now);
 }
 
-/** Whether two stamps are of one file that did not change. */
-export function sameStamp(one: FileStamp, other: FileStamp | null | undefined): boolean {
+/** True if the stamps are those of the same files in the same order, none of them changed or gone. */
+export function areUnchanged(
+  stamps: readonly FileStamp[],
+  others: readonly (FileStamp | null)[],
+): boolean {
   return (
-    other?.path === one.path &&
-    other.bytes === one.bytes &&
-    other.mtimeMs === one.mtimeMs &&
-    other.ino === one.ino
+    stamps.length === others.length &&
+    stamps.every(({ path, bytes, mtimeMs, ino }, i) => {
+      const other = others[i];
+      return (
+        other?.path === path &&
+        other.bytes === bytes &&
+        other.mtimeMs === mtimeMs &&
+        other.ino === ino
+      );
+    })
   );
 }
 
@@ -93,7 +88,7 @@ export async function listFolder(root: string): Promise<FolderListing> {
   const real = await realpath(root);
   const base = real.endsWith(sep) ? real : real + sep;
   const skipped: Skipped[] = [];
-  const candidates: Candidate[] = [];
+  const candidates: { readonly name: string; readonly isLink: boolean }[] = [];
   const visit = async (folder: string, depth: number): Promise<void> => {
     const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(() => null);
     if (entries === null) return void skipped.push({ file: folder, reason: "unreadable" });
@@ -117,12 +112,7 @@ export async function listFolder(root: string): Promise<FolderListing> {
     else if (found === null) skipped.push({ file: name, reason: "unreadable" });
     else if (found !== "ignored") files.push({ ...found, name });
   }
-  return { files: files.sort(byName), skipped };
-}
-
-interface Candidate {
-  readonly name: string;
-  readonly isLink: boolean;
+  return { files: files.sort((a, b) => (a.name < b.name ? -1 : 1)), skipped };
 }
 
 /** Target of a link. A folder that is linked from inside is visited at its own place. */
@@ -142,8 +132,4 @@ async function linked(
 
 function isModel(name: string): boolean {
   return name.toLowerCase().endsWith(".gguf");
-}
-
-function byName(one: FoundFile, other: FoundFile): number {
-  return one.name < other.name ? -1 : 1;
 }

@@ -6,17 +6,10 @@
 import { randomBytes } from "node:crypto";
 import type { EventSink, Job } from "@millrace/contracts";
 import { ModelError, toModelError } from "./errors.ts";
-import { createProgress, type Progress } from "./install/progress.ts";
+import { Progress } from "./progress.ts";
 import type { ModelClock } from "./settings.ts";
 
 const KEPT_MS = 86_400_000;
-const SCAN = "scan";
-
-/** Arguments of the work of a job. */
-export interface JobContext {
-  readonly signal: AbortSignal;
-  readonly progress: Progress;
-}
 
 /** Subject of a job. `name` begins every message. */
 export interface JobKind {
@@ -25,11 +18,16 @@ export interface JobKind {
   readonly modelId?: string;
 }
 
-interface Kept {
+/** Arguments of the work of a job. */
+export interface JobContext {
+  readonly signal: AbortSignal;
+  readonly progress: Progress;
+}
+
+interface Kept extends JobContext {
   readonly id: string;
   readonly about: JobKind;
   readonly startedAt: number;
-  readonly progress: Progress;
   readonly controller: AbortController;
   error: Job["error"];
   begun: boolean;
@@ -37,135 +35,132 @@ interface Kept {
   ended: Promise<void>;
 }
 
-interface Work {
-  readonly work: (context: JobContext) => Promise<void>;
-  readonly after: (() => Promise<void>) | undefined;
-}
+/** Jobs of one manager. */
+export class Jobs {
+  readonly #clock: ModelClock;
+  readonly #sink: EventSink;
+  readonly #jobs = new Map<string, Kept>();
+  #queue: Promise<void> = Promise.resolve();
 
-export interface Jobs {
+  constructor(clock: ModelClock, sink: EventSink) {
+    this.#clock = clock;
+    this.#sink = sink;
+  }
+
   /** Queues work and answers its job. `after` runs when the work has ended, before the job does; it must not reject. */
   start(
     about: JobKind,
     work: (context: JobContext) => Promise<void>,
     after?: () => Promise<void>,
-  ): Job;
+  ): Job {
+    const job = this.#add(about, this.#sink);
+    const run = async (): Promise<void> => {
+      if (job.endedAt !== null) return after?.();
+      job.begun = true;
+      const ended = await work(job).then(
+        () => undefined,
+        (error: unknown) => ({ error }),
+      );
+      await after?.();
+      this.#end(job, ended?.error);
+    };
+    this.#queue = this.#queue.then(run).catch(() => undefined);
+    job.ended = this.#queue;
+    return toJob(job);
+  }
+
   /** A job that has nothing to do, and is done. */
-  done(about: JobKind): Job;
-  /** Begins work now, beside the queue, without events. */
-  beside<T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  done(about: JobKind): Job {
+    const job = this.#add(about, this.#sink);
+    job.progress.stage("resolve", 0, 0);
+    this.#end(job);
+    return toJob(job);
+  }
+
+  /** Begins the work of a scan now, beside the queue, without events. */
+  beside<T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const job = this.#add({ kind: "scan", name }, null);
+    job.progress.stage("scan", 0, 0);
+    const result = (async () => work(job.signal))();
+    job.begun = true;
+    job.ended = result.then(
+      () => this.#end(job),
+      (error: unknown) => this.#end(job, error),
+    );
+    return result;
+  }
+
   /** The job at work or waiting that fits. */
-  open(fits: (job: JobKind) => boolean): Job | undefined;
-  list(): readonly Job[];
+  open(fits: (job: JobKind) => boolean): Job | undefined {
+    const job = [...this.#jobs.values()].find((each) => each.endedAt === null && fits(each.about));
+    return job && toJob(job);
+  }
+
+  list(): readonly Job[] {
+    this.#forget();
+    return [...this.#jobs.values()].map(toJob);
+  }
+
   /** Throws `not_found`, and `state_conflict` for a job that has ended. */
-  cancel(jobId: string): Job;
+  cancel(jobId: string): Job {
+    this.#forget();
+    const job = this.#jobs.get(jobId);
+    if (job === undefined) throw new ModelError("not_found", `there is no job "${jobId}"`);
+    if (job.endedAt !== null) {
+      throw new ModelError("state_conflict", `the job ${jobId} has ended (${toJob(job).stage})`);
+    }
+    this.#cancel(job);
+    return toJob(job);
+  }
+
   /** Cancels all and waits for their ends. */
-  close(): Promise<void>;
-}
+  async close(): Promise<void> {
+    const open = [...this.#jobs.values()].filter(({ endedAt }) => endedAt === null);
+    for (const job of open) this.#cancel(job);
+    await Promise.all(open.map(({ ended }) => ended));
+  }
 
-/** Jobs of one manager. */
-export function createJobs({ clock, sink }: { clock: ModelClock; sink: EventSink }): Jobs {
-  const jobs = new Map<string, Kept>();
-  let queue: Promise<void> = Promise.resolve();
-
-  const add = (about: JobKind, to: EventSink | null): Kept => {
+  #add(about: JobKind, sink: EventSink | null): Kept {
+    this.#forget();
+    const controller = new AbortController();
     const job: Kept = {
       id: `job_${randomBytes(12).toString("hex")}`,
       about,
-      startedAt: clock.now(),
-      progress: createProgress(about.name, { sink: to, now: clock.now }),
-      controller: new AbortController(),
+      startedAt: this.#clock.now(),
+      progress: new Progress(about.name, sink, this.#clock.now),
+      controller,
+      signal: controller.signal,
       error: null,
       begun: false,
       endedAt: null,
       ended: Promise.resolve(),
     };
-    jobs.set(job.id, job);
+    this.#jobs.set(job.id, job);
     return job;
-  };
-  const end = (job: Kept, error?: unknown): void => {
+  }
+
+  #end(job: Kept, error?: unknown): void {
     if (job.endedAt !== null) return;
-    job.endedAt = clock.now();
+    job.endedAt = this.#clock.now();
     if (error === undefined) job.progress.end("done");
-    else if (job.controller.signal.aborted) job.progress.end("cancelled");
+    else if (job.signal.aborted) job.progress.end("cancelled");
     else {
       const { code, message } = toModelError(error);
       job.error = { code, message };
       job.progress.end("error", code);
     }
-  };
-  const run = async (job: Kept, { work, after }: Work): Promise<void> => {
-    if (job.endedAt !== null) return after?.();
-    job.begun = true;
-    let failure: { readonly error: unknown } | undefined;
-    try {
-      await work({ signal: job.controller.signal, progress: job.progress });
-    } catch (error) {
-      failure = { error };
-    }
-    await after?.();
-    end(job, failure?.error);
-  };
-  const forget = (): void => {
-    for (const { id, endedAt } of jobs.values()) {
-      if (endedAt !== null && clock.now() - endedAt > KEPT_MS) jobs.delete(id);
-    }
-  };
-  const cancel = (job: Kept): void => {
-    job.controller.abort(new ModelError("state_conflict", `the job ${job.id} was cancelled`));
-    if (!job.begun) end(job, job.controller.signal.reason);
-  };
+  }
 
-  return {
-    start(about, work, after) {
-      forget();
-      const job = add(about, sink);
-      queue = queue.then(() => run(job, { work, after })).catch(() => undefined);
-      job.ended = queue;
-      return toJob(job);
-    },
-    done(about) {
-      forget();
-      const job = add(about, sink);
-      job.progress.stage("resolve", 0, 0);
-      end(job);
-      return toJob(job);
-    },
-    beside(name, work) {
-      forget();
-      const job = add({ kind: "scan", name }, null);
-      job.progress.stage(SCAN, 0, 0);
-      const result = (async () => work(job.controller.signal))();
-      job.begun = true;
-      job.ended = result.then(
-        () => end(job),
-        (error: unknown) => end(job, error),
-      );
-      return result;
-    },
-    open(fits) {
-      const job = [...jobs.values()].find(({ endedAt, about }) => endedAt === null && fits(about));
-      return job && toJob(job);
-    },
-    list() {
-      forget();
-      return [...jobs.values()].map(toJob);
-    },
-    cancel(jobId) {
-      forget();
-      const job = jobs.get(jobId);
-      if (job === undefined) throw new ModelError("not_found", `there is no job "${jobId}"`);
-      if (job.endedAt !== null) {
-        throw new ModelError("state_conflict", `the job ${jobId} has ended (${toJob(job).stage})`);
-      }
-      cancel(job);
-      return toJob(job);
-    },
-    async close() {
-      const open = [...jobs.values()].filter(({ endedAt }) => endedAt === null);
-      for (const job of open) cancel(job);
-      await Promise.all(open.map(({ ended }) => ended));
-    },
-  };
+  #cancel(job: Kept): void {
+    job.controller.abort(new ModelError("state_conflict", `the job ${job.id} was cancelled`));
+    if (!job.begun) this.#end(job, job.signal.reason);
+  }
+
+  #forget(): void {
+    for (const { id, endedAt } of this.#jobs.values()) {
+      if (endedAt !== null && this.#clock.now() - endedAt > KEPT_MS) this.#jobs.delete(id);
+    }
+  }
 }
 
 function toJob({ id, about, progress, startedAt, error }: Kept): Job {

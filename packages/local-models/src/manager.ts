@@ -6,31 +6,35 @@
  */
 import { rm, rmdir, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { ModelManager } from "@millrace/contracts";
+import type { Model, ModelManager } from "@millrace/contracts";
 import { untilAborted } from "@millrace/contracts/kit";
 import { checkOptions, type OptionNames } from "@millrace/contracts/options";
-import { createEngines, peerEngine, platformOf } from "./engine/engines.ts";
+import {
+  createEngines,
+  ENGINE_ID,
+  peerEngine,
+  platformOf,
+  type ResolvedEngine,
+} from "./engine/engines.ts";
 import { ENGINE_LOCK, type EngineLock } from "./engine/lock.ts";
 import { ModelError } from "./errors.ts";
-import { isUnchanged, makeFolders, modelFolders } from "./folders.ts";
-import type { InstallPorts } from "./install/install.ts";
-import { installSteps, startEngineFetch, startInstall } from "./install/jobs.ts";
-import { type Leftover, readLeftovers, removePart } from "./install/leftovers.ts";
-import type { InstallRequest } from "./install/request.ts";
-import { createJobs } from "./jobs.ts";
-import { bytesOf, type Entry } from "./library/entry.ts";
+import { isUnchanged, makeFolders } from "./folders.ts";
+import { createInstalls } from "./install/installs.ts";
+import { Jobs } from "./jobs.ts";
+import { byOriginAndId, bytesOf, type Entry, toModel } from "./library/entry.ts";
 import { checkModelId } from "./library/ids.ts";
 import { createLibrary } from "./library/library.ts";
 import { loadRegistry, registryText } from "./library/registry.ts";
-import { type ScanResult, scanAll, tellScan } from "./library/scan-all.ts";
+import { scanFolders } from "./library/scan.ts";
 import { takeLock } from "./lock.ts";
-import { createQueries } from "./queries.ts";
-import { createRunners } from "./runner/create-runners.ts";
-import type { CreateRunners, ResolvedEngine, RunnableModel } from "./runners.ts";
+import { Runners } from "./runner/runners.ts";
+import type { RunnableModel } from "./runner/sizing.ts";
+import type { RunnersContext } from "./runner/slot.ts";
 import type { ModelClock, ModelManagerOptions } from "./settings.ts";
 import { writeWhole } from "./write-whole.ts";
 
 const MAX_BYTES = 214_748_364_800; // 200 GiB: larger than any model that one machine runs
+const MAX_TOLD = 200; // skipped files in one event; a folder with more of them is not one of models
 
 const OPTIONS: OptionNames<ModelManagerOptions> = {
   ...{ dir: true, enginesDir: true, fetch: true, sink: true, settings: true, clock: true },
@@ -44,23 +48,25 @@ const OPTIONS: OptionNames<ModelManagerOptions> = {
  */
 export function createModelManager(options: ModelManagerOptions): ModelManager {
   checkOptions("createModelManager", options, OPTIONS);
-  return composeManager(options, { createRunners });
+  return composeManager(options);
 }
 
 /** Dependencies of the manager that tests replace. */
 export interface ManagerParts {
-  readonly createRunners: CreateRunners;
+  readonly createRunners?: (context: RunnersContext) => Runners;
   readonly engineLock?: EngineLock;
   readonly platform?: string;
   readonly peer?: () => ResolvedEngine | null;
 }
 
 /** Creates a manager and begins its first scan. Throws the error of the file system when its folders cannot be created. */
-export function composeManager(options: ModelManagerOptions, parts: ManagerParts): ModelManager {
+export function composeManager(
+  options: ModelManagerOptions,
+  parts: ManagerParts = {},
+): ModelManager {
   const { dir, enginesDir, fetch, sink, settings = {}, clock = systemClock } = options;
   const log = options.log ?? (() => undefined);
-  const folders = modelFolders(dir);
-  makeFolders(folders);
+  const folders = makeFolders(dir);
   const lock = takeLock(folders.lock);
   const places = { path: folders.registry, files: folders.files, folders: settings.folders ?? [] };
   const library = createLibrary(
@@ -71,7 +77,7 @@ export function composeManager(options: ModelManagerOptions, parts: ManagerParts
       mayRename: lock !== null,
     }),
   );
-  const jobs = createJobs({ clock, sink });
+  const jobs = new Jobs(clock, sink);
   const engines = createEngines({
     enginesDir,
     fetch,
@@ -81,7 +87,8 @@ export function composeManager(options: ModelManagerOptions, parts: ManagerParts
     registryUrl: settings.registryUrl,
     peer: parts.peer ?? peerEngine,
   });
-  const runners = parts.createRunners({
+  const { createRunners = (context) => new Runners(context) } = parts;
+  const runners = createRunners({
     dir: folders.runners,
     writable: lock !== null,
     settings,
@@ -90,10 +97,22 @@ export function composeManager(options: ModelManagerOptions, parts: ManagerParts
     used: (id) => library.touch(id, new Date(clock.now()).toISOString()),
     log,
   });
-  const requests = new Map<string, InstallRequest>(); // of jobs that are open, by id
-  let leftovers: readonly Leftover[] = [];
+  const installs = createInstalls({
+    ...folders,
+    ...{ fetch, clock, engines, library, jobs },
+    maxBytes: settings.maxBytes ?? MAX_BYTES,
+    freeBytes: options.freeBytes ?? freeBytes,
+    credentials: options.credentials,
+    hubModel: options.hubModel,
+    mayClean: lock !== null,
+    scanned: () => scanned,
+    async added(id) {
+      await save();
+      sink.emit("models:registered", id);
+    },
+  });
   let saved = registryText(places, library.whole());
-  let scanning: Promise<ScanResult> | null = null;
+  let scanning: ReturnType<ModelManager["scan"]> | null = null;
   let closing: Promise<void> | null = null;
 
   const save = (): Promise<void> =>
@@ -111,31 +130,31 @@ export function composeManager(options: ModelManagerOptions, parts: ManagerParts
         );
       }
     });
-  const look = async (): Promise<void> => {
-    leftovers = await readLeftovers(folders.downloads, {
-      now: clock.now(),
-      mayClean: () => lock !== null && requests.size === 0,
+  const runScan = async (signal: AbortSignal): ReturnType<ModelManager["scan"]> => {
+    const began = clock.now();
+    await installs.look();
+    const found = await scanFolders([folders.files, ...places.folders], library.known(), {
+      signal,
+      unreadable: (i, code) => log("warn", `folder ${i} of models cannot be read (${code})`),
     });
+    for (const id of await library.adopt(found)) {
+      log("info", `the files of the model ${id} are gone`);
+      // A removed model cannot be acquired; a process in use ends after its idle time.
+      void runners.unload(id).catch(() => undefined);
+    }
+    await save();
+    const ids = library.whole().map(({ id }) => id);
+    const skipped = found.skipped.slice(0, MAX_TOLD).map(({ file, reason }) => ({ file, reason }));
+    const result = { count: ids.length, skipped, ms: clock.now() - began };
+    for (const id of ids.sort()) sink.emit("models:registered", id);
+    sink.emit("models:scan_complete", result);
+    return result;
   };
-  const scan = (): Promise<ScanResult> => {
+  const scan = (): ReturnType<ModelManager["scan"]> => {
     if (closing !== null) return Promise.reject(closed());
-    const all = { folders: [folders.files, ...places.folders], library, log };
-    scanning ??= jobs
-      .beside(SCAN, async (signal) => {
-        const began = clock.now();
-        await look();
-        const { skipped, gone } = await scanAll(all, signal);
-        // A removed model cannot be acquired; a process in use ends after its idle time.
-        for (const id of gone) void runners.unload(id).catch(() => undefined);
-        await save();
-        const models = library.whole();
-        const result = { count: models.length, skipped, ms: clock.now() - began };
-        tellScan(sink, models, result);
-        return result;
-      })
-      .finally(() => {
-        scanning = null;
-      });
+    scanning ??= jobs.beside("scan", runScan).finally(() => {
+      scanning = null;
+    });
     return scanning;
   };
 
@@ -145,8 +164,22 @@ export function composeManager(options: ModelManagerOptions, parts: ManagerParts
       throw new ModelError("models_locked", "another process manages this folder of models");
     }
   };
-  const sources = { library, jobs, runners, requests, leftovers: () => leftovers };
-  const { get, list } = createQueries(sources);
+
+  const shown = (entry: Entry): Model => {
+    const { id } = entry;
+    const fault = library.fault(id);
+    return toModel(entry, {
+      state: runners.state(id) ?? (fault === null ? "ready" : "invalid"),
+      runtime: runners.runtime(id),
+      error: runners.error(id) ?? fault,
+    });
+  };
+  const get = (id: string): Model => {
+    const entry = library.get(checkModelId(id));
+    const model = entry ? shown(entry) : installs.unfinished().find((each) => each.id === id);
+    if (model !== undefined) return model;
+    throw new ModelError("not_found", `there is no model "${id}"`);
+  };
 
   /** The model, with files that were just looked at. */
   const runnable = async (id: string): Promise<RunnableModel> => {
@@ -169,20 +202,6 @@ export function composeManager(options: ModelManagerOptions, parts: ManagerParts
     }
     const { gguf, defaults, files } = entry;
     return { id, path: files[0]?.path ?? "", bytes: bytesOf(entry), gguf, defaults };
-  };
-
-  const ports: InstallPorts = {
-    ...folders,
-    fetch,
-    clock,
-    maxBytes: settings.maxBytes ?? MAX_BYTES,
-    freeBytes: options.freeBytes ?? freeBytes,
-    ...(options.credentials && { credentials: options.credentials }),
-    ...(options.hubModel && { hubModel: options.hubModel }),
-    ...installSteps(engines, library, async (id) => {
-      await save();
-      sink.emit("models:registered", id);
-    }),
   };
 
   const remove = async (id: string, { force = false }: { force?: boolean } = {}): Promise<void> => {
@@ -212,8 +231,7 @@ export function composeManager(options: ModelManagerOptions, parts: ManagerParts
         if (dirname(path) !== folders.files) await rmdir(dirname(path)).catch(() => undefined);
       }
     });
-    for (const part of leftovers) if (part.id === id) await removePart(folders.downloads, part.key);
-    await look();
+    await installs.discard(id);
     await save();
     if (!library.all().some((entry) => entry.origin === "managed")) await engines.prune();
   };
@@ -232,11 +250,13 @@ export function composeManager(options: ModelManagerOptions, parts: ManagerParts
     scanned,
     scan: (given) => untilAborted(scan(), given?.signal),
     list: ({ state } = {}) =>
-      list().filter((model) => state === undefined || model.state === state),
+      [...library.all().map(shown), ...installs.unfinished()]
+        .filter((model) => state === undefined || model.state === state)
+        .sort(byOriginAndId),
     get,
     install(args) {
       mayWrite();
-      return startInstall(args, { jobs, library, requests, ports, scanned, look });
+      return installs.start(args);
     },
     cancelJob: (jobId) => jobs.cancel(jobId),
     jobs: () => jobs.list(),
@@ -253,7 +273,13 @@ export function composeManager(options: ModelManagerOptions, parts: ManagerParts
     engines: () => engines.list(jobs.open(({ kind }) => kind === "engine") !== undefined),
     fetchEngine(id) {
       mayWrite();
-      return startEngineFetch(id, jobs, engines);
+      if (id !== ENGINE_ID) throw new ModelError("not_found", "the engine is called llama-cpp");
+      const open = jobs.open(({ kind }) => kind === "engine");
+      if (open !== undefined) return open;
+      return jobs.start({ kind: "engine", name: ENGINE_ID }, async ({ signal, progress }) => {
+        progress.stage("resolve", 0, 0);
+        await engines.fetch({ signal, told: (...step) => progress.step(...step) });
+      });
     },
     acquire: async (id, signal) =>
       runners.acquire(await untilAborted(runnable(id), signal), signal),
@@ -269,8 +295,6 @@ export function composeManager(options: ModelManagerOptions, parts: ManagerParts
     },
   };
 }
-
-const SCAN = "scan";
 
 /** States of a process that has read its files already. */
 const LOADED: ReadonlySet<string> = new Set(["loading", "loaded", "busy"]);

@@ -7,7 +7,6 @@ import type { ChannelMap, EventSink, Job, ModelManager } from "@millrace/contrac
 import { createNodeHost } from "@millrace/engine/node";
 import { onTestFinished } from "vitest";
 import { composeManager, type ManagerParts } from "../src/manager.ts";
-import { createRunners } from "../src/runner/create-runners.ts";
 import type { ModelClock, ModelManagerOptions } from "../src/settings.ts";
 
 /** An event of one of the channels of models. */
@@ -89,7 +88,7 @@ export function openManager(
       log: (level, text) => void logged.push(`${level}: ${text}`),
       ...given,
     },
-    { createRunners, peer: () => null, ...parts },
+    { peer: () => null, ...parts },
   );
   onTestFinished(() => manager.close());
   const until = (isSo: () => boolean): Promise<void> =>

@@ -18,7 +18,7 @@ import {
   writeGguf,
 } from "@millrace/test-support/gguf";
 import { expect, test } from "vitest";
-import { createRunners } from "../src/runner/create-runners.ts";
+import { Runners } from "../src/runner/runners.ts";
 import { codeOf, openManager, put, scratchFolder } from "./opened.ts";
 
 const TINY = tinyGguf();
@@ -469,13 +469,13 @@ test("nobody loads a model while it is removed, and a model whose file is gone g
   const opened = openManager({
     dir,
     parts: {
-      createRunners: (context) => ({
-        ...createRunners(context),
-        state: () => "loaded",
-        async unload(id) {
-          seen.push(id, await codeOf(() => opened.manager.acquire(id)));
-        },
-      }),
+      createRunners: (context) =>
+        Object.assign(new Runners(context), {
+          state: () => "loaded" as const,
+          async unload(id: string) {
+            seen.push(id, await codeOf(() => opened.manager.acquire(id)));
+          },
+        }),
     },
   });
   await opened.manager.scanned;

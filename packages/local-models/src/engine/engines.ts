@@ -6,7 +6,6 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { FetchLike, ModelEngine } from "@millrace/contracts";
 import { ModelError } from "../errors.ts";
-import type { ResolvedEngine } from "../runners.ts";
 import { type EngineFetchOptions, fetchEngineFiles, STAGING } from "./fetch.ts";
 import type { EngineLock } from "./lock.ts";
 
@@ -14,6 +13,14 @@ import type { EngineLock } from "./lock.ts";
 export const ENGINE_ID = "llama-cpp";
 
 const MODULE = "node-llama-cpp";
+
+/** The engine that runners import. */
+export interface ResolvedEngine {
+  readonly version: string;
+  readonly source: "peer" | "fetched";
+  /** `file:` URL of the main module of `node-llama-cpp`. */
+  readonly entry: string;
+}
 
 export interface EnginesOptions {
   readonly enginesDir: string;
@@ -26,46 +33,34 @@ export interface EnginesOptions {
   readonly peer: () => ResolvedEngine | null;
 }
 
-export interface Engines {
-  /** `fetching`: whether a job fetches it now. */
-  list(fetching: boolean): readonly ModelEngine[];
-  /** Throws `engine_missing`. */
-  resolve(): ResolvedEngine;
-  has(): boolean;
-  /** Fetches what this release names; does nothing when it is there. */
-  fetch(options: Pick<EngineFetchOptions, "signal" | "told">): Promise<void>;
-  /** Removes what fetches left behind. */
-  cleanUp(): Promise<void>;
-  /** Removes versions that this release does not use. */
-  prune(): Promise<void>;
-}
+export type Engines = ReturnType<typeof createEngines>;
 
 /** Engines below a folder. */
-export function createEngines(options: EnginesOptions): Engines {
-  const { enginesDir, lock, platform } = options;
+export function createEngines(options: EnginesOptions) {
+  const { enginesDir, lock, platform, peer } = options;
   const versions = join(enginesDir, ENGINE_ID);
   const target = join(versions, lock.version, platform);
   const entry = join(target, "node_modules", MODULE, "dist", "index.js");
-  const isFetched = (): boolean => existsSync(join(target, "engine.json")) && existsSync(entry);
   const fetched = (): ResolvedEngine | null =>
-    isFetched()
+    existsSync(join(target, "engine.json")) && existsSync(entry)
       ? { version: lock.version, source: "fetched", entry: pathToFileURL(entry).href }
       : null;
-  const find = (): ResolvedEngine | null => options.peer() ?? fetched();
+  const find = (): ResolvedEngine | null => peer() ?? fetched();
   return {
-    list(fetching) {
-      const found = find();
+    /** `fetching`: whether a job fetches it now. */
+    list(fetching: boolean): readonly ModelEngine[] {
+      const { version } = lock;
       const engine = { id: ENGINE_ID, platform };
+      const found = find();
       if (found !== null) {
         return [{ ...engine, version: found.version, state: "ready", source: found.source }];
       }
-      if (fetching) return [{ ...engine, version: lock.version, state: "fetching", source: null }];
-      if (existsSync(target)) {
-        return [{ ...engine, version: lock.version, state: "invalid", source: "fetched" }];
-      }
+      if (fetching) return [{ ...engine, version, state: "fetching", source: null }];
+      if (existsSync(target)) return [{ ...engine, version, state: "invalid", source: "fetched" }];
       return [{ ...engine, version: null, state: "absent", source: null }];
     },
-    resolve() {
+    /** Throws `engine_missing`. */
+    resolve(): ResolvedEngine {
       const found = find();
       if (found !== null) return found;
       throw new ModelError(
@@ -73,27 +68,22 @@ export function createEngines(options: EnginesOptions): Engines {
         "no engine to run models with; fetch it by: millrace models engine fetch",
       );
     },
-    has: () => find() !== null,
-    async fetch(job) {
-      if (!isFetched()) await fetchEngineFiles({ ...options, ...job, target });
+    has: (): boolean => find() !== null,
+    /** Fetches what this release names; does nothing when it is there. */
+    async fetch(job: Pick<EngineFetchOptions, "signal" | "told">): Promise<void> {
+      if (fetched() === null) await fetchEngineFiles({ ...options, ...job, target });
     },
-    async cleanUp() {
-      for (const name of await names(enginesDir)) {
-        if (name.startsWith(STAGING))
-          await rm(join(enginesDir, name), { recursive: true, force: true });
-      }
-    },
-    async prune() {
-      for (const version of await names(versions)) {
-        if (version !== lock.version)
-          await rm(join(versions, version), { recursive: true, force: true });
-      }
-    },
+    /** Removes what fetches left behind. */
+    cleanUp: () => removeBelow(enginesDir, (name) => name.startsWith(STAGING)),
+    /** Removes versions that this release does not use. */
+    prune: () => removeBelow(versions, (name) => name !== lock.version),
   };
 }
 
-async function names(folder: string): Promise<readonly string[]> {
-  return readdir(folder).catch(() => []);
+async function removeBelow(folder: string, isOld: (name: string) => boolean): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (isOld(name)) await rm(join(folder, name), { recursive: true, force: true });
+  }
 }
 
 /** `node-llama-cpp` as Node finds it from here. It is not loaded. */
@@ -108,22 +98,14 @@ export function peerEngine(): ResolvedEngine | null {
   }
 }
 
-/** `linux-x64`; the name alone says nothing of whether there is an engine for it. */
-export function platformOf({ platform, arch, musl }: Machine = thisMachine()): string {
+/** `linux-x64`; the name alone says nothing of whether there is an engine for it. `musl`: a C library that the engine was not built for. */
+export function platformOf({ platform, arch, musl } = thisMachine()): string {
   if (platform === "darwin") return arch === "arm64" ? "mac-arm64-metal" : `mac-${arch}`;
   if (platform === "win32") return `win-${arch}`;
   return musl ? `${platform}-${arch}-musl` : `${platform}-${arch}`;
 }
 
-/** What decides which native code can run. */
-interface Machine {
-  readonly platform: string;
-  readonly arch: string;
-  /** A C library that the engine was not built for. */
-  readonly musl: boolean;
-}
-
-function thisMachine(): Machine {
+function thisMachine(): { platform: string; arch: string; musl: boolean } {
   const { platform, arch } = process;
   return { platform, arch, musl: platform === "linux" && !hasGlibc() };
 }

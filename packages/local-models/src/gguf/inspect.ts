@@ -1,9 +1,19 @@
 /** Looks at a model file: its header is read, nothing else of it. */
 import { constants, type FileHandle, open } from "node:fs/promises";
-import type { GgufFacts } from "../runners.ts";
+import type { Model } from "@millrace/contracts";
 import { HeaderFault } from "./byte-reader.ts";
 import { type GgufHeader, type PairValue, readHeader, type TensorPlace } from "./header.ts";
 import { FILE_TYPES, type SkipReason, TENSOR_TYPES } from "./types.ts";
+
+/** The used facts of a header: those in the API, and those that memory depends on. Numbers that it does not tell are 0. */
+export interface GgufFacts extends NonNullable<Model["gguf"]> {
+  /** Blocks of the network. */
+  readonly layers: number;
+  /** Heads of keys and values in a layer. */
+  readonly kvHeads: number;
+  /** Width of one head. */
+  readonly headDim: number;
+}
 
 /** Which part of a split model a file is; `no` counts from 1. */
 export interface SplitPart {
@@ -14,7 +24,7 @@ export interface SplitPart {
 /** The facts of a file, or the reason why it is skipped. */
 export type Inspection =
   | { readonly facts: GgufFacts; readonly reason?: undefined }
-  | { readonly reason: SkipReason };
+  | { readonly facts?: undefined; readonly reason: SkipReason };
 
 /**
  * Reads the header of a file. `part`: what its name says; absent, a file that says it is a part misses the others. Later parts
@@ -60,7 +70,6 @@ const NO_POOLING = 0; // a model whose tokens are not pooled writes text
 /** Networks that only embed. */
 const EMBEDDING_ARCH = /bert|t5encoder/;
 
-/** The facts of a header; numbers that it does not tell are 0. */
 function factsOf({ pairs, tensors }: GgufHeader, arch: string): GgufFacts {
   const own = (key: string): PairValue | undefined => pairs.get(`${arch}.${key}`);
   const heads = whole(own("attention.head_count"));

@@ -7,10 +7,10 @@
 import { type FetchLike, NodeError, type ResponseLike } from "@millrace/contracts";
 import { sleep } from "@millrace/contracts/kit";
 import { ModelError } from "../errors.ts";
+import type { Progress } from "../progress.ts";
 import type { ModelClock } from "../settings.ts";
 import { Interrupted, readAnswer, requestHeaders } from "./answer.ts";
 import type { PartFile } from "./part-file.ts";
-import type { Progress } from "./progress.ts";
 
 const WAITS_MS = [1_000, 2_000, 4_000, 8_000, 15_000] as const;
 const MAX_VAIN_TRIES = 5;

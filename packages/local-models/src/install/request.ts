@@ -13,7 +13,7 @@ const CREDENTIAL = /^ai:[a-z0-9][a-z0-9._-]{0,63}$/;
 /** Where the bytes come from. */
 export type InstallOrigin =
   | { readonly kind: "url"; readonly url: string }
-  | { readonly kind: "file"; readonly path: string }
+  | { readonly kind: "file"; readonly file: string }
   | { readonly kind: "hub"; readonly hub: string; readonly item: string };
 
 /** A request that can be tried. */
@@ -87,7 +87,7 @@ export function publicUrl(url: URL): string {
 function file(path: string): Place {
   if (!isAbsolute(path) || path.includes("\0")) throw invalid("source", "an absolute path");
   const name = path.split(/[/\\]/).at(-1) ?? "";
-  return { origin: { kind: "file", path }, name, shown: { kind: "file" } };
+  return { origin: { kind: "file", file: path }, name, shown: { kind: "file" } };
 }
 
 /** A percent sign that means nothing stays. */

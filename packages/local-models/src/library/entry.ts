@@ -1,9 +1,8 @@
 /** A model as the manager keeps it, and as the wire shows it. */
-
 import { relative, sep } from "node:path";
-import type { Model, ModelRuntime, ModelState } from "@millrace/contracts";
+import type { Model } from "@millrace/contracts";
 import type { FileStamp } from "../folders.ts";
-import type { GgufFacts } from "../runners.ts";
+import type { GgufFacts } from "../gguf/inspect.ts";
 
 const DEFAULT_CONTEXT = 4_096; // memory of a context grows with its size; a caller can ask for more
 const DEFAULT_TTL_MS = 600_000;
@@ -25,19 +24,8 @@ export interface Entry {
   readonly lastUsedAt: string | null;
 }
 
-/** Facts of a model that its files do not hold. */
-export interface Standing {
-  readonly state: ModelState;
-  readonly runtime: ModelRuntime | null;
-  readonly error: Model["error"];
-}
-
 /** Default load options of a model. */
-export function defaultsOf({
-  contextLength,
-}: {
-  readonly contextLength: number;
-}): Model["defaults"] {
+export function defaultsOf({ contextLength }: Pick<GgufFacts, "contextLength">): Model["defaults"] {
   const contextSize =
     contextLength > 0 ? Math.min(DEFAULT_CONTEXT, contextLength) : DEFAULT_CONTEXT;
   return { contextSize, threads: null, ttlMs: DEFAULT_TTL_MS };
@@ -53,8 +41,20 @@ export function nameIn(folder: string, path: string): string {
   return relative(folder, path).split(sep).join("/");
 }
 
-/** The model on the wire. */
-export function toModel(entry: Entry, { state, runtime, error }: Standing): Model {
+/** The order of lists: managed models first, then by id. */
+export function byOriginAndId(
+  one: Pick<Model, "id" | "origin">,
+  other: Pick<Model, "id" | "origin">,
+): number {
+  if (one.origin !== other.origin) return one.origin === "managed" ? -1 : 1;
+  return one.id < other.id ? -1 : 1;
+}
+
+/** The model on the wire; `standing` is what its files do not hold. */
+export function toModel(
+  entry: Entry,
+  { state, runtime, error }: Pick<Model, "state" | "runtime" | "error">,
+): Model {
   const { arch, contextLength, quant, parameters, chatTemplate, embedding } = entry.gguf;
   return {
     id: entry.id,

@@ -1,12 +1,23 @@
 /** How a model is loaded: context, threads, and the memory that this takes. */
-import type { ModelLoadOptions } from "@millrace/contracts";
-import type { RunnableModel } from "../runners.ts";
+import type { Model, ModelLoadOptions } from "@millrace/contracts";
+import type { GgufFacts } from "../gguf/inspect.ts";
 
 const CONTEXT = 4_096; // more costs memory that most flows never use
 const FILE_FACTOR = 1.05; // weights as the engine lays them out
 const ENGINE_BYTES = 256 * 1024 * 1024; // the engine itself and its buffers
 const BYTES_OF_VALUE = 2; // of keys and values, in half precision
 const DEFAULT_TTL_MS = 600_000;
+
+/** A model whose files have just been looked at and are whole. */
+export interface RunnableModel {
+  readonly id: string;
+  /** Absolute; of a split model the first part, whose folder has the others. */
+  readonly path: string;
+  /** Bytes of all files. */
+  readonly bytes: number;
+  readonly gguf: GgufFacts;
+  readonly defaults: Model["defaults"];
+}
 
 /** How one load is made. */
 export interface Sizing {

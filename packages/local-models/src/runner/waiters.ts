@@ -10,21 +10,6 @@ import type { ModelClock } from "../settings.ts";
 const MOST = 32; // of one model; further callers are refused
 const WAIT_MS = 120_000;
 
-/** The queue of a model; `T` is the awaited result. */
-export interface Waiters<T> {
-  readonly size: number;
-  /** Place of the first in the order of all queues; null: the queue is empty. */
-  readonly first: number | null;
-  /** Rejects with `model_busy` when the queue is full or the wait is over, and with the reason of `signal`. */
-  join(signal?: AbortSignalLike): Promise<T>;
-  /** Resolves the first one. */
-  serve(make: () => T): void;
-  /** Refuses everybody. */
-  refuse(error: unknown): void;
-}
-
-let joined = 0;
-
 interface Waiter<T> {
   readonly place: number;
   readonly resolve: (value: T) => void;
@@ -32,62 +17,81 @@ interface Waiter<T> {
   readonly leave: () => void;
 }
 
-/** An empty queue. While `isHeld`, such as during a load with its own limit, no wait times out. */
-export function createWaiters<T>(options: {
+interface WaitersOptions {
   readonly id: string;
   readonly clock: ModelClock;
+  /** While it holds, such as during a load with its own limit, no wait times out. */
   readonly isHeld: () => boolean;
-}): Waiters<T> {
-  const { id, clock, isHeld } = options;
-  const queue: Waiter<T>[] = [];
-  const take = (waiter: Waiter<T> | undefined): Waiter<T> | undefined => {
-    const at = waiter === undefined ? -1 : queue.indexOf(waiter);
+}
+
+let joined = 0;
+
+/** The queue of a model; `T` is the awaited result. */
+export class Waiters<T> {
+  readonly #queue: Waiter<T>[] = [];
+  readonly #options: WaitersOptions;
+
+  constructor(options: WaitersOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#queue.length;
+  }
+
+  /** Place of the first in the order of all queues; Infinity: the queue is empty. */
+  get first(): number {
+    return this.#queue[0]?.place ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Rejects with `model_busy` when the queue is full or the wait is over, and with the reason of `signal`. */
+  join(signal?: AbortSignalLike): Promise<T> {
+    const { clock, isHeld } = this.#options;
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted === true) return reject(signal.reason);
+      if (this.size >= MOST) return reject(this.#busy(`${MOST} calls are waiting already`));
+      let cancelTimer = () => {};
+      const onAbort = () => this.#take(waiter)?.reject(signal?.reason);
+      const watch = () => {
+        cancelTimer = clock.setTimer(() => {
+          if (isHeld()) watch();
+          else this.#take(waiter)?.reject(this.#busy(`it was not free in ${WAIT_MS} ms`));
+        }, WAIT_MS);
+      };
+      const waiter: Waiter<T> = {
+        place: ++joined,
+        resolve,
+        reject,
+        leave() {
+          cancelTimer();
+          signal?.removeEventListener("abort", onAbort);
+        },
+      };
+      watch();
+      signal?.addEventListener("abort", onAbort);
+      this.#queue.push(waiter);
+    });
+  }
+
+  /** Resolves the first one. */
+  serve(value: T): void {
+    this.#take(this.#queue[0])?.resolve(value);
+  }
+
+  /** Refuses everybody. */
+  refuse(error: unknown): void {
+    for (const waiter of [...this.#queue]) this.#take(waiter)?.reject(error);
+  }
+
+  #take(waiter: Waiter<T> | undefined): Waiter<T> | undefined {
+    const at = waiter === undefined ? -1 : this.#queue.indexOf(waiter);
     if (at < 0) return undefined;
-    queue.splice(at, 1);
+    this.#queue.splice(at, 1);
     waiter?.leave();
     return waiter;
-  };
-  const busy = (why: string) => new ModelError("model_busy", `the model ${id} is busy: ${why}`);
+  }
 
-  return {
-    get size() {
-      return queue.length;
-    },
-    get first() {
-      return queue[0]?.place ?? null;
-    },
-    join(signal) {
-      if (signal?.aborted === true) return Promise.reject(signal.reason);
-      if (queue.length >= MOST) return Promise.reject(busy(`${MOST} calls are waiting already`));
-      return new Promise((resolve, reject) => {
-        let cancelTimer = () => {};
-        const onAbort = () => take(waiter)?.reject(signal?.reason);
-        const watch = () => {
-          cancelTimer = clock.setTimer(() => {
-            if (isHeld()) watch();
-            else take(waiter)?.reject(busy(`it was not free in ${WAIT_MS} ms`));
-          }, WAIT_MS);
-        };
-        const waiter: Waiter<T> = {
-          place: ++joined,
-          resolve,
-          reject,
-          leave() {
-            cancelTimer();
-            signal?.removeEventListener("abort", onAbort);
-          },
-        };
-        watch();
-        signal?.addEventListener("abort", onAbort);
-        queue.push(waiter);
-      });
-    },
-    serve(make) {
-      const waiter = take(queue[0]);
-      waiter?.resolve(make());
-    },
-    refuse(error) {
-      for (const waiter of [...queue]) take(waiter)?.reject(error);
-    },
-  };
+  #busy(why: string): ModelError {
+    return new ModelError("model_busy", `the model ${this.#options.id} is busy: ${why}`);
+  }
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { ModelLease } from "@millrace/contracts";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startTimeOf } from "../../src/process-identity.ts";
-import { createRunners } from "../../src/runner/create-runners.ts";
+import { Runners } from "../../src/runner/runners.ts";
 import {
   ENGINE,
   type Fault,
@@ -108,7 +108,7 @@ describe("loading", () => {
 
   test("without an engine whoever waits is told, and the model stays ready", async () => {
     const missing = Object.assign(new Error("no engine"), { code: "engine_missing" });
-    const runners = createRunners({
+    const runners = new Runners({
       dir: scratch(),
       writable: true,
       settings: {},
@@ -316,10 +316,10 @@ describe("processes that a manager has left", () => {
       used() {},
       log: (_level: string, text: string) => void logs.push(text),
     };
-    createRunners({ ...context, writable: false });
+    new Runners({ ...context, writable: false });
     expect(isRunning(pid)).toBe(true);
     expect(startTimeOf(pid)).not.toBeNull();
-    const next = createRunners({ ...context, writable: true });
+    const next = new Runners({ ...context, writable: true });
     onTestFinished(() => next.close());
     await until(() => runners.state("a") === "crashed");
     expect(readdirSync(dir)).toEqual([]);

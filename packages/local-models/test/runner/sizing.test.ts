@@ -1,8 +1,8 @@
 /** What a load takes, and when a crashed model may be loaded again. */
 import { expect, test } from "vitest";
-import { backOffMs } from "../../src/runner/back-off.ts";
 import { thisMachine } from "../../src/runner/machine.ts";
 import { sizingOf } from "../../src/runner/sizing.ts";
+import { backOffMs } from "../../src/runner/slot.ts";
 import { model } from "./support.ts";
 
 const machine = { cores: 8, maxLoaded: 1 };

@@ -5,9 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, onTestFinished } from "vitest";
-import { createRunners } from "../../src/runner/create-runners.ts";
 import type { Machine } from "../../src/runner/machine.ts";
-import type { RunnableModel, Runners, RunnersContext } from "../../src/runners.ts";
+import { Runners } from "../../src/runner/runners.ts";
+import type { RunnableModel } from "../../src/runner/sizing.ts";
+import type { RunnersContext } from "../../src/runner/slot.ts";
 
 const MIB = 1_048_576;
 
@@ -87,7 +88,7 @@ export function faultRunners(
   const logs: string[] = [];
   const dir = scratch();
   const script = fileURLToPath(new URL("fault-runner.js", import.meta.url));
-  const runners: Runners = createRunners(
+  const runners: Runners = new Runners(
     {
       dir,
       writable: options.writable ?? true,

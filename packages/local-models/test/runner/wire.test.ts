@@ -9,8 +9,8 @@ import { fileURLToPath } from "node:url";
 import { describeUnless, noLocalEngine } from "@millrace/test-support";
 import { tinyGguf } from "@millrace/test-support/gguf";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { createRunners } from "../../src/runner/create-runners.ts";
-import type { Runners } from "../../src/runners.ts";
+import { Runners } from "../../src/runner/runners.ts";
+
 import { ENGINE, fileOf, handClock, isRunning, kept, model, until } from "./support.ts";
 
 // Loading the engine takes a second; where every processor has ten programs to run, a minute.
@@ -27,7 +27,7 @@ interface Answer {
 
 describeUnless(await noLocalEngine())("the wire", () => {
   const dir = kept();
-  const runners: Runners = createRunners({
+  const runners: Runners = new Runners({
     dir,
     writable: true,
     settings: { maxLoaded: 2 },

@@ -4,15 +4,30 @@
  *   P2  A process that is not ready in time is killed, and so is one that sends an invalid message.
  *   P3  The token is made here and goes over the channel alone.
  */
-import type { ChildProcess } from "node:child_process";
+import { type ChildProcess, fork } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { fileURLToPath } from "node:url";
 import type { ModelClock } from "../settings.ts";
-import type { ForkRunner } from "./fork-runner.ts";
 import { noteProcess } from "./orphans.ts";
 
 const TOKEN_BYTES = 32;
 const TAIL_BYTES = 16 * 1024; // of the output of the process, for the error
 const MAX_PORT = 65_535;
+
+/** Starts `runner.js` with a channel and with stdout and stderr as pipes. */
+export type ForkRunner = () => ChildProcess;
+
+/** Variables that the engine and the system's loader read; whatever else this process has, such as keys, stays here. */
+const PASSED = ["PATH", "HOME", "LANG", "TMPDIR", "TEMP", "SystemRoot", "USERPROFILE"];
+
+/** The runner of this package. */
+export const forkRunner: ForkRunner = () =>
+  fork(fileURLToPath(new URL("./runner.js", import.meta.url)), [], {
+    env: Object.fromEntries(PASSED.map((name) => [name, process.env[name]])),
+    execArgv: [],
+    serialization: "json",
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+  });
 
 /** The first message to the process, besides its token. */
 export interface RunnerRequest {
