@@ -11,15 +11,17 @@ import {
   checkPlan,
   checkRunOptions,
 } from "./options-check.ts";
-import { cancelRun } from "./run/cancel.ts";
-import { headerOf } from "./run/journal-writer.ts";
-import { launch } from "./run/launch.ts";
-import { leaveRun } from "./run/leave.ts";
-import { includedNodes } from "./run/only.ts";
-import { pinnedResults } from "./run/pins.ts";
-import { type CompileRun, type Recovered, type RunsOfStore, recoverRuns } from "./run/recover.ts";
+import { cancelRun, leaveRun } from "./run/end-run.ts";
+import { headerOf } from "./run/journal.ts";
+import { includedNodes, launch, pinnedResults } from "./run/launch.ts";
+import {
+  type CompileRun,
+  type Recovered,
+  type RunsOfStore,
+  recoverRuns,
+} from "./run/recover/recover-runs.ts";
 import { type Run, RunHandle } from "./run/run.ts";
-import { Scheduler } from "./run/scheduler.ts";
+import { Scheduler } from "./run/schedule.ts";
 import { RunCore } from "./run/state.ts";
 import { sizeOf } from "./values.ts";
 
@@ -102,7 +104,7 @@ export function createEngine(options: EngineOptions = {}): Engine {
       checkPlan(options?.plan);
       const { plan, ...more } = options;
       checkRunOptions(more);
-      const { resumeRunById } = await import("./run/resume.ts");
+      const { resumeRunById } = await import("./run/recover/resume.ts");
       return new RunHandle(await resumeRunById(scheduler, runId, { plan, options: more }));
     },
     async rerun(runId: string, options: RerunOptions) {
@@ -110,7 +112,7 @@ export function createEngine(options: EngineOptions = {}): Engine {
       checkPlan(options?.plan);
       const { plan, from, inputs, ...more } = options;
       checkRunOptions(more);
-      const { readEarlier } = await import("./run/resume.ts");
+      const { readEarlier } = await import("./run/recover/resume.ts");
       const earlier = await readEarlier(core, runId);
       const unknown = from?.find((id) => plan.catalogEntry(id) === undefined);
       if (unknown !== undefined) {
@@ -142,7 +144,7 @@ export function createEngine(options: EngineOptions = {}): Engine {
       return headerOf(plan, { runId: start.id, inputs: start.inputs, options });
     },
     async giveUp(runId: string, message: string) {
-      const { giveUpRun } = await import("./run/resume.ts");
+      const { giveUpRun } = await import("./run/recover/resume.ts");
       await giveUpRun(scheduler, runId, message);
     },
     async recover(store: RunsOfStore, compile: CompileRun, more: RunOptions = {}) {

@@ -34,8 +34,8 @@ export type {
 } from "./options.ts";
 export { createPortableHost } from "./portable-host.ts";
 export { createRegistry, type Registry } from "./registry.ts";
-export type { BatchOptions, EventCursor } from "./run/cursor.ts";
-export type { CompileRun, Recovered, RunsOfStore } from "./run/recover.ts";
+export type { BatchOptions, EventCursor } from "./run/event-log.ts";
+export type { CompileRun, Recovered, RunsOfStore } from "./run/recover/recover-runs.ts";
 export type { Run } from "./run/run.ts";
 export { type FlowRun, type RunFlowOptions, runFlow } from "./run-flow.ts";
 export { type Setting, type Shared, SharedKey, type SharedParts } from "./shared.ts";

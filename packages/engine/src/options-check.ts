@@ -26,7 +26,7 @@ import {
   TEXT,
 } from "./option-rules.ts";
 import type { CloseOptions, EngineOptions, RunCancelOptions, RunOptions } from "./options.ts";
-import type { BatchOptions } from "./run/cursor.ts";
+import type { BatchOptions } from "./run/event-log.ts";
 import { Setting } from "./shared.ts";
 
 const HOST = ["now", "random", "setTimer", "yield", "sha256"];

@@ -363,3 +363,10 @@ function unique(list: readonly number[]): readonly number[] {
 function add(array: Int32Array, at: number, by: number): void {
   array[at] = (array[at] as number) + by;
 }
+
+/** Ports by which a node may leave: those of its type, and those that the flow gives edges. */
+export function portsOf(layout: Layout, node: number): readonly string[] {
+  const named = layout.types[node]?.entry.ports.map(({ name }) => name) ?? [];
+  const own = named.length === 0 ? ["out"] : named;
+  return [...new Set([...own, ...(layout.ports[node] ?? [])])];
+}

@@ -7,8 +7,8 @@
 import { type CallView, type DeltaChannel, EVENT_LIMITS, NodeError } from "@millrace/contracts";
 import type { Report } from "../node-type.ts";
 import { emitReport } from "./emit.ts";
-import { RUNNING } from "./node-states.ts";
-import { interruptedCall, type PastCall, TOOL_INTERRUPTED } from "./past.ts";
+import { RUNNING } from "./frame.ts";
+import { interruptedCall, type PastCall, TOOL_INTERRUPTED } from "./recover/recovered-run.ts";
 import type { Attempt } from "./state.ts";
 import type { Timer } from "./timers.ts";
 

@@ -1,7 +1,22 @@
-/** Network, files and programs as one attempt may use them: bound to the engine's policies, and to the life of the attempt. */
-import { type FetchLike, type FilePort, NodeError, type SpawnPort } from "@millrace/contracts";
-import type { NodeType } from "../node-type.ts";
-import { grantedFiles } from "./granted-files.ts";
+/** Network, files, programs, secrets and connections as one attempt may use them: bound to the policies of the engine and the life of the attempt. */
+import {
+  type Connection,
+  type FetchLike,
+  type FilePort,
+  NodeError,
+  type Secret,
+  type SpawnPort,
+} from "@millrace/contracts";
+import { send } from "../connections/exchange.ts";
+import {
+  connectionNamed,
+  type ServiceLink,
+  type ServiceOf,
+  serviceNamed,
+} from "../connections/link.ts";
+import { notConnected, offOrigin } from "../connections/refusals.ts";
+import type { FilePolicy, Host } from "../host.ts";
+import type { Grants, NodeType } from "../node-type.ts";
 import type { Attempt } from "./state.ts";
 
 /** The egress client as a type may use it. Throws `capability_denied` for an extension that was granted no host. */
@@ -88,4 +103,160 @@ function unsupported(what: string): NodeError {
     reason: "denied",
     sent: false,
   });
+}
+
+/** A granted folder: its place below the operator's root ("" is the root itself), and its files. */
+interface Room {
+  readonly prefix: string;
+  readonly files: FilePort;
+}
+
+/** The files of `policy` as far as `grants` go. Throws what `openFiles` throws. */
+function grantedFiles(host: Host, policy: FilePolicy, { files }: Grants): FilePort {
+  const rooms = (folders: readonly string[]): readonly Room[] =>
+    folders.flatMap((folder) => {
+      const prefix = below(slashes(policy.root), slashes(folder));
+      if (prefix === undefined) return [];
+      const root = prefix === "" ? policy.root : folder;
+      const opened = host.openFiles?.({ ...policy, root });
+      return opened === undefined ? [] : [{ prefix, files: opened }];
+    });
+  const readable = rooms(files.read);
+  const writable = rooms(files.write);
+  return {
+    async read(path, options) {
+      const { room, rest } = roomOf(readable, path, "read");
+      return named(room, await room.files.read(rest, options));
+    },
+    async write(path, data, options) {
+      const { room, rest } = roomOf(writable, path, "written");
+      return named(room, await room.files.write(rest, data, options));
+    },
+    async list(path, options) {
+      const { room, rest } = roomOf(readable, path, "listed");
+      const { files: found, truncated } = await room.files.list(rest === "" ? "." : rest, options);
+      return { files: found.map((file) => named(room, file)), truncated };
+    },
+  };
+}
+
+/** The innermost granted folder that holds a path, and the path in it. */
+function roomOf(rooms: readonly Room[], path: string, how: string): { room: Room; rest: string } {
+  const clean = path === "." ? "" : path.replace(/^(?:\.\/)+/, "").replace(/\/$/, "");
+  let best: { room: Room; rest: string } | undefined;
+  for (const room of rooms) {
+    const rest = below(room.prefix, clean);
+    if (rest === undefined || (best !== undefined && best.room.prefix.length > room.prefix.length))
+      continue;
+    best = { room, rest };
+  }
+  if (best !== undefined) return best;
+  const text = `"${path.slice(0, 128)}" cannot be ${how}: no folder that was granted holds it`;
+  throw new NodeError("file_denied", text, { reason: "denied", sent: false });
+}
+
+function named<T extends { readonly path: string }>({ prefix }: Room, file: T): T {
+  return prefix === "" ? file : { ...file, path: `${prefix}/${file.path}` };
+}
+
+/** What of `path` comes after `folder`; undefined when it is not in it. */
+function below(folder: string, path: string): string | undefined {
+  if (folder === "" || folder === path) return folder === path ? "" : path;
+  return path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : undefined;
+}
+
+function slashes(path: string): string {
+  return path.replaceAll("\\", "/").replace(/\/$/, "");
+}
+
+/** A secret that the type declares. Throws `capability_denied`, `credentials_missing`. */
+export async function secretOf(
+  attempt: Attempt,
+  name: string,
+  type: NodeType = attempt.type,
+): Promise<Secret> {
+  const { run } = attempt;
+  const { entry, grants } = type;
+  const isGranted = grants === undefined || grants.secrets.includes(name);
+  if (!entry.requires.secrets.includes(name) || !isGranted) {
+    const why = isGranted ? "does not declare" : "was not granted";
+    const text = `${entry.type} ${why} the secret ${name}`;
+    throw new NodeError("capability_denied", text, { reason: "denied" });
+  }
+  const value = await run.engine.options.credentials?.secret(name);
+  if (value === undefined) {
+    const text = `the secret ${name} is not set`;
+    throw new NodeError("credentials_missing", text, { reason: "auth" });
+  }
+  run.learn(value);
+  const hidden = (): "[secret]" => "[secret]";
+  return { reveal: () => value, toString: hidden, toJSON: hidden };
+}
+
+/** The services behind the connections of the flow that the attempt belongs to. */
+export function serviceOf({ run, frame }: Attempt): ServiceOf {
+  return (name) => serviceNamed(run.engine.options.services, frame.layout.connections, name);
+}
+
+/** A connection by the name that the flow gives it, or by its slug. Throws `operation_unknown` for an unknown service. */
+export function linkOf(attempt: Attempt, name: string): ServiceLink {
+  const { run, frame } = attempt;
+  const { engine } = run;
+  const { slug, service, scopes } = connectionNamed(frame.layout.connections, name);
+  const integration = engine.options.services?.get(service)?.serviceIntegration;
+  if (integration === undefined) {
+    const text = `the service "${service.slice(0, 64)}" is not known to this engine`;
+    throw new NodeError("operation_unknown", text, { reason: "input", sent: false });
+  }
+  return {
+    slug,
+    integration,
+    scopes,
+    send: (request, options) =>
+      send(
+        {
+          slug,
+          service,
+          auth: integration.auth,
+          port: engine.options.credentials,
+          renewals: engine.renewals,
+          fetch: guardedFetch(attempt, options.signal),
+          signal: options.signal,
+          learn: (secret) => run.learn(secret),
+        },
+        request,
+        options.scopes,
+      ),
+  };
+}
+
+/** The same for bodies of extensions and for `http.request`: requests on the origin of the service. */
+export async function connectionOf(
+  attempt: Attempt,
+  name: string,
+  signal: AbortSignal,
+): Promise<Connection> {
+  if (serviceOf(attempt)(name) === undefined) {
+    const { slug } = connectionNamed(attempt.frame.layout.connections, name);
+    throw notConnected(`the connection ${slug} is not set up`, slug);
+  }
+  const { slug, integration, scopes, send } = linkOf(attempt, name);
+  const { baseUrl } = integration;
+  return {
+    slug,
+    baseUrl,
+    fetch: async (path, init = {}) => {
+      const { headers = {}, ...rest } = init;
+      const url = sameOrigin(baseUrl, path);
+      return send({ url: url.href, headers, init: rest }, { scopes, signal });
+    },
+  };
+}
+
+/** The URL of a path below a base; `egress_denied` for any other origin. */
+function sameOrigin(baseUrl: string, path: string): URL {
+  const text = /^[a-z][a-z0-9+.-]*:/i.test(path) ? path : baseUrl.replace(/\/$/, "") + path;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.origin === new URL(baseUrl).origin) return url as URL;
+  throw offOrigin("a connection stays on its own origin");
 }

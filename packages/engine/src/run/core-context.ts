@@ -26,16 +26,21 @@ import type {
   NodeType,
 } from "../node-type.ts";
 import type { Shared, SharedKey } from "../shared.ts";
-import { openRound } from "./bodies.ts";
-import { guardedFetch, guardedFiles, guardedShell, typeFetch } from "./capabilities.ts";
-import { parkAsking } from "./confirmations.ts";
+import { thrownBy, within } from "./attempt.ts";
+import {
+  connectionOf,
+  guardedFetch,
+  guardedFiles,
+  guardedShell,
+  linkOf,
+  secretOf,
+  typeFetch,
+} from "./capabilities.ts";
 import { liveAttempt, NodeContextOf } from "./context.ts";
-import { connectionOf, linkOf, secretOf } from "./credentials.ts";
 import { stopRounds } from "./end.ts";
-import { callFlow } from "./flow-calls.ts";
+import { callFlow, openRound } from "./flow.ts";
+import { parkAsking } from "./people.ts";
 import type { Attempt } from "./state.ts";
-import { thrownBy } from "./thrown.ts";
-import { within } from "./timeout.ts";
 
 const NO_TOOLS: NodeTools = Object.freeze({ flows: new Map(), actions: new Map() });
 

@@ -12,7 +12,6 @@ import type { Failure } from "../node-type.ts";
 import { MAX_RETRY_AFTER_MS, retryDelayMs } from "../retry-delay.ts";
 import { deepFreeze, INLINE_BYTES, sizeOf } from "../values.ts";
 import { cacheResult, leaveCache } from "./cache.ts";
-import { wakeToEnd, withdrawConfirmations } from "./confirmations.ts";
 import {
   emitCancelled,
   emitFailed,
@@ -21,20 +20,23 @@ import {
   emitSkipped,
   emitSucceeded,
 } from "./emit.ts";
-import { type Frame, NO_PORT, type StopReason } from "./frame.ts";
 import {
   CANCELLED,
   DEFAULTED,
   FAILED,
+  type Frame,
+  NO_PORT,
   PENDING,
   READY,
   RETRYING,
   ROUTED,
   RUNNING,
   SKIPPED,
+  type StopReason,
   SUCCEEDED,
   WAITING,
-} from "./node-states.ts";
+} from "./frame.ts";
+import { wakeToEnd, withdrawConfirmations } from "./people.ts";
 import { scopeOf } from "./scope.ts";
 import { acquire } from "./slots.ts";
 import { Attempt, type Result, type RunCore, type Stop } from "./state.ts";

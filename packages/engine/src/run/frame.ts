@@ -9,7 +9,6 @@ import { type Layout, PORT_OUT } from "../compile/layout.ts";
 import type { Read } from "../compile/names.ts";
 import type { ReadingScope } from "../compile/value.ts";
 import type { BodyEnd, Failure } from "../node-type.ts";
-import { CANCELLED, DEFAULTED, ROUTED, SUCCEEDED } from "./node-states.ts";
 
 /** Why nodes of a frame are stopped. */
 export type StopReason = "run_cancelled" | "run_failed" | "sibling" | "parent";
@@ -187,3 +186,24 @@ export class Frame {
 }
 
 const NONE: number[] = [];
+
+/** States of a node in a frame, as the numbers of its counters. Terminal ones are the largest. */
+export const PENDING = 0;
+/** May start: in the ready ring, or queued for a slot. */
+export const READY = 1;
+export const RUNNING = 2;
+export const RETRYING = 3;
+export const WAITING = 4;
+export const SUCCEEDED = 5;
+/** Failed; the default output stands in. */
+export const DEFAULTED = 6;
+/** Failed, and left by the port `error`. */
+export const ROUTED = 7;
+export const FAILED = 8;
+export const SKIPPED = 9;
+export const CANCELLED = 10;
+
+/** Whether a node in this state has ended. */
+export function isTerminal(state: number): boolean {
+  return state >= SUCCEEDED;
+}

@@ -1,13 +1,19 @@
-/** The beginning of a run: journal, first event, first nodes. */
-import { hideSecretInputs } from "@millrace/contracts";
+/**
+ * The beginning of a run: journal, first event, first nodes; which nodes take part (`RunOptions.only`: the others are skipped at the
+ * end) and whose results are given instead of made (`RunOptions.pins`: they go the way of results that a rerun takes over).
+ */
+import { hideSecretInputs, NodeError } from "@millrace/contracts";
+import { type Layout, portsOf } from "../compile/layout.ts";
 import { EngineError } from "../errors.ts";
-import { cancelRun } from "./cancel.ts";
+import type { RunOptions } from "../options.ts";
+import { deepFreeze, toOutput } from "../values.ts";
 import { emitCancelling, emitPaused, emitRunStarted } from "./emit-run.ts";
 import { endRun } from "./end.ts";
-import { Frame } from "./frame.ts";
-import { JournalWriter } from "./journal-writer.ts";
-import { exclude, includedNodes } from "./only.ts";
+import { cancelRun } from "./end-run.ts";
+import { Frame, SKIPPED } from "./frame.ts";
+import { JournalWriter } from "./journal.ts";
 import { startClock } from "./pause.ts";
+import type { Reused } from "./recover/reuse.ts";
 import type { RunCore } from "./state.ts";
 
 /** Starts a run with the next microtask, so that its caller can listen first; with a journal, once that is created. */
@@ -86,4 +92,73 @@ function notCreated(run: RunCore, error: unknown): EngineError {
   return new EngineError("journal_failed", `the journal refused the run ${run.id}`, {
     cause: error,
   });
+}
+
+/** Which nodes run; null: all. Throws `input_invalid` for an id that the flow does not have. */
+export function includedNodes(
+  layout: Layout,
+  only: readonly string[] | undefined,
+): boolean[] | null {
+  if (only === undefined) return null;
+  const sources: number[][] = Array.from({ length: layout.size }, () => []);
+  for (let from = 0; from < layout.size; from += 1) {
+    for (let k = layout.outOff[from] as number; k < (layout.outOff[from + 1] as number); k += 1) {
+      sources[layout.outTo[k] as number]?.push(from);
+    }
+  }
+  const included = new Array<boolean>(layout.size).fill(false);
+  const stack = only.map((id) => {
+    const node = layout.index.get(id);
+    if (node !== undefined) return node;
+    throw new EngineError("input_invalid", `options.only names the unknown node "${id}"`);
+  });
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    if (included[node] === true) continue;
+    included[node] = true;
+    stack.push(...(sources[node] ?? []));
+  }
+  return included;
+}
+
+/** Takes the nodes out that do not run: nothing decides them, and the frame does not wait for them. */
+export function exclude(frame: Frame, included: readonly boolean[] | null): void {
+  if (included === null) return;
+  frame.excluded = [];
+  for (let node = 0; node < frame.layout.size; node += 1) {
+    if (included[node] === true) continue;
+    frame.setState(node, SKIPPED);
+    frame.excluded.push(node);
+    frame.open -= 1;
+  }
+}
+
+/** The pins by node. Throws `EngineError` `input_invalid` for an unknown node or port, and for what is not JSON. */
+export function pinnedResults(layout: Layout, pins: NonNullable<RunOptions["pins"]>): Reused {
+  return new Map(
+    Object.entries(pins).map(([id, { port = "out", output }]) => {
+      const node = layout.index.get(id);
+      if (node === undefined) throw invalid(`names the unknown node "${id}"`);
+      const known = portsOf(layout, node);
+      if (!known.includes(port)) {
+        throw invalid(`"${id}" has no port "${port}"; it has ${known.join(", ")}`);
+      }
+      if (output === undefined) throw invalid(`"${id}" has no output`);
+      return [id, { port, output: plain(id, output) }];
+    }),
+  );
+}
+
+function plain(id: string, output: unknown): ReturnType<typeof toOutput> {
+  try {
+    const value = toOutput(output);
+    deepFreeze(value);
+    return value;
+  } catch (error) {
+    const why = error instanceof NodeError || error instanceof Error ? error.message : "not JSON";
+    throw invalid(`the output of "${id}" is not JSON: ${why}`);
+  }
+}
+
+function invalid(what: string): EngineError {
+  return new EngineError("input_invalid", `options.pins: ${what}`);
 }

@@ -1,11 +1,18 @@
-/** The part of a run that its journal writer needs: plan, options, clock, log, secrets, result. */
-import type { JsonObject, Summary } from "@millrace/contracts";
+/** The part of a run that its journal needs: plan, options, clock, log, secrets, sums of calls, result. */
+import {
+  addCall,
+  type JsonObject,
+  type LlmFailed,
+  type LlmFinished,
+  NO_USAGE,
+  type RunView,
+  type Summary,
+} from "@millrace/contracts";
 import { type Plan, type PlanParts, partsOf } from "../compile/plan.ts";
 import type { EngineCore } from "../engine-core.ts";
 import type { EngineError } from "../errors.ts";
 import { type Limits, lowerLimits } from "../limits.ts";
 import type { RunOptions } from "../options.ts";
-import { CallSums } from "./call-sums.ts";
 import { EventLog } from "./event-log.ts";
 import { Redactor } from "./redact.ts";
 
@@ -106,5 +113,47 @@ export abstract class RunBase {
   fail(error: unknown): void {
     this.finished.catch(() => undefined);
     this.#reject(error);
+  }
+}
+
+export class CallSums {
+  usage: { -readonly [K in keyof typeof NO_USAGE]: number } = { ...NO_USAGE };
+  /** Null as soon as one price is unknown. */
+  costUsd: number | null = 0;
+  readonly #taken: Set<string> = new Set();
+  readonly #last = { c: 0, t: 0 };
+  /** Ids that a question names for a call that has not begun. */
+  readonly #reserved: Set<string> = new Set();
+
+  /** Goes on after a log with these sums and calls. `reserved`: ids of calls that people were asked about. */
+  continueFrom(
+    { usage, costUsd }: RunView,
+    { taken, reserved }: { taken: Iterable<string>; reserved: Iterable<string> },
+  ): void {
+    this.usage = { ...usage };
+    this.costUsd = costUsd;
+    for (const call of taken) this.take(call);
+    for (const call of reserved) this.#reserved.add(call);
+  }
+
+  /** An id that no call of the run has: `c1`, `c2` … and `t1`, `t2` … */
+  next(prefix: "c" | "t"): string {
+    for (;;) {
+      this.#last[prefix] += 1;
+      const id = `${prefix}${this.#last[prefix]}`;
+      if (!this.#taken.has(id) && !this.#reserved.has(id)) return id;
+    }
+  }
+
+  /** Marks an id as used; false when it was. */
+  take(call: string): boolean {
+    if (this.#taken.has(call)) return false;
+    this.#taken.add(call);
+    return true;
+  }
+
+  /** Adds a model call that has ended. */
+  add(call: Pick<LlmFinished | LlmFailed, "usage" | "costUsd">): void {
+    addCall(this, call);
   }
 }

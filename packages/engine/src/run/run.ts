@@ -2,10 +2,10 @@
 import type { ExecutionEvent, RunState, Snapshot, Summary } from "@millrace/contracts";
 import type { Answer, ConfirmReply, OpenConfirmation, RunCancelOptions } from "../options.ts";
 import { checkBatchOptions, checkCancelOptions } from "../options-check.ts";
-import { cancelRun } from "./cancel.ts";
-import { answerConfirmation } from "./confirmations.ts";
-import { type BatchOptions, Cursor, type EventCursor } from "./cursor.ts";
+import { cancelRun } from "./end-run.ts";
+import { type BatchOptions, Cursor, type EventCursor } from "./event-log.ts";
 import { pauseRun, resumeRun } from "./pause.ts";
+import { answerConfirmation } from "./people.ts";
 import type { RunCore } from "./state.ts";
 
 /** One execution of a plan. */

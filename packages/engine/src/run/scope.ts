@@ -1,8 +1,7 @@
 /** Names as expressions of one frame see them. An absent node is null; an unknown name is `undefined`. */
 import { type Json, type JsonObject, NodeError } from "@millrace/contracts";
 import type { ReadingScope, Value } from "../compile/value.ts";
-import type { Frame } from "./frame.ts";
-import { DEFAULTED, ROUTED, SUCCEEDED } from "./node-states.ts";
+import { DEFAULTED, type Frame, ROUTED, SUCCEEDED } from "./frame.ts";
 import type { RunCore } from "./state.ts";
 
 /** The scope of a frame; one for its life. */

@@ -15,12 +15,11 @@ import type { NodeType, Report } from "../node-type.ts";
 import type { OpenConfirmation } from "../options.ts";
 import { refOf } from "../values.ts";
 import type { Frame, FrameOwner, StopReason } from "./frame.ts";
-import type { JournalWriter } from "./journal-writer.ts";
-import type { Past } from "./past.ts";
-import { ReadyRing } from "./ready-ring.ts";
-import type { Reused } from "./reuse.ts";
+import type { JournalWriter } from "./journal.ts";
+import type { Past } from "./recover/recovered-run.ts";
+import type { Reused } from "./recover/reuse.ts";
 import { RunBase, type RunStart } from "./run-base.ts";
-import { type Claimant, type KeyClaim, type Limit, RunSlots, release } from "./slots.ts";
+import { type Claimant, type KeyClaim, type Limit, ReadyRing, RunSlots, release } from "./slots.ts";
 import type { Timer } from "./timers.ts";
 
 /** A result of a node. `cached`: it was not made by this attempt. `ref`: it is too large for its event. */
@@ -199,7 +198,7 @@ export interface Confirmation {
   asked: boolean;
 }
 
-/** The loop over the runs of an engine, as a run sees it; `scheduler.ts` implements it. */
+/** The loop over the runs of an engine, as a run sees it; `schedule.ts` implements it. */
 export interface RunLoop {
   readonly engine: EngineCore;
   /** The run that is being entered: its entry ends with `pump`, so that `wakeSoon` need not queue it. */

@@ -34,7 +34,7 @@ import {
   SKIPPED,
   SUCCEEDED,
   WAITING,
-} from "./node-states.ts";
+} from "../frame.ts";
 
 const utf8 = new TextDecoder();
 

@@ -1,18 +1,31 @@
 /**
- * Questions to people. Each is asked once, answered once, by `run.confirm`, the handler of the run, or its deadline; a node
- * or a model cannot answer. Ids count per run: `k1`, `k2` …
+ * Questions to people, and nodes that wait. Each question is asked once and answered once, by `run.confirm`, the handler of the run, or its
+ * deadline; a node or a model cannot answer. Ids count per run: `k1`, `k2` … A node that waits gives its slots back, and goes on
+ * only when it has them again and the run is not paused.
  */
-import type { ConfirmAnswer, ConfirmRequested, Json, Outcome, Problem } from "@millrace/contracts";
-import { NodeError } from "@millrace/contracts";
+import {
+  type ConfirmAnswer,
+  type ConfirmRequested,
+  type Json,
+  NodeError,
+  type Outcome,
+  type Problem,
+} from "@millrace/contracts";
 import { isPromise } from "../is-promise.ts";
 import type { ConfirmRequest } from "../node-type.ts";
 import type { Answer, ConfirmReply, OpenConfirmation } from "../options.ts";
 import { schemaProblems } from "../schema-check.ts";
 import { deepFreeze, INLINE_BYTES, sizeOf, toOutput } from "../values.ts";
-import { emitConfirmRequested, emitConfirmResolved, emitLog, emitNodeResumed } from "./emit.ts";
-import { RUNNING, WAITING } from "./node-states.ts";
-import { park, unpark } from "./parking.ts";
+import {
+  emitConfirmRequested,
+  emitConfirmResolved,
+  emitLog,
+  emitNodeResumed,
+  emitWaiting,
+} from "./emit.ts";
+import { RUNNING, WAITING } from "./frame.ts";
 import { confirmationAnswered, whenUnpaused } from "./pause.ts";
+import { acquire } from "./slots.ts";
 import { type Attempt, type Confirmation, NO_CONFIRMATIONS, type RunCore } from "./state.ts";
 
 /**
@@ -310,4 +323,30 @@ export function wakeToEnd(attempt: Attempt): void {
   frame.setState(node, RUNNING);
   attempt.setIdle(false);
   emitNodeResumed(run, frame, node);
+}
+
+/** Parks a running node. Waiting for a person does not count as work, and stops the clock of the attempt. */
+export function park(attempt: Attempt, on: Parameters<typeof emitWaiting>[3]): void {
+  const { run, frame, node } = attempt;
+  run.link(attempt);
+  frame.setState(node, WAITING);
+  emitWaiting(run, frame, node, on);
+  if (on.on === "confirm") {
+    attempt.setIdle(true);
+    attempt.holdTimeout();
+  }
+  attempt.giveBack();
+}
+
+/** What a parked node waited for has come: it goes on with `then` as soon as it may. */
+export function unpark(attempt: Attempt, then: () => void): void {
+  if (attempt.over) return;
+  const { extras } = attempt;
+  if (extras.onResume !== null) {
+    extras.onResume.push(then);
+    return;
+  }
+  extras.onResume = [then];
+  attempt.setIdle(false);
+  if (acquire(attempt)) attempt.granted();
 }

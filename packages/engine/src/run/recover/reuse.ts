@@ -7,12 +7,12 @@
  */
 import type { FlowBody, FlowGraph, FlowNode, Json, JsonObject } from "@millrace/contracts";
 import { compileValue, impliedEdges, type Reference } from "@millrace/dsl";
-import { type Plan, partsOf } from "../compile/plan.ts";
-import type { Host } from "../host.ts";
-import { digestOf } from "../values.ts";
-import { SKIPPED, SUCCEEDED } from "./node-states.ts";
-import type { Past, PastNode } from "./past.ts";
-import { MARK } from "./redact.ts";
+import { type Plan, partsOf } from "../../compile/plan.ts";
+import type { Host } from "../../host.ts";
+import { digestOf } from "../../values.ts";
+import { SKIPPED, SUCCEEDED } from "../frame.ts";
+import { MARK } from "../redact.ts";
+import type { Past, PastNode } from "./recovered-run.ts";
 
 /** A run that has a log. */
 export interface Earlier {

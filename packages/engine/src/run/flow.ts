@@ -1,19 +1,30 @@
 /**
- * What follows when a node has ended: its edges become live or dead, its readers have one thing less to wait for, and
+ * How a flow goes on. When a node has ended, its edges become live or dead, its readers have one thing less to wait for, and
  * whatever is decided by that becomes ready or is skipped. Dead paths are followed to their end, so a join after a branch
- * that did not run always completes. No recursion: ended nodes queue in `run.ended`.
+ * that did not run always completes. No recursion: ended nodes queue in `run.ended`. Rounds of bodies and flows that are called
+ * as tools are frames within a node.
  */
-import type { Json } from "@millrace/contracts";
+import { type Json, type JsonObject, NodeError } from "@millrace/contracts";
 import { BY_REFERENCE, JOIN_ALL, JOIN_DEFAULT, type Layout } from "../compile/layout.ts";
 import { failureOf, toFailure } from "../failures.ts";
+import type { BodyEnd, FlowCall } from "../node-type.ts";
 import { schemaProblems } from "../schema-check.ts";
 import { sizeOf } from "../values.ts";
-import { closeRound } from "./bodies.ts";
 import { emitLog, emitSkipped } from "./emit.ts";
-import { type Frame, MANY_PORTS, NO_PORT } from "./frame.ts";
-import { PENDING, READY, SKIPPED, SUCCEEDED } from "./node-states.ts";
+import { stopFrame } from "./end.ts";
+import {
+  Frame,
+  MANY_PORTS,
+  NO_PORT,
+  PENDING,
+  READY,
+  RUNNING,
+  SKIPPED,
+  SUCCEEDED,
+} from "./frame.ts";
 import { evaluateWhen, scopeOf } from "./scope.ts";
-import type { RunCore } from "./state.ts";
+import { take } from "./slots.ts";
+import type { Attempt, RunCore } from "./state.ts";
 
 /** Decides the targets of a frame that wait for nothing. */
 export function decideRoots(run: RunCore, frame: Frame): void {
@@ -35,47 +46,8 @@ export function propagate(run: RunCore): void {
   run.endedSize = 0;
 }
 
-/**
- * Ends the bodies within a restored frame that are over, so that what holds them comes as far as it had come: to the rounds
- * that were open. Failed and stopped ones end last, for nothing begins after them. Nothing else is decided.
- */
-export function endRestoredBodies(run: RunCore, within: Frame): void {
-  for (;;) {
-    const over = restoredOver(run, within);
-    const fine = over.filter(({ failure, wasStopped }) => failure === null && !wasStopped);
-    const next = new Set(fine.length > 0 ? fine : over);
-    if (next.size === 0) return;
-    const queue = run.ended.slice(0, run.endedSize);
-    run.endedSize = 0;
-    for (let at = 0; at < queue.length; at += 3) {
-      const [id, node, port] = queue.slice(at, at + 3) as [number, number, number];
-      const frame = run.frames[id] as Frame;
-      if (next.has(frame)) follow(run, frame, node, port);
-      else {
-        run.ended[run.endedSize++] = id;
-        run.ended[run.endedSize++] = node;
-        run.ended[run.endedSize++] = port;
-      }
-    }
-    for (const frame of next) {
-      frame.ended = true;
-      closeRound(run, frame);
-    }
-  }
-}
-
-/** Bodies within a frame whose nodes have all ended. One without nodes has nothing to say and ends by itself. */
-function restoredOver(run: RunCore, within: Frame): Frame[] {
-  return run.frames.filter((frame): frame is Frame => {
-    if (frame === null || frame.open > 0 || frame.ended || frame.layout.size === 0) return false;
-    for (let outer = frame.owner?.frame; outer !== undefined; outer = outer.owner?.frame) {
-      if (outer === within) return true;
-    }
-    return false;
-  });
-}
-
-function follow(run: RunCore, frame: Frame, node: number, port: number): void {
+/** Tells the edges and readers of a node that it has left by `port`, and decides what follows. */
+export function follow(run: RunCore, frame: Frame, node: number, port: number): void {
   const { outOff, outTo, outPort } = frame.layout;
   const { counters, targets } = frame;
   const fired = port === MANY_PORTS ? frame.fired?.get(node) : undefined;
@@ -230,4 +202,166 @@ function decideOutput(run: RunCore, frame: Frame, target: number): void {
     }
   }
   run.liveBytes -= frame.releaseReads(target);
+}
+
+const MAX_PATH_UNITS = 512; // of a node in an event
+
+/** What a frame within a node starts with. */
+export interface Round {
+  /** What is run; absent: the body of the node. */
+  readonly layout?: Layout;
+  /** Number of the round; null for a flow. */
+  readonly index: number | null;
+  readonly inputs: JsonObject;
+  readonly locals: JsonObject | null;
+}
+
+/** Opens a frame in the body of `attempt`. Throws `NodeError` `nesting_too_deep`. */
+export function openRound(
+  attempt: Attempt,
+  round: Round,
+  done: (end: BodyEnd) => void,
+): Frame | null {
+  const { run, frame, node } = attempt;
+  const layout = round.layout ?? (frame.layout.bodies[node] as Layout);
+  if (attempt.over || attempt.stopping !== null || run.stop !== null || frame.stopping !== null) {
+    done({ status: "cancelled" });
+    return null;
+  }
+  const { index } = round;
+  const tries = frame.attempt(node);
+  const mark = tries > 1 ? `~${tries}` : "";
+  const base = `${frame.path(node)}${mark}${index === null ? "" : `[${index}]`}/`;
+  const depth = frame.depth + 1;
+  if (depth >= run.limits.depth || base.length + layout.longestId > MAX_PATH_UNITS) {
+    throw new NodeError("nesting_too_deep", `limit depth: at most ${run.limits.depth} levels`, {
+      reason: "limit",
+    });
+  }
+  if (run.ending && !wasBegun(run, base)) {
+    done({ status: "cancelled" });
+    return null;
+  }
+  const id = run.freeFrames?.pop() ?? run.frames.length;
+  const inner = new Frame(
+    layout,
+    { id, base, depth },
+    {
+      owner: attempt,
+      outer: round.locals === null ? null : frame,
+      inputs: round.inputs,
+      ...(round.locals !== null && { locals: round.locals }),
+      done,
+    },
+  );
+  run.frames[id] = inner;
+  attempt.rounds += 1;
+  if (attempt.type.slots === "none") attempt.setIdle(true); // its rounds do the work
+  run.loop.seed(run, inner);
+  return inner;
+}
+
+/** Whether the log of an interrupted run has anything of this round. */
+function wasBegun(run: RunCore, base: string): boolean {
+  for (const path of run.past?.nodes.keys() ?? []) if (path.startsWith(base)) return true;
+  return false;
+}
+
+/** Ends a frame whose nodes have all ended, and tells the node that opened it. */
+export function closeRound(run: RunCore, frame: Frame): void {
+  const { owner, done } = frame;
+  run.frames[frame.id] = null;
+  run.freeFrames ??= [];
+  run.freeFrames.push(frame.id);
+  if (owner === null || done === null) return;
+  releaseValues(run, frame);
+  owner.rounds -= 1;
+  if (owner.over) return;
+  if (owner.rounds === 0) owner.setIdle(false);
+  done(endOf(run, frame));
+}
+
+function endOf(run: RunCore, frame: Frame): BodyEnd {
+  if (run.stop !== null || (run.ending && frame.wasStopped)) return { status: "cancelled" };
+  const failure = frame.failure ?? frame.outputFailure;
+  if (failure !== null) return { status: "failed", failure };
+  if (frame.stopping !== null) return { status: "cancelled" };
+  const { bodyOutput, bodyOutputRequired, outputs } = frame.layout;
+  if (frame.outer === null) {
+    const made = frame.outputs ?? {};
+    const known = outputs.filter(({ name }) => Object.hasOwn(made, name));
+    return {
+      status: "succeeded",
+      value: Object.fromEntries(known.map(({ name }) => [name, made[name] ?? null])),
+    };
+  }
+  if (bodyOutput === null) return { status: "succeeded", value: null };
+  if (!bodyOutputRequired.every((read) => frame.isPresent(read))) {
+    emitLog(run, {
+      level: "info",
+      channel: "engine",
+      text: `the output of ${frame.base.slice(0, -1)} is null: it reads a node that did not run`,
+      code: "input_absent",
+      data: { node: frame.base.slice(0, -1) },
+    });
+    return { status: "succeeded", value: null };
+  }
+  try {
+    return { status: "succeeded", value: bodyOutput.evaluate(scopeOf(run, frame), run.now) };
+  } catch (error) {
+    return { status: "failed", failure: toFailure(error) };
+  }
+}
+
+/** Bytes that the frame still held, such as what its output read. */
+function releaseValues(run: RunCore, frame: Frame): void {
+  for (let node = 0; node < frame.layout.size; node += 1) run.liveBytes -= frame.heldBytes(node);
+}
+
+/**
+ * Starts a flow. Its node gives its slots back meanwhile, or nodes of its type could wait for each other for ever; afterwards
+ * it takes them whether they are free or not.
+ */
+export function callFlow(
+  attempt: Attempt,
+  { ref, index, inputs }: { readonly ref: string; readonly index: number; inputs: JsonObject },
+): FlowCall {
+  const { run, frame: outer, node } = attempt;
+  const layout = outer.layout.tools[node]?.flows.get(ref)?.layout;
+  if (layout === undefined) throw new TypeError(`the node does not name the flow ${ref}`);
+  let end: (end: BodyEnd) => void = () => undefined;
+  const ended = new Promise<BodyEnd>((resolve) => {
+    end = resolve;
+  });
+  attempt.extras.flows += 1;
+  attempt.giveBack();
+  const done = (how: BodyEnd) => {
+    attempt.extras.flows -= 1;
+    if (attempt.extras.flows === 0) takeBack(attempt);
+    end(how);
+  };
+  let frame: ReturnType<typeof openRound>;
+  try {
+    frame = openRound(attempt, { layout, index, inputs, locals: null }, done);
+  } catch (error) {
+    done({ status: "cancelled" });
+    throw error;
+  }
+  run.pump();
+  return {
+    end: ended,
+    stop() {
+      if (frame === null || frame.ended || attempt.over) return;
+      run.tick();
+      stopFrame(run, frame, "parent");
+      run.pump();
+    },
+  };
+}
+
+function takeBack(attempt: Attempt): void {
+  if (attempt.over || attempt.holds) return;
+  if (attempt.frame.state(attempt.node) !== RUNNING) return;
+  take(attempt.limits);
+  attempt.holds = true;
 }

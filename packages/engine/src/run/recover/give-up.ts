@@ -13,7 +13,7 @@ import {
   type ResumeState,
   type RunView,
 } from "@millrace/contracts";
-import { interruptedCall, type Past, readPast, TOOL_INTERRUPTED } from "./past.ts";
+import { interruptedCall, type Past, readPast, TOOL_INTERRUPTED } from "./recovered-run.ts";
 
 /** An event without what `Ending` adds to it. */
 type Said = { readonly kind: ExecutionEvent["kind"]; readonly [key: string]: unknown };

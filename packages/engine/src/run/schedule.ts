@@ -4,20 +4,16 @@
  */
 import type { EngineCore } from "../engine-core.ts";
 import type { EngineError } from "../errors.ts";
-import { closeRound } from "./bodies.ts";
-import { cancelLate } from "./cancel.ts";
+import { armTimeout } from "./attempt.ts";
 import { emitNodeResumed } from "./emit.ts";
 import { failRun } from "./end.ts";
-import { finishRun } from "./finish.ts";
-import type { Frame } from "./frame.ts";
-import { abandonRun } from "./leave.ts";
-import { RUNNING, WAITING } from "./node-states.ts";
+import { abandonRun, cancelLate, finishRun } from "./end-run.ts";
+import { closeRound, decideRoots, propagate } from "./flow.ts";
+import { type Frame, RUNNING, WAITING } from "./frame.ts";
 import { pauseForPeople } from "./pause.ts";
-import { decideRoots, propagate } from "./propagate.ts";
-import { goOn, restoreFrame } from "./restore.ts";
-import { begin, startNode } from "./start.ts";
+import { goOn, restoreFrame } from "./recover/restore.ts";
 import type { Attempt, RunCore, RunLoop } from "./state.ts";
-import { armTimeout } from "./timeout.ts";
+import { begin, startNode } from "./step.ts";
 
 const CHECK_EVERY = 64; // node starts between two looks at the clock, which costs as much as a start
 const BUDGET_MS = 5; // what timers and sockets may have to wait for

@@ -1,10 +1,10 @@
 /** Takes up every run that a process has left, as a program does at its start. */
 import type { FlowGraph, RunHeader } from "@millrace/contracts";
-import type { CompileResult } from "../compile/compile-flow.ts";
-import { EngineError } from "../errors.ts";
-import { has } from "../option-rules.ts";
-import type { RunOptions } from "../options.ts";
-import type { Run } from "./run.ts";
+import type { CompileResult } from "../../compile/compile-flow.ts";
+import { EngineError } from "../../errors.ts";
+import { has } from "../../option-rules.ts";
+import type { RunOptions } from "../../options.ts";
+import type { Run } from "../run.ts";
 
 /** The part of a store that knows which runs have not ended: `runs` of `openStore` is one. */
 export interface RunsOfStore {

@@ -2,36 +2,37 @@
  * A frame as the log left it. Nodes that have ended are ended, without an event; what they lead to is decided again. Nodes
  * that had started go on by their effect and their delivery policy; parked ones are parked again.
  */
-import { failureOf } from "../failures.ts";
-import { INLINE_BYTES, sizeOf } from "../values.ts";
-import { Calls } from "./calls.ts";
-import { adoptConfirmation } from "./confirmations.ts";
-import { mayRepeat } from "./effect.ts";
+import { failureOf } from "../../failures.ts";
+import { INLINE_BYTES, sizeOf } from "../../values.ts";
+import { mayRepeat } from "../attempt.ts";
+import { Calls } from "../calls.ts";
 import {
   emitCancelled,
   emitConfirmResolved,
   emitReport,
   emitRetrying,
   type Placed,
-} from "./emit.ts";
-import { failNode, stopFrame } from "./end.ts";
-import { type Frame, NO_PORT } from "./frame.ts";
+} from "../emit.ts";
+import { failNode, stopFrame } from "../end.ts";
+import { closeRound, follow } from "../flow.ts";
 import {
   CANCELLED,
   DEFAULTED,
   FAILED,
+  type Frame,
   isTerminal,
+  NO_PORT,
   RETRYING,
   ROUTED,
   RUNNING,
   SUCCEEDED,
   WAITING,
-} from "./node-states.ts";
-import { interruptedCall, type Past, type PastNode } from "./past.ts";
-import { endRestoredBodies } from "./propagate.ts";
-import { acquire } from "./slots.ts";
-import { enterAgain, queueAgain } from "./start.ts";
-import { Attempt, type RunCore } from "./state.ts";
+} from "../frame.ts";
+import { adoptConfirmation } from "../people.ts";
+import { acquire } from "../slots.ts";
+import { Attempt, type RunCore } from "../state.ts";
+import { enterAgain, queueAgain } from "../step.ts";
+import { interruptedCall, type Past, type PastNode } from "./recovered-run.ts";
 
 /** Puts a new frame where the log left it and answers what has not ended: `goOn` with it once the roots are decided. */
 export function restoreFrame(run: RunCore, frame: Frame, past: Past): number[] {
@@ -102,6 +103,46 @@ export function goOn(run: RunCore, frame: Frame, open: readonly number[], past: 
   if (frame.failure === null) return;
   endRestoredBodies(run, frame);
   stopFrame(run, frame, "sibling");
+}
+
+/**
+ * Ends the bodies within a restored frame that are over, so that what holds them comes as far as it had come: to the rounds
+ * that were open. Failed and stopped ones end last, for nothing begins after them. Nothing else is decided.
+ */
+export function endRestoredBodies(run: RunCore, within: Frame): void {
+  for (;;) {
+    const over = restoredOver(run, within);
+    const fine = over.filter(({ failure, wasStopped }) => failure === null && !wasStopped);
+    const next = new Set(fine.length > 0 ? fine : over);
+    if (next.size === 0) return;
+    const queue = run.ended.slice(0, run.endedSize);
+    run.endedSize = 0;
+    for (let at = 0; at < queue.length; at += 3) {
+      const [id, node, port] = queue.slice(at, at + 3) as [number, number, number];
+      const frame = run.frames[id] as Frame;
+      if (next.has(frame)) follow(run, frame, node, port);
+      else {
+        run.ended[run.endedSize++] = id;
+        run.ended[run.endedSize++] = node;
+        run.ended[run.endedSize++] = port;
+      }
+    }
+    for (const frame of next) {
+      frame.ended = true;
+      closeRound(run, frame);
+    }
+  }
+}
+
+/** Bodies within a frame whose nodes have all ended. One without nodes has nothing to say and ends by itself. */
+function restoredOver(run: RunCore, within: Frame): Frame[] {
+  return run.frames.filter((frame): frame is Frame => {
+    if (frame === null || frame.open > 0 || frame.ended || frame.layout.size === 0) return false;
+    for (let outer = frame.owner?.frame; outer !== undefined; outer = outer.owner?.frame) {
+      if (outer === within) return true;
+    }
+    return false;
+  });
 }
 
 /**

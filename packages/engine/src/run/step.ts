@@ -1,28 +1,26 @@
 /**
- * From ready to a running body: slots, `node.started`, key, cache, fields, body. What the body answers goes to `settle`.
- * A synchronous body completes inline; a promise gets exactly one `then`.
+ * One step of a node, from ready to its end: slots, `node.started`, key, cache, fields, body; then a result that fits its type, or a
+ * failure. A synchronous body completes inline; a promise gets exactly one `then`.
  */
-import type { Json } from "@millrace/contracts";
+import { isNodeExit, type Json } from "@millrace/contracts";
 import type { FieldSet } from "../compile/fields.ts";
-import { failureOf, toFailure } from "../failures.ts";
+import { failureOf, timeoutFailure, toFailure } from "../failures.ts";
 import type { Host } from "../host.ts";
 import { isPromise } from "../is-promise.ts";
-import type { Fields } from "../node-type.ts";
-import { digestOf, sizeOf } from "../values.ts";
-import { cacheKeyOf, readEntry, warnOfCache } from "./cache.ts";
-import { wakeToEnd } from "./confirmations.ts";
+import { EXTENSION_BYTES } from "../limits.ts";
+import type { Failure, Fields, NodeType } from "../node-type.ts";
+import { schemaProblems } from "../schema-check.ts";
+import { digestOf, sizeOf, toOutput } from "../values.ts";
+import { armTimeout, effectOf, thrownBy } from "./attempt.ts";
+import { cacheKeyOf, plainFields, readEntry, warnOfCache } from "./cache.ts";
 import { CoreContextOf } from "./core-context.ts";
-import { effectOf } from "./effect.ts";
-import { emitNodeStarted, emitWaiting } from "./emit.ts";
+import { emitLog, emitNodeStarted, emitWaiting } from "./emit.ts";
 import { failed, failRun, succeed } from "./end.ts";
-import type { Frame } from "./frame.ts";
-import { plainFields } from "./hash.ts";
-import { READY, RETRYING, RUNNING, WAITING } from "./node-states.ts";
+import { type Frame, READY, RETRYING, RUNNING, WAITING } from "./frame.ts";
+import { wakeToEnd } from "./people.ts";
 import { evaluateWhen, scopeOf } from "./scope.ts";
-import { bodyReturned, bodyThrew } from "./settle.ts";
 import { acquire } from "./slots.ts";
 import { Attempt, type Result, type RunCore } from "./state.ts";
-import { armTimeout } from "./timeout.ts";
 
 /** Takes a ready node out of the ring: starts it, or queues it for a slot. */
 export function startNode(run: RunCore, frame: Frame, node: number): void {
@@ -291,4 +289,94 @@ function mustBeStored(attempt: Attempt, fields: Fields | null): boolean {
 
 function fieldsOf(attempt: Attempt): FieldSet {
   return attempt.frame.layout.fields[attempt.node] as FieldSet;
+}
+
+/** The body has answered `raw`: a record, or an exit. */
+function bodyReturned(attempt: Attempt, raw: unknown): void {
+  if (attempt.over) return;
+  wakeToEnd(attempt);
+  if (attempt.stopping === "timeout") {
+    failed(attempt, timeoutFailure(attempt.policy.timeoutMs));
+    return;
+  }
+  const { run } = attempt;
+  const result: Result = { port: "out", output: null, bytes: 0, cached: false, ref: null };
+  try {
+    let value = raw;
+    if (isNodeExit(raw)) {
+      result.port = raw.port;
+      value = raw.output;
+    }
+    result.output = toOutput(value, ({ code, pointer, message }) => {
+      const text = `output${pointer}: ${message}`;
+      emitLog(run, { level: "warn", channel: "engine", text, code }, attempt);
+    });
+    result.bytes = sizeOf(result.output);
+  } catch (error) {
+    failed(attempt, thrownBy(attempt, error));
+    return;
+  }
+  const failure = outputProblem(attempt, result) ?? retryCondition(attempt, result.output);
+  if (failure !== null) failed(attempt, failure);
+  else succeed(attempt, result);
+}
+
+function outputProblem(attempt: Attempt, { port, output, bytes }: Result): Failure | null {
+  const { limits } = attempt.run;
+  const isExtension = attempt.type.grants !== undefined;
+  const most = isExtension ? Math.min(limits.outputBytes, EXTENSION_BYTES) : limits.outputBytes;
+  if (bytes > most) {
+    const text = `the output has ${bytes} bytes, limit outputBytes is ${most}`;
+    return failureOf("output_too_large", text, { reason: "limit" });
+  }
+  if (attempt.type.core === true) return null;
+  if (!declares(attempt, port)) {
+    const text = `the type ${attempt.type.entry.type} has no port "${port.slice(0, 64)}"`;
+    return failureOf("output_schema", text, { reason: "output" });
+  }
+  const problem = schemaProblem(attempt.type, output);
+  return problem === null ? null : failureOf("output_schema", problem, { reason: "output" });
+}
+
+function schemaProblem(type: NodeType, output: Json): string | null {
+  if (type.outputProblem !== undefined) return type.outputProblem(output);
+  const problem = schemaProblems(type.entry.output, output)[0];
+  return problem === undefined ? null : `output${problem.pointer} ${problem.message}`;
+}
+
+function declares(attempt: Attempt, port: string): boolean {
+  const { ports, portsFrom } = attempt.type.entry;
+  if (ports.length === 0 ? port === "out" : ports.some(({ name }) => name === port)) return true;
+  return portsFrom !== undefined && port !== "error";
+}
+
+function retryCondition(attempt: Attempt, output: Json): Failure | null {
+  const { retryIf } = attempt.policy;
+  if (retryIf === null) return null;
+  const scope = scopeOf(attempt.run, attempt.frame);
+  try {
+    const extended = {
+      reading: retryIf,
+      get(root: string) {
+        if (root === "output") return output;
+        scope.reading = retryIf;
+        return scope.get(root);
+      },
+    };
+    if (retryIf.evaluate(extended, attempt.startedAt) !== true) return null;
+  } catch (error) {
+    return toFailure(error);
+  }
+  return failureOf("retry_condition", "the result asks for another try (@retry if)", {
+    reason: "output",
+    retryable: true,
+  });
+}
+
+/** The body threw, or its promise was rejected. */
+function bodyThrew(attempt: Attempt, error: unknown): void {
+  if (attempt.over) return;
+  wakeToEnd(attempt);
+  if (attempt.stopping === "timeout") failed(attempt, timeoutFailure(attempt.policy.timeoutMs));
+  else failed(attempt, thrownBy(attempt, error));
 }

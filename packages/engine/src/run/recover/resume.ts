@@ -7,27 +7,31 @@ import {
   type JsonObject,
   type ResumeState,
 } from "@millrace/contracts";
-import type { Plan } from "../compile/plan.ts";
-import type { EngineCore } from "../engine-core.ts";
-import { EngineError } from "../errors.ts";
-import { failureOf } from "../failures.ts";
-import type { RunOptions } from "../options.ts";
-import { askAll } from "./confirmations.ts";
-import { emitPaused, emitResumed } from "./emit-run.ts";
-import { endRun } from "./end.ts";
-import { Frame } from "./frame.ts";
+import type { Plan } from "../../compile/plan.ts";
+import type { EngineCore } from "../../engine-core.ts";
+import { EngineError } from "../../errors.ts";
+import { failureOf } from "../../failures.ts";
+import type { RunOptions } from "../../options.ts";
+import { emitPaused, emitResumed } from "../emit-run.ts";
+import { endRun } from "../end.ts";
+import { DEFAULTED, FAILED, Frame, SUCCEEDED } from "../frame.ts";
+import { encode, JournalWriter, LEASE_MS } from "../journal.ts";
+import {
+  exclude,
+  includedNodes,
+  learnSecrets,
+  listen,
+  pinnedResults,
+  startFresh,
+} from "../launch.ts";
+import { startClock } from "../pause.ts";
+import { askAll } from "../people.ts";
+import type { Scheduler } from "../schedule.ts";
+import { RunCore, type Stop, USED_SECRETS } from "../state.ts";
 import { endingOf } from "./give-up.ts";
-import { encode, JournalWriter, LEASE_MS } from "./journal-writer.ts";
-import { learnSecrets, listen, startFresh } from "./launch.ts";
-import { DEFAULTED, FAILED, SUCCEEDED } from "./node-states.ts";
-import { exclude, includedNodes } from "./only.ts";
-import { type Past, readPast } from "./past.ts";
-import { startClock } from "./pause.ts";
-import { pinnedResults } from "./pins.ts";
-import { endRestoredBodies } from "./propagate.ts";
+import { type Past, readPast } from "./recovered-run.ts";
+import { endRestoredBodies } from "./restore.ts";
 import { type Reused, reusableResults } from "./reuse.ts";
-import type { Scheduler } from "./scheduler.ts";
-import { RunCore, type Stop, USED_SECRETS } from "./state.ts";
 
 const MAX_RECOVERIES = 5; // a run that only kills its process is not tried for ever
 

@@ -1,0 +1,111 @@
+/** What holds for one attempt: its effect, its clock, and what its code has thrown. */
+import { type Effect, NodeError } from "@millrace/contracts";
+import { knownFailure, toFailure } from "../failures.ts";
+import { isPromise } from "../is-promise.ts";
+import type { Failure, Fields, NodeType } from "../node-type.ts";
+import type { ThrowPlace } from "../options.ts";
+import { serviceOf } from "./capabilities.ts";
+import { stopAttempt } from "./end.ts";
+import { scopeOf } from "./scope.ts";
+import type { Attempt } from "./state.ts";
+
+/** Effect of a node; of a type whose effect depends on fields that are not known yet, the strongest. */
+export function effectOf(attempt: Attempt, fields: Fields | null): Effect {
+  const { type } = attempt;
+  if (type.effectOf === undefined) return type.entry.effect;
+  return fields === null ? "destructive" : type.effectOf(fields, serviceOf(attempt));
+}
+
+/** Whether doing it again does no harm, whatever `delivery` says. */
+export function mayRepeat(attempt: Attempt): boolean {
+  const { run, frame, node, type } = attempt;
+  let fields: Fields | null = null;
+  try {
+    fields = frame.layout.fields[node]?.evaluate(scopeOf(run, frame), attempt.startedAt) ?? null;
+  } catch {
+    return true; // it fails before it does anything
+  }
+  const effect = effectOf(attempt, fields);
+  if (effect === "pure" || effect === "read" || type.entry.idempotent === true) return true;
+  return fields !== null && type.idempotentOf?.(fields, serviceOf(attempt)) === true;
+}
+
+/** Starts the timeout of an attempt whose body waits. */
+export function armTimeout(attempt: Attempt): void {
+  const { timeoutMs } = attempt.policy;
+  if (timeoutMs === null || attempt.over || attempt.type.ownsTimeout === true) return;
+  if (attempt.timer !== null || attempt.stopping !== null) return;
+  const left = attempt.extrasIfAny?.timeLeftMs ?? timeoutMs;
+  const { run } = attempt;
+  attempt.timer = run.engine.timers.set(run.now + left, () => {
+    attempt.timer = null;
+    run.tick();
+    stopAttempt(attempt, "timeout");
+    run.pump();
+  });
+}
+
+/** Runs `work` with a signal that follows `signal` and aborts with `timeout` after `ms`; no timer and no listener is left behind. */
+export async function within<T>(
+  attempt: Attempt,
+  { ms, signal }: { readonly ms: number; readonly signal: AbortSignal },
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { run } = attempt;
+  const { timers } = run.engine;
+  const inner = new AbortController();
+  const follow = (): void => inner.abort(signal.reason);
+  signal.addEventListener("abort", follow, { once: true });
+  if (signal.aborted) follow();
+  run.tick();
+  const late = new NodeError("timeout", `no end within ${ms} ms`, {
+    reason: "timeout",
+    retryable: true,
+  });
+  const timer = timers.set(run.now + ms, () => inner.abort(late));
+  try {
+    return await work(inner.signal);
+  } finally {
+    timers.cancel(timer);
+    signal.removeEventListener("abort", follow);
+  }
+}
+
+/** The failure of what `type` threw, by default the type of the node itself. `onError` receives the error with the next microtask. */
+export function thrownBy(
+  attempt: Attempt,
+  thrown: unknown,
+  type: NodeType = attempt.type,
+): Failure {
+  const core = type.core === true;
+  const name = type.entry.type;
+  const { run, frame, node, stopping } = attempt;
+  const { onError } = run.engine.options;
+  const isStopped = stopping !== null || frame.stopping !== null || run.stop !== null;
+  const isExpected = core && knownFailure(thrown) !== null;
+  if (onError !== undefined && !isStopped && !isExpected) {
+    const at: ThrowPlace = {
+      runId: run.id,
+      node: frame.path(node),
+      attempt: frame.attempt(node),
+      type: name,
+      redact: (text) => run.redactor?.clean(text) ?? text,
+    };
+    queueMicrotask(() => tell(onError, thrown, at));
+  }
+  return toFailure(thrown, { core, type: name });
+}
+
+/** Whatever the receiver does, the run goes on. */
+function tell(
+  onError: (error: unknown, at: ThrowPlace) => unknown,
+  thrown: unknown,
+  at: ThrowPlace,
+): void {
+  try {
+    const answer = onError(thrown, at);
+    if (isPromise(answer)) Promise.resolve(answer).catch(() => {});
+  } catch {
+    // what fails while it reports an error has nobody to report to
+  }
+}
