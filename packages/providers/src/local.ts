@@ -6,6 +6,7 @@
 import type {
   AbortSignalLike,
   AiContext,
+  AiEmbedding,
   AiMessage,
   AiModel,
   AiProvider,
@@ -16,7 +17,7 @@ import type {
 } from "@millrace/contracts";
 import { NodeError } from "@millrace/contracts";
 import { toWebFetch } from "@millrace/contracts/web-fetch";
-import { asEmbedding, withOptions } from "./vendors/model.ts";
+import { withOptions } from "./vendors/model.ts";
 
 /** The part of a manager that the provider needs. */
 export interface LocalModels {
@@ -76,7 +77,7 @@ export function createLocalProvider(
     languageModel: async (modelId, ctx) =>
       withoutGrammar(withTopK((await open(modelId, ctx)).chatModel(modelId))),
     embeddingModel: async (modelId, ctx) =>
-      asEmbedding((await open(modelId, ctx)).embeddingModel(modelId)),
+      (await open(modelId, ctx)).embeddingModel(modelId) as unknown as AiEmbedding,
     async listModels() {
       return (await models.list()).map(({ id }) => ({ id }));
     },

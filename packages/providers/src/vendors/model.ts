@@ -2,7 +2,6 @@
 import type {
   AiCall,
   AiContext,
-  AiEmbedding,
   AiModel,
   AiModelInfo,
   AiPart,
@@ -64,11 +63,6 @@ function isReal({ finishReason }: AiPart): boolean {
   return unified !== "other" || raw !== undefined;
 }
 
-/** An embedding model of a vendor's package. */
-export function asEmbedding(model: unknown): AiEmbedding {
-  return model as AiEmbedding;
-}
-
 /** The key of a context, from either way to have one. Throws `credentials_missing` where there is none. */
 export function requireKey({ credentials }: AiContext, provider: string): string {
   const key = credentials.apiKey ?? credentials.accessToken;
@@ -76,10 +70,7 @@ export function requireKey({ credentials }: AiContext, provider: string): string
   throw new NodeError(
     "credentials_missing",
     `the provider ${provider} needs a key: millrace secrets set ai:${provider} stores one`,
-    {
-      reason: "auth",
-      sent: false,
-    },
+    { reason: "auth", sent: false },
   );
 }
 
