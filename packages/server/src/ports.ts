@@ -6,7 +6,6 @@ import type {
   AiProvider,
   Channel,
   ChannelMap,
-  CommandDef,
   CommandName,
   ConnectionStatus,
   ConnectProgress,
@@ -24,7 +23,6 @@ import type {
   ServiceCredential,
   ServiceDefinition,
   ServiceInfo,
-  StartRows,
   StoredEvent,
 } from "@millrace/contracts";
 import type { Registry, SubflowPort } from "@millrace/engine";
@@ -183,44 +181,9 @@ export interface ServerHost {
   random(bytes: number): Uint8Array;
 }
 
-/** A request as idempotency sees it. */
-export interface KeyedCall {
-  readonly tokenId: string | null;
-  readonly command: string;
-  /** The value of `Idempotency-Key`; undefined: the work is simply done. */
-  readonly key: string | undefined;
-  readonly args: unknown;
-  /**
-   * Whether the work is the start of a run, which keeps the key itself, by `StartRows`, and answers its `RunRef`. A second
-   * request waits for such a start; any other is refused while the first one works.
-   */
-  readonly joins: boolean;
-}
-
-/** What came of a call; `replayed` when the work was that of an earlier one. */
-export interface KeyedResult<T> {
-  readonly value: T;
-  readonly replayed: boolean;
-}
-
-/** Answers kept by idempotency key, so that a repeated request has one effect. */
-export interface IdempotencyKeys {
-  /**
-   * Does `work`, or answers what the first call with this key did. The start of a run gets the rows that keep its key. Throws
-   * `bad_idempotency_key`, `idempotency_mismatch` for a key with other args, `idempotency_in_flight`.
-   */
-  run<T>(
-    call: KeyedCall,
-    work: (rows: Pick<StartRows, "request">) => Promise<T>,
-  ): Promise<KeyedResult<T>>;
-}
-
 /** The state of one app that its handlers share. */
 export interface AppServices {
   readonly limits: ServerLimits;
-  readonly keys: IdempotencyKeys;
-  /** All commands, wired or not. */
-  readonly commands: ReadonlyMap<string, CommandDef>;
   /** The actor of runs that are started or controlled without a token. */
   readonly actor: "api" | "cli";
   /** Whether `POST /hooks/:token` is switched on. */

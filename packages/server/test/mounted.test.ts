@@ -39,6 +39,30 @@ const PLACES: { readonly [name: string]: () => Promise<Send> } = {
       app.handle(incoming, outgoing);
     });
   },
+  "Express, which says in `baseUrl` what it takes away": async () => {
+    const { app } = await mounted();
+    return overNode((incoming, outgoing) => {
+      const { url = "" } = incoming;
+      const baseUrl = url.startsWith("/tools/flows") ? "/tools/flows" : "";
+      Object.assign(incoming, { baseUrl, originalUrl: url, url: url.slice(baseUrl.length) || "/" });
+      app.handle(incoming, outgoing);
+    });
+  },
+  "Connect, which keeps the path as `originalUrl`": async () => {
+    const { app } = await mounted();
+    return overNode((incoming, outgoing) => {
+      const { url = "" } = incoming;
+      Object.assign(incoming, { originalUrl: url, url: url.slice("/tools/flows".length) || "/" });
+      app.handle(incoming, outgoing);
+    });
+  },
+  "Hono, which leaves the path as it is": async () => {
+    const { app } = await mounted();
+    const outer = new Hono().mount("/tools/flows", (request) => app.fetch(request), {
+      replaceRequest: false,
+    });
+    return (path, init) => outer.request(`http://127.0.0.1${path}`, init);
+  },
   "a listener of Node, which leaves the path as it is": async () =>
     overNode((await mounted()).app.handle),
   "nothing but the program": async () => (await mounted()).request,
@@ -70,15 +94,26 @@ test.each(Object.entries(PLACES))("under %s it answers, streams and links", asyn
 
   const document = (await (await send("/tools/flows/api/openapi.json")).json()) as object;
   expect(document).toMatchObject({ servers: [{ url: "/tools/flows" }] });
-  expect(await (await send("/tools/flows")).text()).toContain('href="flows/api/docs"');
+  expect(await (await send("/tools/flows")).text()).toContain('href="/tools/flows/api/docs"');
   expect((await send("/tools/flows/api/none")).status).toBe(404);
+});
+
+test.each([
+  "Express, which says in `baseUrl` what it takes away",
+  "Connect, which keeps the path as `originalUrl`",
+  "Hono, which leaves the path as it is",
+  "a listener of Node, which leaves the path as it is",
+])("under %s a path with the prefix twice is unknown", async (name) => {
+  const send = await (PLACES[name] as () => Promise<Send>)();
+  expect((await send("/tools/flows/api/health")).status).toBe(200);
+  expect((await send("/tools/flows/tools/flows/api/health")).status).toBe(404);
 });
 
 test("at the root links are as they are without a base path", async () => {
   const { request } = await mounted({});
   const started = await request("/api/runs", json({ dsl: HELLO }));
   expect(started.headers.get("location")).toMatch(/^\/api\/runs\/run_/);
-  expect(await (await request("/")).text()).toContain('href="api/docs"');
+  expect(await (await request("/")).text()).toContain('href="/api/docs"');
 });
 
 test.each(["/api", "/api/x", "/hooks", "flows", "/flows/", "/a//b", "/..", "/a b", 1])(

@@ -7,8 +7,7 @@ const MARK = Symbol.for("@millrace/store.error.StoreError");
  * store, or it is damaged. `store_read_only`, `store_full`: nothing can be written, `store_full` until there is room again.
  * `store_unavailable`: no driver, no such folder, or the writer is gone. `lease_lost`: the run has another owner. `not_found`,
  * `run_exists`: of runs and rows. `key_used`, `already_fired`, `signature_used`: of the rows that were to be written with a
- * run. `bad_cursor`: of
- * another list, or made up. `path_exists`: a backup never overwrites.
+ * run. `bad_cursor`: of another list, or made up. `path_exists`: a backup never overwrites.
  */
 export type StoreErrorCode =
   | "store_locked"
@@ -32,10 +31,18 @@ export class StoreError extends Error {
   readonly code: StoreErrorCode;
   readonly retryable: boolean;
 
-  constructor(code: StoreErrorCode, message: string, options: { readonly cause?: unknown } = {}) {
+  /** Of `bad_cursor`: the cursor is one of this store, and of another list or filter. */
+  readonly reason: "other_list" | undefined;
+
+  constructor(
+    code: StoreErrorCode,
+    message: string,
+    options: { readonly cause?: unknown; readonly reason?: "other_list" } = {},
+  ) {
     super(message, options);
     Object.defineProperty(this, MARK, { value: true });
     this.code = code;
+    this.reason = options.reason;
     this.retryable = code === "store_full" || code === "store_unavailable";
   }
 

@@ -59,7 +59,8 @@ export function toCliError(
   }
   if (!(error instanceof Error) || error instanceof CliError) return error;
   const { name, message, code } = error as Error & { readonly code?: unknown };
-  if (name === "StoreError") {
+  // Refusals of single rows have an end in the API; one that comes here is a fault.
+  if (name === "StoreError" && /^(?:store_|lease_lost$)/.test(String(code))) {
     const problem = code === "store_read_only" ? "store_read_only" : "store_unavailable";
     return new CliError("unavailable", clean(message), { problem });
   }

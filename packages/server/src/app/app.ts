@@ -2,17 +2,17 @@
  * The whole HTTP surface as one fetch function: gate, routes, streams. No port, no signal handlers, no timers of its own.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { COMMANDS } from "@millrace/contracts/commands";
 import {
   type ReloadOptions,
   type ResolvedOptions,
   resolveOptions,
   type ServerOptions,
 } from "../config/options.ts";
-import { invoke, StoredKeys } from "../dispatch/index.ts";
+import { invoke } from "../dispatch/index.ts";
 import { ConfigError, ProblemError } from "../errors.ts";
-import { AuthFailures, createGate, type Gate } from "../gate/gate.ts";
+import { createGate } from "../gate/gate.ts";
 import { isLoopback } from "../gate/target.ts";
+import { TokenBuckets } from "../gate/token-buckets.ts";
 import {
   answerError,
   createRequestIds,
@@ -65,6 +65,9 @@ export interface MillraceApp {
 /** Bytes of the key that digests tokens. */
 const KEY_BYTES = 32;
 
+/** Failures that an address may have at once, and in each minute. */
+const FAILED_LOGINS = 600;
+
 /** What `reload` replaces. */
 type Changing = Pick<ResolvedOptions, keyof ReloadOptions>;
 
@@ -82,19 +85,17 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): MillraceAp
     ["run_flow", createRunFlowStream(streams)],
     ["get_run_events", createRunEventsStream(streams)],
     ["subscribe_events", createFeedStream(streams)],
-    ...(host.models === null ? [] : ([["subscribe_models", createModelsStream(streams)]] as const)),
   ]);
+  if (host.models !== null) streamHandlers.set("subscribe_models", createModelsStream(streams));
   const nextId = createRequestIds((bytes) => host.random(bytes));
-  const failures = new AuthFailures(() => host.now());
+  const failures = new TokenBuckets(FAILED_LOGINS, () => host.now());
   const tokenKey = host.random(KEY_BYTES);
   let changing: Changing = options;
-  let gate = openGate(changing);
+  let gate = createGate({ ...options, tokenKey, failures });
   let drained: Promise<DrainReport> | undefined;
 
   const app: AppServices = {
     limits,
-    commands: COMMANDS,
-    keys: new StoredKeys(host.store.idempotency, () => host.now()),
     actor: "api",
     webhooks: options.webhooks,
     draining: () => drained !== undefined,
@@ -103,7 +104,6 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): MillraceAp
   const routes = createRoutes({
     host,
     app,
-    commands: COMMANDS,
     streams: streamHandlers,
     hook: createHook(host, app),
     pages: createPages(host, metrics, () => streams.count, options.basePath),
@@ -150,22 +150,6 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): MillraceAp
     }
   }
 
-  /** The gate for what `reload` has left. */
-  function openGate({ tokens, allowedHosts, allowedOrigins }: Changing): Gate {
-    return createGate({
-      bindHost: options.host,
-      publicUrl: options.publicUrl,
-      basePath: options.basePath,
-      maxHeaders: limits.maxHeaders,
-      tokens,
-      tokenKey,
-      allowedHosts,
-      allowedOrigins,
-      failures,
-      caller: options.caller ?? null,
-    });
-  }
-
   return {
     handle: (incoming, outgoing) => void answer({ incoming, outgoing }),
     async request(input, init) {
@@ -190,7 +174,7 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): MillraceAp
       if (opens && !isLoopback(options.host) && !options.allowOpen) {
         throw new ConfigError("open_bind_refused", 'option "tokens": the last token must stay');
       }
-      gate = openGate(wanted);
+      gate = createGate({ ...options, ...wanted, tokenKey, failures });
       changing = wanted;
       streams.closeRevoked((token) => gate.admits(token));
     },

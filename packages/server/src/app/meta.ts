@@ -6,6 +6,7 @@ import {
   type JsonSchema,
   MAX_JSON_DEPTH,
 } from "@millrace/contracts";
+import { COMMANDS } from "@millrace/contracts/commands";
 import { MAX_EVENT_BYTES, MAX_WEBHOOK_BYTES } from "../config/limits.ts";
 import { wire } from "../dispatch/index.ts";
 import type { HandlerList } from "../ports.ts";
@@ -31,13 +32,13 @@ function infoOf(command: CommandDef): Omit<CommandInfo, "wired"> {
 /** Handlers of the commands about the server itself. */
 export const metaHandlers: HandlerList = [
   wire("list_commands", (_args, { app }) =>
-    [...app.commands.values()].map((command) => {
+    [...COMMANDS.values()].map((command) => {
       const { name, ...info } = infoOf(command);
       return { name, wired: app.isWired(name), ...info };
     }),
   ),
   wire("get_meta", (_args, { app, host }) => {
-    const names = [...app.commands.keys()].sort();
+    const names = [...COMMANDS.keys()].sort();
     return {
       name: "millrace",
       version: packageVersion(),

@@ -3,6 +3,7 @@
  * let in is checked further here, in the order of the gate's table: role, method, draining, body, arguments.
  */
 import type { CommandDef, HttpBinding } from "@millrace/contracts";
+import { COMMANDS } from "@millrace/contracts/commands";
 import { RegExpRouter } from "hono/router/reg-exp-router";
 import { SmartRouter } from "hono/router/smart-router";
 import { TrieRouter } from "hono/router/trie-router";
@@ -31,7 +32,6 @@ export type StreamHandler = (
 export interface RouteOptions {
   readonly host: ServerHost;
   readonly app: AppServices;
-  readonly commands: ReadonlyMap<string, CommandDef>;
   readonly streams: ReadonlyMap<string, StreamHandler>;
   /** Answers `POST /hooks/:token`. */
   readonly hook: (exchange: Exchange, token: string) => Promise<Response>;
@@ -62,7 +62,7 @@ const READY = "/api/ready";
 
 /** Derives all routes. */
 export function createRoutes(options: RouteOptions): Routes {
-  const { host, app, commands, streams } = options;
+  const { host, app, streams } = options;
   const router = new SmartRouter<Serve>({ routers: [new RegExpRouter(), new TrieRouter()] });
   /** Routes without holes, by method and path: most requests, found without a search. */
   const fixed = new Map<string, Serve>();
@@ -117,7 +117,7 @@ export function createRoutes(options: RouteOptions): Routes {
     });
   }
 
-  for (const group of groupByRoute(commands.values())) {
+  for (const group of groupByRoute(COMMANDS.values())) {
     const [{ http }] = group;
     add(http.method, http.path, (exchange, holes) =>
       serveCommand(exchange, chooseByQuery(group, exchange.passage.query), holes),

@@ -75,8 +75,8 @@ export interface ServerOptions extends Partial<ServerLimits> {
   /** Where the server is reached from outside; its host and origin count as the server's own. */
   readonly publicUrl?: string;
   /**
-   * Path under which the server is mounted in another app, such as `/flows`; links and the API document begin with it, and
-   * requests come with it or without it. It cannot begin with `/api` or `/hooks`. Default: none.
+   * Path under which the server is mounted in another app, such as `/flows`; links and the API document begin with it. It is taken
+   * from the path of a request once, unless Express or Connect has done so. It cannot begin with `/api` or `/hooks`. Default: none.
    */
   readonly basePath?: string;
   /** What flows may reach over the network. Default: nothing private. */

@@ -4,6 +4,7 @@
  *   I2  A command without an answer gives null.
  */
 import type { CommandDef } from "@millrace/contracts";
+import { COMMANDS } from "@millrace/contracts/commands";
 import { isObject, pointerSegment } from "@millrace/contracts/kit";
 import { invalidArg, ProblemError } from "../errors.ts";
 import { checkCondition, fromStore } from "../http/problem.ts";
@@ -28,23 +29,12 @@ const CHECKS_RESULTS: boolean = /^(?:test|development)$/.test(process.env["NODE_
  * the checks that need no arguments. Throws `ProblemError`; store errors become one, and anything else that is thrown is a fault.
  * In tests and development the result is checked against the command's schema, so a handler cannot drift from it.
  */
-export async function dispatch(
+export async function dispatch<S = never>(
   command: CommandDef,
   readArgs: () => unknown,
   call: CommandCall,
-): Promise<Answer>;
-export async function dispatch<S>(
-  command: CommandDef,
-  readArgs: () => unknown,
-  call: CommandCall,
-  stream: ((args: never) => Promise<S>) | undefined,
-): Promise<Answer | S>;
-export async function dispatch(
-  command: CommandDef,
-  readArgs: () => unknown,
-  call: CommandCall,
-  stream?: (args: never) => Promise<unknown>,
-): Promise<unknown> {
+  stream?: (args: never) => Promise<S>,
+): Promise<Answer | S> {
   const { app, caller, host } = call;
   if (!app.isWired(command.name)) throw notWired(command.name);
   checkRole(command, caller);
@@ -71,7 +61,7 @@ export async function dispatch(
 /** Dispatches a command by name: `body` is that of `POST /api/invoke`. Throws `invalid_args` for a member that does not fit. */
 export async function invoke(body: unknown, call: CommandCall): Promise<Answer> {
   const { name, args } = readInvocation(body);
-  const command = call.app.commands.get(name);
+  const command = COMMANDS.get(name);
   if (command === undefined || !call.app.isWired(name)) throw notWired();
   return dispatch(command, () => args, call);
 }
@@ -84,10 +74,8 @@ export function refuseWhileDraining(app: AppServices): void {
 
 /** The refusal of a command that this server cannot do. */
 export function notWired(name?: string): ProblemError {
-  return new ProblemError(
-    "command_not_wired",
-    name === undefined ? {} : { detail: `${name} is not available on this server` },
-  );
+  const detail = name && `${name} is not available on this server`;
+  return new ProblemError("command_not_wired", { detail });
 }
 
 function checkRole(command: CommandDef, caller: Caller): void {

@@ -9,7 +9,7 @@ import { createHash } from "node:crypto";
 import type { CommandName, Json, Problem, RunRef, StartRows } from "@millrace/contracts";
 import type { Idempotency, Seen } from "@millrace/store";
 import { ProblemError } from "../errors.ts";
-import type { CommandCall, IdempotencyKeys, KeyedCall, KeyedResult } from "../ports.ts";
+import type { CommandCall, ServerHost } from "../ports.ts";
 import { Answer } from "./answer.ts";
 import { canonicalHash } from "./conditions.ts";
 
@@ -39,104 +39,122 @@ interface Working {
   readonly work: Promise<unknown>;
 }
 
-/** The keys of a store. */
-export class StoredKeys implements IdempotencyKeys {
-  readonly #store: Idempotency;
-  readonly #now: () => number;
-  /** Requests that this process works on. */
-  readonly #working = new Map<string, Working>();
-  #expiredAt = Number.NEGATIVE_INFINITY;
+/** A request as idempotency sees it. */
+export interface KeyedCall {
+  readonly tokenId: string | null;
+  readonly command: string;
+  /** The value of `Idempotency-Key`; undefined: the work is simply done. */
+  readonly key: string | undefined;
+  readonly args: unknown;
+  /**
+   * Whether the work is the start of a run, which keeps the key itself, by `StartRows`, and answers its `RunRef`. A second
+   * request waits for such a start; any other is refused while the first one works.
+   */
+  readonly joins: boolean;
+}
 
-  constructor(store: Idempotency, now: () => number) {
-    this.#store = store;
-    this.#now = now;
-  }
+/** What came of a call; `replayed` when the work was that of an earlier one. */
+export interface KeyedResult<T> {
+  readonly value: T;
+  readonly replayed: boolean;
+}
 
-  async run<T>(
-    call: KeyedCall,
-    work: (rows: Pick<StartRows, "request">) => Promise<T>,
-  ): Promise<KeyedResult<T>> {
-    if (call.key === undefined) return { value: await work({}), replayed: false };
-    if (!KEY.test(call.key)) {
-      throw new ProblemError("bad_idempotency_key", {
-        detail: "A key is 1 to 128 visible ASCII characters",
-      });
-    }
-    this.#expire();
-    const scope = `${call.tokenId ?? ""}\n${call.command}`;
-    const fingerprint = canonicalHash(call.args);
-    const request: Request = {
-      scope,
-      key: call.key,
-      fingerprint: createHash("sha256").update(fingerprint).digest(),
-    };
-    const name = `${scope}\n${call.key}`;
-    const working = this.#working.get(name);
-    if (working !== undefined) {
-      if (working.fingerprint !== fingerprint) throw new ProblemError("idempotency_mismatch");
-      if (!call.joins) throw new ProblemError("idempotency_in_flight");
-      return { value: (await working.work.catch(replayProblem)) as T, replayed: true };
-    }
-    const promise = call.joins ? this.#start(request, work) : this.#once(request, work);
-    const answer = promise.then(({ value }) => value);
-    answer.catch(() => {}); // a request that joins gets the error
-    this.#working.set(name, { fingerprint, work: answer });
-    try {
-      return await promise;
-    } finally {
-      this.#working.delete(name);
-    }
-  }
+/** The requests that this process works on, by store. */
+const inFlight = new WeakMap<Idempotency, Map<string, Working>>();
+/** When keys that have run out were last deleted, by store. */
+const expired = new WeakMap<Idempotency, number>();
 
-  /** The start of a run: it keeps the key in its own transaction. */
-  async #start<T>(
-    request: Request,
-    work: (rows: Pick<StartRows, "request">) => Promise<T>,
-  ): Promise<KeyedResult<T>> {
-    const seen = this.#store.find(request);
-    if (seen?.state === "working") await this.#store.abandon(request.scope, request.key);
-    else if (seen !== null && seen.state !== "new") return answerOf(seen);
-    try {
-      return { value: await work({ request }), replayed: false };
-    } catch (error) {
-      if (!isFinal(error)) throw error;
-      const begun = await this.#store.begin(request);
-      if (begun.state === "new") await this.#keep(request, { problem: problemOf(error) });
-      throw error;
-    }
-  }
-
-  async #once<T>(
-    request: Request,
-    work: (rows: Pick<StartRows, "request">) => Promise<T>,
-  ): Promise<KeyedResult<T>> {
-    const seen = await this.#store.begin(request);
-    // The process that worked on it is gone, and how far it came is unknown. It is done again.
-    if (seen.state !== "new" && seen.state !== "working") return answerOf(seen);
-    try {
-      const value = await work({});
-      await this.#keep(request, { value: (value ?? null) as Json });
-      return { value, replayed: false };
-    } catch (error) {
-      if (isFinal(error)) await this.#keep(request, { problem: problemOf(error) });
-      else await this.#store.abandon(request.scope, request.key);
-      throw error;
-    }
-  }
-
-  #keep({ scope, key }: Request, kept: Kept): Promise<void> {
-    return this.#store.finish(scope, key, kept as unknown as Json);
-  }
-
-  /** Deletes what has run out, at most once an hour, in the background. */
-  #expire(): void {
-    const now = this.#now();
-    if (now - this.#expiredAt < EXPIRE_EVERY_MS) return;
-    this.#expiredAt = now;
-    this.#store.expire().catch(() => {
-      this.#expiredAt = Number.NEGATIVE_INFINITY; // the next request tries again
+/**
+ * Does `work`, or answers what the first call with this key did. The start of a run gets the rows that keep its key. Throws
+ * `bad_idempotency_key`, `idempotency_mismatch` for a key with other args, `idempotency_in_flight`.
+ */
+export async function oncePerKey<T>(
+  { store: { idempotency: store }, now }: Pick<ServerHost, "store" | "now">,
+  call: KeyedCall,
+  work: (rows: Pick<StartRows, "request">) => Promise<T>,
+): Promise<KeyedResult<T>> {
+  const { key, joins } = call;
+  if (key === undefined) return { value: await work({}), replayed: false };
+  if (!KEY.test(key)) {
+    throw new ProblemError("bad_idempotency_key", {
+      detail: "A key is 1 to 128 visible ASCII characters",
     });
   }
+  expire(store, now());
+  const scope = `${call.tokenId ?? ""}\n${call.command}`;
+  const fingerprint = canonicalHash(call.args);
+  const request: Request = {
+    scope,
+    key,
+    fingerprint: createHash("sha256").update(fingerprint).digest(),
+  };
+  const name = `${scope}\n${key}`;
+  const all = inFlight.get(store) ?? new Map<string, Working>();
+  inFlight.set(store, all);
+  const working = all.get(name);
+  if (working !== undefined) {
+    if (working.fingerprint !== fingerprint) throw new ProblemError("idempotency_mismatch");
+    if (!joins) throw new ProblemError("idempotency_in_flight");
+    return { value: (await working.work.catch(replayProblem)) as T, replayed: true };
+  }
+  const promise = joins ? startRun(store, request, work) : once(store, request, work);
+  const answer = promise.then(({ value }) => value);
+  answer.catch(() => {}); // a request that joins gets the error
+  all.set(name, { fingerprint, work: answer });
+  try {
+    return await promise;
+  } finally {
+    all.delete(name);
+  }
+}
+
+/** The start of a run: it keeps the key in its own transaction. */
+async function startRun<T>(
+  store: Idempotency,
+  request: Request,
+  work: (rows: Pick<StartRows, "request">) => Promise<T>,
+): Promise<KeyedResult<T>> {
+  const seen = store.find(request);
+  if (seen?.state === "working") await store.abandon(request.scope, request.key);
+  else if (seen !== null && seen.state !== "new") return answerOf(seen);
+  try {
+    return { value: await work({ request }), replayed: false };
+  } catch (error) {
+    if (!isFinal(error)) throw error;
+    const begun = await store.begin(request);
+    if (begun.state === "new") await keep(store, request, { problem: problemOf(error) });
+    throw error;
+  }
+}
+
+async function once<T>(
+  store: Idempotency,
+  request: Request,
+  work: (rows: Pick<StartRows, "request">) => Promise<T>,
+): Promise<KeyedResult<T>> {
+  const seen = await store.begin(request);
+  // The process that worked on it is gone, and how far it came is unknown. It is done again.
+  if (seen.state !== "new" && seen.state !== "working") return answerOf(seen);
+  try {
+    const value = await work({});
+    await keep(store, request, { value: (value ?? null) as Json });
+    return { value, replayed: false };
+  } catch (error) {
+    if (isFinal(error)) await keep(store, request, { problem: problemOf(error) });
+    else await store.abandon(request.scope, request.key);
+    throw error;
+  }
+}
+
+function keep(store: Idempotency, { scope, key }: Request, kept: Kept): Promise<void> {
+  return store.finish(scope, key, kept as unknown as Json);
+}
+
+/** Deletes what has run out, at most once an hour, in the background. */
+function expire(store: Idempotency, now: number): void {
+  if (now - (expired.get(store) ?? Number.NEGATIVE_INFINITY) < EXPIRE_EVERY_MS) return;
+  expired.set(store, now);
+  store.expire().catch(() => expired.delete(store)); // the next request tries again
 }
 
 /** The answer of an earlier call. Throws its refusal. */
@@ -194,9 +212,9 @@ export async function keyedStart(
 }
 
 function keyedRun<T>(
-  { app, caller, key }: CommandCall,
+  { host, caller, key }: CommandCall,
   about: Pick<KeyedCall, "command" | "args" | "joins">,
   work: (rows: StartRows) => Promise<T>,
 ): Promise<KeyedResult<T>> {
-  return app.keys.run({ ...about, tokenId: caller.tokenId, key }, work);
+  return oncePerKey(host, { ...about, tokenId: caller.tokenId, key }, work);
 }

@@ -3,5 +3,5 @@ export { Answer, BYTES, bytesReply, JSON_TYPE, jsonReply, wire } from "./answer.
 export { checkArgs } from "./check-args.ts";
 export { checkConditions, etagOf, inTurn, tagged, withTag } from "./conditions.ts";
 export { dispatch, invoke, notWired, refuseWhileDraining } from "./dispatch.ts";
-export { keyed, keyedStart, REPLAYED, StoredKeys } from "./idempotency.ts";
+export { keyed, keyedStart, oncePerKey, REPLAYED } from "./idempotency.ts";
 export { pageOf } from "./pages.ts";

@@ -33,7 +33,7 @@ function positionOf(cursors: Cursors, filter: object, cursor: string): unknown {
   try {
     return cursors.read(filter, cursor);
   } catch (error) {
-    if (!StoreError.isInstance(error) || !error.message.includes("another list")) throw error;
+    if (!StoreError.isInstance(error) || error.reason !== "other_list") throw error;
     const detail = "The cursor belongs to another list or filter";
     throw new ProblemError("bad_cursor", { detail, cause: error });
   }

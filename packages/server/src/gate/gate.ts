@@ -6,9 +6,10 @@
  *   G3  A missing, malformed or wrong token gets the same answer, on every path.
  * @see the server page, "The gate", rows 2 to 10
  */
+import type { ResolvedOptions } from "../config/options.ts";
 import { ProblemError } from "../errors.ts";
 import { isLoopback, parseHost, parseTarget } from "./target.ts";
-import { TokenBuckets } from "./token-buckets.ts";
+import type { TokenBuckets } from "./token-buckets.ts";
 import { readIdentity, type TokenIdentity, TokenSet } from "./tokens.ts";
 
 /** A request as the gate sees it. */
@@ -16,6 +17,8 @@ export interface RawRequest {
   readonly method: string;
   /** The target of the request line. */
   readonly target: string;
+  /** The base path is no part of `target`: the app around has taken it away. */
+  readonly isMounted: boolean;
   /** Value of a header, named in lower case. */
   header(name: string): string | undefined;
   /** Names and values as they came, for finding repeated headers; null where the platform has joined them already. */
@@ -39,20 +42,22 @@ export interface Passage {
 }
 
 /** What the gate lets in; replaced as a whole by `reload`. */
-export interface GatePolicy {
-  /** Address or name the server listens on. */
-  readonly bindHost: string;
-  readonly tokens: readonly string[];
+export interface GatePolicy
+  extends Pick<
+    ResolvedOptions,
+    | "host"
+    | "tokens"
+    | "allowedHosts"
+    | "allowedOrigins"
+    | "publicUrl"
+    | "basePath"
+    | "caller"
+    | "limits"
+  > {
   /** Key of the tokens' digests; the same from gate to gate of one server. */
   readonly tokenKey: Uint8Array;
-  readonly allowedHosts: readonly string[];
-  readonly allowedOrigins: readonly string[];
-  readonly publicUrl: string | null;
-  readonly basePath: string;
-  readonly maxHeaders: number;
-  readonly failures: AuthFailures;
-  /** Says who calls, in the place of tokens; null: tokens do. */
-  readonly caller: ((request: Request) => unknown) | null;
+  /** Refused logins by address, to slow down who guesses. */
+  readonly failures: TokenBuckets;
 }
 
 /** A gate with its policy. Both steps throw `ProblemError`; the first comes first. */
@@ -85,10 +90,10 @@ export function createGate(policy: GatePolicy): Gate {
   const hosts = new Set(policy.allowedHosts.map((host) => host.toLowerCase()));
   const origins = new Set(policy.allowedOrigins.map((origin) => origin.toLowerCase()));
   const ownOrigins = new Set<string>();
-  const loopback = isLoopback(policy.bindHost);
+  const loopback = isLoopback(policy.host);
   if (loopback) {
     for (const name of ["localhost", "127.0.0.1", "[::1]"]) hosts.add(name);
-    hosts.add(policy.bindHost.toLowerCase()); // any other address of this machine, such as 127.0.0.2
+    hosts.add(policy.host.toLowerCase()); // any other address of this machine, such as 127.0.0.2
   }
   if (policy.publicUrl !== null) {
     const url = new URL(policy.publicUrl);
@@ -135,7 +140,7 @@ export function createGate(policy: GatePolicy): Gate {
   }
 
   function refuse(request: RawRequest): never {
-    const allowed = policy.failures.count(request.remote ?? "");
+    const allowed = policy.failures.take(request.remote ?? "");
     throw allowed ? unauthorized() : new ProblemError("too_many_requests", { headers: RETRY });
   }
 
@@ -153,8 +158,8 @@ export function createGate(policy: GatePolicy): Gate {
       const target = parseTarget(request.target);
       if (target === undefined) throw new ProblemError("bad_target");
       const { basePath } = policy;
-      const path = pathBelow(basePath, target.path);
-      checkHeaders(request, policy.maxHeaders);
+      const path = request.isMounted ? target.path : pathBelow(basePath, target.path);
+      checkHeaders(request, policy.limits.maxHeaders);
       const host = checkHost(request.header("host"));
       const origin = checkOrigin(request, host, path);
       const corsOrigin = origin !== null && origins.has(origin) ? origin : null;
@@ -167,18 +172,18 @@ export function createGate(policy: GatePolicy): Gate {
     },
     authenticate(request, { exempt }) {
       if (exempt) return null;
-      if (policy.caller !== null) return identify(policy.caller, request);
+      if (policy.caller) return identify(policy.caller, request);
       if (tokens.open) return null;
       return tokens.find(request.header("authorization")) ?? refuse(request);
     },
     admits(token) {
-      if (policy.caller !== null) return true; // `caller` is asked once for each request
+      if (policy.caller) return true; // `caller` is asked once for each request
       return token === null ? tokens.open : tokens.has(token);
     },
   };
 }
 
-/** The app around may have taken its part of the path away, or not. */
+/** An app around that says nothing of it may have taken the base path away, or not. */
 function pathBelow(basePath: string, path: string): string {
   if (basePath === "" || !`${path}/`.startsWith(`${basePath}/`)) return path;
   return path.slice(basePath.length) || "/";
@@ -206,23 +211,5 @@ function checkHeaders(request: RawRequest, maxHeaders: number): void {
       throw name === "authorization" ? unauthorized() : new ProblemError("bad_header");
     }
     seen.add(name);
-  }
-}
-
-/** Failures that an address may have at once, and in each minute. */
-const ALLOWANCE = 600;
-
-/** Counts refused logins by address, to slow down who guesses. */
-export class AuthFailures {
-  readonly #buckets: TokenBuckets;
-
-  /** `now` in milliseconds. */
-  constructor(now: () => number) {
-    this.#buckets = new TokenBuckets(ALLOWANCE, now);
-  }
-
-  /** Counts one failure; false when the address has used up its allowance. */
-  count(address: string): boolean {
-    return this.#buckets.take(address);
   }
 }

@@ -51,6 +51,7 @@ export class Exchange implements RawRequest {
   readonly requestId: string;
   readonly method: string;
   readonly target: string;
+  readonly isMounted: boolean;
   /** The raw pair; null when the request came by fetch. */
   readonly node: NodeBindings | null;
   /** The request; null when it came through Node. */
@@ -80,6 +81,7 @@ export class Exchange implements RawRequest {
       this.web = null;
       this.method = method;
       this.target = url;
+      this.isMounted = isMounted(source.incoming);
       this.bodyRead =
         headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0;
     } else {
@@ -87,6 +89,7 @@ export class Exchange implements RawRequest {
       this.web = source;
       this.method = source.method;
       this.target = targetOf(source.url);
+      this.isMounted = false;
       this.bodyRead = source.body === null;
     }
     this.#report = report;
@@ -198,6 +201,15 @@ function endLater(outgoing: ServerResponse, body: string | Uint8Array): void {
   const timer = setTimeout(() => outgoing.end(() => outgoing.destroy()), LINGER_MS);
   timer.unref();
   outgoing.once("close", () => clearTimeout(timer));
+}
+
+/** True where an app around has taken its part of the path away: Express says so by `baseUrl`, Connect by `originalUrl`. */
+function isMounted({
+  url,
+  baseUrl,
+  originalUrl = url,
+}: IncomingMessage & { readonly baseUrl?: unknown; readonly originalUrl?: unknown }): boolean {
+  return typeof baseUrl === "string" ? baseUrl !== "" : originalUrl !== url;
 }
 
 function targetOf(url: string): string {

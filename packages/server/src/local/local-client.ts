@@ -23,7 +23,7 @@ import { COMMANDS } from "@millrace/contracts/commands";
 import type { SubflowPort } from "@millrace/engine";
 import { readHolder, type Store } from "@millrace/store";
 import { resolveOptions, type ServerOptions } from "../config/options.ts";
-import { checkArgs, invoke, StoredKeys } from "../dispatch/index.ts";
+import { checkArgs, invoke } from "../dispatch/index.ts";
 import { ProblemError } from "../errors.ts";
 import { decodeEvent, ExecutorError } from "../executor/index.ts";
 import {
@@ -139,15 +139,13 @@ function readable(store: Store): Store {
 
 function clientOf(
   { host, executor, closeAi }: BuiltHost,
-  { store, now }: HostResources,
+  { store }: HostResources,
   { limits, dir }: { readonly limits: AppServices["limits"]; readonly dir: string },
 ): LocalClient {
   const nextId = createRequestIds((bytes) => host.random(bytes));
   let closed: Promise<void> | undefined;
   const app: AppServices = {
     limits,
-    commands: COMMANDS,
-    keys: new StoredKeys(store.idempotency, now),
     actor: "cli",
     webhooks: false,
     draining: () => closed !== undefined,

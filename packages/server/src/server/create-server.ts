@@ -41,7 +41,7 @@ export interface MillraceServer {
  *     const response = await server.request("/api/health");
  *
  * It goes into another app under a path, which `basePath` names: `express.use("/flows", server.app.handle)`, or
- * `hono.mount("/flows", (request) => server.app.fetch(request))`.
+ * `hono.mount("/flows", (request) => server.app.fetch(request), { replaceRequest: false })`.
  */
 export async function createServer(options: CreateServerOptions = {}): Promise<MillraceServer> {
   return buildServer(resolveOptions(await gatherOptions(options)));

@@ -9,7 +9,7 @@ import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { Json, RunRef, RunSpec, StartRows, Webhook } from "@millrace/contracts";
 import { MAX_WEBHOOK_BYTES } from "../config/limits.ts";
 import { readSettings, runDefaults } from "../config/settings.ts";
-import { JSON_TYPE, REPLAYED, refuseWhileDraining } from "../dispatch/index.ts";
+import { JSON_TYPE, oncePerKey, REPLAYED, refuseWhileDraining } from "../dispatch/index.ts";
 import { invalidArg, notFound, ProblemError } from "../errors.ts";
 import { TokenBuckets } from "../gate/token-buckets.ts";
 import { type Exchange, parseJson, readRawBody } from "../http/index.ts";
@@ -54,7 +54,8 @@ export function createHook(host: ServerHost, app: AppServices): Hook {
       headers: headersOf(exchange, webhook),
       body: readPayload(type, body),
     };
-    const { value: ref, replayed } = await app.keys.run(
+    const { value: ref, replayed } = await oncePerKey(
+      host,
       {
         tokenId: webhook.id,
         command: PATTERN,

@@ -3,7 +3,6 @@ import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { Json } from "@millrace/contracts";
 import { StoreError } from "../errors.ts";
 
-const OTHER_LIST = "the cursor belongs to another list or filter";
 const VERSION = 1;
 const MAC_BYTES = 16; // 128 bits: cannot be guessed
 const MAX_LENGTH = 1_024; // of a cursor; ours are far shorter
@@ -35,7 +34,8 @@ export function createCursors(secret: Uint8Array): Cursors {
       }
       const { v, key, filterHash } = JSON.parse(Buffer.from(body, "base64url").toString("utf8"));
       if (v === VERSION && filterHash === hashOf(filter)) return key;
-      throw new StoreError("bad_cursor", OTHER_LIST);
+      const message = "the cursor belongs to another list or filter";
+      throw new StoreError("bad_cursor", message, { reason: "other_list" });
     },
   };
 }
