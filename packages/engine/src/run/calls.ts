@@ -8,7 +8,7 @@ import { type CallView, type DeltaChannel, EVENT_LIMITS, NodeError } from "@mill
 import type { Report } from "../node-type.ts";
 import { emitReport } from "./emit.ts";
 import { RUNNING } from "./frame.ts";
-import { interruptedCall, type PastCall, TOOL_INTERRUPTED } from "./recover/recovered-run.ts";
+import { interruptedCall, type RecoveredCall, TOOL_INTERRUPTED } from "./recover/recovered-run.ts";
 import type { Attempt } from "./state.ts";
 import type { Timer } from "./timers.ts";
 
@@ -26,7 +26,7 @@ interface OpenCall {
   readonly held: Map<DeltaChannel, string>;
   firstTokenAt: number | null;
   /** It was open when its process died. */
-  readonly isPast: boolean;
+  readonly isRecovered: boolean;
 }
 
 export class Calls {
@@ -40,9 +40,9 @@ export class Calls {
   }
 
   /** A call that was open when the process died: it ends as interrupted. */
-  adopt({ call, kind, startedAt, lengths }: PastCall): void {
+  adopt({ call, kind, startedAt, lengths }: RecoveredCall): void {
     const held = new Map<DeltaChannel, string>();
-    this.#open.set(call, { kind, startedAt, lengths, held, firstTokenAt: null, isPast: true });
+    this.#open.set(call, { kind, startedAt, lengths, held, firstTokenAt: null, isRecovered: true });
   }
 
   /**
@@ -74,8 +74,8 @@ export class Calls {
   }
 
   /** Ends what was open when the process died: the node works again. */
-  closePast(): void {
-    this.#closeAll([...this.#open].filter(([, { isPast }]) => isPast));
+  closeRecovered(): void {
+    this.#closeAll([...this.#open].filter(([, { isRecovered }]) => isRecovered));
   }
 
   /** Ends every call that is open: the attempt is over. */
@@ -86,10 +86,10 @@ export class Calls {
   }
 
   #closeAll(calls: readonly [string, OpenCall][]): void {
-    for (const [call, { kind, isPast, startedAt, lengths }] of calls) {
-      if (isPast) {
-        const past = { call, kind, startedAt, lengths };
-        this.#end(interruptedCall(past, { message: TOOL_INTERRUPTED, durationMs: 0 }));
+    for (const [call, { kind, isRecovered, startedAt, lengths }] of calls) {
+      if (isRecovered) {
+        const recovered = { call, kind, startedAt, lengths };
+        this.#end(interruptedCall(recovered, { message: TOOL_INTERRUPTED, durationMs: 0 }));
       } else if (kind === "llm") {
         this.#end({ kind: "llm.failed", call, reason: "aborted", next: "none" });
       } else this.#end({ kind: "tool.finished", call, outcome: "cancelled" });
@@ -108,14 +108,14 @@ export class Calls {
       lengths: {},
       held: new Map(),
       firstTokenAt: null,
-      isPast: false,
+      isRecovered: false,
     });
     this.#emit(report);
   }
 
   #hold({ call, channel, text }: Delta): void {
     const open = this.#open.get(call);
-    if (open === undefined || open.isPast || text === "") return;
+    if (open === undefined || open.isRecovered || text === "") return;
     open.firstTokenAt ??= this.#attempt.run.now;
     const held = (open.held.get(channel) ?? "") + text;
     open.held.set(channel, held);

@@ -25,7 +25,7 @@ import { RUNNING, WAITING } from "./frame.ts";
 import type { StepOptions } from "./journal.ts";
 import { whenUnpaused } from "./pause.ts";
 import { giveTogether, openConfirmation, park, unpark } from "./people.ts";
-import type { PastNode, PastQuestion } from "./recover/recovered-run.ts";
+import type { RecoveredNode, RecoveredQuestion } from "./recover/recovered-run.ts";
 import { maskKeys } from "./redact.ts";
 import { scopeOf } from "./scope.ts";
 import type { Attempt } from "./state.ts";
@@ -208,7 +208,7 @@ export class NodeContextOf implements ControlContext {
     const isTotal = total === undefined || isAmount(total);
     takes(isAmount(done) && isTotal && isKnown, "progress", `numbers from 0, and ${[...UNITS]}`);
     run.tick();
-    const said = this.#past()?.progress ?? 0;
+    const said = this.#recovered()?.progress ?? 0;
     if (done <= said && said > 0) return; // before a restart
     this.#progressed = Math.max(this.#progressed, done);
     this.#progress = {
@@ -256,8 +256,8 @@ export class NodeContextOf implements ControlContext {
   }
 
   /** The same question of this try before an interruption: by the call that it is about, else by its place. */
-  #askedBefore({ tool }: ConfirmRequest): PastQuestion | undefined {
-    const questions = this.#past()?.questions ?? [];
+  #askedBefore({ tool }: ConfirmRequest): RecoveredQuestion | undefined {
+    const questions = this.#recovered()?.questions ?? [];
     if (tool === undefined) return questions[this.#questions++];
     return questions.find(({ asked }) => asked.tool?.call === tool.call);
   }
@@ -301,19 +301,19 @@ export class NodeContextOf implements ControlContext {
 
   /** Name in the journal of what belongs to the present try; the mark keeps the engine's own apart from those of bodies. */
   #stepName(key: string, mark = "#"): string {
-    return `${this.node}#${this.#past()?.tryFrom ?? this.attempt}${mark}${key}`;
+    return `${this.node}#${this.#recovered()?.tryFrom ?? this.attempt}${mark}${key}`;
   }
 
   /** What the try has left in the journal before an interruption. */
   #kept(name: string): Json | undefined {
-    const steps = this.#past() === undefined ? undefined : this.#attempt.run.past?.steps;
+    const steps = this.#recovered() === undefined ? undefined : this.#attempt.run.recovered?.steps;
     return steps !== undefined && Object.hasOwn(steps, name) ? steps[name] : undefined;
   }
 
   /** What the log of an interrupted run says of this attempt; `undefined` for every other. */
-  #past(): PastNode | undefined {
-    const past = this.#attempt.run.past?.nodes.get(this.node);
-    return past?.attempt === this.attempt ? past : undefined;
+  #recovered(): RecoveredNode | undefined {
+    const recovered = this.#attempt.run.recovered?.nodes.get(this.node);
+    return recovered?.attempt === this.attempt ? recovered : undefined;
   }
 
   waitUntil(due: number): Promise<void> {
@@ -321,9 +321,9 @@ export class NodeContextOf implements ControlContext {
     const { run } = attempt;
     if (attempt.stopping !== null) return Promise.reject(this.signal.reason);
     run.tick();
-    const past = attempt.frame.state(attempt.node) === WAITING ? this.#past() : undefined;
-    const until = past?.due ?? due; // a parked timer keeps its time over a restart
-    if (past === undefined) {
+    const recovered = attempt.frame.state(attempt.node) === WAITING ? this.#recovered() : undefined;
+    const until = recovered?.due ?? due; // a parked timer keeps its time over a restart
+    if (recovered === undefined) {
       if (due <= run.now) return Promise.resolve();
       park(attempt, { on: "timer", until });
     }

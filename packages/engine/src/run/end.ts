@@ -105,7 +105,7 @@ function retryDelay(attempt: Attempt, failure: Failure): number | null {
   const { policy, run, frame, node } = attempt;
   const { retry } = policy;
   if (retry === null) return null;
-  const interruptions = run.past?.nodes.get(frame.path(node))?.interruptions ?? 0;
+  const interruptions = run.recovered?.nodes.get(frame.path(node))?.interruptions ?? 0;
   const tried = frame.attempt(node) - interruptions;
   if (tried > (retry.max ?? 0)) return null;
   const { info, reason, sent, retryAfterMs } = failure;

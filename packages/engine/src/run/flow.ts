@@ -263,7 +263,7 @@ export function openRound(
 
 /** Whether the log of an interrupted run has anything of this round. */
 function wasBegun(run: RunCore, base: string): boolean {
-  for (const path of run.past?.nodes.keys() ?? []) if (path.startsWith(base)) return true;
+  for (const path of run.recovered?.nodes.keys() ?? []) if (path.startsWith(base)) return true;
   return false;
 }
 

@@ -74,12 +74,12 @@ export class Scheduler implements RunLoop {
 
   seed(run: RunCore, frame: Frame): void {
     run.open += frame.open;
-    const { past } = run;
-    const open = past === null ? null : restoreFrame(run, frame, past);
+    const { recovered } = run;
+    const open = recovered === null ? null : restoreFrame(run, frame, recovered);
     decideRoots(run, frame);
     // What was skipped here waits in `run.ended`, and `propagate` ends the frame; a frame without nodes has nobody else.
     if (frame.layout.size === 0) run.endedFrames.push(frame);
-    if (past !== null && open !== null) goOn(run, frame, open, past);
+    if (recovered !== null && open !== null) goOn(run, frame, open, recovered);
   }
 
   abandon(run: RunCore, error: EngineError): void {
@@ -205,7 +205,7 @@ function resumeParked(attempt: Attempt): void {
   attempt.extras.replaying = false;
   frame.setState(node, RUNNING);
   emitNodeResumed(run, frame, node);
-  if (run.past !== null) attempt.extras.calls?.closePast();
+  if (run.recovered !== null) attempt.extras.calls?.closeRecovered();
   armTimeout(attempt);
   for (const then of onResume ?? []) then();
 }

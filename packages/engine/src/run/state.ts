@@ -16,7 +16,7 @@ import type { OpenConfirmation } from "../options.ts";
 import { refOf } from "../values.ts";
 import type { Frame, FrameOwner, StopReason } from "./frame.ts";
 import type { JournalWriter } from "./journal.ts";
-import type { Past } from "./recover/recovered-run.ts";
+import type { RecoveredRun } from "./recover/recovered-run.ts";
 import type { Reused } from "./recover/reuse.ts";
 import { RunBase, type RunStart } from "./run-base.ts";
 import { type Claimant, type KeyClaim, type Limit, ReadyRing, RunSlots, release } from "./slots.ts";
@@ -35,7 +35,7 @@ export interface Result {
 export interface AttemptCalls {
   report(report: Report): void;
   /** Ends the calls that were open when the process died. */
-  closePast(): void;
+  closeRecovered(): void;
   /** Ends every open call: the attempt is over. */
   close(): void;
 }
@@ -229,7 +229,7 @@ export class RunCore extends RunBase {
   readonly slots: RunSlots;
   readonly onFailure: "stop" | "finish";
   /** What the log said when the run was taken up again. */
-  past: Past | null = null;
+  recovered: RecoveredRun | null = null;
   /** The run was about to end when its process died, and does nothing else any more. */
   ending = false;
   /** The earlier run of which this is another try, and what it takes over. */

@@ -49,7 +49,7 @@ export function begin(attempt: Attempt): void {
   frame.setState(node, RUNNING);
   attempt.startedAt = run.now;
   if (attempt.firstStartedAt === 0) {
-    const first = run.past?.nodes.get(frame.path(node))?.firstStartedAt ?? 0;
+    const first = run.recovered?.nodes.get(frame.path(node))?.firstStartedAt ?? 0;
     attempt.firstStartedAt = first === 0 ? run.now : first;
   }
   if (run.journal !== null || run.engine.options.cache !== undefined) {
@@ -215,10 +215,10 @@ function answerFromCache(attempt: Attempt, key: string, make: () => void): void 
 /** A parked node, or one with a body of its own, after a restart: its code is entered again in the same attempt. */
 export function enterAgain(attempt: Attempt): void {
   const { run, frame, node } = attempt;
-  const past = run.past?.nodes.get(frame.path(node));
+  const recovered = run.recovered?.nodes.get(frame.path(node));
   const parked = frame.state(node) === WAITING;
   if (parked) attempt.extras.replaying = true;
-  if (parked && past?.questions.some(({ answer }) => answer === null)) attempt.setIdle(true);
+  if (parked && recovered?.questions.some(({ answer }) => answer === null)) attempt.setIdle(true);
   let fields: Fields;
   try {
     if (!parked) evaluateWhen(run, frame, node, attempt.startedAt);
@@ -230,7 +230,7 @@ export function enterAgain(attempt: Attempt): void {
     return;
   }
   callBody(attempt, fields);
-  if (past?.waitsFor === "confirm" && frame.state(node) === WAITING) attempt.holdTimeout();
+  if (recovered?.waitsFor === "confirm" && frame.state(node) === WAITING) attempt.holdTimeout();
 }
 
 /** A node that waited for its key when the process died waits on. */

@@ -13,7 +13,13 @@ import {
   type ResumeState,
   type RunView,
 } from "@millrace/contracts";
-import { interruptedCall, type Past, readPast, TOOL_INTERRUPTED } from "./recovered-run.ts";
+import {
+  interruptedCall,
+  OPEN,
+  type RecoveredRun,
+  recoveredRun,
+  TOOL_INTERRUPTED,
+} from "./recovered-run.ts";
 
 /** An event without what `Ending` adds to it. */
 type Said = { readonly kind: ExecutionEvent["kind"]; readonly [key: string]: unknown };
@@ -23,9 +29,9 @@ export function endingOf(
   state: ResumeState,
   { error, now }: { readonly error: ErrorInfo; readonly now: number },
 ): readonly ExecutionEvent[] {
-  const past = readPast(state);
-  const ending = new Ending(state.runId, past, { error, now });
-  if (past.view.seq > 0) ending.closeAll(state.graph);
+  const recovered = recoveredRun(state);
+  const ending = new Ending(state.runId, recovered, { error, now });
+  if (recovered.view.seq > 0) ending.closeAll(state.graph);
   ending.summary();
   return ending.events;
 }
@@ -33,19 +39,23 @@ export function endingOf(
 class Ending {
   readonly events: ExecutionEvent[] = [];
   readonly #runId: string;
-  readonly #past: Past;
+  readonly #recovered: RecoveredRun;
   readonly #view: RunView;
   readonly #error: ErrorInfo;
   readonly #ts: number;
   readonly #isCancelled: boolean;
 
-  constructor(runId: string, past: Past, { error, now }: { error: ErrorInfo; now: number }) {
+  constructor(
+    runId: string,
+    recovered: RecoveredRun,
+    { error, now }: { error: ErrorInfo; now: number },
+  ) {
     this.#runId = runId;
-    this.#past = past;
-    this.#view = past.view;
+    this.#recovered = recovered;
+    this.#view = recovered.view;
     this.#error = error;
-    this.#ts = Math.max(now, past.view.updatedAt);
-    this.#isCancelled = past.view.state === "cancelling";
+    this.#ts = Math.max(now, recovered.view.updatedAt);
+    this.#isCancelled = recovered.view.state === "cancelling";
   }
 
   closeAll(graph: FlowGraph): void {
@@ -79,7 +89,7 @@ class Ending {
     const reason = this.#view.paused?.reason;
     if (reason === "operator") this.#resume("operator");
     else if (reason === "interrupted") this.#resume("recovered");
-    const { answeredBy } = this.#past;
+    const { answeredBy } = this.#recovered;
     if (answeredBy !== null) this.#resume("confirmation", answeredBy);
     for (;;) {
       const questions = this.#questions().map(({ id }) => id);
@@ -112,7 +122,7 @@ class Ending {
 
   #closeNode({ node, attempt, state, startedAt = this.#ts }: LiveNode): void {
     const place = { node, attempt };
-    const calls = this.#past.openCalls.get(node) ?? [];
+    const calls = this.#recovered.openCalls.get(node) ?? [];
     const isAwake = state === "running" || calls.length > 0;
     if (isAwake && state === "waiting") this.#say({ kind: "node.resumed", ...place });
     for (const call of calls) {
@@ -143,8 +153,6 @@ class Ending {
     foldEvents(this.#view, event);
   }
 }
-
-const OPEN: ReadonlySet<string> = new Set(["running", "retrying", "waiting"]);
 
 function isOpen({ state }: LiveNode): boolean {
   return OPEN.has(state);

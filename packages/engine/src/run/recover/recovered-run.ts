@@ -1,9 +1,8 @@
 /**
- * What the log of an interrupted run says of its nodes: where each one stood, with what it ended, what it had asked. The
- * result table of `resume`; nothing is executed to make it.
+ * An interrupted run as its log leaves it: the view that `foldEvents` makes, and beside it what no display needs: outputs, questions
+ * with their answers, interruptions, the order of ends. Nothing is executed to make it.
  */
 import {
-  type AnyEvent,
   type CallView,
   type ConfirmAnswer,
   type ConfirmRequested,
@@ -14,6 +13,7 @@ import {
   type ExecutionEvent,
   foldEvents,
   type Json,
+  type LiveNode,
   type LlmFailed,
   type NodeFailed,
   type NodeStarted,
@@ -27,7 +27,6 @@ import {
   CANCELLED,
   DEFAULTED,
   FAILED,
-  isTerminal,
   RETRYING,
   ROUTED,
   RUNNING,
@@ -39,7 +38,7 @@ import {
 const utf8 = new TextDecoder();
 
 /** A question of a node, in the order in which its body asked. */
-export interface PastQuestion {
+export interface RecoveredQuestion {
   readonly asked: ConfirmRequested;
   /** Null: still open. */
   answer: ConfirmAnswer | null;
@@ -49,34 +48,38 @@ export interface PastQuestion {
   reply: Promise<ConfirmAnswer> | null;
 }
 
-/** One node as its log leaves it. */
-export interface PastNode {
-  state: number;
-  attempt: number;
+/** What is known of a node beside its view. */
+interface NodeDetails {
   /** Digest of the fields with which it started last. */
   inputs: string | null;
   /** First attempt of the present try; an interruption continues it. */
   tryFrom: number;
-  startedAt: number;
   firstStartedAt: number;
   /** Attempts that were interrupted; they do not count against `retry.max`. */
   interruptions: number;
-  waitsFor: "confirm" | "timer" | "slot" | "child" | null;
-  /** When a parked timer or a retry is due. */
-  due: number;
-  port: string;
   output: Json;
   /** Reference of an output that is not on the event. */
   ref: string | null;
-  error: ErrorInfo | null;
-  progress: number;
-  questions: PastQuestion[];
+  questions: RecoveredQuestion[];
   /** Position of its end among all ends. */
   order: number;
 }
 
+/** One node as its log leaves it. */
+export interface RecoveredNode extends NodeDetails {
+  state: number;
+  attempt: number;
+  readonly startedAt: number;
+  readonly waitsFor: string | null;
+  /** When a parked timer or a retry is due. */
+  readonly due: number;
+  readonly port: string;
+  readonly error: ErrorInfo | null;
+  readonly progress: number;
+}
+
 /** A call that was open when the process died. */
-export interface PastCall extends Pick<CallView, "call" | "kind" | "startedAt"> {
+export interface RecoveredCall extends Pick<CallView, "call" | "kind" | "startedAt"> {
   /** Units of its deltas, by channel. */
   readonly lengths: { [C in DeltaChannel]?: number };
 }
@@ -90,10 +93,9 @@ type InterruptedCall =
 export const TOOL_INTERRUPTED = "the process ended while the tool was at work";
 
 /** An interrupted run. */
-export interface Past {
-  readonly nodes: ReadonlyMap<string, PastNode>;
+export interface RecoveredRun {
+  readonly nodes: ReadonlyMap<string, RecoveredNode>;
   readonly view: RunView;
-  readonly startedAt: number;
   /** Milliseconds in which its clock ran. */
   readonly usedMs: number;
   /** Recoveries since a node last ended that had something to do. */
@@ -108,186 +110,116 @@ export interface Past {
   /** Ids of tool calls that people were asked about. */
   readonly reserved: ReadonlySet<string>;
   /** Open calls by the path of their node. */
-  readonly openCalls: ReadonlyMap<string, readonly PastCall[]>;
+  readonly openCalls: ReadonlyMap<string, readonly RecoveredCall[]>;
 }
 
 /** Reads the log of a run. */
-export function readPast(state: ResumeState): Past {
-  const reader = new Reader(state.runId);
-  for (const { line } of state.events) reader.take(parseEvent(utf8.decode(line)));
+export function recoveredRun(state: ResumeState): RecoveredRun {
+  const reader = new LogReader(createView(state.runId));
+  for (const { line } of state.events) {
+    reader.take(parseEvent(utf8.decode(line)) as ExecutionEvent);
+  }
   // Steps whose values nobody else may read are kept among the private ones.
-  return reader.past({ ...state.privateValues, ...state.steps });
+  return reader.result({ ...state.privateValues, ...state.steps });
 }
 
-class Reader {
-  readonly #nodes: Map<string, PastNode> = new Map();
-  readonly #questions: Map<string, PastQuestion> = new Map();
+class LogReader {
   readonly #view: RunView;
-  #startedAt = 0;
-  #lastTs = 0;
+  /** Details of all nodes, with their view, which the view of the run may have forgotten. */
+  readonly #nodes: Map<string, NodeDetails & { live: LiveNode | undefined }> = new Map();
+  readonly #questions: Map<string, RecoveredQuestion> = new Map();
+  readonly #calls: Set<string> = new Set();
+  readonly #reserved: Set<string> = new Set();
   #usedMs = 0;
   #recoveries = 0;
   #ends = 0;
   #executions = 0;
-  readonly #calls: Set<string> = new Set();
-  readonly #reserved: Set<string> = new Set();
   #answeredBy: string | null = null;
 
-  constructor(runId: string) {
-    this.#view = createView(runId);
+  constructor(view: RunView) {
+    this.#view = view;
   }
 
-  take(event: AnyEvent): void {
-    const pause = this.#view.paused?.reason;
-    const stood = pause === "confirmation";
-    // What passed between the crash and the recovery is nobody's time.
-    const wasGone = event.kind === "run.paused" && event.reason === "interrupted";
-    const counts = !stood && pause !== "operator" && !wasGone;
-    if (this.#lastTs > 0 && counts) this.#usedMs += event.ts - this.#lastTs;
-    this.#lastTs = event.ts;
-    foldEvents(this.#view, event);
-    const answered = stood && event.kind === "confirm.resolved";
-    this.#answeredBy = answered ? (event as ConfirmResolved).id : null;
-    this.#step(event as ExecutionEvent);
+  take(e: ExecutionEvent): void {
+    const view = this.#view;
+    const pause = view.paused?.reason;
+    const wasAwaitingPerson = pause === "confirmation";
+    const isGapOfCrash = e.kind === "run.paused" && e.reason === "interrupted"; // nobody's time
+    const counts = !wasAwaitingPerson && pause !== "operator" && !isGapOfCrash;
+    if (view.updatedAt > 0 && counts) this.#usedMs += e.ts - view.updatedAt;
+    if (e.kind === "node.started") this.#started(e); // by what the view says of the attempt before
+    foldEvents(view, e);
+    this.#answeredBy = wasAwaitingPerson && e.kind === "confirm.resolved" ? e.id : null;
+    if (e.kind === "run.resumed") {
+      if (e.reason === "recovered" && this.#hasWork(e.ts)) this.#recoveries += 1;
+    } else if ("node" in e && e.node !== undefined) {
+      const node = this.#node(e.node);
+      node.live = view.nodes.get(e.node) ?? node.live;
+      this.#step(node, e);
+    }
   }
 
-  past(steps: Past["steps"]): Past {
-    return {
-      nodes: this.#nodes,
-      view: this.#view,
-      startedAt: this.#startedAt,
-      usedMs: this.#usedMs,
-      recoveries: this.#recoveries,
-      confirmationCount: this.#questions.size,
-      answeredBy: this.#answeredBy,
-      steps,
-      executions: this.#executions,
-      calls: this.#calls,
-      reserved: this.#reserved,
-      openCalls: openCallsOf(this.#view),
-    };
-  }
-
-  #step(e: ExecutionEvent): void {
+  #step(node: NodeDetails, e: ExecutionEvent): void {
     switch (e.kind) {
-      case "run.started":
-        this.#startedAt = e.ts;
-        return;
-      case "run.resumed":
-        if (e.reason === "recovered" && this.#hasWork(e.ts)) this.#recoveries += 1;
-        return;
-      case "node.started":
-        this.#started(this.#node(e.node), e);
-        return;
-      case "node.retrying": {
-        const node = this.#node(e.node);
-        node.state = RETRYING;
-        node.due = e.ts + e.delayMs;
-        node.error = e.error;
-        return;
-      }
-      case "node.waiting": {
-        const node = this.#node(e.node);
-        node.state = WAITING;
-        node.waitsFor = e.on;
-        node.due = e.until ?? 0;
-        return;
-      }
-      case "node.resumed": {
-        const node = this.#node(e.node);
-        node.state = RUNNING;
-        node.waitsFor = null;
+      case "node.resumed":
         if (node.questions.every(({ answer }) => answer !== null)) {
           for (const question of node.questions) question.given = true;
         }
         return;
-      }
-      case "node.progress":
-        this.#node(e.node).progress = e.done;
-        return;
       case "node.succeeded":
-        this.#end(e.node, SUCCEEDED, e);
-        return;
       case "node.failed":
-        this.#failed(e);
+        this.#ended(node);
+        node.output = outputOf(e);
+        node.ref = e.outputRef?.ref ?? null;
         return;
       case "node.skipped":
-        this.#end(e.node, SKIPPED);
-        return;
       case "node.cancelled":
-        this.#end(e.node, CANCELLED);
+        this.#ended(node);
         return;
       case "llm.started":
       case "tool.started":
         this.#calls.add(e.call);
         return;
       case "confirm.requested": {
-        const question: PastQuestion = { asked: e, answer: null, given: false, reply: null };
+        const question: RecoveredQuestion = { asked: e, answer: null, given: false, reply: null };
         this.#questions.set(e.id, question);
         if (e.tool !== undefined) this.#reserved.add(e.tool.call);
-        this.#node(e.node).questions.push(question);
+        node.questions.push(question);
         return;
       }
       case "confirm.resolved":
-        this.#resolved(e);
+        this.#resolved(node, e);
         return;
       default:
     }
   }
 
-  /** Whether something is to be done at once. A run that only sleeps on is not what ends its process. */
-  #hasWork(now: number): boolean {
-    const open = [...this.#nodes].filter(([, { state }]) => !isTerminal(state));
-    const holders = new Set(open.map(([path]) => holderOf(path)));
-    const callers = new Set([...this.#view.calls.values()].map(({ node }) => node));
-    return open.some(([path, { state, waitsFor, due }]) => {
-      if (state === RUNNING) return callers.has(path) || !holders.has(path);
-      if (state === WAITING && waitsFor === "confirm") return false;
-      return waitsFor === "slot" || due <= now;
-    });
-  }
-
-  #started(node: PastNode, { attempt, ts, inputs }: NodeStarted): void {
-    const goesOn = node.state === RETRYING && node.error?.code === "interrupted";
-    if (goesOn) node.interruptions += 1;
-    else {
+  #started({ node: path, attempt, ts, inputs }: NodeStarted): void {
+    const node = this.#node(path);
+    const before = this.#view.nodes.get(path);
+    if (before?.state === "retrying" && before.error?.code === "interrupted") {
+      node.interruptions += 1;
+    } else {
       node.tryFrom = attempt;
       node.questions = [];
     }
-    node.state = RUNNING;
-    node.attempt = attempt;
     node.inputs = inputs ?? null;
-    node.startedAt = ts;
     if (node.firstStartedAt === 0) node.firstStartedAt = ts;
-    node.waitsFor = null;
-    node.progress = 0;
     this.#executions += 1;
   }
 
-  #failed(e: NodeFailed): void {
-    const states = { default: DEFAULTED, port: ROUTED, none: FAILED, parent: FAILED };
-    const node = this.#end(e.node, states[e.routed], e);
-    node.error = e.error;
-    if (e.routed === "port") node.output = { error: { ...e.error } };
-  }
-
-  #end(path: string, state: number, e?: NodeSucceeded | NodeFailed): PastNode {
-    const node = this.#node(path);
-    node.state = state;
+  #ended(node: NodeDetails): void {
     node.order = this.#ends;
+    node.output = null;
+    node.ref = null;
     this.#ends += 1;
     this.#recoveries = 0;
-    if (e?.kind === "node.succeeded") node.port = e.ports?.[0] ?? "out";
-    node.output = e?.output ?? null;
-    node.ref = e?.outputRef?.ref ?? null;
-    return node;
   }
 
-  #resolved(e: ConfirmResolved): void {
+  #resolved(node: NodeDetails, e: ConfirmResolved): void {
     const question = this.#questions.get(e.id);
     if (question === undefined) return;
     if (e.outcome === "cancelled") {
-      const node = this.#node(e.node);
       node.questions = node.questions.filter((one) => one !== question);
       return;
     }
@@ -300,24 +232,30 @@ class Reader {
     };
   }
 
-  #node(path: string): PastNode {
+  /** Whether something is to be done at once. A run that only sleeps on is not what ends its process. */
+  #hasWork(now: number): boolean {
+    const open = [...this.#view.nodes.values()].filter(({ state }) => OPEN.has(state));
+    const holders = new Set(open.map(({ node }) => holderOf(node)));
+    const callers = new Set([...this.#view.calls.values()].map(({ node }) => node));
+    return open.some((live) => {
+      const { node, state, waitingOn } = live;
+      if (state === "running") return callers.has(node) || !holders.has(node);
+      if (state === "waiting" && waitingOn === "confirm") return false;
+      return waitingOn === "slot" || dueOf(live) <= now;
+    });
+  }
+
+  #node(path: string): NodeDetails & { live: LiveNode | undefined } {
     let node = this.#nodes.get(path);
     if (node === undefined) {
       node = {
-        state: RUNNING,
-        attempt: 0,
+        live: undefined,
         inputs: null,
         tryFrom: 1,
-        startedAt: 0,
         firstStartedAt: 0,
         interruptions: 0,
-        waitsFor: null,
-        due: 0,
-        port: "out",
         output: null,
         ref: null,
-        error: null,
-        progress: 0,
         questions: [],
         order: -1,
       };
@@ -325,6 +263,68 @@ class Reader {
     }
     return node;
   }
+
+  result(steps: RecoveredRun["steps"]): RecoveredRun {
+    const nodes = new Map<string, RecoveredNode>();
+    for (const [path, { live, ...details }] of this.#nodes) {
+      if (live !== undefined) nodes.set(path, { ...details, ...asRecovered(live) });
+    }
+    return {
+      nodes,
+      view: this.#view,
+      usedMs: this.#usedMs,
+      recoveries: this.#recoveries,
+      confirmationCount: this.#questions.size,
+      answeredBy: this.#answeredBy,
+      steps,
+      executions: this.#executions,
+      calls: this.#calls,
+      reserved: this.#reserved,
+      openCalls: openCallsOf(this.#view),
+    };
+  }
+}
+
+/** States of a view in which a node has not ended. */
+export const OPEN: ReadonlySet<string> = new Set(["running", "retrying", "waiting"]);
+
+const STATES: { readonly [state: string]: number } = {
+  running: RUNNING,
+  retrying: RETRYING,
+  waiting: WAITING,
+  succeeded: SUCCEEDED,
+  skipped: SKIPPED,
+  cancelled: CANCELLED,
+};
+
+const STATES_BY_ROUTE: { readonly [routed: string]: number } = {
+  default: DEFAULTED,
+  port: ROUTED,
+  none: FAILED,
+  parent: FAILED,
+};
+
+function asRecovered(live: LiveNode): Omit<RecoveredNode, keyof NodeDetails> {
+  const { state, routed = "none", attempt, startedAt } = live;
+  return {
+    state: (state === "failed" ? STATES_BY_ROUTE[routed] : STATES[state]) ?? RUNNING,
+    attempt: startedAt === undefined ? 0 : attempt,
+    startedAt: startedAt ?? 0,
+    waitsFor: live.waitingOn ?? null,
+    due: dueOf(live),
+    port: live.ports?.[0] ?? "out",
+    error: live.error ?? null,
+    progress: live.progress?.done ?? 0,
+  };
+}
+
+function dueOf({ state, nextAt, until }: LiveNode): number {
+  return (state === "retrying" ? nextAt : until) ?? 0;
+}
+
+function outputOf(e: NodeSucceeded | NodeFailed): Json {
+  if (e.kind === "node.failed" && e.routed === "port") return { error: { ...e.error } };
+  return e.output ?? null;
 }
 
 /** Path of the node in whose body a node is: without attempt and index, which only its body has. */
@@ -334,7 +334,7 @@ function holderOf(path: string): string {
 
 /** How a call that was open when the process died ends: its last event, without its place in the log. */
 export function interruptedCall(
-  { call, kind, lengths }: PastCall,
+  { call, kind, lengths }: RecoveredCall,
   { message, durationMs }: { readonly message: string; readonly durationMs: number },
 ): InterruptedCall {
   if (kind === "tool") {
@@ -345,8 +345,8 @@ export function interruptedCall(
   return { kind: "llm.failed", call, reason: "interrupted", discarded, next: "none" };
 }
 
-function openCallsOf({ calls }: RunView): Map<string, PastCall[]> {
-  const open = new Map<string, PastCall[]>();
+function openCallsOf({ calls }: RunView): Map<string, RecoveredCall[]> {
+  const open = new Map<string, RecoveredCall[]>();
   for (const { call, kind, node, startedAt, texts } of calls.values()) {
     const lengths = Object.fromEntries(
       Object.entries(texts).map(([channel, text]) => [channel, text.length]),

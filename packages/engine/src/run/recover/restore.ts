@@ -32,14 +32,14 @@ import { adoptConfirmation } from "../people.ts";
 import { acquire } from "../slots.ts";
 import { Attempt, type RunCore } from "../state.ts";
 import { enterAgain, queueAgain } from "../step.ts";
-import { interruptedCall, type Past, type PastNode } from "./recovered-run.ts";
+import { interruptedCall, type RecoveredNode, type RecoveredRun } from "./recovered-run.ts";
 
 /** Puts a new frame where the log left it and answers what has not ended: `goOn` with it once the roots are decided. */
-export function restoreFrame(run: RunCore, frame: Frame, past: Past): number[] {
-  const ended: { node: number; was: PastNode }[] = [];
+export function restoreFrame(run: RunCore, frame: Frame, recovered: RecoveredRun): number[] {
+  const ended: { node: number; was: RecoveredNode }[] = [];
   const open: number[] = [];
   for (let node = 0; node < frame.layout.size; node += 1) {
-    const was = past.nodes.get(frame.path(node));
+    const was = recovered.nodes.get(frame.path(node));
     if (was === undefined) continue;
     frame.setState(node, was.state);
     frame.setAttempt(node, was.attempt);
@@ -51,7 +51,7 @@ export function restoreFrame(run: RunCore, frame: Frame, past: Past): number[] {
   return open;
 }
 
-function restoreEnd(run: RunCore, frame: Frame, node: number, was: PastNode): void {
+function restoreEnd(run: RunCore, frame: Frame, node: number, was: RecoveredNode): void {
   const { state } = was;
   if (state === SUCCEEDED || state === DEFAULTED || state === ROUTED) {
     const bytes = was.ref === null ? sizeOf(was.output) : INLINE_BYTES;
@@ -64,7 +64,7 @@ function restoreEnd(run: RunCore, frame: Frame, node: number, was: PastNode): vo
   run.nodeEnded(frame, node, portOf(frame, node, was));
 }
 
-function portOf(frame: Frame, node: number, { state, port, output }: PastNode): number {
+function portOf(frame: Frame, node: number, { state, port, output }: RecoveredNode): number {
   const ports = frame.layout.ports[node] ?? [];
   if (state === SUCCEEDED) return frame.exitOf(node, port, output);
   if (state === DEFAULTED) return ports.indexOf("out");
@@ -75,17 +75,22 @@ function portOf(frame: Frame, node: number, { state, port, output }: PastNode): 
  * Lets the nodes that had started go on. When the run, or this item, is to end, they only stand where they stood, for
  * whoever ends them.
  */
-export function goOn(run: RunCore, frame: Frame, open: readonly number[], past: Past): void {
+export function goOn(
+  run: RunCore,
+  frame: Frame,
+  open: readonly number[],
+  recovered: RecoveredRun,
+): void {
   const ending = run.ending || frame.failure !== null;
   for (const node of open) {
-    const was = past.nodes.get(frame.path(node)) as PastNode;
+    const was = recovered.nodes.get(frame.path(node)) as RecoveredNode;
     run.busy += 1;
     const attempt = new Attempt(run, frame, node, run.slots.of(frame.layout, node));
     attempt.startedAt = was.startedAt;
     attempt.firstStartedAt = was.firstStartedAt;
     run.link(attempt);
-    adoptCalls(attempt, past);
-    if (frame.layout.tools[node] !== null) endOrphans(attempt, past);
+    adoptCalls(attempt, recovered);
+    if (frame.layout.tools[node] !== null) endOrphans(attempt, recovered);
     if (was.state === RUNNING && frame.layout.bodies[node] !== null) enterAgain(attempt);
     else if (ending) openAgain(attempt, was);
     else if (was.state === WAITING && was.waitsFor === "slot") queueAgain(attempt);
@@ -95,7 +100,7 @@ export function goOn(run: RunCore, frame: Frame, open: readonly number[], past: 
     } else if (was.state === RETRYING) {
       if (was.error?.code === "interrupted") continueTry(was);
       waitForRetry(attempt, was.due);
-    } else if (asksStill(attempt, was, past)) {
+    } else if (asksStill(attempt, was, recovered)) {
       openAgain(attempt, was);
       enterAgain(attempt);
     } else interrupted(attempt, was);
@@ -149,21 +154,26 @@ function restoredOver(run: RunCore, within: Frame): Frame[] {
  * Ends every open node of the flows that this attempt ran as tools, the inner before the outer: the attempt is repeated or
  * ends, and a tool call that begins anew runs its flow anew.
  */
-function endOrphans(attempt: Attempt, past: Past): void {
+function endOrphans(attempt: Attempt, recovered: RecoveredRun): void {
   const { frame, node } = attempt;
   const tries = frame.attempt(node);
   const within = `${frame.path(node)}${tries > 1 ? `~${tries}` : ""}[`;
-  const open = [...past.nodes].filter(
+  const open = [...recovered.nodes].filter(
     ([path, { state }]) => path.startsWith(within) && !isTerminal(state),
   );
-  const depth = ([path]: [string, PastNode]): number => path.split("/").length;
+  const depth = ([path]: [string, RecoveredNode]): number => path.split("/").length;
   open.sort((a, b) => depth(b) - depth(a));
-  for (const [path, was] of open) endOrphan(attempt, past, path, was);
+  for (const [path, was] of open) endOrphan(attempt, recovered, path, was);
 }
 
-function endOrphan({ run }: Attempt, past: Past, path: string, was: PastNode): void {
+function endOrphan(
+  { run }: Attempt,
+  recovered: RecoveredRun,
+  path: string,
+  was: RecoveredNode,
+): void {
   const place = { run, frame: { path: () => path, attempt: () => was.attempt }, node: 0 };
-  for (const call of past.openCalls.get(path) ?? []) {
+  for (const call of recovered.openCalls.get(path) ?? []) {
     if (call.kind === "llm") run.calls.add({});
     emitReport(place, interruptedCall(call, { message: "the process ended", durationMs: 0 }));
   }
@@ -174,8 +184,8 @@ function endOrphan({ run }: Attempt, past: Past, path: string, was: PastNode): v
 }
 
 /** Calls that were open end with the attempt that they belong to. */
-function adoptCalls(attempt: Attempt, past: Past): void {
-  const open = past.openCalls.get(attempt.frame.path(attempt.node));
+function adoptCalls(attempt: Attempt, recovered: RecoveredRun): void {
+  const open = recovered.openCalls.get(attempt.frame.path(attempt.node));
   if (open === undefined) return;
   const calls = new Calls(attempt);
   attempt.extras.calls = calls;
@@ -183,7 +193,7 @@ function adoptCalls(attempt: Attempt, past: Past): void {
 }
 
 /** Open questions of a node are open from the start, however long its body takes to come to them again. */
-function openAgain(attempt: Attempt, { questions }: PastNode): void {
+function openAgain(attempt: Attempt, { questions }: RecoveredNode): void {
   for (const question of questions) {
     if (question.answer === null) question.reply = adoptConfirmation(attempt, question.asked);
   }
@@ -203,14 +213,18 @@ function waitForRetry(attempt: Attempt, due: number): void {
  * Whether a node had asked and was about to wait when the process died: its question stays what it is, under the id that people
  * have. Not so where a call of it was open, or where something of it may not be done twice.
  */
-function asksStill(attempt: Attempt, { questions }: PastNode, past: Past): boolean {
+function asksStill(
+  attempt: Attempt,
+  { questions }: RecoveredNode,
+  recovered: RecoveredRun,
+): boolean {
   if (questions.every(({ answer }) => answer !== null)) return false;
-  const calls = past.openCalls.get(attempt.frame.path(attempt.node)) ?? [];
+  const calls = recovered.openCalls.get(attempt.frame.path(attempt.node)) ?? [];
   return calls.length === 0 && (attempt.policy.delivery !== "atMostOnce" || mayRepeat(attempt));
 }
 
 /** A body was at work when the process died. */
-function interrupted(attempt: Attempt, was: PastNode): void {
+function interrupted(attempt: Attempt, was: RecoveredNode): void {
   const { run, frame, node, policy } = attempt;
   const text = "the process ended while the node was at work";
   frame.setState(node, RUNNING);
@@ -229,7 +243,7 @@ function interrupted(attempt: Attempt, was: PastNode): void {
 }
 
 /** Withdraws the questions of a node that were open when the process died. */
-function withdrawQuestions(run: RunCore, place: Placed, node: number, was: PastNode): void {
+function withdrawQuestions(run: RunCore, place: Placed, node: number, was: RecoveredNode): void {
   for (const { asked, answer } of was.questions) {
     if (answer !== null) continue;
     emitConfirmResolved(run, place, node, { id: asked.id, outcome: "cancelled" });
@@ -239,7 +253,7 @@ function withdrawQuestions(run: RunCore, place: Placed, node: number, was: PastN
 }
 
 /** The attempt after an interruption has the steps and answers of those before it, and counts as none of the retries. */
-function continueTry(was: PastNode): void {
+function continueTry(was: RecoveredNode): void {
   was.interruptions += 1;
   was.attempt += 1;
 }

@@ -29,7 +29,7 @@ import { askAll } from "../people.ts";
 import type { Scheduler } from "../schedule.ts";
 import { RunCore, type Stop, USED_SECRETS } from "../state.ts";
 import { endingOf } from "./give-up.ts";
-import { type Past, readPast } from "./recovered-run.ts";
+import { type RecoveredRun, recoveredRun } from "./recovered-run.ts";
 import { endRestoredBodies } from "./restore.ts";
 import { type Reused, reusableResults } from "./reuse.ts";
 
@@ -55,23 +55,25 @@ export async function resumeRunById(
     const text = `the run ${runId} was started with another flow; resume it with the flow it has`;
     throw new EngineError("plan_mismatch", text);
   }
-  const past = readPast(state);
-  if (past.view.summary !== null) throw notResumable(runId, "it has ended");
+  const recovered = recoveredRun(state);
+  if (recovered.view.summary !== null) throw notResumable(runId, "it has ended");
   const owner = ownerOf(core);
   const lease = await journal.lease(runId, owner, LEASE_MS);
   if (lease === null) throw notResumable(runId, "another process has it");
   const { epoch } = lease;
   try {
-    const gone = await readValues(journal, runId, past, state);
+    const gone = await readValues(journal, runId, recovered, state);
     const run = coreOf(scheduler, plan, state, options);
     run.reused = await reusedAgain(core, plan, state);
     if (options.pins !== undefined) run.reused = pinnedResults(run.parts.layout, options.pins);
-    run.journal = new JournalWriter(journal, run, { owner, epoch, stored: past.view.seq });
+    run.journal = new JournalWriter(journal, run, { owner, epoch, stored: recovered.view.seq });
     runs.set(runId, run);
     listen(run);
     learnSecrets(run);
     for (const secret of secretsOf(state)) run.learn(secret);
-    queueMicrotask(() => (past.view.seq === 0 ? startFresh(run) : takeUp(run, past, gone)));
+    queueMicrotask(() =>
+      recovered.view.seq === 0 ? startFresh(run) : takeUp(run, recovered, gone),
+    );
     return run;
   } catch (error) {
     await journal.release(runId, epoch).catch(() => {}); // or nobody could give it up either
@@ -113,13 +115,13 @@ export async function readEarlier(core: EngineCore, runId: string): Promise<Reru
   const { journal } = core.options;
   const state = await journal?.load(runId);
   if (journal === undefined || state === undefined || state === null) throw notFound(runId);
-  const past = readPast(state);
-  await readValues(journal, runId, past, state);
+  const recovered = recoveredRun(state);
+  await readValues(journal, runId, recovered, state);
   const { graph, planDigest } = state;
-  const earlier = { graph, planDigest, past, inputs: state.inputs as JsonObject };
+  const earlier = { graph, planDigest, recovered, inputs: state.inputs as JsonObject };
   return {
     inputs: earlier.inputs,
-    resumedFrom: { runId, seq: past.view.seq },
+    resumedFrom: { runId, seq: recovered.view.seq },
     secrets: secretsOf(state),
     reused: (plan, inputs, from) => reusableResults(earlier, { plan, inputs, from }, core.host),
   };
@@ -183,12 +185,12 @@ function coreOf(
 async function readValues(
   journal: Journal,
   runId: string,
-  past: Past,
+  recovered: RecoveredRun,
   state: ResumeState,
 ): Promise<string | null> {
   let gone: string | null = null;
   const hides = Object.keys(state.privateValues).length > 0;
-  for (const [path, node] of past.nodes) {
+  for (const [path, node] of recovered.nodes) {
     if (node.state !== SUCCEEDED && node.state !== DEFAULTED) continue;
     const hidden = hides ? state.privateValues[`${path}#${node.attempt}`] : undefined;
     if (hidden !== undefined) node.output = hidden;
@@ -203,25 +205,25 @@ async function readValues(
   return gone;
 }
 
-function takeUp(run: RunCore, past: Past, gone: string | null): void {
+function takeUp(run: RunCore, recovered: RecoveredRun, gone: string | null): void {
   if (run.state === "over") return; // left before it went on
-  const { view } = past;
+  const { view } = recovered;
   run.state = "running";
-  run.past = past;
+  run.recovered = recovered;
   run.tick();
   run.now = Math.max(run.now, view.updatedAt);
-  run.startedAt = past.startedAt;
-  run.clockLeftMs = Math.max(0, run.clockLeftMs - past.usedMs);
-  run.executions = past.executions;
-  run.confirmationCount = past.confirmationCount;
+  run.startedAt = view.startedAt ?? 0;
+  run.clockLeftMs = Math.max(0, run.clockLeftMs - recovered.usedMs);
+  run.executions = recovered.executions;
+  run.confirmationCount = recovered.confirmationCount;
   Object.assign(run.counts, view.counts);
   Object.assign(run.bodyCounts, view.bodyCounts);
-  const { calls: taken, reserved } = past;
+  const { calls: taken, reserved } = recovered;
   if (taken.size + reserved.size > 0) run.calls.continueFrom(view, { taken, reserved });
   run.log.continueFrom(view);
-  const stop = stopOf(run, past, gone);
+  const stop = stopOf(run, recovered, gone);
   run.ending = stop !== null;
-  announce(run, past);
+  announce(run, recovered);
   run.pumping = true; // bodies are entered before everything stands where it stood
   const top = new Frame(run.parts.layout, { id: 0, base: "", depth: 0 }, { inputs: run.inputs });
   run.frames = [top];
@@ -236,7 +238,7 @@ function takeUp(run: RunCore, past: Past, gone: string | null): void {
 }
 
 /** What the log says about the interruption. A run that waited for a person, was paused or was being cancelled says nothing. */
-function announce(run: RunCore, { view, answeredBy }: Past): void {
+function announce(run: RunCore, { view, answeredBy }: RecoveredRun): void {
   const { paused, state, confirmations } = view;
   if (state === "cancelling") return;
   const reason = paused?.reason;
@@ -256,8 +258,8 @@ function announce(run: RunCore, { view, answeredBy }: Past): void {
 }
 
 /** Why the run does not go on but only ends; null: it goes on. */
-function stopOf(run: RunCore, past: Past, gone: string | null): Stop | null {
-  const { view } = past;
+function stopOf(run: RunCore, recovered: RecoveredRun, gone: string | null): Stop | null {
+  const { view } = recovered;
   if (view.state === "cancelling") {
     return { reason: "run_cancelled", cancel: (view.cancelReason ?? "user") as CancelReason };
   }
@@ -266,12 +268,12 @@ function stopOf(run: RunCore, past: Past, gone: string | null): Stop | null {
     run.failure = failureOf("resume_impossible", text, { reason: "internal" }).info;
     return { reason: "run_failed", cancel: null };
   }
-  if (past.recoveries >= MAX_RECOVERIES) {
-    const text = `the run was interrupted ${past.recoveries} times without getting on`;
+  if (recovered.recoveries >= MAX_RECOVERIES) {
+    const text = `the run was interrupted ${recovered.recoveries} times without getting on`;
     run.failure = failureOf("crash_loop", text, { reason: "internal" }).info;
     return { reason: "run_failed", cancel: null };
   }
-  const failed = [...past.nodes].some(
+  const failed = [...recovered.nodes].some(
     ([path, { state }]) => state === FAILED && !path.includes("/"),
   );
   return failed && run.onFailure === "stop" ? { reason: "run_failed", cancel: null } : null;

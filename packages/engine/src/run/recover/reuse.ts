@@ -12,14 +12,14 @@ import type { Host } from "../../host.ts";
 import { digestOf } from "../../values.ts";
 import { SKIPPED, SUCCEEDED } from "../frame.ts";
 import { MARK } from "../redact.ts";
-import type { Past, PastNode } from "./recovered-run.ts";
+import type { RecoveredNode, RecoveredRun } from "./recovered-run.ts";
 
 /** A run that has a log. */
 export interface Earlier {
   readonly graph: FlowGraph;
   readonly inputs: JsonObject;
   readonly planDigest: string;
-  readonly past: Past;
+  readonly recovered: RecoveredRun;
 }
 
 /** Results that are handed on without running their nodes, by path. `inputs`: digest of the fields that they are results of. */
@@ -39,7 +39,7 @@ export function reusableResults(
   const before = identities(earlier.graph, earlier.inputs, host);
   const after = identities(graph, now.inputs, host);
   const asked = new Set(now.from ?? []);
-  const { nodes, rounds } = pathsOf(earlier.past);
+  const { nodes, rounds } = pathsOf(earlier.recovered);
   const reused = new Map<string, { port: string; output: Json; inputs?: string }>();
   const whole = orderOf(graph);
 
@@ -80,13 +80,13 @@ export function reusableResults(
 }
 
 /** A node of the flow itself is known by U1 to read what it read; within a round that is seen when its fields are there. */
-function resultOf({ port, output, inputs }: PastNode, base: string) {
+function resultOf({ port, output, inputs }: RecoveredNode, base: string) {
   return base === "" ? { port, output } : { port, output, inputs: inputs ?? "unknown" };
 }
 
 /** Ended and open nodes by their paths without attempts, the latest attempt last; and where the rounds of a node are. */
-function pathsOf({ nodes: all }: Past) {
-  const nodes = new Map<string, PastNode>();
+function pathsOf({ nodes: all }: RecoveredRun) {
+  const nodes = new Map<string, RecoveredNode>();
   const rounds = new Map<string, Set<string>>();
   for (const [path, node] of all) {
     const plain = path.replace(/~\d+/g, "");
