@@ -1,10 +1,10 @@
 /** The built command in a process of its own, with an empty home and no terminal. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type ExecutionEvent, parseEventStrict, type Summary } from "@millrace/contracts";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { onTestFinished } from "vitest";
 
 export const BIN: string = fileURLToPath(new URL("../bin/millrace.js", import.meta.url));
@@ -36,8 +36,7 @@ interface Options {
 
 /** A scratch folder with these files, gone when the test ends. */
 export function scratch(files: Record<string, string> = {}): string {
-  const folder = mkdtempSync(join(tmpdir(), "millrace-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   return folder;
 }

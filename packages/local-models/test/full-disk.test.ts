@@ -1,15 +1,16 @@
 import { join } from "node:path";
 import { testUnless } from "@millrace/test-support";
 import { mountDisk, noMount } from "@millrace/test-support/disk";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { tinyGguf } from "@millrace/test-support/gguf";
 import { expect, onTestFinished } from "vitest";
 import { openFileServer } from "./file-server.ts";
-import { openManager, scratchFolder, sha256 } from "./opened.ts";
+import { openManager, sha256 } from "./opened.ts";
 
 testUnless(noMount())(
   "a disk that fills keeps what it took, and the next install goes on",
   async () => {
-    const disk = scratchFolder();
+    const disk = temporaryFolder();
     const { resize } = mountDisk(disk, 3);
     const server = await openFileServer();
     onTestFinished(() => server.close());

@@ -1,5 +1,6 @@
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { tinyGguf } from "@millrace/test-support/gguf";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { PartFile, partKey } from "../src/install/part-file.ts";
@@ -12,7 +13,6 @@ import {
   openManager,
   put,
   type Step,
-  scratchFolder,
   sha256,
 } from "./opened.ts";
 
@@ -486,7 +486,7 @@ describe("jobs", () => {
   describe("after a process that was killed behind the last byte", () => {
     /** A part with every byte of a file, as such a process leaves it. */
     async function left(of: Buffer, total = of.length) {
-      const dir = join(scratchFolder(), "models");
+      const dir = join(temporaryFolder(), "models");
       const url = server.serve(path(), { body: MODEL });
       mkdirSync(join(dir, "downloads"), { recursive: true });
       const key = partKey(url, DIGEST);
@@ -634,7 +634,7 @@ describe("room", () => {
 
 describe("files and hubs", () => {
   test("a file of this machine is taken, and stays where it is", async () => {
-    const folder = scratchFolder();
+    const folder = temporaryFolder();
     put(folder, { "My Model.gguf": MODEL });
     const opened = openManager();
     const file = join(folder, "My Model.gguf");
@@ -661,7 +661,7 @@ describe("files and hubs", () => {
   });
 
   test("a file that grows while it is read is not what was checked", async () => {
-    const folder = scratchFolder();
+    const folder = temporaryFolder();
     put(folder, { "grows.gguf": MODEL });
     const steps: Step[] = [];
     const { manager, files } = openManager({

@@ -3,10 +3,11 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { tinyGguf } from "@millrace/test-support/gguf";
 import { expect, onTestFinished, test } from "vitest";
 import { openFileServer } from "./file-server.ts";
-import { openManager, scratchFolder, sha256 } from "./opened.ts";
+import { openManager, sha256 } from "./opened.ts";
 
 const MIB = 1_048_576;
 const SYNC = 16 * MIB; // how often the state file is written
@@ -65,7 +66,7 @@ test("a process that is killed in the middle costs at most a tenth of the file",
   const server = await openFileServer();
   onTestFinished(() => server.close());
   const url = server.serve("/big.gguf", { body }, [{ stallAt }]);
-  const dir = join(scratchFolder(), "models");
+  const dir = join(temporaryFolder(), "models");
   const child = spawn(process.execPath, [await bundled(), dir, url, digest], {
     stdio: ["ignore", "ignore", "pipe"],
   });

@@ -1,10 +1,10 @@
 /** A manager over temporary folders, with a real egress client that may reach this machine. */
 import { createHash } from "node:crypto";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { ChannelMap, EventSink, Job, ModelManager } from "@millrace/contracts";
 import { createNodeHost } from "@millrace/engine/node";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { onTestFinished } from "vitest";
 import { composeManager, type ManagerParts } from "../src/manager.ts";
 import type { ModelClock, ModelManagerOptions } from "../src/settings.ts";
@@ -55,18 +55,11 @@ export interface Opened {
 
 export const ENDS: ReadonlySet<string> = new Set(["done", "error", "cancelled"]);
 
-/** A folder that goes with the test. */
-export function scratchFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "millrace-models-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 export function openManager(
   options: Partial<ModelManagerOptions> & { readonly parts?: Partial<ManagerParts> } = {},
 ): Opened {
   const { parts, ...given } = options;
-  const root = given.dir === undefined ? scratchFolder() : dirname(given.dir);
+  const root = given.dir === undefined ? temporaryFolder() : dirname(given.dir);
   const dir = given.dir ?? join(root, "models");
   const enginesDir = given.enginesDir ?? join(root, "engines");
   const sent: Sent[] = [];

@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { onTestFinished, test, vi } from "vitest";
 import { PartFile } from "../src/install/part-file.ts";
-import { scratchFolder } from "./opened.ts";
 
 const MIB = 1_048_576;
 
@@ -23,7 +23,7 @@ async function slowDisk(folder: string): Promise<() => void> {
 }
 
 test("bytes that came while a slow sync was under way are vouched for, though no more follow", async () => {
-  const folder = scratchFolder();
+  const folder = temporaryFolder();
   const release = await slowDisk(folder);
   const part = await PartFile.open(folder, "k", { id: "m", url: "http://x/", sha256: null });
   for (let at = 0; at < 50; at += 1) await part.write(Buffer.alloc(MIB));

@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import {
   type GgufParts,
   type Pair,
@@ -19,7 +20,7 @@ import {
 } from "@millrace/test-support/gguf";
 import { expect, test } from "vitest";
 import { Runners } from "../src/runner/runners.ts";
-import { codeOf, openManager, put, scratchFolder } from "./opened.ts";
+import { codeOf, openManager, put } from "./opened.ts";
 
 const TINY = tinyGguf();
 const ARCH: Pair = ["general.architecture", VALUE.string, "llama"];
@@ -120,7 +121,7 @@ test("a file that is no whole model is skipped, each with its reason", async () 
 
 /** A folder of models that holds these files from the beginning. */
 function prepared(files: { readonly [name: string]: Uint8Array }): string {
-  const dir = join(scratchFolder(), "models");
+  const dir = join(temporaryFolder(), "models");
   put(join(dir, "files"), files);
   return dir;
 }
@@ -198,7 +199,7 @@ test("split models are one, when all parts are there and agree", async () => {
 });
 
 test("folders are looked through three levels deep, links may not lead out, and hidden files stay hidden", async () => {
-  const outside = scratchFolder();
+  const outside = temporaryFolder();
   put(outside, { "out.gguf": TINY });
   const dir = prepared({
     "a/b/deep.gguf": TINY,
@@ -233,7 +234,7 @@ test("ids come from paths, clashes are numbered in the order of paths, and a kno
     "§.gguf": TINY,
     [`${"x".repeat(80)}.gguf`]: TINY,
   });
-  const extra = scratchFolder();
+  const extra = temporaryFolder();
   put(extra, { "qwen.gguf": TINY });
   const opened = openManager({ dir, settings: { folders: [extra, join(extra, "none")] } });
   await opened.manager.scanned;

@@ -1,11 +1,11 @@
 /** What is published: how big it is, what it needs, and whether its README tells the truth. */
 import { execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { build } from "tsup";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { readTarball } from "../../../scripts/tarball.mjs";
@@ -18,12 +18,6 @@ const MAX_MINIFIED = 15_000;
 const MAX_GZIPPED = 6_000;
 /** The same of a program that imports `percentEncode` alone. */
 const MAX_OF_ONE_FUNCTION = 500;
-
-function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "millrace-oauth-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 async function bundle(entry: string): Promise<string> {
   const outDir = temporaryFolder();

@@ -1,14 +1,12 @@
 /** The key of digests. */
-import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { loadAuditKey } from "@millrace/providers";
-import { expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "@millrace/test-support/folder";
+import { expect, test } from "vitest";
 
 test("it is made once, for its owner alone, and is the same ever after; a file that is cut is not used", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "millrace-key-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const inside = join(folder, "new");
+  const inside = join(temporaryFolder(), "new");
   const key = await loadAuditKey(inside);
   expect(key).toHaveLength(32);
   expect(await loadAuditKey(inside)).toEqual(key);

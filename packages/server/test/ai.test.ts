@@ -1,8 +1,8 @@
 /** Flows that ask models, on a server. */
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createServer } from "@millrace/server";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { expect, onTestFinished, test } from "vitest";
 import { keepLog } from "./support/server.ts";
 import { expectLegal, readEvents } from "./support/streams.ts";
@@ -31,8 +31,7 @@ async function run(options: Parameters<typeof createServer>[0], dsl: string) {
 }
 
 test("a model answers in the stream of a run, and the key of digests is kept for its owner alone", async () => {
-  const store = await mkdtemp(join(tmpdir(), "millrace-ai-"));
-  onTestFinished(() => rm(store, { recursive: true, force: true }));
+  const store = temporaryFolder();
   const events = await run({ store, credentials: { store: "memory" } }, ASK);
   expectLegal(events);
   expect(events.find(({ kind }) => kind === "llm.started")).toMatchObject({

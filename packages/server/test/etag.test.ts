@@ -1,9 +1,9 @@
 /** Entity tags and conditions, as every resource that has them obeys them. */
 import type { Template } from "@millrace/contracts";
 import type { RunningServer, StartOptions } from "@millrace/server";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { describe, expect, test } from "vitest";
 import { HELLO } from "./support/flows.ts";
-import { newFolder } from "./support/folder.ts";
 import { post, problemOf, serve } from "./support/server.ts";
 
 const PATH = "/api/templates/hello";
@@ -92,7 +92,7 @@ test("by name the condition is an argument, and the tag comes with the answer", 
 });
 
 test("of two that change the same state at once, one does", async () => {
-  const { server, etag } = await saved({ store: newFolder() }); // where a write takes its time
+  const { server, etag } = await saved({ store: temporaryFolder() }); // where a write takes its time
   const names = ["One", "Two", "Three", "Four"];
   const answers = await Promise.all(names.map((name) => put(server, { "if-match": etag }, name)));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 412, 412, 412]);

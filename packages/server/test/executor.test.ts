@@ -6,9 +6,9 @@ import { createEngine } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
 import { createLocalExecutor, type LocalExecutorOptions } from "@millrace/server";
 import { openMemoryStore, openStore, type Store } from "@millrace/store";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ASK, ASK_PLAINLY, HELLO, LOUD, SLEEP } from "./support/flows.ts";
-import { newFolder } from "./support/folder.ts";
 import { expectLegal } from "./support/streams.ts";
 
 const graphOf = (dsl: string) => parseFlow(dsl).graph;
@@ -50,7 +50,7 @@ const eventsOf = (log: readonly StoredEvent[]) => log.map((event) => parseEvent(
 
 describe.each([
   ["memory", async () => openMemoryStore()],
-  ["a file", async () => openStore({ dir: newFolder() })],
+  ["a file", async () => openStore({ dir: temporaryFolder() })],
 ] as const)("an executor over %s", (_name, open: () => Promise<Store>) => {
   const build = async (options: Limits = {}) => over(await open(), options);
 
@@ -350,7 +350,7 @@ describe("a store that is gone with its process", () => {
 
 describe("a store that outlives its process", () => {
   test("keeps live, parked and queued runs as they are, and readers are told that nothing follows", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const first = over(await openStore({ dir }), { maxLiveRuns: 2 });
     for (const [runId, spec] of [
       ["parked", { ...ask, graph: graphOf(ASK) }],
@@ -403,14 +403,14 @@ describe("a store that outlives its process", () => {
   });
 
   test("lets runs that work end before it closes, as far as the grace goes", async () => {
-    const { executor, store } = over(await openStore({ dir: newFolder() }));
+    const { executor, store } = over(await openStore({ dir: temporaryFolder() }));
     const { runId } = await executor.start(hello);
     await executor.close({ graceMs: 60_000 });
     expect(store.runs.get(runId)).toMatchObject({ status: "succeeded" });
   });
 
   test("finishes a cancel that was under way", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const first = over(await openStore({ dir }));
     const { runId } = await first.executor.start(sleep);
     const { journal } = first.store;

@@ -2,10 +2,10 @@
 import { connect } from "node:net";
 import { type AnyEvent, parseEvent, type RunRef } from "@millrace/contracts";
 import type { RunningServer } from "@millrace/server";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { follow } from "./support/feed.ts";
 import { ASK_PLAINLY, HELLO } from "./support/flows.ts";
-import { newFolder } from "./support/folder.ts";
 import { invoke, post, problemOf, serve } from "./support/server.ts";
 import { type Frame, frames, readEvents } from "./support/streams.ts";
 
@@ -141,7 +141,7 @@ describe("a position", () => {
   });
 
   test("is good after a restart", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const first = await serve({ store: dir });
     const before = inFeed(await run(first));
     await first.close();

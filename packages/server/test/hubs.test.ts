@@ -5,9 +5,9 @@ import type { ServerResponse } from "node:http";
 import { dirname, join } from "node:path";
 import type { Hub, HubItem, Page, Run, Template } from "@millrace/contracts";
 import type { RunningServer, StartOptions } from "@millrace/server";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { describe, expect, test } from "vitest";
 import { HELLO } from "./support/flows.ts";
-import { newFolder } from "./support/folder.ts";
 import { type HttpsServer, listenHttps } from "./support/https-server.ts";
 import { invoke, post, problemOf, serve } from "./support/server.ts";
 
@@ -473,7 +473,7 @@ test("node packs are the operator's to install, and models need what manages the
 
 describe("a hub in a folder of the operator", () => {
   async function folder(files: { readonly [path: string]: string }): Promise<string> {
-    const root = newFolder();
+    const root = temporaryFolder();
     await writeFile(join(root, "secret.flow"), HELLO);
     for (const [path, content] of Object.entries(files)) {
       const file = join(root, "hub", path);
@@ -531,7 +531,7 @@ describe("a hub in a folder of the operator", () => {
   });
 
   test("takes the place of one that was added, and goes when it is configured no longer", async () => {
-    const store = newFolder();
+    const store = temporaryFolder();
     const restart = async (options: StartOptions) => serve({ ...EGRESS, ...options, store });
     const { url } = await listenHub();
     const first = await restart({});

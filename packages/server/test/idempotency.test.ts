@@ -4,9 +4,9 @@ import type { RunRef, Template } from "@millrace/contracts";
 import { canonicalJson } from "@millrace/contracts/kit";
 import type { RunningServer } from "@millrace/server";
 import { openStore } from "@millrace/store";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { expect, test } from "vitest";
 import { HELLO } from "./support/flows.ts";
-import { newFolder } from "./support/folder.ts";
 import { post, problemOf, serve } from "./support/server.ts";
 
 /** Of arguments as the server canonicalises them, with their defaults. */
@@ -19,7 +19,7 @@ const keyed = (server: RunningServer, body: object, key = "one") =>
   post(server, "/api/templates/import", body, { headers: { "idempotency-key": key } });
 
 test("an answer is kept through a restart, and so is a refusal that would come again", async () => {
-  const store = newFolder();
+  const store = temporaryFolder();
   const first = await serve({ store });
   const made = (await (await keyed(first, { text: HELLO })).json()) as Template;
   const refused = await problemOf(await keyed(first, { text: "flow 1" }, "bad"));
@@ -37,7 +37,7 @@ test("an answer is kept through a restart, and so is a refusal that would come a
 });
 
 test("work that a process has not finished is done again, not waited for", async () => {
-  const dir = newFolder();
+  const dir = temporaryFolder();
   const args = { text: HELLO };
   const store = await openStore({ dir });
   // As a process leaves it that dies while it works.

@@ -3,9 +3,9 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { createApp, createServer } from "@millrace/server";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ASK_PLAINLY, HELLO, SLEEP } from "./support/flows.ts";
-import { newFolder } from "./support/folder.ts";
 import { invoke, keepLog, post, problemOf, sendRaw, serve } from "./support/server.ts";
 import { expectLegal, kinds, readEvents, readUntil } from "./support/streams.ts";
 
@@ -84,7 +84,7 @@ describe("a server that drains", () => {
 });
 
 test("a server over a folder parks what is live, and counts it", async () => {
-  const server = await serve({ store: newFolder(), maxLiveRuns: 1 });
+  const server = await serve({ store: temporaryFolder(), maxLiveRuns: 1 });
   const { runId } = await invoke<{ runId: string }>(server, "start_run", { dsl: ASK_PLAINLY });
   await readUntil(await fetch(`${server.url}/api/runs/${runId}/events`), "run.paused");
   await invoke(server, "start_run", { dsl: SLEEP });

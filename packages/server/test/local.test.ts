@@ -5,9 +5,9 @@ import { ClientError } from "@millrace/client";
 import type { AnyEvent, CommandName, RunRef } from "@millrace/contracts";
 import { type LocalClient, type LocalOptions, openLocal } from "@millrace/server/local";
 import { readHolder, StoreError } from "@millrace/store";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { expect, onTestFinished, test } from "vitest";
 import { ASK_PLAINLY, HELLO } from "./support/flows.ts";
-import { newFolder } from "./support/folder.ts";
 import { invoke, post, serve } from "./support/server.ts";
 
 async function local(options: LocalOptions): Promise<LocalClient> {
@@ -32,7 +32,7 @@ async function refusal(work: Promise<unknown>): Promise<unknown> {
 }
 
 test("beside the server that writes, every answer and every refusal is the one of the server", async () => {
-  const dir = newFolder();
+  const dir = temporaryFolder();
   const server = await serve({ store: dir, credentials: { store: "memory" } });
   await invoke(server, "save_template", { slug: "hello", dsl: HELLO });
   const runIds: string[] = [];
@@ -131,8 +131,8 @@ ask.approved -> second
 `;
 
 test("a run that was left stays as it is until a command speaks to it, and then goes on where it was", async () => {
-  const dir = newFolder();
-  const files = newFolder();
+  const dir = temporaryFolder();
+  const files = temporaryFolder();
   const first = await local({ store: dir, files: { root: files } });
   for await (const event of first.runFlow({ dsl: TWICE, options: { runId: "left" } })) {
     if (event.kind === "run.paused") break;
@@ -154,8 +154,8 @@ test("a run that was left stays as it is until a command speaks to it, and then 
 });
 
 test("a run that was left is cancelled without doing anything more, and one whose called flow has changed goes on with that of its start", async () => {
-  const dir = newFolder();
-  const files = newFolder();
+  const dir = temporaryFolder();
+  const files = temporaryFolder();
   const here = { store: dir, files: { root: files } };
   const first = await local(here);
   // The step is at work when the process goes.
@@ -192,7 +192,7 @@ test("a run that was left is cancelled without doing anything more, and one whos
 });
 
 test("where there is no store yet, an empty one is read, and nothing is made", async () => {
-  const dir = join(newFolder(), "none");
+  const dir = join(temporaryFolder(), "none");
   const client = await local({ store: dir, readonly: true });
   expect(await client.invoke("list_runs", {})).toEqual({ items: [], nextCursor: null });
   expect(await refusal(client.invoke("save_template", { slug: "a", dsl: HELLO }))).toMatchObject({

@@ -1,9 +1,9 @@
 /** Options: what keeps a server from starting, and where options come from. */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigError, type StartOptions, start } from "@millrace/server";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { invoke, keepLog, serve } from "./support/server.ts";
 
@@ -90,9 +90,7 @@ test("an option beats the environment, which beats the default", async () => {
 });
 
 test("tokens come from a file and from the environment", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "millrace-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const tokenFile = join(folder, "tokens");
+  const tokenFile = join(temporaryFolder(), "tokens");
   await writeFile(tokenFile, `# tokens\n\nreader:read:${TOKEN}-file\n`);
   const server = await serve({ tokenFile, env: { MILLRACE_TOKEN: `${TOKEN}-env` } });
   const ask = async (token: string, method: string) => {

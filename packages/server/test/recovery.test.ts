@@ -10,10 +10,10 @@ import { createLocalExecutor, createServer } from "@millrace/server";
 import { createStandardRegistry } from "@millrace/server/registry";
 import { openStore } from "@millrace/store";
 import { scriptedNode } from "@millrace/test-support/flows";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type ServerProcess, spawnServer } from "./support/child.ts";
 import { ASK, ASK_PLAINLY, HELLO, SLEEP } from "./support/flows.ts";
-import { newFolder } from "./support/folder.ts";
 import { invoke, keepLog, post, problemOf } from "./support/server.ts";
 import { expectLegal, frames, readEvents, readUntil } from "./support/streams.ts";
 
@@ -53,7 +53,7 @@ async function readInto(response: Response, events: AnyEvent[]): Promise<void> {
 
 describe("a server that is killed", () => {
   test("loses no run and no finished node, and a reader that comes back has every event once", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     let server = await spawnServer(dir);
     const runIds = await Promise.all(
       Array.from({ length: 12 }, () => startRun(server, { dsl: STEPS })),
@@ -93,7 +93,7 @@ describe("a server that is killed", () => {
   });
 
   test("has its open questions again, and the answer counts once", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const first = await spawnServer(dir);
     const runId = await startRun(first, { dsl: ASK });
     const before = await readUntil(await eventsFrom(first, runId), "run.paused");
@@ -118,7 +118,7 @@ describe("a server that is killed", () => {
   });
 
   test("has its deadlines again: one that passed meanwhile is kept at once", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const first = await spawnServer(dir);
     const dsl = ASK_PLAINLY.replace('prompt = "Go on?"', 'prompt = "Go on?"\n  @timeout = 1500ms');
     const runId = await startRun(first, { dsl });
@@ -133,7 +133,7 @@ describe("a server that is killed", () => {
   });
 
   test("has its queue again, in the order of the starts", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const first = await spawnServer(dir, { maxLiveRuns: 1 });
     const live = await startRun(first, { dsl: SLEEP });
     await readUntil(await eventsFrom(first, live), "node.waiting");
@@ -157,7 +157,7 @@ describe("a server that is killed", () => {
   });
 
   test("starts a keyed run once, whoever asks again and when", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const key = { headers: { "idempotency-key": "job-7" } };
     const first = await spawnServer(dir);
     const started = await post(as(first), "/api/runs", { dsl: HELLO }, key);
@@ -194,14 +194,14 @@ describe("a server that is killed", () => {
   });
 
   test("is not needed by a second one: the folder is its own, and it says whose", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const first = await spawnServer(dir);
     await expect(spawnServer(dir)).rejects.toThrow(`process ${first.child.pid}`);
   });
 });
 
 test("a server that is told to stop leaves its runs for the next, and says so on their streams", async () => {
-  const dir = newFolder();
+  const dir = temporaryFolder();
   const first = await spawnServer(dir, { drainMs: 0 });
   const body = { dsl: SLEEP };
   const owner = await post(as(first), "/api/run", body);
@@ -225,7 +225,7 @@ test("a server that is told to stop leaves its runs for the next, and says so on
 });
 
 test("a server whose writer dies ends with 70, and the next one has the runs", async () => {
-  const dir = newFolder();
+  const dir = temporaryFolder();
   const first = await spawnServer(dir);
   const runId = await startRun(first, { dsl: SLEEP });
   await readUntil(await eventsFrom(first, runId), "node.waiting");
@@ -237,7 +237,7 @@ test("a server whose writer dies ends with 70, and the next one has the runs", a
 });
 
 test("a server that cannot be built gives its folder back", async () => {
-  const dir = newFolder();
+  const dir = temporaryFolder();
   const key = join(dir, "audit.key");
   mkdirSync(key); // no file, so it cannot be read
   const build = () =>
@@ -303,7 +303,7 @@ node call: subflow {
   }
 
   test("is none whose called flows have changed, or are gone: it goes on with those of its start", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const first = await over(dir);
     const { graph } = parseFlow(CALLER);
     for (const runId of ["begun", "queued"]) {
@@ -320,7 +320,7 @@ node call: subflow {
   });
 
   test("because a type of its flow is gone ends with resume_impossible, queued or not", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const first = await over(dir);
     const { graph } = parseFlow(`${SLEEP}\nnode later: test.scripted {\n  delayMs = 1\n}\n`);
     for (const runId of ["begun", "queued"]) {
@@ -345,7 +345,7 @@ node call: subflow {
   });
 
   test("because the key of its private values is gone ends with resume_impossible", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const first = await over(dir);
     const { graph } = parseFlow(SLEEP);
     await first.executor.start({ graph, inputs: {}, trigger: "api", runId: "private" });
@@ -365,7 +365,7 @@ node call: subflow {
 
   /** Starts a run, and stops and starts its server so many times in the middle of it. */
   async function restarted(dsl: string, times: number, at: string) {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const { graph } = parseFlow(dsl);
     let server = await over(dir);
     await server.executor.start({ graph, inputs: {}, trigger: "api", runId: "again" });

@@ -1,9 +1,9 @@
 /** Runs that have ended: repeated, deleted, pruned; and what of the run commands needs more than one run. */
 import type { AnyEvent, Page, Run, RunRef, RunSummary } from "@millrace/contracts";
 import type { RunningServer } from "@millrace/server";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { describe, expect, test } from "vitest";
 import { ASK_PLAINLY, HELLO, SLEEP } from "./support/flows.ts";
-import { newFolder } from "./support/folder.ts";
 import { saveTemplate } from "./support/schedules.ts";
 import { invoke, post, problemOf, serve } from "./support/server.ts";
 import { expectLegal, readEvents, readUntil } from "./support/streams.ts";
@@ -55,7 +55,7 @@ describe("a retry", () => {
   const request = { dsl: STEPS, inputs: { n: 4 }, options: { tags: { team: "fx" } } };
 
   test("is a new run of the same flow that keeps what had succeeded", async () => {
-    const server = await serve({ store: newFolder() });
+    const server = await serve({ store: temporaryFolder() });
     const [first, ...log] = await finish(server, request);
     expect(log.at(-1)).toMatchObject({ kind: "summary", status: "failed" });
     const runId = first?.runId ?? "";
@@ -124,7 +124,7 @@ describe("a retry", () => {
   });
 
   test("with a key is one run, also when it is asked for after a restart", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const first = await serve({ store: dir });
     const [started] = await finish(first, request);
     const runId = started?.runId ?? "";

@@ -2,11 +2,11 @@
 
 import { createServer, type MillraceServer } from "@millrace/server";
 import { casesOf } from "@millrace/test-support";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createTestClock } from "./support/clock.ts";
 import { HELLO } from "./support/flows.ts";
-import { newFolder } from "./support/folder.ts";
 import { keepLog } from "./support/server.ts";
 
 const START = Date.parse("2026-03-01T12:00:00.000Z");
@@ -34,7 +34,7 @@ test("of every schedule under every clock", { timeout: RUNS * 20_000 }, async ()
   await fc.assert(
     fc.asyncProperty(policies, steps, async (policy, todo) => {
       const clock = createTestClock(START);
-      const dir = newFolder();
+      const dir = temporaryFolder();
       const open = () => createServer({ store: dir, clock, log: keepLog() });
       let server: MillraceServer = await open();
       await server.app.invoke("save_template", { slug: "hello", dsl: HELLO }, ADMIN);

@@ -1,11 +1,11 @@
 /** Schedules: their commands, when they fire, and what becomes of a fire time. */
 import type { RunRef, Schedule } from "@millrace/contracts";
 import { createServer, type RunningServer, type StartOptions } from "@millrace/server";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createTestClock, type TestClock } from "./support/clock.ts";
 import { follow } from "./support/feed.ts";
 import { ASK_PLAINLY, HELLO, SLEEP } from "./support/flows.ts";
-import { newFolder } from "./support/folder.ts";
 import {
   createSchedule,
   fireTimesOf,
@@ -417,7 +417,7 @@ describe("a fire time that was missed", () => {
   });
 
   test("while the server was down is made up for after its start, and what waited still waits", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const clock = createTestClock(START);
     const first = await serveWith(clock, { store: dir });
     const feed = await follow(first);

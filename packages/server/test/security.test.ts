@@ -6,9 +6,9 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { COMMANDS } from "@millrace/contracts/commands";
 import { createServer, type RunningServer } from "@millrace/server";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ASK_PLAINLY, HELLO } from "./support/flows.ts";
-import { newFolder } from "./support/folder.ts";
 import { invoke, keepLog, post, problemOf, sendRaw, serve } from "./support/server.ts";
 import { expectLegal, frames, kinds, readEvents, readUntil } from "./support/streams.ts";
 
@@ -287,7 +287,7 @@ test.each([
   ["list_runs", { limit: 1 }],
   ["list_nodes", { limit: 1 }],
 ])("a cursor of %s is good after a restart, and in one spelling", async (command, args) => {
-  const store = newFolder();
+  const store = temporaryFolder();
   const first = await serve({ store });
   for (const _ of [1, 2]) await readEvents(await post(first, "/api/run", { dsl: HELLO }));
   const { nextCursor: cursor } = await invoke<{ nextCursor: string }>(first, command, args);

@@ -2,9 +2,9 @@
 import type { AnyEvent, Page, Run, Settings } from "@millrace/contracts";
 import { settingsSchema } from "@millrace/contracts/schemas";
 import { createServer, type RunningServer } from "@millrace/server";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ASK_PLAINLY, SLEEP } from "./support/flows.ts";
-import { newFolder } from "./support/folder.ts";
 import { invoke, keepLog, post, problemOf, serve } from "./support/server.ts";
 
 const DEFAULTS = settingsSchema.parse({});
@@ -96,7 +96,7 @@ describe("a patch", () => {
   });
 
   test("needs the tag of what it changes; the media type of merge patches is known", async () => {
-    const server = await serve({ store: newFolder() }); // where a write takes its time
+    const server = await serve({ store: temporaryFolder() }); // where a write takes its time
     const { headers } = await fetch(`${server.url}/api/settings`);
     const etag = headers.get("etag") ?? "";
     const body = { run: { concurrency: 2 } };
@@ -119,7 +119,7 @@ describe("a patch", () => {
 });
 
 test("settings outlive the process", async () => {
-  const dir = newFolder();
+  const dir = temporaryFolder();
   const first = await serve({ store: dir });
   const settings = await patched(first, { retention: { runDays: 7 } });
   await first.close({ graceMs: 0 });

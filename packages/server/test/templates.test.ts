@@ -3,9 +3,9 @@ import type { Page, Run, Template, TemplateSummary, TemplateVersion } from "@mil
 import { digest, formatFlow, parseFlow } from "@millrace/dsl";
 import type { RunningServer } from "@millrace/server";
 import { createServer } from "@millrace/server";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { HELLO } from "./support/flows.ts";
-import { newFolder } from "./support/folder.ts";
 import { invoke, keepLog, post, problemOf, serve } from "./support/server.ts";
 
 const say = (word: string): string => `flow 1 say\n\nnode say: log {\n  message = "${word}"\n}\n`;
@@ -344,7 +344,7 @@ describe("runs", () => {
   });
 
   test("nothing runs by being stored, and nothing is lost with the process", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const first = await serve({ store: dir });
     const template = await save(first, "s", { dsl: HELLO });
     expect(await invoke(first, "list_runs", {})).toMatchObject({ items: [] });

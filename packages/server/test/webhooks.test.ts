@@ -4,10 +4,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { NewWebhook, Page, RunSummary, Webhook } from "@millrace/contracts";
 import { memoryCredentialStore } from "@millrace/oauth/store/memory";
 import type { RunningServer, StartOptions } from "@millrace/server";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { describe, expect, test } from "vitest";
 import { createTestClock } from "./support/clock.ts";
 import { HELLO } from "./support/flows.ts";
-import { newFolder } from "./support/folder.ts";
 import { invoke, keepLog, post, problemOf, sendRaw, serve } from "./support/server.ts";
 import { readEvents } from "./support/streams.ts";
 
@@ -63,7 +63,7 @@ function signed(body: string, seconds: number, secret = SECRET): Record<string, 
 
 describe("the commands", () => {
   test("tell the token once; a list and the database have it not", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const server = await serveHooks({ store: dir });
     const response = await post(
       server,
@@ -302,7 +302,7 @@ describe("a call", () => {
   });
 
   test("is answered alike when it is unknown, disabled, or webhooks are off", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const first = await serveHooks({ store: dir });
     const { token } = await createHook(first);
     const disabled = await createHook(first, { enabled: false });
@@ -363,7 +363,7 @@ describe("a call", () => {
   });
 
   test("with an idempotency key starts one run", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const first = await serveHooks({ store: dir });
     const { token } = await createHook(first);
     const other = await createHook(first);
@@ -453,7 +453,7 @@ describe("a signed call", () => {
   });
 
   test("stays used after a restart, and passes no signature on", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const clock = createTestClock(START);
     const credentials = { store: memoryCredentialStore() };
     const first = await serveHooks({ store: dir, clock, credentials });

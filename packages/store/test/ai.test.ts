@@ -5,9 +5,9 @@ import { checkLog, type ExecutionEvent, type Journal, parseEventStrict } from "@
 import { createEngine } from "@millrace/engine";
 import { openStore, type Store } from "@millrace/store";
 import { planOf } from "@millrace/test-support/flows";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { type Entry, flowOf, HMAC_KEY, scripted, toolType } from "@millrace/test-support/models";
 import { expect, test } from "vitest";
-import { newFolder } from "./folder.ts";
 import { linesOf } from "./logs.ts";
 
 const RUN = "ai";
@@ -77,7 +77,7 @@ test("tools run once and kept answers are not asked for again, wherever the proc
   let cuts = 0;
   let kept = 0;
   for (let k = 3; ; k += 3) {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const types = ["a", "b"].map((name) => toolType(name, async () => ({ value: 1 })));
     const plan = await planOf(flowOf(FIELDS), { types });
     const asked: number[] = [];

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { openStore } from "@millrace/store";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { expect, test } from "vitest";
-import { newFolder } from "./folder.ts";
 
 const root = createRequire(new URL("../../../package.json", import.meta.url));
 /** The bundler that tsup brings. */
@@ -36,7 +36,7 @@ const common = {
 
 /** Bundles the program as `app.(m)js`; the function runs it. */
 async function bundled(format: "esm" | "cjs") {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   const file = join(folder, format === "esm" ? "app.mjs" : "app.cjs");
   await build({
     ...common,
@@ -95,8 +95,8 @@ test("a program whose workerUrl is another file hears so, and does not just end"
 });
 
 test("a writer that cannot run refuses the store and gives its lock back", async () => {
-  const dir = newFolder();
-  const broken = join(newFolder(), "writer.mjs");
+  const dir = temporaryFolder();
+  const broken = join(temporaryFolder(), "writer.mjs");
   writeFileSync(broken, 'throw new Error("no thread here");');
   await expect(openStore({ dir, workerUrl: broken })).rejects.toMatchObject({
     code: "store_unavailable",

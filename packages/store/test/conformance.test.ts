@@ -2,9 +2,9 @@ import { rmSync } from "node:fs";
 import { createMemoryJournal } from "@millrace/engine";
 import { type DriverName, openMemoryStore, openStore } from "@millrace/store";
 import { describeUnless, testUnless } from "@millrace/test-support";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { journalConformance } from "@millrace/test-support/journals";
 import { describe, expect, test } from "vitest";
-import { newFolder } from "./folder.ts";
 
 const hasNodeSqlite = process.getBuiltinModule?.("node:sqlite") !== undefined;
 const noSqlite = hasNodeSqlite ? undefined : "no node:sqlite in this Node: it came with 22.5";
@@ -21,7 +21,7 @@ describe("SQLite in memory", () => {
 
 function onDisk(driver: DriverName): void {
   const cases = journalConformance(async ({ now }) => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const store = await openStore({ dir, driver, now });
     return {
       journal: store.journal,
@@ -40,7 +40,7 @@ describeUnless(noSqlite)("node", () => onDisk("node"));
 testUnless(hasNodeSqlite ? "this Node has node:sqlite" : undefined)(
   "a Node without node:sqlite is refused where it is asked for",
   async () => {
-    await expect(openStore({ dir: newFolder(), driver: "node" })).rejects.toMatchObject({
+    await expect(openStore({ dir: temporaryFolder(), driver: "node" })).rejects.toMatchObject({
       code: "store_unavailable",
       retryable: true,
       message: expect.stringContaining("libsql"),

@@ -2,10 +2,11 @@ import { join } from "node:path";
 import { createRandom } from "@millrace/engine/testing";
 import { openStore } from "@millrace/store";
 import { notFull, testUnless } from "@millrace/test-support";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { expect, test } from "vitest";
 import { bundleScript, startChild } from "./child.ts";
-import { newFolder, newStore } from "./folder.ts";
 import { linesOf, logOf, startRun } from "./logs.ts";
+import { newStore } from "./new-store.ts";
 
 const SEED = 11; // a log of some hundred events
 const KILLS = 10;
@@ -36,7 +37,7 @@ setInterval(() => {}, 1000); // holds the store until it is killed
 testUnless(notFull)(
   "killed at any moment, nothing that was acknowledged is lost, and the log stays whole",
   async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const path = await bundleScript(APPENDER);
     const random = createRandom(SEED);
     const log = logOf(SEED).map(({ line }) => new TextDecoder().decode(line));
@@ -64,7 +65,7 @@ testUnless(notFull)(
 );
 
 test("a second process is refused and told who is there; a killed one leaves nothing behind", async () => {
-  const dir = newFolder();
+  const dir = temporaryFolder();
   const child = startChild(await bundleScript(APPENDER), [dir]);
   await child.until(1);
   await expect(openStore({ dir })).rejects.toMatchObject({
@@ -80,7 +81,7 @@ test("a second process is refused and told who is there; a killed one leaves not
 });
 
 test("an open store keeps no process alive, and what it was given is stored before the end", async () => {
-  const dir = newFolder();
+  const dir = temporaryFolder();
   const path = await bundleScript(`
     import { openStore } from "@millrace/store";
     import { logOf, startRun } from "./logs.ts";

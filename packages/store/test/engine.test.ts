@@ -12,8 +12,8 @@ import { createEngine, type Plan, type Run } from "@millrace/engine";
 import { createRandom, createSimClock, type SimClock } from "@millrace/engine/testing";
 import { openStore, type Store } from "@millrace/store";
 import { compiled, differences, randomFlow } from "@millrace/test-support/flows";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { expect, test } from "vitest";
-import { newFolder } from "./folder.ts";
 import { linesOf } from "./logs.ts";
 
 const SEEDS = [1, 3, 5];
@@ -118,7 +118,7 @@ test("random flows end as the reference says, whole and after a process that die
     const flow: Flow = await compiled(graph);
     const random = createRandom(seed);
     const clock = createSimClock({ random: createRandom(seed) });
-    const store = await openStore({ dir: newFolder(), now: clock.now });
+    const store = await openStore({ dir: temporaryFolder(), now: clock.now });
     const { journal, isBusy } = counted(store.journal);
     const engine = createEngine({ host: clock, journal, freeze: true });
     const summary = await endOf(engine.run(flow.plan, {}, { runId: RUN }), clock, isBusy);
@@ -138,7 +138,7 @@ test("random flows end as the reference says, whole and after a process that die
 
 /** Runs the flow until `k` events are stored, opens the folder again and resumes it. */
 async function afterCut(flow: Flow, k: number, seed: number): Promise<string[]> {
-  const dir = newFolder();
+  const dir = temporaryFolder();
   const before = createSimClock({ random: createRandom(seed) });
   const first = await openStore({ dir, now: before.now });
   const { journal, isStopped } = stopping(first.journal, k);

@@ -5,9 +5,9 @@ import { fileURLToPath } from "node:url";
 import { createRandom } from "@millrace/engine/testing";
 import { casesOf, notFull, testUnless } from "@millrace/test-support";
 import { executorChaos } from "@millrace/test-support/executor";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { expect } from "vitest";
 import { bundleScript } from "./child.ts";
-import { newFolder } from "./folder.ts";
 
 const CHILD = fileURLToPath(new URL("../../../bench/durable/chaos-child.js", import.meta.url));
 const KILLS = Math.max(3, casesOf(10));
@@ -22,7 +22,7 @@ testUnless(notFull)(
     const report = await executorChaos(
       (dir) => spawn(process.execPath, [program, dir], { stdio: ["ignore", "pipe", "inherit"] }),
       {
-        dir: join(newFolder(), "data"),
+        dir: join(temporaryFolder(), "data"),
         kills: KILLS,
         runs: RUNS,
         width: 6,

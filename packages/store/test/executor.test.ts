@@ -3,9 +3,9 @@ import { createEngine } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
 import { type DriverName, openMemoryStore, openStore, type Store } from "@millrace/store";
 import { executorConformance } from "@millrace/test-support/executor";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { describe, test } from "vitest";
 import { createLocalExecutor } from "../../server/src/executor/index.ts";
-import { newFolder } from "./folder.ts";
 
 async function over(store: Store, remove: () => void = () => {}) {
   const engine = createEngine({ host: createNodeHost(), journal: store.journal });
@@ -30,7 +30,7 @@ const HAS_NODE_SQLITE = process.getBuiltinModule?.("node:sqlite") !== undefined;
 
 describe.each<DriverName>(HAS_NODE_SQLITE ? ["libsql", "node"] : ["libsql"])("%s", (driver) => {
   const cases = executorConformance(async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const store = await openStore({ dir, driver });
     return over(store, () => rmSync(dir, { recursive: true }));
   });

@@ -3,19 +3,20 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { openStore } from "@millrace/store";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { expect, test } from "vitest";
-import { newFolder, newStore } from "./folder.ts";
 import { linesOf, logOf, startRun } from "./logs.ts";
+import { newStore } from "./new-store.ts";
 
 /** The files of a store whose process was killed after it had stored a log, one event at a time. */
 async function crashed(): Promise<string> {
-  const dir = newFolder();
+  const dir = temporaryFolder();
   const store = await openStore({ dir });
   const { epoch } = await store.journal.create(startRun(1));
   for (const [index, event] of logOf(1).entries()) {
     await store.journal.append("r1", index, [event], { epoch, sync: true });
   }
-  const copy = newFolder();
+  const copy = temporaryFolder();
   for (const name of ["millrace.db", "millrace.db-wal", "key"]) {
     writeFileSync(join(copy, name), readFileSync(join(dir, name)));
   }
@@ -39,7 +40,7 @@ test("a flipped byte in the write-ahead file takes what follows it, and leaves w
 });
 
 test("after a write that fails for another reason than room nothing is written any more, and the store says so", async () => {
-  const dir = newFolder();
+  const dir = temporaryFolder();
   const store = await newStore({ dir });
   const { epoch } = await store.journal.create(startRun(1));
   const Database = createRequire(import.meta.url)("libsql");

@@ -1,8 +1,9 @@
 /** The feed of all runs. */
 import { openMemoryStore, openStore, type Store } from "@millrace/store";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { describe, expect, test } from "vitest";
-import { newFolder, newStore } from "./folder.ts";
 import { appendAll, logOf } from "./logs.ts";
+import { newStore } from "./new-store.ts";
 
 const IN_FEED = /^(run\.|confirm\.|summary$)/;
 
@@ -98,7 +99,7 @@ test("a page is bounded by its bytes, and holds at least one entry", async () =>
 });
 
 test("positions go on after a restart", async () => {
-  const dir = newFolder();
+  const dir = temporaryFolder();
   const first = await openStore({ dir });
   await appendAll(first.journal, logOf(1));
   const last = first.feed.last();

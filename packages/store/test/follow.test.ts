@@ -2,8 +2,8 @@
 import type { EncodedEvent } from "@millrace/contracts";
 import { openMemoryStore, type Store } from "@millrace/store";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { newStore } from "./folder.ts";
 import { appendAll, linesOf, logOf, startRun } from "./logs.ts";
+import { newStore } from "./new-store.ts";
 
 const SEEDS = [3, 5, 11, 13, 17, 19, 23, 29];
 

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { openStore, type Store } from "@millrace/store";
 import { testUnless } from "@millrace/test-support";
 import { mountDisk, noMount } from "@millrace/test-support/disk";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { expect, onTestFinished } from "vitest";
-import { newFolder } from "./folder.ts";
 import { linesOf, logOf, startRun } from "./logs.ts";
 
 /** A disk that can be filled is one of its own. */
@@ -21,7 +21,7 @@ async function opened(dir: string): Promise<Store> {
 }
 
 withDisk("on a full disk appends wait, nothing is lost, and space makes them go on", async () => {
-  const dir = newFolder();
+  const dir = temporaryFolder();
   const disk = mountDisk(dir, 16);
   const store = await opened(dir);
   const { epoch } = await store.journal.create(startRun(1));
@@ -49,7 +49,7 @@ withDisk("on a full disk appends wait, nothing is lost, and space makes them go 
 });
 
 withDisk("closing on a full disk gives up what waits, and says so", async () => {
-  const dir = newFolder();
+  const dir = temporaryFolder();
   mountDisk(dir, 16);
   const store = await openStore({ dir });
   await store.journal.create(startRun(1));
@@ -65,9 +65,9 @@ withDisk("closing on a full disk gives up what waits, and says so", async () => 
 });
 
 withDisk("a file system that is read-only is refused with store_read_only", async () => {
-  const made = newFolder();
+  const made = temporaryFolder();
   await (await openStore({ dir: made })).close();
-  const dir = newFolder();
+  const dir = temporaryFolder();
   const disk = mountDisk(dir, 32);
   cpSync(made, dir, { recursive: true }); // no handle of this process is open on that disk
   disk.makeReadOnly();

@@ -1,11 +1,11 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { openStore } from "@millrace/store";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { expect, test } from "vitest";
 import { prepareFile } from "../src/sqlite/database-file.ts";
 import { chooseDriver } from "../src/sqlite/driver.ts";
 import { MIGRATIONS } from "../src/sqlite/schema.ts";
-import { newFolder } from "./folder.ts";
 import { appendAll, logOf } from "./logs.ts";
 
 const later = (n: number): string[] =>
@@ -21,7 +21,7 @@ function ask(path: string, sql: string): unknown {
 }
 
 async function madeStore(): Promise<string> {
-  const dir = newFolder();
+  const dir = temporaryFolder();
   const store = await openStore({ dir });
   await appendAll(store.journal, logOf(1));
   await store.close();

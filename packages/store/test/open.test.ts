@@ -12,9 +12,10 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { openStore, StoreError } from "@millrace/store";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { newFolder, newStore } from "./folder.ts";
 import { appendAll, linesOf, logOf, startRun } from "./logs.ts";
+import { newStore } from "./new-store.ts";
 
 interface RawDatabase {
   exec(sql: string): void;
@@ -51,7 +52,7 @@ function holdAlone(path: string): Promise<Worker> {
 }
 
 test("a start waits for another connection that has the database for itself", async () => {
-  const dir = newFolder();
+  const dir = temporaryFolder();
   const holder = await holdAlone(join(dir, "millrace.db"));
   const store = await newStore({ dir, driver: "libsql" });
   expect(store.condition).toBe("ok");
@@ -60,7 +61,7 @@ test("a start waits for another connection that has the database for itself", as
 
 describe("a new folder", () => {
   test("is its owner's alone, and so is every file in it", async () => {
-    const dir = join(newFolder(), "deep", "data");
+    const dir = join(temporaryFolder(), "deep", "data");
     await newStore({ dir });
     expect(statSync(dir).mode & 0o777).toBe(0o700);
     for (const name of ["millrace.db", "key", "owner.json", "reserve.bin"]) {
@@ -72,7 +73,7 @@ describe("a new folder", () => {
   });
 
   test("the database has the pragmas of the design, and the log lies in the write-ahead file", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const store = await newStore({ dir });
     await appendAll(store.journal, logOf(1));
     raw(join(dir, "millrace.db"), (db) => {
@@ -90,7 +91,7 @@ describe("a new folder", () => {
 
 describe("closing", () => {
   test("writes what is queued, leaves an empty write-ahead file, and the folder free", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const store = await openStore({ dir });
     const { epoch } = await store.journal.create(startRun(1));
     const log = logOf(1);
@@ -106,7 +107,7 @@ describe("closing", () => {
   });
 
   test("afterwards every call is refused, and says that it may be tried again", async () => {
-    const store = await openStore({ dir: newFolder() });
+    const store = await openStore({ dir: temporaryFolder() });
     await store.close();
     const call = store.journal.create(startRun(1));
     await expect(call).rejects.toMatchObject({ code: "store_unavailable", retryable: true });
@@ -117,7 +118,7 @@ describe("closing", () => {
 
 describe("the lock", () => {
   test("a second opening in the same process is refused, names the holder, and says to ask it where it can be asked", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const store = await newStore({ dir });
     const refused = (help: string) => ({
       code: "store_locked",
@@ -134,7 +135,7 @@ describe("the lock", () => {
   });
 
   test("readers come in beside the writer, see what is stored, and write nothing", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const store = await newStore({ dir });
     await appendAll(store.journal, logOf(1));
     const reader = await newStore({ dir, readonly: true });
@@ -148,7 +149,7 @@ describe("the lock", () => {
   });
 
   test("there is nothing to read in an empty folder, and nothing is made there", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     await expect(openStore({ dir, readonly: true })).rejects.toMatchObject({
       code: "store_unavailable",
     });
@@ -158,7 +159,7 @@ describe("the lock", () => {
 
 describe("files that are not ours", () => {
   async function closedStore(): Promise<string> {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const store = await openStore({ dir });
     await appendAll(store.journal, logOf(1));
     await store.close();
@@ -166,7 +167,7 @@ describe("files that are not ours", () => {
   }
 
   test("the database of another program is refused and left as it is", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const path = join(dir, "millrace.db");
     raw(path, (db) => db.exec("CREATE TABLE theirs(a)"));
     await expect(openStore({ dir })).rejects.toMatchObject({ code: "store_corrupt" });
@@ -178,7 +179,7 @@ describe("files that are not ours", () => {
   });
 
   test("what is no database is refused, and so is its reading", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     writeFileSync(join(dir, "millrace.db"), "x".repeat(20_000));
     await expect(openStore({ dir })).rejects.toMatchObject({ code: "store_corrupt" });
     await expect(openStore({ dir, readonly: true })).rejects.toMatchObject({
@@ -209,7 +210,7 @@ describe("files that are not ours", () => {
       db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get([]);
     });
     const bytes = readFileSync(whole).fill(0xa5, 8192 * 3, 8192 * 20);
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const path = join(dir, "millrace.db");
     writeFileSync(path, bytes);
     await expect(openStore({ dir })).rejects.toMatchObject({
@@ -220,7 +221,7 @@ describe("files that are not ours", () => {
   });
 
   test("a write-ahead file that was cut loses its tail and nothing else", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const store = await openStore({ dir });
     const log = logOf(1);
     const { epoch } = await store.journal.create(startRun(1));
@@ -228,7 +229,7 @@ describe("files that are not ours", () => {
       await store.journal.append("r1", index, [event], { epoch, sync: true });
     }
     // what a crash leaves: the files as they are while the writer lives
-    const crashed = newFolder();
+    const crashed = temporaryFolder();
     for (const name of ["millrace.db", "millrace.db-wal", "key"]) {
       writeFileSync(join(crashed, name), readFileSync(join(dir, name)));
     }
@@ -251,7 +252,7 @@ describe("files that are not ours", () => {
 });
 
 test("a folder that cannot be written is refused with store_read_only", async () => {
-  const dir = newFolder();
+  const dir = temporaryFolder();
   await (await openStore({ dir })).close();
   if (process.getuid?.() !== 0) {
     chmodSync(dir, 0o500);
@@ -273,7 +274,7 @@ describe("the driver", () => {
     vi.stubEnv("MILLRACE_SQLITE", "libsql");
     await newStore();
     vi.stubEnv("MILLRACE_SQLITE", "oracle");
-    await expect(openStore({ dir: newFolder() })).rejects.toMatchObject({
+    await expect(openStore({ dir: temporaryFolder() })).rejects.toMatchObject({
       code: "store_unavailable",
       message: expect.stringContaining("oracle"),
     });
@@ -282,14 +283,14 @@ describe("the driver", () => {
 
 describe("a backup", () => {
   test("is one whole file without the key, and overwrites nothing", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const store = await newStore({ dir });
     await appendAll(store.journal, logOf(1));
-    const target = join(newFolder(), "copy.db");
+    const target = join(temporaryFolder(), "copy.db");
     await store.backup(target);
     expect(statSync(target).mode & 0o777).toBe(0o600);
     await expect(store.backup(target)).rejects.toMatchObject({ code: "path_exists" });
-    const restored = newFolder();
+    const restored = temporaryFolder();
     writeFileSync(join(restored, "millrace.db"), readFileSync(target));
     const copy = await newStore({ dir: restored });
     expect(await linesOf(copy.journal, "r1")).toEqual(await linesOf(store.journal, "r1"));
@@ -297,7 +298,7 @@ describe("a backup", () => {
 });
 
 test("private values are unreadable in the files, and gone after the summary", async () => {
-  const dir = newFolder();
+  const dir = temporaryFolder();
   const store = await newStore({ dir });
   const { epoch } = await store.journal.create(startRun(1));
   const log = logOf(1);
@@ -314,7 +315,7 @@ test("private values are unreadable in the files, and gone after the summary", a
 const SECRET_INPUT = [{ name: "pin", schema: { type: "string", writeOnly: true } }];
 
 test("secret inputs are unreadable in the files and in a backup, and are there for a retry", async () => {
-  const dir = newFolder();
+  const dir = temporaryFolder();
   const store = await newStore({ dir });
   const graph = { ...startRun(1).graph, inputs: [...SECRET_INPUT, { name: "plain" }] };
   const inputs = { pin: "hush-hush-hush", plain: "seen" };
@@ -332,7 +333,7 @@ test("secret inputs are unreadable in the files and in a backup, and are there f
 });
 
 test("private values that are kept stay after the summary, unreadable in the files", async () => {
-  const dir = newFolder();
+  const dir = temporaryFolder();
   const store = await newStore({ dir });
   const { epoch } = await store.journal.create(startRun(1));
   await store.journal.putValue("r1", "a#1#c", "hush-hush-hush", { private: true, kept: true });
@@ -344,7 +345,7 @@ test("private values that are kept stay after the summary, unreadable in the fil
 });
 
 test("with another key, what is private is refused by a sentence that names the file; the rest is read", async () => {
-  const dir = newFolder();
+  const dir = temporaryFolder();
   const first = await openStore({ dir });
   const graph = { ...startRun(1).graph, inputs: SECRET_INPUT };
   await first.journal.create(startRun(1, { graph, inputs: { pin: "hush-hush-hush" } }));
@@ -358,7 +359,7 @@ test("with another key, what is private is refused by a sentence that names the 
 });
 
 test("an owner of an earlier opening is fenced off; a run that it held is free at once", async () => {
-  const dir = newFolder();
+  const dir = temporaryFolder();
   const first = await openStore({ dir });
   const { epoch } = await first.journal.create(startRun(1));
   await first.close();
@@ -371,7 +372,7 @@ test("an owner of an earlier opening is fenced off; a run that it held is free a
 });
 
 test("a store that is disposed is closed: another may have its folder", async () => {
-  const dir = newFolder();
+  const dir = temporaryFolder();
   const store = await openStore({ dir });
   await store[Symbol.asyncDispose]();
   await store[Symbol.asyncDispose]();

@@ -2,10 +2,11 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { parseEvent, type Run } from "@millrace/contracts";
 import { openStore, type RetentionReport, type Store, startRetention } from "@millrace/store";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { describe, expect, test } from "vitest";
-import { newFolder, newStore } from "./folder.ts";
 import { appendAll, linesOf, logOf, startRun } from "./logs.ts";
 import { linesOfText, TS } from "./long-log.ts";
+import { newStore } from "./new-store.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -82,7 +83,7 @@ describe("the log of an ended run", () => {
   });
 
   test("goes when the file has no room for it, and the room is given back", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const store = await openStore({ dir, now: () => TS });
     for (const seed of [1, 2]) await appendAll(store.journal, logOf(seed));
     for (const name of ["a", "b", "c"]) {
@@ -105,7 +106,7 @@ describe("the log of an ended run", () => {
   });
 
   test("a pass that was cut short is finished by the next one, also after a restart", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const store = await openStore({ dir, now: () => TS });
     const { epoch } = await store.journal.create(startRun(1));
     await store.journal.append("r1", 0, linesOfText("r1", 5_000), { epoch, sync: true });

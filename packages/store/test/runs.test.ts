@@ -2,8 +2,8 @@ import type { RunQuery } from "@millrace/contracts";
 import { checkLog, parseEvent } from "@millrace/contracts";
 import { type Store, StoreError } from "@millrace/store";
 import { describe, expect, test } from "vitest";
-import { newStore } from "./folder.ts";
 import { appendAll, linesOf, logOf, startRun } from "./logs.ts";
+import { newStore } from "./new-store.ts";
 
 const BEGIN = Date.parse("2026-03-01T00:00:00.000Z");
 

@@ -12,9 +12,10 @@ import {
   serialiseEvent,
 } from "@millrace/contracts";
 import { openMemoryStore, openStore, type Store } from "@millrace/store";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { describe, expect, test } from "vitest";
-import { newFolder, newStore } from "./folder.ts";
 import { linesOf } from "./logs.ts";
+import { newStore } from "./new-store.ts";
 
 const SECRET = "what the model said";
 const RUN = "r1";
@@ -220,7 +221,7 @@ test("a value that only withheld events name goes with them", async () => {
 });
 
 test("a run that another process began is sealed all the same", async () => {
-  const dir = newFolder();
+  const dir = temporaryFolder();
   const first = await openStore({ dir });
   const log = encoded(nodeEvents("a", {}));
   const epoch = await begin(first, graphOf({ id: "x", type: "log", fields: {} }));
@@ -233,7 +234,7 @@ test("a run that another process began is sealed all the same", async () => {
 });
 
 test("where no content is kept, every node with a model is withheld", async () => {
-  const store = await openStore({ dir: newFolder(), keepsContent: () => false });
+  const store = await openStore({ dir: temporaryFolder(), keepsContent: () => false });
   expectWithheld(
     await kept(store, encoded(nodeEvents("a", HASHED)), graphOf(node("a"))),
     "a",

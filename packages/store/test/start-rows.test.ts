@@ -2,8 +2,8 @@ import type { StartRows } from "@millrace/contracts";
 import type { Store } from "@millrace/store";
 import { openMemoryStore } from "@millrace/store";
 import { describe, expect, test } from "vitest";
-import { newStore } from "./folder.ts";
 import { startRun } from "./logs.ts";
+import { newStore } from "./new-store.ts";
 
 const FIRE = { scheduleId: "sch_1", fireTime: 1_000, outcome: "started", nextAt: 2_000 } as const;
 const request = (key: string, fingerprint = "args") => ({

@@ -1,14 +1,15 @@
 import { openStore, type Schedules } from "@millrace/store";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { newFolder, newStore } from "./folder.ts";
 import { startRun } from "./logs.ts";
+import { newStore } from "./new-store.ts";
 
 const BEGIN = 1_770_000_000_000;
 const CALLERS = 50;
 
 describe("schedules", () => {
   test("of many who fire a time one does, also after a restart, and an earlier time never fires again", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const first = await openStore({ dir });
     const { schedules } = first;
     await schedules.put({ id: "s", body: { cron: "* * * * *" }, enabled: true, nextAt: BEGIN });
@@ -72,7 +73,7 @@ describe("fire times that wait", () => {
     schedules.fire(scheduleId, { fireTime, outcome: "queued", nextAt: fireTime + 1 });
   const one = { scheduleId: "s", fireTime: BEGIN };
 
-  async function waitingStore(dir = newFolder()) {
+  async function waitingStore(dir = temporaryFolder()) {
     const store = await openStore({ dir });
     for (const id of ["s", "t"]) {
       await store.schedules.put({ id, body: null, enabled: true, nextAt: BEGIN });
@@ -81,7 +82,7 @@ describe("fire times that wait", () => {
   }
 
   test("are told in their order, also after a restart, until they have a run or are dropped", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const first = await waitingStore(dir);
     await waitFor(first.schedules, BEGIN + 1, "t");
     await waitFor(first.schedules, BEGIN);
@@ -135,7 +136,7 @@ describe("request keys", () => {
   const request = { scope: "token run_flow", key: "k", fingerprint: new Uint8Array([1, 2, 3]) };
 
   test("of many with one key one works, the others get its answer, also after a restart", async () => {
-    const dir = newFolder();
+    const dir = temporaryFolder();
     const first = await openStore({ dir });
     const seen = await Promise.all(
       Array.from({ length: CALLERS }, () => first.idempotency.begin(request)),
@@ -169,7 +170,7 @@ describe("request keys", () => {
 });
 
 test("settings are set and taken away together, and outlive the process", async () => {
-  const dir = newFolder();
+  const dir = temporaryFolder();
   const first = await openStore({ dir });
   await first.settings.set({ "run.concurrency": 4, "ai.defaultModels": { a: "b" }, gone: null });
   await first.settings.set({ "run.concurrency": 8, gone: undefined });

@@ -2,14 +2,12 @@
 import {
   cpSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   realpathSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Permissions } from "@millrace/contracts";
@@ -22,7 +20,7 @@ import {
   readLock,
   writeLock,
 } from "@millrace/extensions";
-import { onTestFinished } from "vitest";
+import { temporaryFolder } from "./folder.ts";
 
 const CONTRACTS = fileURLToPath(new URL("../../contracts", import.meta.url));
 
@@ -45,17 +43,10 @@ export interface Package {
   readonly locked?: boolean;
 }
 
-/** A scratch folder, gone when the test ends. */
-function scratchFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "millrace-ext-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 /** Writes the packages of a project, and its lock. */
 export async function extensionProject(
   packages: readonly Package[],
-  folder: string = scratchFolder(),
+  folder: string = temporaryFolder(),
 ): Promise<string> {
   installContracts(join(folder, "node_modules", "@millrace", "contracts"));
   symlinkSync(

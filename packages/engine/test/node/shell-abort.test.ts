@@ -1,19 +1,18 @@
 /** What is left of a program after an abort, a timeout or its own end: nothing. */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { SpawnPort } from "@millrace/contracts";
 import { createNodeHost } from "@millrace/engine/node";
 import { runNode } from "@millrace/test-support/flows";
-import { expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "@millrace/test-support/folder";
+import { expect, test } from "vitest";
 
 const NODE = { programs: { node: process.execPath } };
 
 /** A place where a script writes the number of each process that is ready. */
 function pids() {
-  const folder = mkdtempSync(join(tmpdir(), "millrace-shell-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const file = (name: string): string => join(folder, name);
   const of = async (name: string): Promise<number> => {
     while (!existsSync(file(name)) || readFileSync(file(name), "utf8") === "") await pause(5);

@@ -1,14 +1,5 @@
 /** `shell.exec` with real programs: this very Node, under the names that a test allows. */
-import {
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { EncodedEvent, FlowGraph } from "@millrace/contracts";
 import { parseEvent } from "@millrace/contracts";
@@ -23,15 +14,10 @@ import {
 } from "@millrace/engine";
 import { createNodeHost, nodePack } from "@millrace/engine/node";
 import { runNode } from "@millrace/test-support/flows";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { expect, onTestFinished, test } from "vitest";
 
 const NODE = { programs: { node: process.execPath } };
-
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), "millrace-shell-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
 
 /** Runs a script of Node as `node -e`. */
 function script(
@@ -118,7 +104,7 @@ test.each(["git", process.execPath, "../node", "constructor", "__proto__"])(
 );
 
 test("a program of the list that is not on the disk, or is no program, cannot be started", async () => {
-  const cwd = folder();
+  const cwd = temporaryFolder();
   const text = join(cwd, "text");
   writeFileSync(text, "no program");
   const programs = { gone: join(cwd, "gone"), text };
@@ -191,7 +177,7 @@ test("output that is not UTF-8 is replaced, and the log says so", async () => {
 });
 
 test("a program runs in the operator's folder, or below it where the flow says so", async () => {
-  const root = folder();
+  const root = temporaryFolder();
   mkdirSync(join(root, "a/b"), { recursive: true });
   const shell = { ...NODE, cwdRoot: root };
   const where = async (fields: { cwd?: string }) =>
@@ -202,7 +188,7 @@ test("a program runs in the operator's folder, or below it where the flow says s
 });
 
 test("no cwd leads out of the folder: not up, not absolute, not by a link", async () => {
-  const base = folder();
+  const base = temporaryFolder();
   const root = join(base, "root");
   mkdirSync(join(base, "outside"));
   mkdirSync(root);
@@ -230,7 +216,7 @@ test("a failed program is repeated only where the flow allows that it ran before
   };
   expect(await attempts({})).toBe(0);
   expect(await attempts({ delivery: "atLeastOnce" })).toBe(1);
-  const gone = { programs: { gone: join(folder(), "gone") } };
+  const gone = { programs: { gone: join(temporaryFolder(), "gone") } };
   const policy = { retry: { max: 1, delayMs: 1, on: ["spawn_failed"] } };
   const { events } = await runNode("shell.exec", { program: "gone" }, { shell: gone, policy });
   expect(events.filter(({ kind }) => kind === "node.retrying")).toHaveLength(1);
@@ -252,7 +238,7 @@ function graphOf(fields: object): FlowGraph {
 }
 
 test("a program that was at work when its process died is not started again: the node fails interrupted", async () => {
-  const file = join(folder(), "ran");
+  const file = join(temporaryFolder(), "ran");
   const source = `require("fs").appendFileSync(${JSON.stringify(file)}, "x")`;
   const compiled = await compileFlow(graphOf({ program: "node", args: ["-e", source] }), {
     registry: createRegistry([nodePack()]),

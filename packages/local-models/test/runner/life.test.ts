@@ -2,19 +2,11 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ModelLease } from "@millrace/contracts";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startTimeOf } from "../../src/process-identity.ts";
 import { Runners } from "../../src/runner/runners.ts";
-import {
-  ENGINE,
-  type Fault,
-  faultRunners,
-  handClock,
-  isRunning,
-  model,
-  scratch,
-  until,
-} from "./support.ts";
+import { ENGINE, type Fault, faultRunners, handClock, isRunning, model, until } from "./support.ts";
 
 const A = model("a");
 const B = model("b");
@@ -109,7 +101,7 @@ describe("loading", () => {
   test("without an engine whoever waits is told, and the model stays ready", async () => {
     const missing = Object.assign(new Error("no engine"), { code: "engine_missing" });
     const runners = new Runners({
-      dir: scratch(),
+      dir: temporaryFolder(),
       writable: true,
       settings: {},
       clock: handClock(),

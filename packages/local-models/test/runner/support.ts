@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { afterAll, onTestFinished } from "vitest";
 import type { Machine } from "../../src/runner/machine.ts";
 import { Runners } from "../../src/runner/runners.ts";
@@ -17,13 +18,6 @@ export const ENGINE: string = new URL(
   "../../node_modules/node-llama-cpp/dist/index.js",
   import.meta.url,
 ).href;
-
-/** A folder that goes with its test. */
-export function scratch(): string {
-  const dir = mkdtempSync(join(tmpdir(), "millrace-runner-"));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
-  return dir;
-}
 
 /** A clock that stands still. */
 export function handClock() {
@@ -86,7 +80,7 @@ export function faultRunners(
   const children: ChildProcess[] = [];
   const used: string[] = [];
   const logs: string[] = [];
-  const dir = scratch();
+  const dir = temporaryFolder();
   const script = fileURLToPath(new URL("fault-runner.js", import.meta.url));
   const runners: Runners = new Runners(
     {

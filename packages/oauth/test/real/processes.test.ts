@@ -1,14 +1,13 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { loadToken, type OAuthToken, storeToken } from "@millrace/oauth";
 import { connectService } from "@millrace/oauth/loopback";
 import { fileCredentialStore } from "@millrace/oauth/store/file";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { expect, onTestFinished, test } from "vitest";
 import { startBrowser, startProvider } from "./provider.ts";
 
@@ -28,8 +27,7 @@ async function startChild(): Promise<ChildProcessWithoutNullStreams> {
 
 test("4 processes with one store and one lock use a rotated refresh token once, and the grant lives", async () => {
   const provider = await startProvider();
-  const dir = mkdtempSync(join(tmpdir(), "millrace-oauth-"));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const dir = temporaryFolder();
   const path = join(dir, "credentials.json");
   const key = randomBytes(32);
   const store = fileCredentialStore({ path, key: { bytes: key } });

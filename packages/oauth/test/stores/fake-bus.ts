@@ -1,8 +1,8 @@
 /** A message bus with a Secret Service of a few items, over a socket: what it answers is what the test says. */
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { onTestFinished } from "vitest";
-import { temporaryFolder } from "./temporary-folder.ts";
 
 /** What the service answers: items of keytar by their account, and where new items go. */
 export interface FakeKeyring {

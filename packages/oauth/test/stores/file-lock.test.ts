@@ -12,9 +12,9 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { OAuthError } from "@millrace/oauth";
 import { fileLock } from "@millrace/oauth/store/file";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { afterEach, expect, test, vi } from "vitest";
 import { startChild } from "./child.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
 
 const NOW = { timeoutMs: 0 };
 const SOON = { timeoutMs: 30_000 };

@@ -14,10 +14,10 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { type CredentialStore, OAuthError } from "@millrace/oauth";
 import { fileCredentialStore } from "@millrace/oauth/store/file";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { startChild } from "./child.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
 
 const SECRET = "SECRET-TOKEN-7fd1";
 const bytes = randomBytes(32);

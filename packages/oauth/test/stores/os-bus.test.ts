@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describeCredentialBackends, osCredentialStore } from "@millrace/oauth/store/os";
 import { notLinux, testUnless } from "@millrace/test-support";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { fakeBus, listen } from "./fake-bus.ts";
 import { fakeLibraries, type Library, type Mischief } from "./fake-libraries.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
 
 type Options = Partial<Parameters<typeof osCredentialStore>[0]>;
 

@@ -6,10 +6,10 @@ import { inspect } from "node:util";
 import { OAuthError } from "@millrace/oauth";
 import { describeCredentialBackends, osCredentialStore } from "@millrace/oauth/store/os";
 import { testUnless } from "@millrace/test-support";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { startChild } from "./child.ts";
 import { type FakeLibraries, fakeLibraries } from "./fake-libraries.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
 
 const HAS_PROC = existsSync("/proc/self/stat");
 const SECRET = "SECRET-TOKEN-93ab";

@@ -8,8 +8,8 @@ import type {
 } from "@millrace/contracts";
 import type { FakeAuthorizationServer } from "@millrace/oauth/testing";
 import type { RunningServer, StartOptions } from "@millrace/server";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { newFolder } from "../support/folder.ts";
 import { invoke, keepLog, post, problemOf, serve } from "../support/server.ts";
 import {
   authorizationServer,
@@ -679,7 +679,7 @@ test("token requests obey the egress policy", async () => {
 });
 
 test("what is known of a connection besides its token outlives the server", async () => {
-  const store = newFolder();
+  const store = temporaryFolder();
   const first = await world({ store });
   await invoke(first.server, "set_service_secret", {
     slug: "work-mail",

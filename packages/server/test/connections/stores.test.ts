@@ -1,10 +1,10 @@
 /** Which credential store a server has, and that it never has another one. */
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Meta, ServiceInfo } from "@millrace/contracts";
 import { ConfigError, type StartOptions } from "@millrace/server";
-import { expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "@millrace/test-support/folder";
+import { expect, test } from "vitest";
 import { invoke, post, problemOf, serve } from "../support/server.ts";
 import { service } from "./support.ts";
 
@@ -12,17 +12,11 @@ const KEY = Buffer.alloc(32, 7).toString("base64");
 const services = [service("mail", { scheme: "bearer" })];
 const SECRET = { slug: "mail", service: "mail", value: "t0ken-s3cret" };
 
-async function folder(): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), "millrace-"));
-  onTestFinished(() => rm(path, { recursive: true, force: true }));
-  return path;
-}
-
 const statusOf = async (server: Awaited<ReturnType<typeof serve>>) =>
   (await invoke<ServiceInfo>(server, "get_service", { slug: "mail" })).connections[0];
 
 test("an encrypted file outlives the server, under the key of the environment", async () => {
-  const dir = await folder();
+  const dir = temporaryFolder();
   const env = {
     MILLRACE_CREDENTIALS_STORE: "file",
     MILLRACE_CREDENTIAL_KEY: KEY,
@@ -49,7 +43,7 @@ test("an encrypted file outlives the server, under the key of the environment", 
 });
 
 test("a damaged file is unavailable, and stays as it is", async () => {
-  const dir = await folder();
+  const dir = temporaryFolder();
   await writeFile(join(dir, "credentials.json"), "damaged", { mode: 0o600 });
   const key = { bytes: Buffer.from(KEY, "base64") };
   const server = await serve({ services, credentials: { store: "file", dir, key } });
@@ -61,7 +55,7 @@ test("memory ends with the server, which notes nothing of it elsewhere", async (
   const options: StartOptions = {
     services,
     credentials: { store: "memory" },
-    store: await folder(),
+    store: temporaryFolder(),
   };
   const first = await serve(options);
   expect(await invoke(first, "set_service_secret", SECRET)).toMatchObject({ store: "memory" });

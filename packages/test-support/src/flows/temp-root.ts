@@ -1,11 +1,10 @@
 /** A real folder that is removed when the test has ended, with a place beside it that must stay untouched. */
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { FilePort } from "@millrace/contracts";
 import type { FilePolicy } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
-import { onTestFinished } from "vitest";
+import { temporaryFolder } from "../folder.ts";
 
 export interface TempRoot {
   /** What flows may use. */
@@ -16,8 +15,7 @@ export interface TempRoot {
 }
 
 export function tempRoot(policy: Partial<FilePolicy> = {}): TempRoot {
-  const base = mkdtempSync(join(tmpdir(), "millrace-files-"));
-  onTestFinished(() => rmSync(base, { recursive: true, force: true }));
+  const base = temporaryFolder();
   const root = join(base, "root");
   const outside = join(base, "outside");
   mkdirSync(root);

@@ -4,9 +4,9 @@ import { once } from "node:events";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { fileOf, type Program } from "@millrace/test-support/programs";
 import { onTestFinished } from "vitest";
-import { temporaryFolder } from "../temporary-folder.ts";
 
 /** The environment of a program that runs in a session. */
 export type SessionEnv = Readonly<Record<string, string>>;
