@@ -2,6 +2,7 @@
  * What a body sees of the engine. One object per attempt, made of getters over it; what a body never asks for is never made.
  * After the attempt has ended every member refuses with `attempt_over`, but those that only name things and the signal.
  */
+
 import {
   type ConfirmAnswer,
   type Connection,
@@ -20,7 +21,7 @@ import { sleep } from "@millrace/contracts/kit";
 import type { ConfirmRequest, Report } from "../node-type.ts";
 import { Calls } from "./calls.ts";
 import { connectionOf, guardedFiles, guardedShell, secretOf, typeFetch } from "./capabilities.ts";
-import { emitLog, emitProgress } from "./emit.ts";
+import { emitLog, emitNode, type Said } from "./emit.ts";
 import { RUNNING, WAITING } from "./frame.ts";
 import type { StepOptions } from "./journal.ts";
 import { whenUnpaused } from "./pause.ts";
@@ -47,7 +48,7 @@ export class NodeContextOf implements ControlContext {
   #rateTold = false;
   #progressed = 0;
   #progressAt = 0;
-  #progress: Parameters<typeof emitProgress>[3] | null = null;
+  #progress: Said<"node.progress"> | null = null;
 
   constructor(attempt: Attempt) {
     this.#attempt = attempt;
@@ -231,7 +232,7 @@ export class NodeContextOf implements ControlContext {
     if (run.paused === "confirmation" && run.stop === null) return; // said when somebody works again
     this.#progress = null;
     this.#progressAt = run.now;
-    emitProgress(run, frame, node, progress);
+    emitNode(run, frame, node, "node.progress", progress);
   }
 
   confirm(key: string, request: ConfirmRequest): Promise<ConfirmAnswer> {

@@ -1,20 +1,24 @@
 /**
- * The events of nodes, and the one way into the log: one literal for each kind, keys in wire order, so all events of a kind
- * share one hidden class. Nothing is checked; the callers keep the state machines. Those of the run itself: `emit-run.ts`.
+ * The one way into the log. Events that every node has are one literal each, keys in wire order, so all events of a kind share one
+ * hidden class; rarer ones are put together from their place and what is said. Nothing is checked; the callers keep the state machines.
  */
-import type {
-  ConfirmRequested,
-  ErrorInfo,
-  ExecutionEvent,
-  Json,
-  JsonObject,
-  LogLevel,
-  Outcome,
-  Routed,
-  ValueRef,
+import {
+  type CancelReason,
+  type ConfirmRequested,
+  cutText,
+  EVENT_LIMITS,
+  type ExecutionEvent,
+  type Json,
+  type JsonObject,
+  type Kind,
+  type LogLevel,
+  type Outcome,
+  type PauseReason,
+  type ResumeReason,
+  type Summary,
+  type SummaryPayload,
 } from "@millrace/contracts";
-import { cutText, EVENT_LIMITS } from "@millrace/contracts";
-import type { Frame, StopReason } from "./frame.ts";
+import type { Frame } from "./frame.ts";
 import { maskKeys } from "./redact.ts";
 import type { Attempt, Result, RunCore } from "./state.ts";
 
@@ -23,9 +27,40 @@ type Tool = NonNullable<ConfirmRequested["tool"]>;
 /** What of a frame says where a node is. */
 export type Placed = Pick<Frame, "path" | "attempt">;
 
+/** What an event of this kind says beside its place. */
+export type Said<K extends Kind> = SaidBy<Extract<ExecutionEvent, { kind: K }>>;
+type SaidBy<E> = E extends unknown
+  ? Omit<E, "v" | "kind" | "runId" | "seq" | "ts" | "node" | "attempt">
+  : never;
+
 /** Puts an event into the log, without the secrets that the run knows; `bytes` is the size of the value it carries. */
-export function add(run: RunCore, event: ExecutionEvent, bytes = 0): void {
+function add(run: RunCore, event: ExecutionEvent, bytes = 0): void {
   run.log.append(run.redactor === null ? event : run.redactor.redact(event), bytes);
+}
+
+/** An event of the run itself. */
+function emit<K extends Kind>(run: RunCore, kind: K, said: Said<K>): ExecutionEvent {
+  const { id: runId, now: ts } = run;
+  const seq = run.log.seq + 1;
+  const event = { v: 1, kind, runId, seq, ts, ...said } as unknown as ExecutionEvent;
+  add(run, event);
+  return event;
+}
+
+/** An event of a node. */
+export function emitNode<K extends Kind>(
+  run: RunCore,
+  frame: Placed,
+  node: number,
+  kind: K,
+  said: Said<K>,
+): void {
+  const { id: runId, now: ts } = run;
+  const seq = run.log.seq + 1;
+  const path = frame.path(node);
+  const attempt = Math.max(1, frame.attempt(node));
+  const event = { v: 1, kind, runId, seq, ts, node: path, attempt, ...said };
+  add(run, event as unknown as ExecutionEvent);
 }
 
 export function emitNodeStarted(
@@ -45,78 +80,6 @@ export function emitNodeStarted(
       ? { v: 1, kind: "node.started", runId: id, seq, ts: now, node: path, attempt, type }
       : { v: 1, kind: "node.started", runId: id, seq, ts: now, node: path, attempt, type, inputs },
   );
-}
-
-export function emitRetrying(
-  run: RunCore,
-  frame: Frame,
-  node: number,
-  what: { error: ErrorInfo; delayMs: number },
-): void {
-  const attempt = frame.attempt(node);
-  add(run, {
-    v: 1,
-    kind: "node.retrying",
-    runId: run.id,
-    seq: run.log.seq + 1,
-    ts: run.now,
-    node: frame.path(node),
-    attempt,
-    error: what.error,
-    delayMs: what.delayMs,
-    next: attempt + 1,
-  });
-}
-
-export function emitWaiting(
-  run: RunCore,
-  frame: Frame,
-  node: number,
-  on:
-    | { on: "confirm"; ids: readonly string[] }
-    | { on: "timer"; until: number }
-    | { on: "slot"; key: string },
-): void {
-  add(run, {
-    v: 1,
-    kind: "node.waiting",
-    runId: run.id,
-    seq: run.log.seq + 1,
-    ts: run.now,
-    node: frame.path(node),
-    attempt: frame.attempt(node),
-    ...on,
-  });
-}
-
-export function emitNodeResumed(run: RunCore, frame: Frame, node: number): void {
-  add(run, {
-    v: 1,
-    kind: "node.resumed",
-    runId: run.id,
-    seq: run.log.seq + 1,
-    ts: run.now,
-    node: frame.path(node),
-    attempt: frame.attempt(node),
-  });
-}
-
-export function emitProgress(
-  run: RunCore,
-  frame: Frame,
-  node: number,
-  progress: { done: number; total?: number; unit?: "items" | "iterations" | "bytes" },
-): void {
-  add(run, {
-    v: 1,
-    kind: "node.progress",
-    runId: run.id,
-    seq: run.log.seq + 1,
-    ts: run.now,
-    node: frame.path(node),
-    attempt: frame.attempt(node),
-    ...progress,
-  });
 }
 
 export function emitSucceeded(
@@ -177,32 +140,6 @@ function weightOf({ ref, bytes }: Result): number {
   return ref === null ? bytes : (ref.preview?.length ?? 0);
 }
 
-export function emitFailed(
-  run: RunCore,
-  frame: Frame,
-  node: number,
-  how: {
-    error: ErrorInfo;
-    routed: Routed;
-    durationMs: number;
-    fallback?: { output: Json } | { outputRef: ValueRef };
-  },
-): void {
-  add(run, {
-    v: 1,
-    kind: "node.failed",
-    runId: run.id,
-    seq: run.log.seq + 1,
-    ts: run.now,
-    node: frame.path(node),
-    attempt: frame.attempt(node),
-    error: how.error,
-    routed: how.routed,
-    ...how.fallback,
-    durationMs: how.durationMs,
-  });
-}
-
 export function emitSkipped(
   run: RunCore,
   frame: Frame,
@@ -221,19 +158,6 @@ export function emitSkipped(
   });
 }
 
-export function emitCancelled(run: RunCore, frame: Placed, node: number, reason: StopReason): void {
-  add(run, {
-    v: 1,
-    kind: "node.cancelled",
-    runId: run.id,
-    seq: run.log.seq + 1,
-    ts: run.now,
-    node: frame.path(node),
-    attempt: Math.max(1, frame.attempt(node)),
-    reason,
-  });
-}
-
 /** A line of the log. `place` is absent for the run itself. */
 export function emitLog(
   run: RunCore,
@@ -246,23 +170,18 @@ export function emitLog(
   },
   place?: { frame: Frame; node: number },
 ): void {
+  const { level, channel, code, data } = line;
   const { text, truncated } = cutText(line.text, EVENT_LIMITS.logText);
-  const at = place && {
-    node: place.frame.path(place.node),
-    attempt: place.frame.attempt(place.node),
-  };
-  add(run, {
-    v: 1,
-    kind: "log",
-    runId: run.id,
-    seq: run.log.seq + 1,
-    ts: run.now,
-    ...at,
-    level: line.level,
-    channel: line.channel,
+  emit(run, "log", {
+    ...(place && {
+      node: place.frame.path(place.node),
+      attempt: place.frame.attempt(place.node),
+    }),
+    level,
+    channel,
     text,
-    ...(line.code !== undefined && { code: line.code }),
-    ...(line.data !== undefined && { data: line.data }),
+    ...(code !== undefined && { code }),
+    ...(data !== undefined && { data }),
     ...(truncated !== undefined && { truncated }),
   });
 }
@@ -271,21 +190,14 @@ export function emitConfirmRequested(
   run: RunCore,
   frame: Frame,
   node: number,
-  what: Pick<ConfirmRequested, "id" | "prompt" | "schema" | "deadline" | "tool">,
+  { id, prompt, schema, deadline, tool }: Said<"confirm.requested">,
 ): void {
-  add(run, {
-    v: 1,
-    kind: "confirm.requested",
-    runId: run.id,
-    seq: run.log.seq + 1,
-    ts: run.now,
-    node: frame.path(node),
-    attempt: frame.attempt(node),
-    id: what.id,
-    prompt: cutText(what.prompt, EVENT_LIMITS.prompt).text,
-    ...(what.schema !== undefined && { schema: what.schema }),
-    ...(what.deadline !== undefined && { deadline: what.deadline }),
-    ...(what.tool !== undefined && { tool: maskKeys(what.tool as JsonObject) as Tool }),
+  emitNode(run, frame, node, "confirm.requested", {
+    id,
+    prompt: cutText(prompt, EVENT_LIMITS.prompt).text,
+    ...(schema !== undefined && { schema }),
+    ...(deadline !== undefined && { deadline }),
+    ...(tool !== undefined && { tool: maskKeys(tool as JsonObject) as Tool }),
   });
 }
 
@@ -302,20 +214,17 @@ export function emitConfirmResolved(
   },
 ): void {
   const { id, outcome, by, value, comment } = what;
-  add(run, {
-    v: 1,
-    kind: "confirm.resolved",
-    runId: run.id,
-    seq: run.log.seq + 1,
-    ts: run.now,
-    node: frame.path(node),
-    attempt: frame.attempt(node),
+  emitNode(run, frame, node, "confirm.resolved", {
     id,
     outcome,
-    ...(by !== undefined && { by: cutText(by, EVENT_LIMITS.message).text }),
+    ...(by !== undefined && { by: short(by) }),
     ...(value !== undefined && { value }),
-    ...(comment !== undefined && { comment: cutText(comment, EVENT_LIMITS.message).text }),
+    ...(comment !== undefined && { comment: short(comment) }),
   });
+}
+
+function short(text: string): string {
+  return cutText(text, EVENT_LIMITS.message).text;
 }
 
 /** Keys of what bodies tell, in wire order. */
@@ -352,4 +261,49 @@ export function emitReport(
       event[key] = isContent(key) ? maskKeys(report[key] as Json) : report[key];
   }
   add(run, event as unknown as ExecutionEvent);
+}
+
+export function emitRunStarted(run: RunCore): void {
+  const { graph, hash, layout } = run.parts;
+  const { template, tags, trigger = "embed" } = run.options;
+  const { id, title } = graph;
+  emit(run, "run.started", {
+    flow: title === undefined ? { id, hash } : { id, title, hash },
+    nodeCount: layout.size,
+    onFailure: run.onFailure,
+    inputs: run.inputsDigest,
+    trigger,
+    ...(template !== undefined && { template }),
+    ...(run.resumedFrom !== null && { resumedFrom: run.resumedFrom }),
+    ...(tags !== undefined && { tags }),
+  });
+}
+
+export function emitPaused(
+  run: RunCore,
+  reason: PauseReason,
+  open: Iterable<string> = run.confirmations.keys(),
+): void {
+  emit(run, "run.paused", { reason, confirmations: [...open].sort() });
+}
+
+export function emitResumed(run: RunCore, reason: ResumeReason, by?: string): void {
+  emit(run, "run.resumed", by === undefined ? { reason } : { reason, by });
+}
+
+export function emitCancelling(
+  run: RunCore,
+  reason: CancelReason,
+  { by, note }: { by?: string | undefined; note?: string | undefined },
+): void {
+  emit(run, "run.cancelling", {
+    reason,
+    ...(by !== undefined && { by: short(by) }),
+    ...(note !== undefined && { note: short(note) }),
+  });
+}
+
+export function emitSummary(run: RunCore, payload: SummaryPayload): Summary {
+  const clean = run.redactor === null ? payload : run.redactor.clean(payload as never);
+  return emit(run, "summary", clean as SummaryPayload) as Summary;
 }

@@ -4,6 +4,7 @@
  *   L2  A body at work whose repetition may do harm has the grace to end; any other is stopped at once, and repeated later.
  *   L3  A journal that takes nothing holds nobody up for longer than the grace and `FLUSH_MS`: what it has not taken is done again.
  */
+
 import {
   EVENT_LIMITS,
   type Json,
@@ -18,7 +19,7 @@ import { failureOf } from "../failures.ts";
 import type { RunCancelOptions } from "../options.ts";
 import { sizeOf } from "../values.ts";
 import { mayRepeat } from "./attempt.ts";
-import { emitCancelling, emitResumed, emitSummary } from "./emit-run.ts";
+import { emitCancelling, emitResumed, emitSummary } from "./emit.ts";
 import { armGrace, closeAttempt, endRun } from "./end.ts";
 import { skip } from "./flow.ts";
 import { type Frame, PENDING, RUNNING } from "./frame.ts";

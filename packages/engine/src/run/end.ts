@@ -5,6 +5,7 @@
  *   X3  a body may still hand over its result while it settles; when the grace is over it is dropped.
  *   X4  nodes of a body end before the node that holds it.
  */
+
 import type { Json } from "@millrace/contracts";
 import { PORT_ERROR, PORT_OUT } from "../compile/layout.ts";
 import { limitFailure, timeoutFailure, toFailure } from "../failures.ts";
@@ -12,14 +13,7 @@ import type { Failure } from "../node-type.ts";
 import { MAX_RETRY_AFTER_MS, retryDelayMs } from "../retry-delay.ts";
 import { deepFreeze, INLINE_BYTES, sizeOf } from "../values.ts";
 import { cacheResult, leaveCache } from "./cache.ts";
-import {
-  emitCancelled,
-  emitFailed,
-  emitLog,
-  emitRetrying,
-  emitSkipped,
-  emitSucceeded,
-} from "./emit.ts";
+import { emitLog, emitNode, emitSkipped, emitSucceeded } from "./emit.ts";
 import {
   CANCELLED,
   DEFAULTED,
@@ -95,7 +89,7 @@ function cancelNode(attempt: Attempt, reason: StopReason): void {
   closeAttempt(attempt);
   frame.setState(node, CANCELLED);
   attempt.setIdle(true);
-  emitCancelled(run, frame, node, reason);
+  emitNode(run, frame, node, "node.cancelled", { reason });
   run.count(frame, "cancelled");
   run.nodeEnded(frame, node, NO_PORT);
 }
@@ -120,7 +114,11 @@ function retry(attempt: Attempt, failure: Failure, delayMs: number): void {
   const { run, frame, node } = attempt;
   closeAttempt(attempt);
   frame.setState(node, RETRYING);
-  emitRetrying(run, frame, node, { error: failure.info, delayMs });
+  emitNode(run, frame, node, "node.retrying", {
+    error: failure.info,
+    delayMs,
+    next: frame.attempt(node) + 1,
+  });
   const next = new Attempt(run, frame, node, attempt.limits);
   next.firstStartedAt = attempt.firstStartedAt;
   run.link(next);
@@ -165,7 +163,12 @@ export function failNode(attempt: Attempt, failure: Failure): void {
     keepPrivate(attempt, value);
     const large = bytes > INLINE_BYTES;
     const on = large ? { outputRef: run.keepLarge(value) } : { output: value };
-    emitFailed(run, frame, node, { error: info, routed: "default", durationMs, fallback: on });
+    emitNode(run, frame, node, "node.failed", {
+      error: info,
+      routed: "default",
+      ...on,
+      durationMs,
+    });
     run.nodeEnded(frame, node, PORT_OUT);
     return;
   }
@@ -173,13 +176,13 @@ export function failNode(attempt: Attempt, failure: Failure): void {
     frame.setState(node, ROUTED);
     const record = { error: { ...info } };
     if (frame.keep(node, record, sizeOf(record))) run.liveBytes += frame.heldBytes(node);
-    emitFailed(run, frame, node, { error: info, routed: "port", durationMs });
+    emitNode(run, frame, node, "node.failed", { error: info, routed: "port", durationMs });
     run.nodeEnded(frame, node, PORT_ERROR);
     return;
   }
   frame.setState(node, FAILED);
   const routed = frame.owner === null ? "none" : "parent";
-  emitFailed(run, frame, node, { error: info, routed, durationMs });
+  emitNode(run, frame, node, "node.failed", { error: info, routed, durationMs });
   run.nodeEnded(frame, node, NO_PORT);
   if (frame.owner !== null) {
     frame.failure ??= failure;
@@ -326,7 +329,7 @@ function closePending(run: RunCore, frame: Frame, cancelled: boolean): void {
     if (state !== PENDING && state !== READY) continue;
     if (state === READY) run.busy -= 1;
     frame.setState(node, cancelled ? CANCELLED : SKIPPED);
-    if (cancelled) emitCancelled(run, frame, node, "run_cancelled");
+    if (cancelled) emitNode(run, frame, node, "node.cancelled", { reason: "run_cancelled" });
     else emitSkipped(run, frame, node, "run_ended");
     run.count(frame, cancelled ? "cancelled" : "skipped");
     run.nodeEnded(frame, node, NO_PORT);

@@ -2,12 +2,13 @@
  * The beginning of a run: journal, first event, first nodes; which nodes take part (`RunOptions.only`: the others are skipped at the
  * end) and whose results are given instead of made (`RunOptions.pins`: they go the way of results that a rerun takes over).
  */
+
 import { hideSecretInputs, NodeError } from "@millrace/contracts";
 import { type Layout, portsOf } from "../compile/layout.ts";
 import { EngineError } from "../errors.ts";
 import type { RunOptions } from "../options.ts";
 import { deepFreeze, toOutput } from "../values.ts";
-import { emitCancelling, emitPaused, emitRunStarted } from "./emit-run.ts";
+import { emitCancelling, emitPaused, emitRunStarted } from "./emit.ts";
 import { endRun } from "./end.ts";
 import { cancelRun } from "./end-run.ts";
 import { Frame, SKIPPED } from "./frame.ts";

@@ -2,7 +2,7 @@
  * Pauses. The operator's: nothing starts until `resume`. A confirmation's: nobody works and only people are waited for, so
  * the run says so and its clock stands still.
  */
-import { emitPaused, emitResumed } from "./emit-run.ts";
+import { emitPaused, emitResumed } from "./emit.ts";
 import type { RunCore } from "./state.ts";
 
 /** Asks for a pause; false when the run is not going, or the operator has paused it already. */

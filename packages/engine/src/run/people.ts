@@ -3,6 +3,7 @@
  * deadline; a node or a model cannot answer. Ids count per run: `k1`, `k2` … A node that waits gives its slots back, and goes on
  * only when it has them again and the run is not paused.
  */
+
 import {
   type ConfirmAnswer,
   type ConfirmRequested,
@@ -16,13 +17,7 @@ import type { ConfirmRequest } from "../node-type.ts";
 import type { Answer, ConfirmReply, OpenConfirmation } from "../options.ts";
 import { schemaProblems } from "../schema-check.ts";
 import { deepFreeze, INLINE_BYTES, sizeOf, toOutput } from "../values.ts";
-import {
-  emitConfirmRequested,
-  emitConfirmResolved,
-  emitLog,
-  emitNodeResumed,
-  emitWaiting,
-} from "./emit.ts";
+import { emitConfirmRequested, emitConfirmResolved, emitLog, emitNode, type Said } from "./emit.ts";
 import { RUNNING, WAITING } from "./frame.ts";
 import { confirmationAnswered, whenUnpaused } from "./pause.ts";
 import { acquire } from "./slots.ts";
@@ -64,7 +59,7 @@ function ask(
   if (frame.state(node) === WAITING) {
     frame.setState(node, RUNNING); // one more question of a node that waits already
     attempt.setIdle(false);
-    emitNodeResumed(run, frame, node);
+    emitNode(run, frame, node, "node.resumed", {});
   }
   run.confirmationCount += 1;
   const open: OpenConfirmation = {
@@ -322,15 +317,15 @@ export function wakeToEnd(attempt: Attempt): void {
   withdrawConfirmations(attempt);
   frame.setState(node, RUNNING);
   attempt.setIdle(false);
-  emitNodeResumed(run, frame, node);
+  emitNode(run, frame, node, "node.resumed", {});
 }
 
 /** Parks a running node. Waiting for a person does not count as work, and stops the clock of the attempt. */
-export function park(attempt: Attempt, on: Parameters<typeof emitWaiting>[3]): void {
+export function park(attempt: Attempt, on: Said<"node.waiting">): void {
   const { run, frame, node } = attempt;
   run.link(attempt);
   frame.setState(node, WAITING);
-  emitWaiting(run, frame, node, on);
+  emitNode(run, frame, node, "node.waiting", on);
   if (on.on === "confirm") {
     attempt.setIdle(true);
     attempt.holdTimeout();

@@ -2,10 +2,11 @@
  * The loop over the runs of an engine. A run is entered from outside (a promise, a timer, a caller), never re-enters itself,
  * and goes on until nothing is ready, the run pauses, or other work of the process is due.
  */
+
 import type { EngineCore } from "../engine-core.ts";
 import type { EngineError } from "../errors.ts";
 import { armTimeout } from "./attempt.ts";
-import { emitNodeResumed } from "./emit.ts";
+import { emitNode } from "./emit.ts";
 import { failRun } from "./end.ts";
 import { abandonRun, cancelLate, finishRun } from "./end-run.ts";
 import { closeRound, decideRoots, propagate } from "./flow.ts";
@@ -204,7 +205,7 @@ function resumeParked(attempt: Attempt): void {
   attempt.extras.onResume = null;
   attempt.extras.replaying = false;
   frame.setState(node, RUNNING);
-  emitNodeResumed(run, frame, node);
+  emitNode(run, frame, node, "node.resumed", {});
   if (run.recovered !== null) attempt.extras.calls?.closeRecovered();
   armTimeout(attempt);
   for (const then of onResume ?? []) then();

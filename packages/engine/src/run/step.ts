@@ -2,6 +2,7 @@
  * One step of a node, from ready to its end: slots, `node.started`, key, cache, fields, body; then a result that fits its type, or a
  * failure. A synchronous body completes inline; a promise gets exactly one `then`.
  */
+
 import { isNodeExit, type Json } from "@millrace/contracts";
 import type { FieldSet } from "../compile/fields.ts";
 import { failureOf, timeoutFailure, toFailure } from "../failures.ts";
@@ -14,7 +15,7 @@ import { digestOf, sizeOf, toOutput } from "../values.ts";
 import { armTimeout, effectOf, thrownBy } from "./attempt.ts";
 import { cacheKeyOf, plainFields, readEntry, warnOfCache } from "./cache.ts";
 import { CoreContextOf } from "./core-context.ts";
-import { emitLog, emitNodeStarted, emitWaiting } from "./emit.ts";
+import { emitLog, emitNode, emitNodeStarted } from "./emit.ts";
 import { failed, failRun, succeed } from "./end.ts";
 import { type Frame, READY, RETRYING, RUNNING, WAITING } from "./frame.ts";
 import { wakeToEnd } from "./people.ts";
@@ -99,7 +100,7 @@ function prepare(attempt: Attempt, fields: Fields | null, digest: string | null 
     run.link(attempt);
     attempt.giveBack();
     frame.setState(node, WAITING);
-    emitWaiting(run, frame, node, { on: "slot", key: key.name });
+    emitNode(run, frame, node, "node.waiting", { on: "slot", key: key.name });
     attempt.extras.onResume = [() => enter(attempt, null)];
     return;
   }

@@ -2,17 +2,12 @@
  * A frame as the log left it. Nodes that have ended are ended, without an event; what they lead to is decided again. Nodes
  * that had started go on by their effect and their delivery policy; parked ones are parked again.
  */
+
 import { failureOf } from "../../failures.ts";
 import { INLINE_BYTES, sizeOf } from "../../values.ts";
 import { mayRepeat } from "../attempt.ts";
 import { Calls } from "../calls.ts";
-import {
-  emitCancelled,
-  emitConfirmResolved,
-  emitReport,
-  emitRetrying,
-  type Placed,
-} from "../emit.ts";
+import { emitConfirmResolved, emitNode, emitReport, type Placed } from "../emit.ts";
 import { failNode, stopFrame } from "../end.ts";
 import { closeRound, follow } from "../flow.ts";
 import {
@@ -178,7 +173,7 @@ function endOrphan(
     emitReport(place, interruptedCall(call, { message: "the process ended", durationMs: 0 }));
   }
   withdrawQuestions(run, place.frame, 0, was);
-  emitCancelled(run, place.frame, 0, "parent");
+  emitNode(run, place.frame, 0, "node.cancelled", { reason: "parent" });
   was.state = CANCELLED;
   run.bodyCounts.cancelled += 1;
 }
@@ -237,7 +232,7 @@ function interrupted(attempt: Attempt, was: RecoveredNode): void {
   }
   const error = failureOf("interrupted", text, { reason: "interrupted", retryable: true }).info;
   frame.setState(node, RETRYING);
-  emitRetrying(run, frame, node, { error, delayMs: 0 });
+  emitNode(run, frame, node, "node.retrying", { error, delayMs: 0, next: frame.attempt(node) + 1 });
   continueTry(was);
   if (acquire(attempt)) attempt.granted();
 }

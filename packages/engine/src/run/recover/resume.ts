@@ -1,4 +1,5 @@
 /** Taking up an interrupted run: same id, same log, `seq` goes on, no event twice. */
+
 import {
   type CancelReason,
   createRunId,
@@ -12,7 +13,7 @@ import type { EngineCore } from "../../engine-core.ts";
 import { EngineError } from "../../errors.ts";
 import { failureOf } from "../../failures.ts";
 import type { RunOptions } from "../../options.ts";
-import { emitPaused, emitResumed } from "../emit-run.ts";
+import { emitPaused, emitResumed } from "../emit.ts";
 import { endRun } from "../end.ts";
 import { DEFAULTED, FAILED, Frame, SUCCEEDED } from "../frame.ts";
 import { encode, JournalWriter, LEASE_MS } from "../journal.ts";
