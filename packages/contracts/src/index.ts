@@ -33,7 +33,7 @@ export {
   type NotJsonErrorCode,
   toJsonValue,
 } from "./events/json-value.ts";
-export { EVENT_KINDS, isKnownEvent, TERMINAL_KIND } from "./events/kinds.ts";
+export { EVENT_KINDS, isKnownEvent, PAYLOAD_KEYS, TERMINAL_KIND } from "./events/kinds.ts";
 export { cutText, EVENT_LIMITS } from "./events/limits.ts";
 export {
   CONFIRMATION_MACHINE,
@@ -48,31 +48,17 @@ export { formatPath, type PathSegment, parsePath } from "./events/path.ts";
 export { secretForms } from "./events/secrets.ts";
 export { serialiseEvent } from "./events/serialise.ts";
 export { escapeLine } from "./events/serialise-parts.ts";
-export type {
-  CancelReason,
-  Counts,
-  DeltaChannel,
-  Digest,
-  ErrorInfo,
-  LogChannel,
-  LogLevel,
-  Outcome,
-  PauseReason,
-  ResumeReason,
-  Routed,
-  SummaryPayload,
-  SummaryStatus,
-  SummaryUsage,
-  Trigger,
-  Usage,
-  ValueRef,
-} from "./events/shapes.ts";
 export { addCall, NO_USAGE } from "./events/sums.ts";
 export { ndjson, sse } from "./events/surfaces.ts";
 export type {
   AnyEvent,
+  CancelReason,
   ConfirmRequested,
   ConfirmResolved,
+  Counts,
+  DeltaChannel,
+  Digest,
+  ErrorInfo,
   ExecutionEvent,
   Kind,
   LlmDelta,
@@ -81,6 +67,8 @@ export type {
   LlmRejected,
   LlmStarted,
   Log,
+  LogChannel,
+  LogLevel,
   NodeCancelled,
   NodeChecked,
   NodeFailed,
@@ -91,6 +79,10 @@ export type {
   NodeStarted,
   NodeSucceeded,
   NodeWaiting,
+  Outcome,
+  PauseReason,
+  ResumeReason,
+  Routed,
   RunCancelling,
   RunEnd,
   RunPaused,
@@ -98,24 +90,28 @@ export type {
   RunStarted,
   Snapshot,
   Summary,
+  SummaryPayload,
+  SummaryStatus,
+  SummaryUsage,
   ToolFinished,
   ToolStarted,
+  Trigger,
   UnknownEvent,
+  Usage,
+  ValueRef,
 } from "./events/types.ts";
+export type { LiveConfirmation, LiveNode, RunView } from "./events/view.ts";
+export { viewFromJson, viewToJson } from "./events/view-json.ts";
 export type {
   CallView,
   ConfirmationView,
   FailureView,
-  LiveConfirmation,
-  LiveNode,
   LogView,
   NodeState,
   NodeView,
   RunState,
-  RunView,
   RunViewJson,
-} from "./events/view.ts";
-export { viewFromJson, viewToJson } from "./events/view-json.ts";
+} from "./events/view-parts.ts";
 export { createView } from "./events/view-state.ts";
 export { withholdContent } from "./events/withhold.ts";
 export type {

@@ -1,6 +1,5 @@
 /** Ports between the engine and what surrounds it: storage, execution, credentials. */
-import type { CancelReason } from "./events/shapes.ts";
-import type { ExecutionEvent } from "./events/types.ts";
+import type { CancelReason, ExecutionEvent } from "./events/types.ts";
 import type { AbortSignalLike } from "./extend/context.ts";
 import type { FlowGraph } from "./graph.ts";
 import type { Json } from "./json.ts";

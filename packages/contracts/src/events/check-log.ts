@@ -24,10 +24,9 @@ import {
 } from "./check-state.ts";
 import { envelopeProblem, isId } from "./envelope.ts";
 import { foldEvents } from "./fold.ts";
-import { EVENT_KINDS } from "./kinds.ts";
+import { EVENT_KINDS, payloadProblem } from "./kinds.ts";
 import { bytesBeyond, EVENT_LIMITS } from "./limits.ts";
 import { isPath } from "./path.ts";
-import { payloadProblem } from "./payloads.ts";
 import { lineForms } from "./secrets.ts";
 import { serialiseEvent } from "./serialise.ts";
 import type {

@@ -11,7 +11,7 @@ import type {
   NodeProgress,
   NodeSucceeded,
 } from "./types.ts";
-import type { NodeState } from "./view.ts";
+import type { NodeState } from "./view-parts.ts";
 import { isTerminal } from "./view-state.ts";
 
 export type NodeStep = Exclude<EventOf<"node">, NodeProgress | NodeChecked>;

@@ -1,10 +1,9 @@
 /** What a check remembers of the log so far. It keeps its own books, so a mistake of the fold cannot hide one of the log. */
 import type { FlowBody, FlowGraph, FlowNode } from "../graph.ts";
 import { enclosingAttempt, enclosingNode } from "./path.ts";
-import type { Counts, SummaryUsage } from "./shapes.ts";
 import { type Growing, NO_COUNTS, NO_USAGE } from "./sums.ts";
-import type { AnyEvent, RunStarted } from "./types.ts";
-import type { NodeState, RunState } from "./view.ts";
+import type { AnyEvent, Counts, RunStarted, SummaryUsage } from "./types.ts";
+import type { NodeState, RunState } from "./view-parts.ts";
 
 /** The name of an invariant. @see the events page, "Invariants" */
 export type Invariant = `I${Digit | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17 | 18 | 19}`;

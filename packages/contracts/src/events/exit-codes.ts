@@ -1,5 +1,5 @@
 /** Exit codes of every surface, and the one place that decides them. */
-import type { ErrorInfo, SummaryStatus } from "./shapes.ts";
+import type { ErrorInfo, SummaryStatus } from "./types.ts";
 
 /** What a process says when it ends; 4 to 6 tell what the operator must provide, 74 that stdout did not take all that was written. */
 export const ExitCode = {

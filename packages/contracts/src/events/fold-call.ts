@@ -1,18 +1,19 @@
 /** How a view follows model calls, tool calls and confirmations. */
-import { splitsPair } from "./limits.ts";
-import type { DeltaChannel } from "./shapes.ts";
+import { splitsPair, VIEW_LIMITS } from "./limits.ts";
 import { addCall } from "./sums.ts";
 import type {
   ConfirmRequested,
   ConfirmResolved,
+  DeltaChannel,
   EventOf,
   LlmDelta,
   LlmRejected,
   LlmStarted,
   ToolStarted,
 } from "./types.ts";
-import type { CallView, LiveConfirmation, LiveNode, RunView } from "./view.ts";
-import { nodeAt, resolve, VIEW_LIMITS } from "./view-state.ts";
+import type { LiveConfirmation, LiveNode, RunView } from "./view.ts";
+import type { CallView } from "./view-parts.ts";
+import { nodeAt, resolve } from "./view-state.ts";
 
 type CallEvent = Exclude<EventOf<"llm" | "tool" | "confirm">, LlmRejected>;
 

@@ -1,8 +1,8 @@
 /** How a view follows the steps of nodes. */
-import { bytesBeyond, cutText, EVENT_LIMITS } from "./limits.ts";
+import { bytesBeyond, cutText, EVENT_LIMITS, VIEW_LIMITS } from "./limits.ts";
 import type { EventOf, NodeChecked, NodeFailed, NodeProgress, NodeSucceeded } from "./types.ts";
 import type { LiveNode, RunView } from "./view.ts";
-import { beginAttempt, nodeAt, reopen, settle, VIEW_LIMITS } from "./view-state.ts";
+import { beginAttempt, nodeAt, reopen, settle } from "./view-state.ts";
 
 /** Applies one step of a node. */
 export function foldNode(view: RunView, e: EventOf<"node">): void {

@@ -7,10 +7,12 @@
  */
 import { foldCall } from "./fold-call.ts";
 import { foldNode } from "./fold-node.ts";
+import { VIEW_LIMITS } from "./limits.ts";
+import type { Growing } from "./sums.ts";
 import type { AnyEvent, ExecutionEvent, Log, RunStarted, Summary } from "./types.ts";
-import type { LogView, RunView } from "./view.ts";
+import type { RunView } from "./view.ts";
 import { viewFromJson } from "./view-json.ts";
-import { VIEW_LIMITS } from "./view-state.ts";
+import type { LogView } from "./view-parts.ts";
 
 /**
  * Applies `event` to `view`, which it changes and answers. An event that was folded before (`seq <= view.seq`) is ignored;
@@ -94,9 +96,10 @@ function foldStarted(view: RunView, e: RunStarted): void {
 }
 
 function foldLog(view: RunView, e: Log): void {
-  const entry: LogView = { seq: e.seq, ts: e.ts, level: e.level, channel: e.channel, text: e.text };
-  if (e.node !== undefined) entry.node = e.node;
-  if (e.code !== undefined) entry.code = e.code;
+  const { seq, ts, node, level, channel, text, code } = e;
+  const entry: Growing<LogView> = { seq, ts, level, channel, text };
+  if (node !== undefined) entry.node = node;
+  if (code !== undefined) entry.code = code;
   view.logs.push(entry);
   if (view.logs.length > VIEW_LIMITS.logs) view.logs.shift();
   if (e.level === "warn") view.warnings += 1;

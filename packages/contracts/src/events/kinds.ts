@@ -1,42 +1,51 @@
-/** The closed list of kinds that a writer of version 1 may use. */
+/** The closed list of kinds that a writer of version 1 may use, and what each of them must hold. */
+import { integer, type ObjectShape, object, oneOf, optional } from "../shape/index.ts";
+import { count, id, partProblem, path } from "./parts.ts";
+import { PAYLOADS } from "./payloads.ts";
 import type { AnyEvent, ExecutionEvent, Kind } from "./types.ts";
 
-/** Every kind, in the order of the events page. */
-export const EVENT_KINDS: readonly Kind[] = [
-  "run.started",
-  "run.paused",
-  "run.resumed",
-  "run.cancelling",
-  "node.started",
-  "node.retrying",
-  "node.waiting",
-  "node.resumed",
-  "node.progress",
-  "node.succeeded",
-  "node.failed",
-  "node.skipped",
-  "node.cancelled",
-  "node.checked",
-  "log",
-  "llm.started",
-  "llm.delta",
-  "llm.finished",
-  "llm.failed",
-  "llm.rejected",
-  "tool.started",
-  "tool.finished",
-  "confirm.requested",
-  "confirm.resolved",
-  "snapshot",
-  "summary",
-];
+/** Every kind that a writer of version 1 may use, in the order of the events page. */
+export const EVENT_KINDS: readonly Kind[] = Object.keys(PAYLOADS) as Kind[];
 
 /** The kind that ends every stream. */
 export const TERMINAL_KIND = "summary";
 
-const KNOWN: ReadonlySet<string> = new Set(EVENT_KINDS);
-
 /** Whether an event is of a kind of this version; a newer server may send others, which a reader passes over. */
 export function isKnownEvent(event: AnyEvent): event is ExecutionEvent {
-  return KNOWN.has(event.kind);
+  return Object.hasOwn(PAYLOADS, event.kind);
+}
+
+/** Whole events by kind: envelope, then payload. */
+export const EVENT_PARTS: ReadonlyMap<string, ObjectShape> = new Map(
+  Object.entries(PAYLOADS).map(([kind, payload]) => [kind, eventPart(kind, payload)]),
+);
+
+function eventPart(kind: string, payload: ObjectShape): ObjectShape {
+  const common = { v: oneOf(1), kind: oneOf(kind), runId: id, seq: integer(1), ts: count };
+  const attempt = integer(1);
+  const isRunEvent = kind.startsWith("run.") || kind === "snapshot" || kind === "summary";
+  const place = isRunEvent
+    ? {}
+    : kind === "log"
+      ? { node: optional(path), attempt: optional(attempt) }
+      : { node: path, attempt };
+  return object({ ...common, ...place, ...payload.fields });
+}
+
+/** Names of the members of a kind beyond its envelope, in wire order. */
+export const PAYLOAD_KEYS: { readonly [kind: string]: readonly string[] } = Object.fromEntries(
+  Object.entries(PAYLOADS).map(([kind, { fields }]) => [kind, Object.keys(fields)]),
+);
+
+/** The first thing that no reader could use, or `undefined`; unknown kinds and fields pass. The envelope is not looked at. */
+export function payloadProblem(event: AnyEvent): string | undefined {
+  if (!isKnownEvent(event)) return undefined;
+  return partProblem(event, PAYLOADS[event.kind], false)?.slice(1);
+}
+
+/** The first thing that a writer of version 1 may not write, or `undefined`. */
+export function strictProblem(event: AnyEvent): string | undefined {
+  const part = EVENT_PARTS.get(event.kind);
+  if (part === undefined) return "kind is none of version 1";
+  return partProblem(event, part, true)?.slice(1);
 }

@@ -34,6 +34,18 @@ export const EVENT_LIMITS = {
   pathDepth: 16,
 } as const;
 
+/** What a view keeps; enough for every display, small for a run of any length. */
+export const VIEW_LIMITS = {
+  settled: 2_000,
+  resolved: 100,
+  logs: 200,
+  failures: 100,
+  /** UTF-16 units of `NodeView.text`. */
+  text: 4_096,
+  /** A larger output is shown by its preview. */
+  outputBytes: 4_096,
+} as const;
+
 /** Levels that an envelope and a view put around a value, so that a value of the full depth still passes on an event. */
 export const EVENT_DEPTH: number = MAX_JSON_DEPTH + 8;
 

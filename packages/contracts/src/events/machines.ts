@@ -4,7 +4,7 @@
  * @see the events page, "State machines"
  */
 import type { Kind } from "./types.ts";
-import type { NodeState, RunState } from "./view.ts";
+import type { NodeState, RunState } from "./view-parts.ts";
 
 /** From a state of the run, by kind, to the next. `summary` goes to its own `status`, one of those listed. */
 export const RUN_MACHINE: Readonly<Record<RunState, Partial<Record<Kind, readonly RunState[]>>>> = {

@@ -1,8 +1,7 @@
 /** What a view says as an event: a snapshot for one reader, and what the summary of its run holds. */
 import { exitCodeFor } from "./exit-codes.ts";
 import { EVENT_LIMITS } from "./limits.ts";
-import type { Counts, SummaryPayload } from "./shapes.ts";
-import type { RunEnd, Snapshot } from "./types.ts";
+import type { Counts, RunEnd, Snapshot, SummaryPayload } from "./types.ts";
 import type { RunView } from "./view.ts";
 import { viewToJson } from "./view-json.ts";
 

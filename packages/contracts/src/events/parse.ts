@@ -1,8 +1,8 @@
 /** A line as an event. */
 import { envelopeProblem } from "./envelope.ts";
 import { EventParseError } from "./errors.ts";
+import { strictProblem } from "./kinds.ts";
 import { EVENT_DEPTH, EVENT_LIMITS, utf8Length } from "./limits.ts";
-import { strictProblem } from "./payloads.ts";
 import type { AnyEvent } from "./types.ts";
 
 /**

@@ -1,12 +1,10 @@
 /** The payload of every kind, fields in wire order. @see the events page, "Kinds" */
 import {
   amount,
-  type Fields,
   flag,
   integer,
   list,
   nullable,
-  type ObjectShape,
   object,
   oneOf,
   open,
@@ -23,15 +21,12 @@ import {
   json,
   jsonObject,
   message,
-  partProblem,
-  path,
   text,
   trigger,
   usage,
   valueRef,
 } from "./parts.ts";
-import { summaryPart, view } from "./payload-view.ts";
-import type { AnyEvent, Kind } from "./types.ts";
+import { summaryPart, view } from "./view-parts.ts";
 
 const label = text(EVENT_LIMITS.tagText);
 const duration = amount();
@@ -40,10 +35,11 @@ const small = optional(json(EVENT_LIMITS.toolInlineBytes));
 const ref = optional(valueRef);
 const truncated = optional(count);
 
-/** Fields beyond the envelope. */
-const PAYLOADS: Readonly<Record<Kind, Fields>> = {
-  "run.started": {
+/** Fields beyond the envelope. The types of events, their checks and their zod schemas all come from this table. */
+export const PAYLOADS = {
+  "run.started": object({
     flow: object({ id: text(), title: optional(text()), hash: digest }),
+    /** Top-level nodes only. */
     nodeCount: count,
     onFailure: oneOf("stop", "finish"),
     inputs: digest,
@@ -51,68 +47,74 @@ const PAYLOADS: Readonly<Record<Kind, Fields>> = {
     template: optional(text()),
     resumedFrom: optional(object({ runId: id, seq: count })),
     tags: optional(record(label, EVENT_LIMITS.tags, EVENT_LIMITS.tagText)),
-  },
-  "run.paused": {
+  }),
+  "run.paused": object({
     reason: open("confirmation", "operator", "interrupted"),
+    /** All open ones, sorted. */
     confirmations: list(id),
-  },
-  "run.resumed": {
+  }),
+  "run.resumed": object({
     reason: open("confirmation", "operator", "recovered"),
     by: optional(message),
-  },
-  "run.cancelling": {
+  }),
+  "run.cancelling": object({
     reason: open("user", "timeout", "sigint", "sigterm", "shutdown", "disconnect"),
     by: optional(message),
     note: optional(message),
-  },
-  "node.started": { type: text(EVENT_LIMITS.message, 1), inputs: optional(digest) },
-  "node.retrying": { error: errorInfo, delayMs: duration, next: count },
-  "node.waiting": {
+  }),
+  "node.started": object({ type: text(EVENT_LIMITS.message, 1), inputs: optional(digest) }),
+  "node.retrying": object({
+    error: errorInfo,
+    delayMs: duration,
+    /** Always `attempt` + 1. */ next: count,
+  }),
+  "node.waiting": object({
     on: open("confirm", "timer", "slot", "child"),
     ids: optional(list(id)),
     until: optional(count),
     key: optional(message),
-  },
-  "node.resumed": {},
-  "node.progress": {
+  }),
+  "node.resumed": object({}),
+  "node.progress": object({
     done: duration,
     total: optional(duration),
     unit: optional(open("items", "iterations", "bytes")),
-  },
-  "node.succeeded": {
+  }),
+  "node.succeeded": object({
+    /** Exits that fired; absent means `["out"]`. */
     ports: optional(list(text())),
     output,
     outputRef: ref,
     durationMs: duration,
     cached: optional(oneOf(true)),
     truncated,
-  },
-  "node.failed": {
+  }),
+  "node.failed": object({
     error: errorInfo,
     routed: oneOf("none", "port", "default", "parent"),
     output,
     outputRef: ref,
     durationMs: duration,
-  },
-  "node.skipped": { why: open("dead", "when", "run_ended") },
-  "node.cancelled": { reason: open("run_cancelled", "run_failed", "sibling", "parent") },
-  "node.checked": {
+  }),
+  "node.skipped": object({ why: open("dead", "when", "run_ended") }),
+  "node.cancelled": object({ reason: open("run_cancelled", "run_failed", "sibling", "parent") }),
+  "node.checked": object({
     index: count,
     check: text(),
     pass: flag,
     level: oneOf("error", "warn"),
     detail: optional(message),
     score: optional(amount(1)),
-  },
-  log: {
+  }),
+  log: object({
     level: oneOf("debug", "info", "warn", "error"),
     channel: open("engine", "node", "stdout", "stderr"),
     text: text(EVENT_LIMITS.logText),
     code: optional(text(EVENT_LIMITS.code)),
     data: optional(jsonObject(EVENT_LIMITS.logDataBytes)),
     truncated,
-  },
-  "llm.started": {
+  }),
+  "llm.started": object({
     call: id,
     provider: text(),
     model: text(),
@@ -120,15 +122,17 @@ const PAYLOADS: Readonly<Record<Kind, Fields>> = {
     step: integer(1),
     purpose: open("generate", "repair", "judge", "embed"),
     audit: optional(object({ messages: count, chars: count, hmac: optional(label), ref })),
-  },
-  "llm.delta": {
+  }),
+  "llm.delta": object({
     call: id,
     channel: open("text", "reasoning", "object"),
+    /** UTF-16 units of this call and channel that came before. */
     offset: count,
     text: text(EVENT_LIMITS.deltaText, 1),
+    /** Number of journal events this one stands for. */
     merged: optional(integer(1)),
-  },
-  "llm.finished": {
+  }),
+  "llm.finished": object({
     call: id,
     finish: open("stop", "length", "tool_calls", "content_filter", "other"),
     lengths: object({
@@ -137,11 +141,12 @@ const PAYLOADS: Readonly<Record<Kind, Fields>> = {
       object: optional(integer(1)),
     }),
     usage: optional(usage),
+    /** Null: the price is unknown. */
     costUsd: nullable(amount()),
     firstTokenMs: optional(duration),
     durationMs: duration,
-  },
-  "llm.failed": {
+  }),
+  "llm.failed": object({
     call: id,
     reason: code,
     status: optional(count),
@@ -150,8 +155,8 @@ const PAYLOADS: Readonly<Record<Kind, Fields>> = {
     usage: optional(usage),
     costUsd: optional(nullable(amount())),
     next: open("retry", "failover", "none"),
-  },
-  "llm.rejected": {
+  }),
+  "llm.rejected": object({
     call: id,
     problems: list(
       object({
@@ -160,17 +165,18 @@ const PAYLOADS: Readonly<Record<Kind, Fields>> = {
       }),
       { max: EVENT_LIMITS.problems },
     ),
+    /** Number of the repair that follows; 0 for none. */
     repair: count,
-  },
-  "tool.started": {
+  }),
+  "tool.started": object({
     call: id,
     tool: text(),
     llmCall: optional(id),
     args: small,
     argsRef: ref,
     argsDigest: optional(label),
-  },
-  "tool.finished": {
+  }),
+  "tool.finished": object({
     call: id,
     outcome: oneOf("ok", "error", "denied", "cancelled"),
     result: small,
@@ -178,56 +184,22 @@ const PAYLOADS: Readonly<Record<Kind, Fields>> = {
     resultDigest: optional(label),
     error: optional(errorInfo),
     durationMs: duration,
-  },
-  "confirm.requested": {
+  }),
+  "confirm.requested": object({
     id,
     prompt: text(EVENT_LIMITS.prompt),
+    /** JSON Schema of the answer. */
     schema: optional(jsonObject()),
     deadline: optional(count),
     tool: optional(object({ call: id, name: text(), args: small })),
-  },
-  "confirm.resolved": {
+  }),
+  "confirm.resolved": object({
     id,
     outcome: oneOf("approved", "rejected", "expired", "cancelled"),
     by: optional(message),
     value: optional(json()),
     comment: optional(message),
-  },
-  snapshot: { view },
-  summary: summaryPart.fields,
+  }),
+  snapshot: object({ view }),
+  summary: summaryPart,
 };
-
-/** Payloads by kind. */
-const PAYLOAD_PARTS: ReadonlyMap<string, ObjectShape> = new Map(
-  Object.entries(PAYLOADS).map(([kind, fields]) => [kind, object(fields)]),
-);
-
-/** Whole events by kind: envelope, then payload. */
-export const EVENT_PARTS: ReadonlyMap<string, ObjectShape> = new Map(
-  Object.entries(PAYLOADS).map(([kind, fields]) => [kind, eventPart(kind, fields)]),
-);
-
-function eventPart(kind: string, payload: Fields): ObjectShape {
-  const common = { v: oneOf(1), kind: oneOf(kind), runId: id, seq: integer(1), ts: count };
-  const attempt = integer(1);
-  const isRunEvent = kind.startsWith("run.") || kind === "snapshot" || kind === "summary";
-  const place = isRunEvent
-    ? {}
-    : kind === "log"
-      ? { node: optional(path), attempt: optional(attempt) }
-      : { node: path, attempt };
-  return object({ ...common, ...place, ...payload });
-}
-
-/** The first thing that no reader could use, or `undefined`; unknown kinds and fields pass. The envelope is not looked at. */
-export function payloadProblem(event: AnyEvent): string | undefined {
-  const payload = PAYLOAD_PARTS.get(event.kind);
-  return payload && partProblem(event, payload, false)?.slice(1);
-}
-
-/** The first thing that a writer of version 1 may not write, or `undefined`. */
-export function strictProblem(event: AnyEvent): string | undefined {
-  const part = EVENT_PARTS.get(event.kind);
-  if (part === undefined) return "kind is none of version 1";
-  return partProblem(event, part, true)?.slice(1);
-}

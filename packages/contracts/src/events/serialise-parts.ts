@@ -1,18 +1,19 @@
 /** Parts of the hand-written serialisers: the guard that lets an event in, and its numbers and strings as JSON text. */
 
+import { EVENT_PARTS } from "./kinds.ts";
+import type { Kind } from "./types.ts";
+
 /** Expected keys in wire order, and whether each may be absent. */
-export interface KeyList {
+interface KeyList {
   readonly keys: readonly string[];
   readonly optional: readonly boolean[];
 }
 
-/** A key list; `name?` may be absent. */
-export function keyList(envelope: readonly string[], ...payload: string[]): KeyList {
-  const names = [...envelope, ...payload];
-  return {
-    keys: names.map((name) => name.replace("?", "")),
-    optional: names.map((name) => name.endsWith("?")),
-  };
+/** The keys of an event of this kind. */
+export function keysOf(kind: Kind): KeyList {
+  const fields = EVENT_PARTS.get(kind)?.fields ?? {};
+  const optional = Object.values(fields).map(({ isOptional }) => isOptional === true);
+  return { keys: Object.keys(fields), optional };
 }
 
 /** Whether the keys of `event` are those of the list, in its order, with nothing else between. */

@@ -6,7 +6,7 @@
  * expected order, goes through `JSON.stringify`, so the shortcut never changes a byte.
  * @see the events page, "Serialiser"
  */
-import { hasKeys, isPlain, json, type KeyList, keyList, num, str } from "./serialise-parts.ts";
+import { hasKeys, isPlain, json, keysOf, num, str } from "./serialise-parts.ts";
 import type {
   AnyEvent,
   ExecutionEvent,
@@ -18,32 +18,12 @@ import type {
   NodeSucceeded,
 } from "./types.ts";
 
-const ENVELOPE = ["v", "kind", "runId", "seq", "ts"];
-const NODE_ENVELOPE = [...ENVELOPE, "node", "attempt"];
-const STARTED: KeyList = keyList(NODE_ENVELOPE, "type", "inputs?");
-const SUCCEEDED: KeyList = keyList(
-  NODE_ENVELOPE,
-  "ports?",
-  "output?",
-  "outputRef?",
-  "durationMs",
-  "cached?",
-  "truncated?",
-);
-const SKIPPED: KeyList = keyList(NODE_ENVELOPE, "why");
-const PROGRESS: KeyList = keyList(NODE_ENVELOPE, "done", "total?", "unit?");
-const DELTA: KeyList = keyList(NODE_ENVELOPE, "call", "channel", "offset", "text", "merged?");
-const LOG: KeyList = keyList(
-  ENVELOPE,
-  "node?",
-  "attempt?",
-  "level",
-  "channel",
-  "text",
-  "code?",
-  "data?",
-  "truncated?",
-);
+const STARTED = keysOf("node.started");
+const SUCCEEDED = keysOf("node.succeeded");
+const SKIPPED = keysOf("node.skipped");
+const PROGRESS = keysOf("node.progress");
+const DELTA = keysOf("llm.delta");
+const LOG = keysOf("log");
 
 /** The line of an event, without a line end. */
 export function serialiseEvent(event: AnyEvent): string {

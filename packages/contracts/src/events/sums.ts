@@ -1,5 +1,5 @@
 /** What a run adds up: ended nodes, model calls, tokens, money. A sum begins as a copy of one of these. */
-import type { Counts, SummaryUsage, Usage } from "./shapes.ts";
+import type { Counts, SummaryUsage, Usage } from "./types.ts";
 
 /** The counts of a run in which no node has ended. */
 export const NO_COUNTS: Counts = Object.freeze({

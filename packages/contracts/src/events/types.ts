@@ -1,27 +1,35 @@
 /**
- * The event union, payload keys in wire order. The envelope is `{v, kind, runId, seq, ts[, node, attempt]}`; an absent
- * optional key is omitted, never null, but where null has a meaning.
+ * The event union. Payloads are those of the table in `payloads.ts`, keys in wire order. The envelope is
+ * `{v, kind, runId, seq, ts[, node, attempt]}`; an absent optional key is omitted, never null, but where null has a meaning.
  */
-import type { Diagnostic } from "../diagnostics.ts";
-import type { Json, JsonObject, JsonSchema } from "../json.ts";
-import type {
-  CancelReason,
-  DeltaChannel,
-  Digest,
-  ErrorInfo,
-  LogChannel,
-  LogLevel,
-  Outcome,
-  PauseReason,
-  ResumeReason,
-  Routed,
-  SummaryPayload,
-  SummaryStatus,
-  Trigger,
-  Usage,
-  ValueRef,
-} from "./shapes.ts";
-import type { RunViewJson } from "./view.ts";
+import type { Infer } from "../shape/index.ts";
+import type { counts, errorInfo, summaryUsage, usage, valueRef } from "./parts.ts";
+import type { PAYLOADS } from "./payloads.ts";
+import type { summaryPart } from "./view-parts.ts";
+
+/** `sha256:` and 64 lower-case hex digits, over canonical JSON. */
+export type Digest = string;
+
+/** Why something failed: safe to show, never a stack, prompt, body or secret. */
+export interface ErrorInfo extends Infer<typeof errorInfo> {}
+
+/** A value kept beside the log because it is too large for a line. `preview` is the beginning of its JSON text. */
+export interface ValueRef extends Infer<typeof valueRef> {}
+
+/** Token counts of one model call; an unknown count is absent where optional. */
+export interface Usage extends Infer<typeof usage> {}
+
+/** Sum over all closed model calls of a run. */
+export interface SummaryUsage extends Infer<typeof summaryUsage> {}
+
+/** Terminal node states, all four keys always. */
+export interface Counts extends Infer<typeof counts> {}
+
+/** The fields of a summary without its envelope. */
+export interface SummaryPayload extends Infer<typeof summaryPart> {}
+
+/** The `kind` of an event. */
+export type Kind = keyof typeof PAYLOADS;
 
 interface Envelope<K extends string> {
   readonly v: 1;
@@ -32,215 +40,73 @@ interface Envelope<K extends string> {
   readonly ts: number;
 }
 
-interface NodeEnvelope<K extends string> extends Envelope<K> {
+interface NodePlace {
   /** Path of the node, such as `pages[3]/get`. */
   readonly node: string;
   /** 1-based try of the node. */
   readonly attempt: number;
 }
 
+type Place<K> = K extends `run.${string}` | "snapshot" | "summary"
+  ? unknown
+  : K extends "log"
+    ? Partial<NodePlace>
+    : NodePlace;
+
+type EventOfKind<K extends Kind> = Envelope<K> & Place<K> & Infer<(typeof PAYLOADS)[K]>;
+
 /** The beginning of every log. */
-export interface RunStarted extends Envelope<"run.started"> {
-  readonly flow: { readonly id: string; readonly title?: string; readonly hash: Digest };
-  /** Top-level nodes only. */
-  readonly nodeCount: number;
-  readonly onFailure: "stop" | "finish";
-  readonly inputs: Digest;
-  readonly trigger: Trigger;
-  readonly template?: string;
-  readonly resumedFrom?: { readonly runId: string; readonly seq: number };
-  readonly tags?: { readonly [name: string]: string };
-}
+export interface RunStarted extends EventOfKind<"run.started"> {}
 /** The run stands still; nothing starts. */
-export interface RunPaused extends Envelope<"run.paused"> {
-  readonly reason: PauseReason;
-  /** All open ones, sorted. */
-  readonly confirmations: readonly string[];
-}
+export interface RunPaused extends EventOfKind<"run.paused"> {}
 /** The pause is over. */
-export interface RunResumed extends Envelope<"run.resumed"> {
-  readonly reason: ResumeReason;
-  readonly by?: string;
-}
+export interface RunResumed extends EventOfKind<"run.resumed"> {}
 /** The run is being stopped; nothing begins any more. */
-export interface RunCancelling extends Envelope<"run.cancelling"> {
-  readonly reason: CancelReason;
-  readonly by?: string;
-  readonly note?: string;
-}
+export interface RunCancelling extends EventOfKind<"run.cancelling"> {}
 /** An attempt of a node begins. */
-export interface NodeStarted extends NodeEnvelope<"node.started"> {
-  readonly type: string;
-  readonly inputs?: Digest;
-}
+export interface NodeStarted extends EventOfKind<"node.started"> {}
 /** An attempt failed and another one follows, after `delayMs`. */
-export interface NodeRetrying extends NodeEnvelope<"node.retrying"> {
-  readonly error: ErrorInfo;
-  readonly delayMs: number;
-  /** Always `attempt` + 1. */
-  readonly next: number;
-}
+export interface NodeRetrying extends EventOfKind<"node.retrying"> {}
 /** A node waits for an answer, a time, a slot or a child; it holds no slot meanwhile. */
-export interface NodeWaiting extends NodeEnvelope<"node.waiting"> {
-  readonly on: "confirm" | "timer" | "slot" | "child";
-  readonly ids?: readonly string[];
-  readonly until?: number;
-  readonly key?: string;
-}
+export interface NodeWaiting extends EventOfKind<"node.waiting"> {}
 /** The wait is over. */
-export interface NodeResumed extends NodeEnvelope<"node.resumed"> {}
+export interface NodeResumed extends EventOfKind<"node.resumed"> {}
 /** How far a node is; `done` never falls within an attempt. */
-export interface NodeProgress extends NodeEnvelope<"node.progress"> {
-  readonly done: number;
-  readonly total?: number;
-  readonly unit?: "items" | "iterations" | "bytes";
-}
+export interface NodeProgress extends EventOfKind<"node.progress"> {}
 /** A node is done. Exactly one of `output` and `outputRef` is present. */
-export interface NodeSucceeded extends NodeEnvelope<"node.succeeded"> {
-  /** Exits that fired; absent means `["out"]`. */
-  readonly ports?: readonly string[];
-  readonly output?: Json;
-  readonly outputRef?: ValueRef;
-  readonly durationMs: number;
-  readonly cached?: true;
-  readonly truncated?: number;
-}
+export interface NodeSucceeded extends EventOfKind<"node.succeeded"> {}
 /** A node has failed for good. An output stands in exactly when `routed` is `default`. */
-export interface NodeFailed extends NodeEnvelope<"node.failed"> {
-  readonly error: ErrorInfo;
-  readonly routed: Routed;
-  readonly output?: Json;
-  readonly outputRef?: ValueRef;
-  readonly durationMs: number;
-}
+export interface NodeFailed extends EventOfKind<"node.failed"> {}
 /** A node did not run: nothing led to it, its condition was false, or the run ended. */
-export interface NodeSkipped extends NodeEnvelope<"node.skipped"> {
-  readonly why: "dead" | "when" | "run_ended";
-}
+export interface NodeSkipped extends EventOfKind<"node.skipped"> {}
 /** A node was stopped, or never began because the run was. */
-export interface NodeCancelled extends NodeEnvelope<"node.cancelled"> {
-  readonly reason: "run_cancelled" | "run_failed" | "sibling" | "parent";
-}
+export interface NodeCancelled extends EventOfKind<"node.cancelled"> {}
 /** One check of `expect` was made. */
-export interface NodeChecked extends NodeEnvelope<"node.checked"> {
-  readonly index: number;
-  readonly check: string;
-  readonly pass: boolean;
-  readonly level: "error" | "warn";
-  readonly detail?: string;
-  readonly score?: number;
-}
+export interface NodeChecked extends EventOfKind<"node.checked"> {}
 /** A log line; of a node when `node` and `attempt` are present, else of the run. */
-export interface Log extends Envelope<"log"> {
-  readonly node?: string;
-  readonly attempt?: number;
-  readonly level: LogLevel;
-  readonly channel: LogChannel;
-  readonly text: string;
-  readonly code?: string;
-  readonly data?: JsonObject;
-  readonly truncated?: number;
-}
+export interface Log extends EventOfKind<"log"> {}
 /** A model call begins. */
-export interface LlmStarted extends NodeEnvelope<"llm.started"> {
-  readonly call: string;
-  readonly provider: string;
-  readonly model: string;
-  readonly target: number;
-  readonly step: number;
-  readonly purpose: "generate" | "repair" | "judge" | "embed";
-  readonly audit?: {
-    readonly messages: number;
-    readonly chars: number;
-    readonly hmac?: string;
-    readonly ref?: ValueRef;
-  };
-}
+export interface LlmStarted extends EventOfKind<"llm.started"> {}
 /** A piece of a model's text; never empty. */
-export interface LlmDelta extends NodeEnvelope<"llm.delta"> {
-  readonly call: string;
-  readonly channel: DeltaChannel;
-  /** UTF-16 units of this call and channel that came before. */
-  readonly offset: number;
-  readonly text: string;
-  /** Number of journal events this one stands for. */
-  readonly merged?: number;
-}
+export interface LlmDelta extends EventOfKind<"llm.delta"> {}
 /** A model call ended well. */
-export interface LlmFinished extends NodeEnvelope<"llm.finished"> {
-  readonly call: string;
-  readonly finish: "stop" | "length" | "tool_calls" | "content_filter" | "other";
-  readonly lengths: {
-    readonly text?: number;
-    readonly reasoning?: number;
-    readonly object?: number;
-  };
-  readonly usage?: Usage;
-  /** Null: the price is unknown. */
-  readonly costUsd: number | null;
-  readonly firstTokenMs?: number;
-  readonly durationMs: number;
-}
+export interface LlmFinished extends EventOfKind<"llm.finished"> {}
 /** A model call broke; its text is void. */
-export interface LlmFailed extends NodeEnvelope<"llm.failed"> {
-  readonly call: string;
-  readonly reason: string;
-  readonly status?: number;
-  readonly retryAfterMs?: number;
-  readonly discarded: number;
-  readonly usage?: Usage;
-  readonly costUsd?: number | null;
-  readonly next: "retry" | "failover" | "none";
-}
+export interface LlmFailed extends EventOfKind<"llm.failed"> {}
 /** The text of a finished call did not fit; a repair may follow. */
-export interface LlmRejected extends NodeEnvelope<"llm.rejected"> {
-  readonly call: string;
-  readonly problems: readonly { readonly path?: string; readonly message: string }[];
-  /** Number of the repair that follows; 0 for none. */
-  readonly repair: number;
-}
+export interface LlmRejected extends EventOfKind<"llm.rejected"> {}
 /** A tool call begins. */
-export interface ToolStarted extends NodeEnvelope<"tool.started"> {
-  readonly call: string;
-  readonly tool: string;
-  readonly llmCall?: string;
-  readonly args?: Json;
-  readonly argsRef?: ValueRef;
-  readonly argsDigest?: string;
-}
+export interface ToolStarted extends EventOfKind<"tool.started"> {}
 /** A tool call ended. */
-export interface ToolFinished extends NodeEnvelope<"tool.finished"> {
-  readonly call: string;
-  readonly outcome: "ok" | "error" | "denied" | "cancelled";
-  readonly result?: Json;
-  readonly resultRef?: ValueRef;
-  readonly resultDigest?: string;
-  readonly error?: ErrorInfo;
-  readonly durationMs: number;
-}
+export interface ToolFinished extends EventOfKind<"tool.finished"> {}
 /** A person is asked. */
-export interface ConfirmRequested extends NodeEnvelope<"confirm.requested"> {
-  readonly id: string;
-  readonly prompt: string;
-  /** JSON Schema of the answer. */
-  readonly schema?: JsonSchema;
-  readonly deadline?: number;
-  readonly tool?: { readonly call: string; readonly name: string; readonly args?: Json };
-}
+export interface ConfirmRequested extends EventOfKind<"confirm.requested"> {}
 /** The answer, or its absence. */
-export interface ConfirmResolved extends NodeEnvelope<"confirm.resolved"> {
-  readonly id: string;
-  readonly outcome: Outcome;
-  readonly by?: string;
-  readonly value?: Json;
-  readonly comment?: string;
-}
+export interface ConfirmResolved extends EventOfKind<"confirm.resolved"> {}
 /** The view as an event, made for one reader and never in a journal. */
-export interface Snapshot extends Envelope<"snapshot"> {
-  readonly view: RunViewJson;
-}
+export interface Snapshot extends EventOfKind<"snapshot"> {}
 /** The last event of every stream, once. */
-export interface Summary extends Envelope<"summary">, SummaryPayload {}
+export interface Summary extends EventOfKind<"summary"> {}
 
 /** Every event that a writer may make, told apart by `kind`. */
 export type ExecutionEvent =
@@ -277,13 +143,29 @@ export type EventOf<F extends string> = Extract<
   { readonly kind: `${F}.${string}` }
 >;
 
-/** The `kind` of an event. */
-export type Kind = ExecutionEvent["kind"];
+/** The source of the request that started a run. */
+export type Trigger = RunStarted["trigger"];
+/** Why a run is paused; the list may grow. */
+export type PauseReason = RunPaused["reason"];
+/** Why a run was resumed; the list may grow. */
+export type ResumeReason = RunResumed["reason"];
+/** The source of a request to cancel a run; the list may grow. It decides the exit code. */
+export type CancelReason = RunCancelling["reason"];
+/** How a confirmation ended; the list is final. */
+export type Outcome = ConfirmResolved["outcome"];
+/** How a failure was handled: not at all (the run fails), by the exit `error`, by a default output, or by the enclosing node. The list is final. */
+export type Routed = NodeFailed["routed"];
+/** Severity of a log line. */
+export type LogLevel = Log["level"];
+/** Source of a log line; the list may grow. */
+export type LogChannel = Log["channel"];
+/** Which text of a model call a delta belongs to; the list may grow. */
+export type DeltaChannel = LlmDelta["channel"];
+/** How a run ended; `invalid`: its flow has errors and nothing ran. The list is final. */
+export type SummaryStatus = SummaryPayload["status"];
 
 /** An event of a newer writer: a legal envelope and a kind that this reader does not know. */
-export interface UnknownEvent extends Envelope<string> {
-  readonly node?: string;
-  readonly attempt?: number;
+export interface UnknownEvent extends Envelope<string>, Partial<NodePlace> {
   readonly [key: string]: unknown;
 }
 
@@ -291,11 +173,8 @@ export interface UnknownEvent extends Envelope<string> {
 export type AnyEvent = ExecutionEvent | UnknownEvent;
 
 /** How a run ended; `makeSummary` adds what the fold knows. */
-export interface RunEnd {
-  readonly status: SummaryStatus;
+export interface RunEnd
+  extends Pick<SummaryPayload, "status" | "outputRefs" | "error" | "diagnostics"> {
   readonly ts: number;
-  readonly outputs?: { readonly [name: string]: Json };
-  readonly outputRefs?: { readonly [name: string]: ValueRef };
-  readonly error?: ErrorInfo & { readonly node?: string };
-  readonly diagnostics?: readonly Diagnostic[];
+  readonly outputs?: SummaryPayload["outputs"];
 }

@@ -4,15 +4,8 @@
  *   W2  folding on from viewFromJson(viewToJson(v)) ends where folding on from v ends.
  */
 import { tail } from "./fold-call.ts";
-import type {
-  CallView,
-  ConfirmationView,
-  LiveConfirmation,
-  LiveNode,
-  NodeView,
-  RunView,
-  RunViewJson,
-} from "./view.ts";
+import type { LiveCall, LiveConfirmation, LiveNode, RunView } from "./view.ts";
+import type { CallView, ConfirmationView, NodeView, RunViewJson } from "./view-parts.ts";
 import {
   createView,
   enqueue,
@@ -116,8 +109,8 @@ function callToJson(open: CallView): CallView {
   return { call, node, attempt, kind, name, startedAt, texts: texts(open) };
 }
 
-function texts({ texts }: CallView): CallView["texts"] {
-  const copy: CallView["texts"] = {};
+function texts({ texts }: CallView): LiveCall["texts"] {
+  const copy: LiveCall["texts"] = {};
   for (const channel of ["text", "reasoning", "object"] as const) {
     const text = texts?.[channel];
     if (typeof text === "string") copy[channel] = text;

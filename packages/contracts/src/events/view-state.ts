@@ -4,20 +4,10 @@
  *       are both in the JSON form, so a view that was saved and restored forgets in the same order.
  *   V2  `counts` and `bodyCounts` never forget.
  */
+import { VIEW_LIMITS } from "./limits.ts";
 import { NO_COUNTS, NO_USAGE } from "./sums.ts";
-import type { LiveConfirmation, LiveNode, NodeState, NodeView, RunView } from "./view.ts";
-
-/** What a view keeps; enough for every display, small for a run of any length. */
-export const VIEW_LIMITS = {
-  settled: 2_000,
-  resolved: 100,
-  logs: 200,
-  failures: 100,
-  /** UTF-16 units of `NodeView.text`. */
-  text: 4_096,
-  /** A larger output is shown by its preview. */
-  outputBytes: 4_096,
-} as const;
+import type { LiveConfirmation, LiveNode, RunView } from "./view.ts";
+import type { NodeState, NodeView } from "./view-parts.ts";
 
 /** An empty view. Without `runId` it takes that of the first event. */
 export function createView(runId = ""): RunView {

@@ -1,8 +1,7 @@
 /** What is left of a model's words when the history of a node keeps no content: lengths, so every invariant still holds. */
 import type { Json } from "../json.ts";
 import { utf8Length } from "./limits.ts";
-import type { ValueRef } from "./shapes.ts";
-import type { ExecutionEvent, NodeFailed, NodeSucceeded } from "./types.ts";
+import type { ExecutionEvent, NodeFailed, NodeSucceeded, ValueRef } from "./types.ts";
 
 const DOT = "·";
 

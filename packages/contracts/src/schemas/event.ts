@@ -1,7 +1,7 @@
 /** Events, and shapes that records have in common with them, as zod schemas. Built from the table that every other check reads. */
 import * as z from "zod";
+import { EVENT_PARTS } from "../events/kinds.ts";
 import { partProblem } from "../events/parts.ts";
-import { EVENT_PARTS } from "../events/payloads.ts";
 import type { ExecutionEvent } from "../events/types.ts";
 import type { Infer, ObjectShape, Shape } from "../shape/index.ts";
 

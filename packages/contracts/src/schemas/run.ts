@@ -3,9 +3,9 @@ import * as z from "zod";
 import { EVENT_KINDS } from "../events/kinds.ts";
 import { NODE_MACHINE, RUN_MACHINE } from "../events/machines.ts";
 import { errorInfo, trigger, valueRef } from "../events/parts.ts";
-import { summaryPart } from "../events/payload-view.ts";
 import type { AnyEvent } from "../events/types.ts";
-import type { NodeState, RunState } from "../events/view.ts";
+import type { NodeState, RunState } from "../events/view-parts.ts";
+import { summaryPart } from "../events/view-parts.ts";
 import {
   digestSchema,
   type Infer,

@@ -13,6 +13,7 @@ import {
   type Kind,
   type LogLevel,
   type Outcome,
+  PAYLOAD_KEYS,
   type PauseReason,
   type ResumeReason,
   type Summary,
@@ -227,18 +228,6 @@ function short(text: string): string {
   return cutText(text, EVENT_LIMITS.message).text;
 }
 
-/** Keys of what bodies tell, in wire order. */
-const REPORT_KEYS: { readonly [kind: string]: readonly string[] } = {
-  "llm.started": ["call", "provider", "model", "target", "step", "purpose", "audit"],
-  "llm.delta": ["call", "channel", "offset", "text"],
-  "llm.finished": ["call", "finish", "lengths", "usage", "costUsd", "firstTokenMs", "durationMs"],
-  "llm.failed": "call reason status retryAfterMs discarded usage costUsd next".split(" "),
-  "llm.rejected": ["call", "problems", "repair"],
-  "tool.started": ["call", "tool", "llmCall", "args", "argsRef", "argsDigest"],
-  "tool.finished": "call outcome result resultRef resultDigest error durationMs".split(" "),
-  "node.checked": ["index", "check", "pass", "level", "detail", "score"],
-};
-
 /** Copies of what a tool got and gave: keys that name secrets lose their values. */
 const isContent = (key: string): boolean => key === "args" || key === "result";
 
@@ -256,7 +245,7 @@ export function emitReport(
     node: frame.path(node),
     attempt: frame.attempt(node),
   };
-  for (const key of REPORT_KEYS[report.kind] ?? []) {
+  for (const key of PAYLOAD_KEYS[report.kind] ?? []) {
     if (report[key] !== undefined)
       event[key] = isContent(key) ? maskKeys(report[key] as Json) : report[key];
   }

@@ -1,7 +1,9 @@
 /** The fields of a view as JSON, and of the summary that it may hold. */
 
+import type { Json } from "../json.ts";
 import {
   amount,
+  type Infer,
   integer,
   list,
   nullable,
@@ -9,9 +11,9 @@ import {
   oneOf,
   optional,
   record,
+  type Shape,
 } from "../shape/index.ts";
-import { EVENT_LIMITS } from "./limits.ts";
-import { NODE_MACHINE, RUN_MACHINE } from "./machines.ts";
+import { EVENT_LIMITS, VIEW_LIMITS } from "./limits.ts";
 import {
   code,
   count,
@@ -28,12 +30,11 @@ import {
   text,
   valueRef,
 } from "./parts.ts";
-import { VIEW_LIMITS } from "./view-state.ts";
 
 /** What a summary says beyond its envelope. */
 export const summaryPart = object({
   status: oneOf("succeeded", "failed", "cancelled", "invalid"),
-  outputs: jsonObject(EVENT_LIMITS.outputsBytes),
+  outputs: jsonObject(EVENT_LIMITS.outputsBytes) as Shape<{ readonly [name: string]: Json }>,
   outputRefs: optional(record(valueRef)),
   counts,
   bodyCounts: optional(counts),
@@ -45,9 +46,32 @@ export const summaryPart = object({
   exitCode: integer(0),
 });
 
-const node = object({
+const RUN_STATES = [
+  "pending",
+  "running",
+  "paused",
+  "cancelling",
+  "succeeded",
+  "failed",
+  "cancelled",
+] as const;
+
+const runState = oneOf(...RUN_STATES);
+
+const nodeState = oneOf(
+  "pending",
+  "running",
+  "retrying",
+  "waiting",
+  "succeeded",
+  "failed",
+  "skipped",
+  "cancelled",
+);
+
+const nodeView = object({
   node: path,
-  state: oneOf(...Object.keys(NODE_MACHINE)),
+  state: nodeState,
   attempt: integer(1),
   type: optional(text()),
   startedAt: optional(count),
@@ -66,12 +90,13 @@ const node = object({
   retries: count,
   nextAt: optional(count),
   checks: object({ passed: count, failed: count, warned: count }),
+  /** Last 4,096 units of the latest `generate` call. */
   text: optional(text(VIEW_LIMITS.text)),
   textCall: optional(id),
   tools: count,
 });
 
-const confirmation = object({
+const confirmationView = object({
   id,
   node: path,
   attempt: integer(1),
@@ -83,7 +108,7 @@ const confirmation = object({
   by: optional(text()),
 });
 
-const call = object({
+const callView = object({
   call: id,
   node: path,
   attempt: integer(1),
@@ -97,7 +122,7 @@ const call = object({
   }),
 });
 
-const log = object({
+const logView = object({
   seq: integer(1),
   ts: count,
   node: optional(path),
@@ -107,14 +132,20 @@ const log = object({
   code: optional(text()),
 });
 
-const failure = object({ node: path, attempt: integer(1), code, message, routed: text() });
+const failureView = object({
+  node: path,
+  attempt: integer(1),
+  code,
+  message,
+  routed: text(),
+});
 
 /** `RunViewJson`. */
 export const view = object({
   v: oneOf(1),
   runId: id,
   seq: count,
-  state: oneOf(...Object.keys(RUN_MACHINE), "invalid"),
+  state: oneOf(...RUN_STATES, "invalid"),
   startedAt: nullable(count),
   updatedAt: count,
   flow: nullable(object({ id: text(), title: optional(text()), hash: text() })),
@@ -123,16 +154,41 @@ export const view = object({
   trigger: nullable(text()),
   paused: nullable(object({ reason: text(), since: count })),
   cancelReason: nullable(text()),
-  nodes: list(node),
-  confirmations: list(confirmation),
-  calls: list(call),
+  nodes: list(nodeView as Shape<NodeView>),
+  confirmations: list(confirmationView as Shape<ConfirmationView>),
+  calls: list(callView),
   counts,
   bodyCounts: counts,
   usage: summaryUsage,
   costUsd: nullable(amount()),
-  logs: list(log, { max: VIEW_LIMITS.logs }),
+  logs: list(logView, { max: VIEW_LIMITS.logs }),
   warnings: count,
-  failures: list(failure, { max: VIEW_LIMITS.failures }),
+  failures: list(failureView, { max: VIEW_LIMITS.failures }),
   trimmed: count,
   summary: nullable(summaryPart),
 });
+
+type Loose<T> = { [K in keyof T]: object extends Pick<T, K> ? T[K] | undefined : T[K] };
+
+/** Where a run is. */
+export type RunState = Infer<typeof runState>;
+/** Where a node is; closed for ever. */
+export type NodeState = Infer<typeof nodeState>;
+
+/** One node of a view; keys in canonical order. A key whose value is `undefined` counts as absent. */
+export interface NodeView extends Loose<Infer<typeof nodeView>> {}
+
+/** An open model or tool call; `name` is the model or the tool. */
+export interface CallView extends Infer<typeof callView> {}
+
+/** A confirmation; `undefined` counts as absent. */
+export interface ConfirmationView extends Loose<Infer<typeof confirmationView>> {}
+
+/** One of the last 200 log lines. */
+export interface LogView extends Infer<typeof logView> {}
+
+/** One of the first 100 failures, caught ones included. */
+export interface FailureView extends Infer<typeof failureView> {}
+
+/** The view as JSON: equal views give equal text. */
+export interface RunViewJson extends Infer<typeof view> {}
