@@ -9,6 +9,6 @@ test("compiling and running cost at most 51 kB beside language and contracts, co
   expect(await gzipBytes(CORE, import.meta.url, BESIDE)).toBeLessThanOrEqual(51_000);
 });
 
-test("a program that compiles and runs flows has at most 150 kB of us, and neither models nor zod", async () => {
-  expect(await gzipBytes(CORE, import.meta.url)).toBeLessThanOrEqual(150_000);
+test("a program that compiles and runs flows has at most 153 kB of us, and neither models nor zod", async () => {
+  expect(await gzipBytes(CORE, import.meta.url)).toBeLessThanOrEqual(153_000);
 });
