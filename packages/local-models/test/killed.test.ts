@@ -1,17 +1,15 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { temporaryFolder } from "@millrace/test-support/folder";
 import { tinyGguf } from "@millrace/test-support/gguf";
+import { bundleProgram } from "@millrace/test-support/program";
 import { expect, onTestFinished, test } from "vitest";
 import { openFileServer } from "./file-server.ts";
 import { openManager, sha256 } from "./opened.ts";
 
 const MIB = 1_048_576;
 const SYNC = 16 * MIB; // how often the state file is written
-const HERE = fileURLToPath(new URL(".", import.meta.url));
 
 /** A process that installs a model, bundled from the sources. */
 const INSTALLER = `
@@ -21,29 +19,6 @@ const [, , dir, url, sha256] = process.argv;
 const fetch = createNodeHost().openFetch({ allow: [{ cidr: "127.0.0.0/8" }], maxResponseBytes: 1e12 });
 createModelManager({ dir, enginesDir: dir + "-engines", fetch, sink: { emit() {} } }).install({ source: url, id: "big", sha256 });
 `;
-
-async function bundled(): Promise<string> {
-  const root = createRequire(new URL("../../../package.json", import.meta.url));
-  const { build } = createRequire(root.resolve("tsup"))("esbuild") as {
-    build(options: object): Promise<unknown>;
-  };
-  const cache = join(HERE, "../node_modules/.cache");
-  mkdirSync(cache, { recursive: true });
-  const folder = mkdtempSync(join(cache, "installer-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const outfile = join(folder, "installer.mjs");
-  await build({
-    stdin: { contents: INSTALLER, resolveDir: HERE, loader: "ts" },
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    target: "node20",
-    conditions: ["@millrace/source"],
-    logLevel: "silent",
-    outfile,
-  });
-  return outfile;
-}
 
 /** Bytes that the state files of a folder vouch for. */
 function vouched(downloads: string): number {
@@ -67,9 +42,13 @@ test("a process that is killed in the middle costs at most a tenth of the file",
   onTestFinished(() => server.close());
   const url = server.serve("/big.gguf", { body }, [{ stallAt }]);
   const dir = join(temporaryFolder(), "models");
-  const child = spawn(process.execPath, [await bundled(), dir, url, digest], {
-    stdio: ["ignore", "ignore", "pipe"],
-  });
+  const child = spawn(
+    process.execPath,
+    [await bundleProgram(INSTALLER, import.meta.url), dir, url, digest],
+    {
+      stdio: ["ignore", "ignore", "pipe"],
+    },
+  );
   const said: string[] = [];
   child.stderr.setEncoding("utf8").on("data", (text: string) => void said.push(text));
   const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));

@@ -1,8 +1,8 @@
 /** What is loaded when. A vendor's package costs 17 MB of memory, so none is there before it is used. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
+import { bundleProgram } from "@millrace/test-support/program";
 import { expect, test } from "vitest";
-import { bundleScript } from "./support/child.ts";
 
 /** Tells every module that is asked for, one a line. */
 const HOOK = `data:text/javascript,${encodeURIComponent(`
@@ -10,14 +10,15 @@ const HOOK = `data:text/javascript,${encodeURIComponent(`
   register("data:text/javascript," + encodeURIComponent(\`
     import { writeSync } from "node:fs";
     export async function resolve(specifier, context, next) {
-      if (/^@(ai-sdk|modelcontextprotocol)/.test(specifier)) writeSync(1, specifier + "\\\\n");
+      const [, name] = /.*\\\\/node_modules\\\\/(@(?:ai-sdk|modelcontextprotocol)\\\\/[^/]+)/.exec("/node_modules/" + specifier) ?? [];
+      if (name !== undefined) writeSync(1, name + "\\\\n");
       return next(specifier, context);
     }
   \`));
 `)}`;
 
 async function loadedBy(script: string): Promise<readonly string[]> {
-  const path = await bundleScript(script);
+  const path = await bundleProgram(script, import.meta.url);
   const { stdout } = await promisify(execFile)(process.execPath, ["--import", HOOK, path]);
   return stdout.split("\n").filter((line) => line.startsWith("@"));
 }

@@ -1,55 +1,7 @@
-/** A process of its own that works on a store: what it runs is bundled from the sources, beside the writer thread. */
+/** A process of its own that works on a store. */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
-import { join } from "node:path";
 import type { Readable } from "node:stream";
-import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-
-/** The part of esbuild that is used here; the package is the one that tsup brings. */
-interface Bundler {
-  build(options: object): Promise<unknown>;
-}
-
-/** What CommonJS packages in the bundle load Node's modules with. */
-const REQUIRE =
-  'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);';
-
-const HERE = fileURLToPath(new URL(".", import.meta.url));
-
-/** Bundles a script, whose imports are found from `folder`, by default this one, and answers its path. */
-export async function bundleScript(script: string, folder: string = HERE): Promise<string> {
-  const root = createRequire(new URL("../../../package.json", import.meta.url));
-  const { build } = createRequire(root.resolve("tsup"))("esbuild") as Bundler;
-  const cache = join(HERE, "../node_modules/.cache"); // below the package, where libsql is found
-  mkdirSync(cache, { recursive: true });
-  const outdir = mkdtempSync(join(cache, "child-"));
-  onTestFinished(() => rmSync(outdir, { recursive: true, force: true }));
-  const shared = {
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    target: "node20",
-    conditions: ["@millrace/source"],
-    logLevel: "silent",
-  };
-  await build({
-    ...shared,
-    stdin: { contents: script, resolveDir: folder, loader: "ts" },
-    splitting: true, // in one file, modules that import each other could run in the wrong order
-    banner: { js: REQUIRE },
-    outdir,
-    entryNames: "child",
-    outExtension: { ".js": ".mjs" },
-  });
-  await build({
-    ...shared,
-    entryPoints: [join(HERE, "../src/writer/writer-thread.js")],
-    outfile: join(outdir, "writer-thread.js"),
-  });
-  return join(outdir, "child.mjs");
-}
 
 /** A child, its lines so far, and its end. */
 export interface Child {

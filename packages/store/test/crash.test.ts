@@ -3,8 +3,9 @@ import { createRandom } from "@millrace/engine/testing";
 import { openStore } from "@millrace/store";
 import { notFull, testUnless } from "@millrace/test-support";
 import { temporaryFolder } from "@millrace/test-support/folder";
+import { bundleProgram } from "@millrace/test-support/program";
 import { expect, test } from "vitest";
-import { bundleScript, startChild } from "./child.ts";
+import { startChild } from "./child.ts";
 import { linesOf, logOf, startRun } from "./logs.ts";
 import { newStore } from "./new-store.ts";
 
@@ -38,7 +39,7 @@ testUnless(notFull)(
   "killed at any moment, nothing that was acknowledged is lost, and the log stays whole",
   async () => {
     const dir = temporaryFolder();
-    const path = await bundleScript(APPENDER);
+    const path = await bundleProgram(APPENDER, import.meta.url);
     const random = createRandom(SEED);
     const log = logOf(SEED).map(({ line }) => new TextDecoder().decode(line));
     let kept = 0;
@@ -66,7 +67,7 @@ testUnless(notFull)(
 
 test("a second process is refused and told who is there; a killed one leaves nothing behind", async () => {
   const dir = temporaryFolder();
-  const child = startChild(await bundleScript(APPENDER), [dir]);
+  const child = startChild(await bundleProgram(APPENDER, import.meta.url), [dir]);
   await child.until(1);
   await expect(openStore({ dir })).rejects.toMatchObject({
     code: "store_locked",
@@ -82,14 +83,14 @@ test("a second process is refused and told who is there; a killed one leaves not
 
 test("an open store keeps no process alive, and what it was given is stored before the end", async () => {
   const dir = temporaryFolder();
-  const path = await bundleScript(`
+  const program = `
     import { openStore } from "@millrace/store";
     import { logOf, startRun } from "./logs.ts";
     const store = await openStore({ dir: process.argv[2] });
     store.journal.create(startRun(1)).then(({ epoch }) =>
       store.journal.append("r1", 0, logOf(1), { epoch, sync: false }));
-  `);
-  const child = startChild(path, [dir]);
+  `;
+  const child = startChild(await bundleProgram(program, import.meta.url), [dir]);
   await child.exited;
   expect(child.process.exitCode).toBe(0);
   const store = await newStore({ dir: join(dir) });

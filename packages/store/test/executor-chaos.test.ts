@@ -1,15 +1,14 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { createRandom } from "@millrace/engine/testing";
 import { casesOf, notFull, testUnless } from "@millrace/test-support";
 import { executorChaos } from "@millrace/test-support/executor";
 import { temporaryFolder } from "@millrace/test-support/folder";
+import { bundleProgram } from "@millrace/test-support/program";
 import { expect } from "vitest";
-import { bundleScript } from "./child.ts";
 
-const CHILD = fileURLToPath(new URL("../../../bench/durable/chaos-child.js", import.meta.url));
+const CHILD = new URL("../../../bench/durable/chaos-child.js", import.meta.url);
 const KILLS = Math.max(3, casesOf(10));
 const RUNS = 12;
 const MAX_MS = 180_000; // a limit for what hangs, on a machine that does much else
@@ -17,7 +16,7 @@ const MAX_MS = 180_000; // a limit for what hangs, on a machine that does much e
 testUnless(notFull)(
   "killed again and again, a server loses no run and no step, repeats only what was in flight, and nobody answers or fires twice",
   async () => {
-    const program = await bundleScript(readFileSync(CHILD, "utf8"), join(CHILD, ".."));
+    const program = await bundleProgram(readFileSync(CHILD, "utf8"), CHILD.href);
     const random = createRandom(7);
     const report = await executorChaos(
       (dir) => spawn(process.execPath, [program, dir], { stdio: ["ignore", "pipe", "inherit"] }),

@@ -3,8 +3,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { McpSource } from "@millrace/providers/mcp";
 import { notLinux, testUnless } from "@millrace/test-support";
+import { bundleProgram } from "@millrace/test-support/program";
 import { afterEach, expect, test, vi } from "vitest";
-import { bundleScript } from "../support/child.ts";
 import { contextOf, everything, isAlive, processesWith, program, sourceOf } from "./support.ts";
 
 let source: McpSource | undefined;
@@ -178,7 +178,7 @@ const HOST = `
 testUnless(notLinux)(
   "when this very process is killed, a server that does not care goes too",
   async () => {
-    const host = spawn(process.execPath, [await bundleScript(HOST)], {
+    const host = spawn(process.execPath, [await bundleProgram(HOST, import.meta.url)], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     const [chunk] = (await once(host.stdout, "data")) as [Buffer];

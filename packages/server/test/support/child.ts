@@ -1,47 +1,9 @@
 /** A server in a process of its own, bundled from the sources, which can be killed at any moment. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { bundleProgram } from "@millrace/test-support/program";
 import { onTestFinished } from "vitest";
-
-/** The part of esbuild that is used here; the package is the one that tsup brings. */
-interface Bundler {
-  build(options: object): Promise<unknown>;
-}
-interface Resolving {
-  readonly path: string;
-  readonly kind: string;
-  readonly resolveDir: string;
-  readonly pluginData?: unknown;
-}
-interface PluginBuild {
-  onResolve(
-    filter: { readonly filter: RegExp },
-    resolve: (args: Resolving) => Promise<object | undefined>,
-  ): void;
-  resolve(path: string, options: object): Promise<{ readonly path: string }>;
-}
-
-const HERE = fileURLToPath(new URL(".", import.meta.url));
-const STORE = join(HERE, "../../../store");
-
-/** Packages of others stay where they are: only what is ours is bundled. */
-const OTHERS = {
-  name: "others",
-  setup(build: PluginBuild): void {
-    build.onResolve({ filter: /^[^./]/ }, async ({ path, kind, resolveDir, pluginData }) => {
-      if (pluginData === OTHERS || path.startsWith("@millrace/") || path.startsWith("node:")) {
-        return undefined;
-      }
-      const found = await build.resolve(path, { kind, resolveDir, pluginData: OTHERS });
-      return { path: found.path, external: true };
-    });
-  },
-};
 
 /** What a child runs; `process.argv[2]` is its data folder, `[3]` its options as JSON. */
 const SCRIPT = `
@@ -58,37 +20,6 @@ console.log(server.url);
 
 let bundled: Promise<string> | undefined;
 
-async function bundle(): Promise<string> {
-  const root = createRequire(new URL("../../../../package.json", import.meta.url));
-  const { build } = createRequire(root.resolve("tsup"))("esbuild") as Bundler;
-  const cache = join(STORE, "node_modules/.cache"); // below the package, where libsql is found
-  mkdirSync(cache, { recursive: true });
-  const dir = mkdtempSync(join(cache, "server-"));
-  process.once("exit", () => rmSync(dir, { recursive: true, force: true }));
-  const outdir = join(dir, "src");
-  writeFileSync(join(dir, "package.json"), '{ "version": "0.0.0", "type": "module" }');
-  const shared = {
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    target: "node20",
-    conditions: ["@millrace/source"],
-    logLevel: "silent",
-  };
-  await build({
-    ...shared,
-    plugins: [OTHERS],
-    stdin: { contents: SCRIPT, resolveDir: HERE, loader: "ts" },
-    outfile: join(outdir, "server.js"),
-  });
-  await build({
-    ...shared,
-    entryPoints: [join(STORE, "src/writer/writer-thread.js")],
-    outfile: join(outdir, "writer-thread.js"),
-  });
-  return join(outdir, "server.js");
-}
-
 /** A server that listens, in a process that ends with its test. */
 export interface ServerProcess {
   readonly url: string;
@@ -103,7 +34,7 @@ export interface ServerProcess {
 
 /** Starts a server on a data folder. Rejects with its log when it does not come to listen. */
 export async function spawnServer(dir: string, options: object = {}): Promise<ServerProcess> {
-  bundled ??= bundle();
+  bundled ??= bundleProgram(SCRIPT, import.meta.url);
   const child = spawn(process.execPath, [await bundled, dir, JSON.stringify(options)], {
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
