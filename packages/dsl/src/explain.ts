@@ -4,8 +4,6 @@
  */
 
 import { GRAPH_EXPLANATIONS } from "./diagnostics/explanations/graph.ts";
-import { LINTS_EXPLANATIONS } from "./diagnostics/explanations/lints.ts";
-import { NODES_EXPLANATIONS } from "./diagnostics/explanations/nodes.ts";
 import { TEXT_EXPLANATIONS } from "./diagnostics/explanations/text.ts";
 import type { DiagnosticCode } from "./diagnostics/table.ts";
 
@@ -23,10 +21,19 @@ export interface Explanation {
   readonly form?: "whole" | "prose";
 }
 
-/** Code to explanation, in order of codes. */
-export const EXPLANATIONS: { readonly [code in DiagnosticCode]: Explanation } = {
+type Row = readonly [why: string, wrong: string, right: string, form?: Explanation["form"]];
+
+const ROWS: { readonly [code in DiagnosticCode]: Row } = {
   ...TEXT_EXPLANATIONS,
-  ...NODES_EXPLANATIONS,
   ...GRAPH_EXPLANATIONS,
-  ...LINTS_EXPLANATIONS,
 };
+
+type Explanations = { readonly [code in DiagnosticCode]: Explanation };
+
+/** Code to explanation, in order of codes. */
+export const EXPLANATIONS: Explanations = /* @__PURE__ */ Object.fromEntries(
+  Object.entries(ROWS).map(([code, [why, wrong, right, form]]) => [
+    code,
+    { why, wrong, right, ...(form && { form }) },
+  ]),
+) as Explanations;

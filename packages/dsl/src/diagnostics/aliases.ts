@@ -60,35 +60,19 @@ const REPEAT =
   "a node of type `map` runs its body for each item, one of type `loop` until a condition holds";
 
 /** Statements of programming languages. */
-export const BLOCK_HINTS: Aliases = {
-  if: CHOICE,
-  else: CHOICE,
-  elif: CHOICE,
-  when: CHOICE,
-  unless: CHOICE,
-  switch: "a choice between several is a node of type `switch`",
-  match: "a choice between several is a node of type `switch`",
-  for: REPEAT,
-  foreach: REPEAT,
-  while: REPEAT,
-  repeat: REPEAT,
-  let: VALUE,
-  var: VALUE,
-  const: VALUE,
-  set: VALUE,
-  vars: VALUE,
-  locals: VALUE,
-  return: "a result is written `output name = …`",
-  try: "a failure leaves a node by its port `error`: `a.error -> b`",
-  catch: "a failure leaves a node by its port `error`: `a.error -> b`",
-  parallel: "nodes run at the same time unless one reads another or an edge leads to it",
-  trigger: STARTED,
-  on: STARTED,
-  import: "another flow is called by a node of type `subflow`",
-  function:
-    "there are no functions of one's own; another flow is called by a node of type `subflow`",
-  def: "there are no functions of one's own; another flow is called by a node of type `subflow`",
-};
+export const BLOCK_HINTS: Aliases = /* @__PURE__ */ aliases({
+  [CHOICE]: "if else elif when unless",
+  "a choice between several is a node of type `switch`": "switch match",
+  [REPEAT]: "for foreach while repeat",
+  [VALUE]: "let var const set vars locals",
+  "a result is written `output name = …`": "return",
+  "a failure leaves a node by its port `error`: `a.error -> b`": "try catch",
+  "nodes run at the same time unless one reads another or an edge leads to it": "parallel",
+  [STARTED]: "trigger on",
+  "another flow is called by a node of type `subflow`": "import",
+  "there are no functions of one's own; another flow is called by a node of type `subflow`":
+    "function def",
+});
 
 /** Types of steps. */
 export const TYPE_ALIASES: Aliases = /* @__PURE__ */ aliases({
@@ -128,55 +112,48 @@ export const TYPE_HINTS: Aliases = /* @__PURE__ */ aliases({
 });
 
 /** Fields of types; `a|b`: the first that the type has. */
-export const FIELD_ALIASES: Aliases = {
-  .../* @__PURE__ */ aliases({
-    input: "messages question user data",
-    url: "uri link endpoint href address",
-    method: "verb httpmethod",
-    headers: "header",
-    query: "params queryparams qs search querystring",
-    path: "file filename filepath",
-    content: "contents",
-    program: "cmd command script bin",
-    args: "arguments argv parameters",
-    for: "duration seconds ms milliseconds time delay",
-    items: "list each in over array collection foreach",
-    modelId: "model modelname",
-    outputSchema: "jsonschema responseformat responseschema",
-    tools: "functions",
-    flow: "workflow workflowid flowid slug",
-    cwd: "workdir workingdirectory dir",
-    glob: "pattern",
-    connection: "credential credentials auth",
-    operation: "action endpointname",
-    encoding: "charset format",
-  }),
-  prompt: "input",
-  text: "content|message|prompt|input",
-  body: "content|body",
-  payload: "body|content|data|args",
-  json: "body|content",
-  data: "body|content|input|value",
-  message: "message|prompt|input",
-  msg: "message|prompt",
-  title: "prompt|message",
-  condition: "if|until|while",
-  expr: "if|value|on",
-  expression: "if|value|on",
-  test: "if",
-  key: "on",
-  value: "value|on|items|message",
-  result: "value",
-  output: "value",
-  instructions: "system|prompt",
-  inputs: "inputs|args|input",
-  with: "inputs|args",
-  maxiterations: "max",
-  iterations: "max",
-  times: "max",
-  limit: "max|maxBytes",
-  schema: "outputSchema|schema",
-};
+export const FIELD_ALIASES: Aliases = /* @__PURE__ */ aliases({
+  input: "messages question user prompt",
+  url: "uri link endpoint href address",
+  method: "verb httpmethod",
+  headers: "header",
+  query: "params queryparams qs search querystring",
+  path: "file filename filepath",
+  content: "contents",
+  program: "cmd command script bin",
+  args: "arguments argv parameters",
+  for: "duration seconds ms milliseconds time delay",
+  items: "list each in over array collection foreach",
+  modelId: "model modelname",
+  outputSchema: "jsonschema responseformat responseschema",
+  tools: "functions",
+  flow: "workflow workflowid flowid slug",
+  cwd: "workdir workingdirectory dir",
+  glob: "pattern",
+  connection: "credential credentials auth",
+  operation: "action endpointname",
+  encoding: "charset format",
+  "content|message|prompt|input": "text",
+  "content|body": "body",
+  "body|content|data|args": "payload",
+  "body|content": "json",
+  "body|content|input|value": "data",
+  "message|prompt|input": "message",
+  "message|prompt": "msg",
+  "prompt|message": "title",
+  "if|until|while": "condition",
+  "if|value|on": "expr expression",
+  if: "test",
+  on: "key",
+  "value|on|items|message": "value",
+  value: "result output",
+  "system|prompt": "instructions",
+  "inputs|args|input": "inputs",
+  "inputs|args": "with",
+  max: "maxiterations iterations times",
+  "max|maxBytes": "limit",
+  "outputSchema|schema": "schema",
+});
 
 /** Words of fields that take one of several. */
 export const VALUE_ALIASES: Aliases = /* @__PURE__ */ aliases({
@@ -270,41 +247,23 @@ export const FUNCTION_ALIASES: Aliases = /* @__PURE__ */ aliases({
 });
 
 /** Objects of JavaScript whose methods are functions here. */
-export const NAMESPACES: ReadonlySet<string> = new Set([
-  "Array",
-  "Date",
-  "JSON",
-  "Math",
-  "Number",
-  "Object",
-  "String",
-  "_",
-]);
+export const NAMESPACES: ReadonlySet<string> = new Set(
+  "Array Date JSON Math Number Object String _".split(" "),
+);
 
 const NO_PATTERNS =
   "there are no regular expressions; use `contains`, `startsWith`, `endsWith` or `split`";
 
-export const FUNCTION_HINTS: Aliases = {
-  matches: NO_PATTERNS,
-  match: NO_PATTERNS,
-  regex: NO_PATTERNS,
-  regexp: NO_PATTERNS,
-  test: NO_PATTERNS,
-  regexmatch: NO_PATTERNS,
-  reduce:
-    "there is no reduce; `sum`, `min`, `max`, `join` and `merge` cover most of it, a `loop` node the rest",
-  env: "a flow reads no environment; use an input, or a connection for a secret",
-  if: "a choice is written `c ? a : b`",
-  ifelse: "a choice is written `c ? a : b`",
-  iff: "a choice is written `c ? a : b`",
-  default: "a default is written `a ?? b`",
-  coalesce: "a default is written `a ?? b`",
-  nvl: "a default is written `a ?? b`",
-  ifnull: "a default is written `a ?? b`",
-  concat: "`+` joins two strings or two lists",
-  push: "`+` joins two lists: `list + [element]`",
-  append: "`+` joins two lists: `list + [element]`",
-};
+export const FUNCTION_HINTS: Aliases = /* @__PURE__ */ aliases({
+  [NO_PATTERNS]: "matches match regex regexp test regexmatch",
+  "there is no reduce; `sum`, `min`, `max`, `join` and `merge` cover most of it, a `loop` node the rest":
+    "reduce",
+  "a flow reads no environment; use an input, or a connection for a secret": "env",
+  "a choice is written `c ? a : b`": "if ifelse iff",
+  "a default is written `a ?? b`": "default coalesce nvl ifnull",
+  "`+` joins two strings or two lists": "concat",
+  "`+` joins two lists: `list + [element]`": "push append",
+});
 
 /** Members that are functions here: `xs.length`. */
 export const MEMBER_FUNCTIONS: ReadonlySet<string> = new Set(["length", "size", "count", "len"]);
@@ -314,62 +273,35 @@ const NO_SECRETS =
 const BY_ID = "read a step by its id, such as `a.value`";
 
 /** Roots of expressions in other tools. */
-export const NAME_HINTS: Aliases = {
-  env: NO_SECRETS,
-  secret: NO_SECRETS,
-  secrets: NO_SECRETS,
-  process: NO_SECRETS,
-  credentials: NO_SECRETS,
-  vault: NO_SECRETS,
-  vars: "values come from `inputs` and from steps, such as `inputs.name` and `a.value`",
-  steps: BY_ID,
-  outputs: BY_ID,
-  tasks: BY_ID,
-  needs: BY_ID,
-  json: BY_ID,
-  node: BY_ID,
-  prev: BY_ID,
-  previous: BY_ID,
-  trigger: "what started a run is not read by a flow; pass it as an input",
-};
+export const NAME_HINTS: Aliases = /* @__PURE__ */ aliases({
+  [NO_SECRETS]: "env secret secrets process credentials vault",
+  "values come from `inputs` and from steps, such as `inputs.name` and `a.value`": "vars",
+  [BY_ID]: "steps outputs tasks needs json node prev previous",
+  "what started a run is not read by a flow; pass it as an input": "trigger",
+});
 
 /** Members of what nodes give. */
-export const OUTPUT_ALIASES: Aliases = {
-  .../* @__PURE__ */ aliases({
-    status: "statuscode code httpstatus",
-    exitCode: "code exitstatus returncode",
-    files: "entries list",
-    rounds: "iterations count",
-    by: "user approver",
-  }),
-  data: "body|content|value|output",
-  json: "body|content|value|output",
-  response: "body|output|text",
-  payload: "body|value",
-  result: "value|output|body|items|outputs|state|outcome",
-  results: "items|value",
-  output: "value|body|stdout|items|outputs|state|content",
-  text: "body|content|stdout|value",
-  content: "body|output|text|stdout",
-  body: "content|value",
-  value: "output|body|state|items",
-  answer: "output|text|value",
-  message: "text|output",
-  decision: "outcome",
-  approved: "outcome",
-};
+export const OUTPUT_ALIASES: Aliases = /* @__PURE__ */ aliases({
+  status: "statuscode code httpstatus",
+  exitCode: "code exitstatus returncode",
+  files: "entries list",
+  rounds: "iterations count",
+  by: "user approver",
+  "body|content|value|output": "data json",
+  "body|output|text": "response",
+  "body|value": "payload",
+  "value|output|body|items|outputs|state|outcome": "result",
+  "items|value": "results",
+  "value|body|stdout|items|outputs|state|content": "output",
+  "body|content|stdout|value": "text",
+  "body|output|text|stdout": "content",
+  "content|value": "body",
+  "output|body|state|items": "value",
+  "output|text|value": "answer",
+  "text|output": "message",
+  outcome: "decision approved",
+});
 
 /** Members that hold the result of a node, the one that is meant mostly first. */
-export const MAIN_MEMBERS: readonly string[] = [
-  "value",
-  "output",
-  "body",
-  "content",
-  "items",
-  "state",
-  "stdout",
-  "files",
-  "outputs",
-  "text",
-  "result",
-];
+export const MAIN_MEMBERS: readonly string[] =
+  "value output body content items state stdout files outputs text result".split(" ");
