@@ -1,5 +1,6 @@
 /** Reading of data that may be anything: graphs also come from programs and models, and validation never throws. */
 import { type Json, type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts/json";
+import { memberNames } from "@millrace/contracts/kit";
 
 const ROOT = Object.prototype;
 const NO_LIST: readonly Json[] = [];
@@ -31,6 +32,20 @@ export function isObject(value: unknown): value is JsonObject {
 export function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === ROOT || prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** The key that says what an object stands for: `$` an expression, `$t` a template, `$lit` one protected level. */
+export type Marker = "$" | "$t" | "$lit";
+
+/** Whether a key means something when an object has no other. */
+export function isMarker(key: string | undefined): key is Marker {
+  return key === "$" || key === "$t" || key === "$lit";
+}
+
+/** The marker of an object; undefined: it is data as it is. */
+export function markerOf(object: JsonObject): Marker | undefined {
+  const [only, ...others] = memberNames(object);
+  return others.length === 0 && isMarker(only) ? only : undefined;
 }
 
 /** Sets an own member; `__proto__` is a key like any other. */

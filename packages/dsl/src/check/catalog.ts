@@ -27,67 +27,58 @@ export interface FlowCatalog {
 
 /** A catalog that is asked once for each thing, and whose answers have the shape that they ought to have. */
 export class KnownCatalog {
-  readonly #catalog: FlowCatalog;
-  readonly #newest = new Map<string, CatalogEntry | undefined>();
-  readonly #versions = new Map<string, CatalogEntry | undefined>();
+  readonly #catalog: Partial<FlowCatalog>;
+  readonly #entries = new Map<string, CatalogEntry | undefined>();
   readonly #flows = new Map<string, CatalogFlow | undefined>();
   #types: readonly string[] | undefined;
   #timeZones: ReadonlySet<string> | undefined;
 
   constructor(catalog: FlowCatalog) {
-    this.#catalog = catalog;
+    this.#catalog = catalog ?? {};
   }
 
   /** Whether anything is known of other flows. */
   get hasFlows(): boolean {
-    return typeof this.#catalog?.flow === "function";
+    return typeof this.#catalog.flow === "function";
   }
 
   /** The entry of a type; of a version that is not there the newest. */
-  entry = (type: string, version: number | undefined): CatalogEntry | undefined =>
-    (version === undefined ? undefined : this.exactly(type, version)) ?? this.#newestOf(type);
+  entry = (type: string, version?: number): CatalogEntry | undefined =>
+    (version === undefined ? undefined : this.exactly(type, version)) ?? this.exactly(type);
 
-  /** The entry that is asked for by its version. */
-  exactly(type: string, version: number): CatalogEntry | undefined {
-    return kept(this.#versions, `${version} ${type}`, () =>
-      readEntry(this.#catalog?.entry?.(type, version)),
+  /** The entry that is asked for by its version; without one the newest. */
+  exactly(type: string, version?: number): CatalogEntry | undefined {
+    return kept(this.#entries, `${version} ${type}`, () =>
+      readEntry(this.#catalog.entry?.(type, version)),
     );
   }
 
   /** The names of all types. */
   get types(): readonly string[] {
-    this.#types ??= textsOf(this.#catalog?.types?.());
+    this.#types ??= textsOf(this.#catalog.types?.());
     return this.#types;
   }
 
   flow(slug: string): CatalogFlow | undefined {
-    return kept(this.#flows, slug, () => readFlow(this.#catalog?.flow?.(slug)));
+    return kept(this.#flows, slug, () => readFlow(this.#catalog.flow?.(slug)));
   }
 
   /** Known time zones; undefined: zones are not checked. */
   get timeZones(): ReadonlySet<string> | undefined {
-    const zones = this.#catalog?.timeZones;
+    const zones = this.#catalog.timeZones;
     if (zones !== undefined) this.#timeZones ??= new Set(textsOf(zones));
     return this.#timeZones;
   }
 
   /** Known services; undefined: connections are not checked. */
   get services(): readonly string[] | undefined {
-    return listed(this.#catalog?.services);
+    return this.#catalog.services && textsOf(this.#catalog.services);
   }
 
   /** Known providers of models; undefined: they are not checked. */
   get providers(): readonly string[] | undefined {
-    return listed(this.#catalog?.providers);
+    return this.#catalog.providers && textsOf(this.#catalog.providers);
   }
-
-  #newestOf(type: string): CatalogEntry | undefined {
-    return kept(this.#newest, type, () => readEntry(this.#catalog?.entry?.(type)));
-  }
-}
-
-function listed(names: unknown): readonly string[] | undefined {
-  return names === undefined ? undefined : textsOf(names);
 }
 
 function kept<T>(
@@ -95,11 +86,8 @@ function kept<T>(
   key: string,
   make: () => T | undefined,
 ): T | undefined {
-  const found = known.get(key);
-  if (found !== undefined || known.has(key)) return found;
-  const made = make();
-  known.set(key, made);
-  return made;
+  if (!known.has(key)) known.set(key, make());
+  return known.get(key);
 }
 
 /** The entry when it has the shape of one. */

@@ -2,22 +2,17 @@
 
 import { findReferences, type ReferencePlace } from "../expression/references.ts";
 import { dataOf, type FlowDocument, isDocument } from "../read/document.ts";
-import { type Losses, lossesOf, type Mark, marksOf } from "../read/locate.ts";
+import { type Mark, type Places, placesOf } from "../read/locate.ts";
 import type { Expression, Span } from "../syntax/ast.ts";
 import { printExpression } from "../syntax/print-expression.ts";
 import type { Leaf } from "./model/sites.ts";
-
-interface Written {
-  readonly expression: Expression | undefined;
-  /** Its references, once one of them is asked for. */
-  references: readonly ReferencePlace[] | undefined;
-}
 
 /** Where the places of a graph are in its text; without a document nowhere. */
 export class SourceMap {
   readonly source: string | undefined;
   readonly #document: FlowDocument | undefined;
-  readonly #written = new WeakMap<Leaf, Written>();
+  readonly #expressions = new WeakMap<Leaf, Expression | "other">();
+  readonly #references = new WeakMap<Leaf, readonly ReferencePlace[]>();
 
   constructor(document: FlowDocument | undefined) {
     if (!isDocument(document)) return;
@@ -27,12 +22,12 @@ export class SourceMap {
 
   /** Every place that was written. */
   get marks(): ReadonlyMap<string, Mark> {
-    return this.#document === undefined ? NO_MARKS : marksOf(this.#document);
+    return this.#document === undefined ? NO_MARKS : placesOf(this.#document).marks;
   }
 
   /** What of the text is not in the graph; undefined: all of it is, or there is no text. */
-  get losses(): Losses | undefined {
-    const losses = this.#document && lossesOf(this.#document);
+  get losses(): Places | undefined {
+    const losses = this.#document && placesOf(this.#document);
     return losses && losses.dropped.length + losses.errors.length > 0 ? losses : undefined;
   }
 
@@ -52,26 +47,25 @@ export class SourceMap {
 
   /** The expression that the author wrote at a place, when it still is that of the graph; its offsets are those of the text. */
   expression(leaf: Leaf): Expression | undefined {
-    return this.#read(leaf).expression;
+    let written = this.#expressions.get(leaf);
+    if (written === undefined) {
+      const found = this.marks.get(leaf.pointer)?.expression;
+      written = found && printExpression(found) === leaf.source ? found : "other";
+      this.#expressions.set(leaf, written);
+    }
+    return written === "other" ? undefined : written;
   }
 
   /** The stretch of the name that an expression reads, by its place among the references. */
   reference(leaf: Leaf, index: number): { name: Span; whole: Span } | undefined {
-    const written = this.#read(leaf);
-    written.references ??= written.expression ? findReferences(written.expression) : [];
-    const found = written.references[index];
+    let places = this.#references.get(leaf);
+    if (places === undefined) {
+      const written = this.expression(leaf);
+      places = written ? findReferences(written) : [];
+      this.#references.set(leaf, places);
+    }
+    const found = places[index];
     return found && { name: found.name, whole: { start: found.start, end: found.end } };
-  }
-
-  /** What the author wrote at a place, compared with the graph once, however many findings it has. */
-  #read(leaf: Leaf): Written {
-    const known = this.#written.get(leaf);
-    if (known !== undefined) return known;
-    const expression = this.marks.get(leaf.pointer)?.expression;
-    const isSame = expression !== undefined && printExpression(expression) === leaf.source;
-    const written: Written = { expression: isSame ? expression : undefined, references: undefined };
-    this.#written.set(leaf, written);
-    return written;
   }
 
   /** The text of a stretch. */

@@ -1,7 +1,7 @@
 /** What the phases of one validation share. */
 
 import type { Diagnostic, FlowGraph } from "@millrace/contracts";
-import { countMembers, listOrNone, own } from "../data.ts";
+import { countMembers } from "../data.ts";
 import { type Aliases, meantName } from "../diagnostics/aliases.ts";
 import {
   byPlace,
@@ -12,12 +12,12 @@ import {
   writing,
 } from "../diagnostics/bag.ts";
 import { lineIndex } from "../diagnostics/lines.ts";
-import { quoteForMessage } from "../diagnostics/quote.ts";
+import { shown } from "../diagnostics/quote.ts";
 import type { DiagnosticCode } from "../diagnostics/table.ts";
 import type { Span } from "../syntax/ast.ts";
 import { type FlowCatalog, KnownCatalog } from "./catalog.ts";
 import { followUps } from "./follow-ups.ts";
-import { type GraphModel, modelOf, type NodeModel } from "./model/bodies.ts";
+import { declared, type GraphModel, modelOf, type NodeModel } from "./model/bodies.ts";
 import { Ports } from "./rules/ports.ts";
 import type { SourceMap } from "./source-map.ts";
 
@@ -33,7 +33,7 @@ export class Validation {
   readonly #bag = new DiagnosticBag();
   readonly ports: Ports = new Ports((value) => this.isReadable(value));
   readonly #unreadable = new Set<unknown>();
-  #everywhere: Map<string, NodeModel> | undefined;
+  #everywhere: ReadonlyMap<string, NodeModel> | undefined;
   #connections: ReadonlyMap<string, object> | undefined;
   readonly #calls = new Map<string, readonly string[] | undefined>();
   #suggestions = MAX_SUGGESTIONS;
@@ -47,16 +47,10 @@ export class Validation {
 
   /** The connections that the flow declares, by name; of two with one name the first. */
   get connections(): ReadonlyMap<string, object> {
-    if (this.#connections !== undefined) return this.#connections;
-    const connections = new Map<string, object>();
-    for (const connection of listOrNone(own(this.graph, "connections"))) {
-      const name = own(connection, "name");
-      if (typeof name === "string" && !connections.has(name)) {
-        connections.set(name, connection as object);
-      }
-    }
-    this.#connections = connections;
-    return connections;
+    this.#connections ??= firstOfEach(
+      declared(this.graph, "connections").map(({ name, value }) => [name, value as object]),
+    );
+    return this.#connections;
   }
 
   /** The calls by which another flow leads back to this one, looked for once a flow. */
@@ -67,12 +61,7 @@ export class Validation {
 
   /** The first node of an id, in whatever body. */
   anywhere(id: string): NodeModel | undefined {
-    if (this.#everywhere === undefined) {
-      this.#everywhere = new Map();
-      for (const node of this.model.nodes) {
-        if (!this.#everywhere.has(node.id)) this.#everywhere.set(node.id, node);
-      }
-    }
+    this.#everywhere ??= firstOfEach(this.model.nodes.map((node) => [node.id, node]));
     return this.#everywhere.get(id);
   }
 
@@ -98,18 +87,14 @@ export class Validation {
   }
 
   /** The name that a misspelt one most likely stands for. */
-  near(
-    name: string,
-    candidates: () => Iterable<string>,
-    aliases: Aliases = {},
-  ): string | undefined {
-    return this.suggests() ? meantName(name, candidates(), aliases) : undefined;
+  near(name: string, candidates: Iterable<string>, aliases: Aliases = {}): string | undefined {
+    return this.suggests() ? meantName(name, candidates, aliases) : undefined;
   }
 
   /** The parts and the fix of a misspelt name that stands alone at `pointer`. */
   nearest(
     name: string,
-    candidates: () => Iterable<string>,
+    candidates: Iterable<string>,
     pointer: string,
     spelt: (near: string) => string = (near) => near,
     aliases: Aliases = {},
@@ -148,6 +133,15 @@ export class Validation {
 
 const NOWHERE: Span = { start: 0, end: 0 };
 
+/** Things by their names; of several with one name the first. */
+function firstOfEach<T>(named: readonly (readonly [string | undefined, T])[]): Map<string, T> {
+  const first = new Map<string, T>();
+  for (const [name, thing] of named) {
+    if (name !== undefined && !first.has(name)) first.set(name, thing);
+  }
+  return first;
+}
+
 /** What a finding at a place of the graph carries beside its code. */
 export interface PlacedDetails extends Omit<Details, "pointer" | "related"> {
   /** The stretch of text, when it is less than the whole place. */
@@ -159,17 +153,12 @@ export interface PlacedDetails extends Omit<Details, "pointer" | "related"> {
 /** Names that a message lists. */
 const MAX_LISTED = 50;
 
-/** The first names of a list, as a message shows them. */
-export function listed(names: Iterable<string>): string {
+/** The first names of a list, as a message shows them; `more` follows where there are others. */
+export function listed(names: Iterable<string>, more = ""): string {
   const first: string[] = [];
   for (const name of names) {
-    if (first.length === MAX_LISTED) break;
+    if (first.length === MAX_LISTED) return first.join(", ") + more;
     first.push(shown(name));
   }
   return first.join(", ");
-}
-
-/** A name as a message shows it: cut, control characters escaped. */
-export function shown(name: string): string {
-  return quoteForMessage(name);
 }

@@ -3,7 +3,7 @@ import { maskSecrets, SECRET } from "../secret-pattern.ts";
 import { unicodeEscape } from "../syntax/chars.ts";
 
 /** Text of the file for a message: at most 60 characters, control characters escaped, and never what looks like a secret. */
-export function quoteForMessage(text: string): string {
+export function shown(text: string): string {
   if (text.length > 15 && SECRET.test(text.slice(0, 1000))) return "what looks like a secret";
   const points = Array.from(text.slice(0, 120));
   const cut = text.length > 120 || points.length > 60 ? `${points.slice(0, 59).join("")}…` : text;

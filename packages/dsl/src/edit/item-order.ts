@@ -1,9 +1,52 @@
-/** Where items stand after an edit, and what stays at the head of a section. */
+/** What tells an item from its neighbours, where it stands after an edit, and what stays at the head of a section. */
 
-import type { BlockKind } from "../language/blocks.ts";
-import type { Item } from "../language/items.ts";
+import { BLOCKS, type BlockKind, isBlockKeyword } from "../language/blocks.ts";
+import type { AttrItem, BlockItem, Item } from "../language/items.ts";
+import { edgeKey } from "../read/edges.ts";
 import { sectionOf } from "../write/canonical.ts";
-import { movedHead } from "./merge-values.ts";
+import { movedHead } from "./carry-comments.ts";
+
+/** Identity of an item among its neighbours. */
+export function keyOf(item: Item): string {
+  if (item.kind === "attr") return attrKey(item);
+  if (item.kind === "block") {
+    return blockKey(item.keyword, isNamed(item) ? (item.labels.at(-1)?.text ?? "") : "");
+  }
+  const [from, to] = item.ends;
+  return `edge ${edgeKey(from?.node ?? "", from?.port ?? "out", to?.node ?? "")}`;
+}
+
+/** Whether a block is one of several of its kind, told apart by their names. */
+function isNamed({ keyword }: BlockItem): boolean {
+  return !isBlockKeyword(keyword) || BLOCKS[keyword].labels === 1;
+}
+
+/** The key of an attribute. */
+export function attrKey(item: AttrItem): string {
+  return `${item.policy ? "@" : "="}${item.name}`;
+}
+
+/** The key of a block. */
+export function blockKey(keyword: string, label: string): string {
+  return `${keyword} ${label}`;
+}
+
+/** Items with their keys; the second of a kind is another one than the first. */
+export function keyed(items: readonly Item[], key: (item: Item) => string): [string, Item][] {
+  const counts = new Map<string, number>();
+  return items.map((item) => {
+    const own = key(item);
+    const count = counts.get(own) ?? 0;
+    counts.set(own, count + 1);
+    return [`${count} ${own}`, item];
+  });
+}
+
+/** Whether only the first of its kind counts. */
+export function standsOnce(item: Item): boolean {
+  if (item.kind === "attr") return true;
+  return item.kind === "block" && (item.keyword === "layout" || item.keyword === "body");
+}
 
 /**
  * Sections of which nothing stays and something is new: the index behind their last old item, and the key of the first that is
@@ -73,47 +116,22 @@ function firstOf(
   return first;
 }
 
-/** The graph's order; what the graph does not know follows the item that it followed. */
-export function inGraphOrder(
-  survivors: readonly (readonly [string, Item])[],
-  after: readonly (readonly [string, Item])[],
-): Item[] {
-  const written = new Map(survivors);
-  const graph = new Map(after);
-  return interleave(
-    after.map(([key, item]) => [key, written.get(key) ?? item]),
-    survivors,
-    (key) => graph.has(key),
-  );
-}
-
-/** The author's order; what is new follows the item that it follows in the graph. */
-export function inWrittenOrder(
-  survivors: readonly (readonly [string, Item])[],
-  after: readonly (readonly [string, Item])[],
-): Item[] {
-  const written = new Map(survivors);
-  return interleave(survivors, after, (key) => written.has(key));
-}
-
-/** `main`, and behind each item those of `others` that follow it and are not in `main`. */
-function interleave(
-  main: readonly (readonly [string, Item])[],
-  others: readonly (readonly [string, Item])[],
-  inMain: (key: string) => boolean,
-): Item[] {
-  const following = new Map<string, Item[]>();
-  let anchor = "";
-  for (const [key, item] of others) {
-    if (inMain(key)) anchor = key;
+/** `main`, and behind each of them those of `others` that follow it there and are not in `main`. */
+export function interleaved<T>(
+  main: readonly (readonly [key: string, thing: T])[],
+  others: readonly (readonly [key: string, thing: T])[],
+): T[] {
+  const known = new Set(main.map(([key]) => key));
+  const following = new Map<string | undefined, T[]>();
+  let anchor: string | undefined;
+  for (const [key, thing] of others) {
+    if (known.has(key)) anchor = key;
     else {
       const list = following.get(anchor);
-      if (list) list.push(item);
-      else following.set(anchor, [item]);
+      if (list) list.push(thing);
+      else following.set(anchor, [thing]);
     }
   }
-  return [
-    ...(following.get("") ?? []),
-    ...main.flatMap(([key, item]) => [item, ...(following.get(key) ?? [])]),
-  ];
+  const behind = (key: string | undefined): readonly T[] => following.get(key) ?? [];
+  return [...behind(undefined), ...main.flatMap(([key, thing]) => [thing, ...behind(key)])];
 }

@@ -17,9 +17,18 @@ import { toOrder } from "../write/canonical.ts";
 import { itemsOf } from "../write/from-graph.ts";
 import { printItems } from "../write/print-flow.ts";
 import { Sections, toSections } from "../write/sections.ts";
-import { attrKey, blockKey, keyed, keyOf, standsOnce } from "./item-keys.ts";
-import { inGraphOrder, inWrittenOrder, replacedSections, withHeads } from "./item-order.ts";
-import { carryComments, mergeValue } from "./merge-values.ts";
+import { carryComments } from "./carry-comments.ts";
+import {
+  attrKey,
+  blockKey,
+  interleaved,
+  keyed,
+  keyOf,
+  replacedSections,
+  standsOnce,
+  withHeads,
+} from "./item-order.ts";
+import { mergeValue } from "./merge-values.ts";
 
 /** Options of `reconcile`. */
 export interface ReconcileOptions {
@@ -41,16 +50,13 @@ export function reconcile(
   options: ReconcileOptions = {},
 ): FlowDocument {
   const { source, limits } = dataOf(document);
-  const { sink, foot, taken, report } = readText(source, limits, {
-    sink: () => new ItemList(),
-    taken: () => new Set(),
-  });
+  const { collected, foot, report } = readText(source, limits, { collect: () => new Written() });
   const old = new Sections<Item>("file", (item) => item);
-  for (const item of sink?.items ?? []) old.add(item);
+  for (const item of collected.items) old.add(item);
   const written = old.inOrder().flatMap(withoutGap);
   const fresh = toSections(itemsOf(graph), "file", old.connected).flat();
   // After reading has stopped it is not known what else could have been read.
-  const merge = new Merge(options.renames ?? {}, report.full ? undefined : taken);
+  const merge = new Merge(options.renames ?? {}, report.full ? undefined : collected.taken);
   const merged = merge.items(written, fresh, { place: "file", path: undefined }, [
     ...old.behind,
     ...foot,
@@ -58,8 +64,10 @@ export function reconcile(
   return documentOf(printItems(merged.items, merged.foot), limitsOf({}));
 }
 
-class ItemList {
+/** The items of a text, and where the parts of it start that are in the graph. */
+class Written {
   readonly items: Item[] = [];
+  readonly taken = new Set<number>();
 
   add(item: Item): void {
     this.items.push(item);
@@ -115,7 +123,13 @@ class Merge {
       return [key, notes ? { ...item, ...notes } : item];
     });
     const isOrdered = where.place === "file" || where.place === "body";
-    const items = isOrdered ? inGraphOrder(survivors, headed) : inWrittenOrder(survivors, headed);
+    const written = new Map(survivors);
+    const items = isOrdered
+      ? interleaved(
+          headed.map(([key, item]): [string, Item] => [key, written.get(key) ?? item]),
+          survivors,
+        )
+      : interleaved(survivors, headed);
     return { items: withHeads(items, survivors, where.place), foot: carried.foot };
   }
 

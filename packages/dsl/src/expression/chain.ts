@@ -14,9 +14,10 @@ import type {
 } from "../syntax/ast.ts";
 import { type Evaluation, fail, overSteps } from "./budget.ts";
 import { kindName, memberOf } from "./data.ts";
+import { chainOf, type Link } from "./references.ts";
 import { type Closure, findVariable, type Root, type Unit, type Variables } from "./unit.ts";
 
-type Link = (ev: Evaluation) => Json | undefined;
+type Read = (ev: Evaluation) => Json | undefined;
 
 /** The closure of `a.b?.c[i]…`; `compile` makes those of its indexes and of a base that is no name. */
 export function chainClosure(
@@ -26,30 +27,20 @@ export function chainClosure(
   compile: (node: Expression) => Closure,
 ): Closure {
   if (node.kind === "name") return nameClosure(node, unit, variables);
-  let optional = false;
-  const links: (MemberExpression | IndexExpression)[] = [];
-  let base: Expression = node;
-  while (base.kind === "member" || base.kind === "index") {
-    optional ||= base.kind === "member" && base.optional;
-    links.push(base);
-    base = base.object;
-  }
+  const { base, links } = chainOf(node);
+  const optional = links.some((link) => link.kind === "member" && link.optional);
   const ofNodes =
     base.kind === "name" &&
     base.name === "nodes" &&
     !unit.locals.includes("nodes") &&
     findVariable(variables, "nodes") === undefined;
-  let closure: Link = compile(base);
-  let i = links.length - 1;
-  const first = links[i];
-  if (first?.kind === "member" && base.kind === "name" && !ofNodes) {
-    closure = nameMember(first, base, rootOrSlot(base, unit, variables));
-    i -= 1;
-  }
-  for (; i >= 0; i -= 1) {
-    const link = links[i] as MemberExpression | IndexExpression;
+  let closure: Read = compile(base);
+  const [first, ...rest] = links;
+  const isMember = first?.kind === "member" && base.kind === "name" && !ofNodes;
+  if (isMember) closure = nameMember(first, base, rootOrSlot(base, unit, variables));
+  for (const link of isMember ? rest : links) {
     const key = link.kind === "index" ? compile(link.index) : undefined;
-    if (ofNodes && i === links.length - 1) closure = nodeLink(link, closure, key);
+    if (ofNodes && link === first) closure = nodeLink(link, closure, key);
     else if (link.kind === "member") closure = memberLink(link, closure);
     else closure = indexLink(link, closure, key as Closure);
   }
@@ -78,7 +69,7 @@ function rootOrSlot(node: NameExpression, unit: Unit, variables: Variables | nul
 }
 
 /** A name and its first member at once: most of what expressions read. */
-function nameMember(node: MemberExpression, base: NameExpression, from: Root | number): Link {
+function nameMember(node: MemberExpression, base: NameExpression, from: Root | number): Read {
   if (typeof from === "number") {
     return (ev) => {
       ev.steps -= 2;
@@ -102,7 +93,7 @@ function readRoot(ev: Evaluation, { slot, name }: Root, node: NameExpression): J
   return value;
 }
 
-function memberLink(node: MemberExpression, object: Link): Link {
+function memberLink(node: MemberExpression, object: Read): Read {
   return (ev) => {
     if (--ev.steps < 0) overSteps(ev, node);
     const value = object(ev);
@@ -118,7 +109,7 @@ function readMember(node: MemberExpression, value: Json): Json | undefined {
   fail(node, "type_mismatch", `${found} has no member ${name}: only objects have members`);
 }
 
-function indexLink(node: IndexExpression, object: Link, index: Closure): Link {
+function indexLink(node: IndexExpression, object: Read, index: Closure): Read {
   return (ev) => {
     if (--ev.steps < 0) overSteps(ev, node);
     const value = object(ev);
@@ -142,11 +133,7 @@ function indexLink(node: IndexExpression, object: Link, index: Closure): Link {
 }
 
 /** `nodes[id]`: an id that no visible node bears is an unknown name, not an absent member. */
-function nodeLink(
-  node: MemberExpression | IndexExpression,
-  object: Link,
-  index: Closure | undefined,
-): Link {
+function nodeLink(node: Link, object: Read, index: Closure | undefined): Read {
   return (ev) => {
     if (--ev.steps < 0) overSteps(ev, node);
     const nodes = object(ev);

@@ -8,7 +8,7 @@
 import type { FieldValue } from "@millrace/contracts";
 import { type Json, type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts/json";
 import { memberNames, pointerSegment } from "@millrace/contracts/kit";
-import { append, isObject, setMember } from "../data.ts";
+import { append, isObject, markerOf, setMember } from "../data.ts";
 import { DslError } from "../errors.ts";
 import type { Span } from "../syntax/ast.ts";
 import { Evaluation, resolveLimits, type Scope } from "./budget.ts";
@@ -79,14 +79,14 @@ class ValueCompiler {
       return assemble(parts, (values) => values);
     }
     const object = value as JsonObject;
-    const [only, ...others] = memberNames(object);
-    if (others.length === 0) {
-      if (only === "$") return this.#expression(memberOf(object, "$"), depth, `${pointer}/$`);
-      if (only === "$t") return this.#template(memberOf(object, "$t"), `${pointer}/$t`);
-      if (only === "$lit")
-        return this.#protected(memberOf(object, "$lit"), depth, `${pointer}/$lit`);
-    }
-    return this.#object(object, depth, pointer);
+    const marker = markerOf(object);
+    if (marker === undefined) return this.#object(object, depth, pointer);
+    const inner = memberOf(object, marker);
+    const place = `${pointer}/${marker}`;
+    if (marker === "$") return this.#expression(inner, depth, place);
+    if (marker === "$t") return this.#template(inner, place);
+    // The member of `$lit` is data on its own level, whatever it looks like; below it markers count again.
+    return isObject(inner) ? this.#object(inner, depth, place) : this.compile(inner, depth, place);
   }
 
   #object(object: JsonObject, depth: number, pointer: string): Part {
@@ -101,13 +101,6 @@ class ValueCompiler {
       }
       return made;
     });
-  }
-
-  /** The member of `$lit` is data on its own level, whatever it looks like; below it markers count again. */
-  #protected(inner: Json, depth: number, pointer: string): Part {
-    return isObject(inner)
-      ? this.#object(inner, depth, pointer)
-      : this.compile(inner, depth, pointer);
   }
 
   #expression(source: Json, depth: number, pointer: string): Part {
@@ -136,7 +129,7 @@ class ValueCompiler {
       return invalid(pointer, "a template is a list of texts and expressions");
     const compiled = parts.map((part: Json, i): string | Closure => {
       if (typeof part === "string") return part;
-      if (!isObject(part) || memberNames(part).join() !== "$") {
+      if (!isObject(part) || markerOf(part) !== "$") {
         return invalid(`${pointer}/${i}`, 'a part of a template is a text or {"$": "source"}');
       }
       return this.#hole(memberOf(part, "$"), `${pointer}/${i}/$`);

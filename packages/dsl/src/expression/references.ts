@@ -3,8 +3,13 @@
  * `nodes` and the path `["x", …]`.
  */
 
-import type { Expression, Span } from "../syntax/ast.ts";
-import { childrenOf } from "../syntax/ast.ts";
+import {
+  childrenOf,
+  type Expression,
+  type IndexExpression,
+  type MemberExpression,
+  type Span,
+} from "../syntax/ast.ts";
 import { findMacro } from "./functions/table.ts";
 
 /** A read of a name from outside the expression. */
@@ -97,7 +102,19 @@ function visitCall(
   visit(body as Expression, new Set([...bound, variable.name]), false, found);
 }
 
-type Link = Expression & { kind: "member" | "index" };
+/** A member or an index of a chain. */
+export type Link = MemberExpression | IndexExpression;
+
+/** `a.b["c"]` as its base `a` and the links behind it, in order. */
+export function chainOf(node: Expression): { readonly base: Expression; readonly links: Link[] } {
+  const links: Link[] = [];
+  let base = node;
+  while (base.kind === "member" || base.kind === "index") {
+    links.push(base);
+    base = base.object;
+  }
+  return { base, links: links.reverse() };
+}
 
 /** A name with its members and indexes. */
 function visitChain(
@@ -106,13 +123,7 @@ function visitChain(
   coalesced: boolean,
   found: ReferencePlace[],
 ): void {
-  const links: Link[] = [];
-  let base: Expression = top;
-  while (base.kind === "member" || base.kind === "index") {
-    links.push(base);
-    base = base.object;
-  }
-  links.reverse();
+  const { base, links } = chainOf(top);
   if (base.kind !== "name") visit(base, bound, false, found);
   else if (!bound.has(base.name)) found.push(toReference(base, links, top, coalesced));
   for (const link of links) if (link.kind === "index") visit(link.index, bound, false, found);

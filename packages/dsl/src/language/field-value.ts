@@ -5,19 +5,14 @@
 
 import type { FieldValue, Json, JsonObject } from "@millrace/contracts";
 import { memberNames, pointerSegment } from "@millrace/contracts/kit";
-import { isObject, setMember } from "../data.ts";
-import { type Expression, ownEntries, type TemplateExpression } from "../syntax/ast.ts";
+import { isMarker, isObject, markerOf, setMember } from "../data.ts";
+import { childrenOf, type Expression, ownEntries } from "../syntax/ast.ts";
 import { parseExpression } from "../syntax/parse-expression.ts";
 import { printExpression } from "../syntax/print-expression.ts";
 
 /** Where graph places are in the text; collected only for `locate`. */
 export interface Marks {
   add(pointer: string, start: number, end: number, expression?: Expression): void;
-}
-
-/** Keys that mean something when an object has no other. */
-export function isReserved(key: string): boolean {
-  return key === "$" || key === "$t" || key === "$lit";
 }
 
 /** The graph form of a value. Recursion goes as deep as the text nests. */
@@ -33,7 +28,7 @@ export function toFieldValue(e: Expression, pointer: string, marks: Marks | unde
     case "object": {
       const entries = ownEntries(e);
       const single = entries.length === 1 ? entries[0] : undefined;
-      const wrapped = single !== undefined && isReserved(single.key);
+      const wrapped = single !== undefined && isMarker(single.key);
       const inside = wrapped ? `${pointer}/$lit` : pointer;
       if (wrapped) marks?.add(inside, e.start, e.end);
       const members: Record<string, Json> = {};
@@ -45,20 +40,18 @@ export function toFieldValue(e: Expression, pointer: string, marks: Marks | unde
     }
     case "template":
       marks?.add(`${pointer}/$t`, e.start, e.end);
-      return { $t: templateParts(e, pointer, marks) };
+      return {
+        $t: e.parts.map((part, index) => {
+          if (typeof part === "string") return part;
+          marks?.add(`${pointer}/$t/${index}`, part.start, part.end, part);
+          marks?.add(`${pointer}/$t/${index}/$`, part.start, part.end, part);
+          return { $: printExpression(part) };
+        }),
+      };
     default:
       marks?.add(`${pointer}/$`, e.start, e.end, e);
       return { $: printExpression(e) };
   }
-}
-
-function templateParts(e: TemplateExpression, pointer: string, marks: Marks | undefined): Json[] {
-  return e.parts.map((part, index) => {
-    if (typeof part === "string") return part;
-    marks?.add(`${pointer}/$t/${index}`, part.start, part.end, part);
-    marks?.add(`${pointer}/$t/${index}/$`, part.start, part.end, part);
-    return { $: printExpression(part) };
-  });
 }
 
 /** The data that an expression writes out, or `undefined` when a part of it has to be evaluated. */
@@ -121,29 +114,16 @@ export function toExpression(
   if (depth >= walk.maxDepth) return tooDeep(walk, pointer);
   if (Array.isArray(value)) return listOf(value, pointer, walk, depth, toExpression);
   const object = value as JsonObject;
-  switch (onlyKey(object)) {
-    case "$":
-      return sourceOf(object["$"] as Json, `${pointer}/$`, walk, depth);
-    case "$t":
-      return templateOf(object["$t"] as Json, `${pointer}/$t`, walk, depth);
-    case "$lit":
-      return protectedOf(object["$lit"] as Json, `${pointer}/$lit`, walk, depth);
-    default:
-      return objectOf(object, pointer, walk, depth, toExpression);
-  }
-}
-
-/** Inside `$lit` one level of keys means nothing. */
-function protectedOf(
-  inner: Json,
-  pointer: string,
-  walk: Walk,
-  depth: number,
-): Expression | undefined {
-  const key = isObject(inner) ? onlyKey(inner) : undefined;
-  return key !== undefined && isReserved(key)
-    ? objectOf(inner as JsonObject, pointer, walk, depth, toExpression)
-    : toExpression(inner, pointer, walk, depth);
+  const marker = markerOf(object);
+  if (marker === undefined) return objectOf(object, pointer, walk, depth, toExpression);
+  const inner = object[marker] as Json;
+  const place = `${pointer}/${marker}`;
+  if (marker === "$") return sourceOf(inner, place, walk, depth);
+  if (marker === "$t") return templateOf(inner, place, walk, depth);
+  // Inside `$lit` one level of keys means nothing.
+  return isObject(inner) && markerOf(inner) !== undefined
+    ? objectOf(inner, place, walk, depth, toExpression)
+    : toExpression(inner, place, walk, depth);
 }
 
 /** The expression of data that is no value: nothing in it has a meaning. */
@@ -258,7 +238,7 @@ function templateOf(
       continue;
     }
     const place = `${pointer}/${index}`;
-    if (!isObject(part) || onlyKey(part) !== "$") {
+    if (!isObject(part) || markerOf(part) !== "$") {
       walk.refuse(place, "must be a string or an expression");
       return undefined;
     }
@@ -279,17 +259,14 @@ function nesting(e: Expression): number {
     inner.reduce((most, part) => Math.max(most, nesting(part)), 0);
   switch (e.kind) {
     case "list":
-      return 1 + deepest(e.elements);
     case "object":
-      return 1 + deepest(e.entries.map((entry) => entry.value));
     case "template":
-      return 1 + deepest(e.parts.filter((part) => typeof part !== "string"));
+    case "call":
+      return 1 + deepest(childrenOf(e));
     case "member":
       return operand(e.object);
     case "index":
       return Math.max(operand(e.object), 1 + nesting(e.index));
-    case "call":
-      return 1 + deepest(e.args);
     case "unary":
       return 1 + operand(e.operand);
     case "binary":
@@ -308,9 +285,4 @@ function nesting(e: Expression): number {
 function operand(e: Expression): number {
   const composed = e.kind === "binary" || e.kind === "conditional" || e.kind === "unary";
   return nesting(e) + (composed ? 1 : 0);
-}
-
-function onlyKey(object: JsonObject): string | undefined {
-  const names = memberNames(object);
-  return names.length === 1 ? names[0] : undefined;
 }

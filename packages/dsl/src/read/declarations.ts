@@ -4,7 +4,7 @@ import type { FlowGraph, Json, JsonObject } from "@millrace/contracts";
 import { pointerSegment } from "@millrace/contracts/kit";
 import { setMember } from "../data.ts";
 import { replacement, writing } from "../diagnostics/bag.ts";
-import { quoteForMessage } from "../diagnostics/quote.ts";
+import { shown } from "../diagnostics/quote.ts";
 import {
   BLOCKS,
   FLOW_POLICIES,
@@ -17,8 +17,8 @@ import type { AttrItem, BlockItem, Label, TypeNode } from "../language/items.ts"
 import { schemaOf, typeName } from "../language/types.ts";
 import { isIdent } from "../syntax/chars.ts";
 import { nameText } from "../syntax/print-expression.ts";
+import type { Level } from "./level.ts";
 import type { MappingContext } from "./mapping-context.ts";
-import type { Names } from "./names.ts";
 import { mapPolicy } from "./policies.ts";
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -37,7 +37,7 @@ export function mapFlow(context: MappingContext, item: BlockItem): Partial<FlowG
     const isTitle = attr.name === TITLE.text;
     const pointer = isTitle ? "/title" : `/meta${pointerSegment(attr.name)}`;
     const shape = isTitle ? TITLE.shape : undefined;
-    const data = context.literal(attr.value, quoteForMessage(attr.name), pointer, shape);
+    const data = context.literal(attr.value, shown(attr.name), pointer, shape);
     if (data === undefined) continue;
     context.take(attr);
     if (isTitle) header.title = data as string;
@@ -81,7 +81,7 @@ function checkVersion(context: MappingContext, item: BlockItem): void {
   const [first, second] = item.labels;
   if (!first || (first.digits && first.text === String(LANGUAGE_VERSION))) return;
   const { source, report } = context;
-  const found = quoteForMessage(source.slice(first.start, first.end));
+  const found = shown(source.slice(first.start, first.end));
   if (first.digits && /^[1-9][0-9]*$/.test(first.text)) {
     context.isNewer = true;
     report.add("FLOW0002", first.start, first.end, {
@@ -95,7 +95,7 @@ function checkVersion(context: MappingContext, item: BlockItem): void {
   report.add("FLOW0003", first.start, first.end, {
     parts: { found },
     fix: isWhole
-      ? replacement(`write flow ${quoteForMessage(text)}`, first.start, (second ?? first).end, text)
+      ? replacement(`write flow ${shown(text)}`, first.start, (second ?? first).end, text)
       : undefined,
   });
 }
@@ -108,11 +108,11 @@ export function mapDeclaration(
   context: MappingContext,
   item: BlockItem,
   keyword: Declaration,
-  names: Names,
+  level: Level,
   into: JsonObject[],
 ): void {
   const pointer = `/${keyword}s/${into.length}`;
-  const name = names.of(item, pointer);
+  const name = level.nameOf(item, pointer);
   const block = BLOCKS[keyword];
   if (name === undefined) return;
   if ((block.type === "needed" && !item.type) || (block.value === "needed" && !item.value)) return;
@@ -125,7 +125,7 @@ export function mapDeclaration(
     const place = `${pointer}/${key}`;
     const data =
       keyword === "input"
-        ? context.literal(item.value, `the default of ${quoteForMessage(name)}`, place)
+        ? context.literal(item.value, `the default of ${shown(name)}`, place)
         : context.value(item.value, place);
     if (data !== undefined) {
       context.take(item.value);
@@ -151,7 +151,7 @@ function mapType(
       ? typeName(type)
       : schemaOf(type, (start, end, { name, mended }) => {
           context.report.add("FLOW3012", start, end, {
-            parts: { name: quoteForMessage(name) },
+            parts: { name: shown(name) },
             pointer,
             fix: writing(mended, { start, end }),
           });
@@ -179,7 +179,7 @@ function mapAttributes(
     const pointer = `${block}/${member.key}`;
     if (member.key === "schema" && item.type) {
       context.report.add("FLOW2010", attr.start, attr.nameEnd, {
-        parts: { name: quoteForMessage(into["name"] as string) },
+        parts: { name: shown(into["name"] as string) },
         pointer,
         related: { start: item.type.start, end: item.type.end, message: "the type is here" },
       });

@@ -1,26 +1,22 @@
 /** Edges of the text to edges of the graph: a chain is its pairs. */
 
-import type { FlowEdge, JsonObject } from "@millrace/contracts";
+import type { JsonObject } from "@millrace/contracts";
 import { replacement } from "../diagnostics/bag.ts";
-import { quoteForMessage } from "../diagnostics/quote.ts";
+import { shown } from "../diagnostics/quote.ts";
 import { toLiteral } from "../language/field-value.ts";
 import type { EdgeEnd, EdgeItem } from "../language/items.ts";
+import type { Level } from "./level.ts";
 import type { MappingContext } from "./mapping-context.ts";
-import type { Declared } from "./names.ts";
 
 /** One string per (from, port, to); lengths keep names that hold separators apart. */
 export function edgeKey(from: string, port: string, to: string): string {
   return `${from.length}:${from}${port.length}:${port}${to}`;
 }
 
-/** Adds the edges of an item to `edges`; `known` holds the ones before it. */
-export function mapEdge(
-  context: MappingContext,
-  item: EdgeItem,
-  edges: FlowEdge[],
-  known: Declared,
-  list: string,
-): void {
+/** Adds the edges of an item. */
+export function mapEdge(context: MappingContext, item: EdgeItem, level: Level): void {
+  const { edges } = level;
+  const list = `${level.pointer}/edges`;
   context.take(item);
   const first = `${list}/${edges.length}/meta`;
   const data = item.meta && context.literal(item.meta, "an edge's meta", first);
@@ -31,7 +27,7 @@ export function mapEdge(
     const to = item.ends[index] as EdgeEnd;
     const port = from.port ?? "out";
     const pointer = `${list}/${edges.length}`;
-    checkTwice(context, item, { from, port, to, pointer }, known);
+    checkTwice(context, item, { from, port, to, pointer }, level);
     if (context.marks) {
       context.marks.add(pointer, from.start, to.end);
       context.marks.add(`${pointer}/from`, from.start, from.nodeEnd);
@@ -46,7 +42,7 @@ export function mapEdge(
   if (last.port !== undefined) {
     context.report.add("FLOW4013", last.nodeEnd, last.end, {
       pointer: `${list}/${edges.length - 1}`,
-      fix: replacement(`write ${quoteForMessage(last.node)}`, last.nodeEnd, last.end, ""),
+      fix: replacement(`write ${shown(last.node)}`, last.nodeEnd, last.end, ""),
     });
   }
 }
@@ -55,17 +51,13 @@ function checkTwice(
   context: MappingContext,
   item: EdgeItem,
   edge: { from: EdgeEnd; port: string; to: EdgeEnd; pointer: string },
-  known: Declared,
+  { knownEdges }: Level,
 ): void {
   const { from, port, to, pointer } = edge;
-  const first = known.add(edgeKey(from.node, port, to.node), item.start, item.end);
+  const first = knownEdges.add(edgeKey(from.node, port, to.node), item.start, item.end);
   if (!first) return;
   context.report.add("FLOW2006", from.start, to.end, {
-    parts: {
-      from: quoteForMessage(from.node),
-      port: quoteForMessage(port),
-      to: quoteForMessage(to.node),
-    },
+    parts: { from: shown(from.node), port: shown(port), to: shown(to.node) },
     pointer,
     related: { ...first, message: "first written here" },
     fix: item.ends.length === 2 ? replacement("remove it", item.start, item.end, "") : undefined,

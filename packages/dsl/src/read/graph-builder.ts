@@ -2,7 +2,7 @@
  * Text to graph, block by block. What cannot be mapped is reported and left out; everything else is in the graph.
  */
 
-import type { FlowEdge, FlowGraph, FlowNode, Json, JsonObject } from "@millrace/contracts";
+import type { FlowGraph, Json, JsonObject } from "@millrace/contracts";
 import { nearestName } from "@millrace/contracts/kit";
 import { replacement } from "../diagnostics/bag.ts";
 import type { Report } from "../diagnostics/report.ts";
@@ -11,22 +11,15 @@ import type { BlockItem, Item } from "../language/items.ts";
 import { isEmptyLayout } from "../write/canonical.ts";
 import { mapDeclaration, mapFlow, mapLayout } from "./declarations.ts";
 import { mapEdge } from "./edges.ts";
+import { Level } from "./level.ts";
 import { type Collected, MappingContext } from "./mapping-context.ts";
-import { Names } from "./names.ts";
 import { mapNode } from "./nodes.ts";
 
 /** Makes the graph of a file, item by item. Findings go to the report. */
 export class GraphBuilder {
   private readonly context: MappingContext;
-  private readonly names: Names;
-  private readonly lists = {
-    inputs: [] as JsonObject[],
-    nodes: [] as FlowNode[],
-    edges: [] as FlowEdge[],
-    outputs: [] as JsonObject[],
-    connections: [] as JsonObject[],
-    schedules: [] as JsonObject[],
-  };
+  private readonly level: Level;
+  private readonly lists: { readonly [list: string]: JsonObject[] };
   private readonly layout: Record<string, Json> = {};
   private header: Partial<FlowGraph> | undefined;
   private hasLayout = false;
@@ -35,7 +28,9 @@ export class GraphBuilder {
 
   constructor(source: string, report: Report, collected: Collected) {
     this.context = new MappingContext(source, report, collected);
-    this.names = new Names(this.context);
+    this.level = new Level(this.context, "");
+    const { nodes, edges } = this.level as unknown as { nodes: JsonObject[]; edges: JsonObject[] };
+    this.lists = { inputs: [], nodes, edges, outputs: [], connections: [], schedules: [] };
     collected.marks?.add("", 0, source.length);
   }
 
@@ -44,17 +39,16 @@ export class GraphBuilder {
     this.first ??= item;
     if (item === this.first && isMisspeltFlow(item)) return; // the missing header is reported
     if (!this.context.admits(item, "file")) return;
-    if (item.kind === "edge") {
-      mapEdge(this.context, item, this.lists.edges, this.names.edges, "/edges");
-    } else if (item.kind === "block") this.block(item);
+    if (item.kind === "edge") mapEdge(this.context, item, this.level);
+    else if (item.kind === "block") this.block(item);
   }
 
   private block(item: BlockItem): void {
-    const { context, names, lists } = this;
+    const { context, level, lists } = this;
     const keyword = item.keyword as keyof typeof BLOCKS;
     switch (keyword) {
       case "flow":
-        if (this.header) names.twice(item, "flow");
+        if (this.header) level.twice(item, "flow");
         else this.header = mapFlow(context, item);
         this.flow ??= item;
         break;
@@ -62,13 +56,13 @@ export class GraphBuilder {
       case "connection":
       case "schedule":
       case "output":
-        mapDeclaration(context, item, keyword, names, lists[`${keyword}s`]);
+        mapDeclaration(context, item, keyword, level, lists[`${keyword}s`] as JsonObject[]);
         break;
       case "node":
-        mapNode(context, item, names, lists.nodes, "/nodes");
+        mapNode(context, item, level);
         break;
       case "layout":
-        if (this.hasLayout) names.twice(item, "layout");
+        if (this.hasLayout) level.twice(item, "layout");
         else mapLayout(context, item, this.layout);
         this.hasLayout ||= !isEmptyLayout(item);
         break;

@@ -17,16 +17,14 @@ export interface Mark {
   readonly expression: Expression | undefined;
 }
 
-/** What reading a text with errors left out. */
-export interface Losses {
-  /** Spanes of which nothing is in the graph. */
+/** What a text says where, and what of it was not read. */
+export interface Places {
+  /** Every place of the graph that was written, by JSON Pointer. */
+  readonly marks: ReadonlyMap<string, Mark>;
+  /** Stretches of which nothing is in the graph. */
   readonly dropped: readonly Span[];
   /** Where errors are; what is around them may be incomplete. */
   readonly errors: readonly Span[];
-}
-
-interface Places extends Losses {
-  readonly marks: ReadonlyMap<string, Mark>;
   readonly range: (start: number, end: number) => Range;
 }
 
@@ -40,13 +38,16 @@ class MarkMap implements Marks {
 
 const kept = new WeakMap<FlowDocument, Places>();
 
-function placesOf(document: FlowDocument): Places {
+/** The places of a document, found once. */
+export function placesOf(document: FlowDocument): Places {
   const known = kept.get(document);
   if (known) return known;
   const { source, limits } = dataOf(document);
-  const reading = readText(source, limits, { marks: () => new MarkMap() });
-  const marks = reading.marks instanceof MarkMap ? reading.marks.places : new Map();
-  const { dropped, errors } = reading.report;
+  const { collected, report } = readText(source, limits, {
+    collect: () => ({ marks: new MarkMap() }),
+  });
+  const { dropped, errors } = report;
+  const marks = collected.marks.places;
   const places: Places = { marks, range: lineIndex(source), dropped, errors };
   kept.set(document, places);
   return places;
@@ -78,13 +79,3 @@ export function pointerAt(document: FlowDocument, offset: number): string {
 
 /** What a value has in the graph alone, such as `/nodes/0/fields/url/$`: the text of it is that of the value. */
 const FORM = /\/\$(?:t|lit)?$/;
-
-/** What of the text is not in its graph. */
-export function lossesOf(document: FlowDocument): Losses {
-  return placesOf(document);
-}
-
-/** Every place of the graph that was written in the text, by JSON Pointer. */
-export function marksOf(document: FlowDocument): ReadonlyMap<string, Mark> {
-  return placesOf(document).marks;
-}

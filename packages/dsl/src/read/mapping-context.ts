@@ -10,7 +10,7 @@ import {
   VALUE_ALIASES,
 } from "../diagnostics/aliases.ts";
 import { replacement, writing } from "../diagnostics/bag.ts";
-import { quoteForMessage } from "../diagnostics/quote.ts";
+import { shown } from "../diagnostics/quote.ts";
 import type { Report } from "../diagnostics/report.ts";
 import { kindName } from "../expression/data.ts";
 import type { Member } from "../language/blocks.ts";
@@ -36,38 +36,38 @@ const BLOCK_NAMES: { readonly [place in BlockKind]: string } = {
 
 /** What is collected beside the graph. */
 export interface Collected {
+  /** Takes the items of the file, in order. */
+  add?(item: Item): void;
   /** Takes the places of the graph. */
-  readonly marks: Marks | undefined;
+  readonly marks?: Marks;
   /** Takes the start of every item, and of every type and value of a block, that is in the graph. */
-  readonly taken: Set<number> | undefined;
+  readonly taken?: Set<number>;
   /** Only the findings are wanted: values of the graph are left out. */
-  readonly noValues: boolean;
+  readonly noValues?: boolean;
 }
 
 export class MappingContext {
   readonly source: string;
   readonly report: Report;
   readonly marks: Marks | undefined;
-  private readonly taken: Set<number> | undefined;
-  private readonly noValues: boolean;
+  private readonly collected: Collected;
   /** The text is of a newer language version, whose words need not be known here. */
   isNewer = false;
 
-  constructor(source: string, report: Report, { marks, taken, noValues }: Collected) {
+  constructor(source: string, report: Report, collected: Collected) {
     this.source = source;
     this.report = report;
-    this.marks = marks;
-    this.taken = taken;
-    this.noValues = noValues;
+    this.marks = collected.marks;
+    this.collected = collected;
   }
 
   /** Notes that a part of the text is in the graph. */
   take(part: { readonly start: number }): void {
-    this.taken?.add(part.start);
+    this.collected.taken?.add(part.start);
   }
 
   value(e: Expression, pointer: string): FieldValue {
-    return this.noValues ? null : toFieldValue(e, pointer, this.marks);
+    return this.collected.noValues ? null : toFieldValue(e, pointer, this.marks);
   }
 
   /** Literal data; an expression in it is FLOW3013, data of another shape FLOW3004-3006, and nothing is stored. */
@@ -123,7 +123,7 @@ export class MappingContext {
         parts: {
           field,
           list: rule.replace(" or ", ", "),
-          value: `"${quoteForMessage(data)}"`,
+          value: `"${shown(data)}"`,
           near,
         },
         pointer,
@@ -154,7 +154,7 @@ export class MappingContext {
       const first = twins?.get(item);
       if (first) this.setTwice(item, first);
       else if (place !== "file") return true;
-      else this.misplaced(`attribute ${quoteForMessage(item.name)}`, place, item);
+      else this.misplaced(`attribute ${shown(item.name)}`, place, item);
     } else if (item.kind === "edge") {
       if (place === "file" || place === "body") return true;
       this.misplaced("an edge", place, item);
@@ -179,7 +179,7 @@ export class MappingContext {
   unknown(item: AttrItem, block: string, known: readonly string[], aliases: Aliases = {}): void {
     const near = meantName(item.name, known, aliases);
     this.report.add(item.policy ? "FLOW2012" : "FLOW2013", item.start, item.nameEnd, {
-      parts: { name: quoteForMessage(item.name), block, near },
+      parts: { name: shown(item.name), block, near },
       fix: writing(
         near === undefined || !item.policy ? near : `@${near}`,
         { start: item.nameStart, end: item.nameEnd },
@@ -191,7 +191,7 @@ export class MappingContext {
   private setTwice(item: AttrItem, first: AttrItem): void {
     const key = item.policy ? `@${item.name}` : item.name;
     this.report.add("FLOW2002", item.start, item.nameEnd, {
-      parts: { key: quoteForMessage(key) },
+      parts: { key: shown(key) },
       related: { start: first.start, end: first.nameEnd, message: "first set here" },
       fix: replacement("remove it", item.start, item.end, ""),
     });
@@ -225,7 +225,7 @@ export class MappingContext {
       aliasOf(item.keyword, BLOCK_HINTS) ??
       (isBareEdge(item) ? "an edge is written with `->` between its nodes" : undefined);
     this.report.add("FLOW2003", item.start, item.keywordEnd, {
-      parts: { word: quoteForMessage(item.keyword), near },
+      parts: { word: shown(item.keyword), near },
       severity: this.isNewer ? "warning" : undefined,
       hint: near === undefined && hint !== undefined ? hint : undefined,
       fix: writing(near !== undefined && fitsHead(item, near) ? near : undefined, {

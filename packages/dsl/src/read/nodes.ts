@@ -1,35 +1,29 @@
 /** Nodes of a text, with their bodies, to nodes of the graph. */
 
-import type { FlowBody, FlowEdge, FlowNode, Json } from "@millrace/contracts";
+import type { FlowBody, FlowNode, Json } from "@millrace/contracts";
 import { pointerSegment } from "@millrace/contracts/kit";
 import { setMember } from "../data.ts";
-import { quoteForMessage } from "../diagnostics/quote.ts";
+import { shown } from "../diagnostics/quote.ts";
 import { NODE_POLICIES } from "../language/blocks.ts";
 import type { BlockItem } from "../language/items.ts";
 import { typeText } from "../language/types.ts";
 import { refuseHead, refuseName, takeBlock } from "./declarations.ts";
 import { mapEdge } from "./edges.ts";
+import { Level } from "./level.ts";
 import { type MappingContext, twinsOf } from "./mapping-context.ts";
-import type { Names } from "./names.ts";
 import { mapPolicy } from "./policies.ts";
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Adds a node; `list` is the pointer of the list that it goes into. */
-export function mapNode(
-  context: MappingContext,
-  item: BlockItem,
-  names: Names,
-  into: FlowNode[],
-  list: string,
-): void {
-  const pointer = `${list}/${into.length}`;
-  const id = names.of(item, pointer);
+/** Adds a node. */
+export function mapNode(context: MappingContext, item: BlockItem, level: Level): void {
+  const pointer = `${level.pointer}/nodes/${level.nodes.length}`;
+  const id = level.nameOf(item, pointer);
   const { type } = item;
   if (id === undefined || !type) return;
   if (type.kind !== "name") {
     context.report.add("FLOW1006", type.start, type.end, {
-      parts: { what: "a node type", found: quoteForMessage(typeText(type)) },
+      parts: { what: "a node type", found: shown(typeText(type)) },
     });
     return;
   }
@@ -49,8 +43,8 @@ export function mapNode(
     if (context.report.full) break;
     if (!context.admits(inner, "node", twins)) continue;
     if (inner.kind === "block") {
-      if (body) names.twice(inner, "body");
-      else body = mapBody(context, inner, names, `${pointer}/body`);
+      if (body) level.twice(inner, "body");
+      else body = mapBody(context, inner, new Level(context, `${pointer}/body`));
     } else if (inner.kind === "attr" && inner.policy) {
       policy ??= {};
       mapPolicy(context, inner, policy, { pointer: `${pointer}/policy`, table: NODE_POLICIES });
@@ -64,18 +58,11 @@ export function mapNode(
   if (type.version !== undefined) node.typeVersion = type.version;
   if (policy && Object.keys(policy).length > 0) node.policy = policy;
   if (body) node.body = body;
-  into.push(node);
+  level.nodes.push(node);
 }
 
-function mapBody(
-  context: MappingContext,
-  item: BlockItem,
-  outer: Names,
-  pointer: string,
-): FlowBody {
-  const names = outer.inside();
-  const nodes: FlowNode[] = [];
-  const edges: FlowEdge[] = [];
+function mapBody(context: MappingContext, item: BlockItem, level: Level): FlowBody {
+  const { pointer, nodes, edges } = level;
   let output: Json | undefined;
   context.take(item);
   context.marks?.add(pointer, item.start, item.end);
@@ -86,8 +73,8 @@ function mapBody(
   for (const inner of items) {
     if (context.report.full) break;
     if (!context.admits(inner, "body", twins)) continue;
-    if (inner.kind === "edge") mapEdge(context, inner, edges, names.edges, `${pointer}/edges`);
-    else if (inner.kind === "block") mapNode(context, inner, names, nodes, `${pointer}/nodes`);
+    if (inner.kind === "edge") mapEdge(context, inner, level);
+    else if (inner.kind === "block") mapNode(context, inner, level);
     else if (inner.name === "output" && !inner.policy) {
       output = context.value(inner.value, `${pointer}/output`);
       context.take(inner);

@@ -6,7 +6,7 @@
  *   Q2  whatever is not known here is left where it was, unread and unreported, for them.
  */
 import type { Json } from "@millrace/contracts";
-import { isReserved } from "../language/field-value.ts";
+import { isMarker } from "../data.ts";
 import type { AttrItem } from "../language/items.ts";
 import { isDigit, isNameStart } from "../syntax/chars.ts";
 import { NO_COMMENTS } from "../syntax/notes.ts";
@@ -124,7 +124,7 @@ function readPlainObject(s: Scanner, levels: number, literal: boolean): Json | u
     const code = s.src.charCodeAt(s.pos);
     const key = isNameStart(code) ? s.readIdent() : code === 34 ? readText(s) : undefined;
     // A key that is there already, or that every object seems to have.
-    if (key === undefined || members[key] !== undefined || isReserved(key)) return undefined;
+    if (key === undefined || members[key] !== undefined || isMarker(key)) return undefined;
     s.skipBlanks();
     if (s.src.charCodeAt(s.pos) !== 58) return undefined;
     s.pos += 1;

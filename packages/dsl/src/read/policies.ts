@@ -2,7 +2,7 @@
 import type { Json } from "@millrace/contracts";
 import { MEMBER_ALIASES, meantName, POLICY_ALIASES } from "../diagnostics/aliases.ts";
 import { writing } from "../diagnostics/bag.ts";
-import { quoteForMessage } from "../diagnostics/quote.ts";
+import { shown } from "../diagnostics/quote.ts";
 import { type Member, memberByText, textNames } from "../language/blocks.ts";
 import type { AttrItem } from "../language/items.ts";
 import { type Expression, type ObjectExpression, ownEntries } from "../syntax/ast.ts";
@@ -74,7 +74,7 @@ function unknownMember(
   const near = meantName(key, textNames(members), MEMBER_ALIASES);
   const [start, end] = keyRange(context.source, key, value.start);
   context.report.add("FLOW2013", start, end, {
-    parts: { name: quoteForMessage(key), block: `@${policy}`, near },
+    parts: { name: shown(key), block: `@${policy}`, near },
     fix: writing(near, { start, end }),
   });
 }

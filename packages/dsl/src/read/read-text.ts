@@ -4,53 +4,39 @@
  */
 import type { FlowGraph } from "@millrace/contracts";
 import type { Report } from "../diagnostics/report.ts";
-import type { Marks } from "../language/field-value.ts";
-import type { Item } from "../language/items.ts";
 import { FAIL, STOP } from "../syntax/cursor.ts";
 import { type Comment, NO_COMMENTS } from "../syntax/notes.ts";
 import { Parser } from "../syntax/parse-expression.ts";
 import type { ReadLimits } from "./document.ts";
 import { GraphBuilder } from "./graph-builder.ts";
+import type { Collected } from "./mapping-context.ts";
 import { readItems } from "./read-items.ts";
 import { otherDocument } from "./slips.ts";
 
-/** Takes the items of one pass, in order. */
-export interface Sink {
-  add(item: Item): void;
-}
-
 /** What is wanted beside the graph. */
-export interface Wanted<S extends Sink> {
-  /** Makes what takes the items: one for each pass. */
-  readonly sink?: () => S;
-  /** Only the findings are wanted: values of the graph are left out. */
-  readonly noValues?: boolean;
-  /** Makes what collects the places of the graph: one for each pass. */
-  readonly marks?: () => Marks;
-  /** Makes what takes the starts of all that is in the graph: one for each pass. */
-  readonly taken?: () => Set<number>;
+export interface Wanted<C> {
+  /** Makes what collects of one pass; a text may be read twice. */
+  readonly collect?: () => C;
   /** The first byte that was no UTF-8: its offset, and its place in the text. */
-  readonly badByte?: { readonly offset: number; readonly at: number };
+  readonly badByte?: { readonly offset: number; readonly at: number } | undefined;
 }
 
 /** What one reading gives. */
-export interface Reading<S extends Sink> {
+export interface Reading<C> {
   readonly graph: FlowGraph;
   readonly report: Report;
-  /** The sink of the pass that counts. */
-  readonly sink: S | undefined;
+  /** What the pass that counts collected. */
+  readonly collected: C;
   /** Comments behind the last item. */
   readonly foot: readonly Comment[];
-  readonly marks: Marks | undefined;
-  readonly taken: Set<number> | undefined;
 }
 
 /** Reads a text within its limits. */
-export function readText<S extends Sink>(
+export function readText<C extends Collected>(
   text: string,
   limits: ReadLimits,
-  wanted: Wanted<S> = {},
-): Reading<S> {
+  wanted: Wanted<C> = {},
+): Reading<C> {
   if (text.length > limits.maxLength) {
     return unread(text, limits, wanted, (report) =>
       report.add("FLOW0004", 0, text.length, { parts: { limit: limits.maxLength } }),
@@ -70,42 +56,38 @@ export function readText<S extends Sink>(
 }
 
 /** The reading of a text of which nothing is read: one finding says why. */
-function unread<S extends Sink>(
+function unread<C extends Collected>(
   text: string,
   limits: ReadLimits,
-  wanted: Wanted<S>,
+  wanted: Wanted<C>,
   say: (report: Report) => void,
-): Reading<S> {
-  const { report, ...reading } = readOnce("", limits, wanted, false, true);
-  report.dropped.push({ start: 0, end: text.length });
-  say(report);
-  return { ...reading, report };
+): Reading<C> {
+  const reading = readOnce("", limits, wanted, false, true);
+  reading.report.dropped.push({ start: 0, end: text.length });
+  say(reading.report);
+  return reading;
 }
 
-function readOnce<S extends Sink>(
+function readOnce<C extends Collected>(
   text: string,
-  limits: ReadLimits,
-  wanted: Wanted<S>,
+  { maxDepth, maxErrors }: ReadLimits,
+  { collect = () => ({}) as C, badByte }: Wanted<C>,
   guided: boolean,
   headless = false,
-): Reading<S> & { readonly unclosed: boolean; readonly stray: boolean } {
-  const { maxDepth, maxErrors } = limits;
-  const graphOnly = !wanted.sink && !wanted.marks;
+): Reading<C> & { readonly unclosed: boolean; readonly stray: boolean } {
+  const collected = collect();
+  const graphOnly = !collected.add && !collected.marks;
   const s = new Parser(text, { maxDepth, maxErrors, guided, graphOnly });
-  const marks = wanted.marks?.();
-  const taken = wanted.taken?.();
-  const noValues = wanted.noValues ?? false;
-  const builder = new GraphBuilder(text, s.report, { marks, taken, noValues });
-  const sink = wanted.sink?.();
+  const builder = new GraphBuilder(text, s.report, collected);
   let foot: readonly Comment[] = NO_COMMENTS;
   try {
-    if (wanted.badByte) {
-      const { at, offset } = wanted.badByte;
+    if (badByte) {
+      const { at, offset } = badByte;
       s.error("FLOW0001", at, at + 1, { parts: { offset } });
     }
     s.start();
     foot = readItems(s, undefined, (item) => {
-      sink?.add(item);
+      collected.add?.(item);
       builder.add(item);
       if (s.report.full) throw STOP;
     });
@@ -114,5 +96,5 @@ function readOnce<S extends Sink>(
   }
   const graph = builder.finish(headless || s.headless);
   const { report, unclosed, stray } = s;
-  return { graph, report, sink, foot, marks, taken, unclosed, stray };
+  return { graph, report, collected, foot, unclosed, stray };
 }

@@ -1,7 +1,7 @@
 /** Types as they are written: `string?`, `{ a: int[] }`, `oauth@2`. */
 
 import { replacement } from "../diagnostics/bag.ts";
-import { quoteForMessage } from "../diagnostics/quote.ts";
+import { shown } from "../diagnostics/quote.ts";
 import type { TypeField, TypeNode } from "../language/items.ts";
 import { typeText } from "../language/types.ts";
 import { isDigit, isNameStart } from "../syntax/chars.ts";
@@ -43,7 +43,7 @@ function readTypeOfList(s: Scanner, start: number): TypeNode {
   const end = s.pos;
   const text = `${typeText(of)}[]`;
   s.error("FLOW3012", start, end, {
-    parts: { name: quoteForMessage(s.src.slice(start, end)) },
+    parts: { name: shown(s.src.slice(start, end)) },
     fix: replacement(`write ${text}`, start, end, text),
   });
   return { kind: "array", of, start, end };
@@ -89,7 +89,7 @@ function readObjectType(s: Scanner): TypeNode {
     const first = names.get(name);
     if (first) {
       s.error("FLOW2002", at, s.tokenEnd, {
-        parts: { key: quoteForMessage(name) },
+        parts: { key: shown(name) },
         related: { ...first, message: "first set here" },
       });
     } else names.set(name, { start: at, end: s.tokenEnd });

@@ -4,7 +4,7 @@
  */
 
 import { replacement } from "../diagnostics/bag.ts";
-import { quoteForMessage } from "../diagnostics/quote.ts";
+import { shown } from "../diagnostics/quote.ts";
 import type { Expression, ObjectExpression } from "./ast.ts";
 import { hasTwins } from "./ast.ts";
 import { isBlankOrLineEnd } from "./chars.ts";
@@ -134,7 +134,7 @@ function reportTwins(s: Scanner, entries: readonly Entry[], spans: readonly numb
     while (isBlankOrLineEnd(s.src.charCodeAt(behind))) behind += 1;
     const hasComma = s.src.charCodeAt(behind) === 44;
     s.error("FLOW2002", start, s.tokenEndAt(start), {
-      parts: { key: quoteForMessage(entry.key) },
+      parts: { key: shown(entry.key) },
       related: { start: known, end: s.tokenEndAt(known), message: "first set here" },
       fix: replacement("remove it", start, hasComma ? behind + 1 : end, ""),
     });

@@ -1,7 +1,7 @@
 /** Numbers and durations: reading with the right spelling offered for a wrong one, and printing. */
 
 import { replacement, writing } from "../diagnostics/bag.ts";
-import { quoteForMessage } from "../diagnostics/quote.ts";
+import { shown } from "../diagnostics/quote.ts";
 import type { DurationExpression, LiteralExpression } from "./ast.ts";
 import { isDigit, isNamePart, isNameStart } from "./chars.ts";
 import { FAIL } from "./cursor.ts";
@@ -105,7 +105,7 @@ function partedUnit(
 ): LiteralExpression | DurationExpression {
   s.pos = s.tokenEnd = numberEnd + text.length;
   s.error("FLOW1010", start, s.pos, {
-    parts: { text: quoteForMessage(s.src.slice(start, s.pos)) },
+    parts: { text: shown(s.src.slice(start, s.pos)) },
     fix: replacement("remove the blank", numberEnd, s.pos - unit.length, ""),
   });
   return readDuration(s, start, numberEnd, unit);
@@ -134,7 +134,7 @@ function numberValue(s: Scanner, start: number, isInteger: boolean): number {
   }
   if (isInteger && !Number.isSafeInteger(value)) {
     s.error("FLOW1013", start, s.pos, {
-      parts: { text: quoteForMessage(text) },
+      parts: { text: shown(text) },
       fix: replacement("put it in quotes", start, s.pos, `"${text}"`),
     });
   }
@@ -152,7 +152,7 @@ function readDuration(
   if (!unit) {
     const near = UNIT_WORDS.find(([, words]) => words.test(suffix))?.[0];
     s.error("FLOW1011", start, s.pos, {
-      parts: { unit: quoteForMessage(suffix) },
+      parts: { unit: shown(suffix) },
       fix: writing(near, { start: numberEnd, end: s.pos }),
     });
     return { kind: "literal", value: Number(number), start, end: s.pos };
@@ -165,7 +165,7 @@ function readDuration(
   if (!Number.isInteger(ms)) {
     const rounded = durationText(Math.round(ms));
     s.error("FLOW1010", start, s.pos, {
-      parts: { text: quoteForMessage(number + suffix) },
+      parts: { text: shown(number + suffix) },
       hint: "a duration is a whole number of milliseconds",
       fix: replacement(`write ${rounded}`, start, s.pos, rounded),
     });
@@ -199,7 +199,7 @@ function badNumber(s: Scanner, start: number, text: string, negative: boolean): 
   const value = mended === undefined ? 0 : numberOf(`${negative ? "-" : ""}${mended}`);
   const spelled = numberText(value);
   s.error("FLOW1010", start, s.pos, {
-    parts: { text: quoteForMessage(s.src.slice(start, s.pos)) },
+    parts: { text: shown(s.src.slice(start, s.pos)) },
     fix: writing(mended === undefined ? undefined : spelled, { start, end: s.pos }),
   });
   if (mended === undefined) throw FAIL;

@@ -1,5 +1,5 @@
 /** Where a token ends and how a message shows it. */
-import { quoteForMessage } from "../diagnostics/quote.ts";
+import { shown } from "../diagnostics/quote.ts";
 import { isDigit, isNamePart, isNameStart } from "./chars.ts";
 
 /** End of the ident that starts at `at`; a `-` belongs to it only before another name character. */
@@ -50,5 +50,5 @@ export function tokenText(src: string, at: number, end: number): string {
   if (at >= src.length) return "end of file";
   const code = src.charCodeAt(at);
   if (code === 10 || code === 13 || code === 35) return "line end";
-  return quoteForMessage(src.slice(at, end));
+  return shown(src.slice(at, end));
 }

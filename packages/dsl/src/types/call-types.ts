@@ -26,10 +26,10 @@ import { has } from "./operator-types.ts";
 import { factsOf, type TypeScope } from "./scope.ts";
 
 /** The type of a call of a function or macro. */
-export function callType(node: CallExpression, scope: TypeScope, inference: Inference): FlowType {
+export function callType(node: CallExpression, inference: Inference): FlowType {
   const macro = findMacro(node.name);
-  if (macro !== undefined) return macroType(node, macro, scope, inference);
-  const args = node.args.map((argument) => inference.of(argument, scope));
+  if (macro !== undefined) return macroType(node, macro, inference);
+  const args = node.args.map((argument) => inference.of(argument));
   const spec = findFunction(node.name);
   if (spec === undefined) {
     unknownFunction(node, inference);
@@ -64,60 +64,48 @@ function argumentType(
   return mayBeNull(param) ? type : inference.solid(argument, type);
 }
 
-function macroType(
-  node: CallExpression,
-  macro: MacroSpec,
-  scope: TypeScope,
-  inference: Inference,
-): FlowType {
-  const [list, variable, body] = node.args;
+function macroType(node: CallExpression, macro: MacroSpec, inference: Inference): FlowType {
   if (!checkArity(node, macro.signature, [3, 3], inference)) return macro.returns(LIST, ANY);
-  const given = inference.of(list as Expression, scope);
-  const lists = inference.solid(list as Expression, given);
-  if (!has(lists, "list")) inference.mismatch(list as Expression, node.name, "list", [given]);
+  const { scope } = inference;
+  const [list, variable, body] = node.args as [Expression, Expression, Expression];
+  const given = inference.of(list);
+  const lists = inference.solid(list, given);
+  if (!has(lists, "list")) inference.mismatch(list, node.name, "list", [given]);
   const items = itemsOf(lists);
-  const name = newName(variable as Expression, macro, scope, inference);
+  const name = newName(variable, macro, inference);
   const inner = name === undefined ? scope : scope.bind(name, items);
   const isEmpty = lists.kind === "list" && membersOf(items).length === 0;
-  const result = isEmpty
-    ? inference.unreached(body as Expression, inner)
-    : inference.of(body as Expression, inner);
+  const result = inference.inner(body, inner, isEmpty);
   if (isEmpty) return macro.returns(lists, result);
-  if (macro.condition) {
-    inference.condition(body as Expression, result, `the condition of ${macro.name}`);
-  } else if (macro.name === "sortBy" && !has(result, "null", "int", "number", "string", "bool")) {
-    inference.mismatch(body as Expression, "sortBy", "number, string or bool keys", [result]);
+  if (macro.condition) inference.condition(body, result, `the condition of ${macro.name}`);
+  else if (macro.name === "sortBy" && !has(result, "null", "int", "number", "string", "bool")) {
+    inference.mismatch(body, "sortBy", "number, string or bool keys", [result]);
   }
-  return macro.returns(
-    listOf(keptItems(macro, items, variable as Expression, body as Expression, inner)),
-    result,
-  );
+  const kept = macro.name === "filter" ? keptItems(items, variable, body, inner) : items;
+  return macro.returns(listOf(kept), result);
 }
 
 /** `filter(l, x, x != null)` leaves no null in the list, `filter(l, x, x.a != null)` none in that member. */
 function keptItems(
-  macro: MacroSpec,
   items: FlowType,
   variable: Expression,
   body: Expression,
   scope: TypeScope,
 ): FlowType {
-  const facts = macro.name === "filter" ? factsOf(body, true, scope) : undefined;
-  if (facts === undefined || facts.size === 0) return items;
+  const facts = factsOf(body, true, scope);
+  if (facts.size === 0) return items;
   const isGiven = (node: Expression): boolean => facts.has(scope.keyOf(node) ?? "");
-  const { start, end } = variable;
   const kept = isGiven(variable) ? withoutNull(items) : items;
   return unionOfAll(
     membersOf(kept).map((item) => {
       if (item.kind !== "object") return item;
       const props = [...item.props].map(([name, type]): [string, FlowType] => {
         const member = {
+          ...variable,
           kind: "member",
           object: variable,
           name,
           optional: false,
-          start,
-          end,
         } as const;
         return [name, isGiven(member) ? withoutNull(type) : type];
       });
@@ -126,12 +114,8 @@ function keptItems(
   );
 }
 
-function newName(
-  node: Expression,
-  macro: MacroSpec,
-  scope: TypeScope,
-  inference: Inference,
-): string | undefined {
+function newName(node: Expression, macro: MacroSpec, inference: Inference): string | undefined {
+  const { scope } = inference;
   const name = node.kind === "name" ? node.name : undefined;
   const taken =
     name === undefined || scope.variable(name) !== undefined || scope.env.get(name) !== undefined;

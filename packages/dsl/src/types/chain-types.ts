@@ -3,7 +3,7 @@
 import type { TextFix } from "../diagnostics/bag.ts";
 import { replacement } from "../diagnostics/bag.ts";
 import { quoted } from "../diagnostics/quote.ts";
-import { literalStep } from "../expression/references.ts";
+import { chainOf, type Link, literalStep } from "../expression/references.ts";
 import type { Expression, IndexExpression, NameExpression } from "../syntax/ast.ts";
 import { printExpression } from "../syntax/print-expression.ts";
 import {
@@ -19,39 +19,24 @@ import {
 import type { Inference } from "./inference.ts";
 import { has } from "./operator-types.ts";
 import type { TypeScope } from "./scope.ts";
-import {
-  ALWAYS_PRESENT,
-  fromTheEnd,
-  isNegative,
-  type Link,
-  noMember,
-  unknownName,
-} from "./unknown-names.ts";
+import { ALWAYS_PRESENT, fromTheEnd, isNegative, noMember, unknownName } from "./unknown-names.ts";
 
 type Chain = NameExpression | Link;
 
 /** The type of `a.b?.c[i]…`. */
-export function chainType(node: Chain, scope: TypeScope, inference: Inference): FlowType {
-  const links: Link[] = [];
-  let base: Expression = node;
-  while (base.kind === "member" || base.kind === "index") {
-    links.push(base);
-    base = base.object;
-  }
-  links.reverse();
+export function chainType(node: Chain, inference: Inference): FlowType {
+  const { scope } = inference;
+  const { base, links } = chainOf(node);
   const [first] = links;
   const named = first !== undefined && isNodes(base, scope) ? first : undefined;
   const root = named ?? base;
   const rest = named === undefined ? links : links.slice(1);
-  let type =
-    named === undefined
-      ? rootType(base, links, scope, inference)
-      : nodeType(named, scope, inference);
+  let type = named === undefined ? rootType(base, links, inference) : nodeType(named, inference);
   if (readsAbsent(root, rest[0], scope) && !isGiven(root, scope)) type = unionOf(type, NULL);
   let shortened = false;
   for (const [at, link] of rest.entries()) {
     if (link.kind === "member" && link.optional && mayBeNull(type)) shortened = true;
-    type = linkType(link, type, scope, inference, rest[at + 1]);
+    type = linkType(link, type, rest[at + 1], inference);
     if (mayBeNull(type) && isGiven(link, scope)) {
       type = withoutNull(type);
       shortened = false;
@@ -69,33 +54,21 @@ function readsAbsent(base: Expression, next: Link | undefined, scope: TypeScope)
   return scope.env.mayBeAbsent?.(base.name) ?? !ALWAYS_PRESENT.has(base.name);
 }
 
-function nameType(
-  node: NameExpression,
-  links: readonly Link[],
-  scope: TypeScope,
-  inference: Inference,
-): FlowType {
-  const type = scope.variable(node.name)?.type ?? scope.env.get(node.name);
+function rootType(base: Expression, links: readonly Link[], inference: Inference): FlowType {
+  if (base.kind !== "name") return inference.of(base);
+  const { scope } = inference;
+  const type = scope.variable(base.name)?.type ?? scope.env.get(base.name);
   if (type === undefined) {
-    unknownName(node, links, scope, inference);
+    unknownName(base, links, inference);
     return ANY;
   }
-  return isGiven(node, scope) ? withoutNull(type) : type;
+  return isGiven(base, scope) ? withoutNull(type) : type;
 }
 
 /** Whether a condition around the place has ruled out null. */
 function isGiven(node: Expression | undefined, scope: TypeScope): boolean {
   const key = node === undefined || scope.facts.size === 0 ? undefined : scope.keyOf(node);
   return key !== undefined && scope.facts.has(key);
-}
-
-function rootType(
-  base: Expression,
-  links: readonly Link[],
-  scope: TypeScope,
-  inference: Inference,
-): FlowType {
-  return base.kind === "name" ? nameType(base, links, scope, inference) : inference.of(base, scope);
 }
 
 /** Whether a base is the `nodes` of which the environment knows the ids. */
@@ -109,13 +82,13 @@ function isNodes(base: Expression, scope: TypeScope): boolean {
 }
 
 /** The type of `nodes["id"]`; a computed id may be that of any node. */
-function nodeType(link: Link, scope: TypeScope, inference: Inference): FlowType {
+function nodeType(link: Link, inference: Inference): FlowType {
   const id = literalStep(link);
   if (id === undefined) {
-    if (link.kind === "index") inference.of(link.index, scope);
+    if (link.kind === "index") inference.of(link.index);
     return ANY;
   }
-  const type = scope.env.node?.(id);
+  const type = inference.scope.env.node?.(id);
   if (type === undefined) {
     inference.findings.add("FLOW5001", link, { parts: { name: quoted(id) }, hint: null });
   }
@@ -125,11 +98,10 @@ function nodeType(link: Link, scope: TypeScope, inference: Inference): FlowType 
 function linkType(
   link: Link,
   object: FlowType,
-  scope: TypeScope,
-  inference: Inference,
   next: Link | undefined,
+  inference: Inference,
 ): FlowType {
-  const index = link.kind === "index" ? inference.of(link.index, scope) : undefined;
+  const index = link.kind === "index" ? inference.of(link.index) : undefined;
   const rest = withoutNull(object);
   if (mayBeNull(object) && !(link.kind === "member" && link.optional)) {
     if (membersOf(rest).length === 0) {

@@ -134,7 +134,7 @@ function objectType(schema: JsonObject, part: (inner: Json) => FlowType): FlowTy
 }
 
 /** The type of one JSON value: texts and truth values exactly, data by its kind. */
-function literalType(value: Json): FlowType {
+export function literalType(value: Json): FlowType {
   if (value === null) return NULL;
   if (typeof value === "string") return { kind: "string", values: [value] };
   if (typeof value === "boolean") return { kind: "bool", value };

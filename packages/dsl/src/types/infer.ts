@@ -17,20 +17,18 @@ import { callType } from "./call-types.ts";
 import { chainType } from "./chain-types.ts";
 import {
   ANY,
-  BOOL,
   type FlowType,
   INT,
   isAlways,
   listOf,
-  NULL,
-  NUMBER,
   objectOf,
   STRING,
   unionOfAll,
 } from "./flow-type.ts";
+import { literalType } from "./from-schema.ts";
 import { Inference } from "./inference.ts";
 import { binaryType, negatedType, notType } from "./operator-types.ts";
-import { factsOf, type TypeEnv, TypeScope } from "./scope.ts";
+import { factsOf, type TypeEnv } from "./scope.ts";
 
 /**
  * The type of an expression and its diagnostics (FLOW5001 to 5011). Ranges are relative to the expression's source: line 1,
@@ -55,8 +53,8 @@ export function findTypes(
   ast: Expression,
   env: TypeEnv,
 ): { type: FlowType; findings: readonly Finding[] } {
-  const inference = new ExpressionInference();
-  const type = inference.of(ast, new TypeScope(env));
+  const inference = new ExpressionInference(env);
+  const type = inference.of(ast);
   inference.reportTexts();
   return { type, findings: inference.findings.found.sort(byPlace) };
 }
@@ -65,15 +63,15 @@ export function findTypes(
 class ExpressionInference extends Inference {
   #height = 0;
 
-  override of(node: Expression, scope: TypeScope): FlowType {
+  override of(node: Expression): FlowType {
     if (this.#height >= MAX_EXPRESSION_HEIGHT) return ANY;
     this.#height += 1;
-    const type = this.#of(node, scope);
+    const type = this.#of(node);
     this.#height -= 1;
     return type;
   }
 
-  #of(node: Expression, scope: TypeScope): FlowType {
+  #of(node: Expression): FlowType {
     switch (node.kind) {
       case "literal":
         return literalType(node.value);
@@ -82,39 +80,40 @@ class ExpressionInference extends Inference {
       case "name":
       case "member":
       case "index":
-        return chainType(node, scope, this);
+        return chainType(node, this);
       case "template":
-        return this.#template(node, scope);
+        return this.#template(node);
       case "list":
-        return listOf(unionOfAll(node.elements.map((element) => this.of(element, scope))));
+        return listOf(unionOfAll(node.elements.map((element) => this.of(element))));
       case "object":
-        return objectOf(node.entries.map(({ key, value }) => [key, this.of(value, scope)]));
+        return objectOf(node.entries.map(({ key, value }) => [key, this.of(value)]));
       case "call":
-        return callType(node, scope, this);
+        return callType(node, this);
       case "unary": {
-        const operand = this.of(node.operand, scope);
+        const operand = this.of(node.operand);
         return node.op === "!" ? notType(node, operand, this) : negatedType(node, operand, this);
       }
       case "binary":
-        return binaryType(node, scope, this);
+        return binaryType(node, this);
       case "conditional":
-        return this.#conditional(node, scope);
+        return this.#conditional(node);
     }
   }
 
-  #conditional(node: ConditionalExpression, scope: TypeScope): FlowType {
-    const test = this.of(node.test, scope);
+  #conditional(node: ConditionalExpression): FlowType {
+    const { scope } = this;
+    const test = this.of(node.test);
     this.condition(node.test, test, "the condition before `?`");
     const arms = [node.then, node.otherwise].map((arm, index) => {
       const holds = index === 0;
       const inner = scope.given(factsOf(node.test, holds, scope));
-      return isAlways(test, !holds) ? this.unreached(arm, inner) : this.of(arm, inner);
+      return this.inner(arm, inner, isAlways(test, !holds));
     });
     return unionOfAll(arms);
   }
 
-  #template(node: TemplateExpression, scope: TypeScope): FlowType {
-    for (const part of node.parts) if (typeof part !== "string") this.of(part, scope);
+  #template(node: TemplateExpression): FlowType {
+    for (const part of node.parts) if (typeof part !== "string") this.of(part);
     const [only] = node.parts;
     if (node.parts.length === 1 && only !== undefined && typeof only !== "string") {
       const source = printExpression(only);
@@ -125,11 +124,4 @@ class ExpressionInference extends Inference {
     }
     return STRING;
   }
-}
-
-function literalType(value: null | boolean | number | string): FlowType {
-  if (value === null) return NULL;
-  if (typeof value === "boolean") return { ...BOOL, value } as FlowType;
-  if (typeof value === "number") return Number.isInteger(value) ? INT : NUMBER;
-  return { kind: "string", values: [value] };
 }

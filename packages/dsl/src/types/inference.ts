@@ -15,8 +15,7 @@ import {
   membersOf,
   withoutNull,
 } from "./flow-type.ts";
-import { orElse } from "./or-else.ts";
-import type { TypeScope } from "./scope.ts";
+import { type TypeEnv, TypeScope } from "./scope.ts";
 
 /** The operands that `+` accepts, for messages. */
 export const SUMMANDS = "two numbers, two strings or two lists";
@@ -24,20 +23,29 @@ export const SUMMANDS = "two numbers, two strings or two lists";
 /** One inference over one expression. */
 export abstract class Inference {
   readonly findings: DiagnosticBag = new DiagnosticBag();
+  /** What names mean at the place that is looked at. */
+  scope: TypeScope;
   #unreached = 0;
   readonly #texts = new Map<
     Expression,
     { readonly parts: (string | Expression)[]; readonly found: readonly FlowType[] }
   >();
 
-  /** The type of a part of the expression. */
-  abstract of(node: Expression, scope: TypeScope): FlowType;
+  constructor(env: TypeEnv) {
+    this.scope = new TypeScope(env);
+  }
 
-  /** The type of a part that is never evaluated: wrong values in it are not reported as errors. */
-  unreached(node: Expression, scope: TypeScope): FlowType {
-    this.#unreached += 1;
-    const type = this.of(node, scope);
-    this.#unreached -= 1;
+  /** The type of a part of the expression. */
+  abstract of(node: Expression): FlowType;
+
+  /** The type of a part that is seen with another scope; wrong values in one that is never evaluated are no errors. */
+  inner(node: Expression, scope: TypeScope, isUnreached: boolean): FlowType {
+    const outer = this.scope;
+    this.scope = scope;
+    if (isUnreached) this.#unreached += 1;
+    const type = this.of(node);
+    if (isUnreached) this.#unreached -= 1;
+    this.scope = outer;
     return type;
   }
 
@@ -119,3 +127,22 @@ function textParts(node: Expression): (string | Expression)[] {
   if (node.kind === "template") return [...node.parts];
   return [node.kind === "literal" ? String(node.value) : node];
 }
+
+/** What an absent value of a kind is mostly read as. */
+const EMPTY: { readonly [kind: string]: string } = {
+  bool: "false",
+  int: "0",
+  list: "[]",
+  number: "0",
+  string: '""',
+};
+
+/** `x ?? 0` for a value that is read, of a type that has such an end. */
+export function orElse(node: Expression, { kind }: FlowType): string | undefined {
+  const empty = EMPTY[kind];
+  if (empty === undefined || !READS.has(node.kind)) return undefined;
+  return `${printExpression(node)} ?? ${empty}`;
+}
+
+/** Expressions that read a value as it is written, `a.b`. */
+export const READS: ReadonlySet<string> = new Set(["name", "member", "index", "call"]);

@@ -19,7 +19,7 @@ import {
   withoutNull,
 } from "./flow-type.ts";
 import { type Inference, SUMMANDS } from "./inference.ts";
-import { factsOf, type TypeScope } from "./scope.ts";
+import { factsOf } from "./scope.ts";
 
 type Bool = FlowType & { kind: "bool" };
 
@@ -40,15 +40,11 @@ export function negatedType(node: UnaryExpression, type: FlowType, inference: In
 }
 
 /** An operator between two operands. */
-export function binaryType(
-  node: BinaryExpression,
-  scope: TypeScope,
-  inference: Inference,
-): FlowType {
+export function binaryType(node: BinaryExpression, inference: Inference): FlowType {
   const { op } = node;
-  const left = inference.of(node.left, scope);
-  if (op === "&&" || op === "||") return logicalType(node, left, scope, inference);
-  const right = inference.of(node.right, scope);
+  const left = inference.of(node.left);
+  if (op === "&&" || op === "||") return logicalType(node, left, inference);
+  const right = inference.of(node.right);
   switch (op) {
     case "??":
       return unionOf(withoutNull(left), right);
@@ -58,31 +54,17 @@ export function binaryType(
       return BOOL;
     case "in":
       return membershipType(node, left, right, inference);
-    case "+":
-      return sumType(node, left, right, inference);
-    case "-":
-    case "*":
-    case "/":
-    case "%":
-      return numericType(node, left, right, inference);
     default:
-      return orderType(node, left, right, inference);
+      return operatorType(node, [left, right], inference);
   }
 }
 
-function logicalType(
-  node: BinaryExpression,
-  left: FlowType,
-  scope: TypeScope,
-  inference: Inference,
-): FlowType {
+function logicalType(node: BinaryExpression, left: FlowType, inference: Inference): FlowType {
+  const { scope } = inference;
   const decisive = node.op === "||";
-  const facts = factsOf(node.left, !decisive, scope);
-  const inner = scope.given(facts);
   const isUnreached = isAlways(left, decisive);
-  const right = isUnreached
-    ? inference.unreached(node.right, inner)
-    : inference.of(node.right, inner);
+  const inner = scope.given(factsOf(node.left, !decisive, scope));
+  const right = inference.inner(node.right, inner, isUnreached);
   const sides: [Expression, FlowType][] = [[node.left, left]];
   if (!isUnreached) sides.push([node.right, right]);
   const found = sides.map(([side, type]): Bool | undefined => {
@@ -117,56 +99,39 @@ function membershipType(
   return BOOL;
 }
 
-function sumType(
+/** `+ - * / %` and `< <= > >=`, of which none takes null. */
+function operatorType(
   node: BinaryExpression,
-  left: FlowType,
-  right: FlowType,
+  found: readonly [FlowType, FlowType],
   inference: Inference,
 ): FlowType {
-  const a = inference.solid(node.left, left);
-  const b = inference.solid(node.right, right);
-  const sums: FlowType[] = [];
-  if (has(a, "int", "number") && has(b, "int", "number")) {
-    sums.push(isInt(a) && isInt(b) ? INT : NUMBER);
+  const { op } = node;
+  const a = inference.solid(node.left, found[0]);
+  const b = inference.solid(node.right, found[1]);
+  const both = (...kinds: FlowType["kind"][]): boolean => has(a, ...kinds) && has(b, ...kinds);
+  const number = a.kind === "int" && b.kind === "int" && op !== "/" ? INT : NUMBER;
+  if (op === "+") {
+    const sums: FlowType[] = both("int", "number") ? [number] : [];
+    if (both("string")) sums.push(STRING);
+    if (both("list")) sums.push(listOf(unionOf(itemsOf(a), itemsOf(b))));
+    const isText = inference.isText(node.left);
+    if (a.kind === "any" && b.kind === "any" && !isText) return ANY;
+    if (sums.length > 0 && !isText) return unionOfAll(sums);
+    if (!isText && a.kind !== "string" && b.kind !== "string") {
+      return inference.mismatch(node, "+", SUMMANDS, found);
+    }
+    inference.text(node, found);
+    return ANY;
   }
-  if (has(a, "string") && has(b, "string")) sums.push(STRING);
-  if (has(a, "list") && has(b, "list")) sums.push(listOf(unionOf(itemsOf(a), itemsOf(b))));
-  if (a.kind === "any" && b.kind === "any" && !inference.isText(node.left)) return ANY;
-  if (sums.length > 0 && !inference.isText(node.left)) return unionOfAll(sums);
-  const isText = a.kind === "string" || b.kind === "string" || inference.isText(node.left);
-  if (isText) inference.text(node, [left, right]);
-  else inference.mismatch(node, "+", SUMMANDS, [left, right]);
-  return ANY;
-}
-
-function numericType(
-  node: BinaryExpression,
-  left: FlowType,
-  right: FlowType,
-  inference: Inference,
-): FlowType {
-  const a = inference.solid(node.left, left);
-  const b = inference.solid(node.right, right);
-  if (!has(a, "int", "number") || !has(b, "int", "number")) {
-    inference.mismatch(node, node.op, "two numbers", [left, right]);
-    return NUMBER;
+  if (op.startsWith("<") || op.startsWith(">")) {
+    if (!both("int", "number") && !both("string")) {
+      inference.mismatch(node, op, "two numbers or two strings", found);
+    }
+    return BOOL;
   }
-  return node.op !== "/" && isInt(a) && isInt(b) ? INT : NUMBER;
-}
-
-function orderType(
-  node: BinaryExpression,
-  left: FlowType,
-  right: FlowType,
-  inference: Inference,
-): FlowType {
-  const a = inference.solid(node.left, left);
-  const b = inference.solid(node.right, right);
-  const numbers = has(a, "int", "number") && has(b, "int", "number");
-  if (!numbers && !(has(a, "string") && has(b, "string"))) {
-    inference.mismatch(node, node.op, "two numbers or two strings", [left, right]);
-  }
-  return BOOL;
+  if (both("int", "number")) return number;
+  inference.mismatch(node, op, "two numbers", found);
+  return NUMBER;
 }
 
 function pointless(
@@ -185,10 +150,6 @@ function pointless(
 function exactly(type: FlowType): string {
   if (type.kind !== "string" || type.values === undefined) return describeType(type);
   return type.values.map((text) => `"${quoted(text)}"`).join(" or ");
-}
-
-function isInt(type: FlowType): boolean {
-  return type.kind === "int";
 }
 
 /** Whether a value of the type may be of one of the kinds. */

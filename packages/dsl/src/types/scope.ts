@@ -1,6 +1,6 @@
 /** What names mean while types are inferred, and what conditions have already ruled out. */
 
-import { literalStep } from "../expression/references.ts";
+import { chainOf, literalStep } from "../expression/references.ts";
 import type { Expression } from "../syntax/ast.ts";
 import type { FlowType } from "./flow-type.ts";
 
@@ -60,16 +60,10 @@ export class TypeScope {
 
   /** The key of a chain of literal names; undefined for anything else. Equal keys are the same place. */
   keyOf(node: Expression): string | undefined {
-    const steps: string[] = [];
-    let at = node;
-    while (at.kind === "member" || at.kind === "index") {
-      const step = literalStep(at);
-      if (step === undefined) return undefined;
-      steps.push(step);
-      at = at.object;
-    }
-    if (at.kind !== "name") return undefined;
-    return JSON.stringify([this.variable(at.name)?.depth ?? 0, at.name, ...steps.reverse()]);
+    const { base, links } = chainOf(node);
+    const steps = links.map(literalStep);
+    if (base.kind !== "name" || steps.includes(undefined)) return undefined;
+    return JSON.stringify([this.variable(base.name)?.depth ?? 0, base.name, ...steps]);
   }
 }
 

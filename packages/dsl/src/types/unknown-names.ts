@@ -10,23 +10,14 @@ import {
 } from "../diagnostics/aliases.ts";
 import { writing } from "../diagnostics/bag.ts";
 import { quoted } from "../diagnostics/quote.ts";
-import { literalStep } from "../expression/references.ts";
-import type {
-  Expression,
-  IndexExpression,
-  MemberExpression,
-  NameExpression,
-  Span,
-} from "../syntax/ast.ts";
+import { type Link, literalStep } from "../expression/references.ts";
+import type { Expression, IndexExpression, NameExpression, Span } from "../syntax/ast.ts";
 import { isIdent } from "../syntax/chars.ts";
 import { readsAsWord } from "../syntax/parse-operand.ts";
 import { printExpression, quoteText } from "../syntax/print-expression.ts";
 import { describeType, type FlowType, membersOf } from "./flow-type.ts";
 import type { Inference } from "./inference.ts";
 import type { TypeScope } from "./scope.ts";
-
-/** A member or an index of a chain. */
-export type Link = MemberExpression | IndexExpression;
 
 /** Roots that always have a value. */
 export const ALWAYS_PRESENT: ReadonlySet<string> = new Set(["inputs", "nodes", "run"]);
@@ -48,10 +39,10 @@ interface Meant {
 export function unknownName(
   node: NameExpression,
   links: readonly Link[],
-  scope: TypeScope,
   inference: Inference,
 ): void {
-  report(node, `unknown name ${quoted(node.name)}`, meantRoot(node, links, scope), inference);
+  const meant = meantRoot(node, links, inference.scope);
+  report(node, `unknown name ${quoted(node.name)}`, meant, inference);
 }
 
 /** FLOW5001 for a member that an object has not; `next`: what is read of it. */
@@ -66,7 +57,7 @@ export function noMember(
   const names = objects.flatMap(({ props }) => [...props.keys()]);
   const alias = objects.map(({ aliases }) => aliases?.get(name)).find((it) => it !== undefined);
   const message = `${describeType(type)} has no member ${quoted(name)}`;
-  report(link, message, meantMember(link, name, { names, alias, next }), inference);
+  report(link, message, meantMember(link, name, names, alias, next), inference);
 }
 
 function report(
@@ -116,16 +107,10 @@ function isBare(id: string): boolean {
 function meantMember(
   link: Link,
   name: string,
-  {
-    names,
-    alias,
-    next,
-  }: {
-    readonly names: readonly string[];
-    /** What the type itself says that the name means. */
-    readonly alias: string | undefined;
-    readonly next: Link | undefined;
-  },
+  names: readonly string[],
+  /** What the type itself says that the name means. */
+  alias: string | undefined,
+  next: Link | undefined,
 ): Meant {
   const object = printExpression(link.object);
   for (const [left, right] of aroundDashes(name)) {
@@ -138,16 +123,8 @@ function meantMember(
   }
   const near = alias ?? meantName(name, names, OUTPUT_ALIASES);
   if (near !== undefined) {
-    const { start, end } = link;
     const optional = link.kind === "member" && link.optional;
-    const member = {
-      kind: "member",
-      object: link.object,
-      name: near,
-      optional,
-      start,
-      end,
-    } as const;
+    const member = { ...link, kind: "member", name: near, optional } as const;
     return { text: printExpression(member), hint: `did you mean ${quoted(near)}?` };
   }
   const isFew = names.length > 0 && names.length <= MAX_LISTED;

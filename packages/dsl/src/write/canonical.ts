@@ -18,23 +18,11 @@ import type { Expression, ObjectExpression } from "../syntax/ast.ts";
 import { type Comment, NO_COMMENTS, withoutNotes } from "../syntax/notes.ts";
 
 /** Sections of a file, in order; items of no section come last. */
-export const FILE_ORDER: readonly string[] = [
-  "flow",
-  "input",
-  "connection",
-  "schedule",
-  "node",
-  "edge",
-  "output",
-  "layout",
-];
+export const FILE_ORDER: readonly string[] =
+  "flow input connection schedule node edge output layout".split(" ");
 /** An author who says first what the flow talks to, and then what it takes, is left alone. */
-export const CONNECTED_ORDER: readonly string[] = [
-  "flow",
-  "connection",
-  "input",
-  ...FILE_ORDER.slice(3),
-];
+export const CONNECTED_ORDER: readonly string[] =
+  "flow connection input schedule node edge output layout".split(" ");
 /** Sections of a body. */
 export const BODY_ORDER: readonly string[] = ["node", "edge", "output"];
 
@@ -62,12 +50,8 @@ function isInOrder(items: readonly Item[], place: BlockKind): boolean {
     const rank = rankOf(item, place);
     if (rank < last) return false;
     last = rank;
-    if (item.kind === "edge") return false;
-    if (
-      item.kind === "attr" ? canonicalAttr(item, place) !== item : canonicalBlock(item) !== item
-    ) {
-      return false;
-    }
+    const [canonical] = item.kind === "edge" ? [] : canonicalItem(item, place);
+    if (canonical !== item) return false;
   }
   return true;
 }
@@ -97,7 +81,10 @@ function canonicalAttr(item: AttrItem, place: BlockKind): AttrItem {
   const isPolicy = item.policy && (place === "node" || place === "flow");
   const table = isPolicy ? NODE_POLICIES : place === "schedule" ? BLOCKS.schedule.attributes : [];
   const member = memberByText(table ?? [], item.name);
-  if (member?.kind === "duration") return withDuration(item);
+  if (member?.kind === "duration") {
+    const value = toDuration(item.value);
+    return value === item.value ? item : { ...item, value };
+  }
   if (!member?.members || item.value.kind !== "object") return item;
   const { members } = member;
   const isDuration = (key: string): boolean => memberByText(members, key)?.kind === "duration";
@@ -112,11 +99,6 @@ function canonicalAttr(item: AttrItem, place: BlockKind): AttrItem {
     ),
   };
   return { ...item, value };
-}
-
-function withDuration(item: AttrItem): AttrItem {
-  const value = toDuration(item.value);
-  return value === item.value ? item : { ...item, value };
 }
 
 function toDuration(e: Expression): Expression {

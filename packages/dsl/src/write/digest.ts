@@ -1,6 +1,6 @@
 /** `digest`: the identity of a graph. */
 
-import type { FlowGraph, Json } from "@millrace/contracts";
+import type { FlowGraph, Json, JsonObject } from "@millrace/contracts";
 import {
   canonicalJson,
   memberNames,
@@ -52,11 +52,10 @@ const sorted: Collect = (list, name, make) => {
   return new Written(`[${rows.map(({ json }) => json).join()}]`) as unknown as readonly Json[];
 };
 
-/** A list or object that is being looked through; a list has no names. */
+/** A list or object that is being looked through, its keys, and how many of them were. */
 interface Open {
-  readonly holder: object;
-  readonly names: readonly string[] | undefined;
-  readonly values: readonly unknown[];
+  readonly holder: JsonObject;
+  readonly keys: readonly (string | number)[];
   next: number;
 }
 
@@ -70,34 +69,28 @@ function checkJson(root: unknown): void {
   for (let at = root; ; ) {
     const problem = problemOf(at, around);
     if (problem !== undefined) {
-      const pointer = open.map(step).join("");
+      const pointer = open.map(({ keys, next }) => pointerSegment(keys[next - 1] ?? "")).join("");
       const place = pointer === "" ? "the graph" : pointer;
       throw new DslError("graph_invalid", `${place} ${problem}`, { pointer });
     }
     if (typeof at === "object" && at !== null) {
-      around.add(at);
-      open.push(opened(at));
+      const holder = at as JsonObject;
+      around.add(holder);
+      open.push({
+        holder,
+        keys: Array.isArray(at) ? [...at.keys()] : memberNames(holder),
+        next: 0,
+      });
     }
     let top = open.at(-1);
-    for (; top !== undefined && top.next === top.values.length; top = open.at(-1)) {
+    for (; top !== undefined && top.next === top.keys.length; top = open.at(-1)) {
       around.delete(top.holder);
       open.pop();
     }
     if (top === undefined) return;
-    at = top.values[top.next];
+    at = top.holder[top.keys[top.next] as string];
     top.next += 1;
   }
-}
-
-function opened(holder: object): Open {
-  if (Array.isArray(holder)) return { holder, names: undefined, values: holder, next: 0 };
-  const object = holder as { readonly [name: string]: unknown };
-  const names = memberNames(object as Parameters<typeof memberNames>[0]);
-  return { holder, names, values: names.map((name) => object[name]), next: 0 };
-}
-
-function step({ names, next }: Open): string {
-  return pointerSegment(names?.[next - 1] ?? String(next - 1));
 }
 
 function problemOf(value: unknown, around: ReadonlySet<object>): string | undefined {

@@ -17,14 +17,11 @@ export interface FormatResult {
  * because what could not be read would be lost, and so does one with a call of what is no name. Never throws.
  */
 export function formatFlow(source: string, options: ParseOptions = {}): FormatResult {
-  const reading = readText(source, limitsOf(options), {
-    sink: () => new FilePrinter(),
-    noValues: true,
+  const { report, collected, foot } = readText(source, limitsOf(options), {
+    collect: () => new FilePrinter(),
   });
-  const { report, sink, foot } = reading;
   const diagnostics = report.diagnostics(source);
-  const isUnread = diagnostics.some(hidesText);
-  const text = isUnread || !sink ? source : sink.finish(foot);
+  const text = diagnostics.some(hidesText) ? source : collected.finish(foot);
   return { text, changed: text !== source, diagnostics };
 }
 

@@ -19,11 +19,10 @@ import { Writer } from "./writer.ts";
  */
 export function printFlow(source: FlowGraph | FlowDocument): string {
   if (!isDocument(source)) return printItems(itemsOf(source as FlowGraph), NO_COMMENTS);
-  const { sink, foot } = readText(source.source, source.limits, {
-    sink: () => new FilePrinter(),
-    noValues: true,
+  const { collected, foot } = readText(source.source, source.limits, {
+    collect: () => new FilePrinter(),
   });
-  return sink?.finish(foot) ?? "";
+  return collected.finish(foot);
 }
 
 /** Prints the items of a file. */
@@ -35,6 +34,7 @@ export function printItems(items: readonly Item[], foot: readonly Comment[]): st
 
 /** Prints items as they come, and puts them in order at the end. */
 export class FilePrinter {
+  readonly noValues = true;
   private readonly sections = new Sections<Piece>("file", (item) => printPiece(item, 0, "file"));
 
   add(item: Item): void {

@@ -111,6 +111,23 @@ export function modelOf(graph: unknown, entryOf: EntryOf): GraphModel {
   return { root, bodies, nodes };
 }
 
+/** An element of a list of the graph, such as one of its inputs. */
+export interface Declared {
+  readonly value: Json;
+  readonly pointer: string;
+  /** Undefined when it has no text as its name. */
+  readonly name: string | undefined;
+}
+
+/** The elements of a list of the graph, in order. */
+export function declared(graph: unknown, list: string): readonly Declared[] {
+  return listOrNone(own(graph, list)).map((value, at) => {
+    const name = own(value, "name");
+    const known = typeof name === "string" ? name : undefined;
+    return { value, pointer: `/${list}/${at}`, name: known };
+  });
+}
+
 /** Whether `inside` is `node` or lies in a body of it. */
 export function isWithin(inside: NodeModel, node: NodeModel): boolean {
   return ancestorIn(node.body, inside) === node;

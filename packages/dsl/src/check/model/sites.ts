@@ -2,9 +2,9 @@
 
 import type { Json } from "@millrace/contracts";
 import { memberNames, pointerSegment } from "@millrace/contracts/kit";
-import { isObject, listOrNone, objectOrNone, own } from "../../data.ts";
+import { isObject, objectOrNone, own } from "../../data.ts";
 import { NODE_POLICIES } from "../../language/blocks.ts";
-import type { BodyModel, GraphModel, NodeModel } from "./bodies.ts";
+import { type BodyModel, declared, type GraphModel, type NodeModel } from "./bodies.ts";
 import { deferredRoots, fieldHints, schemasAt } from "./deferred.ts";
 import { keysTo, pointerTo, type ValuePath } from "./walk-value.ts";
 
@@ -92,15 +92,14 @@ export function outputSites(
     sites.push(new Site("body-output", "output", place, body.output, NONE, NONE, "/output"));
   }
   const place = { reader: undefined, body: model.root };
-  listOrNone(own(graph, "outputs")).forEach((output, at) => {
+  for (const { value: output, pointer } of declared(graph, "outputs")) {
     const value = own(output, "value");
-    if (value === undefined) return;
+    if (value === undefined) continue;
     const schema = own(output, "schema");
     const schemas = schema === undefined ? NONE : [schema];
-    const steps = `/outputs/${at}/value`;
     const name = String(own(output, "name"));
-    sites.push(new Site("flow-output", name, place, value, schemas, NONE, steps));
-  });
+    sites.push(new Site("flow-output", name, place, value, schemas, NONE, `${pointer}/value`));
+  }
   return sites;
 }
 

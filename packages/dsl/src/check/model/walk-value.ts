@@ -1,23 +1,8 @@
 /** Expressions inside the values of a graph: data in which `{"$"}`, `{"$t"}` and `{"$lit"}` have meaning, at any depth. */
 import { type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts/json";
 import { memberNames, pointerSegment } from "@millrace/contracts/kit";
-import { isObject, own } from "../../data.ts";
+import { isObject, markerOf, own } from "../../data.ts";
 import { schemasAt } from "./deferred.ts";
-
-/** What an object of a value stands for. */
-export type Marker = "expression" | "template" | "protected" | "data";
-
-const MARKERS: ReadonlyMap<string | undefined, Marker> = new Map([
-  ["$", "expression"],
-  ["$t", "template"],
-  ["$lit", "protected"],
-]);
-
-/** What an object means by its keys. */
-export function markerOf(value: JsonObject): Marker {
-  const keys = memberNames(value);
-  return keys.length === 1 ? (MARKERS.get(keys[0]) ?? "data") : "data";
-}
 
 /** A container inside a value: one pointerSegment inwards from the container around it; the outermost has none. */
 export interface ValuePath {
@@ -75,16 +60,13 @@ function enter(
     for (let i = value.length - 1; i >= 0; i -= 1) into(i, value[i], false);
     return;
   }
-  const keys = memberNames(value as JsonObject);
-  const protect = path?.isMarker === true && path.key === "$lit";
-  const marker = keys.length === 1 && !protect ? MARKERS.get(keys[0]) : undefined;
+  const object = value as JsonObject;
+  const isProtected = path?.isMarker === true && path.key === "$lit";
+  const marker = isProtected ? undefined : markerOf(object);
   if (marker === undefined) {
-    for (let i = keys.length - 1; i >= 0; i -= 1) {
-      const key = keys[i] as string;
-      into(key, (value as JsonObject)[key], false);
-    }
-  } else if (marker === "protected") into("$lit", own(value, "$lit"), true);
-  else if (marker === "expression") {
+    for (const key of memberNames(object).reverse()) into(key, object[key], false);
+  } else if (marker === "$lit") into(marker, own(value, marker), true);
+  else if (marker === "$") {
     const source = own(value, "$");
     if (typeof source === "string") visitor.expression?.(source, path, -1, false);
   } else enterTemplate(own(value, "$t"), path, schemas, visitor);
@@ -149,11 +131,11 @@ export function literalData(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(literalData);
   if (!isObject(value)) return value;
   const marker = markerOf(value);
-  if (marker === "template") {
+  if (marker === "$t") {
     const parts = own(value, "$t");
     return Array.isArray(parts) ? parts.join("") : value;
   }
-  if (marker !== "protected") return mapMembers(value);
+  if (marker !== "$lit") return mapMembers(value);
   const inner = own(value, "$lit");
   return isObject(inner) ? mapMembers(inner) : literalData(inner);
 }
@@ -167,10 +149,7 @@ function mapMembers(value: JsonObject): JsonObject {
 /** The literal text of a value, if it is one; a template without holes is. */
 export function literalText(value: unknown): string | undefined {
   if (typeof value === "string") return value;
-  const parts = isObject(value) && markerOf(value) === "template" ? own(value, "$t") : undefined;
-  return isTextList(parts) ? parts.join("") : undefined;
-}
-
-function isTextList(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((part) => typeof part === "string");
+  const parts = isObject(value) && markerOf(value) === "$t" ? own(value, "$t") : undefined;
+  const isText = Array.isArray(parts) && parts.every((part) => typeof part === "string");
+  return isText ? parts.join("") : undefined;
 }

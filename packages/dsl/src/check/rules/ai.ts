@@ -4,9 +4,10 @@
 
 import { isObject, listOrNone, objectOrNone, own } from "../../data.ts";
 import { replacing } from "../../diagnostics/bag.ts";
+import { shown } from "../../diagnostics/quote.ts";
 import type { NodeModel } from "../model/bodies.ts";
 import { firstExpression, literalText } from "../model/walk-value.ts";
-import { shown, type Validation } from "../validation.ts";
+import type { Validation } from "../validation.ts";
 import { checkListed } from "./check-value.ts";
 import { effectOfMethod } from "./node-types.ts";
 
@@ -71,10 +72,8 @@ function checkTask(ctx: Validation, node: NodeModel, has: (name: string) => bool
     ctx.report("FLOW3015", pointer, { parts: { field, problem } });
   };
   for (const field of rule.needs ?? []) {
-    if (!has(field))
-      ctx.report("FLOW3015", node.pointer, {
-        parts: { field: `task ${task}`, problem: `needs ${field}` },
-      });
+    const parts = { field: `task ${task}`, problem: `needs ${field}` };
+    if (!has(field)) ctx.report("FLOW3015", node.pointer, { parts });
   }
   for (const field of rule.without ?? []) {
     if (has(field)) say(field, `cannot go with task ${task}`);
@@ -84,12 +83,9 @@ function checkTask(ctx: Validation, node: NodeModel, has: (name: string) => bool
     if (only !== undefined && task !== only) say(field, `needs task ${only}`);
     if (other !== undefined && !has(other)) say(field, `needs ${other}`);
   }
-  if (
-    task === "chat" &&
-    ctx.isReadable(own(fields, "input")) &&
-    firstExpression(own(fields, "input")) === undefined &&
-    own(own(fields, "input"), "messages") === undefined
-  ) {
+  const input = own(fields, "input");
+  const isWritten = ctx.isReadable(input) && firstExpression(input) === undefined;
+  if (task === "chat" && isWritten && own(input, "messages") === undefined) {
     say("input", "needs the form { messages: [...] } with task chat");
   }
   if (task === "embed") checkEmbedExpect(ctx, node);
@@ -136,7 +132,7 @@ function checkTools(ctx: Validation, node: NodeModel): void {
     if (typeof ref !== "string") return;
     const pointer = `${node.pointer}/fields/tools/${at}`;
     const action = ref.startsWith("action:") ? ref.slice("action:".length) : undefined;
-    const entry = action === undefined ? undefined : ctx.catalog.entry(action, undefined);
+    const entry = action === undefined ? undefined : ctx.catalog.entry(action);
     if (!TOOL_REF.test(ref) || (action !== undefined && entry === undefined)) {
       ctx.report("FLOW3015", isObject(tool) ? `${pointer}/ref` : pointer, {
         message: `ai: unknown tool ${shown(ref)}`,

@@ -1,30 +1,24 @@
 /** The literal parts of a value checked against a schema, with expressions as what is not known yet (FLOW3004-3006). */
 
 import { pointerKeys, pointerSegment } from "@millrace/contracts/kit";
-import { isObject, own } from "../../data.ts";
+import { isObject, markerOf, own } from "../../data.ts";
 import { VALUE_ALIASES } from "../../diagnostics/aliases.ts";
-import type { TextFix } from "../../diagnostics/bag.ts";
-import { writing } from "../../diagnostics/bag.ts";
+import { type TextFix, writing } from "../../diagnostics/bag.ts";
+import { shown } from "../../diagnostics/quote.ts";
 import { checkableSchema, type SchemaFinding, UNKNOWN } from "../../schema/check.ts";
 import { parseExpression } from "../../syntax/parse-expression.ts";
 import { describeType } from "../../types/flow-type.ts";
 import { typeFromSchema } from "../../types/from-schema.ts";
-import { literalText, markerOf } from "../model/walk-value.ts";
-import { shown, type Validation } from "../validation.ts";
+import { literalText } from "../model/walk-value.ts";
+import { listed, type Validation } from "../validation.ts";
 
 /** What a value of the graph stands for: `UNKNOWN` for expressions and for templates with holes. */
 function readValue(value: unknown): unknown {
   if (!isObject(value)) return value;
-  switch (markerOf(value)) {
-    case "expression":
-      return writtenNumber(own(value, "$")) ?? UNKNOWN;
-    case "template":
-      return literalText(value) ?? UNKNOWN;
-    case "protected":
-      return own(value, "$lit");
-    case "data":
-      return value;
-  }
+  const marker = markerOf(value);
+  if (marker === "$") return writtenNumber(own(value, "$")) ?? UNKNOWN;
+  if (marker === "$t") return literalText(value) ?? UNKNOWN;
+  return marker === "$lit" ? own(value, "$lit") : value;
 }
 
 /** A duration or a negative number: written as an expression, but its value is known. */
@@ -84,7 +78,7 @@ function report(
   const pointer = place.pointer + pointerIn(root, keys);
   const field = shown([place.name, ...keys].join("."));
   const { value } = finding;
-  const member = finding.member === undefined ? "" : shown(finding.member);
+  const member = shown(finding.member ?? "");
   switch (finding.rule) {
     case "type": {
       const type = takenType(schema, keys, finding);
@@ -154,7 +148,7 @@ function pointerIn(root: unknown, keys: readonly string[]): string {
   let pointer = "";
   let at = root;
   const enter = (): void => {
-    if (!isObject(at) || markerOf(at) !== "protected") return;
+    if (!isObject(at) || markerOf(at) !== "$lit") return;
     at = own(at, "$lit");
     pointer += "/$lit";
   };
@@ -166,9 +160,6 @@ function pointerIn(root: unknown, keys: readonly string[]): string {
   return pointer;
 }
 
-/** Names that a message lists. */
-const MAX_LISTED = 50;
-
 /** FLOW3006 for a text that must be one of these names. */
 export function checkListed(
   ctx: Validation,
@@ -178,21 +169,10 @@ export function checkListed(
   pointer: string,
 ): void {
   if (names.includes(value)) return;
-  const more = names.length > MAX_LISTED ? ", …" : "";
-  const list = names.slice(0, MAX_LISTED).map(shown).join(", ") + more;
-  const { parts, fix } = ctx.nearest(
-    value,
-    () => names,
-    pointer,
-    (near) => JSON.stringify(near),
-  );
+  const { parts, fix } = ctx.nearest(value, names, pointer, JSON.stringify);
+  const list = listed(names, ", …") || "the known names (there are none)";
   ctx.report("FLOW3006", pointer, {
-    parts: {
-      field,
-      list: list || "the known names (there are none)",
-      value: `"${shown(value)}"`,
-      ...parts,
-    },
+    parts: { field, list, value: `"${shown(value)}"`, ...parts },
     fix,
   });
 }
@@ -208,7 +188,7 @@ function reportChoice(
   const list = choices.join(", ").replaceAll('"', "") + (isCut ? ", …" : "");
   const texts = choices.filter((json) => json.startsWith('"')).map((json) => json.slice(1, -1));
   const isText = typeof value === "string";
-  const near = isText ? ctx.near(value, () => texts, VALUE_ALIASES) : undefined;
+  const near = isText ? ctx.near(value, texts, VALUE_ALIASES) : undefined;
   ctx.report("FLOW3006", pointer, {
     parts: { field, list, value: isText ? `"${shown(value)}"` : describeValue(value), near },
     fix: near === undefined ? undefined : writing(`"${near}"`, ctx.map.exact(pointer)),

@@ -1,5 +1,6 @@
 /** Cycles over edges and references (FLOW4003), one finding for each group of nodes that wait for each other. */
-import { shown, type Validation } from "../validation.ts";
+import { shown } from "../../diagnostics/quote.ts";
+import type { Validation } from "../validation.ts";
 import type { BodyOrder } from "./order.ts";
 
 /** Most nodes of a cycle that a message shows. */

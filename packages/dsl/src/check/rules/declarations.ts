@@ -1,55 +1,54 @@
 /** Inputs, outputs, connections and schedules by themselves (FLOW3004-3008, 3011, 4011). */
 
 import { pointerSegment } from "@millrace/contracts/kit";
-import { isObject, listOrNone, own } from "../../data.ts";
+import { isObject, own } from "../../data.ts";
+import { shown } from "../../diagnostics/quote.ts";
 import { BLOCKS, FLOW_POLICIES, propertiesOf } from "../../language/blocks.ts";
 import { isDate, isDateTime } from "../../schema/formats.ts";
+import { type Declared, declared } from "../model/bodies.ts";
 import { firstExpression, literalData } from "../model/walk-value.ts";
-import { shown, type Validation } from "../validation.ts";
+import type { Validation } from "../validation.ts";
 import { checkerOf, checkListed, checkValue, flowWords } from "./check-value.ts";
 import { cronProblem } from "./cron.ts";
 import { checkSchema } from "./fields.ts";
 
 /** Checks everything that a flow declares beside nodes. */
 export function checkDeclarations(ctx: Validation): void {
-  listOrNone(own(ctx.graph, "inputs")).forEach((input, at) => {
-    checkInput(ctx, input, `/inputs/${at}`);
-  });
-  listOrNone(own(ctx.graph, "outputs")).forEach((output, at) => {
-    const schema = own(output, "schema");
-    if (schema !== undefined) checkSchema(ctx, schema, `/outputs/${at}/schema`);
-  });
-  listOrNone(own(ctx.graph, "connections")).forEach((connection, at) => {
-    const place = { pointer: `/connections/${at}`, name: `connection ${nameOf(connection)}` };
-    checkValue(ctx, connection, CONNECTION, place);
-    checkService(ctx, connection, place.pointer);
-  });
-  listOrNone(own(ctx.graph, "schedules")).forEach((schedule, at) => {
-    checkSchedule(ctx, schedule, `/schedules/${at}`);
-  });
-  const policy = own(ctx.graph, "policy");
-  if (policy !== undefined)
+  const { graph } = ctx;
+  for (const input of declared(graph, "inputs")) checkInput(ctx, input);
+  for (const { value, pointer } of declared(graph, "outputs")) {
+    const schema = own(value, "schema");
+    if (schema !== undefined) checkSchema(ctx, schema, `${pointer}/schema`);
+  }
+  for (const connection of declared(graph, "connections")) {
+    const { value, pointer } = connection;
+    checkValue(ctx, value, CONNECTION, { pointer, name: `connection ${nameOf(connection)}` });
+    checkService(ctx, value, pointer);
+  }
+  for (const schedule of declared(graph, "schedules")) checkSchedule(ctx, schedule);
+  const { policy } = graph;
+  if (policy !== undefined) {
     checkValue(ctx, policy, FLOW_POLICY, { pointer: "/policy", name: "flow" });
+  }
 }
 
 /** FLOW4011 for inputs that no expression reads. */
 export function checkInputsRead(ctx: Validation, read: ReadonlySet<string>): void {
-  listOrNone(own(ctx.graph, "inputs")).forEach((input, at) => {
-    const name = own(input, "name");
-    if (typeof name !== "string" || read.has(name)) return;
-    ctx.report("FLOW4011", `/inputs/${at}/name`, { parts: { name: shown(name) } });
-  });
+  for (const { name, pointer } of declared(ctx.graph, "inputs")) {
+    if (name === undefined || read.has(name)) continue;
+    ctx.report("FLOW4011", `${pointer}/name`, { parts: { name: shown(name) } });
+  }
 }
 
-function nameOf(value: unknown): string {
-  const name = own(value, "name");
-  return typeof name === "string" ? shown(name) : "?";
+function nameOf({ name }: Declared): string {
+  return name === undefined ? "?" : shown(name);
 }
 
-function checkInput(ctx: Validation, input: unknown, pointer: string): void {
-  const schema = own(input, "schema");
+function checkInput(ctx: Validation, input: Declared): void {
+  const { pointer } = input;
+  const schema = own(input.value, "schema");
   if (schema !== undefined && !checkSchema(ctx, schema, `${pointer}/schema`)) return;
-  const value = own(input, "default");
+  const value = own(input.value, "default");
   if (value === undefined || !isObject(schema) || !ctx.isReadable(value)) return;
   const checker = checkerOf(schema);
   const [problem] = checker.ok ? checker.findings(value, { formats: true }) : [];
@@ -81,8 +80,9 @@ const SCHEDULE = propertiesOf(BLOCKS.schedule.attributes ?? []);
 
 const TIMES = ["cron", "everyMs", "at"];
 
-function checkSchedule(ctx: Validation, schedule: unknown, pointer: string): void {
-  const name = `schedule ${nameOf(schedule)}`;
+function checkSchedule(ctx: Validation, declaration: Declared): void {
+  const { value: schedule, pointer } = declaration;
+  const name = `schedule ${nameOf(declaration)}`;
   if (!ctx.isReadable(schedule)) return;
   checkValue(ctx, schedule, SCHEDULE, { pointer, name });
   const times = TIMES.filter((key) => own(schedule, key) !== undefined);
@@ -117,13 +117,9 @@ function checkTimes(ctx: Validation, schedule: unknown, pointer: string): void {
   const zones = ctx.catalog.timeZones;
   if (typeof zone !== "string" || zones === undefined || zone === "UTC") return;
   if (zones.has(zone)) return;
-  const { parts, fix } = ctx.nearest(
-    zone,
-    () => zones,
-    `${pointer}/timezone`,
-    (near) => `"${near}"`,
-  );
-  ctx.report("FLOW3008", `${pointer}/timezone`, {
+  const place = `${pointer}/timezone`;
+  const { parts, fix } = ctx.nearest(zone, zones, place, (near) => `"${near}"`);
+  ctx.report("FLOW3008", place, {
     message: "unknown time zone",
     hint: parts.near === undefined ? null : `did you mean ${parts.near}?`,
     fix,
@@ -140,27 +136,21 @@ function checkScheduleInputs(
   const given = own(schedule, "inputs");
   if (given !== undefined && !isObject(given)) return;
   const values = literalData(given ?? {});
-  for (const input of listOrNone(own(ctx.graph, "inputs"))) {
-    const key = own(input, "name");
-    if (typeof key !== "string") continue;
+  const at = (key: string): string => `${pointer}/inputs${pointerSegment(key)}`;
+  const inputs = declared(ctx.graph, "inputs");
+  for (const { name: key, value: input } of inputs) {
+    if (key === undefined) continue;
     const value = own(values, key);
-    const schema = own(input, "schema");
     if (value !== undefined) {
-      checkValue(ctx, value, schema, {
-        pointer: `${pointer}/inputs${pointerSegment(key)}`,
-        name: `input ${key}`,
-      });
+      checkValue(ctx, value, own(input, "schema"), { pointer: at(key), name: `input ${key}` });
     } else if (own(input, "default") === undefined) {
-      ctx.report("FLOW3002", pointer, {
-        parts: { type: name, name: `inputs.${shown(key)}` },
-      });
+      ctx.report("FLOW3002", pointer, { parts: { type: name, name: `inputs.${shown(key)}` } });
     }
   }
-  const known = new Set(listOrNone(own(ctx.graph, "inputs")).map((input) => own(input, "name")));
-  for (const key of isObject(given) ? Object.keys(literalData(given) as object) : []) {
+  const known = new Set(inputs.map((input) => input.name));
+  for (const key of isObject(values) ? Object.keys(values) : []) {
     if (known.has(key)) continue;
-    ctx.report("FLOW3003", `${pointer}/inputs${pointerSegment(key)}`, {
-      parts: { type: "the flow", name: `input ${shown(key)}` },
-    });
+    const parts = { type: "the flow", name: `input ${shown(key)}` };
+    ctx.report("FLOW3003", at(key), { parts });
   }
 }

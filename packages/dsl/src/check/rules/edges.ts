@@ -2,10 +2,11 @@
 
 import { own } from "../../data.ts";
 import { replacing, writing } from "../../diagnostics/bag.ts";
+import { shown } from "../../diagnostics/quote.ts";
 import type { Span } from "../../syntax/ast.ts";
 import { nameText } from "../../syntax/print-expression.ts";
 import type { BodyModel, EdgeModel, NodeModel } from "../model/bodies.ts";
-import { listed, shown, type Validation } from "../validation.ts";
+import { listed, type Validation } from "../validation.ts";
 import { onErrorOf } from "./policies.ts";
 
 /** Checks the edges of every body. */
@@ -44,7 +45,7 @@ function checkEnd(ctx: Validation, body: BodyModel, edge: EdgeModel, side: "from
     ctx.report("FLOW4012", pointer);
     return;
   }
-  const near = ctx.nearest(id, () => body.byId.keys(), pointer, nameText);
+  const near = ctx.nearest(id, body.byId.keys(), pointer, nameText);
   ctx.report("FLOW4001", pointer, { ...near, parts: { id: shown(id), ...near.parts } });
 }
 
@@ -68,7 +69,7 @@ function checkPort(ctx: Validation, edge: EdgeModel, from: NodeModel): void {
   }
   const { names, open } = ctx.ports.of(from);
   if (open || names.has(port)) return;
-  const near = ctx.near(port, () => names);
+  const near = ctx.near(port, names);
   const pointer = `${edge.pointer}/port`;
   const span = ctx.map.exact(pointer);
   ctx.report("FLOW4002", pointer, {

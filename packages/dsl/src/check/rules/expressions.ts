@@ -4,6 +4,7 @@ import { isObject } from "../../data.ts";
 import { MAIN_MEMBERS } from "../../diagnostics/aliases.ts";
 import type { Finding } from "../../diagnostics/bag.ts";
 import { writing } from "../../diagnostics/bag.ts";
+import { shown } from "../../diagnostics/quote.ts";
 import { DIAGNOSTICS, type DiagnosticCode } from "../../diagnostics/table.ts";
 import { compileExpression } from "../../expression/compile.ts";
 import type { Expression, Span } from "../../syntax/ast.ts";
@@ -21,12 +22,11 @@ import {
 } from "../../types/flow-type.ts";
 import { typeFromSchema } from "../../types/from-schema.ts";
 import { findTypes } from "../../types/infer.ts";
-import { orElse } from "../../types/or-else.ts";
+import { orElse, READS } from "../../types/inference.ts";
 import { type Read, readsOf } from "../model/resolve.ts";
 import type { Leaf, Site } from "../model/sites.ts";
 import { TreeCache } from "../model/trees.ts";
-import type { PlacedDetails } from "../validation.ts";
-import { shown, type Validation } from "../validation.ts";
+import type { PlacedDetails, Validation } from "../validation.ts";
 import { reportHidden } from "./names.ts";
 import { Types } from "./types.ts";
 
@@ -40,9 +40,6 @@ export interface Checked {
 
 /** Fields that decide: always true or always false is worth a word. */
 const CONDITIONS: ReadonlySet<string> = new Set(["condition.if", "loop.until", "loop.while"]);
-
-/** Expressions whose members are read as they are written, `a.b`. */
-const READS: ReadonlySet<string> = new Set(["name", "member", "index", "call"]);
 
 /** Checks the expressions of one graph. Those of a node come before those in its body. */
 export class Expressions {

@@ -1,11 +1,11 @@
 /** The fields of every node against the schema of its type (FLOW3002-3007, 3013, 3016). */
 
-import type { CatalogEntry, JsonObject } from "@millrace/contracts";
+import type { CatalogEntry } from "@millrace/contracts";
 import { memberNames, pointerSegment } from "@millrace/contracts/kit";
 import { isObject, listOrNone, objectOrNone, own } from "../../data.ts";
 import { FIELD_ALIASES, POLICY_ALIASES } from "../../diagnostics/aliases.ts";
-import type { TextFix } from "../../diagnostics/bag.ts";
-import { replacement, replacing, writing } from "../../diagnostics/bag.ts";
+import { replacement, replacing, type TextFix, writing } from "../../diagnostics/bag.ts";
+import { shown } from "../../diagnostics/quote.ts";
 import { NODE_POLICIES, textNames } from "../../language/blocks.ts";
 import { readSchema } from "../../schema/compile.ts";
 import { nameText, quoteText } from "../../syntax/print-expression.ts";
@@ -13,7 +13,7 @@ import type { NodeModel } from "../model/bodies.ts";
 import { schemasAt } from "../model/deferred.ts";
 import type { Site } from "../model/sites.ts";
 import { firstExpression, literalText } from "../model/walk-value.ts";
-import { listed, shown, type Validation } from "../validation.ts";
+import { listed, type Validation } from "../validation.ts";
 import { checkValue } from "./check-value.ts";
 
 /** Fields of core types that exclude each other; `one`: one of them is needed. */
@@ -35,7 +35,7 @@ const SCHEMA_FIELDS: { readonly [type: string]: string } = {
 export function checkFields(ctx: Validation, node: NodeModel): void {
   const { entry } = node;
   if (entry === undefined) return;
-  checkNeeded(ctx, node, entry, objectOrNone(node.node.fields));
+  checkNeeded(ctx, node, entry);
   checkPorts(ctx, node, entry);
 }
 
@@ -60,12 +60,8 @@ export function checkField(ctx: Validation, site: Site): void {
   }
 }
 
-function checkNeeded(
-  ctx: Validation,
-  node: NodeModel,
-  entry: CatalogEntry,
-  fields: JsonObject,
-): void {
+function checkNeeded(ctx: Validation, node: NodeModel, entry: CatalogEntry): void {
+  const { fields } = node.node;
   let meant: ReadonlySet<string | undefined> | undefined;
   // A field that was written under another name is reported there.
   const isMeant = (name: string): boolean => {
@@ -86,9 +82,7 @@ function checkNeeded(
   if (has.length === 2) {
     ctx.report("FLOW3016", `${node.pointer}/fields/${b}`, { parts: { a, b } });
   } else if (has.length === 0 && rule.one && !isMeant(a) && !isMeant(b)) {
-    ctx.report("FLOW3002", node.pointer, {
-      parts: { type: entry.type, name: `${a} or ${b}` },
-    });
+    ctx.report("FLOW3002", node.pointer, { parts: { type: entry.type, name: `${a} or ${b}` } });
   }
 }
 
@@ -98,15 +92,11 @@ function exampleOf(entry: CatalogEntry, name: string): string {
   const example = own(own(entry.examples[0], "fields"), name);
   for (const value of [own(schema, "default"), listOrNone(own(schema, "enum"))[0], example]) {
     if (value === undefined || firstExpression(value) !== undefined) continue;
-    return isObject(value) || Array.isArray(value) ? JSON.stringify(value) : literalSource(value);
+    return typeof value === "string" ? quoteText(value) : JSON.stringify(value);
   }
   const type = own(schema, "type");
   const first = Array.isArray(type) ? type[0] : type;
   return EMPTY[String(first)] ?? "null";
-}
-
-function literalSource(value: unknown): string {
-  return typeof value === "string" ? quoteText(value) : JSON.stringify(value);
 }
 
 const EMPTY: { readonly [type: string]: string } = {
@@ -183,13 +173,12 @@ function meantField(
 ): { near?: string; policy?: string } {
   const policies = textNames(NODE_POLICIES);
   if (policies.includes(name)) return { policy: name };
-  const free = (): string[] =>
-    memberNames(objectOrNone(own(entry?.fields, "properties"))).filter(
-      (key) => own(node.fields, key) === undefined,
-    );
+  const free = memberNames(objectOrNone(own(entry?.fields, "properties"))).filter(
+    (key) => own(node.fields, key) === undefined,
+  );
   const near = ctx.near(name, free, FIELD_ALIASES);
   if (near !== undefined) return { near };
-  const policy = ctx.near(name, () => policies, POLICY_ALIASES);
+  const policy = ctx.near(name, policies, POLICY_ALIASES);
   return policy === undefined ? {} : { policy };
 }
 
@@ -221,7 +210,7 @@ function checkConnection(ctx: Validation, { value, pointer }: Site): void {
   const name = literalText(value);
   if (name === undefined || ctx.connections.has(name)) return;
   const list = listed(ctx.connections.keys());
-  const { fix } = ctx.nearest(name, () => ctx.connections.keys(), pointer, quoteText);
+  const { fix } = ctx.nearest(name, ctx.connections.keys(), pointer, quoteText);
   const block = (blank: string): string =>
     `connection ${nameText(name)}: ${kindOf(ctx, name)} {${blank}service = ${quoteText(name)}`;
   ctx.report("FLOW2014", pointer, {
@@ -240,7 +229,7 @@ function declaration(ctx: Validation, name: string, text: string): TextFix | und
 
 /** How the service is entered, as a flow writes it. */
 function kindOf(ctx: Validation, slug: string): string {
-  const scheme = ctx.catalog.entry(`service.${slug}`, undefined)?.serviceIntegration?.auth.scheme;
+  const scheme = ctx.catalog.entry(`service.${slug}`)?.serviceIntegration?.auth.scheme;
   return scheme === undefined || scheme === "oauth2" ? "oauth" : scheme;
 }
 

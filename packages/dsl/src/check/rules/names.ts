@@ -1,11 +1,11 @@
 /** Names: declared once, not reserved, not hidden, not mistaken for another (FLOW2005-2008, 2011, 2014, 2015). */
 
-import { listOrNone, own } from "../../data.ts";
 import { replacing } from "../../diagnostics/bag.ts";
+import { shown } from "../../diagnostics/quote.ts";
 import { codePointCount } from "../../expression/data.ts";
 import type { Span } from "../../syntax/ast.ts";
-import type { BodyModel, EdgeModel, NodeModel } from "../model/bodies.ts";
-import { shown, type Validation } from "../validation.ts";
+import { type BodyModel, declared, type EdgeModel, type NodeModel } from "../model/bodies.ts";
+import type { Validation } from "../validation.ts";
 import { grouped } from "./order.ts";
 
 const RESERVED: ReadonlySet<string> = new Set(["inputs", "nodes", "run"]);
@@ -24,24 +24,16 @@ interface Named {
 /** Checks all names of a graph. */
 export function checkNames(ctx: Validation): void {
   for (const kind of ["input", "output", "connection", "schedule"]) {
-    const list = `${kind}s`;
-    const named: Named[] = [];
-    listOrNone(own(ctx.graph, list)).forEach((element, at) => {
-      const name = own(element, "name");
-      if (typeof name === "string") named.push({ name, pointer: `/${list}/${at}`, key: "name" });
-    });
+    const named = declared(ctx.graph, `${kind}s`).flatMap(({ name, pointer }): Named[] =>
+      name === undefined ? [] : [{ name, pointer, key: "name" }],
+    );
     checkUnique(ctx, kind, named);
   }
   for (const body of ctx.model.bodies) {
     const { nodes, byId } = body;
     const plain = byId.size === nodes.length && nodes.every(({ id }) => skeleton(id) === id);
-    if (!plain) {
-      checkUnique(
-        ctx,
-        "node",
-        nodes.map(({ id, pointer }) => ({ name: id, pointer, key: "id" })),
-      );
-    }
+    const named = (): Named[] => nodes.map(({ id, pointer }) => ({ name: id, pointer, key: "id" }));
+    if (!plain) checkUnique(ctx, "node", named());
     checkEdges(ctx, body);
     for (const node of body.nodes) checkId(ctx, node);
   }
@@ -66,12 +58,9 @@ function checkUnique(ctx: Validation, kind: string, named: readonly Named[]): vo
     if (alike === undefined) looks.set(look, it);
     else {
       const normal = alike.name.normalize("NFKC") === it.name.normalize("NFKC");
+      const difference = normal ? "normalisation" : "similar letters";
       ctx.report("FLOW2011", it.pointer, {
-        parts: {
-          a: shown(alike.name),
-          b: shown(it.name),
-          difference: normal ? "normalisation" : "similar letters",
-        },
+        parts: { a: shown(alike.name), b: shown(it.name), difference },
         span: ctx.map.exact(`${it.pointer}/${it.key}`),
         related: { pointer: `${alike.pointer}/${alike.key}`, message: "the other one" },
       });

@@ -3,8 +3,9 @@
 import type { CatalogEntry, Effect } from "@millrace/contracts";
 import { isObject, own } from "../../data.ts";
 import { aliasOf, TYPE_ALIASES, TYPE_HINTS } from "../../diagnostics/aliases.ts";
+import { shown } from "../../diagnostics/quote.ts";
 import type { NodeModel } from "../model/bodies.ts";
-import { shown, type Validation } from "../validation.ts";
+import type { Validation } from "../validation.ts";
 import { effectOfCall } from "./service-calls.ts";
 
 /** Checks the type of a node. */
@@ -15,7 +16,7 @@ export function checkNodeType(ctx: Validation, node: NodeModel): void {
     const at = `${node.pointer}/type`;
     const told = aliasOf(type, TYPE_HINTS);
     // A word of another tool is no slip of the pen: `email` is not `fail`.
-    const types = () => (told === undefined ? ctx.catalog.types : []);
+    const types = told === undefined ? ctx.catalog.types : [];
     const { parts, fix } = ctx.nearest(type, types, at, undefined, TYPE_ALIASES);
     ctx.report("FLOW3001", at, {
       parts: { type: shown(type), ...parts },

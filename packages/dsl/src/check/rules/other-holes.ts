@@ -4,6 +4,7 @@
 import { own } from "../../data.ts";
 import { aliasOf, NAME_HINTS } from "../../diagnostics/aliases.ts";
 import { replacing } from "../../diagnostics/bag.ts";
+import { shown } from "../../diagnostics/quote.ts";
 import type { Expression, Span } from "../../syntax/ast.ts";
 import { parseExpression } from "../../syntax/parse-expression.ts";
 import { printExpression } from "../../syntax/print-expression.ts";
@@ -11,7 +12,7 @@ import { findTypes } from "../../types/infer.ts";
 import { readsOf } from "../model/resolve.ts";
 import type { Site } from "../model/sites.ts";
 import { pointerTo, type ValuePath } from "../model/walk-value.ts";
-import { shown, type Validation } from "../validation.ts";
+import type { Validation } from "../validation.ts";
 import type { Types } from "./types.ts";
 
 /**

@@ -3,11 +3,12 @@
 import type { JsonSchema } from "@millrace/contracts";
 import { pointerSegment } from "@millrace/contracts/kit";
 import { isObject, own } from "../../data.ts";
+import { shown } from "../../diagnostics/quote.ts";
 import { memberByKey, NODE_POLICIES } from "../../language/blocks.ts";
 import type { NodeModel } from "../model/bodies.ts";
 import { POLICY_VALUES } from "../model/sites.ts";
 import { expressionsOf } from "../model/walk-value.ts";
-import { shown, type Validation } from "../validation.ts";
+import type { Validation } from "../validation.ts";
 import { checkValue } from "./check-value.ts";
 
 /** Checks the policies of a node. */
@@ -24,12 +25,8 @@ export function checkPolicies(ctx: Validation, node: NodeModel): void {
 function checkDefault(ctx: Validation, node: NodeModel, value: unknown): void {
   const output = node.entry?.output;
   if (value === undefined || output === undefined || !isObject(own(output, "properties"))) return;
-  checkValue(ctx, value, withoutRequired(output), {
-    get pointer(): string {
-      return `${node.pointer}/policy/onError/default`;
-    },
-    name: "the default",
-  });
+  const pointer = `${node.pointer}/policy/onError/default`;
+  checkValue(ctx, value, withoutRequired(output), { pointer, name: "the default" });
 }
 
 const open = new WeakMap<JsonSchema, JsonSchema>();
@@ -46,18 +43,16 @@ function withoutRequired(schema: JsonSchema): JsonSchema {
 function checkPolicy(ctx: Validation, node: NodeModel, member: string, value: unknown): void {
   const known = memberByKey(NODE_POLICIES, member);
   if (known === undefined) {
-    const near = ctx.near(member, () => NODE_POLICIES.map(({ key }) => key));
+    const near = ctx.near(
+      member,
+      NODE_POLICIES.map(({ key }) => key),
+    );
     ctx.report("FLOW2012", `${node.pointer}/policy${pointerSegment(member)}`, {
       parts: { name: shown(member), near },
     });
     return;
   }
-  const place = {
-    get pointer(): string {
-      return `${node.pointer}/policy/${member}`;
-    },
-    name: `@${known.text}`,
-  };
+  const place = { pointer: `${node.pointer}/policy/${member}`, name: `@${known.text}` };
   for (const expression of isObject(value) ? expressionsOf(value) : []) {
     if (isEvaluated(member + expression)) continue;
     const parts = { place: place.name };

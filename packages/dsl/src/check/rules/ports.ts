@@ -1,9 +1,9 @@
 /** The exits of nodes: those of their types, those that a field yields, and `error`. */
 import type { CatalogEntry } from "@millrace/contracts";
 import { memberNames } from "@millrace/contracts/kit";
-import { isObject, own } from "../../data.ts";
+import { isObject, markerOf, own } from "../../data.ts";
 import type { NodeModel } from "../model/bodies.ts";
-import { firstExpression, markerOf } from "../model/walk-value.ts";
+import { firstExpression } from "../model/walk-value.ts";
 
 /** The exits of a node. `open`: it may have more, which only a run can tell. */
 export interface NodePorts {
@@ -61,8 +61,8 @@ function namesFrom(value: unknown): string[] | undefined {
   }
   if (!isObject(value)) return [];
   const marker = markerOf(value);
-  if (marker === "data") return memberNames(value);
-  const inner = marker === "protected" ? own(value, "$lit") : undefined;
+  if (marker === undefined) return memberNames(value);
+  const inner = marker === "$lit" ? own(value, "$lit") : undefined;
   if (isObject(inner)) return memberNames(inner);
   return firstExpression(value) === undefined ? [] : undefined;
 }

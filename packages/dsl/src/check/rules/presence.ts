@@ -8,10 +8,11 @@
 
 import { own } from "../../data.ts";
 import { replacing } from "../../diagnostics/bag.ts";
+import { shown } from "../../diagnostics/quote.ts";
 import { ancestorIn, type BodyModel, type EdgeModel, type NodeModel } from "../model/bodies.ts";
 import type { Read } from "../model/resolve.ts";
 import type { Leaf } from "../model/sites.ts";
-import { shown, type Validation } from "../validation.ts";
+import type { Validation } from "../validation.ts";
 import { DominatorTree, ROOT } from "./dominators.ts";
 import { type BodyOrder, grouped } from "./order.ts";
 

@@ -1,11 +1,13 @@
 /** Literals that must not be in a shared text: secrets (FLOW6001), direction controls (FLOW6003), clear-text URLs (FLOW6004). */
 
 import { pointerSegment } from "@millrace/contracts/kit";
-import { isObject, listOrNone, own } from "../../data.ts";
+import { isObject, own } from "../../data.ts";
 import { replacing } from "../../diagnostics/bag.ts";
 import { isSecret, MIN_SECRET_TEXT } from "../../secret-pattern.ts";
 import type { Expression, Span } from "../../syntax/ast.ts";
 import { childrenOf } from "../../syntax/ast.ts";
+import { codeName, unicodeEscape } from "../../syntax/chars.ts";
+import { declared } from "../model/bodies.ts";
 import type { Site } from "../model/sites.ts";
 import { pointerTo, type ValuePath, visitValue } from "../model/walk-value.ts";
 import type { Validation } from "../validation.ts";
@@ -99,7 +101,9 @@ export class Literals {
     if (isSecret(text, name)) this.#ctx.report("FLOW6001", pointer());
     const control = this.#ctx.map.source === undefined ? DIRECTION.exec(text) : null;
     if (control !== null) {
-      this.#ctx.report("FLOW6003", pointer(), { parts: { char: codeName(control[0]) } });
+      this.#ctx.report("FLOW6003", pointer(), {
+        parts: { char: codeName(control[0].charCodeAt(0)) },
+      });
     }
   }
 }
@@ -156,10 +160,6 @@ function secretsOf(tree: Expression, name: () => string): readonly number[] {
 
 const DIRECTION = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
-function codeName(char: string): string {
-  return `U+${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
-}
-
 /** Controls that stand in the text itself; an escape can be seen and is fine. */
 function checkSource(ctx: Validation, source: string): void {
   if (!DIRECTION.test(source)) return;
@@ -175,9 +175,9 @@ function checkSource(ctx: Validation, source: string): void {
     const text = smallest && ctx.map.text(smallest);
     const isBlock = text?.startsWith('"""') ?? false;
     const inComment = text === undefined;
-    const spelt = `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
+    const spelt = unicodeEscape(char.charCodeAt(0));
     ctx.report("FLOW6003", undefined, {
-      parts: { char: codeName(char) },
+      parts: { char: codeName(char.charCodeAt(0)) },
       span,
       fix: isBlock
         ? undefined
@@ -192,11 +192,11 @@ const LOOPBACK =
 
 /** Defaults of inputs that are URLs. */
 function checkInputUrls(ctx: Validation): void {
-  listOrNone(own(ctx.graph, "inputs")).forEach((input, at) => {
+  for (const { value: input, pointer } of declared(ctx.graph, "inputs")) {
     const value = own(input, "default");
-    if (own(own(input, "schema"), "format") !== "uri" || typeof value !== "string") return;
-    checkUrl(ctx, value, `/inputs/${at}/default`, false);
-  });
+    if (own(own(input, "schema"), "format") !== "uri" || typeof value !== "string") continue;
+    checkUrl(ctx, value, `${pointer}/default`, false);
+  }
 }
 
 function checkUrl(ctx: Validation, url: string, pointer: string, isOpen: boolean): void {

@@ -1,11 +1,12 @@
 /** Text from outside that reaches a place where it can do harm (FLOW6002, 6005, 6007). */
 
 import { isObject, own } from "../../data.ts";
+import { shown } from "../../diagnostics/quote.ts";
 import type { Expression } from "../../syntax/ast.ts";
 import type { Read } from "../model/resolve.ts";
 import type { Leaf } from "../model/sites.ts";
 import type { Validation } from "../validation.ts";
-import { shown } from "../validation.ts";
+
 import type { Checked } from "./expressions.ts";
 import { mayBeText, Taint, textReads } from "./taint.ts";
 

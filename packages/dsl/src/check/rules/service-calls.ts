@@ -2,10 +2,11 @@
 import type { Effect, JsonObject, ServiceOperation } from "@millrace/contracts";
 import { memberNames, pointerSegment } from "@millrace/contracts/kit";
 import { operationEffect, serviceArguments } from "@millrace/contracts/service";
-import { isObject, listOrNone, objectOrNone, own } from "../../data.ts";
+import { isObject, listOrNone, markerOf, objectOrNone, own } from "../../data.ts";
+import { shown } from "../../diagnostics/quote.ts";
 import type { NodeModel } from "../model/bodies.ts";
-import { literalText, markerOf } from "../model/walk-value.ts";
-import { shown, type Validation } from "../validation.ts";
+import { literalText } from "../model/walk-value.ts";
+import type { Validation } from "../validation.ts";
 import { checkListed, checkValue } from "./check-value.ts";
 
 /** Checks operation, arguments and pages of a node that calls a service. */
@@ -21,16 +22,14 @@ export function checkServiceCall(ctx: Validation, node: NodeModel): void {
     return;
   }
   const args = own(fields, "args") ?? {};
-  if (isObject(args) && markerOf(args) === "data" && ctx.isReadable(args)) {
+  if (isObject(args) && markerOf(args) === undefined && ctx.isReadable(args)) {
     checkArguments(ctx, node, operation, args as JsonObject);
   }
   const pages = own(fields, "pages");
   const isMany = pages === "all" || (typeof pages === "number" && pages > 1);
   if (isMany && operation.pagination === undefined) {
-    const rule = `1: the operation ${shown(id)} has no pages`;
-    ctx.report("FLOW3005", `${node.pointer}/fields/pages`, {
-      parts: { field: "pages", rule },
-    });
+    const parts = { field: "pages", rule: `1: the operation ${shown(id)} has no pages` };
+    ctx.report("FLOW3005", `${node.pointer}/fields/pages`, { parts });
   }
 }
 
@@ -47,10 +46,7 @@ function operationsOf(ctx: Validation, node: NodeModel): readonly ServiceOperati
   if (name === undefined) return undefined;
   const declared = ctx.connections.get(name);
   const service = own(declared, "service") ?? own(declared, "slug") ?? name;
-  const integration = ctx.catalog.entry(
-    `service.${String(service)}`,
-    undefined,
-  )?.serviceIntegration;
+  const integration = ctx.catalog.entry(`service.${String(service)}`)?.serviceIntegration;
   const operations = listOrNone(own(integration, "operations")).filter(isObject);
   return integration === undefined ? undefined : (operations as unknown as ServiceOperation[]);
 }
@@ -63,36 +59,22 @@ function checkArguments(
 ): void {
   const { known, open } = serviceArguments(operation);
   const place = `${node.pointer}/fields/args`;
+  const type = `args of ${shown(operation.id)}`;
   for (const name of memberNames(args)) {
     const value = args[name];
     const argument = known.get(name);
+    const pointer = place + pointerSegment(name);
     if (argument === undefined) {
-      if (!open) reportSurplus(ctx, operation, name, { place, known: [...known.keys()] });
+      if (open) continue;
+      const parts = { type, name: shown(name), near: ctx.near(name, known.keys()) };
+      ctx.report("FLOW3003", pointer, { parts });
     } else if (value !== undefined && (value !== null || argument.required)) {
-      const at = { pointer: place + pointerSegment(name), name: `args.${name}` };
-      checkValue(ctx, value, argument.schema, at);
+      checkValue(ctx, value, argument.schema, { pointer, name: `args.${name}` });
     }
   }
+  const at = own(node.node.fields, "args") === undefined ? node.pointer : place;
   for (const [name, { required }] of known) {
     if (!required || own(args, name) !== undefined) continue;
-    ctx.report("FLOW3002", own(node.node.fields, "args") === undefined ? node.pointer : place, {
-      parts: { type: `args of ${shown(operation.id)}`, name: shown(name) },
-    });
+    ctx.report("FLOW3002", at, { parts: { type, name: shown(name) } });
   }
-}
-
-function reportSurplus(
-  ctx: Validation,
-  operation: ServiceOperation,
-  name: string,
-  { place, known }: { place: string; known: readonly string[] },
-): void {
-  const near = ctx.near(name, () => known);
-  ctx.report("FLOW3003", place + pointerSegment(name), {
-    parts: {
-      type: `args of ${shown(operation.id)}`,
-      name: shown(name),
-      near,
-    },
-  });
 }

@@ -5,8 +5,10 @@
 import { type JsonObject, MAX_JSON_DEPTH } from "@millrace/contracts/json";
 import { memberNames, pointerSegment } from "@millrace/contracts/kit";
 import { isObject, listOrNone, objectOrNone, own } from "../../data.ts";
+import { shown } from "../../diagnostics/quote.ts";
 import { typeName } from "../../schema/json-kinds.ts";
-import { shown, type Validation } from "../validation.ts";
+import { declared } from "../model/bodies.ts";
+import type { Validation } from "../validation.ts";
 
 type Kind = "string" | "list" | "object";
 
@@ -15,6 +17,37 @@ const WORDS: { readonly [kind in Kind]: string } = {
   list: "a list",
   object: "an object",
 };
+
+/** Members of an object of a graph, in the order in which they are checked. */
+type Members = readonly (readonly [key: string, kind: Kind, mayBeAbsent?: "absent"])[];
+
+const GRAPH: Members = [
+  ["title", "string", "absent"],
+  ["meta", "object", "absent"],
+  ["policy", "object", "absent"],
+  ["layout", "object"],
+];
+const NAMED: Members = [["name", "string"]];
+const LISTS: { readonly [list: string]: Members } = {
+  inputs: NAMED,
+  outputs: NAMED,
+  connections: [...NAMED, ["auth", "string"]],
+  schedules: NAMED,
+};
+const NODE: Members = [
+  ["id", "string"],
+  ["type", "string"],
+  ["fields", "object"],
+];
+const NODE_PARTS: Members = [
+  ["policy", "object", "absent"],
+  ["body", "object", "absent"],
+];
+const EDGE: Members = [
+  ["from", "string"],
+  ["port", "string"],
+  ["to", "string"],
+];
 
 /** Reports FLOW1006 for what is not of a graph's shape, FLOW0003 for its version, FLOW1014 for values nested too deep. */
 export function checkShape(ctx: Validation): void {
@@ -32,30 +65,16 @@ export function checkShape(ctx: Validation): void {
   for (const { value, pointer, holder } of flowMembers(graph)) {
     if (ctx.isTooDeep(value, holder)) tooDeep(ctx, pointer);
   }
-  optional(ctx, graph, "", "title", "string");
-  optional(ctx, graph, "", "meta", "object");
-  optional(ctx, graph, "", "policy", "object");
-  is(ctx, graph, "", "layout", "object");
-  for (const [list, keys] of Object.entries(LISTS)) {
+  has(ctx, graph, "", GRAPH);
+  for (const [list, members] of Object.entries(LISTS)) {
     if (!is(ctx, graph, "", list, "list")) continue;
-    listOrNone(own(graph, list)).forEach((element, at) => {
-      const pointer = `/${list}/${at}`;
-      if (!isObject(element)) expected(ctx, pointer, WORDS.object, element);
-      else for (const [key, kind] of keys) is(ctx, element, pointer, key, kind);
-    });
+    for (const { value, pointer } of declared(graph, list)) {
+      if (!isObject(value)) expected(ctx, pointer, WORDS.object, value);
+      else has(ctx, value, pointer, members);
+    }
   }
   checkBodies(ctx);
 }
-
-const LISTS: { readonly [list: string]: readonly (readonly [string, Kind])[] } = {
-  inputs: [["name", "string"]],
-  outputs: [["name", "string"]],
-  connections: [
-    ["name", "string"],
-    ["auth", "string"],
-  ],
-  schedules: [["name", "string"]],
-};
 
 /** A value of a flow that is no node and no edge. */
 export interface FlowMember {
@@ -104,13 +123,11 @@ function checkBodies(ctx: Validation): void {
     }
     if (is(ctx, body, pointer, "edges", "list")) {
       listOrNone(own(body, "edges")).forEach((edge, at) => {
-        const isWhole =
-          typeof own(edge, "from") === "string" &&
-          typeof own(edge, "port") === "string" &&
-          typeof own(edge, "to") === "string";
-        if (!isWhole) checkEdge(ctx, edge, `${pointer}/edges/${at}`);
-        else if (own(edge, "meta") !== undefined) {
-          checkDepth(ctx, own(edge, "meta"), `${pointer}/edges/${at}/meta`);
+        const place = `${pointer}/edges/${at}`;
+        if (!isObject(edge)) expected(ctx, place, "an edge", edge);
+        else {
+          has(ctx, edge, place, EDGE);
+          checkDepth(ctx, own(edge, "meta"), `${place}/meta`);
         }
       });
     }
@@ -123,14 +140,11 @@ function checkNode(ctx: Validation, node: unknown, pointer: string): boolean {
     expected(ctx, pointer, "a node", node);
     return false;
   }
-  is(ctx, node, pointer, "id", "string");
-  is(ctx, node, pointer, "type", "string");
-  const fields = is(ctx, node, pointer, "fields", "object") ? own(node, "fields") : {};
-  for (const [name, value] of Object.entries(fields as object)) {
-    if (ctx.isTooDeep(value)) tooDeep(ctx, `${pointer}/fields${pointerSegment(name)}`);
+  has(ctx, node, pointer, NODE);
+  for (const [name, value] of Object.entries(objectOrNone(own(node, "fields")))) {
+    checkDepth(ctx, value, `${pointer}/fields${pointerSegment(name)}`);
   }
-  optional(ctx, node, pointer, "policy", "object");
-  optional(ctx, node, pointer, "body", "object");
+  has(ctx, node, pointer, NODE_PARTS);
   const version = own(node, "typeVersion");
   if (version !== undefined && !Number.isInteger(version)) {
     expected(ctx, `${pointer}/typeVersion`, "a whole number", version);
@@ -143,19 +157,10 @@ function checkDepth(ctx: Validation, value: unknown, pointer: string): void {
   if (ctx.isTooDeep(value)) tooDeep(ctx, pointer);
 }
 
-function checkEdge(ctx: Validation, edge: unknown, pointer: string): void {
-  if (!isObject(edge)) expected(ctx, pointer, "an edge", edge);
-  else for (const key of ["from", "port", "to"]) is(ctx, edge, pointer, key, "string");
-}
-
-function optional(
-  ctx: Validation,
-  holder: unknown,
-  pointer: string,
-  key: string,
-  kind: Kind,
-): void {
-  if (own(holder, key) !== undefined) is(ctx, holder, pointer, key, kind);
+function has(ctx: Validation, holder: unknown, pointer: string, members: Members): void {
+  for (const [key, kind, mayBeAbsent] of members) {
+    if (!mayBeAbsent || own(holder, key) !== undefined) is(ctx, holder, pointer, key, kind);
+  }
 }
 
 function is(ctx: Validation, holder: unknown, pointer: string, key: string, kind: Kind): boolean {
@@ -165,7 +170,7 @@ function is(ctx: Validation, holder: unknown, pointer: string, key: string, kind
       ? Array.isArray(value)
       : kind === "object"
         ? isObject(value)
-        : typeof value === "string";
+        : typeof value === kind;
   if (!fits) expected(ctx, pointer + pointerSegment(key), `${WORDS[kind]} in ${shown(key)}`, value);
   return fits;
 }

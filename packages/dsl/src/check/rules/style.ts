@@ -2,9 +2,10 @@
 
 import { listOrNone, own } from "../../data.ts";
 import { replacing } from "../../diagnostics/bag.ts";
+import { shown } from "../../diagnostics/quote.ts";
 import { nameText } from "../../syntax/print-expression.ts";
 import { formatFlow } from "../../write/format-flow.ts";
-import { shown, type Validation } from "../validation.ts";
+import type { Validation } from "../validation.ts";
 import type { BodyOrder } from "./order.ts";
 
 /** Types that wait for others, so that a limit of time reads well. */

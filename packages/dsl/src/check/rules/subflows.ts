@@ -1,12 +1,13 @@
 /** Calls of other flows (FLOW4010, and their inputs: FLOW3002-3006). */
 
 import { memberNames, pointerSegment } from "@millrace/contracts/kit";
-import { isObject, listOrNone, own } from "../../data.ts";
+import { isObject, listOrNone, markerOf, own } from "../../data.ts";
+import { shown } from "../../diagnostics/quote.ts";
 import type { CatalogFlow } from "../catalog.ts";
 import type { NodeModel } from "../model/bodies.ts";
 import type { Site } from "../model/sites.ts";
-import { literalText, markerOf } from "../model/walk-value.ts";
-import { shown, type Validation } from "../validation.ts";
+import { literalText } from "../model/walk-value.ts";
+import type { Validation } from "../validation.ts";
 import { checkValue } from "./check-value.ts";
 
 /** Flows that are followed to see whether one calls this flow; more are another program. */
@@ -44,12 +45,10 @@ function slugOf(text: string): string {
 
 function checkCall(ctx: Validation, slug: string, pointer: string): CatalogFlow | undefined {
   const { id } = ctx.graph;
-  const path = slug === id ? [slug] : ctx.callsOf(slug, () => keysTo(ctx, slug, id));
+  const path = slug === id ? [slug] : ctx.callsOf(slug, () => callsTo(ctx, slug, id));
   if (path !== undefined) {
-    const shownPath = [id, ...path].map(shown).join(" -> ");
-    ctx.report("FLOW4010", pointer, {
-      message: `flow ${shown(id)} calls itself: ${shownPath}`,
-    });
+    const calls = [id, ...path].map(shown).join(" -> ");
+    ctx.report("FLOW4010", pointer, { message: `flow ${shown(id)} calls itself: ${calls}` });
   }
   const flow = ctx.catalog.flow(slug);
   if (flow === undefined && slug !== id) {
@@ -59,7 +58,7 @@ function checkCall(ctx: Validation, slug: string, pointer: string): CatalogFlow 
 }
 
 /** The calls that lead from a flow to another. */
-function keysTo(ctx: Validation, from: string, to: string): string[] | undefined {
+function callsTo(ctx: Validation, from: string, to: string): string[] | undefined {
   const callers = new Map<string, string | undefined>([[from, undefined]]);
   const open = [from];
   for (let at = 0; at < open.length && at < MAX_CALLED; at += 1) {
@@ -80,18 +79,16 @@ function keysTo(ctx: Validation, from: string, to: string): string[] | undefined
 
 function checkInputs(ctx: Validation, node: NodeModel, slug: string, flow: CatalogFlow): void {
   const given = own(node.node.fields, "inputs");
-  const isProtected = isObject(given) && markerOf(given) === "protected";
+  const isProtected = isObject(given) && markerOf(given) === "$lit";
   const values = isProtected ? own(given, "$lit") : (given ?? {});
-  if (!isObject(values) || (!isProtected && markerOf(values) !== "data")) return;
+  if (!isObject(values) || (!isProtected && markerOf(values) !== undefined)) return;
   const pointer = `${node.pointer}/fields/inputs${isProtected ? "/$lit" : ""}`;
   const type = `flow ${shown(slug)}`;
   const names = new Set(flow.inputs.map(({ name }) => name));
   for (const { name, schema, default: fallback } of flow.inputs) {
     if (own(values, name) !== undefined) {
-      checkValue(ctx, values[name], schema, {
-        pointer: pointer + pointerSegment(name),
-        name: `inputs.${name}`,
-      });
+      const place = { pointer: pointer + pointerSegment(name), name: `inputs.${name}` };
+      checkValue(ctx, values[name], schema, place);
     } else if (fallback === undefined) {
       const at = given === undefined ? node.pointer : pointer;
       ctx.report("FLOW3002", at, { parts: { type, name: shown(name) } });
@@ -99,9 +96,7 @@ function checkInputs(ctx: Validation, node: NodeModel, slug: string, flow: Catal
   }
   for (const key of memberNames(values)) {
     if (names.has(key)) continue;
-    const near = ctx.near(key, () => names);
-    ctx.report("FLOW3003", pointer + pointerSegment(key), {
-      parts: { type, name: shown(key), near },
-    });
+    const parts = { type, name: shown(key), near: ctx.near(key, names) };
+    ctx.report("FLOW3003", pointer + pointerSegment(key), { parts });
   }
 }

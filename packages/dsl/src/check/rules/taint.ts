@@ -5,6 +5,7 @@
 
 import type { CatalogEntry } from "@millrace/contracts";
 import { isObject, own } from "../../data.ts";
+import { shown } from "../../diagnostics/quote.ts";
 import { findReferences } from "../../expression/references.ts";
 import type { Expression } from "../../syntax/ast.ts";
 import { childrenOf } from "../../syntax/ast.ts";
@@ -12,7 +13,7 @@ import { type FlowType, membersOf } from "../../types/flow-type.ts";
 import type { BodyModel, NodeModel } from "../model/bodies.ts";
 import type { Read } from "../model/resolve.ts";
 import type { Site } from "../model/sites.ts";
-import { shown } from "../validation.ts";
+
 import type { Checked } from "./expressions.ts";
 
 /** Types whose record hands on what their fields or bodies gave, by the member that holds it. */

@@ -14,7 +14,7 @@ import {
 } from "../../types/flow-type.ts";
 import { typeFromSchema } from "../../types/from-schema.ts";
 import type { TypeEnv } from "../../types/scope.ts";
-import { type BodyModel, NodeModel } from "../model/bodies.ts";
+import { type BodyModel, declared, NodeModel } from "../model/bodies.ts";
 import { lookUp, visibleNames, visibleNode } from "../model/resolve.ts";
 import type { Validation } from "../validation.ts";
 
@@ -148,10 +148,9 @@ function aliasesOf(schema: JsonSchema): ReadonlyMap<string, string> {
 
 function inputsType(ctx: Validation): FlowType {
   const props: [string, FlowType][] = [];
-  for (const input of listOrNone(own(ctx.graph, "inputs"))) {
-    const name = own(input, "name");
-    const schema = own(input, "schema");
-    if (typeof name !== "string") continue;
+  for (const { name, value } of declared(ctx.graph, "inputs")) {
+    const schema = own(value, "schema");
+    if (name === undefined) continue;
     props.push([name, isObject(schema) && ctx.isReadable(schema) ? typeFromSchema(schema) : ANY]);
   }
   return objectOf(props);

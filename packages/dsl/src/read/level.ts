@@ -1,6 +1,7 @@
 /** Names of blocks: each has one, and no two of a kind are alike. */
 
-import { quoteForMessage } from "../diagnostics/quote.ts";
+import type { FlowEdge, FlowNode } from "@millrace/contracts";
+import { shown } from "../diagnostics/quote.ts";
 import type { BlockItem } from "../language/items.ts";
 import type { MappingContext } from "./mapping-context.ts";
 
@@ -21,18 +22,23 @@ export class Declared {
   }
 }
 
-/** Names that were declared, by kind, to find the ones that are declared twice. */
-export class Names {
-  readonly edges: Declared = new Declared();
+/** The nodes and edges of the flow or of a body while they are read, with the names that were declared there. */
+export class Level {
+  readonly nodes: FlowNode[] = [];
+  readonly edges: FlowEdge[] = [];
+  /** JSON Pointer of the object that holds `nodes` and `edges`. */
+  readonly pointer: string;
+  readonly knownEdges: Declared = new Declared();
   private readonly context: MappingContext;
   private readonly blocks = new Map<string, Declared>();
 
-  constructor(context: MappingContext) {
+  constructor(context: MappingContext, pointer: string) {
     this.context = context;
+    this.pointer = pointer;
   }
 
   /** The name of a block; `undefined`, and reported, when it has none or one too many. */
-  of(item: BlockItem, pointer: string): string | undefined {
+  nameOf(item: BlockItem, pointer: string): string | undefined {
     const label = item.labels[0];
     if (!label) {
       this.context.report.add("FLOW2009", item.start, item.keywordEnd, {
@@ -48,7 +54,7 @@ export class Names {
     const first = declared.add(label.text, label.start, label.end);
     if (first) {
       this.context.report.add("FLOW2005", label.start, label.end, {
-        parts: { kind: item.keyword, name: quoteForMessage(label.text) },
+        parts: { kind: item.keyword, name: shown(label.text) },
         pointer,
         related: { ...first, message: "first declared here" },
       });
@@ -62,10 +68,5 @@ export class Names {
       message: `${kind} is declared twice`,
       hint: "keep one",
     });
-  }
-
-  /** Names in a body are its own. */
-  inside(): Names {
-    return new Names(this.context);
   }
 }
