@@ -18,7 +18,8 @@ export interface Details {
   readonly severity?: Severity | undefined;
   /** JSON Pointer into the graph. */
   readonly pointer?: string | undefined;
-  readonly fix?: TextFix | undefined;
+  /** A text, perhaps with a title, takes the place of what was found; "" removes it. */
+  readonly fix?: TextFix | string | readonly [title: string, text: string] | undefined;
   readonly related?: (Span & { readonly message: string }) | undefined;
 }
 
@@ -46,6 +47,15 @@ export function byPlace(a: Finding, b: Finding): number {
   return a.start - b.start || (a.code < b.code ? -1 : a.code > b.code ? 1 : 0);
 }
 
+function textFix({ fix, start, end }: Finding): TextFix | undefined {
+  if (fix === undefined || "edits" in Object(fix)) return fix as TextFix | undefined;
+  const [title, text] =
+    typeof fix === "string"
+      ? [fix === "" ? "remove it" : `write ${fix}`, fix]
+      : (fix as readonly [string, string]);
+  return replacement(title, start, end, text);
+}
+
 /** A fix that replaces one stretch of the text. */
 export function replacement(title: string, start: number, end: number, text: string): TextFix {
   return { title, edits: [{ start, end, text }] };
@@ -69,9 +79,11 @@ export function writing(
 
 /** A finding as a diagnostic. Without `toRange` the text is not known, and nothing that needs it is said. */
 export function toDiagnostic(
-  { code, start, end, parts = {}, message, hint, severity, pointer, fix, related }: Finding,
+  finding: Finding,
   toRange?: (start: number, end: number) => Range,
 ): Diagnostic {
+  const { code, start, end, parts = {}, message, hint, severity, pointer, related } = finding;
+  const fix = toRange && textFix(finding);
   const rule = DIAGNOSTICS[code];
   const advice = hint === null ? undefined : (hint ?? (rule.hint && fillText(rule.hint, parts)));
   // A hint whose names are not known is none.

@@ -4,7 +4,7 @@ import type { CallExpression, Expression, Span } from "../syntax/ast.ts";
 import type { FlowType } from "../types/flow-type.ts";
 import { type Evaluation, fail, overSteps } from "./budget.ts";
 import { Kind, kindName, kindOf, kindsText } from "./data.ts";
-import type { CallSite, FunctionSpec } from "./functions/define.ts";
+import type { FunctionSpec } from "./functions/define.ts";
 import type { MacroSite, MacroSpec } from "./functions/macros.ts";
 import { arityOf, findFunction, findMacro } from "./functions/table.ts";
 import { type Closure, syntaxError, type Unit, type Variables } from "./unit.ts";
@@ -31,11 +31,8 @@ export function callClosure(
   }
   if (spec.readsClock === true) unit.readsClock = true;
   if (spec.name === "entries") unit.nests = true;
-  return functionClosure(
-    node,
-    spec,
-    node.args.map((argument) => compile(argument, variables)),
-  );
+  const args = node.args.map((argument) => compile(argument, variables));
+  return functionClosure(node, spec, args);
 }
 
 function functionClosure(
@@ -43,7 +40,6 @@ function functionClosure(
   spec: FunctionSpec,
   args: readonly Closure[],
 ): Closure {
-  const site: CallSite = { name: node.name, start: node.start, end: node.end };
   const kinds = spec.params.map(kindsOf);
   const checks = node.args.map((place, i) =>
     check(place, spec, kinds[i] ?? (kinds.at(-1) as number)),
@@ -54,19 +50,19 @@ function functionClosure(
     return (ev) => {
       if (--ev.steps < 0) overSteps(ev, node);
       const values = args.map((arg, i) => (checks[i] as Check)(arg(ev)));
-      return spec.rest === true ? spec.call(ev, site, values) : spec.call(ev, site, ...values);
+      return spec.rest === true ? spec.call(ev, node, values) : spec.call(ev, node, ...values);
     };
   }
   if (b === undefined || checkB === undefined) {
     return (ev) => {
       if (--ev.steps < 0) overSteps(ev, node);
-      return spec.call(ev, site, checkA(a(ev)));
+      return spec.call(ev, node, checkA(a(ev)));
     };
   }
   return (ev) => {
     if (--ev.steps < 0) overSteps(ev, node);
     const first = checkA(a(ev));
-    return spec.call(ev, site, first, checkB(b(ev)));
+    return spec.call(ev, node, first, checkB(b(ev)));
   };
 }
 

@@ -4,7 +4,13 @@
  */
 import type { Json } from "@millrace/contracts";
 import { setMember } from "../data.ts";
-import type { Expression, ListExpression, ObjectExpression, Span } from "../syntax/ast.ts";
+import {
+  type Expression,
+  type ListExpression,
+  MAX_EXPRESSION_HEIGHT,
+  type ObjectExpression,
+  type Span,
+} from "../syntax/ast.ts";
 import { parseExpression } from "../syntax/parse-expression.ts";
 import {
   Evaluation,
@@ -21,7 +27,7 @@ import { checkData, toText } from "./data.ts";
 import { binaryClosure, notBool, unaryClosure } from "./operators.ts";
 import { distinctReferences, findReferences, type Reference } from "./references.ts";
 import { checkResult } from "./result.ts";
-import { type Closure, MAX_EXPRESSION_HEIGHT, syntaxError, Unit, type Variables } from "./unit.ts";
+import { type Closure, syntaxError, Unit, type Variables } from "./unit.ts";
 
 /** Options of `compileExpression` and `compileValue`. */
 export interface CompileOptions {

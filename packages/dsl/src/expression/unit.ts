@@ -7,9 +7,6 @@ import type { Evaluation } from "./budget.ts";
 /** A compiled part of an expression. */
 export type Closure = (ev: Evaluation) => Json;
 
-/** Tallest expression tree that is compiled; the parser accepts no taller one. Closures nest as deep as the tree. */
-export const MAX_EXPRESSION_HEIGHT = 1_000;
-
 /** A name that is asked of the scope. One that is read once needs no place to keep its value. */
 export interface Root {
   readonly name: string;

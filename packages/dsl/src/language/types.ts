@@ -4,7 +4,7 @@
  */
 
 import { type Json, type JsonSchema, MAX_JSON_DEPTH } from "@millrace/contracts/json";
-import { memberNames, nearestName } from "@millrace/contracts/kit";
+import { isObject, memberNames, nearestName } from "@millrace/contracts/kit";
 import { setMember } from "../data.ts";
 import { isIdent } from "../syntax/chars.ts";
 import { nameText, quoteText } from "../syntax/print-expression.ts";
@@ -25,18 +25,7 @@ const FORMATS: { readonly [name: string]: string } = {
   datetime: "date-time",
   uri: "uri",
 };
-const TYPE_NAMES: readonly string[] = [
-  "string",
-  "number",
-  "int",
-  "bool",
-  "null",
-  "object",
-  "any",
-  "date",
-  "datetime",
-  "uri",
-];
+const TYPE_NAMES = "string number int bool null object any date datetime uri".split(" ");
 
 /** Types as other languages name them. */
 const SLIP_TYPES: { readonly [name: string]: string } = {
@@ -79,10 +68,7 @@ export function typeName(type: TypeNode): string {
 }
 
 /** The schema of a type; reports FLOW3012 and gives `undefined` for a type that there is not. */
-export function schemaOf(
-  type: TypeNode,
-  report: (start: number, end: number, details: TypeProblem) => void,
-): JsonSchema | undefined {
+export function schemaOf(type: TypeNode, report: ReportType): JsonSchema | undefined {
   switch (type.kind) {
     case "name":
       return namedSchema(type, report);
@@ -109,15 +95,12 @@ export function schemaOf(
   }
 }
 
-/** What is wrong with a type, and how it is spelled right. */
-export interface TypeProblem {
-  readonly name: string;
-  readonly mended: string | undefined;
-}
+/** Told about a type that there is not, and how it is spelled right. */
+type ReportType = (type: TypeNode, mended: string | undefined) => void;
 
 function namedSchema(
   type: TypeNode & { kind: "name" },
-  report: (start: number, end: number, details: TypeProblem) => void,
+  report: ReportType,
 ): JsonSchema | undefined {
   const { name } = type;
   if (type.version === undefined) {
@@ -126,20 +109,20 @@ function namedSchema(
     if (name === "any") return {};
   }
   const mended = Object.hasOwn(SLIP_TYPES, name) ? SLIP_TYPES[name] : nearestName(name, TYPE_NAMES);
-  report(type.start, type.end, { name: typeText(type), mended });
+  report(type, mended);
   return undefined;
 }
 
 function optionalSchema(
   type: TypeNode & { kind: "array" | "optional" },
-  report: (start: number, end: number, details: TypeProblem) => void,
+  report: ReportType,
 ): JsonSchema | undefined {
   const inner = type.of;
   const plain = inner.kind === "name" && Object.hasOwn(PLAIN, inner.name) ? PLAIN[inner.name] : "";
   const holdsNull =
     inner.kind === "optional" || (inner.kind === "name" && ["any", "null"].includes(inner.name));
   if (holdsNull) {
-    report(type.start, type.end, { name: typeText(type), mended: typeText(inner) });
+    report(type, typeText(inner));
     return undefined;
   }
   const schema = schemaOf(inner, report);
@@ -167,7 +150,7 @@ export function typeOf(schema: JsonSchema, depth = 0): TypeNode | undefined {
     const format = Object.keys(FORMATS).find((name) => FORMATS[name] === schema["format"]);
     return format ? named(format) : undefined;
   }
-  if (type === "array" && names.length === 2 && isSchema(schema["items"])) {
+  if (type === "array" && names.length === 2 && isObject(schema["items"])) {
     const of = typeOf(schema["items"], depth + 1);
     return of && { kind: "array", of, start: 0, end: 0 };
   }
@@ -180,12 +163,12 @@ function objectTypeOf(
   depth: number,
 ): TypeNode | undefined {
   const { properties, required } = schema;
-  if (!isSchema(properties)) return undefined;
+  if (!isObject(properties)) return undefined;
   if (names.length !== (required === undefined ? 2 : 3)) return undefined;
   const fields: TypeField[] = [];
   for (const name of memberNames(properties)) {
     const value = properties[name];
-    const type = isSchema(value) ? typeOf(value, depth + 1) : undefined;
+    const type = isObject(value) ? typeOf(value, depth + 1) : undefined;
     if (!type) return undefined;
     fields.push({ name, type, start: 0 });
   }
@@ -204,7 +187,7 @@ function objectTypeOf(
 function optionalOf(anyOf: Json | undefined, depth: number): TypeNode | undefined {
   if (!Array.isArray(anyOf) || anyOf.length !== 2) return undefined;
   const [first, last] = anyOf as Json[];
-  if (!isSchema(first) || !isSchema(last)) return undefined;
+  if (!isObject(first) || !isObject(last)) return undefined;
   if (last["type"] !== "null" || memberNames(last).length !== 1) return undefined;
   const of = typeOf(first, depth + 1);
   if (!of || of.kind === "optional") return undefined;
@@ -222,8 +205,4 @@ function named(name: string): TypeNode {
 
 function optional(of: TypeNode): TypeNode {
   return { kind: "optional", of, start: 0, end: 0 };
-}
-
-function isSchema(value: Json | undefined): value is JsonSchema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

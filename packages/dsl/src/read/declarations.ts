@@ -3,7 +3,7 @@
 import type { FlowGraph, Json, JsonObject } from "@millrace/contracts";
 import { pointerSegment } from "@millrace/contracts/kit";
 import { setMember } from "../data.ts";
-import { replacement, writing } from "../diagnostics/bag.ts";
+import { replacement } from "../diagnostics/bag.ts";
 import { shown } from "../diagnostics/quote.ts";
 import {
   BLOCKS,
@@ -14,7 +14,7 @@ import {
   textNames,
 } from "../language/blocks.ts";
 import type { AttrItem, BlockItem, Label, TypeNode } from "../language/items.ts";
-import { schemaOf, typeName } from "../language/types.ts";
+import { schemaOf, typeName, typeText } from "../language/types.ts";
 import { isIdent } from "../syntax/chars.ts";
 import { nameText } from "../syntax/print-expression.ts";
 import type { Level } from "./level.ts";
@@ -149,12 +149,9 @@ function mapType(
   const data =
     keyword === "connection"
       ? typeName(type)
-      : schemaOf(type, (start, end, { name, mended }) => {
-          context.report.add("FLOW3012", start, end, {
-            parts: { name: shown(name) },
-            pointer,
-            fix: writing(mended, { start, end }),
-          });
+      : schemaOf(type, (bad, mended) => {
+          const parts = { name: shown(typeText(bad)) };
+          context.report.add("FLOW3012", bad.start, bad.end, { parts, pointer, fix: mended });
         });
   if (data === undefined) return;
   into[key] = data;

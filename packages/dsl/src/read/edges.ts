@@ -42,7 +42,7 @@ export function mapEdge(context: MappingContext, item: EdgeItem, level: Level): 
   if (last.port !== undefined) {
     context.report.add("FLOW4013", last.nodeEnd, last.end, {
       pointer: `${list}/${edges.length - 1}`,
-      fix: replacement(`write ${shown(last.node)}`, last.nodeEnd, last.end, ""),
+      fix: [`write ${shown(last.node)}`, ""],
     });
   }
 }

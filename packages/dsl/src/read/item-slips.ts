@@ -53,7 +53,7 @@ export function edgeBehindWord(
 ): FreshItem {
   s.error("FLOW1106", start, from, {
     message: "an edge is written without a word in front",
-    fix: replacement("remove it", start, from, ""),
+    fix: "",
   });
   return readEdge(s, from, text, end);
 }
@@ -113,7 +113,7 @@ export function strayCloser(s: Scanner): void {
   s.stray ||= s.src.charCodeAt(at) === 125;
   s.error("FLOW1017", at, at + 1, {
     parts: { closer: s.src.charAt(at) },
-    fix: replacement("remove it", at, at + 1, ""),
+    fix: "",
   });
 }
 

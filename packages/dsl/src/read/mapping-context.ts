@@ -100,11 +100,7 @@ export class MappingContext {
     if (e.kind === "duration") return e.ms;
     const ms = bareDuration(e);
     if (ms !== undefined) {
-      const text = durationText(ms);
-      this.report.add("FLOW3014", e.start, e.end, {
-        pointer,
-        fix: replacement(`write ${text}`, e.start, e.end, text),
-      });
+      this.report.add("FLOW3014", e.start, e.end, { pointer, fix: durationText(ms) });
     }
     return this.literal(e, place, pointer, DURATION);
   }
@@ -120,14 +116,9 @@ export class MappingContext {
     if (choices && typeof data === "string") {
       const near = meantName(data, choices, VALUE_ALIASES);
       this.report.add("FLOW3006", start, end, {
-        parts: {
-          field,
-          list: rule.replace(" or ", ", "),
-          value: `"${shown(data)}"`,
-          near,
-        },
+        parts: { field, list: rule.replace(" or ", ", "), value: `"${shown(data)}"`, near },
         pointer,
-        fix: near === undefined ? undefined : writing(`"${near}"`, e),
+        fix: near && `"${near}"`,
       });
       return;
     }
@@ -144,7 +135,7 @@ export class MappingContext {
     this.report.add("FLOW3004", start, end, {
       parts: { field, type, found: kind },
       pointer,
-      fix: writing(meant, e),
+      fix: meant,
     });
   }
 
@@ -227,11 +218,8 @@ export class MappingContext {
     this.report.add("FLOW2003", item.start, item.keywordEnd, {
       parts: { word: shown(item.keyword), near },
       severity: this.isNewer ? "warning" : undefined,
-      hint: near === undefined && hint !== undefined ? hint : undefined,
-      fix: writing(near !== undefined && fitsHead(item, near) ? near : undefined, {
-        start: item.start,
-        end: item.keywordEnd,
-      }),
+      hint: near === undefined ? hint : undefined,
+      fix: near !== undefined && fitsHead(item, near) ? near : undefined,
     });
   }
 }

@@ -1,7 +1,6 @@
 /** Policies of nodes and of the flow: `@name = value` to a member of `policy`. */
 import type { Json } from "@millrace/contracts";
 import { MEMBER_ALIASES, meantName, POLICY_ALIASES } from "../diagnostics/aliases.ts";
-import { writing } from "../diagnostics/bag.ts";
 import { shown } from "../diagnostics/quote.ts";
 import { type Member, memberByText, textNames } from "../language/blocks.ts";
 import type { AttrItem } from "../language/items.ts";
@@ -75,7 +74,7 @@ function unknownMember(
   const [start, end] = keyRange(context.source, key, value.start);
   context.report.add("FLOW2013", start, end, {
     parts: { name: shown(key), block: `@${policy}`, near },
-    fix: writing(near, { start, end }),
+    fix: near,
   });
 }
 

@@ -1,6 +1,5 @@
 /** Edges as written: `a.port -> b -> c { … }`. */
 
-import { replacement } from "../diagnostics/bag.ts";
 import type { EdgeEnd, FreshItem } from "../language/items.ts";
 import { readObject } from "../syntax/collections.ts";
 import { type Collection, NO_COMMENTS } from "../syntax/notes.ts";
@@ -57,7 +56,5 @@ function readArrow(s: Scanner): void {
   if (end === -1) s.expected("`->`");
   s.pos = end;
   if (end === start + 2 && s.src.charCodeAt(start) === 45) return;
-  s.error("FLOW1106", start, s.pos, {
-    fix: replacement("write ->", start, s.pos, "->"),
-  });
+  s.error("FLOW1106", start, s.pos, { fix: "->" });
 }

@@ -1,6 +1,5 @@
 /** Types as they are written: `string?`, `{ a: int[] }`, `oauth@2`. */
 
-import { replacement } from "../diagnostics/bag.ts";
 import { shown } from "../diagnostics/quote.ts";
 import type { TypeField, TypeNode } from "../language/items.ts";
 import { typeText } from "../language/types.ts";
@@ -44,7 +43,7 @@ function readTypeOfList(s: Scanner, start: number): TypeNode {
   const text = `${typeText(of)}[]`;
   s.error("FLOW3012", start, end, {
     parts: { name: shown(s.src.slice(start, end)) },
-    fix: replacement(`write ${text}`, start, end, text),
+    fix: text,
   });
   return { kind: "array", of, start, end };
 }

@@ -1,5 +1,7 @@
 /** Reads the regular expressions of JSON Schema `pattern` (ECMAScript, `u` flag) as far as they run in linear time. */
 
+import { isDigit } from "../syntax/chars.ts";
+
 /** A set of code points. */
 export type CharTest = (code: number) => boolean;
 
@@ -179,16 +181,6 @@ class PatternParser {
     this.at += 1;
     return true;
   }
-}
-
-/** `\d`. */
-function isDigit(code: number): boolean {
-  return code >= 48 && code <= 57;
-}
-
-/** `\w`; word boundaries are between such and others. */
-export function isWord(code: number): boolean {
-  return isDigit(code) || code === 95 || (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
 }
 
 function fail(problem: string): never {

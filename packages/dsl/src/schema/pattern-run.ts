@@ -5,7 +5,8 @@
  *   R2  what is remembered changes no answer.
  */
 import { append } from "../data.ts";
-import { type CharTest, isWord } from "./pattern-parse.ts";
+import { isNamePart } from "../syntax/chars.ts";
+import type { CharTest } from "./pattern-parse.ts";
 
 /** What an assertion asks of the characters before and behind its place. */
 export type Assertion = "start" | "end" | "boundary" | "inside";
@@ -89,7 +90,7 @@ export class PatternRunner {
         const state = this.#states[index];
         if (state?.kind === "chars" && code !== END && state.test(code)) states.push(state.next);
       }
-      next = this.#set(states, isWord(code) ? WORD : OTHER);
+      next = this.#set(states, isNamePart(code) ? WORD : OTHER);
     }
     if (this.#arrows >= MAX_ARROWS) this.#forget();
     this.#arrows += 1;
@@ -136,5 +137,5 @@ export class PatternRunner {
 function holds(what: Assertion, before: number, code: number): boolean {
   if (what === "start") return before === NOTHING;
   if (what === "end") return code === END;
-  return (isWord(before) !== isWord(code)) === (what === "boundary");
+  return (isNamePart(before) !== isNamePart(code)) === (what === "boundary");
 }

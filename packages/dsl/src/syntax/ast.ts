@@ -9,22 +9,25 @@ export interface Span {
   readonly end: number;
 }
 
-export type BinaryOperator =
-  | "??"
-  | "||"
-  | "&&"
-  | "=="
-  | "!="
-  | "in"
-  | "<"
-  | "<="
-  | ">"
-  | ">="
-  | "+"
-  | "-"
-  | "*"
-  | "/"
-  | "%";
+/** Binding strength of each binary operator; `?:` is 1, prefix operators 9, members and calls 10. */
+export const PRECEDENCE = {
+  "??": 2,
+  "||": 3,
+  "&&": 4,
+  "==": 5,
+  "!=": 5,
+  in: 6,
+  "<": 6,
+  "<=": 6,
+  ">": 6,
+  ">=": 6,
+  "+": 7,
+  "-": 7,
+  "*": 8,
+  "/": 8,
+  "%": 8,
+} as const;
+export type BinaryOperator = keyof typeof PRECEDENCE;
 
 export interface LiteralExpression extends Span {
   readonly kind: "literal";
@@ -103,6 +106,9 @@ export type Expression =
   | UnaryExpression
   | BinaryExpression
   | ConditionalExpression;
+
+/** Height of one expression tree: `a + b + …`, `a.b.c…`. Every walk over a tree may recurse this deep and no deeper. */
+export const MAX_EXPRESSION_HEIGHT = 1000;
 
 /** Entries up to which comparing each with each beats a set. */
 const FEW_ENTRIES = 8;

@@ -234,7 +234,7 @@ function badIndent(s: Scanner, line: number, first: number, indent: string): voi
   const mixed = !indent.startsWith(blanks);
   s.error("FLOW1008", line, first, {
     ...(mixed && { message: 'tabs and spaces differ from the indent of the closing `"""`' }),
-    fix: replacement("indent the line", line, first, indent),
+    fix: ["indent the line", indent],
   });
 }
 

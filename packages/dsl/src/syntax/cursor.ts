@@ -7,14 +7,13 @@
 import { MAX_JSON_DEPTH } from "@millrace/contracts/json";
 import { append } from "../data.ts";
 import type { Details } from "../diagnostics/bag.ts";
+import { shown } from "../diagnostics/quote.ts";
 import { Report } from "../diagnostics/report.ts";
+import { MAX_EXPRESSION_HEIGHT } from "./ast.ts";
 import { CHAR, CLASSES } from "./chars.ts";
 import { type Comment, NO_COMMENTS } from "./notes.ts";
 import { behindBrackets } from "./skip.ts";
-import { identEnd, tokenEnd, tokenText } from "./tokens.ts";
-
-/** Height of one expression tree: `a + b + …`, `a.b.c…`. Every walk over a tree may recurse this deep and no deeper. */
-const MAX_EXPRESSION_HEIGHT = 1000;
+import { identEnd, tokenEnd } from "./tokens.ts";
 
 /** Places for known idents, less one: a power of two. An expression repeats few words, and each has its own table. */
 const IDENT_MASK = 1023;
@@ -267,7 +266,10 @@ export class Cursor {
 
   /** A token as a message shows it. */
   tokenText(at: number, end: number): string {
-    return tokenText(this.src, at, end);
+    if (at >= this.src.length) return "end of file";
+    const code = this.src.charCodeAt(at);
+    if (code === 10 || code === 13 || code === 35) return "line end";
+    return shown(this.src.slice(at, end));
   }
 
   /** End of the line of `at`, without its CR. */

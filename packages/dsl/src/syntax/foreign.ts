@@ -1,7 +1,6 @@
 /** Comments, separators and blanks of other languages: read as what is meant, and reported with a fix as this one writes them. */
 
-import type { Details } from "../diagnostics/bag.ts";
-import { replacement } from "../diagnostics/bag.ts";
+import { replacement, type TextFix } from "../diagnostics/bag.ts";
 import { codeName, isStrangeBlank } from "./chars.ts";
 import type { Cursor } from "./cursor.ts";
 
@@ -25,7 +24,7 @@ function starCommentFix(
   start: number,
   end: number,
   texts: readonly string[],
-): NonNullable<Details["fix"]> | undefined {
+): TextFix | undefined {
   const before = s.src.slice(s.lineStart(start), start);
   const text = hashComments(texts, before, s.src.slice(end, s.lineEnd(end)));
   return text === undefined ? undefined : replacement("write #", start, end, text);
@@ -39,9 +38,8 @@ export function readSemicolons(s: Cursor): void {
   s.skipBlanks();
   const next = s.src.charCodeAt(s.pos);
   const isLast = Number.isNaN(next) || next === 10 || next === 35 || next === 47 || next === 125;
-  s.error("FLOW1105", start, end, {
-    fix: replacement("remove ;", start, end, isLast ? "" : s.flat > 0 ? " " : s.lineBreak(start)),
-  });
+  const instead = isLast ? "" : s.flat > 0 ? " " : s.lineBreak(start);
+  s.error("FLOW1105", start, end, { fix: ["remove ;", instead] });
 }
 
 /** Passes over a control character, or a blank that is neither a space nor a tab. */
@@ -53,7 +51,7 @@ export function strangeCharacter(s: Cursor, code: number): void {
     parts: { found: codeName(code) },
     ...(blank && {
       hint: code === 0xfeff ? "a byte order mark stands only at the start" : "use a plain space",
-      fix: replacement("use a space", at, at + 1, " "),
+      fix: ["use a space", " "],
     }),
   });
 }

@@ -133,10 +133,8 @@ function numberValue(s: Scanner, start: number, isInteger: boolean): number {
     throw FAIL;
   }
   if (isInteger && !Number.isSafeInteger(value)) {
-    s.error("FLOW1013", start, s.pos, {
-      parts: { text: shown(text) },
-      fix: replacement("put it in quotes", start, s.pos, `"${text}"`),
-    });
+    const parts = { text: shown(text) };
+    s.error("FLOW1013", start, s.pos, { parts, fix: ["put it in quotes", `"${text}"`] });
   }
   return value;
 }
@@ -163,11 +161,10 @@ function readDuration(
     throw FAIL;
   }
   if (!Number.isInteger(ms)) {
-    const rounded = durationText(Math.round(ms));
     s.error("FLOW1010", start, s.pos, {
       parts: { text: shown(number + suffix) },
       hint: "a duration is a whole number of milliseconds",
-      fix: replacement(`write ${rounded}`, start, s.pos, rounded),
+      fix: durationText(Math.round(ms)),
     });
   }
   return { kind: "duration", ms: Math.round(ms), start, end: s.pos };
@@ -189,18 +186,15 @@ function badNumber(s: Scanner, start: number, text: string, negative: boolean): 
   if (date) {
     const { from, text: quoted } = date;
     s.pos = s.tokenEnd = from + quoted.length;
-    s.error("FLOW1010", from, s.pos, {
-      parts: { text: quoted },
-      fix: replacement("put it in quotes", from, s.pos, `"${quoted}"`),
-    });
+    const parts = { text: quoted };
+    s.error("FLOW1010", from, s.pos, { parts, fix: ["put it in quotes", `"${quoted}"`] });
     return { kind: "literal", value: quoted, start: from, end: s.pos };
   }
   const mended = mendNumber(text);
   const value = mended === undefined ? 0 : numberOf(`${negative ? "-" : ""}${mended}`);
-  const spelled = numberText(value);
   s.error("FLOW1010", start, s.pos, {
     parts: { text: shown(s.src.slice(start, s.pos)) },
-    fix: writing(mended === undefined ? undefined : spelled, { start, end: s.pos }),
+    fix: mended === undefined ? undefined : numberText(value),
   });
   if (mended === undefined) throw FAIL;
   return { kind: "literal", value, start, end: s.pos };

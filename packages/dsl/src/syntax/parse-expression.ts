@@ -6,13 +6,12 @@
 
 import type { Diagnostic } from "@millrace/contracts";
 import { replacement } from "../diagnostics/bag.ts";
-import type { BinaryOperator, Expression } from "./ast.ts";
+import { type BinaryOperator, type Expression, PRECEDENCE } from "./ast.ts";
 import { isDigit, isNameStart } from "./chars.ts";
 import { hoist } from "./collections.ts";
 import { DEFAULT_CURSOR_OPTIONS, FAIL, STOP } from "./cursor.ts";
 import { readNumber } from "./numbers.ts";
 import { isPointNumber, parsePostfix, parsePostfixOf } from "./parse-operand.ts";
-import { PRECEDENCE } from "./print-expression.ts";
 import { LINE_END, Scanner, TEXT_END } from "./scanner.ts";
 
 /** What `parseExpression` answers. `ast` is absent when there are errors. */
@@ -186,15 +185,7 @@ function takeOperator(s: Scanner, op: BinaryOperator): void {
   else if (op === "==" && s.src.charCodeAt(start + 1) !== 61) s.pos = start + 1;
   else if ((op === "==" || op === "!=") && s.src.charCodeAt(s.pos) === 61) s.pos += 1;
   else if (op !== "!=" || code !== 60) return;
-  slipOperator(s, start, op);
-}
-
-function slipOperator(s: Scanner, start: number, operator: string): void {
-  const end = s.pos;
-  s.error("FLOW1109", start, end, {
-    parts: { operator },
-    fix: replacement(`write ${operator}`, start, end, operator),
-  });
+  s.error("FLOW1109", start, s.pos, { parts: { operator: op }, fix: op });
 }
 
 function parseUnary(s: Scanner, code: number, inValue: boolean): Expression {

@@ -157,11 +157,10 @@ function methodCall(
 
 /** The last of the methods of one operand: its fix mends them all. */
 function reportMethod(s: Scanner, call: MethodCall): void {
-  const { start, end, name } = call;
-  s.error("FLOW5003", start, end, {
+  s.error("FLOW5003", call.start, call.end, {
     message: NO_METHODS,
     hint: null,
-    fix: replacement(`write ${name}(…)`, start, end, printExpression(call)),
+    fix: [`write ${call.name}(…)`, printExpression(call)],
   });
 }
 
@@ -216,7 +215,7 @@ function parsePrimary(s: Scanner, inValue: boolean): Expression {
         const isQuote = code >= 0x2018 && code <= 0x201f;
         s.error("FLOW1001", start, end, {
           parts: { found: s.tokenText(start, end) },
-          fix: isQuote ? replacement('write "', start, end, '"') : undefined,
+          fix: isQuote ? '"' : undefined,
         });
         throw FAIL;
       }
@@ -279,7 +278,7 @@ function parseDollarName(s: Scanner): Expression {
   const hint = aliasOf(s.src.slice(start + 1, end), NAME_HINTS);
   s.error("FLOW1006", start, hint === undefined ? start + 1 : end, {
     parts: { what: "a value", found: s.src.slice(start, end) },
-    ...(hint === undefined ? { fix: replacement("remove $", start, start + 1, "") } : { hint }),
+    ...(hint === undefined ? { fix: ["remove $", ""] as const } : { hint }),
   });
   if (hint !== undefined) throw FAIL;
   s.pos = start + 1;
@@ -298,10 +297,7 @@ function parseWord(s: Scanner): Expression {
   const word = String(value);
   if (name !== word) {
     if (!standsAlone(s)) return { kind: "name", name, start, end };
-    s.error("FLOW1110", start, end, {
-      parts: { word },
-      fix: replacement(`write ${word}`, start, end, word),
-    });
+    s.error("FLOW1110", start, end, { parts: { word }, fix: word });
   }
   return { kind: "literal", value, start, end };
 }

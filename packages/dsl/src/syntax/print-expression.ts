@@ -3,29 +3,10 @@
  * Recursion goes no deeper than the tree is high, and the parser bounds that.
  */
 
-import type { BinaryOperator, Expression } from "./ast.ts";
-import { ownEntries } from "./ast.ts";
+import { type Expression, ownEntries, PRECEDENCE } from "./ast.ts";
 import { isIdent, unicodeEscape } from "./chars.ts";
 import { durationText, numberText } from "./numbers.ts";
 
-/** Binding strength of each binary operator; `?:` is 1, prefix operators 9, members and calls 10. */
-export const PRECEDENCE: { readonly [op in BinaryOperator]: number } = {
-  "??": 2,
-  "||": 3,
-  "&&": 4,
-  "==": 5,
-  "!=": 5,
-  in: 6,
-  "<": 6,
-  "<=": 6,
-  ">": 6,
-  ">=": 6,
-  "+": 7,
-  "-": 7,
-  "*": 8,
-  "/": 8,
-  "%": 8,
-};
 const CONDITIONAL = 1;
 const UNARY = 9;
 const POSTFIX = 10;

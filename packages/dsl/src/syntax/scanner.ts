@@ -1,9 +1,3 @@
-/**
- * A cursor that skips blanks and comments. Strings, collections and operands contain expressions: they are read by the two
- * abstract methods, which the parser of expressions implements.
- *   S2  every comment is returned once, in order: by `takeComments`, or by `readTrailingComment`.
- */
-import { replacement } from "../diagnostics/bag.ts";
 import type { Expression } from "./ast.ts";
 import { CHAR, CLASSES, codeName, isStrangeBlank, unicodeEscape } from "./chars.ts";
 import { Cursor } from "./cursor.ts";
@@ -127,11 +121,7 @@ export abstract class Scanner extends Cursor {
     const start = this.pos;
     const slashes = this.src.charCodeAt(start) === 47;
     const end = this.lineEnd(start);
-    if (slashes) {
-      this.error("FLOW1103", start, start + 2, {
-        fix: replacement("write #", start, start + 2, "#"),
-      });
-    }
+    if (slashes) this.error("FLOW1103", start, start + 2, { fix: "#" });
     this.pos = end;
     return this.commentText(start + (slashes ? 2 : 1), end);
   }

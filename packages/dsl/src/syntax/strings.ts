@@ -82,9 +82,7 @@ export function readQuoted(s: Scanner): LiteralExpression | TemplateExpression {
   s.height = height + 1;
   const read = built.finish(start, at + 1);
   if (isSlip && s.report.takesNotices) {
-    s.error("FLOW1102", start, at + 1, {
-      fix: replacement("use double quotes", start, at + 1, printExpression(read)),
-    });
+    s.error("FLOW1102", start, at + 1, { fix: ["use double quotes", printExpression(read)] });
   }
   return read;
 }
@@ -216,10 +214,8 @@ function readEscape(s: Scanner, at: number, quote: number, built: TextParts): nu
   const end = at + 1 + shown.length;
   const isUnclosed = point === undefined || point === 10 || point === 13;
   if (!isUnclosed) {
-    s.error("FLOW1005", at, end, {
-      parts: { char: shown },
-      fix: replacement("write a backslash", at, end, `\\\\${shown}`),
-    });
+    const fix = ["write a backslash", `\\\\${shown}`] as const;
+    s.error("FLOW1005", at, end, { parts: { char: shown }, fix });
   }
   built.add(`\\${shown}`);
   return end;

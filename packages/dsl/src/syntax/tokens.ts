@@ -1,5 +1,4 @@
-/** Where a token ends and how a message shows it. */
-import { shown } from "../diagnostics/quote.ts";
+/** Where a token ends. */
 import { isDigit, isNamePart, isNameStart } from "./chars.ts";
 
 /** End of the ident that starts at `at`; a `-` belongs to it only before another name character. */
@@ -43,12 +42,4 @@ function stringEnd(src: string, at: number): number {
 function lineEnd(src: string, at: number): number {
   const found = src.indexOf("\n", at);
   return found === -1 ? src.length : found;
-}
-
-/** A token as a message shows it. */
-export function tokenText(src: string, at: number, end: number): string {
-  if (at >= src.length) return "end of file";
-  const code = src.charCodeAt(at);
-  if (code === 10 || code === 13 || code === 35) return "line end";
-  return shown(src.slice(at, end));
 }

@@ -92,25 +92,18 @@ class Reader {
   }
 }
 
+const SCALARS: { readonly [kind: string]: FlowType } = {
+  null: NULL,
+  boolean: BOOL,
+  integer: INT,
+  number: NUMBER,
+  string: STRING,
+};
+
 function ofKind(kind: string, schema: JsonObject, part: (inner: Json) => FlowType): FlowType {
-  switch (kind) {
-    case "null":
-      return NULL;
-    case "boolean":
-      return BOOL;
-    case "integer":
-      return INT;
-    case "number":
-      return NUMBER;
-    case "string":
-      return STRING;
-    case "array":
-      return listOf(elementType(schema, part));
-    case "object":
-      return objectType(schema, part);
-    default:
-      return ANY;
-  }
+  if (kind === "array") return listOf(elementType(schema, part));
+  if (kind === "object") return objectType(schema, part);
+  return Object.hasOwn(SCALARS, kind) ? (SCALARS[kind] as FlowType) : ANY;
 }
 
 function elementType(schema: JsonObject, part: (inner: Json) => FlowType): FlowType {

@@ -10,8 +10,12 @@ import type { Diagnostic, Range } from "@millrace/contracts";
 import type { Finding } from "../diagnostics/bag.ts";
 import { byPlace, replacement, toDiagnostic } from "../diagnostics/bag.ts";
 import { quoted } from "../diagnostics/quote.ts";
-import { MAX_EXPRESSION_HEIGHT } from "../expression/unit.ts";
-import type { ConditionalExpression, Expression, TemplateExpression } from "../syntax/ast.ts";
+import {
+  type ConditionalExpression,
+  type Expression,
+  MAX_EXPRESSION_HEIGHT,
+  type TemplateExpression,
+} from "../syntax/ast.ts";
 import { printExpression } from "../syntax/print-expression.ts";
 import { callType } from "./call-types.ts";
 import { chainType } from "./chain-types.ts";

@@ -26,7 +26,7 @@ export function checkDeclarations(ctx: Validation): void {
     checkService(ctx, value, pointer);
   }
   for (const schedule of declared(graph, "schedules")) checkSchedule(ctx, schedule);
-  const { policy } = graph;
+  const policy = own(graph, "policy");
   if (policy !== undefined) {
     checkValue(ctx, policy, FLOW_POLICY, { pointer: "/policy", name: "flow" });
   }

@@ -16,21 +16,13 @@ import type { Site } from "../model/sites.ts";
 
 import type { Checked } from "./expressions.ts";
 
-/** Types whose record hands on what their fields or bodies gave, by the member that holds it. */
-const CARRIED: { readonly [type: string]: string } = {
-  transform: "value",
-  switch: "value",
-  map: "items",
-  loop: "state",
+/** Types that hand on what a field of theirs, or their body, gave: that field, and the member of their record that holds it. */
+const CARRYING: { readonly [type: string]: readonly [field: string, member: string] } = {
+  transform: ["value", "value"],
+  switch: ["on", "value"],
+  map: ["items", "items"],
+  loop: ["init", "state"],
 };
-
-/** The field of each of those types that is handed on. */
-const CARRYING: ReadonlyMap<string, string> = new Map([
-  ["transform", "value"],
-  ["switch", "on"],
-  ["map", "items"],
-  ["loop", "init"],
-]);
 
 /** Functions whose result is no text of their argument. */
 const CLEANING: ReadonlySet<string> = new Set(
@@ -39,17 +31,7 @@ const CLEANING: ReadonlySet<string> = new Set(
   ),
 );
 
-const COMPARING: ReadonlySet<string> = new Set([
-  "==",
-  "!=",
-  "in",
-  "<",
-  "<=",
-  ">",
-  ">=",
-  "&&",
-  "||",
-]);
+const COMPARING: ReadonlySet<string> = new Set("== != in < <= > >= && ||".split(" "));
 
 /** What carries text on: the record of a node, or the locals of a body. */
 type Carrier = NodeModel | BodyModel;
@@ -96,7 +78,7 @@ export class Taint {
     const { node, body, name, member } = read;
     if (body !== undefined) return name === "index" ? undefined : this.#sources.get(body);
     if (node === undefined) return undefined;
-    const carried = member === undefined || member === CARRIED[node.node.type];
+    const carried = member === undefined || member === CARRYING[node.node.type]?.[1];
     return this.#untrustedRead(read) ?? (carried ? this.#sources.get(node) : undefined);
   }
 
@@ -125,7 +107,7 @@ export class Taint {
 function carriersOf({ reader, kind, name }: Site): readonly Carrier[] {
   if (reader === undefined) return NO_CARRIERS;
   const { type } = reader.node;
-  const isField = kind === "field" && CARRYING.get(type) === name;
+  const isField = kind === "field" && CARRYING[type]?.[0] === name;
   if (!isField && kind !== "body-output") return NO_CARRIERS;
   const { inner } = reader;
   if (type === "loop" && inner !== undefined) return [reader, inner];

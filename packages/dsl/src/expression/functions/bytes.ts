@@ -1,9 +1,10 @@
 /** Functions over the UTF-8 form of text. Text with half a surrogate pair has none: `bad_argument`. */
 import { sha256Hex } from "@millrace/contracts/kit";
 import { STRING } from "../../types/flow-type.ts";
-import { type Evaluation, fail, handleText, produceText } from "../budget.ts";
+import { fail, handleText } from "../budget.ts";
 import { isWellFormed } from "../data.ts";
 import { type CallSite, define, type FunctionRow } from "./define.ts";
+import { mapping } from "./text.ts";
 
 /** RFC 4648, section 4, with its padding; the platform's decoder forgives more. */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
@@ -15,8 +16,8 @@ const LEFT_ALONE = /[!'()*]/g;
 const SHA_WEIGHT = 8;
 
 export const BYTES: readonly FunctionRow[] = [
-  mapping("base64Encode", "the UTF-8 of the text in base64", encode),
-  mapping("base64Decode", "the text whose UTF-8 is in base64", decode),
+  mapping("base64Encode", "the UTF-8 of the text in base64", encode, 2),
+  mapping("base64Decode", "the text whose UTF-8 is in base64", decode, 2),
   define<[string]>({
     signature: "sha256(string) string",
     summary: "the SHA-256 of the UTF-8 of the text, 64 hex digits",
@@ -30,43 +31,30 @@ export const BYTES: readonly FunctionRow[] = [
   mapping(
     "uriEncode",
     "the text with all but A-Z a-z 0-9 - . _ ~ percent-encoded",
-    (site, text) => {
+    (text, site) => {
       if (!isWellFormed(text)) noUtf8(site);
       return encodeURIComponent(text).replace(
         LEFT_ALONE,
         (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
       );
     },
+    2,
   ),
-  mapping("uriDecode", "the text with percent-encoded UTF-8 read", (site, text) => {
-    try {
-      return decodeURIComponent(text);
-    } catch {
-      return fail(site, "bad_argument", "uriDecode found a % that begins no UTF-8 text");
-    }
-  }),
+  mapping(
+    "uriDecode",
+    "the text with percent-encoded UTF-8 read",
+    (text, site) => {
+      try {
+        return decodeURIComponent(text);
+      } catch {
+        return fail(site, "bad_argument", "uriDecode found a % that begins no UTF-8 text");
+      }
+    },
+    2,
+  ),
 ];
 
-function mapping(
-  name: string,
-  summary: string,
-  change: (site: CallSite, text: string) => string,
-): FunctionRow {
-  return define<[string]>({
-    signature: `${name}(string) string`,
-    summary,
-    params: [STRING],
-    returns: STRING,
-    call(ev: Evaluation, site, text) {
-      handleText(ev, site, text.length * 2);
-      const changed = change(site, text);
-      produceText(ev, site, changed.length);
-      return changed;
-    },
-  });
-}
-
-function encode(site: CallSite, text: string): string {
+function encode(text: string, site: CallSite): string {
   const bytes = utf8(site, text);
   let binary = "";
   for (let at = 0; at < bytes.length; at += CHUNK) {
@@ -75,7 +63,7 @@ function encode(site: CallSite, text: string): string {
   return btoa(binary);
 }
 
-function decode(site: CallSite, text: string): string {
+function decode(text: string, site: CallSite): string {
   if (!BASE64.test(text)) {
     fail(site, "bad_argument", "base64Decode found text that is not base64 (RFC 4648, padded)");
   }

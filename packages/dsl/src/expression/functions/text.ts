@@ -117,15 +117,21 @@ export const TEXT: readonly FunctionRow[] = [
   }),
 ];
 
-function mapping(name: string, summary: string, change: (text: string) => string): FunctionRow {
+/** A function from text to text; `weight`: how often the text is handled. */
+export function mapping(
+  name: string,
+  summary: string,
+  change: (text: string, site: CallSite) => string,
+  weight = 1,
+): FunctionRow {
   return define<[string]>({
     signature: `${name}(string) string`,
     summary,
     params: [STRING],
     returns: STRING,
     call(ev, site, text) {
-      handleText(ev, site, text.length);
-      const changed = change(text);
+      handleText(ev, site, text.length * weight);
+      const changed = change(text, site);
       produceText(ev, site, changed.length);
       return changed;
     },
