@@ -48,11 +48,11 @@ export interface EngineOptions {
   readonly services?: ServicePort;
   readonly cache?: CachePort;
   /** What a flow may reach over the network; default: public addresses. */
-  readonly egress?: EgressPolicy;
+  readonly egress?: EgressPolicy | undefined;
   /** Which files a flow may touch; absent: none (`capability_denied`). */
-  readonly files?: FilePolicy;
+  readonly files?: FilePolicy | undefined;
   /** Which programs a flow may start; absent: none (`capability_denied`). */
-  readonly shell?: ShellPolicy;
+  readonly shell?: ShellPolicy | undefined;
   /** Configuration of adapters by their id, as bodies read it by `ctx.config`. */
   readonly config?: { readonly [adapter: string]: JsonObject };
   /** Nodes at once: of one run (default 64), and of a type in the whole engine. */
@@ -65,7 +65,7 @@ export interface EngineOptions {
    * Receives what the code of a node threw, as it was thrown, while the log only names its class: for a debugger, a test, or a
    * service that collects errors. Not called for a try that was stopped. What it throws itself is dropped.
    */
-  readonly onError?: (error: unknown, at: ThrowPlace) => void;
+  readonly onError?: ((error: unknown, at: ThrowPlace) => void) | undefined;
   /** Deep-freezes outputs and events, so that a reader that changes one is found. Default false. */
   readonly freeze?: boolean;
 }

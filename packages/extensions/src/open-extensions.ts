@@ -42,10 +42,10 @@ export interface OpenExtensionsOptions extends ReadExtensionsOptions {
   /** Data folder of the installation; `$data` of an extension is a folder of its own in it. */
   readonly data: string;
   /** Configuration of adapters and providers by id. */
-  readonly config?: { readonly [id: string]: JsonObject };
+  readonly config?: { readonly [id: string]: JsonObject } | undefined;
   /** The network of the host, for what extensions do outside of runs. */
   readonly openFetch: (policy: EgressPolicy) => FetchLike;
-  readonly egress?: EgressPolicy;
+  readonly egress?: EgressPolicy | undefined;
   /** Told of what an operator should know; `extension` is its name in the list. */
   readonly warn: (warning: {
     readonly extension: string;
@@ -53,9 +53,9 @@ export interface OpenExtensionsOptions extends ReadExtensionsOptions {
     readonly message: string;
   }) => void;
   /** Receives what processes of extensions write with `console.log` and the like, without secrets; absent: nobody reads it. */
-  readonly output?: (line: OutputLine) => void;
+  readonly output?: ((line: OutputLine) => void) | undefined;
   /** Lengths of time; whoever leaves them out gets those of the documentation. */
-  readonly times?: Partial<CodeTimes>;
+  readonly times?: Partial<CodeTimes> | undefined;
 }
 
 /** The extensions of a host. */

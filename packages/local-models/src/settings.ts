@@ -47,7 +47,7 @@ export interface ModelManagerOptions {
   /** Resolves `headersCredential` (`ai:<name>`). Absent: such an install is refused. */
   readonly credentials?: Pick<CredentialsPort, "secret">;
   /** Resolves `hub:<hub>/<item>`; undefined: there is no such item. Absent: such an install is refused. */
-  readonly hubModel?: (hub: string, item: string) => Promise<HubModel | undefined>;
+  readonly hubModel?: ((hub: string, item: string) => Promise<HubModel | undefined>) | undefined;
   /** Bytes that a folder has room for. Default `statfs` of the machine. */
   readonly freeBytes?: (dir: string) => Promise<number>;
   /** Called with messages for the operator, which hold no absolute path and no secret. Default: none. */

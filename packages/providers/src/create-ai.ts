@@ -27,9 +27,9 @@ export interface AiPorts {
     readonly totalMs: number;
   }) => FetchLike;
   /** The provider of this machine's models; see `createLocalProvider`. Absent: `local` is unknown. */
-  readonly local?: AiProvider;
+  readonly local?: AiProvider | undefined;
   /** 32 random bytes of the installation, for digests of prompts; see `loadAuditKey`. */
-  readonly auditKey?: Uint8Array;
+  readonly auditKey?: Uint8Array | undefined;
 }
 
 /** The options `providers` and `ai` of an engine, and a function that closes what they opened. */

@@ -27,11 +27,6 @@ export class ConfigError extends Error {
   }
 }
 
-/** The value of an option does not fit. The message is the rest of a sentence that begins with the name of the option. */
-export class Misfit extends Error {
-  override readonly name = "Misfit";
-}
-
 /** Problems in one answer; more do not help. */
 export const MAX_ERRORS = 100;
 
@@ -72,6 +67,12 @@ export class ProblemError extends Error {
 /** The refusal of something that does not exist. `resource`: what it is, such as `run`. */
 export function notFound(resource: string): ProblemError {
   return new ProblemError("not_found", { members: { resource } });
+}
+
+/** The value, which there is. Throws `not_found` for null and undefined. */
+export function known<T>(value: T | null | undefined, resource: string): T {
+  if (value === null || value === undefined) throw notFound(resource);
+  return value;
 }
 
 /** The refusal of one argument. `pointer`: where it is, as JSON Pointer; `message`: what is wrong with it. */

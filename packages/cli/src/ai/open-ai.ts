@@ -81,15 +81,11 @@ async function open(
   io: CliIo,
   host: NodeHost,
 ): Promise<ManagedModels | null> {
-  const { Misfit, openModels, readModels } = await import("@millrace/server/models");
-  const read = () => {
-    try {
-      return readModels(modelsOf(config, io));
-    } catch (reason) {
-      throw reason instanceof Misfit ? usage(clean(`models ${reason.message}`)) : reason;
-    }
-  };
-  return openModels(read(), config.credentials.dir, {
+  const { modelsProblem, openModels } = await import("@millrace/server/models");
+  const models = modelsOf(config, io);
+  const problem = modelsProblem(models);
+  if (problem !== undefined) throw usage(clean(`models ${problem}`));
+  return openModels(models, config.credentials.dir, {
     machine: host,
     egress: config.egress,
     credentials,

@@ -7,7 +7,15 @@ import type {
   ServiceDefinition,
 } from "@millrace/contracts";
 import { isObject } from "@millrace/contracts/kit";
-import { unknownOption } from "@millrace/contracts/options";
+import {
+  fn,
+  must,
+  object,
+  optionals,
+  optionsProblem,
+  rule,
+  type Shape,
+} from "@millrace/contracts/shape";
 import type {
   EgressPolicy,
   EngineOptions,
@@ -19,19 +27,20 @@ import type {
 import type { CodeTimes, OutputLine } from "@millrace/extensions";
 import type { CredentialsOptions } from "../connections/index.ts";
 import { dataFolder } from "../connections/open-store.ts";
-import { ConfigError, Misfit } from "../errors.ts";
+import { ConfigError } from "../errors.ts";
 import { parseHost } from "../gate/target.ts";
 import { type CallerIdentity, parseToken } from "../gate/tokens.ts";
-import { type HubFolder, readHubFolders } from "../hubs/stored-hubs.ts";
-import { type ModelsOption, readModels } from "../models/index.ts";
+import { type HubFolder, hubsProblem } from "../hubs/stored-hubs.ts";
+import { type ModelsOption, modelsProblem } from "../models/index.ts";
 import type { Logger } from "../ports.ts";
 import { LIMITS, type ServerLimits } from "./limits.ts";
 import {
   type AiOption,
+  aiProblem,
+  credentialsProblem,
   type ResolvedAi,
   readAi,
-  readCredentials,
-  readServices,
+  servicesProblem,
 } from "./read-options.ts";
 
 /** Epoch milliseconds, and timers: `setTimer` calls back once after `ms`, and answers what cancels it. */
@@ -123,193 +132,169 @@ export interface ServerOptions extends Partial<ServerLimits> {
 /** What may change while a server runs. */
 export type ReloadOptions = Pick<ServerOptions, "tokens" | "allowedHosts" | "allowedOrigins">;
 
-/** Options with every default filled in. */
-export interface ResolvedOptions {
-  readonly host: string;
-  readonly port: number;
-  readonly tokens: readonly string[];
-  readonly allowOpen: boolean;
-  readonly allowedHosts: readonly string[];
-  readonly allowedOrigins: readonly string[];
-  readonly webhooks: boolean;
-  readonly publicUrl: string | null;
-  readonly basePath: string;
-  readonly egress: EgressPolicy | null;
-  readonly files: FilePolicy | null;
-  readonly shell: ShellPolicy | null;
-  readonly services: readonly ServiceDefinition[];
-  readonly nodeTypes: readonly NodeTypeSource[];
-  readonly caller: ServerOptions["caller"] | null;
-  readonly extensions: ExtensionsOption | null;
-  readonly ai: ResolvedAi;
-  readonly models: ModelsOption | null;
-  readonly hubs: readonly HubFolder[];
-  readonly credentials: CredentialsOptions;
-  readonly store: string;
-  readonly log: Logger | null;
-  readonly onError: ServerOptions["onError"] | null;
-  readonly clock: Clock | null;
-  readonly limits: ServerLimits;
-}
+/** Options that stay absent where they are not given. */
+type Absent =
+  | "publicUrl"
+  | "egress"
+  | "files"
+  | "shell"
+  | "caller"
+  | "extensions"
+  | "log"
+  | "onError"
+  | "clock";
 
-const DEFAULT_HOST = "127.0.0.1";
-const DEFAULT_PORT = 6455;
+/** Options with every default filled in. */
+export type ResolvedOptions = Required<Omit<ServerOptions, keyof ServerLimits | Absent | "ai">> & {
+  readonly [K in Absent]?: ServerOptions[K] | undefined;
+} & {
+  readonly ai: ResolvedAi;
+  readonly limits: ServerLimits;
+};
+
+const DEFAULTS = {
+  host: "127.0.0.1",
+  port: 6455,
+  tokens: [],
+  allowOpen: false,
+  allowedHosts: [],
+  allowedOrigins: [],
+  webhooks: false,
+  basePath: "",
+  services: [],
+  nodeTypes: [],
+  hubs: [],
+  credentials: {},
+  models: {},
+} as const;
+
 const MAX_PORT = 65_535;
 const BASE_PATH = /^(?!\/(?:api|hooks)(?:\/|$))(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)*$/;
 const ORIGIN = /^https?:\/\/[^/?#@\s*]+$/i;
 
-/** How each option is read; throws a `Misfit`. */
-const READERS: {
-  readonly [K in Exclude<keyof ResolvedOptions, "limits">]: (value: unknown) => ResolvedOptions[K];
-} = {
-  host: (value) => {
-    const host = text(value ?? DEFAULT_HOST);
-    if (parseHost(host.includes(":") && !host.startsWith("[") ? `[${host}]` : host) === undefined) {
-      throw new Misfit("must be a host name or an IP address");
-    }
-    return host;
-  },
-  port: (value) => integer(value ?? DEFAULT_PORT, 0, MAX_PORT),
-  tokens: (value) => {
-    const tokens = texts(value);
-    for (const token of tokens) parseToken(token);
-    return tokens;
-  },
-  allowOpen: flag,
-  webhooks: flag,
-  allowedHosts: (value) => {
-    const hosts = texts(value);
-    const bad = hosts.find((host) => parseHost(host)?.name !== host.toLowerCase());
-    if (bad !== undefined) throw new Misfit(`must be names without port, unlike "${bad}"`);
-    return hosts;
-  },
-  allowedOrigins: (value) => {
-    const origins = texts(value);
-    const bad = origins.find((origin) => !ORIGIN.test(origin) || !URL.canParse(origin));
-    if (bad !== undefined) throw new Misfit(`must be scheme://host[:port], unlike "${bad}"`);
-    return origins;
-  },
-  publicUrl: (value) => {
-    if (value === undefined) return null;
-    const url = text(value);
-    if (!/^https?:\/\//i.test(url) || !URL.canParse(url))
-      throw new Misfit("must be an http or https URL");
-    return url;
-  },
-  basePath: (value = "") => {
-    if (typeof value === "string" && BASE_PATH.test(value)) return value;
-    throw new Misfit(
-      "must be a path such as /flows, without a slash at its end, and not below /api or /hooks",
-    );
-  },
-  egress: (value) => objectOr(value) as EgressPolicy | null,
-  files: (value) => objectOr(value) as FilePolicy | null,
-  shell: (value) => objectOr(value) as ShellPolicy | null,
-  services: readServices,
-  nodeTypes: (value) => {
-    if (value !== undefined && !Array.isArray(value))
-      throw new Misfit("must be a list of node types");
-    return (value ?? []) as readonly NodeTypeSource[];
-  },
-  caller: (value) => functionOr(value) as ResolvedOptions["caller"],
-  extensions: readExtensionsOption,
-  ai: readAi,
-  models: readModels,
-  hubs: readHubFolders,
-  credentials: readCredentials,
-  store: (value) => (value === undefined ? dataFolder() : text(value)),
-  log: (value) => portOr(value, ["debug", "info", "warn", "error"]) as Logger | null,
-  onError: (value) => functionOr(value) as ResolvedOptions["onError"],
-  clock: (value) => portOr(value, ["now", "setTimer"]) as Clock | null,
-};
+const isObjectOrNull = (value: unknown): boolean => value === null || isObject(value);
+const isText = (value: unknown): value is string =>
+  typeof value === "string" && value.trim() !== "";
+
+const flag = must((value) => typeof value === "boolean", "true or false");
+const policy = must(isObjectOrNull, "an object");
+
+function integer(min: number, max: number): Shape {
+  const holds = (value: unknown) =>
+    value === null ||
+    (Number.isInteger(value) && (value as number) >= min && (value as number) <= max);
+  return must(holds, `a whole number from ${min} to ${max}`);
+}
+
+/** A text that is not empty, and that `test` finds nothing wrong with. */
+function text(test: (value: string) => string | undefined): Shape {
+  return rule((value) => (isText(value) ? test(value) : "must not be empty"));
+}
+
+/** A list of such texts. */
+function texts(test: (values: readonly string[]) => string | undefined): Shape {
+  return rule((value) => {
+    if (!Array.isArray(value)) return "must be a list of strings";
+    return value.every(isText) ? test(value) : "must not be empty";
+  });
+}
+
+/** An object with functions of these names. */
+function port(...names: readonly string[]): Shape {
+  const holds = (value: unknown) =>
+    value === null ||
+    names.every((name) => typeof (value as Record<string, unknown>)[name] === "function");
+  return must(holds, `an object with the functions ${names.join(", ")}`);
+}
+
+const OPTIONS = object(
+  optionals({
+    host: rule((value) => {
+      const host = value ?? DEFAULTS.host;
+      if (!isText(host)) return "must not be empty";
+      const written = host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
+      return parseHost(written) === undefined ? "must be a host name or an IP address" : undefined;
+    }),
+    port: integer(0, MAX_PORT),
+    tokens: texts((tokens) => {
+      for (const token of tokens) parseToken(token); // has an error of its own, without the token
+      return undefined;
+    }),
+    allowOpen: flag,
+    webhooks: flag,
+    allowedHosts: texts((hosts) => {
+      const bad = hosts.find((host) => parseHost(host)?.name !== host.toLowerCase());
+      return bad && `must be names without port, unlike "${bad}"`;
+    }),
+    allowedOrigins: texts((origins) => {
+      const bad = origins.find((origin) => !ORIGIN.test(origin) || !URL.canParse(origin));
+      return bad && `must be scheme://host[:port], unlike "${bad}"`;
+    }),
+    publicUrl: text((url) =>
+      /^https?:\/\//i.test(url) && URL.canParse(url) ? undefined : "must be an http or https URL",
+    ),
+    basePath: must(
+      (value) => typeof value === "string" && BASE_PATH.test(value),
+      "a path such as /flows, without a slash at its end, and not below /api or /hooks",
+    ),
+    egress: policy,
+    files: policy,
+    shell: policy,
+    services: rule(servicesProblem),
+    nodeTypes: must(Array.isArray, "a list of node types"),
+    caller: fn,
+    extensions: rule(extensionsProblem),
+    ai: rule(aiProblem),
+    models: rule(modelsProblem),
+    hubs: rule(hubsProblem),
+    credentials: rule(credentialsProblem),
+    store: text(() => undefined),
+    log: port("debug", "info", "warn", "error"),
+    onError: fn,
+    clock: port("now", "setTimer"),
+    ...Object.fromEntries(
+      Object.entries(LIMITS).map(([name, { min, max }]) => [name, integer(min, max)]),
+    ),
+  }),
+);
 
 /**
  * Fills in defaults. Throws `ConfigError` with code `option_invalid`, naming the option, for an unknown option or a bad
  * value. An option that is undefined counts as absent.
  */
 export function resolveOptions(options: ServerOptions): ResolvedOptions {
-  const given: Record<string, unknown> = { ...options };
-  const resolved: Record<string, unknown> = {};
-  const limits: Record<string, number> = {};
-  const unknown = unknownOption(given, { ...READERS, ...LIMITS });
-  if (unknown !== undefined) throw new ConfigError("option_invalid", unknown);
-  for (const [name, reader] of Object.entries(READERS)) {
-    resolved[name] = read(name, () => reader(given[name]));
+  const problem = optionsProblem(options, OPTIONS);
+  if (problem !== undefined) {
+    const { name, message } = problem;
+    throw new ConfigError(
+      "option_invalid",
+      name === undefined ? message : `option "${name}" ${message}`,
+    );
   }
-  for (const [name, { default: fallback, min, max }] of Object.entries(LIMITS)) {
-    limits[name] = read(name, () => integer(given[name] ?? fallback, min, max));
-  }
-  const all = { ...resolved, limits } as unknown as ResolvedOptions;
-  if (all.caller && all.tokens.length > 0) {
+  const given = Object.fromEntries(
+    Object.entries(options).filter(([, value]) => value !== undefined && value !== null),
+  ) as ServerOptions;
+  if (given.caller && given.tokens !== undefined && given.tokens.length > 0) {
     throw new ConfigError(
       "option_invalid",
       'option "caller" does not go with tokens: it says who calls',
     );
   }
-  return all;
+  const limits = Object.fromEntries(
+    Object.entries(LIMITS).map(([name, limit]) => [
+      name,
+      given[name as keyof ServerLimits] ?? limit.default,
+    ]),
+  ) as unknown as ServerLimits;
+  const { store = dataFolder() } = given;
+  return { ...DEFAULTS, ...given, store, ai: readAi(given.ai), limits };
 }
 
-function read<T>(name: string, reader: () => T): T {
-  try {
-    return reader();
-  } catch (reason) {
-    if (!(reason instanceof Misfit)) throw reason;
-    throw new ConfigError("option_invalid", `option "${name}" ${reason.message}`);
-  }
-}
-
-function readExtensionsOption(value: unknown): ExtensionsOption | null {
-  if (value === undefined) return null;
+function extensionsProblem(value: unknown): string | undefined {
   const { folder, list, config = {} } = (isObject(value) ? value : {}) as Partial<ExtensionsOption>;
-  if (typeof folder !== "string" || folder === "")
-    throw new Misfit("must name the folder of the project");
+  if (typeof folder !== "string" || folder === "") return "must name the folder of the project";
   if (!Array.isArray(list) || !list.every((name) => typeof name === "string" && name !== "")) {
-    throw new Misfit("must have a list of packages");
+    return "must have a list of packages";
   }
-  if (!isObject(config)) throw new Misfit("must have an object of configurations");
-  return value as ExtensionsOption;
-}
-
-function text(value: unknown): string {
-  if (typeof value !== "string" || value.trim() === "") throw new Misfit("must not be empty");
-  return value;
-}
-
-function functionOr(value: unknown): unknown {
-  if (value !== undefined && typeof value !== "function") throw new Misfit("must be a function");
-  return value ?? null;
-}
-
-function objectOr(value: unknown): object | null {
-  if (value === undefined || value === null) return null;
-  if (typeof value !== "object" || Array.isArray(value)) throw new Misfit("must be an object");
-  return value;
-}
-
-/** An object with functions of these names. */
-function portOr(value: unknown, names: readonly string[]): object | null {
-  const port = value as { readonly [name: string]: unknown } | null | undefined;
-  if (port === undefined || port === null) return null;
-  if (names.some((name) => typeof port[name] !== "function")) {
-    throw new Misfit(`must be an object with the functions ${names.join(", ")}`);
-  }
-  return port;
-}
-
-function flag(value: unknown): boolean {
-  if (value !== undefined && typeof value !== "boolean") throw new Misfit("must be true or false");
-  return value ?? false;
-}
-
-function texts(value: unknown): readonly string[] {
-  if (value === undefined) return [];
-  if (!Array.isArray(value)) throw new Misfit("must be a list of strings");
-  return value.map(text);
-}
-
-function integer(value: unknown, min: number, max: number): number {
-  if (typeof value !== "number" || !Number.isInteger(value) || value < min || value > max) {
-    throw new Misfit(`must be a whole number from ${min} to ${max}`);
-  }
-  return value;
+  return isObject(config) ? undefined : "must have an object of configurations";
 }

@@ -1,4 +1,4 @@
-/** How the options `services` and `credentials` are read; throws a `Misfit`. */
+/** What may be wrong with the options `services`, `credentials` and `ai`, as the rest of a sentence. */
 
 import { definitionKind, type ServiceDefinition } from "@millrace/contracts";
 import {
@@ -7,46 +7,37 @@ import {
   ProvidersError,
   readAiSettings,
 } from "@millrace/providers";
-import type { CredentialsOptions } from "../connections/index.ts";
-import { Misfit } from "../errors.ts";
 
 const STORES: ReadonlySet<unknown> = new Set(["os", "file", "memory"]);
 const KEY_BYTES = 32; // AES-256
 
 /** Definitions of `defineService`, each slug once. */
-export function readServices(value: unknown = []): readonly ServiceDefinition[] {
-  if (!Array.isArray(value)) throw new Misfit("must be a list of services");
+export function servicesProblem(value: unknown): string | undefined {
+  if (!Array.isArray(value)) return "must be a list of services";
   const slugs = new Set<string>();
   for (const service of value) {
-    if (definitionKind(service) !== "service")
-      throw new Misfit("must hold what defineService makes");
+    if (definitionKind(service) !== "service") return "must hold what defineService makes";
     const { slug } = service as ServiceDefinition;
-    if (slugs.has(slug)) throw new Misfit(`names the service "${slug}" twice`);
+    if (slugs.has(slug)) return `names the service "${slug}" twice`;
     slugs.add(slug);
   }
-  return value;
+  return undefined;
 }
 
 /** Where credentials are kept; an encrypted file without a key is refused, it never becomes another store. */
-export function readCredentials(value: unknown = {}): CredentialsOptions {
-  if (typeof value !== "object" || value === null) throw new Misfit("must be an object");
+export function credentialsProblem(value: unknown): string | undefined {
+  if (typeof value !== "object" || value === null) return "must be an object";
   const { store = "os", dir, key } = value as { [name: string]: unknown };
-  if (!STORES.has(store) && !isStore(store))
-    throw new Misfit('has a "store" that is not os, file or memory');
+  if (!STORES.has(store) && !isStore(store)) return 'has a "store" that is not os, file or memory';
   if (dir !== undefined && (typeof dir !== "string" || dir === "")) {
-    throw new Misfit('has a "dir" that is no path');
+    return 'has a "dir" that is no path';
   }
   if (store === "file" && key === undefined) {
-    throw new Misfit(
-      "needs a key for the encrypted file: set MILLRACE_CREDENTIAL_KEY to 32 random bytes in base64",
-    );
+    return "needs a key for the encrypted file: set MILLRACE_CREDENTIAL_KEY to 32 random bytes in base64";
   }
-  if (key !== undefined && !isKey(key)) {
-    throw new Misfit(
-      `needs a key of ${KEY_BYTES} bytes (MILLRACE_CREDENTIAL_KEY: in base64), or a passphrase`,
-    );
-  }
-  return value;
+  return key === undefined || isKey(key)
+    ? undefined
+    : `needs a key of ${KEY_BYTES} bytes (MILLRACE_CREDENTIAL_KEY: in base64), or a passphrase`;
 }
 
 function isStore(value: unknown): boolean {
@@ -74,14 +65,18 @@ export interface ResolvedAi {
   readonly env: Environment;
 }
 
-/** Checks the option `ai`; absent, it is empty. Throws a `Misfit`. */
-export function readAi(value: unknown = {}): ResolvedAi {
-  if (typeof value !== "object" || value === null) throw new Misfit("must be an object");
-  const { env = {}, ...values } = value as AiOption;
+/** The option `ai` with what it says. Throws `ProvidersError`. */
+export function readAi({ env = {}, ...values }: AiOption = {}): ResolvedAi {
+  return { settings: readAiSettings(values), env };
+}
+
+export function aiProblem(value: unknown): string | undefined {
+  if (typeof value !== "object" || value === null) return "must be an object";
   try {
-    return { settings: readAiSettings(values), env };
+    readAi(value);
+    return undefined;
   } catch (error) {
-    if (ProvidersError.isInstance(error)) throw new Misfit(`is not right: ${error.message}`);
+    if (ProvidersError.isInstance(error)) return `is not right: ${error.message}`;
     throw error;
   }
 }

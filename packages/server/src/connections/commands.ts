@@ -1,6 +1,6 @@
 import { importOpenApi } from "@millrace/services/openapi";
 import { pageOf, wire } from "../dispatch/index.ts";
-import { notFound } from "../errors.ts";
+import { known } from "../errors.ts";
 import type { HandlerList } from "../ports.ts";
 
 /** Handlers of the service commands. */
@@ -11,11 +11,9 @@ export const serviceHandlers: HandlerList = [
     const found = pageOf(services.services, ({ slug }) => slug, page, { host, filter });
     return { ...found, items: await Promise.all(found.items.map((each) => services.info(each))) };
   }),
-  wire("get_service", ({ slug }, { host: { services } }) => {
-    const service = services.get(slug);
-    if (service === undefined) throw notFound("service");
-    return services.info(service);
-  }),
+  wire("get_service", ({ slug }, { host: { services } }) =>
+    services.info(known(services.get(slug), "service")),
+  ),
   wire("connect_service", (args, { host }) => host.services.connect(args)),
   wire("get_connect_status", (args, { host }) => host.services.progress(args)),
   wire("complete_connect", (args, { host }) => host.services.complete(args)),

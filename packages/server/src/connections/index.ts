@@ -1,14 +1,6 @@
 /** Connections of services: credentials for runs, and what commands do with them. */
 export type { ServiceConnections, ServiceCredentials } from "../ports.ts";
-export {
-  egressFetch,
-  endpointOf,
-  loadClient,
-  type OAuth2,
-  type OAuthClient,
-  storeClient,
-  type WebFetch,
-} from "./oauth-client.ts";
+export { egressFetch, type WebFetch } from "./oauth-client.ts";
 export {
   type CredentialKey,
   type CredentialsOptions,

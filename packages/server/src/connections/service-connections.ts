@@ -23,7 +23,7 @@ import {
   withEntryLock,
 } from "@millrace/oauth";
 import { memoryLock } from "@millrace/oauth/store/memory";
-import { invalidArg, notFound, type ProblemError } from "../errors.ts";
+import { invalidArg, known, notFound, type ProblemError } from "../errors.ts";
 import type { ServiceConnections } from "../ports.ts";
 import { ConnectFlow, type ConnectionParts } from "./connect-flow.ts";
 import { scopesOf } from "./credential.ts";
@@ -122,7 +122,7 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
     };
   }
 
-  function known(args: { readonly connectId: string; readonly slug?: string }): PendingConnect {
+  function pending(args: { readonly connectId: string; readonly slug?: string }): PendingConnect {
     const connect = flow.pending.get(args.connectId);
     if (connect === undefined || (args.slug ?? connect.slug) !== connect.slug) {
       throw notFound("connect");
@@ -130,14 +130,8 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
     return connect;
   }
 
-  function serviceOf(slug: string): ServiceDefinition {
-    const service = services.get(slug);
-    if (service === undefined) throw notFound("service");
-    return service;
-  }
-
   async function setSecret({ slug, service: name, value }: ParsedArgs<"set_service_secret">) {
-    const service = serviceOf(name);
+    const service = known(services.get(name), "service");
     const { auth } = service.serviceIntegration;
     const secret = checkSecret(auth.scheme, value);
     if (typeof secret === "object") {
@@ -220,15 +214,17 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
     get: (slug) => services.get(slug),
     info: (service) => asProblem(info(service)),
     connect: (args) => asProblem(flow.start(args)),
-    progress: (args) => known(args).progress,
+    progress: (args) => pending(args).progress,
     async complete(args) {
-      const connect = known(args);
+      const connect = pending(args);
       await asProblem(flow.complete(connect, args));
       const record = await records.get(connect.slug);
-      return asProblem(status(connect.slug, serviceOf(record?.service ?? connect.slug)));
+      return asProblem(
+        status(connect.slug, known(services.get(record?.service ?? connect.slug), "service")),
+      );
     },
     async cancel(args) {
-      const connect = known(args);
+      const connect = pending(args);
       connect.end({ state: "cancelled" });
       await connect.released();
       return null;

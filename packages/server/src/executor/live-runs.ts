@@ -137,6 +137,7 @@ export interface LiveRunParts {
 }
 
 export class LiveRun {
+  readonly runId: string;
   readonly header: RunHeader;
   readonly plan: Plan;
   readonly log: RunLog;
@@ -144,27 +145,32 @@ export class LiveRun {
   isQueued = false;
   /** Set when it is cancelled in the queue. */
   dropped: Promise<void> | undefined;
-  #epoch: number | undefined;
-  #state: RunState;
-  #pauseReason: string | null = null;
-  #run: EngineRun | undefined;
-  #enter!: () => void;
-  #tellCommitted!: () => void;
+  /** Of its row; undefined until that is committed. */
+  epoch: number | undefined;
+  /** As its stored log says. */
+  state: RunState;
+  /** Why its stored log says that it is paused; null when it is not. */
+  pauseReason: string | null = null;
+  /** The run in the engine. */
+  run: EngineRun | undefined;
   /** Resolves when its row is committed, or never will be. */
   readonly committed: Promise<void>;
   /** Resolves when the engine has it, or never will. */
   readonly entered: Promise<void>;
+  #tellEntered!: () => void;
+  #tellCommitted!: () => void;
   readonly #onState: () => void;
   readonly #unfollow: () => void;
 
   constructor({ header, plan, journal, lastSeq, state, onState }: LiveRunParts) {
+    this.runId = header.runId;
     this.header = header;
     this.plan = plan;
     this.log = new RunLog(journal, header.runId, lastSeq);
-    this.#state = state;
+    this.state = state;
     this.#onState = onState;
     this.entered = new Promise((done) => {
-      this.#enter = done;
+      this.#tellEntered = done;
     });
     this.committed = new Promise((done) => {
       this.#tellCommitted = done;
@@ -172,45 +178,21 @@ export class LiveRun {
     this.#unfollow = journal.follow(header.runId, (events) => this.#take(events));
   }
 
-  get runId(): string {
-    return this.header.runId;
-  }
-
-  /** Of its row; undefined until that is committed. */
-  get epoch(): number | undefined {
-    return this.#epoch;
-  }
-
-  /** As its stored log says. */
-  get state(): RunState {
-    return this.#state;
-  }
-
-  /** Why its stored log says that it is paused; null when it is not. */
-  get pauseReason(): string | null {
-    return this.#pauseReason;
-  }
-
-  /** The run in the engine. */
-  get run(): EngineRun | undefined {
-    return this.#run;
-  }
-
   get isWorking(): boolean {
-    return !this.isQueued && WORKING.has(this.#state) && !this.log.ended;
+    return !this.isQueued && WORKING.has(this.state) && !this.log.ended;
   }
 
   /** Its row is committed. */
   commit(epoch: number): void {
-    this.#epoch = epoch;
+    this.epoch = epoch;
     this.#tellCommitted();
   }
 
   /** The engine has it. */
   enter(run: EngineRun): void {
-    this.#run = run;
-    this.#pauseReason = run.paused;
-    this.#enter();
+    this.run = run;
+    this.pauseReason = run.paused;
+    this.#tellEntered();
   }
 
   /** Resolves when the log so far makes this true, or nothing more follows. */
@@ -223,7 +205,7 @@ export class LiveRun {
     this.#unfollow();
     this.log.end();
     this.#tellCommitted();
-    this.#enter();
+    this.#tellEntered();
   }
 
   #take(events: readonly EncodedEvent[]): void {
@@ -239,16 +221,16 @@ export class LiveRun {
     switch (event.kind) {
       case "run.started":
       case "run.resumed":
-        this.#state = "running";
-        this.#pauseReason = null;
+        this.state = "running";
+        this.pauseReason = null;
         break;
       case "run.paused":
-        this.#state = "paused";
-        this.#pauseReason = event.reason;
+        this.state = "paused";
+        this.pauseReason = event.reason;
         break;
       case "run.cancelling":
-        this.#state = "cancelling";
-        this.#pauseReason = null;
+        this.state = "cancelling";
+        this.pauseReason = null;
         break;
       default:
     }

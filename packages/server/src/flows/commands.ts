@@ -3,7 +3,7 @@ import type { CatalogEntry, Diagnostic, FlowGraph } from "@millrace/contracts";
 import { checkFlow, DslError, formatFlow, mergeDiagnostics, printFlow } from "@millrace/dsl";
 import { compileFlow } from "@millrace/engine";
 import { Answer, etagOf, pageOf, wire } from "../dispatch/index.ts";
-import { notFound, ProblemError } from "../errors.ts";
+import { known, ProblemError } from "../errors.ts";
 import type { CommandCall, HandlerList } from "../ports.ts";
 import { flowInvalid, readDsl, sizeProblem } from "./read-flow.ts";
 import { subflowPort } from "./stored-flows.ts";
@@ -90,8 +90,10 @@ export const flowHandlers: HandlerList = [
   }),
   wire("get_node", ({ type }, { host }) => {
     // The newest version is the last one of its type.
-    const entry = host.registry.entries().findLast((candidate) => candidate.type === type);
-    if (entry === undefined) throw notFound("node");
+    const entry = known(
+      host.registry.entries().findLast((candidate) => candidate.type === type),
+      "node",
+    );
     return new Answer(entry, { headers: { ETag: etagOfEntry(entry) } });
   }),
 ];

@@ -95,7 +95,7 @@ export function createGate(policy: GatePolicy): Gate {
     for (const name of ["localhost", "127.0.0.1", "[::1]"]) hosts.add(name);
     hosts.add(policy.host.toLowerCase()); // any other address of this machine, such as 127.0.0.2
   }
-  if (policy.publicUrl !== null) {
+  if (policy.publicUrl !== undefined) {
     const url = new URL(policy.publicUrl);
     hosts.add(url.hostname);
     ownOrigins.add(url.origin);

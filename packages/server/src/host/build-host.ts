@@ -139,10 +139,10 @@ export async function buildHost(
       executions: limits.maxSteps,
       wallClockMs: limits.maxRunMs,
     },
-    ...(options.egress === null ? {} : { egress: options.egress }),
-    ...(options.files === null ? {} : { files: options.files }),
-    ...(options.shell === null ? {} : { shell: options.shell }),
-    ...(options.onError && { onError: options.onError }),
+    egress: options.egress,
+    files: options.files,
+    shell: options.shell,
+    onError: options.onError,
   });
   const templates = subflowPort(store.templates);
   const called = subflows === undefined ? templates : inOrder(subflows, templates);
@@ -227,8 +227,8 @@ async function openAi(
     env: ai.env,
     openFetch: (more) =>
       machine.openFetch({ ...more, ...egress, allow: [...(egress?.allow ?? []), ...more.allow] }),
-    ...(models !== null && { local: models.provider }),
-    ...(writes ? { auditKey: await loadAuditKey(folder) } : {}),
+    local: models?.provider,
+    auditKey: writes ? await loadAuditKey(folder) : undefined,
   });
 }
 

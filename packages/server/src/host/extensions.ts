@@ -1,12 +1,11 @@
 /** Opens the extensions of a server. */
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { EgressPolicy, Registry } from "@millrace/engine";
+import type { Registry } from "@millrace/engine";
 import type { NodeHost } from "@millrace/engine/node";
 import { type Extensions, openExtensions } from "@millrace/extensions";
 import { createProviders } from "@millrace/providers";
-import type { ExtensionsOption, NodeTypeSource } from "../config/options.ts";
-import type { ResolvedAi } from "../config/read-options.ts";
+import type { NodeTypeSource, ResolvedOptions } from "../config/options.ts";
 import { ConfigError } from "../errors.ts";
 import type { Logger } from "../ports.ts";
 import { createStandardRegistry } from "./registry.ts";
@@ -20,34 +19,20 @@ export interface ServerExtensions {
 /** Opens the extensions of a server. Throws `ConfigError` for a lock file that cannot be read; extensions that cannot be used are listed. */
 export async function openServerExtensions(
   machine: NodeHost,
-  options: {
-    readonly extensions: ExtensionsOption | null;
-    readonly services: readonly { readonly slug: string }[];
-    readonly ai: ResolvedAi;
-    readonly egress: EgressPolicy | null;
-    readonly store: string;
-    readonly nodeTypes: readonly NodeTypeSource[];
-  },
+  options: Pick<
+    ResolvedOptions,
+    "extensions" | "services" | "ai" | "egress" | "store" | "nodeTypes"
+  >,
 ): Promise<ServerExtensions> {
-  const {
-    folder = "",
-    list = [],
-    config = {},
-    watch = false,
-    times = {},
-    output,
-  } = options.extensions ?? {};
+  const { folder = "", list = [], ...more } = options.extensions ?? {};
   type Warning = { readonly extension: string; readonly code: string; readonly message: string };
   const early: Warning[] = [];
   let warn = (warning: Warning): void => void early.push(warning);
   try {
     const extensions = await openExtensions({
+      ...more,
       project: folder,
       list,
-      watch,
-      times,
-      config,
-      ...(output !== undefined && { output }),
       taken: {
         types: registryWith(options.nodeTypes)
           .entries()
@@ -57,7 +42,7 @@ export async function openServerExtensions(
       },
       data: options.store === "memory" ? join(tmpdir(), "millrace-data") : options.store,
       openFetch: machine.openFetch,
-      ...(options.egress !== null && { egress: options.egress }),
+      egress: options.egress,
       warn: (warning) => warn(warning),
     });
     return {

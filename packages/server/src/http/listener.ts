@@ -79,10 +79,11 @@ export function createListener(options: {
   http.maxConnections = limits.maxConnections;
   http.maxHeadersCount = 0; // Node would drop the rest in silence; the gate refuses
   http.on("clientError", raw.clientError);
-  http.on("checkExpectation", raw.expectationFailed);
+  // An `Expect` other than `100-continue`.
+  http.on("checkExpectation", (_incoming, outgoing) => raw.refuse("expectation_failed", outgoing));
   http.on("checkContinue", (incoming: IncomingMessage, outgoing: ServerResponse) => {
     if (Number(incoming.headers["content-length"] ?? 0) > limits.maxBodyBytes) {
-      raw.bodyTooLarge(incoming, outgoing);
+      raw.refuse("body_too_large", outgoing); // the client keeps its body
       return;
     }
     awaitingContinue.add(incoming);
@@ -122,20 +123,11 @@ const CODES: ReadonlyMap<string | undefined, ErrorCode> = new Map([
   ["ERR_HTTP_REQUEST_TIMEOUT", "request_timeout"],
 ]);
 
-interface RawAnswers {
-  /** For `clientError`: writes a problem document to the bare socket and closes it. */
-  clientError(error: NodeJS.ErrnoException, socket: Duplex): void;
-  /** For `checkExpectation`: an `Expect` other than `100-continue`. */
-  expectationFailed(incoming: IncomingMessage, outgoing: ServerResponse): void;
-  /** For `checkContinue` with a declared length over the limit: the client keeps its body. */
-  bodyTooLarge(incoming: IncomingMessage, outgoing: ServerResponse): void;
-}
-
 /** `hasAnswer`: an answer has begun on the socket, so that nothing else may be written there. */
 function createRawAnswers(
   random: (bytes: number) => Uint8Array,
   hasAnswer: (socket: Duplex) => boolean,
-): RawAnswers {
+) {
   const nextId = createRequestIds(random);
 
   function compose(code: ErrorCode) {
@@ -158,7 +150,8 @@ function createRawAnswers(
   }
 
   return {
-    clientError(error, socket) {
+    /** For `clientError`: writes a problem document to the bare socket and closes it. */
+    clientError(error: NodeJS.ErrnoException, socket: Duplex): void {
       if (error.code === "ECONNRESET" || !socket.writable || hasAnswer(socket)) {
         socket.destroy();
         return;
@@ -168,7 +161,6 @@ function createRawAnswers(
       socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`);
       setTimeout(() => socket.destroy(), LINGER_MS).unref();
     },
-    expectationFailed: (_incoming, outgoing) => refuse("expectation_failed", outgoing),
-    bodyTooLarge: (_incoming, outgoing) => refuse("body_too_large", outgoing),
+    refuse,
   };
 }

@@ -30,14 +30,11 @@ function problemReply(exchange: Exchange, thrown: unknown, log: Logger): Reply {
       "request.failed",
     );
   }
-  const document = documentOf(problem, {
-    requestId: exchange.requestId,
-    instance: exchange.pattern,
-  });
+  const { requestId, pattern: instance } = exchange;
   return {
     status: problem.status,
     headers: { "Content-Type": PROBLEM_TYPE, ...problem.options.headers },
-    body: JSON.stringify(document),
+    body: JSON.stringify(documentOf(problem, { requestId, instance })),
   };
 }
 
@@ -73,11 +70,9 @@ const CODES: ReadonlyMap<StoreErrorCode, ErrorCode> = new Map([
 export function fromStore(error: unknown): unknown {
   const code = StoreError.isInstance(error) ? CODES.get(error.code) : undefined;
   if (code === undefined) return error;
-  const headers = { "Retry-After": `${RETRY_AFTER_S}` };
-  return new ProblemError(code, {
-    cause: error,
-    ...(code.startsWith("store_") || code === "executor_unavailable" ? { headers } : {}),
-  });
+  const mayPass = code.startsWith("store_") || code === "executor_unavailable";
+  const headers = mayPass ? { "Retry-After": `${RETRY_AFTER_S}` } : undefined;
+  return new ProblemError(code, { cause: error, headers });
 }
 
 /** Throws the problem of a store that takes no writes. */

@@ -18,10 +18,7 @@ import { itemsOf, knownHub } from "./stored-hubs.ts";
 /** Handlers of the hub commands. */
 export const hubHandlers: HandlerList = [
   wire("list_hubs", (page, { host }) =>
-    pageOf(host.store.hubs.list(), ({ id }) => id, page, {
-      host,
-      filter: { list: "hubs" },
-    }),
+    pageOf(host.store.hubs.list(), ({ id }) => id, page, { host, filter: { list: "hubs" } }),
   ),
   wire("get_hub", ({ hubId }, { host }) => tagged(knownHub(host, hubId))),
   wire("add_hub", async (args, call) => {

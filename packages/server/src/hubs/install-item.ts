@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import type { HubItem, InstalledItem, ParsedArgs, Template } from "@millrace/contracts";
 import { checkConditions, notWired } from "../dispatch/index.ts";
-import { notFound, ProblemError } from "../errors.ts";
+import { known, ProblemError } from "../errors.ts";
 import { readText } from "../flows/read-flow.ts";
 import { fromModels } from "../models/commands.ts";
 import type { CommandCall, ServerHost } from "../ports.ts";
@@ -27,8 +27,10 @@ export async function installItem(
   { host, app }: CommandCall,
 ): Promise<InstalledItem> {
   const hub = knownHub(host, args.hubId);
-  const item = itemsOf(host, hub.id).find(({ id }) => id === args.itemId);
-  if (item === undefined) throw notFound("hub item");
+  const item = known(
+    itemsOf(host, hub.id).find(({ id }) => id === args.itemId),
+    "hub item",
+  );
   if (!hub.enabled) throw new ProblemError("state_conflict", { members: { state: "disabled" } });
   if (item.kind === "nodes") {
     throw new ProblemError("operator_required", {

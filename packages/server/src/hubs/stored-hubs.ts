@@ -4,7 +4,7 @@ import { isAbsolute, join } from "node:path";
 import type { Hub, HubItem, HubProvides } from "@millrace/contracts";
 import { hubProvidesSchema, slugSchema } from "@millrace/contracts/schemas";
 import type { Hubs } from "@millrace/store";
-import { Misfit, notFound, ProblemError } from "../errors.ts";
+import { known, ProblemError } from "../errors.ts";
 import type { HubModelPort } from "../models/open-models.ts";
 import type { ServerHost } from "../ports.ts";
 
@@ -16,9 +16,7 @@ const KINDS: { readonly [K in HubItem["kind"]]: HubProvides } = {
 
 /** A hub. Throws `not_found`. */
 export function knownHub({ store }: Pick<ServerHost, "store">, id: string): Hub {
-  const hub = store.hubs.get(id);
-  if (hub === null) throw notFound("hub");
-  return hub;
+  return known(store.hubs.get(id), "hub");
 }
 
 /** What a hub offers of the kinds that it may provide, by id, from its stored index. Throws `not_found`. */
@@ -42,25 +40,25 @@ export interface HubFolder {
 
 const TEMPLATES: readonly HubProvides[] = ["templates"];
 
-/** Reads the option `hubs`; throws a `Misfit`. */
-export function readHubFolders(value: unknown = []): readonly HubFolder[] {
-  if (!Array.isArray(value)) throw new Misfit("must be a list of hubs");
+/** What is wrong with the option `hubs`, as the rest of a sentence. */
+export function hubsProblem(value: unknown): string | undefined {
+  if (!Array.isArray(value)) return "must be a list of hubs";
   const ids = new Set<string>();
   for (const hub of value) {
     const { id, dir, name = "", provides = [], enabled = true } = (hub ?? {}) as Partial<HubFolder>;
-    if (!slugSchema.safeParse(id).success) throw new Misfit('has a hub whose "id" is no slug');
-    if (ids.has(id as string)) throw new Misfit(`has the hub "${id}" twice`);
+    if (!slugSchema.safeParse(id).success) return 'has a hub whose "id" is no slug';
+    if (ids.has(id as string)) return `has the hub "${id}" twice`;
     ids.add(id as string);
     if (typeof dir !== "string" || !isAbsolute(dir))
-      throw new Misfit(`needs an absolute "dir" of hub "${id}"`);
+      return `needs an absolute "dir" of hub "${id}"`;
     const fits =
       typeof name === "string" &&
       typeof enabled === "boolean" &&
       Array.isArray(provides) &&
       provides.every((kind) => hubProvidesSchema.safeParse(kind).success);
-    if (!fits) throw new Misfit(`has a hub "${id}" with a bad "name", "provides" or "enabled"`);
+    if (!fits) return `has a hub "${id}" with a bad "name", "provides" or "enabled"`;
   }
-  return value;
+  return undefined;
 }
 
 /**

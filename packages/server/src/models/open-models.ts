@@ -18,7 +18,6 @@ import type {
 import type { EgressPolicy } from "@millrace/engine";
 import type { NodeHost } from "@millrace/engine/node";
 import { createLocalProvider } from "@millrace/providers";
-import { Misfit } from "../errors.ts";
 import type { ManagedModels, ModelEvents } from "../ports.ts";
 
 /** What an operator says of models. */
@@ -40,10 +39,10 @@ export interface ModelsOption {
 /** What models are managed with. */
 export interface ModelPorts {
   readonly machine: Pick<NodeHost, "openFetch" | "now" | "setTimer">;
-  readonly egress: EgressPolicy | null;
+  readonly egress: EgressPolicy | undefined;
   readonly credentials: Pick<CredentialsPort, "secret">;
   /** What a hub says of a model; absent: hubs are unknown. */
-  readonly hubModel?: HubModelPort;
+  readonly hubModel?: HubModelPort | undefined;
   log(level: "info" | "warn", text: string): void;
 }
 
@@ -70,11 +69,11 @@ const MAX_REQUEST_BYTES = 32 * 1024 * 1024; // what a model's process takes
  * beside a store in memory, where the operator wants none, and where the package is not installed.
  */
 export async function openModels(
-  option: ModelsOption | null,
+  option: ModelsOption | false,
   store: string,
   { machine, egress, credentials, hubModel, log }: ModelPorts,
 ): Promise<ManagedModels | null> {
-  if (option === null) return null;
+  if (option === false) return null;
   const { dir, ...settings } = option;
   if (dir === undefined && store === "memory") return null;
   if (!(await isInstalled())) return null;
@@ -98,7 +97,7 @@ export async function openModels(
           totalMs: MAX_TIMER_MS,
           maxResponseBytes: Number.MAX_SAFE_INTEGER,
         }),
-        ...(hubModel !== undefined && { hubModel }),
+        hubModel,
       });
     })();
     return made;
@@ -169,17 +168,17 @@ const MEMBERS: { readonly [K in keyof ModelsOption]-?: readonly [Check, string] 
   loadTimeoutMs: [isCount, "a number of milliseconds"],
 };
 
-/** Reads the option of a server, or the key of a configuration. Null: no models are managed. Throws a `Misfit`. */
-export function readModels(value: unknown = {}): ModelsOption | null {
-  if (value === false) return null;
-  if (typeof value !== "object" || value === null) throw new Misfit("must be an object, or false");
+/** What is wrong with the option of a server, or the key of a configuration, as the rest of a sentence. */
+export function modelsProblem(value: unknown): string | undefined {
+  if (value === false) return undefined;
+  if (typeof value !== "object" || value === null) return "must be an object, or false";
   for (const [name, member] of Object.entries(value)) {
     const [fits, what] =
       (Object.hasOwn(MEMBERS, name) && MEMBERS[name as keyof ModelsOption]) || [];
-    if (fits === undefined) throw new Misfit(`has no member "${name}"`);
-    if (!fits(member)) throw new Misfit(`has a "${name}" that is not ${what}`);
+    if (fits === undefined) return `has no member "${name}"`;
+    if (!fits(member)) return `has a "${name}" that is not ${what}`;
   }
-  return value;
+  return undefined;
 }
 
 /** What variables say of models. */

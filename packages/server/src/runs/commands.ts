@@ -3,7 +3,6 @@ import type {
   AnyEvent,
   CommandResult,
   FlowGraph,
-  Json,
   ParsedArgs,
   RunRef,
   RunRequest,
@@ -15,7 +14,7 @@ import type {
 import type { FlowDocument } from "@millrace/dsl";
 import { readSettings, runDefaults } from "../config/settings.ts";
 import { Answer, keyed, keyedStart, wire } from "../dispatch/index.ts";
-import { notFound, ProblemError } from "../errors.ts";
+import { known, notFound, ProblemError } from "../errors.ts";
 import { decodeEvent } from "../executor/index.ts";
 import { readDsl } from "../flows/read-flow.ts";
 import type { CommandCall, HandlerList } from "../ports.ts";
@@ -111,9 +110,7 @@ export const runHandlers: HandlerList = [
     return { items, nextCursor: null };
   }),
   wire("get_run_graph", ({ runId }, { host }) => {
-    const header = host.store.runs.header(runId, { private: false });
-    if (header === null) throw notFound("run");
-    return header.graph;
+    return known(host.store.runs.header(runId, { private: false }), "run").graph;
   }),
   wire("cancel_run", ({ runId, reason, graceMs }, call) =>
     callExecutor(() =>
@@ -141,8 +138,8 @@ export const runHandlers: HandlerList = [
   wire("prune_runs", (args, { host }) => host.store.runs.prune(args)),
   wire("get_run_blob", async ({ runId, digest }, { host }) => {
     await knownRun(host, runId);
-    const value: Json | undefined = await host.journal.getValue(runId, digest);
-    if (value === undefined) throw notFound("value");
+    const value = await host.journal.getValue(runId, digest);
+    if (value === undefined) throw notFound("value"); // null is a value
     const bytes = Buffer.from(JSON.stringify(value));
     return {
       digest,
@@ -163,9 +160,7 @@ export const runHandlers: HandlerList = [
         executor.signal(runId, { ...answer, kind: "confirm", id, by: actorOf(call) }),
       );
       if (!result.ok) throw refusalOf(result);
-      const answered = store.confirmations.get(runId, id);
-      if (answered === null) throw notFound("confirmation");
-      return answered;
+      return known(store.confirmations.get(runId, id), "confirmation");
     }),
   ),
 ];
@@ -177,8 +172,7 @@ function againSpec(
 ): RunSpec {
   const { status, template, tags } = knownSummary(host, runId);
   if (!isEnded(status)) throw stillLive(status);
-  const header = host.store.runs.header(runId);
-  if (header === null) throw notFound("run");
+  const header = known(host.store.runs.header(runId), "run");
   return {
     ...header.options,
     graph: header.graph,
@@ -256,7 +250,6 @@ async function findFlow({ app, host }: CommandCall, request: RunRequest): Promis
     return readDsl(request.dsl, app.limits.maxDslBytes, host.registry.catalog());
   }
   const stored = await host.templates?.get(request.template ?? "", request.version);
-  if (stored === undefined || stored === null) throw notFound("template");
-  const { graph, slug, version } = stored;
+  const { graph, slug, version } = known(stored, "template");
   return { graph, template: { slug, version } };
 }

@@ -1,7 +1,7 @@
 /** Runs that there are, and calls of the executor about them. */
 import type { Executor, Run, RunState, RunSummary } from "@millrace/contracts";
 import type { FlowDocument } from "@millrace/dsl";
-import { notFound, ProblemError } from "../errors.ts";
+import { known, notFound, ProblemError } from "../errors.ts";
 import { ExecutorError } from "../executor/index.ts";
 import { flowInvalid, toProblems } from "../flows/read-flow.ts";
 import { fromStore } from "../http/problem.ts";
@@ -16,16 +16,12 @@ export function isEnded(state: string): boolean {
 
 /** A run that exists, with its nodes. Throws `not_found`. */
 export async function knownRun(host: ServerHost, runId: string): Promise<Run> {
-  return (await host.executor.get(runId)) ?? unknownRun();
+  return known(await host.executor.get(runId), "run");
 }
 
 /** The same without its nodes, which costs no look at its log. */
 export function knownSummary({ store }: ServerHost, runId: string): RunSummary {
-  return store.runs.summary(runId) ?? unknownRun();
-}
-
-function unknownRun(): never {
-  throw notFound("run");
+  return known(store.runs.summary(runId), "run");
 }
 
 /** Kinds that pass every filter: without them a reader cannot tell where it is. */

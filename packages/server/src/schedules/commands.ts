@@ -12,7 +12,7 @@ import {
   wire,
   withTag,
 } from "../dispatch/index.ts";
-import { notFound, ProblemError } from "../errors.ts";
+import { known, ProblemError } from "../errors.ts";
 import { checkFlowInputs } from "../flows/stored-flows.ts";
 import { newId } from "../http/index.ts";
 import type { HandlerList, ServerHost } from "../ports.ts";
@@ -24,10 +24,7 @@ import { readSchedule, specOf, toBody, toIso } from "./stored-schedule.ts";
 export const scheduleHandlers: HandlerList = [
   wire("list_schedules", (page, { host }) => {
     const all = host.store.schedules.list().map((row) => readSchedule(row).schedule);
-    const found = pageOf(all, ({ id }) => id, page, {
-      host,
-      filter: { list: "schedules" },
-    });
+    const found = pageOf(all, ({ id }) => id, page, { host, filter: { list: "schedules" } });
     return page.cursor === undefined ? { ...found, proposed: proposedOf(host, all) } : found;
   }),
   wire("get_schedule", ({ scheduleId }, { host }) =>
@@ -94,11 +91,8 @@ function isSame(active: Schedule, proposed: FlowSchedule): boolean {
 }
 
 /** A schedule that exists. Throws `not_found`. */
-function knownSchedule({ store }: ServerHost, id: string): ScheduleRow {
-  const row = store.schedules.get(id);
-  if (row === null) throw notFound("schedule");
-  return row;
-}
+const knownSchedule = ({ store }: ServerHost, id: string): ScheduleRow =>
+  known(store.schedules.get(id), "schedule");
 
 interface Write {
   readonly id: string;

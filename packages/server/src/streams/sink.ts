@@ -27,107 +27,34 @@ interface Patience {
   readonly onStall: () => void;
 }
 
-/** A sink over a raw response whose headers are written. */
-export function createNodeSink(outgoing: ServerResponse, options: Patience): Sink {
-  const leaving = new AbortController();
-  let bytes = 0;
-  let wroteAt = performance.now();
-  let waiting: (() => void) | undefined;
-  const release = () => {
-    const resolve = waiting;
-    waiting = undefined;
-    resolve?.();
-  };
-  outgoing.on("drain", () => {
-    outgoing.setTimeout(0);
-    release();
-  });
-  // Node's socket timeout counts progress inside a large write too, so a reader that is merely slow stays.
-  outgoing.on("timeout", () => {
-    options.onStall();
-    outgoing.destroy();
-  });
-  outgoing.once("close", () => {
-    if (!outgoing.writableFinished) leaving.abort();
-    release();
-  });
-  // A client may leave while its run is being started: then there is no `close` left to wait for.
-  if (outgoing.destroyed) leaving.abort();
-  const count = (chunk: Uint8Array) => {
-    bytes += chunk.byteLength;
-    wroteAt = performance.now();
-  };
-  return {
-    left: leaving.signal,
-    get bytes() {
-      return bytes;
-    },
-    get wroteAt() {
-      return wroteAt;
-    },
-    write(chunk) {
-      if (outgoing.destroyed || outgoing.writableEnded) return undefined;
-      count(chunk);
-      if (outgoing.write(chunk)) return undefined;
-      outgoing.setTimeout(options.stallMs);
-      return new Promise((resolve) => {
-        waiting = resolve;
-      });
-    },
-    poke(chunk) {
-      if (outgoing.destroyed || outgoing.writableEnded || waiting !== undefined) return;
-      count(chunk);
-      outgoing.write(chunk);
-    },
-    end() {
-      if (outgoing.destroyed || outgoing.writableEnded) return;
-      outgoing.end();
-      release();
-      // A reader that takes nothing would keep the socket for ever.
-      outgoing.setTimeout(Math.max(options.stallMs, LINGER_MS));
-    },
-  };
+/** The place that the bytes of a sink go to. */
+interface Target {
+  /** Nothing more is taken. */
+  isOver(): boolean;
+  /** Sends a chunk. True: another one may follow at once. */
+  send(chunk: Uint8Array): boolean;
+  /** Begins, or ends, the time in which the reader must take something. */
+  watch(isWaiting: boolean): void;
+  end(): void;
 }
 
-/** A sink that is the body of a fetch `Response`; its reader leaves by cancelling it, or by aborting the request. */
-export function createWebSink(
-  signal: AbortSignal,
-  options: Patience,
-): { readonly sink: Sink; readonly body: ReadableStream<Uint8Array> } {
+/** A sink over a target; `release` lets its writer go on, `leave` says that the reader has left. */
+function createSink(target: Target): { sink: Sink; release(): void; leave(): void } {
   const leaving = new AbortController();
   let bytes = 0;
   let wroteAt = performance.now();
-  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   let waiting: (() => void) | undefined;
   const release = () => {
+    if (waiting === undefined) return;
+    target.watch(false);
     const resolve = waiting;
     waiting = undefined;
-    resolve?.();
+    resolve();
   };
-  const body = new ReadableStream<Uint8Array>({
-    start(given) {
-      controller = given;
-    },
-    pull: release,
-    cancel: () => leave(),
-  });
-  let ended = false;
-  function leave(reason?: Error): void {
-    signal.removeEventListener("abort", onAbort);
-    if (ended || leaving.signal.aborted) return;
-    // An adapter over Node cancels the body of a client that has left in this turn, and would print an error that comes before.
-    if (reason !== undefined) setImmediate(() => controller?.error(reason));
-    leaving.abort();
-    release();
-  }
-  const onAbort = () => leave(new Error("the request was aborted"));
-  if (signal.aborted) onAbort();
-  signal.addEventListener("abort", onAbort);
-  const push = (chunk: Uint8Array) => {
-    if (ended || leaving.signal.aborted) return;
+  const push = (chunk: Uint8Array): boolean => {
     bytes += chunk.byteLength;
     wroteAt = performance.now();
-    controller?.enqueue(new Uint8Array(chunk)); // a copy: who reads a body may keep, change or transfer its buffers
+    return target.send(chunk);
   };
   const sink: Sink = {
     left: leaving.signal,
@@ -138,29 +65,102 @@ export function createWebSink(
       return wroteAt;
     },
     write(chunk) {
-      push(chunk);
-      if (ended || leaving.signal.aborted || (controller?.desiredSize ?? 0) > 0) return undefined;
+      if (target.isOver() || push(chunk)) return undefined;
+      target.watch(true);
       return new Promise((resolve) => {
-        const timer = setTimeout(() => {
-          options.onStall();
-          leave(new Error("the reader took nothing"));
-        }, options.stallMs);
-        waiting = () => {
-          clearTimeout(timer);
-          resolve();
-        };
+        waiting = resolve;
       });
     },
     poke(chunk) {
-      if (waiting === undefined) push(chunk);
+      if (!target.isOver() && waiting === undefined) push(chunk);
     },
     end() {
-      signal.removeEventListener("abort", onAbort);
-      if (ended || leaving.signal.aborted) return;
-      ended = true;
-      controller?.close();
+      if (target.isOver()) return;
       release();
+      target.end();
     },
   };
+  const leave = () => {
+    leaving.abort();
+    release();
+  };
+  return { sink, release, leave };
+}
+
+/** A sink over a raw response whose headers are written. */
+export function createNodeSink(outgoing: ServerResponse, { stallMs, onStall }: Patience): Sink {
+  const { sink, release, leave } = createSink({
+    isOver: () => outgoing.destroyed || outgoing.writableEnded,
+    send: (chunk) => outgoing.write(chunk),
+    // Node's socket timeout counts progress inside a large write too, so a reader that is merely slow stays.
+    watch: (isWaiting) => void outgoing.setTimeout(isWaiting ? stallMs : 0),
+    end() {
+      outgoing.end();
+      // A reader that takes nothing would keep the socket for ever.
+      outgoing.setTimeout(Math.max(stallMs, LINGER_MS));
+    },
+  });
+  outgoing.on("drain", release);
+  outgoing.on("timeout", () => {
+    onStall();
+    outgoing.destroy();
+  });
+  outgoing.once("close", () => (outgoing.writableFinished ? release() : leave()));
+  // A client may leave while its run is being started: then there is no `close` left to wait for.
+  if (outgoing.destroyed) leave();
+  return sink;
+}
+
+/** A sink that is the body of a fetch `Response`; its reader leaves by cancelling it, or by aborting the request. */
+export function createWebSink(
+  signal: AbortSignal,
+  { stallMs, onStall }: Patience,
+): { readonly sink: Sink; readonly body: ReadableStream<Uint8Array> } {
+  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
+  const { sink, release, leave } = createSink({
+    isOver: () => isOver,
+    send(chunk) {
+      controller?.enqueue(new Uint8Array(chunk)); // a copy: who reads a body may keep, change or transfer its buffers
+      return (controller?.desiredSize ?? 0) > 0;
+    },
+    watch(isWaiting) {
+      clearTimeout(timer);
+      if (!isWaiting) return;
+      timer = setTimeout(() => {
+        onStall();
+        stop(new Error("the reader took nothing"));
+      }, stallMs);
+    },
+    end() {
+      stop();
+      controller?.close();
+    },
+  });
+  const body = new ReadableStream<Uint8Array>({
+    start(given) {
+      controller = given;
+    },
+    pull: release,
+    cancel: () => {
+      if (isOver) return;
+      stop();
+      leave();
+    },
+  });
+  function stop(reason?: Error): void {
+    signal.removeEventListener("abort", onAbort);
+    isOver = true;
+    if (reason === undefined) return;
+    // An adapter over Node cancels the body of a client that has left in this turn, and would print an error that comes before.
+    setImmediate(() => controller?.error(reason));
+    leave();
+  }
+  const onAbort = () => {
+    if (!isOver) stop(new Error("the request was aborted"));
+  };
+  if (signal.aborted) onAbort();
+  signal.addEventListener("abort", onAbort);
   return { sink, body };
 }

@@ -9,7 +9,7 @@ import {
   wire,
   withTag,
 } from "../dispatch/index.ts";
-import { notFound, ProblemError } from "../errors.ts";
+import { known, ProblemError } from "../errors.ts";
 import { type FlowReader, readGraph, readText } from "../flows/read-flow.ts";
 import type { CommandCall, HandlerList, ServerHost } from "../ports.ts";
 import { slugFrom, templateExists, writeTemplate } from "./write-template.ts";
@@ -50,22 +50,22 @@ export const templateHandlers: HandlerList = [
   wire("get_template_version", ({ slug, version }, { host }) =>
     tagged(knownVersion(host, slug, version)),
   ),
-  wire("restore_template_version", async (args, call) => {
-    const { slug, version, ifMatch } = args;
-    return withTag(
+  wire("restore_template_version", (args, call) =>
+    withTag(
       keyed(call, "restore_template_version", args, async () => {
+        const { slug, version, ifMatch } = args;
         const { template } = await writeTemplate(call.host, slug, (current) => {
-          if (current === null) throw notFound("template");
+          known(current, "template");
           const { dsl, graph, digest } = knownVersion(call.host, slug, version);
           checkConditions(current, { ifMatch });
           return { flow: { dsl, graph, digest } };
         });
         return template;
       }),
-    );
-  }),
-  wire("import_template", async (args, call) => {
-    return withTag(
+    ),
+  ),
+  wire("import_template", (args, call) =>
+    withTag(
       keyed(call, "import_template", args, async () => {
         const flow = readText(args.text, readerOf(call));
         const slug = args.slug ?? slugFrom(flow.graph.id, "flow");
@@ -75,8 +75,8 @@ export const templateHandlers: HandlerList = [
         });
         return template;
       }),
-    );
-  }),
+    ),
+  ),
   wire("export_template", ({ slug }, { host }) => ({ text: knownTemplate(host, slug).dsl })),
 ];
 
@@ -90,8 +90,7 @@ async function deleteTemplate(
   ifMatch: string | undefined,
 ): Promise<null> {
   return inTurn(store.templates, async () => {
-    const current = store.templates.get(slug);
-    if (current === null) throw notFound("template");
+    const current = known(store.templates.get(slug), "template");
     checkConditions(current, { ifMatch });
     const users = [...store.schedules.list(), ...store.webhooks.list()].filter(
       ({ body }) => (body as { readonly template?: unknown }).template === slug,
@@ -114,14 +113,8 @@ function matches({ slug, name, description }: TemplateSummary, text: string): bo
   return [slug, name, description].some((part) => part.toLowerCase().includes(text));
 }
 
-function knownTemplate({ store }: ServerHost, slug: string): Template {
-  const template = store.templates.get(slug);
-  if (template === null) throw notFound("template");
-  return template;
-}
+const knownTemplate = ({ store }: ServerHost, slug: string): Template =>
+  known(store.templates.get(slug), "template");
 
-function knownVersion({ store }: ServerHost, slug: string, version: number): TemplateVersion {
-  const found = store.templates.version(slug, version);
-  if (found === null) throw notFound("template version");
-  return found;
-}
+const knownVersion = ({ store }: ServerHost, slug: string, version: number): TemplateVersion =>
+  known(store.templates.version(slug, version), "template version");

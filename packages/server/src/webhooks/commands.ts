@@ -1,7 +1,7 @@
 /** Commands of webhooks. A token is in one answer alone: that of its creation. */
 import type { FlowGraph, NewWebhook, ParsedArgs } from "@millrace/contracts";
 import { inTurn, keyed, pageOf, wire } from "../dispatch/index.ts";
-import { notFound, ProblemError } from "../errors.ts";
+import { known, notFound, ProblemError } from "../errors.ts";
 import { newId } from "../http/index.ts";
 import type { HandlerList, ServerHost } from "../ports.ts";
 import {
@@ -17,10 +17,7 @@ import {
 export const webhookHandlers: HandlerList = [
   wire("list_webhooks", (page, { host }) => {
     const all = host.store.webhooks.list().map(readWebhook);
-    return pageOf(all, ({ id }) => id, page, {
-      host,
-      filter: { list: "webhooks" },
-    });
+    return pageOf(all, ({ id }) => id, page, { host, filter: { list: "webhooks" } });
   }),
   wire("create_webhook", async (args, call) => {
     let created: NewWebhook | undefined;
@@ -52,9 +49,7 @@ function createWebhook(host: ServerHost, args: ParsedArgs<"create_webhook">): Pr
   const { templates, webhooks } = host.store;
   // A template that is found here is not deleted before the webhook names it.
   return inTurn(templates, async () => {
-    const template = templates.get(args.template);
-    if (template === null) throw notFound("template");
-    checkInput(template.graph, args.input);
+    checkInput(known(templates.get(args.template), "template").graph, args.input);
     const id = newId("whk", host);
     const token = newToken((bytes) => host.random(bytes));
     const row = { id, tokenHash: hashToken(token), body: toBody(args) };
