@@ -10,27 +10,30 @@ import type {
 import type { Fields, NodePack, NodeType } from "@millrace/engine";
 import { coreEntry, toolRefs } from "@millrace/engine/pack";
 import { expectItem, expectProblems } from "./expect-entry.ts";
+import { credential, modelId, provider, sampling } from "./fields.ts";
 import { type Label, labelProblems } from "./labels.ts";
-import { credential, modelId, provider, sampling } from "./target-schema.ts";
 import { toolNames } from "./tool-names.ts";
+
+const REASONS =
+  "rate_limit quota server timeout network stream_cut not_found context_length content_filter auth bad_request output_schema expect".split(
+    " ",
+  );
 
 const literal = { "x-millrace": { literal: true } } as const;
 
-const REASONS = [
-  "rate_limit",
-  "quota",
-  "server",
-  "timeout",
-  "network",
-  "stream_cut",
-  "not_found",
-  "context_length",
-  "content_filter",
-  "auth",
-  "bad_request",
-  "output_schema",
-  "expect",
-];
+/** A field that no expression may give. */
+const fixed = (schema: JsonSchema, description?: string): JsonSchema => ({
+  ...schema,
+  ...literal,
+  ...(description !== undefined && { description }),
+});
+
+const oneOf = (words: string, byDefault?: string): JsonSchema => ({
+  enum: words.split(" "),
+  ...(byDefault !== undefined && { default: byDefault }),
+});
+
+const flag = (byDefault: boolean): JsonSchema => ({ type: "boolean", default: byDefault });
 
 const reasons: JsonSchema = { type: "array", items: { enum: REASONS }, uniqueItems: true };
 
@@ -75,19 +78,27 @@ const target: JsonSchema = {
   additionalProperties: false,
 };
 
+const label: JsonSchema = {
+  type: "object",
+  properties: {
+    name: { type: "string", minLength: 1, maxLength: 64 },
+    description: { type: "string" },
+  },
+  required: ["name"],
+  additionalProperties: false,
+};
+
 const properties: { readonly [name: string]: JsonSchema } = {
   provider: { ...provider, description: "Id of a provider; default the operator's." },
   modelId: { ...modelId, description: "Model of the provider; default the operator's." },
-  credential: {
-    ...credential,
-    ...literal,
-    description: "Name of a key of the operator, or service:<slug>; default that of the provider.",
-  },
-  task: {
-    enum: ["generate", "chat", "classify", "extract", "summarize", "embed", "judge"],
-    ...literal,
-    description: "What the model is asked to do; default classify with labels, else generate.",
-  },
+  credential: fixed(
+    credential,
+    "Name of a key of the operator, or service:<slug>; default that of the provider.",
+  ),
+  task: fixed(
+    oneOf("generate chat classify extract summarize embed judge"),
+    "What the model is asked to do; default classify with labels, else generate.",
+  ),
   input: { description: "Text or data, or { messages: [...] }, or { parts: [...] }." },
   system: { type: "string", description: "What the model is told before everything else." },
   rubric: { type: "string", minLength: 1, description: "By what a judge grades." },
@@ -98,12 +109,10 @@ const properties: { readonly [name: string]: JsonSchema } = {
     additionalProperties: { type: "object" },
     description: "Options by provider id, passed through; at most 16 KiB.",
   },
-  strictParams: {
-    type: "boolean",
-    default: false,
-    ...literal,
-    description: "A parameter that the model does not take fails the call instead of a warning.",
-  },
+  strictParams: fixed(
+    flag(false),
+    "A parameter that the model does not take fails the call instead of a warning.",
+  ),
   tools: {
     type: "array",
     items: tool,
@@ -111,52 +120,22 @@ const properties: { readonly [name: string]: JsonSchema } = {
     default: [],
     description: "flow:<slug>, action:<adapter>.<action> or mcp:<server>/<tool>, or { ref, … }.",
   },
-  toolChoice: { enum: ["auto", "required", "none"], default: "auto", ...literal },
-  maxSteps: {
-    ...count(1, 50, 8),
-    ...literal,
-    description: "Calls of the model while it asks for tools.",
-  },
-  onMaxSteps: { enum: ["fail", "return"], default: "fail", ...literal },
-  parallelTools: { ...count(1, 16, 4), ...literal },
-  maxToolBytes: {
-    ...count(1_024, 1_048_576, 65_536),
-    ...literal,
-    description: "Bytes of a tool's result that the model gets.",
-  },
-  labels: {
-    type: "array",
-    minItems: 2,
-    maxItems: 64,
-    items: {
-      type: "object",
-      properties: {
-        name: { type: "string", minLength: 1, maxLength: 64 },
-        description: { type: "string" },
-      },
-      required: ["name"],
-      additionalProperties: false,
-    },
-    ...literal,
-    description: "What the input may be; each label is a port.",
-  },
-  multi: {
-    type: "boolean",
-    default: false,
-    ...literal,
-    description: "Several labels may be chosen.",
-  },
-  fallbackLabel: {
-    type: "string",
-    ...literal,
-    description: "Chosen when no answer names a label.",
-  },
-  outputSchema: { type: "object", ...literal, description: "JSON Schema of the answer." },
-  repairMax: {
-    ...count(0, 3, 2),
-    ...literal,
-    description: "Times that the model may correct its answer.",
-  },
+  toolChoice: fixed(oneOf("auto required none", "auto")),
+  maxSteps: fixed(count(1, 50, 8), "Calls of the model while it asks for tools."),
+  onMaxSteps: fixed(oneOf("fail return", "fail")),
+  parallelTools: fixed(count(1, 16, 4)),
+  maxToolBytes: fixed(
+    count(1_024, 1_048_576, 65_536),
+    "Bytes of a tool's result that the model gets.",
+  ),
+  labels: fixed(
+    { type: "array", minItems: 2, maxItems: 64, items: label },
+    "What the input may be; each label is a port.",
+  ),
+  multi: fixed(flag(false), "Several labels may be chosen."),
+  fallbackLabel: fixed({ type: "string" }, "Chosen when no answer names a label."),
+  outputSchema: fixed({ type: "object" }, "JSON Schema of the answer."),
+  repairMax: fixed(count(0, 3, 2), "Times that the model may correct its answer."),
   expect: {
     type: "array",
     items: expectItem,
@@ -166,13 +145,11 @@ const properties: { readonly [name: string]: JsonSchema } = {
     },
     description: "Conditions and checks of the answer.",
   },
-  expectRetries: { ...count(0, 3, 1), ...literal },
-  auditContent: {
-    enum: ["none", "hash", "redacted", "full"],
-    default: "hash",
-    ...literal,
-    description: "What the history keeps of prompts, tool arguments and results.",
-  },
+  expectRetries: fixed(count(0, 3, 1)),
+  auditContent: fixed(
+    oneOf("none hash redacted full", "hash"),
+    "What the history keeps of prompts, tool arguments and results.",
+  ),
   failover: {
     type: "array",
     items: target,
@@ -180,38 +157,19 @@ const properties: { readonly [name: string]: JsonSchema } = {
     default: [],
     description: "Models to fall back to, in order.",
   },
-  failoverOn: {
-    ...reasons,
-    default: ["rate_limit", "quota", "server", "timeout", "network", "stream_cut", "not_found"],
-    ...literal,
-  },
-  failoverRetries: {
-    ...count(0, 5, 1),
-    ...literal,
-    description: "More tries of one model before the next.",
-  },
-  failoverDelayMs: { ...count(0, 60_000, 250), ...literal },
-  failoverMaxWaitMs: { ...count(0, 600_000, 10_000), ...literal },
-  firstTokenMs: { ...count(100, MAX_MS, 60_000), ...literal },
-  idleMs: { ...count(100, MAX_MS, 30_000), ...literal },
-  totalMs: {
-    ...count(100, MAX_MS, 300_000),
-    ...literal,
-    description: "For all calls, tools and pauses; it stands still while a person is asked.",
-  },
-  circuit: {
-    type: "boolean",
-    default: true,
-    ...literal,
-    description: "Leave models alone that keep failing.",
-  },
-  maxOutputBytes: { ...count(1_024, 16_777_216, 1_048_576), ...literal },
-  maxCostUsd: {
-    type: "number",
-    exclusiveMinimum: 0,
-    ...literal,
-    description: "Looked at before each call.",
-  },
+  failoverOn: fixed({ ...reasons, default: REASONS.slice(0, 7) }),
+  failoverRetries: fixed(count(0, 5, 1), "More tries of one model before the next."),
+  failoverDelayMs: fixed(count(0, 60_000, 250)),
+  failoverMaxWaitMs: fixed(count(0, 600_000, 10_000)),
+  firstTokenMs: fixed(count(100, MAX_MS, 60_000)),
+  idleMs: fixed(count(100, MAX_MS, 30_000)),
+  totalMs: fixed(
+    count(100, MAX_MS, 300_000),
+    "For all calls, tools and pauses; it stands still while a person is asked.",
+  ),
+  circuit: fixed(flag(true), "Leave models alone that keep failing."),
+  maxOutputBytes: fixed(count(1_024, 16_777_216, 1_048_576)),
+  maxCostUsd: fixed({ type: "number", exclusiveMinimum: 0 }, "Looked at before each call."),
 };
 
 const text: JsonSchema = { type: "string" };

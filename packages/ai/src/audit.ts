@@ -17,11 +17,9 @@ import {
 import { canonicalJson } from "@millrace/contracts/kit";
 import { sizeOf, valueAt } from "@millrace/engine/pack";
 import type { CheckOutcome } from "./expect.ts";
-import type { AnswerProblem } from "./output-schema.ts";
+import type { AuditLevel } from "./fields.ts";
+import type { AnswerProblem } from "./read-answer.ts";
 import { redactContent } from "./redact-content.ts";
-
-/** How much a log keeps. */
-export type AuditLevel = "none" | "hash" | "redacted" | "full";
 
 /** What the audit needs from its run. */
 export interface AuditPorts {
@@ -113,11 +111,6 @@ export class Audit {
     const copy = this.#copy(value);
     return fits(copy) ? { [name]: copy } : { [`${name}Ref`]: this.#ports.keep(copy) };
   }
-}
-
-/** The audit of a level. */
-export function createAudit(level: AuditLevel, ports: AuditPorts): Audit {
-  return new Audit(level, ports);
 }
 
 /** `hmac:` and HMAC-SHA-256 over the canonical JSON in hex. @see RFC 2104 */

@@ -1,29 +1,27 @@
 /** One call of a target: capabilities, credential, model, the call itself, and what came of it. */
-import type {
-  AiCall,
-  AiCapabilities,
-  AiContext,
-  AiMessage,
-  AiModel,
-  AiProvider,
-  AiTool,
-  JsonSchema,
-  LlmStarted,
-  PricePerMillion,
-  Usage,
+import {
+  type AiCall,
+  type AiCapabilities,
+  type AiContext,
+  type AiMessage,
+  type AiModel,
+  type AiProvider,
+  type AiTool,
+  type JsonSchema,
+  type LlmStarted,
+  NodeError,
+  type PricePerMillion,
+  type Usage,
 } from "@millrace/contracts";
-import { NodeError } from "@millrace/contracts";
 import { AiError, type AiFailure, failureOfError } from "./failure.ts";
 import { SAMPLING, type Sampling } from "./fields.ts";
-import { withoutMarks } from "./keys.ts";
 import { toSpecification } from "./messages.ts";
 import { schemaText, systemText } from "./presets.ts";
 import { AI } from "./runtime.ts";
-import type { Session } from "./session.ts";
+import { type Session, withoutMarks } from "./session.ts";
 import { readStream, type StreamEnd } from "./stream.ts";
 import { circuitKey, type Target } from "./targets.ts";
 import { costOf } from "./usage.ts";
-import { unlessAborted } from "./wait.ts";
 
 /** A message, and the target whose marks it carries; null: nobody's. */
 export interface Turn {
@@ -70,15 +68,14 @@ export interface Ready {
 
 /** Looks up provider, capabilities and credential. Throws only when the node is to stop. */
 export async function readyTarget(session: Session, target: Target): Promise<Ready> {
-  const { ctx, budget } = session;
-  const { signal } = budget;
+  const { ctx } = session;
+  const { signal } = session.budget;
   let capabilities = UNKNOWN;
   try {
     const provider = ctx.shared(AI).provider(target.provider);
-    const stopped = () => new AiError(budget.failure());
-    capabilities = await unlessAborted(provider.capabilities(target.modelId), signal, stopped);
+    capabilities = await session.until(provider.capabilities(target.modelId));
     const asked = ctx.shared(AI).credentials(target.provider, target.credential, signal);
-    const credentials = await unlessAborted(asked, signal, stopped);
+    const credentials = await session.until(asked);
     for (const secret of Object.values(credentials)) {
       if (typeof secret === "string") ctx.learn(secret);
     }
@@ -190,24 +187,23 @@ function messagesFor(prompt: Prompt, target: Target, isNative: boolean): readonl
   const asks = schema === undefined || isNative ? undefined : schemaText(schema);
   const system = systemText(...prompt.system, asks);
   const messages = turns.map(({ message, by }) =>
-    by === null || by === target.index ? message : (withoutMarks([message])[0] as AiMessage),
+    by === null || by === target.index ? message : withoutMarks(message),
   );
   return system === undefined ? messages : [{ role: "system", content: system }, ...messages];
 }
 
 /** The model, checked: what is no model of a known specification is refused. */
 async function modelOf(
-  { budget, fields }: Session,
+  session: Session,
   target: Target,
   prompt: Prompt,
   { provider, context, capabilities, failure }: Ready,
 ): Promise<{ model: AiModel | null; failure: AiFailure | null }> {
   if (provider === null || context === null) return { model: null, failure };
-  const cannot = whatItCannot(target.sampling, capabilities, prompt, fields.strictParams);
+  const cannot = whatItCannot(target.sampling, capabilities, prompt, session.fields.strictParams);
   if (cannot !== null) return { model: null, failure: { reason: "bad_request", text: cannot } };
   try {
-    const made = provider.languageModel(target.modelId, context);
-    const model = await unlessAborted(made, budget.signal, () => new AiError(budget.failure()));
+    const model = await session.until(provider.languageModel(target.modelId, context));
     if (isModel(model)) return { model, failure: null };
     const text = "the provider gave no model of specification v3 or v4";
     return { model: null, failure: { reason: "bad_request", text } };

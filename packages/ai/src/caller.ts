@@ -5,12 +5,12 @@
  *   W3  whatever broke off is asked again from the beginning: nothing of it stays in the messages.
  */
 import type { AiPart, Json, JsonObject } from "@millrace/contracts";
+import { pause, waitMs } from "./budget.ts";
 import { askTarget, type Prompt, type Try } from "./call.ts";
 import { AiError, type AiFailure, mayRetry } from "./failure.ts";
 import type { Session, Spent } from "./session.ts";
 import type { Finish, ToolRequest } from "./stream.ts";
 import { nameOf, type Target, type Targets } from "./targets.ts";
-import { pause, waitMs } from "./wait.ts";
 
 /** An answer, as it is kept. */
 export interface Answer {

@@ -1,17 +1,22 @@
 /** The checks of `expect` on one record: expressions and models beside what `expect.ts` does alone. */
 import type { FieldValue, Json, JsonObject, LlmStarted } from "@millrace/contracts";
-import { toFailure, valueAt } from "@millrace/engine/pack";
+import { toFailure } from "@millrace/engine/pack";
 import type { Prompt } from "./call.ts";
 import { Caller } from "./caller.ts";
-import { type CheckOutcome, checkRecord, failureText, judged } from "./expect.ts";
-import { failedCondition } from "./expect-condition.ts";
+import {
+  type CheckOutcome,
+  checkRecord,
+  failedCondition,
+  failureText,
+  judged,
+  memberAt,
+} from "./expect.ts";
 import { type Check, readCheck } from "./expect-entry.ts";
 import { AiError } from "./failure.ts";
-import type { AiFields, TargetField } from "./fields.ts";
+import { type AiFields, SAMPLING, type TargetField } from "./fields.ts";
 import { inputText, textPart } from "./messages.ts";
-import { answerProblems } from "./output-schema.ts";
 import { presetText, userText } from "./presets.ts";
-import { readAnswer } from "./read-answer.ts";
+import { answerProblems, readAnswer } from "./read-answer.ts";
 import { AI } from "./runtime.ts";
 import type { Session } from "./session.ts";
 import { Targets } from "./targets.ts";
@@ -67,11 +72,11 @@ export async function runChecks(session: Session, record: JsonObject): Promise<F
       ...(score !== undefined && { score }),
     });
     if (!pass && level === "error") {
-      const [forModel, forLog] = [
-        failureText(check, outcome, "model"),
-        failureText(check, outcome, "log"),
-      ];
-      first ??= { onFail: check.onFail, forModel, forLog };
+      first ??= {
+        onFail: check.onFail,
+        forModel: failureText(check, outcome, "model"),
+        forLog: failureText(check, outcome, "log"),
+      };
     }
   }
   return first;
@@ -122,7 +127,7 @@ function checkOf(
 async function judge(session: Session, check: Check, record: JsonObject): Promise<CheckOutcome> {
   const { rubric, target } = check.fields as unknown as { rubric: string; target: TargetField };
   const path = check.path ?? "text";
-  const value = valueAt(record, `/${path.split(".").join("/")}`);
+  const value = memberAt(record, path);
   if (value === undefined) return { pass: false, rule: "is not there", path };
   const { maxTokens } = session.fields;
   const node = session.fields.provider ?? session.ctx.shared(AI).options.defaultProvider;
@@ -167,8 +172,9 @@ const OURS: ReadonlySet<string> = new Set(["aborted", "deadline", "budget"]);
 
 /** A judge has its own parameters and its own credential. */
 function withoutSampling(fields: AiFields): AiFields {
-  const { temperature, topP, topK, maxTokens, seed, stop, ...more } = fields;
-  const { frequencyPenalty, presencePenalty, reasoning, credential, provider, ...rest } = more;
-  const { modelId, providerOptions, ...kept } = rest;
-  return kept;
+  const own: readonly string[] = [...SAMPLING, ...OF_THE_TARGET];
+  const kept = Object.entries(fields).filter(([name]) => !own.includes(name));
+  return Object.fromEntries(kept) as unknown as AiFields;
 }
+
+const OF_THE_TARGET = ["credential", "provider", "modelId", "providerOptions"];

@@ -1,5 +1,6 @@
 /** Vectors of texts: in batches of what the model takes, all by one model. */
 import type { AiEmbedding, Json } from "@millrace/contracts";
+import { unlessAborted } from "./budget.ts";
 import { beginCall, endCircuit, failedTry, priceOf, readyTarget, type Try } from "./call.ts";
 import type { Caller } from "./caller.ts";
 import { AiError, type AiFailure, failureOfError } from "./failure.ts";
@@ -8,7 +9,6 @@ import { AI } from "./runtime.ts";
 import type { Session } from "./session.ts";
 import { circuitKey, type Target } from "./targets.ts";
 import { costOf, readUsage } from "./usage.ts";
-import { unlessAborted } from "./wait.ts";
 
 /** Vectors of the first texts of a list, and who made them. */
 interface Batch {
@@ -52,9 +52,8 @@ async function embedOnce(
   target: Target,
   { texts, step }: { readonly texts: readonly string[]; readonly step: number },
 ): Promise<Try<readonly (readonly number[])[]>> {
-  const { ctx, budget } = session;
+  const { ctx } = session;
   const ready = await readyTarget(session, target);
-  const stopped = () => new AiError(budget.failure());
   let made: { model: AiEmbedding; values: string[] } | null = null;
   let failure: AiFailure | null = ready.failure;
   try {
@@ -64,8 +63,8 @@ async function embedOnce(
       if (model === undefined) {
         failure = { reason: "bad_request", text: "the provider makes no vectors" };
       } else {
-        const own = await unlessAborted(model, budget.signal, stopped);
-        const most = await unlessAborted(own.maxEmbeddingsPerCall, budget.signal, stopped);
+        const own = await session.until(model);
+        const most = await session.until(own.maxEmbeddingsPerCall);
         const size = most === undefined ? texts.length : Math.max(1, Math.floor(most) || 1);
         made = { model: own, values: texts.slice(0, size) };
       }

@@ -8,7 +8,7 @@ import {
 } from "@millrace/contracts";
 import { compilePattern, compileValue } from "@millrace/dsl";
 import { schemaProblems, unreadable } from "@millrace/engine/pack";
-import { credential, modelId, provider, sampling } from "./target-schema.ts";
+import { credential, modelId, provider, sampling } from "./fields.ts";
 
 /** Kinds of checks. `expr` and `judge` are carried out by the loop. */
 export type CheckKind =

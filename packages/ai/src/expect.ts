@@ -3,10 +3,17 @@
  *   X1  a place that is not there, and a value that cannot be judged, is a failed check, with `not` too.
  *   X2  a rule names what was expected, never what was there; both come apart, for audit levels that keep the value.
  */
-import type { Json, JsonObject, JsonSchema } from "@millrace/contracts";
-import { canonicalJson } from "@millrace/contracts/kit";
-import { compilePattern, MAX_PATTERN_STEPS } from "@millrace/dsl";
-import { schemaProblems } from "@millrace/engine/pack";
+import type { FieldValue, Json, JsonObject, JsonSchema } from "@millrace/contracts";
+import { canonicalJson, pointerSegment } from "@millrace/contracts/kit";
+import {
+  compilePattern,
+  compileValue,
+  type Expression,
+  MAX_PATTERN_STEPS,
+  parseExpression,
+  printExpression,
+} from "@millrace/dsl";
+import { schemaProblems, valueAt } from "@millrace/engine/pack";
 import type { Check } from "./expect-entry.ts";
 import { inputText } from "./messages.ts";
 
@@ -176,12 +183,68 @@ const RULES: { readonly [K in TextKind]: string } = {
 };
 
 /** The member that a dotted path leads to; undefined when there is none. */
-function memberAt(root: Json, path: string): Json | undefined {
-  let value: Json | undefined = root;
-  for (const key of path.split(".")) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
-    if (Array.isArray(value) && !/^(?:0|[1-9]\d*)$/.test(key)) return undefined;
-    value = (value as { readonly [key: string]: Json | undefined })[key];
+export function memberAt(root: Json, path: string): Json | undefined {
+  return valueAt(root, path.split(".").map(pointerSegment).join(""));
+}
+
+/** Longest text of a condition in a message. */
+const MAX_TEXT = 200;
+const COMPARES: ReadonlySet<string> = new Set(["==", "!=", "<", "<=", ">", ">="]);
+/** Measures of an answer, which every log may hold: nothing of the answer can be read from them. */
+const MEASURES: ReadonlySet<string> = new Set(["usage", "costUsd", "latencyMs", "finish"]);
+
+/**
+ * The rule of a failed condition, such as `size(output.reply) < 2 is false (28)`. A value that is no measure comes apart, for
+ * readers that may see the answer. `roots`: the names of the answer. Undefined: the entry is no condition that was false.
+ */
+export function failedCondition(
+  source: FieldValue,
+  { rule }: CheckOutcome,
+  roots: JsonObject,
+): Pick<CheckOutcome, "rule" | "wanted"> | undefined {
+  const when = memberOf(source, "when");
+  const text = memberOf(source, "$") ?? memberOf(when, "$");
+  if (typeof text !== "string" || rule.endsWith("must be true or false")) return undefined;
+  const { ast } = parseExpression(text);
+  if (ast === undefined) return undefined;
+  const printed = printExpression(ast);
+  const shown = printed.length > MAX_TEXT ? `${printed.slice(0, MAX_TEXT)}…` : printed;
+  const said = `${shown} is ${rule.startsWith("must not") ? "true" : "false"}`;
+  const compared = comparedSide(ast);
+  const value = compared === undefined ? undefined : scalarOf(compared, roots);
+  if (compared === undefined || value === undefined) return { rule: said };
+  const ending = `(${JSON.stringify(value)})`;
+  return isMeasure(compared) ? { rule: `${said} ${ending}` } : { rule: said, wanted: ending };
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, name)
+    ? (value as { readonly [name: string]: unknown })[name]
+    : undefined;
+}
+
+/** The side of a comparison that is no literal. */
+function comparedSide(ast: Expression): Expression | undefined {
+  if (ast.kind !== "binary" || !COMPARES.has(ast.op)) return undefined;
+  return [ast.left, ast.right].find(({ kind }) => kind !== "literal" && kind !== "duration");
+}
+
+function isMeasure(ast: Expression): boolean {
+  if (ast.kind === "call") return ast.name === "size";
+  let at: Expression = ast;
+  while (at.kind === "member") at = at.object;
+  return at.kind === "name" && MEASURES.has(at.name);
+}
+
+/** A number, a truth value or a text that the names of the answer give; undefined: it needs more than the answer. */
+function scalarOf(ast: Expression, roots: JsonObject): Json | undefined {
+  try {
+    const scope = {
+      get: (name: string) => (Object.hasOwn(roots, name) ? roots[name] : undefined),
+    };
+    const value = compileValue({ $: printExpression(ast) }).evaluate(scope, { nowEpoch: 0 });
+    return typeof value === "object" ? undefined : value;
+  } catch {
+    return undefined;
   }
-  return value;
 }

@@ -1,9 +1,11 @@
-/** The evaluated fields of an `ai` node, of one type each; absent ones have their defaults. */
+/** The evaluated fields of an `ai` node, of one type each (absent ones have their defaults), and how a flow names a model, as JSON Schema. */
 import type { AiProviderOptions, JsonSchema } from "@millrace/contracts";
 import type { DeferredField, Fields } from "@millrace/engine";
-import type { AuditLevel } from "./audit.ts";
 import type { Label } from "./labels.ts";
 import type { Task } from "./presets.ts";
+
+/** How much a log keeps. */
+export type AuditLevel = "none" | "hash" | "redacted" | "full";
 
 /** Reasoning effort in the words of the platform. */
 export type Reasoning = "none" | "low" | "medium" | "high";
@@ -20,19 +22,6 @@ export interface Sampling {
   readonly presencePenalty?: number;
   readonly reasoning?: Reasoning;
 }
-
-/** Names of the sampling fields, as fields, targets and capabilities have them. */
-export const SAMPLING: readonly (keyof Sampling)[] = [
-  "temperature",
-  "topP",
-  "topK",
-  "maxTokens",
-  "seed",
-  "stop",
-  "frequencyPenalty",
-  "presencePenalty",
-  "reasoning",
-];
 
 /** A model to fall back to. */
 export interface TargetField {
@@ -104,3 +93,41 @@ export function readFields(fields: Fields): AiFields {
 export function taskOf({ task, labels }: Pick<AiFields, "task" | "labels">): Task {
   return task ?? (labels === undefined ? "generate" : "classify");
 }
+
+const NAME = "^[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*$"; // of a provider
+const CREDENTIAL = "^(?:service:)?[a-z0-9][a-z0-9._-]{0,63}$";
+const MODEL = "^[^\\x00-\\x1f\\x7f]+$"; // no control characters
+
+/** Never an address: those are the operator's. */
+export const provider: JsonSchema = { type: "string", pattern: NAME, maxLength: 64 };
+
+export const modelId: JsonSchema = {
+  type: "string",
+  pattern: MODEL,
+  minLength: 1,
+  maxLength: 200,
+};
+
+/** A reference into the credential store; never a variable. */
+export const credential: JsonSchema = { type: "string", pattern: CREDENTIAL };
+
+/** How a model chooses its words; a target to fall back to may replace them. */
+export const sampling: { readonly [name: string]: JsonSchema } = {
+  temperature: { type: "number", minimum: 0, maximum: 2 },
+  topP: { type: "number", exclusiveMinimum: 0, maximum: 1 },
+  topK: { type: "integer", minimum: 1, maximum: 1_000 },
+  maxTokens: { type: "integer", minimum: 1, maximum: 1_000_000 },
+  seed: { type: "integer", minimum: 0, maximum: 2_147_483_647 },
+  stop: {
+    type: "array",
+    items: { type: "string", minLength: 1, maxLength: 64 },
+    minItems: 1,
+    maxItems: 4,
+  },
+  frequencyPenalty: { type: "number", minimum: -2, maximum: 2 },
+  presencePenalty: { type: "number", minimum: -2, maximum: 2 },
+  reasoning: { enum: ["none", "low", "medium", "high"] },
+};
+
+/** Names of the sampling fields, as fields, targets and capabilities have them. */
+export const SAMPLING: readonly (keyof Sampling)[] = Object.keys(sampling) as (keyof Sampling)[];

@@ -22,9 +22,8 @@ import {
   readInput,
   textPart,
 } from "./messages.ts";
-import { type AnswerProblem, answerProblem, answerProblems } from "./output-schema.ts";
 import { presetText, repairText, retryText, type Task } from "./presets.ts";
-import { readAnswer } from "./read-answer.ts";
+import { type AnswerProblem, answerProblem, answerProblems, readAnswer } from "./read-answer.ts";
 import { Session } from "./session.ts";
 import { Targets } from "./targets.ts";
 import { ToolRunner } from "./tool-run.ts";

@@ -4,7 +4,7 @@
  */
 import type { JsonSchema } from "@millrace/contracts";
 import type { Label } from "./labels.ts";
-import type { AnswerProblem } from "./output-schema.ts";
+import type { AnswerProblem } from "./read-answer.ts";
 
 /** What an `ai` node is asked to do. */
 export type Task = "generate" | "chat" | "classify" | "extract" | "summarize" | "embed" | "judge";

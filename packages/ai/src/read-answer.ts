@@ -1,9 +1,16 @@
 /**
- * The JSON in the answer of a model, whatever stands around it. Time is linear in the text, and nothing is parsed whose
- * nesting has not been counted.
+ * The JSON in the answer of a model, whatever stands around it, and what is wrong with it. Time is linear in the text, and nothing is
+ * parsed whose nesting has not been counted.
  */
-import { type Json, MAX_JSON_DEPTH, NotJsonError, toJsonValue } from "@millrace/contracts";
-import { type AnswerProblem, answerProblem } from "./output-schema.ts";
+import {
+  cutText,
+  type Json,
+  type JsonSchema,
+  MAX_JSON_DEPTH,
+  NotJsonError,
+  toJsonValue,
+} from "@millrace/contracts";
+import { schemaProblems } from "@millrace/engine/pack";
 
 /** The value of an answer, or why it has none. */
 export type Answer =
@@ -143,4 +150,36 @@ function hasInfinity(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   for (const inner of Object.values(value)) if (hasInfinity(inner)) return true;
   return false;
+}
+
+/** One thing that is wrong with an answer. */
+export interface AnswerProblem {
+  /** JSON Pointer into the answer; empty for the whole. */
+  readonly path: string;
+  /** Names the rule, never the value. */
+  readonly message: string;
+}
+
+/** A model that gets a longer list corrects the first ones and breaks others. */
+const MAX_PROBLEMS = 10;
+/** Longest path and longest message, in UTF-16 units. */
+const MAX_TEXT = 200;
+
+/** What is wrong with an answer, at most ten problems; none: it fits. Never throws. */
+export function answerProblems(schema: JsonSchema, answer: unknown): readonly AnswerProblem[] {
+  return schemaProblems(schema, answer)
+    .slice(0, MAX_PROBLEMS)
+    .map(({ pointer, message }) => answerProblem(pointer, message));
+}
+
+/** A problem within its limits. */
+export function answerProblem(path: string, message: string): AnswerProblem {
+  return { path: shortened(path), message: shortened(message.replace(FOUND, "")) };
+}
+
+/** The checker also says which type it found, for people; the rule alone is what a log keeps. */
+const FOUND = /, found \w+$/;
+
+function shortened(text: string): string {
+  return text.length <= MAX_TEXT ? text : `${cutText(text, MAX_TEXT - 1).text}…`;
 }

@@ -1,11 +1,11 @@
 /** What the parts of one node attempt share: its fields, its time, its sums, and the audit of what it says. */
-import type { AiMessage, LlmStarted, Usage } from "@millrace/contracts";
+import type { AiMessage, Json, JsonObject, LlmStarted, Usage } from "@millrace/contracts";
+import { canonicalJson } from "@millrace/contracts/kit";
 import type { CoreContext } from "@millrace/engine";
-import { type Audit, createAudit } from "./audit.ts";
-import { Budget } from "./budget.ts";
+import { Audit } from "./audit.ts";
+import { Budget, unlessAborted } from "./budget.ts";
 import { AiError } from "./failure.ts";
 import type { AiFields } from "./fields.ts";
-import { StepKeys } from "./keys.ts";
 import { AI } from "./runtime.ts";
 import { addUsage } from "./usage.ts";
 
@@ -38,7 +38,7 @@ export class Session {
     this.fields = fields;
     this.startedAt = ctx.now();
     this.keys = new StepKeys(ai.sha256);
-    this.audit = createAudit(fields.auditContent, {
+    this.audit = new Audit(fields.auditContent, {
       sha256: ai.sha256,
       key: ai.hmacKey,
       mask: (value) => ctx.mask(value),
@@ -57,6 +57,11 @@ export class Session {
   /** Throws when the node was stopped or its time is up. */
   check(): void {
     if (this.budget.signal.aborted) throw new AiError(this.budget.failure());
+  }
+
+  /** `work`, unless the node is stopped or its time is up before; what comes later is dropped. */
+  until<T>(work: PromiseLike<T> | T): Promise<T> {
+    return unlessAborted(work, this.budget.signal, () => new AiError(this.budget.failure()));
   }
 
   /** Throws `budget` when the node has cost what it may. */
@@ -110,4 +115,51 @@ export class Session {
   close(): void {
     this.budget.close();
   }
+}
+
+const utf8 = new TextEncoder();
+
+export class StepKeys {
+  readonly #sha256: (bytes: Uint8Array) => string;
+  readonly #seen: Map<string, number> = new Map();
+
+  constructor(sha256: (bytes: Uint8Array) => string) {
+    this.#sha256 = sha256;
+  }
+
+  /** Of an answer: messages, tools, schema and purpose of the call. */
+  answer(prompt: {
+    readonly purpose: string;
+    readonly messages: readonly AiMessage[];
+    readonly more: JsonObject;
+  }): string {
+    const messages = prompt.messages.map(withoutMarks) as unknown as Json;
+    return this.#next("c", { purpose: prompt.purpose, messages, ...prompt.more });
+  }
+
+  /** Of a tool call. */
+  tool(ref: string, args: Json): string {
+    return this.#next("t", { ref, args });
+  }
+
+  /** Of one part of a list that is answered in parts. */
+  part(what: JsonObject): string {
+    return this.#next("c", what);
+  }
+
+  #next(prefix: string, content: Json): string {
+    const digest = this.#sha256(utf8.encode(canonicalJson(content)));
+    const before = this.#seen.get(prefix + digest) ?? 0;
+    this.#seen.set(prefix + digest, before + 1);
+    return `${prefix}:${this.#sha256(utf8.encode(`${digest} ${before}`))}`;
+  }
+}
+
+/** A message for another provider than the one that made it: without its reasoning and without what it marked. */
+export function withoutMarks({ role, content }: AiMessage): AiMessage {
+  if (typeof content === "string") return { role, content };
+  const parts = content
+    .filter(({ type }) => type !== "reasoning")
+    .map(({ providerOptions, ...part }) => part as (typeof content)[number]);
+  return { role, content: parts };
 }

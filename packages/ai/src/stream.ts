@@ -4,11 +4,16 @@
  *   R2  parts that come after the end are dropped; parts and frames of an unknown kind are ignored.
  *   R3  only a `finish` part ends an answer well.
  */
-import type { AiCall, AiModel, AiPart, DeltaChannel, Usage } from "@millrace/contracts";
-import { EVENT_LIMITS } from "@millrace/contracts";
+import {
+  type AiCall,
+  type AiModel,
+  type AiPart,
+  type DeltaChannel,
+  EVENT_LIMITS,
+  type Usage,
+} from "@millrace/contracts";
 import type { CoreContext } from "@millrace/engine";
-import { type AiFailure, failureOfError } from "./failure.ts";
-import { isUnknownFrame } from "./unknown-frame.ts";
+import { type AiFailure, failureOfError, isUnknownFrame } from "./failure.ts";
 import { readUsage } from "./usage.ts";
 
 /** A call of a tool as the model wrote it. */

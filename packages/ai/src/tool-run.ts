@@ -19,7 +19,6 @@ import { AiError } from "./failure.ts";
 import type { Session } from "./session.ts";
 import type { ToolRequest } from "./stream.ts";
 import type { Tool } from "./tools.ts";
-import { unlessAborted } from "./wait.ts";
 
 /** A tool call of the node's record. */
 export interface ToolCallRecord {
@@ -179,7 +178,7 @@ export class ToolRunner {
     args: JsonObject,
   ): Promise<Done | null> {
     const session = this.#session;
-    const { ctx, audit, budget } = session;
+    const { ctx, audit } = session;
     this.#asking += 1;
     this.#clock();
     try {
@@ -188,7 +187,7 @@ export class ToolRunner {
         tool: { call, name: ref, args: audit.confirmArgs(args) },
       });
       markAsked();
-      const answer = await unlessAborted(asked, budget.signal, () => new AiError(budget.failure()));
+      const answer = await session.until(asked);
       if (answer.outcome === "approved") return null;
       const isRejected = answer.outcome === "rejected";
       const comment = isRejected && answer.comment !== null ? ` ${answer.comment}` : "";

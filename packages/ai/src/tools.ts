@@ -20,12 +20,10 @@ import {
   unreadable,
 } from "@millrace/engine/pack";
 import { invalidField } from "./call.ts";
-import { AiError } from "./failure.ts";
 import type { AiFields, ToolField } from "./fields.ts";
 import { AI } from "./runtime.ts";
 import type { Session } from "./session.ts";
 import { toolNames } from "./tool-names.ts";
-import { unlessAborted } from "./wait.ts";
 
 const TIMEOUT_MS = 60_000; // a model that waits for a tool holds a person up
 
@@ -217,8 +215,7 @@ async function sourceBody(
   const listed =
     lists.get(server) ?? source.list(server, contextOf(ctx, budget.signal, TIMEOUT_MS));
   lists.set(server, listed);
-  const stopped = () => new AiError(budget.failure());
-  const tools = await unlessAborted(listed, budget.signal, stopped);
+  const tools = await session.until(listed);
   const found = tools.find((tool) => tool.name === name);
   if (found === undefined) throw invalidField(place, `the server ${server} has no tool ${name}`);
   return {

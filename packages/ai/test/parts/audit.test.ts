@@ -4,7 +4,8 @@ import type { AiMessage, Json, ValueRef } from "@millrace/contracts";
 import { canonicalJson } from "@millrace/contracts/kit";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type AuditLevel, type AuditPorts, createAudit, hmacOf } from "../../src/audit.ts";
+import { Audit, type AuditPorts, hmacOf } from "../../src/audit.ts";
+import type { AuditLevel } from "../../src/fields.ts";
 
 const KEY = new Uint8Array(32).fill(7);
 const SECRET = "hunter2-hunter2";
@@ -23,7 +24,7 @@ function auditOf(level: AuditLevel) {
       return { ref: `sha256:${"0".repeat(64)}`, bytes: text.length, mediaType: "application/json" };
     },
   };
-  return { audit: createAudit(level, ports), kept };
+  return { audit: new Audit(level, ports), kept };
 }
 
 const REF: ValueRef = expect.objectContaining({ mediaType: "application/json" });

@@ -1,7 +1,7 @@
 /** Answers against their schema. */
 import type { JsonSchema } from "@millrace/contracts";
 import { expect, test } from "vitest";
-import { answerProblems } from "../../src/output-schema.ts";
+import { answerProblems } from "../../src/read-answer.ts";
 
 const INVOICE: JsonSchema = {
   type: "object",
