@@ -1,5 +1,4 @@
 /** Commands about the server itself. */
-import { readFileSync } from "node:fs";
 import {
   type CommandDef,
   type CommandInfo,
@@ -10,6 +9,7 @@ import { COMMANDS } from "@millrace/contracts/commands";
 import { MAX_EVENT_BYTES, MAX_WEBHOOK_BYTES } from "../config/limits.ts";
 import { wire } from "../dispatch/index.ts";
 import type { HandlerList } from "../ports.ts";
+import { packageVersion } from "../version.ts";
 
 // Schemas of some sixty commands take milliseconds to write out and never change.
 const infos = new WeakMap<CommandDef, Omit<CommandInfo, "wired">>();
@@ -65,14 +65,3 @@ export const metaHandlers: HandlerList = [
     };
   }),
 ];
-
-let version: string | undefined;
-
-/** Reads it once; `package.json` lies beside `src` as it lies beside `dist`. */
-export function packageVersion(): string {
-  if (version === undefined) {
-    const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-    version = (JSON.parse(text) as { readonly version: string }).version;
-  }
-  return version;
-}

@@ -1,9 +1,9 @@
 /** What the server tells about itself on routes that are no commands: its document, the page of it, its metrics. */
 import { COMMANDS } from "@millrace/contracts/commands";
-import { packageVersion } from "../app/meta.ts";
 import type { HeaderRecord, Reply } from "../http/index.ts";
 import type { Metrics, ServerHost } from "../ports.ts";
 import { standingOf } from "../server/metrics.ts";
+import { packageVersion } from "../version.ts";
 import { PAGE_POLICY, renderDocs } from "./docs-page.ts";
 import { buildOpenApi } from "./document.ts";
 
