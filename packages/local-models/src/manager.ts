@@ -24,7 +24,7 @@ import { Jobs } from "./jobs.ts";
 import { byOriginAndId, bytesOf, type Entry, toModel } from "./library/entry.ts";
 import { checkModelId } from "./library/ids.ts";
 import { createLibrary } from "./library/library.ts";
-import { loadRegistry, registryText } from "./library/registry.ts";
+import { loadRegistry, putAside, registryText } from "./library/registry.ts";
 import { scanFolders } from "./library/scan.ts";
 import { takeLock } from "./lock.ts";
 import { Runners } from "./runner/runners.ts";
@@ -68,13 +68,12 @@ export function composeManager(
   const log = options.log ?? (() => undefined);
   const folders = makeFolders(dir);
   const lock = takeLock(folders.lock);
-  const places = { path: folders.registry, files: folders.files, folders: settings.folders ?? [] };
+  const places = { ...folders, folders: settings.folders ?? [] };
   const library = createLibrary(
     folders.files,
-    loadRegistry(places, {
-      now: clock.now(),
-      warn: (text) => log("warn", text),
-      mayRename: lock !== null,
+    loadRegistry(places, (reason) => {
+      log("warn", `the registry of models is ${reason}; it is rebuilt from the files`);
+      if (lock !== null) putAside(folders.registry, clock.now());
     }),
   );
   const jobs = new Jobs(clock, sink);
@@ -120,7 +119,7 @@ export function composeManager(
       const text = registryText(places, library.whole());
       if (lock === null || text === saved) return;
       try {
-        await writeWhole(places.path, text);
+        await writeWhole(folders.registry, text);
         saved = text;
       } catch (error) {
         const code = (error as NodeJS.ErrnoException).code ?? "unknown";

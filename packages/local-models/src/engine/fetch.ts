@@ -44,7 +44,7 @@ export interface EngineFetchOptions {
 
 /** Resolves when the engine is in its place. Rejects with `ModelError` or the reason of `signal`. */
 export async function fetchEngineFiles(options: EngineFetchOptions): Promise<void> {
-  const { enginesDir, lock, platform, target, now, told } = options;
+  const { enginesDir, lock, platform, target, now, told, signal } = options;
   const native = lock.platforms[platform];
   if (native === undefined) {
     throw new ModelError(
@@ -55,10 +55,33 @@ export async function fetchEngineFiles(options: EngineFetchOptions): Promise<voi
   const packages = [...lock.packages, native];
   const total = packages.reduce((sum, { bytes }) => sum + bytes, 0);
   const staging = join(enginesDir, `${STAGING}${randomBytes(8).toString("hex")}`);
+  const tarballOf = (index: number): string => join(staging, `${index}.tgz`);
   await mkdir(staging, { recursive: true, mode: FOLDER_MODE });
   try {
-    const tarballs = await fetchAll(packages, { ...options, staging, total });
-    await unpackAll(packages, tarballs, { ...options, staging, total });
+    const failed = new AbortController(); // the first failure ends the others
+    const either = { ...options, signal: AbortSignal.any([signal, failed.signal]) };
+    let fetched = 0;
+    told("download", 0, total);
+    await mapLimited(packages, AT_ONCE, async (one, i) => {
+      const got = (bytes: number): void => {
+        fetched += bytes;
+        told("download", fetched, total);
+      };
+      await fetchOne(one, tarballOf(i), { ...either, got }).catch((error: unknown) => {
+        failed.abort(error);
+        signal.throwIfAborted();
+        throw error;
+      });
+    });
+    const budget: Budget = { files: MAX_FILES, bytes: MAX_UNPACKED };
+    let unpacked = 0;
+    told("verify", 0, total);
+    for (const [i, { path, bytes }] of packages.entries()) {
+      await unpack(tarballOf(i), join(staging, "engine", path), { budget, signal });
+      await rm(tarballOf(i));
+      unpacked += bytes;
+      told("verify", unpacked, total);
+    }
     told("register", 0, 1);
     await mkdir(dirname(target), { recursive: true, mode: FOLDER_MODE });
     await rm(target, { recursive: true, force: true });
@@ -70,41 +93,6 @@ export async function fetchEngineFiles(options: EngineFetchOptions): Promise<voi
   } finally {
     await rm(staging, { recursive: true, force: true });
   }
-}
-
-interface Staged extends EngineFetchOptions {
-  readonly staging: string;
-  readonly total: number;
-}
-
-/** Fetches all tarballs; the first failure ends the others. */
-async function fetchAll(
-  packages: readonly LockedPackage[],
-  options: Staged,
-): Promise<readonly string[]> {
-  const { staging, total, told } = options;
-  const others = new AbortController();
-  const signal = AbortSignal.any([options.signal, others.signal]);
-  let current = 0;
-  told("download", 0, total);
-  return mapLimited(packages, AT_ONCE, async (one, i) => {
-    const path = join(staging, `${i}.tgz`);
-    try {
-      await fetchOne(one, path, {
-        ...options,
-        signal,
-        got: (bytes) => {
-          current += bytes;
-          told("download", current, total);
-        },
-      });
-      return path;
-    } catch (error) {
-      others.abort(error);
-      options.signal.throwIfAborted();
-      throw error;
-    }
-  });
 }
 
 async function fetchOne(
@@ -136,23 +124,6 @@ async function fetchOne(
     await file.close();
   }
   if (`sha512-${hash.digest("base64")}` !== integrity) throw wrong(name);
-}
-
-async function unpackAll(
-  packages: readonly LockedPackage[],
-  tarballs: readonly string[],
-  { staging, total, told, signal }: Staged,
-): Promise<void> {
-  const budget: Budget = { files: MAX_FILES, bytes: MAX_UNPACKED };
-  let current = 0;
-  told("verify", 0, total);
-  for (const [i, { path, bytes }] of packages.entries()) {
-    const tarball = tarballs[i] as string;
-    await unpack(tarball, join(staging, "engine", path), { budget, signal });
-    await rm(tarball);
-    current += bytes;
-    told("verify", current, total);
-  }
 }
 
 function wrong(name: string): ModelError {

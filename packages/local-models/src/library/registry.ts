@@ -12,38 +12,35 @@ const KEPT_BAD = 3; // enough to see what happened
 
 /** Where entries of the file lie. */
 export interface RegistryPlaces {
-  /** `registry.json`. */
-  readonly path: string;
+  readonly registry: string;
   /** Folder of managed files; their paths are kept relative to it. */
   readonly files: string;
   /** Folders of the operator. */
   readonly folders: readonly string[];
 }
 
-/** The entries of the file, none when there is no file. An invalid file is renamed, and `warn` is called. */
+/** The entries of the file, none when there is no file. For one that cannot be used `refuse` is called with the reason. */
 export function loadRegistry(
   places: RegistryPlaces,
-  options: {
-    readonly now: number;
-    readonly warn: (text: string) => void;
-    /** Whether the file is ours to rename. */
-    readonly mayRename: boolean;
-  },
+  refuse: (reason: string) => void,
 ): readonly Entry[] {
-  const { now, warn, mayRename } = options;
-  const refuse = (what: string): readonly Entry[] => {
-    warn(`the registry of models is ${what}; it is rebuilt from the files`);
-    if (mayRename) putAside(places.path, now);
-    return [];
-  };
   let text: string;
   try {
-    text = readFileSync(places.path, "utf8");
+    text = readFileSync(places.registry, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    return refuse("unreadable");
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") refuse("unreadable");
+    return [];
   }
-  return parseRegistry(text, places) ?? refuse("broken or newer");
+  try {
+    const { version, models } = JSON.parse(text) as { version?: unknown; models?: unknown };
+    if (version === VERSION && Array.isArray(models)) {
+      return models.flatMap((model) => entryOf(model, places) ?? []);
+    }
+  } catch {
+    // refused below
+  }
+  refuse("broken or newer");
+  return [];
 }
 
 /** The text of the file. */
@@ -58,23 +55,9 @@ export function registryText({ files }: RegistryPlaces, entries: readonly Entry[
   return `${JSON.stringify({ version: VERSION, models }, null, 1)}\n`;
 }
 
-/** Undefined: not a registry of this version. */
-function parseRegistry(text: string, places: RegistryPlaces): readonly Entry[] | undefined {
-  try {
-    const { version, models } = JSON.parse(text) as { version?: unknown; models?: unknown };
-    if (version !== VERSION || !Array.isArray(models)) return undefined;
-    return models.flatMap((model) => entryOf(model, places) ?? []);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Undefined for a file of a folder that is no longer the operator's. Throws for an invalid entry. */
 function entryOf(value: Entry, { files, folders }: RegistryPlaces): Entry | undefined {
-  const stamps = value.files.map((stamp) => ({
-    ...stamp,
-    path: resolve(files, stamp.path),
-  }));
+  const stamps = value.files.map((stamp) => ({ ...stamp, path: resolve(files, stamp.path) }));
   if (stamps.length === 0) throw new TypeError("a model without files");
   // Removing a model deletes these paths, so none of them may be outside.
   const folder = [files, ...folders].find((one) =>
@@ -90,7 +73,8 @@ function entryOf(value: Entry, { files, folders }: RegistryPlaces): Entry | unde
   return entry;
 }
 
-function putAside(path: string, now: number): void {
+/** Renames a registry that cannot be used; of such files the last three are kept. */
+export function putAside(path: string, now: number): void {
   try {
     renameSync(path, `${path}.bad-${now}`);
     const prefix = `${basename(path)}.bad-`;
