@@ -1,5 +1,5 @@
 /**
- * A provider that asks another one and writes down what came, as lines that `createRecordedProvider` reads.
+ * A provider that asks another one and writes down what came, as lines that `createRecordedProviders` reads.
  *   R3  Neither headers nor keys are written.
  *   R4  A line is written once the answer has ended, whole or not: with its `finish`, after which no reader has to ask again; what the reader gets is what the other one sent.
  */

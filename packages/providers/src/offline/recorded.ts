@@ -6,7 +6,6 @@
 import { createHash } from "node:crypto";
 import {
   type AiCall,
-  type AiCapabilities,
   type AiPart,
   type AiProvider,
   NodeError,
@@ -50,72 +49,47 @@ export function parseAnswers(text: string): readonly RecordedAnswer[] {
   });
 }
 
-/** Options of `createRecordedProvider`. */
-export interface RecordedOptions {
-  /** Default `recorded`. */
-  readonly id?: string;
-  /** Abilities of the provider that was recorded: prompts depend on them. Default tools and JSON Schema. */
-  readonly capabilities?: (modelId: string) => Promise<AiCapabilities>;
-  /** 1 plays in recorded time, 0 (the default) at once. */
-  readonly speed?: 0 | 1;
-}
+/** What of a provider that was recorded its recording goes on with: prompts depend on its abilities. */
+type Recorded = Pick<AiProvider, "id" | "capabilities">;
 
-/** A provider that answers from a recording. */
-export function createRecordedProvider(
-  answers: readonly RecordedAnswer[],
-  options: RecordedOptions = {},
-): AiProvider {
-  return recordedProvider(playerOf(answers), options);
-}
+const ANY: Recorded = {
+  id: "recorded",
+  capabilities: async () => ({ tools: true, jsonSchema: true }),
+};
 
 /**
- * These providers, all answering from one recording: equal prompts get their answers in the order of the file, whichever of them
- * is asked.
+ * Providers that answer from one recording: equal prompts get their answers in the order of the file, whichever of them is asked.
+ * `providers` default to one, `recorded`, with tools and JSON Schema. `speed` 1 plays in recorded time, 0 (the default) at once.
  */
 export function createRecordedProviders(
   answers: readonly RecordedAnswer[],
-  providers: readonly Pick<AiProvider, "id" | "capabilities">[],
-  { speed = 0 }: Pick<RecordedOptions, "speed"> = {},
+  providers: readonly Recorded[] = [ANY],
+  { speed = 0 }: { readonly speed?: 0 | 1 } = {},
 ): readonly AiProvider[] {
-  const next = playerOf(answers);
-  return providers.map((provider) =>
-    recordedProvider(next, {
-      id: provider.id,
-      capabilities: (modelId) => provider.capabilities(modelId),
-      speed,
-    }),
-  );
-}
-
-type Player = (call: AiCall) => RecordedAnswer;
-
-/** Finds the answer of each call, in turn. */
-function playerOf(answers: readonly RecordedAnswer[]): Player {
   const byKey = new Map<string, RecordedAnswer[]>();
   for (const answer of answers) {
     byKey.set(answer.key, [...(byKey.get(answer.key) ?? []), answer]);
   }
   const served = new Map<string, number>();
-  return (call) => {
+  const next = (call: AiCall): RecordedAnswer => {
     const key = answerKey(call);
     const found = byKey.get(key);
-    if (found === undefined) throw missed(key);
+    if (found === undefined) {
+      throw new NodeError("fixture_missing", `no answer is recorded for the prompt ${key}`, {
+        reason: "fixture",
+        sent: false,
+      });
+    }
     const turn = served.get(key) ?? 0;
     served.set(key, turn + 1);
     return found[Math.min(turn, found.length - 1)] as RecordedAnswer;
   };
-}
-
-function recordedProvider(next: Player, options: RecordedOptions): AiProvider {
-  const { id = "recorded", speed = 0 } = options;
-  const capabilities =
-    options.capabilities ?? (async () => ({ tools: true, jsonSchema: true }) as const);
-  return {
-    id,
-    capabilities,
+  return providers.map((provider) => ({
+    id: provider.id,
+    capabilities: (modelId) => provider.capabilities(modelId),
     languageModel: (modelId) => ({
       specificationVersion: "v3",
-      provider: id,
+      provider: provider.id,
       modelId,
       async doStream(call) {
         const { error, parts } = next(call);
@@ -123,7 +97,7 @@ function recordedProvider(next: Player, options: RecordedOptions): AiProvider {
         return { stream: streamOf(played(parts, error, speed), call.abortSignal) };
       },
     }),
-  };
+  }));
 }
 
 function* played(
@@ -137,11 +111,4 @@ function* played(
     at = atMs;
   }
   if (error !== undefined) yield { error: errorOf(error) };
-}
-
-function missed(key: string): NodeError {
-  return new NodeError("fixture_missing", `no answer is recorded for the prompt ${key}`, {
-    reason: "fixture",
-    sent: false,
-  });
 }

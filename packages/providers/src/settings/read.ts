@@ -17,14 +17,8 @@ export interface ProviderSettings {
   readonly modelId?: string;
 }
 
-/** A server of the Model Context Protocol that is started as a program. */
-export interface McpProgramSettings extends Infer<typeof program> {}
-
-/** A server of the Model Context Protocol at an address (Streamable HTTP). */
-export interface McpRemoteSettings extends Infer<typeof remote> {}
-
-/** Either of the two. */
-export type McpServerSettings = McpProgramSettings | McpRemoteSettings;
+/** A server of the Model Context Protocol: a program that is started, or an address (Streamable HTTP). */
+export type McpServerSettings = Infer<typeof program> | Infer<typeof remote>;
 
 /** Everything that an operator says about AI. */
 export interface AiSettings extends Infer<typeof ai> {

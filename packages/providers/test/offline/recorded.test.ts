@@ -2,7 +2,7 @@
 import type { AiProvider } from "@millrace/contracts";
 import {
   answerKey,
-  createRecordedProvider,
+  createRecordedProviders,
   createScriptedProvider,
   parseAnswers,
   recordProvider,
@@ -34,7 +34,7 @@ async function asked(provider: AiProvider, question: string): Promise<string> {
 
 test("what was recorded is answered again, equal questions in the order of the file, the last one for ever", async () => {
   const file = await record([{ text: "one" }, { text: "two" }, { text: "other" }], ["q", "q", "r"]);
-  const provider = createRecordedProvider(parseAnswers(file));
+  const [provider] = createRecordedProviders(parseAnswers(file)) as [AiProvider];
   const answers = [];
   for (const question of ["q", "r", "q", "q"]) answers.push(await asked(provider, question));
   expect(answers).toEqual(["one", "other", "two", "two"]);
@@ -49,13 +49,13 @@ test("errors are recorded too, before an answer and in the middle of one", async
     { status: 429, retryAfterMs: 250 },
     { reason: "network" },
   ]);
-  const provider = createRecordedProvider(parseAnswers(file));
+  const [provider] = createRecordedProviders(parseAnswers(file)) as [AiProvider];
   await expect(asked(provider, "q")).rejects.toMatchObject({ statusCode: 429 });
   await expect(asked(provider, "r")).rejects.toMatchObject({ code: "network" });
 });
 
 test("a question that nobody asked before fails with its key, and nothing is requested", async () => {
-  const provider = createRecordedProvider([]);
+  const [provider] = createRecordedProviders([]) as [AiProvider];
   await expect(asked(provider, "q")).rejects.toMatchObject({
     code: "fixture_missing",
     message: expect.stringContaining(answerKey(ask("q"))),
@@ -122,7 +122,8 @@ test("a recorded answer may be played in its own time", async () => {
       ],
     },
   ];
-  expect(await asked(createRecordedProvider(answers, { speed: 1 }), "q")).toBe("ab");
+  const [provider] = createRecordedProviders(answers, undefined, { speed: 1 }) as [AiProvider];
+  expect(await asked(provider, "q")).toBe("ab");
 });
 
 test("a line that is none is told by its number, without its text", () => {
