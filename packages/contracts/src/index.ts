@@ -1,4 +1,3 @@
-export type { CatalogEntry, PortSpec, SchemaHints } from "./catalog.ts";
 export type { Channel, ChannelMap, EventSink } from "./channels.ts";
 export {
   type CommandDef,
@@ -208,23 +207,7 @@ export {
   type ServiceDefinition,
   type Stamp,
 } from "./extend/types.ts";
-export type {
-  FieldValue,
-  FlowBody,
-  FlowConnection,
-  FlowEdge,
-  FlowGraph,
-  FlowInput,
-  FlowNode,
-  FlowOutput,
-  FlowPolicy,
-  FlowSchedule,
-  OnError,
-  Policy,
-  RetryPolicy,
-} from "./graph.ts";
 export { type Json, type JsonObject, type JsonSchema, MAX_JSON_DEPTH } from "./json.ts";
-export type { Effect, Enforcement, ExtensionRuntime, Permissions } from "./permissions.ts";
 export type {
   CancelOptions,
   CredentialOptions,
@@ -248,6 +231,14 @@ export type {
   StoredEvent,
 } from "./ports.ts";
 export { createRunId } from "./run-id.ts";
+export type {
+  CatalogEntry,
+  Enforcement,
+  ExtensionRuntime,
+  Permissions,
+  PortSpec,
+  SchemaHints,
+} from "./schemas/catalog.ts";
 export type { Page, Tags } from "./schemas/common.ts";
 export type {
   ConnectArgs,
@@ -259,6 +250,21 @@ export type {
   ServiceInfo,
   ServiceSecret,
 } from "./schemas/connection.ts";
+export type {
+  FieldValue,
+  FlowBody,
+  FlowConnection,
+  FlowEdge,
+  FlowGraph,
+  FlowInput,
+  FlowNode,
+  FlowOutput,
+  FlowPolicy,
+  FlowSchedule,
+  OnError,
+  Policy,
+  RetryPolicy,
+} from "./schemas/graph.ts";
 export type { Hub, HubIndex, HubItem, HubProvides } from "./schemas/hub.ts";
 export type {
   Job,
@@ -305,6 +311,7 @@ export type {
 export { hideSecretInputs } from "./secret-inputs.ts";
 export type {
   AuthScheme,
+  Effect,
   Pagination,
   ServiceAuth,
   ServiceIntegration,

@@ -1,9 +1,9 @@
 /** Ports between the engine and what surrounds it: storage, execution, credentials. */
 import type { CancelReason, ExecutionEvent } from "./events/types.ts";
 import type { AbortSignalLike } from "./extend/context.ts";
-import type { FlowGraph } from "./graph.ts";
 import type { Json } from "./json.ts";
 import type { Page } from "./schemas/common.ts";
+import type { FlowGraph } from "./schemas/graph.ts";
 import type {
   Job,
   Model,

@@ -1,8 +1,9 @@
 /** Inputs that nobody but the run may read: those that their schema calls `writeOnly` or of the format `password`. */
-import type { FlowInput } from "./graph.ts";
+
 import type { Json, JsonObject, JsonSchema } from "./json.ts";
 import { isObject } from "./kit/objects.ts";
 import { pointerKey } from "./kit/pointer.ts";
+import type { FlowInput } from "./schemas/graph.ts";
 
 const HIDDEN = "[redacted]";
 

@@ -24,6 +24,9 @@ export const nameShape = text("a name such as acme-crm", {
   max: 64,
 });
 
+/** Shape of `Effect`. */
+export const effectShape = oneOf("pure", "read", "write", "destructive");
+
 const word = text("a string");
 const words = list(word);
 /** @see RFC 6901, section 3 */
@@ -100,7 +103,7 @@ const operation = object({
   ...optionals({
     title: word,
     summary: word,
-    effect: oneOf("pure", "read", "write", "destructive"),
+    effect: effectShape,
     params: jsonObject,
     query: jsonObject,
     headers: jsonObject,
@@ -141,6 +144,9 @@ export const serviceShape = object({
   serviceIntegration: integrationShape,
   meta: optional(jsonObject),
 });
+
+/** The effect of one run of a node outside the process. `pure`: no effect, and the result depends on the fields alone. */
+export type Effect = Infer<typeof effectShape>;
 
 /** How a credential is sent. */
 export type AuthScheme = Infer<typeof authScheme>;

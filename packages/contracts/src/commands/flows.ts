@@ -22,7 +22,6 @@ export const flowCommands = commandTable({
     result: flowReportSchema,
     effect: "read",
     idempotency: "natural",
-    errors: [],
     http: post("/api/flows/validate", 200),
   },
   format_flow: {

@@ -10,8 +10,6 @@ export const metaCommands = commandTable({
     args: none,
     result: metaSchema,
     effect: "read",
-    idempotency: "none",
-    errors: [],
     http: get("/api/meta"),
   },
   list_commands: {
@@ -19,8 +17,6 @@ export const metaCommands = commandTable({
     args: none,
     result: z.array(commandInfoSchema),
     effect: "read",
-    idempotency: "none",
-    errors: [],
     http: get("/api/commands"),
   },
 });

@@ -11,8 +11,6 @@ export const settingsCommands = commandTable({
     args: none,
     result: settingsSchema,
     effect: "read",
-    idempotency: "none",
-    errors: [],
     http: get("/api/settings"),
   },
   get_settings_schema: {
@@ -20,8 +18,6 @@ export const settingsCommands = commandTable({
     args: none,
     result: jsonObjectSchema,
     effect: "read",
-    idempotency: "none",
-    errors: [],
     http: get("/api/settings/schema"),
   },
   update_settings: {
@@ -29,7 +25,6 @@ export const settingsCommands = commandTable({
     args: z.strictObject({ patch: jsonObjectSchema, ifMatch }),
     result: settingsSchema,
     effect: "admin",
-    idempotency: "natural",
     errors: [...CHANGE_ERRORS, "value_invalid", "credential_store_unavailable", "store_read_only"],
     http: {
       method: "PATCH",

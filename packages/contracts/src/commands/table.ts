@@ -3,14 +3,18 @@ import * as z from "zod";
 import type { InferArgs } from "../schemas/common.ts";
 import { type CommandDef, defineCommand, type HttpBinding } from "./define.ts";
 
+/** A row of the table: a command that reads has no idempotency, any other is `natural` unless it says `key`; `errors` default none. */
+type Row = Omit<CommandDef, "name" | "idempotency" | "errors"> &
+  Partial<Pick<CommandDef, "idempotency" | "errors">>;
+
 /** Makes the definitions of an area; the key of each is its name. */
-export function commandTable<T extends { readonly [name: string]: Omit<CommandDef, "name"> }>(
+export function commandTable<T extends { readonly [name: string]: Row }>(
   rows: T,
 ): { readonly [N in keyof T & string]: CommandDef<N, T[N]["args"], T[N]["result"]> } {
-  const entries = Object.entries(rows).map(([name, row]) => [
-    name,
-    defineCommand({ name, ...row }),
-  ]);
+  const entries = Object.entries(rows).map(([name, row]) => {
+    const idempotency = row.effect === "read" ? "none" : "natural";
+    return [name, defineCommand({ name, idempotency, errors: [], ...row })];
+  });
   return Object.freeze(Object.fromEntries(entries));
 }
 

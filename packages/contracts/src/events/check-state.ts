@@ -1,5 +1,5 @@
 /** What a check remembers of the log so far. It keeps its own books, so a mistake of the fold cannot hide one of the log. */
-import type { FlowBody, FlowGraph, FlowNode } from "../graph.ts";
+import type { FlowBody, FlowGraph, FlowNode } from "../schemas/graph.ts";
 import { enclosingAttempt, enclosingNode } from "./path.ts";
 import { type Growing, NO_COUNTS, NO_USAGE } from "./sums.ts";
 import type { AnyEvent, Counts, RunStarted, SummaryUsage } from "./types.ts";

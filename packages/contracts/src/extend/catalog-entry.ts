@@ -2,9 +2,10 @@
  * Definition to catalog entry: what is known of a type without running its code. Schemas of zod become JSON Schema by
  * their own copy of zod, so whoever writes raw JSON Schemas never loads zod.
  */
-import type { CatalogEntry } from "../catalog.ts";
+
 import type { JsonObject, JsonSchema } from "../json.ts";
-import type { Effect, Permissions } from "../permissions.ts";
+import type { CatalogEntry, Permissions } from "../schemas/catalog.ts";
+import type { Effect } from "../service.ts";
 import { definitionKind } from "./define.ts";
 import { ExtensionError } from "./extension-error.ts";
 import { frozenJson } from "./json-data.ts";

@@ -1,6 +1,6 @@
 /** What a definition of each seam must look like. */
 import { isObject } from "../kit/objects.ts";
-import { nameShape } from "../service.ts";
+import { effectShape, nameShape } from "../service.ts";
 import {
   also,
   fn,
@@ -87,7 +87,7 @@ const required = {
   summary: text("a sentence"),
   fields: fieldsSchema,
   output: schema,
-  effect: oneOf("pure", "read", "write", "destructive"),
+  effect: effectShape,
   run: fn,
 };
 const more = optionals({

@@ -2,8 +2,7 @@
 
 import type { JsonObject, JsonSchema } from "../json.ts";
 import { isObject } from "../kit/objects.ts";
-import type { Effect } from "../permissions.ts";
-import type { ServiceOperation } from "../service.ts";
+import type { Effect, ServiceOperation } from "../service.ts";
 
 /** One argument of a call. */
 export interface ServiceArgument {

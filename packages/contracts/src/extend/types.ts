@@ -1,9 +1,9 @@
 /** What the seams take (`…Spec`) and what they make (`…Definition`): plain frozen data with functions in it. */
-import type { PortSpec } from "../catalog.ts";
-import type { Policy } from "../graph.ts";
+
 import type { Json, JsonObject } from "../json.ts";
-import type { Effect } from "../permissions.ts";
-import type { ServiceSpec } from "../service.ts";
+import type { PortSpec } from "../schemas/catalog.ts";
+import type { Policy } from "../schemas/graph.ts";
+import type { Effect, ServiceSpec } from "../service.ts";
 import type { AiProvider } from "./ai.ts";
 import type { AbortSignalLike, ControlContext, FetchLike, NodeContext } from "./context.ts";
 import type { NodeExit } from "./exit.ts";

@@ -1,8 +1,8 @@
 /** Templates: stored flows, addressed by slug; each save that changes the flow is a new immutable version. */
 import * as z from "zod";
-import type { FlowGraph } from "../graph.ts";
 import { digestSchema, type Infer, slugSchema, timeSchema } from "./common.ts";
 import { diagnosticSchema } from "./diagnostic.ts";
+import type { FlowGraph } from "./graph.ts";
 import { flowGraphSchema } from "./graph.ts";
 
 const source = z.discriminatedUnion("kind", [
