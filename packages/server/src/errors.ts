@@ -1,5 +1,6 @@
 /** What keeps a server from starting, and what a request is refused with. */
 import { type ErrorCode, PROBLEMS, type Problem } from "@millrace/contracts";
+import { pointerSegment } from "@millrace/contracts/kit";
 
 const CONFIG = Symbol.for("@millrace/server.error.ConfigError");
 const PROBLEM = Symbol.for("@millrace/server.error.ProblemError");
@@ -29,6 +30,18 @@ export class ConfigError extends Error {
 
 /** Problems in one answer; more do not help. */
 export const MAX_ERRORS = 100;
+
+/** An issue of zod, as far as it is shown. */
+interface Issue {
+  readonly code?: string | undefined;
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+/** An issue of zod as a problem. */
+export function problemOfIssue({ code = "invalid", path, message }: Issue): Problem {
+  return { pointer: path.map((part) => pointerSegment(String(part))).join(""), code, message };
+}
 
 /** What a refusal tells beyond its code. */
 export interface ProblemOptions {

@@ -2,24 +2,15 @@
  * Routing. Routes are derived from the command registry; Hono's router finds them and does nothing else. What the gate has
  * let in is checked further here, in the order of the gate's table: role, method, draining, body, arguments.
  */
-import type { CommandDef, HttpBinding } from "@millrace/contracts";
+import type { CommandDef, HttpBinding, RunBlob } from "@millrace/contracts";
 import { COMMANDS } from "@millrace/contracts/commands";
 import { RegExpRouter } from "hono/router/reg-exp-router";
 import { SmartRouter } from "hono/router/smart-router";
 import { TrieRouter } from "hono/router/trie-router";
-import {
-  Answer,
-  BYTES,
-  bytesReply,
-  dispatch,
-  invoke,
-  JSON_TYPE,
-  jsonReply,
-} from "../dispatch/index.ts";
+import { Answer, bindArgs, dispatch, invoke, JSON_TYPE, matchesEtag } from "../dispatch/index.ts";
 import { ProblemError } from "../errors.ts";
 import { type Exchange, type Reply, readJsonBody } from "../http/index.ts";
 import type { AppServices, Caller, CommandCall, ServerHost } from "../ports.ts";
-import { bindArgs } from "./bind-args.ts";
 
 /** Answers a command that streams; `args` are parsed. */
 export type StreamHandler = (
@@ -55,6 +46,8 @@ type BoundCommand = CommandDef & { readonly http: HttpBinding };
 type Serve = (exchange: Exchange, holes: Record<string, string>) => Response | Promise<Response>;
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
+/** Media type of routes that answer bytes. */
+const BYTES = "application/octet-stream";
 const INVOKE = "/api/invoke";
 const HOOK = "/hooks/:token";
 const HEALTH = "/api/health";
@@ -176,6 +169,30 @@ class ExchangeCall implements CommandCall {
   get signal(): AbortSignal {
     return this.#exchange.signal;
   }
+}
+
+/** The result as JSON; 304 when the client has it already. */
+function jsonReply(exchange: Exchange, answer: Answer, status: number): Reply {
+  const { value, headers } = answer;
+  const chosen = answer.status ?? status;
+  const { ETag } = headers;
+  const known =
+    exchange.method === "GET" &&
+    ETag !== undefined &&
+    matchesEtag(exchange.header("if-none-match"), `${ETag}`);
+  if (known) return { status: 304, headers };
+  if (chosen === 204) return { status: 204, headers };
+  return { status: chosen, headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify(value) };
+}
+
+/** By name a value travels as base64; over its route as the bytes themselves, never to be shown as a page. */
+function bytesReply(answer: Answer): Reply {
+  const { base64 } = answer.value as RunBlob;
+  return {
+    status: 200,
+    headers: { "Content-Type": BYTES, "Content-Disposition": "attachment", ...answer.headers },
+    body: Buffer.from(base64, "base64"),
+  };
 }
 
 /** Values of a path's holes, decoded once. A router gives them by name, or their places in a list. */

@@ -8,15 +8,14 @@ import type {
   Json,
   JsonObject,
   JsonSchema,
-  Problem,
   RunSpec,
   Settings,
 } from "@millrace/contracts";
-import { isObject, pointerSegment } from "@millrace/contracts/kit";
+import { isObject } from "@millrace/contracts/kit";
 import { settingsSchema } from "@millrace/contracts/schemas";
 import type { SettingsTable } from "@millrace/store";
 import { checkConditions, inTurn, tagged, wire } from "../dispatch/index.ts";
-import { MAX_ERRORS, ProblemError } from "../errors.ts";
+import { MAX_ERRORS, ProblemError, problemOfIssue } from "../errors.ts";
 import type { HandlerList } from "../ports.ts";
 
 /** Paths of all single settings, each as the list of its names. */
@@ -89,18 +88,15 @@ function valueAt(value: Json | undefined, path: readonly string[]): Json | undef
   );
 }
 
-interface Issue {
-  readonly code?: string;
-  readonly path: readonly PropertyKey[];
-  readonly message: string;
-  readonly keys?: readonly string[];
-}
-
-function problemsOf({ code = "invalid", path, message, keys }: Issue): Problem[] {
-  const pointerTo = (names: readonly PropertyKey[]): string =>
-    names.map((name) => pointerSegment(String(name))).join("");
-  if (keys === undefined) return [{ pointer: pointerTo(path), code, message }];
-  return keys.map((key) => ({ pointer: pointerTo([...path, key]), code, message: "is not known" }));
+/** Unknown members one by one. */
+function problemsOf(
+  issue: Parameters<typeof problemOfIssue>[0] & { readonly keys?: readonly string[] },
+) {
+  const { keys, path } = issue;
+  if (keys === undefined) return [problemOfIssue(issue)];
+  return keys.map((key) =>
+    problemOfIssue({ ...issue, path: [...path, key], message: "is not known" }),
+  );
 }
 
 /** The target with the patch applied: null removes a member, an object goes into the one that is there, all else replaces. */

@@ -39,17 +39,20 @@ export function openCredentialStore(options: CredentialsOptions = {}): OpenedSto
   const { store: choice = "os", dir = dataFolder(), key } = options;
   const close = async (): Promise<void> => {};
   if (typeof choice === "object") return { store: choice, name: "custom", lock: undefined, close };
-  if (choice === "memory") {
-    return { store: memoryCredentialStore(), name: choice, lock: undefined, close };
-  }
+  const name = choice;
+  if (name === "memory") return { store: memoryCredentialStore(), name, lock: undefined, close };
   const lock = fileLock({ dir: join(dir, "locks") });
-  if (choice === "os") {
+  if (name === "os") {
     const store = osCredentialStore({ service: SERVICE });
-    return { store, name: choice, lock, close: async () => store[Symbol.asyncDispose]() };
+    return { store, name, lock, close: async () => store[Symbol.asyncDispose]() };
   }
   if (key === undefined) throw new TypeError("the encrypted credential file needs a key");
-  const store = fileCredentialStore({ path: join(dir, "credentials.json"), key });
-  return { store, name: choice, lock, close };
+  return {
+    store: fileCredentialStore({ path: join(dir, "credentials.json"), key }),
+    name,
+    lock,
+    close,
+  };
 }
 
 /** @see XDG Base Directory Specification; on Windows the local application data */

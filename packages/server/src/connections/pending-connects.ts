@@ -17,20 +17,54 @@ const MAX_PENDING = 16;
 const MAX_KEPT = 256;
 
 /** A consent. Whatever runs for it ends with `signal`. */
-export interface PendingConnect {
+export class PendingConnect {
   readonly id: string;
   readonly slug: string;
   readonly expiresEpoch: number;
-  readonly signal: AbortSignal;
-  readonly progress: ConnectProgress;
+  progress: ConnectProgress = { state: "waiting" };
+  readonly #controller = new AbortController();
+  readonly #releases: (() => Promise<void>)[] = [];
+  readonly #timer: NodeJS.Timeout;
+  #isClaimed = false;
+  #released: Promise<unknown> | undefined;
+
+  constructor(id: string, slug: string, now: number) {
+    this.id = id;
+    this.slug = slug;
+    this.expiresEpoch = now + CONNECT_WAIT_MS;
+    this.#timer = setTimeout(() => this.end({ state: "expired" }), CONNECT_WAIT_MS).unref();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
   /** Takes the one use of its code; false when it was taken, or the consent has ended. */
-  claim(): boolean;
+  claim(): boolean {
+    if (this.#isClaimed || this.progress.state !== "waiting") return false;
+    this.#isClaimed = true;
+    return true;
+  }
+
   /** Ends it; only the first call counts. */
-  end(progress: ConnectProgress): void;
+  end(progress: ConnectProgress): void {
+    if (this.progress.state !== "waiting") return;
+    this.progress = progress;
+    clearTimeout(this.#timer);
+    this.#controller.abort();
+    this.#released = Promise.all(this.#releases.map((each) => each()));
+  }
+
   /** Registers what must be done before its port counts as free. */
-  onEnd(release: () => Promise<void>): void;
+  onEnd(release: () => Promise<void>): void {
+    if (this.progress.state === "waiting") this.#releases.push(release);
+    else this.#released = Promise.all([this.#released, release()]);
+  }
+
   /** Resolves when everything registered is done. */
-  released(): Promise<void>;
+  async released(): Promise<void> {
+    await this.#released;
+  }
 }
 
 /** The consents of a server. */
@@ -60,7 +94,7 @@ export class PendingConnects {
   async begin(id: string, slug: string): Promise<PendingConnect> {
     if (this.#isClosed) throw new ProblemError("draining");
     const before = this.#waiting().filter((connect) => connect.slug === slug);
-    const connect = createPending(id, slug, this.#now() + CONNECT_WAIT_MS);
+    const connect = new PendingConnect(id, slug, this.#now());
     this.#all.set(id, connect);
     this.#prune();
     for (const old of before) old.end({ state: "superseded" });
@@ -98,42 +132,4 @@ export class PendingConnects {
       if (old || surplus.has(connect)) this.#all.delete(connect.id);
     }
   }
-}
-
-function createPending(id: string, slug: string, expiresEpoch: number): PendingConnect {
-  const controller = new AbortController();
-  const releases: (() => Promise<void>)[] = [];
-  let progress: ConnectProgress = { state: "waiting" };
-  let claimed = false;
-  let released: Promise<unknown> | undefined;
-  const end = (last: ConnectProgress): void => {
-    if (progress.state !== "waiting") return;
-    progress = last;
-    clearTimeout(timer);
-    controller.abort();
-    released = Promise.all(releases.map((each) => each()));
-  };
-  const timer = setTimeout(() => end({ state: "expired" }), CONNECT_WAIT_MS).unref();
-  return {
-    id,
-    slug,
-    expiresEpoch,
-    signal: controller.signal,
-    get progress() {
-      return progress;
-    },
-    claim() {
-      if (claimed || progress.state !== "waiting") return false;
-      claimed = true;
-      return true;
-    },
-    end,
-    onEnd(each) {
-      if (progress.state === "waiting") releases.push(each);
-      else released = Promise.all([released, each()]);
-    },
-    async released() {
-      await released;
-    },
-  };
 }

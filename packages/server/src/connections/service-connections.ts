@@ -48,6 +48,8 @@ export interface ServiceConnectionsOptions
   readonly lock?: Lock | undefined;
   /** Default: in memory. */
   readonly records?: ConnectionRecords | undefined;
+  /** Closes the store, when the consents have ended. */
+  readonly close?: () => Promise<void>;
 }
 
 /** Services, their connections, and the credentials of both for runs. */
@@ -231,7 +233,10 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
     },
     setSecret: (args) => asProblem(setSecret(args)),
     disconnect: (slug) => asProblem(disconnect(slug)),
-    close: () => flow.pending.close(),
+    async close() {
+      await flow.pending.close();
+      await options.close?.();
+    },
   };
 }
 

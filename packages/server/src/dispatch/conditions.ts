@@ -9,7 +9,7 @@ import type { Json } from "@millrace/contracts";
 import { canonicalJson } from "@millrace/contracts/kit";
 import { ProblemError } from "../errors.ts";
 import type { HeaderRecord } from "../http/index.ts";
-import { Answer, matchesEtag } from "./answer.ts";
+import { Answer } from "./dispatch.ts";
 
 /** Characters of a hash that make an entity tag: 132 bits, far beyond chance. */
 const ETAG_LENGTH = 22;
@@ -100,4 +100,10 @@ export function inTurn<T>(what: object, work: () => Promise<T>): Promise<T> {
     mine.catch(() => {}),
   );
   return mine;
+}
+
+/** True when an `If-Match` or `If-None-Match` header names `etag`, or is `*`. */
+export function matchesEtag(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  return header.trim() === "*" || header.split(",").some((tag) => tag.trim() === etag);
 }

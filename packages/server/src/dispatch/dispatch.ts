@@ -3,14 +3,55 @@
  *   I1  The order of checks: wired, role, draining, store, arguments.
  *   I2  A command without an answer gives null.
  */
-import type { CommandDef } from "@millrace/contracts";
+import type { CommandDef, CommandName, CommandResult, ParsedArgs } from "@millrace/contracts";
 import { COMMANDS } from "@millrace/contracts/commands";
 import { isObject, pointerSegment } from "@millrace/contracts/kit";
 import { invalidArg, ProblemError } from "../errors.ts";
+import type { HeaderRecord } from "../http/index.ts";
 import { checkCondition, fromStore } from "../http/problem.ts";
-import type { AppServices, Caller, CommandCall, Role, ServerHost } from "../ports.ts";
-import { Answer } from "./answer.ts";
-import { checkArgs } from "./check-args.ts";
+import type {
+  AppServices,
+  Caller,
+  CommandCall,
+  CommandHandler,
+  Role,
+  ServerHost,
+} from "../ports.ts";
+import { checkArgs } from "./args.ts";
+
+/** Makes one entry of `CommandHandlers`, with the types of its command. */
+export function wire<N extends CommandName>(
+  name: N,
+  handler: (
+    args: ParsedArgs<N>,
+    call: CommandCall,
+  ) =>
+    | CommandResult<N>
+    | Answer<CommandResult<N>>
+    | Promise<CommandResult<N> | Answer<CommandResult<N>>>,
+): readonly [N, CommandHandler] {
+  return [name, handler as CommandHandler];
+}
+
+/** A result with what HTTP says beside it. */
+export class Answer<T = unknown> {
+  readonly value: T;
+  /** Replaces the status of the command's route. */
+  readonly status: number | undefined;
+  readonly headers: HeaderRecord;
+
+  constructor(
+    value: T,
+    options: { readonly status?: number | undefined; readonly headers?: HeaderRecord } = {},
+  ) {
+    this.value = value;
+    this.status = options.status;
+    this.headers = options.headers ?? {};
+  }
+}
+
+/** Content type of every answer that is JSON and no problem. */
+export const JSON_TYPE: HeaderRecord = { "Content-Type": "application/json" };
 
 const RANK: { readonly [R in Role]: number } = { read: 0, run: 1, admin: 2 };
 const NEEDED: { readonly [E in CommandDef["effect"]]: Role } = {

@@ -10,8 +10,8 @@ import type { CommandName, Json, Problem, RunRef, StartRows } from "@millrace/co
 import type { Idempotency, Seen } from "@millrace/store";
 import { ProblemError } from "../errors.ts";
 import type { CommandCall, ServerHost } from "../ports.ts";
-import { Answer } from "./answer.ts";
 import { canonicalHash } from "./conditions.ts";
+import { Answer } from "./dispatch.ts";
 
 /** How often keys that have run out are deleted. They do not count before that either. */
 const EXPIRE_EVERY_MS = 3_600_000;

@@ -1,7 +1,21 @@
 /** How commands are called, checked and answered, whichever way a call comes. */
-export { Answer, BYTES, bytesReply, JSON_TYPE, jsonReply, wire } from "./answer.ts";
-export { checkArgs } from "./check-args.ts";
-export { checkConditions, etagOf, inTurn, tagged, withTag } from "./conditions.ts";
-export { dispatch, invoke, notWired, refuseWhileDraining } from "./dispatch.ts";
+export { bindArgs, checkArgs } from "./args.ts";
+export {
+  checkConditions,
+  etagOf,
+  inTurn,
+  matchesEtag,
+  tagged,
+  withTag,
+} from "./conditions.ts";
+export {
+  Answer,
+  dispatch,
+  invoke,
+  JSON_TYPE,
+  notWired,
+  refuseWhileDraining,
+  wire,
+} from "./dispatch.ts";
 export { keyed, keyedStart, oncePerKey, REPLAYED } from "./idempotency.ts";
 export { pageOf } from "./pages.ts";

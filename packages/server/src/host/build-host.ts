@@ -13,15 +13,12 @@ import { openMemoryStore, openStore, type Store } from "@millrace/store";
 import type { Clock, ResolvedOptions } from "../config/options.ts";
 import { readSettings } from "../config/settings.ts";
 import {
-  type ConnectionRecords,
   createServiceConnections,
   egressFetch,
   memoryConnectionRecords,
-  type OpenedStore,
   openCredentialStore,
   type ServiceConnections,
   storedConnectionRecords,
-  type WebFetch,
 } from "../connections/index.ts";
 import { ConfigError } from "../errors.ts";
 import { createLocalExecutor, type LocalExecutor } from "../executor/index.ts";
@@ -107,8 +104,10 @@ export async function buildHost(
   opened.logTo(log);
   const credentials = openCredentialStore(options.credentials);
   const egress = machine.openFetch(options.egress ?? {});
-  const all = [...options.services, ...extensions.services];
-  const services = openServices(all, credentials, {
+  const services = createServiceConnections({
+    ...credentials,
+    storeName: credentials.name,
+    services: [...options.services, ...extensions.services],
     // What only this process has is noted nowhere else.
     records:
       credentials.name === "memory"
@@ -117,6 +116,7 @@ export async function buildHost(
     fetch: egressFetch(egress),
     log,
     now,
+    random: randomBytes,
   });
   const folders = new Map(options.hubs.map(({ id, dir }) => [id, dir]));
   const models = await openModels(options.models, options.store, {
@@ -230,32 +230,4 @@ async function openAi(
     local: models?.provider,
     auditKey: writes ? await loadAuditKey(folder) : undefined,
   });
-}
-
-/** The services of a server over the credential store of its operator. */
-function openServices(
-  services: ResolvedOptions["services"],
-  { store, name, lock, close }: OpenedStore,
-  ports: {
-    readonly records: ConnectionRecords;
-    readonly fetch: WebFetch;
-    readonly log: Logger;
-    readonly now: () => number;
-  },
-): ServiceConnections {
-  const connections = createServiceConnections({
-    store,
-    storeName: name,
-    lock,
-    services,
-    ...ports,
-    random: randomBytes,
-  });
-  return {
-    ...connections,
-    async close() {
-      await connections.close();
-      await close();
-    },
-  };
 }

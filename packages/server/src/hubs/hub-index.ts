@@ -7,7 +7,7 @@ import { createPublicKey, verify } from "node:crypto";
 import type { Hub, HubIndex } from "@millrace/contracts";
 import { hubIndexSchema } from "@millrace/contracts/schemas";
 import { inTurn } from "../dispatch/index.ts";
-import { ProblemError } from "../errors.ts";
+import { ProblemError, problemOfIssue } from "../errors.ts";
 import { parseJson } from "../http/index.ts";
 import type { ServerHost } from "../ports.ts";
 import { readHubFile, rejected } from "./hub-source.ts";
@@ -23,11 +23,7 @@ function readIndex(bytes: Uint8Array): HubIndex {
   const read = hubIndexSchema.safeParse(parsed(bytes));
   if (read.success) return read.data;
   throw rejected("The index is not one of a hub", {
-    errors: read.error.issues.slice(0, MAX_PROBLEMS).map(({ code, path, message }) => ({
-      pointer: path.map((part) => `/${String(part)}`).join(""),
-      code: code ?? "invalid",
-      message,
-    })),
+    errors: read.error.issues.slice(0, MAX_PROBLEMS).map(problemOfIssue),
   });
 }
 

@@ -244,7 +244,7 @@ function clientOf(
   const { models } = host;
   return {
     ...(models !== null && {
-      modelFrames: async (signal: AbortSignal) => framesFrom(models.events, signal),
+      modelFrames: async (signal: AbortSignal) => framesOf(models.events.read(signal)),
       modelJob: async (jobId: string) =>
         (await models.manager()).jobs().find(({ id }) => id === jobId),
     }),
@@ -304,37 +304,11 @@ function clientOf(
   };
 }
 
-/** Frames from now on, until the signal; there are at most ten a second of each job. */
-export function framesFrom(
-  events: ModelEvents,
-  signal: AbortSignal,
+/** Frames from now on, until the signal. */
+async function* framesOf(
+  pages: ReturnType<ModelEvents["read"]>,
 ): AsyncGenerator<ModelsFrame, void> {
-  const waiting: ModelsFrame[] = [];
-  let wake = (): void => {};
-  const stop = events.listen((channel, payload) => {
-    waiting.push({ channel, payload } as ModelsFrame);
-    wake();
-  });
-  const end = (): void => {
-    stop();
-    wake();
-  };
-  if (signal.aborted) end();
-  else signal.addEventListener("abort", end, { once: true });
-  return read();
-
-  async function* read(): AsyncGenerator<ModelsFrame, void> {
-    try {
-      while (!signal.aborted) {
-        yield* waiting.splice(0);
-        if (signal.aborted || waiting.length > 0) continue;
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-    } finally {
-      stop();
-      signal.removeEventListener("abort", end);
-    }
+  for await (const page of pages) {
+    for (const { line } of page) yield JSON.parse(Buffer.from(line).toString("utf8"));
   }
 }

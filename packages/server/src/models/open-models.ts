@@ -218,31 +218,36 @@ function createModelEvents(): ModelEvents {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    async *read(signal) {
-      let at = last;
-      let wake = () => {};
-      const onChange = () => wake();
-      listeners.add(onChange);
-      signal.addEventListener("abort", onChange);
-      try {
-        if (progress !== undefined && !OVER.has(progress.stage)) {
-          yield [toEvent(PROGRESS, progress, at)];
-        }
-        while (!signal.aborted) {
-          const page = kept.filter(({ seq }) => seq > at).slice(0, PAGE);
-          if (page.length > 0) {
-            yield page;
-            at = page.at(-1)?.seq ?? at;
-          } else {
-            await new Promise<void>((resolve) => {
-              wake = resolve;
-            });
-          }
-        }
-      } finally {
-        listeners.delete(onChange);
-        signal.removeEventListener("abort", onChange);
-      }
-    },
+    read: (signal) => pages(last, signal),
   };
+
+  async function* pages(
+    from: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly StoredEvent[], void> {
+    let at = from;
+    let wake = () => {};
+    const onChange = () => wake();
+    listeners.add(onChange);
+    signal.addEventListener("abort", onChange);
+    try {
+      if (progress !== undefined && !OVER.has(progress.stage)) {
+        yield [toEvent(PROGRESS, progress, at)];
+      }
+      while (!signal.aborted) {
+        const page = kept.filter(({ seq }) => seq > at).slice(0, PAGE);
+        if (page.length > 0) {
+          yield page;
+          at = page.at(-1)?.seq ?? at;
+        } else {
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        }
+      }
+    } finally {
+      listeners.delete(onChange);
+      signal.removeEventListener("abort", onChange);
+    }
+  }
 }

@@ -16,8 +16,7 @@ import { decodeEvent } from "../executor/index.ts";
 import type { Exchange } from "../http/index.ts";
 import type { CommandCall, ServerHost } from "../ports.ts";
 import { acceptsKinds, checkPosition, isEnded, knownSummary, startRun } from "../runs/index.ts";
-import type { EventStreams } from "./event-stream.ts";
-import type { FrameFormat } from "./frames.ts";
+import type { EventStreams, FrameFormat } from "./event-stream.ts";
 
 /** Makes the stream of `POST /api/run`. */
 export function createRunFlowStream(streams: EventStreams): StreamHandler {
